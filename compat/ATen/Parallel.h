@@ -14,20 +14,22 @@ template <class Scalar, class F, class Combine>
 Scalar parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, Scalar identity, const F& f,
                        const Combine& combine) {
   if (begin >= end) return identity;
-  constexpr int64_t kMostChunks = 128;
-  const int64_t least = divup(end - begin, kMostChunks);
-  const int64_t grain = grain_size <= 0 ? end - begin : grain_size < least ? least : grain_size;
-  const int64_t chunks = divup(end - begin, grain);
+  constexpr int64_t kMaxChunks = 128;
+  const int64_t min_grain = divup(end - begin, kMaxChunks);
+  const int64_t grain = grain_size <= 0          ? end - begin
+                        : grain_size < min_grain ? min_grain
+                                                 : grain_size;
+  const int64_t num_chunks = divup(end - begin, grain);
   // Not a std::vector: vector<bool> packs elements into bytes, which threads cannot write safely.
-  const std::unique_ptr<Scalar[]> results(new Scalar[static_cast<size_t>(chunks)]);
-  hearth::parallel_for(0, chunks, 1, [&](int64_t first, int64_t last) {
+  const std::unique_ptr<Scalar[]> results(new Scalar[static_cast<size_t>(num_chunks)]);
+  hearth::parallel_for(0, num_chunks, 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const int64_t from = begin + i * grain;
-      results[i] = f(from, end - from < grain ? end : from + grain, identity);
+      const int64_t chunk_begin = begin + i * grain;
+      results[i] = f(chunk_begin, end - chunk_begin < grain ? end : chunk_begin + grain, identity);
     }
   });
   Scalar total = results[0];
-  for (int64_t i = 1; i < chunks; ++i) total = combine(total, results[i]);
+  for (int64_t i = 1; i < num_chunks; ++i) total = combine(total, results[i]);
   return total;
 }
 

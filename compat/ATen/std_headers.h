@@ -1,6 +1,6 @@
 #pragma once
 
-// LibTorch's headers include these, and programs rely on it.
+// LibTorch's headers include these headers, and programs rely on that.
 #include <algorithm>
 #include <array>
 #include <atomic>

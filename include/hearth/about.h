@@ -13,8 +13,8 @@ namespace hearth {
 struct About {
   std::string version;                ///< Hearth's version
   std::string processor;              ///< the CPU's model name
-  std::vector<std::string> features;  ///< the CPU's instruction sets that matter here: avx2, fma, …
-  std::string instruction_set;        ///< instruction set of Hearth's kernels: "AVX2"
+  std::vector<std::string> features;  ///< the CPU's SIMD instruction sets: avx2, fma, …
+  std::string instruction_set;        ///< of the kernels in use: "AVX2"
   int cores = 0;                      ///< cores that this process may use
   size_t memory_total = 0;            ///< bytes that this process may use
   size_t memory_available = 0;        ///< bytes that are free now

@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-/// Gives accessors their pointer type, T*; a program may pass traits of its own instead.
+/// The pointer type T* of accessors; a program may pass traits of its own instead.
 template <class T>
 struct DefaultPtrTraits {
   using PtrType = T*;

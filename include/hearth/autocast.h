@@ -6,11 +6,11 @@
 #include "hearth/dtype.h"
 #include "hearth/export.h"
 
-// Autocast: while it is enabled for a device type, ops on tensors there choose their floating
-// dtype. Matrix products and convolutions run in the autocast dtype, ops that need range or
-// precision in float32, all others in the dtype of their inputs. The policies are PyTorch's and
-// differ between CPU and CUDA. In-place and out= forms and float64 are never cast. Each thread has
-// its own state.
+// Autocast: while it is enabled for a device type, ops on tensors of that type choose their
+// floating-point dtype. Matrix products and convolutions run in the autocast dtype, ops that need
+// range or precision in float32, all others in the dtype of their inputs. The policies are
+// PyTorch's and differ between CPU and CUDA. In-place and out= forms and float64 are never cast.
+// Each thread has its own state.
 
 namespace hearth {
 
@@ -23,8 +23,9 @@ namespace hearth {
 ///     loss.backward();
 class HEARTH_API AutocastMode {
  public:
-  /// dtype: that of products, by default the current one (initially float16 on CUDA, bfloat16 on
-  /// the CPU). cache_enabled: whether casts of weights are kept until the outermost region ends.
+  /// dtype: of matrix products and convolutions, by default get_autocast_dtype() (initially float16
+  /// on CUDA, bfloat16 on the CPU). cache_enabled: whether casts of weights are kept until the
+  /// outermost region ends.
   explicit AutocastMode(DeviceType device_type, std::optional<ScalarType> dtype = {},
                         bool enabled = true, std::optional<bool> cache_enabled = {});
   ~AutocastMode();
@@ -37,19 +38,19 @@ class HEARTH_API AutocastMode {
   bool previous_enabled_, previous_cache_enabled_;
 };
 
-/// LibTorch's functions for the same state.
+/// LibTorch's functions for the state that AutocastMode sets.
 namespace autocast {
 
-HEARTH_API bool is_autocast_enabled(DeviceType device_type);  ///< whether autocast is enabled there
-HEARTH_API void set_autocast_enabled(DeviceType device_type, bool enabled);  ///< sets it
+HEARTH_API bool is_autocast_enabled(DeviceType device_type);  ///< whether it is enabled
+HEARTH_API void set_autocast_enabled(DeviceType device_type, bool enabled);  ///< sets the state
 /// The dtype of matrix products and convolutions under autocast.
 HEARTH_API ScalarType get_autocast_dtype(DeviceType device_type);
-HEARTH_API void set_autocast_dtype(DeviceType device_type, ScalarType dtype);  ///< sets it
+HEARTH_API void set_autocast_dtype(DeviceType device_type, ScalarType dtype);  ///< sets the dtype
 
 /// Whether casts of float32 leaves that require grad are cached, between increment_nesting() and
 /// decrement_nesting(), which AutocastMode calls. A modified weight is cast again.
 HEARTH_API bool is_autocast_cache_enabled();
-HEARTH_API void set_autocast_cache_enabled(bool enabled);  ///< sets it
+HEARTH_API void set_autocast_cache_enabled(bool enabled);  ///< enables or disables caching
 HEARTH_API void clear_cache();                             ///< drops this thread's cached casts
 /// Enters an autocast region and returns the new depth.
 HEARTH_API int increment_nesting();

@@ -55,7 +55,7 @@ class HEARTH_API InferenceMode {
 
 namespace autograd {
 
-using Variable = Tensor;                    ///< LibTorch's other name of Tensor
+using Variable = Tensor;                    ///< LibTorch's alias of Tensor
 using variable_list = std::vector<Tensor>;  ///< tensors or gradients, which may be undefined
 
 /// The destination of a gradient: input `input_nr` of node `function`.
@@ -67,7 +67,7 @@ struct Edge {
     return a.function == b.function && a.input_nr == b.input_nr;
   }
 };
-using edge_list = SmallVector<Edge, 2>;  ///< the edges of one node
+using edge_list = SmallVector<Edge, 2>;  ///< the next_edges() of a node
 /// Prints the node's address, or 0 for null.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const NodePtr& node);
 
@@ -110,11 +110,11 @@ class HEARTH_API Node : public RefCounted {
   const InputMetadata& input_metadata(size_t i) const { return inputs_[i]; }
   /// Adds a forward output with the metadata of `output` and returns its index.
   uint32_t add_input_metadata(const Tensor& output);
-  uint64_t sequence_nr() const { return sequence_nr_; }  ///< order of creation
+  uint64_t sequence_nr() const { return sequence_nr_; }  ///< increases with each node created
 
-  /// Gets the gradients for apply() and returns those to use instead.
+  /// Receives the gradients for apply() and returns their replacements.
   using PreHook = std::function<variable_list(const variable_list& grads)>;
-  /// Gets the results and the arguments of apply() and returns the results to use instead.
+  /// Receives the results and the arguments of apply() and returns replacements of the results.
   using PostHook =
       std::function<variable_list(const variable_list& outputs, const variable_list& inputs)>;
   void add_pre_hook(PreHook hook);    ///< replaces the gradients before apply()
@@ -131,7 +131,7 @@ class HEARTH_API Node : public RefCounted {
   std::atomic<NodeState*> state_{nullptr};
 
  protected:
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the saved tensors
 };
 
 /// Returns the gradients of `outputs` with respect to `inputs` without accumulating them.
@@ -146,7 +146,8 @@ HEARTH_API void backward(const variable_list& tensors, const variable_list& grad
 /// Called during backward: runs `callback` at the end of the backward pass.
 HEARTH_API void queue_callback(std::function<void()> callback);
 
-/// Resets the versions of tensors at its end, so that their in-place changes do not count.
+/// Restores the versions of tensors at the end of its lifetime, so that in-place changes during it
+/// do not count.
 class HEARTH_API PreserveVersionGuard {
  public:
   explicit PreserveVersionGuard(const std::vector<Tensor>& tensors);  ///< all must be defined
@@ -170,7 +171,7 @@ class HEARTH_API DetectAnomalyGuard {
   DetectAnomalyGuard& operator=(const DetectAnomalyGuard&) = delete;
 
  private:
-  bool previous_, previous_nan_;
+  bool previous_, previous_check_nan_;
 };
 /// The state that DetectAnomalyGuard sets.
 struct HEARTH_API AnomalyMode {

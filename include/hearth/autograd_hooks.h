@@ -9,9 +9,9 @@ namespace hearth::autograd {
 
 struct SavedHooks;  // pack and unpack
 
-/// During its lifetime, `pack` replaces each tensor that this thread saves for backward, and
-/// `unpack` restores it, for example to store it on another device, compressed or on disk. If
-/// several exist, the newest applies.
+/// During its lifetime, `pack` replaces each tensor that this thread saves for backward, for
+/// example by a copy on another device or on disk, and `unpack` restores the tensor. The newest of
+/// several SavedTensorHooks applies.
 class HEARTH_API SavedTensorHooks {
  public:
   /// Receives the detached tensor, which it must not modify.
@@ -30,7 +30,7 @@ class HEARTH_API SavedTensorHooks {
 using PostAccumulateHook = std::function<void(const Tensor& leaf)>;  ///< called with the leaf
 /// Calls hook(leaf) after each accumulation into the leaf's gradient; returns the hook's index.
 HEARTH_API unsigned register_post_accumulate_grad_hook(const Tensor& leaf, PostAccumulateHook hook);
-/// Removes the hook with an index from register_post_accumulate_grad_hook.
+/// Removes the hook for which register_post_accumulate_grad_hook returned `index`.
 HEARTH_API void remove_post_accumulate_grad_hook(const Tensor& leaf, unsigned index);
 
 /// A leaf that shares the memory of `data`.

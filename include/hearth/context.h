@@ -12,8 +12,8 @@ class HEARTH_API Context {
   /// Whether every operator must give the same bits in every run (default: no). Operators without a
   /// deterministic algorithm throw, or warn if warn_only.
   bool deterministicAlgorithms() const;
-  bool deterministicAlgorithmsWarnOnly() const;                 ///< whether they only warn
-  void setDeterministicAlgorithms(bool value, bool warn_only);  ///< sets both
+  bool deterministicAlgorithmsWarnOnly() const;  ///< whether such operators only warn
+  void setDeterministicAlgorithms(bool value, bool warn_only);  ///< sets both settings
   /// Whether uninitialized memory is filled with NaN or the largest integer under
   /// deterministicAlgorithms() (default: yes).
   bool deterministicFillUninitializedMemory() const;
@@ -38,7 +38,7 @@ HEARTH_API Context& globalContext();  ///< the process's settings
 
 /// globalContext().setDeterministicAlgorithms(mode, warn_only).
 HEARTH_API void set_deterministic_algorithms(bool mode, bool warn_only = false);
-HEARTH_API bool are_deterministic_algorithms_enabled();           ///< whether they are required
-HEARTH_API bool is_deterministic_algorithms_warn_only_enabled();  ///< whether others only warn
+HEARTH_API bool are_deterministic_algorithms_enabled();           ///< whether they are enabled
+HEARTH_API bool is_deterministic_algorithms_warn_only_enabled();  ///< see Context
 
 }  // namespace hearth

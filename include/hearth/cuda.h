@@ -12,8 +12,8 @@
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 
-/// GPUs: devices, memory, streams and events. The environment variable HEARTH_SIM_GPUS=N (with
-/// HEARTH_SIM_GPU_MEMORY and HEARTH_SIM_LAZY=1) simulates N GPUs in host memory.
+/// GPUs: devices, memory, streams and events. The environment variable HEARTH_SIM_GPUS=N simulates
+/// N GPUs in host memory (docs/environment.md).
 namespace hearth::cuda {
 
 /// Name, memory and compute capability (major.minor) of a GPU.
@@ -38,7 +38,8 @@ HEARTH_API void set_device(int index);      ///< sets this thread's current devi
 HEARTH_API std::string get_device_name(int device = -1);             ///< such as "NVIDIA A100"
 HEARTH_API DeviceProperties get_device_properties(int device = -1);  ///< -1: current device
 
-/// Waits for all work on the device (-1: the current one) and throws faults that kernels found.
+/// Waits for all work on the device (-1: the current one); throws if a kernel found a fault, such
+/// as an index out of range.
 HEARTH_API void synchronize(int device = -1);
 
 /// Seeds the current device's default generator; does nothing without a device.
@@ -48,11 +49,11 @@ HEARTH_API void manual_seed_all(uint64_t seed);
 /// Whether a GPU is available and cuDNN was found.
 HEARTH_API bool cudnn_is_available();
 
-HEARTH_API size_t memory_allocated(int device = -1);      ///< bytes used by tensors
-HEARTH_API size_t max_memory_allocated(int device = -1);  ///< peak of memory_allocated()
-HEARTH_API size_t memory_reserved(int device = -1);       ///< bytes used by tensors or cached
-HEARTH_API size_t max_memory_reserved(int device = -1);   ///< peak of memory_reserved()
-HEARTH_API MemoryStats memory_stats(int device = -1);     ///< all figures of the device's allocator
+HEARTH_API size_t memory_allocated(int device = -1);       ///< bytes used by tensors
+HEARTH_API size_t max_memory_allocated(int device = -1);   ///< peak of memory_allocated()
+HEARTH_API size_t memory_reserved(int device = -1);        ///< bytes used by tensors or cached
+HEARTH_API size_t max_memory_reserved(int device = -1);    ///< peak of memory_reserved()
+HEARTH_API MemoryStats memory_stats(int device = -1);      ///< statistics of the device's allocator
 HEARTH_API void reset_peak_memory_stats(int device = -1);  ///< sets the peaks to the current values
 /// Releases cached memory that no tensor uses, on all devices.
 HEARTH_API void empty_cache();
@@ -64,7 +65,7 @@ class Event;
 /// An in-order queue of work on one device. Copies refer to the same queue.
 class HEARTH_API Stream {
  public:
-  /// A stream from the device's pool of 32, in turn; a lower priority value runs first.
+  /// The next stream of the device's pool of 32; work of a lower priority value runs first.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
   /// The stream of `device` with the backend's `handle`; null is the default stream.
   Stream(Device device, void* handle);
@@ -72,8 +73,8 @@ class HEARTH_API Stream {
   void synchronize() const;                     ///< waits for all work in the stream
   bool query() const;                           ///< whether all work in the stream has finished
   void wait_event(const Event& event) const;    ///< later work waits for the event
-  void wait_stream(const Stream& other) const;  ///< later work waits for the other's present work
-  Event record_event() const;                   ///< a new event after the present work
+  void wait_stream(const Stream& other) const;  ///< later work waits for other's work so far
+  Event record_event() const;                   ///< a new event after the work so far
   Device device() const { return device_; }
   DeviceIndex device_index() const { return device_.index(); }
   void* handle() const { return handle_; }  ///< the backend's handle, not a cudaStream_t
@@ -93,7 +94,8 @@ class HEARTH_API Stream {
 /// This thread's current stream of a device.
 HEARTH_API Stream current_stream(int device = -1);
 HEARTH_API Stream default_stream(int device = -1);  ///< the stream that is initially current
-/// Makes the stream this thread's current one of its device; the current device is unchanged.
+/// Makes the stream this thread's current stream of the stream's device; the current device is
+/// unchanged.
 HEARTH_API void set_stream(const Stream& stream);
 
 /// A marker in a stream. It belongs to the device on which it was first recorded.
@@ -104,11 +106,11 @@ class HEARTH_API Event {
   Event& operator=(Event&& other) noexcept;
   ~Event();
 
-  void record();                          ///< marks the end of the current stream's present work
-  void record(const Stream& stream);      ///< marks the end of this stream's present work
+  void record();                          ///< marks the end of the current stream's work so far
+  void record(const Stream& stream);      ///< marks the end of `stream`'s work so far
   void wait() const;                      ///< the current stream's later work waits for the event
-  void wait(const Stream& stream) const;  ///< this stream's later work waits for the event
-  /// Waits for the event and throws faults that kernels before it found.
+  void wait(const Stream& stream) const;  ///< `stream`'s later work waits for the event
+  /// Waits for the event; throws if a kernel before it found a fault.
   void synchronize() const;
   bool query() const;  ///< whether all work before the event has finished
   /// Milliseconds from this event to `end`; both must have been created with enable_timing.

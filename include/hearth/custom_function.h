@@ -37,7 +37,7 @@ class HEARTH_API AutogradContext {
   variable_list get_saved_variables() const;
   /// Declares that forward modified these inputs in place; forward must return them.
   void mark_dirty(const variable_list& inputs);
-  void mark_non_differentiable(const variable_list& outputs);  ///< outputs without a gradient
+  void mark_non_differentiable(const variable_list& outputs);  ///< outputs that have no gradient
   /// Whether backward receives undefined gradients as zeros (default: yes).
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   bool needs_input_grad(size_t output_edge_index) const;  ///< whether this input needs a gradient
@@ -70,7 +70,7 @@ class HEARTH_API CustomNode : public Node {
   void add_argument(const std::optional<Tensor>& tensor);
   void add_argument(const TensorList& tensors);
   void add_argument(const variable_list& tensors) { add_argument(TensorList(tensors)); }
-  void connect();  ///< after all arguments: links the node to their history if grad mode is on
+  void connect();  ///< after all arguments: links the node to their history if recording is enabled
   void finish(variable_list& outputs);  ///< makes the node the grad_fn of forward's outputs
 
  protected:
@@ -115,7 +115,7 @@ struct Function {
     (node->add_argument(args), ...);
     node->connect();
     const auto forward = [&] {
-      const AutoGradMode off(false);
+      const AutoGradMode no_grad(false);
       return Self::forward(&node->context(), std::forward<Args>(args)...);
     };
     if constexpr (std::is_base_of_v<Tensor, Result>) {

@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-/// The kinds of devices. Meta tensors have metadata but no data.
+/// The types of devices. Meta tensors have metadata but no data.
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2 };
 inline constexpr DeviceType kCPU = DeviceType::CPU;
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;
@@ -51,7 +51,7 @@ inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
 }
 inline std::string as_text(DeviceType type) { return Device(type).str(); }
 
-/// How elements are stored; Hearth has only strided tensors.
+/// The storage layout of elements; Hearth has only strided tensors.
 enum class Layout : int8_t { Strided = 0 };
 inline constexpr Layout kStrided = Layout::Strided;
 

@@ -17,7 +17,7 @@ struct DLPackVersion {
   uint32_t major, minor;
 };
 
-/// The kinds of devices; Hearth has the first two.
+/// The types of devices; Hearth supports the first two.
 enum DLDeviceType : int32_t {
   kDLCPU = 1,
   kDLCUDA = 2,
@@ -31,7 +31,7 @@ struct DLDevice {
   int32_t device_id;
 };
 
-/// The kinds of elements.
+/// The classes of element types.
 enum DLDataTypeCode {
   kDLInt = 0,
   kDLUInt = 1,
@@ -46,7 +46,7 @@ struct DLDataType {
   uint16_t lanes;  ///< elements of a vector type, 1 for others
 };
 
-/// A tensor in memory that belongs to others.
+/// A tensor without ownership of its memory.
 struct DLTensor {
   void* data;
   DLDevice device;
@@ -57,7 +57,7 @@ struct DLTensor {
   uint64_t byte_offset;
 };
 
-/// A tensor with an owner, who is told by deleter(this) that it is no longer needed.
+/// A tensor with its owner; deleter(this) tells the owner that the tensor is no longer needed.
 struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;
@@ -83,11 +83,11 @@ struct DLManagedTensorVersioned {
 
 namespace hearth {
 
-/// The tensor for another library, which calls its deleter; both share the memory.
+/// Exports a tensor to another library, which must call the deleter; both share the memory.
 HEARTH_API DLManagedTensor* toDLPack(const Tensor& tensor);
 HEARTH_API DLManagedTensorVersioned* toDLPackVersioned(const Tensor& tensor);
-/// A tensor over another library's memory. Calls `deleter`, or without one that of `source`, when
-/// the memory is no longer needed.
+/// Imports a tensor, which shares another library's memory. Calls `deleter`, by default that of
+/// `source`, when the memory is no longer needed.
 HEARTH_API Tensor fromDLPack(DLManagedTensor* source, std::function<void(void*)> deleter = {});
 HEARTH_API Tensor fromDLPackVersioned(DLManagedTensorVersioned* source,
                                       std::function<void(void*)> deleter = {});

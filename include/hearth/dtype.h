@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-/// The element types (dtypes) of tensors. The gaps in the numbers are PyTorch types not in Hearth.
+/// The element types (dtypes) of tensors. The gaps in the numbers are types that only PyTorch has.
 enum class ScalarType : int8_t {
   Byte = 0,
   Char = 1,
@@ -25,7 +25,7 @@ enum class ScalarType : int8_t {
   BFloat16 = 15,
   Undefined = 16,
 };
-using Dtype = ScalarType;  ///< LibTorch's other name of ScalarType
+using Dtype = ScalarType;  ///< LibTorch's alias of ScalarType
 
 /// A ScalarType argument that {} does not convert to, so that {} means an empty list of sizes.
 struct NamedDtype {

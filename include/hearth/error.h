@@ -19,11 +19,11 @@ struct SourceLocation {
 };
 
 /// Base of all of Hearth's exceptions; the subclasses have PyTorch's names. Derived from
-/// std::runtime_error because LibTorch throws that for numbers out of range.
+/// std::runtime_error, which LibTorch throws for numbers out of range.
 class HEARTH_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message);
-  Error(SourceLocation where, std::string message);  ///< what() also shows `where`
+  Error(SourceLocation location, std::string message);  ///< what() also shows `location`
   ~Error() override;
   const char* what() const noexcept override {
     return full_.empty() ? message_.c_str() : full_.c_str();
@@ -39,12 +39,12 @@ class HEARTH_API Error : public std::runtime_error {
   std::string full_;  // message and location, or empty without a location
 };
 
-#define HEARTH_ERROR_TYPE(Name, Base)                \
-  class HEARTH_API Name : public Base {              \
-   public:                                           \
-    explicit Name(std::string message);              \
-    Name(SourceLocation where, std::string message); \
-    ~Name() override;                                \
+#define HEARTH_ERROR_TYPE(Name, Base)                   \
+  class HEARTH_API Name : public Base {                 \
+   public:                                              \
+    explicit Name(std::string message);                 \
+    Name(SourceLocation location, std::string message); \
+    ~Name() override;                                   \
   }
 
 HEARTH_ERROR_TYPE(IndexError, Error);

@@ -18,7 +18,7 @@ class HEARTH_API Generator {
   Generator() = default;
   explicit Generator(std::shared_ptr<GeneratorImpl> impl) : impl_(std::move(impl)) {}
   bool defined() const { return impl_ != nullptr; }
-  Device device() const;                 ///< the device whose ops use it
+  Device device() const;                 ///< the device whose ops can use it
   void set_current_seed(uint64_t seed);  ///< restarts the generator from the seed
   uint64_t current_seed() const;         ///< the seed that was set last
   uint64_t seed();                       ///< seeds from the system's entropy and returns the seed

@@ -19,26 +19,28 @@ constexpr float bfloat16_to_float(uint16_t bits) {
 
 constexpr float half_to_float(uint16_t half) {
   const uint32_t sign = (half & 0x8000u) << 16;
-  const uint32_t rest = half & 0x7fffu;
-  if (rest >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-  if (rest >= 0x0400u) return std::bit_cast<float>(sign | ((rest << 13) + 0x38000000u));
-  // A subnormal is rest * 2^-24, exact in float.
-  const float magnitude = static_cast<float>(rest) * 0x1p-24f;
+  const uint32_t abs_bits = half & 0x7fffu;
+  // Infinity and NaN, then normal numbers.
+  if (abs_bits >= 0x7c00u)
+    return std::bit_cast<float>(sign | 0x7f800000u | (abs_bits & 0x3ffu) << 13);
+  if (abs_bits >= 0x0400u) return std::bit_cast<float>(sign | ((abs_bits << 13) + 0x38000000u));
+  // A subnormal number is abs_bits * 2^-24, exact in float.
+  const float magnitude = static_cast<float>(abs_bits) * 0x1p-24f;
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
 }
 
 constexpr uint16_t float_to_half(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
-  const uint32_t rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
-  if (rest >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds past 65504
-  if (rest < 0x38800000u) {
+  const uint32_t abs_bits = bits & 0x7fffffffu;
+  if (abs_bits > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
+  if (abs_bits >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // infinity
+  if (abs_bits < 0x38800000u) {
     // Adding 0.5 makes the float unit round to multiples of 2^-24, the subnormal step.
-    const float shifted = std::bit_cast<float>(rest) + 0.5f;
+    const float shifted = std::bit_cast<float>(abs_bits) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
-  const uint32_t rounded = rest + 0xfffu + ((rest >> 13) & 1u) - 0x38000000u;
+  const uint32_t rounded = abs_bits + 0xfffu + ((abs_bits >> 13) & 1u) - 0x38000000u;
   return static_cast<uint16_t>(sign | rounded >> 13);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Files: saving and loading, those of Python, safetensors, checkpoints.
+/// Saving and loading: archives, checkpoints, and files of safetensors, PyTorch and NumPy.
 #include "hearth/io/archive.h"
 #include "hearth/io/checkpoint.h"
 #include "hearth/io/file.h"

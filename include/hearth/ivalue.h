@@ -24,7 +24,7 @@ namespace ivalue {
 class Tuple;
 }
 
-/// A value of one of a few types, for archives, files of Python and AutogradContext::saved_data.
+/// A value of one of a few types, for archives, files of PyTorch and AutogradContext::saved_data.
 /// Dict, List and Tuple are in ivalue_containers.h.
 class HEARTH_API IValue {
  public:
@@ -76,7 +76,7 @@ class HEARTH_API IValue {
   const std::string& toStringRef() const;
   std::string_view toStringView() const { return toStringRef(); }
   Scalar toScalar() const;
-  /// The elements; a list of values of any kind may have only those of the type.
+  /// The elements of a list; throws if one has another type.
   std::vector<int64_t> toIntVector() const;
   std::vector<double> toDoubleVector() const;
   std::vector<Tensor> toTensorVector() const;

@@ -20,7 +20,8 @@ class HEARTH_API DictContent {
   DictContent();
   const std::vector<Item>& items() const { return items_; }
   const Item* find(const IValue& key) const;  ///< null if there is none
-  /// Returns false if the key exists; then, `replace` decides whether its value changes.
+  /// Adds an entry and returns true; if the key exists, returns false and changes its value only if
+  /// `replace`.
   bool insert(IValue key, IValue value, bool replace);
   bool erase(const IValue& key);
 
@@ -50,7 +51,7 @@ class Dict {
     explicit Entry(const Content::Item* item) : item_(item) {}
     const Content::Item* item_;
   };
-  /// Goes through the entries in order.
+  /// Iterates over the entries in order.
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -90,7 +91,7 @@ class Dict {
     HEARTH_CHECK_AS(IndexError, item, "Argument passed to at() was not in the map.");
     return Entry(item).value();
   }
-  /// Adds an entry, unless the key exists; returns whether it did.
+  /// Adds an entry unless the key exists; returns whether it was added.
   bool insert(const Key& key, const Value& value) const {
     return content_->insert(IValue(key), IValue(value), false);
   }

@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-/// One figure of an allocator, as torch.cuda.memory_stats reports it.
+/// One statistic of an allocator, as torch.cuda.memory_stats reports it.
 struct MemoryStat {
   int64_t current = 0;
   int64_t peak = 0;
@@ -39,9 +39,9 @@ struct MemoryStats {
   int64_t cached_bytes() const { return reserved_bytes.current - allocated_bytes.current; }
 };
 
-/// Releases the free memory of the CPU's caches to the system, except a few small blocks of other
-/// threads; cuda::empty_cache() does so for GPUs. The caches hold at most a quarter of the memory
-/// and at most 4 GiB.
+/// Releases the CPU allocator's cached memory to the system, except a few small blocks that other
+/// threads cached; cuda::empty_cache() does so for GPUs. The cache holds at most a quarter of the
+/// system's memory and at most 4 GiB.
 HEARTH_API void empty_cpu_cache();
 
 }  // namespace hearth

@@ -17,30 +17,30 @@ class TensorOptions {
   constexpr TensorOptions() = default;
   constexpr TensorOptions(ScalarType type) { set_dtype(type); }
   constexpr TensorOptions(TypeMeta type) { set_dtype(type); }
-  constexpr TensorOptions(Device where) { set_device(where); }
-  constexpr TensorOptions(DeviceType where) { set_device(Device(where)); }
+  constexpr TensorOptions(Device device) { set_device(device); }
+  constexpr TensorOptions(DeviceType type) { set_device(Device(type)); }
   template <class Index>
   requires std::is_integral_v<Index>
-  constexpr TensorOptions(DeviceType where, Index index) {
-    set_device(Device(where, static_cast<DeviceIndex>(index)));
+  constexpr TensorOptions(DeviceType type, Index index) {
+    set_device(Device(type, static_cast<DeviceIndex>(index)));
   }
   /// Device by name. A template, so that the number 0 does not convert as a null pointer.
   template <class T>
-  requires std::is_same_v<T, const char*> || std::is_same_v<T, char*> TensorOptions(T where) {
-    set_device(Device(where));
+  requires std::is_same_v<T, const char*> || std::is_same_v<T, char*> TensorOptions(T device) {
+    set_device(Device(device));
   }
   template <class T>
   requires std::is_null_pointer_v<T> TensorOptions(T)
   = delete;
-  TensorOptions(const std::string& where) { set_device(Device(where)); }
+  TensorOptions(const std::string& device) { set_device(Device(device)); }
   constexpr TensorOptions(Layout) : has_layout_(true) {}
   constexpr TensorOptions(MemoryFormat format) : format_(format), has_format_(true) {}
 
   [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> type) const {
-    TensorOptions r = *this;
-    r.has_dtype_ = type.has_value();
-    if (type) r.dtype_ = *type;
-    return r;
+    TensorOptions result = *this;
+    result.has_dtype_ = type.has_value();
+    if (type) result.dtype_ = *type;
+    return result;
   }
   [[nodiscard]] constexpr TensorOptions dtype(ScalarType type) const {
     return dtype(std::optional(type));
@@ -52,16 +52,16 @@ class TensorOptions {
   [[nodiscard]] constexpr TensorOptions dtype() const {
     return dtype(dtype_of<T>);
   }
-  [[nodiscard]] TensorOptions device(std::optional<Device> where) const {
-    TensorOptions r = *this;
-    r.has_device_ = where.has_value();
-    if (where) r.device_ = *where;
-    return r;
+  [[nodiscard]] TensorOptions device(std::optional<Device> value) const {
+    TensorOptions result = *this;
+    result.has_device_ = value.has_value();
+    if (value) result.device_ = *value;
+    return result;
   }
   template <class T>
   requires std::is_convertible_v<T, Device>
-  [[nodiscard]] TensorOptions device(T&& where) const {
-    return device(std::optional<Device>(std::forward<T>(where)));
+  [[nodiscard]] TensorOptions device(T&& value) const {
+    return device(std::optional<Device>(std::forward<T>(value)));
   }
   [[nodiscard]] TensorOptions device(DeviceType type, DeviceIndex index = -1) const {
     return device(Device(type, index));
@@ -71,27 +71,27 @@ class TensorOptions {
     return device(Device(DeviceType::CUDA, static_cast<DeviceIndex>(index)));
   }
   [[nodiscard]] constexpr TensorOptions layout(std::optional<Layout> value) const {
-    TensorOptions r = *this;
-    r.has_layout_ = value.has_value();
-    return r;
+    TensorOptions result = *this;
+    result.has_layout_ = value.has_value();
+    return result;
   }
   [[nodiscard]] constexpr TensorOptions requires_grad(std::optional<bool> value) const {
-    TensorOptions r = *this;
-    r.requires_grad_ = value.value_or(false);
-    r.has_requires_grad_ = value.has_value();
-    return r;
+    TensorOptions result = *this;
+    result.requires_grad_ = value.value_or(false);
+    result.has_requires_grad_ = value.has_value();
+    return result;
   }
   [[nodiscard]] constexpr TensorOptions pinned_memory(std::optional<bool> value) const {
-    TensorOptions r = *this;
-    r.pinned_ = value.value_or(false);
-    r.has_pinned_ = value.has_value();
-    return r;
+    TensorOptions result = *this;
+    result.pinned_ = value.value_or(false);
+    result.has_pinned_ = value.has_value();
+    return result;
   }
   [[nodiscard]] constexpr TensorOptions memory_format(std::optional<MemoryFormat> value) const {
-    TensorOptions r = *this;
-    r.has_format_ = value.has_value();
-    if (value) r.format_ = *value;
-    return r;
+    TensorOptions result = *this;
+    result.has_format_ = value.has_value();
+    if (value) result.format_ = *value;
+    return result;
   }
 
   /// The dtype, or get_default_dtype() if it is not set.
@@ -139,8 +139,8 @@ class TensorOptions {
     dtype_ = type;
     has_dtype_ = true;
   }
-  constexpr void set_device(Device where) {
-    device_ = where;
+  constexpr void set_device(Device device) {
+    device_ = device;
     has_device_ = true;
   }
   ScalarType dtype_ = ScalarType::Float;
@@ -161,8 +161,8 @@ template <class T>
 TensorOptions dtype() {
   return TensorOptions().dtype<T>();
 }
-inline TensorOptions device(Device where) { return TensorOptions().device(where); }
-inline TensorOptions device(DeviceType where) { return TensorOptions().device(where); }
+inline TensorOptions device(Device value) { return TensorOptions().device(value); }
+inline TensorOptions device(DeviceType type) { return TensorOptions().device(type); }
 inline TensorOptions device_index(int index) { return TensorOptions().device_index(index); }
 inline TensorOptions layout(Layout value) { return TensorOptions().layout(value); }
 inline TensorOptions requires_grad(bool value = true) {

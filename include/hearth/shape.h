@@ -105,19 +105,20 @@ class OptionalIntArrayRef {
  public:
   OptionalIntArrayRef() = default;
   OptionalIntArrayRef(std::nullopt_t) {}
-  OptionalIntArrayRef(IntArrayRef values) : values_(values), has_(true) {}
-  OptionalIntArrayRef(const std::vector<int64_t>& values) : values_(values), has_(true) {}
-  OptionalIntArrayRef(const std::initializer_list<int64_t>& values) : values_(values), has_(true) {}
-  OptionalIntArrayRef(const int64_t& value) : values_(value), has_(true) {}
-  bool has_value() const { return has_; }
-  explicit operator bool() const { return has_; }
+  OptionalIntArrayRef(IntArrayRef values) : values_(values), has_value_(true) {}
+  OptionalIntArrayRef(const std::vector<int64_t>& values) : values_(values), has_value_(true) {}
+  OptionalIntArrayRef(const std::initializer_list<int64_t>& values)
+      : values_(values), has_value_(true) {}
+  OptionalIntArrayRef(const int64_t& value) : values_(value), has_value_(true) {}
+  bool has_value() const { return has_value_; }
+  explicit operator bool() const { return has_value_; }
   IntArrayRef value() const { return values_; }
   IntArrayRef operator*() const { return values_; }
   const IntArrayRef* operator->() const { return &values_; }
 
  private:
   IntArrayRef values_;
-  bool has_ = false;
+  bool has_value_ = false;
 };
 
 namespace detail {

@@ -115,13 +115,13 @@ class SmallVector {
   void reserve(size_t capacity) {
     if (capacity > capacity_) grow(capacity);
   }
-  T* insert(const T* place, T value) {
-    const size_t at = static_cast<size_t>(place - data_);
+  T* insert(const T* position, T value) {
+    const size_t index = static_cast<size_t>(position - data_);
     push_back(std::move(value));
-    for (size_t i = size_ - 1; i > at; --i) std::swap(data_[i], data_[i - 1]);
-    return data_ + at;
+    for (size_t i = size_ - 1; i > index; --i) std::swap(data_[i], data_[i - 1]);
+    return data_ + index;
   }
-  T* erase(const T* place) { return erase(place, place + 1); }
+  T* erase(const T* position) { return erase(position, position + 1); }
   T* erase(const T* first, const T* last) {
     T* const gap = data_ + (first - data_);
     T* to = gap;
@@ -144,7 +144,7 @@ class SmallVector {
   }
 
  private:
-  static constexpr size_t kInline = N > 0 ? N : 1;
+  static constexpr size_t kInlineCapacity = N > 0 ? N : 1;
 
   template <class... Args>
   T& emplace_within_capacity(Args&&... args) {
@@ -173,10 +173,10 @@ class SmallVector {
     capacity_ = capacity;
   }
 
-  alignas(T) unsigned char inline_[kInline * sizeof(T)];
+  alignas(T) unsigned char inline_[kInlineCapacity * sizeof(T)];
   T* data_ = inline_data();
   size_t size_ = 0;
-  size_t capacity_ = kInline;
+  size_t capacity_ = kInlineCapacity;
 };
 
 }  // namespace hearth

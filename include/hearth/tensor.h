@@ -97,10 +97,10 @@ class HEARTH_API Tensor {
   int64_t size(int64_t dim) const;    ///< negative dimensions count from the end
   int64_t stride(int64_t dim) const;  ///< negative dimensions count from the end
   int64_t numel() const;              ///< the number of elements
-  int64_t storage_offset() const;     ///< the first element's position in its storage
+  int64_t storage_offset() const;     ///< index of the first element in the storage
   TypeMeta dtype() const { return scalar_type(); }  ///< prints as the C++ type
   ScalarType scalar_type() const;                   ///< the dtype as a ScalarType
-  Device device() const;                            ///< where the elements are
+  Device device() const;                            ///< the device of the elements
   Layout layout() const { return Layout::Strided; }
   TensorOptions options() const;  ///< dtype and device, for tensors like this one
   size_t itemsize() const { return hearth::element_size(scalar_type()); }  ///< bytes of an element
@@ -263,7 +263,7 @@ class HEARTH_API Tensor {
   Tensor& operator&=(const Tensor& other);
   Tensor& operator|=(const Tensor& other);
   Tensor& operator^=(const Tensor& other);
-  /// This tensor's elements where the condition is true, others from `other`.
+  /// condition ? *this : other, elementwise.
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
   Tensor mH() const { return adjoint(); }  ///< the conjugate transpose of each matrix

@@ -12,8 +12,9 @@ namespace detail {
 struct Modes;
 }
 
-/// A snapshot of a thread's modes for use in another thread: gradients, inference, autocast,
-/// devices, streams, a GeneratorGuard's generator; without profilers and saved-tensor hooks.
+/// A snapshot of a thread's modes for use in another thread: grad mode, inference mode, autocast,
+/// current devices and streams, a GeneratorGuard's generator; without profilers and saved-tensor
+/// hooks.
 class HEARTH_API ThreadLocalState {
  public:
   ThreadLocalState();  ///< the modes of this thread
@@ -24,7 +25,7 @@ class HEARTH_API ThreadLocalState {
   Generator generator_;  // undefined without a GeneratorGuard
 };
 
-/// Gives this thread the modes of a snapshot during the guard's lifetime.
+/// Applies a snapshot's modes to this thread during the guard's lifetime.
 class HEARTH_API ThreadLocalStateGuard {
  public:
   explicit ThreadLocalStateGuard(const ThreadLocalState& state);

@@ -4,10 +4,10 @@
 
 namespace hearth {
 
-/// The threads that a parallel loop started here uses: 1 inside another parallel loop, in a data
-/// loader's workers, and in an OpenMP region of the program.
+/// The number of threads of a parallel loop started by this thread: 1 inside another parallel loop,
+/// in a data loader's workers, and in an OpenMP region of the program.
 HEARTH_API int get_num_threads();
-/// Sets the number for the whole process, by default OMP_NUM_THREADS or all cores.
+/// Sets the number for the whole process; the default is OMP_NUM_THREADS or all cores.
 HEARTH_API void set_num_threads(int count);
 
 /// The number given to set_num_interop_threads; it has no effect, because Hearth has no such pool.

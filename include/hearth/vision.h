@@ -1,6 +1,7 @@
 #pragma once
 
-/// Images: files, datasets, transforms, models and grids, as in torchvision. Not part of hearth.h.
+/// Images, as in torchvision: files, datasets, transforms, models, grids of images. Not part of
+/// hearth.h.
 #include "hearth/vision/datasets.h"
 #include "hearth/vision/functional.h"
 #include "hearth/vision/image.h"

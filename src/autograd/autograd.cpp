@@ -39,10 +39,12 @@ PreserveVersionGuard::~PreserveVersionGuard() {
 }
 
 DetectAnomalyGuard::DetectAnomalyGuard(bool check_nan)
-    : previous_(AnomalyMode::is_enabled()), previous_nan_(AnomalyMode::should_check_nan()) {
+    : previous_(AnomalyMode::is_enabled()), previous_check_nan_(AnomalyMode::should_check_nan()) {
   AnomalyMode::set_enabled(true, check_nan);
 }
-DetectAnomalyGuard::~DetectAnomalyGuard() { AnomalyMode::set_enabled(previous_, previous_nan_); }
+DetectAnomalyGuard::~DetectAnomalyGuard() {
+  AnomalyMode::set_enabled(previous_, previous_check_nan_);
+}
 
 namespace {
 

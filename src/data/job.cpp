@@ -62,14 +62,14 @@ PositionGuard::~PositionGuard() {
 RunningEpoch::RunningEpoch() {
   if (!running_epochs) running_epochs = std::make_shared<std::atomic<uint64_t>>(0);
   count_ = running_epochs;
-  before_ = (*count_)++;
+  epochs_before_ = (*count_)++;
 }
 RunningEpoch::~RunningEpoch() { --*count_; }
 
 uint64_t RunningEpoch::seed() const {
   const Tensor state = default_generator().get_state();
   const auto* bytes = state.const_data_ptr<uint8_t>();
-  uint64_t seed = mix(before_);
+  uint64_t seed = mix(epochs_before_);
   for (int64_t i = 0; i + 8 <= state.numel(); i += 8) {
     uint64_t word;
     std::memcpy(&word, bytes + i, sizeof word);

@@ -79,15 +79,15 @@ void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   check_name("Submodule", name, parameters_, buffers_);
   check_child(*this, name, module);
   children_.insert(name, module);
-  module->set_path(detail::join_path(place_.path, name));
+  module->set_path(detail::join_path(path_.value, name));
 }
 
-void Module::put_child(const std::string& name, std::shared_ptr<Module> module) {
+void Module::replace_child(const std::string& name, std::shared_ptr<Module> module) {
   check_child(*this, name, module);
   std::shared_ptr<Module>& child = children_[name];
   child->set_path({});
   child = std::move(module);
-  child->set_path(detail::join_path(place_.path, name));
+  child->set_path(detail::join_path(path_.value, name));
 }
 
 void Module::unregister_module(const std::string& name) {
@@ -98,9 +98,9 @@ void Module::unregister_module(const std::string& name) {
 }
 
 void Module::set_path(std::string path) {
-  place_.path = std::move(path);
+  path_.value = std::move(path);
   for (auto& child : children_)
-    child.value()->set_path(detail::join_path(place_.path, child.key()));
+    child.value()->set_path(detail::join_path(path_.value, child.key()));
 }
 
 // ---- copies, modes, conversions

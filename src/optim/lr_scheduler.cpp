@@ -77,10 +77,10 @@ std::vector<double> LRScheduler::get_current_lrs() const {
   return rates;
 }
 
-void LRScheduler::check_count(size_t count, const char* what) const {
+void LRScheduler::check_count(size_t count, const char* name) const {
   const size_t groups = optimizer().param_groups().size();
-  HEARTH_CHECK(count == groups, "Number of ", what,
-               " not equal to the number of param groups\nNumber of ", what, " given: ", count,
+  HEARTH_CHECK(count == groups, "Number of ", name,
+               " not equal to the number of param groups\nNumber of ", name, " given: ", count,
                "\nNumber of param groups: ", groups);
 }
 
@@ -145,9 +145,9 @@ void LRScheduler::load(serialize::InputArchive& archive) {
   read(reader);
 }
 
-std::vector<double> PerGroup::spread(size_t groups) const {
-  if (!is_list_) return std::vector<double>(groups, values_[0]);
-  return values_.size() == groups ? values_ : std::vector<double>();
+std::vector<double> PerGroup::spread(size_t num_groups) const {
+  if (!is_list_) return std::vector<double>(num_groups, values_[0]);
+  return values_.size() == num_groups ? values_ : std::vector<double>();
 }
 
 }  // namespace hearth::optim

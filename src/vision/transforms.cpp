@@ -84,7 +84,7 @@ Tensor Compose::operator()(Tensor img) {
   return img;
 }
 
-Tensor RandomApply::change(Tensor img) { return all_(std::move(img)); }
+Tensor RandomApply::change(Tensor img) { return transforms_(std::move(img)); }
 
 Tensor Resize::operator()(Tensor img) {
   return F::resize(img, size_, interpolation_, max_size_, antialias_);

@@ -1,4 +1,4 @@
 #pragma once
 
-#include <c10/namespaces.h>
-#include <hearth/reduction.h>
+#include "c10/namespaces.h"
+#include "hearth/reduction.h"

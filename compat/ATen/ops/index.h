@@ -7,7 +7,7 @@
 #include "hearth/tensor.h"
 
 namespace hearth::detail {
-/// Indices of whole dimensions stand for tensors that are missing or undefined.
+/// The tensors as indices; missing and undefined tensors become slices of whole dimensions.
 inline std::vector<indexing::TensorIndex> as_indices(ArrayRef<std::optional<Tensor>> tensors) {
   std::vector<indexing::TensorIndex> indices;
   for (const std::optional<Tensor>& tensor : tensors)
@@ -19,11 +19,11 @@ inline std::vector<indexing::TensorIndex> as_indices(ArrayRef<std::optional<Tens
 
 namespace at {
 
-/// The elements at the indices, one tensor per dimension; std::nullopt takes a whole dimension.
+/// The elements at the indices, one tensor per dimension; std::nullopt selects a whole dimension.
 inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
   return self.index(hearth::detail::as_indices(indices));
 }
-/// Writes values to the elements at the indices, or adds them.
+/// Writes values to the elements at the indices, or adds them if `accumulate`.
 inline Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
                           const Tensor& values, bool accumulate = false) {
   return self.index_put_(hearth::detail::as_indices(indices), values, accumulate);

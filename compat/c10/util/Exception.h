@@ -8,12 +8,12 @@
 #include "c10/util/Warning.h"
 #include "hearth/error.h"
 
-/// Throws Type with the concatenated message parts, or with `standard` if there are none. A plain
-/// `if`, because programs may use LibTorch's checks without a semicolon.
-#define HEARTH_CHECK_STREAMED(Type, condition, standard, ...)                                 \
-  if (!(condition)) [[unlikely]] {                                                            \
-    ::hearth::detail::fail<::c10::Type>(sizeof(#__VA_ARGS__) == 1 ? ::std::string(standard)   \
-                                                                  : ::c10::str(__VA_ARGS__)); \
+/// Throws Type with the concatenated message parts, or with `default_message` if there are none. A
+/// plain `if`, because programs may use LibTorch's checks without a semicolon.
+#define HEARTH_CHECK_STREAMED(Type, condition, default_message, ...)                               \
+  if (!(condition)) [[unlikely]] {                                                                 \
+    ::hearth::detail::fail<::c10::Type>(sizeof(#__VA_ARGS__) == 1 ? ::std::string(default_message) \
+                                                                  : ::c10::str(__VA_ARGS__));      \
   }
 
 #define TORCH_CHECK_WITH(Type, condition, ...)                                             \

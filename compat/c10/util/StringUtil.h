@@ -18,14 +18,14 @@ namespace std {
 template <class First, class Second>
 ostream& operator<<(ostream& out, const pair<First, Second>& value);
 
-#define HEARTH_STREAM_CONTAINER(container)                                 \
-  template <class... Types>                                                \
-  ostream& operator<<(ostream& out, const container<Types...>& elements) { \
-    for (auto it = elements.begin(); it != elements.end(); ++it) {         \
-      if (it != elements.begin()) out << ' ';                              \
-      out << *it;                                                          \
-    }                                                                      \
-    return out;                                                            \
+#define HEARTH_STREAM_CONTAINER(container)                                           \
+  template <class... Types>                                                          \
+  ostream& operator<<(ostream& out, const container<Types...>& elements) {           \
+    for (auto position = elements.begin(); position != elements.end(); ++position) { \
+      if (position != elements.begin()) out << ' ';                                  \
+      out << *position;                                                              \
+    }                                                                                \
+    return out;                                                                      \
   }
 HEARTH_STREAM_CONTAINER(vector)
 HEARTH_STREAM_CONTAINER(map)

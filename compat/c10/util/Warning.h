@@ -20,16 +20,16 @@ class Warning {
   class DeprecationWarning {};
   using warning_variant_t = std::variant<UserWarning, DeprecationWarning>;
 
-  Warning(warning_variant_t type, const SourceLocation& where, std::string msg, bool verbatim)
-      : type_(type), where_(where), msg_(std::move(msg)), verbatim_(verbatim) {}
+  Warning(warning_variant_t type, const SourceLocation& location, std::string msg, bool verbatim)
+      : type_(type), location_(location), msg_(std::move(msg)), verbatim_(verbatim) {}
   warning_variant_t type() const { return type_; }
-  const SourceLocation& source_location() const { return where_; }
+  const SourceLocation& source_location() const { return location_; }
   const std::string& msg() const { return msg_; }
   bool verbatim() const { return verbatim_; }
 
  private:
   warning_variant_t type_;
-  SourceLocation where_;
+  SourceLocation location_;
   std::string msg_;
   bool verbatim_;
 };
@@ -60,11 +60,11 @@ inline void set_warning_handler(WarningHandler* handler) noexcept {
   hearth::set_warning_sink(handler ? &detail::forward : nullptr);
 }
 inline WarningHandler* get_warning_handler() noexcept {
-  static WarningHandler standard;
-  return detail::handler ? detail::handler : &standard;
+  static WarningHandler default_handler;
+  return detail::handler ? detail::handler : &default_handler;
 }
 
-/// Whether TORCH_WARN_ONCE warns every time.
+/// Sets whether TORCH_WARN_ONCE warns every time.
 inline void set_warnAlways(bool setting) noexcept {
   hearth::globalContext().setWarnAlways(setting);
 }

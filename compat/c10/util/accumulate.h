@@ -38,8 +38,8 @@ int64_t numelements_between_dim(int k, int l, const Container& sizes) {
 }
 template <class Container>
 int64_t numelements_from_dim(int k, const Container& sizes) {
-  const int count = static_cast<int>(sizes.size());
-  return k > count ? 1 : numelements_between_dim(k, count, sizes);
+  const int num_dims = static_cast<int>(sizes.size());
+  return k > num_dims ? 1 : numelements_between_dim(k, num_dims, sizes);
 }
 template <class Container>
 int64_t numelements_to_dim(int k, const Container& sizes) {

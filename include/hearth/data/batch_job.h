@@ -42,11 +42,12 @@ template <class Dataset, class Batch, class BatchRequest>
 class BatchJob final : public Job {
  public:
   BatchJob(std::shared_ptr<const Epoch> epoch, size_t number,
-           const std::vector<std::unique_ptr<Dataset>>& datasets, BatchRequest&& request, bool pin)
+           const std::vector<std::unique_ptr<Dataset>>& datasets, BatchRequest&& request,
+           bool pin_memory)
       : Job(std::move(epoch), number),
         datasets_(datasets),
         request_(std::move(request)),
-        pin_(pin) {}
+        pin_memory_(pin_memory) {}
 
   std::optional<Batch> batch;
 
@@ -70,7 +71,7 @@ class BatchJob final : public Job {
       batch = dataset.get_batch(std::move(request_));
       end_turn();
     }
-    if (pin_ && batch) pin_tensors(*batch);
+    if (pin_memory_ && batch) pin_tensors(*batch);
   }
 
   ArrayRef<size_t> indices() const override {
@@ -82,7 +83,7 @@ class BatchJob final : public Job {
 
   const std::vector<std::unique_ptr<Dataset>>& datasets_;
   BatchRequest request_;
-  bool pin_;
+  bool pin_memory_;
 };
 
 }  // namespace hearth::data::detail

@@ -31,7 +31,7 @@ class ChunkDataReader {
   virtual void reset() = 0;                              ///< called before each new epoch
 };
 
-/// Batch size, threads and memory of a ChunkDataset.
+/// Options of ChunkDataset.
 struct HEARTH_API ChunkDatasetOptions {
   ChunkDatasetOptions() = delete;
   ChunkDatasetOptions(size_t preloader_count, size_t batch_size, size_t cache_size = 2048,
@@ -40,7 +40,7 @@ struct HEARTH_API ChunkDatasetOptions {
   HEARTH_ARG(size_t, preloader_count);                ///< threads that read chunks
   HEARTH_ARG(size_t, batch_size);                     ///< examples per batch
   HEARTH_ARG(size_t, cache_size) = 2048;              ///< examples read ahead before threads wait
-  HEARTH_ARG(size_t, cross_chunk_shuffle_count) = 1;  ///< chunks whose examples are mixed
+  HEARTH_ARG(size_t, cross_chunk_shuffle_count) = 1;  ///< chunks that are shuffled together
 };
 
 namespace detail {
@@ -51,21 +51,22 @@ class ChunkBuffer {
  public:
   explicit ChunkBuffer(const ChunkDatasetOptions& options) : options_(options) {}
 
-  /// The next batch (the last may be smaller), then nullopt. Throws exceptions of preloaders.
+  /// Returns the next batch (the last may be smaller), or nullopt after the last one. Throws
+  /// exceptions of preloaders.
   std::optional<Examples> get() {
     std::unique_lock lock(mutex_);
-    while (!ended_ && errors_.empty() && ready_.size() < options_.batch_size())
+    while (!ended_ && errors_.empty() && ready_examples_.size() < options_.batch_size())
       readable_.wait(lock);
     if (!errors_.empty()) {
       const std::exception_ptr error = errors_.front();
       errors_.pop_front();
       throw WorkerException(error, "in a preloader of chunks");
     }
-    if (ready_.empty()) return std::nullopt;
+    if (ready_examples_.empty()) return std::nullopt;
     Examples batch;
-    while (!ready_.empty() && batch.size() < options_.batch_size()) {
-      batch.push_back(std::move(ready_.front()));
-      ready_.pop_front();
+    while (!ready_examples_.empty() && batch.size() < options_.batch_size()) {
+      batch.push_back(std::move(ready_examples_.front()));
+      ready_examples_.pop_front();
     }
     lock.unlock();
     writable_.notify_all();
@@ -76,13 +77,13 @@ class ChunkBuffer {
   template <class Sampler>
   void add(Examples examples, Sampler& sampler) {
     std::unique_lock lock(mutex_);
-    while (!ended_ && ready_.size() >= options_.cache_size()) writable_.wait(lock);
+    while (!ended_ && ready_examples_.size() >= options_.cache_size()) writable_.wait(lock);
     if (ended_) return;
     sampler.reset(examples.size());
     while (const auto indices = sampler.next(examples.size()))
       for (const size_t index : *indices) {
         HEARTH_CHECK_AS(IndexError, index < examples.size(), "Index out of range");
-        ready_.push_back(std::move(examples[index]));
+        ready_examples_.push_back(std::move(examples[index]));
       }
     lock.unlock();
     readable_.notify_all();
@@ -107,7 +108,7 @@ class ChunkBuffer {
   const ChunkDatasetOptions options_;
   std::mutex mutex_;
   data::detail::Condition readable_, writable_;
-  std::deque<typename Examples::value_type> ready_;
+  std::deque<typename Examples::value_type> ready_examples_;
   std::deque<std::exception_ptr> errors_;
   bool ended_ = false;
 };
@@ -151,22 +152,22 @@ class ChunkDataset final
   std::optional<size_t> size() const override { return std::nullopt; }
   ChunkSamplerType& chunk_sampler() { return chunk_sampler_; }
 
-  /// Begins a new epoch, or continues the one that was loaded.
+  /// Begins a new epoch, or continues the loaded one.
   void reset() override {
     stop();
-    if (!loaded_) {
+    if (!resuming_) {
       chunk_reader_.reset();
       chunk_sampler_.reset(chunk_reader_.chunk_count());
     }
-    loaded_ = false;
+    resuming_ = false;
     buffer_ = std::make_unique<Buffer>(options_);
     seed_ = data::detail::draw_seed();
-    chunks_ = 0;
-    running_ = options_.preloader_count();
+    next_group_ = 0;
+    running_threads_ = options_.preloader_count();
     threads_.start(
-        running_, [this](size_t) { preload(); }, [this] { buffer_->end(); });
+        running_threads_, [this](size_t) { preload(); }, [this] { buffer_->end(); });
   }
-  /// Saves which chunks preloaders have taken.
+  /// Saves the chunk sampler's position, which counts the chunks that preloaders have taken.
   void save(serialize::OutputArchive& archive) const override {
     const std::lock_guard lock(mutex_);
     chunk_sampler_.save(archive);
@@ -175,7 +176,7 @@ class ChunkDataset final
     const std::lock_guard lock(mutex_);
     chunk_sampler_.reset(chunk_reader_.chunk_count());
     chunk_sampler_.load(archive);
-    loaded_ = true;
+    resuming_ = true;
   }
 
  private:
@@ -197,23 +198,23 @@ class ChunkDataset final
     if (stopped_) return std::nullopt;
     auto chunks = chunk_sampler_.next(options_.cross_chunk_shuffle_count());
     if (!chunks) return std::nullopt;
-    return std::pair(std::move(*chunks), chunks_++);
+    return std::pair(std::move(*chunks), next_group_++);
   }
 
   void preload() {
     while (preload_next()) continue;
     const std::lock_guard lock(mutex_);
-    if (--running_ == 0) buffer_->end();
+    if (--running_threads_ == 0) buffer_->end();
   }
 
   bool preload_next() {
-    // An error of the chunk sampler ends this thread; a later one loses the chunks being read.
-    bool begun = false;
+    // An error of the chunk sampler ends this thread; a later error loses the chunks being read.
+    bool has_chunks = false;
     std::exception_ptr error;
     try {
       const auto next = next_chunks();
       if (!next) return false;
-      begun = true;
+      has_chunks = true;
       const data::detail::SeedGuard seed(seed_, next->second);
       read(next->first);
     } catch (...) {
@@ -222,7 +223,7 @@ class ChunkDataset final
     // Outside the handler, so that the thread in get_batch() holds the last reference to the
     // exception.
     if (error) buffer_->add(std::move(error));
-    return begun;
+    return has_chunks;
   }
 
   void read(const std::vector<size_t>& chunks) {
@@ -240,8 +241,8 @@ class ChunkDataset final
   const ChunkDatasetOptions options_;
   Policy preprocessing_policy_;
   mutable std::mutex mutex_;  // guards the chunk sampler and the next four members
-  bool stopped_ = false, loaded_ = false;
-  size_t chunks_ = 0, running_ = 0;
+  bool stopped_ = false, resuming_ = false;
+  size_t next_group_ = 0, running_threads_ = 0;
   uint64_t seed_ = 0;
   std::unique_ptr<Buffer> buffer_;
   data::detail::Threads threads_;

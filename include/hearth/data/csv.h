@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Files of values between commas. Not part of hearth.h.
+/// CSV files: comma-separated values. Not part of hearth.h.
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace hearth::data::datasets {
 
-/// Names of columns: one, or a list.
+/// One name of a column, or a list of names.
 struct ColumnNames : std::vector<std::string> {
   ColumnNames() = default;
   ColumnNames(const char* name) : vector{name} {}
@@ -25,18 +25,19 @@ struct ColumnNames : std::vector<std::string> {
   ColumnNames(std::vector<std::string> names) : vector(std::move(names)) {}
 };
 
-/// The vocabulary of each categorical column. Saved with one file, they give the categories of
-/// another file the same numbers.
+/// The vocabulary of each categorical column. Saved vocabularies of one file give the categories of
+/// another file the same indices.
 struct HEARTH_API Categories {
   std::vector<std::pair<std::string, Vocab>> columns;
 
-  const Vocab* find(std::string_view column) const;        ///< null if there is none
-  const Vocab& operator[](std::string_view column) const;  ///< an error if there is none
+  const Vocab* find(std::string_view column) const;        ///< null if not categorical
+  const Vocab& operator[](std::string_view column) const;  ///< throws if not categorical
   void save(serialize::OutputArchive& archive) const;
   void load(serialize::InputArchive& archive);
 };
 
-/// How a CSV file is read. A column holds numbers unless one of the lists says otherwise.
+/// Options of CSV. A column holds floating-point numbers unless `integers`, `categorical` or `text`
+/// lists it.
 struct CSVOptions {
   HEARTH_ARG(bool, header) = true;  ///< whether the first record names the columns
   HEARTH_ARG(ColumnNames, names);  ///< the columns' names, by default the header's or "0", "1", …
@@ -44,39 +45,41 @@ struct CSVOptions {
   HEARTH_ARG(char, quote) = '"';      ///< around fields with delimiters or ends of lines; 0: none
   HEARTH_ARG(bool, trim) = false;     ///< whether blanks around fields are left out
 
-  /// The columns of the examples' data; by default all but those of target, text and ignored.
+  /// The columns of the examples' data; by default all columns but target, text and ignored.
   HEARTH_ARG(ColumnNames, data);
   HEARTH_ARG(ColumnNames, target);       ///< the targets' columns
   HEARTH_ARG(ColumnNames, integers);     ///< columns of integers, read as int64
-  HEARTH_ARG(ColumnNames, categorical);  ///< columns of names, which become int64 numbers
+  HEARTH_ARG(ColumnNames, categorical);  ///< columns of names, which become int64 indices
   HEARTH_ARG(ColumnNames, text);         ///< columns of texts, for CSV::strings()
   HEARTH_ARG(ColumnNames, ignored);      ///< columns that are not read
 
-  HEARTH_ARG(ScalarType, dtype) = kFloat32;  ///< of numbers: float or double
-  /// The categories of another file; a new category gets its vocabulary's default index, or is an
-  /// error if it has none. Other columns' categories are sorted by their bytes.
+  HEARTH_ARG(ScalarType, dtype) = kFloat32;  ///< of floating-point columns; or kFloat64
+  /// The categories of another file; a category that is not among them gets its vocabulary's
+  /// default index, or is an error without one. Other columns' categories are sorted by their
+  /// bytes.
   HEARTH_ARG(Categories, categories);
   /// Whether missing numbers become NaN and missing categories the category "". Otherwise, and in
-  /// columns of integers, they are errors.
+  /// columns of integers, missing values are errors.
   HEARTH_ARG(bool, allow_missing) = false;
   /// Fields that stand for a missing value.
   HEARTH_ARG(std::vector<std::string>, missing_values) = {"",    "NA",   "N/A", "NaN",
                                                           "nan", "null", "NULL"};
 };
 
-/// A file of values between commas (RFC 4180): one record per line, fields optionally in quotes.
-/// Lines end in "\n", "\r\n" or "\r"; blank ones are skipped. Data are [rows, columns], targets
-/// [rows], or [rows, columns] if there are several; they are int64 if all of their columns are.
+/// A file of comma-separated values (RFC 4180): one record per line, fields optionally in quotes.
+/// Lines end in "\n", "\r\n" or "\r"; blank lines are skipped. Data are [rows, columns], targets
+/// [rows], or [rows, columns] if there are several target columns; a tensor is int64 if all of its
+/// columns are.
 class HEARTH_API CSV : public Dataset<CSV> {
  public:
   explicit CSV(const std::string& path, const CSVOptions& options = {});
-  /// Reads a text; `name` is that in errors.
+  /// Reads a text, which errors call `name`.
   static CSV from_text(std::string_view text, const CSVOptions& options = {},
                        const std::string& name = "the text");
 
   Example<> get(size_t index) override;
   std::optional<size_t> size() const override;
-  /// For batches without examples.
+  /// data() and target() as BatchedTensors.
   BatchedTensors batched() const { return {data(), target()}; }
 
   const Tensor& data() const { return data_; }

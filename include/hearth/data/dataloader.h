@@ -45,7 +45,7 @@ class DataLoaderBase {
   DataLoaderBase(const DataLoaderBase&) = delete;
   DataLoaderBase& operator=(const DataLoaderBase&) = delete;
 
-  /// Begins an epoch, or continues the one that was loaded.
+  /// Begins an epoch, or continues the loaded one.
   Iterator<Batch> begin() {
     HEARTH_CHECK(in_flight() == 0 || iterator_.expired(),
                  "Attempted to get a new DataLoader iterator while another iterator is not yet "
@@ -55,8 +55,8 @@ class DataLoaderBase {
     const auto running = std::make_shared<const detail::RunningEpoch>();
     start_epoch(*running);
     if (prefetcher_) prefetch(options_.max_jobs);
-    Iterator<Batch> iterator([this, loads = loads_, running] {
-      HEARTH_CHECK(loads == loads_,
+    Iterator<Batch> iterator([this, num_loads = num_loads_, running] {
+      HEARTH_CHECK(num_loads == num_loads_,
                    "the data loader has loaded another position: call begin() to continue there");
       return this->next();
     });
@@ -101,13 +101,13 @@ class DataLoaderBase {
     if (prefetcher_) prefetcher_->drain();
     load_source(source);
     position_ = position;
-    ++loads_;
+    ++num_loads_;
     if (rewinds()) source_ = source_state();
     resuming_ = position.in_epoch;
   }
 
  protected:
-  /// `datasets`: one per worker, or one that all share.
+  /// `datasets`: one per worker, or one that all workers share.
   DataLoaderBase(const FullDataLoaderOptions& options,
                  std::vector<std::unique_ptr<Dataset>> datasets)
       : options_(options), datasets_(std::move(datasets)) {
@@ -120,7 +120,7 @@ class DataLoaderBase {
 
   /// The next batch's request, or nullopt at the end of the epoch.
   virtual std::optional<BatchRequest> get_batch_request() = 0;
-  /// Begins the source's next epoch.
+  /// Begins the next epoch of the source, which is the sampler or a stateful dataset.
   virtual void reset() = 0;
   virtual void save_source(serialize::OutputArchive& archive) const = 0;
   virtual void load_source(serialize::InputArchive& archive) = 0;
@@ -154,10 +154,10 @@ class DataLoaderBase {
       position_.drew = false;
     }
     resuming_ = false;
-    number_ = position_.batches;
+    next_batch_ = position_.batches;
     std::shared_ptr<detail::Turns> turns;
     if (Dataset::is_stateful && prefetcher_ && options_.enforce_ordering)
-      turns = std::make_shared<detail::Turns>(number_);
+      turns = std::make_shared<detail::Turns>(next_batch_);
     epoch_ = std::make_shared<detail::Epoch>(
         detail::Epoch{position_.seed, ThreadLocalState(), std::move(turns)});
   }
@@ -165,7 +165,7 @@ class DataLoaderBase {
   std::unique_ptr<Job> next_job() {
     auto request = get_batch_request();
     if (!request) return nullptr;
-    return std::make_unique<Job>(epoch_, number_++, datasets_, std::move(*request),
+    return std::make_unique<Job>(epoch_, next_batch_++, datasets_, std::move(*request),
                                  options_.pin_memory);
   }
 
@@ -193,9 +193,9 @@ class DataLoaderBase {
     return std::nullopt;
   }
 
-  /// Batches draw random numbers from their epoch's seed. If one drew, the default generator
-  /// advances, so that the next epoch gets another seed; if none drew, it stays equal to
-  /// LibTorch's.
+  /// Batches draw random numbers from their epoch's seed. If a batch drew any, the default
+  /// generator advances, so that the next epoch gets another seed; if none did, the generator's
+  /// state stays equal to LibTorch's.
   void count_draws(const Job& job) {
     if (position_.drew || !job.drew()) return;
     position_.drew = true;
@@ -230,8 +230,8 @@ class DataLoaderBase {
   detail::LoaderPosition position_;
   serialize::OutputArchive source_;  // the source's state at the start of the epoch
   bool resuming_ = false, joined_ = false;
-  size_t number_ = 0;  // index of the next batch to request
-  size_t loads_ = 0;   // number of calls of load()
+  size_t next_batch_ = 0;  // index of the next batch to request
+  size_t num_loads_ = 0;   // number of calls of load()
   std::shared_ptr<const detail::Epoch> epoch_;
   std::weak_ptr<const void> iterator_;
   std::unique_ptr<detail::Prefetcher> prefetcher_;  // last: its jobs use all other members
@@ -259,13 +259,13 @@ class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::Bat
 
   /// One copy per worker, created in order; without workers the dataset itself.
   static std::vector<std::unique_ptr<Dataset>> copies(Dataset&& dataset, size_t workers) {
-    std::vector<std::unique_ptr<Dataset>> all;
+    std::vector<std::unique_ptr<Dataset>> result;
     for (size_t i = 0; i < workers; ++i) {
       Dataset copy(std::as_const(dataset));
-      all.push_back(std::make_unique<Dataset>(std::move(copy)));
+      result.push_back(std::make_unique<Dataset>(std::move(copy)));
     }
-    if (workers == 0) all.push_back(std::make_unique<Dataset>(std::move(dataset)));
-    return all;
+    if (workers == 0) result.push_back(std::make_unique<Dataset>(std::move(dataset)));
+    return result;
   }
 
   std::optional<BatchRequestType> get_batch_request() override {
@@ -299,9 +299,9 @@ class StatefulDataLoader : public DataLoaderBase<Dataset, typename Dataset::Batc
 
  private:
   static std::vector<std::unique_ptr<Dataset>> single(Dataset&& dataset) {
-    std::vector<std::unique_ptr<Dataset>> all;
-    all.push_back(std::make_unique<Dataset>(std::move(dataset)));
-    return all;
+    std::vector<std::unique_ptr<Dataset>> result;
+    result.push_back(std::make_unique<Dataset>(std::move(dataset)));
+    return result;
   }
   Dataset& dataset() const { return *this->datasets_.front(); }
 

@@ -45,7 +45,7 @@ class BatchDataset {
   static constexpr bool is_stateful = detail::is_optional<BatchType>::value;
 
   virtual ~BatchDataset() = default;
-  virtual Batch get_batch(BatchRequest request) = 0;  ///< such as the examples with these indices
+  virtual Batch get_batch(BatchRequest request) = 0;  ///< such as the examples at `request`
   virtual std::optional<size_t> size() const = 0;     ///< the number of examples, if it is known
 
   /// This dataset with a transform applied to its batches.
@@ -83,8 +83,9 @@ class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
 template <class Self, class Batch = std::vector<Example<>>>
 using StreamDataset = BatchDataset<Self, Batch, size_t>;
 
-/// A dataset with a position of its own, which ends by returning nullopt. All workers of a loader
-/// share it; with enforce_ordering, they call it one after the other in the batches' order.
+/// A dataset with a position of its own; get_batch() returns nullopt at the end of an epoch. All
+/// workers of a loader share it; with enforce_ordering, they call it one after the other in the
+/// batches' order.
 template <class Self, class Batch = std::vector<Example<>>, class BatchRequest = size_t>
 class StatefulDataset : public BatchDataset<Self, std::optional<Batch>, BatchRequest> {
  public:
@@ -218,11 +219,11 @@ class HEARTH_API BatchedTensors : public BatchDataset<BatchedTensors, Example<>>
 };
 
 namespace detail {
-/// The list's elements at these positions.
+/// The elements of `list` at `positions`.
 HEARTH_API std::vector<size_t> pick(ArrayRef<size_t> list, ArrayRef<size_t> positions);
 }  // namespace detail
 
-/// The examples of a dataset at some indices. It has a copy of the dataset.
+/// A copy of a dataset, restricted to the examples at `indices`.
 template <class DatasetType>
 class Subset : public BatchDataset<Subset<DatasetType>, typename DatasetType::BatchType> {
  public:
@@ -245,7 +246,7 @@ class Subset : public BatchDataset<Subset<DatasetType>, typename DatasetType::Ba
   std::vector<size_t> indices_;
 };
 
-/// The lengths of random_split()'s parts, or the fractions if they add up to 1.
+/// The lengths of random_split()'s parts, or their fractions, which add up to 1.
 struct SplitLengths {
   SplitLengths(std::initializer_list<Scalar> lengths) {
     for (const Scalar& length : lengths) values.push_back(length.to<double>());
@@ -257,7 +258,7 @@ struct SplitLengths {
 };
 
 namespace detail {
-/// The indices of each part.
+/// Draws the indices of each part.
 HEARTH_API std::vector<std::vector<size_t>> split(const std::optional<size_t>& size,
                                                   ArrayRef<double> lengths,
                                                   std::optional<Generator> generator);
@@ -274,13 +275,13 @@ std::vector<Subset<DatasetType>> random_split(DatasetType dataset, const SplitLe
 }
 
 namespace detail {
-/// The sum of the sizes up to each dataset.
+/// The cumulative sums of the sizes.
 HEARTH_API std::vector<size_t> cumulative_sizes(ArrayRef<std::optional<size_t>> sizes);
-/// The dataset that has this index of the concatenation, and the index there.
+/// (Index of a dataset, index in that dataset) of example `index` of the concatenation.
 HEARTH_API std::pair<size_t, size_t> locate(ArrayRef<size_t> cumulative_sizes, size_t index);
 }  // namespace detail
 
-/// Datasets of the same examples, of one type or of several, one after the other.
+/// The concatenation of datasets with the same type of batch.
 template <class Batch>
 class ConcatDataset : public BatchDataset<ConcatDataset<Batch>, Batch> {
  public:
@@ -304,9 +305,9 @@ class ConcatDataset : public BatchDataset<ConcatDataset<Batch>, Batch> {
     batch.reserve(indices.size());
     const data::detail::PositionGuard position;
     for (size_t i = 0; i < indices.size(); ++i) {
-      const auto [number, index] = detail::locate(cumulative_sizes_, indices[i]);
+      const auto [dataset, index] = detail::locate(cumulative_sizes_, indices[i]);
       try {
-        batch.push_back(std::move(datasets_[number](index).front()));
+        batch.push_back(std::move(datasets_[dataset](index).front()));
       } catch (...) {
         position.set(i);  // the dataset has set the position in its own batch
         throw;
@@ -327,7 +328,8 @@ class ConcatDataset : public BatchDataset<ConcatDataset<Batch>, Batch> {
         [dataset = std::move(dataset)](size_t index) mutable { return dataset.get_batch(index); });
   }
 
-  std::vector<std::function<Batch(size_t)>> datasets_;  // the one example, as a batch
+  // Each returns the example at an index, as a batch.
+  std::vector<std::function<Batch(size_t)>> datasets_;
   std::vector<size_t> cumulative_sizes_;
 };
 template <class DatasetType>

@@ -8,8 +8,8 @@
 
 namespace hearth::data::datasets {
 
-/// Handwritten digits: float images {1, 28, 28} in [0, 1] and targets 0 to 9. The folder `root`
-/// holds the four files of yann.lecun.com/exdb/mnist, gzipped or not.
+/// Handwritten digits: float images [1, 28, 28] with values from 0 to 1 and targets 0 to 9. The
+/// folder `root` holds the four files of yann.lecun.com/exdb/mnist, gzipped or not.
 class HEARTH_API MNIST : public Dataset<MNIST> {
  public:
   enum class Mode { kTrain, kTest };  ///< 60,000 training or 10,000 test examples
@@ -18,9 +18,9 @@ class HEARTH_API MNIST : public Dataset<MNIST> {
   Example<> get(size_t index) override;
   std::optional<size_t> size() const override;
   bool is_train() const noexcept { return mode_ == Mode::kTrain; }
-  const Tensor& images() const { return images_; }    ///< all images, {count, 1, 28, 28}
-  const Tensor& targets() const { return targets_; }  ///< all targets, {count}
-  BatchedTensors batched() const { return {images_, targets_}; }  ///< for batches without examples
+  const Tensor& images() const { return images_; }    ///< all images, [count, 1, 28, 28]
+  const Tensor& targets() const { return targets_; }  ///< all targets, [count]
+  BatchedTensors batched() const { return {images_, targets_}; }  ///< all examples
 
  protected:
   /// `hint`: advice in the error for missing files.

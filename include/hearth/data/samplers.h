@@ -116,8 +116,8 @@ namespace detail {
 HEARTH_API void check_rank(size_t rank, size_t num_replicas);
 }  // namespace detail
 
-/// Base of samplers of one of `num_replicas` processes, which share a dataset. If its size is not a
-/// multiple of their number, either some examples are in two parts or some are in none.
+/// Base of samplers for one of `num_replicas` processes that share a dataset. If its size is not a
+/// multiple of num_replicas, some examples are in two parts (allow_duplicates) or in none.
 template <class BatchRequest = std::vector<size_t>>
 class DistributedSampler : public Sampler<BatchRequest> {
  public:
@@ -162,7 +162,7 @@ class HEARTH_API DistributedPart : public DistributedSampler<> {
 
 }  // namespace detail
 
-/// Chooses a part of all indices for each process, shuffled by the number of the epoch.
+/// Chooses this process's part of all indices, which are shuffled with the epoch as seed.
 class HEARTH_API DistributedRandomSampler : public detail::DistributedPart {
  public:
   DistributedRandomSampler(size_t size, size_t num_replicas = 1, size_t rank = 0,
@@ -170,7 +170,7 @@ class HEARTH_API DistributedRandomSampler : public detail::DistributedPart {
   ~DistributedRandomSampler() override;
 };
 
-/// Chooses a part of all indices for each process, in order.
+/// Chooses this process's part of all indices, in order.
 class HEARTH_API DistributedSequentialSampler : public detail::DistributedPart {
  public:
   DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0,
@@ -180,7 +180,7 @@ class HEARTH_API DistributedSequentialSampler : public detail::DistributedPart {
 
 namespace detail {
 
-/// Base of the batch samplers of all samplers.
+/// The part of BatchSampler that does not depend on the source's type.
 class HEARTH_API Batcher : public Sampler<> {
  public:
   void reset(std::optional<size_t> new_size = std::nullopt) override;

@@ -23,22 +23,22 @@ class HEARTH_API Tokenizer {
   using Sink = std::function<void(std::string_view token)>;
 
   virtual ~Tokenizer();
-  /// Calls sink with each token; it is valid during the call.
+  /// Calls sink with each token, which is valid during the call only.
   virtual void split(std::string_view text, const Sink& sink) const = 0;
   std::vector<std::string> operator()(std::string_view text) const;  ///< a list of the tokens
 };
 
 namespace tokenizers {
 
-/// What lies between white space (that of ASCII), as Python's str.split().
+/// The parts between ASCII white space, as of Python's str.split().
 struct HEARTH_API Whitespace : Tokenizer {
   void split(std::string_view text, const Sink& sink) const override;
 };
-/// torchtext's "basic_english": lower case (of ASCII letters), punctuation apart.
+/// torchtext's "basic_english": ASCII letters in lower case, punctuation as separate tokens.
 struct HEARTH_API BasicEnglish : Tokenizer {
   void split(std::string_view text, const Sink& sink) const override;
 };
-/// The characters of UTF-8; a byte that begins no valid one is a token of its own.
+/// The characters of UTF-8; a byte that begins no valid character is a token of its own.
 struct HEARTH_API Characters : Tokenizer {
   void split(std::string_view text, const Sink& sink) const override;
 };
@@ -56,23 +56,24 @@ HEARTH_API std::vector<std::string> read_lines(const std::string& path);
 /// A vocabulary of the texts' tokens.
 HEARTH_API Vocab build_vocab(ArrayRef<std::string> texts, const Tokenizer& tokenizer,
                              const VocabOptions& options = {});
-/// The ids of the texts' tokens, one text after the other, as one int64 tensor. After each text
-/// comes the token `end_of_text`, if there is one.
+/// The ids of the texts' tokens, one text after the other, as one int64 tensor. The token
+/// `end_of_text`, if given, follows each text.
 HEARTH_API Tensor encode(ArrayRef<std::string> texts, const Vocab& vocab,
                          const Tokenizer& tokenizer,
                          const std::optional<std::string>& end_of_text = std::nullopt);
 HEARTH_API Tensor byte_ids(std::string_view text);  ///< the bytes, 0 to 255, as int64
 
-/// `batch_size` parts of a stream of tokens as columns, [length / batch_size, batch_size], without
-/// the rest, as in PyTorch's tutorial of language models.
+/// Cuts a stream of tokens into consecutive parts, the columns of the result: [length / batch_size,
+/// batch_size]. The remaining tokens are dropped, as in PyTorch's tutorial of language models.
 HEARTH_API Tensor batchify(const Tensor& tokens, int64_t batch_size);
-/// The tutorial's get_batch: at most `bptt` rows from row i on, and the flattened rows one later.
+/// The tutorial's get_batch: at most `bptt` rows from row i on, and the flattened rows from row i +
+/// 1 on as target.
 HEARTH_API Example<> bptt_batch(const Tensor& source, int64_t i, int64_t bptt = 35);
 
 namespace datasets {
 
-/// Windows of a stream of tokens for language models: `length` tokens, and as target the same
-/// number of tokens one later. Windows begin every `stride` tokens (0: every `length`).
+/// Windows of a stream of tokens for language models: `length` tokens, and as target the `length`
+/// tokens that begin one token later. Windows begin every `stride` tokens (0: every `length`).
 class HEARTH_API TextWindows : public Dataset<TextWindows> {
  public:
   TextWindows(const Tensor& tokens, int64_t length, int64_t stride = 0);
@@ -93,7 +94,7 @@ class HEARTH_API LabelledText : public Dataset<LabelledText> {
   Example<> get(size_t index) override;
   std::optional<size_t> size() const override;
   const Tensor& tokens() const { return tokens_; }    ///< the ids of all texts
-  const Tensor& offsets() const { return offsets_; }  ///< where each text begins, and the end
+  const Tensor& offsets() const { return offsets_; }  ///< the start of each text, and the end
 
  private:
   Tensor tokens_, offsets_, labels_;
@@ -129,7 +130,7 @@ class HEARTH_API PadWithLengths : public BatchTransform<std::vector<Example<>>, 
   double padding_value_;
   bool batch_first_;
 };
-/// Joins the sequences, with the offset of each, for EmbeddingBag.
+/// Concatenates the sequences, with the offset of each, for EmbeddingBag.
 struct HEARTH_API JoinWithOffsets : BatchTransform<std::vector<Example<>>, SequenceBatch> {
   SequenceBatch apply_batch(std::vector<Example<>> examples) override;
 };

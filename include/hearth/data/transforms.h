@@ -135,13 +135,13 @@ class WholeBatch : public BatchTransform<Example<>, Example<>> {
 };
 
 namespace detail {
-/// The values as a tensor {channels, 1, 1}.
+/// The values as a tensor [channels, 1, 1].
 HEARTH_API Tensor per_channel(ArrayRef<double> values);
 HEARTH_API Tensor normalize(const Tensor& input, const Tensor& mean, const Tensor& stddev);
 HEARTH_API Tensor image_to_tensor(const Tensor& image);
 }  // namespace detail
 
-/// (data - mean) / stddev for each channel of {channels, height, width}.
+/// (data - mean) / stddev for each channel of [channels, height, width].
 template <class Target = Tensor>
 struct Normalize : TensorTransform<Target> {
   Normalize(ArrayRef<double> mean_, ArrayRef<double> stddev_)
@@ -151,7 +151,8 @@ struct Normalize : TensorTransform<Target> {
   Tensor mean, stddev;
 };
 
-/// {height, width[, channels]} to {channels, height, width}; bytes become floats in [0, 1].
+/// [height, width, channels] or [height, width] to [channels, height, width]; bytes become floats
+/// from 0 to 1.
 template <class Target = Tensor>
 struct ToTensor : TensorTransform<Target> {
   Tensor operator()(Tensor input) override { return detail::image_to_tensor(input); }

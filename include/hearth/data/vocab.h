@@ -26,7 +26,7 @@ class HEARTH_API Vocab {
 
   size_t size() const;
   bool contains(std::string_view token) const { return find(token).has_value(); }
-  std::optional<int64_t> find(std::string_view token) const;  ///< its index, if it is in the list
+  std::optional<int64_t> find(std::string_view token) const;  ///< the token's index, if any
   /// The token's index, or the default index.
   int64_t operator[](std::string_view token) const;
   const std::string& lookup_token(int64_t index) const;
@@ -35,13 +35,14 @@ class HEARTH_API Vocab {
   Tensor lookup_indices(ArrayRef<std::string> tokens) const;        ///< int64 [tokens]
   std::vector<std::string> lookup_tokens(const Tensor& ids) const;  ///< the reverse
 
-  /// The index of all tokens that are not in the list; without one they are errors.
+  /// Sets the index of all tokens that are not in the list; without a default index, they are
+  /// errors.
   void set_default_index(std::optional<int64_t> index);
   std::optional<int64_t> get_default_index() const { return default_index_; }
 
   /// A text file with a token in each line, such as BERT's vocab.txt.
   static Vocab from_file(const std::string& path);
-  void to_file(const std::string& path) const;  ///< refuses tokens with the end of a line in them
+  void to_file(const std::string& path) const;  ///< refuses tokens that contain a line end
 
   void save(serialize::OutputArchive& archive) const;
   void load(serialize::InputArchive& archive);
@@ -52,12 +53,12 @@ class HEARTH_API Vocab {
   std::optional<int64_t> default_index_;
 };
 
-/// Which tokens become a vocabulary, and in which order.
+/// Selection and order of the tokens of a vocabulary.
 struct VocabOptions {
   HEARTH_ARG(int64_t, min_freq) = 1;                ///< rarer tokens are left out
-  HEARTH_ARG(std::optional<size_t>, max_tokens);    ///< with the specials
-  HEARTH_ARG(std::vector<std::string>, specials);   ///< tokens that are in it in any case
-  HEARTH_ARG(bool, special_first) = true;           ///< whether they come first or last
+  HEARTH_ARG(std::optional<size_t>, max_tokens);    ///< including the specials
+  HEARTH_ARG(std::vector<std::string>, specials);   ///< tokens that are always included
+  HEARTH_ARG(bool, special_first) = true;           ///< whether specials come first or last
   HEARTH_ARG(std::optional<std::string>, unknown);  ///< the special whose index is the default
 };
 

@@ -26,7 +26,7 @@ struct WorkerInfo {
 /// The data loader's worker that runs this thread, or nullopt in other threads.
 HEARTH_API std::optional<WorkerInfo> get_worker_info();
 
-/// Exception in the iterating thread for an exception in a worker.
+/// Thrown in the iterating thread in place of an exception in a worker.
 struct HEARTH_API WorkerException : Error {
   WorkerException(std::exception_ptr original, const std::string& where);
   ~WorkerException() override;
@@ -37,7 +37,7 @@ struct HEARTH_API WorkerException : Error {
 
 namespace detail {
 
-/// Records the position in its batch of the example that a thread works on, for error texts.
+/// Records the position in the batch of the example that this thread prepares, for error texts.
 class HEARTH_API PositionGuard {
  public:
   PositionGuard() = default;
@@ -60,7 +60,7 @@ class HEARTH_API Turns {
 
   /// Waits until all earlier batches have passed.
   void wait(size_t number);
-  /// Waits for its turn and marks the batch as passed; calling it again has no effect.
+  /// Waits for the batch's turn and marks the batch as passed; a second call has no effect.
   void pass(size_t number);
 
  private:
@@ -88,7 +88,7 @@ class HEARTH_API RunningEpoch {
 
  private:
   std::shared_ptr<std::atomic<uint64_t>> count_;
-  uint64_t before_;
+  uint64_t epochs_before_;
 };
 
 /// A seed drawn from the default generator.

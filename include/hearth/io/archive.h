@@ -19,8 +19,8 @@ class Module;
 
 namespace hearth::serialize {
 
-/// A tree of named values to save: in a safetensors file, tensors have names such as "a.b.c", and
-/// all other values are stored in the metadata.
+/// A tree of named values to save in a safetensors file, in which tensors have names such as
+/// "a.b.c", and all other values are stored in the metadata.
 class HEARTH_API OutputArchive {
  public:
   OutputArchive();
@@ -42,7 +42,8 @@ class HEARTH_API OutputArchive {
 
   void save_to(const std::string& filename) const;  ///< replaces the file atomically
   void save_to(std::ostream& stream) const;         ///< writes the file's bytes to the stream
-  /// Calls write(data, bytes) with the file's content in order; write returns the bytes it took.
+  /// Calls write(data, bytes) with the file's content in order; write returns the number of bytes
+  /// written.
   void save_to(const std::function<size_t(const void*, size_t)>& write) const;
   bool is_empty() const;  ///< whether no value was written at any depth
 
@@ -61,9 +62,9 @@ class HEARTH_API InputArchive {
   InputArchive(InputArchive&&) noexcept;
   InputArchive& operator=(InputArchive&&) noexcept;
 
-  /// Reads a tensor. A defined one keeps its dtype and device and gets new memory, with the file's
-  /// sizes and strides; views of the old memory are unchanged. An undefined one gets all metadata
-  /// from the file.
+  /// Reads a tensor. If `value` is defined, it keeps its dtype and device and gets new memory, with
+  /// the file's sizes and strides; views of the old memory are unchanged. If undefined, it gets all
+  /// metadata from the file.
   void read(const std::string& key, Tensor& value, bool is_buffer = false);
   void read(const std::string& key, IValue& value);
   void read(const std::string& key, InputArchive& nested);  ///< reads the tree below the key
@@ -83,7 +84,7 @@ class HEARTH_API InputArchive {
     read(std::forward<Args>(args)...);
   }
 
-  /// Like read, but returns false if the value does not exist or is of another kind.
+  /// Like read, but returns false if the value does not exist or has another type.
   bool try_read(const std::string& key, Tensor& value, bool is_buffer = false);
   bool try_read(const std::string& key, IValue& value);
   bool try_read(const std::string& key, InputArchive& nested);
@@ -99,15 +100,15 @@ class HEARTH_API InputArchive {
     return true;
   }
 
-  /// From now on, reading a tensor into a defined one of other sizes is an error, as checkpoints
-  /// need; this also holds for subtrees read afterwards.
+  /// Makes it an error to read a tensor into a defined tensor of other sizes, also in subtrees read
+  /// afterwards.
   void require_same_sizes();
 
   std::vector<std::string> keys() const;        ///< names of values and subtrees, as written
   bool contains(const std::string& key) const;  ///< whether a value or subtree has this name
 
-  /// Loads any safetensors file, or one of torch.save in Python or LibTorch. Undefined tensors are
-  /// read to `device`, or without one to the device on which they were saved.
+  /// Loads any safetensors file, or a file of torch.save in Python or LibTorch. Undefined tensors
+  /// are read to `device`, or without one to the device on which they were saved.
   void load_from(const std::string& filename, std::optional<Device> device = {});
   void load_from(std::istream& stream, std::optional<Device> device = {});
   void load_from(const char* data, size_t size, std::optional<Device> device = {});

@@ -21,8 +21,8 @@ concept CheckpointPart = std::is_arithmetic_v<T> || std::is_same_v<T, std::strin
     ((serialize::Saves<T> || serialize::PointsToSaves<T>)&&(serialize::Loads<T> ||
                                                             serialize::PointsToLoads<T>));
 
-/// Saves and resumes a training run: references to named objects (model, optimizer, scheduler, data
-/// loader, numbers) and the states of all default random generators.
+/// Saves and restores the state of a training run: named objects (model, optimizer, scheduler, data
+/// loader, numbers), held by reference, and all default random generators.
 class HEARTH_API Checkpoint {
  public:
   /// Adds an object by reference, which must outlive the checkpoint: a type with save(archive) and
@@ -57,9 +57,9 @@ class HEARTH_API Checkpoint {
   /// Writes the file atomically. Its last tensor, `checksum`, is the CRC-32 of all bytes before it.
   void save(const std::string& path) const;
   /// Loads every object. Missing entries, and values, tensors or generator states that do not fit,
-  /// are errors before anything is changed. Then the objects are loaded in the order of add(), and
-  /// values and generators after all objects have succeeded. Generators of devices that are not in
-  /// the file are unchanged. New tensors of objects are created on `device`.
+  /// are errors before anything is changed. Then objects with load() are loaded in the order of
+  /// add(), and values and generators after they have all succeeded. Generators of devices that are
+  /// not in the file are unchanged. New tensors of objects are created on `device`.
   void load(const std::string& path, std::optional<Device> device = {}) const;
   /// Throws if the file has a checksum and does not match it; load() calls this first.
   static void check_file(const std::string& path);
@@ -71,7 +71,7 @@ class HEARTH_API Checkpoint {
     std::function<void(serialize::OutputArchive&)> save;
     /// Reads and checks the value without changing the object; the Commit changes it.
     std::function<Commit(serialize::InputArchive&)> prepare;
-    bool is_value;  // its commit cannot fail
+    bool is_value;  // a number, string or tensor, whose Commit cannot fail
   };
   /// Whether T is an unsigned 64-bit type, which archives do not have.
   template <class T>

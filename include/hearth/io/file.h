@@ -34,7 +34,7 @@ class HEARTH_API AtomicFile {
 /// Replaces a file's content by means of an AtomicFile.
 HEARTH_API void write_file(const std::string& path, std::string_view content);
 
-/// The CRC-32 (as in gzip and PNG) of the bytes; `before` is that of the preceding bytes.
+/// The CRC-32 (as in gzip and PNG) of the bytes; `before` is the CRC-32 of the preceding bytes.
 HEARTH_API uint32_t crc32(const void* data, size_t bytes, uint32_t before = 0);
 
 }  // namespace hearth::io

@@ -23,28 +23,28 @@ HEARTH_API IValue pickle_load(const std::vector<char>& data);
 
 namespace io {
 
-/// Reads a file of Python's torch.save: tensors, numbers, strings, None, lists, tuples and dicts.
-/// Nothing else is built: a file that asks for another class or function is refused by its name.
-/// Strides and shared memory are kept, and large tensors map the file copy-on-write. torch.Size
-/// becomes a tuple, torch.float32 the string "torch.float32". Tensors go to `device`, or without
-/// one to that on which they were saved.
+/// Reads a file of Python's torch.save: tensors, numbers, strings, None, lists, tuples and dicts. A
+/// file that asks for another class or function is refused with an error that names it. Strides and
+/// shared memory are kept, and large tensors map the file copy-on-write. torch.Size becomes a
+/// tuple, torch.float32 the string "torch.float32". Tensors go to `device`, by default to the
+/// device on which they were saved.
 HEARTH_API IValue load_pt(const std::string& path, std::optional<Device> device = {});
 
 /// Writes a file that Python reads with torch.load(path, weights_only=True). The file is replaced
 /// atomically; memory that tensors share is written once.
 HEARTH_API void save_pt(const IValue& value, const std::string& path);
 HEARTH_API void save_pt(const NamedTensors& tensors, const std::string& path);
-/// The same for other dictionaries of tensors, such as state dicts.
+/// save_pt of other dictionaries of tensors, such as state dicts.
 template <TensorDict Dict>
 void save_pt(const Dict& tensors, const std::string& path) {
   save_pt(named_tensors(tensors), path);
 }
 
-/// An optimizer's state dict as Python's optimizers have it, for save_pt.
+/// An optimizer's state dict in the form of PyTorch's optimizers in Python, for save_pt.
 HEARTH_API IValue to_python(const optim::StateDict& dict);
 
 using NamedValues = std::vector<std::pair<std::string, IValue>>;  ///< names and values in order
-/// The values in lists, tuples and dicts, with names such as "state.0.step".
+/// The values in nested lists, tuples and dicts, with names such as "state.0.step".
 HEARTH_API NamedValues named_values(const IValue& value);
 
 /// Reads the parameters and buffers of a traced or scripted module (torch.jit.save), with the names

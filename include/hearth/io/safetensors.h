@@ -61,7 +61,7 @@ HEARTH_API NamedTensors load_safetensors(const std::string& path,
 /// elements are stored under each name.
 HEARTH_API void save_safetensors(const NamedTensors& tensors, const std::string& path,
                                  const Metadata& metadata = {});
-/// The same to a sink of bytes.
+/// The same, written to a sink of bytes.
 HEARTH_API void save_safetensors(const NamedTensors& tensors, const ByteSink& sink,
                                  const Metadata& metadata = {});
 
@@ -83,7 +83,7 @@ NamedTensors named_tensors(const Dict& dict) {
   }
   return list;
 }
-/// The same for other dictionaries of tensors.
+/// save_safetensors of other dictionaries of tensors.
 template <TensorDict Dict>
 void save_safetensors(const Dict& tensors, const std::string& path, const Metadata& metadata = {}) {
   save_safetensors(named_tensors(tensors), path, metadata);

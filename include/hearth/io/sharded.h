@@ -6,23 +6,23 @@
 #include "hearth/io/safetensors.h"
 
 /// Safetensors files in several parts (shards), as Hugging Face's libraries write them: an index,
-/// model.safetensors.index.json, says which file has which tensor.
+/// model.safetensors.index.json, maps each tensor to its file.
 namespace hearth::io {
 
 inline constexpr uint64_t kDefaultShardBytes = 5'000'000'000;  ///< as in Hugging Face's libraries
 
-/// Reads all tensors of the files that an index names, in the index's order. `path` is that of the
-/// index, or of a folder with an index or a file model.safetensors.
+/// Reads all tensors of the files that an index names, in the index's order. `path` is the index,
+/// or a folder with an index or a file model.safetensors.
 HEARTH_API NamedTensors load_sharded_safetensors(const std::string& path,
                                                  std::optional<Device> device = {});
 
 /// Writes model-00001-of-0000N.safetensors … and the index into the folder; or one file
-/// model.safetensors without an index, if one is enough. A tensor larger than a shard has one of
-/// its own. Each file is replaced atomically, the index after the others.
+/// model.safetensors without an index, if one is enough. A tensor larger than max_shard_bytes has a
+/// shard of its own. Each file is replaced atomically, the index last.
 HEARTH_API void save_sharded_safetensors(const NamedTensors& tensors, const std::string& folder,
                                          uint64_t max_shard_bytes = kDefaultShardBytes,
                                          const Metadata& metadata = {});
-/// The same for other dictionaries of tensors.
+/// save_sharded_safetensors of other dictionaries of tensors.
 template <TensorDict Dict>
 void save_sharded_safetensors(const Dict& tensors, const std::string& folder,
                               uint64_t max_shard_bytes = kDefaultShardBytes,

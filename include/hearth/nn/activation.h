@@ -21,7 +21,7 @@ struct HEARTH_API LeakyReLUOptions {
 };
 /// Options of ELU.
 struct HEARTH_API ELUOptions {
-  HEARTH_ARG(double, alpha) = 1.0;    ///< -alpha is the limit for x to -infinity
+  HEARTH_ARG(double, alpha) = 1.0;    ///< the result tends to -alpha for x to -infinity
   HEARTH_ARG(bool, inplace) = false;  ///< whether the result replaces the input
 };
 /// Options of GELU.
@@ -31,7 +31,7 @@ struct HEARTH_API GELUOptions {
 /// Options of Softplus.
 struct HEARTH_API SoftplusOptions {
   HEARTH_ARG(double, beta) = 1.0;        ///< steepness of the bend at 0
-  HEARTH_ARG(double, threshold) = 20.0;  ///< the result is x where beta x > threshold
+  HEARTH_ARG(double, threshold) = 20.0;  ///< the result is x where beta * x > threshold
 };
 /// Options of Hardswish.
 struct HEARTH_API HardswishOptions {
@@ -70,7 +70,7 @@ using SoftshrinkOptions = HardshrinkOptions;  ///< options of Softshrink
 struct HEARTH_API ThresholdOptions {
   ThresholdOptions(double threshold, double value) : threshold_(threshold), value_(value) {}
   HEARTH_ARG(double, threshold);      ///< the largest x that is replaced
-  HEARTH_ARG(double, value);          ///< what replaces it
+  HEARTH_ARG(double, value);          ///< the replacement
   HEARTH_ARG(bool, inplace) = false;  ///< whether the result replaces the input
 };
 /// Options of PReLU.
@@ -87,21 +87,21 @@ struct HEARTH_API RReLUOptions {
 
 /// max(x, 0).
 HEARTH_STATELESS_MODULE(ReLU, ReLUOptions, Tensor);
-/// x if x > 0, else negative_slope x.
+/// x if x > 0, else negative_slope * x.
 HEARTH_STATELESS_MODULE(LeakyReLU, LeakyReLUOptions, Tensor);
-/// x if x > 0, else alpha (exp(x) - 1).
+/// x if x > 0, else alpha * (exp(x) - 1).
 HEARTH_STATELESS_MODULE(ELU, ELUOptions, Tensor);
-/// x P(X <= x) for a standard normal X, or its tanh approximation.
+/// x * P(X <= x) for a standard normal X, or the tanh approximation.
 HEARTH_STATELESS_MODULE(GELU, GELUOptions, const Tensor&);
-/// x sigmoid(x).
+/// x * sigmoid(x).
 HEARTH_STATELESS_MODULE(SiLU, detail::NoOptions, const Tensor&);
 /// 1 / (1 + exp(-x)).
 HEARTH_STATELESS_MODULE(Sigmoid, detail::NoOptions, const Tensor&);
 /// tanh(x).
 HEARTH_STATELESS_MODULE(Tanh, detail::NoOptions, const Tensor&);
-/// log(1 + exp(beta x)) / beta.
+/// log(1 + exp(beta * x)) / beta.
 HEARTH_STATELESS_MODULE(Softplus, SoftplusOptions, const Tensor&);
-/// x min(max(x + 3, 0), 6) / 6.
+/// x * min(max(x + 3, 0), 6) / 6.
 HEARTH_STATELESS_MODULE(Hardswish, HardswishOptions, Tensor);
 /// min(max(x, min_val), max_val).
 class HEARTH_API HardtanhImpl : public detail::Stateless<HardtanhImpl, HardtanhOptions> {
@@ -112,7 +112,7 @@ class HEARTH_API HardtanhImpl : public detail::Stateless<HardtanhImpl, HardtanhO
   void pretty_print(std::ostream& stream) const override;
 };
 HEARTH_MODULE(Hardtanh);
-/// exp(x) / sum of exp(x) along dim.
+/// exp(x) / sum(exp(x)) along dim.
 HEARTH_STATELESS_MODULE(Softmax, SoftmaxOptions, const Tensor&);
 /// log(softmax(x)) along dim.
 HEARTH_STATELESS_MODULE(LogSoftmax, LogSoftmaxOptions, const Tensor&);
@@ -122,13 +122,13 @@ HEARTH_STATELESS_MODULE(Softmin, SoftminOptions, const Tensor&);
 HEARTH_STATELESS_MODULE(Softmax2d, detail::NoOptions, const Tensor&);
 /// min(max(x, 0), 6).
 HEARTH_STATELESS_MODULE(ReLU6, ReLU6Options, Tensor);
-/// ELU with the alpha and scale that keep mean 0 and variance 1.
+/// ELU with the alpha and scale that keep a mean of 0 and a variance of 1.
 HEARTH_STATELESS_MODULE(SELU, SELUOptions, Tensor);
-/// x if x > 0, else alpha (exp(x / alpha) - 1).
+/// x if x > 0, else alpha * (exp(x / alpha) - 1).
 HEARTH_STATELESS_MODULE(CELU, CELUOptions, Tensor);
-/// a sigmoid(b), where a and b are the halves of x along dim.
+/// a * sigmoid(b), where a and b are the halves of x along dim.
 HEARTH_STATELESS_MODULE(GLU, GLUOptions, const Tensor&);
-/// x tanh(log(1 + exp(x))).
+/// x * tanh(log(1 + exp(x))).
 HEARTH_STATELESS_MODULE(Mish, detail::NoOptions, const Tensor&);
 /// log(sigmoid(x)).
 HEARTH_STATELESS_MODULE(LogSigmoid, detail::NoOptions, const Tensor&);
@@ -142,8 +142,8 @@ HEARTH_STATELESS_MODULE(Hardshrink, HardshrinkOptions, const Tensor&);
 HEARTH_STATELESS_MODULE(Softshrink, SoftshrinkOptions, const Tensor&);
 /// min(max(x + 3, 0), 6) / 6.
 HEARTH_STATELESS_MODULE(Hardsigmoid, HardsigmoidOptions, Tensor);
-/// x if x > 0, else slope x; in training mode, a slope from [lower, upper) is drawn for each
-/// element, in evaluation mode it is their mean.
+/// x if x > 0, else slope * x. In training mode, the slope of each element is drawn from [lower,
+/// upper); in evaluation mode, it is (lower + upper) / 2.
 HEARTH_STATELESS_MODULE(RReLU, RReLUOptions, Tensor);
 
 /// x if x > threshold, else value.
@@ -156,7 +156,8 @@ class HEARTH_API ThresholdImpl : public detail::Stateless<ThresholdImpl, Thresho
 };
 HEARTH_MODULE(Threshold);
 
-/// x if x > 0, else weight x; the weights are trained, one or one per channel (dimension 1).
+/// x if x > 0, else weight * x; the trained weight has one element, or one per channel (dimension
+/// 1).
 class HEARTH_API PReLUImpl : public Cloneable<PReLUImpl> {
  public:
   explicit PReLUImpl(const PReLUOptions& options_ = {});
@@ -208,13 +209,13 @@ struct HEARTH_API GumbelSoftmaxFuncOptions {
   HEARTH_ARG(int, dim) = -1;       ///< the dimension along which results sum to 1
 };
 
-// The modules of the same names as functions.
+// The modules above as functions.
 HEARTH_API Tensor relu(Tensor input, const ReLUFuncOptions& options = {});  ///< max(x, 0)
 /// As LeakyReLU.
 HEARTH_API Tensor leaky_relu(Tensor input, const LeakyReLUFuncOptions& options = {});
 HEARTH_API Tensor elu(Tensor input, const ELUFuncOptions& options = {});           ///< as ELU
 HEARTH_API Tensor gelu(const Tensor& input, const GELUFuncOptions& options = {});  ///< as GELU
-HEARTH_API Tensor silu(const Tensor& input);                                       ///< x sigmoid(x)
+HEARTH_API Tensor silu(const Tensor& input);                                       ///< as SiLU
 /// As Softplus.
 HEARTH_API Tensor softplus(const Tensor& input, const SoftplusFuncOptions& options = {});
 /// As Hardswish.
@@ -241,8 +242,8 @@ HEARTH_API Tensor hardsigmoid(Tensor input, const HardsigmoidFuncOptions& option
 HEARTH_API Tensor threshold(Tensor input, const ThresholdFuncOptions& options);  ///< as Threshold
 HEARTH_API Tensor prelu(const Tensor& input, const Tensor& weight);              ///< as PReLU
 HEARTH_API Tensor rrelu(Tensor input, const RReLUFuncOptions& options = {});     ///< as RReLU
-/// softmax((logits + g) / tau), where g is a draw from the Gumbel distribution for each element:
-/// random vectors close to one-hot ones, whose place has the probability softmax(logits).
+/// softmax((logits + g) / tau), where g is drawn from the Gumbel distribution for each element:
+/// random vectors close to one-hot vectors, whose class has the probability softmax(logits).
 HEARTH_API Tensor gumbel_softmax(const Tensor& logits,
                                  const GumbelSoftmaxFuncOptions& options = {});
 

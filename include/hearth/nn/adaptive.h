@@ -15,7 +15,7 @@ namespace hearth::nn {
 struct HEARTH_API ASMoutput {
   ASMoutput(Tensor output_, double loss_);
   Tensor output;  ///< the log-probabilities of the targets
-  double loss;    ///< the mean of their negatives
+  double loss;    ///< the mean of -output
 };
 
 /// Options of AdaptiveLogSoftmaxWithLoss.
@@ -25,19 +25,19 @@ struct HEARTH_API AdaptiveLogSoftmaxWithLossOptions {
       : in_features_(in_features), n_classes_(n_classes), cutoffs_(std::move(cutoffs)) {}
   HEARTH_ARG(int64_t, in_features);           ///< columns of the input
   HEARTH_ARG(int64_t, n_classes);             ///< classes, frequent ones first
-  HEARTH_ARG(std::vector<int64_t>, cutoffs);  ///< where the clusters of rarer classes begin
-  HEARTH_ARG(double, div_value) = 4.;         ///< each cluster's features are fewer by this factor
+  HEARTH_ARG(std::vector<int64_t>, cutoffs);  ///< the first class of each cluster
+  HEARTH_ARG(double, div_value) = 4.;         ///< divides the features from cluster to cluster
   HEARTH_ARG(bool, head_bias) = false;        ///< whether the head has a bias
 };
 
 /// log_softmax over many classes: the head has scores of the frequent classes and of clusters of
-/// rarer ones, each of which has its own projections (Grave et al.).
+/// rarer classes; each cluster has projections of its own (Grave et al.).
 class HEARTH_API AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLossImpl> {
  public:
   AdaptiveLogSoftmaxWithLossImpl(int64_t in_features, int64_t n_classes,
                                  std::vector<int64_t> cutoffs);
   explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions options_);
-  /// [N, in_features] or [in_features], and the classes [N] or [].
+  /// `input` is [N, in_features] or [in_features], `target` has the classes, [N] or [].
   ASMoutput forward(const Tensor& input, const Tensor& target);
   void reset() override;
   void reset_parameters();  ///< draws new initial values
@@ -48,10 +48,10 @@ class HEARTH_API AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSo
   Tensor predict(const Tensor& input);   ///< the most probable class
 
   AdaptiveLogSoftmaxWithLossOptions options;
-  std::vector<int64_t> cutoffs;  ///< the options' and n_classes
+  std::vector<int64_t> cutoffs;  ///< options.cutoffs() and n_classes
   int64_t shortlist_size = 0;    ///< classes with scores in the head
-  int64_t n_clusters = 0;        ///< clusters of the others
-  int64_t head_size = 0;         ///< the sum of both
+  int64_t n_clusters = 0;        ///< clusters of the other classes
+  int64_t head_size = 0;         ///< shortlist_size + n_clusters
   Linear head = nullptr;
   ModuleList tail;  ///< a Sequential of two Linear for each cluster
 

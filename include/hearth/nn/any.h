@@ -117,7 +117,7 @@ class AnyModule {
     return any_forward(std::forward<Args>(args)...).template get<Result>();
   }
 
-  /// The module as an M, which must be its type; for a holder type M, a new holder of it.
+  /// The module, whose type must be M; if M is a holder type, a new holder of the module.
   template <class M>
   decltype(auto) get() {
     if constexpr (detail::is_holder<M>)

@@ -20,23 +20,23 @@ struct HEARTH_API MultiheadAttentionOptions {
   HEARTH_ARG(bool, bias) = true;            ///< whether the projections have a bias
   HEARTH_ARG(bool, add_bias_kv) = false;    ///< whether a learned key and value are appended
   HEARTH_ARG(bool, add_zero_attn) = false;  ///< whether a key and value of zeros are appended
-  HEARTH_ARG(int64_t, kdim);                ///< features of keys: embed_dim
-  HEARTH_ARG(int64_t, vdim);                ///< features of values: embed_dim
+  HEARTH_ARG(int64_t, kdim);                ///< features of keys (default: embed_dim)
+  HEARTH_ARG(int64_t, vdim);                ///< features of values (default: embed_dim)
   HEARTH_ARG(bool, batch_first) = false;    ///< tensors are [N, L, E] instead of [L, N, E]
 };
 
 /// Attention with several heads: queries, keys and values are projected to embed_dim features, each
-/// head attends with its share of them (scaled_dot_product_attention), and out_proj mixes the
-/// heads.
+/// head attends with embed_dim / num_heads of them (scaled_dot_product_attention), and out_proj
+/// mixes the heads.
 class HEARTH_API MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
  public:
   MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads);
   explicit MultiheadAttentionImpl(const MultiheadAttentionOptions& options_);
-  /// query is [L, N, E], key and value are [S, N, …], or all without N. Bool masks are true where a
-  /// key is not seen, floating ones are added to the scores: key_padding_mask is [N, S], attn_mask
-  /// [L, S] or [N * num_heads, L, S]. Returns the output and, if need_weights, the weights [N, L,
-  /// S], averaged over heads, or [N, num_heads, L, S]. Without them, memory does not grow with L *
-  /// S.
+  /// query is [L, N, E], key and value are [S, N, …], or all without N. key_padding_mask is [N, S],
+  /// attn_mask [L, S] or [N * num_heads, L, S]: a bool mask is true where a key is ignored, a
+  /// floating-point mask is added to the scores. Returns the output and, if need_weights, the
+  /// attention weights [N, L, S], averaged over heads, or [N, num_heads, L, S]. Without
+  /// need_weights, memory does not grow with L * S.
   std::tuple<Tensor, Tensor> forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                      const Tensor& key_padding_mask = {}, bool need_weights = true,
                                      const Tensor& attn_mask = {},
@@ -73,23 +73,23 @@ struct HEARTH_API MultiheadAttentionForwardFuncOptions {
   HEARTH_ARG(Tensor, bias_k);                          ///< an appended key, or undefined
   HEARTH_ARG(Tensor, bias_v);                          ///< an appended value, or undefined
   HEARTH_ARG(bool, add_zero_attn);                     ///< whether zeros are appended
-  HEARTH_ARG(double, dropout_p);                       ///< probability of dropout of weights
+  HEARTH_ARG(double, dropout_p);                       ///< dropout of attention weights
   HEARTH_ARG(Tensor, out_proj_weight);                 ///< [features, features]
   HEARTH_ARG(Tensor, out_proj_bias);                   ///< [features], or undefined
   HEARTH_ARG(bool, training) = true;                   ///< whether dropout is applied
   HEARTH_ARG(Tensor, key_padding_mask);                ///< [N, S], or undefined
-  HEARTH_ARG(bool, need_weights) = true;               ///< whether weights are returned
+  HEARTH_ARG(bool, need_weights) = true;               ///< whether attention weights are returned
   HEARTH_ARG(Tensor, attn_mask);                       ///< [L, S] or [N * num_heads, L, S]
   HEARTH_ARG(bool, use_separate_proj_weight) = false;  ///< the next three replace in_proj_weight
   HEARTH_ARG(Tensor, q_proj_weight);                   ///< [features, features]
   HEARTH_ARG(Tensor, k_proj_weight);                   ///< [features, features of keys]
   HEARTH_ARG(Tensor, v_proj_weight);                   ///< [features, features of values]
   HEARTH_ARG(Tensor, static_k);                        ///< projected keys, [N * num_heads, S, …]
-  HEARTH_ARG(Tensor, static_v);                        ///< projected values, the same
-  HEARTH_ARG(bool, average_attn_weights) = true;       ///< whether weights are a mean over heads
-  HEARTH_ARG(bool, batch_first) = false;               ///< tensors are [N, L, E]
+  HEARTH_ARG(Tensor, static_v);                   ///< projected values, [N * num_heads, S, …]
+  HEARTH_ARG(bool, average_attn_weights) = true;  ///< whether weights are a mean over heads
+  HEARTH_ARG(bool, batch_first) = false;          ///< tensors are [N, L, E]
 };
-/// MultiheadAttention with these weights.
+/// MultiheadAttention with the weights of the options.
 HEARTH_API std::tuple<Tensor, Tensor> multi_head_attention_forward(
     const Tensor& query, const Tensor& key, const Tensor& value,
     const MultiheadAttentionForwardFuncOptions& options);

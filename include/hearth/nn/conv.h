@@ -159,9 +159,10 @@ HEARTH_CONV(Conv3d, 3);
 /// Transposed convolution (the gradient of a convolution) of [N, C, L] or [C, L]; weight is [C,
 /// out_channels / groups, kernel]. `output_size` selects one of the possible output sizes.
 HEARTH_CONV_TRANSPOSE(ConvTranspose1d, 1);
-/// The same of [N, C, H, W] or [C, H, W]; weight is [C, out_channels / groups, kernel…].
+/// ConvTranspose1d for [N, C, H, W] or [C, H, W]; weight is [C, out_channels / groups, kernel…].
 HEARTH_CONV_TRANSPOSE(ConvTranspose2d, 2);
-/// The same of [N, C, D, H, W] or [C, D, H, W]; weight is [C, out_channels / groups, kernel…].
+/// ConvTranspose1d for [N, C, D, H, W] or [C, D, H, W]; weight is [C, out_channels / groups,
+/// kernel…].
 HEARTH_CONV_TRANSPOSE(ConvTranspose3d, 3);
 #undef HEARTH_CONV
 #undef HEARTH_CONV_TRANSPOSE

@@ -10,16 +10,16 @@ namespace hearth::nn {
 /// Options of CosineSimilarity.
 struct HEARTH_API CosineSimilarityOptions {
   HEARTH_ARG(int64_t, dim) = 1;    ///< the dimension of the vectors
-  HEARTH_ARG(double, eps) = 1e-8;  ///< the least divisor
+  HEARTH_ARG(double, eps) = 1e-8;  ///< the smallest divisor
 };
 /// Options of PairwiseDistance.
 struct HEARTH_API PairwiseDistanceOptions {
-  HEARTH_ARG(double, p) = 2.0;        ///< the kind of norm
+  HEARTH_ARG(double, p) = 2.0;        ///< the p of the p-norm
   HEARTH_ARG(double, eps) = 1e-6;     ///< added to each difference
   HEARTH_ARG(bool, keepdim) = false;  ///< whether the last dimension stays, with size 1
 };
 
-/// x1 · x2 / (max(|x1|, eps) max(|x2|, eps)) of the vectors along dim.
+/// x1 · x2 / (max(|x1|, eps) * max(|x2|, eps)) of the vectors along dim.
 class HEARTH_API CosineSimilarityImpl
     : public detail::Stateless<CosineSimilarityImpl, CosineSimilarityOptions> {
  public:
@@ -48,7 +48,7 @@ HEARTH_API Tensor cosine_similarity(const Tensor& x1, const Tensor& x2,
 /// As PairwiseDistance.
 HEARTH_API Tensor pairwise_distance(const Tensor& x1, const Tensor& x2,
                                     const PairwiseDistanceFuncOptions& options = {});
-/// The distances of the rows i < j of a matrix.
+/// |input[i] - input[j]|_p for each pair of rows i < j.
 HEARTH_API Tensor pdist(const Tensor& input, double p = 2.0);
 }  // namespace functional
 

@@ -53,7 +53,7 @@ HEARTH_DROPOUT_MODULE(Dropout2d);
 /// In training mode, zeroes whole channels of [N, C, D, H, W] or [C, D, H, W] with probability p.
 HEARTH_DROPOUT_MODULE(Dropout3d);
 /// In training mode, sets elements to SELU's lower limit with probability p, then scales and shifts
-/// all so that mean and variance stay.
+/// all elements so that mean and variance stay the same.
 HEARTH_DROPOUT_MODULE(AlphaDropout);
 /// AlphaDropout of whole channels of [N, C, …].
 HEARTH_DROPOUT_MODULE(FeatureAlphaDropout);

@@ -14,7 +14,7 @@ namespace hearth::nn {
   HEARTH_ARG(std::optional<int64_t>, padding_idx); /**< row without gradient, initially 0 */      \
   HEARTH_ARG(std::optional<double>, max_norm);     /**< rows used are scaled down to this norm */ \
   HEARTH_ARG(double, norm_type) = 2.;              /**< the p of the p-norm for max_norm */       \
-  HEARTH_ARG(bool, scale_grad_by_freq) = false;    /**< divides gradients by the index's count */ \
+  HEARTH_ARG(bool, scale_grad_by_freq) = false;    /**< divides gradients by counts of indices */ \
   HEARTH_ARG(bool, sparse) = false                 /**< must be false */
 
 /// Options of Embedding.
@@ -28,11 +28,11 @@ struct HEARTH_API EmbeddingOptions {
 };
 /// Options of Embedding::from_pretrained.
 struct HEARTH_API EmbeddingFromPretrainedOptions {
-  HEARTH_ARG(bool, freeze) = true;  ///< whether training does not change the table
+  HEARTH_ARG(bool, freeze) = true;  ///< whether the table requires no gradient
   HEARTH_EMBEDDING_OPTIONS;
 };
 
-/// weight[indices]: a row of the table for each index, so {…} to {…, embedding_dim}.
+/// weight[indices], a row of the table for each index: […] to […, embedding_dim].
 class HEARTH_API EmbeddingImpl : public Cloneable<EmbeddingImpl> {
  public:
   EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim);
@@ -70,7 +70,7 @@ struct HEARTH_API EmbeddingFuncOptions {
 /// weight[input].
 HEARTH_API Tensor embedding(const Tensor& input, const Tensor& weight,
                             const EmbeddingFuncOptions& options = {});
-/// {…} to {…, num_classes}: 1 at each index, else 0; -1: as many classes as needed.
+/// […] to […, num_classes]: 1 at each index, else 0; num_classes -1: the largest index + 1.
 HEARTH_API Tensor one_hot(const Tensor& tensor, int64_t num_classes = -1);
 
 }  // namespace functional

@@ -12,18 +12,18 @@
 
 namespace hearth::nn {
 
-/// What a bag becomes: kSum, kMean or kMax of its rows.
+/// The reduction of a bag's rows: kSum, kMean or kMax.
 using EmbeddingBagMode = std::variant<enumtype::kSum, enumtype::kMean, enumtype::kMax>;
 
 /// The options that EmbeddingBag, from_pretrained() and functional::embedding_bag() share.
 #define HEARTH_EMBEDDING_BAG_OPTIONS                                                             \
   HEARTH_ARG(std::optional<double>, max_norm);    /**< rows used are scaled down to this norm */ \
   HEARTH_ARG(double, norm_type) = 2.;             /**< the p of the p-norm for max_norm */       \
-  HEARTH_ARG(bool, scale_grad_by_freq) = false;   /**< divides gradients by the index's count */ \
+  HEARTH_ARG(bool, scale_grad_by_freq) = false;   /**< divides gradients by counts of indices */ \
   HEARTH_ARG(EmbeddingBagMode, mode) = kMean;     /**< kSum, kMean or kMax */                    \
   HEARTH_ARG(bool, sparse) = false;               /**< must be false */                          \
   HEARTH_ARG(bool, include_last_offset) = false;  /**< the last offset is the last bag's end */  \
-  HEARTH_ARG(std::optional<int64_t>, padding_idx) /**< row that does not count */
+  HEARTH_ARG(std::optional<int64_t>, padding_idx) /**< row that is skipped */
 
 /// Options of EmbeddingBag.
 struct HEARTH_API EmbeddingBagOptions {
@@ -36,12 +36,12 @@ struct HEARTH_API EmbeddingBagOptions {
 };
 /// Options of EmbeddingBag::from_pretrained.
 struct HEARTH_API EmbeddingBagFromPretrainedOptions {
-  HEARTH_ARG(bool, freeze) = true;  ///< whether training does not change the table
+  HEARTH_ARG(bool, freeze) = true;  ///< whether the table requires no gradient
   HEARTH_EMBEDDING_BAG_OPTIONS;
 };
 
-/// Sums, means or maxima of bags of rows of a table: {n, …} indices per bag to {bags,
-/// embedding_dim}, without holding the rows.
+/// The sum, mean or maximum of the table's rows for each bag of indices, [bags, embedding_dim],
+/// computed without a copy of the rows.
 class HEARTH_API EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
  public:
   EmbeddingBagImpl(int64_t num_embeddings, int64_t embedding_dim);
@@ -49,8 +49,8 @@ class HEARTH_API EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
   void reset() override;
   void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
-  /// input is [bags, indices], or [indices] with the bags' beginnings `offsets`; per_sample_weights
-  /// (kSum only) has the input's sizes.
+  /// input is [bags, indices], or [indices] with the first index of each bag in `offsets`;
+  /// per_sample_weights (kSum only) has the input's sizes.
   Tensor forward(const Tensor& input, const Tensor& offsets = {},
                  const Tensor& per_sample_weights = {});
 
@@ -75,7 +75,7 @@ namespace functional {
 
 /// Options of embedding_bag.
 struct HEARTH_API EmbeddingBagFuncOptions {
-  HEARTH_ARG(Tensor, offsets);             ///< the bags' beginnings, for indices in one dimension
+  HEARTH_ARG(Tensor, offsets);             ///< the start of each bag, for 1-d indices
   HEARTH_ARG(Tensor, per_sample_weights);  ///< factors of the rows, with kSum
   HEARTH_EMBEDDING_BAG_OPTIONS;
 };

@@ -24,7 +24,7 @@ struct HEARTH_API UnfoldOptions {
   HEARTH_ARG(ExpandingArray<2>, stride) = 1;    ///< distance between windows
 };
 
-/// The sum of windows: [N, C * window, windows] to [N, C, H, W], or both without N.
+/// Adds up the windows of images: [N, C * window size, windows] to [N, C, H, W]; N may be absent.
 class HEARTH_API FoldImpl : public detail::Stateless<FoldImpl, FoldOptions> {
  public:
   using detail::Stateless<FoldImpl, FoldOptions>::Stateless;
@@ -34,7 +34,7 @@ class HEARTH_API FoldImpl : public detail::Stateless<FoldImpl, FoldOptions> {
 };
 HEARTH_MODULE(Fold);
 
-/// The windows of images: [N, C, H, W] to [N, C * window, windows].
+/// The windows of images: [N, C, H, W] to [N, C * window size, windows].
 class HEARTH_API UnfoldImpl : public detail::Stateless<UnfoldImpl, UnfoldOptions> {
  public:
   using detail::Stateless<UnfoldImpl, UnfoldOptions>::Stateless;

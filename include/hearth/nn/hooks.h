@@ -22,12 +22,12 @@ using ForwardPreHook = std::function<void(Module& module, std::vector<AnyValue>&
 /// Receives the arguments and the result of forward() and may replace the result.
 using ForwardHook =
     std::function<void(Module& module, const std::vector<AnyValue>& arguments, AnyValue& result)>;
-/// Receives a copy of the dictionary, which it may change, and the path of the module's tensors.
+/// Receives a copy of the dictionary, which it may change, and the module's path in it.
 using LoadStateDictPreHook = std::function<void(
     Module& module, OrderedDict<std::string, Tensor>& state, const std::string& path)>;
 
 /// A hook of backward: a function of the module and of lists of gradients. It returns nothing, or a
-/// list to use instead of the first one.
+/// replacement of the first list.
 template <class... Gradients>
 class GradientHook {
  public:

@@ -28,7 +28,7 @@ HEARTH_API Tensor eye_(Tensor matrix);  ///< fills with the identity matrix
 HEARTH_API Tensor dirac_(Tensor tensor);
 HEARTH_API Tensor normal_(Tensor tensor, double mean = 0, double std = 1);   ///< N(mean, std^2)
 HEARTH_API Tensor uniform_(Tensor tensor, double low = 0, double high = 1);  ///< U[low, high)
-/// Fills from N(mean, std^2) without the values outside of [a, b].
+/// Fills from N(mean, std^2) truncated to [a, b].
 HEARTH_API Tensor trunc_normal_(Tensor tensor, double mean = 0, double std = 1, double a = -2,
                                 double b = 2);
 /// Fills with gain times a (semi-)orthogonal matrix; the dimensions after the first count as one.
@@ -47,11 +47,12 @@ HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a = 0);
 HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode);
 HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode,
                                    NonlinearityType nonlinearity);
-/// Fills from a normal distribution of variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio).
+/// Fills from a normal distribution of variance 2 * gain^2 / (fan_in + fan_out) (Glorot and
+/// Bengio).
 HEARTH_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 HEARTH_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);  ///< the same, uniform
 
-/// fan_in, the inputs of each output of this weight, and fan_out, the outputs of each input.
+/// (fan_in, the number of inputs of each output; fan_out, of outputs of each input) of a weight.
 HEARTH_API std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor);
 
 }  // namespace hearth::nn::init

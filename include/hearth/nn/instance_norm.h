@@ -17,9 +17,8 @@ using InstanceNorm1dOptions = InstanceNormOptions;  ///< options of InstanceNorm
 using InstanceNorm2dOptions = InstanceNormOptions;  ///< options of InstanceNorm2d
 using InstanceNorm3dOptions = InstanceNormOptions;  ///< options of InstanceNorm3d
 
-/// Base of instance normalization: (input - mean) / sqrt(var + eps) weight + bias; mean and
-/// variance are those of each channel of each sample, or in evaluation mode the running statistics,
-/// if any.
+/// Base of instance normalization: (input - mean) / sqrt(var + eps) * weight + bias, with mean and
+/// variance of each channel of each sample or, in evaluation mode, the running statistics, if any.
 template <size_t D, class Derived>
 class HEARTH_API InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOptions> {
  public:

@@ -5,8 +5,8 @@
 #include "hearth/nn/linear.h"
 
 // Holders that create modules whose number of input features or channels is unknown: the first call
-// takes it from the input and draws the initial values. Until then, parameters have no elements,
-// and they stay the same tensors. A number of input features or channels in the options is ignored.
+// takes the number from the input and draws the initial values. Until then, parameters are tensors
+// without elements, which the first call fills. The number in the options is ignored.
 namespace hearth::nn {
 
 /// A Linear.

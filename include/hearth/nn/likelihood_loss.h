@@ -11,14 +11,14 @@ namespace hearth::nn {
 struct HEARTH_API PoissonNLLLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_ARG(bool, log_input) = true;          ///< whether the input is the rate's logarithm
-  HEARTH_ARG(bool, full) = false;              ///< whether Stirling's term is added
+  HEARTH_ARG(bool, full) = false;              ///< whether an approximation of log(y!) is added
   HEARTH_ARG(double, eps) = 1e-8;              ///< added to rates before their logarithm
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of GaussianNLLLoss.
 struct HEARTH_API GaussianNLLLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(bool, full) = false;              ///< whether the constant log(2 pi) / 2 is added
+  HEARTH_ARG(bool, full) = false;              ///< whether the constant log(2 * pi) / 2 is added
   HEARTH_ARG(double, eps) = 1e-6;              ///< the least variance
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
@@ -30,11 +30,11 @@ struct HEARTH_API CTCLossOptions {
   HEARTH_ARG(bool, zero_infinity) = false;     ///< whether infinite losses count as 0
 };
 
-/// exp(x) - y x, or x - y log(x + eps) without log_input.
+/// exp(x) - y * x, or x - y * log(x + eps) without log_input.
 HEARTH_LOSS(PoissonNLLLoss, Stateless);
 
-/// (log(var) + (x - y)^2 / var) / 2 for means x and variances var, of x's sizes, or without or with
-/// 1 in the last dimension.
+/// (log(var) + (x - y)^2 / var) / 2 for means x and variances var. var has the sizes of x, but the
+/// last size may be 1 or absent.
 class HEARTH_API GaussianNLLLossImpl
     : public detail::Stateless<GaussianNLLLossImpl, GaussianNLLLossOptions> {
  public:
@@ -68,8 +68,9 @@ HEARTH_API Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, c
                                     const GaussianNLLLossFuncOptions& options = {});
 HEARTH_API Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, double var,
                                     const GaussianNLLLossFuncOptions& options = {});
-/// -log of the probability of all alignments of the targets, [batch, longest] or one after the
-/// other, to log_probs, [time, batch, classes] or [time, classes].
+/// -log of the total probability of all alignments of a sequence's targets under log_probs, [time,
+/// batch, classes] or [time, classes]. `targets` is [batch, longest target sequence] or the
+/// concatenation of the sequences.
 HEARTH_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets,
                            const Tensor& input_lengths, const Tensor& target_lengths,
                            const CTCLossFuncOptions& options = {});

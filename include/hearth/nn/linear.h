@@ -42,7 +42,7 @@ HEARTH_STATELESS_MODULE(Identity, detail::NoOptions, const Tensor&);
 /// Combines the dimensions from start_dim to end_dim into one.
 HEARTH_STATELESS_MODULE(Flatten, FlattenOptions, const Tensor&);
 
-/// Splits dimension dim into dimensions of these sizes.
+/// Splits dimension dim into dimensions of the given sizes.
 class HEARTH_API UnflattenImpl : public detail::Stateless<UnflattenImpl, UnflattenOptions> {
  public:
   using detail::Stateless<UnflattenImpl, UnflattenOptions>::Stateless;
@@ -52,7 +52,7 @@ class HEARTH_API UnflattenImpl : public detail::Stateless<UnflattenImpl, Unflatt
 };
 HEARTH_MODULE(Unflatten);
 
-/// input weight^T + bias over the last dimension; weight is [out_features, in_features].
+/// input * weight^T + bias over the last dimension; weight is [out_features, in_features].
 class HEARTH_API LinearImpl : public Cloneable<LinearImpl> {
  public:
   LinearImpl(int64_t in_features, int64_t out_features);
@@ -68,7 +68,7 @@ class HEARTH_API LinearImpl : public Cloneable<LinearImpl> {
 };
 HEARTH_MODULE(Linear);
 
-/// out[n][o] = the sum over i and j of input1[n][i] * weight[o][i][j] * input2[n][j], + bias[o].
+/// out[n][o] = bias[o] + the sum over i and j of input1[n][i] * weight[o][i][j] * input2[n][j].
 class HEARTH_API BilinearImpl : public Cloneable<BilinearImpl> {
  public:
   BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features);
@@ -85,9 +85,9 @@ class HEARTH_API BilinearImpl : public Cloneable<BilinearImpl> {
 HEARTH_MODULE(Bilinear);
 
 namespace functional {
-/// input weight^T + bias.
+/// input * weight^T + bias.
 HEARTH_API Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
-/// The formula of BilinearImpl.
+/// As Bilinear.
 HEARTH_API Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                            const Tensor& bias = {});
 }  // namespace functional

@@ -39,14 +39,14 @@ struct HEARTH_API SmoothL1LossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(SmoothL1LossOptions)
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(std::optional<double>, beta);     ///< where the loss turns linear, by default 1
+  HEARTH_ARG(std::optional<double>, beta);     ///< |x - y| where the loss turns linear (1)
 };
 /// Options of HuberLoss.
 struct HEARTH_API HuberLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(HuberLossOptions)
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(double, delta) = 1.0;             ///< where the loss turns linear
+  HEARTH_ARG(double, delta) = 1.0;             ///< |x - y| where the loss turns linear
 };
 /// Options of KLDivLoss.
 struct HEARTH_API KLDivLossOptions {
@@ -69,20 +69,20 @@ struct HEARTH_API BCEWithLogitsLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_ARG(Tensor, weight);                  ///< factors of the elements' losses
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(Tensor, pos_weight);              ///< factors of the terms with y
+  HEARTH_ARG(Tensor, pos_weight);              ///< factors of the terms y * log(…)
 };
 /// Options of NLLLoss.
 struct HEARTH_API NLLLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
-  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that does not count
+  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that is ignored
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of CrossEntropyLoss.
 struct HEARTH_API CrossEntropyLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
-  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that does not count
+  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that is ignored
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
   HEARTH_ARG(double, label_smoothing) = 0.0;   ///< share of the target spread over all classes
 };
@@ -119,17 +119,17 @@ class WeightedLoss : public Cloneable<Derived> {
 HEARTH_LOSS(MSELoss, Stateless);
 /// |x - y|.
 HEARTH_LOSS(L1Loss, Stateless);
-/// (x - y)^2 / (2 beta) if |x - y| < beta, else |x - y| - beta / 2.
+/// (x - y)^2 / (2 * beta) if |x - y| < beta, else |x - y| - beta / 2.
 HEARTH_LOSS(SmoothL1Loss, Stateless);
-/// -y log(x) - (1 - y) log(1 - x) for probabilities x.
+/// -y * log(x) - (1 - y) * log(1 - x) for probabilities x.
 HEARTH_LOSS(BCELoss, WeightedLoss);
 /// -x[y] for log-probabilities x, [N, C, …] or [C], and class indices y, [N, …] or [].
 HEARTH_LOSS(NLLLoss, WeightedLoss);
-/// NLLLoss of log_softmax(x), or -sum of y log_softmax(x) for class probabilities y.
+/// NLLLoss of log_softmax(x), or -sum(y * log_softmax(x)) for class probabilities y.
 HEARTH_LOSS(CrossEntropyLoss, WeightedLoss);
-/// (x - y)^2 / 2 if |x - y| <= delta, else delta (|x - y| - delta / 2).
+/// (x - y)^2 / 2 if |x - y| <= delta, else delta * (|x - y| - delta / 2).
 HEARTH_LOSS(HuberLoss, Stateless);
-/// y (log(y) - x) for log-probabilities x, or exp(y) (y - x) with log_target.
+/// y * (log(y) - x) for log-probabilities x, or exp(y) * (y - x) with log_target.
 HEARTH_LOSS(KLDivLoss, Stateless);
 
 /// BCELoss of sigmoid(x), computed without overflow.
@@ -159,7 +159,7 @@ using CrossEntropyFuncOptions = CrossEntropyLossOptions;  ///< options of cross_
 using HuberLossFuncOptions = HuberLossOptions;            ///< options of huber_loss
 using KLDivFuncOptions = KLDivLossOptions;                ///< options of kl_div
 
-// The modules of the same names as functions.
+// The modules above as functions.
 HEARTH_API Tensor mse_loss(const Tensor& input, const Tensor& target,
                            const MSELossFuncOptions& options = {});  ///< as MSELoss
 HEARTH_API Tensor l1_loss(const Tensor& input, const Tensor& target,

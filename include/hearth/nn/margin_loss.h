@@ -12,26 +12,26 @@ namespace hearth::nn {
 /// Options of HingeEmbeddingLoss.
 struct HEARTH_API HingeEmbeddingLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(double, margin) = 1.0;            ///< distance of dissimilar pairs without loss
+  HEARTH_ARG(double, margin) = 1.0;            ///< dissimilar pairs beyond it have no loss
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of MarginRankingLoss.
 struct HEARTH_API MarginRankingLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(double, margin) = 0;              ///< difference without loss
+  HEARTH_ARG(double, margin) = 0;              ///< the least difference without loss
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of CosineEmbeddingLoss.
 struct HEARTH_API CosineEmbeddingLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(double, margin) = 0.0;            ///< cosine of dissimilar pairs without loss
+  HEARTH_ARG(double, margin) = 0.0;            ///< dissimilar pairs below it have no loss
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of MultiMarginLoss.
 struct HEARTH_API MultiMarginLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_ARG(int64_t, p) = 1;                  ///< exponent: 1 or 2
-  HEARTH_ARG(double, margin) = 1.0;            ///< difference without loss
+  HEARTH_ARG(double, margin) = 1.0;            ///< the least difference without loss
   HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
@@ -56,19 +56,20 @@ struct HEARTH_API MultiLabelSoftMarginLossOptions {
 /// Options of TripletMarginLoss.
 struct HEARTH_API TripletMarginLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(double, margin) = 1.0;            ///< difference of distances without loss
+  HEARTH_ARG(double, margin) = 1.0;            ///< the least difference without loss
   HEARTH_ARG(double, p) = 2.0;                 ///< the distances are p-norms
   HEARTH_ARG(double, eps) = 1e-6;              ///< added to differences
-  HEARTH_ARG(bool, swap) = false;              ///< whether the nearer of two anchors counts
+  HEARTH_ARG(bool, swap) = false;              ///< see TripletMarginLoss
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of TripletMarginWithDistanceLoss.
 struct HEARTH_API TripletMarginWithDistanceLossOptions {
   using reduction_t = detail::reduction_t;
   using distance_function_t = std::function<Tensor(const Tensor&, const Tensor&)>;
-  HEARTH_ARG(std::optional<distance_function_t>, distance_function);  ///< pairwise_distance
-  HEARTH_ARG(double, margin) = 1.0;            ///< difference of distances without loss
-  HEARTH_ARG(bool, swap) = false;              ///< whether the nearer of two anchors counts
+  /// By default pairwise_distance.
+  HEARTH_ARG(std::optional<distance_function_t>, distance_function);
+  HEARTH_ARG(double, margin) = 1.0;            ///< the least difference without loss
+  HEARTH_ARG(bool, swap) = false;              ///< see TripletMarginLoss
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 
@@ -84,24 +85,25 @@ struct HEARTH_API TripletMarginWithDistanceLossOptions {
 
 /// x where y = 1, max(0, margin - x) where y = -1.
 HEARTH_LOSS(HingeEmbeddingLoss, Stateless);
-/// 1 / C times the sum over targets y and classes c that are no target of max(0, 1 - x[y] + x[c]);
-/// targets [N, C] or [C], ended by -1.
+/// max(0, 1 - x[y] + x[c]), summed over all pairs of a target class y and another class c, and
+/// divided by C; the first -1 ends the targets, [N, C] or [C].
 HEARTH_LOSS(MultiLabelMarginLoss, Stateless);
-/// log(1 + exp(-y x)).
+/// log(1 + exp(-y * x)).
 HEARTH_LOSS(SoftMarginLoss, Stateless);
-/// The mean over the classes of BCEWithLogitsLoss.
+/// The mean of BCEWithLogitsLoss over the classes.
 HEARTH_LOSS(MultiLabelSoftMarginLoss, WeightedLoss);
-/// max(0, -y (x1 - x2) + margin).
+/// max(0, -y * (x1 - x2) + margin).
 HEARTH_LOSS_OF_THREE(MarginRankingLoss, input1, input2, target);
 /// 1 - cos(x1, x2) where y = 1, max(0, cos(x1, x2) - margin) where y = -1.
 HEARTH_LOSS_OF_THREE(CosineEmbeddingLoss, input1, input2, target);
-/// max(0, |anchor - positive|_p - |anchor - negative|_p + margin).
+/// max(0, |anchor - positive|_p - |anchor - negative|_p + margin); with `swap`, the negative's
+/// distance is to the nearer of anchor and positive.
 HEARTH_LOSS_OF_THREE(TripletMarginLoss, anchor, positive, negative);
-/// The same with any distance.
+/// TripletMarginLoss with any distance.
 HEARTH_LOSS_OF_THREE(TripletMarginWithDistanceLoss, anchor, positive, negative);
 
-/// 1 / C times the sum over the classes c other than y of max(0, margin - x[y] + x[c])^p, for
-/// scores x, [N, C] or [C].
+/// max(0, margin - x[y] + x[c])^p, summed over the classes c other than y, and divided by C; x has
+/// scores, [N, C] or [C].
 class HEARTH_API MultiMarginLossImpl
     : public detail::WeightedLoss<MultiMarginLossImpl, MultiMarginLossOptions> {
  public:
@@ -125,7 +127,7 @@ using MultilabelSoftMarginLossFuncOptions = MultiLabelSoftMarginLossOptions;
 /// Options of triplet_margin_with_distance_loss.
 using TripletMarginWithDistanceLossFuncOptions = TripletMarginWithDistanceLossOptions;
 
-// The modules of the same names as functions.
+// The modules above as functions.
 HEARTH_API Tensor
 hinge_embedding_loss(const Tensor& input, const Tensor& target,
                      const HingeEmbeddingLossFuncOptions& options = {});  ///< as HingeEmbeddingLoss

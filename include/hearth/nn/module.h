@@ -35,13 +35,15 @@ template <class T>
 inline constexpr bool is_holder = std::is_base_of_v<ModuleHolderTag, std::decay_t<T>>;
 }  // namespace detail
 
-/// The keys that load_state_dict could not match: of the module and of the dictionary.
+/// The keys that load_state_dict could not match: keys that the dictionary lacks, and keys that the
+/// module lacks.
 struct IncompatibleKeys {
   std::vector<std::string> missing_keys, unexpected_keys;
 };
 
 /// Base of all modules: named parameters, buffers and submodules in the order of registration.
-/// Functions that return the module as a shared_ptr need it to be owned by one, as in holders.
+/// Functions that return the module as a shared_ptr require that a shared_ptr owns it, as in
+/// holders.
 class HEARTH_API Module : public std::enable_shared_from_this<Module> {
  public:
   using ModuleApplyFunction = std::function<void(Module&)>;
@@ -61,13 +63,12 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   virtual ~Module();
 
   const std::string& name() const noexcept;  ///< by default the class, "test::Net"
-  const std::string& path() const noexcept { return place_.path; }  ///< "net.fc1"; "" at the top
+  const std::string& path() const noexcept { return path_.value; }  ///< "net.fc1"; "" at the top
 
   /// Adds a tensor that is trained. Names must be new and may not be empty or contain a dot.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
   void unregister_parameter(const std::string& name);  ///< removes a parameter
-  /// Adds a tensor that is not trained. If it is not persistent, it is not saved: it is missing in
-  /// state_dict() and in files.
+  /// Adds a tensor that is not trained. Unless persistent, it is missing in state_dict() and files.
   Tensor& register_buffer(std::string name, Tensor tensor, bool persistent = true);
   /// Adds a submodule and returns it.
   template <class M>
@@ -82,7 +83,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// Replaces a registered submodule.
   template <class M>
   std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module) {
-    put_child(name, module);
+    replace_child(name, module);
     return module;
   }
   template <class M>
@@ -130,7 +131,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// All parameters and buffers by path, detached; they share the module's memory.
   OrderedDict<std::string, Tensor> state_dict() const;
   /// Copies the tensors into the parameters and buffers of the same paths, whose sizes must match.
-  /// `strict`: no path may be missing or unknown. If anything is wrong, nothing is copied.
+  /// `strict`: no path may be missing or unknown. On an error, nothing is copied.
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true);
   /// The same for the result of io::load_safetensors. (A template, so that braces mean a
@@ -144,23 +145,25 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   }
   virtual void save(serialize::OutputArchive& archive) const;  ///< saves parameters and buffers
   /// Loads parameters and buffers. They keep device and dtype and take the archive's sizes, with a
-  /// warning if a parameter's sizes change. If it throws, all tensors keep their former data.
+  /// warning if a parameter's sizes change. On an error, all tensors keep their data.
   virtual void load(serialize::InputArchive& archive);
   virtual bool is_serializable() const { return true; }  ///< whether a parent saves and loads it
 
   /// Registers a hook that is called before each forward() of Hearth's own modules and of modules
   /// called through a holder, a Sequential or an AnyModule. A direct call m->forward(x) of a user's
-  /// module runs no hooks. `prepend`: before the hooks that exist, instead of after them.
+  /// module runs no hooks. `prepend`: the hook runs before the existing hooks instead of after
+  /// them.
   RemovableHandle register_forward_pre_hook(ForwardPreHook hook, bool prepend = false);
-  /// The same after each forward().
+  /// Registers a hook that is called after each such forward().
   RemovableHandle register_forward_hook(ForwardHook hook, bool prepend = false);
-  /// Registers hook(module, grad_input, grad_output), called in backward for each such call of
-  /// forward(), when the gradients of its arguments are known; or, if none of them needs one, when
-  /// those of its results are known. It may return other gradients of the arguments. Gradients of
-  /// what is not a tensor are undefined. The module may not modify its arguments in place.
+  /// Registers hook(module, grad_input, grad_output), called in backward for each such forward(),
+  /// once the gradients of its arguments are known (if no argument needs a gradient: of its
+  /// results). The hook may return a replacement of grad_input. Both lists have undefined gradients
+  /// for arguments and results that are not tensors. The module may not modify its arguments in
+  /// place.
   RemovableHandle register_full_backward_hook(BackwardHook hook, bool prepend = false);
-  /// Registers hook(module, grad_output), called when the gradients of the results are known, which
-  /// it may replace.
+  /// Registers hook(module, grad_output), called once the gradients of the results are known; the
+  /// hook may return a replacement of grad_output.
   RemovableHandle register_full_backward_pre_hook(BackwardPreHook hook, bool prepend = false);
 
   /// Registers a hook that load_state_dict calls before it compares names and sizes.
@@ -200,12 +203,13 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   friend class detail::ModuleCall;
   friend HEARTH_API std::ostream& operator<<(std::ostream& stream, const Module& module);
 
-  /// The path where a module is registered; a copy of the module is not registered.
-  struct Place {
-    Place() = default;
-    Place(const Place&) {}
-    Place& operator=(const Place&) { return *this; }
-    std::string path;
+  /// The path under which a module is registered; not copied, because a copy of the module is not
+  /// registered.
+  struct RegisteredPath {
+    RegisteredPath() = default;
+    RegisteredPath(const RegisteredPath&) {}
+    RegisteredPath& operator=(const RegisteredPath&) { return *this; }
+    std::string value;
   };
 
   virtual void clone_(Module& other, const std::optional<Device>& device);
@@ -215,7 +219,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   void remake(const Module& from, const std::function<void()>& reset,
               const std::optional<Device>& device);
   void add_child(std::string name, std::shared_ptr<Module> module);
-  void put_child(const std::string& name, std::shared_ptr<Module> module);
+  void replace_child(const std::string& name, std::shared_ptr<Module> module);
   void set_path(std::string path);
   void load_parts(serialize::InputArchive& archive);
   void convert(std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking);
@@ -230,7 +234,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   std::vector<std::string> unsaved_;  // the buffers that are not persistent
   OrderedDict<std::string, std::shared_ptr<Module>> children_;
   std::string name_;
-  Place place_;
+  RegisteredPath path_;
   detail::Hooks hooks_;
   bool is_training_ = true;
 };

@@ -30,12 +30,12 @@ template <class M, class Value = std::remove_cvref_t<M>>
 concept ListPart = std::is_base_of_v<Module, Value> || is_holder<Value> ||
     std::is_convertible_v<Value, std::shared_ptr<Module>>;
 
-/// The module as a T; errors show `which`, its index or key in a container.
-template <class T, class Which>
-T& cast_module(const std::shared_ptr<Module>& module, const Which& which) {
+/// The module as a T; errors show `index_or_key`, its index or key in a container.
+template <class T, class IndexOrKey>
+T& cast_module(const std::shared_ptr<Module>& module, const IndexOrKey& index_or_key) {
   static_assert(std::is_base_of_v<Module, T>, "T must be a module");
   T* cast = module->as<T>();
-  HEARTH_CHECK(cast, "Unable to cast module[", which, "] to ", demangle(typeid(T).name()));
+  HEARTH_CHECK(cast, "Unable to cast module[", index_or_key, "] to ", demangle(typeid(T).name()));
   return *cast;
 }
 

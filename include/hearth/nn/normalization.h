@@ -68,7 +68,7 @@ class HEARTH_API NormImplBase : public Cloneable<Derived> {
   Tensor num_batches_tracked;  ///< buffer, the number of batches in training mode
 };
 
-/// Base of batch normalization: (input - mean) / sqrt(var + eps) weight + bias per channel. Mean
+/// Base of batch normalization: (input - mean) / sqrt(var + eps) * weight + bias per channel. Mean
 /// and variance are those of the batch in training mode, else the running statistics.
 template <size_t D, class Derived>
 class HEARTH_API BatchNormImplBase : public NormImplBase<D, Derived, BatchNormOptions> {
@@ -109,7 +109,8 @@ extern template class BatchNormImplBase<1, BatchNorm1dImpl>;
 extern template class BatchNormImplBase<2, BatchNorm2dImpl>;
 extern template class BatchNormImplBase<3, BatchNorm3dImpl>;
 
-/// (input - mean) / sqrt(var + eps) weight + bias over the last dimensions, normalized_shape.
+/// (input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, whose sizes are
+/// normalized_shape.
 class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
   LayerNormImpl(std::vector<int64_t> normalized_shape);
@@ -125,7 +126,8 @@ class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
 };
 HEARTH_MODULE(LayerNorm);
 
-/// input / sqrt(mean(input^2) + eps) weight over the last dimensions, normalized_shape.
+/// input / sqrt(mean(input^2) + eps) * weight over the last dimensions, whose sizes are
+/// normalized_shape.
 class HEARTH_API RMSNormImpl : public Cloneable<RMSNormImpl> {
  public:
   RMSNormImpl(std::vector<int64_t> normalized_shape);
@@ -140,8 +142,8 @@ class HEARTH_API RMSNormImpl : public Cloneable<RMSNormImpl> {
 };
 HEARTH_MODULE(RMSNorm);
 
-/// (input - mean) / sqrt(var + eps) weight + bias of [N, C, …]; mean and variance are those of a
-/// group of channels, weight and bias those of a channel.
+/// (input - mean) / sqrt(var + eps) * weight + bias of [N, C, …], with mean and variance per group
+/// of channels, weight and bias per channel.
 class HEARTH_API GroupNormImpl : public Cloneable<GroupNormImpl> {
  public:
   GroupNormImpl(int64_t num_groups, int64_t num_channels);
@@ -186,10 +188,10 @@ struct HEARTH_API RMSNormFuncOptions {
 };
 /// Options of normalize.
 struct HEARTH_API NormalizeFuncOptions {
-  HEARTH_ARG(double, p) = 2.0;             ///< the kind of norm
+  HEARTH_ARG(double, p) = 2.0;             ///< the p of the p-norm
   HEARTH_ARG(int64_t, dim) = 1;            ///< the dimension of the vectors
-  HEARTH_ARG(double, eps) = 1e-12;         ///< the least divisor
-  HEARTH_ARG(std::optional<Tensor>, out);  ///< where to write the result, or nullopt
+  HEARTH_ARG(double, eps) = 1e-12;         ///< the smallest divisor
+  HEARTH_ARG(std::optional<Tensor>, out);  ///< receives the result, unless nullopt
 };
 /// Options of group_norm, as in GroupNormOptions.
 struct HEARTH_API GroupNormFuncOptions {

@@ -10,7 +10,7 @@
 
 namespace hearth::nn::utils::rnn {
 
-/// permutation^-1; undefined if the permutation is.
+/// The inverse permutation; undefined if `permutation` is undefined.
 HEARTH_API Tensor invert_permutation(const Tensor& permutation);
 
 /// Sequences of different lengths, step by step and without padding. Made by pack_sequence and
@@ -21,8 +21,8 @@ class HEARTH_API PackedSequence {
                           Tensor unsorted_indices = {});
 
   const Tensor& data() const { return data_; }                ///< [elements of all sequences, ...]
-  const Tensor& batch_sizes() const { return batch_sizes_; }  ///< sequences at each step
-  /// The order of the sequences, by falling length; undefined if they were sorted.
+  const Tensor& batch_sizes() const { return batch_sizes_; }  ///< number of sequences at each step
+  /// The order of the sequences, by descending length; undefined if they were sorted before.
   const Tensor& sorted_indices() const { return sorted_indices_; }
   const Tensor& unsorted_indices() const { return unsorted_indices_; }  ///< the inverse order
 
@@ -37,8 +37,8 @@ class HEARTH_API PackedSequence {
   Tensor data_, batch_sizes_, sorted_indices_, unsorted_indices_;
 };
 
-/// Packs padded sequences [L, N, ...], or [N, L, ...] with batch_first. Unless enforce_sorted is
-/// false, the lengths must not rise.
+/// Packs padded sequences [L, N, ...], or [N, L, ...] with batch_first. With enforce_sorted, the
+/// lengths must be in descending order.
 HEARTH_API PackedSequence pack_padded_sequence(Tensor input, Tensor lengths,
                                                bool batch_first = false,
                                                bool enforce_sorted = true);
@@ -51,7 +51,7 @@ HEARTH_API Tensor pad_sequence(ArrayRef<Tensor> sequences, bool batch_first = fa
                                double padding_value = 0, std::string_view padding_side = "right");
 /// Packs sequences [L, ...].
 HEARTH_API PackedSequence pack_sequence(ArrayRef<Tensor> sequences, bool enforce_sorted = true);
-/// The reverse of pad_sequence: sequences [L, ...] of these lengths.
+/// The reverse of pad_sequence: sequences [L, ...] of the given lengths.
 HEARTH_API std::vector<Tensor> unpad_sequence(const Tensor& padded_sequences, const Tensor& lengths,
                                               bool batch_first = false);
 /// The reverse of pack_sequence.

@@ -9,15 +9,15 @@
 #include "hearth/nn/expanding_array.h"
 #include "hearth/nn/stateless.h"
 
-// Margins around the last D dimensions. Their widths are listed from the last dimension to the
-// first, before and after: {left, right, top, bottom}; negative ones cut off.
+// Padding of the last D dimensions. Widths are listed from the last dimension to the first, before
+// and after: {left, right, top, bottom}; negative widths crop.
 namespace hearth::nn {
 
 /// Options of the modules that pad D dimensions without further parameters.
 template <size_t D>
 struct PadOptions {
   PadOptions(ExpandingArray<D * 2> padding) : padding_(padding) {}
-  HEARTH_ARG(ExpandingArray<D * 2>, padding);  ///< the margins' widths
+  HEARTH_ARG(ExpandingArray<D * 2>, padding);  ///< widths
 };
 template <size_t D>
 using ReflectionPadOptions = PadOptions<D>;
@@ -32,8 +32,8 @@ template <size_t D>
 struct ConstantPadOptions {
   ConstantPadOptions(ExpandingArray<D * 2> padding, double value)
       : padding_(padding), value_(value) {}
-  HEARTH_ARG(ExpandingArray<D * 2>, padding);  ///< the margins' widths
-  HEARTH_ARG(double, value);                   ///< the margins' elements
+  HEARTH_ARG(ExpandingArray<D * 2>, padding);  ///< widths
+  HEARTH_ARG(double, value);                   ///< the padding's elements
 };
 
 #define HEARTH_PAD_MODULE(Kind, D)                                                                \
@@ -47,19 +47,19 @@ struct ConstantPadOptions {
   };                                                                                              \
   HEARTH_MODULE(Kind##D##d)
 
-/// Margins of the input's elements, mirrored at its borders.
+/// Pads with the input's elements, mirrored at its borders.
 HEARTH_PAD_MODULE(ReflectionPad, 1);
 HEARTH_PAD_MODULE(ReflectionPad, 2);
 HEARTH_PAD_MODULE(ReflectionPad, 3);
-/// Margins of the input's outermost elements.
+/// Pads with the input's outermost elements.
 HEARTH_PAD_MODULE(ReplicationPad, 1);
 HEARTH_PAD_MODULE(ReplicationPad, 2);
 HEARTH_PAD_MODULE(ReplicationPad, 3);
-/// Margins of the elements at the opposite border.
+/// Pads with the elements at the opposite border.
 HEARTH_PAD_MODULE(CircularPad, 1);
 HEARTH_PAD_MODULE(CircularPad, 2);
 HEARTH_PAD_MODULE(CircularPad, 3);
-/// Margins of zeros.
+/// Pads with zeros.
 HEARTH_PAD_MODULE(ZeroPad, 1);
 HEARTH_PAD_MODULE(ZeroPad, 2);
 HEARTH_PAD_MODULE(ZeroPad, 3);
@@ -77,7 +77,7 @@ HEARTH_PAD_MODULE(ZeroPad, 3);
   };                                                                                     \
   HEARTH_MODULE(ConstantPad##D##d)
 
-/// Margins of one value.
+/// Pads with one value.
 HEARTH_PAD_MODULE(1);
 HEARTH_PAD_MODULE(2);
 HEARTH_PAD_MODULE(3);
@@ -90,12 +90,12 @@ struct HEARTH_API PadFuncOptions {
   using mode_t = std::variant<enumtype::kConstant, enumtype::kReflect, enumtype::kReplicate,
                               enumtype::kCircular>;
   PadFuncOptions(std::vector<int64_t> pad) : pad_(std::move(pad)) {}
-  HEARTH_ARG(std::vector<int64_t>, pad);  ///< the margins' widths
-  HEARTH_ARG(mode_t, mode) = kConstant;   ///< what they contain
-  HEARTH_ARG(double, value) = 0;          ///< their elements, for kConstant
+  HEARTH_ARG(std::vector<int64_t>, pad);  ///< widths
+  HEARTH_ARG(mode_t, mode) = kConstant;   ///< or kReflect, kReplicate, kCircular
+  HEARTH_ARG(double, value) = 0;          ///< the padding's elements, for kConstant
 };
 
-/// Margins around the last dimensions.
+/// Pads the last dimensions.
 HEARTH_API Tensor pad(const Tensor& input, const PadFuncOptions& options);
 
 }  // namespace functional

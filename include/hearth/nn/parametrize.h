@@ -7,9 +7,9 @@
 
 #include "hearth/nn/module.h"
 
-// Parametrizations: parameters that are computed from others. Before each forward() of the module,
-// or rather of its call through a holder, Sequential or AnyModule if it is a user's, its member
-// `weight` or `bias` is computed anew. state_dict() has Python's keys,
+// Parametrizations: parameters that are computed from other tensors. A module's member `weight` or
+// `bias` is computed anew before each forward() (of a user's module: before each call through a
+// holder, Sequential or AnyModule). state_dict() has Python's keys,
 // "parametrizations.weight.original".
 namespace hearth::nn::utils {
 
@@ -28,17 +28,17 @@ Tensor* find_member(Module& module, [[maybe_unused]] const std::string& name) {
     if (name == "bias") return &self.bias;
   return nullptr;
 }
-/// find_member for what a holder or another pointer points to.
+/// find_member for the module type of a holder or another pointer.
 template <class Pointer>
 FindMember find_member_of(Pointer& module) {
   return &find_member<std::decay_t<decltype(*module)>>;
 }
 
-/// A parametrization, and how to call it.
+/// A parametrization and its type-erased functions.
 struct Step {
   std::shared_ptr<Module> module;
   Tensor (*forward)(Module& self, const std::vector<Tensor>& originals);
-  /// The originals of a value; null if they are the value.
+  /// Computes the originals of a value; null if the value is its own original.
   std::vector<Tensor> (*right_inverse)(Module& self, const Tensor& value);
 };
 template <class P>
@@ -60,9 +60,10 @@ HEARTH_API void remove(Module& module, const std::string& name, FindMember find,
 
 }  // namespace detail
 
-/// Computes the parameter `name` of a module, given by its holder, with the parametrization, whose
-/// forward() gets the trained tensor and returns one of its sizes and dtype. If it has a
-/// right_inverse(value), this sets the trained tensor. Further ones get the result of the former.
+/// Computes the parameter `name` of a holder's module as parametrization.forward(original), where
+/// `original` is the trained tensor; sizes and dtype must stay the same. If the parametrization has
+/// right_inverse(value), it computes `original` from the parameter's value. Further
+/// parametrizations are applied to the result of the previous one.
 template <class Pointer, class P>
 Pointer register_parametrization(Pointer module, const std::string& name, P parametrization) {
   if constexpr (requires { parametrization.ptr(); })
@@ -73,11 +74,11 @@ Pointer register_parametrization(Pointer module, const std::string& name, P para
   return module;
 }
 
-/// Whether a parameter has a parametrization; without a name, whether any has.
+/// Whether a parameter has a parametrization; without a name, whether any parameter has one.
 HEARTH_API bool is_parametrized(const Module& module, const std::string& name = "");
 
-/// Makes the parameter a plain one: with its present value, or with that of the one tensor from
-/// which it was computed.
+/// Removes the parametrizations of a parameter, which keeps its present value or, unless
+/// leave_parametrized, gets the value of its original, which must be a single tensor.
 template <class Pointer>
 Pointer remove_parametrizations(Pointer module, const std::string& name,
                                 bool leave_parametrized = true) {
@@ -100,8 +101,8 @@ HEARTH_API void orthogonal(Module& module, const std::string& name, FindMember f
                            const std::string& map);
 }  // namespace detail
 
-/// weight = g v / |v|: trains the norms g of the slices along dim and their directions v; nullopt:
-/// one norm of all elements.
+/// weight = g * v / |v|: trains the norms g and the directions v of the slices along dim (nullopt:
+/// one norm of all elements).
 template <class Pointer>
 Pointer weight_norm(Pointer module, const std::string& name = "weight",
                     std::optional<int64_t> dim = 0) {
@@ -109,9 +110,9 @@ Pointer weight_norm(Pointer module, const std::string& name = "weight",
   return module;
 }
 
-/// Divides the weight, as a matrix whose rows are its slices along dim (by default 0, of transposed
-/// convolutions 1), by its largest singular value, approximated by power iterations, of which each
-/// forward() in training mode does some.
+/// Divides the weight, as a matrix whose rows are its slices along dim (by default 0, for
+/// transposed convolutions 1), by its largest singular value. Each forward() in training mode
+/// improves the approximation of the singular value by n_power_iterations power iterations.
 template <class Pointer>
 Pointer spectral_norm(Pointer module, const std::string& name = "weight",
                       int n_power_iterations = 1, double eps = 1e-12,
@@ -121,8 +122,9 @@ Pointer spectral_norm(Pointer module, const std::string& name = "weight",
   return module;
 }
 
-/// A weight with orthonormal rows, or columns if it has more rows: "matrix_exp" (by default for
-/// square weights), "cayley" or "householder" (by default for others) of the trained tensor.
+/// Computes a weight with orthonormal rows (columns if there are more rows than columns) from the
+/// trained tensor by "matrix_exp" (the default for square weights), "cayley" or "householder" (the
+/// default for other weights).
 template <class Pointer>
 Pointer orthogonal(Pointer module, const std::string& name = "weight",
                    const std::string& orthogonal_map = "") {

@@ -18,7 +18,7 @@ inline constexpr bool is_holder_of = std::is_base_of_v<ModuleHolder<Contained>, 
 template <class T, class Contained>
 inline constexpr bool is_pointer_to = std::is_same_v<std::decay_t<T>, std::nullptr_t> ||
                                       std::is_same_v<std::decay_t<T>, std::shared_ptr<Contained>>;
-/// Whether M() compiles. A member of another module type is declared as `Linear linear{nullptr};`.
+/// Whether M() compiles. If not, a member is declared as `Linear linear{nullptr};`.
 template <class M>
 concept MadeWithoutArguments = requires {
   new M();

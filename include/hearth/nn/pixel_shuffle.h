@@ -22,11 +22,11 @@ struct HEARTH_API ChannelShuffleOptions {
   HEARTH_ARG(int64_t, groups);  ///< must divide the number of channels
 };
 
-/// [N, C r r, H, W] to [N, C, H r, W r], r the upscale factor.
+/// [N, C * r^2, H, W] to [N, C, H * r, W * r], where r is the upscale factor.
 HEARTH_STATELESS_MODULE(PixelShuffle, PixelShuffleOptions, const Tensor&);
-/// [N, C, H r, W r] to [N, C r r, H, W], r the downscale factor.
+/// [N, C, H * r, W * r] to [N, C * r^2, H, W], where r is the downscale factor.
 HEARTH_STATELESS_MODULE(PixelUnshuffle, PixelUnshuffleOptions, const Tensor&);
-/// The channels of groups in turns.
+/// Reorders channels: channel i of group g becomes channel i * groups + g.
 HEARTH_STATELESS_MODULE(ChannelShuffle, ChannelShuffleOptions, const Tensor&);
 
 namespace functional {

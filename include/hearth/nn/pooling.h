@@ -62,15 +62,15 @@ struct MaxUnpoolOptions {
   HEARTH_ARG(ExpandingArray<D>, stride);       ///< by default kernel_size
   HEARTH_ARG(ExpandingArray<D>, padding) = 0;  ///< border of the pool's input
 };
-/// Options of FractionalMaxPool2d, FractionalMaxPool3d and of the functions: one of output_size and
-/// output_ratio.
+/// Options of FractionalMaxPool2d, FractionalMaxPool3d and of the functions: either output_size or
+/// output_ratio must be set.
 template <size_t D>
 struct FractionalMaxPoolOptions {
   FractionalMaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size) {}
   using ExpandingArrayDouble = ExpandingArray<D, double>;
   HEARTH_ARG(ExpandingArray<D>, kernel_size);                     ///< size of a window
   HEARTH_ARG(std::optional<ExpandingArray<D>>, output_size);      ///< number of windows
-  HEARTH_ARG(std::optional<ExpandingArrayDouble>, output_ratio);  ///< the same per element
+  HEARTH_ARG(std::optional<ExpandingArrayDouble>, output_ratio);  ///< windows per input element
   HEARTH_ARG(Tensor, _random_samples);  ///< [N, C, D], in [0, 1); drawn if undefined
 };
 
@@ -166,7 +166,7 @@ class HEARTH_API FractionalMaxPoolImpl : public Cloneable<Derived> {
   void pretty_print(std::ostream& stream) const override;
 
   FractionalMaxPoolOptions<D> options;  ///< the options of the constructor
-  Tensor _random_samples;               ///< those of the options
+  Tensor _random_samples;               ///< options._random_samples()
 };
 
 /// Declares NameImpl with the members and its holder; the base is the last argument.
@@ -230,15 +230,15 @@ HEARTH_POOL(LPPool1d, LPPoolImpl<1, LPPool1dImpl>);
 HEARTH_POOL(LPPool2d, LPPoolImpl<2, LPPool2dImpl>);
 /// The p-norm of each window of [N, C, D, H, W] or [C, D, H, W].
 HEARTH_POOL(LPPool3d, LPPoolImpl<3, LPPool3dImpl>);
-/// The inverse of MaxPool1d: zeros but for the elements at its indices.
+/// The inverse of MaxPool1d: the elements at its indices, zeros elsewhere.
 HEARTH_UNPOOL(MaxUnpool1d, MaxUnpoolImpl<1, MaxUnpool1dImpl>);
-/// The inverse of MaxPool2d: zeros but for the elements at its indices.
+/// The inverse of MaxPool2d: the elements at its indices, zeros elsewhere.
 HEARTH_UNPOOL(MaxUnpool2d, MaxUnpoolImpl<2, MaxUnpool2dImpl>);
-/// The inverse of MaxPool3d: zeros but for the elements at its indices.
+/// The inverse of MaxPool3d: the elements at its indices, zeros elsewhere.
 HEARTH_UNPOOL(MaxUnpool3d, MaxUnpoolImpl<3, MaxUnpool3dImpl>);
-/// The largest elements of windows at random distances in [N, C, H, W] or [C, H, W].
+/// The largest elements of windows at random positions in [N, C, H, W] or [C, H, W].
 HEARTH_POOL_WITH_INDICES(FractionalMaxPool2d, FractionalMaxPoolImpl<2, FractionalMaxPool2dImpl>);
-/// The largest elements of windows at random distances in [N, C, D, H, W] or [C, D, H, W].
+/// The largest elements of windows at random positions in [N, C, D, H, W] or [C, D, H, W].
 HEARTH_POOL_WITH_INDICES(FractionalMaxPool3d, FractionalMaxPoolImpl<3, FractionalMaxPool3dImpl>);
 #undef HEARTH_POOL_CLASS
 #undef HEARTH_POOL
@@ -293,7 +293,8 @@ HEARTH_FRACTIONAL_POOLS(2);  ///< as FractionalMaxPool2d
 HEARTH_FRACTIONAL_POOLS(3);  ///< as FractionalMaxPool3d
 #undef HEARTH_POOLS
 #undef HEARTH_FRACTIONAL_POOLS
-/// The last sizes of a pool's input, from its result: those requested, or the smallest possible.
+/// The last sizes of a pool's input, computed from its result: output_size, or the smallest
+/// possible sizes.
 HEARTH_API std::vector<int64_t> _unpool_output_size(
     const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride,
     const IntArrayRef& padding, const std::optional<std::vector<int64_t>>& output_size);

@@ -24,11 +24,11 @@ struct HEARTH_API CrossMapLRN2dOptions {
   HEARTH_ARG(int64_t, k) = 1;        ///< added to the mean square
 };
 
-/// input / (k + alpha mean)^beta of [N, C, …], where mean is that of the squares of `size` channels
-/// around the element's, 0 beyond the borders.
+/// input / (k + alpha * mean)^beta of [N, C, …], where `mean` is the mean square over `size`
+/// channels around the element's channel; channels out of range count as 0.
 HEARTH_STATELESS_MODULE(LocalResponseNorm, LocalResponseNormOptions, const Tensor&);
-/// The same of [N, C, H, W], over (size - 1) / 2 channels on each side and, as in PyTorch, always
-/// channel 0 behind its window.
+/// LocalResponseNorm of [N, C, H, W] with (size - 1) / 2 channels on each side; as in PyTorch, all
+/// later windows include channel 0, too.
 HEARTH_STATELESS_MODULE(CrossMapLRN2d, CrossMapLRN2dOptions, const Tensor&);
 
 namespace functional {

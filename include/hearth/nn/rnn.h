@@ -63,7 +63,7 @@ struct HEARTH_API GRUOptions {
 
 namespace detail {
 
-/// The results of a recurrent net; c of LSTM only.
+/// The results of a recurrent network; c only for LSTM.
 struct RNNResult {
   Tensor output, h, c;
 };
@@ -77,7 +77,7 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
   void reset() override;
   void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
-  void flatten_parameters() {}  ///< does nothing; for LibTorch's programs
+  void flatten_parameters() {}  ///< does nothing; for programs written for LibTorch
   std::vector<Tensor> all_weights() const { return this->parameters(/*recurse=*/false); }
 
   RNNOptionsBase options_base;
@@ -86,7 +86,7 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
   int64_t directions() const { return options_base.bidirectional() ? 2 : 1; }
   /// The features of h: hidden_size or proj_size.
   int64_t state_size() const;
-  /// Runs the net over [L, N, input_size] or, unbatched, [L, input_size]; undefined states are
+  /// Runs the network over [L, N, input_size] or, unbatched, [L, input_size]; undefined states are
   /// zeros.
   RNNResult run(const Tensor& input, const Tensor& h, const Tensor& c) const;
   RNNResult run(const utils::rnn::PackedSequence& input, Tensor h, Tensor c) const;
@@ -101,10 +101,10 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
 
 }  // namespace detail
 
-/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead of tanh, for each element of the input
-/// [L, N, input_size]. Returns the outputs of the last layer, [L, N, directions * hidden_size], and
-/// the last states of all layers, [num_layers * directions, N, hidden_size]. N may be absent
-/// everywhere.
+/// h' = tanh(W_ih * x + b_ih + W_hh * h + b_hh), or relu instead of tanh, for each element of the
+/// input [L, N, input_size]. Returns the outputs of the last layer, [L, N, directions *
+/// hidden_size], and the last states of all layers, [num_layers * directions, N, hidden_size]. N
+/// may be absent everywhere.
 class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
  public:
   RNNImpl(int64_t input_size, int64_t hidden_size);
@@ -125,9 +125,9 @@ class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
 };
 HEARTH_MODULE(RNN);
 
-/// i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g);
-/// h' = sigmoid(o) tanh(c'), multiplied by W_hr if there is a projection. Returns the outputs and
-/// the last states (h, c), shaped as RNN's.
+/// i, f, g, o = W_ih * x + b_ih + W_hh * h + b_hh; c' = sigmoid(f) * c + sigmoid(i) * tanh(g);
+/// h' = sigmoid(o) * tanh(c'), with a projection W_hr * h'. Returns the outputs and the last states
+/// (h, c), shaped as RNN's.
 class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
   LSTMImpl(int64_t input_size, int64_t hidden_size);
@@ -151,8 +151,9 @@ class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
 };
 HEARTH_MODULE(LSTM);
 
-/// r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh); n = tanh(W_in x + b_in + r (W_hn h + b_hn));
-/// h' = (1 - z) n + z h. Returns the outputs and the last states, shaped as RNN's.
+/// r, z = sigmoid(W_ih * x + b_ih + W_hh * h + b_hh);
+/// n = tanh(W_in * x + b_in + r * (W_hn * h + b_hn)); h' = (1 - z) * n + z * h. Returns the outputs
+/// and the last states, shaped as RNN's.
 class HEARTH_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
  public:
   GRUImpl(int64_t input_size, int64_t hidden_size);

@@ -52,7 +52,7 @@ struct HEARTH_API RNNCellOptionsBase {
   HEARTH_ARG(int64_t, num_chunks);
 };
 
-/// Base of all cells: one step of a recurrent net.
+/// Base of all cells: one step of a recurrent network.
 template <class Derived>
 class HEARTH_API RNNCellImplBase : public Cloneable<Derived> {
  public:

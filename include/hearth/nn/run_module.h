@@ -25,8 +25,8 @@ class HEARTH_API ModuleCall {
   /// Runs the hooks before forward(). Null if there are no backward hooks.
   std::shared_ptr<BackwardCall> before(std::vector<AnyValue>& arguments) const;
   void after(const std::vector<AnyValue>& arguments, AnyValue& result) const;
-  /// Lets the backward hooks see the gradients of the result's tensors, which it replaces. An entry
-  /// is null if it is no tensor.
+  /// Replaces the result's tensors by tensors whose gradients go to the backward hooks. An entry of
+  /// `results` is null where the result has no tensor.
   static void watch(BackwardCall& backward, const std::vector<Tensor*>& results,
                     const std::type_info& type);
   /// Adds the module's path to the error unless a submodule did so.
@@ -59,13 +59,13 @@ A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
   return static_cast<A&&>(*value);
 }
 
-/// The same without moving from the stored value, which forward hooks see afterwards.
+/// checked_argument() without moving from the stored value, which forward hooks see afterwards.
 template <class A>
 A kept_argument(std::vector<AnyValue>& arguments, size_t index) {
   return static_cast<A>(checked_argument<std::decay_t<A>&>(arguments, index));
 }
 
-/// The tensor that a part of a result is, or null.
+/// Pointer to the tensor in a part of a result, or null.
 template <class T>
 Tensor* tensor_of(T& part) {
   if constexpr (std::is_same_v<T, Tensor>)
@@ -76,8 +76,8 @@ Tensor* tensor_of(T& part) {
     return nullptr;
 }
 
-/// The parts of a result whose gradients backward hooks see: a tensor, or the parts of a tuple or
-/// of a list of tensors. Empty for other types.
+/// The parts of a result for backward hooks: a tensor, or the elements of a tuple or of a list of
+/// tensors. Empty for other types.
 template <class R>
 std::vector<Tensor*> parts_of(R& result) {
   if constexpr (requires { std::tuple_size<R>::value; }) {

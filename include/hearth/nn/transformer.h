@@ -209,8 +209,8 @@ struct HEARTH_API PositionalEncodingOptions {
   HEARTH_ARG(int64_t, max_len) = 5000;    ///< the longest sequence
   HEARTH_ARG(bool, batch_first) = false;  ///< the input is [N, L, E] instead of [L, N, E]
 };
-/// Adds sines (even features) and cosines (odd features) of the position to the input, in
-/// wavelengths from 2 pi to 20000 pi, as in PyTorch's tutorials.
+/// Adds sines (even features) and cosines (odd features) of the position to the input, with
+/// wavelengths from 2 * pi to 20000 * pi, as in PyTorch's tutorials.
 class HEARTH_API PositionalEncodingImpl : public Cloneable<PositionalEncodingImpl> {
  public:
   explicit PositionalEncodingImpl(const PositionalEncodingOptions& options_);

@@ -18,7 +18,7 @@ struct UpsampleOptions {
   HEARTH_ARG(std::optional<std::vector<int64_t>>, size);         ///< the output's last sizes
   HEARTH_ARG(std::optional<std::vector<double>>, scale_factor);  ///< or the factors of all sizes
   HEARTH_ARG(mode_t, mode) = kNearest;                           ///< the interpolation
-  HEARTH_ARG(std::optional<bool>, align_corners);  ///< whether the outer elements keep their places
+  HEARTH_ARG(std::optional<bool>, align_corners);  ///< whether outermost elements coincide
 };
 /// Options of UpsamplingNearest2d and UpsamplingBilinear2d.
 struct UpsamplingOptions {
@@ -28,9 +28,9 @@ struct UpsamplingOptions {
 
 /// [N, C, size…] of one to three last dimensions, interpolated to another size.
 HEARTH_STATELESS_MODULE(Upsample, UpsampleOptions, const Tensor&);
-/// Images of nearest neighbours; interpolate() in the mode kNearest.
+/// Upsampled images; interpolate() with the mode kNearest.
 HEARTH_STATELESS_MODULE(UpsamplingNearest2d, UpsamplingOptions, const Tensor&);
-/// Interpolated images whose corners are aligned.
+/// Upsampled images; interpolate() with kBilinear and align_corners.
 HEARTH_STATELESS_MODULE(UpsamplingBilinear2d, UpsamplingOptions, const Tensor&);
 
 namespace functional {
@@ -43,10 +43,10 @@ struct InterpolateFuncOptions {
   HEARTH_ARG(std::optional<std::vector<int64_t>>, size);         ///< the output's last sizes
   HEARTH_ARG(std::optional<std::vector<double>>, scale_factor);  ///< or the factors of all sizes
   HEARTH_ARG(mode_t, mode) = kNearest;                           ///< the interpolation
-  HEARTH_ARG(std::optional<bool>, align_corners);  ///< whether the outer elements keep their places
-  /// Whether positions follow from the sizes, which are rounded, instead of the factors.
+  HEARTH_ARG(std::optional<bool>, align_corners);  ///< whether outermost elements coincide
+  /// Whether positions are computed from the rounded sizes instead of the factors.
   HEARTH_ARG(std::optional<bool>, recompute_scale_factor);
-  HEARTH_ARG(bool, antialias) = false;  ///< windows that grow with the factor of shrinking (images)
+  HEARTH_ARG(bool, antialias) = false;  ///< whether windows grow as images shrink
 };
 
 /// [N, C, size…] of one to three last dimensions, interpolated to another size.

@@ -7,7 +7,7 @@
 
 namespace hearth::nn::utils {
 
-/// Scales the gradients so that their total norm is at most max_norm; returns the former norm.
+/// Scales the gradients so that their total norm is at most max_norm; returns the original norm.
 HEARTH_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
                                   double norm_type = 2.0, bool error_if_nonfinite = false);
 inline double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm,
@@ -19,11 +19,11 @@ inline double clip_grad_norm_(const Tensor& parameter, double max_norm, double n
   return clip_grad_norm_(std::vector<Tensor>{parameter}, max_norm, norm_type, error_if_nonfinite);
 }
 
-/// The norm of all tensors together, on the first one's device. Its order may be any number or
-/// infinity; for order 0 it is the number of tensors that are not zero.
+/// The norm of all tensors together, on the first tensor's device. norm_type may be any number or
+/// infinity; for norm_type 0, the result is the number of tensors that are not zero.
 HEARTH_API Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type = 2.0,
                                  bool error_if_nonfinite = false);
-/// Scales the gradients by max_norm / (total_norm + 1e-6) if that is less than 1.
+/// Scales the gradients by min(1, max_norm / (total_norm + 1e-6)).
 HEARTH_API void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,
                                       const Tensor& total_norm);
 

@@ -14,15 +14,15 @@ struct GridSampleFuncOptions {
   using mode_t = std::variant<enumtype::kBilinear, enumtype::kNearest, enumtype::kBicubic>;
   using padding_mode_t = std::variant<enumtype::kZeros, enumtype::kBorder, enumtype::kReflection>;
   HEARTH_ARG(mode_t, mode) = kBilinear;               ///< the interpolation
-  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< values of positions outside
+  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< values outside the input
   HEARTH_ARG(std::optional<bool>, align_corners);     ///< whether -1 and 1 are centres of elements
 };
 
-/// Images [N, C, H, W] or volumes [N, C, D, H, W] at the positions [N, …, 2 or 3] of a grid, whose
-/// numbers are in [-1, 1], x first.
+/// Samples images [N, C, H, W] or volumes [N, C, D, H, W] at the coordinates `grid`, [N, …, 2 or
+/// 3], in [-1, 1], x first.
 HEARTH_API Tensor grid_sample(const Tensor& input, const Tensor& grid,
                               const GridSampleFuncOptions& options = {});
-/// The grid of the affine maps theta [N, 2, 3] or [N, 3, 4] for an output of this size.
+/// The grid of the affine maps theta [N, 2, 3] or [N, 3, 4] for an output of sizes `size`.
 HEARTH_API Tensor affine_grid(const Tensor& theta, const IntArrayRef& size,
                               bool align_corners = false);
 

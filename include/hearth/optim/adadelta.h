@@ -10,7 +10,7 @@ struct HEARTH_API AdadeltaOptions : public RateOptions<AdadeltaOptions> {
   HEARTH_ARG(double, lr) = 1.0;          ///< multiplies the update
   HEARTH_ARG(double, rho) = 0.9;         ///< decay of the averages v and u
   HEARTH_ARG(double, eps) = 1e-6;        ///< added to v and u
-  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay p to g
+  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay * p to g
   HEARTH_ARG(bool, maximize) = false;    ///< ascends instead of descending
 
  public:
@@ -29,8 +29,8 @@ struct HEARTH_API AdadeltaParamState : public OptimizerCloneableParamState<Adade
   void fields(Fields& f) override;
 };
 
-/// Adadelta: v = rho v + (1 - rho) g^2; d = g sqrt(u + eps) / sqrt(v + eps);
-/// u = rho u + (1 - rho) d^2; p -= lr d.
+/// Adadelta: v = rho * v + (1 - rho) * g^2; d = g * sqrt(u + eps) / sqrt(v + eps);
+/// u = rho * u + (1 - rho) * d^2; p -= lr * d.
 class HEARTH_API Adadelta : public Optimizer {
   HEARTH_OPTIMIZER(Adadelta);
 };

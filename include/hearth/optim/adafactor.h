@@ -10,11 +10,10 @@ struct HEARTH_API AdafactorOptions : public RateOptions<AdafactorOptions> {
   using eps_t = std::tuple<std::optional<double>, double>;
   HEARTH_ARG(double, lr) = 1e-2;           ///< the largest relative step size; scales weight decay
   HEARTH_ARG(double, beta2_decay) = -0.8;  ///< the averages' decay is 1 - step^beta2_decay
-  /// The smallest root of the variance (nullopt: the dtype's epsilon), and the smallest root mean
-  /// square of p that scales the step.
+  /// eps1, the lower bound of sqrt(v) (nullopt: the dtype's epsilon), and eps2, that of rms(p).
   HEARTH_ARG(eps_t, eps) = {std::nullopt, 1e-3};
-  HEARTH_ARG(double, d) = 1.0;           ///< the largest root mean square of an update
-  HEARTH_ARG(double, weight_decay) = 0;  ///< p -= lr weight_decay p before each update
+  HEARTH_ARG(double, d) = 1.0;           ///< the upper bound of rms(u)
+  HEARTH_ARG(double, weight_decay) = 0;  ///< p -= lr * weight_decay * p before each update
   HEARTH_ARG(bool, maximize) = false;    ///< ascends instead of descending
 
  public:
@@ -23,7 +22,8 @@ struct HEARTH_API AdafactorOptions : public RateOptions<AdafactorOptions> {
 extern template class OptimizerCloneableOptions<AdafactorOptions>;
 extern template class RateOptions<AdafactorOptions>;
 
-/// Adafactor's state of one parameter: the means of g^2 over rows and columns, or of a vector g^2.
+/// Adafactor's state of one parameter: moving averages of g^2 (for matrices, of its means over rows
+/// and over columns).
 struct HEARTH_API AdafactorParamState : public OptimizerCloneableParamState<AdafactorParamState> {
   HEARTH_ARG(int64_t, step) = 0;  ///< number of updates
   HEARTH_ARG(Tensor, row_var);    ///< [..., n, 1] for a parameter [..., n, m]
@@ -35,9 +35,9 @@ struct HEARTH_API AdafactorParamState : public OptimizerCloneableParamState<Adaf
   bool fits(const std::string& name, const Tensor& value, const Tensor& param) const override;
 };
 
-/// Adaptive rates with a factored second moment: v is estimated by its rows' and columns' means.
-/// u = g / max(sqrt(v), eps1) is limited to the root mean square d, and p -= rho max(eps2, rms(p))
-/// u for rho = min(lr, 1 / sqrt(step)).
+/// Adaptive rates with a factored second moment v, estimated from its row and column means:
+/// u = g / max(sqrt(v), eps1); u /= max(1, rms(u) / d); p -= rho * max(eps2, rms(p)) * u,
+/// where rho = min(lr, 1 / sqrt(step)) and rms is the root mean square.
 class HEARTH_API Adafactor : public Optimizer {
   HEARTH_OPTIMIZER(Adafactor);
 };

@@ -4,12 +4,12 @@
 
 namespace hearth::optim {
 
-/// Options of Adagrad; in formulas of optimizers, p is a parameter and g its gradient.
+/// Options of Adagrad.
 struct HEARTH_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
   AdagradOptions(double lr = 1e-2) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1e-2;                      ///< learning rate
-  HEARTH_ARG(double, lr_decay) = 0;                   ///< divides lr by 1 + (step - 1) lr_decay
-  HEARTH_ARG(double, weight_decay) = 0;               ///< adds weight_decay p to g
+  HEARTH_ARG(double, lr_decay) = 0;                   ///< divides lr by 1 + (step - 1) * lr_decay
+  HEARTH_ARG(double, weight_decay) = 0;               ///< adds weight_decay * p to g
   HEARTH_ARG(double, initial_accumulator_value) = 0;  ///< the initial s
   HEARTH_ARG(double, eps) = 1e-10;                    ///< added to the denominator
   HEARTH_ARG(bool, maximize) = false;                 ///< ascends instead of descending
@@ -31,7 +31,7 @@ struct HEARTH_API AdagradParamState : public OptimizerCloneableParamState<Adagra
   void fields(Fields& f) override;
 };
 
-/// Adagrad: s += g^2; p -= lr / (1 + (step - 1) lr_decay) g / (sqrt(s) + eps).
+/// Adagrad: s += g^2; p -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(s) + eps).
 class HEARTH_API Adagrad : public Optimizer {
  public:
   explicit Adagrad(const std::vector<OptimizerParamGroup>& param_groups,

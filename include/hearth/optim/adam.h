@@ -43,8 +43,9 @@ struct HEARTH_API AdamParamState : public OptimizerCloneableParamState<AdamParam
   void fields(Fields& f) override;
 };
 
-/// Adam: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; with both divided by
-/// 1 - beta^step, p -= lr m / (sqrt(v) + eps). Weight decay adds weight_decay p to g.
+/// Adam: m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2;
+/// p -= lr * m' / (sqrt(v') + eps), where m' = m / (1 - beta1^step), v' = v / (1 - beta2^step).
+/// Weight decay adds weight_decay * p to g.
 class HEARTH_API Adam : public Optimizer {
  public:
   explicit Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults = {});

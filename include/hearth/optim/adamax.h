@@ -10,7 +10,7 @@ struct HEARTH_API AdamaxOptions : public BetaOptions<AdamaxOptions> {
   HEARTH_ARG(double, lr) = 2e-3;              ///< learning rate
   HEARTH_ARG(betas_t, betas) = {0.9, 0.999};  ///< decay of m and u
   HEARTH_ARG(double, eps) = 1e-8;             ///< added to |g|
-  HEARTH_ARG(double, weight_decay) = 0;       ///< adds weight_decay p to g
+  HEARTH_ARG(double, weight_decay) = 0;       ///< adds weight_decay * p to g
   HEARTH_ARG(bool, maximize) = false;         ///< ascends instead of descending
 
  public:
@@ -30,8 +30,8 @@ struct HEARTH_API AdamaxParamState : public OptimizerCloneableParamState<AdamaxP
   void fields(Fields& f) override;
 };
 
-/// Adam with the infinity norm: m = beta1 m + (1 - beta1) g; u = max(beta2 u, |g| + eps);
-/// p -= lr / (1 - beta1^step) m / u.
+/// Adam with the infinity norm: m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g| + eps);
+/// p -= lr / (1 - beta1^step) * m / u.
 class HEARTH_API Adamax : public Optimizer {
   HEARTH_OPTIMIZER(Adamax);
 };

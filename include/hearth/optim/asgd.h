@@ -9,9 +9,9 @@ struct HEARTH_API ASGDOptions : public RateOptions<ASGDOptions> {
   ASGDOptions(double lr = 1e-2) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1e-2;         ///< learning rate
   HEARTH_ARG(double, lambd) = 1e-4;      ///< decay of p, multiplied by eta
-  HEARTH_ARG(double, alpha) = 0.75;      ///< power in the formula of eta
+  HEARTH_ARG(double, alpha) = 0.75;      ///< exponent in the formula of eta
   HEARTH_ARG(double, t0) = 1e6;          ///< the step at which averaging starts
-  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay p to g
+  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay * p to g
   HEARTH_ARG(bool, maximize) = false;    ///< ascends instead of descending
 
  public:
@@ -23,16 +23,16 @@ extern template class RateOptions<ASGDOptions>;
 /// ASGD's state of one parameter.
 struct HEARTH_API ASGDParamState : public OptimizerCloneableParamState<ASGDParamState> {
   HEARTH_ARG(int64_t, step) = 0;  ///< number of updates
-  HEARTH_ARG(double, eta) = 0;    ///< the rate of the next step, a float32
-  HEARTH_ARG(double, mu) = 1;     ///< the share of p in the average, a float32
+  HEARTH_ARG(double, eta) = 0;    ///< the learning rate of the next step, a float32
+  HEARTH_ARG(double, mu) = 1;     ///< the weight of p in the average, a float32
   HEARTH_ARG(Tensor, ax);         ///< the average of p
 
  public:
   void fields(Fields& f) override;
 };
 
-/// Averaged gradient descent: p -= eta (g + lambd p); the average moves to p by the share mu. Then
-/// eta = lr / (1 + lambd lr step)^alpha and mu = 1 / max(1, step - t0).
+/// Averaged gradient descent: p -= eta * (g + lambd * p); ax += mu * (p - ax). Then
+/// eta = lr / (1 + lambd * lr * step)^alpha and mu = 1 / max(1, step - t0).
 class HEARTH_API ASGD : public Optimizer {
   HEARTH_OPTIMIZER(ASGD);
 };

@@ -8,13 +8,13 @@
 
 namespace hearth::optim {
 
-/// Base of schedulers that step other schedulers of the same optimizer, whose states it saves.
+/// Base of schedulers that step other schedulers of the same optimizer and save their states.
 class HEARTH_API CompositeScheduler : public LRScheduler {
  public:
   using Schedulers = std::vector<std::shared_ptr<LRScheduler>>;
 
  protected:
-  /// `name` is that of the class, for errors.
+  /// `name` is the name of the class, for error texts.
   CompositeScheduler(Optimizer& optimizer, Schedulers schedulers, std::string name,
                      int64_t last_epoch = -1);
   static Optimizer& optimizer_of_first(const Schedulers& schedulers, const std::string& name);
@@ -36,8 +36,7 @@ class HEARTH_API CompositeScheduler : public LRScheduler {
   std::string name_;
 };
 
-/// One scheduler after another: the next one starts, from its epoch 0, at each epoch in
-/// `milestones`.
+/// One scheduler after another: scheduler i + 1 starts, from its epoch 0, at epoch milestones[i].
 class HEARTH_API SequentialLR : public CompositeScheduler {
  public:
   SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vector<int64_t> milestones,
@@ -54,7 +53,8 @@ class HEARTH_API SequentialLR : public CompositeScheduler {
   std::vector<int64_t> milestones_;
 };
 
-/// Several schedulers at once: each one steps in turn, from the rates that the one before has set.
+/// Several schedulers at once: they step in turn, each from the rates that the previous one has
+/// set.
 class HEARTH_API ChainedScheduler : public CompositeScheduler {
  public:
   explicit ChainedScheduler(Schedulers schedulers);

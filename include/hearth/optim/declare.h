@@ -14,7 +14,7 @@ class HEARTH_API RateOptions : public OptimizerCloneableOptions<Derived> {
   void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
 };
 
-/// RateOptions for options with betas(), whose first one schedulers may change.
+/// RateOptions for options with betas(), the first of which schedulers may change.
 template <class Derived>
 class HEARTH_API BetaOptions : public RateOptions<Derived> {
  public:

@@ -29,10 +29,10 @@ class HEARTH_API Fields {
   virtual bool loading() const = 0;                     ///< whether values are replaced
   virtual bool has(const std::string& name) const = 0;  ///< whether the source has this name
 
-  bool requires_values() const { return requires_values_; }  ///< whether missing ones are errors
+  bool requires_values() const { return requires_values_; }  ///< whether a missing one is an error
   void require_values(bool required) { requires_values_ = required; }
 
-  /// Notes that an optional value is not set: state dicts have None for it, archives nothing.
+  /// Records that an optional value is not set: state dicts have None for it, archives nothing.
   virtual void none(const std::string& name);
   virtual bool is_none(const std::string& name) const;  ///< whether the source has None
 

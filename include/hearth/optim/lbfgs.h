@@ -12,10 +12,10 @@ struct HEARTH_API LBFGSOptions : public RateOptions<LBFGSOptions> {
   LBFGSOptions(double lr = 1) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1;                    ///< learning rate
   HEARTH_ARG(int64_t, max_iter) = 20;            ///< iterations per step()
-  HEARTH_ARG(std::optional<int64_t>, max_eval);  ///< calls of the closure; max_iter * 5 / 4
+  HEARTH_ARG(std::optional<int64_t>, max_eval);  ///< closure calls; default: max_iter * 5 / 4
   HEARTH_ARG(double, tolerance_grad) = 1e-7;     ///< stops if no gradient is larger
   HEARTH_ARG(double, tolerance_change) = 1e-9;   ///< stops if loss or parameters change less
-  HEARTH_ARG(int64_t, history_size) = 100;       ///< how many former directions are used
+  HEARTH_ARG(int64_t, history_size) = 100;       ///< number of former directions in use
   HEARTH_ARG(std::optional<std::string>, line_search_fn);  ///< "strong_wolfe", or none
   HEARTH_ARG(bool, maximize) = false;                      ///< ascends instead of descending
 
@@ -37,7 +37,7 @@ struct HEARTH_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSPar
   HEARTH_ARG(Tensor, prev_flat_grad);                  ///< the gradient before the last iteration
   HEARTH_ARG(std::vector<Tensor>, old_dirs);           ///< former changes y of the gradient
   HEARTH_ARG(std::vector<Tensor>, old_stps);           ///< former changes s of the parameters
-  HEARTH_ARG(std::vector<Tensor>, ro);                 ///< 1 / (y s)
+  HEARTH_ARG(std::vector<Tensor>, ro);                 ///< 1 / (y · s)
   HEARTH_ARG(std::optional<std::vector<Tensor>>, al);  ///< scratch numbers, which are not saved
 
  public:

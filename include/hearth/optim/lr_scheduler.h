@@ -10,7 +10,7 @@ namespace hearth::optim {
 class CompositeScheduler;
 
 /// Base of learning rate schedulers: changes the learning rates of an optimizer, which must outlive
-/// it, at each step(). A subclass computes the rates in get_lrs().
+/// the scheduler, at each step(). A subclass computes the rates in get_lrs().
 class HEARTH_API LRScheduler {
  public:
   /// last_epoch -1 starts at the beginning; otherwise the groups must have an initial_lr().
@@ -34,20 +34,20 @@ class HEARTH_API LRScheduler {
  protected:
   /// The learning rates of the epoch last_epoch(), one per group.
   virtual std::vector<double> get_lrs() = 0;
-  /// The same rates without use of the current ones; get_lrs() unless overridden.
+  /// The same rates, computed without the current ones; get_lrs() unless overridden.
   virtual std::vector<double> get_closed_form_lrs();
   /// Lists the saved values; an override calls the base class's first.
   virtual void fields(Fields& f);
   /// Throws for values that get_lrs() cannot use; an override calls the base class's first.
   virtual void check() const;
   /// Throws unless a list has one value per group.
-  void check_count(size_t count, const char* what = "learning rates") const;
+  void check_count(size_t count, const char* name = "learning rates") const;
   std::vector<double> get_current_lrs() const;
   /// Checks the values and sets the rates of the first epoch; the last call of a constructor.
   void initial_step();
   virtual void next_epoch();         ///< the change that step() makes
   virtual void go_to(double epoch);  ///< the change that step(epoch) makes
-  virtual void undo_initial_step();  ///< the epoch before the first one, with unchanged rates
+  virtual void undo_initial_step();  ///< goes to the epoch before the first; keeps the rates
   bool is_initial() const { return is_initial_; }  ///< whether initial_step() calls get_lrs()
   Optimizer& optimizer() const { return *optimizer_of_this_; }
   /// The initial rates; throws if groups were added since.
@@ -82,8 +82,8 @@ class HEARTH_API PerGroup {
   PerGroup(std::initializer_list<double> values) : values_(values) {}
   bool is_list() const { return is_list_; }  ///< whether it was given as a list
   const std::vector<double>& values() const { return values_; }
-  /// One value per group; empty if the list has another length than `groups`.
-  std::vector<double> spread(size_t groups) const;
+  /// One value per group; empty if the list has another length.
+  std::vector<double> spread(size_t num_groups) const;
 
  private:
   std::vector<double> values_;

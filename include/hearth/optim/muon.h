@@ -11,14 +11,15 @@ struct HEARTH_API MuonOptions : public RateOptions<MuonOptions> {
   MuonOptions(double lr = 1e-3) : lr_(lr) {}
   using coefficients_t = std::tuple<double, double, double>;
   HEARTH_ARG(double, lr) = 1e-3;           ///< learning rate
-  HEARTH_ARG(double, weight_decay) = 0.1;  ///< p -= lr weight_decay p before each update
-  HEARTH_ARG(double, momentum) = 0.95;     ///< decay of the average b of the gradients
-  HEARTH_ARG(bool, nesterov) = true;       ///< uses the mean of g and b instead of b
+  HEARTH_ARG(double, weight_decay) = 0.1;  ///< p -= lr * weight_decay * p before each update
+  HEARTH_ARG(double, momentum) = 0.95;     ///< decay of the average m of the gradients
+  HEARTH_ARG(bool, nesterov) = true;       ///< momentum * m + (1 - momentum) * g replaces m
   HEARTH_ARG(coefficients_t, ns_coefficients) = {3.4445, -4.7750, 2.0315};  ///< a, b, c
   HEARTH_ARG(double, eps) = 1e-7;     ///< the smallest divisor
-  HEARTH_ARG(int64_t, ns_steps) = 5;  ///< steps of the iteration
-  /// How the rate depends on a parameter [n, m]: "original" (also if not given): sqrt(max(1, n /
-  /// m)); "match_rms_adamw": 0.2 sqrt(max(n, m)); "spectral_unclamped": sqrt(n / m).
+  HEARTH_ARG(int64_t, ns_steps) = 5;  ///< iterations of O()
+  /// The factor of lr for a parameter [rows, cols]: "original" (the default): sqrt(max(1, rows /
+  /// cols)); "match_rms_adamw": 0.2 * sqrt(max(rows, cols)); "spectral_unclamped": sqrt(rows /
+  /// cols).
   HEARTH_ARG(std::optional<std::string>, adjust_lr_fn);
 
  public:
@@ -31,14 +32,15 @@ extern template class RateOptions<MuonOptions>;
 
 /// Muon's state of one parameter.
 struct HEARTH_API MuonParamState : public OptimizerCloneableParamState<MuonParamState> {
-  HEARTH_ARG(Tensor, momentum_buffer);  ///< b
+  HEARTH_ARG(Tensor, momentum_buffer);  ///< m
 
  public:
   void fields(Fields& f) override;
 };
 
-/// Updates matrices by their orthogonalized momentum: p -= rate O(b). O(x) is x with all singular
-/// values near 1, found in bfloat16 by x <- a x + (b x x^T + c (x x^T)^2) x.
+/// Updates matrices by their orthogonalized momentum: p -= rate * O(m). O(x) is x with all singular
+/// values near 1, found in bfloat16 by iterating
+/// x = a * x + (b * y + c * y^2) * x, where y = x * x^T.
 class HEARTH_API Muon : public Optimizer {
   HEARTH_OPTIMIZER(Muon);
 };

@@ -13,8 +13,8 @@ struct HEARTH_API OneCycleLROptions {
   OneCycleLROptions(PerGroup max_lr) : max_lr_(std::move(max_lr)) {}
   HEARTH_ARG(PerGroup, max_lr);                         ///< the largest learning rate
   HEARTH_ARG(std::optional<int64_t>, total_steps);      ///< steps of the cycle
-  HEARTH_ARG(std::optional<int64_t>, epochs);           ///< factor of total_steps
-  HEARTH_ARG(std::optional<int64_t>, steps_per_epoch);  ///< factor of total_steps
+  HEARTH_ARG(std::optional<int64_t>, epochs);           ///< total_steps / steps_per_epoch
+  HEARTH_ARG(std::optional<int64_t>, steps_per_epoch);  ///< total_steps / epochs
   HEARTH_ARG(double, pct_start) = 0.3;                  ///< share of the steps in which lr rises
   HEARTH_ARG(std::string, anneal_strategy) = "cos";     ///< "cos" or "linear"
   HEARTH_ARG(bool, cycle_momentum) = true;              ///< whether the momentum changes, too
@@ -40,7 +40,7 @@ class HEARTH_API OneCycleLR : public LRScheduler {
   void check() const override;
 
  private:
-  /// Changes rate and momentum from start to end values until end_step.
+  /// A phase until end_step, in which rate and momentum change from start to end values.
   struct Phase {
     double end_step;
     const std::vector<double>&start_lr, &end_lr, &start_momentum, &end_momentum;

@@ -35,8 +35,8 @@ class HEARTH_API OptimizerParamState {
   virtual void fields(Fields& f);
   virtual void serialize(serialize::InputArchive& archive);
   virtual void serialize(serialize::OutputArchive& archive) const;
-  /// Whether a loaded tensor can belong to a parameter: if it has its sizes or none, unless
-  /// overridden.
+  /// Whether a loaded tensor fits a parameter; unless overridden, if it is 0-d or has the sizes of
+  /// `param`.
   virtual bool fits(const std::string& name, const Tensor& value, const Tensor& param) const;
 };
 
@@ -60,11 +60,11 @@ class HEARTH_API OptimizerOptions {
   /// The momentum or Adam's first beta, which schedulers may change; nullopt unless overridden.
   virtual std::optional<double> get_momentum() const;
   virtual void set_momentum(double momentum);  ///< called by schedulers
-  /// Default options of this type, which show what a user has set; null if the type has none.
+  /// Default options of this type, to detect the options that a user has set; null if it has none.
   virtual std::unique_ptr<OptimizerOptions> unset() const;
 };
 
-/// Whether both have equal values.
+/// Whether a and b have equal values.
 HEARTH_API bool same_fields(const OptimizerOptions& a, const OptimizerOptions& b);
 HEARTH_API bool same_fields(const OptimizerParamState& a, const OptimizerParamState& b);
 
@@ -125,8 +125,9 @@ class HEARTH_API OptimizerParamGroup {
   std::optional<double> initial_lr_;
 };
 
-/// Base of optimizers, which update parameters from their gradients. The state belongs to the
-/// parameter's tensor: to replace its values, use set_data.
+/// Base of optimizers, which update parameters from their gradients; in their formulas, p is a
+/// parameter and g its gradient. State belongs to a parameter's tensor: to replace the tensor's
+/// values, use set_data.
 class HEARTH_API Optimizer {
  public:
   using LossClosure = std::function<Tensor()>;  ///< computes the gradients and returns the loss

@@ -10,7 +10,7 @@ struct HEARTH_API RAdamOptions : public BetaOptions<RAdamOptions> {
   HEARTH_ARG(double, lr) = 1e-3;                     ///< learning rate
   HEARTH_ARG(betas_t, betas) = {0.9, 0.999};         ///< decay of the averages m and v
   HEARTH_ARG(double, eps) = 1e-8;                    ///< added to the denominator
-  HEARTH_ARG(double, weight_decay) = 0;              ///< adds weight_decay p to g
+  HEARTH_ARG(double, weight_decay) = 0;              ///< adds weight_decay * p to g
   HEARTH_ARG(bool, decoupled_weight_decay) = false;  ///< decays p, not g, as AdamW does
   HEARTH_ARG(bool, maximize) = false;                ///< ascends instead of descending
 

@@ -10,7 +10,7 @@ struct HEARTH_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptio
   HEARTH_ARG(double, lr) = 1e-2;         ///< learning rate
   HEARTH_ARG(double, alpha) = 0.99;      ///< decay of the average of g^2
   HEARTH_ARG(double, eps) = 1e-8;        ///< added to the denominator
-  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay p to g
+  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay * p to g
   HEARTH_ARG(double, momentum) = 0;      ///< decay of the momentum buffer b
   HEARTH_ARG(bool, centered) = false;    ///< divides by the standard deviation of g
   HEARTH_ARG(bool, maximize) = false;    ///< ascends instead of descending
@@ -36,8 +36,9 @@ struct HEARTH_API RMSpropParamState : public OptimizerCloneableParamState<RMSpro
   void fields(Fields& f) override;
 };
 
-/// RMSprop: s = alpha s + (1 - alpha) g^2; p -= lr g / (sqrt(s) + eps). If centered, s - mean(g)^2
-/// replaces s. With momentum, b = momentum b + g / (sqrt(s) + eps); p -= lr b.
+/// RMSprop: s = alpha * s + (1 - alpha) * g^2; p -= lr * g / (sqrt(s) + eps). If centered, s -
+/// mean(g)^2 replaces s in the update. With momentum, b = momentum * b + g / (sqrt(s) + eps); p -=
+/// lr * b.
 class HEARTH_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(const std::vector<OptimizerParamGroup>& param_groups,

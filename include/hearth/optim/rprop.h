@@ -22,15 +22,16 @@ extern template class RateOptions<RpropOptions>;
 /// Rprop's state of one parameter.
 struct HEARTH_API RpropParamState : public OptimizerCloneableParamState<RpropParamState> {
   HEARTH_ARG(int64_t, step) = 0;  ///< number of updates
-  HEARTH_ARG(Tensor, prev);       ///< the former gradient, 0 where its sign had changed
+  HEARTH_ARG(Tensor, prev);       ///< the previous gradient, 0 where its sign had changed
   HEARTH_ARG(Tensor, step_size);  ///< s
 
  public:
   void fields(Fields& f) override;
 };
 
-/// Resilient backpropagation: p -= s sign(g), with a step size s for each element, which grows
-/// while its gradient keeps the sign. Where the sign changes, s shrinks and p stays for one step.
+/// Resilient backpropagation: p -= s * sign(g), with a step size s for each element, which grows
+/// while the element's gradient keeps its sign. Where the sign changes, s shrinks and p stays for
+/// one step.
 class HEARTH_API Rprop : public Optimizer {
   HEARTH_OPTIMIZER(Rprop);
 };

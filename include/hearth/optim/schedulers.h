@@ -53,7 +53,7 @@ class HEARTH_API ExponentialLR : public LRScheduler {
   double gamma_;
 };
 
-/// lr = eta_min + (initial lr - eta_min) (1 + cos(pi epoch / T_max)) / 2, computed recursively.
+/// lr = eta_min + (initial_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2, computed recursively.
 class HEARTH_API CosineAnnealingLR : public LRScheduler {
  public:
   CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0,
@@ -70,7 +70,8 @@ class HEARTH_API CosineAnnealingLR : public LRScheduler {
   double eta_min_;
 };
 
-/// lr = initial lr times a factor, linear from start_factor to end_factor in total_iters epochs.
+/// lr = initial_lr * factor, where factor goes linearly from start_factor to end_factor in
+/// total_iters epochs.
 class HEARTH_API LinearLR : public LRScheduler {
  public:
   LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
@@ -87,7 +88,7 @@ class HEARTH_API LinearLR : public LRScheduler {
   int64_t total_iters_;
 };
 
-/// lr = initial lr times `factor` for the first total_iters epochs, then the initial lr.
+/// lr = initial_lr * factor for the first total_iters epochs, then initial_lr.
 class HEARTH_API ConstantLR : public LRScheduler {
  public:
   ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total_iters = 5,
@@ -104,7 +105,7 @@ class HEARTH_API ConstantLR : public LRScheduler {
   int64_t total_iters_;
 };
 
-/// lr = initial lr times (1 - epoch / total_iters) ^ power, then 0.
+/// lr = initial_lr * (1 - epoch / total_iters)^power for the first total_iters epochs, then 0.
 class HEARTH_API PolynomialLR : public LRScheduler {
  public:
   PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1.0,
@@ -123,9 +124,9 @@ class HEARTH_API PolynomialLR : public LRScheduler {
   double power_;
 };
 
-/// lr = eta_min + (initial lr - eta_min) (1 + cos(pi T_cur / T_i)) / 2. T_cur starts again from 0
-/// after T_i epochs: T_0 at first, then T_mult times as many each time. step(epoch) may be called
-/// after each batch, with a fraction.
+/// lr = eta_min + (initial_lr - eta_min) * (1 + cos(pi * T_cur / T_i)) / 2. T_cur, the epochs since
+/// the last restart, restarts from 0 after T_i epochs; T_i is T_0 at first and multiplied by T_mult
+/// at each restart. step(epoch) may be called after each batch, with a fraction.
 class HEARTH_API CosineAnnealingWarmRestarts : public LRScheduler {
  public:
   CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1,
@@ -143,8 +144,8 @@ class HEARTH_API CosineAnnealingWarmRestarts : public LRScheduler {
   double eta_min_, T_cur_, T_i_;
 };
 
-/// lr = initial lr times lr_lambda(epoch), with one function for all groups or one per group.
-/// Functions are not saved.
+/// lr = initial_lr * lr_lambda(epoch), with one function for all groups or one per group. Functions
+/// are not saved.
 class HEARTH_API LambdaLR : public LRScheduler {
  public:
   using Factor = std::function<double(int64_t epoch)>;  ///< a factor of the initial lr

@@ -12,7 +12,7 @@ namespace hearth::optim {
 using StateMaker = std::function<std::unique_ptr<OptimizerParamState>()>;
 /// Saves the options and states of an optimizer.
 HEARTH_API void save_optimizer(serialize::OutputArchive& archive, const Optimizer& optimizer);
-/// Loads what save_optimizer saved; make_state() creates the states.
+/// Loads the options and states that save_optimizer saved; make_state() creates the states.
 HEARTH_API void load_optimizer(serialize::InputArchive& archive, Optimizer& optimizer,
                                const StateMaker& make_state);
 

@@ -9,8 +9,8 @@ struct HEARTH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   SGDOptions(double lr) : lr_(lr) {}
   HEARTH_ARG(double, lr);                ///< learning rate
   HEARTH_ARG(double, momentum) = 0;      ///< decay of the momentum buffer b
-  HEARTH_ARG(double, dampening) = 0;     ///< b grows by (1 - dampening) g
-  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay p to g
+  HEARTH_ARG(double, dampening) = 0;     ///< see the formula of SGD
+  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay * p to g
   HEARTH_ARG(bool, nesterov) = false;    ///< Nesterov momentum
   HEARTH_ARG(bool, maximize) = false;    ///< ascends instead of descending
 
@@ -33,8 +33,8 @@ struct HEARTH_API SGDParamState : public OptimizerCloneableParamState<SGDParamSt
   void fields(Fields& f) override;
 };
 
-/// Stochastic gradient descent: g = grad + weight_decay p; b = momentum b + (1 - dampening) g, or
-/// b = g in the first step; p -= lr b, or p -= lr (g + momentum b) with Nesterov momentum.
+/// Stochastic gradient descent: g += weight_decay * p; b = momentum * b + (1 - dampening) * g, or g
+/// in the first step; p -= lr * b, or p -= lr * (g + momentum * b) with Nesterov momentum.
 class HEARTH_API SGD : public Optimizer {
  public:
   SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults);

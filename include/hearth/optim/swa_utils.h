@@ -13,10 +13,10 @@
 
 namespace hearth::optim::swa_utils {
 
-/// The new average of a parameter: f(average, parameter, models averaged so far).
+/// Returns the new average of a parameter: f(average, parameter, number of models averaged so far).
 using AvgFn = std::function<Tensor(const Tensor&, const Tensor&, const Tensor&)>;
-/// Updates averages in place: f(averages, parameters, models averaged so far). The tensors of one
-/// call have the same device and dtype.
+/// Updates averages in place: f(averages, parameters, number of models averaged so far). The
+/// tensors of one call have the same device and dtype.
 using MultiAvgFn = std::function<void(TensorList, TensorList, const Tensor&)>;
 
 /// The exponential moving average decay * average + (1 - decay) * parameter.
@@ -28,8 +28,8 @@ HEARTH_API MultiAvgFn get_swa_multi_avg_fn();
 
 /// Options of AveragedModel.
 struct HEARTH_API AveragedModelOptions {
-  HEARTH_ARG(std::optional<Device>, device);  ///< where the averages are; the model's device
-  HEARTH_ARG(AvgFn, avg_fn);                  ///< the average; the mean of all models
+  HEARTH_ARG(std::optional<Device>, device);  ///< of the averages (default: the model's)
+  HEARTH_ARG(AvgFn, avg_fn);                  ///< the average; by default get_swa_avg_fn()
   HEARTH_ARG(MultiAvgFn, multi_avg_fn);       ///< used instead of avg_fn
   HEARTH_ARG(bool, use_buffers) = false;      ///< averages buffers, too, instead of copying them
 };
@@ -72,8 +72,8 @@ class AveragedModel : public AveragedModelBase {
 };
 
 namespace detail {
-/// Resets the running statistics of all batch norms of a model, and makes them means over all
-/// batches until it is destroyed.
+/// Resets the running statistics of all batch norms of a model; during its lifetime, they become
+/// means over all batches.
 class HEARTH_API BatchNormUpdate {
  public:
   explicit BatchNormUpdate(nn::Module& model);
@@ -87,7 +87,8 @@ class HEARTH_API BatchNormUpdate {
   bool was_training_;
   std::vector<std::function<void()>> restore_;
 };
-/// The inputs of a batch: a tensor, the data of an Example, the first of several.
+/// The model's input in a batch: the batch, the data of an Example, or the first of several
+/// tensors.
 inline Tensor input_of(const Tensor& batch) { return batch; }
 template <class Batch>
 auto input_of(const Batch& batch) {
@@ -101,7 +102,7 @@ auto input_of(const Batch& batch) {
 }  // namespace detail
 
 /// Computes the running statistics of the model's batch norms anew, from the batches of a loader:
-/// tensors, Examples, pairs or vectors of tensors, of which the first one is the model's input.
+/// tensors, Examples, or pairs or vectors of tensors, the first of which is the model's input.
 template <class Loader, class Model>
 void update_bn(Loader&& loader, Model&& model, const std::optional<Device>& device = std::nullopt) {
   const NoGradGuard no_grad;

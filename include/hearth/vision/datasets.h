@@ -14,7 +14,7 @@
 namespace hearth::vision::datasets {
 
 /// 32 x 32 colour images of ten classes, from the files of cifar-10-binary.tar.gz. Examples: floats
-/// in [0, 1] of sizes {3, 32, 32}, and an int64 class.
+/// [3, 32, 32] from 0 to 1, and an int64 class.
 class HEARTH_API CIFAR10 : public data::datasets::Dataset<CIFAR10> {
  public:
   explicit CIFAR10(const std::string& root, bool train = true);
@@ -29,7 +29,7 @@ class HEARTH_API CIFAR10 : public data::datasets::Dataset<CIFAR10> {
   Tensor images_, targets_;
 };
 
-/// The same with a hundred classes, from the files of cifar-100-binary.tar.gz.
+/// CIFAR10 with a hundred classes, from the files of cifar-100-binary.tar.gz.
 class HEARTH_API CIFAR100 : public data::datasets::Dataset<CIFAR100> {
  public:
   explicit CIFAR100(const std::string& root, bool train = true);
@@ -44,7 +44,7 @@ class HEARTH_API CIFAR100 : public data::datasets::Dataset<CIFAR100> {
 };
 
 /// The PNG and JPEG files below `root`, one folder for each class: root/<class>/**/<image>.
-/// Examples: bytes {3, height, width} (or what `transform` makes of them), and an int64 class.
+/// Examples: bytes [3, height, width] (or the result of `transform`), and an int64 class.
 class HEARTH_API ImageFolder : public data::datasets::Dataset<ImageFolder> {
  public:
   explicit ImageFolder(const std::string& root, std::function<Tensor(Tensor)> transform = {});

@@ -12,10 +12,9 @@
 // (0 to 255) or floats (0 to 1).
 namespace hearth::vision::transforms {
 
-/// How pixels between pixels are computed.
+/// Interpolation of values between pixels.
 enum class InterpolationMode : int8_t { NEAREST, NEAREST_EXACT, BILINEAR, BICUBIC };
-/// What lies outside an image: a constant, the edge, or the image mirrored without or with its
-/// edge.
+/// Values outside an image: a constant, the edge, or the image mirrored without or with its edge.
 enum class PaddingMode : int8_t { CONSTANT, EDGE, REFLECT, SYMMETRIC };
 
 /// Height and width of the last two dimensions.
@@ -38,7 +37,7 @@ HEARTH_API Tensor resize(const Tensor& img, IntArrayRef size,
 /// Padding is {all}, {left and right, top and bottom} or {left, top, right, bottom}.
 HEARTH_API Tensor pad(const Tensor& img, IntArrayRef padding, double fill = 0,
                       PaddingMode padding_mode = PaddingMode::CONSTANT);
-/// A part of the image; what lies outside is 0.
+/// A part of the image; pixels outside the image are 0.
 HEARTH_API Tensor crop(const Tensor& img, int64_t top, int64_t left, int64_t height, int64_t width);
 HEARTH_API Tensor center_crop(const Tensor& img, IntArrayRef output_size);  ///< {size} or {h, w}
 /// crop, then resize.
@@ -53,18 +52,19 @@ HEARTH_API std::vector<Tensor> ten_crop(const Tensor& img, IntArrayRef size,
                                         bool vertical_flip = false);
 HEARTH_API Tensor hflip(const Tensor& img);  ///< mirrored from left to right
 HEARTH_API Tensor vflip(const Tensor& img);  ///< mirrored from top to bottom
-/// Turned counterclockwise around `center` {x, y}; `expand` enlarges the result to hold all of it.
+/// Rotates counterclockwise around `center` {x, y}; `expand` enlarges the result to hold the whole
+/// rotated image.
 HEARTH_API Tensor rotate(const Tensor& img, double angle,
                          InterpolationMode interpolation = InterpolationMode::NEAREST,
                          bool expand = false, std::optional<std::array<double, 2>> center = {},
                          ArrayRef<double> fill = {});
-/// Turned clockwise, moved by `translate` {x, y} pixels, scaled and sheared by degrees {x, y}.
+/// Rotates clockwise, moves by `translate` {x, y} pixels, scales, and shears by degrees {x, y}.
 HEARTH_API Tensor affine(const Tensor& img, double angle, std::array<int64_t, 2> translate,
                          double scale, std::array<double, 2> shear,
                          InterpolationMode interpolation = InterpolationMode::NEAREST,
                          ArrayRef<double> fill = {},
                          std::optional<std::array<double, 2>> center = {});
-/// The image with the values v in a rectangle.
+/// The image with the values v in the rectangle of height h and width w at row i, column j.
 HEARTH_API Tensor erase(const Tensor& img, int64_t i, int64_t j, int64_t h, int64_t w,
                         const Tensor& v, bool inplace = false);
 
@@ -75,13 +75,13 @@ HEARTH_API Tensor adjust_saturation(const Tensor& img, double saturation_factor)
 HEARTH_API Tensor adjust_hue(const Tensor& img, double hue_factor);  ///< from -0.5 to 0.5
 HEARTH_API Tensor adjust_gamma(const Tensor& img, double gamma, double gain = 1);
 HEARTH_API Tensor adjust_sharpness(const Tensor& img, double sharpness_factor);
-HEARTH_API Tensor invert(const Tensor& img);                      ///< the largest value minus each
+HEARTH_API Tensor invert(const Tensor& img);  ///< the largest value minus each value
 HEARTH_API Tensor posterize(const Tensor& img, int64_t bits);     ///< keeps each byte's upper bits
-HEARTH_API Tensor solarize(const Tensor& img, double threshold);  ///< inverts from threshold on
+HEARTH_API Tensor solarize(const Tensor& img, double threshold);  ///< inverts values >= threshold
 HEARTH_API Tensor autocontrast(const Tensor& img);                ///< stretches to the whole range
 HEARTH_API Tensor equalize(const Tensor& img);                    ///< with an even histogram
 /// Kernel and sigma are {both} or {x, y}; sigma's default is
-/// 0.3 ((kernel_size - 1) / 2 - 1) + 0.8.
+/// 0.3 * ((kernel_size - 1) / 2 - 1) + 0.8.
 HEARTH_API Tensor gaussian_blur(const Tensor& img, IntArrayRef kernel_size,
                                 ArrayRef<double> sigma = {});
 

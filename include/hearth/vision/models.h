@@ -13,7 +13,7 @@ struct HEARTH_API ResNetOptions {
   /// The number of blocks in each of the four layers.
   ResNetOptions(std::vector<int64_t> layers) : layers_(std::move(layers)) {}
   HEARTH_ARG(std::vector<int64_t>, layers);      ///< blocks in each of the four layers
-  HEARTH_ARG(bool, bottleneck) = false;          ///< blocks of three convolutions, not of two
+  HEARTH_ARG(bool, bottleneck) = false;          ///< whether blocks have three convolutions
   HEARTH_ARG(int64_t, num_classes) = 1000;       ///< outputs
   HEARTH_ARG(bool, zero_init_residual) = false;  ///< whether blocks begin as identities
   HEARTH_ARG(int64_t, groups) = 1;               ///< groups of the bottlenecks' convolutions

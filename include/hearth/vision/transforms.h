@@ -10,7 +10,7 @@
 #include "hearth/data/transforms.h"
 #include "hearth/vision/functional.h"
 
-// torchvision.transforms: for datasets' map(), as functions of an image, and with the same random
+// torchvision.transforms, for datasets' map() or as functions of an image, with the same random
 // numbers as in Python.
 namespace hearth::vision::transforms {
 
@@ -47,12 +47,12 @@ class HEARTH_API Compose : public ImageTransform {
 class HEARTH_API RandomApply : public RandomTransform {
  public:
   explicit RandomApply(std::vector<ImageFunction> transforms, double p = 0.5)
-      : RandomTransform(p), all_(std::move(transforms)) {}
+      : RandomTransform(p), transforms_(std::move(transforms)) {}
 
  private:
   Tensor change(Tensor img) override;
 
-  Compose all_;
+  Compose transforms_;
 };
 
 /// functional::resize.
@@ -98,7 +98,7 @@ class HEARTH_API Pad : public ImageTransform {
   double fill_;
   PaddingMode padding_mode_;
 };
-/// A part of the given size at a random place, after padding; pad_if_needed pads small images.
+/// A part of the given size at a random position, after padding; pad_if_needed pads small images.
 class HEARTH_API RandomCrop : public ImageTransform {
  public:
   Tensor operator()(Tensor img) override;
@@ -115,7 +115,8 @@ class HEARTH_API RandomCrop : public ImageTransform {
   double fill_;
   PaddingMode padding_mode_;
 };
-/// A part of random size (a share of the area) and random ratio of width to height, resized.
+/// A part with a random fraction (`scale`) of the area and a random ratio of width to height,
+/// resized.
 class HEARTH_API RandomResizedCrop : public ImageTransform {
  public:
   Tensor operator()(Tensor img) override;
@@ -172,12 +173,12 @@ struct HEARTH_API RandomAffineOptions {
   RandomAffineOptions(double degrees) : degrees_{-degrees, degrees} {}
   RandomAffineOptions(Range degrees) : degrees_(degrees) {}
   HEARTH_ARG(Range, degrees);  ///< angles
-  /// The greatest move, as a share of {width, height}.
+  /// The greatest translation, as fractions of {width, height}.
   HEARTH_ARG(std::optional<Range>, translate);
   HEARTH_ARG(std::optional<Range>, scale);  ///< factors of the size
   HEARTH_ARG(std::vector<double>, shear);   ///< degrees: {±x}, {x0, x1} or {x0, x1, y0, y1}
   HEARTH_ARG(InterpolationMode, interpolation) = InterpolationMode::NEAREST;  ///< between pixels
-  HEARTH_ARG(double, fill) = 0;              ///< where the image does not reach
+  HEARTH_ARG(double, fill) = 0;              ///< value outside the image
   HEARTH_ARG(std::optional<Range>, center);  ///< {x, y}; by default the image's centre
 };
 /// functional::affine with random arguments.
@@ -201,7 +202,7 @@ class HEARTH_API ColorJitter : public ImageTransform {
  private:
   Range brightness_, contrast_, saturation_, hue_;
 };
-/// functional::rgb_to_grayscale, with as many channels as the image if random.
+/// functional::rgb_to_grayscale.
 class HEARTH_API Grayscale : public ImageTransform {
  public:
   Tensor operator()(Tensor img) override;
@@ -210,7 +211,7 @@ class HEARTH_API Grayscale : public ImageTransform {
  private:
   int64_t num_output_channels_;
 };
-/// Grey with probability p.
+/// functional::rgb_to_grayscale, with the number of channels unchanged, with probability p.
 class HEARTH_API RandomGrayscale : public RandomTransform {
  public:
   explicit RandomGrayscale(double p = 0.1) : RandomTransform(p) {}
@@ -305,8 +306,9 @@ class HEARTH_API Normalize : public ImageTransform {
  private:
   std::vector<double> mean_, std_;
 };
-/// Replaces a rectangle of random place, share of the area and ratio, with probability p, by a
-/// value, by one value per channel, or, without values, by normally distributed numbers.
+/// With probability p, replaces a rectangle of random position, area (`scale`: a fraction of the
+/// image's) and aspect ratio by one value, by one value per channel or, without values, by normally
+/// distributed numbers.
 class HEARTH_API RandomErasing : public RandomTransform {
  public:
   explicit RandomErasing(double p = 0.5, Range scale = {0.02, 0.33}, Range ratio = {0.3, 3.3},
@@ -319,8 +321,8 @@ class HEARTH_API RandomErasing : public RandomTransform {
   std::vector<double> value_;
   bool inplace_;
 };
-/// num_ops random changes of strength `magnitude` out of num_magnitude_bins (the paper
-/// RandAugment).
+/// Applies num_ops random transforms of strength `magnitude`, of num_magnitude_bins strengths (the
+/// paper "RandAugment").
 class HEARTH_API RandAugment : public ImageTransform {
  public:
   Tensor operator()(Tensor img) override;

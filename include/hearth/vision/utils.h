@@ -24,7 +24,7 @@ struct HEARTH_API GridOptions {
   HEARTH_ARG(double, pad_value) = 0;     ///< between images
 };
 
-/// One image [channels, height, width] of a batch of images, in rows.
+/// Arranges a batch of images in rows of one image [channels, height, width].
 HEARTH_API Tensor make_grid(const Tensor& tensor, const GridOptions& options = {});
 HEARTH_API Tensor make_grid(const std::vector<Tensor>& tensors, const GridOptions& options = {});
 /// Writes the grid of floating images (0 to 1) as a PNG or JPEG file, by the file name's extension.

@@ -12,8 +12,8 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kCdistGrain = 1 << 14;  // differences of elements that are worth another thread
-constexpr int64_t kTileBytes = 1 << 15;   // of rows of b, which then stay in the cache
+constexpr int64_t kCdistGrain = 1 << 14;    // differences of elements that are worth another thread
+constexpr int64_t kRowTileBytes = 1 << 15;  // of rows of b, which then stay in the cache
 
 Norm norm_of(double p) {
   if (p == 0) return Norm::kZero;
@@ -57,7 +57,7 @@ void all_pairs(const CdistParams& params) {
   const int64_t rows = params.a.sizes[1], columns = params.b.sizes[1], width = params.a.sizes[2];
   const auto distances = cdist_loops_of<T>().distances[int(norm)];
   const int64_t tile =
-      std::max<int64_t>(kTileBytes / (std::max<int64_t>(width, 1) * int64_t(sizeof(T))), 16);
+      std::max<int64_t>(kRowTileBytes / (std::max<int64_t>(width, 1) * int64_t(sizeof(T))), 16);
   for_row_groups(params.a.sizes[0], rows, columns * width, [&](int64_t n, int64_t r0, int64_t r1) {
     const T* const a = params.a.as<const T>() + n * rows * width;
     const T* const b = params.b.as<const T>() + n * columns * width;
