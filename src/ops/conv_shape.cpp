@@ -23,15 +23,15 @@ bool any_above(const Dims& values, int64_t limit) {
   return std::any_of(values.begin(), values.end(), [=](int64_t v) { return v > limit; });
 }
 
-/// "(2 x 3)".
+/// Returns "(2 x 3)".
 std::string joined(IntArrayRef values) {
   std::string text;
   for (const int64_t value : values) text += (text.empty() ? "" : " x ") + detail::str(value);
   return "(" + text + ")";
 }
 
-/// " name_height: 1 name_width: 2", as in the errors for two and three dimensions; one dimension
-/// is the width, with `missing` as the height.
+/// Returns " name_height: 1 name_width: 2", with a depth for three dimensions; a single dimension
+/// is the width, and `missing` the height.
 std::string named(const char* name, Dims values, int64_t missing) {
   static constexpr const char* kAxes[] = {"depth", "height", "width"};
   if (values.size() == 1) values.insert(0, missing);
@@ -89,7 +89,7 @@ void check_bias(const ConvArgs& args, const TensorImpl& weight, const TensorImpl
                " elements, but got bias of size ", bias.sizes(), " instead");
 }
 
-/// Whether the kernel fits into the padded input.
+/// Throws unless the kernel fits into the padded input.
 void check_fits(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {
   Dims padded, kernel;
   bool fits = true;

@@ -28,9 +28,9 @@ std::vector<Tensor> grids(TensorList tensors, std::string_view indexing) {
   Dims sizes;
   for (const Tensor& t : vectors) sizes.push_back(t.numel());
   for (size_t i = 0; i < vectors.size(); ++i) {
-    Dims alone(sizes.size(), 1);
-    alone[i] = sizes[i];
-    vectors[i] = vectors[i].view(alone).expand(sizes);
+    Dims vector_sizes(sizes.size(), 1);
+    vector_sizes[i] = sizes[i];
+    vectors[i] = vectors[i].view(vector_sizes).expand(sizes);
   }
   if (swap) std::swap(vectors[0], vectors[1]);
   return vectors;
