@@ -104,10 +104,10 @@ std::vector<Tensor> backward_formula(const Tensor& g, const Tensor& x, const Ten
   }
   const OptionalIntArrayRef dims{IntArrayRef(reduced_dims)};
   const Tensor x_mean = training ? x.mean(dims, true) : per_channel(mean, x);
-  const Tensor centered = x.sub(x_mean);
-  const Tensor variance = training ? centered.mul(centered).mean(dims, true) : per_channel(var, x);
+  const Tensor centred = x.sub(x_mean);
+  const Tensor variance = training ? centred.mul(centred).mean(dims, true) : per_channel(var, x);
   const Tensor invstd = variance.add(eps).rsqrt();
-  const Tensor normalized = centered.mul(invstd);
+  const Tensor normalized = centred.mul(invstd);
   const Tensor scaled = weight.defined() ? g.mul(per_channel(weight, x)) : g;
   const Tensor grad_in =
       !training ? scaled.mul(invstd)

@@ -37,10 +37,10 @@ struct ScatterOp {
     if (index.numel > 0) {
       check_same_dims("scatter_add", index, self, "self");
       check_same_dims("scatter_add", index, src, "src");
-      HEARTH_CHECK(misfit(index, self, args.dim) < 0 && misfit(index, src, -1) < 0,
-                   "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
-                   " apart from dimension ", args.dim, " and to be no larger size than src ",
-                   src.sizes());
+      HEARTH_CHECK(
+          first_larger_dim(index, self, args.dim) < 0 && first_larger_dim(index, src, -1) < 0,
+          "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
+          " apart from dimension ", args.dim, " and to be no larger size than src ", src.sizes());
     }
     context.set(0, self.sizes(), self.dtype);
   }
@@ -101,9 +101,10 @@ struct WriteSlices {
     start_from_self(context);
     const View source = context.in(2);
     if (source.numel > 0)
-      run_kernel(context.ctx,
-                 ScatterParams{context.out(), over_slices(context.in(1), source, args.dim), source,
-                               int(args.dim), combine, are_deterministic_algorithms_enabled()});
+      run_kernel(
+          context.ctx,
+          ScatterParams{context.out(), expand_to_slices(context.in(1), source, args.dim), source,
+                        int(args.dim), combine, are_deterministic_algorithms_enabled()});
   }
   static void grad(const Args& args, GradContext& context) {
     constexpr bool adds = combine == Combine::kAdd;
