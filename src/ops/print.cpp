@@ -72,10 +72,10 @@ std::string python_tuple(IntArrayRef values) {
 
 /// Whether the printed elements imply the dtype, so that it is not printed.
 bool dtype_is_evident(const Tensor& tensor) {
-  const ScalarType type = tensor.scalar_type(), standard = get_default_dtype();
-  if (tensor.is_meta() || tensor.numel() == 0) return type == standard;
-  return type == standard || type == kLong || type == kBool ||
-         type == (standard == kDouble ? kComplexDouble : kComplexFloat);
+  const ScalarType type = tensor.scalar_type(), default_type = get_default_dtype();
+  if (tensor.is_meta() || tensor.numel() == 0) return type == default_type;
+  return type == default_type || type == kLong || type == kBool ||
+         type == (default_type == kDouble ? kComplexDouble : kComplexFloat);
 }
 
 std::vector<std::string> suffixes_of(const Tensor& tensor) {

@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// The bits of a floating dtype's significand: it has all integers up to 2^digits.
+/// The bits of a floating dtype's significand: it represents all integers up to 2^digits.
 int digits_of(ScalarType dtype) {
   switch (dtype) {
     case kHalf: return 11;
@@ -30,7 +30,7 @@ int64_t nearest(int64_t x, ScalarType dtype) {
   }
 }
 
-/// The distance between neighbours of the floating dtype near x.
+/// The distance between neighbouring numbers of the floating dtype near x.
 int64_t spacing(int64_t x, ScalarType dtype) {
   int exponent = 0;
   for (int64_t rest = std::abs(x); rest >>= 1;) ++exponent;
