@@ -19,7 +19,7 @@ Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
   const IntegerRange range(type);
   const int64_t value = number.toLong();
   const bool is_min = name[1] == 'i';
-  HEARTH_CHECK(is_min ? value <= range.most : value >= range.least, "Clamp ", name, " value ",
+  HEARTH_CHECK(is_min ? value <= range.largest : value >= range.smallest, "Clamp ", name, " value ",
                double(value), " is outside the representable range of ", name_of(type));
   return range.nearest(value);
 }

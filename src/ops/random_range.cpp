@@ -78,7 +78,7 @@ void fit_random_range(ScalarType dtype, int64_t& from, int64_t& to) {
 
 int64_t largest_random(ScalarType dtype) {
   if (dtype == kBool) return 1;
-  return is_integral(dtype, false) ? IntegerRange(dtype).most : int64_t(1) << digits_of(dtype);
+  return is_integral(dtype, false) ? IntegerRange(dtype).largest : int64_t(1) << digits_of(dtype);
 }
 
 void check_uniform_range(ScalarType dtype, double from, double to) {
