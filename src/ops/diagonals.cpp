@@ -21,7 +21,7 @@ struct Diagonal {
     const int64_t length = std::max<int64_t>(
         0, std::min(view.sizes[row] - first_row, view.sizes[column] - first_column));
     const int64_t step = view.strides[row] + view.strides[column];
-    const int64_t moved =
+    const int64_t offset =
         length == 0
             ? 0
             : advance(view, first_row * view.strides[row] + first_column * view.strides[column]);
@@ -29,8 +29,8 @@ struct Diagonal {
     remove_dim(view, std::min(row, column));
     view.sizes[view.dim] = length;
     view.strides[view.dim++] = step;
-    recount(view);
-    return moved;
+    update_numel(view);
+    return offset;
   }
   static void infer(const Args& args, InferContext& context) {
     infer_window<Diagonal>(args, context);
@@ -102,7 +102,7 @@ struct Unfold {
     }
     view.sizes[view.dim] = args.size;
     view.strides[view.dim++] = stride;
-    recount(view);
+    update_numel(view);
     return 0;
   }
   static void infer(const Args& args, InferContext& context) {

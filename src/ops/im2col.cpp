@@ -73,7 +73,7 @@ View batched(const View& view, int dims) {
 View padded_images(const WindowArgs& args, const View& images, Ctx& ctx) {
   View result = images;
   for (size_t d = 0; d < 2; ++d) result.sizes[2 + d] += 2 * args.padding[d];
-  recount(result);
+  update_numel(result);
   result.make_contiguous();
   result.data = ctx.scratch(size_t(result.numel) * element_size(result.dtype));
   return result;
@@ -96,7 +96,7 @@ View windows_of(const WindowArgs& args, const View& padded, int64_t rows, int64_
     result.sizes[4 + d] = counts[d];
     result.strides[4 + d] = padded.strides[2 + d] * args.stride[size_t(d)];
   }
-  recount(result);
+  update_numel(result);
   return result;
 }
 
