@@ -38,22 +38,24 @@ struct Prefetcher::State {
     }
   }
 
-  /// The finished job to take next, or flight.end().
+  /// The finished job to take next, or in_flight_jobs.end().
   Slots::iterator next() {
-    if (ordered) return flight.front().done ? flight.begin() : flight.end();
-    return std::find_if(flight.begin(), flight.end(), [](const Slot& slot) { return slot.done; });
+    if (ordered) return in_flight_jobs.front().done ? in_flight_jobs.begin() : in_flight_jobs.end();
+    return std::find_if(in_flight_jobs.begin(), in_flight_jobs.end(),
+                        [](const Slot& slot) { return slot.done; });
   }
 
   /// Waits for running jobs and returns all jobs, for the caller to destroy.
   Slots drain() {
     std::unique_lock lock(mutex);
     Slots dropped;
-    for (const Slots::iterator slot : waiting) dropped.splice(dropped.end(), flight, slot);
+    for (const Slots::iterator slot : waiting) dropped.splice(dropped.end(), in_flight_jobs, slot);
     waiting.clear();
     finished.wait(lock, [&] {
-      return std::all_of(flight.begin(), flight.end(), [](const Slot& slot) { return slot.done; });
+      return std::all_of(in_flight_jobs.begin(), in_flight_jobs.end(),
+                         [](const Slot& slot) { return slot.done; });
     });
-    dropped.splice(dropped.end(), flight);
+    dropped.splice(dropped.end(), in_flight_jobs);
     return dropped;
   }
 
@@ -68,7 +70,7 @@ struct Prefetcher::State {
   const bool ordered;
   std::mutex mutex;
   std::condition_variable job_or_stop, finished;
-  Slots flight;                         // jobs submitted and not yet taken
+  Slots in_flight_jobs;                 // jobs submitted and not yet taken
   std::deque<Slots::iterator> waiting;  // jobs in flight that no worker has begun
   bool stopped = false;
   Threads threads;
@@ -85,17 +87,17 @@ Prefetcher::~Prefetcher() = default;
 void Prefetcher::submit(std::unique_ptr<Job> job) {
   {
     const std::lock_guard lock(state_->mutex);
-    state_->flight.push_back({std::move(job), false});
-    state_->waiting.push_back(std::prev(state_->flight.end()));
+    state_->in_flight_jobs.push_back({std::move(job), false});
+    state_->waiting.push_back(std::prev(state_->in_flight_jobs.end()));
   }
   state_->job_or_stop.notify_one();
 }
 
 std::unique_ptr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> timeout) {
   std::unique_lock lock(state_->mutex);
-  if (state_->flight.empty()) return nullptr;
-  auto slot = state_->flight.end();
-  const auto is_ready = [&] { return (slot = state_->next()) != state_->flight.end(); };
+  if (state_->in_flight_jobs.empty()) return nullptr;
+  auto slot = state_->in_flight_jobs.end();
+  const auto is_ready = [&] { return (slot = state_->next()) != state_->in_flight_jobs.end(); };
   if (timeout)
     HEARTH_CHECK(state_->finished.wait_for(lock, *timeout, is_ready),
                  "Timeout in DataLoader queue while waiting for next batch (timeout was ",
@@ -103,13 +105,13 @@ std::unique_ptr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> t
   else
     state_->finished.wait(lock, is_ready);
   std::unique_ptr<Job> job = std::move(slot->job);
-  state_->flight.erase(slot);
+  state_->in_flight_jobs.erase(slot);
   return job;
 }
 
 size_t Prefetcher::in_flight() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->flight.size();
+  return state_->in_flight_jobs.size();
 }
 
 void Prefetcher::drain() { state_->drain(); }

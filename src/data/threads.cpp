@@ -22,7 +22,7 @@ void Threads::start(size_t count, const std::function<void(size_t)>& body,
   try {
     for (size_t i = 0; i < count; ++i)
       state_->threads.emplace_back([body, i] {
-        const SerialGuard alone;
+        const SerialGuard serial;
         body(i);
       });
   } catch (const std::system_error& error) {
