@@ -11,7 +11,7 @@ namespace hearth::io {
 namespace {
 
 constexpr size_t kLengthBytes = sizeof(uint64_t);
-constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // as in the reference implementation
 constexpr size_t kAlignment = 64;
 
 constexpr FileDtype kDtypes[] = {
@@ -48,16 +48,17 @@ uint64_t header_length(const Bytes& bytes) {
         "hearth::io::load_pt and torch::load read");
   refuse_old_pickle(bytes);
   const auto length = number_at<uint64_t>(bytes, 0);
-  const uint64_t left = bytes.size() - kLengthBytes;
-  if (length > kLongestHeader || length > left)
-    bad_bytes(name, 0, "expected the header's length, at most ", std::min(left, kLongestHeader),
-              " bytes here, but got ", length, ": the file is damaged or no file of tensors");
+  const uint64_t num_remaining = bytes.size() - kLengthBytes;
+  if (length > kMaxHeaderBytes || length > num_remaining)
+    bad_bytes(name, 0, "expected the header's length, at most ",
+              std::min(num_remaining, kMaxHeaderBytes), " bytes here, but got ", length,
+              ": the file is damaged or no file of tensors");
   if (length < 2 || bytes.text(kLengthBytes, kLengthBytes + 1) != "{")
     bad_bytes(name, kLengthBytes, "expected the header, which begins with '{'");
   return length;
 }
 
-uint64_t elements_of(const std::string& file, const TensorEntry& entry) {
+uint64_t num_elements(const std::string& file, const TensorEntry& entry) {
   uint64_t count = 1, without_zeros = 1;
   for (const int64_t size : entry.sizes) {
     count *= static_cast<uint64_t>(size);
@@ -80,7 +81,7 @@ void check_offsets(const Bytes& bytes, const SafetensorsHeader& header) {
   });
   uint64_t expected = 0;
   for (const TensorEntry* entry : sorted) {
-    const uint64_t bits = elements_of(bytes.name(), *entry) * entry->dtype->bits;
+    const uint64_t bits = num_elements(bytes.name(), *entry) * entry->dtype->bits;
     if (entry->begin != expected)
       bad_bytes(bytes.name(), header.data_begin + expected, "expected tensor '", entry->name,
                 "' to begin here, but its offset says ", entry->begin, " instead of ", expected);
@@ -124,9 +125,9 @@ std::string header_text(const SafetensorsHeader& header) {
   const size_t unpadded = kLengthBytes + json.size();
   json.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
   const uint64_t length = json.size();
-  HEARTH_CHECK(length <= kLongestHeader, "cannot save ", header.tensors.size(), " tensors and ",
+  HEARTH_CHECK(length <= kMaxHeaderBytes, "cannot save ", header.tensors.size(), " tensors and ",
                header.metadata.size(), " metadata: the header would have ", length,
-               " bytes, but readers accept at most ", kLongestHeader);
+               " bytes, but readers accept at most ", kMaxHeaderBytes);
   std::string text;
   append_number(text, length);
   return text + json;
