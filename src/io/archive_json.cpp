@@ -32,7 +32,7 @@ std::optional<double> to_double(const json& value) {
   return std::nullopt;
 }
 
-/// Converts a value that is no tensor. Types that JSON lacks become objects {type: value}.
+/// Converts a value that is not a tensor. Types that JSON lacks become objects {type: value}.
 json from_value(const IValue& value) {
   if (value.isBool()) return value.toBool();
   if (value.isInt()) return value.toInt();

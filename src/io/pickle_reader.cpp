@@ -322,7 +322,7 @@ class Machine {
     push(std::move(item));
   }
 
-  /// Sets the state of an object; that of an OrderedDict, its metadata, is ignored.
+  /// Sets the state of an object; ignores the state of an OrderedDict, its metadata.
   void build() {
     const Item state = pop();
     const Item& target = open_top();

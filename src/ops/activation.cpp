@@ -46,7 +46,7 @@ double rounded(const Scalar& parameter, const Tensor& self) {
   return (is_floating_point(type) ? parameter.stored_as(type) : parameter).toDouble();
 }
 
-/// softshrink's parameter, which self's dtype must hold.
+/// Checks softshrink's parameter and rounds it to self's dtype.
 double shrinkage(const Scalar& lambd, const Tensor& self) {
   const ScalarType type = self.scalar_type();
   HEARTH_CHECK_AS(NotImplementedError, is_floating_point(type),

@@ -18,7 +18,8 @@ namespace {
 /// Returns the scores before softmax: `scale * query * key^T + mask`.
 Tensor scores_of(const Tensor& query, const Tensor& key, const Tensor& mask, double scale,
                  bool causal) {
-  // As in PyTorch, each factor gets a root of the scale, so that no product overflows.
+  // As in PyTorch, each factor is multiplied by the root of the scale, so that no product
+  // overflows.
   const double root = std::sqrt(std::fabs(scale));
   Tensor scores = query.mul(std::copysign(root, scale)).matmul(key.mul(root).transpose(-2, -1));
   if (mask.defined()) scores = scores.add(mask);

@@ -10,7 +10,7 @@ inline const Tensor& or_undefined(const std::optional<Tensor>& tensor) {
   return tensor ? *tensor : none;
 }
 
-/// An optional argument; an undefined generator, which stands for the default one, if not given.
+/// An optional argument; if not given, an undefined generator, which means the default one.
 inline const Generator& or_default(const std::optional<Generator>& generator) {
   static const Generator none;
   return generator ? *generator : none;

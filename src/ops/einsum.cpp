@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// Labels of dimensions: 0 … 51 for A-Z and a-z, then those of the ellipsis, last dimension first.
+/// Labels of dimensions: 0 … 51 for A-Z and a-z, then the dimensions of the ellipsis, last first.
 constexpr int kFirstEllipsis = 52;
 constexpr int kEllipsis = -1;  // "..." in a parsed subscript
 using Labels = std::vector<int>;
@@ -83,7 +83,7 @@ struct Term {
   }
 };
 
-/// Labels the operand's dimensions, and takes the diagonal of a label that is repeated.
+/// Labels the operand's dimensions; a repeated label selects their diagonal.
 Term named(const Tensor& operand, const Labels& parsed, size_t number) {
   Term term{operand, {}};
   const bool has_ellipsis = contains(parsed, kEllipsis);

@@ -112,7 +112,7 @@ constexpr int kFirstSharedSlot = 47;
 
 using NodePtr = IntrusivePtr<OpNode>;
 
-/// The inputs that have no edge in PyTorch's nodes: those without a gradient formula, indices,
+/// The inputs that have no edge in PyTorch's nodes: inputs without a gradient formula, indices,
 /// masks, and the number in x * 2.
 SlotSet edgeless_inputs(const OpCall& call) {
   const bool pointwise = call.op.functor >= 0;
@@ -201,7 +201,7 @@ void compute_with_history(OpCall& call) {
   if (modes.flags & kObserved)
     observation.emplace(ObservedCall{call.op, call.args, call.inputs, call.outputs});
   const SlotSet needs = may_record(call) && any_may_enter_graphs(call) ? wanted_gradients(call) : 0;
-  // An in-place op without a derivative would leave the old history in place.
+  // An in-place op without a derivative would keep the old history.
   if (call.binding == Binding::kInplace && call.op.functor >= 0 && modes.grad_enabled &&
       autograd::requires_grad(impl_of(call.outputs[0])))
     check_has_derivative(call);

@@ -79,8 +79,8 @@ View padded_images(const WindowArgs& args, const View& images, Ctx& ctx) {
   return result;
 }
 
-/// The part of padded images without the padding.
-View inner_part(const WindowArgs& args, const View& padded, const View& images) {
+/// Views padded images without their padding.
+View without_padding(const WindowArgs& args, const View& padded, const View& images) {
   const View rows = narrowed(padded, 2, args.padding[0], images.sizes[2]);
   return narrowed(rows, 3, args.padding[1], images.sizes[3]);
 }
@@ -144,7 +144,7 @@ struct Im2Col {
     if (args.has_padding()) {
       source = padded_images(args, in, context.ctx);
       run_fill(context.ctx, source, 0);
-      run_copy(context.ctx, inner_part(args, source, in), in);
+      run_copy(context.ctx, without_padding(args, source, in), in);
     }
     const View windows = windows_of(args, source, args.num_windows(0, in.sizes[2]),
                                     args.num_windows(1, in.sizes[3]));
@@ -201,7 +201,7 @@ struct Col2Im {
     for (int64_t i = 0; i < window.kernel[0]; ++i)
       for (int64_t j = 0; j < window.kernel[1]; ++j)
         run_add(context.ctx, tap(windows, i, j), tap(columns, i, j));
-    if (window.has_padding()) run_copy(context.ctx, out, inner_part(window, sum, out));
+    if (window.has_padding()) run_copy(context.ctx, out, without_padding(window, sum, out));
   }
   static void grad(const Args& args, GradContext& context) {
     context.set(0, invoke<Im2Col>(args.windows, context.grad()).call());

@@ -34,7 +34,7 @@ Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   return result;
 }
 
-/// Gives self[indices] the memory order of self and the indices.
+/// Sets the strides of self[indices] in the memory order of self and the indices.
 void keep_order_of_inputs(const Dims& dims, InferContext& context) {
   if (!any_permuted(context)) return;
   const TensorImpl& self = context.in(0);

@@ -24,7 +24,8 @@ void check_square(const Tensor& t, const char* op, const char* name = "A");
 void check_square_plain(const Tensor& t);
 /// Refuses integers and, unless allowed, half types.
 void check_floating(const Tensor& t, const char* op, bool allow_low_precision = true);
-/// Refuses what the kernels cannot compute: "\"lu_cpu\" not implemented for 'Half'".
+/// Refuses dtypes and sizes that the kernels do not support: "\"lu_cpu\" not implemented for
+/// 'Half'".
 void check_real(const Tensor& t, const char* kernel);
 void check_same_type(const char* op, const char* name, const Tensor& a, const Tensor& b);
 /// Throws unless the sizes of A and B fit A X = B or, if not left, X A = B.
@@ -81,7 +82,7 @@ Tensor solve_triangle(const Tensor& a, const Tensor& b, bool upper, bool transpo
                       bool unit = false);
 /// A^-1 B without errors: inf or NaN for singular matrices; and info.
 TensorPair solve_ex(const Tensor& a, const Tensor& b);
-/// (U, S, Vh, info); what was not computed is undefined.
+/// (U, S, Vh, info); without `vectors`, U and Vh may be undefined.
 std::vector<Tensor> svd_of(const Tensor& a, bool full, bool vectors);
 /// Singular values, or eigenvalues and eigenvectors of symmetric matrices, with checks.
 Tensor singular_values(const Tensor& a);

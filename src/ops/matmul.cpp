@@ -33,7 +33,7 @@ bool is_column_major(const TensorImpl& m) {
 }
 
 /// The gradients of a @ b, each in the memory order of its factor: if b is weight.t(), the gradient
-/// of b is transposed in memory, and that of the weight is contiguous.
+/// of b is transposed in memory, and the gradient of the weight is contiguous.
 Tensor gradient_of_left(const TensorImpl& a, const Tensor& grad, const Tensor& b) {
   return is_column_major(a) ? b.mm(grad.t()).t() : grad.mm(b.t());
 }

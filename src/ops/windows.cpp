@@ -1,4 +1,4 @@
-// Views of a part of a tensor's memory, alone and in groups.
+// select, slice, as_strided, split, unbind and other views of a part of a tensor.
 #include <algorithm>
 
 #include "hearth/autograd.h"
