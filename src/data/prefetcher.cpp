@@ -12,7 +12,7 @@ namespace hearth::data::detail {
 struct Prefetcher::State {
   struct Slot {
     std::unique_ptr<Job> job;
-    bool done = false;
+    bool is_done = false;
   };
   using Slots = std::list<Slot>;
 
@@ -26,23 +26,24 @@ struct Prefetcher::State {
   void work(size_t worker, size_t workers) {
     std::unique_lock lock(mutex);
     for (;;) {
-      job_or_stop.wait(lock, [&] { return stopped || !waiting.empty(); });
-      if (stopped) return;
+      job_or_stop.wait(lock, [&] { return is_stopped || !waiting.empty(); });
+      if (is_stopped) return;
       const Slots::iterator slot = waiting.front();
       waiting.pop_front();
       lock.unlock();
       slot->job->run(worker, workers);
       lock.lock();
-      slot->done = true;
+      slot->is_done = true;
       finished.notify_all();
     }
   }
 
   /// The finished job to take next, or in_flight_jobs.end().
   Slots::iterator next() {
-    if (ordered) return in_flight_jobs.front().done ? in_flight_jobs.begin() : in_flight_jobs.end();
+    if (ordered)
+      return in_flight_jobs.front().is_done ? in_flight_jobs.begin() : in_flight_jobs.end();
     return std::find_if(in_flight_jobs.begin(), in_flight_jobs.end(),
-                        [](const Slot& slot) { return slot.done; });
+                        [](const Slot& slot) { return slot.is_done; });
   }
 
   /// Waits for running jobs and returns all jobs, for the caller to destroy.
@@ -53,7 +54,7 @@ struct Prefetcher::State {
     waiting.clear();
     finished.wait(lock, [&] {
       return std::all_of(in_flight_jobs.begin(), in_flight_jobs.end(),
-                         [](const Slot& slot) { return slot.done; });
+                         [](const Slot& slot) { return slot.is_done; });
     });
     dropped.splice(dropped.end(), in_flight_jobs);
     return dropped;
@@ -62,7 +63,7 @@ struct Prefetcher::State {
   void stop() {
     {
       const std::lock_guard lock(mutex);
-      stopped = true;
+      is_stopped = true;
     }
     job_or_stop.notify_all();
   }
@@ -72,7 +73,7 @@ struct Prefetcher::State {
   std::condition_variable job_or_stop, finished;
   Slots in_flight_jobs;                 // jobs submitted and not yet taken
   std::deque<Slots::iterator> waiting;  // jobs in flight that no worker has begun
-  bool stopped = false;
+  bool is_stopped = false;
   Threads threads;
 };
 

@@ -211,8 +211,8 @@ bool same_batch(const Tensor& query, const Tensor& key, bool shares_heads) {
   if (query.dim() != key.dim()) return false;
   for (int64_t d = 0; d + 2 < query.dim(); ++d) {
     const int64_t a = query.size(d), b = key.size(d);
-    const bool shared = shares_heads && d == query.dim() - 3 && b > 0 && a % b == 0;
-    if (a != b && !shared) return false;
+    const bool may_differ = shares_heads && d == query.dim() - 3 && b > 0 && a % b == 0;
+    if (a != b && !may_differ) return false;
   }
   return true;
 }

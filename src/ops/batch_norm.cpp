@@ -49,10 +49,10 @@ struct BatchNormBackward {
     constexpr const char* kNames[] = {"weight", "running_mean", "running_var", "save_mean",
                                       "save_invstd"};
     for (int i = 2; i < 7; ++i) {
-      const bool saved = i >= 5;
-      if (saved && !args.training) continue;
+      const bool is_saved = i >= 5;
+      if (is_saved && !args.training) continue;
       check_channel(context, i, in, kNames[i - 2]);
-      HEARTH_CHECK(!saved || (context.has(i) && context.in(i).dtype == wide_type(in.dtype)),
+      HEARTH_CHECK(!is_saved || (context.has(i) && context.in(i).dtype == wide_type(in.dtype)),
                    info.name, ": ", kNames[i - 2], " is not what the forward pass saved");
     }
   }

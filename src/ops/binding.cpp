@@ -80,8 +80,9 @@ void check_outputs_disjoint(const Outputs& outputs) {
     for (size_t k = 0; k < i; ++k) {
       if (!outputs[i].defined() || !outputs[k].defined()) continue;
       const TensorImpl &a = impl_of(outputs[i]), &b = impl_of(outputs[k]);
-      const bool same = a.storage && a.storage == b.storage && a.numel > 0 && same_geometry(a, b);
-      HEARTH_CHECK(!same && !partially_overlap(a, b), kOverlap);
+      const bool is_same_view =
+          a.storage && a.storage == b.storage && a.numel > 0 && same_geometry(a, b);
+      HEARTH_CHECK(!is_same_view && !partially_overlap(a, b), kOverlap);
     }
 }
 
@@ -116,8 +117,8 @@ void BoundOutputs::check(const Tensor& target, const InferContext::Output& wante
 /// is changed.
 void BoundOutputs::choose_write_mode(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
-  const bool resizes = wanted.late || !target.sizes().equals(wanted.sizes);
-  if (wanted.late || (resizes && shares_memory_with_input(call_, target)))
+  const bool needs_resize = wanted.late || !target.sizes().equals(wanted.sizes);
+  if (wanted.late || (needs_resize && shares_memory_with_input(call_, target)))
     write_modes_[i] = WriteMode::kResizeLate;
   else
     write_modes_[i] = writes_directly(i, wanted) ? WriteMode::kDirect : WriteMode::kCopy;
@@ -139,19 +140,20 @@ void BoundOutputs::bind(size_t i, const InferContext::Output& wanted) {
 bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted) const {
   const OpInfo& info = *call_.op.info;
   const TensorImpl& target = impl_of(call_.outputs[i]);
-  const bool pointwise = call_.op.functor >= 0;
-  if (!pointwise && target.dtype != wanted.dtype) return false;
+  const bool is_pointwise = call_.op.functor >= 0;
+  if (!is_pointwise && target.dtype != wanted.dtype) return false;
   for (int k = 0; k < call_.inputs.count; ++k) {
     if (!call_.inputs[k].defined()) continue;
     const TensorImpl& in = impl_of(call_.inputs[k]);
-    const bool same = in.storage && in.storage == target.storage && same_geometry(in, target);
+    const bool is_same_view =
+        in.storage && in.storage == target.storage && same_geometry(in, target);
     if (partially_overlap(in, target)) {
       // As in PyTorch, ops with a number write to a temporary.
       const bool is_certain = in.has(kDense) && target.has(kDense) && !has_wrapped_number(call_);
-      HEARTH_CHECK(!pointwise || !is_certain, kOverlap);
+      HEARTH_CHECK(!is_pointwise || !is_certain, kOverlap);
       return false;
     }
-    if (same && !pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;
+    if (is_same_view && !is_pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;
   }
   return true;
 }

@@ -175,10 +175,10 @@ void compute(OpCall& call) {
   const OpInfo& info = *call.op.info;
   Device device = info.mixes_devices ? impl_of(call.inputs[0]).device : device_of(call);
   InferContext inferred(call.inputs);
-  const bool pointwise = call.op.functor >= 0;
-  if (pointwise) inferred.compute_dtype = compute_type(info, call.inputs);
-  if (pointwise || inferred.has(0))
-    check_dtype(info, pointwise ? inferred.compute_dtype : inferred.in(0).dtype);
+  const bool is_pointwise = call.op.functor >= 0;
+  if (is_pointwise) inferred.compute_dtype = compute_type(info, call.inputs);
+  if (is_pointwise || inferred.has(0))
+    check_dtype(info, is_pointwise ? inferred.compute_dtype : inferred.in(0).dtype);
   call.op.infer(call.op, call.args, inferred);
   call.outputs.resize(std::max(size_t(info.outputs), inferred.outputs()));
   if (call.inputs.count == 0 && inferred.out().has_device) device = inferred.out().device;

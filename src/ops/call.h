@@ -238,12 +238,14 @@ auto invoke(typename Op::Args args, const T&... inputs) {
 /// One of two invocations; see pick.
 template <class A, class B>
 struct Either {
-  bool first;
+  bool uses_first;
   A a;
   B b;
-  Tensor call() const { return first ? a.call() : b.call(); }
-  Tensor& inplace(const Tensor& self) const { return first ? a.inplace(self) : b.inplace(self); }
-  Tensor& out(Tensor& target) const { return first ? a.out(target) : b.out(target); }
+  Tensor call() const { return uses_first ? a.call() : b.call(); }
+  Tensor& inplace(const Tensor& self) const {
+    return uses_first ? a.inplace(self) : b.inplace(self);
+  }
+  Tensor& out(Tensor& target) const { return uses_first ? a.out(target) : b.out(target); }
 };
 
 /// The first invocation if the condition holds, else the second: for functions of two ops.

@@ -104,10 +104,10 @@ void check_fits(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {
 }
 
 void check_output_padding(const ConvArgs& args) {
-  bool smaller = true;
+  bool is_smaller = true;
   for (size_t d = 0; d < args.stride.size(); ++d)
-    smaller &= args.output_padding[d] < std::max(args.stride[d], args.dilation[d]);
-  HEARTH_CHECK(smaller, "output padding must be smaller than either stride or dilation, but got",
+    is_smaller &= args.output_padding[d] < std::max(args.stride[d], args.dilation[d]);
+  HEARTH_CHECK(is_smaller, "output padding must be smaller than either stride or dilation, but got",
                named("output_padding", args.output_padding, 0), named("stride", args.stride, 1),
                named("dilation", args.dilation, 1));
 }

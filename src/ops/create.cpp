@@ -139,10 +139,10 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) {
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
   // As in PyTorch, a value that is too large for a half dtype becomes infinite instead of an error.
   const ScalarType dtype = dtype_from(options);
-  const bool rounds = is_reduced_float(dtype) && !value.isComplex();
-  const float rounded = rounds ? float(value.toDouble()) : 0;
+  const bool needs_rounding = is_reduced_float(dtype) && !value.isComplex();
+  const float rounded = needs_rounding ? float(value.toDouble()) : 0;
   return full({},
-              !rounds          ? value
+              !needs_rounding  ? value
               : dtype == kHalf ? Scalar(Half(rounded))
                                : Scalar(BFloat16(rounded)),
               options.dtype(dtype));

@@ -171,9 +171,9 @@ struct CtcLoss {
   static constexpr OpInfo info{
       .name = "ctc_loss", .arguments = "log_probs,targets", .amp_cpu = Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& log_probs, const Tensor& targets) {
-    const bool batched = log_probs.dim() == 3;
+    const bool is_batched = log_probs.dim() == 3;
     Tensor losses = std::get<0>(
-        losses_of(batched || log_probs.dim() == 0 ? log_probs : log_probs.unsqueeze(1), targets,
+        losses_of(is_batched || log_probs.dim() == 0 ? log_probs : log_probs.unsqueeze(1), targets,
                   args.input_lengths, args.target_lengths, args.blank, args.zero_infinity));
     if (args.zero_infinity)
       losses = only_where(losses.ne(std::numeric_limits<double>::infinity()), losses);
@@ -182,7 +182,7 @@ struct CtcLoss {
       return losses.div(counts.to(losses.scalar_type())).mean();
     }
     if (args.reduction == Reduction::Sum) return losses.sum();
-    return batched ? losses : losses.squeeze(0);
+    return is_batched ? losses : losses.squeeze(0);
   }
 };
 

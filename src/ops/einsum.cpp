@@ -39,10 +39,10 @@ Labels parse(std::string_view text, size_t start, const std::string& whose) {
       i += 2;
       continue;
     }
-    const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
-    HEARTH_CHECK(upper || lower, "einsum(): invalid subscript given at index ", start + i,
+    const bool is_upper = c >= 'A' && c <= 'Z', is_lower = c >= 'a' && c <= 'z';
+    HEARTH_CHECK(is_upper || is_lower, "einsum(): invalid subscript given at index ", start + i,
                  " in the equation string, subscripts must be in [a-zA-Z]");
-    labels.push_back(upper ? c - 'A' : c - 'a' + 26);
+    labels.push_back(is_upper ? c - 'A' : c - 'a' + 26);
   }
   return labels;
 }

@@ -102,9 +102,9 @@ TensorTaps tensor_taps(const Tensor& grid, int64_t length, const GridSamplerArgs
   const Tensor before = args.interpolation_mode == 1 ? value.round() : value.floor();
   for (int k = 0; k < args.rule().taps(); ++k) {
     set_index(k, before + k);
-    const bool nearest = args.interpolation_mode == 1;
-    taps.weight[k] = nearest ? ones_like(x) : k == 0 ? 1 - (x - before) : x - before;
-    taps.slope[k] = nearest ? zeros_like(x) : slope * (k == 0 ? -unit : unit);
+    const bool is_nearest = args.interpolation_mode == 1;
+    taps.weight[k] = is_nearest ? ones_like(x) : k == 0 ? 1 - (x - before) : x - before;
+    taps.slope[k] = is_nearest ? zeros_like(x) : slope * (k == 0 ? -unit : unit);
   }
   return taps;
 }

@@ -80,10 +80,10 @@ void for_each_mutated(const OpCall& call, const F& f) {
 void check_binding(const OpCall& call, bool records) {
   if (call.binding == Binding::kInplace) autograd::check_inplace(call.outputs[0], records);
   if (call.binding == Binding::kOut && modes.grad_enabled) {
-    bool differentiates = records;
+    bool needs_gradient = records;
     for (const Tensor& out : call.outputs)
-      differentiates |= out.defined() && autograd::requires_grad(impl_of(out));
-    HEARTH_CHECK(!differentiates, call.op.info->name,
+      needs_gradient |= out.defined() && autograd::requires_grad(impl_of(out));
+    HEARTH_CHECK(!needs_gradient, call.op.info->name,
                  "(): functions with out=... arguments don't support automatic differentiation, "
                  "but one of the "
                  "arguments requires grad.");
@@ -115,16 +115,16 @@ using NodePtr = IntrusivePtr<OpNode>;
 /// The inputs that have no edge in PyTorch's nodes: inputs without a gradient formula, indices,
 /// masks, and the number in x * 2.
 SlotSet edgeless_inputs(const OpCall& call) {
-  const bool pointwise = call.op.functor >= 0;
+  const bool is_pointwise = call.op.functor >= 0;
   SlotSet set = 0;
   for (int i = call.binding == Binding::kInplace ? 1 : 0;
        i < std::min(call.inputs.count, kFirstSharedSlot); ++i) {
     if (!call.inputs[i].defined()) continue;
     const TensorImpl& impl = impl_of(call.inputs[i]);
     const bool has_no_edge =
-        pointwise ? !(call.op.differentiable & in_slot(i)) ||
-                        (i == 1 && call.inputs.count == 2 && impl.has(kWrappedNumber))
-                  : !is_differentiable(impl.dtype);
+        is_pointwise ? !(call.op.differentiable & in_slot(i)) ||
+                           (i == 1 && call.inputs.count == 2 && impl.has(kWrappedNumber))
+                     : !is_differentiable(impl.dtype);
     if (has_no_edge) set |= in_slot(i);
   }
   return set;
@@ -135,9 +135,9 @@ NodePtr make_node(const OpCall& call, SlotSet saves) {
   auto node = NodePtr::adopt(new OpNode(call.op, call.args, call.inputs.count, saves, edgeless));
   for (int i = 0; i < call.inputs.count; ++i) {
     if (i < kFirstSharedSlot && (edgeless & in_slot(i))) continue;
-    const bool wanted = (call.op.differentiable & in_slot(i)) && call.inputs[i].defined() &&
-                        is_differentiable(call.inputs[i].scalar_type());
-    node->add_next_edge(wanted ? autograd::gradient_edge(call.inputs[i]) : autograd::Edge());
+    const bool has_edge = (call.op.differentiable & in_slot(i)) && call.inputs[i].defined() &&
+                          is_differentiable(call.inputs[i].scalar_type());
+    node->add_next_edge(has_edge ? autograd::gradient_edge(call.inputs[i]) : autograd::Edge());
   }
   return node;
 }
@@ -151,9 +151,9 @@ void save_inputs(OpNode& node, const OpCall& call, SlotSet saves) {
     if (!input.defined()) continue;
     if (call.op.info->shapes & in_slot(i)) node.keep_shape(i, input);
     if (!(saves & in_slot(i))) continue;
-    const bool overwritten = call.binding == Binding::kInplace && input.is_same(call.outputs[0]);
-    if (overwritten && !before.defined()) before = input.clone();
-    node.save_input(i, overwritten ? before : input);
+    const bool is_overwritten = call.binding == Binding::kInplace && input.is_same(call.outputs[0]);
+    if (is_overwritten && !before.defined()) before = input.clone();
+    node.save_input(i, is_overwritten ? before : input);
   }
 }
 

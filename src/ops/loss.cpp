@@ -51,9 +51,9 @@ void check_broadcasts_into(IntArrayRef sizes, IntArrayRef other) {
 }
 
 void check_entropy_inputs(const Tensor& self, const Tensor& target) {
-  const bool mixed = self.scalar_type() != target.scalar_type() &&
-                     !autocast::is_autocast_enabled(self.device().type());
-  HEARTH_CHECK(!mixed, "Found dtype ", name_of(target.scalar_type()), " but expected ",
+  const bool has_mixed_dtypes = self.scalar_type() != target.scalar_type() &&
+                                !autocast::is_autocast_enabled(self.device().type());
+  HEARTH_CHECK(!has_mixed_dtypes, "Found dtype ", name_of(target.scalar_type()), " but expected ",
                name_of(self.scalar_type()));
   check_probabilities(self, "input");
   check_probabilities(target, "target");

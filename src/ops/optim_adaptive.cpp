@@ -50,8 +50,8 @@ struct Radam {
     const double longest = 2 / (1 - a.beta2) - 1;
     const double length = longest - 2 * double(a.step) * power / correction;
     double rate = a.lr / (1 - std::pow(a.beta1, double(a.step)));
-    const bool rectified = length > 5;
-    if (rectified)
+    const bool is_rectified = length > 5;
+    if (is_rectified)
       rate *= std::sqrt(correction) * std::sqrt((length - 4) * (length - 2) * longest /
                                                 ((longest - 4) * (longest - 2) * length));
     run_step(fn::RadamStep{{a.lr, a.weight_decay, a.decoupled_weight_decay},
@@ -59,7 +59,7 @@ struct Radam {
                            a.beta2,
                            a.eps,
                            rate,
-                           rectified},
+                           is_rectified},
              a.shape(), a.maximize, context);
   }
 };

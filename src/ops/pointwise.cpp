@@ -96,11 +96,11 @@ PointwiseParams params_of(const Out& out, const In* const* in, int num_inputs, S
     const int64_t d = order[k];
     const int64_t size = sizes[size_t(d)];
     if (size == 1) continue;
-    bool merges = dim > 0;
-    for (int i = 0; i <= num_inputs && merges; ++i)
-      merges = stride_of(i)[dim - 1] == strides[i][size_t(d)] * size;
-    if (!merges) ++dim;
-    params.sizes[dim - 1] = merges ? params.sizes[dim - 1] * size : size;
+    bool can_merge = dim > 0;
+    for (int i = 0; i <= num_inputs && can_merge; ++i)
+      can_merge = stride_of(i)[dim - 1] == strides[i][size_t(d)] * size;
+    if (!can_merge) ++dim;
+    params.sizes[dim - 1] = can_merge ? params.sizes[dim - 1] * size : size;
     for (int i = 0; i <= num_inputs; ++i) stride_of(i)[dim - 1] = strides[i][size_t(d)];
   }
   if (dim == 0) {

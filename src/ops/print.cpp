@@ -50,12 +50,12 @@ ElementTexts read_texts(const Tensor& tensor) {
 std::string contents(const Tensor& tensor) {
   if (tensor.is_meta()) return "...";
   if (tensor.numel() == 0) return "[]";
-  const bool summarized = tensor.numel() > kSummaryThreshold;
-  const Tensor shown = (summarized ? edges_of(tensor) : tensor).cpu().contiguous();
+  const bool is_summarized = tensor.numel() > kSummaryThreshold;
+  const Tensor shown = (is_summarized ? edges_of(tensor) : tensor).cpu().contiguous();
   switch (tensor.scalar_type()) {
 #define HEARTH_TEXTS(type, Name) \
   case ScalarType::Name:         \
-    return bracketed(read_texts<type>(shown), tensor.sizes(), summarized, kPrefix.size());
+    return bracketed(read_texts<type>(shown), tensor.sizes(), is_summarized, kPrefix.size());
     HEARTH_DTYPES(HEARTH_TEXTS)
 #undef HEARTH_TEXTS
     default: return "";

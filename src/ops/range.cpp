@@ -64,9 +64,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& optio
 }
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               const TensorOptions& options) {
-  const bool integral = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
+  const bool all_integers = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
   const ScalarType dtype = options.has_dtype() ? resolve_dtype(options.dtype_or_default())
-                           : integral          ? kLong
+                           : all_integers      ? kLong
                                                : get_default_dtype();
   const double low = start.toDouble(), high = end.toDouble(), increment = step.toDouble();
   HEARTH_CHECK(std::isfinite(increment), "step must be finite but got ", increment);
@@ -75,7 +75,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
   HEARTH_CHECK((increment > 0) == (high >= low) || high == low,
                "upper bound and lower bound inconsistent with step sign");
   int64_t count = 0;
-  if (integral) {
+  if (all_integers) {
     const int64_t integer_step = step.toLong();
     int64_t span;
     HEARTH_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span) &&

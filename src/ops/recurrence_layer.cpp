@@ -186,14 +186,14 @@ void LayerBackward::launch(const Args& args, LaunchContext& context) {
   const View grads = params.grad_gates;
   const View weight = dense(context, context.in(kInputWeight));
   const auto out = [&](Slot slot) { return context.out(slot); };
-  bool first = true;
+  bool is_first_block = true;
   for (const GateBlock& block : shape.input_blocks()) {
     const View block_grads = columns_of(grads, block);
     if (out(kInput).defined())
       multiply(context, block_grads, rows_of(weight, block),
-               as_matrix(out(kInput), weight.sizes[1]), !first);
+               as_matrix(out(kInput), weight.sizes[1]), !is_first_block);
     if (out(kInputBias).defined()) sum_rows(context, block_grads, rows_of(out(kInputBias), block));
-    first = false;
+    is_first_block = false;
   }
   if (out(kStateBias).defined())
     sum_rows(

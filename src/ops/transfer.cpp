@@ -119,8 +119,8 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   const MemoryFormat wanted = format.value_or(MemoryFormat::Preserve);
   if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
   // Converts on the device where that leaves fewer bytes to transfer.
-  const bool convert_first = element_size(dtype) < self.itemsize();
-  Tensor transferred = transfer(convert_first ? self.to(dtype) : self, device, non_blocking);
+  const bool converts_first = element_size(dtype) < self.itemsize();
+  Tensor transferred = transfer(converts_first ? self.to(dtype) : self, device, non_blocking);
   const bool is_dense_permuted =
       !format && self.is_non_overlapping_and_dense() && !self.is_contiguous();
   if (is_dense_permuted) {

@@ -220,8 +220,9 @@ Tensor t_checked(const Tensor& self) {
 
 Tensor reshape_checked(const Tensor& self, IntArrayRef size) {
   const Dims sizes = infer_sizes(size, self.numel());
-  const bool viewable = view_strides(self.sizes(), self.strides(), sizes).has_value();
-  return invoke<Reshaped>({sizes}, viewable ? self : self.clone(MemoryFormat::Contiguous)).call();
+  const bool is_viewable = view_strides(self.sizes(), self.strides(), sizes).has_value();
+  return invoke<Reshaped>({sizes}, is_viewable ? self : self.clone(MemoryFormat::Contiguous))
+      .call();
 }
 
 Tensor flatten_checked(const Tensor& self, int64_t start, int64_t end) {
