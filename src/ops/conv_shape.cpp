@@ -32,7 +32,7 @@ std::string joined(IntArrayRef values) {
 
 /// Returns " name_height: 1 name_width: 2", with a depth for three dimensions; a single dimension
 /// is the width, and `missing` the height.
-std::string named(const char* name, Dims values, int64_t missing) {
+std::string with_axis_names(const char* name, Dims values, int64_t missing) {
   static constexpr const char* kAxes[] = {"depth", "height", "width"};
   if (values.size() == 1) values.insert(0, missing);
   std::string text;
@@ -108,8 +108,9 @@ void check_output_padding(const ConvArgs& args) {
   for (size_t d = 0; d < args.stride.size(); ++d)
     is_smaller &= args.output_padding[d] < std::max(args.stride[d], args.dilation[d]);
   HEARTH_CHECK(is_smaller, "output padding must be smaller than either stride or dilation, but got",
-               named("output_padding", args.output_padding, 0), named("stride", args.stride, 1),
-               named("dilation", args.dilation, 1));
+               with_axis_names("output_padding", args.output_padding, 0),
+               with_axis_names("stride", args.stride, 1),
+               with_axis_names("dilation", args.dilation, 1));
 }
 
 void check_spatial(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {
@@ -120,7 +121,7 @@ void check_spatial(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) 
       detail::fail<Error>("kernel size should be greater than zero, but got: ", kernel[0], " x ",
                           kernel[1], " x ", kernel[2], " (TxHxW)");
     detail::fail<Error>("kernel size should be greater than zero, but got",
-                        named("kernel", kernel, 1));
+                        with_axis_names("kernel", kernel, 1));
   }
   HEARTH_CHECK(
       !any_below(size, 1),

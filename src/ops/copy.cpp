@@ -30,7 +30,7 @@ void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from) {
 }
 void run_copy(Ctx& ctx, const View& to, const View& from) { copy_elements(ctx, to, from); }
 
-void start_from_self(LaunchContext& context) {
+void copy_self_to_out(LaunchContext& context) {
   if (context.out_impl().data() != context.in_impl(0).data())
     run_copy(context.ctx, context.out_impl(), context.in_impl(0));
 }

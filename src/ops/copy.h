@@ -11,7 +11,7 @@ void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
 void run_copy(Ctx& ctx, const View& to, const View& from);
 /// For ops that then overwrite a part of output 0: launches output 0 = input 0, unless both have
 /// the same memory.
-void start_from_self(LaunchContext& context);
+void copy_self_to_out(LaunchContext& context);
 /// Launches to += from on views of one shape and dtype.
 void run_add(Ctx& ctx, const View& to, const View& from);
 /// Launches to = value in all elements.

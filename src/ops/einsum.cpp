@@ -84,19 +84,19 @@ struct Term {
 };
 
 /// Labels the operand's dimensions; a repeated label selects their diagonal.
-Term named(const Tensor& operand, const Labels& parsed, size_t number) {
+Term labelled(const Tensor& operand, const Labels& parsed, size_t number) {
   Term term{operand, {}};
   const bool has_ellipsis = contains(parsed, kEllipsis);
-  const int64_t named_dims = int64_t(parsed.size()) - has_ellipsis;
-  const int64_t rest = operand.dim() - named_dims;
-  HEARTH_CHECK(has_ellipsis ? rest >= 0 : rest == 0,
-               "einsum(): the number of subscripts in the equation (", named_dims,
+  const int64_t num_labels = int64_t(parsed.size()) - has_ellipsis;
+  const int64_t num_rest = operand.dim() - num_labels;
+  HEARTH_CHECK(has_ellipsis ? num_rest >= 0 : num_rest == 0,
+               "einsum(): the number of subscripts in the equation (", num_labels,
                has_ellipsis ? ") is more than" : ") does not match", " the number of dimensions (",
                operand.dim(), ") for operand ", number,
                has_ellipsis ? "" : " and no ellipsis was given");
   for (int label : parsed) {
     if (label == kEllipsis) {
-      for (int64_t k = rest; k-- > 0;) term.labels.push_back(kFirstEllipsis + int(k));
+      for (int64_t k = num_rest; k-- > 0;) term.labels.push_back(kFirstEllipsis + int(k));
       continue;
     }
     const int64_t before = term.index_of(label), here = int64_t(term.labels.size());
@@ -191,7 +191,7 @@ class Einsum {
       const size_t end = std::min(text.find(',', start), text.size());
       const Labels labels =
           parse(text.substr(start, end - start), start, detail::str("operand ", i));
-      terms_.push_back(named(operands[i], labels, i));
+      terms_.push_back(labelled(operands[i], labels, i));
       input_labels_.insert(input_labels_.end(), labels.begin(), labels.end());
       start = end + 1;
     }

@@ -117,7 +117,7 @@ struct IndexPut {
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    start_from_self(context);
+    copy_self_to_out(context);
     const View values = context.in(1);
     if (values.numel > 0)
       run_kernel(context.ctx,

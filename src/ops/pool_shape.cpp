@@ -32,7 +32,7 @@ bool all_above(const Dims& values, int64_t limit) {
 }
 
 /// Returns " kT: 1 kH: 2 kW: 3"; two values are H and W.
-std::string named(const char* name, const Dims& values) {
+std::string with_axis_names(const char* name, const Dims& values) {
   static constexpr const char* kAxes[] = {"T", "H", "W"};
   std::string text;
   for (size_t d = 0; d < values.size(); ++d)
@@ -64,11 +64,11 @@ void check_numbers(const PoolArgs& args) {
   HEARTH_CHECK(std::find(args.stride.begin(), args.stride.end(), 0) == args.stride.end(),
                "stride should not be zero");
   HEARTH_CHECK(all_above(args.kernel, 0), "kernel size should be greater than zero, but got",
-               named("k", args.kernel));
+               with_axis_names("k", args.kernel));
   HEARTH_CHECK(all_above(args.stride, 0), "stride should be greater than zero, but got",
-               named("d", args.stride));
+               with_axis_names("d", args.stride));
   HEARTH_CHECK(all_above(args.dilation, 0), "dilation should be greater than zero, but got",
-               named("dilation", args.dilation));
+               with_axis_names("dilation", args.dilation));
   check_padding(args);
 }
 
@@ -92,8 +92,8 @@ void check_volume(PoolKind kind, const char* op, const PoolArgs& args, IntArrayR
   const Dims in(sizes.slice(dim - 3));
   bool fits = true;
   for (size_t d = 0; d < 3; ++d) fits &= in[d] >= args.kernel[d];
-  HEARTH_CHECK(fits, "input image (", named("", in).substr(1), ") smaller than kernel size (",
-               named("k", args.kernel).substr(1), ")");
+  HEARTH_CHECK(fits, "input image (", with_axis_names("", in).substr(1),
+               ") smaller than kernel size (", with_axis_names("k", args.kernel).substr(1), ")");
 }
 
 PoolWindow window(const PoolArgs& args, size_t d, int64_t size) {

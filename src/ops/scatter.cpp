@@ -45,7 +45,7 @@ struct ScatterOp {
     context.set(0, self.sizes(), self.dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    start_from_self(context);
+    copy_self_to_out(context);
     if (context.in(1).numel > 0)
       run_kernel(context.ctx,
                  ScatterParams{context.out(), context.in(1), context.in(2), int(args.dim), combine,
@@ -98,7 +98,7 @@ struct CombineSlices {
   using Args = DimArgs;
   static constexpr OpInfo info = op_info;
   static void launch(const Args& args, LaunchContext& context) {
-    start_from_self(context);
+    copy_self_to_out(context);
     const View source = context.in(2);
     if (source.numel > 0)
       run_kernel(
@@ -212,7 +212,7 @@ struct IndexFill {
     infer_copy(context, context.in(0).dtype, MemoryFormat::Preserve);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    start_from_self(context);
+    copy_self_to_out(context);
     View out = context.out(), index = context.in(1);
     if (index.numel == 0) return;
     for (View* view : {&out, &index})
