@@ -40,7 +40,7 @@ fn::Hardtanh hardtanh_of(const Tensor& self, const Scalar& min, const Scalar& ma
   return result;
 }
 
-/// Rounds a parameter to self's dtype, so that it equals the elements of its value.
+/// Rounds a parameter to self's dtype, so that elements of the same value compare equal.
 double rounded(const Scalar& parameter, const Tensor& self) {
   const ScalarType type = self.scalar_type();
   return (is_floating_point(type) ? parameter.stored_as(type) : parameter).toDouble();

@@ -31,7 +31,7 @@ Tensor scores_of(const Tensor& query, const Tensor& key, const Tensor& mask, dou
   return scores;
 }
 
-/// Returns softmax over the last dimension. In rows of -infinity only, weights and gradients are 0.
+/// Returns softmax over the last dimension. A row of only -infinity gets weights and gradients 0.
 Tensor weights_of(const Tensor& scores) {
   const Tensor masked = scores.eq(-std::numeric_limits<double>::infinity()).all(-1, true);
   return scores.masked_fill(masked, 0).softmax(-1).masked_fill(masked, 0);

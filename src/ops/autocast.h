@@ -20,9 +20,10 @@ class AutocastInputs {
   std::vector<const Tensor*> inputs_;
 };
 
-/// The inputs after autocast; nullopt if autocast is off or the op keeps its dtypes.
+/// The inputs after autocast; nullopt if autocast does not apply to the op and its inputs.
 std::optional<AutocastInputs> autocast_inputs(const OpInfo& info, Inputs inputs);
-/// Runs the call on the inputs after autocast; returns false, without a run, if there are none.
+/// Runs the call on the inputs after autocast; returns false, and runs nothing, if autocast does
+/// not apply.
 bool run_autocast(OpCall& call);
 
 /// Disables autocast inside the out= and in-place forms of a composed op.

@@ -248,7 +248,8 @@ struct Either {
   Tensor& out(Tensor& target) const { return uses_first ? a.out(target) : b.out(target); }
 };
 
-/// The first invocation if the condition holds, else the second: for functions of two ops.
+/// The first invocation if the condition holds, else the second: for functions that run one of two
+/// ops.
 template <class A, class B>
 Either<A, B> pick(bool condition, A a, B b) {
   return {condition, std::move(a), std::move(b)};

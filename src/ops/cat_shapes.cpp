@@ -9,8 +9,7 @@ void check_not_empty(const char* name, TensorList tensors) {
   HEARTH_CHECK(!tensors.empty(), name, " expects a non-empty TensorList");
 }
 
-/// Adds dimensions of size 1 with `raise` to tensors of fewer than `dims`; 0-d tensors first become
-/// 1-d.
+/// Adds dimensions by `raise` to tensors with fewer than `dims`; 0-d tensors become 1-d first.
 template <class Raise>
 std::vector<Tensor> raised(TensorList tensors, int64_t dims, const Raise& raise) {
   std::vector<Tensor> result;

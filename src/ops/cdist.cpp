@@ -73,8 +73,8 @@ void set_gradients(GradContext& context, double p, const Tensor& grad, const Ten
         1, invoke<CdistBackward>({p}, grad.transpose(1, 2), b, a, dist.transpose(1, 2)).call());
 }
 
-/// The distances [batch, rows, columns] between the rows of [batch, rows, width] and [batch,
-/// columns, width].
+/// The distances [batch, rows, columns] between the rows of x1 [batch, rows, width] and of x2
+/// [batch, columns, width].
 struct Cdist {
   using Args = CdistArgs;
   static constexpr OpInfo info{.name = "_cdist_forward",

@@ -22,7 +22,7 @@ Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute);
     return write_out(#name, out, [&] { return __VA_ARGS__; });             \
   }
 
-// HEARTH_DEFINE_COMPOSED_OUT and the in-place forms.
+// HEARTH_DEFINE_COMPOSED_OUT, and the in-place forms.
 #define HEARTH_DEFINE_COMPOSED(name, params, ...)       \
   HEARTH_DEFINE_COMPOSED_OUT(name, params, __VA_ARGS__) \
   HEARTH_DEFINE_INPLACE_AS(name##_, params, write_inplace(self, [&] { return __VA_ARGS__; }))

@@ -253,7 +253,7 @@ class Einsum {
   int num_ellipsis_dims_ = 0;
 };
 
-/// self as a matrix [free, contracted], or [contracted, free] if contracted_first.
+/// A tensor as a matrix [free, contracted], or [contracted, free] if `contracted_first`.
 struct Unfolding {
   Unfolding(const Tensor& self, const Dims& contracted, bool contracted_first) {
     Dims order;

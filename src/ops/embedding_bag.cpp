@@ -113,8 +113,8 @@ struct EmbeddingBag {
                                .outputs = 4,
                                .non_differentiable = out_slot(1) | out_slot(2) | out_slot(3),
                                .always_launches = true};
-  /// Whether offset2bag is computed. As in ATen, it is not where fbgemm would sum float or half
-  /// types.
+  /// Whether offset2bag is computed. As in ATen, not for sums of float or half types without
+  /// padding_idx.
   static bool has_offset2bag(const Args& args, const TensorImpl& weight) {
     return args.bags.mode != BagMode::kSum || args.bags.padding_idx >= 0 || weight.dtype == kDouble;
   }

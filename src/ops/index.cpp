@@ -16,8 +16,8 @@ namespace hearth {
 
 namespace {
 
-/// The sizes of self[indices]: the sizes `self`, in which `shape`, the sizes of the indices,
-/// replaces the indexed dimensions `dims`. Converts strides in the same way.
+/// The sizes of self[indices]: the sizes `self`, with the indexed dimensions `dims` replaced by
+/// `shape`, the sizes of the indices. Strides are converted in the same way.
 Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   const int64_t first = dims[0], last = dims[dims.size() - 1];
   const int64_t position = last - first + 1 == int64_t(dims.size()) ? first : 0;

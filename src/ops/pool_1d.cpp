@@ -49,7 +49,7 @@ struct MaxPool1d {
   }
 };
 
-/// The ops other than max_pool1d, without checks of their own.
+/// The ops other than max_pool1d.
 template <PoolKind kind, const OpInfo& op_info>
 struct Pool1d {
   using Args = PoolArgs;

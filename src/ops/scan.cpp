@@ -76,9 +76,9 @@ struct LinearScan {
   }
 };
 
-/// d out[i] / d x[k] is the product of the elements before k and of the elements from k + 1 to i,
-/// over which a linear scan from the other end sums. It divides by no element, so zeros are
-/// allowed.
+/// The gradient of x[k] is the product of the elements before k, times the sum over i >= k of
+/// grad[i] * x[k + 1] * … * x[i], a linear scan from the other end. It divides by no element, so
+/// zeros are allowed.
 struct CumProd {
   using Args = ScanArgs;
   static constexpr OpInfo info{.name = "cumprod",

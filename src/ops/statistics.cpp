@@ -187,7 +187,7 @@ NormArgs norm_args(const Tensor& self, const std::optional<Scalar>& p, OptionalI
   return {p ? p->toDouble() : 2, {dim_mask(self, dim)}, keepdim};
 }
 
-/// norm_input with the error of norm.
+/// norm_input with the error text of norm.
 Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
                   "norm(): input dtype should be either floating point or complex. Got ",

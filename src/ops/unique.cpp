@@ -12,8 +12,8 @@ struct UniqueArgs {
   HEARTH_FIELDS(inverse, counts, dim)
 };
 
-/// Whether each of n slices starts a group of equal slices; `differs` says so for all but the
-/// first.
+/// Whether each of n slices starts a group of equal slices; differs[i] says whether slice i + 1
+/// differs from slice i.
 Tensor group_starts(const Tensor& differs, int64_t n) {
   if (n == 0) return differs;
   return cat({ones({1}, differs.options()), differs});
