@@ -111,7 +111,8 @@ json properties_of(const Tensor& tensor) {
 
 /// Parses JSON; throws if it is nested deeper than to_file nests it.
 json parse(const std::string& text, const std::string& file) {
-  // The parser's callback would visit a whole object again after each of its items.
+  // Not checked in the parser's callback, which would visit an object again after each of its
+  // items.
   HEARTH_CHECK(io::json_depth(text) <= kMaxDepth, "cannot read '", file,
                "': its metadata is nested too deeply");
   try {
