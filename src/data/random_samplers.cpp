@@ -53,11 +53,11 @@ std::optional<std::vector<size_t>> DrawnSampler::next(size_t batch_size) {
   if (!drawn_) reset();
   const size_t num_remaining = length(indices_) - index();
   if (num_remaining == 0) return std::nullopt;
-  const auto count = static_cast<int64_t>(std::min(batch_size, num_remaining));
-  const Tensor slice = indices_.narrow(0, index_, count).to(kInt64);
-  index_ += count;
+  const auto num_indices = static_cast<int64_t>(std::min(batch_size, num_remaining));
+  const Tensor slice = indices_.narrow(0, index_, num_indices).to(kInt64);
+  index_ += num_indices;
   const auto* first = slice.data_ptr<int64_t>();
-  return std::vector<size_t>(first, first + count);
+  return std::vector<size_t>(first, first + num_indices);
 }
 
 void DrawnSampler::save(serialize::OutputArchive& archive) const {

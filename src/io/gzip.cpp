@@ -38,10 +38,10 @@ struct Content::Inflater {
 };
 
 void Content::Inflater::feed() {
-  const uint64_t count = std::min(bytes.size() - num_fed, kMaxBytesAtOnce);
+  const uint64_t num_bytes = std::min(bytes.size() - num_fed, kMaxBytesAtOnce);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + num_fed));
-  stream.avail_in = static_cast<uInt>(count);
-  num_fed += count;
+  stream.avail_in = static_cast<uInt>(num_bytes);
+  num_fed += num_bytes;
 }
 
 size_t Content::Inflater::read(void* buffer, size_t size) {
@@ -74,21 +74,21 @@ uint64_t Content::max_size() const {
 
 size_t Content::read_some(void* buffer, size_t size) {
   if (inflater_) return inflater_->read(buffer, size);
-  const size_t count = std::min<uint64_t>(size, bytes_->size() - position_);
-  if (count > 0) std::memcpy(buffer, bytes_->data() + position_, count);
-  return count;
+  const size_t num_bytes = std::min<uint64_t>(size, bytes_->size() - position_);
+  if (num_bytes > 0) std::memcpy(buffer, bytes_->data() + position_, num_bytes);
+  return num_bytes;
 }
 
 void Content::read(void* buffer, size_t size) {
   auto* next = static_cast<char*>(buffer);
   while (size > 0) {
-    const size_t count = read_some(next, size);
-    if (count == 0)
+    const size_t num_bytes = read_some(next, size);
+    if (num_bytes == 0)
       bad_bytes(name(), position_, "expected ", size, " bytes more",
                 inflater_ ? " of decompressed data" : "", ", but the file ends");
-    next += count;
-    size -= count;
-    position_ += count;
+    next += num_bytes;
+    size -= num_bytes;
+    position_ += num_bytes;
   }
 }
 

@@ -102,9 +102,9 @@ class Machine {
     for (Item& item : items) close(item);
     return items;
   }
-  std::vector<Item> pop_some(size_t count) {
-    std::vector<Item> items(count);
-    for (size_t i = count; i-- > 0;) items[i] = pop();
+  std::vector<Item> pop_some(size_t num_items) {
+    std::vector<Item> items(num_items);
+    for (size_t i = num_items; i-- > 0;) items[i] = pop();
     return items;
   }
   /// Ends the changes of an item that leaves the stack, if it is a container.

@@ -116,8 +116,8 @@ GenericDict group_from(const IValue& group, std::map<std::string, int64_t>& indi
     for (const auto& item : options.toGenericDict())
       result.insert_or_assign(item.key(), item.value());
   std::vector<IValue> params;
-  const int64_t count = size_in(group, "params/size");
-  for (int64_t i = 0; i < count; ++i) {
+  const int64_t num_params = size_in(group, "params/size");
+  for (int64_t i = 0; i < num_params; ++i) {
     const IValue key = find(group, detail::str("params/", i));
     HEARTH_CHECK(key.isString(), "expected the key of parameter ", i, " in an optimizer's archive");
     const auto index = static_cast<int64_t>(indices.size());
@@ -134,8 +134,8 @@ IValue from_libtorch_optimizer(const IValue& value) {
   if (find(saved, "param_groups/size").isNone() || !saved_state.isGenericDict()) return value;
   std::map<std::string, int64_t> indices;
   std::vector<IValue> groups;
-  const int64_t count = size_in(saved, "param_groups/size");
-  for (int64_t i = 0; i < count; ++i)
+  const int64_t num_groups = size_in(saved, "param_groups/size");
+  for (int64_t i = 0; i < num_groups; ++i)
     groups.emplace_back(group_from(find(saved, detail::str("param_groups/", i)), indices));
   GenericDict state, result;
   for (const auto& item : saved_state.toGenericDict())

@@ -59,16 +59,16 @@ uint64_t header_length(const Bytes& bytes) {
 }
 
 uint64_t num_elements(const std::string& file, const TensorEntry& entry) {
-  uint64_t count = 1, without_zeros = 1;
+  uint64_t product = 1, without_zeros = 1;
   for (const int64_t size : entry.sizes) {
-    count *= static_cast<uint64_t>(size);
+    product *= static_cast<uint64_t>(size);
     if (__builtin_mul_overflow(without_zeros, uint64_t(std::max<int64_t>(size, 1)),
                                &without_zeros) ||
         without_zeros > uint64_t{INT64_MAX} / 64)
       bad_bytes(file, kLengthBytes, "the sizes of tensor '", entry.name, "', ",
                 IntArrayRef(entry.sizes), ", are too large");
   }
-  return count;
+  return product;
 }
 
 /// Throws unless the tensors cover the data without gaps and overlaps.

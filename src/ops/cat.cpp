@@ -110,7 +110,7 @@ struct Stack {
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& first = context.in(0);
     const size_t dim = size_t(args.dim);
-    const int64_t count = context.inputs();
+    const int64_t num_tensors = context.inputs();
     bool channels_last = args.dim < first.dim;
     for (int i = 0; i < context.inputs(); ++i) {
       HEARTH_CHECK(context.in(i).sizes().equals(first.sizes()),
@@ -119,13 +119,13 @@ struct Stack {
       channels_last &= has_channels_last_strides(context.in(i));
     }
     Dims sizes(first.sizes());
-    sizes.insert(dim, count);
+    sizes.insert(dim, num_tensors);
     context.set(0, sizes, first.dtype);
     if (!channels_last) return;
     // The strides of the tensors concatenated along dim, which is then split.
     const int64_t size = first.sizes()[dim];
     Dims concatenated(first.sizes());
-    concatenated[dim] *= count;
+    concatenated[dim] *= num_tensors;
     Dims strides = channels_last_strides(concatenated);
     strides.insert(dim, size * strides[dim]);
     context.out().strides = strides;

@@ -125,9 +125,9 @@ struct Pdist {
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor rows = context.in(0);
-    const int64_t count = rows.size(1);
-    context.set(0, invoke<CdistBackward>({args.p}, square(context.grad(), count), rows, rows,
-                                         square(context.out(), count))
+    const int64_t num_rows = rows.size(1);
+    context.set(0, invoke<CdistBackward>({args.p}, square(context.grad(), num_rows), rows, rows,
+                                         square(context.out(), num_rows))
                        .call());
   }
 };

@@ -8,11 +8,11 @@ namespace hearth {
 
 namespace {
 
-Dims expanded(const Dims& values, const char* name, size_t count) {
-  HEARTH_CHECK(values.size() == 1 || values.size() == count, "expected ", name,
-               " to be a single integer value or a list of ", count,
+Dims expanded(const Dims& values, const char* name, size_t num_dims) {
+  HEARTH_CHECK(values.size() == 1 || values.size() == num_dims, "expected ", name,
+               " to be a single integer value or a list of ", num_dims,
                " values to match the convolution dimensions, but got ", name, "=", values);
-  return values.size() == count ? values : Dims(count, values[0]);
+  return values.size() == num_dims ? values : Dims(num_dims, values[0]);
 }
 
 bool any_below(const Dims& values, int64_t limit) {

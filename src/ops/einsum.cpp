@@ -84,7 +84,7 @@ struct Term {
 };
 
 /// Labels the operand's dimensions; a repeated label selects their diagonal.
-Term labelled(const Tensor& operand, const Labels& parsed, size_t number) {
+Term labelled(const Tensor& operand, const Labels& parsed, size_t operand_index) {
   Term term{operand, {}};
   const bool has_ellipsis = contains(parsed, kEllipsis);
   const int64_t num_labels = int64_t(parsed.size()) - has_ellipsis;
@@ -92,7 +92,7 @@ Term labelled(const Tensor& operand, const Labels& parsed, size_t number) {
   HEARTH_CHECK(has_ellipsis ? num_rest >= 0 : num_rest == 0,
                "einsum(): the number of subscripts in the equation (", num_labels,
                has_ellipsis ? ") is more than" : ") does not match", " the number of dimensions (",
-               operand.dim(), ") for operand ", number,
+               operand.dim(), ") for operand ", operand_index,
                has_ellipsis ? "" : " and no ellipsis was given");
   for (int label : parsed) {
     if (label == kEllipsis) {
@@ -105,7 +105,7 @@ Term labelled(const Tensor& operand, const Labels& parsed, size_t number) {
       continue;
     }
     HEARTH_CHECK(term.tensor.size(before) == term.tensor.size(here), "einsum(): subscript ",
-                 name_of_label(label), " is repeated for operand ", number,
+                 name_of_label(label), " is repeated for operand ", operand_index,
                  " but the sizes don't match, ", term.tensor.size(here),
                  " != ", term.tensor.size(before));
     term.tensor = term.tensor.diagonal(0, before, here).movedim(-1, before);

@@ -237,13 +237,14 @@ struct AffineGridGenerator {
   };
   static constexpr OpInfo info{.name = "affine_grid_generator", .arguments = "theta"};
 
-  /// The coordinates of `count` elements between -1 and 1.
-  static Tensor centres(const Tensor& theta, int64_t count, bool align_corners) {
+  /// The coordinates of `num_elements` elements between -1 and 1.
+  static Tensor centres(const Tensor& theta, int64_t num_elements, bool align_corners) {
     const TensorOptions options = theta.options().requires_grad(false);
-    if (count <= 1) return zeros({count}, options);
-    const Tensor coordinates = linspace(-1, 1, count, options);
-    return align_corners ? coordinates
-                         : (coordinates * (count - 1) / count).to(theta.scalar_type());
+    if (num_elements <= 1) return zeros({num_elements}, options);
+    const Tensor coordinates = linspace(-1, 1, num_elements, options);
+    return align_corners
+               ? coordinates
+               : (coordinates * (num_elements - 1) / num_elements).to(theta.scalar_type());
   }
   static Tensor compute(const Args& args, const Tensor& theta) {
     const size_t rank = args.size.size();

@@ -6,9 +6,9 @@ namespace {
 
 /// The product of the dimensions before the last three.
 int64_t num_images(const Tensor& self) {
-  int64_t count = 1;
-  for (int64_t d = 0; d < self.dim() - 3; ++d) count *= self.size(d);
-  return count;
+  int64_t product = 1;
+  for (int64_t d = 0; d < self.dim() - 3; ++d) product *= self.size(d);
+  return product;
 }
 
 /// Permutes [N, C, r, r, H, W] to [N, C, H, r, W, r]; PixelUnshuffle is the inverse.

@@ -74,20 +74,20 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
   HEARTH_CHECK(std::isfinite(low) && std::isfinite(high), "unsupported range: ", low, " -> ", high);
   HEARTH_CHECK((increment > 0) == (high >= low) || high == low,
                "upper bound and lower bound inconsistent with step sign");
-  int64_t count = 0;
+  int64_t num_elements = 0;
   if (all_integers) {
     const int64_t integer_step = step.toLong();
     int64_t span;
     HEARTH_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span) &&
                      !(integer_step == -1 && span == INT64_MIN),
                  "invalid size, possible overflow?");
-    count = span / integer_step + (span % integer_step != 0);
+    num_elements = span / integer_step + (span % integer_step != 0);
   } else {
     const double exact = std::ceil((high - low) / increment);
     HEARTH_CHECK(exact >= 0 && exact < 0x1p62, "invalid size, possible overflow?");
-    count = static_cast<int64_t>(exact);
+    num_elements = static_cast<int64_t>(exact);
   }
-  return filled({count}, options.dtype(dtype),
+  return filled({num_elements}, options.dtype(dtype),
                 [&](const Tensor& t) { fill_arange(t, start, step); });
 }
 
