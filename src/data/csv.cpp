@@ -17,7 +17,7 @@ const Vocab& Categories::operator[](std::string_view column) const {
   return *vocab;
 }
 
-// A name may be any bytes, so the columns are numbered.
+// Column names may be any bytes, so the nested archives are named by index.
 void Categories::save(serialize::OutputArchive& archive) const {
   std::vector<std::string> names;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -45,24 +45,24 @@ void Categories::load(serialize::InputArchive& archive) {
 }
 
 struct CSV::Table : CsvTable {
-  /// The columns as one tensor [rows, columns], int64 if all of them are.
-  Tensor join(const std::vector<size_t>& numbers, ScalarType dtype) {
-    if (numbers.empty()) return empty({rows, 0}, dtype);
+  /// Joins columns to a tensor [rows, columns]; int64 if all columns are, else dtype.
+  Tensor join(const std::vector<size_t>& indices, ScalarType dtype) {
+    if (indices.empty()) return empty({rows, 0}, dtype);
     bool all_integers = true;
-    for (const size_t i : numbers) all_integers &= columns[i].values.scalar_type() == kLong;
+    for (const size_t i : indices) all_integers &= columns[i].values.scalar_type() == kLong;
     std::vector<Tensor> parts;
-    for (const size_t i : numbers)
+    for (const size_t i : indices)
       parts.push_back(all_integers ? columns[i].values : exact(i, dtype));
     Tensor joined = stack(parts, 1);
-    // The columns need no memory of their own.
-    for (size_t j = 0; j < numbers.size(); ++j)
-      if (Tensor& values = columns[numbers[j]].values; values.dtype() == joined.dtype())
+    // The columns become views, which need no memory of their own.
+    for (size_t j = 0; j < indices.size(); ++j)
+      if (Tensor& values = columns[indices[j]].values; values.dtype() == joined.dtype())
         values = joined.select(1, int64_t(j));
     return joined;
   }
 
  private:
-  /// The column as floating-point numbers; an error if they cannot hold its integers.
+  /// Converts column i to dtype; throws if dtype cannot represent its integers.
   Tensor exact(size_t i, ScalarType dtype) const {
     const Tensor& values = columns[i].values;
     const Tensor converted = values.to(dtype);

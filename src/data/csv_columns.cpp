@@ -11,9 +11,9 @@
 namespace hearth::data {
 
 MissingValues::MissingValues(const datasets::CSVOptions& options)
-    : values_(options.missing_values()), allowed_(options.allow_missing()) {
+    : values_(options.missing_values()), are_allowed_(options.allow_missing()) {
   for (const std::string& value : values_)
-    begins_one_[value.empty() ? 0 : uint8_t(value[0])] = true;
+    is_first_byte_[value.empty() ? 0 : uint8_t(value[0])] = true;
 }
 bool MissingValues::is_listed(std::string_view field) const {
   return std::find(values_.begin(), values_.end(), field) != values_.end();
@@ -25,16 +25,16 @@ namespace {
 
 constexpr const char* kAllow = " (CSVOptions().allow_missing(true) accepts it)";
 
-/// Values of one type that are added at the end.
+/// A tensor of values that are appended one by one.
 template <class T>
 class Values {
  public:
-  explicit Values(int64_t most) : tensor_(empty({most}, dtype_of<T>)), next_(begin()) {}
+  explicit Values(int64_t capacity) : tensor_(empty({capacity}, dtype_of<T>)), next_(begin()) {}
 
   void add(T value) { *next_++ = value; }
   T* begin() { return tensor_.template data_ptr<T>(); }
   T* end() { return next_; }
-  /// A tensor that does not keep more memory than it needs.
+  /// The values, without the memory that is not used.
   Tensor finish() {
     const int64_t rows = end() - begin();
     return rows == tensor_.numel() ? tensor_ : tensor_.narrow(0, 0, rows).clone();
@@ -51,24 +51,24 @@ class NumberColumn final : public ColumnReader {
   NumberColumn(const std::string& name, int64_t rows, const MissingValues& missing)
       : name_(shown(name)), missing_(missing), values_(rows) {}
 
-  void add(std::string_view field, const CsvScanner& at) override {
-    if (missing_.has(field)) return add_missing(field, at);
+  void add(std::string_view field, const CsvScanner& scanner) override {
+    if (missing_.has(field)) return add_missing(field, scanner);
     double value = 0;
     const Parsed result = parse_number(field, value);
     if (result == Parsed::kNotANumber)
-      at.fail("expected a number for '", name_, "', but got '", shown(field),
-              "' (for names, list the column in CSVOptions().categorical())");
+      scanner.fail("expected a number for '", name_, "', but got '", shown(field),
+                   "' (for names, list the column in CSVOptions().categorical())");
     if (result == Parsed::kOutOfRange || (std::isinf(T(value)) && std::isfinite(value)))
-      at.fail(shown(field), " for '", name_, "' is out of the range of ", dtype_of<T>);
-    if (std::isnan(value)) return add_missing(field, at);
+      scanner.fail(shown(field), " for '", name_, "' is out of the range of ", dtype_of<T>);
+    if (std::isnan(value)) return add_missing(field, scanner);
     values_.add(static_cast<T>(value));
   }
   ColumnContent finish() override { return {values_.finish(), {}, {}}; }
 
  private:
-  void add_missing(std::string_view field, const CsvScanner& at) {
-    if (!missing_.allowed())
-      at.fail("the number for '", name_, "' is missing: '", shown(field), "'", kAllow);
+  void add_missing(std::string_view field, const CsvScanner& scanner) {
+    if (!missing_.are_allowed())
+      scanner.fail("the number for '", name_, "' is missing: '", shown(field), "'", kAllow);
     values_.add(std::numeric_limits<T>::quiet_NaN());
   }
 
@@ -82,15 +82,15 @@ class IntegerColumn final : public ColumnReader {
   IntegerColumn(const std::string& name, int64_t rows, const MissingValues& missing)
       : name_(shown(name)), missing_(missing), values_(rows) {}
 
-  void add(std::string_view field, const CsvScanner& at) override {
+  void add(std::string_view field, const CsvScanner& scanner) override {
     if (missing_.has(field))
-      at.fail("the integer for '", name_, "' is missing: '", shown(field), "'");
+      scanner.fail("the integer for '", name_, "' is missing: '", shown(field), "'");
     int64_t value = 0;
     const Parsed result = parse_integer(field, value);
     if (result == Parsed::kNotANumber)
-      at.fail("expected an integer for '", name_, "', but got '", shown(field), "'");
+      scanner.fail("expected an integer for '", name_, "', but got '", shown(field), "'");
     if (result == Parsed::kOutOfRange)
-      at.fail(shown(field), " for '", name_, "' is out of the range of ", kLong);
+      scanner.fail(shown(field), " for '", name_, "' is out of the range of ", kLong);
     values_.add(value);
   }
   ColumnContent finish() override { return {values_.finish(), {}, {}}; }
@@ -107,47 +107,47 @@ class CategoryColumn final : public ColumnReader {
                  const Vocab* known)
       : name_(shown(name)), missing_(missing), known_(known), values_(rows) {}
 
-  void add(std::string_view field, const CsvScanner& at) override {
+  void add(std::string_view field, const CsvScanner& scanner) override {
     if (missing_.has(field)) {
-      if (!missing_.allowed())
-        at.fail("the category for '", name_, "' is missing: '", shown(field), "'", kAllow);
+      if (!missing_.are_allowed())
+        scanner.fail("the category for '", name_, "' is missing: '", shown(field), "'", kAllow);
       field = "";
     }
-    values_.add(known_ ? number_of_known(field, at) : number_of(field));
+    values_.add(known_ ? known_id_of(field, scanner) : id_of(field));
   }
 
   /// Without a given vocabulary, the categories are sorted.
   ColumnContent finish() override {
     if (known_) return {values_.finish(), {}, *known_};
     std::vector<std::string> sorted;
-    sorted.reserve(numbers_.size());
-    for (const auto& [category, number] : numbers_) sorted.push_back(category);
+    sorted.reserve(ids_.size());
+    for (const auto& [category, id] : ids_) sorted.push_back(category);
     std::sort(sorted.begin(), sorted.end());
-    std::vector<int64_t> places(sorted.size());
+    std::vector<int64_t> sorted_ids(sorted.size());
     for (size_t i = 0; i < sorted.size(); ++i)
-      places[size_t(numbers_.find(sorted[i])->second)] = int64_t(i);
-    for (int64_t& value : values_) value = places[size_t(value)];
+      sorted_ids[size_t(ids_.find(sorted[i])->second)] = int64_t(i);
+    for (int64_t& value : values_) value = sorted_ids[size_t(value)];
     return {values_.finish(), {}, Vocab(std::move(sorted))};
   }
 
  private:
-  int64_t number_of(std::string_view category) {
-    const auto found = numbers_.find(category);
-    if (found != numbers_.end()) return found->second;
-    return numbers_.emplace(category, int64_t(numbers_.size())).first->second;
+  int64_t id_of(std::string_view category) {
+    const auto found = ids_.find(category);
+    if (found != ids_.end()) return found->second;
+    return ids_.emplace(category, int64_t(ids_.size())).first->second;
   }
-  int64_t number_of_known(std::string_view category, const CsvScanner& at) const {
+  int64_t known_id_of(std::string_view category, const CsvScanner& scanner) const {
     const std::optional<int64_t> found = known_->find(category);
     if (!found && !known_->get_default_index())
-      at.fail("'", shown(category), "' is not one of the ", known_->size(), " categories of '",
-              name_, "', whose vocabulary has no default index");
+      scanner.fail("'", shown(category), "' is not one of the ", known_->size(), " categories of '",
+                   name_, "', whose vocabulary has no default index");
     return found ? *found : *known_->get_default_index();
   }
 
   const std::string name_;  // for errors
   const MissingValues& missing_;
   const Vocab* known_;
-  StringMap<int64_t> numbers_;  // in the order of their first use
+  StringMap<int64_t> ids_;  // in the order of their first use
   Values<int64_t> values_;
 };
 

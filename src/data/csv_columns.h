@@ -11,42 +11,42 @@
 
 namespace hearth::data {
 
-/// Which fields stand for a missing value, and whether there may be any.
+/// The texts of missing values, and whether missing values are allowed.
 class MissingValues {
  public:
   explicit MissingValues(const datasets::CSVOptions& options);
   bool has(std::string_view field) const {
-    return begins_one_[field.empty() ? 0 : uint8_t(field[0])] && is_listed(field);
+    return is_first_byte_[field.empty() ? 0 : uint8_t(field[0])] && is_listed(field);
   }
-  bool allowed() const { return allowed_; }
+  bool are_allowed() const { return are_allowed_; }
 
  private:
   bool is_listed(std::string_view field) const;
 
-  std::array<bool, 256> begins_one_{};  // by first byte; of an empty field: 0
+  std::array<bool, 256> is_first_byte_{};  // of a missing value; 0 if it is empty
   const std::vector<std::string>& values_;
-  bool allowed_;
+  bool are_allowed_;
 };
 
-/// What a column's fields become.
+/// The content of a column.
 struct ColumnContent {
-  Tensor values;                     // undefined for texts and ignored columns
-  std::vector<std::string> strings;  // of texts
+  Tensor values;                     // undefined for text and ignored columns
+  std::vector<std::string> strings;  // of text columns
   Vocab categories;
 };
 
-/// Takes a column's fields one by one.
+/// Collects the fields of a column.
 class ColumnReader {
  public:
   virtual ~ColumnReader();
-  /// Adds the scanner's last field.
-  virtual void add(std::string_view field, const CsvScanner& at) = 0;
+  /// Adds `field`, the scanner's last field.
+  virtual void add(std::string_view field, const CsvScanner& scanner) = 0;
   /// The content of the fields added; the reader is not used afterwards.
   virtual ColumnContent finish() = 0;
 };
 using ColumnReaderPtr = std::unique_ptr<ColumnReader>;
 
-/// Readers for at most `rows` fields; `missing` and `known` must live longer.
+/// Readers for at most `rows` fields; `missing` and `known` must outlive them.
 ColumnReaderPtr number_column(const std::string& name, ScalarType dtype, int64_t rows,
                               const MissingValues& missing);
 ColumnReaderPtr integer_column(const std::string& name, int64_t rows, const MissingValues& missing);

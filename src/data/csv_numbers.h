@@ -8,8 +8,8 @@ namespace hearth::data {
 /// Whether a field was a number.
 enum class Parsed { kYes, kNotANumber, kOutOfRange };
 
-/// Reads all of the field, without blanks around it: decimal numbers as in Python, inf and nan.
-/// Numbers too close to 0 become 0.
+/// Parses the whole field, except blanks around it: a decimal number in Python's notation, inf or
+/// nan. Numbers too close to 0 become 0.
 Parsed parse_number(std::string_view field, double& value);
 Parsed parse_integer(std::string_view field, int64_t& value);
 

@@ -12,13 +12,13 @@ namespace hearth::data {
 /// How a file of separated values is divided into fields.
 struct CsvFormat {
   char delimiter, quote;  // quote: 0 if there is none
-  bool trim;              // whether blanks around fields are left out
+  bool trim;              // whether blanks around fields are removed
 };
 
 /// Reads a text of separated values field by field.
 class CsvScanner {
  public:
-  /// `name` and `text` must live longer.
+  /// `name` and `text` must outlive the scanner.
   CsvScanner(std::string_view text, const std::string& name, const CsvFormat& format);
 
   /// Goes to the next record that is not a blank line; false at the end.
@@ -36,24 +36,24 @@ class CsvScanner {
   }
 
  private:
-  bool is_blank(char letter) const {
-    return (letter == ' ' || letter == '\t') && letter != format_.delimiter;
+  bool is_blank(char character) const {
+    return (character == ' ' || character == '\t') && character != format_.delimiter;
   }
   void skip_blanks();
   void end_of_line();
   void end_of_field();
-  std::string_view plain();
-  std::string_view quoted();
+  std::string_view plain_field();
+  std::string_view quoted_field();
   void check_after_quote();
   void count_lines(std::string_view part);
 
-  const char *at_, *end_;
+  const char *position_, *end_;
   const std::string* name_;
   CsvFormat format_;
   std::array<bool, 256> ends_field_{};  // by byte
-  std::string unescaped_;               // the last field, if it had quotes inside
+  std::string unescaped_;               // the last field, if it contained quotes
   uint64_t line_ = 1, field_line_ = 1, column_ = 0;
-  bool more_ = false;  // whether the record goes on
+  bool has_more_fields_ = false;
 };
 
 /// A field for an error: short, and on one line.

@@ -10,16 +10,16 @@ namespace {
 using datasets::ColumnNames;
 using datasets::CSVOptions;
 
-/// Limit against absurd files: each column takes some hundred bytes.
-constexpr size_t kMostColumns = size_t{1} << 20;
-constexpr size_t kMostShown = 20;  // names of columns in an error
+/// Limit against absurd files: each column needs some hundred bytes of memory.
+constexpr size_t kMaxColumns = size_t{1} << 20;
+constexpr size_t kMaxShownNames = 20;  // in an error
 
 enum class Kind { kNumber, kInteger, kCategory, kText, kIgnored };
 
-void check(const CSVOptions& options) {
+void check_options(const CSVOptions& options) {
   const char delimiter = options.delimiter(), quote = options.quote();
-  for (const char letter : {delimiter, quote})
-    HEARTH_CHECK_AS(ValueError, letter != '\n' && letter != '\r',
+  for (const char character : {delimiter, quote})
+    HEARTH_CHECK_AS(ValueError, character != '\n' && character != '\r',
                     "CSVOptions: delimiter and quote cannot be the end of a line");
   HEARTH_CHECK_AS(ValueError, delimiter != quote, "CSVOptions: delimiter and quote are both '",
                   delimiter, "'");
@@ -27,8 +27,8 @@ void check(const CSVOptions& options) {
                   "CSVOptions: dtype should be kFloat or kDouble, but got ", options.dtype());
 }
 
-/// Refuses what is no text.
-void check(std::string_view text, const std::string& name) {
+/// Throws if the text is empty, compressed or UTF-16.
+void check_text(std::string_view text, const std::string& name) {
   HEARTH_CHECK(!text.empty(), "cannot read '", name, "': it is empty");
   HEARTH_CHECK(!text.starts_with("\x1f\x8b"), "cannot read '", name,
                "': it is compressed; gunzip decompresses it");
@@ -39,8 +39,7 @@ void check(std::string_view text, const std::string& name) {
 std::vector<std::string> fields_of(CsvScanner& scanner) {
   std::vector<std::string> fields;
   for (std::string_view field; scanner.next_field(field);) {
-    if (fields.size() == kMostColumns)
-      scanner.fail("there are more than ", kMostColumns, " columns");
+    if (fields.size() == kMaxColumns) scanner.fail("there are more than ", kMaxColumns, " columns");
     fields.emplace_back(field);
   }
   return fields;
@@ -61,19 +60,20 @@ std::vector<std::string> read_names(CsvScanner& scanner, const std::string& file
   CsvScanner first = scanner;
   HEARTH_CHECK(first.next_record(), "cannot read '", file, "': there are only blank lines");
   std::vector<std::string> names = fields_of(first);
-  const size_t count = names.size();
+  const size_t num_columns = names.size();
   if (options.header())
     scanner = first;
   else
-    for (size_t i = 0; i < count; ++i) names[i] = hearth::detail::str(i);
+    for (size_t i = 0; i < num_columns; ++i) names[i] = hearth::detail::str(i);
   if (!options.names().empty()) names = options.names();
-  if (names.size() != count)
-    scanner.fail("there are ", count, " columns, but CSVOptions().names() has ", names.size());
+  if (names.size() != num_columns)
+    scanner.fail("there are ", num_columns, " columns, but CSVOptions().names() has ",
+                 names.size());
   check_names(names, file);
   return names;
 }
 
-/// Reads all records of a file whose columns have names.
+/// Reads all records after the header.
 class TableReader {
  public:
   TableReader(CsvTable& table, const CSVOptions& options)
@@ -83,7 +83,7 @@ class TableReader {
   }
 
   void read(CsvScanner& scanner, std::string_view text) {
-    const std::vector<ColumnReaderPtr> readers = make_readers(most_rows(text));
+    const std::vector<ColumnReaderPtr> readers = make_readers(max_rows(text));
     std::string_view field;
     for (; scanner.next_record(); ++table_.rows) {
       for (size_t i = 0; i < readers.size(); ++i) {
@@ -103,20 +103,21 @@ class TableReader {
   }
 
  private:
-  /// No record is shorter than its delimiters and the end of its line.
-  int64_t most_rows(std::string_view text) const {
-    const auto ends = std::count_if(text.begin(), text.end(),
-                                    [](char letter) { return letter == '\n' || letter == '\r'; });
-    return std::min(int64_t(ends), int64_t(text.size() / table_.names.size())) + 1;
+  /// A bound on the rows: a record consists at least of its delimiters and the end of its line.
+  int64_t max_rows(std::string_view text) const {
+    const auto num_line_ends = std::count_if(text.begin(), text.end(), [](char character) {
+      return character == '\n' || character == '\r';
+    });
+    return std::min(int64_t(num_line_ends), int64_t(text.size() / table_.names.size())) + 1;
   }
 
   void set_kinds() {
     const auto set = [&](const ColumnNames& names, Kind kind) {
       for (const std::string& name : names) {
-        Kind& old = kinds_[table_.find(name)];
-        HEARTH_CHECK_AS(ValueError, old == Kind::kNumber || old == kind, "CSVOptions: column '",
-                        name, "' has two types");
-        old = kind;
+        Kind& current = kinds_[table_.find(name)];
+        HEARTH_CHECK_AS(ValueError, current == Kind::kNumber || current == kind,
+                        "CSVOptions: column '", name, "' has two types");
+        current = kind;
       }
     };
     set(options_.integers(), Kind::kInteger);
@@ -130,7 +131,7 @@ class TableReader {
 
   void choose_data() {
     std::vector<bool> is_used(kinds_.size());
-    for (auto [names, numbers] :
+    for (auto [names, indices] :
          {std::pair(&options_.target(), &table_.target), std::pair(&options_.data(), &table_.data)})
       for (const std::string& name : *names) {
         const size_t i = table_.find(name);
@@ -140,7 +141,7 @@ class TableReader {
                         "CSVOptions: column '", name,
                         "' of target or data should not be in text or ignored");
         is_used[i] = true;
-        numbers->push_back(i);
+        indices->push_back(i);
       }
     for (size_t i = 0; i < kinds_.size(); ++i) {
       if (is_used[i] || kinds_[i] == Kind::kText || kinds_[i] == Kind::kIgnored) continue;
@@ -183,16 +184,16 @@ size_t CsvTable::find(std::string_view column) const {
   const auto found = std::find(names.begin(), names.end(), column);
   if (found != names.end()) return size_t(found - names.begin());
   std::string list;
-  for (size_t i = 0; i < std::min(names.size(), kMostShown); ++i)
+  for (size_t i = 0; i < std::min(names.size(), kMaxShownNames); ++i)
     list += hearth::detail::str(i == 0 ? "'" : ", '", shown(names[i]), "'");
-  if (names.size() > kMostShown) list += ", …";
+  if (names.size() > kMaxShownNames) list += ", …";
   hearth::detail::fail<ValueError>("'", name, "' has no column '", column, "'; its columns are ",
                                    list);
 }
 
 CsvTable read_csv(std::string_view text, const std::string& name, const CSVOptions& options) {
-  check(options);
-  check(text, name);
+  check_options(options);
+  check_text(text, name);
   CsvScanner scanner(text, name, {options.delimiter(), options.quote(), options.trim()});
   CsvTable table;
   table.name = name;

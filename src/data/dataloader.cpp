@@ -9,7 +9,7 @@ namespace hearth::data {
 namespace {
 
 /// Limit against absurd values: each worker is a thread and may copy the dataset.
-constexpr size_t kMostWorkers = 4096;
+constexpr size_t kMaxWorkers = 4096;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
       enforce_ordering(options.enforce_ordering()),
       drop_last(options.drop_last()),
       pin_memory(options.pin_memory()) {
-  HEARTH_CHECK_AS(ValueError, workers <= kMostWorkers, "a data loader has at most ", kMostWorkers,
+  HEARTH_CHECK_AS(ValueError, workers <= kMaxWorkers, "a data loader has at most ", kMaxWorkers,
                   " workers, but workers=", workers);
   HEARTH_CHECK_AS(ValueError, workers == 0 || max_jobs > 0,
                   "max_jobs should be positive if there are workers");

@@ -26,16 +26,16 @@ void DistributedPart::reset(std::optional<size_t> new_size) {
   index_ = rank_ * local_sample_count();
   order_epoch_ = epoch_;
   if (!shuffled_) return;
-  // std::shuffle by this generator is LibTorch's order.
+  // LibTorch shuffles with this generator, too.
   order_.resize(local_sample_count() * num_replicas_);
   for (size_t i = 0; i < order_.size(); ++i) order_[i] = i % size_;
   std::shuffle(order_.begin(), order_.end(), std::mt19937(epoch_));
 }
 
 std::optional<std::vector<size_t>> DistributedPart::next(size_t batch_size) {
-  const size_t left = (rank_ + 1) * local_sample_count() - index_;
-  if (left == 0) return std::nullopt;
-  std::vector<size_t> indices(std::min(batch_size, left));
+  const size_t num_remaining = (rank_ + 1) * local_sample_count() - index_;
+  if (num_remaining == 0) return std::nullopt;
+  std::vector<size_t> indices(std::min(batch_size, num_remaining));
   for (size_t& index : indices) {
     index = shuffled_ ? order_[index_] : index_ % size_;
     ++index_;
@@ -59,12 +59,12 @@ void DistributedPart::load(serialize::InputArchive& archive) {
   archive.read("allow_duplicates", allow_duplicates);
   HEARTH_CHECK(allow_duplicates == allow_duplicates_,
                "the sampler's state was saved with allow_duplicates=", allow_duplicates);
-  const size_t taken = read_position(archive, "taken", local_sample_count());
+  const size_t num_taken = read_position(archive, "taken", local_sample_count());
   const size_t epoch = read_size(archive, "epoch");
   epoch_ = read_size(archive, "order_epoch");
   reset(std::nullopt);
   epoch_ = epoch;
-  index_ += taken;
+  index_ += num_taken;
 }
 
 }  // namespace detail

@@ -11,7 +11,7 @@ namespace hearth::data {
 namespace {
 
 constexpr size_t kNoPosition = SIZE_MAX;
-constexpr size_t kMostIndices = 8;  // printed in an error
+constexpr size_t kMaxShownIndices = 8;  // in an error
 
 thread_local std::optional<WorkerInfo> this_worker;
 thread_local std::shared_ptr<std::atomic<uint64_t>> running_epochs;
@@ -96,11 +96,11 @@ Job::~Job() = default;
 void Job::run(size_t worker, size_t workers) noexcept {
   try {
     const ThreadLocalStateGuard modes(epoch_->modes);
-    const SeedGuard own(epoch_->seed, number_);
+    const SeedGuard seed_guard(epoch_->seed, number_);
     if (workers > 0) this_worker = {worker, workers, mix(epoch_->seed + worker)};
     position_in_batch = kNoPosition;
     make(worker);
-    drew_ = own.drew();
+    drew_ = seed_guard.drew();
   } catch (...) {
     error_ = std::current_exception();
     position_ = position_in_batch;
@@ -116,12 +116,13 @@ void Job::end_turn() const {
 }
 
 std::string Job::where() const {
-  const ArrayRef<size_t> all = indices();
+  const ArrayRef<size_t> examples = indices();
   std::string text = hearth::detail::str("in batch ", number_);
-  if (position_ < all.size()) return hearth::detail::str(text, ", example ", all[position_]);
-  for (size_t i = 0; i < std::min(all.size(), kMostIndices); ++i)
-    text += hearth::detail::str(i == 0 ? " of examples " : ", ", all[i]);
-  return all.size() > kMostIndices ? text + ", …" : text;
+  if (position_ < examples.size())
+    return hearth::detail::str(text, ", example ", examples[position_]);
+  for (size_t i = 0; i < std::min(examples.size(), kMaxShownIndices); ++i)
+    text += hearth::detail::str(i == 0 ? " of examples " : ", ", examples[i]);
+  return examples.size() > kMaxShownIndices ? text + ", …" : text;
 }
 
 void Job::rethrow_from_worker() const {

@@ -23,13 +23,13 @@ std::string find_file(const std::string& root, const std::string& name) {
   return "";
 }
 
-/// Reads one of the four files. `what` is its name in errors, `kind` a part of the file name.
-Tensor read(const std::string& root, MNIST::Mode mode, const char* what, const char* kind,
-            const char* dims, const std::string& hint) {
+/// Reads one of the four files. `content` is a part of the file name.
+Tensor read(const std::string& root, MNIST::Mode mode, const char* name_in_errors,
+            const char* content, const char* dims, const std::string& hint) {
   const std::string name = hearth::detail::str(mode == MNIST::Mode::kTrain ? "train-" : "t10k-",
-                                               kind, "-idx", dims, "-ubyte");
+                                               content, "-idx", dims, "-ubyte");
   const std::string path = find_file(root, name);
-  HEARTH_CHECK(!path.empty(), "Error opening ", what, " file at ", root, "/", name,
+  HEARTH_CHECK(!path.empty(), "Error opening ", name_in_errors, " file at ", root, "/", name,
                ": neither it nor ", name, ".gz exists. To get it: ", hint);
   Tensor tensor = io::load_idx(path);
   HEARTH_CHECK(tensor.scalar_type() == kByte && tensor.dim() == (dims[0] - '0'), "cannot read '",

@@ -12,7 +12,7 @@ namespace hearth::data::detail {
 struct Prefetcher::State {
   struct Slot {
     std::unique_ptr<Job> job;
-    bool done = false;
+    bool is_done = false;
   };
   using Slots = std::list<Slot>;
 
@@ -26,41 +26,44 @@ struct Prefetcher::State {
   void work(size_t worker, size_t workers) {
     std::unique_lock lock(mutex);
     for (;;) {
-      job_or_stop.wait(lock, [&] { return stopped || !waiting.empty(); });
-      if (stopped) return;
+      job_or_stop.wait(lock, [&] { return is_stopped || !waiting.empty(); });
+      if (is_stopped) return;
       const Slots::iterator slot = waiting.front();
       waiting.pop_front();
       lock.unlock();
       slot->job->run(worker, workers);
       lock.lock();
-      slot->done = true;
+      slot->is_done = true;
       finished.notify_all();
     }
   }
 
-  /// The finished job to take next, or flight.end().
+  /// The finished job to take next, or in_flight_jobs.end().
   Slots::iterator next() {
-    if (ordered) return flight.front().done ? flight.begin() : flight.end();
-    return std::find_if(flight.begin(), flight.end(), [](const Slot& slot) { return slot.done; });
+    if (ordered)
+      return in_flight_jobs.front().is_done ? in_flight_jobs.begin() : in_flight_jobs.end();
+    return std::find_if(in_flight_jobs.begin(), in_flight_jobs.end(),
+                        [](const Slot& slot) { return slot.is_done; });
   }
 
   /// Waits for running jobs and returns all jobs, for the caller to destroy.
   Slots drain() {
     std::unique_lock lock(mutex);
     Slots dropped;
-    for (const Slots::iterator slot : waiting) dropped.splice(dropped.end(), flight, slot);
+    for (const Slots::iterator slot : waiting) dropped.splice(dropped.end(), in_flight_jobs, slot);
     waiting.clear();
     finished.wait(lock, [&] {
-      return std::all_of(flight.begin(), flight.end(), [](const Slot& slot) { return slot.done; });
+      return std::all_of(in_flight_jobs.begin(), in_flight_jobs.end(),
+                         [](const Slot& slot) { return slot.is_done; });
     });
-    dropped.splice(dropped.end(), flight);
+    dropped.splice(dropped.end(), in_flight_jobs);
     return dropped;
   }
 
   void stop() {
     {
       const std::lock_guard lock(mutex);
-      stopped = true;
+      is_stopped = true;
     }
     job_or_stop.notify_all();
   }
@@ -68,9 +71,9 @@ struct Prefetcher::State {
   const bool ordered;
   std::mutex mutex;
   std::condition_variable job_or_stop, finished;
-  Slots flight;                         // jobs submitted and not yet taken
+  Slots in_flight_jobs;                 // jobs submitted and not yet taken
   std::deque<Slots::iterator> waiting;  // jobs in flight that no worker has begun
-  bool stopped = false;
+  bool is_stopped = false;
   Threads threads;
 };
 
@@ -85,17 +88,17 @@ Prefetcher::~Prefetcher() = default;
 void Prefetcher::submit(std::unique_ptr<Job> job) {
   {
     const std::lock_guard lock(state_->mutex);
-    state_->flight.push_back({std::move(job), false});
-    state_->waiting.push_back(std::prev(state_->flight.end()));
+    state_->in_flight_jobs.push_back({std::move(job), false});
+    state_->waiting.push_back(std::prev(state_->in_flight_jobs.end()));
   }
   state_->job_or_stop.notify_one();
 }
 
 std::unique_ptr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> timeout) {
   std::unique_lock lock(state_->mutex);
-  if (state_->flight.empty()) return nullptr;
-  auto slot = state_->flight.end();
-  const auto is_ready = [&] { return (slot = state_->next()) != state_->flight.end(); };
+  if (state_->in_flight_jobs.empty()) return nullptr;
+  auto slot = state_->in_flight_jobs.end();
+  const auto is_ready = [&] { return (slot = state_->next()) != state_->in_flight_jobs.end(); };
   if (timeout)
     HEARTH_CHECK(state_->finished.wait_for(lock, *timeout, is_ready),
                  "Timeout in DataLoader queue while waiting for next batch (timeout was ",
@@ -103,13 +106,13 @@ std::unique_ptr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> t
   else
     state_->finished.wait(lock, is_ready);
   std::unique_ptr<Job> job = std::move(slot->job);
-  state_->flight.erase(slot);
+  state_->in_flight_jobs.erase(slot);
   return job;
 }
 
 size_t Prefetcher::in_flight() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->flight.size();
+  return state_->in_flight_jobs.size();
 }
 
 void Prefetcher::drain() { state_->drain(); }

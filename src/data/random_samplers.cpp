@@ -12,21 +12,21 @@ namespace {
 
 size_t length(const Tensor& vector) { return static_cast<size_t>(vector.numel()); }
 
-/// Checks that the indices are between 0 and size - 1, each at most once if they are distinct.
-void check_indices(const Tensor& indices, int64_t size, bool distinct) {
+/// Throws unless the indices are between 0 and size - 1, and if `are_distinct`, all different.
+void check_indices(const Tensor& indices, int64_t size, bool are_distinct) {
   const Tensor wide = indices.to(kInt64).contiguous();
   std::vector<bool> seen(static_cast<size_t>(size));
   for (const int64_t index : ArrayRef<int64_t>(wide.data_ptr<int64_t>(), length(wide))) {
     HEARTH_CHECK(index >= 0 && index < size,
                  "the sampler's indices in the archive are not between 0 and ", size - 1);
     const auto position = static_cast<size_t>(index);
-    HEARTH_CHECK(!distinct || !seen[position], "the sampler's indices in the archive have ", index,
-                 " twice");
+    HEARTH_CHECK(!are_distinct || !seen[position], "the sampler's indices in the archive have ",
+                 index, " twice");
     seen[position] = true;
   }
 }
 
-/// As Python prints a tuple of no or several sizes.
+/// Returns "(2, 3)", as Python prints a tuple; not for a single size.
 std::string tuple(IntArrayRef sizes) {
   std::string text = "(";
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -51,13 +51,13 @@ void DrawnSampler::reset(std::optional<size_t> new_size) {
 
 std::optional<std::vector<size_t>> DrawnSampler::next(size_t batch_size) {
   if (!drawn_) reset();
-  const size_t left = length(indices_) - index();
-  if (left == 0) return std::nullopt;
-  const auto count = static_cast<int64_t>(std::min(batch_size, left));
-  const Tensor slice = indices_.narrow(0, index_, count).to(kInt64);
-  index_ += count;
+  const size_t num_remaining = length(indices_) - index();
+  if (num_remaining == 0) return std::nullopt;
+  const auto num_indices = static_cast<int64_t>(std::min(batch_size, num_remaining));
+  const Tensor slice = indices_.narrow(0, index_, num_indices).to(kInt64);
+  index_ += num_indices;
   const auto* first = slice.data_ptr<int64_t>();
-  return std::vector<size_t>(first, first + count);
+  return std::vector<size_t>(first, first + num_indices);
 }
 
 void DrawnSampler::save(serialize::OutputArchive& archive) const {

@@ -20,7 +20,7 @@ inline size_t read_position(serialize::InputArchive& archive, const std::string&
   return position;
 }
 
-/// Throws if the sizes differ; `unit` names the counted things in the error.
+/// Throws if the sizes differ; `unit` is the noun in the error.
 inline void check_size(size_t saved, size_t own, const char* unit = "examples") {
   HEARTH_CHECK(saved == own, "the sampler's state was saved for ", saved, " ", unit,
                "; this sampler has ", own);

@@ -10,9 +10,9 @@ void SequentialSampler::reset(std::optional<size_t> new_size) {
 }
 
 std::optional<std::vector<size_t>> SequentialSampler::next(size_t batch_size) {
-  const size_t count = std::min(batch_size, size_ - index_);
+  const size_t num_indices = std::min(batch_size, size_ - index_);
   if (index_ >= size_) return std::nullopt;
-  std::vector<size_t> indices(count);
+  std::vector<size_t> indices(num_indices);
   for (size_t& index : indices) index = index_++;
   return indices;
 }
@@ -74,9 +74,9 @@ void StreamSampler::reset(std::optional<size_t> new_size) {
 
 std::optional<BatchSize> StreamSampler::next(size_t batch_size) {
   if (retrieved_ >= epoch_size_) return std::nullopt;
-  const size_t count = std::min(batch_size, epoch_size_ - retrieved_);
-  retrieved_ += count;
-  return BatchSize(count);
+  const size_t num_examples = std::min(batch_size, epoch_size_ - retrieved_);
+  retrieved_ += num_examples;
+  return BatchSize(num_examples);
 }
 
 void StreamSampler::save(serialize::OutputArchive& archive) const {

@@ -1,4 +1,4 @@
-// Parts of datasets and their concatenation.
+// Indices of subsets, random splits and concatenated datasets.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -20,8 +20,8 @@ std::vector<double> lengths_of(size_t size, ArrayRef<double> fractions) {
     lengths.push_back(std::floor(static_cast<double>(size) * fractions[i]));
   }
   const double sum = std::accumulate(lengths.begin(), lengths.end(), 0.);
-  const auto rest = static_cast<int64_t>(static_cast<double>(size) - sum);
-  for (int64_t i = 0; i < rest; ++i) ++lengths[static_cast<size_t>(i) % lengths.size()];
+  const auto num_remaining = static_cast<int64_t>(static_cast<double>(size) - sum);
+  for (int64_t i = 0; i < num_remaining; ++i) ++lengths[static_cast<size_t>(i) % lengths.size()];
   for (size_t i = 0; i < lengths.size(); ++i)
     if (lengths[i] == 0)
       warn(hearth::detail::str("Length of split at index ", i,
@@ -82,8 +82,8 @@ std::vector<size_t> cumulative_sizes(ArrayRef<std::optional<size_t>> sizes) {
 std::pair<size_t, size_t> locate(ArrayRef<size_t> cumulative_sizes, size_t index) {
   const auto* after = std::upper_bound(cumulative_sizes.begin(), cumulative_sizes.end(), index);
   HEARTH_CHECK_AS(IndexError, after != cumulative_sizes.end(), "list index out of range");
-  const auto number = static_cast<size_t>(after - cumulative_sizes.begin());
-  return {number, number == 0 ? index : index - cumulative_sizes[number - 1]};
+  const auto dataset = static_cast<size_t>(after - cumulative_sizes.begin());
+  return {dataset, dataset == 0 ? index : index - cumulative_sizes[dataset - 1]};
 }
 
 }  // namespace hearth::data::datasets::detail

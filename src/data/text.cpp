@@ -99,9 +99,9 @@ TextWindows::TextWindows(const Tensor& tokens, int64_t length, int64_t stride) {
                   length, " and ", stride);
   HEARTH_CHECK_AS(ValueError, length < tokens.numel(), "TextWindows: windows of ", length,
                   " tokens need a stream of at least one token more, but it has ", tokens.numel());
-  const int64_t pairs = tokens.numel() - 1, step = stride > 0 ? stride : length;
-  inputs_ = tokens.narrow(0, 0, pairs).unfold(0, length, step);
-  targets_ = tokens.narrow(0, 1, pairs).unfold(0, length, step);
+  const int64_t num_pairs = tokens.numel() - 1, step = stride > 0 ? stride : length;
+  inputs_ = tokens.narrow(0, 0, num_pairs).unfold(0, length, step);
+  targets_ = tokens.narrow(0, 1, num_pairs).unfold(0, length, step);
 }
 Example<> TextWindows::get(size_t index) {
   return {inputs_[int64_t(index)], targets_[int64_t(index)]};
@@ -142,7 +142,7 @@ struct Parts {
   Tensor lengths;
 };
 
-/// The examples' parts; data must have a first dimension.
+/// Splits examples into data, targets and lengths; data must have a first dimension.
 Parts parts_of(std::vector<Example<>>& examples) {
   Parts parts;
   parts.lengths = empty({int64_t(examples.size())}, kLong);

@@ -17,18 +17,18 @@ struct Threads::State {
 Threads::Threads() : state_(new State) {}
 Threads::~Threads() { join(); }
 
-void Threads::start(size_t count, const std::function<void(size_t)>& body,
+void Threads::start(size_t num_threads, const std::function<void(size_t)>& body,
                     const std::function<void()>& stop) {
   try {
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < num_threads; ++i)
       state_->threads.emplace_back([body, i] {
-        const SerialGuard alone;
+        const SerialGuard serial;
         body(i);
       });
   } catch (const std::system_error& error) {
     stop();
     join();
-    hearth::detail::fail<Error>("cannot start ", count, " threads: ", error.what());
+    hearth::detail::fail<Error>("cannot start ", num_threads, " threads: ", error.what());
   }
 }
 

@@ -18,12 +18,13 @@ namespace tokenizers {
 
 namespace {
 
-/// ASCII's white space in Python.
-bool is_space(char letter) {
-  return letter == ' ' || (letter >= '\t' && letter <= '\r') || (letter >= 0x1c && letter <= 0x1f);
+/// Whether an ASCII character is white space in Python.
+bool is_space(char character) {
+  return character == ' ' || (character >= '\t' && character <= '\r') ||
+         (character >= 0x1c && character <= 0x1f);
 }
 
-/// The length of the character of UTF-8 at the text's beginning; 1 if it is invalid.
+/// The bytes of the UTF-8 character at the text's beginning; 1 if it is invalid.
 size_t length_of_character(std::string_view text) {
   const int bytes = std::countl_one(static_cast<uint8_t>(text[0]));
   if (bytes < 2 || bytes > 4 || text.size() < size_t(bytes)) return 1;
@@ -32,25 +33,26 @@ size_t length_of_character(std::string_view text) {
 
 /// The text in lower case, without quotation marks and with spaces around punctuation.
 std::string normalized(std::string_view text) {
-  constexpr std::string_view kApart = "'.,()!?", kBreak = "<br />";
-  std::string plain;
-  plain.reserve(text.size());
-  for (const char letter : text)
-    if (letter != '"') plain += letter >= 'A' && letter <= 'Z' ? char(letter + 32) : letter;
+  constexpr std::string_view kSeparated = "'.,()!?", kBreak = "<br />";
+  std::string lower;
+  lower.reserve(text.size());
+  for (const char character : text)
+    if (character != '"')
+      lower += character >= 'A' && character <= 'Z' ? char(character - 'A' + 'a') : character;
   std::string spaced;
-  spaced.reserve(plain.size() + plain.size() / 8);
-  for (size_t i = 0; i < plain.size(); ++i) {
-    const char letter = plain[i];
-    if (kApart.find(letter) != std::string_view::npos) {
-      (spaced += ' ') += letter;
+  spaced.reserve(lower.size() + lower.size() / 8);
+  for (size_t i = 0; i < lower.size(); ++i) {
+    const char character = lower[i];
+    if (kSeparated.find(character) != std::string_view::npos) {
+      (spaced += ' ') += character;
       spaced += ' ';
-    } else if (letter == ';' || letter == ':') {
+    } else if (character == ';' || character == ':') {
       spaced += ' ';
-    } else if (plain.compare(i, kBreak.size(), kBreak) == 0) {
+    } else if (lower.compare(i, kBreak.size(), kBreak) == 0) {
       spaced += ' ';
       i += kBreak.size() - 1;
     } else {
-      spaced += letter;
+      spaced += character;
     }
   }
   return spaced;
@@ -59,11 +61,11 @@ std::string normalized(std::string_view text) {
 }  // namespace
 
 void Whitespace::split(std::string_view text, const Sink& sink) const {
-  for (auto at = text.begin();;) {
-    const auto begin = std::find_if_not(at, text.end(), is_space);
+  for (auto end = text.begin();;) {
+    const auto begin = std::find_if_not(end, text.end(), is_space);
     if (begin == text.end()) return;
-    at = std::find_if(begin, text.end(), is_space);
-    sink({begin, at});
+    end = std::find_if(begin, text.end(), is_space);
+    sink({begin, end});
   }
 }
 

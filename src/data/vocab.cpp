@@ -81,16 +81,16 @@ void Vocab::to_file(const std::string& path) const {
 
 // Tokens may be any bytes, so they are saved as a tensor.
 void Vocab::save(serialize::OutputArchive& archive) const {
-  const int64_t count = int64_t(size());
+  const int64_t num_tokens = int64_t(size());
   std::string bytes;
-  Tensor lengths = empty({count}, kLong);
-  for (int64_t i = 0; i < count; ++i) {
+  Tensor lengths = empty({num_tokens}, kLong);
+  for (int64_t i = 0; i < num_tokens; ++i) {
     bytes += state_->tokens[size_t(i)];
     lengths.data_ptr<int64_t>()[i] = int64_t(state_->tokens[size_t(i)].size());
   }
-  Tensor all = empty({int64_t(bytes.size())}, kByte);
-  std::copy(bytes.begin(), bytes.end(), all.data_ptr<uint8_t>());
-  archive.write("bytes", all);
+  Tensor all_bytes = empty({int64_t(bytes.size())}, kByte);
+  std::copy(bytes.begin(), bytes.end(), all_bytes.data_ptr<uint8_t>());
+  archive.write("bytes", all_bytes);
   archive.write("lengths", lengths);
   if (default_index_) archive.write("default_index", IValue(*default_index_));
 }
@@ -105,17 +105,18 @@ void Vocab::load(serialize::InputArchive& archive) {
   bytes = bytes.cpu().contiguous();
   lengths = lengths.cpu().contiguous();
   const auto* next = reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>());
-  int64_t rest = bytes.numel();
+  int64_t num_remaining = bytes.numel();
   std::vector<std::string> tokens;
   for (int64_t i = 0; i < lengths.numel(); ++i) {
     const int64_t length = lengths.const_data_ptr<int64_t>()[i];
-    HEARTH_CHECK(length >= 0 && length <= rest, "the vocabulary's token ", i, " has ", length,
-                 " bytes, but ", rest, " are left");
+    HEARTH_CHECK(length >= 0 && length <= num_remaining, "the vocabulary's token ", i, " has ",
+                 length, " bytes, but ", num_remaining, " are left");
     tokens.emplace_back(next, size_t(length));
     next += length;
-    rest -= length;
+    num_remaining -= length;
   }
-  HEARTH_CHECK(rest == 0, "the vocabulary has ", rest, " bytes after its last token");
+  HEARTH_CHECK(num_remaining == 0, "the vocabulary has ", num_remaining,
+               " bytes after its last token");
   Vocab loaded(std::move(tokens));
   if (int64_t index = 0; archive.try_read("default_index", index)) loaded.set_default_index(index);
   *this = std::move(loaded);
@@ -155,10 +156,10 @@ Vocab TokenCounter::vocab(const VocabOptions& options) const {
   std::sort(sorted.begin(), sorted.end(), [](const Counted& a, const Counted& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  if (const std::optional<size_t> most = options.max_tokens()) {
-    HEARTH_CHECK(specials.size() < *most,
+  if (const std::optional<size_t> max_tokens = options.max_tokens()) {
+    HEARTH_CHECK(specials.size() < *max_tokens,
                  "len(specials) >= max_tokens, so the vocab will be entirely special tokens.");
-    sorted.resize(std::min(sorted.size(), *most - specials.size()));
+    sorted.resize(std::min(sorted.size(), *max_tokens - specials.size()));
   }
   std::vector<std::string> tokens;
   if (options.special_first()) tokens = specials;

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr int kArchiveDepth = 4;
+constexpr int kMaxArchiveDepth = 4;  // of the JSON of to_file
 
 /// Numbers that JSON cannot represent become strings.
 json from_double(double value) {
@@ -32,7 +32,7 @@ std::optional<double> to_double(const json& value) {
   return std::nullopt;
 }
 
-/// Converts a value that is no tensor. Types that JSON lacks become objects {type: value}.
+/// Converts a value that is not a tensor. Types that JSON lacks become objects {type: value}.
 json from_value(const IValue& value) {
   if (value.isBool()) return value.toBool();
   if (value.isInt()) return value.toInt();
@@ -50,7 +50,7 @@ json from_value(const IValue& value) {
   return nullptr;
 }
 
-/// Nullopt if the number is too large or no integer.
+/// Returns nullopt if the number is too large or no integer.
 std::optional<int64_t> to_int(const json& value) {
   if (!value.is_number_integer()) return std::nullopt;
   if (value.is_number_unsigned() && !std::in_range<int64_t>(value.get<uint64_t>()))
@@ -58,7 +58,7 @@ std::optional<int64_t> to_int(const json& value) {
   return value.get<int64_t>();
 }
 
-std::optional<IValue> to_list(const json& ints) {
+std::optional<IValue> to_int_list(const json& ints) {
   std::vector<int64_t> values;
   for (const json& item : ints) {
     const auto number = to_int(item);
@@ -90,7 +90,7 @@ std::optional<IValue> to_value(const json& value) {
   if (value.is_string()) return IValue(value.get<std::string>());
   if (!value.is_object() || value.size() != 1) return std::nullopt;
   const auto item = value.begin();
-  if (item.key() == "ints" && item->is_array()) return to_list(*item);
+  if (item.key() == "ints" && item->is_array()) return to_int_list(*item);
   if (item.key() == "doubles" && item->is_array()) return to_double_list(*item);
   if (item.key() == "double") {
     const auto number = to_double(*item);
@@ -109,10 +109,11 @@ json properties_of(const Tensor& tensor) {
   return properties;
 }
 
-/// Parses JSON that is nested no deeper than that of to_file.
+/// Parses JSON; throws if it is nested deeper than to_file nests it.
 json parse(const std::string& text, const std::string& file) {
-  // Not by the parser's callback, which would visit a whole object again after each of its items.
-  HEARTH_CHECK(io::json_depth(text) <= kArchiveDepth, "cannot read '", file,
+  // Not checked in the parser's callback, which would visit an object again after each of its
+  // items.
+  HEARTH_CHECK(io::json_depth(text) <= kMaxArchiveDepth, "cannot read '", file,
                "': its metadata is nested too deeply");
   try {
     return json::parse(text);
@@ -137,8 +138,8 @@ class Reader {
   }
 
  private:
-  void expect(bool holds, const std::string& what) const {
-    HEARTH_CHECK(holds, "cannot read '", file_, "': expected ", what, " in its metadata");
+  void expect(bool holds, const std::string& expected) const {
+    HEARTH_CHECK(holds, "cannot read '", file_, "': expected ", expected, " in its metadata");
   }
 
   const json* find(const json& root, const char* key) const {
@@ -166,17 +167,18 @@ class Reader {
     expect(found != values_.end() && found->second.kind == Value::Kind::kTensorInFile,
            detail::str("no entry for the missing tensor '", path, "'"));
     expect(properties.is_object(), detail::str("an object for '", path, "'"));
-    const json grad = properties.value("requires_grad", json(false));
+    const json requires_grad = properties.value("requires_grad", json(false));
     const json device = properties.value("device", json("cpu"));
-    expect(grad.is_boolean() && device.is_string(), detail::str("the properties of '", path, "'"));
-    found->second.requires_grad = grad.get<bool>();
+    expect(requires_grad.is_boolean() && device.is_string(),
+           detail::str("the properties of '", path, "'"));
+    found->second.requires_grad = requires_grad.get<bool>();
     found->second.device = to_device(path, device.get<std::string>());
     if (const auto strides = properties.find("strides"); strides != properties.end())
       found->second.strides = to_strides(path, *strides);
   }
 
   std::vector<int64_t> to_strides(const std::string& path, const json& item) const {
-    const auto list = item.is_array() ? to_list(item) : std::nullopt;
+    const auto list = item.is_array() ? to_int_list(item) : std::nullopt;
     expect(list.has_value(), detail::str("a list of strides for '", path, "'"));
     return list->toIntVector();
   }

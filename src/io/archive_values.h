@@ -17,7 +17,7 @@ struct Value {
   Kind kind = Kind::kValue;
   IValue value;
   size_t order = 0;  // number of values written before
-  // Properties of a tensor in a file.
+  // Properties of a tensor that a file stores outside the tensor.
   bool requires_grad = false;
   std::optional<Device> device;
   std::vector<int64_t> strides{};  // empty: contiguous

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxWrite = size_t{1} << 30;
-constexpr int kMostLinks = 40;  // Linux's limit
+constexpr int kMaxLinks = 40;  // Linux's limit
 constexpr const char* kPrefix = ".hearth-";
 constexpr const char* kSuffix = ".tmp";
 
@@ -30,9 +30,9 @@ std::string resolve_links(const std::string& path) {
                                                          &std::free);
   if (real) return real.get();
   fs::path file = path;
-  std::error_code none;
-  for (int i = 0; i < kMostLinks && !fs::exists(file, none) && fs::is_symlink(file, none); ++i)
-    file = file.parent_path() / fs::read_symlink(file, none);
+  std::error_code ignored;
+  for (int i = 0; i < kMaxLinks && !fs::exists(file, ignored) && fs::is_symlink(file, ignored); ++i)
+    file = file.parent_path() / fs::read_symlink(file, ignored);
   return file.string();
 }
 
@@ -133,11 +133,11 @@ void AtomicFile::write(const void* data, size_t bytes) {
   HEARTH_CHECK(file_ >= 0, "cannot write '", path_, "': it was committed already");
   auto* next = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t done = ::write(file_, next, std::min(bytes, kMaxWrite));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail(errno);
-    next += done;
-    bytes -= static_cast<size_t>(done);
+    const ssize_t written = ::write(file_, next, std::min(bytes, kMaxWrite));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(errno);
+    next += written;
+    bytes -= static_cast<size_t>(written);
   }
 }
 

@@ -14,14 +14,14 @@ namespace hearth::io {
 namespace {
 
 /// Smaller parts are cheaper to copy than to map.
-constexpr uint64_t kLeastToMap = 64 << 10;
-constexpr size_t kReadAtOnce = 1 << 20;
-constexpr std::string_view kOldPickle = "\x80\x02\x8a\x0a";  // its first bytes
+constexpr uint64_t kMinBytesToMap = 64 << 10;
+constexpr size_t kReadBytesAtOnce = 1 << 20;
+constexpr std::string_view kOldPickleMagic = "\x80\x02\x8a\x0a";
 
 class MappedFile final : public Bytes {
  public:
   explicit MappedFile(const std::string& path) : Bytes(path) {
-    // Not to wait for a writer if it is a pipe, which map() refuses.
+    // O_NONBLOCK: a pipe, which map() refuses, does not wait for a writer.
     file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ < 0) fail(errno);
     try {
@@ -37,7 +37,7 @@ class MappedFile final : public Bytes {
   }
 
   std::shared_ptr<std::byte> writable(uint64_t begin, uint64_t end) const override {
-    if (end - begin < kLeastToMap) return nullptr;
+    if (end - begin < kMinBytesToMap) return nullptr;
     const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
     const uint64_t start = begin / page * page;
     const size_t length = end - start;
@@ -100,8 +100,8 @@ BytesPtr read_stream(std::istream& stream) {
   std::vector<std::byte> content;
   size_t size = 0;
   while (stream) {
-    content.resize(size + kReadAtOnce);
-    stream.read(reinterpret_cast<char*>(content.data() + size), kReadAtOnce);
+    content.resize(size + kReadBytesAtOnce);
+    stream.read(reinterpret_cast<char*>(content.data() + size), kReadBytesAtOnce);
     size += static_cast<size_t>(stream.gcount());
   }
   HEARTH_CHECK(!stream.bad(), "cannot read the stream: it failed after ", size, " bytes");
@@ -110,7 +110,8 @@ BytesPtr read_stream(std::istream& stream) {
 }
 
 void refuse_old_pickle(const Bytes& bytes) {
-  if (bytes.size() >= kOldPickle.size() && bytes.text(0, kOldPickle.size()) == kOldPickle)
+  if (bytes.size() >= kOldPickleMagic.size() &&
+      bytes.text(0, kOldPickleMagic.size()) == kOldPickleMagic)
     bad_bytes(bytes.name(), 0,
               "this is a file of torch.save's format before PyTorch 1.6; in Python, "
               "torch.save(torch.load(path), path) writes the present one");

@@ -26,8 +26,8 @@ class Bytes {
   std::string_view text(uint64_t begin, uint64_t end) const {
     return {reinterpret_cast<const char*>(data_) + begin, end - begin};
   }
-  /// A copy-on-write mapping of a part, which never changes the file; null if mapping is impossible
-  /// or does not pay.
+  /// A copy-on-write mapping of [begin, end), which never changes the file; null if mapping is
+  /// impossible or slower than copying.
   virtual std::shared_ptr<std::byte> writable(uint64_t begin, uint64_t end) const;
 
  protected:
@@ -41,7 +41,7 @@ using BytesPtr = std::shared_ptr<const Bytes>;
 
 /// Maps a regular file into memory.
 BytesPtr map_file(const std::string& path);
-/// Takes a buffer.
+/// Takes ownership of a buffer.
 BytesPtr own_bytes(std::string name, std::vector<std::byte> content);
 /// Copies a buffer.
 BytesPtr copy_bytes(std::string name, const void* data, size_t bytes);
@@ -54,8 +54,8 @@ template <class... Parts>
   detail::fail<Error>("cannot read '", name, "': at byte ", offset, ": ", parts...);
 }
 
-/// Throws an error that says how to convert it if this is a file of torch.save's format before
-/// PyTorch 1.6.
+/// Throws if this is a file of torch.save's format before PyTorch 1.6; the error says how to
+/// convert it.
 void refuse_old_pickle(const Bytes& bytes);
 
 }  // namespace hearth::io

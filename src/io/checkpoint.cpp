@@ -23,13 +23,13 @@ constexpr size_t kChecksumBytes = sizeof(uint32_t);
 
 /// The default generators of this machine's devices, by name.
 std::vector<std::pair<std::string, Generator>> generators() {
-  std::vector<std::pair<std::string, Generator>> all = {{"cpu", default_generator()}};
-  if (!cuda::is_available()) return all;
+  std::vector<std::pair<std::string, Generator>> result = {{"cpu", default_generator()}};
+  if (!cuda::is_available()) return result;
   for (int i = 0; i < cuda::device_count(); ++i) {
     const Device device(kCUDA, static_cast<DeviceIndex>(i));
-    all.emplace_back(device.str(), default_generator(device));
+    result.emplace_back(device.str(), default_generator(device));
   }
-  return all;
+  return result;
 }
 
 /// Checks a state on a copy of the generator; the returned function sets it.
@@ -45,28 +45,29 @@ std::function<void()> checked_state(const std::string& path, const std::string& 
 }
 
 /// The parts' names, joined by commas.
-std::string list(const std::vector<std::string>& names) {
+std::string joined_names(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names)
     if (name != kChecksum) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
-/// Writes a file and replaces its last bytes by the checksum of all others.
+/// Writes a file and replaces its last bytes by the checksum of the bytes before them.
 class CheckedFile {
  public:
   explicit CheckedFile(const std::string& path) : file_(path) {}
 
   void write(const void* data, size_t bytes) {
-    const auto* from = static_cast<const char*>(data);
-    const size_t all = kept_ + bytes, passed = all - std::min(all, kChecksumBytes);
-    const size_t of_kept = std::min(kept_, passed), of_new = passed - of_kept;
-    pass(last_.data(), of_kept);
-    kept_ -= of_kept;
-    std::memmove(last_.data(), last_.data() + of_kept, kept_);
-    pass(from, of_new);
-    std::memcpy(last_.data() + kept_, from + of_new, bytes - of_new);
-    kept_ += bytes - of_new;
+    const auto* new_bytes = static_cast<const char*>(data);
+    const size_t available = num_kept_ + bytes;
+    const size_t num_passed = available - std::min(available, kChecksumBytes);
+    const size_t num_old = std::min(num_kept_, num_passed), num_new = num_passed - num_old;
+    pass(kept_bytes_.data(), num_old);
+    num_kept_ -= num_old;
+    std::memmove(kept_bytes_.data(), kept_bytes_.data() + num_old, num_kept_);
+    pass(new_bytes, num_new);
+    std::memcpy(kept_bytes_.data() + num_kept_, new_bytes + num_new, bytes - num_new);
+    num_kept_ += bytes - num_new;
   }
   /// Writes the checksum instead of the last bytes.
   void commit() {
@@ -82,8 +83,8 @@ class CheckedFile {
 
   AtomicFile file_;
   uint32_t checksum_ = 0;
-  std::array<char, kChecksumBytes> last_{};  // the last bytes, not yet passed to the file
-  size_t kept_ = 0;
+  std::array<char, kChecksumBytes> kept_bytes_{};  // the last bytes, not yet passed to the file
+  size_t num_kept_ = 0;
 };
 
 }  // namespace
@@ -175,10 +176,10 @@ void Checkpoint::load(const std::string& path, std::optional<Device> device) con
   archive.load_from(path, device);
   archive.require_same_sizes();
   HEARTH_CHECK(archive.contains(kGenerators), "'", path, "' is not a checkpoint: it has no '",
-               kGenerators, "'; it has ", list(archive.keys()));
+               kGenerators, "'; it has ", joined_names(archive.keys()));
   for (const Part& part : parts_)
     HEARTH_CHECK(archive.contains(part.name), "the checkpoint '", path, "' has no '", part.name,
-                 "'; it has ", list(archive.keys()));
+                 "'; it has ", joined_names(archive.keys()));
   archive.read(kGenerators, states);
   std::vector<Commit> objects, values;
   for (const Part& part : parts_)

@@ -8,9 +8,9 @@
 
 namespace hearth::io {
 
-inline constexpr uint64_t kMostPerByte = 1032;  // deflate's best compression ratio
+inline constexpr uint64_t kMaxCompressionRatio = 1032;  // of deflate
 
-/// Decompresses the deflated bytes [begin, end), which must hold exactly `size` bytes.
+/// Decompresses the deflated bytes [begin, end) to `to`; throws unless that gives `size` bytes.
 void inflate_exactly(const Bytes& bytes, uint64_t begin, uint64_t end, void* to, uint64_t size);
 
 /// Reads the content of a file, which may be gzipped, from front to back.
@@ -28,7 +28,7 @@ class Content {
   /// The number of bytes read so far.
   uint64_t position() const { return position_; }
   /// Upper limit for the length of the content, computed from the file's size.
-  uint64_t longest() const;
+  uint64_t max_size() const;
   const std::string& name() const { return bytes_->name(); }
 
  private:

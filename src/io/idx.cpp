@@ -11,7 +11,7 @@ namespace hearth::io {
 
 namespace {
 
-/// The dtype for the third byte of the file.
+/// The dtype that the third byte of the file stands for.
 ScalarType dtype_of_code(uint8_t code) {
   switch (code) {
     case 0x08: return kByte;
@@ -30,15 +30,15 @@ struct IdxHeader {
   uint64_t nbytes;
 };
 
-uint64_t checked_bytes(const Content& content, const IdxHeader& header) {
+uint64_t checked_nbytes(const Content& content, const IdxHeader& header) {
   uint64_t bytes = element_size(header.dtype);
-  const uint64_t most = content.longest();
+  const uint64_t max_bytes = content.max_size();
   bool has_zero = false;
   for (const int64_t size : header.sizes) {
     has_zero = has_zero || size == 0;
     if (__builtin_mul_overflow(bytes, uint64_t(std::max<int64_t>(size, 1)), &bytes))
-      bytes = most + 1;
-    if (bytes > most && !has_zero)
+      bytes = max_bytes + 1;
+    if (bytes > max_bytes && !has_zero)
       bad_bytes(content.name(), content.position(), "expected ", to_string(header.dtype),
                 " elements of sizes ", IntArrayRef(header.sizes),
                 ", but the file is too short for them");
@@ -60,7 +60,7 @@ IdxHeader read_header(Content& content) {
     content.read(size.data(), size.size());
     header.sizes.push_back(int64_t{size[0]} << 24 | size[1] << 16 | size[2] << 8 | size[3]);
   }
-  header.nbytes = checked_bytes(content, header);
+  header.nbytes = checked_nbytes(content, header);
   return header;
 }
 

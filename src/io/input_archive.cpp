@@ -17,12 +17,12 @@ struct ArchiveSource {
   Values values;
   std::optional<io::SafetensorsFile> file;
   std::optional<Device> device;
-  bool owns_tensors = false;  // a file's, which a reader may have without a copy
+  bool owns_tensors = false;  // whether readers may get them without a copy
 };
 
 namespace {
 
-constexpr double kLargestExact = 9007199254740992.0;  // 2^53
+constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
 std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::string name,
                                                  std::optional<Device> device) {
@@ -39,7 +39,7 @@ std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::
   return source;
 }
 
-/// The values of a file of torch.save or of LibTorch.
+/// Reads the values of a file of torch.save or of LibTorch.
 std::shared_ptr<const ArchiveSource> open_pt(const io::BytesPtr& bytes,
                                              std::optional<Device> device) {
   io::PtFile file(bytes, device);
@@ -76,11 +76,11 @@ struct InputArchive::Tree {
   /// Replaces the data of a defined tensor, which keeps its device.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
-  /// A number or bool. Files of Python may have a tensor of one number instead, such as the count
-  /// of an optimizer's steps; a whole one counts as an integer.
+  /// A number or bool. Files of Python may have a tensor of one number instead, such as an
+  /// optimizer's step count; if the number is whole, it counts as an integer.
   std::optional<Scalar> number(const std::string& key) const;
-  /// The end of an error about a missing value: the kind found instead, or a hint.
-  std::string found(const std::string& key) const;
+  /// The end of the error for a missing value: the kind of value under the key, or a hint.
+  std::string missing_text(const std::string& key) const;
 
   std::shared_ptr<const ArchiveSource> source = std::make_shared<ArchiveSource>();
   std::string prefix;  // "" or "a.b."
@@ -109,10 +109,11 @@ Tensor InputArchive::Tree::tensor(const std::string& key, const Value& value) co
       return source->file->get_tensor(path(key), device, /*copy=*/true)
           .requires_grad_(value.requires_grad);
     const NoGradGuard no_history;
-    const Tensor plain = source->file->get_tensor(path(key), device);
-    HEARTH_CHECK(can_keep_strides(plain.sizes(), value.strides), "expected strides that fit the ",
-                 "sizes ", plain.sizes(), ", but got ", IntArrayRef(value.strides));
-    return copy_with_strides(plain, value.strides).requires_grad_(value.requires_grad);
+    const Tensor contiguous = source->file->get_tensor(path(key), device);
+    HEARTH_CHECK(can_keep_strides(contiguous.sizes(), value.strides),
+                 "expected strides that fit the ", "sizes ", contiguous.sizes(), ", but got ",
+                 IntArrayRef(value.strides));
+    return copy_with_strides(contiguous, value.strides).requires_grad_(value.requires_grad);
   } catch (Error& error) {
     error.add_context(detail::str("while reading '", path(key), "' from '", source->name, "'"));
     throw;
@@ -134,11 +135,11 @@ void InputArchive::Tree::replace(const std::string& key, const Value& stored, Te
   HEARTH_CHECK(stored.strides.empty() || can_keep_strides(stored_tensor.sizes(), stored.strides),
                "expected strides of '", path(key), "' that fit the sizes ", stored_tensor.sizes(),
                ", but got ", IntArrayRef(stored.strides));
-  const std::vector<int64_t> plain = stored_tensor.strides().vec();
-  const IntArrayRef strides = stored.strides.empty() ? IntArrayRef(plain) : stored.strides;
-  const bool fits = stored_tensor.sizes() == value.sizes() && strides == value.strides();
-  // Writes in place if no other tensor shares the storage. `storage()` adds an owner itself.
-  if (fits && (!value.has_storage() || value.storage().use_count() <= 2 + aliases)) {
+  const std::vector<int64_t> own_strides = stored_tensor.strides().vec();
+  const IntArrayRef strides = stored.strides.empty() ? IntArrayRef(own_strides) : stored.strides;
+  const bool has_same_layout = stored_tensor.sizes() == value.sizes() && strides == value.strides();
+  // Writes in place if no other tensor shares the storage. `storage()` itself adds an owner.
+  if (has_same_layout && (!value.has_storage() || value.storage().use_count() <= 2 + aliases)) {
     value.copy_(stored_tensor);
     return;
   }
@@ -148,7 +149,7 @@ void InputArchive::Tree::replace(const std::string& key, const Value& stored, Te
                              /*copy=*/stored.strides.empty()));
 }
 
-/// The value of a key; a subtree counts as a list of tensors if its keys are 0, 1, ….
+/// The value of a key; a subtree with the keys 0, 1, … is read as a list.
 std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
   const Value* value = find(key);
   if (value && value->kind == Value::Kind::kTensorInFile) return IValue(tensor(key, *value));
@@ -178,12 +179,12 @@ std::optional<Scalar> InputArchive::Tree::number(const std::string& key) const {
     return std::nullopt;
   const Scalar value = tensor.item();
   if (!value.isFloatingPoint() || value.toDouble() != std::trunc(value.toDouble()) ||
-      std::abs(value.toDouble()) >= kLargestExact)
+      std::abs(value.toDouble()) >= kMaxExactInteger)
     return value;
   return Scalar(static_cast<int64_t>(value.toDouble()));
 }
 
-std::string InputArchive::Tree::found(const std::string& key) const {
+std::string InputArchive::Tree::missing_text(const std::string& key) const {
   const Value* value = find(key);
   const std::string from = source->name.empty() ? "" : detail::str(" in '", source->name, "'");
   if (!value && !has_subtree(key)) {
@@ -272,10 +273,10 @@ bool InputArchive::try_read(const std::string& key, std::string& value) {
   return true;
 }
 
-#define HEARTH_READ(Type, what)                                                                \
+#define HEARTH_READ(Type, type_name)                                                           \
   void InputArchive::read(const std::string& key, Type& value) {                               \
-    HEARTH_CHECK(try_read(key, value), "No such serialized " what " '", tree_->path(key), "'", \
-                 tree_->found(key));                                                           \
+    HEARTH_CHECK(try_read(key, value), "No such serialized " type_name " '", tree_->path(key), \
+                 "'", tree_->missing_text(key));                                               \
   }
 HEARTH_READ(IValue, "IValue")
 HEARTH_READ(int64_t, "int")
@@ -287,12 +288,12 @@ HEARTH_READ(std::string, "string")
 void InputArchive::read(const std::string& key, Tensor& value, bool) { read_over(key, value, 0); }
 void InputArchive::read_over(const std::string& key, Tensor& value, size_t aliases) {
   HEARTH_CHECK(try_read_over(key, value, aliases), "No such serialized tensor '", tree_->path(key),
-               "'", tree_->found(key));
+               "'", tree_->missing_text(key));
 }
 
 void InputArchive::read(const std::string& key, InputArchive& nested) {
   HEARTH_CHECK(try_read(key, nested), "No such serialized submodule: '", tree_->path(key), "'",
-               tree_->found(key));
+               tree_->missing_text(key));
 }
 
 void InputArchive::fail_narrow(const std::string& key, int64_t wide) const {
@@ -337,9 +338,9 @@ void InputArchive::load_from(const char* data, size_t size, std::optional<Device
 void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,
                              const std::function<size_t()>& size, std::optional<Device> device) {
   std::string content(size(), '\0');
-  const size_t got = read(0, content.data(), content.size());
-  HEARTH_CHECK(got == content.size(), "cannot read the archive: expected ", content.size(),
-               " bytes, but got ", got);
+  const size_t num_read = read(0, content.data(), content.size());
+  HEARTH_CHECK(num_read == content.size(), "cannot read the archive: expected ", content.size(),
+               " bytes, but got ", num_read);
   load_from(content.data(), content.size(), device);
 }
 

@@ -6,7 +6,7 @@
 namespace hearth::io {
 
 int json_depth(std::string_view text) {
-  int depth = 0, deepest = 0;
+  int depth = 0, max_depth = 0;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -15,11 +15,11 @@ int json_depth(std::string_view text) {
     else if (c == '"')
       in_string = !in_string;
     else if (!in_string && (c == '{' || c == '['))
-      deepest = std::max(deepest, ++depth);
+      max_depth = std::max(max_depth, ++depth);
     else if (!in_string && (c == '}' || c == ']'))
       --depth;
   }
-  return deepest;
+  return max_depth;
 }
 
 }  // namespace hearth::io

@@ -8,7 +8,7 @@ namespace hearth::io {
 
 namespace {
 
-constexpr size_t kMostListed = 4;
+constexpr size_t kMaxListed = 4;
 
 /// Whether `path` is `key` with a prefix "a.b.".
 bool ends_with_key(const std::string& path, const std::string& key) {
@@ -16,7 +16,7 @@ bool ends_with_key(const std::string& path, const std::string& key) {
          path[path.size() - key.size() - 1] == '.';
 }
 
-/// The edit distance: the fewest insertions, deletions and replacements of letters.
+/// The edit distance: the fewest insertions, deletions and replacements of characters.
 size_t distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -35,10 +35,10 @@ size_t distance(const std::string& a, const std::string& b) {
 /// The nearest key, or null if none is similar.
 const std::string* nearest(const std::string& missing, const std::vector<std::string>& existing) {
   const std::string* best = nullptr;
-  size_t least = missing.size() / 3 + 1;
+  size_t smallest_distance = missing.size() / 3 + 1;
   for (const std::string& key : existing)
-    if (const size_t far = distance(missing, key); far < least) {
-      least = far;
+    if (const size_t key_distance = distance(missing, key); key_distance < smallest_distance) {
+      smallest_distance = key_distance;
       best = &key;
     }
   return best;
@@ -61,9 +61,9 @@ std::string key_hint(const std::string& missing, const std::vector<std::string>&
     return str("; did you mean '", *near, "'?");
   if (existing.empty() || !list_others) return "";
   std::string text = "; found ";
-  for (size_t i = 0; i < std::min(existing.size(), kMostListed); ++i)
+  for (size_t i = 0; i < std::min(existing.size(), kMaxListed); ++i)
     text += str(i == 0 ? "'" : ", '", existing[i], "'");
-  return existing.size() > kMostListed ? str(text, ", … (", existing.size(), " in all)") : text;
+  return existing.size() > kMaxListed ? str(text, ", … (", existing.size(), " in all)") : text;
 }
 
 }  // namespace hearth::io

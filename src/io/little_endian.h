@@ -14,11 +14,11 @@ namespace hearth::io {
 
 static_assert(std::endian::native == std::endian::little, "the files are little-endian");
 
-/// The number at `at`, which must lie in the bytes.
+/// The number at `offset`, all of which must lie in the bytes.
 template <class T>
-T number_at(const Bytes& bytes, uint64_t at) {
+T number_at(const Bytes& bytes, uint64_t offset) {
   T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
 }
 
@@ -32,7 +32,7 @@ inline std::string_view bytes_of(const Tensor& tensor) {
   return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
 }
 
-/// Reverses the bytes of each number; a complex element has two.
+/// Reverses the bytes of each number; a complex element has two numbers.
 inline void swap_bytes(Tensor& tensor) {
   const size_t width = element_size(to_real(tensor.scalar_type()));
   auto* bytes = static_cast<char*>(tensor.data_ptr());

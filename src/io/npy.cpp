@@ -15,11 +15,11 @@ namespace hearth::io {
 
 namespace {
 
-constexpr std::string_view kEnding = ".npy";
+constexpr std::string_view kExtension = ".npy";
 constexpr uint64_t kNpzAlignment = 64;
 
-/// The tensor's elements in order, on the CPU.
-Tensor plain(const Tensor& tensor, const std::string& name) {
+/// The tensor, contiguous and on the CPU.
+Tensor cpu_elements(const Tensor& tensor, const std::string& name) {
   HEARTH_CHECK(tensor.defined() && !tensor.is_meta(), "cannot save the tensor '", name,
                "': it is undefined or on the meta device");
   return tensor.detach().cpu().contiguous();
@@ -42,10 +42,10 @@ NamedTensors read_npz(const ZipReader& zip) {
   NamedTensors tensors;
   for (const ZipEntry& entry : zip.entries()) {
     const std::string& name = entry.name;
-    HEARTH_CHECK(name.ends_with(kEnding), "cannot read '", zip.name(), "': '", name,
+    HEARTH_CHECK(name.ends_with(kExtension), "cannot read '", zip.name(), "': '", name,
                  "' in it is no .npy file");
     const ZipReader::Part part = zip.part(entry);
-    tensors.emplace_back(name.substr(0, name.size() - kEnding.size()),
+    tensors.emplace_back(name.substr(0, name.size() - kExtension.size()),
                          read_npy(*part.bytes, part.begin, part.end));
   }
   return tensors;
@@ -58,7 +58,7 @@ Tensor load_npy(const std::string& path) {
 NamedTensors load_npz(const std::string& path) { return read_npz(ZipReader(map_file(path))); }
 
 void save_npy(const Tensor& tensor, const std::string& path) {
-  const Tensor elements = plain(tensor, path);
+  const Tensor elements = cpu_elements(tensor, path);
   const std::string header = npy_header(elements);
   AtomicFile file(path);
   file.write(header);
@@ -73,8 +73,9 @@ void save_npz(const NamedTensors& tensors, const std::string& path) {
   std::set<std::string> names;
   for (const auto& [name, tensor] : tensors) {
     HEARTH_CHECK(names.insert(name).second, "cannot save two tensors under the name '", name, "'");
-    const Tensor elements = plain(tensor, name);
-    zip.add(name + std::string(kEnding), {npy_header(elements), bytes_of(elements)}, kNpzAlignment);
+    const Tensor elements = cpu_elements(tensor, name);
+    zip.add(name + std::string(kExtension), {npy_header(elements), bytes_of(elements)},
+            kNpzAlignment);
   }
   zip.finish();
   file.commit();

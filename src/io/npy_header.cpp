@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr uint64_t kNpyAlignment = 64;
 
-/// A dtype by NumPy's letter and size.
+/// NumPy's name of a dtype, without the byte order.
 struct NpyDtype {
   std::string_view name;
   ScalarType type;
@@ -42,13 +42,13 @@ class Parser {
         read_sizes();
       else
         fail("unknown key '", key, "'");
-      ++keys_;
+      ++num_keys_;
       if (!skip(',')) {
         expect('}');
         break;
       }
     }
-    if (keys_ != 3 || header_.type == ScalarType::Undefined)
+    if (num_keys_ != 3 || header_.type == ScalarType::Undefined)
       fail("expected descr, fortran_order and shape");
     return header_;
   }
@@ -56,34 +56,35 @@ class Parser {
  private:
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
-    bad_bytes(bytes_.name(), begin_ + at_, parts...);
+    bad_bytes(bytes_.name(), begin_ + position_, parts...);
   }
   void skip_spaces() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+    while (position_ < text_.size() && (text_[position_] == ' ' || text_[position_] == '\n'))
+      ++position_;
   }
-  bool skip(char letter) {
+  bool skip(char character) {
     skip_spaces();
-    if (at_ == text_.size() || text_[at_] != letter) return false;
-    ++at_;
+    if (position_ == text_.size() || text_[position_] != character) return false;
+    ++position_;
     return true;
   }
-  void expect(char letter) {
-    if (!skip(letter)) fail("expected '", letter, "' in the header");
+  void expect(char character) {
+    if (!skip(character)) fail("expected '", character, "' in the header");
   }
   std::string_view quoted() {
     const char quote = skip('"') ? '"' : '\'';
     if (quote == '\'') expect('\'');
-    const size_t end = std::min(text_.find(quote, at_), text_.size());
-    const std::string_view word = text_.substr(at_, end - at_);
-    at_ = end;
+    const size_t end = std::min(text_.find(quote, position_), text_.size());
+    const std::string_view word = text_.substr(position_, end - position_);
+    position_ = end;
     expect(quote);
     return word;
   }
   bool boolean() {
     skip_spaces();
     for (const std::string_view word : {"True", "False"})
-      if (text_.substr(at_).starts_with(word)) {
-        at_ += word.size();
+      if (text_.substr(position_).starts_with(word)) {
+        position_ += word.size();
         return word == "True";
       }
     fail("expected True or False");
@@ -91,10 +92,12 @@ class Parser {
   void read_dtype() {
     if (skip('[')) fail("the array has records, which tensors cannot hold");
     const std::string_view name = quoted();
-    const std::string_view plain = name.substr(std::min<size_t>(1, name.size()));
-    if (plain.starts_with('O')) fail("the array has Python objects, which Hearth does not build");
-    const auto* found = std::find_if(std::begin(kDtypes), std::end(kDtypes),
-                                     [&](const NpyDtype& dtype) { return dtype.name == plain; });
+    const std::string_view dtype_name = name.substr(std::min<size_t>(1, name.size()));
+    if (dtype_name.starts_with('O'))
+      fail("the array has Python objects, which Hearth does not build");
+    const auto* found =
+        std::find_if(std::begin(kDtypes), std::end(kDtypes),
+                     [&](const NpyDtype& dtype) { return dtype.name == dtype_name; });
     if (found == std::end(kDtypes) ||
         std::string_view("<>=|").find(name[0]) == std::string_view::npos)
       fail("the array has the dtype '", name, "', which Hearth does not have");
@@ -106,9 +109,9 @@ class Parser {
     while (!skip(')')) {
       int64_t size = 0;
       const auto [end, error] =
-          std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
+          std::from_chars(text_.data() + position_, text_.data() + text_.size(), size);
       if (error != std::errc() || size < 0) fail("expected a size");
-      at_ = static_cast<size_t>(end - text_.data());
+      position_ = static_cast<size_t>(end - text_.data());
       header_.sizes.push_back(size);
       if (header_.sizes.size() > size_t(kMaxDims)) fail("more than ", kMaxDims, " dimensions");
       if (skip(',')) {
@@ -123,22 +126,22 @@ class Parser {
   const Bytes& bytes_;
   uint64_t begin_;
   std::string_view text_;
-  size_t at_ = 0;
-  int keys_ = 0;
+  size_t position_ = 0;
+  int num_keys_ = 0;
   NpyHeader header_;
 };
 
 /// Throws unless the elements fill the data exactly.
 void check_length(const Bytes& bytes, const NpyHeader& header, uint64_t end) {
   uint64_t nbytes = element_size(header.type);
-  bool overflow = false, has_zero = false;
+  bool overflows = false, has_zero = false;
   for (const int64_t size : header.sizes) {
     has_zero |= size == 0;
-    overflow |= __builtin_mul_overflow(nbytes, uint64_t(std::max<int64_t>(size, 1)), &nbytes);
+    overflows |= __builtin_mul_overflow(nbytes, uint64_t(std::max<int64_t>(size, 1)), &nbytes);
   }
-  overflow |= nbytes > uint64_t{INT64_MAX};
+  overflows |= nbytes > uint64_t{INT64_MAX};
   if (has_zero) nbytes = 0;
-  if (overflow || nbytes != end - header.data_begin)
+  if (overflows || nbytes != end - header.data_begin)
     bad_bytes(bytes.name(), header.data_begin, "expected ", header.type, " elements of sizes ",
               IntArrayRef(header.sizes), ", but there are ", end - header.data_begin, " bytes");
 }
@@ -157,11 +160,11 @@ NpyHeader read_npy_header(const Bytes& bytes, uint64_t begin, uint64_t end) {
   if (major < 1 || major > 3) bad_bytes(bytes.name(), version, "version ", major, " of .npy files");
   const uint64_t length = major == 1 ? number_at<uint16_t>(bytes, version + 2)
                                      : number_at<uint32_t>(bytes, version + 2);
-  const uint64_t text = version + (major == 1 ? 4 : 6);
-  if (text > end || length > end - text)
+  const uint64_t text_begin = version + (major == 1 ? 4 : 6);
+  if (text_begin > end || length > end - text_begin)
     bad_bytes(bytes.name(), version, "expected a header of ", length, " bytes, but the file ends");
-  NpyHeader header = Parser(bytes, text, text + length).parse();
-  header.data_begin = text + length;
+  NpyHeader header = Parser(bytes, text_begin, text_begin + length).parse();
+  header.data_begin = text_begin + length;
   check_length(bytes, header, end);
   return header;
 }
@@ -177,8 +180,8 @@ std::string npy_header(const Tensor& tensor) {
   for (const int64_t size : tensor.sizes()) dict += detail::str(size, ", ");
   if (tensor.dim() > 1) dict.resize(dict.size() - 2);
   dict += "), }";
-  const uint64_t before = kMagic.size() + 4;
-  dict.append(kNpyAlignment - (before + dict.size() + 1) % kNpyAlignment, ' ');
+  const uint64_t prefix_bytes = kMagic.size() + 4;
+  dict.append(kNpyAlignment - (prefix_bytes + dict.size() + 1) % kNpyAlignment, ' ');
   std::string header(kMagic);
   header += '\1';
   header += '\0';

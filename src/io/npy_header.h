@@ -18,7 +18,7 @@ struct NpyHeader {
 
 /// Whether the bytes begin like a .npy file.
 bool is_npy(const Bytes& bytes, uint64_t begin, uint64_t end);
-/// Reads the header of the .npy file in [begin, end); its data fill the rest exactly.
+/// Reads the header of the .npy file in [begin, end); throws unless its data fill the rest.
 NpyHeader read_npy_header(const Bytes& bytes, uint64_t begin, uint64_t end);
 /// The header of a contiguous tensor; throws if NumPy does not have its dtype.
 std::string npy_header(const Tensor& tensor);

@@ -23,8 +23,8 @@ ScalarType dtype_of_name(const std::string& name) {
 /// The arguments of a function, checked as they are read.
 class Arguments {
  public:
-  Arguments(const std::string& name, const std::vector<Item>& all, const PickleError& error)
-      : items(all), fail(error), function_(name) {}
+  Arguments(const std::string& name, const std::vector<Item>& arguments, const PickleError& error)
+      : items(arguments), fail(error), function_(name) {}
 
   [[noreturn]] void refuse() const {
     fail(detail::str("`", function_, "` has arguments that Hearth does not understand"));
@@ -32,7 +32,7 @@ class Arguments {
   void expect(bool holds) const {
     if (!holds) refuse();
   }
-  const Item& at(size_t i, Item::Kind kind) const {
+  const Item& item(size_t i, Item::Kind kind) const {
     expect(i < items.size() && items[i].kind == kind);
     return items[i];
   }
@@ -57,7 +57,7 @@ class Arguments {
   }
   std::vector<int64_t> integers(size_t i) const {
     std::vector<int64_t> numbers;
-    for (const Item& item : at(i, Item::Kind::kTuple).tuple->items) {
+    for (const Item& item : this->item(i, Item::Kind::kTuple).tuple->items) {
       expect(item.value.isInt());
       numbers.push_back(item.value.toInt());
     }
@@ -79,7 +79,7 @@ class Arguments {
 
 /// Arguments: storage, offset, sizes, strides, requires_grad, hooks, metadata.
 IValue rebuild_tensor(const Arguments& args) {
-  const Tensor base = args.at(0, Item::Kind::kStorage).value.toTensor();
+  const Tensor base = args.item(0, Item::Kind::kStorage).value.toTensor();
   Tensor tensor;
   try {
     tensor = tensor_over(base, args.integers(2), args.integers(3), args.integer(1));
@@ -89,7 +89,7 @@ IValue rebuild_tensor(const Arguments& args) {
   if (args.items.size() > 4 && args.boolean(4) && is_differentiable(tensor.scalar_type()))
     tensor.requires_grad_();
   args.expect_empty_dict(5);
-  args.expect_empty_dict(6);  // else a lazy conjugate or negative
+  args.expect_empty_dict(6);  // metadata of a lazy conjugate or negative
   return tensor;
 }
 
@@ -103,15 +103,15 @@ IValue rebuild_parameter(const Arguments& args) {
 
 /// Arguments: function, class, the function's arguments, attributes, which are ignored.
 IValue rebuild_from_type(const Arguments& args) {
-  const std::string& type = args.at(1, Item::Kind::kGlobal).global;
+  const std::string& type = args.item(1, Item::Kind::kGlobal).global;
   args.expect(type == "torch.Tensor" || type == "torch.nn.parameter.Parameter");
-  return call_global(args.at(0, Item::Kind::kGlobal).global,
-                     args.at(2, Item::Kind::kTuple).tuple->items, args.fail);
+  return call_global(args.item(0, Item::Kind::kGlobal).global,
+                     args.item(2, Item::Kind::kTuple).tuple->items, args.fail);
 }
 
 /// Arguments: dtype, sizes, strides, requires_grad.
 IValue rebuild_meta_tensor(const Arguments& args) {
-  const ScalarType type = dtype_of_name(args.at(0, Item::Kind::kGlobal).global);
+  const ScalarType type = dtype_of_name(args.item(0, Item::Kind::kGlobal).global);
   args.expect(type != ScalarType::Undefined);
   const Tensor base = empty({0}, TensorOptions(type).device(kMeta));
   const Tensor tensor = tensor_over(base, args.integers(1), args.integers(2), 0);
@@ -157,7 +157,7 @@ IValue make_list(const Arguments& args) {
 
 using Function = IValue (*)(const Arguments&);
 const std::map<std::string, Function>& functions() {
-  static const std::map<std::string, Function> all = {
+  static const std::map<std::string, Function> by_name = {
       {"torch._utils._rebuild_tensor", rebuild_tensor},
       {"torch._utils._rebuild_tensor_v2", rebuild_tensor},
       {"torch._utils._rebuild_parameter", rebuild_parameter},
@@ -177,7 +177,7 @@ const std::map<std::string, Function>& functions() {
       {"torch.jit._pickle.build_boollist", make_list},
       {"torch.jit._pickle.restore_type_tag", [](const Arguments& args) { return args.value(0); }},
   };
-  return all;
+  return by_name;
 }
 
 }  // namespace

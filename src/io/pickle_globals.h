@@ -8,17 +8,18 @@
 
 namespace hearth::io {
 
-/// Throws errors about a pickle, with the place where its reader is.
+/// Throws errors about a pickle, with the position of its reader.
 class PickleError {
  public:
-  PickleError(const std::string& file, const size_t& at) : file_(file), at_(at) {}
-  [[noreturn]] void operator()(const std::string& what) const {
-    detail::fail<Error>("cannot read '", file_, "': at byte ", at_, " of its pickle: ", what);
+  PickleError(const std::string& file, const size_t& position) : file_(file), position_(position) {}
+  [[noreturn]] void operator()(const std::string& message) const {
+    detail::fail<Error>("cannot read '", file_, "': at byte ", position_,
+                        " of its pickle: ", message);
   }
 
  private:
   const std::string& file_;
-  const size_t& at_;
+  const size_t& position_;
 };
 
 /// Whether a pickle may name this class or function.
@@ -29,7 +30,7 @@ IValue call_global(const std::string& name, const std::vector<Item>& arguments,
 
 /// The dtype of "torch.FloatStorage"; Undefined for other names.
 ScalarType dtype_of_storage(const std::string& name);
-/// "torch.FloatStorage".
+/// Returns "torch.FloatStorage".
 std::string storage_of_dtype(ScalarType type);
 
 /// The item as a value; throws if it contains a class or function. A dtype becomes its name.

@@ -15,14 +15,14 @@ struct Item {
   enum class Kind { kMark, kValue, kTuple, kGlobal, kStorage };
 
   Kind kind = Kind::kValue;
-  IValue value{};        // kValue; of kStorage, the tensor over the storage
+  IValue value{};        // kValue, or for kStorage, the tensor over the storage
   std::string global{};  // kGlobal: "module.name"
   std::shared_ptr<TupleItems> tuple{};
   uint32_t container = 0;  // kValue: the number of a list or dict, or 0
   bool is_new = false;     // a list or dict that was not taken from the memo, so it may change
   bool is_object = false;  // a dict with the attributes of an object
-  uint32_t depth = 0;      // of nested tuples; those of lists and dicts are in the machine
-  uint64_t count = 1;      // values in it, once for every path to them
+  uint32_t depth = 0;      // of nested tuples; Machine has the depth of lists and dicts
+  uint64_t count = 1;      // the number of values in it, once for every path to them
 };
 
 /// The items of a tuple, which may be arguments of functions, and the tuple as a value.

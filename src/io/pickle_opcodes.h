@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// The instructions of Python's pickles that Hearth reads; it writes those of protocol 2.
+/// The instructions of Python's pickles that Hearth reads; it writes only those of protocol 2.
 namespace hearth::io::pickle {
 
 enum Opcode : uint8_t {

@@ -13,11 +13,11 @@ namespace {
 
 using namespace pickle;
 
-constexpr uint32_t kReadDepth = 256;
+constexpr uint32_t kMaxReadDepth = 256;
 constexpr int kNewestProtocol = 5;
-// Values that are reached on several paths count on each, so that nothing that visits all paths
-// can take long.
-constexpr uint64_t kLeastValues = 1 << 16, kValuesPerByte = 64;
+// The limits of the number of values. A value that is reached on several paths counts on each, so
+// that no code that visits all paths takes long.
+constexpr uint64_t kMinValueLimit = 1 << 16, kMaxValuesPerByte = 64;
 
 /// The machine that runs a pickle. A container changes only until it leaves the stack, and enters
 /// others only after that, so none can contain itself.
@@ -26,12 +26,12 @@ class Machine {
   Machine(std::string_view pickle, const PickleOptions& options)
       : pickle_(pickle),
         options_(options),
-        fail_(options.name, at_),
-        most_values_(std::max(kLeastValues, kValuesPerByte * pickle.size())) {}
+        fail_(options.name, position_),
+        max_values_(std::max(kMinValueLimit, kMaxValuesPerByte * pickle.size())) {}
 
   IValue run() {
     for (;;) {
-      const auto op = number<uint8_t>();
+      const auto op = read_number<uint8_t>();
       if (op == kStop) return value_of(pop(), fail_);
       if (!run_number(op) && !run_string(op) && !run_memo(op) && !run_container(op) &&
           !run_call(op))
@@ -47,25 +47,25 @@ class Machine {
     uint64_t count = 1;
   };
 
-  [[noreturn]] void fail(const std::string& what) const { fail_(what); }
+  [[noreturn]] void fail(const std::string& message) const { fail_(message); }
 
-  std::string_view take(uint64_t bytes) {
-    if (bytes > pickle_.size() - at_) fail("the pickle is truncated");
-    const std::string_view taken = pickle_.substr(at_, bytes);
-    at_ += bytes;
+  std::string_view read_bytes(uint64_t bytes) {
+    if (bytes > pickle_.size() - position_) fail("the pickle is truncated");
+    const std::string_view taken = pickle_.substr(position_, bytes);
+    position_ += bytes;
     return taken;
   }
   template <class T>
-  T number() {
+  T read_number() {
     T value;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    std::memcpy(&value, read_bytes(sizeof value).data(), sizeof value);
     return value;
   }
-  std::string line() {
-    const size_t end = pickle_.find('\n', at_);
+  std::string read_line() {
+    const size_t end = pickle_.find('\n', position_);
     if (end == std::string_view::npos) fail("the pickle is truncated");
-    const std::string text(take(end - at_));
-    take(1);
+    const std::string text(read_bytes(end - position_));
+    read_bytes(1);
     return text;
   }
 
@@ -102,12 +102,12 @@ class Machine {
     for (Item& item : items) close(item);
     return items;
   }
-  std::vector<Item> pop_some(size_t count) {
-    std::vector<Item> items(count);
-    for (size_t i = count; i-- > 0;) items[i] = pop();
+  std::vector<Item> pop_some(size_t num_items) {
+    std::vector<Item> items(num_items);
+    for (size_t i = num_items; i-- > 0;) items[i] = pop();
     return items;
   }
-  /// An item that leaves the stack: if it is a container, it is complete now.
+  /// Ends the changes of an item that leaves the stack, if it is a container.
   void close(Item& item) {
     if (item.is_new && item.container > 0) containers_[item.container - 1].is_open = false;
     item.is_new = false;
@@ -126,25 +126,25 @@ class Machine {
     return item.container > 0 ? containers_[item.container - 1].count : item.count;
   }
   /// Counts items that enter a container or tuple.
-  void count(const std::vector<Item>& items, uint32_t& depth, uint64_t& values) const {
+  void count_items(const std::vector<Item>& items, uint32_t& depth, uint64_t& values) const {
     for (const Item& item : items) {
       if (item.container > 0 && containers_[item.container - 1].is_open)
         fail("a list or dict contains itself");
       depth = std::max(depth, depth_of(item) + 1);
       values += count_of(item);
-      if (depth > kReadDepth) fail("its values are nested too deeply");
-      if (values > most_values_) fail("it repeats values too often");
+      if (depth > kMaxReadDepth) fail("its values are nested too deeply");
+      if (values > max_values_) fail("it repeats values too often");
     }
   }
   void count_into(const Item& target, const std::vector<Item>& items) {
     Container& container = containers_[target.container - 1];
-    count(items, container.depth, container.count);
+    count_items(items, container.depth, container.count);
   }
 
   void push_tuple(std::vector<Item> items) {
     Item item;
     item.kind = Item::Kind::kTuple;
-    count(items, item.depth, item.count);
+    count_items(items, item.depth, item.count);
     item.tuple = std::make_shared<TupleItems>(TupleItems{std::move(items)});
     push(std::move(item));
   }
@@ -155,7 +155,7 @@ class Machine {
     const GenericList list = target.value.toList();
     for (const Item& item : items) list.push_back(value_of(item, fail_));
   }
-  void set(const std::vector<Item>& items) {
+  void set_items(const std::vector<Item>& items) {
     Item& target = open_top();
     if (!target.value.isGenericDict() || items.size() % 2 != 0) fail("expected a dict");
     count_into(target, items);
@@ -169,7 +169,7 @@ class Machine {
   }
 
   IValue integer(uint64_t bytes) {
-    const std::string_view text = take(bytes);
+    const std::string_view text = read_bytes(bytes);
     if (bytes > sizeof(int64_t))
       fail(detail::str("an int of ", bytes, " bytes does not fit 64 bits"));
     uint64_t value = !text.empty() && text.back() < 0 ? ~uint64_t{0} : 0;
@@ -177,7 +177,7 @@ class Machine {
     return static_cast<int64_t>(value);
   }
   double big_endian_double() {
-    std::string bytes(take(sizeof(double)));
+    std::string bytes(read_bytes(sizeof(double)));
     std::reverse(bytes.begin(), bytes.end());
     double value;
     std::memcpy(&value, bytes.data(), sizeof value);
@@ -189,11 +189,11 @@ class Machine {
       case kNone: push(IValue()); break;
       case kTrue: push(true); break;
       case kFalse: push(false); break;
-      case kInt1: push(number<uint8_t>()); break;
-      case kInt2: push(number<uint16_t>()); break;
-      case kInt4: push(number<int32_t>()); break;
-      case kLong1: push(integer(number<uint8_t>())); break;
-      case kLong4: push(integer(number<uint32_t>())); break;
+      case kInt1: push(read_number<uint8_t>()); break;
+      case kInt2: push(read_number<uint16_t>()); break;
+      case kInt4: push(read_number<int32_t>()); break;
+      case kLong1: push(integer(read_number<uint8_t>())); break;
+      case kLong4: push(integer(read_number<uint32_t>())); break;
       case kFloat8: push(big_endian_double()); break;
       default: return false;
     }
@@ -204,37 +204,37 @@ class Machine {
     uint64_t bytes = 0;
     switch (op) {
       case kUnicode1:
-      case kString1: bytes = number<uint8_t>(); break;
+      case kString1: bytes = read_number<uint8_t>(); break;
       case kUnicode4:
-      case kString4: bytes = number<uint32_t>(); break;
-      case kUnicode8: bytes = number<uint64_t>(); break;
+      case kString4: bytes = read_number<uint32_t>(); break;
+      case kUnicode8: bytes = read_number<uint64_t>(); break;
       default: return false;
     }
-    push(std::string(take(bytes)));
+    push(std::string(read_bytes(bytes)));
     return true;
   }
 
   bool run_memo(uint8_t op) {
     switch (op) {
-      case kGet1: get(number<uint8_t>()); break;
-      case kGet4: get(number<uint32_t>()); break;
-      case kPut1: put(number<uint8_t>()); break;
-      case kPut4: put(number<uint32_t>()); break;
-      case kMemoize: put(static_cast<uint32_t>(memo_.size())); break;
+      case kGet1: get_memo(read_number<uint8_t>()); break;
+      case kGet4: get_memo(read_number<uint32_t>()); break;
+      case kPut1: put_memo(read_number<uint8_t>()); break;
+      case kPut4: put_memo(read_number<uint32_t>()); break;
+      case kMemoize: put_memo(static_cast<uint32_t>(memo_.size())); break;
       case kProtocol:
-        if (number<uint8_t>() > kNewestProtocol) fail("its protocol is newer than 5");
+        if (read_number<uint8_t>() > kNewestProtocol) fail("its protocol is newer than 5");
         break;
-      case kFrame: number<uint64_t>(); break;
+      case kFrame: read_number<uint64_t>(); break;
       default: return false;
     }
     return true;
   }
-  void get(uint32_t key) {
+  void get_memo(uint32_t key) {
     const auto found = memo_.find(key);
     if (found == memo_.end()) fail(detail::str("the memo has no ", key));
     push(found->second);
   }
-  void put(uint32_t key) {
+  void put_memo(uint32_t key) {
     if (stack_.empty() || stack_.back().kind == Item::Kind::kMark) fail("the stack is empty");
     Item item = stack_.back();
     item.is_new = false;
@@ -253,8 +253,8 @@ class Machine {
       case kTuple3: push_tuple(pop_some(3)); break;
       case kAppend: append(pop_some(1)); break;
       case kAppends: append(pop_to_mark()); break;
-      case kSetItem: set(pop_some(2)); break;
-      case kSetItems: set(pop_to_mark()); break;
+      case kSetItem: set_items(pop_some(2)); break;
+      case kSetItems: set_items(pop_to_mark()); break;
       case kPop: pop(); break;
       case kPopMark: pop_to_mark(); break;
       default: return false;
@@ -270,8 +270,8 @@ class Machine {
   bool run_call(uint8_t op) {
     switch (op) {
       case kGlobal: {
-        const std::string module = line();
-        push_global(module + "." + line());
+        const std::string module = read_line();
+        push_global(module + "." + read_line());
         break;
       }
       case kStackGlobal: {
@@ -322,7 +322,7 @@ class Machine {
     push(std::move(item));
   }
 
-  /// Sets the state of an object; that of an OrderedDict, its metadata, is ignored.
+  /// Sets the state of an object; ignores the state of an OrderedDict, its metadata.
   void build() {
     const Item state = pop();
     const Item& target = open_top();
@@ -341,9 +341,9 @@ class Machine {
     const Item id = pop();
     if (id.kind != Item::Kind::kTuple || id.tuple->items.size() < 5) fail("expected a storage");
     const std::vector<Item>& parts = id.tuple->items;
-    const bool fits = parts[1].kind == Item::Kind::kGlobal && parts[2].value.isString() &&
-                      parts[3].value.isString() && parts[4].value.isInt();
-    if (!fits || !parts[0].value.isString() || parts[0].value.toStringRef() != "storage")
+    const bool has_item_types = parts[1].kind == Item::Kind::kGlobal && parts[2].value.isString() &&
+                                parts[3].value.isString() && parts[4].value.isInt();
+    if (!has_item_types || !parts[0].value.isString() || parts[0].value.toStringRef() != "storage")
       fail("expected a storage");
     const ScalarType type = dtype_of_storage(parts[1].global);
     if (type == ScalarType::Undefined) fail(detail::str("`", parts[1].global, "` is no storage"));
@@ -357,8 +357,8 @@ class Machine {
   std::string_view pickle_;
   const PickleOptions& options_;
   PickleError fail_;
-  uint64_t most_values_;
-  size_t at_ = 0;
+  uint64_t max_values_;
+  size_t position_ = 0;
   std::vector<Item> stack_;
   std::vector<Container> containers_;  // by number, from 1
   std::map<uint32_t, Item> memo_;

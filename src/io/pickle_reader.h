@@ -16,7 +16,7 @@ struct StorageRef {
   int64_t numel = 0;
 };
 
-/// How a pickle is read.
+/// The options of unpickle().
 struct PickleOptions {
   std::string name;  // of the file, for errors
   /// Returns a tensor of one dimension over the whole storage.

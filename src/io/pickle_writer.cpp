@@ -18,7 +18,7 @@ namespace {
 
 using namespace pickle;
 
-constexpr int kWriteDepth = 256;
+constexpr int kMaxWriteDepth = 256;
 constexpr uint8_t kWrittenProtocol = 2;
 
 /// A tensor of one dimension over all of the storage, on the CPU.
@@ -49,8 +49,8 @@ class Writer {
   }
 
   void write(const IValue& value, int depth) {
-    HEARTH_CHECK(depth <= kWriteDepth, "cannot save values that are nested deeper than ",
-                 kWriteDepth, " levels, or contain themselves");
+    HEARTH_CHECK(depth <= kMaxWriteDepth, "cannot save values that are nested deeper than ",
+                 kMaxWriteDepth, " levels, or contain themselves");
     if (value.isTensor())
       write(value.toTensor());
     else if (value.isBool())
@@ -107,7 +107,7 @@ class Writer {
     out_ += value;
   }
 
-  /// Writes a class or function; all but the first time as a number.
+  /// Writes the name of a class or function, or a reference if it was written before.
   void write_global(const std::string& name) {
     const auto [entry, is_new] = memo_.try_emplace(name, static_cast<uint32_t>(memo_.size()));
     op(is_new ? kGlobal : kGet4);
@@ -173,22 +173,22 @@ class Writer {
 
   void write_storage(const Tensor& tensor) {
     const ScalarType type = tensor.scalar_type();
-    const size_t number = number_of_storage(tensor);
+    const size_t index = storage_index(tensor);
     op(kMark);
     write(std::string("storage"));
     write_global(storage_of_dtype(type));
-    write(std::to_string(number));
+    write(std::to_string(index));
     write(tensor.device().str());
-    write(pickled_.storages[number].numel());
+    write(pickled_.storages[index].numel());
     op(kTuple);
     op(kPersistentId);
   }
 
-  size_t number_of_storage(const Tensor& tensor) {
+  size_t storage_index(const Tensor& tensor) {
     const void* key = tensor.storage().unsafeGetStorageImpl();
     const size_t next = pickled_.storages.size();
     if (key) {
-      const auto [entry, is_new] = numbers_.try_emplace(key, next);
+      const auto [entry, is_new] = storage_indices_.try_emplace(key, next);
       HEARTH_CHECK(is_new || pickled_.storages[entry->second].dtype() == tensor.dtype(),
                    "Cannot save multiple tensors or storages that view the same data as different "
                    "types");
@@ -201,7 +201,7 @@ class Writer {
   Pickled pickled_;
   std::string& out_ = pickled_.pickle;
   std::map<std::string, uint32_t> memo_;
-  std::map<const void*, size_t> numbers_;  // of storages
+  std::map<const void*, size_t> storage_indices_;
 };
 
 }  // namespace

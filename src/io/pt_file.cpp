@@ -56,10 +56,10 @@ Device PtFile::device_of(const StorageRef& ref) const {
 }
 
 Tensor PtFile::storage(const StorageRef& ref) {
-  if (const auto known = storages_.find(ref.key); known != storages_.end()) {
-    HEARTH_CHECK(known->second.scalar_type() == ref.type, "cannot read '", name(), "': storage ",
-                 ref.key, " has two dtypes, ", known->second.scalar_type(), " and ", ref.type);
-    return known->second;
+  if (const auto found = storages_.find(ref.key); found != storages_.end()) {
+    HEARTH_CHECK(found->second.scalar_type() == ref.type, "cannot read '", name(), "': storage ",
+                 ref.key, " has two dtypes, ", found->second.scalar_type(), " and ", ref.type);
+    return found->second;
   }
   const Device device = device_of(ref);
   const TensorOptions options = TensorOptions(device).dtype(ref.type);

@@ -1,4 +1,4 @@
-// Values of files of Python by name, and the layouts of optimizers.
+// Values of Python's files by path, and the layouts of optimizers' state dicts.
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -13,8 +13,8 @@ namespace hearth::io {
 
 namespace {
 
-constexpr size_t kLongestPath = 1024;
-constexpr uint64_t kLeastBytes = 64 << 20;  // expanded tensors are much larger than their files
+constexpr size_t kMaxPathLength = 1024;
+constexpr uint64_t kMinByteLimit = 64 << 20;  // smaller tensors may come from any file
 
 std::string text_of_key(const IValue& key) {
   if (key.isString()) return key.toStringRef();
@@ -26,13 +26,14 @@ std::string text_of_key(const IValue& key) {
 class Flattener {
  public:
   Flattener(bool with_sizes, uint64_t file_bytes)
-      : with_sizes_(with_sizes), most_bytes_(std::max(kLeastBytes, file_bytes * kMostPerByte)) {}
+      : with_sizes_(with_sizes),
+        max_bytes_(std::max(kMinByteLimit, file_bytes * kMaxCompressionRatio)) {}
 
   NamedValues take() && { return std::move(values_); }
 
   void add(const std::string& path, const IValue& value) {
-    HEARTH_CHECK(path.size() <= kLongestPath, "the name of a value has more than ", kLongestPath,
-                 " letters: '", path.substr(0, 64), "…'");
+    HEARTH_CHECK(path.size() <= kMaxPathLength, "the name of a value has more than ",
+                 kMaxPathLength, " characters: '", path.substr(0, 64), "…'");
     if (value.isGenericDict()) {
       for (const auto& item : value.toGenericDict())
         add(join(path, text_of_key(item.key())), item.value());
@@ -58,12 +59,12 @@ class Flattener {
   void check_size(const std::string& path, const IValue& value) const {
     if (!value.isTensor() || !value.toTensor().has_storage()) return;
     const Tensor tensor = value.toTensor();
-    HEARTH_CHECK(uint64_t(tensor.nbytes()) <= most_bytes_, "'", path, "' has the sizes ",
+    HEARTH_CHECK(uint64_t(tensor.nbytes()) <= max_bytes_, "'", path, "' has the sizes ",
                  tensor.sizes(), ", far more elements than its file");
   }
 
   bool with_sizes_;
-  uint64_t most_bytes_;
+  uint64_t max_bytes_;
   NamedValues values_;
 };
 
@@ -76,7 +77,7 @@ NamedValues flatten(const IValue& value, bool with_sizes, uint64_t file_bytes) {
 }
 
 NamedValues named_values(const IValue& value) {
-  return flatten(value, false, UINT64_MAX / kMostPerByte);
+  return flatten(value, false, UINT64_MAX / kMaxCompressionRatio);
 }
 
 NamedTensors only_tensors(NamedValues values, const std::string& file) {
@@ -108,19 +109,19 @@ int64_t size_in(const IValue& dict, const std::string& key) {
   return size.toTensor().item<int64_t>();
 }
 
-/// A group's options and the keys of its parameters; they are numbered from `number` on.
-GenericDict group_from(const IValue& group, std::map<std::string, int64_t>& numbers) {
+/// A group's options and the indices of its parameters; new parameters get the next index.
+GenericDict group_from(const IValue& group, std::map<std::string, int64_t>& indices) {
   GenericDict result;
   if (const IValue options = find(group, "options"); options.isGenericDict())
     for (const auto& item : options.toGenericDict())
       result.insert_or_assign(item.key(), item.value());
   std::vector<IValue> params;
-  const int64_t count = size_in(group, "params/size");
-  for (int64_t i = 0; i < count; ++i) {
+  const int64_t num_params = size_in(group, "params/size");
+  for (int64_t i = 0; i < num_params; ++i) {
     const IValue key = find(group, detail::str("params/", i));
     HEARTH_CHECK(key.isString(), "expected the key of parameter ", i, " in an optimizer's archive");
-    const auto number = static_cast<int64_t>(numbers.size());
-    params.emplace_back(numbers.try_emplace(key.toStringRef(), number).first->second);
+    const auto index = static_cast<int64_t>(indices.size());
+    params.emplace_back(indices.try_emplace(key.toStringRef(), index).first->second);
   }
   result.insert_or_assign("params", std::move(params));
   return result;
@@ -131,15 +132,15 @@ GenericDict group_from(const IValue& group, std::map<std::string, int64_t>& numb
 IValue from_libtorch_optimizer(const IValue& value) {
   const IValue saved = find(value, "param_groups"), saved_state = find(value, "state");
   if (find(saved, "param_groups/size").isNone() || !saved_state.isGenericDict()) return value;
-  std::map<std::string, int64_t> numbers;
+  std::map<std::string, int64_t> indices;
   std::vector<IValue> groups;
-  const int64_t count = size_in(saved, "param_groups/size");
-  for (int64_t i = 0; i < count; ++i)
-    groups.emplace_back(group_from(find(saved, detail::str("param_groups/", i)), numbers));
+  const int64_t num_groups = size_in(saved, "param_groups/size");
+  for (int64_t i = 0; i < num_groups; ++i)
+    groups.emplace_back(group_from(find(saved, detail::str("param_groups/", i)), indices));
   GenericDict state, result;
   for (const auto& item : saved_state.toGenericDict())
-    if (const auto number = numbers.find(item.key().toStringRef()); number != numbers.end())
-      state.insert_or_assign(number->second, item.value());
+    if (const auto index = indices.find(item.key().toStringRef()); index != indices.end())
+      state.insert_or_assign(index->second, item.value());
   result.insert_or_assign("state", state);
   result.insert_or_assign("param_groups", std::move(groups));
   return result;
@@ -163,7 +164,7 @@ IValue python_value(const IValue& value) {
   return is_list ? IValue(std::move(items)) : ivalue::Tuple::create(std::move(items));
 }
 
-/// A group with its parameters numbered from `first` on.
+/// A group whose parameters have the indices from `first` on; advances `first`.
 GenericDict python_group(const IValue& group, int64_t& first) {
   GenericDict result;
   for (const auto& item : group.toGenericDict()) {
@@ -179,14 +180,14 @@ GenericDict python_group(const IValue& group, int64_t& first) {
   return result;
 }
 
-/// The number of a parameter, from the key of its state.
-int64_t number_from(const std::string& key) {
-  int64_t number = 0;
+/// The index of a parameter, from the key of its state.
+int64_t index_from(const std::string& key) {
+  int64_t index = 0;
   const char* end = key.data() + key.size();
-  const auto [stop, error] = std::from_chars(key.data(), end, number);
+  const auto [stop, error] = std::from_chars(key.data(), end, index);
   HEARTH_CHECK(error == std::errc() && stop == end, "to_python: expected the number of a ",
                "parameter under 'state', but got '", key, "'");
-  return number;
+  return index;
 }
 
 /// The states of all parameters; Python counts steps in tensors.
@@ -198,23 +199,23 @@ GenericDict python_state(const IValue& states) {
       state.insert(part.key(), part.key().toStringRef() == "step" && part.value().isInt()
                                    ? IValue(full({}, part.value().toInt(), kFloat))
                                    : python_value(part.value()));
-    result.insert(number_from(item.key().toStringRef()), state);
+    result.insert(index_from(item.key().toStringRef()), state);
   }
   return result;
 }
 
-/// The dict, with a dict for each part of the keys before the last dot.
+/// Splits the keys at dots into nested dicts.
 GenericDict nested(const optim::StateDict& dict) {
   GenericDict root;
   for (const auto& [key, value] : dict) {
-    GenericDict at = root;
+    GenericDict current = root;
     size_t begin = 0;
     for (size_t dot; (dot = key.find('.', begin)) != std::string::npos; begin = dot + 1) {
       const std::string name = key.substr(begin, dot - begin);
-      at.insert(name, GenericDict());
-      at = at.at(name).toGenericDict();
+      current.insert(name, GenericDict());
+      current = current.at(name).toGenericDict();
     }
-    at.insert(key.substr(begin), value);
+    current.insert(key.substr(begin), value);
   }
   return root;
 }

@@ -5,7 +5,7 @@
 
 namespace hearth::io {
 
-/// The bytes [begin, end) of a file as a tensor of these sizes. If may_map, a large one maps the
+/// The bytes [begin, end) of a file as a tensor of these sizes. If may_map, a large tensor maps the
 /// file's pages copy-on-write. Bools become 0 or 1.
 Tensor read_tensor(const Bytes& bytes, uint64_t begin, uint64_t end, IntArrayRef sizes,
                    ScalarType type, bool may_map);

@@ -62,8 +62,8 @@ const Metadata& SafetensorsFile::metadata() const { return state_->header.metada
 
 Tensor SafetensorsFile::get_tensor(const std::string& name, std::optional<Device> device,
                                    bool copy) const {
-  const bool moves = device && !device->is_cpu();
-  const Tensor tensor = state_->read(state_->entry(name), moves || !copy);
+  const bool changes_device = device && !device->is_cpu();
+  const Tensor tensor = state_->read(state_->entry(name), changes_device || !copy);
   return device ? tensor.to(TensorOptions(*device).dtype(tensor.scalar_type())) : tensor;
 }
 
@@ -88,7 +88,8 @@ TensorEntry entry_for(const std::string& name, const Tensor& tensor) {
   return {name, dtype, tensor.sizes().vec(), 0, tensor.nbytes()};
 }
 
-/// Sets the tensors' offsets and returns their order: by descending element size, which aligns all.
+/// Sets the tensors' offsets, given their sizes as `end`, and returns their order: by descending
+/// element size, which aligns all tensors.
 std::vector<size_t> lay_out(SafetensorsHeader& header) {
   std::vector<size_t> order(header.tensors.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -122,8 +123,8 @@ void save_safetensors(const NamedTensors& tensors, const ByteSink& sink, const M
   sink(begin.data(), begin.size());
   const NoGradGuard no_history;
   for (const size_t i : order) {
-    const Tensor plain = tensors[i].second.detach().cpu().contiguous();
-    if (plain.nbytes() > 0) sink(plain.data_ptr(), plain.nbytes());
+    const Tensor contiguous = tensors[i].second.detach().cpu().contiguous();
+    if (contiguous.nbytes() > 0) sink(contiguous.data_ptr(), contiguous.nbytes());
   }
 }
 

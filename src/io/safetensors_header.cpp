@@ -11,7 +11,7 @@ namespace hearth::io {
 namespace {
 
 constexpr size_t kLengthBytes = sizeof(uint64_t);
-constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // as in the reference implementation
 constexpr size_t kSafetensorsAlignment = 64;
 
 constexpr FileDtype kDtypes[] = {
@@ -48,26 +48,27 @@ uint64_t header_length(const Bytes& bytes) {
         "hearth::io::load_pt and torch::load read");
   refuse_old_pickle(bytes);
   const auto length = number_at<uint64_t>(bytes, 0);
-  const uint64_t left = bytes.size() - kLengthBytes;
-  if (length > kLongestHeader || length > left)
-    bad_bytes(name, 0, "expected the header's length, at most ", std::min(left, kLongestHeader),
-              " bytes here, but got ", length, ": the file is damaged or no file of tensors");
+  const uint64_t num_remaining = bytes.size() - kLengthBytes;
+  if (length > kMaxHeaderBytes || length > num_remaining)
+    bad_bytes(name, 0, "expected the header's length, at most ",
+              std::min(num_remaining, kMaxHeaderBytes), " bytes here, but got ", length,
+              ": the file is damaged or no file of tensors");
   if (length < 2 || bytes.text(kLengthBytes, kLengthBytes + 1) != "{")
     bad_bytes(name, kLengthBytes, "expected the header, which begins with '{'");
   return length;
 }
 
-uint64_t elements_of(const std::string& file, const TensorEntry& entry) {
-  uint64_t count = 1, without_zeros = 1;
+uint64_t num_elements(const std::string& file, const TensorEntry& entry) {
+  uint64_t product = 1, without_zeros = 1;
   for (const int64_t size : entry.sizes) {
-    count *= static_cast<uint64_t>(size);
+    product *= static_cast<uint64_t>(size);
     if (__builtin_mul_overflow(without_zeros, uint64_t(std::max<int64_t>(size, 1)),
                                &without_zeros) ||
         without_zeros > uint64_t{INT64_MAX} / 64)
       bad_bytes(file, kLengthBytes, "the sizes of tensor '", entry.name, "', ",
                 IntArrayRef(entry.sizes), ", are too large");
   }
-  return count;
+  return product;
 }
 
 /// Throws unless the tensors cover the data without gaps and overlaps.
@@ -80,7 +81,7 @@ void check_offsets(const Bytes& bytes, const SafetensorsHeader& header) {
   });
   uint64_t expected = 0;
   for (const TensorEntry* entry : sorted) {
-    const uint64_t bits = elements_of(bytes.name(), *entry) * entry->dtype->bits;
+    const uint64_t bits = num_elements(bytes.name(), *entry) * entry->dtype->bits;
     if (entry->begin != expected)
       bad_bytes(bytes.name(), header.data_begin + expected, "expected tensor '", entry->name,
                 "' to begin here, but its offset says ", entry->begin, " instead of ", expected);
@@ -125,9 +126,9 @@ std::string header_text(const SafetensorsHeader& header) {
   json.append((kSafetensorsAlignment - unpadded % kSafetensorsAlignment) % kSafetensorsAlignment,
               ' ');
   const uint64_t length = json.size();
-  HEARTH_CHECK(length <= kLongestHeader, "cannot save ", header.tensors.size(), " tensors and ",
+  HEARTH_CHECK(length <= kMaxHeaderBytes, "cannot save ", header.tensors.size(), " tensors and ",
                header.metadata.size(), " metadata: the header would have ", length,
-               " bytes, but readers accept at most ", kLongestHeader);
+               " bytes, but readers accept at most ", kMaxHeaderBytes);
   std::string text;
   append_number(text, length);
   return text + json;

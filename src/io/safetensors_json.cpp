@@ -17,10 +17,11 @@ class Characters {
   using pointer = const char*;
   using reference = const char&;
 
-  Characters(const char* at, const char** read) : at_(at), read_(read) {}
-  const char& operator*() const { return *at_; }
+  Characters(const char* position, const char** last_read)
+      : position_(position), last_read_(last_read) {}
+  const char& operator*() const { return *position_; }
   Characters& operator++() {
-    *read_ = ++at_;
+    *last_read_ = ++position_;
     return *this;
   }
   Characters operator++(int) {
@@ -28,18 +29,19 @@ class Characters {
     ++*this;
     return before;
   }
-  bool operator==(const Characters& other) const { return at_ == other.at_; }
-  bool operator!=(const Characters& other) const { return at_ != other.at_; }
+  bool operator==(const Characters& other) const { return position_ == other.position_; }
+  bool operator!=(const Characters& other) const { return position_ != other.position_; }
 
  private:
-  const char* at_;
-  const char** read_;
+  const char* position_;
+  const char** last_read_;
 };
 
-/// Receives the parser's events; unexpected ones are refused at once, which limits the nesting.
+/// Receives the parser's events; throws at the first unexpected one, which limits the nesting.
 class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  HeaderReader(const Bytes& bytes, const char* const* read) : bytes_(bytes), read_(read) {}
+  HeaderReader(const Bytes& bytes, const char* const* last_read)
+      : bytes_(bytes), last_read_(last_read) {}
 
   SafetensorsHeader take() { return std::move(header_); }
 
@@ -50,9 +52,9 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { refuse("binary data"); }
 
   bool number_unsigned(number_unsigned_t value) override {
-    if (where_ == Where::kShape)
+    if (state_ == State::kShape)
       add_size(value);
-    else if (where_ == Where::kOffsets && offsets_ < 2)
+    else if (state_ == State::kOffsets && offsets_ < 2)
       (offsets_++ == 0 ? entry_.begin : entry_.end) = value;
     else
       refuse("a number");
@@ -60,9 +62,9 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool string(string_t& value) override {
-    if (where_ == Where::kMetadata) {
+    if (state_ == State::kMetadata) {
       header_.metadata.emplace_back(std::move(key_), std::move(value));
-    } else if (where_ == Where::kTensor && key_ == "dtype") {
+    } else if (state_ == State::kTensor && key_ == "dtype") {
       entry_.dtype = file_dtype(value);
       if (!entry_.dtype) fail("tensor '", entry_.name, "' has the unknown dtype '", value, "'");
     } else {
@@ -72,13 +74,13 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool start_object(size_t) override {
-    if (where_ == Where::kStart) {
-      where_ = Where::kRoot;
-    } else if (where_ == Where::kRoot && key_ == kMetadataKey) {
-      where_ = Where::kMetadata;
+    if (state_ == State::kStart) {
+      state_ = State::kRoot;
+    } else if (state_ == State::kRoot && key_ == kMetadataKey) {
+      state_ = State::kMetadata;
       seen_.clear();
-    } else if (where_ == Where::kRoot) {
-      where_ = Where::kTensor;
+    } else if (state_ == State::kRoot) {
+      state_ = State::kTensor;
       seen_.clear();
       entry_ = TensorEntry();
       entry_.name = std::move(key_);
@@ -89,36 +91,36 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool key(string_t& value) override {
-    if (where_ == Where::kTensor && value != "dtype" && value != "shape" && value != "data_offsets")
+    if (state_ == State::kTensor && value != "dtype" && value != "shape" && value != "data_offsets")
       fail("tensor '", entry_.name, "' has '", value, "' where dtype, shape or data_offsets are ",
            "expected");
-    auto& seen = where_ == Where::kRoot ? names_ : seen_;
+    auto& seen = state_ == State::kRoot ? names_ : seen_;
     if (!seen.insert(value).second) fail("'", value, "' occurs twice");
     key_ = std::move(value);
     return true;
   }
 
   bool end_object() override {
-    if (where_ == Where::kTensor) {
+    if (state_ == State::kTensor) {
       if (seen_.size() != 3)
         fail("tensor '", entry_.name, "' does not have all of dtype, shape and data_offsets");
       header_.tensors.push_back(std::move(entry_));
     }
-    where_ = where_ == Where::kRoot ? Where::kEnd : Where::kRoot;
+    state_ = state_ == State::kRoot ? State::kEnd : State::kRoot;
     return true;
   }
 
   bool start_array(size_t) override {
-    if (where_ != Where::kTensor || key_ == "dtype") refuse("an array");
-    where_ = key_ == "shape" ? Where::kShape : Where::kOffsets;
+    if (state_ != State::kTensor || key_ == "dtype") refuse("an array");
+    state_ = key_ == "shape" ? State::kShape : State::kOffsets;
     offsets_ = 0;
     return true;
   }
 
   bool end_array() override {
-    if (where_ == Where::kOffsets && offsets_ != 2)
+    if (state_ == State::kOffsets && offsets_ != 2)
       fail("tensor '", entry_.name, "' needs two data_offsets");
-    where_ = Where::kTensor;
+    state_ = State::kTensor;
     return true;
   }
 
@@ -130,15 +132,15 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  enum class Where { kStart, kRoot, kMetadata, kTensor, kShape, kOffsets, kEnd };
+  enum class State { kStart, kRoot, kMetadata, kTensor, kShape, kOffsets, kEnd };
 
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
     const auto* first = reinterpret_cast<const char*>(bytes_.data());
-    bad_bytes(bytes_.name(), static_cast<uint64_t>(*read_ - first), parts...);
+    bad_bytes(bytes_.name(), static_cast<uint64_t>(*last_read_ - first), parts...);
   }
 
-  [[noreturn]] void refuse(const char* what) const {
+  [[noreturn]] void refuse(const char* found) const {
     static constexpr const char* kExpected[] = {
         "an object",
         "an object for each name",
@@ -148,7 +150,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
         "two offsets",
         "the end of the header",
     };
-    fail("expected ", kExpected[static_cast<int>(where_)], ", but there is ", what);
+    fail("expected ", kExpected[static_cast<int>(state_)], ", but there is ", found);
   }
 
   void add_size(uint64_t size) {
@@ -158,10 +160,10 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   const Bytes& bytes_;
-  const char* const* read_;
+  const char* const* last_read_;
   SafetensorsHeader header_;
   TensorEntry entry_;
-  Where where_ = Where::kStart;
+  State state_ = State::kStart;
   int offsets_ = 0;
   std::string key_;
   std::unordered_set<std::string> names_, seen_;
@@ -187,10 +189,10 @@ void append_entry(std::string& out, const TensorEntry& entry) {
 
 SafetensorsHeader parse_header_json(const Bytes& bytes, uint64_t begin, uint64_t end) {
   const std::string_view text = bytes.text(begin, end);
-  const char* read = text.data();
-  HeaderReader reader(bytes, &read);
-  nlohmann::json::sax_parse(Characters(text.data(), &read),
-                            Characters(text.data() + text.size(), &read), &reader);
+  const char* last_read = text.data();
+  HeaderReader reader(bytes, &last_read);
+  nlohmann::json::sax_parse(Characters(text.data(), &last_read),
+                            Characters(text.data() + text.size(), &last_read), &reader);
   return reader.take();
 }
 

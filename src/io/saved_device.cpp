@@ -4,11 +4,11 @@
 
 namespace hearth::io {
 
-void check_reachable(const std::string& what, Device device) {
+void check_reachable(const std::string& name, Device device) {
   HEARTH_CHECK(!device.is_cuda() || cuda::is_available(),
                "Attempting to deserialize object on a CUDA device but cuda::is_available() is "
                "false: ",
-               cuda::why_not(), " '", what, "' was saved on ", device,
+               cuda::why_not(), " '", name, "' was saved on ", device,
                "; name the device to load it to: load(value, path, kCPU)");
 }
 

@@ -7,6 +7,6 @@
 namespace hearth::io {
 
 /// Throws PyTorch's error if a value was saved on a GPU and there is none.
-void check_reachable(const std::string& what, Device device);
+void check_reachable(const std::string& name, Device device);
 
 }  // namespace hearth::io

@@ -14,7 +14,7 @@ struct ShardIndex {
   std::vector<std::pair<std::string, std::string>> files;  // names of tensors and their files
 };
 
-/// Parses an index's JSON; `path` is for errors. File names have no folder.
+/// Parses an index's JSON; `path` is for errors. Throws if a file name has a folder.
 ShardIndex parse_shard_index(std::string_view json, const std::string& path);
 std::string shard_index_text(const ShardIndex& index);
 

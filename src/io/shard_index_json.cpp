@@ -10,11 +10,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kIndexDepth = 8;
-constexpr const char* kMap = "weight_map";
+constexpr int kMaxIndexDepth = 8;
+constexpr const char* kWeightMap = "weight_map";
 
 ordered_json parse(std::string_view json, const std::string& path) {
-  HEARTH_CHECK(json_depth(json) <= kIndexDepth, "cannot read '", path,
+  HEARTH_CHECK(json_depth(json) <= kMaxIndexDepth, "cannot read '", path,
                "': its JSON is nested too deeply");
   try {
     return ordered_json::parse(json);
@@ -27,10 +27,11 @@ ordered_json parse(std::string_view json, const std::string& path) {
 
 ShardIndex parse_shard_index(std::string_view json, const std::string& path) {
   const ordered_json root = parse(json, path);
-  HEARTH_CHECK(root.is_object() && root.contains(kMap) && root[kMap].is_object(), "cannot read '",
-               path, "': expected an object '", kMap, "' with the files of tensors");
+  HEARTH_CHECK(root.is_object() && root.contains(kWeightMap) && root[kWeightMap].is_object(),
+               "cannot read '", path, "': expected an object '", kWeightMap,
+               "' with the files of tensors");
   ShardIndex index;
-  for (const auto& [name, file] : root[kMap].items()) {
+  for (const auto& [name, file] : root[kWeightMap].items()) {
     HEARTH_CHECK(file.is_string(), "cannot read '", path, "': expected a file for tensor '", name,
                  "'");
     const auto& text = file.get_ref<const std::string&>();
@@ -44,7 +45,7 @@ ShardIndex parse_shard_index(std::string_view json, const std::string& path) {
 std::string shard_index_text(const ShardIndex& index) {
   ordered_json root;
   root["metadata"]["total_size"] = index.total_bytes;
-  ordered_json& map = root[kMap] = ordered_json::object();
+  ordered_json& map = root[kWeightMap] = ordered_json::object();
   for (const auto& [name, file] : index.files) map.push_back({name, file});
   return root.dump(2) + "\n";
 }

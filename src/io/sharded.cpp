@@ -14,9 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kSingle = "model.safetensors", *kIndex = "model.safetensors.index.json";
+constexpr const char *kSingleFile = "model.safetensors",
+                     *kIndexFile = "model.safetensors.index.json";
 
-/// The parts' tensors, each part no larger than the limit, unless it has one tensor only.
+/// Splits the tensors into parts of at most `max_bytes`; a larger tensor is a part of its own.
 std::vector<NamedTensors> split(const NamedTensors& tensors, uint64_t max_bytes) {
   std::vector<NamedTensors> parts(1);
   uint64_t bytes = 0;
@@ -33,9 +34,9 @@ std::vector<NamedTensors> split(const NamedTensors& tensors, uint64_t max_bytes)
   return parts;
 }
 
-std::string shard_name(size_t number, size_t count) {
+std::string shard_name(size_t shard, size_t num_shards) {
   char name[80];
-  std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", number, count);
+  std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", shard, num_shards);
   return name;
 }
 
@@ -45,9 +46,9 @@ NamedTensors load_sharded_safetensors(const std::string& path, std::optional<Dev
   fs::path index_path = path;
   std::error_code ignored;  // map_file throws
   if (fs::is_directory(index_path, ignored)) {
-    index_path /= kIndex;
+    index_path /= kIndexFile;
     if (!fs::exists(index_path, ignored))
-      return load_safetensors((fs::path(path) / kSingle).string(), device);
+      return load_safetensors((fs::path(path) / kSingleFile).string(), device);
   }
   const BytesPtr bytes = map_file(index_path.string());
   const ShardIndex index = parse_shard_index(bytes->text(0, bytes->size()), index_path.string());
@@ -67,7 +68,7 @@ void save_sharded_safetensors(const NamedTensors& tensors, const std::string& fo
                               uint64_t max_shard_bytes, const Metadata& metadata) {
   const std::vector<NamedTensors> parts = split(tensors, max_shard_bytes);
   const fs::path base = folder;
-  if (parts.size() == 1) return save_safetensors(tensors, (base / kSingle).string(), metadata);
+  if (parts.size() == 1) return save_safetensors(tensors, (base / kSingleFile).string(), metadata);
   ShardIndex index;
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string file = shard_name(i + 1, parts.size());
@@ -77,7 +78,7 @@ void save_sharded_safetensors(const NamedTensors& tensors, const std::string& fo
       index.total_bytes += tensor.nbytes();
     }
   }
-  write_file((base / kIndex).string(), shard_index_text(index));
+  write_file((base / kIndexFile).string(), shard_index_text(index));
 }
 
 }  // namespace hearth::io

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <string_view>
 
-/// The records of zip archives, by their signatures, lengths and places of fields.
+/// The signatures and lengths of the records of zip archives, and values of their fields.
 namespace hearth::io::zip {
 
 inline constexpr std::string_view kLocal = "PK\3\4", kCentral = "PK\1\2", kEnd = "PK\5\6",
                                   kEnd64 = "PK\6\6", kLocator64 = "PK\6\7";
 inline constexpr uint64_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
                           kLocator64Bytes = 20, kExtraHeadBytes = 4;
-inline constexpr uint64_t kLongestComment = 0xffff;
+inline constexpr uint64_t kMaxCommentBytes = 0xffff;
 inline constexpr uint64_t kIn64 = 0xffffffff;  // a 32-bit field whose value is in the 64-bit extra
 inline constexpr uint64_t kCountIn64 = 0xffff;
 inline constexpr uint16_t kExtra64 = 1;                // id of the extra field with 64-bit values

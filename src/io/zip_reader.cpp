@@ -11,7 +11,7 @@ namespace hearth::io {
 
 namespace {
 
-/// The place of the central directory.
+/// The offset, bytes and number of entries of the central directory.
 struct Directory {
   uint64_t begin = 0, size = 0, count = 0;
 };
@@ -22,36 +22,36 @@ class DirectoryReader {
   explicit DirectoryReader(const Bytes& bytes) : bytes_(bytes) {}
 
   std::vector<ZipEntry> read() {
-    const Directory place = find();
+    const Directory directory = find();
     std::vector<ZipEntry> entries;
-    const uint64_t end = place.begin + place.size;
-    uint64_t at = place.begin;
-    for (uint64_t i = 0; i < place.count; ++i) entries.push_back(read_entry(at, end));
-    for (ZipEntry& entry : entries) find_content(entry, place.begin);
+    const uint64_t end = directory.begin + directory.size;
+    uint64_t offset = directory.begin;
+    for (uint64_t i = 0; i < directory.count; ++i) entries.push_back(read_entry(offset, end));
+    for (ZipEntry& entry : entries) find_content(entry, directory.begin);
     check_overlaps(entries);
     return entries;
   }
 
  private:
   template <class... Parts>
-  [[noreturn]] void fail(uint64_t at, const Parts&... parts) const {
-    bad_bytes(bytes_.name(), at, parts...);
+  [[noreturn]] void fail(uint64_t offset, const Parts&... parts) const {
+    bad_bytes(bytes_.name(), offset, parts...);
   }
   template <class T>
-  uint64_t get(uint64_t at) const {
-    return number_at<T>(bytes_, at);
+  uint64_t read_number(uint64_t offset) const {
+    return number_at<T>(bytes_, offset);
   }
-  bool is_at(std::string_view signature, uint64_t at, uint64_t length) const {
-    return at <= bytes_.size() && bytes_.size() - at >= length &&
-           bytes_.text(at, at + signature.size()) == signature;
+  bool has_record(std::string_view signature, uint64_t offset, uint64_t length) const {
+    return offset <= bytes_.size() && bytes_.size() - offset >= length &&
+           bytes_.text(offset, offset + signature.size()) == signature;
   }
 
   uint64_t find_end() const {
     using namespace zip;
     const uint64_t size = bytes_.size();
-    for (uint64_t back = kEndBytes; back <= std::min(size, kEndBytes + kLongestComment); ++back)
-      if (is_at(kEnd, size - back, kEndBytes) &&
-          get<uint16_t>(size - back + 20) == back - kEndBytes)
+    for (uint64_t back = kEndBytes; back <= std::min(size, kEndBytes + kMaxCommentBytes); ++back)
+      if (has_record(kEnd, size - back, kEndBytes) &&
+          read_number<uint16_t>(size - back + 20) == back - kEndBytes)
         return size - back;
     fail(size, "expected the end of the zip archive's directory: the file is truncated or no zip");
   }
@@ -59,76 +59,81 @@ class DirectoryReader {
   Directory find() const {
     using namespace zip;
     const uint64_t end = find_end();
-    Directory place{get<uint32_t>(end + 16), get<uint32_t>(end + 12), get<uint16_t>(end + 10)};
+    Directory directory{read_number<uint32_t>(end + 16), read_number<uint32_t>(end + 12),
+                        read_number<uint16_t>(end + 10)};
     uint64_t limit = end;
-    if (end >= kLocator64Bytes && is_at(kLocator64, end - kLocator64Bytes, kLocator64Bytes) &&
-        (place.begin == kIn64 || place.size == kIn64 || place.count == kCountIn64)) {
-      limit = get<uint64_t>(end - kLocator64Bytes + 8);
-      if (limit > end || !is_at(kEnd64, limit, kEnd64Bytes))
-        fail(end - kLocator64Bytes, "expected the place of the 64-bit directory's end");
-      place = {get<uint64_t>(limit + 48), get<uint64_t>(limit + 40), get<uint64_t>(limit + 32)};
+    if (end >= kLocator64Bytes && has_record(kLocator64, end - kLocator64Bytes, kLocator64Bytes) &&
+        (directory.begin == kIn64 || directory.size == kIn64 || directory.count == kCountIn64)) {
+      limit = read_number<uint64_t>(end - kLocator64Bytes + 8);
+      if (limit > end || !has_record(kEnd64, limit, kEnd64Bytes))
+        fail(end - kLocator64Bytes, "expected the offset of the 64-bit directory's end");
+      directory = {read_number<uint64_t>(limit + 48), read_number<uint64_t>(limit + 40),
+                   read_number<uint64_t>(limit + 32)};
     }
-    if (place.begin > limit || place.size > limit - place.begin ||
-        place.count > place.size / kCentralBytes)
-      fail(end, "the zip archive's directory, ", place.count, " entries in ", place.size,
-           " bytes from byte ", place.begin, ", is not in the file");
-    return place;
+    if (directory.begin > limit || directory.size > limit - directory.begin ||
+        directory.count > directory.size / kCentralBytes)
+      fail(end, "the zip archive's directory, ", directory.count, " entries in ", directory.size,
+           " bytes from byte ", directory.begin, ", is not in the file");
+    return directory;
   }
 
-  ZipEntry read_entry(uint64_t& at, uint64_t end) const {
+  ZipEntry read_entry(uint64_t& offset, uint64_t end) const {
     using namespace zip;
-    if (end - at < kCentralBytes || !is_at(kCentral, at, kCentralBytes))
-      fail(at, "expected an entry of the zip archive's directory");
-    const uint64_t name_bytes = get<uint16_t>(at + 28), extra_bytes = get<uint16_t>(at + 30),
-                   comment_bytes = get<uint16_t>(at + 32), name = at + kCentralBytes,
-                   extra = name + name_bytes, next = extra + extra_bytes + comment_bytes;
-    if (next > end) fail(at, "expected an entry that ends inside the zip archive's directory");
+    if (end - offset < kCentralBytes || !has_record(kCentral, offset, kCentralBytes))
+      fail(offset, "expected an entry of the zip archive's directory");
+    const uint64_t name_bytes = read_number<uint16_t>(offset + 28),
+                   extra_bytes = read_number<uint16_t>(offset + 30),
+                   comment_bytes = read_number<uint16_t>(offset + 32),
+                   name = offset + kCentralBytes, extra = name + name_bytes,
+                   next = extra + extra_bytes + comment_bytes;
+    if (next > end) fail(offset, "expected an entry that ends inside the zip archive's directory");
     ZipEntry entry;
     entry.name = bytes_.text(name, extra);
-    const uint64_t method = get<uint16_t>(at + 10);
-    if ((get<uint16_t>(at + 8) & kEncrypted) || (method != kStored && method != kDeflated))
-      fail(at, "'", entry.name, "' is encrypted or compressed by another method than deflate");
-    entry.deflated = method == kDeflated;
-    entry.checksum = number_at<uint32_t>(bytes_, at + 16);
-    entry.size = get<uint32_t>(at + 24);
-    entry.end = get<uint32_t>(at + 20);    // the length of its bytes, until find_content
-    entry.begin = get<uint32_t>(at + 42);  // the place of its local header
+    const uint64_t method = read_number<uint16_t>(offset + 10);
+    if ((read_number<uint16_t>(offset + 8) & kEncrypted) ||
+        (method != kStored && method != kDeflated))
+      fail(offset, "'", entry.name, "' is encrypted or compressed by another method than deflate");
+    entry.is_deflated = method == kDeflated;
+    entry.checksum = number_at<uint32_t>(bytes_, offset + 16);
+    entry.size = read_number<uint32_t>(offset + 24);
+    entry.end = read_number<uint32_t>(offset + 20);  // the length of its bytes, until find_content
+    entry.begin = read_number<uint32_t>(offset + 42);  // the offset of its local header
     read_extra64(entry, extra, extra + extra_bytes);
-    at = next;
+    offset = next;
     return entry;
   }
 
-  /// Replaces saturated values by those of the 64-bit extra field.
-  void read_extra64(ZipEntry& entry, uint64_t at, uint64_t end) const {
+  /// Replaces saturated values by the values of the 64-bit extra field.
+  void read_extra64(ZipEntry& entry, uint64_t offset, uint64_t end) const {
     using namespace zip;
-    while (end - at >= kExtraHeadBytes) {
-      const uint64_t id = get<uint16_t>(at), length = get<uint16_t>(at + 2);
-      at += kExtraHeadBytes;
-      if (length > end - at) fail(at, "expected an extra field that ends inside its entry");
-      uint64_t left = length;
+    while (end - offset >= kExtraHeadBytes) {
+      const uint64_t id = read_number<uint16_t>(offset), length = read_number<uint16_t>(offset + 2);
+      offset += kExtraHeadBytes;
+      if (length > end - offset) fail(offset, "expected an extra field that ends inside its entry");
+      uint64_t num_remaining = length;
       for (uint64_t* value : {&entry.size, &entry.end, &entry.begin}) {
-        if (id != kExtra64 || *value != kIn64 || left < sizeof(uint64_t)) continue;
-        *value = get<uint64_t>(at + length - left);
-        left -= sizeof(uint64_t);
+        if (id != kExtra64 || *value != kIn64 || num_remaining < sizeof(uint64_t)) continue;
+        *value = read_number<uint64_t>(offset + length - num_remaining);
+        num_remaining -= sizeof(uint64_t);
       }
-      at += length;
+      offset += length;
     }
   }
 
-  /// Finds an entry's bytes behind its local header.
+  /// Finds an entry's bytes after its local header.
   void find_content(ZipEntry& entry, uint64_t limit) const {
     using namespace zip;
     const uint64_t header = entry.begin, length = entry.end;
-    if (header > limit || limit - header < kLocalBytes || !is_at(kLocal, header, kLocalBytes))
+    if (header > limit || limit - header < kLocalBytes || !has_record(kLocal, header, kLocalBytes))
       fail(std::min(header, bytes_.size()), "expected '", entry.name, "' of the zip archive");
-    const uint64_t name = header + kLocalBytes, name_bytes = get<uint16_t>(header + 26);
-    entry.begin = name + name_bytes + get<uint16_t>(header + 28);
+    const uint64_t name = header + kLocalBytes, name_bytes = read_number<uint16_t>(header + 26);
+    entry.begin = name + name_bytes + read_number<uint16_t>(header + 28);
     if (entry.begin > limit || length > limit - entry.begin)
       fail(header, "expected '", entry.name, "' with ", length, " bytes to end inside the file");
     if (bytes_.text(name, name + name_bytes) != entry.name)
       fail(header, "expected '", entry.name, "', but the local header has another name");
     entry.end = entry.begin + length;
-    if (entry.deflated ? entry.size / kMostPerByte > length : entry.size != length)
+    if (entry.is_deflated ? entry.size / kMaxCompressionRatio > length : entry.size != length)
       fail(header, "'", entry.name, "' has ", length, " bytes, which cannot hold ", entry.size);
   }
 
@@ -164,11 +169,11 @@ void ZipReader::check(const ZipEntry& entry, const void* content) const {
   if (entry.checksum == 0) return;  // Python wrote it with set_crc32_options(False)
   const uint32_t found = crc32(content, entry.size);
   if (found == entry.checksum) return;
-  const std::string what =
+  const std::string message =
       detail::str("'", entry.name, "' is damaged: its bytes have the checksum ", found, ", but ",
                   entry.checksum, " was saved with them");
-  if (!damage_) bad_bytes(name(), entry.begin, what);
-  damage_->push_back(what);
+  if (!damage_) bad_bytes(name(), entry.begin, message);
+  damage_->push_back(message);
 }
 
 std::string ZipReader::text(const ZipEntry& entry) const {
@@ -177,7 +182,7 @@ std::string ZipReader::text(const ZipEntry& entry) const {
 }
 
 ZipReader::Part ZipReader::part(const ZipEntry& entry) const {
-  if (!entry.deflated) {
+  if (!entry.is_deflated) {
     check(entry, bytes_->data() + entry.begin);
     return {bytes_, entry.begin, entry.end};
   }

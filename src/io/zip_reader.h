@@ -16,11 +16,11 @@ struct ZipEntry {
   uint64_t begin = 0, end = 0;  // of its bytes in the archive
   uint64_t size = 0;            // decompressed
   uint32_t checksum = 0;
-  bool deflated = false;
+  bool is_deflated = false;
 };
 
 /// Reads a zip archive. All entries are guaranteed to lie inside the file, without overlaps, and to
-/// be no larger than their bytes can hold.
+/// be no larger than their bytes can be after decompression.
 class ZipReader {
  public:
   explicit ZipReader(BytesPtr bytes);
@@ -31,15 +31,15 @@ class ZipReader {
   const std::string& name() const { return bytes_->name(); }
   const std::vector<ZipEntry>& entries() const { return entries_; }  ///< in the directory's order
   const ZipEntry* find(const std::string& name) const;               ///< null if there is none
-  /// The content, with its checksum verified.
+  /// The content of an entry; verifies its checksum.
   std::string text(const ZipEntry& entry) const;
-  /// The same as a part of the archive, or of a buffer if it is deflated.
+  /// The content of an entry, in the archive or, if it is deflated, in a buffer.
   struct Part {
     BytesPtr bytes;
     uint64_t begin, end;
   };
   Part part(const ZipEntry& entry) const;
-  /// Adds what is wrong with entries to `damage` from now on, instead of throwing.
+  /// Adds damaged entries to `damage` from now on, instead of throwing.
   void tolerate(std::vector<std::string>* damage) { damage_ = damage; }
 
  private:

@@ -16,10 +16,10 @@ using namespace zip;
 constexpr uint16_t kNewYear1980 = 1 << 5 | 1;  // the first date of the format
 constexpr char kPadding = 'Z';
 
-/// The value, or the mark that it is in the 64-bit extra field.
+/// The value, or kIn64 if the 64-bit extra field has it.
 uint32_t saturated(uint64_t value) { return static_cast<uint32_t>(std::min(value, kIn64)); }
 
-/// The extra field with those values that do not fit 32 bits.
+/// The extra field with the values that do not fit 32 bits.
 std::string extra64(std::initializer_list<uint64_t> values) {
   std::string large, field;
   for (const uint64_t value : values)
@@ -73,9 +73,9 @@ void ZipWriter::add(const std::string& name, std::initializer_list<std::string_v
   }
   std::string extra = extra64({entry.bytes, entry.bytes});
   const uint64_t begin = position_ + kLocalBytes + name.size() + extra.size();
-  uint64_t gap = (alignment - begin % alignment) % alignment;
-  while (gap > 0 && gap < kExtraHeadBytes) gap += alignment;
-  extra += padding(gap);
+  uint64_t padding_bytes = (alignment - begin % alignment) % alignment;
+  while (padding_bytes > 0 && padding_bytes < kExtraHeadBytes) padding_bytes += alignment;
+  extra += padding(padding_bytes);
   std::string header(kLocal);
   append_common(header, name, entry.bytes, entry.checksum, extra.size());
   write(header + name + extra);
@@ -105,7 +105,7 @@ void ZipWriter::finish() {
   std::string text;
   if (begin >= kIn64 || bytes >= kIn64 || count >= kCountIn64) {
     text += kEnd64;
-    append_number(text, kEnd64Bytes - 12);  // the length of the rest
+    append_number(text, kEnd64Bytes - 12);  // the bytes that follow
     append_number(text, kVersion64);
     append_number(text, kVersion64);
     append_number(text, uint64_t{0});  // disks

@@ -14,8 +14,8 @@ bool is_tanh(std::string_view approximate) {
   return approximate == "tanh";
 }
 
-const Tensor& not_bool(const Tensor& self, const char* says) {
-  HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kBool, says);
+const Tensor& check_not_bool(const Tensor& self, const char* message) {
+  HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kBool, message);
   return self;
 }
 
@@ -30,7 +30,7 @@ fn::Elu celu_of(const Scalar& alpha) {
 }
 
 fn::Hardtanh hardtanh_of(const Tensor& self, const Scalar& min, const Scalar& max) {
-  not_bool(self, "Bool inputs not supported for hardtanh");
+  check_not_bool(self, "Bool inputs not supported for hardtanh");
   fn::Hardtanh result{factor_of(min), factor_of(max)};
   if (is_integral(self.scalar_type(), false)) {
     const IntegerRange range(self.scalar_type());
@@ -40,43 +40,43 @@ fn::Hardtanh hardtanh_of(const Tensor& self, const Scalar& min, const Scalar& ma
   return result;
 }
 
-/// A parameter rounded to self's dtype, so that elements equal to it are recognised.
+/// Rounds a parameter to self's dtype, so that elements of the same value compare equal.
 double rounded(const Scalar& parameter, const Tensor& self) {
   const ScalarType type = self.scalar_type();
   return (is_floating_point(type) ? parameter.stored_as(type) : parameter).toDouble();
 }
 
-/// softshrink's parameter, which self's dtype must hold.
+/// Checks softshrink's parameter and rounds it to self's dtype.
 double shrinkage(const Scalar& lambd, const Tensor& self) {
   const ScalarType type = self.scalar_type();
   HEARTH_CHECK_AS(NotImplementedError, is_floating_point(type),
                   "\"softshrink\" not implemented for '", name_of(type), "'");
-  const double value = lambd.toDouble(), most = largest_number(type);
-  HEARTH_CHECK(value >= 0 && value <= most, "lambda must be in range [0, ", most,
+  const double value = lambd.toDouble(), largest = largest_number(type);
+  HEARTH_CHECK(value >= 0 && value <= largest, "lambda must be in range [0, ", largest,
                "] for input dtype ", name_of(type), ", but found ", value);
   return rounded(lambd, self);
 }
 
-/// prelu's weight, with the dimension of self's channels.
+/// Reshapes prelu's weight to broadcast along self's channels.
 Tensor weight_for(const Tensor& self, const Tensor& weight) {
   check_defined("prelu", 1, "weight", weight);
   HEARTH_CHECK(self.scalar_type() == weight.scalar_type(),
                "prelu: Type promoting not supported. Got ", name_of(self.scalar_type()), " and ",
                name_of(weight.scalar_type()));
-  const int64_t count = weight.numel();
-  if (count != 1) {
+  const int64_t num_parameters = weight.numel();
+  if (num_parameters != 1) {
     HEARTH_CHECK(self.dim() > 0, "Not allow zero-dim input tensor.");
     const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
-    HEARTH_CHECK(channels == count,
+    HEARTH_CHECK(channels == num_parameters,
                  "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
-                 count, " and channel size = ", channels, ".");
+                 num_parameters, " and channel size = ", channels, ".");
   }
   HEARTH_CHECK(
       weight.dim() <= 1,
       "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
   if (self.dim() == weight.dim()) return weight;
   Dims sizes(size_t(self.dim()), 1);
-  if (self.dim() > 1) sizes[1] = count;
+  if (self.dim() > 1) sizes[1] = num_parameters;
   return weight.reshape(sizes);
 }
 
@@ -93,10 +93,10 @@ HEARTH_DEFINE_ALL_FORMS(gelu, (std::string_view approximate),
 HEARTH_DEFINE_ALL_FORMS(sigmoid, (), pointwise(fn::Sigmoid{}, self))
 HEARTH_DEFINE_ALL_FORMS(relu, (),
                         pointwise(fn::Relu{},
-                                  not_bool(self, "Boolean inputs not supported for relu")))
+                                  check_not_bool(self, "Boolean inputs not supported for relu")))
 HEARTH_DEFINE_ALL_FORMS(relu6, (),
                         pointwise(fn::Hardtanh{{0, 0}, {6, 6}},
-                                  not_bool(self, "Bool inputs not supported for hardtanh")))
+                                  check_not_bool(self, "Bool inputs not supported for hardtanh")))
 HEARTH_DEFINE_ALL_FORMS(silu, (), pointwise(fn::Silu{}, self))
 HEARTH_DEFINE_ALL_FORMS(
     elu, (const Scalar& alpha, const Scalar& scale, const Scalar& input_scale),

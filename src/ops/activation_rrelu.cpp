@@ -1,4 +1,4 @@
-// Activations of several ops: rrelu, log_sigmoid_forward.
+// Activations composed of several ops: rrelu, log_sigmoid_forward.
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
 #include "ops/promote.h"
@@ -7,7 +7,7 @@ namespace hearth {
 
 namespace {
 
-/// The slopes of rrelu: between these limits, or their mean unless training.
+/// The limits of rrelu's random slopes; without training, the slope is their mean.
 struct Slopes {
   double lower, upper;
   bool training;
@@ -18,24 +18,25 @@ struct Slopes {
   }
   double mean() const { return (lower + upper) / 2; }
 
-  /// A slope for each element: drawn where self <= 0, else 1. As in PyTorch, on the CPU only the
-  /// former draw a number each, in the elements' order; on devices all do.
+  /// Returns the slope of each element: random where self <= 0, else 1. As in PyTorch, the CPU
+  /// draws numbers only for elements <= 0, in their order; other devices draw one for every
+  /// element.
   Tensor draw(const Tensor& self, const Generator& generator) const {
     const NoGradGuard off;
     HEARTH_CHECK_AS(NotImplementedError, is_floating_point(self.scalar_type()),
                     "\"rrelu_with_noise_out_cpu\" not implemented for '",
                     name_of(self.scalar_type()), "'");
-    const Tensor falls = self.le(0);
+    const Tensor not_positive = self.le(0);
     const ScalarType wide = wide_type(self.scalar_type());
     const Tensor one = ones({}, self.options().dtype(wide));
     if (self.device() != kCPU)
-      return where(falls, empty_like(self, wide).uniform_(lower, upper, generator), one);
-    const Tensor drawn = empty({falls.sum().item<int64_t>()}, kDouble);
-    return one.masked_scatter(falls, drawn.uniform_(lower, upper, generator).to(wide));
+      return where(not_positive, empty_like(self, wide).uniform_(lower, upper, generator), one);
+    const Tensor drawn = empty({not_positive.sum().item<int64_t>()}, kDouble);
+    return one.masked_scatter(not_positive, drawn.uniform_(lower, upper, generator).to(wide));
   }
 };
 
-/// rrelu while training, from its slopes.
+/// Returns self * slopes, computed in the slopes' dtype and rounded to self's.
 Tensor sloped(const Tensor& self, const Tensor& slopes) {
   return self.to(slopes.scalar_type()).mul(slopes).to(self.scalar_type());
 }

@@ -15,25 +15,26 @@ namespace hearth {
 
 namespace {
 
-/// The scores of every query row and key, without softmax.
+/// Returns the scores before softmax: `scale * query * key^T + mask`.
 Tensor scores_of(const Tensor& query, const Tensor& key, const Tensor& mask, double scale,
                  bool causal) {
-  // As in PyTorch, each factor gets a root of the scale, so that no product overflows.
+  // As in PyTorch, each factor is multiplied by the root of the scale, so that no product
+  // overflows.
   const double root = std::sqrt(std::fabs(scale));
   Tensor scores = query.mul(std::copysign(root, scale)).matmul(key.mul(root).transpose(-2, -1));
   if (mask.defined()) scores = scores.add(mask);
   if (causal) {
     const auto options = TensorOptions(kBool).device(query.device());
-    const Tensor hidden = ones({scores.size(-2), scores.size(-1)}, options).tril().logical_not();
-    scores = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity());
+    const Tensor masked = ones({scores.size(-2), scores.size(-1)}, options).tril().logical_not();
+    scores = scores.masked_fill(masked, -std::numeric_limits<double>::infinity());
   }
   return scores;
 }
 
-/// softmax of the last dimension; rows of -infinity give 0, and so do their gradients.
+/// Returns softmax over the last dimension. A row of only -infinity gets weights and gradients 0.
 Tensor weights_of(const Tensor& scores) {
-  const Tensor hidden = scores.eq(-std::numeric_limits<double>::infinity()).all(-1, true);
-  return scores.masked_fill(hidden, 0).softmax(-1).masked_fill(hidden, 0);
+  const Tensor masked = scores.eq(-std::numeric_limits<double>::infinity()).all(-1, true);
+  return scores.masked_fill(masked, 0).softmax(-1).masked_fill(masked, 0);
 }
 
 struct AttentionArgs {
@@ -42,7 +43,7 @@ struct AttentionArgs {
   HEARTH_FIELDS(scale, causal)
 };
 
-/// The first inputs of both ops.
+/// Returns the operands that Attention and AttentionBackward have in common.
 AttentionOperands operands_of(const AttentionArgs& args, const LaunchContext& context) {
   AttentionOperands operands;
   operands.query = context.in(0);
@@ -90,16 +91,18 @@ struct AttentionBackward {
   }
   static std::vector<Tensor> formula(const AttentionArgs& args, const Tensor* in) {
     const Tensor &query = in[0], &key = in[1], &value = in[2], &grad = in[4];
-    const int64_t heads = key.size(1), shared_by = query.size(1) / heads;
-    // [batch, key heads, query heads that share one, rows, width]
-    const auto shared = [&](const Tensor& t) { return t.unflatten(1, {heads, shared_by}); };
-    const Tensor q = shared(query), k = key.unsqueeze(2), v = value.unsqueeze(2), g = shared(grad);
-    const Tensor mask = in[3].defined() ? shared(in[3]) : in[3];
-    const Tensor p = weights_of(scores_of(q, k, mask, args.scale, args.causal));
-    const Tensor along = g.matmul(v.transpose(-2, -1));
-    const Tensor grad_scores = p.mul(along.sub(p.mul(along).sum(-1, true))).mul(args.scale);
+    const int64_t key_heads = key.size(1), group_size = query.size(1) / key_heads;
+    // [batch, key heads, query heads per key head, rows, width]
+    const auto grouped = [&](const Tensor& t) { return t.unflatten(1, {key_heads, group_size}); };
+    const Tensor q = grouped(query), k = key.unsqueeze(2), v = value.unsqueeze(2);
+    const Tensor g = grouped(grad);
+    const Tensor mask = in[3].defined() ? grouped(in[3]) : in[3];
+    const Tensor weights = weights_of(scores_of(q, k, mask, args.scale, args.causal));
+    const Tensor grad_weights = g.matmul(v.transpose(-2, -1));
+    const Tensor grad_scores =
+        weights.mul(grad_weights.sub(weights.mul(grad_weights).sum(-1, true))).mul(args.scale);
     return {grad_scores.matmul(k).flatten(1, 2), grad_scores.transpose(-2, -1).matmul(q).sum(2),
-            p.transpose(-2, -1).matmul(g).sum(2)};
+            weights.transpose(-2, -1).matmul(g).sum(2)};
   }
   static void grad(const Args& args, GradContext& context) {
     composed_gradient(context, 5, [&](const Tensor* in) { return formula(args.attention, in); });
@@ -202,26 +205,26 @@ Dims score_sizes(const Tensor& query, const Tensor& key) {
   return sizes;
 }
 
-/// Whether the sizes before rows and width are equal, or, with shared heads, all but the heads,
-/// whose number divides the query's.
+/// Whether the sizes before rows and width are equal. With `shares_heads` (grouped-query
+/// attention), key's number of heads need only divide query's.
 bool same_batch(const Tensor& query, const Tensor& key, bool shares_heads) {
   if (query.dim() != key.dim()) return false;
   for (int64_t d = 0; d + 2 < query.dim(); ++d) {
     const int64_t a = query.size(d), b = key.size(d);
-    const bool shared = shares_heads && d == query.dim() - 3 && b > 0 && a % b == 0;
-    if (a != b && !shared) return false;
+    const bool may_differ = shares_heads && d == query.dim() - 3 && b > 0 && a % b == 0;
+    if (a != b && !may_differ) return false;
   }
   return true;
 }
 
-bool fuses(const SdpaArgs& args, const Tensor& query, const Tensor& key, const Tensor& value,
-           const Tensor& mask) {
-  const bool fits = query.is_floating_point() && args.dropout_p == 0 && query.numel() > 0 &&
-                    key.numel() > 0 && value.numel() > 0 && query.size(-1) == key.size(-1) &&
-                    key.size(-2) == value.size(-2) && same_batch(key, value, false) &&
-                    same_batch(query, key, args.enable_gqa) &&
-                    has_kernel(query.device(), KernelId::Attention);
-  if (!fits || !mask.defined()) return fits;
+bool can_fuse(const SdpaArgs& args, const Tensor& query, const Tensor& key, const Tensor& value,
+              const Tensor& mask) {
+  const bool is_supported =
+      query.is_floating_point() && args.dropout_p == 0 && query.numel() > 0 && key.numel() > 0 &&
+      value.numel() > 0 && query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2) &&
+      same_batch(key, value, false) && same_batch(query, key, args.enable_gqa) &&
+      has_kernel(query.device(), KernelId::Attention);
+  if (!is_supported || !mask.defined()) return is_supported;
   return !(GradMode::is_enabled() && mask.requires_grad()) && mask.dim() >= 2 &&
          is_expandable(mask.sizes(), score_sizes(query, key));
 }
@@ -246,8 +249,8 @@ Tensor fused(const SdpaArgs& args, const Tensor& query, const Tensor& key, const
 
 Tensor by_parts(const SdpaArgs& args, const Tensor& query, const Tensor& key, const Tensor& value,
                 const Tensor& mask) {
-  const bool half = is_reduced_float(query.scalar_type());
-  const auto widened = [&](const Tensor& t) { return half ? t.to(kFloat) : t; };
+  const bool is_half = is_reduced_float(query.scalar_type());
+  const auto widened = [&](const Tensor& t) { return is_half ? t.to(kFloat) : t; };
   const auto repeated = [&](const Tensor& t) {
     if (!args.enable_gqa) return widened(t);
     HEARTH_CHECK(
@@ -267,8 +270,8 @@ struct ScaledDotProductAttention {
                         const Tensor& value, const Tensor& attn_mask) {
     check(args, query, key, value, attn_mask);
     const Tensor mask = additive(attn_mask, query.scalar_type());
-    return fuses(args, query, key, value, mask) ? fused(args, query, key, value, mask)
-                                                : by_parts(args, query, key, value, mask);
+    return can_fuse(args, query, key, value, mask) ? fused(args, query, key, value, mask)
+                                                   : by_parts(args, query, key, value, mask);
   }
 };
 

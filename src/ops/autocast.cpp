@@ -6,8 +6,8 @@ namespace hearth {
 
 namespace {
 
-/// Whether autocast casts the tensor: not integers, doubles (such as C++ numbers) and tensors on
-/// other devices.
+/// Whether autocast casts the tensor. It leaves integers, doubles (such as C++ numbers) and tensors
+/// on other devices as they are.
 bool is_eligible(const Tensor& t, DeviceType device) {
   return t.defined() && t.device().type() == device && t.is_floating_point() &&
          t.scalar_type() != kDouble;
@@ -43,9 +43,9 @@ AutocastInputs::AutocastInputs(Inputs inputs, Amp policy, DeviceType device) : d
   inputs_.reserve(size_t(inputs.count));
   for (int i = 0; i < inputs.count; ++i) {
     const Tensor& t = inputs[i];
-    const bool cast = is_eligible(t, device) && t.scalar_type() != target;
-    if (cast) casts_.push_back(autocast::cached_cast(t, target));
-    inputs_.push_back(cast ? &casts_.back() : &t);
+    const bool needs_cast = is_eligible(t, device) && t.scalar_type() != target;
+    if (needs_cast) casts_.push_back(autocast::cached_cast(t, target));
+    inputs_.push_back(needs_cast ? &casts_.back() : &t);
   }
 }
 
@@ -63,13 +63,13 @@ bool run_autocast(OpCall& call) {
   if (call.binding != Binding::kNew) return false;
   const std::optional<AutocastInputs> cast = autocast_inputs(*call.op.info, call.inputs);
   if (!cast) return false;
-  OpCall again{call.op, call.args, cast->inputs()};
+  OpCall cast_call{call.op, call.args, cast->inputs()};
   {
     const ModesGuard guard;
     autocast::set_autocast_enabled(cast->device(), false);
-    run(again);
+    run(cast_call);
   }
-  for (Tensor& output : again.outputs) call.outputs.push_back(std::move(output));
+  for (Tensor& output : cast_call.outputs) call.outputs.push_back(std::move(output));
   return true;
 }
 

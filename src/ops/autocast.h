@@ -11,7 +11,7 @@ class AutocastInputs {
  public:
   AutocastInputs(Inputs inputs, Amp policy, DeviceType device);
   Inputs inputs() const { return {inputs_.data(), int(inputs_.size())}; }
-  /// The device type whose inputs were cast; inputs on the other may still be cast.
+  /// The device type whose inputs were cast; inputs of the other device type may still be cast.
   DeviceType device() const { return device_; }
 
  private:
@@ -20,12 +20,13 @@ class AutocastInputs {
   std::vector<const Tensor*> inputs_;
 };
 
-/// The inputs after autocast; nullopt if none needs a cast.
+/// The inputs after autocast; nullopt if autocast does not apply to the op and its inputs.
 std::optional<AutocastInputs> autocast_inputs(const OpInfo& info, Inputs inputs);
-/// Runs the call on cast inputs; returns false if none needs a cast.
+/// Runs the call on the inputs after autocast; returns false, and runs nothing, if autocast does
+/// not apply.
 bool run_autocast(OpCall& call);
 
-/// Disables autocast, for the parts of a composed op's out= form.
+/// Disables autocast inside the out= and in-place forms of a composed op.
 class NoAutocast {
  public:
   NoAutocast() : saved_(modes.flags & kAutocast) { modes.flags &= ~uint32_t(kAutocast); }
@@ -39,8 +40,8 @@ class NoAutocast {
 
 namespace autocast {
 
-/// tensor.to(dtype); kept for the rest of the region if the tensor is a weight and dtype the
-/// autocast dtype of its device.
+/// Returns tensor.to(dtype). The cast is cached until the outermost autocast region ends if the
+/// tensor is a weight and dtype is the autocast dtype of its device.
 Tensor cached_cast(const Tensor& tensor, ScalarType dtype);
 
 }  // namespace autocast

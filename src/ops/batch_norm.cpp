@@ -10,7 +10,7 @@ namespace hearth {
 
 namespace {
 
-/// Throws unless input i is undefined or has one element per channel, in the input's dtype or
+/// Throws unless input i is undefined or has one element per channel of `in`, in its dtype or
 /// float32.
 void check_channel(const InferContext& context, int i, const TensorImpl& in, const char* name) {
   if (!context.has(i)) return;
@@ -30,7 +30,7 @@ struct BatchNormBackward {
   struct Args {
     bool training;
     double eps;
-    SlotSet wanted;  // of the gradients
+    SlotSet wanted;  // the gradients to compute
     HEARTH_FIELDS(training, eps, wanted)
   };
   static constexpr OpInfo info{
@@ -49,10 +49,10 @@ struct BatchNormBackward {
     constexpr const char* kNames[] = {"weight", "running_mean", "running_var", "save_mean",
                                       "save_invstd"};
     for (int i = 2; i < 7; ++i) {
-      const bool saved = i >= 5;
-      if (saved && !args.training) continue;
+      const bool is_saved = i >= 5;
+      if (is_saved && !args.training) continue;
       check_channel(context, i, in, kNames[i - 2]);
-      HEARTH_CHECK(!saved || (context.has(i) && context.in(i).dtype == wide_type(in.dtype)),
+      HEARTH_CHECK(!is_saved || (context.has(i) && context.in(i).dtype == wide_type(in.dtype)),
                    info.name, ": ", kNames[i - 2], " is not what the forward pass saved");
     }
   }
@@ -91,30 +91,30 @@ Tensor per_channel(const Tensor& t, const Tensor& like) {
   return t.reshape(sizes).to(like.scalar_type());
 }
 
-/// The backward pass in terms of ordinary ops, so that it has a graph of its own.
+/// The backward pass composed of differentiable ops, for second derivatives.
 std::vector<Tensor> backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight,
                                      const Tensor& mean, const Tensor& var, double eps,
                                      bool training) {
-  Dims others;
+  Dims reduced_dims;
   double count = 1;
   for (int64_t d = 0; d < x.dim(); ++d) {
     if (d == 1) continue;
-    others.push_back(d);
+    reduced_dims.push_back(d);
     count *= double(x.size(d));
   }
-  const OptionalIntArrayRef dims{IntArrayRef(others)};
-  const Tensor center = training ? x.mean(dims, true) : per_channel(mean, x);
-  const Tensor centred = x.sub(center);
+  const OptionalIntArrayRef dims{IntArrayRef(reduced_dims)};
+  const Tensor x_mean = training ? x.mean(dims, true) : per_channel(mean, x);
+  const Tensor centred = x.sub(x_mean);
   const Tensor variance = training ? centred.mul(centred).mean(dims, true) : per_channel(var, x);
   const Tensor invstd = variance.add(eps).rsqrt();
-  const Tensor normal = centred.mul(invstd);
+  const Tensor normalized = centred.mul(invstd);
   const Tensor scaled = weight.defined() ? g.mul(per_channel(weight, x)) : g;
-  const Tensor grad_in = !training
-                             ? scaled.mul(invstd)
-                             : scaled.sub(scaled.mean(dims, true))
-                                   .sub(normal.mul(scaled.mul(normal).sum(dims, true).div(count)))
-                                   .mul(invstd);
-  return {grad_in, g.mul(normal).sum(dims), g.sum(dims)};
+  const Tensor grad_in =
+      !training ? scaled.mul(invstd)
+                : scaled.sub(scaled.mean(dims, true))
+                      .sub(normalized.mul(scaled.mul(normalized).sum(dims, true).div(count)))
+                      .mul(invstd);
+  return {grad_in, g.mul(normalized).sum(dims), g.sum(dims)};
 }
 
 void BatchNormBackward::grad(const Args& args, GradContext& context) {
@@ -189,8 +189,10 @@ struct BatchNorm {
   }
 };
 
-/// Weight and bias may have any shape with an element per channel.
-Tensor one_row(const Tensor& t) { return t.defined() && t.dim() != 1 ? t.reshape({t.numel()}) : t; }
+/// Flattens weight or bias, which may have any shape with one element per channel.
+Tensor flattened(const Tensor& t) {
+  return t.defined() && t.dim() != 1 ? t.reshape({t.numel()}) : t;
+}
 
 }  // namespace
 
@@ -204,8 +206,8 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
   HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
   check_no_gradient(running_mean, "native_batch_norm", "running_mean");
   check_no_gradient(running_var, "native_batch_norm", "running_var");
-  return invoke<BatchNorm>({training, momentum, eps}, input, one_row(or_undefined(weight)),
-                           one_row(or_undefined(bias)), running_mean, running_var)
+  return invoke<BatchNorm>({training, momentum, eps}, input, flattened(or_undefined(weight)),
+                           flattened(or_undefined(bias)), running_mean, running_var)
       .call();
 }
 
@@ -218,7 +220,7 @@ struct InstanceNorm {
     HEARTH_FIELDS(use_input_stats, momentum, eps)
   };
   static constexpr OpInfo info{.name = "instance_norm"};
-  /// batch_norm of one sample whose channels are those of all samples.
+  /// Calls batch_norm on one sample that has the channels of all samples: [1, N * C, ...].
   static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
                         const Tensor& bias, const Tensor& running_mean, const Tensor& running_var) {
     const int64_t samples = input.size(0), channels = input.size(1);
@@ -231,10 +233,10 @@ struct InstanceNorm {
     const Tensor mean = repeat(running_mean), var = repeat(running_var);
     const Tensor out = batch_norm(input.reshape(sizes), repeat(weight), repeat(bias), mean, var,
                                   args.use_input_stats, args.momentum, args.eps);
-    const auto update = [&](const Tensor& running, const Tensor& now) {
+    const auto update = [&](const Tensor& running, const Tensor& updated) {
       const NoGradGuard off;
       if (running.defined() && args.use_input_stats)
-        running.alias().copy_(now.view({samples, channels}).mean(0));
+        running.alias().copy_(updated.view({samples, channels}).mean(0));
     };
     update(running_mean, mean);
     update(running_var, var);

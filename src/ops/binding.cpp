@@ -65,7 +65,7 @@ bool shares_memory_with_input(const OpCall& call, const Tensor& output) {
   return false;
 }
 
-bool has_number(const OpCall& call) {
+bool has_wrapped_number(const OpCall& call) {
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].defined() && impl_of(call.inputs[i]).has(kWrappedNumber)) return true;
   return false;
@@ -75,13 +75,14 @@ constexpr char kOverlap[] =
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
     "single memory location. Please clone() the tensor before performing the operation.";
 
-void check_outputs_apart(const Outputs& outputs) {
+void check_outputs_disjoint(const Outputs& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t k = 0; k < i; ++k) {
       if (!outputs[i].defined() || !outputs[k].defined()) continue;
       const TensorImpl &a = impl_of(outputs[i]), &b = impl_of(outputs[k]);
-      const bool same = a.storage && a.storage == b.storage && a.numel > 0 && same_geometry(a, b);
-      HEARTH_CHECK(!same && !partially_overlap(a, b), kOverlap);
+      const bool is_same_view =
+          a.storage && a.storage == b.storage && a.numel > 0 && same_geometry(a, b);
+      HEARTH_CHECK(!is_same_view && !partially_overlap(a, b), kOverlap);
     }
 }
 
@@ -97,12 +98,12 @@ void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
 BoundOutputs::BoundOutputs(OpCall& call, const InferContext& inferred) : call_(call) {
   const size_t count = call.outputs.size();
   tensors_.resize(count);
-  how_.resize(count);
+  write_modes_.resize(count);
   for (size_t i = 0; i < count; ++i)
     if (call.outputs[i].defined()) check(call.outputs[i], inferred.out(int(i)));
-  if (count > 1) check_outputs_apart(call.outputs);
+  if (count > 1) check_outputs_disjoint(call.outputs);
   for (size_t i = 0; i < count; ++i)
-    if (call.outputs[i].defined()) decide(i, inferred.out(int(i)));
+    if (call.outputs[i].defined()) choose_write_mode(i, inferred.out(int(i)));
   for (size_t i = 0; i < count; ++i) bind(i, inferred.out(int(i)));
 }
 
@@ -112,21 +113,23 @@ void BoundOutputs::check(const Tensor& target, const InferContext::Output& wante
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
 }
 
-/// Throws if the kernel may not write to the target. Runs before any target is changed.
-void BoundOutputs::decide(size_t i, const InferContext::Output& wanted) {
+/// Chooses how the result gets into target i; throws if an input overlaps it partially. Runs before
+/// any target is changed.
+void BoundOutputs::choose_write_mode(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
-  const bool resizes = wanted.late || !target.sizes().equals(wanted.sizes);
-  if (wanted.late || (resizes && shares_memory_with_input(call_, target)))
-    how_[i] = How::kResizeLate;
+  const bool needs_resize = wanted.late || !target.sizes().equals(wanted.sizes);
+  if (wanted.late || (needs_resize && shares_memory_with_input(call_, target)))
+    write_modes_[i] = WriteMode::kResizeLate;
   else
-    how_[i] = writes_directly(i, wanted) ? How::kDirect : How::kCopy;
+    write_modes_[i] = writes_directly(i, wanted) ? WriteMode::kDirect : WriteMode::kCopy;
 }
 
 void BoundOutputs::bind(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
   const Device device = impl_of(call_.outputs[0]).device;
-  if (target.defined() && how_[i] != How::kResizeLate) resize_out(target, wanted.sizes);
-  if (target.defined() && how_[i] == How::kDirect)
+  if (target.defined() && write_modes_[i] != WriteMode::kResizeLate)
+    resize_out(target, wanted.sizes);
+  if (target.defined() && write_modes_[i] == WriteMode::kDirect)
     tensors_[i] = target;
   else if (wanted.late)
     tensors_[i] = new_tensor(wanted.dtype, device);
@@ -137,19 +140,20 @@ void BoundOutputs::bind(size_t i, const InferContext::Output& wanted) {
 bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted) const {
   const OpInfo& info = *call_.op.info;
   const TensorImpl& target = impl_of(call_.outputs[i]);
-  const bool pointwise = call_.op.functor >= 0;
-  if (!pointwise && target.dtype != wanted.dtype) return false;
+  const bool is_pointwise = call_.op.functor >= 0;
+  if (!is_pointwise && target.dtype != wanted.dtype) return false;
   for (int k = 0; k < call_.inputs.count; ++k) {
     if (!call_.inputs[k].defined()) continue;
     const TensorImpl& in = impl_of(call_.inputs[k]);
-    const bool same = in.storage && in.storage == target.storage && same_geometry(in, target);
+    const bool is_same_view =
+        in.storage && in.storage == target.storage && same_geometry(in, target);
     if (partially_overlap(in, target)) {
       // As in PyTorch, ops with a number write to a temporary.
-      const bool certain = in.has(kDense) && target.has(kDense) && !has_number(call_);
-      HEARTH_CHECK(!pointwise || !certain, kOverlap);
+      const bool is_certain = in.has(kDense) && target.has(kDense) && !has_wrapped_number(call_);
+      HEARTH_CHECK(!is_pointwise || !is_certain, kOverlap);
       return false;
     }
-    if (same && !pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;
+    if (is_same_view && !is_pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;
   }
   return true;
 }
@@ -160,10 +164,10 @@ void BoundOutputs::finish() {
     const Tensor& target = call_.outputs[i];
     if (!target.defined()) {
       call_.outputs[i] = tensors_[i];
-    } else if (how_[i] == How::kDirect) {
+    } else if (write_modes_[i] == WriteMode::kDirect) {
       impl_of(target).bump_version();
     } else {
-      if (how_[i] == How::kResizeLate) resize_out(target, Dims(tensors_[i].sizes()));
+      if (write_modes_[i] == WriteMode::kResizeLate) resize_out(target, Dims(tensors_[i].sizes()));
       target.detach().copy_(tensors_[i]);
     }
   }

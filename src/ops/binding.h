@@ -4,9 +4,9 @@
 
 namespace hearth {
 
-/// Binds the outputs of an in-place or out= call to the caller's tensors: directly where the kernel
-/// can write there, else through a temporary that finish() copies. All checks of shape, dtype and
-/// overlap come first, so that a refused call changes nothing.
+/// Binds the outputs of an in-place or out= call to the caller's tensors (targets). The kernel
+/// writes to a target directly if it can, else to a temporary that finish() copies. All checks of
+/// shape, dtype and overlap come first, so that a refused call changes nothing.
 class BoundOutputs {
  public:
   BoundOutputs(OpCall& call, const InferContext& inferred);
@@ -14,18 +14,18 @@ class BoundOutputs {
   void finish();
 
  private:
-  enum class How : uint8_t {
+  enum class WriteMode : uint8_t {
     kDirect,
     kCopy,
     kResizeLate,  // the shape is not known yet, or the target shares memory with an input
   };
   void check(const Tensor& target, const InferContext::Output& wanted) const;
-  void decide(size_t i, const InferContext::Output& wanted);
+  void choose_write_mode(size_t i, const InferContext::Output& wanted);
   void bind(size_t i, const InferContext::Output& wanted);
   bool writes_directly(size_t i, const InferContext::Output& wanted) const;
   OpCall& call_;
   Outputs tensors_;
-  SmallVector<How, 4> how_;
+  SmallVector<WriteMode, 4> write_modes_;
 };
 
 /// Prepares an out= tensor for a result: checks dtype and overlap, resizes with a warning.

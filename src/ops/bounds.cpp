@@ -11,15 +11,16 @@ namespace {
 using Bound = std::optional<Scalar>;
 using TensorBound = std::optional<Tensor>;
 
-/// The bound in a tensor's dtype: the nearest integer of an integer dtype, unless the bound
-/// excludes all of them. Throws if a floating dtype cannot hold it.
+/// Returns the bound in a tensor's dtype: for an integer dtype, the nearest of its integers. Throws
+/// if the bound excludes all of them, or if a floating dtype cannot represent it.
 Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
   if (is_floating_point(type) && !number.isComplex()) (void)number.stored_as(type);
   if (!is_integral(type, false) || !number.isIntegral(false)) return number;
   const IntegerRange range(type);
   const int64_t value = number.toLong();
-  HEARTH_CHECK(name[1] == 'i' ? value <= range.most : value >= range.least, "Clamp ", name,
-               " value ", double(value), " is outside the representable range of ", name_of(type));
+  const bool is_min = name[1] == 'i';
+  HEARTH_CHECK(is_min ? value <= range.largest : value >= range.smallest, "Clamp ", name, " value ",
+               double(value), " is outside the representable range of ", name_of(type));
   return range.nearest(value);
 }
 
@@ -29,27 +30,27 @@ Tensor bound(const Tensor& self, const Bound& number, const char* name) {
 Tensor bound(const Tensor&, const TensorBound& tensor, const char*) { return or_undefined(tensor); }
 
 constexpr OpInfo kClampNumbers = with_node(fn::ClampNumbers::info, "ClampBackward1"),
-                 kAtLeastNumber = with_node(fn::ClampMinNumber::info, "ClampBackward1"),
-                 kAtMostNumber = with_node(fn::ClampMaxNumber::info, "ClampBackward1"),
-                 kAtLeast = with_node(fn::ClampMin::info, "Clamp"),
-                 kAtMost = with_node(fn::ClampMax::info, "Clamp"),
+                 kOnlyMinNumber = with_node(fn::ClampMinNumber::info, "ClampBackward1"),
+                 kOnlyMaxNumber = with_node(fn::ClampMaxNumber::info, "ClampBackward1"),
+                 kOnlyMin = with_node(fn::ClampMin::info, "Clamp"),
+                 kOnlyMax = with_node(fn::ClampMax::info, "Clamp"),
                  kClampMin = with_node(fn::ClampMin::info, "ClampMinBackward1"),
                  kClampMax = with_node(fn::ClampMax::info, "ClampMaxBackward1");
 
-/// Clamps with those of the bounds that are defined.
-template <const OpInfo& both, const OpInfo& least, const OpInfo& most, class Both, class Min,
+/// Clamps to min and max, one of which may be undefined.
+template <const OpInfo& both, const OpInfo& only_min, const OpInfo& only_max, class Both, class Min,
           class Max>
 auto clamped(const Tensor& self, const Tensor& min, const Tensor& max) {
   HEARTH_CHECK(min.defined() || max.defined(),
                "torch.clamp: At least one of 'min' or 'max' must not be None");
-  return pick(!max.defined(), pointwise_as<least>(Min{}, self, min),
-              pick(!min.defined(), pointwise_as<most>(Max{}, self, max),
+  return pick(!max.defined(), pointwise_as<only_min>(Min{}, self, min),
+              pick(!min.defined(), pointwise_as<only_max>(Max{}, self, max),
                    pointwise_as<both>(Both{}, self, min, max)));
 }
-constexpr auto by_numbers = &clamped<kClampNumbers, kAtLeastNumber, kAtMostNumber, fn::ClampNumbers,
-                                     fn::ClampMinNumber, fn::ClampMaxNumber>;
+constexpr auto by_numbers = &clamped<kClampNumbers, kOnlyMinNumber, kOnlyMaxNumber,
+                                     fn::ClampNumbers, fn::ClampMinNumber, fn::ClampMaxNumber>;
 constexpr auto by_tensors =
-    &clamped<fn::Clamp::info, kAtLeast, kAtMost, fn::Clamp, fn::ClampMin, fn::ClampMax>;
+    &clamped<fn::Clamp::info, kOnlyMin, kOnlyMax, fn::Clamp, fn::ClampMin, fn::ClampMax>;
 
 }  // namespace
 

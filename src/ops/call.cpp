@@ -22,11 +22,12 @@ void detail::refuse_undefined(const char* op, int index, const char* argument) {
       " '", argument, "' (in ", op, ")");
 }
 
-void detail::refuse_device(const char* op, const char* argument, Device device, Device its) {
-  const Device host = device.is_cpu() ? device : its, other = device.is_cpu() ? its : device;
+void detail::refuse_device(const char* op, const char* argument, Device expected, Device actual) {
+  const Device host = expected.is_cpu() ? expected : actual;
+  const Device other = expected.is_cpu() ? actual : expected;
   fail<Error>("Expected all tensors to be on the same device, but found at least two devices, ",
               other.str(), " and ", host.str(), "! (when checking argument for argument ", argument,
-              " in method ", op, "; move it with .to(\"", device.str(), "\"))");
+              " in method ", op, "; move it with .to(\"", expected.str(), "\"))");
 }
 
 namespace {
@@ -37,9 +38,9 @@ std::vector<const OpRecord*>& registry() {
 }
 
 /// The name of tensor number `index` of a call; outputs are numbered after the inputs.
-const char* argument_name(const OpInfo& info, int index, int inputs) {
+const char* argument_name(const OpInfo& info, int index, int num_inputs) {
   static thread_local std::string name;
-  if (index >= inputs) return "out";
+  if (index >= num_inputs) return "out";
   const std::string_view list = *info.arguments ? info.arguments : "self,other,tensor2,tensor3";
   size_t start = 0;
   for (int i = 0; i < index && start != std::string_view::npos; ++i) {
@@ -51,24 +52,24 @@ const char* argument_name(const OpInfo& info, int index, int inputs) {
   return name.c_str();
 }
 
-/// The device of an op's inputs and given outputs. Pointwise ops take numbers on the CPU besides
-/// tensors of any device.
+/// Returns the common device of an op's inputs and given outputs. Pointwise ops accept 0-d CPU
+/// tensors besides tensors on any device.
 Device device_of(const OpCall& call) {
   Device device(DeviceType::CPU);
   int decided_by = -1;
-  bool weak = true;  // so far only numbers on the CPU
+  bool only_numbers = true;  // 0-d CPU tensors, so far
   for (int i = 0; i < call.inputs.count + int(call.outputs.size()); ++i) {
     const Tensor& tensor =
         i < call.inputs.count ? call.inputs[i] : call.outputs[size_t(i - call.inputs.count)];
     if (!tensor.defined()) continue;
     const TensorImpl& impl = impl_of(tensor);
-    const bool number =
+    const bool is_number =
         call.op.functor >= 0 && impl.dim == 0 && impl.device.is_cpu() && i < call.inputs.count;
-    if (decided_by < 0 || (weak && !number)) {
+    if (decided_by < 0 || (only_numbers && !is_number)) {
       device = impl.device;
       decided_by = i;
-      weak = number;
-    } else if (!number && !(impl.device == device)) {
+      only_numbers = is_number;
+    } else if (!is_number && !(impl.device == device)) {
       detail::refuse_device(call.op.info->name, argument_name(*call.op.info, i, call.inputs.count),
                             device, impl.device);
     }
@@ -125,13 +126,13 @@ void allocate_outputs(OpCall& call, const InferContext& inferred, Device device)
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const InferContext::Output& out = inferred.out(int(i));
     if (!out.defined) continue;
-    const Device where = out.has_device ? out.device : device;
+    const Device target = out.has_device ? out.device : device;
     if (out.late)
-      call.outputs[i] = new_tensor(out.dtype, where);
+      call.outputs[i] = new_tensor(out.dtype, target);
     else if (out.has_strides)
-      call.outputs[i] = allocate_strided(out.sizes, out.strides, out.dtype, where);
+      call.outputs[i] = allocate_strided(out.sizes, out.strides, out.dtype, target);
     else
-      call.outputs[i] = allocate_tensor(out.sizes, out.dtype, where);
+      call.outputs[i] = allocate_tensor(out.sizes, out.dtype, target);
   }
 }
 
@@ -174,10 +175,10 @@ void compute(OpCall& call) {
   const OpInfo& info = *call.op.info;
   Device device = info.mixes_devices ? impl_of(call.inputs[0]).device : device_of(call);
   InferContext inferred(call.inputs);
-  const bool pointwise = call.op.functor >= 0;
-  if (pointwise) inferred.compute_dtype = compute_type(info, call.inputs);
-  if (pointwise || inferred.has(0))
-    check_dtype(info, pointwise ? inferred.compute_dtype : inferred.in(0).dtype);
+  const bool is_pointwise = call.op.functor >= 0;
+  if (is_pointwise) inferred.compute_dtype = compute_type(info, call.inputs);
+  if (is_pointwise || inferred.has(0))
+    check_dtype(info, is_pointwise ? inferred.compute_dtype : inferred.in(0).dtype);
   call.op.infer(call.op, call.args, inferred);
   call.outputs.resize(std::max(size_t(info.outputs), inferred.outputs()));
   if (call.inputs.count == 0 && inferred.out().has_device) device = inferred.out().device;
@@ -195,8 +196,8 @@ void compute(OpCall& call) {
   }
 }
 
-/// The flags that take an op off the plain path; those of a view are its base's, which may have
-/// changed later.
+/// Returns the flags of a tensor that take a call off the plain path. A view has a history if its
+/// base got one after the view was made.
 inline uint32_t reasons_of(const TensorImpl& impl) {
   if (impl.flags & kIsView && autograd::requires_grad(impl)) return kHasGradFn;
   return impl.flags & kLeavesPlainPath;
@@ -220,7 +221,7 @@ void run(OpCall& call) {
     compute_with_history(call);
 }
 
-struct ComposedCall::Watched {
+struct ComposedCall::Instrumentation {
   std::optional<AutocastInputs> cast;
   std::optional<Observation> observation;
 };
@@ -230,13 +231,13 @@ ComposedCall::ComposedCall(const OpRecord& op, const void* args, Inputs inputs)
   modes.scope = &scope_;
   if (!(modes.flags & (kAutocast | kObserved))) [[likely]]
     return;
-  watched_ = std::make_unique<Watched>();
-  if (modes.flags & kAutocast && (watched_->cast = autocast_inputs(*op.info, inputs))) {
-    inputs_ = watched_->cast->inputs();
-    autocast::set_autocast_enabled(watched_->cast->device(), false);
+  instrumentation_ = std::make_unique<Instrumentation>();
+  if (modes.flags & kAutocast && (instrumentation_->cast = autocast_inputs(*op.info, inputs))) {
+    inputs_ = instrumentation_->cast->inputs();
+    autocast::set_autocast_enabled(instrumentation_->cast->device(), false);
   }
   if (modes.flags & kObserved)
-    watched_->observation.emplace(ObservedCall{op, args, inputs_, outputs_});
+    instrumentation_->observation.emplace(ObservedCall{op, args, inputs_, outputs_});
 }
 
 ComposedCall::~ComposedCall() = default;

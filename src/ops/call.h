@@ -20,24 +20,26 @@ struct OpCall {
   const void* args;
   Inputs inputs;
   Binding binding = Binding::kNew;
-  Outputs outputs = {};  // given ones of in-place and out= forms, then all
+  Outputs outputs = {};  // before the run: the targets of in-place and out= forms
 };
 
-/// The boundary: every op passes here. Device and dtype checks, promotion, autocast, allocation,
-/// version counts, view links, history and anomaly mode happen behind it and nowhere else.
+/// The boundary: every op call passes through it. Device and dtype checks, promotion, autocast,
+/// allocation, version counts, view links, history and anomaly mode happen behind it and nowhere
+/// else.
 void run(OpCall& call);
 /// The plain path of run: checks, allocation, launch.
 void compute(OpCall& call);
 
 namespace detail {
 [[noreturn, gnu::cold]] void refuse_undefined(const char* op, int index, const char* argument);
-[[noreturn, gnu::cold]] void refuse_device(const char* op, const char* argument, Device device,
-                                           Device its);
+[[noreturn, gnu::cold]] void refuse_device(const char* op, const char* argument, Device expected,
+                                           Device actual);
 }  // namespace detail
-/// Throws PyTorch's error if an argument is on another device than those before it.
-inline void check_same_device(const char* op, const char* argument, Device device, Device its) {
-  if (!(device == its)) [[unlikely]]
-    detail::refuse_device(op, argument, device, its);
+/// Throws PyTorch's error if an argument is not on the device of the arguments before it.
+inline void check_same_device(const char* op, const char* argument, Device expected,
+                              Device actual) {
+  if (!(expected == actual)) [[unlikely]]
+    detail::refuse_device(op, argument, expected, actual);
 }
 
 /// Throws PyTorch's error if an argument is undefined: for code that reads it before the call.
@@ -236,15 +238,18 @@ auto invoke(typename Op::Args args, const T&... inputs) {
 /// One of two invocations; see pick.
 template <class A, class B>
 struct Either {
-  bool first;
+  bool uses_first;
   A a;
   B b;
-  Tensor call() const { return first ? a.call() : b.call(); }
-  Tensor& inplace(const Tensor& self) const { return first ? a.inplace(self) : b.inplace(self); }
-  Tensor& out(Tensor& target) const { return first ? a.out(target) : b.out(target); }
+  Tensor call() const { return uses_first ? a.call() : b.call(); }
+  Tensor& inplace(const Tensor& self) const {
+    return uses_first ? a.inplace(self) : b.inplace(self);
+  }
+  Tensor& out(Tensor& target) const { return uses_first ? a.out(target) : b.out(target); }
 };
 
-/// The first invocation if the condition holds, else the second: for a function that has two ops.
+/// The first invocation if the condition holds, else the second: for functions that run one of two
+/// ops.
 template <class A, class B>
 Either<A, B> pick(bool condition, A a, B b) {
   return {condition, std::move(a), std::move(b)};
@@ -257,8 +262,8 @@ struct DimArgs {
   HEARTH_FIELDS(dim)
 };
 
-/// A composed op while its parts run: errors, profiler and exporter see its name; autocast casts
-/// its inputs by its own policy, and not those of the parts.
+/// A composed op while the ops inside it run: errors, profiler and exporter see its name; autocast
+/// casts its inputs by its policy, then leaves the ops inside alone.
 class ComposedCall {
  public:
   ComposedCall(const OpRecord& op, const void* args, Inputs inputs);
@@ -275,15 +280,15 @@ class ComposedCall {
   }
 
  private:
-  struct Watched;  // of observed and autocast calls only
+  struct Instrumentation;  // for observed and autocast calls only
   ModesGuard modes_;
   Scope scope_;
   Inputs inputs_;
   Outputs outputs_;
-  std::unique_ptr<Watched> watched_;
+  std::unique_ptr<Instrumentation> instrumentation_;
 };
 
-/// compose<Op>(args, inputs...) computes Op::compute(args, inputs...), plain code over other ops.
+/// compose<Op>(args, inputs...) runs Op::compute(args, inputs...), which calls other ops.
 template <class Op, class... T>
 auto compose(const typename Op::Args& args, const T&... inputs) {
   (void)Registration<composed_record<Op>>::done;

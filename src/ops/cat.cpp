@@ -18,7 +18,7 @@ bool is_skipped(const TensorImpl& impl) { return impl.dim == 1 && impl.numel == 
 struct Cat {
   struct Args {
     int64_t dim;
-    std::vector<int64_t> widths;  // of the inputs along dim: backward needs them all
+    std::vector<int64_t> widths;  // all inputs' sizes along dim, for backward
     HEARTH_FIELDS(dim, widths)
   };
   static constexpr OpInfo info{.name = "cat", .arguments = "tensors", .amp_cpu = Amp::kWidest};
@@ -48,7 +48,7 @@ struct Cat {
                      " for tensor number ", i, " in the list.");
       int64_t& sum = sizes[size_t(args.dim)];
       HEARTH_CHECK(!__builtin_add_overflow(sum, in.sizes()[size_t(args.dim)], &sum),
-                   "cat(): the sizes of dimension ", args.dim, " add up to more than fits int64");
+                   "cat(): the sum of the sizes of dimension ", args.dim, " overflows int64");
     }
     set_in_format(context, 0, sizes, first.dtype, channels_last);
   }
@@ -73,7 +73,7 @@ struct Cat {
   }
 };
 
-/// The tensors in the dtype that they promote to.
+/// Casts the tensors to the dtype that they promote to.
 std::vector<Tensor> promoted(const char* op, TensorList tensors) {
   std::vector<const Tensor*> pointers;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -110,7 +110,7 @@ struct Stack {
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& first = context.in(0);
     const size_t dim = size_t(args.dim);
-    const int64_t count = context.inputs();
+    const int64_t num_tensors = context.inputs();
     bool channels_last = args.dim < first.dim;
     for (int i = 0; i < context.inputs(); ++i) {
       HEARTH_CHECK(context.in(i).sizes().equals(first.sizes()),
@@ -119,14 +119,14 @@ struct Stack {
       channels_last &= has_channels_last_strides(context.in(i));
     }
     Dims sizes(first.sizes());
-    sizes.insert(dim, count);
+    sizes.insert(dim, num_tensors);
     context.set(0, sizes, first.dtype);
     if (!channels_last) return;
-    // As if the tensors were joined along dim, and dim then split.
+    // The strides of the tensors concatenated along dim, which is then split.
     const int64_t size = first.sizes()[dim];
-    Dims joined(first.sizes());
-    joined[dim] *= count;
-    Dims strides = channels_last_strides(joined);
+    Dims concatenated(first.sizes());
+    concatenated[dim] *= num_tensors;
+    Dims strides = channels_last_strides(concatenated);
     strides.insert(dim, size * strides[dim]);
     context.out().strides = strides;
     context.out().has_strides = true;

@@ -1,4 +1,4 @@
-// hstack and its relatives, atleast_nd and block_diag.
+// hstack, vstack, dstack, column_stack, atleast_1d to atleast_3d and block_diag.
 #include "ops/composed_out.h"
 
 namespace hearth {
@@ -9,7 +9,7 @@ void check_not_empty(const char* name, TensorList tensors) {
   HEARTH_CHECK(!tensors.empty(), name, " expects a non-empty TensorList");
 }
 
-/// The tensors, raised to at least `dims` dimensions.
+/// Adds dimensions by `raise` to tensors with fewer than `dims`; 0-d tensors become 1-d first.
 template <class Raise>
 std::vector<Tensor> raised(TensorList tensors, int64_t dims, const Raise& raise) {
   std::vector<Tensor> result;
@@ -46,8 +46,8 @@ HEARTH_DEFINE_AT_LEAST(atleast_3d)
 
 Tensor hstack(TensorList tensors) {
   check_not_empty("hstack", tensors);
-  const auto all = raised(tensors, 1, [](const Tensor& t) { return t; });
-  return cat(all, all[0].dim() == 1 ? 0 : 1);
+  const auto inputs = raised(tensors, 1, [](const Tensor& t) { return t; });
+  return cat(inputs, inputs[0].dim() == 1 ? 0 : 1);
 }
 Tensor vstack(TensorList tensors) {
   check_not_empty("vstack", tensors);

@@ -26,8 +26,8 @@ struct CdistArgs {
   HEARTH_FIELDS(p)
 };
 
-/// The gradient of cdist's first factor. Inputs: the gradient and the distances [batch, rows,
-/// columns], the factors [batch, rows, width] and [batch, columns, width].
+/// The gradient of x1. Inputs: the distances' gradient [batch, rows, columns], x1 [batch, rows,
+/// width], x2 [batch, columns, width] and the distances.
 struct CdistBackward {
   using Args = CdistArgs;
   static constexpr OpInfo info{.name = "_cdist_backward",
@@ -43,18 +43,19 @@ struct CdistBackward {
                                                 dense(context, context.in(2)), context.in(3),
                                                 context.out(), args.p});
   }
-  /// The same by differentiable ops; differences and distances of 0 have the gradient 0.
+  /// The same gradient by differentiable ops. It is 0 where a difference or a distance is 0.
   static Tensor formula(double p, const Tensor& grad, const Tensor& a, const Tensor& b) {
     if (p == 0) return zeros_like(a);
-    const Tensor differences = a.unsqueeze(-2).sub(b.unsqueeze(-3)), size = differences.abs();
-    const Tensor dist = size.norm(Scalar(p), IntArrayRef(-1), true), g = grad.unsqueeze(-1);
+    const Tensor differences = a.unsqueeze(-2).sub(b.unsqueeze(-3));
+    const Tensor magnitudes = differences.abs();
+    const Tensor dist = magnitudes.norm(Scalar(p), IntArrayRef(-1), true), g = grad.unsqueeze(-1);
     if (p == 1) return g.mul(differences.sign()).sum(-2);
-    if (std::isinf(p)) return g.mul(differences.sign()).mul(size.eq(dist)).sum(-2);
-    const Tensor none = dist.eq(0).logical_or(size.eq(0));
+    if (std::isinf(p)) return g.mul(differences.sign()).mul(magnitudes.eq(dist)).sum(-2);
+    const Tensor is_zero = dist.eq(0).logical_or(magnitudes.eq(0));
     const Tensor terms = differences.sign()
-                             .mul(size.masked_fill(none, 1).pow(p - 1))
+                             .mul(magnitudes.masked_fill(is_zero, 1).pow(p - 1))
                              .div(dist.masked_fill(dist.eq(0), 1).pow(p - 1));
-    return g.mul(terms.masked_fill(none, 0)).sum(-2);
+    return g.mul(terms.masked_fill(is_zero, 0)).sum(-2);
   }
   static void grad(const Args& args, GradContext& context) {
     composed_gradient(context, 3, [&](const Tensor* in) {
@@ -63,7 +64,7 @@ struct CdistBackward {
   }
 };
 
-/// The gradients of both factors for the distances of all pairs of rows.
+/// Sets the gradients of x1 and x2.
 void set_gradients(GradContext& context, double p, const Tensor& grad, const Tensor& dist) {
   const Tensor a = context.in(0), b = context.in(1);
   if (context.needs(0)) context.set(0, invoke<CdistBackward>({p}, grad, a, b, dist).call());
@@ -72,7 +73,8 @@ void set_gradients(GradContext& context, double p, const Tensor& grad, const Ten
         1, invoke<CdistBackward>({p}, grad.transpose(1, 2), b, a, dist.transpose(1, 2)).call());
 }
 
-/// The distances of [batch, rows, width] and [batch, columns, width].
+/// The distances [batch, rows, columns] between the rows of x1 [batch, rows, width] and of x2
+/// [batch, columns, width].
 struct Cdist {
   using Args = CdistArgs;
   static constexpr OpInfo info{.name = "_cdist_forward",
@@ -93,7 +95,7 @@ struct Cdist {
   }
 };
 
-/// The distances of the rows i < j of a matrix, as [1, rows, width].
+/// The distances between the rows i < j of a matrix that is passed as [1, rows, width].
 struct Pdist {
   using Args = CdistArgs;
   static constexpr OpInfo info{.name = "_pdist_forward",
@@ -108,30 +110,31 @@ struct Pdist {
     const View rows = dense(context, context.in(0));
     run_kernel(context.ctx, CdistParams{rows, rows, context.out(), args.p, true});
   }
-  /// [2, pairs]: the numbers i < j of all pairs of rows.
+  /// The row indices i < j of all pairs, as [2, pairs].
   static Tensor pairs_of(int64_t rows, Device device) {
     return by_name::triu_indices(rows, rows, 1, TensorOptions(kLong).device(device));
   }
-  /// The symmetric matrix of the values of all pairs, with zeros on the diagonal.
+  /// The values of all pairs as a symmetric matrix with zeros on the diagonal.
   static Tensor square(const Tensor& pairs, int64_t rows) {
-    const Tensor at = pairs_of(rows, pairs.device());
-    const Tensor upper = zeros({rows * rows}, pairs.options())
-                             .index_copy(0, at.select(0, 0).mul(rows).add(at.select(0, 1)), pairs)
-                             .view({rows, rows});
+    const Tensor indices = pairs_of(rows, pairs.device());
+    const Tensor upper =
+        zeros({rows * rows}, pairs.options())
+            .index_copy(0, indices.select(0, 0).mul(rows).add(indices.select(0, 1)), pairs)
+            .view({rows, rows});
     return upper.add(upper.t()).unsqueeze(0);
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor rows = context.in(0);
-    const int64_t count = rows.size(1);
-    context.set(0, invoke<CdistBackward>({args.p}, square(context.grad(), count), rows, rows,
-                                         square(context.out(), count))
+    const int64_t num_rows = rows.size(1);
+    context.set(0, invoke<CdistBackward>({args.p}, square(context.grad(), num_rows), rows, rows,
+                                         square(context.out(), num_rows))
                        .call());
   }
 };
 
 /// Launches out = F(out), elementwise.
 template <class F>
-void run_on(Ctx& ctx, const View& out, const F& functor) {
+void run_inplace(Ctx& ctx, const View& out, const F& functor) {
   static_assert(fn::arity<F> == 1);
   const View* const in[] = {&out};
   PointwiseParams params = pointwise_params(out, in, 1, out.dtype);
@@ -140,8 +143,9 @@ void run_on(Ctx& ctx, const View& out, const F& functor) {
   run_kernel(ctx, params);
 }
 
-/// The 2-norms by a matrix product: |a - b|^2 = |a|^2 - 2 a b + |b|^2. Inputs: the factors, for the
-/// derivative, then rows (-2 a, |a|^2, 1) and (b, 1, |b|^2), whose products are the squares.
+/// The Euclidean distances by a matrix product: |a - b|^2 = |a|^2 - 2 a b + |b|^2. Inputs: x1
+/// and x2, for the derivative, then matrices with the rows (-2 a, |a|^2, 1) and (b, 1, |b|^2); the
+/// dot products of their rows are the squared distances.
 struct EuclideanDist {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "_euclidean_dist",
@@ -158,8 +162,8 @@ struct EuclideanDist {
     std::swap(params.b.strides[1], params.b.strides[2]);
     params.out = context.out();
     run_kernel(context.ctx, params);
-    run_on(context.ctx, params.out, fn::Relu{});
-    run_on(context.ctx, params.out, fn::Sqrt{});
+    run_inplace(context.ctx, params.out, fn::Relu{});
+    run_inplace(context.ctx, params.out, fn::Sqrt{});
   }
   static void grad(const Args&, GradContext& context) {
     const Tensor a = context.in(0), b = context.in(1), dist = context.out();
@@ -209,9 +213,9 @@ struct CdistOfBatches {
   }
   static Tensor of_batches(const Args& args, const Tensor& a, const Tensor& b) {
     constexpr int64_t kFewRows = 25;
-    const bool many = a.size(1) > kFewRows || b.size(1) > kFewRows;
-    const bool product = args.compute_mode == 1 || (args.compute_mode == 0 && many);
-    if (args.p == 2 && product && a.size(1) > 0 && b.size(1) > 0) return euclidean(a, b);
+    const bool has_many_rows = a.size(1) > kFewRows || b.size(1) > kFewRows;
+    const bool uses_product = args.compute_mode == 1 || (args.compute_mode == 0 && has_many_rows);
+    if (args.p == 2 && uses_product && a.size(1) > 0 && b.size(1) > 0) return euclidean(a, b);
     return has_kernel(a.device(), KernelId::Cdist) ? invoke<Cdist>({args.p}, a, b).call()
                                                    : cdist_by_parts(a, b, args.p);
   }
@@ -219,13 +223,13 @@ struct CdistOfBatches {
     check(args, a, b);
     Dims batch = broadcast_sizes(a.sizes().slice(0, size_t(a.dim() - 2)),
                                  b.sizes().slice(0, size_t(b.dim() - 2)));
-    int64_t count = 1;
-    for (const int64_t size : batch) count *= size;
+    int64_t batch_size = 1;
+    for (const int64_t size : batch) batch_size *= size;
     const auto folded = [&](const Tensor& t) {
       Dims full = batch;
       full.push_back(t.size(-2));
       full.push_back(t.size(-1));
-      return t.expand(full).reshape({count, t.size(-2), t.size(-1)});
+      return t.expand(full).reshape({batch_size, t.size(-2), t.size(-1)});
     };
     const Tensor result = of_batches(args, folded(a), folded(b));
     batch.push_back(a.size(-2));
@@ -246,9 +250,9 @@ struct PdistOfRows {
                     "\"pdist\" not implemented for '", name_of(self.scalar_type()), "'");
     if (has_kernel(self.device(), KernelId::Cdist))
       return invoke<Pdist>({args.p}, self.unsqueeze(0)).call();
-    const Tensor at = Pdist::pairs_of(self.size(0), self.device());
-    return self.index_select(0, at.select(0, 0))
-        .sub(self.index_select(0, at.select(0, 1)))
+    const Tensor indices = Pdist::pairs_of(self.size(0), self.device());
+    return self.index_select(0, indices.select(0, 0))
+        .sub(self.index_select(0, indices.select(0, 1)))
         .norm(Scalar(args.p), IntArrayRef(-1));
   }
 };

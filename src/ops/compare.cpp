@@ -33,7 +33,7 @@ bool tensors_equal(const Tensor& a, const Tensor& b) {
   return a.numel() == 0 || a.eq(b).all().item<bool>();
 }
 
-/// |a - b| <= atol + rtol * |b|, equal infinities included.
+/// Whether |a - b| <= atol + rtol * |b|, by element; equal infinities are close.
 Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
   check_same_device("isclose", "other", a.device(), b.device());
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), name_of(a.scalar_type()), " did not match ",
@@ -43,10 +43,10 @@ Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool eq
   const AutoGradMode off(false);
   const ScalarType type = a.is_floating_point() ? a.scalar_type() : kDouble;
   const Tensor x = a.to(type), y = b.to(type);
-  Tensor ok = x.eq(y);
-  if (equal_nan) ok = ok.logical_or(x.isnan().logical_and(y.isnan()));
+  Tensor result = x.eq(y);
+  if (equal_nan) result = result.logical_or(x.isnan().logical_and(y.isnan()));
   const Tensor allowed = y.abs().mul(rtol).add(atol);
-  return ok.logical_or(x.sub(y).abs().le(allowed).logical_and(y.isinf().logical_not()));
+  return result.logical_or(x.sub(y).abs().le(allowed).logical_and(y.isinf().logical_not()));
 }
 
 }  // namespace

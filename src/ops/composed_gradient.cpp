@@ -7,12 +7,12 @@ namespace hearth {
 
 /// Records the formula and differentiates it. The inputs enter as aliases, so that gradients stop
 /// there even if one input was computed from another.
-void composed_gradient(GradContext& context, int inputs,
+void composed_gradient(GradContext& context, int num_inputs,
                        const std::function<std::vector<Tensor>(const Tensor* in)>& formula) {
   const bool create_graph = modes.grad_enabled;
   const AutoGradMode on(true);
-  std::vector<Tensor> in(static_cast<size_t>(inputs));
-  for (int i = 0; i < inputs; ++i)
+  std::vector<Tensor> in(static_cast<size_t>(num_inputs));
+  for (int i = 0; i < num_inputs; ++i)
     if (const Tensor value = context.in(i); value.defined()) {
       in[size_t(i)] = value.alias();
       // A leaf that was frozen after the forward pass still gets its gradient.
@@ -26,10 +26,10 @@ void composed_gradient(GradContext& context, int inputs,
       outputs.push_back(results[i]);
       gradients.push_back(context.grad(int(i)).to(results[i].scalar_type()));
     }
-  for (int i = 0; i < inputs; ++i)
+  for (int i = 0; i < num_inputs; ++i)
     if (context.needs(i)) wanted.push_back(in[size_t(i)]);
   const auto grads = autograd::grad(outputs, wanted, gradients, create_graph, create_graph, true);
-  for (int i = 0, k = 0; i < inputs; ++i)
+  for (int i = 0, k = 0; i < num_inputs; ++i)
     if (context.needs(i)) context.set(i, grads[size_t(k++)]);
 }
 

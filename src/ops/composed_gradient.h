@@ -7,10 +7,10 @@
 
 namespace hearth {
 
-/// The gradient of a backward kernel: `formula` computes the kernel's outputs from its first
-/// `inputs` inputs with differentiable ops. Undefined inputs stay undefined; an output may be
-/// undefined.
-void composed_gradient(GradContext& context, int inputs,
+/// Sets the gradients of a backward kernel's inputs: `formula` computes the kernel's outputs from
+/// its first `num_inputs` inputs with differentiable ops. Undefined inputs stay undefined; an
+/// output may be undefined.
+void composed_gradient(GradContext& context, int num_inputs,
                        const std::function<std::vector<Tensor>(const Tensor* in)>& formula);
 
 /// Throws if an input that has no derivative requires grad.

@@ -6,7 +6,7 @@
 namespace hearth {
 
 Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& compute) {
-  const NoAutocast plain;
+  const NoAutocast no_autocast;
   const Tensor result = compute();
   HEARTH_CHECK(!result.requires_grad() && !(modes.grad_enabled && out.requires_grad()), op,
                "(): functions with out=... arguments don't support automatic differentiation, but "
@@ -17,7 +17,7 @@ Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& co
 }
 
 Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute) {
-  const NoAutocast plain;
+  const NoAutocast no_autocast;
   const Tensor result = compute();
   HEARTH_CHECK(can_cast(result.scalar_type(), self.scalar_type()), "result type ",
                name_of(result.scalar_type()), " can't be cast to the desired output type ",

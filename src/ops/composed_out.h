@@ -9,7 +9,7 @@ namespace hearth {
 
 /// The out= form of a composed op: copies the result of `compute`, which runs without autocast.
 Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& compute);
-/// Its in-place form; throws if the result cannot be cast to self's dtype.
+/// The in-place form of a composed op; throws if the result cannot be cast to self's dtype.
 Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute);
 
 }  // namespace hearth
@@ -22,7 +22,7 @@ Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute);
     return write_out(#name, out, [&] { return __VA_ARGS__; });             \
   }
 
-// The same and the in-place forms.
+// HEARTH_DEFINE_COMPOSED_OUT, and the in-place forms.
 #define HEARTH_DEFINE_COMPOSED(name, params, ...)       \
   HEARTH_DEFINE_COMPOSED_OUT(name, params, __VA_ARGS__) \
   HEARTH_DEFINE_INPLACE_AS(name##_, params, write_inplace(self, [&] { return __VA_ARGS__; }))

@@ -26,18 +26,18 @@ ConvParams conv_params(const ConvArgs& args, ConvPart part) {
   return params;
 }
 
-/// Computes one tensor of a convolution; a sum of no products is zero, or the bias.
+/// Computes the tensor that `params.part` names; sums without products are 0, or the bias.
 void run_conv(const ConvParams& params, Ctx& ctx) {
   const View& target = params.computed();
   if (target.numel == 0) return;
   if (params.in.numel > 0 && params.weight.numel > 0 && params.out.numel > 0)
     return run_kernel(ctx, params);
   if (!params.bias.defined()) return run_fill(ctx, target, 0);
-  View spread = target;
-  spread.data = params.bias.data;
-  std::fill_n(spread.strides, spread.dim, 0);
-  spread.strides[1] = params.bias.strides[0];
-  run_copy(ctx, target, spread);
+  View expanded_bias = target;
+  expanded_bias.data = params.bias.data;
+  std::fill_n(expanded_bias.strides, expanded_bias.dim, 0);
+  expanded_bias.strides[1] = params.bias.strides[0];
+  run_copy(ctx, target, expanded_bias);
 }
 
 void run_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx) {
@@ -51,7 +51,7 @@ void run_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx) {
   if (grad_bias.numel > 0) run_kernel(ctx, reduce_params(fn::Sum{}, grad_out, out));
 }
 
-/// An output in channels_last if one of the inputs is.
+/// Sets output i, in channels_last if one of the inputs is.
 void set_output(InferContext& context, int i, const Dims& sizes, ScalarType dtype) {
   bool channels_last = false;
   for (int k = 0; k < 3; ++k)
@@ -65,7 +65,7 @@ struct ConvolutionBackward {
   struct Args {
     ConvArgs conv;
     Dims input_sizes, weight_sizes;
-    SlotSet wanted;  // of the gradients
+    SlotSet wanted;  // the gradients to compute
     HEARTH_FIELDS(conv, input_sizes, weight_sizes, wanted)
     bool wants(int i) const { return (wanted & in_slot(i)) != 0; }
   };
@@ -145,15 +145,17 @@ struct Convolution {
   }
 };
 
-/// The backward pass is bilinear in grad_out, input and weight, each product a convolution again.
+/// Each gradient is a convolution of two of grad_out, input and weight, so its own gradients are
+/// convolutions again.
 void ConvolutionBackward::grad(const Args& args, GradContext& context) {
   const auto convolved = [&](const Tensor& input, const Tensor& weight) {
     return invoke<Convolution>(args.conv, input, weight, Tensor()).call();
   };
   const auto backward = [&](int i, const Tensor& input, const Tensor& weight) {
-    const Args one{args.conv, args.input_sizes, args.weight_sizes, in_slot(i)};
-    return invoke<ConvolutionBackward>(one, context.in(0), input, weight).all()[size_t(i)];
+    const Args single{args.conv, args.input_sizes, args.weight_sizes, in_slot(i)};
+    return invoke<ConvolutionBackward>(single, context.in(0), input, weight).all()[size_t(i)];
   };
+  // The gradients of the outputs, which are gradients of input, weight and bias themselves.
   const Tensor &in = context.grad(0), &weight = context.grad(1), &bias = context.grad(2);
   if (context.needs(0)) {
     Tensor sum;
@@ -213,7 +215,8 @@ struct ConvOp {
   }
 };
 
-/// The same with its padding by name; an odd padding puts one element more after the input.
+/// conv1d, conv2d and conv3d with padding 'same' or 'valid'; if the total padding is odd, the extra
+/// zero comes after the input.
 template <int spatial>
 struct PaddedConvOp {
   struct Args {

@@ -1,4 +1,4 @@
-// Convolutions of other layouts and names.
+// conv_tbc and conv_depthwise3d, by conv1d and conv3d.
 #include "ops/autocast.h"
 #include "ops/define.h"
 

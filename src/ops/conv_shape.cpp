@@ -8,11 +8,11 @@ namespace hearth {
 
 namespace {
 
-Dims expanded(const Dims& values, const char* name, size_t count) {
-  HEARTH_CHECK(values.size() == 1 || values.size() == count, "expected ", name,
-               " to be a single integer value or a list of ", count,
+Dims expanded(const Dims& values, const char* name, size_t num_dims) {
+  HEARTH_CHECK(values.size() == 1 || values.size() == num_dims, "expected ", name,
+               " to be a single integer value or a list of ", num_dims,
                " values to match the convolution dimensions, but got ", name, "=", values);
-  return values.size() == count ? values : Dims(count, values[0]);
+  return values.size() == num_dims ? values : Dims(num_dims, values[0]);
 }
 
 bool any_below(const Dims& values, int64_t limit) {
@@ -23,16 +23,16 @@ bool any_above(const Dims& values, int64_t limit) {
   return std::any_of(values.begin(), values.end(), [=](int64_t v) { return v > limit; });
 }
 
-/// "(2 x 3)".
+/// Returns "(2 x 3)".
 std::string joined(IntArrayRef values) {
   std::string text;
   for (const int64_t value : values) text += (text.empty() ? "" : " x ") + detail::str(value);
   return "(" + text + ")";
 }
 
-/// " name_height: 1 name_width: 2", as in the errors for two and three dimensions; one dimension
-/// is the width, with `missing` as the height.
-std::string named(const char* name, Dims values, int64_t missing) {
+/// Returns " name_height: 1 name_width: 2", with a depth for three dimensions; a single dimension
+/// is the width, and `missing` the height.
+std::string with_axis_names(const char* name, Dims values, int64_t missing) {
   static constexpr const char* kAxes[] = {"depth", "height", "width"};
   if (values.size() == 1) values.insert(0, missing);
   std::string text;
@@ -89,7 +89,7 @@ void check_bias(const ConvArgs& args, const TensorImpl& weight, const TensorImpl
                " elements, but got bias of size ", bias.sizes(), " instead");
 }
 
-/// Whether the kernel fits into the padded input.
+/// Throws unless the kernel fits into the padded input.
 void check_fits(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {
   Dims padded, kernel;
   bool fits = true;
@@ -104,12 +104,13 @@ void check_fits(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {
 }
 
 void check_output_padding(const ConvArgs& args) {
-  bool smaller = true;
+  bool is_smaller = true;
   for (size_t d = 0; d < args.stride.size(); ++d)
-    smaller &= args.output_padding[d] < std::max(args.stride[d], args.dilation[d]);
-  HEARTH_CHECK(smaller, "output padding must be smaller than either stride or dilation, but got",
-               named("output_padding", args.output_padding, 0), named("stride", args.stride, 1),
-               named("dilation", args.dilation, 1));
+    is_smaller &= args.output_padding[d] < std::max(args.stride[d], args.dilation[d]);
+  HEARTH_CHECK(is_smaller, "output padding must be smaller than either stride or dilation, but got",
+               with_axis_names("output_padding", args.output_padding, 0),
+               with_axis_names("stride", args.stride, 1),
+               with_axis_names("dilation", args.dilation, 1));
 }
 
 void check_spatial(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {
@@ -120,7 +121,7 @@ void check_spatial(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) 
       detail::fail<Error>("kernel size should be greater than zero, but got: ", kernel[0], " x ",
                           kernel[1], " x ", kernel[2], " (TxHxW)");
     detail::fail<Error>("kernel size should be greater than zero, but got",
-                        named("kernel", kernel, 1));
+                        with_axis_names("kernel", kernel, 1));
   }
   HEARTH_CHECK(
       !any_below(size, 1),

@@ -16,17 +16,17 @@ struct ConvArgs {
 /// The arguments, with single numbers repeated for each spatial dimension of weight.
 ConvArgs fitted(const ConvArgs& args, const Tensor& weight);
 
-/// Throws PyTorch's errors. bias may be null.
+/// Throws PyTorch's errors for invalid arguments and sizes. bias may be null.
 void check_conv(const ConvArgs& args, const TensorImpl& input, const TensorImpl& weight,
                 const TensorImpl* bias);
-/// The same for dtypes; bias may be undefined.
+/// Throws PyTorch's errors if dtypes differ. bias may be undefined.
 void check_conv_types(const Tensor& input, const Tensor& weight, const Tensor& bias);
 
-/// The convolution of integers, which wrap around as sums and products of the dtype do.
+/// Convolves integers; sums and products that overflow wrap around.
 Tensor convolve_integers(const ConvArgs& args, const Tensor& input, const Tensor& weight,
                          const Tensor& bias);
 
-/// The result's sizes.
+/// The sizes of the output.
 Dims conv_sizes(const ConvArgs& args, IntArrayRef input, IntArrayRef weight);
 
 }  // namespace hearth

@@ -30,7 +30,7 @@ void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from) {
 }
 void run_copy(Ctx& ctx, const View& to, const View& from) { copy_elements(ctx, to, from); }
 
-void start_from_self(LaunchContext& context) {
+void copy_self_to_out(LaunchContext& context) {
   if (context.out_impl().data() != context.in_impl(0).data())
     run_copy(context.ctx, context.out_impl(), context.in_impl(0));
 }
@@ -120,14 +120,14 @@ struct Clone {
 };
 
 /// self = src, on one device. fill_ and zero_ write one number, and accept expanded tensors.
-template <const OpInfo& facts>
+template <const OpInfo& op_info>
 struct CopyInto {
   struct Args {};
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &self = context.in(0), &src = context.in(1);
-    const bool number = src.dim == 0 && src.device.is_cpu();
-    if (!number) check_same_device(facts.name, "src", self.device, src.device);
+    const bool is_number = src.dim == 0 && src.device.is_cpu();
+    if (!is_number) check_same_device(op_info.name, "src", self.device, src.device);
     const Dims sizes = broadcast_sizes(self.sizes(), src.sizes());
     HEARTH_CHECK(sizes == Dims(self.sizes()), "output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", sizes);
@@ -165,16 +165,16 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
   HEARTH_CHECK(self.defined() && src.defined(),
                "copy_: expected proper tensors, got an undefined one");
   if (self.is_same(src)) return target;
-  const bool number = src.dim() == 0 && src.is_cpu();
-  if (number || self.device() == src.device())
+  const bool is_number = src.dim() == 0 && src.is_cpu();
+  if (is_number || self.device() == src.device())
     return invoke<CopyInto<kCopy>>({}, self, src).inplace(self);
   HEARTH_CHECK(!src.is_meta(), "Cannot copy out of meta tensor; no data!");
   if (self.is_meta()) {
     broadcast_sizes(self.sizes(), src.sizes());
     return target;
   }
-  const bool recorded = modes.grad_enabled && (self.requires_grad() || src.requires_grad());
-  if (!recorded && self.is_contiguous() && self.scalar_type() == src.scalar_type() &&
+  const bool is_recorded = modes.grad_enabled && (self.requires_grad() || src.requires_grad());
+  if (!is_recorded && self.is_contiguous() && self.scalar_type() == src.scalar_type() &&
       self.sizes().equals(src.sizes())) {
     return transfer_into(target, src.contiguous(), non_blocking);
   }

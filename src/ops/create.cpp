@@ -48,7 +48,7 @@ Tensor& resized(Tensor& out, IntArrayRef size) {
 namespace {
 
 /// Writes values that show that the memory was not written: NaN, true or the largest integer.
-void mark_unwritten(const Tensor& tensor) {
+void fill_uninitialized(const Tensor& tensor) {
   const AutoGradMode off(false);
   const ScalarType dtype = tensor.scalar_type();
   if (is_differentiable(dtype)) {
@@ -61,14 +61,14 @@ void mark_unwritten(const Tensor& tensor) {
   }
 }
 
-bool marks_unwritten() {
+bool fills_uninitialized() {
   return are_deterministic_algorithms_enabled() &&
          globalContext().deterministicFillUninitializedMemory();
 }
 
-/// A new tensor without values.
-Tensor unwritten(Tensor tensor) {
-  if (marks_unwritten()) mark_unwritten(tensor);
+/// Returns a new tensor, with its memory filled if deterministic algorithms ask for that.
+Tensor uninitialized(Tensor tensor) {
+  if (fills_uninitialized()) fill_uninitialized(tensor);
   return tensor;
 }
 
@@ -108,20 +108,20 @@ Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<Memor
       format.value_or(options.memory_format_opt().value_or(MemoryFormat::Contiguous));
   if (wanted == MemoryFormat::Contiguous || wanted == MemoryFormat::Preserve)
     return finish_new(
-        unwritten(allocate_tensor(size, dtype_from(options), device, options.pinned_memory())),
+        uninitialized(allocate_tensor(size, dtype_from(options), device, options.pinned_memory())),
         options);
   TensorImpl geometry;
   geometry.set_sizes(size);
   return finish_new(
-      unwritten(allocate_strided(size, strides_for(geometry, wanted), dtype_from(options), device,
-                                 options.pinned_memory())),
+      uninitialized(allocate_strided(size, strides_for(geometry, wanted), dtype_from(options),
+                                     device, options.pinned_memory())),
       options);
 }
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   return finish_new(
-      unwritten(allocate_strided(size, stride, dtype_from(options),
-                                 resolve_device(options.device()), options.pinned_memory())),
+      uninitialized(allocate_strided(size, stride, dtype_from(options),
+                                     resolve_device(options.device()), options.pinned_memory())),
       options);
 }
 
@@ -139,10 +139,10 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) {
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
   // As in PyTorch, a value that is too large for a half dtype becomes infinite instead of an error.
   const ScalarType dtype = dtype_from(options);
-  const bool rounds = is_reduced_float(dtype) && !value.isComplex();
-  const float rounded = rounds ? float(value.toDouble()) : 0;
+  const bool needs_rounding = is_reduced_float(dtype) && !value.isComplex();
+  const float rounded = needs_rounding ? float(value.toDouble()) : 0;
   return full({},
-              !rounds          ? value
+              !needs_rounding  ? value
               : dtype == kHalf ? Scalar(Half(rounded))
                                : Scalar(BFloat16(rounded)),
               options.dtype(dtype));
@@ -187,7 +187,7 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
 
 namespace {
 
-/// Throws unless `data` is memory of the device.
+/// Throws unless `data` points to memory of the device.
 void check_owner(const void* data, Device device) {
   Backend* const gpus = device.is_cuda() ? &backend_of(device) : cuda_backend_in_use();
   if (!gpus || !data || device.is_meta()) return;
@@ -253,7 +253,7 @@ namespace {
 Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
   autograd::check_not_inference_tensor(self);
   const size_t itemsize = self.itemsize();
-  const int64_t written = self.is_meta() ? 0 : int64_t(self.storage().nbytes() / itemsize);
+  const int64_t old_capacity = self.is_meta() ? 0 : int64_t(self.storage().nbytes() / itemsize);
   HEARTH_CHECK(!self.requires_grad(), "cannot resize variables that require grad");
   HEARTH_CHECK(format != MemoryFormat::Preserve, "Unsupported memory formatPreserve");
   if (format) {
@@ -263,9 +263,10 @@ Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat>
   } else if (!self.sizes().equals(size)) {
     resize_tensor(self, size);
   }
-  if (marks_unwritten() && !self.is_meta())
-    if (const int64_t all = int64_t(self.storage().nbytes() / itemsize); all > written)
-      mark_unwritten(self.detach().as_strided({all - written}, {1}, written));
+  if (fills_uninitialized() && !self.is_meta())
+    if (const int64_t capacity = int64_t(self.storage().nbytes() / itemsize);
+        capacity > old_capacity)
+      fill_uninitialized(self.detach().as_strided({capacity - old_capacity}, {1}, old_capacity));
   return const_cast<Tensor&>(self);
 }
 

@@ -11,16 +11,16 @@ Device resolve_device(Device device);
 /// The dtype; throws if tensors cannot have it.
 ScalarType resolve_dtype(ScalarType dtype);
 
-/// The options for a `*_like` function: those of `self`, overridden.
+/// The options of `self`, overridden by `options`.
 TensorOptions like_options(const Tensor& self, const TensorOptions& options);
 
-/// The dtype and device of an out= tensor, for a function that creates the result.
+/// The dtype and device of an out= tensor.
 TensorOptions options_of(const Tensor& out);
-/// An out= tensor with new sizes, to be filled.
+/// Resizes an out= tensor; its values become undefined.
 Tensor& resized(Tensor& out, IntArrayRef size);
 
-/// A new tensor that has its values: its version is reset, it is an inference tensor under
-/// inference mode, and a leaf that requires grad if asked.
+/// Returns a new tensor after its values were written: resets its version, makes it an inference
+/// tensor under inference mode, and a leaf that requires grad if asked.
 Tensor finish_new(Tensor tensor, const TensorOptions& options);
 
 template <class Fill>
@@ -38,10 +38,10 @@ Tensor filled(IntArrayRef size, const TensorOptions& options, const Fill& fill) 
 template <class Fill>
 Tensor filled_like(const Tensor& self, const TensorOptions& options,
                    std::optional<MemoryFormat> format, const Fill& fill) {
-  const TensorOptions all = like_options(self, options);
-  Tensor tensor = empty_like(self, all.requires_grad(false), format);
+  const TensorOptions merged = like_options(self, options);
+  Tensor tensor = empty_like(self, merged.requires_grad(false), format);
   fill_without_history(tensor, fill);
-  return finish_new(std::move(tensor), all);
+  return finish_new(std::move(tensor), merged);
 }
 
 }  // namespace hearth

@@ -23,16 +23,16 @@ std::vector<Tensor> grids(TensorList tensors, std::string_view indexing) {
       indexing == "ij" || indexing == "xy",
       "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ", indexing);
   std::vector<Tensor> vectors = tensors.vec();
-  const bool swap = indexing == "xy" && vectors.size() >= 2;
-  if (swap) std::swap(vectors[0], vectors[1]);
+  const bool swaps_first_two = indexing == "xy" && vectors.size() >= 2;
+  if (swaps_first_two) std::swap(vectors[0], vectors[1]);
   Dims sizes;
   for (const Tensor& t : vectors) sizes.push_back(t.numel());
   for (size_t i = 0; i < vectors.size(); ++i) {
-    Dims alone(sizes.size(), 1);
-    alone[i] = sizes[i];
-    vectors[i] = vectors[i].view(alone).expand(sizes);
+    Dims vector_sizes(sizes.size(), 1);
+    vector_sizes[i] = sizes[i];
+    vectors[i] = vectors[i].view(vector_sizes).expand(sizes);
   }
-  if (swap) std::swap(vectors[0], vectors[1]);
+  if (swaps_first_two) std::swap(vectors[0], vectors[1]);
   return vectors;
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 using Lengths = std::vector<int64_t>;
 
-/// The inputs 0 to 4 of both ops: log_probs, targets, the lengths of both, and where each
-/// sequence's targets begin.
+/// Returns inputs 0 to 4 of CtcKernel and CtcKernelBackward: log_probs, targets, the lengths of
+/// both, and the offset of each sequence's targets.
 CtcSequences sequences_of(const LaunchContext& context, int64_t blank) {
   CtcSequences sequences;
   sequences.log_probs = context.in(0);
@@ -57,7 +57,7 @@ struct CtcKernel {
   struct Args {
     int64_t blank;
     bool zero_infinity;
-    int64_t longest;  // of the targets
+    int64_t longest;  // target length
     HEARTH_FIELDS(blank, zero_infinity, longest)
   };
   static constexpr OpInfo info{.name = "_ctc_loss",
@@ -92,21 +92,21 @@ struct CtcKernel {
 
 constexpr const char* kWhere = " (while checking arguments for ctc_loss_allocate_outputs)";
 
-/// Throws unless each of a batch has a length, of 0 to `most`.
-void check_lengths(const char* name, const Lengths& lengths, int64_t batch, int64_t most) {
+/// Throws unless each sequence of the batch has a length of 0 to `max_length`.
+void check_lengths(const char* name, const Lengths& lengths, int64_t batch, int64_t max_length) {
   HEARTH_CHECK(int64_t(lengths.size()) == batch, name, " must be of size batch_size");
   for (const int64_t length : lengths) {
     HEARTH_CHECK(length >= 0, "Expected ", name, " to have value at least 0, but got value ",
                  length, kWhere);
-    HEARTH_CHECK(length <= most, "Expected ", name, " to have value at most ", most,
+    HEARTH_CHECK(length <= max_length, "Expected ", name, " to have value at most ", max_length,
                  ", but got value ", length, kWhere);
   }
 }
 
 void check_target_size(const Tensor& targets, int64_t dim, int64_t size, bool at_least) {
-  const int64_t its = targets.size(dim);
-  HEARTH_CHECK(at_least ? its >= size : its == size, "Expected tensor to have size ",
-               at_least ? "at least " : "", size, " at dimension ", dim, ", but got size ", its,
+  const int64_t actual = targets.size(dim);
+  HEARTH_CHECK(at_least ? actual >= size : actual == size, "Expected tensor to have size ",
+               at_least ? "at least " : "", size, " at dimension ", dim, ", but got size ", actual,
                " for argument #2 'targets'", kWhere);
 }
 
@@ -130,7 +130,7 @@ void check(const Tensor& log_probs, const Tensor& targets, const Lengths& input_
   check_lengths("target_lengths", target_lengths, log_probs.size(1), kAny);
 }
 
-/// Where each sequence's targets begin, in elements.
+/// The offset of each sequence's targets, in elements.
 Lengths starts_of(const Tensor& targets, const Lengths& lengths) {
   Lengths starts;
   int64_t total = 0, longest = 0;
@@ -171,9 +171,9 @@ struct CtcLoss {
   static constexpr OpInfo info{
       .name = "ctc_loss", .arguments = "log_probs,targets", .amp_cpu = Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& log_probs, const Tensor& targets) {
-    const bool batched = log_probs.dim() == 3;
+    const bool is_batched = log_probs.dim() == 3;
     Tensor losses = std::get<0>(
-        losses_of(batched || log_probs.dim() == 0 ? log_probs : log_probs.unsqueeze(1), targets,
+        losses_of(is_batched || log_probs.dim() == 0 ? log_probs : log_probs.unsqueeze(1), targets,
                   args.input_lengths, args.target_lengths, args.blank, args.zero_infinity));
     if (args.zero_infinity)
       losses = only_where(losses.ne(std::numeric_limits<double>::infinity()), losses);
@@ -182,7 +182,7 @@ struct CtcLoss {
       return losses.div(counts.to(losses.scalar_type())).mean();
     }
     if (args.reduction == Reduction::Sum) return losses.sum();
-    return batched ? losses : losses.squeeze(0);
+    return is_batched ? losses : losses.squeeze(0);
   }
 };
 

@@ -10,7 +10,7 @@ inline const Tensor& or_undefined(const std::optional<Tensor>& tensor) {
   return tensor ? *tensor : none;
 }
 
-/// An optional argument; an undefined generator, which stands for the default one, if not given.
+/// An optional argument; if not given, an undefined generator, which means the default one.
 inline const Generator& or_default(const std::optional<Generator>& generator) {
   static const Generator none;
   return generator ? *generator : none;
@@ -26,7 +26,7 @@ inline const Generator& or_default(const std::optional<Generator>& generator) {
 #define HEARTH_LIST(...) __VA_ARGS__
 #define HEARTH_REST(...) __VA_OPT__(, ) __VA_ARGS__
 
-// An undefined self is refused first: the last argument may ask for its sizes.
+// An undefined self is refused first: the last argument may read its sizes.
 
 #define HEARTH_DEFINE_METHOD_ONLY(R, name, params, ...) \
   R Tensor::name(HEARTH_LIST params) const {            \
@@ -72,7 +72,7 @@ inline const Generator& or_default(const std::optional<Generator>& generator) {
     return (__VA_ARGS__).out(first, second);                                                       \
   }
 
-// A function that is no method; `params` is the whole parameter list.
+// A function without a method; `params` is the whole parameter list.
 #define HEARTH_DEFINE_FUNCTION(name, params, ...)     \
   Tensor name params { return (__VA_ARGS__).call(); } \
   Tensor& name##_out(Tensor& out HEARTH_REST params) { return (__VA_ARGS__).out(out); }

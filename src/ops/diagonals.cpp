@@ -16,19 +16,21 @@ struct Diagonal {
   static constexpr const char* kBackwardName = "diagonal_backward";
   static int64_t narrow(const Args& args, View& view) {
     const int row = int(args.dim1), column = int(args.dim2);
-    const int64_t below = std::max<int64_t>(-args.offset, 0),
-                  right = std::max<int64_t>(args.offset, 0);
-    const int64_t length =
-        std::max<int64_t>(0, std::min(view.sizes[row] - below, view.sizes[column] - right));
+    const int64_t first_row = std::max<int64_t>(-args.offset, 0),
+                  first_column = std::max<int64_t>(args.offset, 0);
+    const int64_t length = std::max<int64_t>(
+        0, std::min(view.sizes[row] - first_row, view.sizes[column] - first_column));
     const int64_t step = view.strides[row] + view.strides[column];
-    const int64_t moved =
-        length == 0 ? 0 : advance(view, below * view.strides[row] + right * view.strides[column]);
+    const int64_t offset =
+        length == 0
+            ? 0
+            : advance(view, first_row * view.strides[row] + first_column * view.strides[column]);
     remove_dim(view, std::max(row, column));
     remove_dim(view, std::min(row, column));
     view.sizes[view.dim] = length;
     view.strides[view.dim++] = step;
-    recount(view);
-    return moved;
+    update_numel(view);
+    return offset;
   }
   static void infer(const Args& args, InferContext& context) {
     infer_window<Diagonal>(args, context);
@@ -76,8 +78,8 @@ Tensor& fill_diagonal(const Tensor& self, const Scalar& value, bool wrap) {
   self.as_strided({size}, {step}, self.storage_offset()).fill_(value);
   const int64_t width = self.size(1);
   if (wrap && dims == 2 && self.size(0) > width + 1) {
-    const int64_t rest = (self.numel() + width) / (width + 1) - size;
-    self.as_strided({rest}, {step}, self.storage_offset() + self.stride(0) * (width + 1))
+    const int64_t num_wrapped = (self.numel() + width) / (width + 1) - size;
+    self.as_strided({num_wrapped}, {step}, self.storage_offset() + self.stride(0) * (width + 1))
         .fill_(value);
   }
   return const_cast<Tensor&>(self);
@@ -100,7 +102,7 @@ struct Unfold {
     }
     view.sizes[view.dim] = args.size;
     view.strides[view.dim++] = stride;
-    recount(view);
+    update_numel(view);
     return 0;
   }
   static void infer(const Args& args, InferContext& context) {
@@ -109,7 +111,8 @@ struct Unfold {
   static void grad(const Args& args, GradContext& context);
 };
 
-/// The gradient of unfold: element k of all windows is added at once, for each k.
+/// The gradient of unfold: adds element k of all windows in one launch for each k, as windows may
+/// overlap.
 struct UnfoldBackward {
   struct Args {
     Unfold::Args view;

@@ -27,7 +27,7 @@ struct CosineSimilarity {
                  "expected common dtype to be floating point, yet common dtype is ", name_of(type));
     const auto unit = [&](const Tensor& t) {
       const Tensor norm = safe_sqrt(t.mul(t).sum(args.dim, true));
-      // A norm that is raised to eps keeps its gradient.
+      // A norm below eps counts as eps but keeps its gradient.
       return t.div(where(norm.lt(args.eps), norm - norm.detach() + args.eps, norm));
     };
     const Dims sizes = broadcast_sizes(x1.sizes(), x2.sizes());

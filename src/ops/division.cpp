@@ -8,7 +8,8 @@ namespace hearth {
 
 namespace {
 
-/// Refuses zeros in an integer divisor; as in PyTorch, on the CPU only.
+/// Returns the divisor `other`; throws if it is an integer tensor with zeros. As in PyTorch, only
+/// CPU tensors are checked.
 const Tensor& nonzero_divisor(const Tensor& self, const Tensor& other) {
   if (!self.defined() || !other.defined() || !self.is_cpu() || !other.is_cpu()) return other;
   if (!is_integral(result_type(self, other), false) || self.numel() == 0) return other;
@@ -17,7 +18,7 @@ const Tensor& nonzero_divisor(const Tensor& self, const Tensor& other) {
   return other;
 }
 
-/// The number of a remainder, rounded to self's dtype if that is a half dtype.
+/// Returns the divisor of a remainder as a tensor, rounded to self's dtype if that is a half dtype.
 Tensor rounded(const Tensor& self, const Scalar& number) {
   const ScalarType type = self.scalar_type();
   if (!is_reduced_float(type) || number.isComplex()) return wrapped_number(number);
@@ -68,14 +69,14 @@ HEARTH_DEFINE_ALL_FORMS(floor_divide, (const Tensor& other),
 HEARTH_DEFINE_ALL_FORMS(floor_divide, (const Scalar& other),
                         pointwise(fn::FloorDivide{}, self,
                                   nonzero_divisor(self, wrapped_number(other))))
-#define HEARTH_DEFINE_QUOTIENT(name, Functor, info, number)                                      \
+#define HEARTH_DEFINE_REMAINDER(name, Functor, info, number)                                     \
   HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other),                                           \
                           pointwise_as<info>(fn::Functor{}, self, nonzero_divisor(self, other))) \
   HEARTH_DEFINE_ALL_FORMS(name, (const Scalar& other),                                           \
                           pointwise(fn::Functor{}, self, nonzero_divisor(self, number)))
-HEARTH_DEFINE_QUOTIENT(remainder, Remainder, kRemainderTensor, rounded(self, other))
-HEARTH_DEFINE_QUOTIENT(fmod, Fmod, kFmodTensor, rounded(self, other))
-#undef HEARTH_DEFINE_QUOTIENT
+HEARTH_DEFINE_REMAINDER(remainder, Remainder, kRemainderTensor, rounded(self, other))
+HEARTH_DEFINE_REMAINDER(fmod, Fmod, kFmodTensor, rounded(self, other))
+#undef HEARTH_DEFINE_REMAINDER
 
 Tensor remainder(const Scalar& self, const Tensor& other) {
   return remainder(wrapped_number(self), other);

@@ -46,13 +46,13 @@ struct Dropout {
   }
 };
 
-/// The result of a composed kind of dropout: factor * input + shift.
+/// The random tensors of feature and alpha dropout, whose result is `factor * input + shift`.
 struct Noise {
   Tensor factor, shift;
 };
 
-/// 1 with probability 1 - p, else 0, for each element or for each channel of each sample.
-Tensor kept(const Tensor& input, double p, bool features) {
+/// Draws 1 with probability 1 - p, else 0, for each element or for each channel of each sample.
+Tensor keep_mask(const Tensor& input, double p, bool features) {
   const NoGradGuard off;
   if (!features) return empty_like(input).bernoulli_(1 - p);
   HEARTH_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
@@ -62,36 +62,36 @@ Tensor kept(const Tensor& input, double p, bool features) {
   return empty(sizes, input.options()).bernoulli_(1 - p);
 }
 
-bool changes(const Tensor& input, double p, bool train) {
+bool has_effect(const Tensor& input, double p, bool train) {
   HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
   return train && p > 0 && input.numel() > 0;
 }
 
 Noise noise_for(const Tensor& input, double p, bool features, bool alpha) {
   if (p == 1) return {zeros({}, input.options()), {}};
-  const Tensor mask = kept(input, p, features);
+  const Tensor mask = keep_mask(input, p, features);
   if (!alpha) return {mask.div(1 - p), {}};
-  constexpr double kLimit = 1.7580993408473766;  // selu's lower limit is -kLimit
-  const double scale = 1 / std::sqrt((kLimit * kLimit * p + 1) * (1 - p));
-  return {mask * scale, (mask - 1) * (kLimit * scale) + kLimit * scale * p};
+  constexpr double kSeluLimit = 1.7580993408473766;  // selu's outputs are above -kSeluLimit
+  const double scale = 1 / std::sqrt((kSeluLimit * kSeluLimit * p + 1) * (1 - p));
+  return {mask * scale, (mask - 1) * (kSeluLimit * scale) + kSeluLimit * scale * p};
 }
 
 Tensor dropped(const Tensor& input, double p, bool train, bool features, bool alpha) {
-  if (!changes(input, p, train)) return input;
+  if (!has_effect(input, p, train)) return input;
   const Noise noise = noise_for(input, p, features, alpha);
   const Tensor scaled = input * noise.factor;
   return noise.shift.defined() ? scaled + noise.shift : scaled;
 }
 
 Tensor& drop(Tensor& self, double p, bool train, bool features, bool alpha) {
-  if (!changes(self, p, train)) return self;
+  if (!has_effect(self, p, train)) return self;
   const Noise noise = noise_for(self, p, features, alpha);
   self.mul_(noise.factor);
   return noise.shift.defined() ? self.add_(noise.shift) : self;
 }
 
-/// dropout while training.
-Tensor dropped(const Tensor& input, double p) {
+/// dropout in training.
+Tensor elements_dropped(const Tensor& input, double p) {
   // As in PyTorch, p = 1 draws nothing and keeps NaN and infinities visible.
   if (p == 1) return input.mul(zeros({}, input.options()));
   return std::get<0>(invoke<Dropout>({p}, input).pair());
@@ -100,11 +100,13 @@ Tensor dropped(const Tensor& input, double p) {
 }  // namespace
 
 Tensor dropout(const Tensor& input, double p, bool train) {
-  return changes(input, p, train) ? dropped(input, p) : input;
+  return has_effect(input, p, train) ? elements_dropped(input, p) : input;
 }
 // As in dropout, one number is drawn for each element.
 HEARTH_DEFINE_INPLACE_AS(dropout_, (double p, bool train),
-                         changes(self, p, train) ? self.mul_(dropped(ones_like(self), p)) : self)
+                         has_effect(self, p, train)
+                             ? self.mul_(elements_dropped(ones_like(self), p))
+                             : self)
 
 #define HEARTH_DEFINE_DROPOUT(name, features, alpha)       \
   Tensor name(const Tensor& input, double p, bool train) { \

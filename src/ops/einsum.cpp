@@ -9,39 +9,40 @@ namespace hearth {
 
 namespace {
 
-/// Labels of dimensions: 0 … 51 for A-Z and a-z, then those of the ellipsis, last dimension first.
-constexpr int kEllipsis = 52;
+/// Labels of dimensions: 0 … 51 for A-Z and a-z, then the dimensions of the ellipsis, last first.
+constexpr int kFirstEllipsis = 52;
+constexpr int kEllipsis = -1;  // "..." in a parsed subscript
 using Labels = std::vector<int>;
 
-bool has(const Labels& labels, int label) {
+bool contains(const Labels& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
 std::string name_of_label(int label) {
-  if (label >= kEllipsis) return "...";
+  if (label >= kFirstEllipsis) return "...";
   return std::string(1, char(label < 26 ? 'A' + label : 'a' + label - 26));
 }
 
-/// The labels of one operand or of the output; -1 stands for an ellipsis.
+/// Returns the labels of one operand or of the output, as written.
 Labels parse(std::string_view text, size_t start, const std::string& whose) {
   Labels labels;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ' ') continue;
     if (c == '.') {
-      HEARTH_CHECK(!has(labels, -1), "einsum(): found '.' for ", whose,
+      HEARTH_CHECK(!contains(labels, kEllipsis), "einsum(): found '.' for ", whose,
                    whose == "output" ? " but an ellipsis (...) was already found"
                                      : " for which an ellipsis was already found");
       HEARTH_CHECK(text.substr(i, 3) == "...", "einsum(): found '.' for ", whose,
                    " that is not part of any ellipsis (...)");
-      labels.push_back(-1);
+      labels.push_back(kEllipsis);
       i += 2;
       continue;
     }
-    const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
-    HEARTH_CHECK(upper || lower, "einsum(): invalid subscript given at index ", start + i,
+    const bool is_upper = c >= 'A' && c <= 'Z', is_lower = c >= 'a' && c <= 'z';
+    HEARTH_CHECK(is_upper || is_lower, "einsum(): invalid subscript given at index ", start + i,
                  " in the equation string, subscripts must be in [a-zA-Z]");
-    labels.push_back(upper ? c - 'A' : c - 'a' + 26);
+    labels.push_back(is_upper ? c - 'A' : c - 'a' + 26);
   }
   return labels;
 }
@@ -51,10 +52,10 @@ struct Term {
   Tensor tensor;
   Labels labels;
 
-  int64_t place(int label) const {
+  int64_t index_of(int label) const {
     return std::find(labels.begin(), labels.end(), label) - labels.begin();
   }
-  int64_t size(int label) const { return tensor.size(place(label)); }
+  int64_t size(int label) const { return tensor.size(index_of(label)); }
   /// Sums over the dimensions for which drop(label) holds.
   template <class Drop>
   void sum_out(const Drop& drop) {
@@ -62,7 +63,7 @@ struct Term {
     Labels kept;
     for (int label : labels) {
       if (drop(label))
-        dims.push_back(place(label));
+        dims.push_back(index_of(label));
       else
         kept.push_back(label);
     }
@@ -71,39 +72,40 @@ struct Term {
   }
   /// Removes a dimension of size 1.
   void squeeze(int label) {
-    tensor = tensor.squeeze(place(label));
-    labels.erase(labels.begin() + place(label));
+    tensor = tensor.squeeze(index_of(label));
+    labels.erase(labels.begin() + index_of(label));
   }
-  /// The dimensions in this order.
+  /// Returns the tensor with its dimensions in this order.
   Tensor ordered(const Labels& order) const {
     Dims dims;
-    for (int label : order) dims.push_back(place(label));
+    for (int label : order) dims.push_back(index_of(label));
     return tensor.permute(dims);
   }
 };
 
-/// Labels the operand's dimensions, and takes the diagonal of a label that is repeated.
-Term named(const Tensor& operand, const Labels& parsed, size_t number) {
+/// Labels the operand's dimensions; a repeated label selects their diagonal.
+Term labelled(const Tensor& operand, const Labels& parsed, size_t operand_index) {
   Term term{operand, {}};
-  const bool ellipsis = has(parsed, -1);
-  const int64_t named_dims = int64_t(parsed.size()) - ellipsis;
-  const int64_t rest = operand.dim() - named_dims;
-  HEARTH_CHECK(
-      ellipsis ? rest >= 0 : rest == 0, "einsum(): the number of subscripts in the equation (",
-      named_dims, ellipsis ? ") is more than" : ") does not match", " the number of dimensions (",
-      operand.dim(), ") for operand ", number, ellipsis ? "" : " and no ellipsis was given");
+  const bool has_ellipsis = contains(parsed, kEllipsis);
+  const int64_t num_labels = int64_t(parsed.size()) - has_ellipsis;
+  const int64_t num_rest = operand.dim() - num_labels;
+  HEARTH_CHECK(has_ellipsis ? num_rest >= 0 : num_rest == 0,
+               "einsum(): the number of subscripts in the equation (", num_labels,
+               has_ellipsis ? ") is more than" : ") does not match", " the number of dimensions (",
+               operand.dim(), ") for operand ", operand_index,
+               has_ellipsis ? "" : " and no ellipsis was given");
   for (int label : parsed) {
-    if (label == -1) {
-      for (int64_t k = rest; k-- > 0;) term.labels.push_back(kEllipsis + int(k));
+    if (label == kEllipsis) {
+      for (int64_t k = num_rest; k-- > 0;) term.labels.push_back(kFirstEllipsis + int(k));
       continue;
     }
-    const int64_t before = term.place(label), here = int64_t(term.labels.size());
+    const int64_t before = term.index_of(label), here = int64_t(term.labels.size());
     if (before == here) {
       term.labels.push_back(label);
       continue;
     }
     HEARTH_CHECK(term.tensor.size(before) == term.tensor.size(here), "einsum(): subscript ",
-                 name_of_label(label), " is repeated for operand ", number,
+                 name_of_label(label), " is repeated for operand ", operand_index,
                  " but the sizes don't match, ", term.tensor.size(here),
                  " != ", term.tensor.size(before));
     term.tensor = term.tensor.diagonal(0, before, here).movedim(-1, before);
@@ -111,6 +113,7 @@ Term named(const Tensor& operand, const Labels& parsed, size_t number) {
   return term;
 }
 
+/// Returns the tensor with the dimensions of each group merged into one.
 Tensor grouped(const Term& term, std::initializer_list<const Labels*> groups) {
   Labels order;
   Dims sizes;
@@ -123,27 +126,27 @@ Tensor grouped(const Term& term, std::initializer_list<const Labels*> groups) {
   return term.ordered(order).reshape(sizes);
 }
 
-/// The product of two terms, summed over the labels that are not needed: a batched matrix product
-/// or, if there are none, an elementwise product.
+/// Multiplies two terms and sums over the labels that are not needed: a batched matrix product or,
+/// without labels to sum over, an elementwise product.
 template <class Needed>
 Term contract(Term a, Term b, const Needed& needed) {
   for (const int label : Labels(a.labels)) {
-    if (!has(b.labels, label) || a.size(label) == b.size(label)) continue;
+    if (!contains(b.labels, label) || a.size(label) == b.size(label)) continue;
     (a.size(label) == 1 ? a : b).squeeze(label);
   }
-  a.sum_out([&](int label) { return !needed(label) && !has(b.labels, label); });
-  b.sum_out([&](int label) { return !needed(label) && !has(a.labels, label); });
+  a.sum_out([&](int label) { return !needed(label) && !contains(b.labels, label); });
+  b.sum_out([&](int label) { return !needed(label) && !contains(a.labels, label); });
   Labels batch, left, summed, right;
   for (int label : a.labels)
-    (!has(b.labels, label) ? left : needed(label) ? batch : summed).push_back(label);
+    (!contains(b.labels, label) ? left : needed(label) ? batch : summed).push_back(label);
   for (int label : b.labels)
-    if (!has(a.labels, label)) right.push_back(label);
+    if (!contains(a.labels, label)) right.push_back(label);
   Term result;
   Dims sizes;
   for (const Labels* group : {&batch, &left, &right})
     for (int label : *group) {
       result.labels.push_back(label);
-      sizes.push_back((has(a.labels, label) ? a : b).size(label));
+      sizes.push_back((contains(a.labels, label) ? a : b).size(label));
     }
   const Tensor x = grouped(a, {&batch, &left, &summed}), y = grouped(b, {&batch, &summed, &right});
   result.tensor = (summed.empty() ? x.mul(y) : x.bmm(y)).reshape(sizes);
@@ -170,12 +173,12 @@ class Einsum {
         i = size_t((*path)[2 * step]);
         j = size_t((*path)[2 * step + 1]);
         HEARTH_CHECK(i != j && i < terms_.size() && j < terms_.size(),
-                     "einsum(): the path names operands that are not there");
+                     "einsum(): the path names an operand that does not exist");
       }
       join(std::min(i, j), std::max(i, j), bool(path));
     }
     Term& last = terms_[0];
-    last.sum_out([&](int label) { return !has(output_, label); });
+    last.sum_out([&](int label) { return !contains(output_, label); });
     return last.ordered(output_);
   }
 
@@ -188,8 +191,8 @@ class Einsum {
       const size_t end = std::min(text.find(',', start), text.size());
       const Labels labels =
           parse(text.substr(start, end - start), start, detail::str("operand ", i));
-      terms_.push_back(named(operands[i], labels, i));
-      letters_.insert(letters_.end(), labels.begin(), labels.end());
+      terms_.push_back(labelled(operands[i], labels, i));
+      input_labels_.insert(input_labels_.end(), labels.begin(), labels.end());
       start = end + 1;
     }
     HEARTH_CHECK(start > text.size(),
@@ -206,27 +209,29 @@ class Einsum {
                      " for operand ", i, " which does not broadcast with previously seen size ",
                      seen[size_t(label)]);
         if (size != 1) seen[size_t(label)] = size;
-        if (label >= kEllipsis) ellipsis_ = std::max(ellipsis_, label - kEllipsis + 1);
+        if (label >= kFirstEllipsis)
+          num_ellipsis_dims_ = std::max(num_ellipsis_dims_, label - kFirstEllipsis + 1);
       }
   }
   void add_ellipsis() {
-    for (int k = ellipsis_; k-- > 0;) output_.push_back(kEllipsis + k);
+    for (int k = num_ellipsis_dims_; k-- > 0;) output_.push_back(kFirstEllipsis + k);
   }
   void imply_output() {
     add_ellipsis();
-    for (int label = 0; label < kEllipsis; ++label)
-      if (std::count(letters_.begin(), letters_.end(), label) == 1) output_.push_back(label);
+    for (int label = 0; label < kFirstEllipsis; ++label)
+      if (std::count(input_labels_.begin(), input_labels_.end(), label) == 1)
+        output_.push_back(label);
   }
   void parse_output(std::string_view text, size_t start) {
     for (int label : parse(text, start, "output")) {
-      if (label == -1) {
+      if (label == kEllipsis) {
         add_ellipsis();
         continue;
       }
-      HEARTH_CHECK(!has(output_, label), "einsum(): output subscript ", name_of_label(label),
+      HEARTH_CHECK(!contains(output_, label), "einsum(): output subscript ", name_of_label(label),
                    " appears more than once in the output");
-      HEARTH_CHECK(has(letters_, label), "einsum(): output subscript ", name_of_label(label),
-                   " does not appear in the equation for any input operand");
+      HEARTH_CHECK(contains(input_labels_, label), "einsum(): output subscript ",
+                   name_of_label(label), " does not appear in the equation for any input operand");
       output_.push_back(label);
     }
   }
@@ -236,19 +241,19 @@ class Einsum {
     terms_.erase(terms_.begin() + int64_t(j));
     terms_.erase(terms_.begin() + int64_t(i));
     const auto needed = [&](int label) {
-      return has(output_, label) || std::any_of(terms_.begin(), terms_.end(), [&](const Term& t) {
-               return has(t.labels, label);
-             });
+      return contains(output_, label) ||
+             std::any_of(terms_.begin(), terms_.end(),
+                         [&](const Term& t) { return contains(t.labels, label); });
     };
     terms_.insert(last ? terms_.end() : terms_.begin(), contract(a, b, needed));
   }
 
   std::vector<Term> terms_;
-  Labels letters_, output_;
-  int ellipsis_ = 0;  // the number of its dimensions
+  Labels input_labels_, output_;
+  int num_ellipsis_dims_ = 0;
 };
 
-/// The dimensions of self in the order free, contracted (or the other way round), as a matrix.
+/// A tensor as a matrix [free, contracted], or [contracted, free] if `contracted_first`.
 struct Unfolding {
   Unfolding(const Tensor& self, const Dims& contracted, bool contracted_first) {
     Dims order;
@@ -256,17 +261,17 @@ struct Unfolding {
       if (std::find(contracted.begin(), contracted.end(), d) != contracted.end()) continue;
       order.push_back(d);
       free.push_back(self.size(d));
-      rows *= self.size(d);
+      free_numel *= self.size(d);
     }
     for (size_t i = 0; i < contracted.size(); ++i)
       order.insert(contracted_first ? i : order.size(), contracted[i]);
-    int64_t inner = 1;
-    for (int64_t d : contracted) inner *= self.size(d);
-    matrix = contracted_first ? self.permute(order).reshape({inner, rows})
-                              : self.permute(order).reshape({rows, inner});
+    int64_t contracted_numel = 1;
+    for (int64_t d : contracted) contracted_numel *= self.size(d);
+    matrix = contracted_first ? self.permute(order).reshape({contracted_numel, free_numel})
+                              : self.permute(order).reshape({free_numel, contracted_numel});
   }
   Dims free;
-  int64_t rows = 1;
+  int64_t free_numel = 1;
   Tensor matrix;
 };
 
@@ -281,18 +286,18 @@ struct Tensordot {
                  "both dimension lists should have same length");
     HEARTH_CHECK(self.scalar_type() == other.scalar_type(), "both inputs should have same dtype");
     Tensor a = self, b = other;
-    Dims mine, its;
+    Dims dims_a, dims_b;
     for (size_t i = 0; i < args.dims_self.size(); ++i) {
-      mine.push_back(wrap_dim(args.dims_self[i], a.dim()));
-      its.push_back(wrap_dim(args.dims_other[i], b.dim()));
-      const int64_t x = a.size(mine[i]), y = b.size(its[i]);
+      dims_a.push_back(wrap_dim(args.dims_self[i], a.dim()));
+      dims_b.push_back(wrap_dim(args.dims_other[i], b.dim()));
+      const int64_t x = a.size(dims_a[i]), y = b.size(dims_b[i]);
       HEARTH_CHECK(x == y || x == 1 || y == 1,
                    "contracted dimensions need to match, but first has size ", x, " in dim ",
-                   mine[i], " and second has size ", y, " in dim ", its[i]);
-      if (x == 1 && y != 1) b = b.sum(OptionalIntArrayRef(its[i]), true);
-      if (y == 1 && x != 1) a = a.sum(OptionalIntArrayRef(mine[i]), true);
+                   dims_a[i], " and second has size ", y, " in dim ", dims_b[i]);
+      if (x == 1 && y != 1) b = b.sum(OptionalIntArrayRef(dims_b[i]), true);
+      if (y == 1 && x != 1) a = a.sum(OptionalIntArrayRef(dims_a[i]), true);
     }
-    const Unfolding left(a, mine, false), right(b, its, true);
+    const Unfolding left(a, dims_a, false), right(b, dims_b, true);
     Dims sizes = left.free;
     for (int64_t size : right.free) sizes.push_back(size);
     return left.matrix.mm(right.matrix).reshape(sizes);

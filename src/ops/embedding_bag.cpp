@@ -14,23 +14,22 @@ Bags bags_of(const BagArgs& args, const View& indices, const View& offsets, int6
   Bags bags;
   bags.indices = indices;
   bags.offsets = offsets;
-  bags.count = args.count(offsets.numel);
+  bags.count = args.num_bags(offsets.numel);
   bags.rows = rows;
   bags.padding_idx = args.padding_idx;
   return bags;
 }
 
-/// embedding_bag without autocast and checks. Inputs: weight, indices, offsets, factors of the rows
-/// or none. All but the weight are contiguous.
+/// embedding_bag without autocast and checks. `scale` (per_sample_weights) may be undefined. All
+/// tensors except the weight are contiguous.
 TensorQuad bags_by_kernel(const BagArgs& args, const Tensor& weight, const Tensor& indices,
                           const Tensor& offsets, const Tensor& scale);
-/// The gradient of the weight; inputs: the gradient, indices, offsets, factors of the rows or none,
-/// bag_size, max_indices.
+/// The gradient of the weight. `scale`, `bag_size` and `max_indices` may be undefined.
 Tensor weight_gradient(const BagArgs& args, int64_t rows, const Tensor& grad, const Tensor& indices,
                        const Tensor& offsets, const Tensor& scale, const Tensor& bag_size,
                        const Tensor& max_indices);
 
-/// The gradient of the factors: dot products of the rows with the gradients of their bags.
+/// The gradient of per_sample_weights: dot products of the rows with the gradients of their bags.
 struct EmbeddingBagScaleBackward {
   using Args = BagArgs;
   static constexpr OpInfo info{.name = "_embedding_bag_per_sample_weights_backward",
@@ -84,7 +83,7 @@ struct EmbeddingBagBackward {
     run_fill(context.ctx, params.grad_weight, 0);
     run_kernel(context.ctx, params);
   }
-  /// Linear in the gradient and in the factors.
+  /// The op is linear in grad and in per_sample_weights.
   static void grad(const Args& args, GradContext& context) {
     const Tensor g = context.grad(), indices = context.in(1), offsets = context.in(2);
     if (context.needs(3))
@@ -114,19 +113,20 @@ struct EmbeddingBag {
                                .outputs = 4,
                                .non_differentiable = out_slot(1) | out_slot(2) | out_slot(3),
                                .always_launches = true};
-  /// As in ATen: fbgemm's path for sums of float and half types does not find the bags of indices.
-  static bool finds_bags(const Args& args, const TensorImpl& weight) {
+  /// Whether offset2bag is computed. As in ATen, not for sums of float or half types without
+  /// padding_idx.
+  static bool has_offset2bag(const Args& args, const TensorImpl& weight) {
     return args.bags.mode != BagMode::kSum || args.bags.padding_idx >= 0 || weight.dtype == kDouble;
   }
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& weight = context.in(0);
-    const int64_t offsets = context.in(2).numel, bags = args.bags.count(offsets);
+    const int64_t num_offsets = context.in(2).numel, bags = args.bags.num_bags(num_offsets);
     const Dims rows{bags, weight.sizes()[1]};
-    const bool sums = args.bags.mode == BagMode::kSum, largest = args.bags.mode == BagMode::kMax;
+    const bool is_sum = args.bags.mode == BagMode::kSum, is_max = args.bags.mode == BagMode::kMax;
     context.set(0, rows, weight.dtype);
-    context.set(1, Dims{finds_bags(args, weight) ? context.in(1).numel : 0}, kLong);
-    context.set(2, Dims{sums ? offsets : bags}, kLong);
-    context.set(3, largest ? rows : Dims{sums ? offsets : bags}, kLong);
+    context.set(1, Dims{has_offset2bag(args, weight) ? context.in(1).numel : 0}, kLong);
+    context.set(2, Dims{is_sum ? num_offsets : bags}, kLong);
+    context.set(3, is_max ? rows : Dims{is_sum ? num_offsets : bags}, kLong);
   }
   static void launch(const Args& args, LaunchContext& context) {
     EmbeddingBagParams params;
@@ -152,7 +152,8 @@ struct EmbeddingBag {
     return bags | (needs & in_slot(0) ? in_slot(3) | out_slot(2) | out_slot(3) : 0u) |
            (needs & in_slot(3) ? in_slot(0) : 0u);
   }
-  /// The factors of the rows' gradients: per_sample_weights over the frequencies of the indices.
+  /// The factors of the rows' gradients: per_sample_weights, divided by the frequencies of the
+  /// indices if scale_grad_by_freq.
   static Tensor factors(const Args& args, GradContext& context, ScalarType wide, int64_t rows) {
     const Tensor scale = context.in(3).defined() ? context.in(3).to(wide) : Tensor();
     if (!args.scale_grad_by_freq) return scale;
@@ -180,8 +181,9 @@ struct EmbeddingBag {
   }
 };
 
-TensorQuad quad_of(std::vector<Tensor> all) {
-  return {std::move(all[0]), std::move(all[1]), std::move(all[2]), std::move(all[3])};
+TensorQuad quad_of(std::vector<Tensor> outputs) {
+  return {std::move(outputs[0]), std::move(outputs[1]), std::move(outputs[2]),
+          std::move(outputs[3])};
 }
 
 TensorQuad bags_by_kernel(const BagArgs& args, const Tensor& weight, const Tensor& indices,
@@ -197,7 +199,7 @@ Tensor weight_gradient(const BagArgs& args, int64_t rows, const Tensor& grad, co
       .call();
 }
 
-/// The public function's arguments.
+/// The op of the public function, which checks its arguments.
 struct EmbeddingBagOf {
   struct Args {
     bool scale_grad_by_freq;
@@ -209,8 +211,8 @@ struct EmbeddingBagOf {
   static constexpr OpInfo info{.name = "embedding_bag",
                                .arguments = "weight,indices,offsets,per_sample_weights"};
 
-  static void check_type(const char* which, const Tensor& t, const char* types, bool fits) {
-    HEARTH_CHECK(fits, "Expected tensor for argument #1 '", which,
+  static void check_type(const char* name, const Tensor& t, const char* types, bool is_supported) {
+    HEARTH_CHECK(is_supported, "Expected tensor for argument #1 '", name,
                  "' to have one of the following scalar types: ", types, "; but got torch.",
                  t.is_cuda() ? "cuda." : "", name_of(t.scalar_type()),
                  "Tensor instead (while checking arguments for embedding_bag)");
@@ -234,7 +236,7 @@ struct EmbeddingBagOf {
                  "of ",
                  indices.numel(), " indices, but has sizes ", scale.sizes());
   }
-  /// As in PyTorch, checked on the CPU; the kernel checks again.
+  /// As in PyTorch, checks offsets on the CPU only; the kernel checks them on all devices.
   static void check_offsets(const Tensor& indices, const Tensor& offsets) {
     if (!offsets.is_cpu() || offsets.numel() == 0) return;
     const int64_t first = offsets.select(0, 0).item<int64_t>();

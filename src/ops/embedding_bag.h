@@ -12,10 +12,12 @@ struct BagArgs {
   int64_t padding_idx;  // -1: none
   bool include_last_offset;
   HEARTH_FIELDS(mode, padding_idx, include_last_offset)
-  int64_t count(int64_t offsets) const { return offsets - (include_last_offset ? 1 : 0); }
+  int64_t num_bags(int64_t num_offsets) const {
+    return num_offsets - (include_last_offset ? 1 : 0);
+  }
 };
 
-/// embedding_bag by other ops, for devices without its kernel: it holds all rows of all bags.
+/// embedding_bag by other ops, for devices without its kernel. Allocates the rows of all bags.
 TensorQuad embedding_bag_by_parts(const BagArgs& args, const Tensor& weight, const Tensor& indices,
                                   const Tensor& offsets, const Tensor& scale);
 

@@ -10,52 +10,54 @@ namespace hearth {
 
 namespace {
 
-/// The largest element of each column of each bag and the indices that they are from. `kept` are
-/// the positions of the indices that count.
+/// The largest element of each column of each bag, and the index of its row. `kept` are the
+/// positions of the indices that are neither padding nor after the last offset, `bag` their bags.
 TensorPair maxima(const Tensor& rows, const Tensor& indices, const Tensor& bag, const Tensor& begin,
                   const Tensor& kept, int64_t bags) {
   if (bags == 0 || kept.numel() == 0) {
     const Tensor none = zeros({bags, rows.size(1)}, rows.options());
     return {none, none.to(kLong)};
   }
-  // As a matrix of bags, all as long as the longest.
+  // Bags are padded to the length of the longest.
   const Tensor position = kept.sub(begin.index_select(0, bag));
   const int64_t longest = position.max().item<int64_t>() + 1;
   const Tensor slot = bag.mul(longest).add(position);
-  const double least = -std::numeric_limits<double>::infinity();
-  const Tensor padded = full({bags * longest, rows.size(1)}, least, rows.options())
+  const double lowest = -std::numeric_limits<double>::infinity();
+  const Tensor padded = full({bags * longest, rows.size(1)}, lowest, rows.options())
                             .index_copy(0, slot, rows.index_select(0, kept))
                             .view({bags, longest, rows.size(1)});
-  const auto [largest, where_] = padded.max(1);
+  const auto [largest, argmax] = padded.max(1);
   const Tensor sources = zeros({bags * longest}, indices.options())
                              .index_copy(0, slot, indices.index_select(0, kept))
                              .view({bags, longest});
-  const Tensor full_bag = zeros({bags}, indices.options()).index_fill(0, bag, 1).gt(0).unsqueeze(1);
-  return {largest.masked_fill(full_bag.logical_not(), 0), sources.gather(1, where_)};
+  const Tensor has_rows = zeros({bags}, indices.options()).index_fill(0, bag, 1).gt(0).unsqueeze(1);
+  return {largest.masked_fill(has_rows.logical_not(), 0), sources.gather(1, argmax)};
 }
 
 }  // namespace
 
 TensorQuad embedding_bag_by_parts(const BagArgs& args, const Tensor& weight, const Tensor& indices,
                                   const Tensor& offsets, const Tensor& scale) {
-  const int64_t bags = args.count(offsets.numel()), n = indices.numel();
+  const int64_t bags = args.num_bags(offsets.numel()), num_indices = indices.numel();
   const Tensor index = indices.to(kLong), begin = offsets.to(kLong);
-  const Tensor last = args.include_last_offset ? begin.select(0, bags) : full_like(begin.sum(), n);
+  const Tensor last =
+      args.include_last_offset ? begin.select(0, bags) : full_like(begin.sum(), num_indices);
   const Tensor bag_of =
-      zeros({n + 1}, index.options())
+      zeros({num_indices + 1}, index.options())
           .index_add(0, begin.slice(0, 0, bags), ones_like(begin.slice(0, 0, bags)))
           .cumsum(0)
           .sub(1)
-          .slice(0, 0, n);
-  const Tensor counts = index.ne(args.padding_idx).logical_and(arange(n, index.options()).lt(last));
-  const Tensor kept = counts.nonzero().flatten(), bag = bag_of.index_select(0, kept);
+          .slice(0, 0, num_indices);
+  const Tensor is_kept =
+      index.ne(args.padding_idx).logical_and(arange(num_indices, index.options()).lt(last));
+  const Tensor kept = is_kept.nonzero().flatten(), bag = bag_of.index_select(0, kept);
   const Tensor wide = weight.to(wide_type(weight.scalar_type()));
   Tensor rows = wide.index_select(0, index);
   if (scale.defined()) rows = rows.mul(scale.to(rows.scalar_type()).unsqueeze(1));
   const Tensor sizes = zeros({bags}, index.options()).index_add(0, bag, ones_like(bag));
   if (args.mode == BagMode::kMax) {
-    const auto [largest, from] = maxima(rows, index, bag, begin, kept, bags);
-    return {largest.to(weight.scalar_type()), bag_of, sizes, from};
+    const auto [largest, sources] = maxima(rows, index, bag, begin, kept, bags);
+    return {largest.to(weight.scalar_type()), bag_of, sizes, sources};
   }
   Tensor sums =
       zeros({bags, rows.size(1)}, rows.options()).index_add(0, bag, rows.index_select(0, kept));

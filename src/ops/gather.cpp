@@ -26,14 +26,14 @@ void check_same_dims(const char* op, const TensorImpl& index, const TensorImpl& 
                ": index ", index.sizes(), ", ", role, " ", other.sizes(), ")");
 }
 
-int misfit(const TensorImpl& index, const TensorImpl& other, int64_t dim) {
+int first_larger_dim(const TensorImpl& index, const TensorImpl& other, int64_t dim) {
   const int shared = std::min(index.dim, other.dim);
   for (int d = 0; d < shared; ++d)
     if (d != dim && index.sizes()[size_t(d)] > other.sizes()[size_t(d)]) return d;
   return -1;
 }
 
-View over_slices(const View& index, View slices, int64_t dim) {
+View expand_to_slices(const View& index, View slices, int64_t dim) {
   const int64_t stride = index.dim == 0 ? 0 : index.strides[0];
   slices.data = index.data;
   slices.dtype = index.dtype;
@@ -54,7 +54,7 @@ struct Gather {
   }
   static void check_fits(const Args& args, const TensorImpl& self, const TensorImpl& index) {
     check_same_dims("gather", index, self, "input");
-    const int d = misfit(index, self, args.dim);
+    const int d = first_larger_dim(index, self, args.dim);
     HEARTH_CHECK(d < 0, "Size does not match at dimension ", d, " expected index ", index.sizes(),
                  " to be no larger than self ", self.sizes(), " apart from dimension ", args.dim);
   }
@@ -87,8 +87,9 @@ struct IndexSelect {
   }
   static void launch(const Args& args, LaunchContext& context) {
     const View out = context.out();
-    run_kernel(context.ctx, GatherParams{context.in(0), over_slices(context.in(1), out, args.dim),
-                                         out, int(args.dim)});
+    run_kernel(context.ctx,
+               GatherParams{context.in(0), expand_to_slices(context.in(1), out, args.dim), out,
+                            int(args.dim)});
   }
   static void grad(const Args& args, GradContext& context) {
     if (context.needs(0))

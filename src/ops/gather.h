@@ -10,11 +10,11 @@ void check_index(const char* op, const TensorImpl& index);
 /// the `role` tensor.
 void check_same_dims(const char* op, const TensorImpl& index, const TensorImpl& other,
                      const char* role);
-/// The first dimension but `dim` in which index is larger than `other`, or -1.
-int misfit(const TensorImpl& index, const TensorImpl& other, int64_t dim);
+/// The first dimension except `dim` in which index is larger than `other`, or -1.
+int first_larger_dim(const TensorImpl& index, const TensorImpl& other, int64_t dim);
 
-/// Expands a 1-d index along `dim` to the sizes of `slices`, with stride 0 elsewhere, as gather and
-/// scatter take it (index_select, index_add).
-View over_slices(const View& index, View slices, int64_t dim);
+/// Expands the 1-d index of index_select or index_add to the sizes of `slices`, with stride 0
+/// except along `dim`, for the kernels of gather and scatter.
+View expand_to_slices(const View& index, View slices, int64_t dim);
 
 }  // namespace hearth

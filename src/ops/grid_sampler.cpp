@@ -20,14 +20,14 @@ struct GridSamplerArgs {
 };
 
 void check_sizes(const TensorImpl& input, const TensorImpl& grid) {
-  const IntArrayRef in = input.sizes(), at = grid.sizes();
-  HEARTH_CHECK(!in.empty() && !at.empty() && in[0] == at[0],
+  const IntArrayRef in = input.sizes(), grid_sizes = grid.sizes();
+  HEARTH_CHECK(!in.empty() && !grid_sizes.empty() && in[0] == grid_sizes[0],
                "grid_sampler(): expected grid and input to have same batch size, but got input "
                "with sizes ",
-               in, " and grid with sizes ", at);
-  HEARTH_CHECK(at[at.size() - 1] == int64_t(in.size()) - 2,
+               in, " and grid with sizes ", grid_sizes);
+  HEARTH_CHECK(grid_sizes[grid_sizes.size() - 1] == int64_t(in.size()) - 2,
                "grid_sampler(): expected grid to have ", "size ", int64_t(in.size()) - 2,
-               " in last dimension, but got grid with sizes ", at);
+               " in last dimension, but got grid with sizes ", grid_sizes);
   for (size_t d = 2; d < in.size(); ++d)
     HEARTH_CHECK(in[d] > 0,
                  "grid_sampler(): expected input to have non-empty spatial dimensions, but input "
@@ -35,13 +35,13 @@ void check_sizes(const TensorImpl& input, const TensorImpl& grid) {
                  in, " with dimension ", d, " being empty");
 }
 
-void check_rank(IntArrayRef in, IntArrayRef at, size_t rank) {
-  HEARTH_CHECK(in.size() == rank && at.size() == rank, "grid_sampler(): expected ", rank,
+void check_rank(IntArrayRef in, IntArrayRef grid, size_t rank) {
+  HEARTH_CHECK(in.size() == rank && grid.size() == rank, "grid_sampler(): expected ", rank,
                "D input and grid with same number of dimensions, but got input with sizes ", in,
-               " and grid with sizes ", at);
+               " and grid with sizes ", grid);
 }
 
-/// PyTorch reads undefined memory for other modes.
+/// Throws for unknown modes, for which PyTorch reads undefined memory.
 void check_modes(const GridSamplerArgs& args) {
   HEARTH_CHECK(args.interpolation_mode >= 0 && args.interpolation_mode <= 2,
                "grid_sampler(): expected interpolation_mode to be 0, 1 or 2, but got ",
@@ -51,13 +51,14 @@ void check_modes(const GridSamplerArgs& args) {
                args.padding_mode);
 }
 
-/// The taps of one dimension as tensors over all positions: differentiable weights and slopes.
+/// The input elements (taps) that each position reads along one dimension: indices, whether they
+/// are inside the input, weights and the weights' derivatives (slopes).
 struct TensorTaps {
   Tensor index[4], inside[4], weight[4], slope[4];
 };
 
-/// x moved inside by the padding, and the derivative of that.
-std::pair<Tensor, Tensor> padded(const Tensor& x, double size, const GridSamplerArgs& args) {
+/// Returns x moved into the input by the padding mode, and the derivative.
+std::pair<Tensor, Tensor> apply_padding(const Tensor& x, double size, const GridSamplerArgs& args) {
   if (args.padding_mode == 0) return {x, ones_like(x)};
   const NoGradGuard off;
   Tensor moved = x, slope = ones_like(x);
@@ -69,41 +70,41 @@ std::pair<Tensor, Tensor> padded(const Tensor& x, double size, const GridSampler
     slope = where(even, sign, -sign);
     moved = where(even, rest + low, span - rest + low);
   }
-  const Tensor kept = moved.gt(0).logical_and(moved.lt(size - 1));
-  return {where(moved.gt(0), moved.clamp_max(size - 1), zeros_like(x)), slope * kept};
+  const Tensor is_inside = moved.gt(0).logical_and(moved.lt(size - 1));
+  return {where(moved.gt(0), moved.clamp_max(size - 1), zeros_like(x)), slope * is_inside};
 }
 
 TensorTaps tensor_taps(const Tensor& grid, int64_t length, const GridSamplerArgs& args) {
-  constexpr double a = -0.75;
+  constexpr double a = -0.75;  // of cubic convolution
   const double size = double(length), unit = (args.align_corners ? size - 1 : size) / 2;
   const Tensor raw = (grid + 1) * unit - (args.align_corners ? 0 : 0.5);
   TensorTaps taps;
-  const auto set_index = [&](int k, const Tensor& place) {
-    taps.inside[k] = place.gt(-1).logical_and(place.lt(size));
-    taps.index[k] = where(taps.inside[k], place, zeros_like(place)).to(kLong);
+  const auto set_index = [&](int k, const Tensor& position) {
+    taps.inside[k] = position.gt(-1).logical_and(position.lt(size));
+    taps.index[k] = where(taps.inside[k], position, zeros_like(position)).to(kLong);
   };
   if (args.interpolation_mode == 2) {
     const Tensor before = raw.detach().floor(), t = raw - before;
     for (int k = 0; k < 4; ++k) {
-      set_index(k, padded(before + (k - 1), size, args).first);
+      set_index(k, apply_padding(before + (k - 1), size, args).first);
       const Tensor x = k < 2 ? t + (1 - k) : (k - 1) - t;
-      const bool near = k == 1 || k == 2;
+      const bool is_near = k == 1 || k == 2;
       taps.weight[k] =
-          near ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+          is_near ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
       taps.slope[k] =
-          (near ? (3 * (a + 2) * x - 2 * (a + 3)) * x : (3 * a * x - 10 * a) * x + 8 * a) *
+          (is_near ? (3 * (a + 2) * x - 2 * (a + 3)) * x : (3 * a * x - 10 * a) * x + 8 * a) *
           (k < 2 ? unit : -unit);
     }
     return taps;
   }
-  const auto [value, slope] = padded(raw.detach(), size, args);
+  const auto [value, slope] = apply_padding(raw.detach(), size, args);
   const Tensor x = slope * (raw - raw.detach()) + value;
   const Tensor before = args.interpolation_mode == 1 ? value.round() : value.floor();
   for (int k = 0; k < args.rule().taps(); ++k) {
     set_index(k, before + k);
-    const bool nearest = args.interpolation_mode == 1;
-    taps.weight[k] = nearest ? ones_like(x) : k == 0 ? 1 - (x - before) : x - before;
-    taps.slope[k] = nearest ? zeros_like(x) : slope * (k == 0 ? -unit : unit);
+    const bool is_nearest = args.interpolation_mode == 1;
+    taps.weight[k] = is_nearest ? ones_like(x) : k == 0 ? 1 - (x - before) : x - before;
+    taps.slope[k] = is_nearest ? zeros_like(x) : slope * (k == 0 ? -unit : unit);
   }
   return taps;
 }
@@ -115,28 +116,28 @@ std::vector<Tensor> gradients_by_parts(const GridSamplerArgs& args, const Tensor
   TensorTaps axes[3];
   for (int64_t d = 0; d < dims; ++d)
     axes[d] = tensor_taps(in[2].select(-1, d).flatten(1), in[1].size(1 + dims - d), args);
-  Tensor grad_input = zeros_like(input), along[3];
+  Tensor grad_input = zeros_like(input), grad_axes[3];
   const int n = args.rule().taps();
   for (int tap = 0; tap < (dims == 3 ? n * n * n : n * n); ++tap) {
-    const int at[3] = {tap % n, tap / n % n, tap / n / n};
+    const int axis_taps[3] = {tap % n, tap / n % n, tap / n / n};
     Tensor index, weight, slope[3];
     for (int64_t d = dims - 1; d >= 0; --d) {
       const TensorTaps& axis = axes[d];
-      const Tensor inside = axis.inside[at[d]].to(in[1].scalar_type());
-      const Tensor w = axis.weight[at[d]] * inside, s = axis.slope[at[d]] * inside;
+      const Tensor inside = axis.inside[axis_taps[d]].to(in[1].scalar_type());
+      const Tensor w = axis.weight[axis_taps[d]] * inside, s = axis.slope[axis_taps[d]] * inside;
       for (int64_t other = dims - 1; other > d; --other) slope[other] = slope[other] * w;
       slope[d] = weight.defined() ? weight * s : s;
       weight = weight.defined() ? weight * w : w;
-      index = index.defined() ? index * in[1].size(1 + dims - d) + axis.index[at[d]]
-                              : axis.index[at[d]];
+      index = index.defined() ? index * in[1].size(1 + dims - d) + axis.index[axis_taps[d]]
+                              : axis.index[axis_taps[d]];
     }
-    const Tensor where_from = index.unsqueeze(1).expand({samples, channels, index.size(1)});
-    grad_input = grad_input.scatter_add(2, where_from, grad * weight.unsqueeze(1));
-    const Tensor dot = (grad * input.gather(2, where_from)).sum({{1}});
+    const Tensor source = index.unsqueeze(1).expand({samples, channels, index.size(1)});
+    grad_input = grad_input.scatter_add(2, source, grad * weight.unsqueeze(1));
+    const Tensor dot = (grad * input.gather(2, source)).sum({{1}});
     for (int64_t d = 0; d < dims; ++d)
-      along[d] = along[d].defined() ? along[d] + dot * slope[d] : dot * slope[d];
+      grad_axes[d] = grad_axes[d].defined() ? grad_axes[d] + dot * slope[d] : dot * slope[d];
   }
-  std::vector<Tensor> parts(along, along + dims);
+  std::vector<Tensor> parts(grad_axes, grad_axes + dims);
   return {grad_input.view(in[1].sizes()), stack(parts, -1).view(in[2].sizes())};
 }
 
@@ -236,20 +237,22 @@ struct AffineGridGenerator {
   };
   static constexpr OpInfo info{.name = "affine_grid_generator", .arguments = "theta"};
 
-  /// The positions of `count` elements between -1 and 1.
-  static Tensor centres(const Tensor& theta, int64_t count, bool align_corners) {
+  /// The coordinates of `num_elements` elements between -1 and 1.
+  static Tensor centres(const Tensor& theta, int64_t num_elements, bool align_corners) {
     const TensorOptions options = theta.options().requires_grad(false);
-    if (count <= 1) return zeros({count}, options);
-    const Tensor places = linspace(-1, 1, count, options);
-    return align_corners ? places : (places * (count - 1) / count).to(theta.scalar_type());
+    if (num_elements <= 1) return zeros({num_elements}, options);
+    const Tensor coordinates = linspace(-1, 1, num_elements, options);
+    return align_corners
+               ? coordinates
+               : (coordinates * (num_elements - 1) / num_elements).to(theta.scalar_type());
   }
   static Tensor compute(const Args& args, const Tensor& theta) {
     const size_t rank = args.size.size();
     HEARTH_CHECK(rank == 4 || rank == 5,
                  "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.");
-    const NoAutocast plain;  // one op in PyTorch, which autocast leaves alone
+    const NoAutocast no_autocast;  // one op in PyTorch, which autocast leaves alone
     const int64_t dims = int64_t(rank) - 2;
-    Dims sizes;  // of one sample's positions
+    Dims sizes;  // of the output's spatial dimensions
     for (size_t d = 2; d < rank; ++d) sizes.push_back(args.size[d]);
     std::vector<Tensor> parts;  // x, y, (z,) 1
     for (int64_t d = dims - 1; d >= 0; --d) {

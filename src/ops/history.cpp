@@ -47,7 +47,8 @@ bool may_record(const OpCall& call) {
   return info.outputs == 0;
 }
 
-/// Whether an input is not an inference tensor: those have no history, even if they require grad.
+/// Whether an input is not an inference tensor. Inference tensors have no history, even if they
+/// require grad.
 bool any_may_enter_graphs(const OpCall& call) {
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].defined() && !impl_of(call.inputs[i]).has(kInference)) return true;
@@ -79,10 +80,10 @@ void for_each_mutated(const OpCall& call, const F& f) {
 void check_binding(const OpCall& call, bool records) {
   if (call.binding == Binding::kInplace) autograd::check_inplace(call.outputs[0], records);
   if (call.binding == Binding::kOut && modes.grad_enabled) {
-    bool differentiates = records;
+    bool needs_gradient = records;
     for (const Tensor& out : call.outputs)
-      differentiates |= out.defined() && autograd::requires_grad(impl_of(out));
-    HEARTH_CHECK(!differentiates, call.op.info->name,
+      needs_gradient |= out.defined() && autograd::requires_grad(impl_of(out));
+    HEARTH_CHECK(!needs_gradient, call.op.info->name,
                  "(): functions with out=... arguments don't support automatic differentiation, "
                  "but one of the "
                  "arguments requires grad.");
@@ -91,13 +92,13 @@ void check_binding(const OpCall& call, bool records) {
   for_each_mutated(call, [](const Tensor& input) { autograd::check_inplace(input, false); });
 }
 
-void compute_and_count(OpCall& call) {
+void compute_and_bump_versions(OpCall& call) {
   compute(call);
   for_each_mutated(call, [](const Tensor& input) { impl_of(input).bump_version(); });
 }
 
-/// Under inference mode new tensors are inference tensors; elsewhere those may not be written to or
-/// saved.
+/// Makes new tensors inference tensors under inference mode; outside it, they may not be written to
+/// or saved.
 void mark_inference(const OpCall& call) {
   if (!(modes.flags & kInferenceMode) || call.binding != Binding::kNew ||
       call.op.info->effect == Effect::kView)
@@ -106,21 +107,25 @@ void mark_inference(const OpCall& call) {
     if (output.defined()) impl_of(output).flags |= kInference;
 }
 
+/// From this number on, the inputs of a call share one bit of SlotSet.
+constexpr int kFirstSharedSlot = 47;
+
 using NodePtr = IntrusivePtr<OpNode>;
 
-/// The inputs that have no edge in PyTorch's nodes: those without a gradient formula, indices,
+/// The inputs that have no edge in PyTorch's nodes: inputs without a gradient formula, indices,
 /// masks, and the number in x * 2.
 SlotSet edgeless_inputs(const OpCall& call) {
-  const bool pointwise = call.op.functor >= 0;
+  const bool is_pointwise = call.op.functor >= 0;
   SlotSet set = 0;
-  for (int i = call.binding == Binding::kInplace ? 1 : 0; i < std::min(call.inputs.count, 47);
-       ++i) {
+  for (int i = call.binding == Binding::kInplace ? 1 : 0;
+       i < std::min(call.inputs.count, kFirstSharedSlot); ++i) {
     if (!call.inputs[i].defined()) continue;
     const TensorImpl& impl = impl_of(call.inputs[i]);
-    const bool none = pointwise ? !(call.op.differentiable & in_slot(i)) ||
-                                      (i == 1 && call.inputs.count == 2 && impl.has(kWrappedNumber))
-                                : !is_differentiable(impl.dtype);
-    if (none) set |= in_slot(i);
+    const bool has_no_edge =
+        is_pointwise ? !(call.op.differentiable & in_slot(i)) ||
+                           (i == 1 && call.inputs.count == 2 && impl.has(kWrappedNumber))
+                     : !is_differentiable(impl.dtype);
+    if (has_no_edge) set |= in_slot(i);
   }
   return set;
 }
@@ -129,10 +134,10 @@ NodePtr make_node(const OpCall& call, SlotSet saves) {
   const SlotSet edgeless = edgeless_inputs(call);
   auto node = NodePtr::adopt(new OpNode(call.op, call.args, call.inputs.count, saves, edgeless));
   for (int i = 0; i < call.inputs.count; ++i) {
-    if (i < 47 && (edgeless & in_slot(i))) continue;
-    const bool wanted = (call.op.differentiable & in_slot(i)) && call.inputs[i].defined() &&
-                        is_differentiable(call.inputs[i].scalar_type());
-    node->add_next_edge(wanted ? autograd::gradient_edge(call.inputs[i]) : autograd::Edge());
+    if (i < kFirstSharedSlot && (edgeless & in_slot(i))) continue;
+    const bool has_edge = (call.op.differentiable & in_slot(i)) && call.inputs[i].defined() &&
+                          is_differentiable(call.inputs[i].scalar_type());
+    node->add_next_edge(has_edge ? autograd::gradient_edge(call.inputs[i]) : autograd::Edge());
   }
   return node;
 }
@@ -146,9 +151,9 @@ void save_inputs(OpNode& node, const OpCall& call, SlotSet saves) {
     if (!input.defined()) continue;
     if (call.op.info->shapes & in_slot(i)) node.keep_shape(i, input);
     if (!(saves & in_slot(i))) continue;
-    const bool overwritten = call.binding == Binding::kInplace && input.is_same(call.outputs[0]);
-    if (overwritten && !before.defined()) before = input.clone();
-    node.save_input(i, overwritten ? before : input);
+    const bool is_overwritten = call.binding == Binding::kInplace && input.is_same(call.outputs[0]);
+    if (is_overwritten && !before.defined()) before = input.clone();
+    node.save_input(i, is_overwritten ? before : input);
   }
 }
 
@@ -196,13 +201,13 @@ void compute_with_history(OpCall& call) {
   if (modes.flags & kObserved)
     observation.emplace(ObservedCall{call.op, call.args, call.inputs, call.outputs});
   const SlotSet needs = may_record(call) && any_may_enter_graphs(call) ? wanted_gradients(call) : 0;
-  // An in-place op without a derivative would leave the old history in place.
+  // An in-place op without a derivative would keep the old history.
   if (call.binding == Binding::kInplace && call.op.functor >= 0 && modes.grad_enabled &&
       autograd::requires_grad(impl_of(call.outputs[0])))
     check_has_derivative(call);
   check_binding(call, needs != 0);
   if (needs == 0) {
-    compute_and_count(call);
+    compute_and_bump_versions(call);
     return mark_inference(call);
   }
   check_has_derivative(call);
@@ -210,7 +215,7 @@ void compute_with_history(OpCall& call) {
   const SlotSet saves = call.op.saves(call.op, call.args, needs);
   const NodePtr node = make_node(call, saves);
   save_inputs(*node, call, saves);
-  compute_and_count(call);
+  compute_and_bump_versions(call);
   if (!any_output_differentiable(call)) return;
   for (const Tensor& output : call.outputs) refuse_complex(call, output, "the result");
   if (modes.flags & kAnomalyMode)

@@ -4,8 +4,8 @@
 
 namespace hearth {
 
-/// The path of all other calls: autocast, inference mode, recording, observers, anomaly mode,
-/// inputs that are written to.
+/// The path of calls that leave the plain path: autocast, inference mode, recording, observers,
+/// anomaly mode, inputs that are written to.
 void compute_with_history(OpCall& call);
 
 /// Records `view` as output `output_nr` of this call, a view of input 0.

@@ -1,4 +1,4 @@
-// Windows of images as columns, and back.
+// im2col and its reverse, col2im.
 #include "ops/window.h"
 #include "seam/pool.h"
 
@@ -6,15 +6,15 @@ namespace hearth {
 
 namespace {
 
-/// The windows; the lists have an element for rows and one for columns.
+/// The arguments of im2col; each list has an element for rows and one for columns.
 struct WindowArgs {
   Dims kernel, dilation, padding, stride;
   HEARTH_FIELDS(kernel, dilation, padding, stride)
 
-  int64_t taps() const { return kernel[0] * kernel[1]; }
-  bool padded() const { return padding[0] > 0 || padding[1] > 0; }
+  int64_t kernel_elements() const { return kernel[0] * kernel[1]; }
+  bool has_padding() const { return padding[0] > 0 || padding[1] > 0; }
   /// The number of windows along dimension d of an image.
-  int64_t count(size_t d, int64_t size) const {
+  int64_t num_windows(size_t d, int64_t size) const {
     return window_count(size + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1, stride[d]);
   }
 };
@@ -38,15 +38,16 @@ WindowArgs window_args(IntArrayRef kernel, IntArrayRef dilation, IntArrayRef pad
           pair("stride", stride)};
 }
 
-void check_numbers(const WindowArgs& a) {
-  const auto check = [](const Dims& values, int64_t least, const char* what, const char* name) {
-    HEARTH_CHECK(values[0] >= least && values[1] >= least, what, ", but got ", name,
+void check_numbers(const WindowArgs& window) {
+  const auto check = [](const Dims& values, int64_t minimum, const char* message,
+                        const char* name) {
+    HEARTH_CHECK(values[0] >= minimum && values[1] >= minimum, message, ", but got ", name,
                  "_height: ", values[0], " ", name, "_width: ", values[1]);
   };
-  check(a.kernel, 1, "kernel size should be greater than zero", "kernel");
-  check(a.stride, 1, "stride should be greater than zero", "stride");
-  check(a.dilation, 1, "dilation should be greater than zero", "dilation");
-  check(a.padding, 0, "padding should be non-negative", "pad");
+  check(window.kernel, 1, "kernel size should be greater than zero", "kernel");
+  check(window.stride, 1, "stride should be greater than zero", "stride");
+  check(window.dilation, 1, "dilation should be greater than zero", "dilation");
+  check(window.padding, 0, "padding should be non-negative", "pad");
 }
 
 /// Whether none of the last `dims` dimensions is empty.
@@ -56,7 +57,7 @@ bool has_elements(IntArrayRef sizes, size_t dims) {
   return true;
 }
 
-/// A view with a batch of one before its dimensions, if it has fewer than `dims`.
+/// Adds a batch dimension of size 1 to a view with fewer than `dims` dimensions.
 View batched(const View& view, int dims) {
   if (view.dim == dims) return view;
   View result = view;
@@ -68,23 +69,23 @@ View batched(const View& view, int dims) {
   return result;
 }
 
-/// Uninitialised scratch memory for a batch of images with their padding.
+/// Allocates uninitialised scratch memory for a batch of images with their padding.
 View padded_images(const WindowArgs& args, const View& images, Ctx& ctx) {
   View result = images;
   for (size_t d = 0; d < 2; ++d) result.sizes[2 + d] += 2 * args.padding[d];
-  recount(result);
+  update_numel(result);
   result.make_contiguous();
   result.data = ctx.scratch(size_t(result.numel) * element_size(result.dtype));
   return result;
 }
 
-/// The part of padded images without the padding.
-View inner_part(const WindowArgs& args, const View& padded, const View& images) {
+/// Views padded images without their padding.
+View without_padding(const WindowArgs& args, const View& padded, const View& images) {
   const View rows = narrowed(padded, 2, args.padding[0], images.sizes[2]);
   return narrowed(rows, 3, args.padding[1], images.sizes[3]);
 }
 
-/// All windows on padded images: [batch, channels, kernel rows, kernel columns, rows, columns].
+/// All windows of padded images: [batch, channels, kernel rows, kernel columns, rows, columns].
 View windows_of(const WindowArgs& args, const View& padded, int64_t rows, int64_t columns) {
   View result = padded;
   result.dim = 6;
@@ -95,16 +96,16 @@ View windows_of(const WindowArgs& args, const View& padded, int64_t rows, int64_
     result.sizes[4 + d] = counts[d];
     result.strides[4 + d] = padded.strides[2 + d] * args.stride[size_t(d)];
   }
-  recount(result);
+  update_numel(result);
   return result;
 }
 
-/// Columns with the dimensions of windows_of.
+/// Views columns with the dimensions of `windows`.
 View as_windows(const WindowArgs& args, const View& columns, const View& windows) {
   View result = windows;
   result.data = columns.data;
   const int64_t tap = columns.strides[1], position = columns.strides[2];
-  const int64_t strides[] = {columns.strides[0],          args.taps() * tap,
+  const int64_t strides[] = {columns.strides[0],          args.kernel_elements() * tap,
                              args.kernel[1] * tap,        tap,
                              windows.sizes[5] * position, position};
   std::copy_n(strides, 6, result.strides);
@@ -126,33 +127,33 @@ struct Im2Col {
                  "non-zero dimensions for input, but got: ",
                  in);
     const Dims image(in.slice(dim - 2));
-    const Dims blocks{args.count(0, image[0]), args.count(1, image[1])};
+    const Dims blocks{args.num_windows(0, image[0]), args.num_windows(1, image[1])};
     HEARTH_CHECK(blocks[0] >= 1 && blocks[1] >= 1, "Given input with spatial size ",
                  pair_text(image), ", kernel_size=", pair_text(args.kernel),
                  ", dilation=", pair_text(args.dilation), ", padding=", pair_text(args.padding),
                  ", calculated shape of the array of sliding blocks as ", pair_text(blocks),
                  ", but its components must be at least one.");
     Dims sizes(in.slice(0, dim - 3));
-    sizes.push_back(in[dim - 3] * args.taps());
+    sizes.push_back(in[dim - 3] * args.kernel_elements());
     sizes.push_back(blocks[0] * blocks[1]);
     context.set(0, sizes, context.in(0).dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
     const View in = batched(context.in(0), 4), out = batched(context.out(), 3);
     View source = in;
-    if (args.padded()) {
+    if (args.has_padding()) {
       source = padded_images(args, in, context.ctx);
       run_fill(context.ctx, source, 0);
-      run_copy(context.ctx, inner_part(args, source, in), in);
+      run_copy(context.ctx, without_padding(args, source, in), in);
     }
-    const View windows =
-        windows_of(args, source, args.count(0, in.sizes[2]), args.count(1, in.sizes[3]));
+    const View windows = windows_of(args, source, args.num_windows(0, in.sizes[2]),
+                                    args.num_windows(1, in.sizes[3]));
     run_copy(context.ctx, as_windows(args, out, windows), windows);
   }
   static void grad(const Args& args, GradContext& context);
 };
 
-/// Adds the windows one element of the kernel after the other.
+/// Adds the windows one kernel element at a time, as windows may overlap.
 struct Col2Im {
   struct Args {
     Dims output_size;
@@ -163,41 +164,44 @@ struct Col2Im {
   static void infer(const Args& args, InferContext& context) {
     const IntArrayRef in = context.in(0).sizes();
     const size_t dim = in.size();
-    const WindowArgs& a = args.windows;
-    check_numbers(a);
+    const WindowArgs& window = args.windows;
+    check_numbers(window);
     HEARTH_CHECK((dim == 2 || dim == 3) && has_elements(in, 2),
                  "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
                  "non-zero dimensions for input, but got: ",
                  in);
     const int64_t rows = in[dim - 2], length = in[dim - 1];
-    HEARTH_CHECK(rows % a.taps() == 0,
+    HEARTH_CHECK(rows % window.kernel_elements() == 0,
                  "Expected size of input's dimension 1 to be divisible by the product of "
                  "kernel_size, but got input.size(1)=",
-                 rows, " and kernel_size=", pair_text(a.kernel), ".");
-    const int64_t h = a.count(0, args.output_size[0]), w = a.count(1, args.output_size[1]);
-    HEARTH_CHECK(length == h * w && h > 0 && w > 0,
-                 "Given output_size=", pair_text(args.output_size),
-                 ", kernel_size=", pair_text(a.kernel), ", dilation=", pair_text(a.dilation),
-                 ", padding=", pair_text(a.padding), ", stride=", pair_text(a.stride),
-                 ", expected size of input's dimension 2 to match the calculated number of sliding "
-                 "blocks ",
-                 h, " * ", w, " = ", h * w, ", but got input.size(2)=", length, ".");
+                 rows, " and kernel_size=", pair_text(window.kernel), ".");
+    const int64_t h = window.num_windows(0, args.output_size[0]),
+                  w = window.num_windows(1, args.output_size[1]);
+    HEARTH_CHECK(
+        length == h * w && h > 0 && w > 0, "Given output_size=", pair_text(args.output_size),
+        ", kernel_size=", pair_text(window.kernel), ", dilation=", pair_text(window.dilation),
+        ", padding=", pair_text(window.padding), ", stride=", pair_text(window.stride),
+        ", expected size of input's dimension 2 to match the calculated number of sliding "
+        "blocks ",
+        h, " * ", w, " = ", h * w, ", but got input.size(2)=", length, ".");
     Dims sizes(in.slice(0, dim - 2));
-    for (const int64_t size : {rows / a.taps(), args.output_size[0], args.output_size[1]})
+    for (const int64_t size :
+         {rows / window.kernel_elements(), args.output_size[0], args.output_size[1]})
       sizes.push_back(size);
     context.set(0, sizes, context.in(0).dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    const WindowArgs& a = args.windows;
+    const WindowArgs& window = args.windows;
     const View in = batched(context.in(0), 3), out = batched(context.out(), 4);
-    const View sum = a.padded() ? padded_images(a, out, context.ctx) : out;
+    const View sum = window.has_padding() ? padded_images(window, out, context.ctx) : out;
     run_fill(context.ctx, sum, 0);
-    const View windows = windows_of(a, sum, a.count(0, out.sizes[2]), a.count(1, out.sizes[3]));
-    const View columns = as_windows(a, in, windows);
-    for (int64_t i = 0; i < a.kernel[0]; ++i)
-      for (int64_t j = 0; j < a.kernel[1]; ++j)
+    const View windows = windows_of(window, sum, window.num_windows(0, out.sizes[2]),
+                                    window.num_windows(1, out.sizes[3]));
+    const View columns = as_windows(window, in, windows);
+    for (int64_t i = 0; i < window.kernel[0]; ++i)
+      for (int64_t j = 0; j < window.kernel[1]; ++j)
         run_add(context.ctx, tap(windows, i, j), tap(columns, i, j));
-    if (a.padded()) run_copy(context.ctx, out, inner_part(a, sum, out));
+    if (window.has_padding()) run_copy(context.ctx, out, without_padding(window, sum, out));
   }
   static void grad(const Args& args, GradContext& context) {
     context.set(0, invoke<Im2Col>(args.windows, context.grad()).call());

@@ -16,32 +16,32 @@ namespace hearth {
 
 namespace {
 
-/// The sizes (or strides) of self[indices]: those of `self`, in which `shape`, the sizes (or
-/// strides) of the indices, replaces those of the indexed dimensions `dims`.
+/// The sizes of self[indices]: the sizes `self`, with the indexed dimensions `dims` replaced by
+/// `shape`, the sizes of the indices. Strides are converted in the same way.
 Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   const int64_t first = dims[0], last = dims[dims.size() - 1];
-  const int64_t place = last - first + 1 == int64_t(dims.size()) ? first : 0;
-  Dims numbers;
+  const int64_t position = last - first + 1 == int64_t(dims.size()) ? first : 0;
+  Dims result;
   size_t next = 0;
   for (int64_t d = 0; d < int64_t(self.size()); ++d) {
-    if (d == place)
-      for (int64_t number : shape) numbers.push_back(number);
+    if (d == position)
+      for (int64_t number : shape) result.push_back(number);
     if (next < dims.size() && dims[next] == d)
       ++next;
     else
-      numbers.push_back(self[size_t(d)]);
+      result.push_back(self[size_t(d)]);
   }
-  return numbers;
+  return result;
 }
 
-/// Gives self[indices] the memory order of self and the indices.
+/// Sets the strides of self[indices] in the memory order of self and the indices.
 void keep_order_of_inputs(const Dims& dims, InferContext& context) {
   if (!any_permuted(context)) return;
   const TensorImpl& self = context.in(0);
-  const Dims no_dims(size_t(self.dim), 0), no_shape(size_t(context.in(1).dim), 0);
-  std::vector<Dims> strides{indexed_dims(self.strides(), dims, no_shape)};
+  const Dims zero_strides(size_t(self.dim), 0), zero_index_strides(size_t(context.in(1).dim), 0);
+  std::vector<Dims> strides{indexed_dims(self.strides(), dims, zero_index_strides)};
   for (int i = 1; i < context.inputs(); ++i)
-    strides.push_back(indexed_dims(no_dims, dims, context.in(i).strides()));
+    strides.push_back(indexed_dims(zero_strides, dims, context.in(i).strides()));
   keep_memory_order(context.out(), strides.data(), context.inputs());
 }
 
@@ -117,7 +117,7 @@ struct IndexPut {
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    start_from_self(context);
+    copy_self_to_out(context);
     const View values = context.in(1);
     if (values.numel > 0)
       run_kernel(context.ctx,
@@ -129,9 +129,9 @@ struct IndexPut {
     if (context.needs(1)) context.set(1, selection.of(context.grad()));
     if (!context.needs(0)) return;
     if (args.accumulate) return context.set(0, context.grad());
-    const Tensor rest = context.grad().clone();
-    selection.put(rest, zeros({}, rest.options()), false);
-    context.set(0, rest);
+    const Tensor kept_gradient = context.grad().clone();
+    selection.put(kept_gradient, zeros({}, kept_gradient.options()), false);
+    context.set(0, kept_gradient);
   }
 };
 
@@ -141,8 +141,8 @@ Tensor Selection::of(const Tensor& self) const {
 
 void Selection::put(const Tensor& self, const Tensor& values, bool accumulate) const {
   const Dims sizes = indexed_dims(self.sizes(), dims, shape());
-  const Tensor spread = values.sizes().equals(sizes) ? values : values.expand(sizes);
-  invoke<IndexPut>({dims, accumulate}, self, spread, indices).inplace(self);
+  const Tensor expanded = values.sizes().equals(sizes) ? values : values.expand(sizes);
+  invoke<IndexPut>({dims, accumulate}, self, expanded, indices).inplace(self);
 }
 
 void check_mask(const Tensor& self, const Tensor& mask, size_t first_dim) {
@@ -200,8 +200,8 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
       continue;
     }
     check_mask(self, index, d);
-    const Tensor places = index.nonzero();
-    for (int64_t k = 0; k < index.dim(); ++k) add(d + size_t(k), places.select(1, k));
+    const Tensor positions = index.nonzero();
+    for (int64_t k = 0; k < index.dim(); ++k) add(d + size_t(k), positions.select(1, k));
   }
   broadcast(selection.indices);
   for (int64_t d : selection.dims)
@@ -210,8 +210,9 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
   return selection;
 }
 
-/// The values for index_put: on self's device, without surplus leading dimensions of size 1.
-Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
+/// Prepares the values for index_put: drops surplus leading dimensions of size 1 and moves a number
+/// to self's device.
+Tensor prepared_values(Tensor values, const Tensor& self, const Dims& sizes) {
   while (values.dim() > int64_t(sizes.size()) && values.size(0) == 1) values = values.squeeze(0);
   if (values.dim() == 0 && values.device() != self.device())
     values = values.to(self.device(), values.scalar_type());
@@ -223,14 +224,15 @@ Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
   return values;
 }
 
-/// self = number, of any dtype, where the mask is true. Unlike nonzero, this does not wait for a
-/// device.
+/// Sets self = number, of any dtype, where the mask is true. Unlike nonzero, this does not wait for
+/// a device.
 void put_where(const Tensor& self, const Tensor& mask, size_t first_dim, const Tensor& number) {
   check_index(self, mask);
   check_mask(self, mask, first_dim);
-  Tensor chosen = mask.to(self.device(), kBool);
-  while (chosen.dim() + int64_t(first_dim) < self.dim()) chosen = chosen.unsqueeze(-1);
-  self.copy_(where(chosen, number.reshape({}).to(self.device(), self.scalar_type()), self));
+  Tensor expanded_mask = mask.to(self.device(), kBool);
+  while (expanded_mask.dim() + int64_t(first_dim) < self.dim())
+    expanded_mask = expanded_mask.unsqueeze(-1);
+  self.copy_(where(expanded_mask, number.reshape({}).to(self.device(), self.scalar_type()), self));
 }
 
 }  // namespace
@@ -242,13 +244,13 @@ Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices) {
 void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,
                   bool accumulate) {
   // The last index is always defined.
-  const bool alone =
+  const bool is_only_index =
       std::none_of(indices.begin(), indices.end() - 1, std::mem_fn(&Tensor::defined));
-  if (alone && is_mask(indices.back()) && values.numel() == 1 && !accumulate)
+  if (is_only_index && is_mask(indices.back()) && values.numel() == 1 && !accumulate)
     return put_where(self, indices.back(), indices.size() - 1, values);
   const Selection selection = selection_of(self, indices);
   const Dims sizes = indexed_dims(self.sizes(), selection.dims, selection.shape());
-  selection.put(self, fitting(values, self, sizes), accumulate);
+  selection.put(self, prepared_values(values, self, sizes), accumulate);
 }
 
 }  // namespace hearth

@@ -11,8 +11,8 @@ inline bool is_mask(const Tensor& index) {
   return index.scalar_type() == kBool || index.scalar_type() == kByte;
 }
 
-/// self[indices]: indices[d] belongs to dimension d, a mask to as many as it has; undefined ones
-/// select all elements.
+/// self[indices]: indices[d] indexes dimension d; a mask indexes mask.dim() dimensions from d on;
+/// an undefined index selects all elements.
 Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices);
 /// self[indices] = values, or += values.
 void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,

@@ -63,7 +63,7 @@ namespace {
 using indexing::TensorIndex;
 using Kind = TensorIndex::Kind;
 
-/// The number of dimensions of the indexed tensor that an index uses up.
+/// The number of dimensions of the indexed tensor that an index consumes.
 int64_t dims_of(const TensorIndex& index) {
   if (index.is_tensor()) return is_mask(index.tensor()) ? index.tensor().dim() : 1;
   return index.is_integer() || index.is_slice();
@@ -73,28 +73,29 @@ int64_t dims_of(const TensorIndex& index) {
 /// index_by.
 class Indexed {
  public:
-  Indexed(const Tensor& self, ArrayRef<TensorIndex> list) : view_(self), alone_(list.size() == 1) {
+  Indexed(const Tensor& self, ArrayRef<TensorIndex> list)
+      : view_(self), is_only_index_(list.size() == 1) {
     check_defined("index", 0, "self", self);
-    int64_t named = 0;
-    for (const TensorIndex& index : list) named += dims_of(index);
-    HEARTH_CHECK_AS(IndexError, self.dim() > 0 || !(alone_ && list[0].is_integer()),
+    int64_t num_indexed = 0;
+    for (const TensorIndex& index : list) num_indexed += dims_of(index);
+    HEARTH_CHECK_AS(IndexError, self.dim() > 0 || !(is_only_index_ && list[0].is_integer()),
                     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
                     "`tensor.item<T>()` in C++ to "
                     "convert a 0-dim tensor to a number");
-    HEARTH_CHECK_AS(IndexError, named <= self.dim(), "too many indices for tensor of dimension ",
-                    self.dim());
-    const int64_t unnamed = self.dim() - named;
-    for (size_t i = 0; i < list.size(); ++i) apply(list[i], int64_t(i), unnamed);
+    HEARTH_CHECK_AS(IndexError, num_indexed <= self.dim(),
+                    "too many indices for tensor of dimension ", self.dim());
+    const int64_t num_unindexed = self.dim() - num_indexed;
+    for (size_t i = 0; i < list.size(); ++i) apply(list[i], int64_t(i), num_unindexed);
   }
 
   const Tensor& view() const { return view_; }
   const std::vector<Tensor>& indices() const { return indices_; }
 
  private:
-  void apply(const TensorIndex& index, int64_t position, int64_t unnamed) {
+  void apply(const TensorIndex& index, int64_t position, int64_t num_unindexed) {
     switch (index.kind()) {
       case Kind::kNone: view_ = view_.unsqueeze(dim_++); break;
-      case Kind::kEllipsis: dim_ += unnamed; break;
+      case Kind::kEllipsis: dim_ += num_unindexed; break;
       case Kind::kInteger: select(index.integer(), position); break;
       case Kind::kBoolean: take_all_or_none(index.boolean()); break;
       case Kind::kSlice: slice(index.slice()); break;
@@ -109,14 +110,16 @@ class Indexed {
   }
   void slice(const indexing::Slice& slice) {
     HEARTH_CHECK_AS(ValueError, slice.step() > 0, "step must be greater than zero");
-    const bool whole = slice.start() == 0 && slice.stop() >= view_.size(dim_) && slice.step() == 1;
-    if (alone_ || !whole) view_ = view_.slice(dim_, slice.start(), slice.stop(), slice.step());
+    const bool is_whole =
+        slice.start() == 0 && slice.stop() >= view_.size(dim_) && slice.step() == 1;
+    if (is_only_index_ || !is_whole)
+      view_ = view_.slice(dim_, slice.start(), slice.stop(), slice.step());
     ++dim_;
   }
   /// A bool adds a dimension of size 1 or 0.
-  void take_all_or_none(bool all) {
+  void take_all_or_none(bool takes_all) {
     view_ = view_.unsqueeze(dim_);
-    record(zeros({all}, TensorOptions(kLong).device(view_.device())), 1);
+    record(zeros({takes_all}, TensorOptions(kLong).device(view_.device())), 1);
   }
   void take(const Tensor& index, int64_t position) {
     HEARTH_CHECK_AS(IndexError, index.defined(), "Can only index with tensors that are defined");
@@ -135,8 +138,8 @@ class Indexed {
   }
 
   Tensor view_;
-  bool alone_;
-  int64_t dim_ = 0;  // the dimension of view_ of the next index
+  bool is_only_index_;
+  int64_t dim_ = 0;  // the dimension of view_ that the next index applies to
   std::vector<Tensor> indices_;
 };
 

@@ -25,11 +25,11 @@ void check_square(const Tensor& t, const char* op, const char* name) {
                " matrices");
 }
 
-void check_floating(const Tensor& t, const char* op, bool low_precision) {
+void check_floating(const Tensor& t, const char* op, bool allow_low_precision) {
   const ScalarType type = t.scalar_type();
   HEARTH_CHECK_AS(NotImplementedError, is_differentiable(type), op,
                   ": Expected a floating point or complex tensor as input. Got ", name_of(type));
-  HEARTH_CHECK_AS(NotImplementedError, low_precision || !is_reduced_float(type), op,
+  HEARTH_CHECK_AS(NotImplementedError, allow_low_precision || !is_reduced_float(type), op,
                   ": Low precision dtypes not supported. Got ", name_of(type));
 }
 
@@ -63,8 +63,8 @@ std::string text_of_singular(int code) {
                      "singular.");
 }
 
-Dims batch_of(IntArrayRef sizes, size_t matrix) {
-  return Dims(sizes.slice(0, sizes.size() - matrix));
+Dims batch_of(IntArrayRef sizes, size_t matrix_dims) {
+  return Dims(sizes.slice(0, sizes.size() - matrix_dims));
 }
 Dims with_sizes(Dims batch, std::initializer_list<int64_t> sizes) {
   for (const int64_t size : sizes) batch.push_back(size);
@@ -121,28 +121,28 @@ View scratch_matrices(Ctx& ctx, IntArrayRef sizes, ScalarType dtype) {
 
 View packed(LaunchContext& context, const View& view) {
   const Dims wanted = column_major(IntArrayRef(view.sizes, size_t(view.dim)));
-  bool by_columns = true;
+  bool is_by_columns = true;
   for (int d = 0; d < view.dim; ++d)
-    by_columns = by_columns && (view.sizes[d] == 1 || view.strides[d] == wanted[size_t(d)]);
-  View result = by_columns ? view : dense(context, view);
-  if (by_columns)
+    is_by_columns = is_by_columns && (view.sizes[d] == 1 || view.strides[d] == wanted[size_t(d)]);
+  View result = is_by_columns ? view : dense(context, view);
+  if (is_by_columns)
     std::copy_n(wanted.begin(), view.dim, result.strides);
   else
     result.make_contiguous();
   return result;
 }
 
-View expand_batch(const View& view, IntArrayRef sizes, int matrix) {
+View expand_batch(const View& view, IntArrayRef sizes, int matrix_dims) {
   View result = view;
   result.dim = int8_t(sizes.size());
   result.numel = 1;
-  const int missing = result.dim - view.dim;
+  const int num_added = result.dim - view.dim;
   for (int d = 0; d < result.dim; ++d) {
-    const bool given = d >= missing, batch = d < result.dim - matrix;
-    const int from = given ? d - missing : 0;
-    const bool repeated = !given || (batch && view.sizes[from] == 1);
-    result.sizes[d] = batch ? sizes[size_t(d)] : view.sizes[from];
-    result.strides[d] = repeated ? 0 : view.strides[from];
+    const bool is_given = d >= num_added, is_batch = d < result.dim - matrix_dims;
+    const int source = is_given ? d - num_added : 0;
+    const bool is_repeated = !is_given || (is_batch && view.sizes[source] == 1);
+    result.sizes[d] = is_batch ? sizes[size_t(d)] : view.sizes[source];
+    result.strides[d] = is_repeated ? 0 : view.strides[source];
     result.numel *= result.sizes[d];
   }
   return result;
@@ -156,7 +156,7 @@ View narrowed(View view, int dim, int64_t size) {
 
 void write_results(const char* op, std::initializer_list<Tensor*> outs,
                    const std::function<std::vector<Tensor>()>& compute) {
-  const NoAutocast plain;
+  const NoAutocast no_autocast;
   const std::vector<Tensor> results = compute();
   size_t i = 0;
   for (Tensor* out : outs) {

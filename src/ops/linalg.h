@@ -17,21 +17,22 @@
 
 namespace hearth::linalg {
 
-// Checks, with PyTorch's texts; `name` is the argument's.
+// Checks, with PyTorch's texts; `name` is the name of the argument.
 void check_matrix(const Tensor& t, const char* op, const char* name = "A");
 void check_square(const Tensor& t, const char* op, const char* name = "A");
-/// The same for "A must be batches of square matrices" without an operator's name.
+/// check_square with an error text that does not name the operator.
 void check_square_plain(const Tensor& t);
 /// Refuses integers and, unless allowed, half types.
-void check_floating(const Tensor& t, const char* op, bool low_precision = true);
-/// Refuses what the kernels cannot compute: "\"lu_cpu\" not implemented for 'Half'".
+void check_floating(const Tensor& t, const char* op, bool allow_low_precision = true);
+/// Refuses dtypes and sizes that the kernels do not support: "\"lu_cpu\" not implemented for
+/// 'Half'".
 void check_real(const Tensor& t, const char* kernel);
 void check_same_type(const char* op, const char* name, const Tensor& a, const Tensor& b);
-/// Whether the sizes of A and B fit for A X = B or, if not left, X A = B.
+/// Throws unless the sizes of A and B fit A X = B or, if not left, X A = B.
 void check_solvable(const Tensor& a, const Tensor& b, bool left, const char* op);
 
-/// Throws the error that `text` makes of the first nonzero number of `info`, preceded by the
-/// operator's name and "(Batch element i): ". Does nothing on the meta device.
+/// Throws text(code) for the first nonzero code of `info`, preceded by the operator's name and
+/// "(Batch element i): ". Does nothing on the meta device.
 template <class E = LinAlgError, class Text>
 void check_info(const char* op, const Tensor& info, const Text& text) {
   if (info.is_meta() || info.numel() == 0) return;
@@ -45,34 +46,34 @@ void check_info(const char* op, const Tensor& info, const Text& text) {
 /// For check_info: the text for a matrix without an inverse.
 std::string text_of_singular(int code);
 
-/// The sizes before the last `matrix` dimensions.
-Dims batch_of(IntArrayRef sizes, size_t matrix = 2);
-/// The batch's sizes and those of a matrix or vector.
+/// The sizes before the last `matrix_dims` dimensions.
+Dims batch_of(IntArrayRef sizes, size_t matrix_dims = 2);
+/// The sizes of a batch of matrices or vectors.
 Dims with_sizes(Dims batch, std::initializer_list<int64_t> sizes);
-/// t with other batch dimensions, not copied.
+/// Expands the batch dimensions of t, without a copy.
 Tensor expand_batch(const Tensor& t, const Dims& batch);
 /// The batch to which two tensors of matrices broadcast.
 Dims common_batch(const Tensor& a, const Tensor& b);
-/// Identity matrices like t's last dimension, for t's whole batch.
+/// A batch of identity matrices of the size of t's last dimension.
 Tensor identity_like(const Tensor& t, const Dims& batch);
-/// A number per matrix as a factor of matrices.
+/// Reshapes a tensor of one number per matrix to broadcast over the matrices.
 inline Tensor as_factor(const Tensor& t) { return t.unsqueeze(-1).unsqueeze(-1); }
 inline Tensor diagonal_of(const Tensor& t) { return t.diagonal(0, -2, -1); }
 
-/// Output i with the matrices stored column by column, as LAPACK writes them.
+/// Sets output i, with the matrices stored column by column, as LAPACK writes them.
 void set_column_major(InferContext& context, int i, IntArrayRef sizes, ScalarType dtype);
-/// Matrices in scratch memory, stored column by column.
+/// Allocates matrices in scratch memory, stored column by column.
 View scratch_matrices(Ctx& ctx, IntArrayRef sizes, ScalarType dtype);
 /// The view itself if its matrices are stored by columns or by rows, without gaps, else a copy.
 View packed(LaunchContext& context, const View& view);
-/// The view with stride 0 along batch dimensions that it lacks.
-View expand_batch(const View& view, IntArrayRef sizes, int matrix);
-/// The view's first `size` elements of a dimension.
+/// Expands the batch dimensions of a view to those of `sizes`, with stride 0.
+View expand_batch(const View& view, IntArrayRef sizes, int matrix_dims);
+/// Views the first `size` elements of a dimension.
 View narrowed(View view, int dim, int64_t size);
 
 /// (LU, pivots, info) of linalg_lu_factor_ex.
 TensorTriple factor_lu(const Tensor& a);
-/// Row swaps; the pivots have self's batch.
+/// Swaps self's rows by pivots, in reverse order if `backward`; both have the same batch.
 Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool backward);
 /// X with L U X = P^T B or its transposed equation.
 Tensor solve_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool adjoint);
@@ -81,12 +82,12 @@ Tensor solve_triangle(const Tensor& a, const Tensor& b, bool upper, bool transpo
                       bool unit = false);
 /// A^-1 B without errors: inf or NaN for singular matrices; and info.
 TensorPair solve_ex(const Tensor& a, const Tensor& b);
-/// (U, S, Vh, info); what was not computed is undefined.
+/// (U, S, Vh, info); without `vectors`, U and Vh may be undefined.
 std::vector<Tensor> svd_of(const Tensor& a, bool full, bool vectors);
 /// Singular values, or eigenvalues and eigenvectors of symmetric matrices, with checks.
 Tensor singular_values(const Tensor& a);
 TensorPair eigh_of(const Tensor& a, bool upper, bool vectors);
-/// The gradient of A for that of its pseudoinverse.
+/// The gradient of A, given the gradient of its pseudoinverse.
 Tensor pinv_gradient(const Tensor& grad, const Tensor& a, const Tensor& pinv);
 
 /// The out= form of an op with several results.
@@ -94,13 +95,13 @@ void write_results(const char* op, std::initializer_list<Tensor*> outs,
                    const std::function<std::vector<Tensor>()>& compute);
 
 /// An op composed by a function of its parameters and inputs.
-template <const OpInfo& facts, class Parameters, auto f>
+template <const OpInfo& op_info, class Parameters, auto function>
 struct Composed {
   using Args = Parameters;
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   template <class... T>
   static auto compute(const Args& args, const T&... inputs) {
-    return f(args, inputs...);
+    return function(args, inputs...);
   }
 };
 
@@ -128,7 +129,7 @@ constexpr OpInfo float32_on_cpu(const char* name, const char* arguments = "A") {
     });                                                                                         \
     return {first, second, third};                                                              \
   }
-// A function that is no method, and its out= form.
+// A function without a method, and its out= form.
 #define HEARTH_DEFINE_LINALG(name, params, ...) \
   Tensor name params { return __VA_ARGS__; }    \
   HEARTH_DEFINE_WRITE_OUT(name, params, __VA_ARGS__)

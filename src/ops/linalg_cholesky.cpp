@@ -68,8 +68,8 @@ constexpr OpInfo kCholesky = float32_on_cpu("linalg_cholesky"),
                  kCholeskySolve = float32_on_cpu("cholesky_solve", "self,input2"),
                  kCholeskyInverse = float32_on_cpu("cholesky_inverse", "self");
 
-/// op(L)^-T op(L)^-1 B; both have the same batch.
-Tensor solve_twice(bool upper, const Tensor& factor, const Tensor& b) {
+/// A^-1 B, given the Cholesky factor of A; factor and b have the same batch.
+Tensor solve_by_factor(bool upper, const Tensor& factor, const Tensor& b) {
   return solve_triangle(factor, solve_triangle(factor, b, upper, upper), upper, !upper);
 }
 
@@ -88,21 +88,21 @@ Tensor cholesky_solve_of(const UpperArgs& args, const Tensor& b, const Tensor& f
                " instead.");
   check_real(b, "cholesky_solve_cpu");
   const Dims batch = common_batch(factor, b);
-  return solve_twice(args.upper, expand_batch(factor, batch), expand_batch(b, batch));
+  return solve_by_factor(args.upper, expand_batch(factor, batch), expand_batch(b, batch));
 }
 
 Tensor cholesky_inverse_of(const UpperArgs& args, const Tensor& factor) {
   check_square(factor, "cholesky_inverse");
   check_real(factor, "cholesky_inverse_out_cpu");
   const Tensor first_zero = diagonal_of(factor).eq(0);
-  const Tensor numbers = arange(factor.size(-1), 0, -1, first_zero.options().dtype(kInt));
+  const Tensor countdown = arange(factor.size(-1), 0, -1, first_zero.options().dtype(kInt));
   if (factor.size(-1) > 0) {
-    // n, n - 1 … 1 where the diagonal is zero: the largest one names the first zero.
-    const Tensor largest = first_zero.to(kInt).mul(numbers).amax({-1});
+    // countdown is n, n - 1 … 1: its maximum over zeros of the diagonal is that of the first zero.
+    const Tensor largest = first_zero.to(kInt).mul(countdown).amax({-1});
     const Tensor info = where(largest.eq(0), 0, largest.neg().add(factor.size(-1) + 1));
     check_info("cholesky_inverse", info.to(kInt), text_of_singular);
   }
-  return solve_twice(args.upper, factor, identity_like(factor, batch_of(factor.sizes())));
+  return solve_by_factor(args.upper, factor, identity_like(factor, batch_of(factor.sizes())));
 }
 
 }  // namespace

@@ -11,13 +11,13 @@ namespace {
 struct LstsqArgs {
   double rcond;
   int64_t driver;
-  LeastSquaresDriver kind() const { return LeastSquaresDriver(driver); }
-  bool has_rank() const { return kind() != LeastSquaresDriver::kQr; }
-  bool has_values() const { return has_rank() && kind() != LeastSquaresDriver::kPivotedQr; }
+  LeastSquaresDriver driver_kind() const { return LeastSquaresDriver(driver); }
+  bool has_rank() const { return driver_kind() != LeastSquaresDriver::kQr; }
+  bool has_values() const { return has_rank() && driver_kind() != LeastSquaresDriver::kPivotedQr; }
   HEARTH_FIELDS(rcond, driver)
 };
 
-/// (X in the first rows, rank, singular values, info) for A X = B; A and B have one batch.
+/// (X in the first rows, rank, singular values, info) for A X = B; A and B have the same batch.
 struct Lstsq {
   using Args = LstsqArgs;
   static constexpr OpInfo info{.name = "_linalg_lstsq",
@@ -46,7 +46,7 @@ struct Lstsq {
     if (x.sizes[rows] > b.sizes[rows]) run_fill(context.ctx, x, 0);
     if (b.numel > 0) run_copy(context.ctx, narrowed(x, rows, b.sizes[rows]), b);
     run_kernel(context.ctx, LeastSquaresParams{copy, x, context.out(1), context.out(2),
-                                               context.out(3), args.rcond, args.kind()});
+                                               context.out(3), args.rcond, args.driver_kind()});
   }
   /// X = pinv(A) B.
   static void grad(const Args&, GradContext& context) {
@@ -90,10 +90,10 @@ Tensor empty_solution(const Tensor& a, const Tensor& b) {
 }
 
 TensorQuad lstsq_of(const LstsqArgs& args, const Tensor& self, const Tensor& other) {
-  const bool vector = self.dim() - 1 == other.dim();
-  Tensor a = self, b = vector ? other.unsqueeze(-1) : other;
+  const bool is_vector = self.dim() - 1 == other.dim();
+  Tensor a = self, b = is_vector ? other.unsqueeze(-1) : other;
   HEARTH_CHECK(a.size(-2) == b.size(-2), "torch.linalg.lstsq: input.size(-2) should match ",
-               vector ? "other.size(-1)" : "other.size(-2)");
+               is_vector ? "other.size(-1)" : "other.size(-2)");
   const Dims batch = common_batch(a, b);
   a = expand_batch(a, batch);
   b = expand_batch(b, batch);
@@ -116,16 +116,18 @@ TensorQuad lstsq_of(const LstsqArgs& args, const Tensor& self, const Tensor& oth
     values = results[2];
   }
   Tensor residuals = empty({0}, options);
-  const bool full = args.kind() == LeastSquaresDriver::kQr ||
-                    (args.has_values() && (rank.is_meta() || rank.eq(n).all().item<bool>()));
-  if (m > n && full) residuals = a.matmul(x).sub(b).pow(2).sum(IntArrayRef(-2));
-  return {vector ? x.squeeze(-1) : x, residuals,
+  const bool has_full_rank =
+      args.driver_kind() == LeastSquaresDriver::kQr ||
+      (args.has_values() && (rank.is_meta() || rank.eq(n).all().item<bool>()));
+  if (m > n && has_full_rank) residuals = a.matmul(x).sub(b).pow(2).sum(IntArrayRef(-2));
+  return {is_vector ? x.squeeze(-1) : x, residuals,
           rank.defined() ? rank : empty({0}, options.dtype(kLong)),
           values.defined() ? values : empty({0}, options)};
 }
 constexpr OpInfo kLstsq = float32_on_cpu("linalg_lstsq", "self,b");
 
-/// The gradient of the pseudoinverse, which it gets computed.
+/// Adds the gradient to a pseudoinverse that was computed without history. Inputs: A, its
+/// pseudoinverse.
 struct Pinv {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "_linalg_pinv",
@@ -143,7 +145,8 @@ struct Pinv {
   }
 };
 
-/// The two tolerances of a matrix; an absent rtol is the dtype's, or 0 if atol is positive.
+/// The absolute and relative tolerance of singular values. By default, atol is 0 and rtol eps *
+/// max(rows, columns), or 0 if atol is positive.
 struct Tolerances {
   Tensor atol, rtol;
 
@@ -151,22 +154,24 @@ struct Tolerances {
     const double eps = a.scalar_type() == kDouble ? std::numeric_limits<double>::epsilon()
                                                   : std::numeric_limits<float>::epsilon();
     const TensorOptions options = a.options().requires_grad(false);
-    const Tensor standard = full({}, eps * double(std::max(a.size(-2), a.size(-1))), options);
+    const Tensor default_rtol = full({}, eps * double(std::max(a.size(-2), a.size(-1))), options);
     atol = absolute.defined() ? absolute : zeros({}, options);
     if (relative.defined())
       rtol = relative;
     else
-      rtol = absolute.defined() ? where(atol.gt(0), zeros({}, options), standard) : standard;
+      rtol =
+          absolute.defined() ? where(atol.gt(0), zeros({}, options), default_rtol) : default_rtol;
   }
-  /// Which of the values count as different from zero.
-  Tensor significant(const Tensor& sizes) const {
-    const Tensor largest = sizes.amax({-1});
-    const Tensor bound = maximum(atol.to(sizes.dtype()), rtol.to(sizes.dtype()).mul(largest));
-    return sizes.gt(bound.unsqueeze(-1));
+  /// Whether each of the magnitudes counts as nonzero.
+  Tensor significant(const Tensor& magnitudes) const {
+    const Tensor largest = magnitudes.amax({-1});
+    const Tensor bound =
+        maximum(atol.to(magnitudes.dtype()), rtol.to(magnitudes.dtype()).mul(largest));
+    return magnitudes.gt(bound.unsqueeze(-1));
   }
 };
 
-Tensor number(const Tensor& like, std::optional<double> value) {
+Tensor number_like(const Tensor& like, std::optional<double> value) {
   return value ? full({}, *value, like.options().requires_grad(false).dtype(kDouble)) : Tensor();
 }
 
@@ -178,10 +183,10 @@ void check_tolerance(const Tensor& t, const char* op, const char* name) {
 Tensor pinv_value(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool hermitian) {
   if (a.numel() == 0)
     return empty(with_sizes(batch_of(a.sizes()), {a.size(-1), a.size(-2)}), a.options());
-  const Tolerances bounds(a, atol, rtol);
+  const Tolerances tolerances(a, atol, rtol);
   const auto inverted = [&](const Tensor& values) {
-    const Tensor kept = bounds.significant(values.abs());
-    return where(kept, values.reciprocal(), zeros({}, values.options())).unsqueeze(-2);
+    const Tensor is_significant = tolerances.significant(values.abs());
+    return where(is_significant, values.reciprocal(), zeros({}, values.options())).unsqueeze(-2);
   };
   if (hermitian) {
     const auto [w, v] = eigh_of(a, false, true);
@@ -213,7 +218,7 @@ Tensor pinv_of_args(const HermitianArgs& args, const Tensor& a, const Tensor& at
     const NoGradGuard off;
     return pinv_value(a.detach(), atol, rtol, args.hermitian).contiguous();
   }();
-  // With several tolerances, the batch of the result is theirs.
+  // The batches of a and the tolerances broadcast.
   const Dims batch = batch_of(value.sizes());
   return invoke<Pinv>({}, expand_batch(a, batch), value).call();
 }
@@ -301,7 +306,7 @@ HEARTH_DEFINE_LINALG(linalg_pinv,
 Tensor linalg_pinv(const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
                    bool hermitian) {
   check_defined("linalg_pinv", 0, "self", self);
-  return pinv_of(self, number(self, atol), number(self, rtol), hermitian);
+  return pinv_of(self, number_like(self, atol), number_like(self, rtol), hermitian);
 }
 HEARTH_DEFINE_WRITE_OUT(linalg_pinv,
                         (const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
@@ -315,7 +320,7 @@ HEARTH_DEFINE_WRITE_OUT(linalg_pinv, (const Tensor& self, double rcond, bool her
 Tensor linalg_pinv(const Tensor& self, const Tensor& rcond, bool hermitian) {
   check_defined("linalg_pinv", 0, "self", self);
   check_defined("linalg_pinv", 1, "rcond", rcond);
-  return pinv_of(self, number(self, 0), rcond, hermitian);
+  return pinv_of(self, number_like(self, 0), rcond, hermitian);
 }
 HEARTH_DEFINE_WRITE_OUT(linalg_pinv, (const Tensor& self, const Tensor& rcond, bool hermitian),
                         linalg_pinv(self, rcond, hermitian))
@@ -329,7 +334,7 @@ HEARTH_DEFINE_LINALG(linalg_matrix_rank,
 Tensor linalg_matrix_rank(const Tensor& self, std::optional<double> atol,
                           std::optional<double> rtol, bool hermitian) {
   check_defined("linalg_matrix_rank", 0, "self", self);
-  return composed_rank(self, number(self, atol), number(self, rtol), hermitian);
+  return composed_rank(self, number_like(self, atol), number_like(self, rtol), hermitian);
 }
 HEARTH_DEFINE_WRITE_OUT(linalg_matrix_rank,
                         (const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
@@ -343,7 +348,7 @@ HEARTH_DEFINE_WRITE_OUT(linalg_matrix_rank, (const Tensor& self, double tol, boo
 Tensor linalg_matrix_rank(const Tensor& input, const Tensor& tol, bool hermitian) {
   check_defined("linalg_matrix_rank", 0, "input", input);
   check_defined("linalg_matrix_rank", 1, "tol", tol);
-  return composed_rank(input, tol, number(input, 0), hermitian);
+  return composed_rank(input, tol, number_like(input, 0), hermitian);
 }
 HEARTH_DEFINE_WRITE_OUT(linalg_matrix_rank,
                         (const Tensor& input, const Tensor& tol, bool hermitian),

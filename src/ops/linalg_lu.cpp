@@ -1,4 +1,4 @@
-// LU factorization and what follows from it.
+// LU factorization, and solving equations with its factors.
 #include "ops/linalg.h"
 
 namespace hearth {
@@ -13,7 +13,7 @@ struct BackwardArgs {
   HEARTH_FIELDS(backward)
 };
 
-/// The rows of matrices swapped by pivots.
+/// Swaps the rows of matrices by pivots.
 struct ApplyPivots {
   using Args = BackwardArgs;
   static constexpr OpInfo info{
@@ -66,7 +66,7 @@ struct LuFactor {
     if (n > k) lower = lower.sub(g.narrow(-1, k, n - k).matmul(lu.narrow(-1, k, n - k).mT()));
     if (m > k) upper = upper.sub(lu.narrow(-2, k, m - k).mT().matmul(g.narrow(-2, k, m - k)));
     const Tensor inner = lower.tril(-1).add(upper.triu());
-    // X U^-T, as the transposed solution of U X^T = …
+    // x U^-T, as the transpose of U^-1 x^T.
     const auto over_u = [&](const Tensor& x) {
       return solve_triangle(square, x.mT(), true, false).mT();
     };
@@ -84,15 +84,15 @@ void check_pivots(const Tensor& pivots, int64_t rows, const char* error) {
   HEARTH_CHECK(pivots.max().item<int>() <= rows, error);
 }
 
-constexpr const char* kFactor = "linalg.lu_factor";
+constexpr const char* kLuFactorName = "linalg.lu_factor";
 
-/// The factors of a checked input, without an error for singular matrices.
+/// Checks and factorizes the input; does not throw for singular matrices.
 TensorTriple checked_factors(const Tensor& a, bool pivot, const char* op) {
   check_defined("linalg_lu_factor", 0, "A", a);
   HEARTH_CHECK(a.dim() >= 2, op,
                ": Expected tensor with 2 or more dimensions. Got size: ", a.sizes(), " instead");
   check_real(a, "lu_cpu");
-  HEARTH_CHECK(pivot, kFactor, ": LU without pivoting is not implemented on the CPU");
+  HEARTH_CHECK(pivot, kLuFactorName, ": LU without pivoting is not implemented on the CPU");
   return factor_lu(a);
 }
 
@@ -105,21 +105,21 @@ void check_singular(const Tensor& info, const char* op) {
   });
 }
 
-/// P as matrices of n rows.
+/// P as matrices.
 Tensor permutation(const Tensor& lu, const Tensor& pivots) {
   const Dims batch = batch_of(lu.sizes());
   const Tensor rows = by_name::eye(lu.size(-2), lu.options().requires_grad(false));
   return apply_pivots(expand_batch(rows, batch), pivots, true).contiguous();
 }
 
-TensorTriple unpack(const Tensor& lu, const Tensor& pivots, bool data, bool with_pivots) {
+TensorTriple unpack(const Tensor& lu, const Tensor& pivots, bool with_data, bool with_pivots) {
   const Tensor none = empty({0}, lu.options().requires_grad(false));
   TensorTriple result{none, none, none};
   const int64_t m = lu.size(-2), n = lu.size(-1), k = std::min(m, n);
   if (with_pivots) std::get<0>(result) = permutation(lu, pivots);
-  if (!data) return result;
-  const Tensor left = lu.narrow(-1, 0, k), ones_below = by_name::eye(m, k, none.options());
-  std::get<1>(result) = left.tril(-1).add(ones_below).contiguous();
+  if (!with_data) return result;
+  const Tensor left = lu.narrow(-1, 0, k), identity = by_name::eye(m, k, none.options());
+  std::get<1>(result) = left.tril(-1).add(identity).contiguous();
   std::get<2>(result) = lu.narrow(-2, 0, k).triu().contiguous();
   return result;
 }

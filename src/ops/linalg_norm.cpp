@@ -15,8 +15,9 @@ struct Order {
 
   explicit Order(const Scalar& ord) : number(ord.toDouble()) {}
   explicit Order(std::string_view ord) : name(ord) {}
+  /// Whether the order is ord or -ord.
   bool is(double ord) const { return name.empty() && std::fabs(number) == ord; }
-  bool spectral() const { return is(2) || name == "nuc"; }
+  bool is_spectral() const { return is(2) || name == "nuc"; }
   std::string text() const { return name.empty() ? detail::str(number) : name; }
 };
 
@@ -33,7 +34,7 @@ Tensor moved_last(const Tensor& self, IntArrayRef dim) {
   return self.movedim(dim, IntArrayRef{-2, -1});
 }
 
-/// The largest or smallest number; 0 if there are none and the largest is wanted.
+/// The largest or smallest number; the largest of no numbers is 0.
 Tensor extreme(const Tensor& numbers, int64_t dim, bool largest, bool keepdim) {
   if (numbers.size(dim) == 0 && largest) return numbers.sum(IntArrayRef(dim), keepdim);
   return largest ? numbers.amax({dim}, keepdim) : numbers.amin({dim}, keepdim);
@@ -53,11 +54,11 @@ Tensor spectral_norm(const Order& ord, const Tensor& self, const Dims& dim, bool
 
 /// A norm by sums over the columns (ord = ±1) or the rows (±inf).
 Tensor sum_norm(double ord, const Tensor& self, Dims dim, bool keepdim) {
-  int64_t along = wrap_dim(dim[0], self.dim()), over = wrap_dim(dim[1], self.dim());
-  if (std::isinf(ord)) std::swap(along, over);
-  if (along < over && !keepdim) --over;
-  const Tensor sums = linalg_vector_norm(self, 1, OptionalIntArrayRef(along), keepdim);
-  return extreme(sums, over, ord > 0, keepdim);
+  int64_t summed_dim = wrap_dim(dim[0], self.dim()), extreme_dim = wrap_dim(dim[1], self.dim());
+  if (std::isinf(ord)) std::swap(summed_dim, extreme_dim);
+  if (summed_dim < extreme_dim && !keepdim) --extreme_dim;
+  const Tensor sums = linalg_vector_norm(self, 1, OptionalIntArrayRef(summed_dim), keepdim);
+  return extreme(sums, extreme_dim, ord > 0, keepdim);
 }
 
 Tensor norm_of(const NormArgs& args, const Tensor& self) {
@@ -65,7 +66,7 @@ Tensor norm_of(const NormArgs& args, const Tensor& self) {
   ord.name = args.name;
   if (ord.name == "fro")
     return linalg_vector_norm(self, 2, OptionalIntArrayRef(IntArrayRef(args.dim)), args.keepdim);
-  if (!ord.spectral()) return sum_norm(args.number, self, args.dim, args.keepdim);
+  if (!ord.is_spectral()) return sum_norm(args.number, self, args.dim, args.keepdim);
   check_floating(self, "linalg.matrix_norm", false);
   return spectral_norm(ord, self, args.dim, args.keepdim);
 }
@@ -84,13 +85,13 @@ void check_dtype_argument(ScalarType type, std::optional<ScalarType> dtype) {
                name_of(*dtype), ")");
 }
 
-template <const OpInfo& facts = kMatrixNorm>
+template <const OpInfo& op_info = kMatrixNorm>
 Tensor matrix_norm(const Tensor& self, const Order& ord, IntArrayRef dim, bool keepdim,
                    std::optional<ScalarType> dtype) {
   constexpr const char* op = "linalg.matrix_norm";
   check_matrix(self, op);
-  HEARTH_CHECK(ord.spectral() || ord.is(1) || ord.is(INFINITY) || ord.name == "fro", op, ": Order ",
-               ord.text(), " not supported.");
+  HEARTH_CHECK(ord.is_spectral() || ord.is(1) || ord.is(INFINITY) || ord.name == "fro", op,
+               ": Order ", ord.text(), " not supported.");
   check_floating(self, op);
   HEARTH_CHECK_AS(NotImplementedError, !self.is_complex() || ord.name == "fro", op,
                   ": this norm is not implemented for complex matrices");
@@ -100,8 +101,8 @@ Tensor matrix_norm(const Tensor& self, const Order& ord, IntArrayRef dim, bool k
                ": dims must be different. Got (", dim[0], ", ", dim[1], ")");
   check_dtype_argument(self.scalar_type(), dtype);
   const Tensor input = dtype ? self.to(*dtype) : self;
-  return compose<Composed<facts, NormArgs, norm_of>>({ord.number, ord.name, Dims(dim), keepdim},
-                                                     input);
+  return compose<Composed<op_info, NormArgs, norm_of>>({ord.number, ord.name, Dims(dim), keepdim},
+                                                       input);
 }
 
 Tensor norm_by_number(const Tensor& self, const std::optional<Scalar>& ord, OptionalIntArrayRef dim,
@@ -163,15 +164,18 @@ Tensor cond_of(const CondArgs& args, const Tensor& self) {
     return values.sum(IntArrayRef(-1)).mul(values.reciprocal().sum(IntArrayRef(-1)));
   }
   const auto [inverse, info] = linalg_inv_ex(self);
-  const auto size = [&](const Tensor& t) { return matrix_norm(t, ord, {-2, -1}, false, {}); };
-  return size(inverse).mul(size(self)).masked_fill(info.gt(0), INFINITY);
+  const auto norm_by_ord = [&](const Tensor& t) {
+    return matrix_norm(t, ord, {-2, -1}, false, {});
+  };
+  return norm_by_ord(inverse).mul(norm_by_ord(self)).masked_fill(info.gt(0), INFINITY);
 }
 constexpr OpInfo kCond = float32_on_cpu("linalg_cond", "self");
 
 Tensor cond(const Tensor& self, const Order& ord) {
   check_defined("linalg_cond", 0, "self", self);
   HEARTH_CHECK(self.dim() >= 2, "linalg.cond: The input tensor must have at least 2 dimensions.");
-  HEARTH_CHECK_AS(ValueError, ord.spectral() || ord.is(1) || ord.is(INFINITY) || ord.name == "fro",
+  HEARTH_CHECK_AS(ValueError,
+                  ord.is_spectral() || ord.is(1) || ord.is(INFINITY) || ord.name == "fro",
                   "linalg.cond got an invalid norm type: ", ord.text());
   return compose<Composed<kCond, CondArgs, cond_of>>({ord.number, ord.name}, self);
 }

@@ -1,4 +1,4 @@
-// Functions of matrices by products: powers, the exponential, chains, tensors as matrices.
+// Functions based on matrix products: powers, the exponential, chains, tensors as matrices.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,8 +11,8 @@ namespace hearth {
 namespace linalg {
 namespace {
 
-/// The Taylor series of the exponential to degree 15, for matrices with norms up to 1/2 (of
-/// floats: 2). It groups terms by powers of x^4.
+/// The Taylor series of the exponential to degree 15, for matrices with norms up to 1/2 (float32:
+/// 2). It groups terms by powers of x^4.
 Tensor taylor_exponential(const Tensor& x) {
   constexpr int kGroup = 4, kTerms = 16;
   const Tensor x2 = x.matmul(x);
@@ -32,13 +32,13 @@ Tensor taylor_exponential(const Tensor& x) {
   return sum;
 }
 
-/// The number of halvings that bring each matrix's 1-norm to the series' limit; NaN if it is not
-/// finite, which makes the whole exponential NaN. Each halving is a squaring later, which doubles
-/// the error.
+/// The number of halvings that bring each matrix's 1-norm to the series' limit; NaN if the norm is
+/// not finite, which makes the whole exponential NaN. Each halving needs a squaring later, which
+/// doubles the error.
 Tensor halvings(const Tensor& a) {
   const NoGradGuard off;
-  const Tensor size = a.detach().abs().sum(IntArrayRef(-2)).amax({-1});
-  const Tensor steps = size.log2().ceil().add(a.scalar_type() == kFloat ? -1 : 1).clamp_min(0);
+  const Tensor norms = a.detach().abs().sum(IntArrayRef(-2)).amax({-1});
+  const Tensor steps = norms.log2().ceil().add(a.scalar_type() == kFloat ? -1 : 1).clamp_min(0);
   return where(steps.isfinite(), steps, std::numeric_limits<double>::quiet_NaN());
 }
 
@@ -48,13 +48,13 @@ Tensor exponential_of(const NoArgs&, const Tensor& a) {
   HEARTH_CHECK_AS(NotImplementedError, !a.is_complex(),
                   "linalg.matrix_exp: complex matrices are not supported yet");
   if (a.numel() == 0) return a.clone();
-  const NoAutocast plain;
+  const NoAutocast no_autocast;
   const Tensor wide = a.to(wide_type(a.scalar_type()));
   const Tensor steps = halvings(wide);
   const Tensor scale = full({}, 2, steps.options()).pow(steps.neg());
   Tensor result = taylor_exponential(wide.mul(as_factor(scale)));
-  const int64_t count = a.is_meta() ? 0 : steps.nan_to_num(0).max().item<int64_t>();
-  for (int64_t i = 0; i < count; ++i)
+  const int64_t num_squarings = a.is_meta() ? 0 : steps.nan_to_num(0).max().item<int64_t>();
+  for (int64_t i = 0; i < num_squarings; ++i)
     result = where(as_factor(steps.gt(i)), result.matmul(result), result);
   return result.to(a.scalar_type());
 }
@@ -63,7 +63,7 @@ Tensor exponential(const Tensor& a) {
   return compose<Composed<kExponential, NoArgs, exponential_of>>({}, a);
 }
 
-/// The order in which a chain of matrices needs the fewest multiplications.
+/// Multiplies a chain of matrices in the order that needs the fewest multiplications.
 class Chain {
  public:
   explicit Chain(const std::vector<Tensor>& matrices)
@@ -122,7 +122,7 @@ Tensor multi_dot_of(TensorList tensors) {
   for (size_t i = 0; i < n; ++i) check_defined("linalg_multi_dot", int(i), "tensors", tensors[i]);
   std::vector<Tensor> matrices(tensors.begin(), tensors.end());
   Dims sizes;
-  const auto end = [&](size_t i, const char* which) {
+  const auto check_end = [&](size_t i, const char* which) {
     const int64_t dim = matrices[i].dim();
     HEARTH_CHECK(dim == 1 || dim == 2, op, "the ", which, " tensor must be 1D or 2D but got ", dim,
                  "D");
@@ -131,8 +131,8 @@ Tensor multi_dot_of(TensorList tensors) {
     else
       matrices[i] = matrices[i].unsqueeze(i == 0 ? 0 : 1);
   };
-  end(0, "first");
-  end(n - 1, "last");
+  check_end(0, "first");
+  check_end(n - 1, "last");
   for (size_t i = 1; i + 1 < n; ++i)
     HEARTH_CHECK(matrices[i].dim() == 2, op, "tensor ", i, " must be 2D but got ",
                  matrices[i].dim(), "D");
@@ -152,10 +152,10 @@ Tensor chain_of(TensorList matrices) {
 int64_t product_of(IntArrayRef sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
-Dims joined(IntArrayRef a, IntArrayRef b) {
-  Dims all(a);
-  for (const int64_t size : b) all.push_back(size);
-  return all;
+Dims concatenated(IntArrayRef a, IntArrayRef b) {
+  Dims result(a);
+  for (const int64_t size : b) result.push_back(size);
+  return result;
 }
 
 struct TensorInverse {
@@ -174,7 +174,7 @@ struct TensorInverse {
                  columns, " != ", rows);
     const auto [inverse, status] = linalg_inv_ex(self.reshape({rows, columns}));
     check_info("inv", status, text_of_singular);
-    return inverse.reshape(joined(from, to));
+    return inverse.reshape(concatenated(from, to));
   }
 };
 
@@ -213,7 +213,7 @@ Tensor vander_of(const Tensor& x, std::optional<int64_t> count) {
   HEARTH_CHECK(x.dim() > 0 || count, "N must be greater than 1.");
   const int64_t n = count ? *count : x.size(-1);
   HEARTH_CHECK(n > 1, "N must be greater than 1.");
-  const Tensor factors = x.unsqueeze(-1).expand(joined(x.sizes(), {n - 1}));
+  const Tensor factors = x.unsqueeze(-1).expand(concatenated(x.sizes(), {n - 1}));
   const Tensor first = ones_like(factors.narrow(-1, 0, 1));
   return cat({first, factors.cumprod(-1).to(type)}, -1);
 }

@@ -48,13 +48,14 @@ struct Qr {
     if (r.numel > 0)
       run_kernel(context.ctx, TriangleParams{narrowed(factors, rows, r.sizes[rows]), r, 0, true});
     if (args.only_r || q.numel == 0) return;
-    const int64_t shared = std::min(q.sizes[columns], a.sizes[columns]);
-    if (shared > 0)
-      run_copy(context.ctx, narrowed(q, columns, shared), narrowed(factors, columns, shared));
+    const int64_t num_copied = std::min(q.sizes[columns], a.sizes[columns]);
+    if (num_copied > 0)
+      run_copy(context.ctx, narrowed(q, columns, num_copied),
+               narrowed(factors, columns, num_copied));
     run_kernel(context.ctx, HouseholderProductParams{q, tau});
   }
-  /// From A = Q R with Q^T Q = 1: the antisymmetric Q^T dQ is what R's upper triangle leaves of
-  /// Q^T dA R^-1. The columns of a wide A beyond the square part are Q R_2.
+  /// From A = Q R with Q^T Q = 1: Q^T dA R^-1 is the sum of the antisymmetric Q^T dQ and the upper
+  /// triangle dR R^-1. The columns of a wide A beyond the square part are Q * rest.
   static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK(!args.only_r,
                  "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
@@ -78,7 +79,7 @@ struct Qr {
   }
 };
 
-/// The factors of A = Q R as LAPACK leaves them.
+/// A = Q R in LAPACK's form: R above the vectors of the reflections, and tau.
 struct Geqrf {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "_geqrf", .dtypes = dtypes::kFloatAndDouble, .outputs = 2};
@@ -110,7 +111,7 @@ struct HouseholderProduct {
     run_copy(context.ctx, context.out(), context.in(0));
     run_kernel(context.ctx, HouseholderProductParams{context.out(), dense(context, context.in(1))});
   }
-  /// The same product, reflection by reflection.
+  /// The same product by differentiable ops, one reflection at a time.
   static Tensor formula(const Tensor& input, const Tensor& tau) {
     const int64_t rows = input.size(-2), columns = input.size(-1);
     const Tensor identity = by_name::eye(rows, columns, input.options().requires_grad(false));

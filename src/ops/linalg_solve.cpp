@@ -35,12 +35,12 @@ struct SolveTriangular {
     if (context.needs(1)) context.set(1, g);
     if (!context.needs(0)) return;
     const Tensor whole = (args.transposed ? x.matmul(g.mT()) : g.matmul(x.mT())).neg();
-    const int64_t off = args.unit ? 1 : 0;
-    context.set(0, args.upper ? whole.triu(off) : whole.tril(-off));
+    const int64_t diagonal = args.unit ? 1 : 0;
+    context.set(0, args.upper ? whole.triu(diagonal) : whole.tril(-diagonal));
   }
 };
 
-/// A^-1 B, and A's factors; A and B may have different batches.
+/// (A^-1 B, LU, pivots, info); A and B may have different batches.
 struct SolveEx {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "_linalg_solve_ex",
@@ -52,13 +52,13 @@ struct SolveEx {
                                .non_differentiable = out_slot(1) | out_slot(2) | out_slot(3)};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &a = context.in(0), &b = context.in(1);
-    const Dims mine = batch_of(a.sizes());
-    const Dims batch = broadcast_sizes(mine, batch_of(b.sizes()));
+    const Dims a_batch = batch_of(a.sizes());
+    const Dims batch = broadcast_sizes(a_batch, batch_of(b.sizes()));
     const int64_t n = a.sizes().back();
     set_column_major(context, 0, with_sizes(batch, {n, b.sizes().back()}), b.dtype);
     set_column_major(context, 1, a.sizes(), a.dtype);
-    context.set(2, with_sizes(mine, {n}), kInt);
-    context.set(3, mine, kInt);
+    context.set(2, with_sizes(a_batch, {n}), kInt);
+    context.set(3, a_batch, kInt);
   }
   static void launch(const Args&, LaunchContext& context) {
     const View x = context.out(0), lu = context.out(1), pivots = context.out(2);
@@ -74,7 +74,7 @@ struct SolveEx {
     run_kernel(context.ctx, TriangularSolveParams{factors, x, false, false, true});
     run_kernel(context.ctx, TriangularSolveParams{factors, x, true});
   }
-  /// From A dX = dB - dA X. The factors have no history, so that with create_graph A is used.
+  /// From A dX = dB - dA X. LU has no history, so that create_graph uses A.
   static void grad(const Args&, GradContext& context) {
     const Tensor a = context.in(0), x = context.out(0), g = context.grad(0);
     const Dims batch = batch_of(x.sizes());
@@ -88,7 +88,7 @@ struct SolveEx {
   }
 };
 
-/// The gradient of `log`, the logarithm of |det A|, which it gets computed.
+/// Adds the gradient to `log`, the logarithm of |det A|, which was computed without history.
 struct Slogdet {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "_linalg_slogdet",
@@ -109,14 +109,14 @@ struct Slogdet {
   }
 };
 
-/// The sign of P in the factors.
+/// The sign of the permutation that the pivots describe.
 Tensor permutation_sign(const Tensor& pivots, const Tensor& like) {
   const Tensor unmoved = arange(1, pivots.size(-1) + 1, pivots.options());
   const Tensor odd = pivots.ne(unmoved).sum(IntArrayRef(-1)).remainder(2);
   return odd.mul(-2).add(1).to(like.scalar_type());
 }
 
-/// The gradient of the determinant `det`, which it gets computed.
+/// Adds the gradient to the determinant `det`, which was computed without history.
 struct Det {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "_linalg_det",
@@ -125,34 +125,35 @@ struct Det {
                                .saves = in_slot(0) | in_slot(1) | in_slot(2)};
   static void infer(const Args&, InferContext& context) { Slogdet::infer({}, context); }
   static void launch(const Args&, LaunchContext& context) { Slogdet::launch({}, context); }
-  /// U with tiny numbers in place of zeros on its diagonal: the cofactors are continuous in A, so
-  /// that those of a singular matrix are almost those of this one.
-  static Tensor regular(const Tensor& lu) {
+  /// A diagonal matrix that replaces zeros on U's diagonal by tiny numbers if added: cofactors are
+  /// continuous in A, so that a singular matrix has almost the cofactors of the shifted one.
+  static Tensor diagonal_shift(const Tensor& lu) {
     const double eps = lu.scalar_type() == kDouble ? 0x1p-52 : 0x1p-23f;
-    const Tensor size = lu.abs().amax({-2, -1});
-    const Tensor tiny = where(size.eq(0), 1, size).mul(eps).unsqueeze(-1);
+    const Tensor largest = lu.abs().amax({-2, -1});
+    const Tensor tiny = where(largest.eq(0), 1, largest).mul(eps).unsqueeze(-1);
     return diagonal_of(lu).eq(0).to(lu.scalar_type()).mul(tiny).diag_embed();
   }
   static void grad(const Args&, GradContext& context) {
     const Tensor a = context.in(0), lu = context.in(1), pivots = context.in(2);
-    const bool singular = a.numel() > 0 && !a.is_meta() && diagonal_of(lu).eq(0).any().item<bool>();
-    const Tensor shift = singular ? regular(lu) : Tensor();
+    const bool is_singular =
+        a.numel() > 0 && !a.is_meta() && diagonal_of(lu).eq(0).any().item<bool>();
+    const Tensor shift = is_singular ? diagonal_shift(lu) : Tensor();
     const Tensor identity = identity_like(a, batch_of(a.sizes()));
     if (!modes.grad_enabled) {
-      const Tensor factors = singular ? lu.add(shift) : lu;
+      const Tensor factors = is_singular ? lu.add(shift) : lu;
       const Tensor det = diagonal_of(factors).prod(-1).mul(permutation_sign(pivots, lu));
       const Tensor g = as_factor(context.grad().mul(det)).mul(identity);
       return context.set(0, solve_by_lu(factors, pivots, g, true));
     }
-    Tensor moved = a;
-    if (singular)
-      moved = a.add(apply_pivots(lu.tril(-1).add(identity).matmul(shift), pivots, true));
-    const Tensor g = as_factor(context.grad().mul(linalg_det(moved))).mul(identity);
-    context.set(0, std::get<0>(solve_ex(moved.mT(), g)));
+    Tensor shifted = a;
+    if (is_singular)
+      shifted = a.add(apply_pivots(lu.tril(-1).add(identity).matmul(shift), pivots, true));
+    const Tensor g = as_factor(context.grad().mul(linalg_det(shifted))).mul(identity);
+    context.set(0, std::get<0>(solve_ex(shifted.mT(), g)));
   }
 };
 
-/// A's factors, without history.
+/// (LU, pivots, info) of A, without history.
 TensorTriple detached_factors(const Tensor& a) {
   const NoGradGuard off;
   return factor_lu(a.detach());
@@ -188,11 +189,11 @@ TensorPair checked_slogdet(const Tensor& a, const char* op) {
   return compose<Composed<kSlogdet, NoArgs, slogdet_of>>({}, a);
 }
 
-/// B as matrices; true if it was vectors.
+/// B as matrices, and whether it is a batch of vectors.
 std::pair<Tensor, bool> as_matrices(const Tensor& a, const Tensor& b) {
-  const bool vector =
+  const bool is_vector =
       b.dim() == 1 || (a.dim() - 1 == b.dim() && Dims(b.sizes()) == batch_of(a.sizes(), 1));
-  return {vector ? b.unsqueeze(-1) : b, vector};
+  return {is_vector ? b.unsqueeze(-1) : b, is_vector};
 }
 
 struct LeftArgs {
@@ -205,10 +206,10 @@ TensorPair solve_of(const LeftArgs& args, const Tensor& a, const Tensor& b) {
   check_floating(a, op);
   check_matrix(a, op);
   check_same_type(op, "A", a, b);
-  const auto [matrices, vector] = as_matrices(a, b);
+  const auto [matrices, is_vector] = as_matrices(a, b);
   check_solvable(a, matrices, args.left, op);
   check_real(a, "linalg_solve_cpu");
-  HEARTH_CHECK(args.left || !vector, op,
+  HEARTH_CHECK(args.left || !is_vector, op,
                ": Vector broadcasting of the left hand side is not supported for left=False. In "
                "this case linalg.solve is equivalent to B / A.squeeze(-1)");
   if (!args.left) {
@@ -216,7 +217,7 @@ TensorPair solve_of(const LeftArgs& args, const Tensor& a, const Tensor& b) {
     return {x.mT(), info};
   }
   auto [x, info] = solve_ex(a, matrices);
-  return {vector ? x.squeeze(-1) : x, info};
+  return {is_vector ? x.squeeze(-1) : x, info};
 }
 void check_solved(const Tensor& info, const char* op) {
   check_info(op, info,
@@ -257,12 +258,12 @@ TensorPair solve_ex(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-/// X with op(A) X = B; the transposed equation if A stands on the right.
+/// Solves op(A) X = B or, if not left, X op(A) = B.
 Tensor solve_side(const TriangleArgs& args, bool left, const Tensor& a, const Tensor& b) {
   const Dims batch = common_batch(a, b);
-  const Tensor whole = expand_batch(a, batch), right = expand_batch(b, batch);
-  if (left) return solve_triangle(whole, right, args.upper, args.transposed, args.unit);
-  return solve_triangle(whole, right.mT(), args.upper, !args.transposed, args.unit).mT();
+  const Tensor expanded_a = expand_batch(a, batch), expanded_b = expand_batch(b, batch);
+  if (left) return solve_triangle(expanded_a, expanded_b, args.upper, args.transposed, args.unit);
+  return solve_triangle(expanded_a, expanded_b.mT(), args.upper, !args.transposed, args.unit).mT();
 }
 
 TensorPair triangular_solve_of(const TriangleArgs& args, const Tensor& b, const Tensor& a) {

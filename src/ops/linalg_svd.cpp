@@ -8,7 +8,7 @@ namespace hearth {
 namespace linalg {
 namespace {
 
-/// 1 / (x[j] - x[i]) off the diagonal, 0 on it.
+/// Element [i][j] is 1 / (x[j] - x[i]) off the diagonal, 0 on it.
 Tensor inverse_gaps(const Tensor& x) {
   const Tensor gaps = x.unsqueeze(-2).sub(x.unsqueeze(-1));
   const Tensor diagonal = by_name::eye(x.size(-1), gaps.options().dtype(kBool));
@@ -50,9 +50,10 @@ struct Svd {
     run_kernel(context.ctx, SvdParams{copy, context.out(0), context.out(1), context.out(2),
                                       context.out(3), args.vectors, args.full});
   }
-  /// With dP = U^T dA V: dS is its diagonal; dU = U J with the antisymmetric J that S J - … of
-  /// dP's rest leaves, plus what of dA is outside U's columns; V likewise. Gradients of the
-  /// columns beyond those of the reduced factors are ignored, as in PyTorch.
+  /// With dP = U^T dA V: dS is the diagonal of dP, and dU = U J with J[i][j] = (dP[i][j] * s[j] +
+  /// s[i] * dP[j][i]) / (s[j]^2 - s[i]^2), plus the part of dA V S^-1 outside U's columns; dV
+  /// likewise. Gradients of the columns beyond those of the reduced factors are ignored, as in
+  /// PyTorch.
   static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK(args.vectors, "the derivative of singular values needs the singular vectors");
     const Tensor s = context.out(1);
@@ -60,18 +61,19 @@ struct Svd {
     const Tensor u = context.out(0).narrow(-1, 0, k), vh = context.out(2).narrow(-2, 0, k);
     Tensor inner = zeros_like(s).diag_embed();
     if (context.grad(1).defined()) inner = context.grad(1).diag_embed();
-    const bool left = context.grad(0).defined(), right = context.grad(2).defined();
-    if (!left && !right) return context.set(0, u.matmul(inner).matmul(vh));
+    const bool has_u_grad = context.grad(0).defined(), has_v_grad = context.grad(2).defined();
+    if (!has_u_grad && !has_v_grad) return context.set(0, u.matmul(inner).matmul(vh));
     const Tensor g_u = or_zeros(context.grad(0), context.out(0)).narrow(-1, 0, k);
     const Tensor g_v = or_zeros(context.grad(2), context.out(2)).narrow(-2, 0, k).mT();
     const Tensor gaps = inverse_gaps(s.mul(s)), row = s.unsqueeze(-2), column = s.unsqueeze(-1);
-    const auto turned = [&](const Tensor& x) { return x.sub(x.mT()).mul(gaps); };
-    const Tensor of_u = u.mT().matmul(g_u), of_v = vh.matmul(g_v);
-    inner = inner.add(turned(of_u).mul(row)).add(turned(of_v).mul(column));
+    const auto over_gaps = [&](const Tensor& x) { return x.sub(x.mT()).mul(gaps); };
+    const Tensor ut_gu = u.mT().matmul(g_u), vt_gv = vh.matmul(g_v);
+    inner = inner.add(over_gaps(ut_gu).mul(row)).add(over_gaps(vt_gv).mul(column));
     Tensor result = u.matmul(inner).matmul(vh);
-    if (left && u.size(-2) > k) result = result.add(g_u.sub(u.matmul(of_u)).div(row).matmul(vh));
-    if (right && vh.size(-1) > k)
-      result = result.add(u.matmul(g_v.sub(vh.mT().matmul(of_v)).div(row).mT()));
+    if (has_u_grad && u.size(-2) > k)
+      result = result.add(g_u.sub(u.matmul(ut_gu)).div(row).matmul(vh));
+    if (has_v_grad && vh.size(-1) > k)
+      result = result.add(u.matmul(g_v.sub(vh.mT().matmul(vt_gv)).div(row).mT()));
     context.set(0, result);
   }
 };
@@ -101,7 +103,7 @@ struct Eigh {
     run_kernel(context.ctx, EighParams{context.out(1), context.out(0), context.out(2), args.upper,
                                        args.vectors});
   }
-  /// With dP = V^T dA V: its diagonal is that of the eigenvalues, and dV = V J with J[i][j] =
+  /// With dP = V^T dA V: the diagonal of dP is dw, and dV = V J with J[i][j] =
   /// dP[i][j] / (w[j] - w[i]). As in PyTorch, the gradient is symmetric.
   static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK(args.vectors, "the derivative of eigenvalues needs the eigenvectors");
@@ -109,9 +111,9 @@ struct Eigh {
     Tensor inner;
     if (context.grad(0).defined()) inner = context.grad(0).diag_embed();
     if (context.grad(1).defined()) {
-      const Tensor of_v = v.mT().matmul(context.grad(1));
-      const Tensor turned = of_v.sub(of_v.mT()).mul(0.5).mul(inverse_gaps(w));
-      inner = inner.defined() ? inner.add(turned) : turned;
+      const Tensor vt_gv = v.mT().matmul(context.grad(1));
+      const Tensor over_gaps = vt_gv.sub(vt_gv.mT()).mul(0.5).mul(inverse_gaps(w));
+      inner = inner.defined() ? inner.add(over_gaps) : over_gaps;
     }
     if (inner.defined()) context.set(0, v.matmul(inner).matmul(v.mT()));
   }

@@ -9,21 +9,21 @@ namespace {
 struct Linear {
   using Args = NoArgs;
   static constexpr OpInfo info = {.name = "linear", .amp = Amp::kLower};
-  /// PyTorch's errors, which name the factors of the matrix product.
+  /// Throws PyTorch's errors, which name the factors of the matrix product.
   static void check_dtypes(const Tensor& input, const Tensor& weight, const Tensor& bias) {
     if (!input.defined() || !weight.defined()) return;
-    const ScalarType mine = input.scalar_type(), its = weight.scalar_type();
-    HEARTH_CHECK(!bias.defined() || bias.scalar_type() == its,
+    const ScalarType input_type = input.scalar_type(), weight_type = weight.scalar_type();
+    HEARTH_CHECK(!bias.defined() || bias.scalar_type() == weight_type,
                  "self and mat2 must have the same dtype, but got ", name_of(bias.scalar_type()),
-                 " and ", name_of(its),
+                 " and ", name_of(weight_type),
                  dtypes_text("bias", impl_of(bias), "weight", impl_of(weight)));
-    if (mine == its) return;
+    if (input_type == weight_type) return;
     const std::string names = dtypes_text("input", impl_of(input), "weight", impl_of(weight));
     HEARTH_CHECK(!bias.defined() || input.dim() != 2,
-                 "mat1 and mat2 must have the same dtype, but got ", name_of(mine), " and ",
-                 name_of(its), names);
+                 "mat1 and mat2 must have the same dtype, but got ", name_of(input_type), " and ",
+                 name_of(weight_type), names);
     detail::fail<Error>("expected m1 and m2 to have the same dtype, but got: ",
-                        TypeMeta(mine).name(), " != ", TypeMeta(its).name(), names);
+                        TypeMeta(input_type).name(), " != ", TypeMeta(weight_type).name(), names);
   }
   static Tensor compute(const Args&, const Tensor& input, const Tensor& weight,
                         const Tensor& bias) {
@@ -68,14 +68,17 @@ struct Bilinear {
   static Tensor compute(const Args&, const Tensor& a, const Tensor& b, const Tensor& weight,
                         const Tensor& bias) {
     check(a, b, weight, bias);
-    const NoAutocast plain;
+    const NoAutocast no_autocast;
     Dims sizes(a.sizes());
     const int64_t rows = b.size(-1) == 0 ? 0 : b.numel() / b.size(-1);
-    const int64_t outs = weight.size(0), left = weight.size(1), right = weight.size(2);
-    sizes[sizes.size() - 1] = outs;
-    const Tensor by_left = weight.permute({1, 0, 2}).reshape({left, outs * right});
-    const Tensor halfway = a.reshape({rows, left}).mm(by_left).view({rows, outs, right});
-    const Tensor result = halfway.bmm(b.reshape({rows, right, 1})).view(sizes);
+    const int64_t out_features = weight.size(0), features1 = weight.size(1),
+                  features2 = weight.size(2);
+    sizes[sizes.size() - 1] = out_features;
+    const Tensor by_features1 =
+        weight.permute({1, 0, 2}).reshape({features1, out_features * features2});
+    const Tensor product1 =
+        a.reshape({rows, features1}).mm(by_features1).view({rows, out_features, features2});
+    const Tensor result = product1.bmm(b.reshape({rows, features2, 1})).view(sizes);
     return bias.defined() ? result.add(bias) : result;
   }
 };

@@ -23,13 +23,13 @@ Tensor only_where(const Tensor& condition, const Tensor& t) {
 
 namespace {
 
-/// The functor applied to self and target, reduced.
+/// Applies the functor to self and target, and reduces.
 template <class F>
 Tensor element_loss(F functor, const Tensor& self, const Tensor& target, int64_t reduction) {
   return reduced(pointwise(functor, self, target).call(), reduction);
 }
 
-/// Throws unless all elements are between 0 and 1. As in PyTorch, checked on the CPU only.
+/// Throws unless all elements are between 0 and 1. As in PyTorch, checks CPU tensors only.
 void check_probabilities(const Tensor& t, const char* name) {
   if (!t.is_cpu() || t.numel() == 0) return;
   const NoGradGuard off;
@@ -37,10 +37,10 @@ void check_probabilities(const Tensor& t, const char* name) {
                " should be between 0 and 1");
 }
 
-/// Losses in the dtype of `like`, as in PyTorch, unless autocast has chosen another.
+/// Casts losses to the dtype of `like`, as in PyTorch, unless autocast chose their dtype.
 Tensor in_dtype_of(const Tensor& like, const Tensor& losses) {
-  const bool casts = !like.is_meta() && autocast::is_autocast_enabled(like.device().type());
-  return casts || !like.is_floating_point() ? losses : losses.to(like.scalar_type());
+  const bool uses_autocast = !like.is_meta() && autocast::is_autocast_enabled(like.device().type());
+  return uses_autocast || !like.is_floating_point() ? losses : losses.to(like.scalar_type());
 }
 
 /// Throws PyTorch's error unless `other` broadcasts to `sizes`.
@@ -51,15 +51,15 @@ void check_broadcasts_into(IntArrayRef sizes, IntArrayRef other) {
 }
 
 void check_entropy_inputs(const Tensor& self, const Tensor& target) {
-  const bool mixed = self.scalar_type() != target.scalar_type() &&
-                     !autocast::is_autocast_enabled(self.device().type());
-  HEARTH_CHECK(!mixed, "Found dtype ", name_of(target.scalar_type()), " but expected ",
+  const bool has_mixed_dtypes = self.scalar_type() != target.scalar_type() &&
+                                !autocast::is_autocast_enabled(self.device().type());
+  HEARTH_CHECK(!has_mixed_dtypes, "Found dtype ", name_of(target.scalar_type()), " but expected ",
                name_of(self.scalar_type()));
   check_probabilities(self, "input");
   check_probabilities(target, "target");
 }
 
-/// The losses times the weight, reduced; their sizes and dtype do not depend on the weight's.
+/// Multiplies losses by the weight, in the losses' sizes and dtype, and reduces.
 Tensor weighted(const Tensor& losses, const Tensor& weight, int64_t reduction) {
   if (!weight.defined()) return reduced(losses, reduction);
   check_broadcasts_into(losses.sizes(), weight.sizes());
@@ -92,8 +92,8 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   return element_loss(fn::SquaredError{}, self, target, reduction);
 }
 Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  const bool bools = self.scalar_type() == kBool || target.scalar_type() == kBool;
-  if (!bools && is_floating_point(result_type(self, target)))
+  const bool has_bool = self.scalar_type() == kBool || target.scalar_type() == kBool;
+  if (!has_bool && is_floating_point(result_type(self, target)))
     return element_loss(fn::AbsoluteError{}, self, target, reduction);
   return reduced(self.sub(target).abs(), reduction);
 }

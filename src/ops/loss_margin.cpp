@@ -22,8 +22,8 @@ struct HingeEmbeddingLoss {
   using Args = MarginArgs;
   static constexpr OpInfo info{.name = "hinge_embedding_loss", .amp = Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& target) {
-    const Tensor apart = positive_part(args.margin - self);
-    return reduced(only_where(target.ne(1), apart) + only_where(target.ne(-1), self),
+    const Tensor dissimilar = positive_part(args.margin - self);
+    return reduced(only_where(target.ne(1), dissimilar) + only_where(target.ne(-1), self),
                    args.reduction);
   }
 };
@@ -79,9 +79,10 @@ struct TripletMarginLoss {
     const auto distance = [&](const Tensor& a, const Tensor& b) {
       return pairwise_distance(a, b, args.p, args.eps);
     };
-    Tensor far = distance(anchor, negative);
-    if (args.swap) far = far.minimum(distance(positive, negative));
-    return reduced(positive_part(distance(anchor, positive) - far + args.margin), args.reduction);
+    Tensor negative_distance = distance(anchor, negative);
+    if (args.swap) negative_distance = negative_distance.minimum(distance(positive, negative));
+    return reduced(positive_part(distance(anchor, positive) - negative_distance + args.margin),
+                   args.reduction);
   }
 };
 

@@ -1,4 +1,4 @@
-// Losses of the margins between the scores of a sample's classes.
+// multi_margin_loss and multilabel_margin_loss.
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
 #include "ops/composed_gradient.h"
@@ -11,8 +11,8 @@ namespace hearth {
 namespace {
 
 void check_scores(const Tensor& scores, const Tensor& target, const char* kernel) {
-  const bool fits = scores.dim() <= 2 && (scores.dim() == 0 || scores.size(-1) != 0);
-  HEARTH_CHECK(fits,
+  const bool is_valid = scores.dim() <= 2 && (scores.dim() == 0 || scores.size(-1) != 0);
+  HEARTH_CHECK(is_valid,
                "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
                scores.sizes());
   HEARTH_CHECK_AS(NotImplementedError, scores.is_floating_point(), "\"", kernel,
@@ -22,20 +22,21 @@ void check_scores(const Tensor& scores, const Tensor& target, const char* kernel
 }
 
 /// Throws unless all targets are at least `lowest` and less than the number of classes. As in
-/// PyTorch, checked on the CPU only.
+/// PyTorch, checks CPU tensors only.
 void check_range(const Tensor& target, int64_t lowest, int64_t classes, const char* message) {
   if (!target.is_cpu() || target.numel() == 0) return;
   HEARTH_CHECK(target.min().item<int64_t>() >= lowest && target.max().item<int64_t>() < classes,
                message);
 }
 
-/// The losses reduced, in the dtype of the scores; without samples their mean is 0.
+/// Reduces losses in the dtype of the scores; without samples the mean is 0.
 Tensor result_of(const Tensor& losses, int64_t reduction, const Tensor& scores) {
-  const bool none = losses.numel() == 0 && reduction == Reduction::Mean;
-  return reduced(losses, none ? int64_t{Reduction::Sum} : reduction).to(scores.scalar_type());
+  const bool is_empty_mean = losses.numel() == 0 && reduction == Reduction::Mean;
+  return reduced(losses, is_empty_mean ? int64_t{Reduction::Sum} : reduction)
+      .to(scores.scalar_type());
 }
 
-/// Scores as [samples, classes], half types in float32.
+/// Reshapes scores to [samples, classes]; half types become float32.
 Tensor as_samples(const Tensor& scores) {
   const int64_t classes = scores.dim() == 0 ? 1 : scores.size(-1);
   return scores.to(wide_type(scores.scalar_type()))
@@ -73,14 +74,15 @@ struct MultiMarginLoss {
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& target,
                         const Tensor& weight) {
     check(args, self, target, weight);
-    const Tensor scores = as_samples(self), own = target.reshape({-1, 1});
-    const Tensor above = args.margin - scores.gather(1, own) + scores;
-    Tensor losses = only_where(above.gt(0), args.p == 1 ? above : above * above);
+    const Tensor scores = as_samples(self), target_column = target.reshape({-1, 1});
+    const Tensor violation = args.margin - scores.gather(1, target_column) + scores;
+    Tensor losses = only_where(violation.gt(0), args.p == 1 ? violation : violation * violation);
     if (weight.defined())
-      losses =
-          losses *
-          weight.to(scores.scalar_type()).reshape({-1}).index_select(0, own.flatten()).unsqueeze(1);
-    const Tensor sums = losses.scatter(1, own, 0).sum(1) / double(scores.size(1));
+      losses = losses * weight.to(scores.scalar_type())
+                            .reshape({-1})
+                            .index_select(0, target_column.flatten())
+                            .unsqueeze(1);
+    const Tensor sums = losses.scatter(1, target_column, 0).sum(1) / double(scores.size(1));
     return result_of(sums.reshape(target.sizes()), args.reduction, self);
   }
 };
@@ -100,27 +102,29 @@ struct MultilabelMarginLoss {
     check_range(target, -1, self.dim() == 0 ? 1 : self.size(-1),
                 "argument #2 'target' is out of range");
   }
-  /// The columns of targets that some sample uses. On devices, all: their number is unknown.
-  static int64_t longest(const Tensor& used) {
-    if (!used.is_cpu() || used.numel() == 0) return used.size(1);
-    return used.sum(1).max().item<int64_t>();
+  /// The largest number of targets of a sample; on devices, the number of columns, which is known
+  /// without waiting.
+  static int64_t max_targets(const Tensor& is_used) {
+    if (!is_used.is_cpu() || is_used.numel() == 0) return is_used.size(1);
+    return is_used.sum(1).max().item<int64_t>();
   }
   static TensorPair compute(const Args& args, const Tensor& self, const Tensor& target) {
     check(self, target);
     const Tensor scores = as_samples(self), labels = target.reshape(scores.sizes());
-    const Tensor used = labels.eq(-1).cumsum(1).eq(0);  // before the first -1
-    const Tensor classes = labels.masked_fill(used.logical_not(), 0);
+    const Tensor is_used = labels.eq(-1).cumsum(1).eq(0);  // before the first -1
+    const Tensor classes = labels.masked_fill(is_used.logical_not(), 0);
     const Tensor is_target = zeros(scores.sizes(), scores.options())
-                                 .scatter_add(1, classes, used.to(scores.scalar_type()))
+                                 .scatter_add(1, classes, is_used.to(scores.scalar_type()))
                                  .gt(0);
-    const int64_t columns = longest(used);
-    const Tensor own = scores.gather(1, classes.slice(1, 0, columns)).unsqueeze(2);
-    const Tensor above = 1 - own + scores.unsqueeze(1);  // [samples, targets, classes]
-    const Tensor counts = used.slice(1, 0, columns)
-                              .unsqueeze(2)
-                              .logical_and(is_target.logical_not().unsqueeze(1))
-                              .logical_and(above.gt(0));
-    const Tensor losses = only_where(counts, above).sum({1, 2}) / double(scores.size(1));
+    const int64_t columns = max_targets(is_used);
+    const Tensor target_scores = scores.gather(1, classes.slice(1, 0, columns)).unsqueeze(2);
+    const Tensor violation =
+        1 - target_scores + scores.unsqueeze(1);  // [samples, targets, classes]
+    const Tensor is_counted = is_used.slice(1, 0, columns)
+                                  .unsqueeze(2)
+                                  .logical_and(is_target.logical_not().unsqueeze(1))
+                                  .logical_and(violation.gt(0));
+    const Tensor losses = only_where(is_counted, violation).sum({1, 2}) / double(scores.size(1));
     const Tensor shaped = self.dim() == 2 ? losses : losses.squeeze(0);
     return {result_of(shaped, args.reduction, self),
             is_target.to(self.scalar_type()).reshape(target.sizes())};

@@ -4,7 +4,7 @@
 
 namespace hearth {
 
-/// The elements, their mean or their sum; `reduction` is one of Reduction's.
+/// The losses, their mean or their sum; `reduction` is one of Reduction's values.
 Tensor reduced(const Tensor& losses, int64_t reduction);
 
 /// t where the condition holds, else 0.

@@ -1,4 +1,4 @@
-// Operators with a mask.
+// masked_fill, masked_select and masked_scatter.
 #include "autograd/state.h"
 #include "functors/arithmetic.h"
 #include "hearth/autograd.h"
@@ -17,10 +17,10 @@ Tensor checked_mask(const Tensor& mask) {
   return mask;
 }
 
-Tensor filling(const Tensor& self, const Scalar& value) {
+Tensor fill_value(const Tensor& self, const Scalar& value) {
   return wrapped_number(value.stored_as(self.scalar_type()));
 }
-Tensor filling(const Tensor& self, const Tensor& value) {
+Tensor fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
@@ -29,15 +29,15 @@ Tensor filling(const Tensor& self, const Tensor& value) {
 
 constexpr OpInfo kByTensor = with_node(fn::MaskedFill::info, "MaskedFillBackward1");
 
-template <const OpInfo& facts>
+template <const OpInfo& op_info>
 auto masked_fill_of(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  return pointwise_as<facts>(fn::MaskedFill{}, self, mask, value);
+  return pointwise_as<op_info>(fn::MaskedFill{}, self, mask, value);
 }
 
-/// Unlike other pointwise ops this one returns contiguous memory.
-template <const OpInfo& facts>
+/// The functional form. Unlike other pointwise ops, it returns contiguous memory.
+template <const OpInfo& op_info>
 Tensor masked_fill_new(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  return masked_fill_of<facts>(self.contiguous(), mask, value).call();
+  return masked_fill_of<op_info>(self.contiguous(), mask, value).call();
 }
 
 Tensor masked_select_of(const Tensor& self, const Tensor& mask) {
@@ -58,15 +58,15 @@ Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
                "masked_scatter: expected self and source to have same dtypes but got",
                name_of(self.scalar_type()), " and ", name_of(source.scalar_type()));
   autograd::check_inplace(self, source.requires_grad());  // even if the mask is false everywhere
-  const Tensor chosen = mask.expand(self.sizes());
+  const Tensor expanded_mask = mask.expand(self.sizes());
   if (self.is_meta()) return self;
-  const int64_t count = chosen.sum().item<int64_t>();
-  HEARTH_CHECK(source.numel() >= count, "Number of elements of source < number of ones in mask");
-  if (count > 0) {
+  const int64_t num_true = expanded_mask.sum().item<int64_t>();
+  HEARTH_CHECK(source.numel() >= num_true, "Number of elements of source < number of ones in mask");
+  if (num_true > 0) {
     if (self.dim() == 0)
       self.copy_(source.reshape({-1}).select(0, 0));
     else
-      index_put_by(self, {chosen}, source.reshape({-1}).narrow(0, 0, count), false);
+      index_put_by(self, {expanded_mask}, source.reshape({-1}).narrow(0, 0, num_true), false);
   }
   return self;
 }
@@ -79,14 +79,14 @@ Tensor masked_scatter_of(const Tensor& self, const Tensor& mask, const Tensor& s
 
 }  // namespace
 
-#define HEARTH_DEFINE_MASKED_FILL(T, info)                                                    \
-  HEARTH_DEFINE_METHOD(Tensor, masked_fill, (const Tensor& mask, T value),                    \
-                       masked_fill_new<info>(self, checked_mask(mask), filling(self, value))) \
-  HEARTH_DEFINE_INPLACE(masked_fill_, (const Tensor& mask, T value),                          \
-                        masked_fill_of<info>(self, checked_mask(mask), filling(self, value))) \
-  Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, T value) {     \
-    check_defined("masked_fill", 0, "self", self);                                            \
-    return masked_fill_of<info>(self, checked_mask(mask), filling(self, value)).out(out);     \
+#define HEARTH_DEFINE_MASKED_FILL(T, info)                                                       \
+  HEARTH_DEFINE_METHOD(Tensor, masked_fill, (const Tensor& mask, T value),                       \
+                       masked_fill_new<info>(self, checked_mask(mask), fill_value(self, value))) \
+  HEARTH_DEFINE_INPLACE(masked_fill_, (const Tensor& mask, T value),                             \
+                        masked_fill_of<info>(self, checked_mask(mask), fill_value(self, value))) \
+  Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, T value) {        \
+    check_defined("masked_fill", 0, "self", self);                                               \
+    return masked_fill_of<info>(self, checked_mask(mask), fill_value(self, value)).out(out);     \
   }
 HEARTH_DEFINE_MASKED_FILL(const Scalar&, fn::MaskedFill::info)
 HEARTH_DEFINE_MASKED_FILL(const Tensor&, kByTensor)

@@ -11,8 +11,8 @@ namespace hearth {
 namespace {
 
 constexpr OpInfo kLog1p = with_node(fn::Log1p::info, "Log1P"),
-                 kXlogyOfNumber = with_node(fn::Xlogy::info, "XlogyBackward1"),
-                 kXlogyNumber = with_node(fn::Xlogy::info, "XlogyBackward2"),
+                 kXlogySelfNumber = with_node(fn::Xlogy::info, "XlogyBackward1"),
+                 kXlogyOtherNumber = with_node(fn::Xlogy::info, "XlogyBackward2"),
                  kRoundDecimals = with_node(fn::RoundDecimals::info, "RoundBackward1");
 
 }  // namespace
@@ -30,9 +30,9 @@ HEARTH_DEFINE_ALL_FORMS(erf, (), pointwise(fn::Erf{}, self))
 HEARTH_DEFINE_ALL_FORMS(erfc, (), pointwise(fn::Erfc{}, self))
 HEARTH_DEFINE_FUNCTION(special_ndtr, (const Tensor& self), pointwise(fn::SpecialNdtr{}, self))
 HEARTH_DEFINE_ALL_FORMS(erfinv, (), pointwise(fn::Erfinv{}, self))
-HEARTH_DEFINE_BINARY_AS(xlogy, Xlogy, kXlogyNumber)
+HEARTH_DEFINE_BINARY_AS(xlogy, Xlogy, kXlogyOtherNumber)
 HEARTH_DEFINE_FUNCTION(xlogy, (const Scalar& self, const Tensor& other),
-                       pointwise_as<kXlogyOfNumber>(fn::Xlogy{}, wrapped_number(self), other))
+                       pointwise_as<kXlogySelfNumber>(fn::Xlogy{}, wrapped_number(self), other))
 HEARTH_DEFINE_ALL_FORMS(floor, (), pointwise(fn::Floor{}, self))
 HEARTH_DEFINE_ALL_FORMS(ceil, (), pointwise(fn::Ceil{}, self))
 HEARTH_DEFINE_ALL_FORMS(round, (), pointwise(fn::Round{}, self))

@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// Saves each factor only if the gradient of the other is wanted.
+/// The factors that backward reads: each one if the other needs a gradient.
 SlotSet factors_read(SlotSet needs, int a, int b) {
   return (needs & in_slot(a) ? in_slot(b) : 0u) | (needs & in_slot(b) ? in_slot(a) : 0u);
 }
@@ -20,7 +20,7 @@ void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
                " != ", TypeMeta(b.dtype).name(), dtypes_text("self", a, "mat2", b));
 }
 
-/// As in PyTorch, the first factor is called "self", also by addmm.
+/// Throws PyTorch's errors, which call the first factor "self", also in addmm.
 void check_matrices(const char* op, const TensorImpl& a, const TensorImpl& b) {
   HEARTH_CHECK(a.dim == 2, op, ": self must be a matrix, got ", int(a.dim), "-D tensor");
   HEARTH_CHECK(b.dim == 2, op, ": mat2 must be a matrix, got ", int(b.dim), "-D tensor");
@@ -33,7 +33,7 @@ bool is_column_major(const TensorImpl& m) {
 }
 
 /// The gradients of a @ b, each in the memory order of its factor: if b is weight.t(), the gradient
-/// of b is transposed in memory, and that of the weight is contiguous.
+/// of b is transposed in memory, and the gradient of the weight is contiguous.
 Tensor gradient_of_left(const TensorImpl& a, const Tensor& grad, const Tensor& b) {
   return is_column_major(a) ? b.mm(grad.t()).t() : grad.mm(b.t());
 }
@@ -109,9 +109,9 @@ void check_bias(const TensorImpl& bias, const Dims& sizes) {
                ") must be greater or equal to the number of dimensions in the tensor (",
                int(bias.dim), ")");
   for (int d = 1; d <= bias.dim; ++d) {
-    const int64_t mine = bias.sizes()[size_t(bias.dim - d)], wanted = sizes[size_t(dims - d)];
-    HEARTH_CHECK(mine == 1 || mine == wanted, "The expanded size of the tensor (", wanted,
-                 ") must match the existing size (", mine, ") at non-singleton dimension ",
+    const int64_t bias_size = bias.sizes()[size_t(bias.dim - d)], wanted = sizes[size_t(dims - d)];
+    HEARTH_CHECK(bias_size == 1 || bias_size == wanted, "The expanded size of the tensor (", wanted,
+                 ") must match the existing size (", bias_size, ") at non-singleton dimension ",
                  dims - d, ".  Target sizes: ", sizes, ".  Tensor sizes: ", bias.sizes());
   }
 }
@@ -140,13 +140,13 @@ struct Addmm {
   }
   /// The bias, broadcast to the result's sizes.
   static View broadcast(const View& bias, const View& out) {
-    View seen = out;
-    seen.data = bias.data;
+    View expanded = out;
+    expanded.data = bias.data;
     for (int d = 0; d < out.dim; ++d) {
-      const int from = d - (out.dim - bias.dim);
-      seen.strides[d] = from < 0 || bias.sizes[from] == 1 ? 0 : bias.strides[from];
+      const int source = d - (out.dim - bias.dim);
+      expanded.strides[d] = source < 0 || bias.sizes[source] == 1 ? 0 : bias.strides[source];
     }
-    return seen;
+    return expanded;
   }
   static void launch(const Args& args, LaunchContext& context) {
     MatmulParams params;
@@ -208,9 +208,9 @@ Tensor batched_matmul(const Tensor& a, const Tensor& b) {
     Dims full = batch;
     full.push_back(t.size(-2));
     full.push_back(t.size(-1));
-    int64_t count = 1;
-    for (int64_t size : batch) count *= size;
-    return t.expand(full).reshape({count, t.size(-2), t.size(-1)});
+    int64_t batch_size = 1;
+    for (int64_t size : batch) batch_size *= size;
+    return t.expand(full).reshape({batch_size, t.size(-2), t.size(-1)});
   };
   Dims sizes = batch;
   sizes.push_back(a.size(-2));
@@ -235,7 +235,7 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
   if (b.dim() == 1) return matmul_of(a, b.unsqueeze(1)).squeeze(-1);
   if (a.dim() == 2 && b.dim() == 2) return a.mm(b);
   if (b.dim() == 2) {
-    // Rows of all batches against one matrix: one product.
+    // All rows in one product with the matrix.
     Dims sizes(a.sizes());
     sizes[sizes.size() - 1] = b.size(1);
     if (a.size(-1) == b.size(0)) return a.flatten(0, -2).mm(b).view(sizes);

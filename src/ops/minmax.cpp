@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// The extreme element of all; ties share the gradient.
+/// The extreme of all elements; ties share the gradient.
 template <class Functor, const char* const& op_name>
 struct ExtremeOp {
   using Args = ReduceArgs;
@@ -93,10 +93,10 @@ struct ExtremesOp {
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
-    const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
-    const Tensor ties = in.eq(context.out().reshape(kept)).to(in.scalar_type());
-    const Tensor count = ties.sum_to_size(kept);
-    context.set(0, ties.mul(context.grad().reshape(kept).div(count)));
+    const Dims kept_sizes = reduced_sizes(in.sizes(), args.dim.bits, true);
+    const Tensor ties = in.eq(context.out().reshape(kept_sizes)).to(in.scalar_type());
+    const Tensor num_ties = ties.sum_to_size(kept_sizes);
+    context.set(0, ties.mul(context.grad().reshape(kept_sizes).div(num_ties)));
   }
 };
 constexpr const char* kAmax = "amax";
@@ -125,7 +125,7 @@ TensorPair aminmax_of(const Tensor& self, std::optional<int64_t> dim, bool keepd
   return compose<Aminmax>(args, self);
 }
 
-/// The index of the extreme element along a dimension or (dim -1) among all.
+/// The index of the extreme element along a dimension or, if dim is -1, of all elements.
 template <bool largest>
 struct ArgExtreme {
   using Args = MinMaxArgs;
@@ -159,10 +159,10 @@ struct ArgExtreme {
   }
 };
 
-Tensor arg_input(const char* op, const Tensor& self, bool all) {
+Tensor arg_input(const char* op, const Tensor& self, bool reduces_all) {
   HEARTH_CHECK_AS(NotImplementedError, !self.is_complex() && self.scalar_type() != kBool, op,
                   "(): does not support ", self.is_complex() ? "complex" : "bool", " input");
-  return all ? self.contiguous() : self;
+  return reduces_all ? self.contiguous() : self;
 }
 
 MinMaxArgs arg_args(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
@@ -190,8 +190,8 @@ HEARTH_DEFINE_METHOD(TensorPair, aminmax, (std::optional<int64_t> dim, bool keep
                      aminmax_of(self, dim, keepdim))
 TensorRefPair aminmax_out(Tensor& min, Tensor& max, const Tensor& self, std::optional<int64_t> dim,
                           bool keepdim) {
-  const auto [least, largest] = self.aminmax(dim, keepdim);
-  write_out("aminmax", min, [&, value = least] { return value; });
+  const auto [smallest, largest] = self.aminmax(dim, keepdim);
+  write_out("aminmax", min, [&, value = smallest] { return value; });
   write_out("aminmax", max, [&, value = largest] { return value; });
   return {min, max};
 }

@@ -80,8 +80,8 @@ struct NllLoss {
                  "expected target dtype to be Long or Byte, but got ", name_of(target.dtype));
     if (context.has(2))
       check_weight(context.in(2), scores, scores.sizes()[size_t(class_dim_of(scores.dim))]);
-    const bool each = args.reduction == Reduction::None;
-    context.set(0, each ? target.sizes() : IntArrayRef(), scores.dtype);
+    const bool is_unreduced = args.reduction == Reduction::None;
+    context.set(0, is_unreduced ? target.sizes() : IntArrayRef(), scores.dtype);
     context.set(1, {}, scores.dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
@@ -107,8 +107,8 @@ struct NllLoss {
   }
 };
 
-/// PyTorch's checks for each number of dimensions: the target has the scores' sizes without the
-/// classes.
+/// Throws PyTorch's errors, one for each number of dimensions, unless the target has the scores'
+/// sizes without the classes.
 void check_sizes(const Tensor& self, const Tensor& target) {
   HEARTH_CHECK_AS(ValueError, self.dim() > 0, "Expected 1 or more dimensions (got 0)");
   if (self.dim() == 1) {
@@ -139,8 +139,8 @@ TensorPair loss_and_weight(const Tensor& self, const Tensor& target, const Tenso
                            int64_t reduction, int64_t ignore_index) {
   check_sizes(self, target);
   check_no_gradient(weight, "nll_loss_forward", "weight");
-  const bool one = self.dim() == 1 && target.dim() == 1;
-  return invoke<NllLoss>({reduction, ignore_index}, self, one ? target.select(0, 0) : target,
+  const bool is_single = self.dim() == 1 && target.dim() == 1;
+  return invoke<NllLoss>({reduction, ignore_index}, self, is_single ? target.select(0, 0) : target,
                          weight)
       .pair();
 }
@@ -182,26 +182,28 @@ struct CrossEntropy {
                  "cross_entropy: weight tensor should be defined either for all ", classes,
                  " classes or no classes but got weight tensor of shape: ", weight.sizes());
     const double smoothing = args.label_smoothing;
-    const Tensor wanted =
+    const Tensor smoothed_target =
         smoothing > 0 ? target * (1 - smoothing) + smoothing / double(classes) : target;
-    const Tensor losses = times_weight(self.log_softmax(dim) * wanted, weight, dim);
+    const Tensor losses = times_weight(self.log_softmax(dim) * smoothed_target, weight, dim);
     if (args.reduction == Reduction::None) return losses.sum(dim).neg();
     const Tensor sum = losses.sum().neg();
     return args.reduction == Reduction::Mean ? sum / (double(self.numel()) / double(classes)) : sum;
   }
-  /// nll_loss with the share label_smoothing / classes of the target's weight on every class.
+  /// nll_loss with label_smoothing / classes of each target's weight moved to every class.
   static Tensor smoothed(const Args& args, const Tensor& scores, const Tensor& target,
                          const Tensor& weight) {
     const int dim = class_dim_of(scores.dim());
     const auto [loss, total] =
         loss_and_weight(scores, target, weight, args.reduction, args.ignore_index);
-    const Tensor all = times_weight(scores, weight, dim).sum(dim).neg();
-    const Tensor smooth = reduced(
-        where(target.reshape(all.sizes()).eq(args.ignore_index), zeros({}, all.options()), all),
-        args.reduction == Reduction::None ? args.reduction : int64_t{Reduction::Sum});
-    const Tensor shared = args.reduction == Reduction::Mean ? smooth / total : smooth;
-    const double share = args.label_smoothing / double(scores.size(dim));
-    return loss * (1 - args.label_smoothing) + shared.reshape(loss.sizes()) * share;
+    const Tensor class_sums = times_weight(scores, weight, dim).sum(dim).neg();
+    const Tensor sum_of_classes =
+        reduced(where(target.reshape(class_sums.sizes()).eq(args.ignore_index),
+                      zeros({}, class_sums.options()), class_sums),
+                args.reduction == Reduction::None ? args.reduction : int64_t{Reduction::Sum});
+    const Tensor class_loss =
+        args.reduction == Reduction::Mean ? sum_of_classes / total : sum_of_classes;
+    const double class_share = args.label_smoothing / double(scores.size(dim));
+    return loss * (1 - args.label_smoothing) + class_loss.reshape(loss.sizes()) * class_share;
   }
 };
 
@@ -217,10 +219,10 @@ TensorPair nll_loss_forward(const Tensor& self, const Tensor& target,
   HEARTH_CHECK(self.dim() > 0 && self.dim() <= 2, "input tensor should be 1D or 2D");
   HEARTH_CHECK(self.dim() == 1 || target.dim() != 1 || self.size(0) == target.size(0),
                "size mismatch (got input: ", self.sizes(), ", target: ", target.sizes(), ")");
-  // As in ATen, the weight of a lone target is a sum also without reduction.
-  const bool sums = self.dim() == 1 && reduction == Reduction::None;
+  // As in ATen, the total weight of a single target is computed without reduction, too.
+  const bool is_single_target = self.dim() == 1 && reduction == Reduction::None;
   return loss_and_weight(self, target, or_undefined(weight),
-                         sums ? int64_t{Reduction::Sum} : reduction, ignore_index);
+                         is_single_target ? int64_t{Reduction::Sum} : reduction, ignore_index);
 }
 TensorPair nll_loss2d_forward(const Tensor& self, const Tensor& target,
                               const std::optional<Tensor>& weight, int64_t reduction,

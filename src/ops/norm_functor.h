@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-/// Calls f with the functor of the norm of an order.
+/// Calls f with the functor of the norm of order `ord`.
 template <class F>
 void with_norm_functor(double ord, const F& f) {
   if (ord == 0) return f(fn::Norm0{});

@@ -1,4 +1,4 @@
-// Steps of the relatives of Adam.
+// Steps of NAdam, RAdam, Adamax and Adadelta.
 #include <cmath>
 
 #include "ops/optim_step.h"
@@ -16,19 +16,19 @@ struct Nadam {
                   decoupled_weight_decay, maximize)
     StepShape shape() const { return {count, 4}; }
     /// The momentum of a step.
-    double mu(int64_t number) const {
-      return beta1 * (1 - 0.5 * std::pow(0.96, double(number) * momentum_decay));
+    double mu(int64_t step_number) const {
+      return beta1 * (1 - 0.5 * std::pow(0.96, double(step_number) * momentum_decay));
     }
   };
   static constexpr OpInfo info = step_info("_fused_nadam_");
   static void launch(const Args& a, LaunchContext& context) {
-    const double next = a.mu(a.step + 1);
+    const double next_mu = a.mu(a.step + 1);
     const fn::NadamStep rule{{a.lr, a.weight_decay, a.decoupled_weight_decay},
                              a.beta1,
                              a.beta2,
                              a.eps,
                              a.lr * (1 - a.mu(a.step)) / (1 - a.mu_product),
-                             a.lr * next / (1 - a.mu_product * next),
+                             a.lr * next_mu / (1 - a.mu_product * next_mu),
                              1 / std::sqrt(1 - std::pow(a.beta2, double(a.step)))};
     run_step(rule, a.shape(), a.maximize, context);
   }
@@ -50,8 +50,8 @@ struct Radam {
     const double longest = 2 / (1 - a.beta2) - 1;
     const double length = longest - 2 * double(a.step) * power / correction;
     double rate = a.lr / (1 - std::pow(a.beta1, double(a.step)));
-    const bool rectified = length > 5;
-    if (rectified)
+    const bool is_rectified = length > 5;
+    if (is_rectified)
       rate *= std::sqrt(correction) * std::sqrt((length - 4) * (length - 2) * longest /
                                                 ((longest - 4) * (longest - 2) * length));
     run_step(fn::RadamStep{{a.lr, a.weight_decay, a.decoupled_weight_decay},
@@ -59,7 +59,7 @@ struct Radam {
                            a.beta2,
                            a.eps,
                            rate,
-                           rectified},
+                           is_rectified},
              a.shape(), a.maximize, context);
   }
 };

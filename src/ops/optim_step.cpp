@@ -56,12 +56,13 @@ void infer_step(const OpInfo& info, const StepShape& shape, const InferContext& 
                  "argument ",
                  i, " of ", info.name);
   for (int64_t i = 0; i < shape.count; ++i) {
-    const TensorImpl& param = context.in(shape.at(0, i));
-    for (int k = 0; k < shape.operands; ++k)
-      check_operand(info, context.in(0), param, context.in(shape.at(k, i)),
+    const TensorImpl& param = context.in(shape.input_of(0, i));
+    for (int k = 0; k < shape.num_operands; ++k)
+      check_operand(info, context.in(0), param, context.in(shape.input_of(k, i)),
                     shape.writes(k, context.has(shape.inputs())));
     if (shape.numbers != StepShape::kNone)
-      check_number(info, shape.numbers, context.in(0), context.in(shape.at(shape.operands, i)));
+      check_number(info, shape.numbers, context.in(0),
+                   context.in(shape.input_of(shape.num_operands, i)));
   }
   for (int i = 0; i < 2; ++i) check_scalar(info, shape, context, shape.inputs() + i);
 }
@@ -70,30 +71,31 @@ namespace {
 
 /// Whether parameter i is dense and its gradient and state have its strides.
 bool have_equal_layout(const StepShape& shape, int64_t i, const LaunchContext& context) {
-  const TensorImpl& param = context.in_impl(shape.at(0, i));
+  const TensorImpl& param = context.in_impl(shape.input_of(0, i));
   if (!param.has(kDense)) return false;
-  for (int k = 1; k < shape.operands; ++k)
-    if (!context.in_impl(shape.at(k, i)).strides().equals(param.strides())) return false;
+  for (int k = 1; k < shape.num_operands; ++k)
+    if (!context.in_impl(shape.input_of(k, i)).strides().equals(param.strides())) return false;
   return true;
 }
 
 /// The dimensions in the parameter's memory order.
 StepLayout layout_of(const StepShape& shape, int64_t i, const LaunchContext& context) {
-  const TensorImpl& param = context.in_impl(shape.at(0, i));
+  const TensorImpl& param = context.in_impl(shape.input_of(0, i));
   StepLayout layout;
   layout.dim = param.dim;
   int order[kMaxDims];
   for (int d = 0; d < param.dim; ++d) {
-    int place = d;
-    for (; place > 0 && param.strides()[size_t(order[place - 1])] < param.strides()[size_t(d)];
-         --place)
-      order[place] = order[place - 1];
-    order[place] = d;
+    int position = d;
+    for (;
+         position > 0 && param.strides()[size_t(order[position - 1])] < param.strides()[size_t(d)];
+         --position)
+      order[position] = order[position - 1];
+    order[position] = d;
   }
   for (int d = 0; d < param.dim; ++d) {
     layout.sizes[d] = param.sizes()[size_t(order[d])];
-    for (int k = 0; k < shape.operands; ++k)
-      layout.strides[k][d] = context.in_impl(shape.at(k, i)).strides()[size_t(order[d])];
+    for (int k = 0; k < shape.num_operands; ++k)
+      layout.strides[k][d] = context.in_impl(shape.input_of(k, i)).strides()[size_t(order[d])];
   }
   return layout;
 }
@@ -106,7 +108,7 @@ float* scalar_address(const LaunchContext& context, int i) {
 void set_number(const StepShape& shape, int64_t i, const LaunchContext& context,
                 FusedStepParams& params) {
   StepTensor& tensor = params.tensors[size_t(i)];
-  const TensorImpl& number = context.in_impl(shape.at(shape.operands, i));
+  const TensorImpl& number = context.in_impl(shape.input_of(shape.num_operands, i));
   params.step_dtype = number.dtype;
   if (number.device.is_cpu())
     tensor.step = number_at(number.data(), number.dtype);
@@ -125,9 +127,9 @@ FusedStepParams step_params(const StepShape& shape, bool maximize, const LaunchC
   params.tensors.resize(size_t(shape.count));
   for (int64_t i = 0; i < shape.count; ++i) {
     StepTensor& tensor = params.tensors[size_t(i)];
-    tensor.numel = context.in_impl(shape.at(0, i)).numel;
-    for (int k = 0; k < shape.operands; ++k)
-      tensor.data[k] = kernel_address(context.in_impl(shape.at(k, i)));
+    tensor.numel = context.in_impl(shape.input_of(0, i)).numel;
+    for (int k = 0; k < shape.num_operands; ++k)
+      tensor.data[k] = kernel_address(context.in_impl(shape.input_of(k, i)));
     if (shape.numbers != StepShape::kNone) set_number(shape, i, context, params);
     if (have_equal_layout(shape, i, context)) continue;
     tensor.layout = int32_t(params.layouts.size());

@@ -1,4 +1,4 @@
-// What the ops of optimizer steps share: one op updates a whole list of parameters.
+// Common code of the ops of optimizer steps: one op updates a whole list of parameters.
 #pragma once
 
 #include <concepts>
@@ -16,20 +16,20 @@ struct StepShape {
   /// The numbers that a rule reads: none, the numbers of the steps, or norms in any floating dtype.
   enum Numbers { kNone, kSteps, kNorms };
   int64_t count;
-  int operands;
+  int num_operands;
   Numbers numbers = kNone;
-  int inputs() const { return int(count) * (operands + (numbers != kNone)); }
-  int at(int list, int64_t i) const { return int(count) * list + int(i); }
-  /// Parameters and state are written to, and gradients if they are scaled.
+  int inputs() const { return int(count) * (num_operands + (numbers != kNone)); }
+  int input_of(int list, int64_t i) const { return int(count) * list + int(i); }
+  /// Whether a list is written to: parameters and state always, gradients if they are scaled.
   bool writes(int list, bool scales) const {
     constexpr int kGradients = 1;
-    return list < operands && (list != kGradients || scales);
+    return list < num_operands && (list != kGradients || scales);
   }
 };
 
 /// Checks the inputs of a step.
 void infer_step(const OpInfo& info, const StepShape& shape, const InferContext& context);
-/// The kernel's parameters but for the rule.
+/// The kernel's parameters, without the rule.
 FusedStepParams step_params(const StepShape& shape, bool maximize, const LaunchContext& context);
 
 template <class F>

@@ -1,4 +1,4 @@
-// Sorting, and elements by their rank.
+// sort, topk, kthvalue, median and mode.
 #include "seam/order.h"
 
 #include <limits>
@@ -19,22 +19,22 @@ struct OrderArgs {
   HEARTH_FIELDS(dim, k, descending, keepdim)
 };
 
-constexpr const char* kNames[] = {"sort",       "topk",          "kthvalue",
-                                  "median_dim", "nanmedian_dim", "mode"};
-constexpr const char* kTexts[] = {"sort", "topk", "kthvalue", "median", "nanmedian", "mode"};
+constexpr const char* kOpNames[] = {"sort",       "topk",          "kthvalue",
+                                    "median_dim", "nanmedian_dim", "mode"};
+constexpr const char* kPublicNames[] = {"sort", "topk", "kthvalue", "median", "nanmedian", "mode"};
 
 /// Values and indices of the elements along dim, sorted or by rank.
 template <OrderKind kind>
 struct OrderOp {
   using Args = OrderArgs;
-  static constexpr bool kMany = kind == OrderKind::kSort || kind == OrderKind::kTopK;
-  static constexpr bool kBools = kind == OrderKind::kSort || kind == OrderKind::kMode;
-  static constexpr const char* kText = kTexts[int(kind)];
-  static constexpr OpInfo info{.name = kNames[int(kind)],
+  static constexpr bool kReturnsMany = kind == OrderKind::kSort || kind == OrderKind::kTopK;
+  static constexpr bool kAcceptsBool = kind == OrderKind::kSort || kind == OrderKind::kMode;
+  static constexpr const char* kPublicName = kPublicNames[int(kind)];
+  static constexpr OpInfo info{.name = kOpNames[int(kind)],
                                .node = kind == OrderKind::kMedian      ? "MedianBackward1"
                                        : kind == OrderKind::kNanMedian ? "NanmedianBackward1"
                                                                        : "",
-                               .dtypes = kBools ? dtypes::kRealAndBool : dtypes::kReal,
+                               .dtypes = kAcceptsBool ? dtypes::kRealAndBool : dtypes::kReal,
                                .saves = out_slot(1),
                                .outputs = 2,
                                .non_differentiable = out_slot(1)};
@@ -47,9 +47,9 @@ struct OrderOp {
       HEARTH_CHECK(args.k >= 0 && args.k <= n, "selected index k out of range");
       if (in.dim > 0) sizes[size_t(args.dim)] = args.k;
     }
-    if constexpr (!kMany) {
-      check_not_empty(kText, in, mask(args, in.dim));
-      HEARTH_CHECK(kind != OrderKind::kKth || (args.k >= 0 && args.k < n), kText,
+    if constexpr (!kReturnsMany) {
+      check_not_empty(kPublicName, in, mask(args, in.dim));
+      HEARTH_CHECK(kind != OrderKind::kKth || (args.k >= 0 && args.k < n), kPublicName,
                    "(): selected number k out of range for dimension ", args.dim);
       sizes = reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim);
     }
@@ -66,8 +66,8 @@ struct OrderOp {
     OrderParams params;
     params.in = context.in(0);
     const uint32_t dims = mask(args, params.in.dim);
-    params.values = keep_dims(context.out(0), params.in, dims, kMany || args.keepdim);
-    params.indices = keep_dims(context.out(1), params.in, dims, kMany || args.keepdim);
+    params.values = keep_dims(context.out(0), params.in, dims, kReturnsMany || args.keepdim);
+    params.indices = keep_dims(context.out(1), params.in, dims, kReturnsMany || args.keepdim);
     params.dim = int(args.dim);
     params.kind = kind;
     params.descending = args.descending;
@@ -86,20 +86,20 @@ using MedianDim = OrderOp<OrderKind::kMedian>;
 using NanMedianDim = OrderOp<OrderKind::kNanMedian>;
 using Mode = OrderOp<OrderKind::kMode>;
 
-/// The median of all; equal elements share the gradient.
+/// The median of all elements; equal elements share the gradient.
 template <class DimOp>
 struct MedianOfAll {
   struct Args {};
   static constexpr OpInfo info{
-      .name = DimOp::kText, .dtypes = dtypes::kReal, .saves = in_slot(0) | out_slot(0)};
+      .name = DimOp::kPublicName, .dtypes = dtypes::kReal, .saves = in_slot(0) | out_slot(0)};
   static void infer(const Args&, InferContext& context) { context.set(0, {}, context.in(0).dtype); }
   static void launch(const Args&, LaunchContext& context) {
     OrderParams params;
     params.in = context.in(0);  // 1-d: see median_of
-    View place = context.out();
-    place.dim = 1;
-    place.sizes[0] = place.strides[0] = 1;
-    params.values = params.indices = place;
+    View out_vector = context.out();
+    out_vector.dim = 1;
+    out_vector.sizes[0] = out_vector.strides[0] = 1;
+    params.values = params.indices = out_vector;
     params.indices.dtype = kLong;
     params.indices.data = context.ctx.scratch(sizeof(int64_t));
     params.kind = std::is_same_v<DimOp, MedianDim> ? OrderKind::kMedian : OrderKind::kNanMedian;
@@ -114,24 +114,25 @@ struct MedianOfAll {
 template <class DimOp>
 Tensor median_of(const Tensor& self) {
   if (self.numel() > 0) return invoke<MedianOfAll<DimOp>>({}, self.reshape({-1})).call();
-  const Tensor none =
+  const Tensor nan =
       full({}, std::numeric_limits<double>::quiet_NaN(), self.options().dtype(kDouble));
-  return none.to(self.scalar_type());
+  return nan.to(self.scalar_type());
 }
 
-const Tensor& ordered(const char* op, const Tensor& self, bool bools = true) {
+const Tensor& check_orderable(const char* op, const Tensor& self, bool accepts_bool = true) {
   HEARTH_CHECK_AS(TypeError, !self.is_complex(), " ", op,
                   " does not support complex dtypes on CPU");
-  HEARTH_CHECK_AS(NotImplementedError, bools || self.scalar_type() != kBool, op,
+  HEARTH_CHECK_AS(NotImplementedError, accepts_bool || self.scalar_type() != kBool, op,
                   " does not support bool dtypes on CPU");
   return self;
 }
 
 auto sort_of(const Tensor& self, int64_t dim, bool descending) {
-  return invoke<Sort>({wrap_dim(dim, self.dim()), 0, descending}, ordered("Sort", self));
+  return invoke<Sort>({wrap_dim(dim, self.dim()), 0, descending}, check_orderable("Sort", self));
 }
 auto topk_of(const Tensor& self, int64_t k, int64_t dim, bool largest) {
-  return invoke<TopK>({wrap_dim(dim, self.dim()), k, largest}, ordered("topk", self, false));
+  return invoke<TopK>({wrap_dim(dim, self.dim()), k, largest},
+                      check_orderable("topk", self, false));
 }
 OrderArgs rank_args(const Tensor& self, int64_t dim, bool keepdim, int64_t k = 0) {
   return {wrap_dim(dim, self.dim()), k, false, keepdim};

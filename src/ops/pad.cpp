@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// Margins filled with one value; negative margins cut elements off.
+/// Pads with a value; negative padding crops.
 struct ConstantPad {
   struct Args {
     std::vector<int64_t> pad;
@@ -29,9 +29,9 @@ struct ConstantPad {
     Dims sizes(in.sizes());
     for (size_t i = 0; i < pairs; ++i) {
       const size_t d = dims - 1 - i;
-      const int64_t kept = sizes[d] + std::min<int64_t>(args.pad[2 * i], 0) +
-                           std::min<int64_t>(args.pad[2 * i + 1], 0);
-      HEARTH_CHECK(kept >= 0, "narrow(): length must be non-negative.");
+      const int64_t remaining = sizes[d] + std::min<int64_t>(args.pad[2 * i], 0) +
+                                std::min<int64_t>(args.pad[2 * i + 1], 0);
+      HEARTH_CHECK(remaining >= 0, "narrow(): length must be non-negative.");
       sizes[d] += args.pad[2 * i] + args.pad[2 * i + 1];
     }
     set_in_format(context, 0, sizes, in.dtype, has_channels_last_strides(in));
@@ -42,29 +42,30 @@ struct ConstantPad {
     for (size_t i = 0; i < args.pad.size() / 2; ++i) {
       const int d = out.dim - 1 - int(i);
       const int64_t before = args.pad[2 * i], after = args.pad[2 * i + 1];
-      const auto cut = [](int64_t margin) { return std::max<int64_t>(-margin, 0); };
-      in = narrowed(in, d, cut(before), in.sizes[d] - cut(before) - cut(after));
+      const auto crop = [](int64_t padding) { return std::max<int64_t>(-padding, 0); };
+      in = narrowed(in, d, crop(before), in.sizes[d] - crop(before) - crop(after));
       out = narrowed(out, d, std::max<int64_t>(before, 0), in.sizes[d]);
     }
     run_copy(context.ctx, out, in);
   }
   static void grad(const Args& args, GradContext& context) {
-    std::vector<int64_t> back;
-    for (int64_t margin : args.pad) back.push_back(-margin);
-    context.set(0, invoke<ConstantPad>({back, 0}, context.grad()).call());
+    std::vector<int64_t> reverse_pad;
+    for (int64_t padding : args.pad) reverse_pad.push_back(-padding);
+    context.set(0, invoke<ConstantPad>({reverse_pad, 0}, context.grad()).call());
   }
 };
 
-/// The source of the elements in the margins.
+/// The elements of the input that padding repeats.
 enum class Edge { kReflect, kReplicate, kCircular };
 
-Tensor places(Edge edge, int64_t size, int64_t before, int64_t after, Device device) {
-  const Tensor at = arange(-before, size + after, TensorOptions(kLong).device(device));
+/// The index in the input of each element along a padded dimension.
+Tensor source_indices(Edge edge, int64_t size, int64_t before, int64_t after, Device device) {
+  const Tensor positions = arange(-before, size + after, TensorOptions(kLong).device(device));
   const Tensor last = scalar_tensor(size - 1, TensorOptions(kLong).device(device));
   switch (edge) {
-    case Edge::kReplicate: return at.maximum(zeros_like(last)).minimum(last);
-    case Edge::kReflect: return last.sub(last.sub(at.abs()).abs());
-    default: return at.add(size).fmod(size);
+    case Edge::kReplicate: return positions.maximum(zeros_like(last)).minimum(last);
+    case Edge::kReflect: return last.sub(last.sub(positions.abs()).abs());
+    default: return positions.add(size).fmod(size);
   }
 }
 
@@ -79,16 +80,16 @@ Tensor with_edges(const Tensor& self, const std::vector<int64_t>& pad, Edge edge
     const int64_t d = -1 - int64_t(i);
     if (pad[2 * i] != 0 || pad[2 * i + 1] != 0)
       result = result.index_select(
-          d, places(edge, self.size(d), pad[2 * i], pad[2 * i + 1], self.device()));
+          d, source_indices(edge, self.size(d), pad[2 * i], pad[2 * i + 1], self.device()));
   }
   return result.is_same(self) ? self.clone() : result.contiguous(self.suggest_memory_format());
 }
 
-/// reflection_pad and replication_pad, which have policies of their own in autocast.
-template <const OpInfo& facts, Edge edge>
+/// reflection_pad and replication_pad, for which autocast has policies.
+template <const OpInfo& op_info, Edge edge>
 struct EdgePad {
   using Args = EdgeArgs;
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static Tensor compute(const Args& args, const Tensor& self) {
     return with_edges(self, args.pad, edge);
   }

@@ -17,7 +17,7 @@ Dims broadcast_strides(IntArrayRef own_sizes, IntArrayRef own_strides, IntArrayR
   return strides;
 }
 
-bool all_alike_and_contiguous(const InferContext& context) {
+bool all_equal_sizes_and_contiguous(const InferContext& context) {
   for (int i = 0; i < context.inputs(); ++i)
     if (!context.in(i).contiguous() || !context.in(i).sizes().equals(context.in(0).sizes()))
       return false;
@@ -33,7 +33,7 @@ void keep_order_of_inputs(InferContext& context) {
   keep_memory_order(out, strides, context.inputs());
 }
 
-// The same metadata of a tensor or a View.
+// Accessors that TensorImpl and View have in common.
 IntArrayRef sizes_of(const TensorImpl& impl) { return impl.sizes(); }
 IntArrayRef sizes_of(const View& view) { return {view.sizes, size_t(view.dim)}; }
 IntArrayRef strides_of(const TensorImpl& impl) { return impl.strides(); }
@@ -56,81 +56,82 @@ void set_operand(Operand& operand, const TensorImpl& impl) {
     operand.data = kernel_address(impl);
 }
 
+/// Whether all operands are contiguous and of one size, except inputs of one element.
 template <class Out, class In>
-bool simple_loop(const Out& out, const In* const* in, int inputs) {
+bool is_single_loop(const Out& out, const In* const* in, int num_inputs) {
   if (!out.contiguous()) return false;
-  for (int i = 0; i < inputs; ++i)
+  for (int i = 0; i < num_inputs; ++i)
     if (in[i]->numel != 1 && !(in[i]->contiguous() && sizes_of(*in[i]).equals(sizes_of(out))))
       return false;
   return true;
 }
 
 template <class Out, class In>
-PointwiseParams params_of(const Out& out, const In* const* in, int inputs, ScalarType compute) {
-  PointwiseParams p;
-  p.inputs = static_cast<int8_t>(inputs);
-  p.compute = compute;
-  p.numel = out.numel;
-  p.out.dtype = out.dtype;
-  p.out.data = address_of(out);
-  for (int i = 0; i < inputs; ++i) set_operand(p.in[i], *in[i]);
-  if (simple_loop(out, in, inputs)) {
-    p.dim = 1;
-    p.sizes[0] = out.numel;
-    p.out.strides[0] = 1;
-    for (int i = 0; i < inputs; ++i) p.in[i].strides[0] = in[i]->numel == 1 ? 0 : 1;
-    return p;
+PointwiseParams params_of(const Out& out, const In* const* in, int num_inputs, ScalarType compute) {
+  PointwiseParams params;
+  params.inputs = static_cast<int8_t>(num_inputs);
+  params.compute = compute;
+  params.numel = out.numel;
+  params.out.dtype = out.dtype;
+  params.out.data = address_of(out);
+  for (int i = 0; i < num_inputs; ++i) set_operand(params.in[i], *in[i]);
+  if (is_single_loop(out, in, num_inputs)) {
+    params.dim = 1;
+    params.sizes[0] = out.numel;
+    params.out.strides[0] = 1;
+    for (int i = 0; i < num_inputs; ++i) params.in[i].strides[0] = in[i]->numel == 1 ? 0 : 1;
+    return params;
   }
   const IntArrayRef sizes = sizes_of(out);
   Dims strides[kMaxOperands + 1];
   strides[0] = Dims(strides_of(out));
-  for (int i = 0; i < inputs; ++i)
+  for (int i = 0; i < num_inputs; ++i)
     strides[i + 1] = broadcast_strides(sizes_of(*in[i]), strides_of(*in[i]), sizes);
-  const Dims order = memory_order(sizes, strides, inputs + 1);
+  const Dims order = memory_order(sizes, strides, num_inputs + 1);
   const auto stride_of = [&](int operand) -> int64_t* {
-    return operand == 0 ? p.out.strides : p.in[operand - 1].strides;
+    return operand == 0 ? params.out.strides : params.in[operand - 1].strides;
   };
   int dim = 0;
   for (size_t k = order.size(); k-- > 0;) {  // from the outermost
     const int64_t d = order[k];
     const int64_t size = sizes[size_t(d)];
     if (size == 1) continue;
-    bool merges = dim > 0;
-    for (int i = 0; i <= inputs && merges; ++i)
-      merges = stride_of(i)[dim - 1] == strides[i][size_t(d)] * size;
-    if (!merges) ++dim;
-    p.sizes[dim - 1] = merges ? p.sizes[dim - 1] * size : size;
-    for (int i = 0; i <= inputs; ++i) stride_of(i)[dim - 1] = strides[i][size_t(d)];
+    bool can_merge = dim > 0;
+    for (int i = 0; i <= num_inputs && can_merge; ++i)
+      can_merge = stride_of(i)[dim - 1] == strides[i][size_t(d)] * size;
+    if (!can_merge) ++dim;
+    params.sizes[dim - 1] = can_merge ? params.sizes[dim - 1] * size : size;
+    for (int i = 0; i <= num_inputs; ++i) stride_of(i)[dim - 1] = strides[i][size_t(d)];
   }
   if (dim == 0) {
     dim = 1;
-    p.sizes[0] = 1;
-    for (int i = 0; i <= inputs; ++i) stride_of(i)[0] = 0;
+    params.sizes[0] = 1;
+    for (int i = 0; i <= num_inputs; ++i) stride_of(i)[0] = 0;
   }
-  p.dim = static_cast<int8_t>(dim);
-  return p;
+  params.dim = static_cast<int8_t>(dim);
+  return params;
 }
 
 }  // namespace
 
-PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
+PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int num_inputs,
                                  ScalarType compute) {
-  return params_of(out, in, inputs, compute);
+  return params_of(out, in, num_inputs, compute);
 }
-PointwiseParams pointwise_params(const View& out, const View* const* in, int inputs,
+PointwiseParams pointwise_params(const View& out, const View* const* in, int num_inputs,
                                  ScalarType compute) {
-  return params_of(out, in, inputs, compute);
+  return params_of(out, in, num_inputs, compute);
 }
-PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, int inputs,
+PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, int num_inputs,
                                  ScalarType compute) {
-  return params_of(out, in, inputs, compute);
+  return params_of(out, in, num_inputs, compute);
 }
 
 void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
   InferContext::Output& out = context.out();
   out.dtype = op.info->promote == Promote::kToBool ? kBool : context.compute_dtype;
   out.sizes = context.in(0).sizes();
-  if (all_alike_and_contiguous(context)) return;
+  if (all_equal_sizes_and_contiguous(context)) return;
   for (int i = 1; i < context.inputs(); ++i)
     out.sizes = broadcast_sizes(out.sizes, context.in(i).sizes());
   keep_order_of_inputs(context);
@@ -139,12 +140,12 @@ void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
 void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context) {
   const TensorImpl* in[kMaxOperands];
   for (int i = 0; i < context.inputs(); ++i) in[i] = &context.in_impl(i);
-  PointwiseParams p =
+  PointwiseParams params =
       pointwise_params(context.out_impl(), in, context.inputs(), context.compute_dtype);
-  p.functor = static_cast<int16_t>(op.functor);
-  p.formula = static_cast<Formula>(op.formula);
-  std::memcpy(p.parameters, args, op.args_size);
-  run_kernel(context.ctx, p);
+  params.functor = static_cast<int16_t>(op.functor);
+  params.formula = static_cast<Formula>(op.formula);
+  std::memcpy(params.parameters, args, op.args_size);
+  run_kernel(context.ctx, params);
 }
 
 }  // namespace hearth

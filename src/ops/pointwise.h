@@ -14,18 +14,18 @@ namespace hearth {
 void infer_pointwise(const OpRecord& op, const void* args, InferContext& context);
 void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context);
 
-/// The loop over out and inputs, tensors or Views: dimensions sorted by stride and merged. A tensor
-/// of one element in host memory is read now, as a number.
-PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
+/// The loop over out and inputs, tensors or Views: dimensions sorted by stride and merged. A CPU
+/// tensor of one element is read during the call, as a number.
+PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int num_inputs,
                                  ScalarType compute);
-PointwiseParams pointwise_params(const View& out, const View* const* in, int inputs,
+PointwiseParams pointwise_params(const View& out, const View* const* in, int num_inputs,
                                  ScalarType compute);
-PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, int inputs,
+PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, int num_inputs,
                                  ScalarType compute);
 
 namespace detail {
 
-/// "gelu_backward".
+/// The name of a gradient, as in "gelu_backward".
 template <class F>
 struct GradientName {
   char text[48] = {};
@@ -38,12 +38,12 @@ struct GradientName {
 template <class F>
 inline constexpr GradientName<F> gradient_name;
 
-/// A gradient of a functor as an op of its own. Its operands are g and the inputs, or the output,
-/// that it reads.
+/// The op of a gradient of a functor. Its operands are the incoming gradient g and the inputs, or
+/// the output, that it reads.
 template <class F>
 inline constexpr OpInfo gradient_info{.name = gradient_name<F>.text, .dtypes = dtypes::kFloating};
 
-template <class F, int which>
+template <class F, int formula>
 inline constexpr OpRecord gradient_record{.info = &gradient_info<F>,
                                           .args_size = sizeof(F),
                                           .copy_args = &copy_args<F>,
@@ -53,14 +53,14 @@ inline constexpr OpRecord gradient_record{.info = &gradient_info<F>,
                                           .launch = &launch_pointwise,
                                           .differentiable = 0,
                                           .functor = fn::number_of<F>,
-                                          .formula = which};
+                                          .formula = formula};
 
-template <class F, int which, class V, class... Rest>
-V evaluate_operands(const F& f, const V* v, Rest... rest) {
-  if constexpr (sizeof...(Rest) == fn::operands<F, which>)
-    return fn::evaluate<which>(f, rest...);
+template <class F, int formula, class V, class... Rest>
+V evaluate_operands(const F& f, const V* operands, Rest... rest) {
+  if constexpr (sizeof...(Rest) == fn::operands<F, formula>)
+    return fn::evaluate<formula>(f, rest...);
   else
-    return evaluate_operands<F, which, V>(f, v, rest..., v[sizeof...(Rest)]);
+    return evaluate_operands<F, formula, V>(f, operands, rest..., operands[sizeof...(Rest)]);
 }
 
 /// Returns `result` with an additional edge to x, whose gradient is 0.
@@ -68,34 +68,34 @@ inline Tensor with_zero_derivative(const Tensor& result, const Tensor& x) {
   return where(wrapped_number(false), x, result);
 }
 
-/// The gradient of input `which - 1`: by a kernel, or by ops on tensors if its graph is recorded.
-template <class F, int which>
+/// The gradient of input `formula - 1`: by a kernel, or by ops on tensors if its graph is recorded.
+template <class F, int formula>
 Tensor pointwise_gradient(const F& f, GradContext& context) {
-  constexpr int count = fn::operands<F, which>;
+  constexpr int num_operands = fn::operands<F, formula>;
   const Tensor& g = context.grad();
-  if constexpr (fn::passes_through<F, which>) {
+  if constexpr (fn::passes_through<F, formula>) {
     return g;
   } else {
-    Tensor operand[count];
-    for (int i = 0; i < count; ++i) {
-      const bool read = i > 0 && (fn::reads<F, which> >> (i - 1) & 1u);
-      operand[i] = !read ? g : F::info.grad_of_output ? context.out() : context.in(i - 1);
+    Tensor operand[num_operands];
+    for (int i = 0; i < num_operands; ++i) {
+      const bool is_saved = i > 0 && (fn::reads<F, formula> >> (i - 1) & 1u);
+      operand[i] = !is_saved ? g : F::info.grad_of_output ? context.out() : context.in(i - 1);
     }
     if (!modes.grad_enabled) {
-      const Tensor* pointers[count];
-      for (int i = 0; i < count; ++i) pointers[i] = &operand[i];
-      OpCall call{gradient_record<F, which>, &f, {pointers, count}};
+      const Tensor* pointers[num_operands];
+      for (int i = 0; i < num_operands; ++i) pointers[i] = &operand[i];
+      OpCall call{gradient_record<F, formula>, &f, {pointers, num_operands}};
       run(call);
       return call.outputs[0];
     }
-    const bool half = is_reduced_float(g.scalar_type());
-    TensorValue values[count];
-    for (int i = 0; i < count; ++i)
-      values[i] = TensorValue(half ? operand[i].to(kFloat) : operand[i]);
-    Tensor result = evaluate_operands<F, which, TensorValue>(f, values).tensor;
-    for (int i = 1; F::info.piecewise_linear && i < count; ++i)
+    const bool is_half = is_reduced_float(g.scalar_type());
+    TensorValue values[num_operands];
+    for (int i = 0; i < num_operands; ++i)
+      values[i] = TensorValue(is_half ? operand[i].to(kFloat) : operand[i]);
+    Tensor result = evaluate_operands<F, formula, TensorValue>(f, values).tensor;
+    for (int i = 1; F::info.piecewise_linear && i < num_operands; ++i)
       result = with_zero_derivative(result, values[i].tensor);
-    return half ? result.to(g.scalar_type()) : result;
+    return is_half ? result.to(g.scalar_type()) : result;
   }
 }
 
@@ -115,7 +115,7 @@ inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0
                                                  (fn::has_formula<F, 2> ? 2u : 0u) |
                                                  (fn::has_formula<F, 3> ? 4u : 0u);
 
-/// The gradient of a comparison in place on a floating-point tensor: zeros.
+/// Sets the gradient of a comparison, in place on a floating-point tensor: zeros.
 inline void grad_of_comparison(const OpRecord&, const void*, GradContext& context) {
   for (int i = 0; i < context.inputs(); ++i)
     if (context.needs(i))
@@ -129,8 +129,8 @@ constexpr auto grad_function() -> decltype(OpRecord::grad) {
   return differentiable_inputs<F> ? &grad_pointwise<F> : nullptr;
 }
 
-/// The inputs whose history is recorded: those with a derivative; for comparisons, all. If no input
-/// has a derivative, also all, so that a call that needs a gradient fails.
+/// The inputs whose history is recorded: inputs with a derivative; for comparisons, all inputs. If
+/// no input has a derivative, also all inputs, so that a call that needs a gradient fails.
 template <class F>
 inline constexpr SlotSet recorded_inputs =
     F::info.promote == Promote::kToBool || !differentiable_inputs<F> ? ~SlotSet(0)

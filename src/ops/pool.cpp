@@ -23,9 +23,9 @@ struct AdaptiveAvgPool {
   static constexpr OpInfo info{.name = spatial == 2 ? "adaptive_avg_pool2d" : "adaptive_avg_pool3d",
                                .amp_cpu = spatial == 2 ? Amp::kKeep : Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& self) {
-    bool whole = self.numel() > 0;
-    for (const int64_t size : args.kernel) whole &= size == 1;
-    if (!whole) return invoke<Pool<PoolKind::kAdaptiveAverage, spatial>>(args, self).call();
+    bool is_global = self.numel() > 0;
+    for (const int64_t size : args.kernel) is_global &= size == 1;
+    if (!is_global) return invoke<Pool<PoolKind::kAdaptiveAverage, spatial>>(args, self).call();
     static constexpr int64_t kDims[] = {-3, -2, -1};
     return self.mean(IntArrayRef(kDims + (3 - spatial), spatial), true);
   }

@@ -8,25 +8,25 @@
 
 namespace hearth {
 
-/// Names and dtypes of an op.
+/// The names and dtypes of a pooling op.
 struct PoolNames {
   const char *forward, *node, *backward;
-  const char* shown;  // the public name, which errors use
+  const char* public_name;  // in errors
   DtypeSet dtypes;
 };
-constexpr DtypeSet kAverages = dtypes::kFloating | dtypes::kLong;
-/// Those of two dimensions by kind, then of three.
+constexpr DtypeSet kAverageDtypes = dtypes::kFloating | dtypes::kLong;
+/// By number of dimensions (2 or 3) and PoolKind.
 constexpr PoolNames kPoolNames[2][4] = {
     {{"max_pool2d_with_indices", "MaxPool2DWithIndices", "max_pool2d_with_indices_backward",
       "max_pool2d", dtypes::kReal},
-     {"avg_pool2d", "AvgPool2D", "avg_pool2d_backward", "avg_pool2d", kAverages},
+     {"avg_pool2d", "AvgPool2D", "avg_pool2d_backward", "avg_pool2d", kAverageDtypes},
      {"adaptive_max_pool2d", "AdaptiveMaxPool2D", "adaptive_max_pool2d_backward",
       "adaptive_max_pool2d", dtypes::kFloating},
      {"_adaptive_avg_pool2d", "AdaptiveAvgPool2D", "_adaptive_avg_pool2d_backward",
       "adaptive_avg_pool2d", dtypes::kFloating}},
     {{"max_pool3d_with_indices", "MaxPool3DWithIndices", "max_pool3d_with_indices_backward",
       "max_pool3d", dtypes::kReal},
-     {"avg_pool3d", "AvgPool3D", "avg_pool3d_backward", "avg_pool3d", kAverages},
+     {"avg_pool3d", "AvgPool3D", "avg_pool3d_backward", "avg_pool3d", kAverageDtypes},
      {"adaptive_max_pool3d", "AdaptiveMaxPool3D", "adaptive_max_pool3d_backward",
       "adaptive_max_pool3d", dtypes::kFloating},
      {"_adaptive_avg_pool3d", "AdaptiveAvgPool3D", "_adaptive_avg_pool3d_backward",
@@ -35,8 +35,8 @@ constexpr PoolNames names_of(PoolKind kind, size_t spatial) {
   return kPoolNames[spatial - 2][size_t(kind)];
 }
 
-/// Whether the output is in channels_last if the input is: as PyTorch has it, of volumes only the
-/// plain maximum.
+/// Whether the output is in channels_last if the input is. As in PyTorch, the only 3-D op that does
+/// so is max_pool3d.
 constexpr bool keeps_format(PoolKind kind, size_t spatial) {
   return spatial == 2 || kind == PoolKind::kMax;
 }
@@ -49,15 +49,15 @@ constexpr Amp pool_amp_cpu(PoolKind kind, size_t spatial) {
 }
 
 /// The elements of each plane or volume at the indices of max pooling.
-inline Tensor picked(const Tensor& from, const Tensor& indices, size_t spatial) {
-  const int64_t first = from.dim() - int64_t(spatial);
-  return from.flatten(first).gather(first, indices.flatten(first)).view_as(indices);
+inline Tensor picked(const Tensor& source, const Tensor& indices, size_t spatial) {
+  const int64_t first = source.dim() - int64_t(spatial);
+  return source.flatten(first).gather(first, indices.flatten(first)).view_as(indices);
 }
 
 template <PoolKind kind, size_t spatial>
 struct Pool;
 
-/// Inputs: grad_output and, of maxima, indices.
+/// Inputs: grad_output and, for maxima, indices.
 template <PoolKind kind, size_t spatial>
 struct PoolBackward {
   struct Args {
@@ -81,7 +81,7 @@ struct PoolBackward {
     params.grad_out = as_volumes(context.in(0), spatial);
     params.grad_in = as_volumes(context.out(), spatial);
     params.indices = as_volumes(context.in(1), spatial);
-    params.shape = pool_shape(kind, names.shown, args.pool, args.input_sizes);
+    params.shape = pool_shape(kind, names.public_name, args.pool, args.input_sizes);
     run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
@@ -93,7 +93,7 @@ struct PoolBackward {
   }
 };
 
-/// Outputs: the result and, of maxima, indices.
+/// Outputs: the result and, for maxima, indices.
 template <PoolKind kind, size_t spatial>
 struct Pool {
   using Args = PoolArgs;
@@ -108,7 +108,7 @@ struct Pool {
                                .non_differentiable = out_slot(1)};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& in = context.in(0);
-    const PoolShape shape = pool_shape(kind, names.shown, args, in.sizes());
+    const PoolShape shape = pool_shape(kind, names.public_name, args, in.sizes());
     const Dims sizes = pooled_sizes(shape, spatial, in.sizes());
     const bool channels_last = keeps_format(kind, spatial) && size_t(in.dim) == spatial + 2 &&
                                has_channels_last_strides(in);
@@ -120,7 +120,7 @@ struct Pool {
     params.in = as_volumes(context.in(0), spatial);
     params.out = as_volumes(context.out(), spatial);
     if (is_max(kind)) params.indices = as_volumes(context.out(1), spatial);
-    params.shape = pool_shape(kind, names.shown, args, context.in_impl(0).sizes());
+    params.shape = pool_shape(kind, names.public_name, args, context.in_impl(0).sizes());
     run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {

@@ -1,11 +1,11 @@
-// Pooling in one dimension: that of a plane with one row.
+// Pooling in one dimension, by the ops of two dimensions on planes with one row.
 #include "ops/pool.h"
 
 namespace hearth {
 
 namespace {
 
-/// The errors of max_pool1d, which differ from those of max_pool2d.
+/// Throws the errors of max_pool1d, which differ from those of max_pool2d.
 void check_max_pool1d(const Tensor& self, const PoolArgs& args) {
   const IntArrayRef sizes = self.sizes();
   const size_t dim = sizes.size();
@@ -49,13 +49,13 @@ struct MaxPool1d {
   }
 };
 
-/// The other kinds in one dimension: pooling of a plane with one row.
-template <PoolKind kind, const OpInfo& facts>
+/// The ops other than max_pool1d.
+template <PoolKind kind, const OpInfo& op_info>
 struct Pool1d {
   using Args = PoolArgs;
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static auto compute(const Args& args, const Tensor& self) {
-    check_2d_or_3d(kind == PoolKind::kMax ? "max_pool1d" : facts.name, self);
+    check_2d_or_3d(kind == PoolKind::kMax ? "max_pool1d" : op_info.name, self);
     const Tensor plane = self.unsqueeze(-2);
     if constexpr (is_max(kind)) {
       const auto [values, indices] = invoke<Pool<kind, 2>>(args, plane).pair();

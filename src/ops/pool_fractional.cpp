@@ -7,7 +7,7 @@ namespace hearth {
 namespace {
 
 struct FractionalNames {
-  const char *op, *node, *checks;
+  const char *op, *node, *name_in_errors;
 };
 constexpr FractionalNames kFractionalNames[] = {
     {"fractional_max_pool2d", "FractionalMaxPool2D", "fractional_max_pool2d"},
@@ -61,9 +61,10 @@ struct FractionalMaxPool {
     const Tensor& gradient = context.grad();
     const IntArrayRef sizes = context.in_shape(0).sizes();
     const int64_t first = int64_t(sizes.size() - spatial);
-    const Tensor none = zeros(sizes, gradient.options()).flatten(first);
-    context.set(0, none.scatter_add(first, context.out(1).flatten(first), gradient.flatten(first))
-                       .view(sizes));
+    const Tensor zeros_in = zeros(sizes, gradient.options()).flatten(first);
+    context.set(0,
+                zeros_in.scatter_add(first, context.out(1).flatten(first), gradient.flatten(first))
+                    .view(sizes));
   }
 };
 
@@ -79,10 +80,10 @@ void check_arguments(const FractionalNames& names, const Tensor& self, IntArrayR
                  kernel[0], "x", kernel[1], spatial == 3 ? detail::str("x", kernel[2]) : "");
   const IntArrayRef sizes = self.sizes();
   const size_t dim = sizes.size();
-  HEARTH_CHECK(dim == spatial + 1 || dim == spatial + 2, names.checks, "(): Expected ", spatial + 1,
-               "D or ", spatial + 2, "D tensor, but got: ", sizes);
+  HEARTH_CHECK(dim == spatial + 1 || dim == spatial + 2, names.name_in_errors, "(): Expected ",
+               spatial + 1, "D or ", spatial + 2, "D tensor, but got: ", sizes);
   for (size_t d = dim == spatial + 2 ? 1 : 0; d < dim; ++d)
-    HEARTH_CHECK(sizes[d] > 0, names.checks,
+    HEARTH_CHECK(sizes[d] > 0, names.name_in_errors,
                  "(): Expected input to have non-zero size for non-batch dimensions, but got",
                  sizes, " with dimension ", d, " being empty.");
   static constexpr const char* kAxes[] = {"time", "height", "width"};
@@ -91,8 +92,8 @@ void check_arguments(const FractionalNames& names, const Tensor& self, IntArrayR
   for (size_t d = 0; d < spatial; ++d) {
     const char* axis = kAxes[3 - spatial + d];
     const int64_t in = sizes[dim - spatial + d];
-    HEARTH_CHECK(kernel[d] <= in && output[d] + kernel[d] - 1 <= in, names.checks, "(): pool ",
-                 axis, " ", kernel[d], " too large relative to input ", axis, " ", in);
+    HEARTH_CHECK(kernel[d] <= in && output[d] + kernel[d] - 1 <= in, names.name_in_errors,
+                 "(): pool ", axis, " ", kernel[d], " too large relative to input ", axis, " ", in);
     HEARTH_CHECK(output[d] >= 0, "Trying to create tensor with negative dimension ", output[d],
                  ": ", out);
   }
@@ -103,34 +104,34 @@ void check_samples(const Tensor& self, const Tensor& samples, size_t spatial) {
                "Expect _random_samples to have the same dtype as input");
   HEARTH_CHECK(samples.dim() == 3, "Expect _random_samples to have 3 dimensions, got ",
                samples.dim());
-  const bool batched = size_t(self.dim()) == spatial + 2;
-  HEARTH_CHECK(samples.size(0) >= (batched ? self.size(0) : 1),
+  const bool is_batched = size_t(self.dim()) == spatial + 2;
+  HEARTH_CHECK(samples.size(0) >= (is_batched ? self.size(0) : 1),
                "Expect _random_samples.size(0) no less then input batch size.");
-  HEARTH_CHECK(samples.size(1) == self.size(batched ? 1 : 0),
+  HEARTH_CHECK(samples.size(1) == self.size(is_batched ? 1 : 0),
                "Expect _random_samples.size(1) equals to input channel size.");
   HEARTH_CHECK(samples.size(2) == int64_t(spatial), "Expect _random_samples.size(2) equals to ",
                spatial, "; got ", samples.size(2), ".");
 }
 
 /// [batch, channels, out]: the begins of the windows of one dimension, computed in the samples'
-/// dtype. Samples outside [0, 1) may not lead outside of the input.
+/// dtype. Windows stay inside the input even for samples outside [0, 1).
 Tensor begins_of(const Tensor& samples, int64_t in, int64_t out, int64_t kernel) {
   if (out == 0) return samples.slice(2, 0, 0).to(kLong);
   const Tensor last = full_like(samples, in - kernel, TensorOptions(kLong));
   if (out == 1) return last;
   const Tensor distance = full({}, double(in - kernel), samples.options()) /
                           full({}, double(out - 1), samples.options());
-  const Tensor places = (arange(out - 1, samples.options()) + samples) * distance;
+  const Tensor positions = (arange(out - 1, samples.options()) + samples) * distance;
   const Tensor first = (samples * distance).to(kLong);
-  return cat({(places.to(kLong) - first).clamp(0, in - kernel), last}, 2);
+  return cat({(positions.to(kLong) - first).clamp(0, in - kernel), last}, 2);
 }
 
 /// The begins of all windows, as in PoolParams.
 Tensor all_begins(const Tensor& self, IntArrayRef kernel, IntArrayRef output,
                   const Tensor& samples) {
   const size_t spatial = kernel.size();
-  const bool batched = size_t(self.dim()) == spatial + 2;
-  const Tensor used = samples.detach().slice(0, 0, batched ? self.size(0) : 1);
+  const bool is_batched = size_t(self.dim()) == spatial + 2;
+  const Tensor used = samples.detach().slice(0, 0, is_batched ? self.size(0) : 1);
   std::vector<Tensor> parts;
   if (spatial == 2) parts.push_back(zeros_like(used.slice(2, 0, 1), TensorOptions(kLong)));
   for (size_t d = 0; d < spatial; ++d) {

@@ -5,13 +5,13 @@ namespace hearth {
 namespace {
 
 /// The product of the dimensions before the last three.
-int64_t images(const Tensor& self) {
-  int64_t count = 1;
-  for (int64_t d = 0; d < self.dim() - 3; ++d) count *= self.size(d);
-  return count;
+int64_t num_images(const Tensor& self) {
+  int64_t product = 1;
+  for (int64_t d = 0; d < self.dim() - 3; ++d) product *= self.size(d);
+  return product;
 }
 
-/// Splits or joins channels and pixels: [n, c, r, s, h, w] <-> [n, c, h, r, w, s].
+/// Permutes [N, C, r, r, H, W] to [N, C, H, r, W, r]; PixelUnshuffle is the inverse.
 struct PixelShuffle {
   struct Args {
     int64_t upscale_factor;
@@ -34,7 +34,7 @@ struct PixelShuffle {
                  channels, " is not divisible by ", r * r);
     Dims sizes(self.sizes().slice(0, size_t(self.dim() - 3)));
     for (const int64_t size : {channels / (r * r), h * r, w * r}) sizes.push_back(size);
-    return self.reshape({images(self), channels / (r * r), r, r, h, w})
+    return self.reshape({num_images(self), channels / (r * r), r, r, h, w})
         .permute({0, 1, 4, 2, 5, 3})
         .reshape(sizes)
         .contiguous(self.suggest_memory_format());
@@ -62,7 +62,7 @@ struct PixelUnshuffle {
     check("width", w, -1);
     Dims sizes(self.sizes().slice(0, size_t(self.dim() - 3)));
     for (const int64_t size : {channels * r * r, h / r, w / r}) sizes.push_back(size);
-    return self.reshape({images(self), channels, h / r, r, w / r, r})
+    return self.reshape({num_images(self), channels, h / r, r, w / r, r})
         .permute({0, 1, 3, 5, 2, 4})
         .reshape(sizes)
         .contiguous(self.suggest_memory_format());

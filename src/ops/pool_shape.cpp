@@ -6,7 +6,7 @@ namespace hearth {
 
 namespace {
 
-/// PyTorch computes windows in int; no product with a size overflows then.
+/// Throws unless the values fit into int, as in PyTorch; so no product with a size overflows.
 void check_int(IntArrayRef values) {
   for (const int64_t value : values)
     HEARTH_CHECK(value >= INT32_MIN && value <= INT32_MAX,
@@ -31,8 +31,8 @@ bool all_above(const Dims& values, int64_t limit) {
   return std::all_of(values.begin(), values.end(), [=](int64_t v) { return v > limit; });
 }
 
-/// " kT: 1 kH: 2 kW: 3"; of two numbers the last two.
-std::string named(const char* name, const Dims& values) {
+/// Returns " kT: 1 kH: 2 kW: 3"; two values are H and W.
+std::string with_axis_names(const char* name, const Dims& values) {
   static constexpr const char* kAxes[] = {"T", "H", "W"};
   std::string text;
   for (size_t d = 0; d < values.size(); ++d)
@@ -40,18 +40,18 @@ std::string named(const char* name, const Dims& values) {
   return text;
 }
 
-void check_padding(const PoolArgs& a) {
+void check_padding(const PoolArgs& args) {
   bool fits = true;
-  for (size_t d = 0; d < a.padding.size(); ++d) {
-    const int64_t kernel = a.kernel[d], padding = a.padding[d];
+  for (size_t d = 0; d < args.padding.size(); ++d) {
+    const int64_t kernel = args.kernel[d], padding = args.padding[d];
     HEARTH_CHECK(padding >= 0, "pad must be non-negative, but got pad: ", padding);
-    const int64_t reach = (kernel - 1) * a.dilation[d] + 1;
-    HEARTH_CHECK(padding <= reach / 2,
+    const int64_t effective_kernel = (kernel - 1) * args.dilation[d] + 1;
+    HEARTH_CHECK(padding <= effective_kernel / 2,
                  "pad should be at most half of effective kernel size, but got pad=", padding,
-                 ", kernel_size=", kernel, " and dilation=", a.dilation[d]);
+                 ", kernel_size=", kernel, " and dilation=", args.dilation[d]);
     fits &= padding <= kernel / 2;
   }
-  const Dims &k = a.kernel, &p = a.padding;
+  const Dims &k = args.kernel, &p = args.padding;
   constexpr const char* kText =
       "pad should be smaller than or equal to half of kernel size, but got ";
   HEARTH_CHECK(fits || p.size() == 3, kText, "padW = ", p[1], ", padH = ", p[0], ", kW = ", k[1],
@@ -60,25 +60,25 @@ void check_padding(const PoolArgs& a) {
                " padW: ", p[2], " padH: ", p[1]);
 }
 
-void check_numbers(const PoolArgs& a) {
-  HEARTH_CHECK(std::find(a.stride.begin(), a.stride.end(), 0) == a.stride.end(),
+void check_numbers(const PoolArgs& args) {
+  HEARTH_CHECK(std::find(args.stride.begin(), args.stride.end(), 0) == args.stride.end(),
                "stride should not be zero");
-  HEARTH_CHECK(all_above(a.kernel, 0), "kernel size should be greater than zero, but got",
-               named("k", a.kernel));
-  HEARTH_CHECK(all_above(a.stride, 0), "stride should be greater than zero, but got",
-               named("d", a.stride));
-  HEARTH_CHECK(all_above(a.dilation, 0), "dilation should be greater than zero, but got",
-               named("dilation", a.dilation));
-  check_padding(a);
+  HEARTH_CHECK(all_above(args.kernel, 0), "kernel size should be greater than zero, but got",
+               with_axis_names("k", args.kernel));
+  HEARTH_CHECK(all_above(args.stride, 0), "stride should be greater than zero, but got",
+               with_axis_names("d", args.stride));
+  HEARTH_CHECK(all_above(args.dilation, 0), "dilation should be greater than zero, but got",
+               with_axis_names("dilation", args.dilation));
+  check_padding(args);
 }
 
 void check_image(IntArrayRef sizes) {
   const size_t dim = sizes.size();
   HEARTH_CHECK(dim >= 3, "non-empty 3D or 4D (batch mode) tensor expected for input");
-  bool good = dim == 3 || dim == 4;
-  for (size_t d = dim - 3; good && d < dim; ++d) good = sizes[d] != 0;
-  if (dim == 3 && !good) good = sizes[0] == 0 && sizes[1] != 0 && sizes[2] != 0;
-  HEARTH_CHECK(good,
+  bool is_valid = dim == 3 || dim == 4;
+  for (size_t d = dim - 3; is_valid && d < dim; ++d) is_valid = sizes[d] != 0;
+  if (dim == 3 && !is_valid) is_valid = sizes[0] == 0 && sizes[1] != 0 && sizes[2] != 0;
+  HEARTH_CHECK(is_valid,
                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
                "but got:",
                sizes);
@@ -92,8 +92,8 @@ void check_volume(PoolKind kind, const char* op, const PoolArgs& args, IntArrayR
   const Dims in(sizes.slice(dim - 3));
   bool fits = true;
   for (size_t d = 0; d < 3; ++d) fits &= in[d] >= args.kernel[d];
-  HEARTH_CHECK(fits, "input image (", named("", in).substr(1), ") smaller than kernel size (",
-               named("k", args.kernel).substr(1), ")");
+  HEARTH_CHECK(fits, "input image (", with_axis_names("", in).substr(1),
+               ") smaller than kernel size (", with_axis_names("k", args.kernel).substr(1), ")");
 }
 
 PoolWindow window(const PoolArgs& args, size_t d, int64_t size) {
@@ -111,24 +111,24 @@ PoolWindow window(const PoolArgs& args, size_t d, int64_t size) {
   return w;
 }
 
-void check_adaptive(const char* op, const PoolArgs& args, IntArrayRef sizes, bool average) {
+void check_adaptive(const char* op, const PoolArgs& args, IntArrayRef sizes, bool is_average) {
   const size_t dim = sizes.size(), spatial = args.kernel.size();
   HEARTH_CHECK(dim == spatial + 1 || dim == spatial + 2, op, "(): Expected ", spatial + 1, "D or ",
-               spatial + 2, "D tensor, but got", average ? " " : ": ", sizes);
-  check_not_empty(op, sizes, average && spatial == 2 ? dim - 2 : 1);
+               spatial + 2, "D tensor, but got", is_average ? " " : ": ", sizes);
+  check_not_empty(op, sizes, is_average && spatial == 2 ? dim - 2 : 1);
   if (all_above(args.kernel, -1)) return;
   Dims out(sizes.slice(0, dim - spatial));
   for (const int64_t size : args.kernel) out.push_back(size);
   const int64_t negative =
       *std::find_if(args.kernel.begin(), args.kernel.end(), [](int64_t size) { return size < 0; });
-  HEARTH_CHECK(average, "Trying to create tensor with negative dimension ", negative, ": ", out);
+  HEARTH_CHECK(is_average, "Trying to create tensor with negative dimension ", negative, ": ", out);
   detail::fail<Error>(op,
                       ": elements of output_size must be greater than or equal to 0 but received {",
                       args.kernel[0], ", ", args.kernel[1],
                       spatial == 3 ? detail::str(",", args.kernel[2]) : "", "}");
 }
 
-/// "(3x5x5)".
+/// Returns "(3x5x5)".
 std::string joined(int64_t channels, const Dims& sizes) {
   std::string text = detail::str("(", channels);
   for (const int64_t size : sizes) text += detail::str("x", size);

@@ -6,19 +6,19 @@
 
 namespace hearth {
 
-/// The arguments of pooling in two or three dimensions; kernel is the output's size of adaptive
-/// kinds.
+/// The arguments of pooling in two or three dimensions; for adaptive kinds, kernel is the output
+/// size.
 struct PoolArgs {
   Dims kernel, stride, padding, dilation;
   bool ceil_mode, count_include_pad;
-  int64_t divisor;  // 0: the number of elements
+  int64_t divisor;  // 0: the number of elements of the window
   HEARTH_FIELDS(kernel, stride, padding, dilation, ceil_mode, count_include_pad, divisor)
 };
 
 /// The arguments of an op in `spatial` dimensions from lists of one or `spatial` numbers.
 PoolArgs pool_args(const char* op, size_t spatial, IntArrayRef kernel, IntArrayRef stride,
                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode);
-/// The arguments of one dimension, for two of which the first has size 1.
+/// The arguments of 1-D pooling as 2-D pooling of one row.
 PoolArgs pool_args_1d(const char* op, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
                       IntArrayRef dilation, bool ceil_mode);
 /// The arguments of adaptive pooling.
@@ -33,7 +33,7 @@ Dims pooled_sizes(const PoolShape& shape, size_t spatial, IntArrayRef input);
 /// Throws unless the dimensions from `first` on have elements: "op(): Expected input to have …".
 void check_not_empty(const char* op, IntArrayRef sizes, size_t first);
 
-/// A tensor of sizes [(N,) C, (D,) H, W] as kernels take it: [N, C, D, H, W].
+/// Views a tensor of sizes [(N,) C, (D,) H, W] as [N, C, D, H, W], for the kernels.
 View as_volumes(const View& view, size_t spatial);
 
 }  // namespace hearth

@@ -5,7 +5,7 @@ namespace hearth {
 
 namespace {
 
-/// Throws unless every index is one of `volume` elements; on GPUs scatter reports that.
+/// Throws if an index is outside the output. Checks CPU tensors only; on GPUs, scatter does.
 void check_indices(const Tensor& indices, IntArrayRef output) {
   if (!indices.is_cpu() || indices.numel() == 0) return;
   int64_t volume = 1;
@@ -14,9 +14,9 @@ void check_indices(const Tensor& indices, IntArrayRef output) {
     volume *= size;
     text += detail::str(text.empty() ? "" : "x", size);
   }
-  const int64_t least = indices.min().item<int64_t>(), most = indices.max().item<int64_t>();
-  HEARTH_CHECK(least >= 0 && most < volume,
-               "Found an invalid max index: ", least < 0 ? least : most,
+  const int64_t smallest = indices.min().item<int64_t>(), largest = indices.max().item<int64_t>();
+  HEARTH_CHECK(smallest >= 0 && largest < volume,
+               "Found an invalid max index: ", smallest < 0 ? smallest : largest,
                " (output volumes are of size ", text, ")");
 }
 

@@ -50,12 +50,12 @@ ElementTexts read_texts(const Tensor& tensor) {
 std::string contents(const Tensor& tensor) {
   if (tensor.is_meta()) return "...";
   if (tensor.numel() == 0) return "[]";
-  const bool summarized = tensor.numel() > kSummaryThreshold;
-  const Tensor shown = (summarized ? edges_of(tensor) : tensor).cpu().contiguous();
+  const bool is_summarized = tensor.numel() > kSummaryThreshold;
+  const Tensor shown = (is_summarized ? edges_of(tensor) : tensor).cpu().contiguous();
   switch (tensor.scalar_type()) {
 #define HEARTH_TEXTS(type, Name) \
   case ScalarType::Name:         \
-    return bracketed(read_texts<type>(shown), tensor.sizes(), summarized, kPrefix.size());
+    return bracketed(read_texts<type>(shown), tensor.sizes(), is_summarized, kPrefix.size());
     HEARTH_DTYPES(HEARTH_TEXTS)
 #undef HEARTH_TEXTS
     default: return "";
@@ -72,10 +72,10 @@ std::string python_tuple(IntArrayRef values) {
 
 /// Whether the printed elements imply the dtype, so that it is not printed.
 bool dtype_is_evident(const Tensor& tensor) {
-  const ScalarType type = tensor.scalar_type(), standard = get_default_dtype();
-  if (tensor.is_meta() || tensor.numel() == 0) return type == standard;
-  return type == standard || type == kLong || type == kBool ||
-         type == (standard == kDouble ? kComplexDouble : kComplexFloat);
+  const ScalarType type = tensor.scalar_type(), default_type = get_default_dtype();
+  if (tensor.is_meta() || tensor.numel() == 0) return type == default_type;
+  return type == default_type || type == kLong || type == kBool ||
+         type == (default_type == kDouble ? kComplexDouble : kComplexFloat);
 }
 
 std::vector<std::string> suffixes_of(const Tensor& tensor) {

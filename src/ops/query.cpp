@@ -16,7 +16,7 @@ bool same_size(const Tensor& self, const Tensor& other) {
   return self.sizes().equals(other.sizes());
 }
 
-/// The tensor if it is real, else an error: complex operators are not implemented.
+/// Returns the tensor; throws if it is complex, as complex operators are not implemented.
 const Tensor& real_only(const Tensor& self, const char* op) {
   HEARTH_CHECK_AS(NotImplementedError, !self.is_complex(), "\"", op, "\" not implemented for '",
                   name_of(self.scalar_type()), "'");

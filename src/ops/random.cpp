@@ -11,14 +11,14 @@ namespace hearth {
 namespace {
 
 /// Overwrites self with random numbers; the ops differ by name and parameters only.
-template <const OpInfo& facts>
+template <const OpInfo& op_info>
 struct Fill {
   struct Args {
     RandomParams params;  // without views and source
     Generator generator;
     HEARTH_FIELDS(params.kind, params.a, params.b, params.from, params.to)
   };
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static void infer(const Args&, InferContext& context) {
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
     if (context.has(1)) check_probabilities(context);
@@ -43,25 +43,25 @@ struct Fill {
   }
 };
 
-constexpr OpInfo filler(const char* name, const char* node, DtypeSet types) {
+constexpr OpInfo fill_info(const char* name, const char* node, DtypeSet types) {
   return {
       .name = name, .node = node, .dtypes = types, .effect = Effect::kRandom, .runs_inplace = true};
 }
-constexpr OpInfo kUniform = filler("uniform_", "Uniform", dtypes::kFloating);
-constexpr OpInfo kNormal = filler("normal_", "Normal", dtypes::kFloating);
-constexpr OpInfo kRandom = filler("random_", "Random", dtypes::kRealAndBool);
-constexpr OpInfo kBernoulli = filler("bernoulli_", "Bernoulli", dtypes::kRealAndBool);
-constexpr OpInfo kExponential = filler("exponential_", "Exponential", dtypes::kAll);
-constexpr OpInfo kRandperm = filler("randperm", "Randperm", dtypes::kIntegers);
+constexpr OpInfo kUniform = fill_info("uniform_", "Uniform", dtypes::kFloating);
+constexpr OpInfo kNormal = fill_info("normal_", "Normal", dtypes::kFloating);
+constexpr OpInfo kRandom = fill_info("random_", "Random", dtypes::kRealAndBool);
+constexpr OpInfo kBernoulli = fill_info("bernoulli_", "Bernoulli", dtypes::kRealAndBool);
+constexpr OpInfo kExponential = fill_info("exponential_", "Exponential", dtypes::kAll);
+constexpr OpInfo kRandperm = fill_info("randperm", "Randperm", dtypes::kIntegers);
 
-template <const OpInfo& facts>
+template <const OpInfo& op_info>
 auto fill(const Tensor& self, RandomParams::Kind kind, const Generator& generator, double a = 0,
           double b = 1) {
   RandomParams params;
   params.kind = kind;
   params.a = a;
   params.b = b;
-  return invoke<Fill<facts>>({params, generator}, self);
+  return invoke<Fill<op_info>>({params, generator}, self);
 }
 
 auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator& generator) {
@@ -75,8 +75,8 @@ auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator
   return invoke<Fill<kRandom>>({params, generator}, self);
 }
 
-/// Draws from `from` to the dtype's largest integer, or for a floating dtype to the largest n for
-/// which it has every integer from 0 to n.
+/// Draws from `from` to the dtype's largest integer, or for a floating dtype to the largest n such
+/// that it can represent every integer from 0 to n.
 auto fill_integers_from(const Tensor& self, int64_t from, const Generator& generator) {
   const int64_t last = largest_random(self.scalar_type());
   HEARTH_CHECK(self.is_meta() || from <= last, "random_ expects 'from' casted to dtype to be less ",
@@ -119,7 +119,7 @@ auto fill_bernoulli(const Tensor& self, const Tensor& p, const Generator& genera
   return invoke<Fill<kBernoulli>>({params, generator}, self, p);
 }
 
-/// Probabilities in a dtype that the kernels read.
+/// Casts probabilities to a dtype that the kernels read.
 Tensor probabilities(const Tensor& p) {
   return is_reduced_float(p.scalar_type()) ? p.to(kFloat) : p;
 }

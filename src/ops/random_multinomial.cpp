@@ -25,26 +25,30 @@ void check_weights(const Tensor& self, int64_t samples, bool replacement) {
   HEARTH_CHECK(replacement || samples <= self.size(-1),
                "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   if (self.is_meta() || (self.dim() == 2 && self.size(0) == 0)) return;
-  const bool negative = self.ge(0).logical_not().any().item<bool>();  // also NaN
-  const bool infinite = self.isinf().any().item<bool>();
-  HEARTH_CHECK(!is_without_replacement(samples, replacement) || !(negative || infinite),
+  const bool has_negative = self.ge(0).logical_not().any().item<bool>();  // also NaN
+  const bool has_infinite = self.isinf().any().item<bool>();
+  HEARTH_CHECK(!is_without_replacement(samples, replacement) || !(has_negative || has_infinite),
                "probability tensor contains either `inf`, `nan` or element < 0");
-  HEARTH_CHECK(!negative, "invalid multinomial distribution (encountering probability entry < 0)");
+  HEARTH_CHECK(!has_negative,
+               "invalid multinomial distribution (encountering probability entry < 0)");
   HEARTH_CHECK(
-      !infinite,
+      !has_infinite,
       "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
   HEARTH_CHECK(self.ne(0).to(kLong).sum(-1).gt(0).all().item<bool>(),
                "invalid multinomial distribution (sum of probabilities <= 0)");
 }
 
-/// Calls f(row of weights as T, row of results) for each row, on the host.
+/// Calls f(weights of a row, their number, samples to write, index of the row) for each row, on
+/// the host.
 template <class T, class F>
 Tensor by_rows(const Tensor& weights, ScalarType type, int64_t samples, const F& f) {
   const Tensor host = weights.cpu().to(type).contiguous();
-  const int64_t count = host.size(-1), rows = host.numel() / std::max<int64_t>(count, 1);
+  const int64_t num_weights = host.size(-1),
+                rows = host.numel() / std::max<int64_t>(num_weights, 1);
   const Tensor result = empty({rows, samples}, kLong);
   for (int64_t row = 0; row < rows; ++row)
-    f(host.data_ptr<T>() + row * count, count, result.data_ptr<int64_t>() + row * samples, row);
+    f(host.data_ptr<T>() + row * num_weights, num_weights,
+      result.data_ptr<int64_t>() + row * samples, row);
   return result.to(weights.device(), kLong);
 }
 
@@ -56,13 +60,13 @@ Tensor with_replacement(const Tensor& weights, ScalarType type, int64_t samples,
   const Tensor uniform =
       empty({rows, samples}, weights.options().dtype(kDouble)).uniform_(0, 1, generator).cpu();
   std::vector<T> cumulative;
-  const auto draw = [&](const T* row, int64_t count, int64_t* out, int64_t number) {
-    cumulative.resize(size_t(count));
-    std::partial_sum(row, row + count, cumulative.begin());
+  const auto draw = [&](const T* row, int64_t num_weights, int64_t* out, int64_t row_index) {
+    cumulative.resize(size_t(num_weights));
+    std::partial_sum(row, row + num_weights, cumulative.begin());
     const T total = cumulative.back();
     for (T& value : cumulative) value /= total;
     cumulative.back() = 1;
-    const double* numbers = uniform.data_ptr<double>() + number * samples;
+    const double* numbers = uniform.data_ptr<double>() + row_index * samples;
     for (int64_t i = 0; i < samples; ++i)
       out[i] =
           std::lower_bound(cumulative.begin(), cumulative.end(), numbers[i]) - cumulative.begin();
@@ -76,8 +80,8 @@ Tensor without_replacement(const Tensor& weights, int64_t samples, const Generat
   const Tensor scores = weights.div(empty_like(weights).exponential_(1, generator));
   if (samples == 1) return std::get<1>(scores.max(-1, true));
   std::vector<int64_t> order;
-  const auto pick = [&](const double* row, int64_t count, int64_t* out, int64_t) {
-    order.resize(size_t(count));
+  const auto pick = [&](const double* row, int64_t num_weights, int64_t* out, int64_t) {
+    order.resize(size_t(num_weights));
     std::iota(order.begin(), order.end(), int64_t{0});
     std::partial_sort(
         order.begin(), order.begin() + samples, order.end(),
@@ -87,7 +91,8 @@ Tensor without_replacement(const Tensor& weights, int64_t samples, const Generat
   return by_rows<double>(scores, kDouble, samples, pick);
 }
 
-Tensor drawn(const Tensor& self, int64_t samples, bool replacement, const Generator& generator) {
+Tensor multinomial_of(const Tensor& self, int64_t samples, bool replacement,
+                      const Generator& generator) {
   check_weights(self, samples, replacement);
   Dims sizes(self.sizes());
   sizes[sizes.size() - 1] = samples;
@@ -105,7 +110,7 @@ void check_deviation(const Tensor& std) {
                "normal expects all elements of std >= 0.0");
 }
 
-/// A contiguous tensor for random numbers whose parameters are tensors; rand_like keeps strides.
+/// An uninitialized contiguous tensor. Unlike rand_like, the ops here do not keep strides.
 Tensor contiguous_like(const Tensor& tensor) {
   return empty_like(tensor, {}, MemoryFormat::Contiguous);
 }
@@ -115,7 +120,7 @@ Tensor contiguous_like(const Tensor& tensor) {
 HEARTH_DEFINE_COMPOSED_OUT(multinomial,
                            (int64_t num_samples, bool replacement,
                             std::optional<Generator> generator),
-                           drawn(self, num_samples, replacement, or_default(generator)))
+                           multinomial_of(self, num_samples, replacement, or_default(generator)))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (std::optional<Generator> generator),
                      contiguous_like(self).bernoulli_(self, generator))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, std::optional<Generator> generator),

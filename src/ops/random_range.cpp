@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// The bits of a floating dtype's significand: it has all integers up to 2^digits.
+/// The bits of a floating dtype's significand: it represents all integers up to 2^digits.
 int digits_of(ScalarType dtype) {
   switch (dtype) {
     case kHalf: return 11;
@@ -30,7 +30,7 @@ int64_t nearest(int64_t x, ScalarType dtype) {
   }
 }
 
-/// The distance between neighbours of the floating dtype near x.
+/// The distance between neighbouring numbers of the floating dtype near x.
 int64_t spacing(int64_t x, ScalarType dtype) {
   int exponent = 0;
   for (int64_t rest = std::abs(x); rest >>= 1;) ++exponent;
@@ -78,7 +78,7 @@ void fit_random_range(ScalarType dtype, int64_t& from, int64_t& to) {
 
 int64_t largest_random(ScalarType dtype) {
   if (dtype == kBool) return 1;
-  return is_integral(dtype, false) ? IntegerRange(dtype).most : int64_t(1) << digits_of(dtype);
+  return is_integral(dtype, false) ? IntegerRange(dtype).largest : int64_t(1) << digits_of(dtype);
 }
 
 void check_uniform_range(ScalarType dtype, double from, double to) {

@@ -64,30 +64,30 @@ Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& optio
 }
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               const TensorOptions& options) {
-  const bool integral = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
+  const bool all_integers = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
   const ScalarType dtype = options.has_dtype() ? resolve_dtype(options.dtype_or_default())
-                           : integral          ? kLong
+                           : all_integers      ? kLong
                                                : get_default_dtype();
-  const double low = start.toDouble(), high = end.toDouble(), by = step.toDouble();
-  HEARTH_CHECK(std::isfinite(by), "step must be finite but got ", by);
-  HEARTH_CHECK(by != 0, "step must be nonzero");
+  const double low = start.toDouble(), high = end.toDouble(), increment = step.toDouble();
+  HEARTH_CHECK(std::isfinite(increment), "step must be finite but got ", increment);
+  HEARTH_CHECK(increment != 0, "step must be nonzero");
   HEARTH_CHECK(std::isfinite(low) && std::isfinite(high), "unsupported range: ", low, " -> ", high);
-  HEARTH_CHECK((by > 0) == (high >= low) || high == low,
+  HEARTH_CHECK((increment > 0) == (high >= low) || high == low,
                "upper bound and lower bound inconsistent with step sign");
-  int64_t count = 0;
-  if (integral) {
-    const int64_t width = step.toLong();
+  int64_t num_elements = 0;
+  if (all_integers) {
+    const int64_t integer_step = step.toLong();
     int64_t span;
     HEARTH_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span) &&
-                     !(width == -1 && span == INT64_MIN),
+                     !(integer_step == -1 && span == INT64_MIN),
                  "invalid size, possible overflow?");
-    count = span / width + (span % width != 0);
+    num_elements = span / integer_step + (span % integer_step != 0);
   } else {
-    const double exact = std::ceil((high - low) / by);
+    const double exact = std::ceil((high - low) / increment);
     HEARTH_CHECK(exact >= 0 && exact < 0x1p62, "invalid size, possible overflow?");
-    count = static_cast<int64_t>(exact);
+    num_elements = static_cast<int64_t>(exact);
   }
-  return filled({count}, options.dtype(dtype),
+  return filled({num_elements}, options.dtype(dtype),
                 [&](const Tensor& t) { fill_arange(t, start, step); });
 }
 
@@ -102,10 +102,10 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
   const ScalarType type = options.dtype_or_default();
   HEARTH_CHECK_AS(NotImplementedError, type != kBool, "\"logspace\" not implemented for 'Bool'");
   // With an integer dtype the bounds of the exponents are integers too.
-  const bool integers = is_integral(type, false);
+  const bool has_integer_dtype = is_integral(type, false);
   const TensorOptions wide = options.dtype(kDouble).requires_grad(false);
-  const Tensor exponents = linspace(integers ? Scalar(start.toLong()) : start,
-                                    integers ? Scalar(end.toLong()) : end, steps, wide);
+  const Tensor exponents = linspace(has_integer_dtype ? Scalar(start.toLong()) : start,
+                                    has_integer_dtype ? Scalar(end.toLong()) : end, steps, wide);
   const Tensor values = full({steps}, base, wide).pow(exponents);
   return finish_new(values.to(type), options);
 }

@@ -1,4 +1,4 @@
-// Copies of a tensor with its elements in another order.
+// flip, roll, rot90 and channel_shuffle.
 #include <algorithm>
 
 #include "hearth/autograd.h"
@@ -40,7 +40,7 @@ struct Roll {
   static void launch(const Args& args, LaunchContext& context) {
     copy_pieces(context.ctx, args.shifts, context.out(), context.in(0), 0);
   }
-  /// Exchanges the two parts of dimension d, and those of the dimensions after it.
+  /// Copies, and swaps the two parts of each dimension from d on.
   static void copy_pieces(Ctx& ctx, const Dims& shifts, const View& out, const View& in, int d) {
     while (d < out.dim && shifts[size_t(d)] == 0) ++d;
     if (d == out.dim) return run_copy(ctx, out, in);
@@ -49,10 +49,10 @@ struct Roll {
     copy_pieces(ctx, shifts, narrowed(out, d, 0, shift), narrowed(in, d, rest, shift), d + 1);
   }
   static void grad(const Args& args, GradContext& context) {
-    Dims back = args.shifts;
-    for (size_t d = 0; d < back.size(); ++d)
-      if (back[d] != 0) back[d] = context.in_sizes(0)[d] - back[d];
-    context.set(0, invoke<Roll>({back}, context.grad()).call());
+    Dims reverse_shifts = args.shifts;
+    for (size_t d = 0; d < reverse_shifts.size(); ++d)
+      if (reverse_shifts[d] != 0) reverse_shifts[d] = context.in_sizes(0)[d] - reverse_shifts[d];
+    context.set(0, invoke<Roll>({reverse_shifts}, context.grad()).call());
   }
 };
 
@@ -64,16 +64,16 @@ Tensor rolled(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
                "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   HEARTH_CHECK_AS(IndexError, self.dim() > 0, "Dimension specified as ", dims[0],
                   " but tensor has no dimensions");
-  Dims total(size_t(self.dim()), 0);
+  Dims total_shifts(size_t(self.dim()), 0);
   for (size_t i = 0; i < dims.size(); ++i) {
     const size_t d = size_t(wrap_dim(dims[i], self.dim()));
     const int64_t size = self.size(int64_t(d));
-    if (size > 0) total[d] = (total[d] + shifts[i] % size + size) % size;
+    if (size > 0) total_shifts[d] = (total_shifts[d] + shifts[i] % size + size) % size;
   }
-  return invoke<Roll>({total}, self).call();
+  return invoke<Roll>({total_shifts}, self).call();
 }
 
-Tensor turned(const Tensor& self, int64_t k, IntArrayRef dims) {
+Tensor rotated(const Tensor& self, int64_t k, IntArrayRef dims) {
   HEARTH_CHECK(dims.size() == 2, "expected total rotation dims == 2, but got dims = ", dims.size());
   HEARTH_CHECK(self.dim() >= 2, "expected total dims >= 2, but got total dims = ", self.dim());
   HEARTH_CHECK(dims[0] != dims[1] && std::abs(dims[0] - dims[1]) != self.dim(),
@@ -87,7 +87,7 @@ Tensor turned(const Tensor& self, int64_t k, IntArrayRef dims) {
   }
 }
 
-/// The channels of the groups in turns.
+/// Interleaves the channels of the groups.
 struct ChannelShuffle {
   struct Args {
     int64_t groups;
@@ -127,5 +127,5 @@ HEARTH_DEFINE_METHOD(Tensor, roll, (IntArrayRef shifts, IntArrayRef dims),
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   return compose<ChannelShuffle>({groups}, self);
 }
-HEARTH_DEFINE_METHOD(Tensor, rot90, (int64_t k, IntArrayRef dims), turned(self, k, dims))
+HEARTH_DEFINE_METHOD(Tensor, rot90, (int64_t k, IntArrayRef dims), rotated(self, k, dims))
 }  // namespace hearth

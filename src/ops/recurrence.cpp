@@ -21,10 +21,12 @@ struct NetArgs {
   int64_t directions() const { return bidirectional ? 2 : 1; }
 };
 
-/// The weights of layer * directions + direction; throws if there are too few.
+/// The weights of all layers and directions, at index layer * directions + direction. Throws unless
+/// the number of parameters fits.
 std::vector<RecurrenceWeights> gather_weights(const NetArgs& args, TensorList params,
-                                              bool projects) {
-  const size_t biases = args.has_biases ? 2 : 0, stride = 2 + biases + (projects ? 1 : 0);
+                                              bool has_projection) {
+  const size_t num_biases = args.has_biases ? 2 : 0,
+               stride = 2 + num_biases + (has_projection ? 1 : 0);
   HEARTH_CHECK(params.size() % stride == 0, "got an incorrect number of RNN parameters");
   HEARTH_CHECK(int64_t(params.size() / stride) == args.num_layers * args.directions(),
                "Expected more weights in stacked_rnn");
@@ -35,13 +37,13 @@ std::vector<RecurrenceWeights> gather_weights(const NetArgs& args, TensorList pa
       weights.b_ih = params[i + 2];
       weights.b_hh = params[i + 3];
     }
-    if (projects) weights.w_hr = params[i + 2 + biases];
+    if (has_projection) weights.w_hr = params[i + 2 + num_biases];
     result.push_back(std::move(weights));
   }
   return result;
 }
 
-/// A net over inputs whose first dimension is time, or that are packed.
+/// Runs all layers. The input's first dimension is time, or the input is packed.
 RecurrenceResult run_layers(RecurrenceMode mode, const NetArgs& args, Tensor input,
                             const Tensor& h0, const Tensor& c0,
                             const std::vector<RecurrenceWeights>& weights) {
@@ -74,32 +76,32 @@ void check_state(const Tensor& state, int64_t batch) {
 
 RecurrenceResult run_net(RecurrenceMode mode, const NetArgs& args, const Tensor& input,
                          const Tensor& h0, const Tensor& c0, TensorList params) {
-  const bool packed = !args.batch_sizes.empty();
-  HEARTH_CHECK(input.dim() == (packed ? 2 : 3), "input must have ", packed ? 2 : 3,
+  const bool is_packed = !args.batch_sizes.empty();
+  HEARTH_CHECK(input.dim() == (is_packed ? 2 : 3), "input must have ", is_packed ? 2 : 3,
                " dimensions, got ", input.dim());
   const Tensor x = args.batch_first ? input.transpose(0, 1) : input;
-  HEARTH_CHECK(packed || x.size(0) > 0, "Expected sequence length to be larger than 0 in RNN");
+  HEARTH_CHECK(is_packed || x.size(0) > 0, "Expected sequence length to be larger than 0 in RNN");
   HEARTH_CHECK(args.num_layers > 0, "stack expects a non-empty TensorList");
-  const int64_t batch = packed ? args.batch_sizes[0] : x.size(1);
+  const int64_t batch = is_packed ? args.batch_sizes[0] : x.size(1);
   check_state(h0, batch);
   if (c0.defined()) check_state(c0, batch);
-  const bool projects = c0.defined() && h0.size(2) != c0.size(2);
+  const bool has_projection = c0.defined() && h0.size(2) != c0.size(2);
   RecurrenceResult result =
-      run_layers(mode, args, x, h0, c0, gather_weights(args, params, projects));
+      run_layers(mode, args, x, h0, c0, gather_weights(args, params, has_projection));
   if (args.batch_first) result.output = result.output.transpose(0, 1);
   return result;
 }
 
 /// A net as an op. Its inputs are the input, h0, c0 of LSTM, and the parameters.
-template <RecurrenceMode mode, const OpInfo& facts>
+template <RecurrenceMode mode, const OpInfo& op_info>
 struct Net {
   using Args = NetArgs;
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static auto compute(const Args& args, const std::vector<Tensor>& in) {
-    constexpr bool lstm = mode == RecurrenceMode::kLstm;
-    const TensorList params = TensorList(in).slice(lstm ? 3 : 2);
-    RecurrenceResult result = run_net(mode, args, in[0], in[1], lstm ? in[2] : Tensor(), params);
-    if constexpr (lstm)
+    constexpr bool is_lstm = mode == RecurrenceMode::kLstm;
+    const TensorList params = TensorList(in).slice(is_lstm ? 3 : 2);
+    RecurrenceResult result = run_net(mode, args, in[0], in[1], is_lstm ? in[2] : Tensor(), params);
+    if constexpr (is_lstm)
       return TensorTriple(result.output, result.h, result.c);
     else
       return TensorPair(result.output, result.h);
@@ -137,7 +139,7 @@ auto run(NetArgs args, const Tensor& input, TensorList hx, TensorList params) {
   return call.done(Op::compute(args, inputs));
 }
 
-/// The sequences at each step of packed data, and the data that belong to them.
+/// The rows of packed data that belong to sequences, and the number of sequences at each step.
 std::pair<Tensor, std::vector<int64_t>> unpacked(const Tensor& data, const Tensor& batch_sizes) {
   check_defined("rnn", 0, "data", data);
   check_defined("rnn", 1, "batch_sizes", batch_sizes);

@@ -20,22 +20,23 @@ struct RecurrenceLayer {
   std::vector<int64_t> batch_sizes = {};
 };
 
-/// The results of a layer; c of LSTM only.
+/// The results of a layer; c is defined for LSTM only.
 struct RecurrenceResult {
   Tensor output, h, c;
 };
 
-/// The next state of one step, whose inputs have been multiplied by their weights.
+/// The state before or after a step; c is defined for LSTM only.
 struct RecurrenceState {
   Tensor h, c;
 };
+/// The state after one step; `from_input` is the step's input times w_ih^T, plus b_ih.
 RecurrenceState recurrence_step(RecurrenceMode mode, const Tensor& from_input,
                                 const RecurrenceState& state, const RecurrenceWeights& weights);
 
-/// A layer by one op for all steps if that is possible, else by parts.
+/// Runs a layer by one op for all steps if possible, else by recur_by_parts.
 RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,
                        const RecurrenceState& first, const RecurrenceWeights& weights);
-/// A layer as ordinary ops: for second derivatives, for devices without the kernel, and as the
+/// Runs a layer as ordinary ops: for second derivatives, for devices without the kernel, and as the
 /// reference of tests.
 RecurrenceResult recur_by_parts(const RecurrenceLayer& layer, const Tensor& input,
                                 const RecurrenceState& first, const RecurrenceWeights& weights);

@@ -9,37 +9,37 @@ namespace hearth {
 
 namespace {
 
-/// The rows of a state that a step reads. Forwards, sequences end at some step and leave; in
-/// reverse they join there.
+/// The state of the sequences that have a given step. Forwards, a sequence is removed after its
+/// last step; in reverse, it is added there.
 class RunningState {
  public:
   RunningState(Tensor initial, bool reverse) : initial_(std::move(initial)), reverse_(reverse) {
     running_ = reverse && initial_.defined() ? initial_.narrow(0, 0, 0) : initial_;
   }
-  const Tensor& of(int64_t sequences) {
+  const Tensor& rows_for(int64_t num_sequences) {
     if (!initial_.defined()) return initial_;
-    const int64_t had = running_.size(0);
-    if (sequences > had) {
-      const Tensor joining = initial_.narrow(0, had, sequences - had);
-      running_ = had == 0 ? joining : cat({running_, joining});
-    } else if (sequences < had) {
-      left_.push_back(running_.narrow(0, sequences, had - sequences));
-      running_ = running_.narrow(0, 0, sequences);
+    const int64_t num_running = running_.size(0);
+    if (num_sequences > num_running) {
+      const Tensor added = initial_.narrow(0, num_running, num_sequences - num_running);
+      running_ = num_running == 0 ? added : cat({running_, added});
+    } else if (num_sequences < num_running) {
+      finished_.push_back(running_.narrow(0, num_sequences, num_running - num_sequences));
+      running_ = running_.narrow(0, 0, num_sequences);
     }
     return running_;
   }
   void set(Tensor next) { running_ = std::move(next); }
   /// The last state of every sequence.
   Tensor last() {
-    if (left_.empty()) return running_;
-    left_.push_back(running_);
-    std::reverse(left_.begin(), left_.end());
-    return cat(left_);
+    if (finished_.empty()) return running_;
+    finished_.push_back(running_);
+    std::reverse(finished_.begin(), finished_.end());
+    return cat(finished_);
   }
 
  private:
   Tensor initial_, running_;
-  std::vector<Tensor> left_;
+  std::vector<Tensor> finished_;
   bool reverse_;
 };
 
@@ -53,8 +53,8 @@ RecurrenceState recurrence_step(RecurrenceMode mode, const Tensor& from_input,
   if (mode == RecurrenceMode::kGru) {
     const auto x = from_input.chunk(3, 1), h = from_state.chunk(3, 1);
     const Tensor reset = x[0].add(h[0]).sigmoid(), update = x[1].add(h[1]).sigmoid();
-    const Tensor fresh = x[2].add(reset.mul(h[2])).tanh();
-    return {fresh.add(update.mul(state.h.sub(fresh))), {}};
+    const Tensor candidate = x[2].add(reset.mul(h[2])).tanh();
+    return {candidate.add(update.mul(state.h.sub(candidate))), {}};
   }
   const auto gates = from_input.add(from_state).chunk(4, 1);
   const Tensor cell = gates[1].sigmoid().mul(state.c).add(gates[0].sigmoid().mul(gates[2].tanh()));
@@ -65,17 +65,19 @@ RecurrenceState recurrence_step(RecurrenceMode mode, const Tensor& from_input,
 RecurrenceResult recur_by_parts(const RecurrenceLayer& layer, const Tensor& input,
                                 const RecurrenceState& first, const RecurrenceWeights& weights) {
   const Tensor from_input = linear(input, weights.w_ih, weights.b_ih);
-  const std::vector<Tensor> elements = layer.batch_sizes.empty()
-                                           ? from_input.unbind(0)
-                                           : from_input.split_with_sizes(layer.batch_sizes);
-  const size_t steps = elements.size();
+  const std::vector<Tensor> step_inputs = layer.batch_sizes.empty()
+                                              ? from_input.unbind(0)
+                                              : from_input.split_with_sizes(layer.batch_sizes);
+  const size_t steps = step_inputs.size();
   RunningState h(first.h, layer.reverse), c(first.c, layer.reverse);
   std::vector<Tensor> outputs(steps);
   for (size_t i = 0; i < steps; ++i) {
     const size_t t = layer.reverse ? steps - 1 - i : i;
-    const int64_t sequences = layer.batch_sizes.empty() ? first.h.size(0) : layer.batch_sizes[t];
+    const int64_t num_sequences =
+        layer.batch_sizes.empty() ? first.h.size(0) : layer.batch_sizes[t];
     RecurrenceState next =
-        recurrence_step(layer.mode, elements[t], {h.of(sequences), c.of(sequences)}, weights);
+        recurrence_step(layer.mode, step_inputs[t],
+                        {h.rows_for(num_sequences), c.rows_for(num_sequences)}, weights);
     outputs[t] = next.h;
     h.set(std::move(next.h));
     c.set(std::move(next.c));

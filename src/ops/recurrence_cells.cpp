@@ -1,4 +1,4 @@
-// One step of a recurrent net.
+// lstm_cell, gru_cell, rnn_tanh_cell and rnn_relu_cell: one step of a recurrent net.
 #include "hearth/operators.h"
 #include "ops/define.h"
 #include "ops/recurrence.h"
@@ -16,7 +16,7 @@ void check_state(const Tensor& input, const Tensor& state, int64_t hidden_size, 
                " has inconsistent hidden_size: got ", state.size(1), ", expected ", hidden_size);
 }
 
-/// Inputs: input, h, c (LSTM), w_ih, w_hh, b_ih, b_hh.
+/// Checks the sizes and runs a layer of one step.
 RecurrenceResult run_cell(RecurrenceMode mode, const Tensor& input, const RecurrenceState& state,
                           const RecurrenceWeights& weights) {
   HEARTH_CHECK(input.dim() == 2, "Expected 2D input (batch x feature), but got ", input.dim(),
@@ -50,10 +50,10 @@ constexpr OpInfo kGruCellInfo = cell_info("gru_cell");
 constexpr OpInfo kTanhCellInfo = cell_info("rnn_tanh_cell");
 constexpr OpInfo kReluCellInfo = cell_info("rnn_relu_cell");
 
-template <RecurrenceMode mode, const OpInfo& facts>
+template <RecurrenceMode mode, const OpInfo& op_info>
 struct Cell {
   using Args = NoArgs;
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static Tensor compute(const Args&, const Tensor& input, const Tensor& h, const Tensor& w_ih,
                         const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
     return run_cell(mode, input, {h, {}}, {w_ih, w_hh, b_ih, b_hh, {}}).h;
@@ -76,12 +76,12 @@ TensorPair lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, con
                            or_undefined(b_hh));
 }
 
-#define HEARTH_DEFINE_CELL(name, mode, facts)                                                  \
-  Tensor name(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,   \
-              const std::optional<Tensor>& b_ih, const std::optional<Tensor>& b_hh) {          \
-    check_all_defined(#name, input, hx, w_ih, w_hh);                                           \
-    return compose<Cell<RecurrenceMode::mode, facts>>({}, input, hx, w_ih, w_hh,               \
-                                                      or_undefined(b_ih), or_undefined(b_hh)); \
+#define HEARTH_DEFINE_CELL(name, mode, op_info)                                                  \
+  Tensor name(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,     \
+              const std::optional<Tensor>& b_ih, const std::optional<Tensor>& b_hh) {            \
+    check_all_defined(#name, input, hx, w_ih, w_hh);                                             \
+    return compose<Cell<RecurrenceMode::mode, op_info>>({}, input, hx, w_ih, w_hh,               \
+                                                        or_undefined(b_ih), or_undefined(b_hh)); \
   }
 HEARTH_DEFINE_CELL(gru_cell, kGru, kGruCellInfo)
 HEARTH_DEFINE_CELL(rnn_tanh_cell, kTanh, kTanhCellInfo)

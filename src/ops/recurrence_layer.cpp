@@ -14,7 +14,7 @@ namespace hearth {
 
 namespace {
 
-// The inputs of both ops; backward has kGradOutput and what follows too.
+// The inputs of Layer (to kProjection) and LayerBackward (all).
 enum Slot {
   kInput,
   kH0,
@@ -62,7 +62,7 @@ View as_matrix(const View& view, int64_t columns) {
   result.strides[1] = 1;
   return result;
 }
-/// A contiguous matrix of all positions; undefined if the view is.
+/// Views or copies data as a contiguous matrix [positions, features]; undefined if the view is.
 View positions(LaunchContext& context, const View& view) {
   return view.defined() ? as_matrix(dense(context, view), view.sizes[view.dim - 1]) : view;
 }
@@ -141,7 +141,7 @@ struct LayerBackward {
   }
 };
 
-/// The kernel's parameters; results that nobody wants are written to scratch memory.
+/// The kernel's parameters; gradients that are not wanted are written to scratch memory.
 RecurrenceBackwardParams backward_params(const LayerArgs& args, LaunchContext& context) {
   RecurrenceBackwardParams params;
   params.operands = operands_of(args, context);
@@ -155,8 +155,8 @@ RecurrenceBackwardParams backward_params(const LayerArgs& args, LaunchContext& c
   params.grad_last_c = dense(context, context.in(kGradC));
   const ScalarType dtype = params.operands.output.dtype;
   const int64_t rows = params.operands.output.sizes[0];
-  const auto scratch = [&](int64_t n, int64_t columns) {
-    return matrix_in_scratch(context, dtype, n, columns);
+  const auto scratch = [&](int64_t num_rows, int64_t columns) {
+    return matrix_in_scratch(context, dtype, num_rows, columns);
   };
   params.grad_gates = scratch(rows, shape.slots() * shape.hidden);
   params.grad_h0 = context.out(kH0);
@@ -186,14 +186,14 @@ void LayerBackward::launch(const Args& args, LaunchContext& context) {
   const View grads = params.grad_gates;
   const View weight = dense(context, context.in(kInputWeight));
   const auto out = [&](Slot slot) { return context.out(slot); };
-  bool first = true;
+  bool is_first_block = true;
   for (const GateBlock& block : shape.input_blocks()) {
-    const View part = columns_of(grads, block);
+    const View block_grads = columns_of(grads, block);
     if (out(kInput).defined())
-      multiply(context, part, rows_of(weight, block), as_matrix(out(kInput), weight.sizes[1]),
-               !first);
-    if (out(kInputBias).defined()) sum_rows(context, part, rows_of(out(kInputBias), block));
-    first = false;
+      multiply(context, block_grads, rows_of(weight, block),
+               as_matrix(out(kInput), weight.sizes[1]), !is_first_block);
+    if (out(kInputBias).defined()) sum_rows(context, block_grads, rows_of(out(kInputBias), block));
+    is_first_block = false;
   }
   if (out(kStateBias).defined())
     sum_rows(
@@ -227,7 +227,7 @@ std::vector<Tensor> LayerBackward::formula(const Args& args, const Tensor* in) {
   return grads;
 }
 
-/// Inputs: the first slots. Outputs: output, last h, last c, gates, cells.
+/// Inputs: the slots to kProjection. Outputs: output, last h, last c, gates, cells.
 struct Layer {
   using Args = LayerArgs;
   static constexpr OpInfo info{
@@ -242,7 +242,7 @@ struct Layer {
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl &input = context.in(kInput), &h0 = context.in(kH0);
     const RecurrenceShape shape = shape_of(args, input, h0, context.in(kInputWeight));
-    const bool lstm = shape.mode == RecurrenceMode::kLstm;
+    const bool is_lstm = shape.mode == RecurrenceMode::kLstm;
     const auto with_width = [&](int i, int64_t width, bool exists) {
       Dims sizes(input.sizes());
       sizes[sizes.size() - 1] = width;
@@ -252,9 +252,9 @@ struct Layer {
     with_width(0, shape.state, true);
     context.set(1, h0.sizes(), input.dtype);
     context.set(2, Dims{shape.batch, shape.hidden}, input.dtype);
-    context.out(2).defined = lstm;
+    context.out(2).defined = is_lstm;
     with_width(3, shape.slots() * shape.hidden, shape.gates() > 1);
-    with_width(4, shape.hidden, lstm);
+    with_width(4, shape.hidden, is_lstm);
   }
   static void launch(const Args& args, LaunchContext& context) {
     RecurrenceParams params;
@@ -296,20 +296,20 @@ void for_each_defined(State& first, Weights& weights, const F& f) {
     if (t->defined()) f(*t);
 }
 
-/// Whether the op can compute the layer; if not, the parts compute it or throw PyTorch's errors.
-bool fuses(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceState& first,
-           const RecurrenceWeights& weights) {
-  const bool packed = !layer.batch_sizes.empty(), lstm = layer.mode == RecurrenceMode::kLstm;
+/// Whether the op can compute the layer; if not, recur_by_parts does or throws PyTorch's errors.
+bool can_fuse(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceState& first,
+              const RecurrenceWeights& weights) {
+  const bool is_packed = !layer.batch_sizes.empty(), is_lstm = layer.mode == RecurrenceMode::kLstm;
   const ScalarType dtype = input.scalar_type();
-  if ((dtype != kFloat && dtype != kDouble) || input.dim() != (packed ? 2 : 3)) return false;
+  if ((dtype != kFloat && dtype != kDouble) || input.dim() != (is_packed ? 2 : 3)) return false;
   if (first.h.dim() != 2 || weights.w_ih.dim() != 2 || input.numel() == 0) return false;
-  const int64_t batch = packed ? layer.batch_sizes[0] : input.size(1);
+  const int64_t batch = is_packed ? layer.batch_sizes[0] : input.size(1);
   const int64_t gates = gates_of(layer.mode);
   const int64_t rows = weights.w_ih.size(0), hidden = rows / gates, state = first.h.size(1);
-  bool one_device = true;
+  bool is_on_one_device = true;
   for_each_defined(first, weights,
-                   [&](const Tensor& t) { one_device &= t.device() == input.device(); });
-  if (!one_device) return false;
+                   [&](const Tensor& t) { is_on_one_device &= t.device() == input.device(); });
+  if (!is_on_one_device) return false;
   const auto fits = [](const Tensor& t, IntArrayRef sizes) {
     return !t.defined() || has_sizes(t, sizes);
   };
@@ -317,12 +317,12 @@ bool fuses(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceSt
          has_sizes(weights.w_ih, {rows, input.size(-1)}) &&
          has_sizes(weights.w_hh, {rows, state}) && fits(weights.b_ih, {rows}) &&
          fits(weights.b_hh, {rows}) && fits(first.c, {batch, hidden}) &&
-         (weights.w_hr.defined() ? lstm && has_sizes(weights.w_hr, {state, hidden})
+         (weights.w_hr.defined() ? is_lstm && has_sizes(weights.w_hr, {state, hidden})
                                  : state == hidden) &&
          has_kernel(input.device(), KernelId::Recurrence);
 }
 
-/// PyTorch's error, which names the factors of a matrix product.
+/// Throws PyTorch's error, which names the factors of a matrix product.
 void check_dtypes(const Tensor& input, const Tensor& weight) {
   HEARTH_CHECK(input.scalar_type() == weight.scalar_type(),
                "mat1 and mat2 must have the same dtype, but got ", toString(input.scalar_type()),
@@ -332,13 +332,14 @@ void check_dtypes(const Tensor& input, const Tensor& weight) {
 /// Whether the input, the states and the weights have one dtype.
 bool has_one_dtype(const Tensor& input, const RecurrenceState& first,
                    const RecurrenceWeights& weights) {
-  bool one_dtype = true;
-  for_each_defined(first, weights,
-                   [&](const Tensor& t) { one_dtype &= t.scalar_type() == input.scalar_type(); });
-  return one_dtype;
+  bool is_one_dtype = true;
+  for_each_defined(first, weights, [&](const Tensor& t) {
+    is_one_dtype &= t.scalar_type() == input.scalar_type();
+  });
+  return is_one_dtype;
 }
 
-/// Half types are computed in float32 and rounded once.
+/// Computes half types in float32 and rounds once.
 RecurrenceResult recur_in_float(const RecurrenceLayer& layer, const Tensor& input,
                                 RecurrenceState first, RecurrenceWeights weights) {
   for_each_defined(first, weights, [](Tensor& t) { t = t.to(kFloat); });
@@ -348,7 +349,7 @@ RecurrenceResult recur_in_float(const RecurrenceLayer& layer, const Tensor& inpu
   return result;
 }
 
-/// The weights have a block of rows for each gate.
+/// Throws unless the weights have a block of rows for each gate.
 void check_rows(const RecurrenceLayer& layer, const RecurrenceWeights& weights) {
   const int64_t gates = gates_of(layer.mode);
   HEARTH_CHECK(weights.w_ih.dim() == 2 && weights.w_hh.dim() == 2 &&
@@ -367,7 +368,7 @@ RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,
   check_rows(layer, weights);
   if (!has_one_dtype(input, first, weights)) return recur_by_parts(layer, input, first, weights);
   if (is_reduced_float(input.scalar_type())) return recur_in_float(layer, input, first, weights);
-  if (!fuses(layer, input, first, weights)) return recur_by_parts(layer, input, first, weights);
+  if (!can_fuse(layer, input, first, weights)) return recur_by_parts(layer, input, first, weights);
   std::vector<Tensor> results =
       invoke<Layer>({layer.mode, layer.reverse, layer.batch_sizes}, input, first.h, first.c,
                     weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh, weights.w_hr)

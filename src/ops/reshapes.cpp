@@ -27,10 +27,10 @@ Tensor moved(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
     taken |= 1u << from;
   }
   int64_t next = 0;
-  for (int64_t& place : order) {
-    if (place >= 0) continue;
+  for (int64_t& source_dim : order) {
+    if (source_dim >= 0) continue;
     while (taken >> next & 1u) ++next;
-    place = next++;
+    source_dim = next++;
   }
   return self.permute(order);
 }
@@ -48,10 +48,10 @@ Tensor unflattened(const Tensor& self, int64_t dim, IntArrayRef sizes) {
                  " (", self.size(dim), ") in the input tensor");
     detail::fail<Error>("unflatten got an unexpected error:\n", error.what());
   }
-  Dims all(self.sizes());
-  all.erase(size_t(dim));
-  for (size_t i = 0; i < inferred.size(); ++i) all.insert(size_t(dim) + i, inferred[i]);
-  return self.view(all);
+  Dims new_sizes(self.sizes());
+  new_sizes.erase(size_t(dim));
+  for (size_t i = 0; i < inferred.size(); ++i) new_sizes.insert(size_t(dim) + i, inferred[i]);
+  return self.view(new_sizes);
 }
 
 Tensor matrices_transposed(const Tensor& self) {
@@ -152,11 +152,11 @@ std::vector<Tensor> split_sections(const Tensor& self, int64_t sections, int64_t
   return pieces;
 }
 
-std::vector<Tensor> split_at(const Tensor& self, IntArrayRef places, int64_t dim) {
+std::vector<Tensor> split_at(const Tensor& self, IntArrayRef indices, int64_t dim) {
   check_has_dims(self);
   std::vector<Tensor> pieces;
   int64_t start = 0;
-  for (int64_t end : places) {
+  for (int64_t end : indices) {
     pieces.push_back(self.slice(dim, start, end));
     start = end;
   }
@@ -166,13 +166,13 @@ std::vector<Tensor> split_at(const Tensor& self, IntArrayRef places, int64_t dim
 
 std::vector<Tensor> split_by_tensor(const Tensor& self, const Tensor& indices_or_sections,
                                     int64_t dim) {
-  constexpr const char* kWhat = "tensor_split expected tensor_indices_or_sections to ";
+  constexpr const char* kExpected = "tensor_split expected tensor_indices_or_sections to ";
   check_has_dims(self);
-  HEARTH_CHECK(indices_or_sections.is_cpu(), kWhat, "be on cpu, but it's on ",
+  HEARTH_CHECK(indices_or_sections.is_cpu(), kExpected, "be on cpu, but it's on ",
                indices_or_sections.device());
-  HEARTH_CHECK(indices_or_sections.scalar_type() == kLong, kWhat, "have dtype of long, but got ",
-               name_of(indices_or_sections.scalar_type()));
-  HEARTH_CHECK(indices_or_sections.dim() <= 1, kWhat,
+  HEARTH_CHECK(indices_or_sections.scalar_type() == kLong, kExpected,
+               "have dtype of long, but got ", name_of(indices_or_sections.scalar_type()));
+  HEARTH_CHECK(indices_or_sections.dim() <= 1, kExpected,
                "be a zero-dimensional or one-dimensional tensor, but got a tensor with ",
                indices_or_sections.dim(), " dims");
   if (indices_or_sections.dim() == 0)
@@ -182,10 +182,10 @@ std::vector<Tensor> split_by_tensor(const Tensor& self, const Tensor& indices_or
 }
 
 /// The dimension that hsplit, vsplit or dsplit splits.
-int64_t split_dim(const Tensor& self, const char* name, int64_t least, int64_t dim,
+int64_t split_dim(const Tensor& self, const char* name, int64_t min_dims, int64_t dim,
                   int64_t sections) {
-  HEARTH_CHECK(self.dim() >= least, "torch.", name, " requires a tensor with at least ", least,
-               " dimension, but got a tensor with ", self.dim(), " dimensions!");
+  HEARTH_CHECK(self.dim() >= min_dims, "torch.", name, " requires a tensor with at least ",
+               min_dims, " dimension, but got a tensor with ", self.dim(), " dimensions!");
   dim = std::min(dim, self.dim() - 1);
   HEARTH_CHECK(sections == 0 || self.size(dim) % sections == 0, "torch.", name,
                " attempted to split along dimension ", dim, ", but the size of the dimension ",
@@ -195,12 +195,12 @@ int64_t split_dim(const Tensor& self, const char* name, int64_t least, int64_t d
 
 }  // namespace
 
-#define HEARTH_DEFINE_SPLIT(name, least, dim)                                       \
-  HEARTH_DEFINE_METHOD(                                                             \
-      std::vector<Tensor>, name, (int64_t sections),                                \
-      split_sections(self, sections, split_dim(self, #name, least, dim, sections))) \
-  HEARTH_DEFINE_METHOD(std::vector<Tensor>, name, (IntArrayRef indices),            \
-                       split_at(self, indices, split_dim(self, #name, least, dim, 0)))
+#define HEARTH_DEFINE_SPLIT(name, min_dims, dim)                                       \
+  HEARTH_DEFINE_METHOD(                                                                \
+      std::vector<Tensor>, name, (int64_t sections),                                   \
+      split_sections(self, sections, split_dim(self, #name, min_dims, dim, sections))) \
+  HEARTH_DEFINE_METHOD(std::vector<Tensor>, name, (IntArrayRef indices),               \
+                       split_at(self, indices, split_dim(self, #name, min_dims, dim, 0)))
 HEARTH_DEFINE_SPLIT(hsplit, 1, 1)
 HEARTH_DEFINE_SPLIT(vsplit, 2, 0)
 HEARTH_DEFINE_SPLIT(dsplit, 3, 2)
@@ -247,18 +247,18 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
       "\"repeat_interleave_cpu\" not implemented for '", name_of(repeats.scalar_type()), "'");
   HEARTH_CHECK_AS(NotImplementedError, !repeats.is_meta(),
                   "repeat_interleave: the result's size depends on data, which meta tensors lack");
-  const Tensor counts = repeats.cpu().to(kLong).contiguous();
-  const int64_t* const count = counts.data_ptr<int64_t>();
+  const Tensor host = repeats.cpu().to(kLong).contiguous();
+  const int64_t* const counts = host.data_ptr<int64_t>();
   int64_t total = 0;
-  for (int64_t i = 0; i < counts.numel(); ++i) {
-    HEARTH_CHECK(count[i] >= 0, "repeats can not be negative");
-    HEARTH_CHECK(!__builtin_add_overflow(total, count[i], &total),
+  for (int64_t i = 0; i < host.numel(); ++i) {
+    HEARTH_CHECK(counts[i] >= 0, "repeats can not be negative");
+    HEARTH_CHECK(!__builtin_add_overflow(total, counts[i], &total),
                  "repeat_interleave: the sum of the repeats overflows int64");
   }
   check_output_size(output_size, total);
   const Tensor index = empty({total}, kLong);
-  int64_t* place = index.data_ptr<int64_t>();
-  for (int64_t i = 0; i < counts.numel(); ++i) place = std::fill_n(place, count[i], i);
+  int64_t* end = index.data_ptr<int64_t>();
+  for (int64_t i = 0; i < host.numel(); ++i) end = std::fill_n(end, counts[i], i);
   return index.to(repeats.device(), repeats.scalar_type());
 }
 

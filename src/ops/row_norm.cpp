@@ -20,7 +20,7 @@ struct RowNormBackward {
     RowNormShape shape;
     double eps;
     ScalarType bias_dtype;
-    SlotSet wanted;  // of the gradients
+    SlotSet wanted;  // the gradients to compute
     HEARTH_FIELDS(shape.rows, shape.groups, shape.channels, shape.inner, shape.centered, eps,
                   bias_dtype, wanted)
   };
@@ -56,24 +56,25 @@ struct RowNormBackward {
   static void grad(const Args& args, GradContext& context);
 };
 
-/// The backward pass in terms of ordinary ops, so that it has a graph of its own.
+/// The backward pass composed of differentiable ops, for second derivatives.
 std::vector<Tensor> backward_formula(const RowNormBackward::Args& args, const Tensor& grad,
                                      const Tensor& input, const Tensor& weight) {
   const RowNormShape& shape = args.shape;
   const Dims sizes{shape.rows / shape.groups, shape.groups, shape.channels, shape.inner};
-  constexpr int64_t kRow[] = {2, 3}, kOthers[] = {0, 3};
-  const IntArrayRef row(kRow), others(kOthers);
+  constexpr int64_t kRow[] = {2, 3}, kOutsideWeight[] = {0, 3};
+  const IntArrayRef row(kRow), outside_weight(kOutsideWeight);
   const ScalarType type = wide_type(input.scalar_type());
   const Tensor x = input.reshape(sizes).to(type), g = grad.reshape(sizes).to(type);
   const Tensor centred = shape.centered ? x.sub(x.mean(row, true)) : x;
   const Tensor rstd = centred.mul(centred).mean(row, true).add(args.eps).rsqrt();
-  const Tensor normal = centred.mul(rstd);
+  const Tensor normalized = centred.mul(rstd);
   const Tensor scaled =
       weight.defined() ? g.mul(weight.to(type).reshape({1, shape.groups, shape.channels, 1})) : g;
-  const Tensor part = scaled.sub(normal.mul(scaled.mul(normal).mean(row, true)));
-  const Tensor grad_in = (shape.centered ? part.sub(scaled.mean(row, true)) : part).mul(rstd);
-  return {grad_in.reshape(input.sizes()), g.mul(normal).sum(others).reshape({-1}),
-          g.sum(others).reshape({-1})};
+  const Tensor projected = scaled.sub(normalized.mul(scaled.mul(normalized).mean(row, true)));
+  const Tensor grad_in =
+      (shape.centered ? projected.sub(scaled.mean(row, true)) : projected).mul(rstd);
+  return {grad_in.reshape(input.sizes()), g.mul(normalized).sum(outside_weight).reshape({-1}),
+          g.sum(outside_weight).reshape({-1})};
 }
 
 void RowNormBackward::grad(const Args& args, GradContext& context) {
@@ -89,10 +90,10 @@ struct RowNormArgs {
 };
 
 /// Inputs: input, weight, bias; outputs: result, mean, rstd. The norms differ by name and shape.
-template <const OpInfo& facts>
+template <const OpInfo& op_info>
 struct RowNorm {
   using Args = RowNormArgs;
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static void check_dtype(const InferContext& context, int i) {
     HEARTH_CHECK(!context.has(i) || context.in(i).dtype == wide_type(context.in(0).dtype) ||
                      context.in(i).dtype == context.in(0).dtype,
@@ -152,22 +153,23 @@ constexpr OpInfo kLayerNorm = row_norm_info("native_layer_norm", "NativeLayerNor
 constexpr OpInfo kGroupNorm = row_norm_info("native_group_norm", "NativeGroupNorm", Amp::kKeep);
 constexpr OpInfo kRmsNorm = row_norm_info("rms_norm", "FusedRmsNorm", Amp::kFloat32);
 
-/// The arguments of a norm over the last dimensions, which must be `normalized`.
+/// The arguments of a norm over the last dimensions, which must have the sizes `normalized`.
 RowNormArgs trailing_rows(const Tensor& input, IntArrayRef normalized, bool centered, double eps) {
   HEARTH_CHECK(!normalized.empty(),
                "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
                "one element, but got normalized_shape = ",
                normalized);
-  const size_t dims = size_t(input.dim()), count = normalized.size();
-  const bool fits = dims >= count && input.sizes().slice(dims - count, count).equals(normalized);
+  const size_t dims = size_t(input.dim()), num_dims = normalized.size();
+  const bool is_match =
+      dims >= num_dims && input.sizes().slice(dims - num_dims, num_dims).equals(normalized);
   const std::string list = to_string(normalized);
-  HEARTH_CHECK(fits, "Given normalized_shape=", normalized, ", expected input with shape [*",
+  HEARTH_CHECK(is_match, "Given normalized_shape=", normalized, ", expected input with shape [*",
                centered ? ", " : "", list.substr(1), ", but got input of size", input.sizes());
   RowNormArgs args{{}, eps, Dims(dims, 1)};
   args.shape.centered = centered;
   for (int64_t size : normalized) args.shape.channels *= size;
   args.shape.rows = 1;
-  for (size_t d = 0; d < dims - count; ++d)
+  for (size_t d = 0; d < dims - num_dims; ++d)
     args.shape.rows *= args.statistics[d] = input.size(int64_t(d));
   return args;
 }
@@ -251,15 +253,17 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<T
 Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape,
                 const std::optional<Tensor>& scale, std::optional<double> eps) {
   const Tensor& weight = or_undefined(scale);
-  const bool wide = input.scalar_type() == kDouble;
-  const double smallest =
-      wide ? std::numeric_limits<double>::epsilon() : double(std::numeric_limits<float>::epsilon());
-  const RowNormArgs args = trailing_rows(input, normalized_shape, false, eps.value_or(smallest));
+  const bool is_double = input.scalar_type() == kDouble;
+  const double default_eps = is_double ? std::numeric_limits<double>::epsilon()
+                                       : double(std::numeric_limits<float>::epsilon());
+  const RowNormArgs args = trailing_rows(input, normalized_shape, false, eps.value_or(default_eps));
   check_same_shape(weight, "weight", normalized_shape);
-  const bool same = !weight.defined() || weight.scalar_type() == wide_type(input.scalar_type());
-  return std::get<0>(invoke<RowNorm<kRmsNorm>>(
-                         args, input, same ? weight : weight.to(input.scalar_type()), Tensor())
-                         .triple());
+  const bool has_wide_weight =
+      !weight.defined() || weight.scalar_type() == wide_type(input.scalar_type());
+  return std::get<0>(
+      invoke<RowNorm<kRmsNorm>>(args, input,
+                                has_wide_weight ? weight : weight.to(input.scalar_type()), Tensor())
+          .triple());
 }
 
 }  // namespace hearth

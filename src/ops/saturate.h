@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-/// The largest finite number of a floating dtype; that of float32 for all others.
+/// The largest finite number of a floating dtype; for other dtypes, of float32.
 inline double largest_number(ScalarType type) {
   switch (type) {
     case kHalf: return 65504;
@@ -17,18 +17,18 @@ inline double largest_number(ScalarType type) {
   }
 }
 
-/// The least and the largest integer of a dtype.
+/// The smallest and the largest integer of a dtype.
 struct IntegerRange {
-  int64_t least = INT64_MIN, most = INT64_MAX;
+  int64_t smallest = INT64_MIN, largest = INT64_MAX;
 
   explicit IntegerRange(ScalarType type) {
     if (type == kLong) return;
     const int bits = int(8 * element_size(type)) - (type != kByte);
-    most = (int64_t(1) << bits) - 1;
-    least = type == kByte ? 0 : -most - 1;
+    largest = (int64_t(1) << bits) - 1;
+    smallest = type == kByte ? 0 : -largest - 1;
   }
-  /// The nearest of them.
-  int64_t nearest(int64_t number) const { return std::min(std::max(number, least), most); }
+  /// The nearest integer of the dtype.
+  int64_t nearest(int64_t number) const { return std::min(std::max(number, smallest), largest); }
 };
 
 }  // namespace hearth

@@ -28,16 +28,17 @@ ScanParams scan_params(ScanKind kind, const ScanArgs& args, LaunchContext& conte
   return params;
 }
 
-/// x shifted along dim by 1 or -1 places; the free place gets `fill`.
-Tensor shifted(const Tensor& x, int64_t dim, int64_t by, double fill) {
+/// x shifted along dim by one element: forwards if `offset` is 1, backwards if it is -1. The first
+/// or last element becomes `fill`.
+Tensor shifted(const Tensor& x, int64_t dim, int64_t offset, double fill) {
   if (x.dim() == 0) return full({}, fill, x.options());
   const int64_t n = x.size(dim);
   if (n == 0) return x;
   Dims sizes(x.sizes());
   sizes[size_t(dim)] = 1;
-  const Tensor end = full(sizes, fill, x.options());
-  return by > 0 ? cat({end, x.narrow(dim, 0, n - 1)}, dim)
-                : cat({x.narrow(dim, 1, n - 1), end}, dim);
+  const Tensor filler = full(sizes, fill, x.options());
+  return offset > 0 ? cat({filler, x.narrow(dim, 0, n - 1)}, dim)
+                    : cat({x.narrow(dim, 1, n - 1), filler}, dim);
 }
 
 struct CumSum {
@@ -75,8 +76,9 @@ struct LinearScan {
   }
 };
 
-/// d out[i] / d x[k] is the product of the other elements up to i: those before k, times a linear
-/// scan from the other end. It divides by no element, so zeros are allowed.
+/// The gradient of x[k] is the product of the elements before k, times the sum over i >= k of
+/// grad[i] * x[k + 1] * … * x[i], a linear scan from the other end. It divides by no element, so
+/// zeros are allowed.
 struct CumProd {
   using Args = ScanArgs;
   static constexpr OpInfo info{.name = "cumprod",

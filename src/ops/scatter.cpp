@@ -11,24 +11,24 @@ namespace hearth {
 
 namespace {
 
-/// The gradient of src, where input 1 (index) is saved.
+/// The gradient of src (input 2); index (input 1) is saved.
 Tensor gradient_of_source(const DimArgs& args, const GradContext& context) {
   const Tensor index = context.in(1);
   const Tensor picked = context.grad().gather(args.dim, index);
   if (index.sizes().equals(context.in_sizes(2))) return picked;
   // src may be larger than the index; its other elements have gradient 0.
-  Tensor full = zeros(context.in_sizes(2), picked.options());
-  Tensor window = full;
+  Tensor gradient = zeros(context.in_sizes(2), picked.options());
+  Tensor window = gradient;
   for (int64_t d = 0; d < index.dim(); ++d) window = window.narrow(d, 0, index.size(d));
   window.copy_(picked);
-  return full;
+  return gradient;
 }
 
-/// Writes the elements of src to their places in self. Inputs: self, index, src.
-template <const OpInfo& facts, Combine combine>
+/// Combines the elements of src with the elements of self at index. Inputs: self, index, src.
+template <const OpInfo& op_info, Combine combine>
 struct ScatterOp {
   using Args = DimArgs;
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl &self = context.in(0), &index = context.in(1), &src = context.in(2);
     check_index("scatter", index);
@@ -37,15 +37,15 @@ struct ScatterOp {
     if (index.numel > 0) {
       check_same_dims("scatter_add", index, self, "self");
       check_same_dims("scatter_add", index, src, "src");
-      HEARTH_CHECK(misfit(index, self, args.dim) < 0 && misfit(index, src, -1) < 0,
-                   "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
-                   " apart from dimension ", args.dim, " and to be no larger size than src ",
-                   src.sizes());
+      HEARTH_CHECK(
+          first_larger_dim(index, self, args.dim) < 0 && first_larger_dim(index, src, -1) < 0,
+          "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
+          " apart from dimension ", args.dim, " and to be no larger size than src ", src.sizes());
     }
     context.set(0, self.sizes(), self.dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    start_from_self(context);
+    copy_self_to_out(context);
     if (context.in(1).numel > 0)
       run_kernel(context.ctx,
                  ScatterParams{context.out(), context.in(1), context.in(2), int(args.dim), combine,
@@ -85,25 +85,26 @@ struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
     if (context.needs(2)) context.set(2, gradient_of_source(args, context));
   }
 };
-/// PyTorch numbers the overloads in grad_fn's name: those with a number are the second.
+/// The overload with a number as src, whose grad_fn PyTorch names ScatterBackward1.
 struct ScatterNumber : Scatter {
   static constexpr OpInfo info = scatter_info("", "ScatterBackward1", in_slot(1));
 };
 using ScatterAdding = ScatterOp<kScatterAdding, Combine::kAdd>;
 using ScatterMultiplying = ScatterOp<kScatterMultiplying, Combine::kMultiply>;
 
-/// Writes the slices of source to their places in self. Inputs: self, index, source.
-template <const OpInfo& facts, Combine combine>
-struct WriteSlices {
+/// Combines the slices of source with the slices of self at index. Inputs: self, index, source.
+template <const OpInfo& op_info, Combine combine>
+struct CombineSlices {
   using Args = DimArgs;
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static void launch(const Args& args, LaunchContext& context) {
-    start_from_self(context);
+    copy_self_to_out(context);
     const View source = context.in(2);
     if (source.numel > 0)
-      run_kernel(context.ctx,
-                 ScatterParams{context.out(), over_slices(context.in(1), source, args.dim), source,
-                               int(args.dim), combine, are_deterministic_algorithms_enabled()});
+      run_kernel(
+          context.ctx,
+          ScatterParams{context.out(), expand_to_slices(context.in(1), source, args.dim), source,
+                        int(args.dim), combine, are_deterministic_algorithms_enabled()});
   }
   static void grad(const Args& args, GradContext& context) {
     constexpr bool adds = combine == Combine::kAdd;
@@ -146,10 +147,10 @@ auto index_add_of(const Tensor& self, int64_t dim, const Tensor& index, const Te
                "source tensor shape must match self tensor shape, excluding the specified "
                "dimension. Got self.shape = ",
                self.sizes(), " source.shape = ", source.sizes());
-  const int64_t slices = source.dim() == 0 ? 1 : source.size(dim);
-  HEARTH_CHECK(index.numel() == slices, "index_add_(): Number of indices (", index.numel(),
-               ") should be equal to source.size(dim): (", slices, "), for dim: ", dim);
-  return invoke<WriteSlices<kIndexAdd, Combine::kAdd>>({dim}, self, index, source);
+  const int64_t num_slices = source.dim() == 0 ? 1 : source.size(dim);
+  HEARTH_CHECK(index.numel() == num_slices, "index_add_(): Number of indices (", index.numel(),
+               ") should be equal to source.size(dim): (", num_slices, "), for dim: ", dim);
+  return invoke<CombineSlices<kIndexAdd, Combine::kAdd>>({dim}, self, index, source);
 }
 
 /// alpha * source; throws if alpha does not fit the dtype.
@@ -171,16 +172,16 @@ void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, cons
   HEARTH_CHECK(index.scalar_type() == kLong,
                "index_copy_(): Expected a long tensor for index, but got ",
                name_of(index.scalar_type()));
-  const int64_t slices = source.dim() == 0 ? 1 : source.size(dim);
-  HEARTH_CHECK_AS(IndexError, index.numel() == slices, "index_copy_(): Number of indices (",
-                  index.numel(), ") should be equal to source.size(dim) (", slices, ")");
+  const int64_t num_slices = source.dim() == 0 ? 1 : source.size(dim);
+  HEARTH_CHECK_AS(IndexError, index.numel() == num_slices, "index_copy_(): Number of indices (",
+                  index.numel(), ") should be equal to source.size(dim) (", num_slices, ")");
   HEARTH_CHECK(self.dim() < 2 || source.dim() == 0 || same_slices(self, source, dim),
                "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
                "shape: ",
                self.sizes(), " and source shape: ", source.sizes(), ", dimension ", dim, ".");
 }
 
-/// The source with as many dimensions as self.
+/// Expands the source to self's number of dimensions.
 Tensor index_copy_source(const Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& source) {
   check_index_copy(self, dim, index, source);
@@ -194,7 +195,7 @@ auto index_copy_of(const Tensor& self, int64_t dim, const Tensor& index, const T
   HEARTH_CHECK(modes.flags & kAutocast || self.scalar_type() == source.scalar_type(),
                "index_copy_(): self and source expected to have the same dtype, but got (self) ",
                name_of(self.scalar_type()), " and (source) ", name_of(source.scalar_type()));
-  return invoke<WriteSlices<kIndexCopy, Combine::kReplace>>({dim}, self, index, source);
+  return invoke<CombineSlices<kIndexCopy, Combine::kReplace>>({dim}, self, index, source);
 }
 
 /// Writes one value to the slices at `index`; negative indices count from the end.
@@ -211,7 +212,7 @@ struct IndexFill {
     infer_copy(context, context.in(0).dtype, MemoryFormat::Preserve);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    start_from_self(context);
+    copy_self_to_out(context);
     View out = context.out(), index = context.in(1);
     if (index.numel == 0) return;
     for (View* view : {&out, &index})
@@ -231,7 +232,7 @@ struct IndexFill {
   static void grad(const Args& args, GradContext& context) {
     if (context.needs(0)) context.set(0, context.grad().index_fill(args.dim, context.in(1), 0));
     if (!context.needs(2)) return;
-    // Every element that was written counts once, however often the index names it.
+    // Every written element counts once, however often its index occurs.
     const TensorOptions flags = context.grad().options().dtype(kBool);
     const Tensor written =
         zeros(context.grad().sizes(), flags).index_fill(args.dim, context.in(1), true);
@@ -243,10 +244,10 @@ struct IndexFillTensor : IndexFill {
   static constexpr OpInfo info = with_node(IndexFill::info, "IndexFillBackward1");
 };
 
-Tensor filling(const Tensor& self, const Scalar& value) {
+Tensor fill_value(const Tensor& self, const Scalar& value) {
   return full({}, value.stored_as(self.scalar_type()), self.options());
 }
-Tensor filling(const Tensor& self, const Tensor& value) {
+Tensor fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
@@ -270,14 +271,14 @@ HEARTH_DEFINE_ALL_FORMS(scatter, (int64_t dim, const Tensor& index, const Tensor
                         invoke<Scatter>({wrap_dim(dim, self.dim())}, self, index, src))
 HEARTH_DEFINE_ALL_FORMS(scatter, (int64_t dim, const Tensor& index, const Scalar& value),
                         invoke<ScatterNumber>({wrap_dim(dim, self.dim())}, self, index,
-                                              filling(self, value).expand(index.sizes())))
+                                              fill_value(self, value).expand(index.sizes())))
 HEARTH_DEFINE_ALL_FORMS(scatter,
                         (int64_t dim, const Tensor& index, const Tensor& src,
                          std::string_view reduce),
                         scatter_reduced(self, dim, index, src, reduce))
 HEARTH_DEFINE_ALL_FORMS(
     scatter, (int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce),
-    scatter_reduced(self, dim, index, filling(self, value).expand(index.sizes()), reduce))
+    scatter_reduced(self, dim, index, fill_value(self, value).expand(index.sizes()), reduce))
 HEARTH_DEFINE_ALL_FORMS(index_add,
                         (int64_t dim, const Tensor& index, const Tensor& source,
                          const Scalar& alpha),
@@ -288,9 +289,9 @@ HEARTH_DEFINE_ALL_FORMS(index_copy, (int64_t dim, const Tensor& index, const Ten
                                                         source)))
 HEARTH_DEFINE_ALL_FORMS(index_fill, (int64_t dim, const Tensor& index, const Scalar& value),
                         invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
-                                          filling(self, value)))
+                                          fill_value(self, value)))
 HEARTH_DEFINE_ALL_FORMS(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
                         invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
-                                                filling(self, value)))
+                                                fill_value(self, value)))
 
 }  // namespace hearth

@@ -67,8 +67,8 @@ Tensor number_like(const Scalar& value, const Tensor& tensor) {
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
   check_rows(sorted_sequence, self);
-  const bool by_sorter = sorter && sorter->defined();
-  if (by_sorter) {
+  const bool has_sorter = sorter && sorter->defined();
+  if (has_sorter) {
     HEARTH_CHECK(sorter->sizes().equals(sorted_sequence.sizes()),
                  "torch.searchsorted(): boundary and sorter must have the same size, but got "
                  "boundary tensor ",
@@ -77,7 +77,7 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
                  "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
                  name_of(sorter->scalar_type()));
   }
-  const Tensor sorted = by_sorter ? sorted_sequence.gather(-1, *sorter) : sorted_sequence;
+  const Tensor sorted = has_sorter ? sorted_sequence.gather(-1, *sorter) : sorted_sequence;
   return search(sorted, self, out_int32, is_right(right, side));
 }
 Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,

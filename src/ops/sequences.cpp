@@ -27,8 +27,8 @@ int64_t sum_of(const std::vector<int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), int64_t(0));
 }
 
-/// The rows of padded data, [longest, batch, ...] as [longest * batch, ...], that are no padding,
-/// in packed order.
+/// The indices of the rows of padded data [longest * batch, ...] that are not padding, in packed
+/// order.
 Tensor packed_rows(const std::vector<int64_t>& batch_sizes, int64_t batch, Device device) {
   std::vector<int64_t> rows;
   rows.reserve(size_t(sum_of(batch_sizes)));
@@ -59,8 +59,8 @@ struct PackPaddedSequence {
     HEARTH_FIELDS(batch_first)
   };
   static constexpr OpInfo info{.name = "_pack_padded_sequence"};
-  static TensorPair compute(const Args& args, const Tensor& input, const Tensor& lengths_) {
-    const std::vector<int64_t> lengths = values_of(lengths_);
+  static TensorPair compute(const Args& args, const Tensor& input, const Tensor& lengths_tensor) {
+    const std::vector<int64_t> lengths = values_of(lengths_tensor);
     const Tensor padded = args.batch_first ? input.transpose(0, 1) : input;
     HEARTH_CHECK(padded.numel() > 0, "Cannot pack empty tensors.");
     const int64_t longest = padded.size(0), batch = padded.size(1);
@@ -102,11 +102,11 @@ struct PadPackedSequence {
   }
 };
 
-/// A sequence with `margin` padding elements before or after it.
-Tensor padded(const Tensor& sequence, int64_t margin, double value, bool left) {
-  if (margin == 0) return sequence;
+/// A sequence with `num_padding` padding elements before or after it.
+Tensor padded(const Tensor& sequence, int64_t num_padding, double value, bool is_left) {
+  if (num_padding == 0) return sequence;
   std::vector<int64_t> pad(static_cast<size_t>(2 * sequence.dim()), 0);
-  pad[pad.size() - (left ? 2 : 1)] = margin;
+  pad[pad.size() - (is_left ? 2 : 1)] = num_padding;
   return sequence.constant_pad_nd(pad, value);
 }
 
@@ -137,8 +137,8 @@ TensorPair _pad_packed_sequence(const Tensor& data, const Tensor& batch_sizes, b
 Tensor pad_sequence(TensorList sequences, bool batch_first, double padding_value,
                     std::string_view padding_side) {
   HEARTH_CHECK(!sequences.empty(), "received an empty list of sequences");
-  const bool left = padding_side == "left";
-  HEARTH_CHECK(left || padding_side == "right",
+  const bool is_left = padding_side == "left";
+  HEARTH_CHECK(is_left || padding_side == "right",
                "Expected padding_side to be one of left or right, but got ", padding_side, ".");
   int64_t longest = 0;
   for (size_t i = 0; i < sequences.size(); ++i) {
@@ -154,7 +154,8 @@ Tensor pad_sequence(TensorList sequences, bool batch_first, double padding_value
   }
   std::vector<Tensor> parts;
   for (const Tensor& t : sequences)
-    parts.push_back(padded(t.to(sequences[0].options()), longest - t.size(0), padding_value, left));
+    parts.push_back(
+        padded(t.to(sequences[0].options()), longest - t.size(0), padding_value, is_left));
   return stack(parts, batch_first ? 0 : 1);
 }
 

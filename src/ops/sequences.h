@@ -6,7 +6,8 @@
 
 namespace hearth {
 
-/// The values of packed data's batch_sizes: a vector of int64 on the CPU, which must not rise.
+/// The values of the batch_sizes of packed data, which must be an int64 vector on the CPU in
+/// decreasing order.
 std::vector<int64_t> packed_sizes(const Tensor& batch_sizes);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// The names that Python's torch.special has for functions of other families.
+// Aliases: the names of torch.special for functions of other families.
 #include "hearth/tensor.h"
 
 namespace hearth {

@@ -36,14 +36,14 @@ struct VarOp {
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
-    const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
-    Tensor grad = context.grad().reshape(kept);
+    const Dims kept_sizes = reduced_sizes(in.sizes(), args.dim.bits, true);
+    Tensor grad = context.grad().reshape(kept_sizes);
     if constexpr (root) {
-      const Tensor out = context.out().reshape(kept), none = out.eq(0);
-      grad = where(none, 0, grad.div(where(none, 1, out).mul(2)));
+      const Tensor out = context.out().reshape(kept_sizes), is_zero = out.eq(0);
+      grad = where(is_zero, 0, grad.div(where(is_zero, 1, out).mul(2)));
     }
     const ScalarType type = in.scalar_type();
-    const Tensor sum = in.to(wide_type(type)).sum_to_size(kept);
+    const Tensor sum = in.to(wide_type(type)).sum_to_size(kept_sizes);
     const Tensor mean = sum.div(reduced_count(in.sizes(), args.dim.bits)).to(type);
     context.set(0, in.sub(mean).mul(grad.mul(2 / args.divisor(in.sizes()))));
   }
@@ -55,11 +55,11 @@ struct VarMean {
   static constexpr OpInfo info{.name = root ? "std_mean" : "var_mean"};
   static TensorPair compute(const Args& args, const Tensor& self) {
     const Tensor variance = invoke<VarOp<root>>(args, self).call();
-    const uint32_t all = (1u << self.dim()) - 1;
+    const uint32_t all_dims = (1u << self.dim()) - 1;
     Dims dims;
     for (int64_t d = 0; d < self.dim(); ++d)
       if (args.dim.bits >> d & 1u) dims.push_back(d);
-    return {variance, args.dim.bits == all && !args.keepdim
+    return {variance, args.dim.bits == all_dims && !args.keepdim
                           ? self.mean()
                           : self.mean(OptionalIntArrayRef(IntArrayRef(dims)), args.keepdim)};
   }
@@ -67,9 +67,10 @@ struct VarMean {
 
 VarArgs var_args(const char* op, const Tensor& self, OptionalIntArrayRef dim, double correction,
                  bool keepdim) {
-  const bool alone = op == std::string_view("var") || op == std::string_view("std");
+  const bool is_var_or_std = op == std::string_view("var") || op == std::string_view("std");
   HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
-                  alone ? "std and var" : op, " only support floating point and complex dtypes");
+                  is_var_or_std ? "std and var" : op,
+                  " only support floating point and complex dtypes");
   const uint32_t mask = dim_mask(self, dim);
   if (self.numel() == 0 || reduced_count(self.sizes(), mask) <= correction)
     warn(detail::str(op,
@@ -95,12 +96,13 @@ struct LogSumExp {
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
-    const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
-    context.set(0, in.sub(context.out().reshape(kept)).exp().mul(context.grad().reshape(kept)));
+    const Dims kept_sizes = reduced_sizes(in.sizes(), args.dim.bits, true);
+    context.set(
+        0, in.sub(context.out().reshape(kept_sizes)).exp().mul(context.grad().reshape(kept_sizes)));
   }
 };
 
-Tensor floating(const Tensor& self) {
+Tensor as_floating(const Tensor& self) {
   return is_integral(self.scalar_type(), true) ? self.to(get_default_dtype()) : self;
 }
 
@@ -111,7 +113,7 @@ struct NormArgs {
   HEARTH_FIELDS(ord, dim, keepdim)
 };
 
-/// The norm of any order over dimensions.
+/// The norm of any order over some dimensions.
 struct VectorNorm {
   using Args = NormArgs;
   static constexpr OpInfo info{.name = "linalg_vector_norm",
@@ -126,8 +128,8 @@ struct VectorNorm {
   }
   /// Norms of negative or infinite order are not defined for empty tensors.
   static void check_identity(const Args& args, const TensorImpl& in) {
-    const bool all = args.dim.bits == (1u << in.dim) - 1;
-    HEARTH_CHECK(!all || in.numel > 0, "linalg.vector_norm cannot compute the ", args.ord,
+    const bool reduces_all = args.dim.bits == (1u << in.dim) - 1;
+    HEARTH_CHECK(!reduces_all || in.numel > 0, "linalg.vector_norm cannot compute the ", args.ord,
                  " norm on an empty tensor because the operation does not have an identity");
     for (size_t d = 0; d < in.sizes().size(); ++d)
       HEARTH_CHECK(!(args.dim.bits >> d & 1u) || in.sizes()[d] > 0,
@@ -140,12 +142,13 @@ struct VectorNorm {
   static void grad(const Args& args, GradContext& context) {
     if (args.ord == 0) return;
     const Tensor in = context.in(0), sign = in.sign();
-    const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
-    const Tensor grad = context.grad().reshape(kept), norm = context.out().reshape(kept);
+    const Dims kept_sizes = reduced_sizes(in.sizes(), args.dim.bits, true);
+    const Tensor grad = context.grad().reshape(kept_sizes),
+                 norm = context.out().reshape(kept_sizes);
     if (args.ord == 1) return context.set(0, sign.mul(grad));
     if (std::isinf(args.ord)) {
       const Tensor ties = in.abs().eq(norm).to(in.scalar_type());
-      return context.set(0, sign.mul(ties).mul(grad.div(ties.sum_to_size(kept))));
+      return context.set(0, sign.mul(ties).mul(grad.div(ties.sum_to_size(kept_sizes))));
     }
     const Tensor safe_norm = where(norm.eq(0), 1, norm);
     if (args.ord == 2) return context.set(0, in.mul(grad.div(safe_norm)));
@@ -155,9 +158,9 @@ struct VectorNorm {
 };
 
 /// The overloads of norm, which PyTorch numbers in grad_fn's name.
-template <const OpInfo& facts>
+template <const OpInfo& op_info>
 struct NumberedNorm : VectorNorm {
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
 };
 constexpr OpInfo kNorm = with_node(VectorNorm::info, "NormBackward0"),
                  kNormDim = with_node(VectorNorm::info, "NormBackward1"),
@@ -184,7 +187,7 @@ NormArgs norm_args(const Tensor& self, const std::optional<Scalar>& p, OptionalI
   return {p ? p->toDouble() : 2, {dim_mask(self, dim)}, keepdim};
 }
 
-/// The same with the error of norm.
+/// norm_input with the error text of norm.
 Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
                   "norm(): input dtype should be either floating point or complex. Got ",
@@ -233,7 +236,7 @@ HEARTH_DEFINE_VARIANCE(std, true)
 #undef HEARTH_DEFINE_VARIANCE
 
 HEARTH_DEFINE_OUT(logsumexp, (IntArrayRef dim, bool keepdim),
-                  invoke<LogSumExp>(reduce_args(self, dim, keepdim), floating(self)))
+                  invoke<LogSumExp>(reduce_args(self, dim, keepdim), as_floating(self)))
 
 HEARTH_DEFINE_COMPOSED_OUT(norm, (const Scalar& p),
                            norm_of<NumberedNorm<kNorm>>(plain_norm_input(self, {}), p, {}, false))

@@ -1,4 +1,4 @@
-// Elements by their number in row-major order, and take_along_dim.
+// take and put, whose indices count elements in row-major order, and take_along_dim.
 #include "ops/composed_out.h"
 #include "ops/index.h"
 #include "ops/promote.h"
@@ -27,16 +27,16 @@ Tensor take_along(const Tensor& self, const Tensor& indices, std::optional<int64
                "dimensions, but got ",
                self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
   const int64_t d = wrap_dim(*dim, self.dim());
-  Dims mine(self.sizes()), its(indices.sizes());
-  if (self.dim() > 0) mine[size_t(d)] = its[size_t(d)] = 1;
-  Dims table = broadcast_sizes(mine, its), places = table;
+  Dims self_sizes(self.sizes()), index_sizes(indices.sizes());
+  if (self.dim() > 0) self_sizes[size_t(d)] = index_sizes[size_t(d)] = 1;
+  self_sizes = index_sizes = broadcast_sizes(self_sizes, index_sizes);
   if (self.dim() > 0) {
-    table[size_t(d)] = self.size(d);
-    places[size_t(d)] = indices.size(d);
+    self_sizes[size_t(d)] = self.size(d);
+    index_sizes[size_t(d)] = indices.size(d);
   }
   const int64_t size = self.dim() == 0 ? 1 : self.size(d);
-  const Tensor counted = where(indices.lt(0), indices.add(size), indices);  // from the end
-  return self.expand(table).gather(d, counted.expand(places));
+  const Tensor wrapped = where(indices.lt(0), indices.add(size), indices);
+  return self.expand(self_sizes).gather(d, wrapped.expand(index_sizes));
 }
 
 Tensor with_put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
@@ -49,8 +49,8 @@ Tensor with_put(const Tensor& self, const Tensor& index, const Tensor& source, b
                   "put_(): Expected source and index to have the same number of elements, but got "
                   "source.numel() = ",
                   source.numel(), ", index.numel() = ", index.numel());
-  const Tensor flat = self.reshape({-1}), places = index.reshape({-1});
-  const Tensor wrapped = where(places.lt(0), places.add(self.numel()), places);
+  const Tensor flat = self.reshape({-1}), indices = index.reshape({-1});
+  const Tensor wrapped = where(indices.lt(0), indices.add(self.numel()), indices);
   const Tensor values = source.reshape({-1});
   return (accumulate ? flat.index_add(0, wrapped, values) : flat.index_copy(0, wrapped, values))
       .view(self.sizes());

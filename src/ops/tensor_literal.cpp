@@ -10,7 +10,7 @@ namespace detail {
 
 namespace {
 
-/// "2 3".
+/// Returns "2 3".
 std::string spaced(IntArrayRef sizes) {
   std::string text;
   for (int64_t size : sizes) text += (text.empty() ? "" : " ") + std::to_string(size);
@@ -96,11 +96,11 @@ Tensor tensor_of(const TensorLiteral& values, const TensorOptions& options, Lite
   HEARTH_CHECK(!is_complex(values.dtype()) || is_complex(type),
                "can not do torch::tensor(complex, dtype=non-complex) "
                "because complex can not be casted to real number without loss of information");
-  const bool on_host = options.device().is_cpu();
-  TensorOptions host = TensorOptions(type).pinned_memory(on_host && options.pinned_memory());
+  const bool is_on_host = options.device().is_cpu();
+  TensorOptions host = TensorOptions(type).pinned_memory(is_on_host && options.pinned_memory());
   Tensor tensor = empty(values.sizes(), host);
   values.write(static_cast<char*>(tensor.data_ptr()), type);
-  if (!on_host) tensor = tensor.to(options.device(), type);
+  if (!is_on_host) tensor = tensor.to(options.device(), type);
   if (options.requires_grad()) tensor.requires_grad_();
   return tensor;
 }

@@ -113,24 +113,25 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
                std::optional<MemoryFormat> format) {
   device = resolve_device(device);
   dtype = resolve_dtype(dtype);
-  const bool reformat = format && *format != MemoryFormat::Preserve && !self.is_contiguous(*format);
-  if (self.device() == device && self.scalar_type() == dtype && !copy && !reformat) return self;
+  const bool needs_format =
+      format && *format != MemoryFormat::Preserve && !self.is_contiguous(*format);
+  if (self.device() == device && self.scalar_type() == dtype && !copy && !needs_format) return self;
   const MemoryFormat wanted = format.value_or(MemoryFormat::Preserve);
   if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
-  // Converts on the side where fewer bytes are transferred.
-  const bool convert_first = element_size(dtype) < self.itemsize();
-  Tensor moved = transfer(convert_first ? self.to(dtype) : self, device, non_blocking);
-  const bool dense_permuted =
+  // Converts on the device where that leaves fewer bytes to transfer.
+  const bool converts_first = element_size(dtype) < self.itemsize();
+  Tensor transferred = transfer(converts_first ? self.to(dtype) : self, device, non_blocking);
+  const bool is_dense_permuted =
       !format && self.is_non_overlapping_and_dense() && !self.is_contiguous();
-  if (dense_permuted) {
-    Tensor shaped =
+  if (is_dense_permuted) {
+    Tensor permuted =
         empty_strided(self.sizes(), self.strides(), TensorOptions(dtype).device(device));
-    return shaped.copy_(moved);
+    return permuted.copy_(transferred);
   }
-  if (moved.scalar_type() != dtype) moved = moved.to(dtype);
-  return format ? moved.contiguous(wanted == MemoryFormat::Preserve ? MemoryFormat::Contiguous
-                                                                    : wanted)
-                : moved;
+  if (transferred.scalar_type() != dtype) transferred = transferred.to(dtype);
+  return format ? transferred.contiguous(wanted == MemoryFormat::Preserve ? MemoryFormat::Contiguous
+                                                                          : wanted)
+                : transferred;
 }
 
 }  // namespace
@@ -157,9 +158,9 @@ Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
                  options.dtype_opt().value_or(scalar_type()), non_blocking, copy,
                  format ? format : options.memory_format_opt());
 }
-Tensor Tensor::to(Device where, ScalarType type, bool non_blocking, bool copy,
+Tensor Tensor::to(Device target_device, ScalarType type, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> format) const {
-  return move_to(*this, where, type, non_blocking, copy, format);
+  return move_to(*this, target_device, type, non_blocking, copy, format);
 }
 Tensor Tensor::to(ScalarType type, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> format) const {

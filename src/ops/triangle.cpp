@@ -9,15 +9,15 @@ namespace hearth {
 namespace {
 
 /// tril and triu.
-template <const OpInfo& facts, bool upper>
+template <const OpInfo& op_info, bool upper>
 struct Triangle {
   struct Args {
     int64_t diagonal;
     HEARTH_FIELDS(diagonal)
   };
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static void infer(const Args&, InferContext& context) {
-    HEARTH_CHECK(context.in(0).dim >= 2, facts.name,
+    HEARTH_CHECK(context.in(0).dim >= 2, op_info.name,
                  ": input tensor must have at least 2 dimensions");
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
@@ -40,9 +40,9 @@ Tensor triangle_indices(int64_t rows, int64_t columns, int64_t offset, const Ten
                         bool upper) {
   HEARTH_CHECK(rows >= 0, "row must be non-negative, got", rows);
   HEARTH_CHECK(columns >= 0, "col must be non-negative, got", columns);
-  const Tensor all = ones({rows, columns}, options.dtype(kBool).requires_grad(false));
-  const Tensor places = (upper ? all.triu(offset) : all.tril(offset)).nonzero();
-  return places.t().contiguous().to(options.dtype_opt().value_or(kLong));
+  const Tensor full_mask = ones({rows, columns}, options.dtype(kBool).requires_grad(false));
+  const Tensor indices = (upper ? full_mask.triu(offset) : full_mask.tril(offset)).nonzero();
+  return indices.t().contiguous().to(options.dtype_opt().value_or(kLong));
 }
 
 }  // namespace

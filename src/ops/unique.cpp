@@ -12,7 +12,8 @@ struct UniqueArgs {
   HEARTH_FIELDS(inverse, counts, dim)
 };
 
-/// Whether each of n slices starts a group of equal slices; `differs` holds all but the first.
+/// Whether each of n slices starts a group of equal slices; differs[i] says whether slice i + 1
+/// differs from slice i.
 Tensor group_starts(const Tensor& differs, int64_t n) {
   if (n == 0) return differs;
   return cat({ones({1}, differs.options()), differs});
@@ -30,9 +31,9 @@ TensorTriple groups_of(const Tensor& starts, const UniqueArgs& args) {
   return {first, args.inverse ? starts.cumsum(0).sub(1) : none, counts};
 }
 
-Tensor at(const Tensor& self, const Tensor& index) { return self.index_select(0, index); }
+Tensor rows_at(const Tensor& self, const Tensor& index) { return self.index_select(0, index); }
 
-/// The groups of the slices before sorting, from those of the sorted slices.
+/// The group of each slice in the order before sorting, given the groups of the sorted slices.
 Tensor unsorted(const Tensor& group, const Tensor& order, const UniqueArgs& args) {
   return args.inverse ? zeros_like(group).scatter_add(0, order, group) : group;
 }
@@ -47,18 +48,18 @@ struct Unique {
         n == 0 ? sorted.ne(sorted) : sorted.narrow(0, 1, n - 1).ne(sorted.narrow(0, 0, n - 1));
     const auto [first, group, counts] = groups_of(group_starts(differs, n), args);
     const Tensor inverse = unsorted(group, order, args);
-    return {at(sorted, first), args.inverse ? inverse.reshape(self.sizes()) : inverse, counts};
+    return {rows_at(sorted, first), args.inverse ? inverse.reshape(self.sizes()) : inverse, counts};
   }
 };
 
-/// Slices without elements cannot be compared.
+/// Throws if slices have no elements to compare.
 void check_slices(const Tensor& slices) {
   HEARTH_CHECK(slices.size(0) == 0 || slices.numel() > 0,
                "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
                "applied");
 }
 
-/// Whether each row differs from the one before.
+/// Whether each row but the first differs from the row before it.
 Tensor rows_differ(const Tensor& rows) {
   const int64_t n = rows.size(0);
   if (n == 0) return empty({0}, rows.options().dtype(kBool));
@@ -75,13 +76,13 @@ struct UniqueConsecutive {
     check_slices(slices);
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
     const auto [first, group, counts] = groups_of(group_starts(rows_differ(rows), n), args);
-    const Tensor values = at(slices, first);
+    const Tensor values = rows_at(slices, first);
     return {args.dim ? values.movedim(0, *args.dim) : values,
             args.inverse && !args.dim ? group.reshape(self.sizes()) : group, counts};
   }
 };
 
-/// Rows are sorted by each column in turn, from the last to the first, with a stable sort.
+/// Sorts rows by each column in turn, from the last to the first, with a stable sort.
 struct UniqueDim {
   using Args = UniqueArgs;
   static constexpr OpInfo info{.name = "unique_dim"};
@@ -92,11 +93,11 @@ struct UniqueDim {
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
     Tensor order = arange(n, TensorOptions(kLong).device(tensor.device()));
     for (int64_t column = rows.size(1) - 1; column >= 0; --column)
-      order = at(order, at(rows.select(1, column), order).argsort(int64_t{0}));
-    const Tensor sorted = at(rows, order);
+      order = rows_at(order, rows_at(rows.select(1, column), order).argsort(int64_t{0}));
+    const Tensor sorted = rows_at(rows, order);
     const auto [first, group, counts] = groups_of(group_starts(rows_differ(sorted), n), args);
-    return {at(slices, at(order, first)).movedim(0, *args.dim), unsorted(group, order, args),
-            counts};
+    return {rows_at(slices, rows_at(order, first)).movedim(0, *args.dim),
+            unsorted(group, order, args), counts};
   }
 };
 
@@ -107,10 +108,10 @@ struct Bincount {
   };
   static constexpr OpInfo info{.name = "bincount"};
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& weights) {
-    const int64_t largest = self.numel() > 0 ? self.max().item<int64_t>() + 1 : 0;
+    const int64_t num_values = self.numel() > 0 ? self.max().item<int64_t>() + 1 : 0;
     const TensorOptions options =
         weights.defined() ? weights.options() : self.options().dtype(kLong);
-    const Tensor bins = zeros({std::max(largest, args.minlength)}, options);
+    const Tensor bins = zeros({std::max(num_values, args.minlength)}, options);
     return bins.scatter_add(0, self.to(kLong),
                             weights.defined() ? weights : ones_like(self, kLong));
   }

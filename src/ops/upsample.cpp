@@ -9,17 +9,17 @@ namespace hearth {
 
 namespace {
 
-/// What distinguishes the ops; `node` names the forward op's grad_fn.
-struct UpsampleFacts {
+/// The properties of an op; `node` names the forward op's grad_fn.
+struct UpsampleProperties {
   const char *name, *node, *backward, *backward_node;
   UpsampleMode mode;
   int dims;
-  bool bytes;  // takes uint8
-  Amp amp;     // on CUDA
+  bool accepts_uint8;
+  Amp amp;  // on CUDA
 };
 #define HEARTH_UPSAMPLE(name, node, ...) \
   { #name, #node, #name "_backward", #node "Backward", __VA_ARGS__ }
-constexpr UpsampleFacts kFacts[] = {
+constexpr UpsampleProperties kProperties[] = {
     HEARTH_UPSAMPLE(upsample_nearest1d, UpsampleNearest1D, UpsampleMode::kNearest, 1, true,
                     Amp::kFloat32),
     HEARTH_UPSAMPLE(upsample_nearest2d, UpsampleNearest2D, UpsampleMode::kNearest, 2, true,
@@ -47,7 +47,7 @@ constexpr UpsampleFacts kFacts[] = {
 };
 #undef HEARTH_UPSAMPLE
 
-/// The position in kFacts.
+/// Indices into kProperties.
 enum UpsampleOp {
   kNearest1d,
   kNearest2d,
@@ -90,40 +90,42 @@ Dims upsampled_sizes(const UpsampleArgs& args, size_t dims, IntArrayRef input) {
   HEARTH_CHECK(input.size() == dims + 2, "It is expected input_size equals to ", dims + 2,
                ", but got size ", input.size());
   Dims sizes(input);
-  bool positive = true, empty = input[1] == 0;
+  bool is_positive = true, is_empty = input[1] == 0;
   for (size_t d = 0; d < dims; ++d) {
     sizes[d + 2] = args.output_size[d];
-    positive = positive && sizes[d + 2] > 0 && input[d + 2] > 0;
+    is_positive = is_positive && sizes[d + 2] > 0 && input[d + 2] > 0;
   }
-  HEARTH_CHECK(positive, "Input and output sizes should be greater than 0, but got input (",
+  HEARTH_CHECK(is_positive, "Input and output sizes should be greater than 0, but got input (",
                named_sizes(input.begin() + 2, int(dims)), ")", dims == 1 ? " and" : "", " output (",
                named_sizes(sizes.begin() + 2, int(dims)), ")");
-  HEARTH_CHECK(!empty, "Non-empty ", dims + 2,
+  HEARTH_CHECK(!is_empty, "Non-empty ", dims + 2,
                "D data tensor expected but got a tensor with sizes ", input);
   return sizes;
 }
 
-/// Whether PyTorch takes the positions from the sizes, whatever the scale.
-bool ignores_scale(const UpsampleFacts& facts, int64_t in, int64_t out, ScalarType dtype) {
-  if (facts.mode == UpsampleMode::kNearest) return facts.dims == 2 && (in == out || 2 * in == out);
-  if (facts.mode == UpsampleMode::kNearestExact) return false;
-  return in == out && (facts.mode != UpsampleMode::kCubic || dtype == kByte);
+/// Whether PyTorch computes positions from the sizes even if a scale is given.
+bool ignores_scale(const UpsampleProperties& properties, int64_t in, int64_t out,
+                   ScalarType dtype) {
+  if (properties.mode == UpsampleMode::kNearest)
+    return properties.dims == 2 && (in == out || 2 * in == out);
+  if (properties.mode == UpsampleMode::kNearestExact) return false;
+  return in == out && (properties.mode != UpsampleMode::kCubic || dtype == kByte);
 }
 
-UpsampleParams params_of(const UpsampleFacts& facts, const UpsampleArgs& args,
+UpsampleParams params_of(const UpsampleProperties& properties, const UpsampleArgs& args,
                          IntArrayRef input_sizes, const LaunchContext& context) {
   UpsampleParams params;
   params.in = context.in(0);
   params.out = context.out();
-  params.dims = facts.dims;
+  params.dims = properties.dims;
   const Scale scales[] = {args.scales_d, args.scales_h, args.scales_w};
-  for (int d = 0; d < facts.dims; ++d) {
+  for (int d = 0; d < properties.dims; ++d) {
     UpsampleAxis& axis = params.axes[d];
     axis.in = input_sizes[size_t(d) + 2];
     axis.out = args.output_size[size_t(d)];
-    axis.mode = facts.mode;
-    if (!ignores_scale(facts, axis.in, axis.out, params.in.dtype))
-      axis.scale = scales[3 - facts.dims + d].value_or(0);
+    axis.mode = properties.mode;
+    if (!ignores_scale(properties, axis.in, axis.out, params.in.dtype))
+      axis.scale = scales[3 - properties.dims + d].value_or(0);
     axis.align_corners = args.align_corners;
   }
   return params;
@@ -140,8 +142,8 @@ struct UpsampleBackward {
     Dims input_size;
     HEARTH_FIELDS(upsample, input_size)
   };
-  static constexpr OpInfo info{.name = kFacts[op].backward,
-                               .node = kFacts[op].backward_node,
+  static constexpr OpInfo info{.name = kProperties[op].backward,
+                               .node = kProperties[op].backward_node,
                                .arguments = "grad_output",
                                .dtypes = dtypes::kFloating};
   static void infer(const Args& args, InferContext& context) {
@@ -149,7 +151,7 @@ struct UpsampleBackward {
                   has_channels_last_strides(context.in(0)));
   }
   static void launch(const Args& args, LaunchContext& context) {
-    UpsampleParams params = params_of(kFacts[op], args.upsample, args.input_size, context);
+    UpsampleParams params = params_of(kProperties[op], args.upsample, args.input_size, context);
     params.transposed = true;
     run_kernel(context.ctx, params);
   }
@@ -163,19 +165,19 @@ template <UpsampleOp op>
 struct Upsample {
   using Args = UpsampleArgs;
   static constexpr OpInfo info{
-      .name = kFacts[op].name,
-      .node = kFacts[op].node,
-      .dtypes = dtypes::kFloating | (kFacts[op].bytes ? 1u << unsigned(kByte) : 0u),
-      .amp = kFacts[op].amp,
+      .name = kProperties[op].name,
+      .node = kProperties[op].node,
+      .dtypes = dtypes::kFloating | (kProperties[op].accepts_uint8 ? 1u << unsigned(kByte) : 0u),
+      .amp = kProperties[op].amp,
       .amp_cpu = Amp::kKeep,
       .shapes = in_slot(0)};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& in = context.in(0);
-    set_in_format(context, 0, upsampled_sizes(args, size_t(kFacts[op].dims), in.sizes()), in.dtype,
-                  has_channels_last_strides(in));
+    set_in_format(context, 0, upsampled_sizes(args, size_t(kProperties[op].dims), in.sizes()),
+                  in.dtype, has_channels_last_strides(in));
   }
   static void launch(const Args& args, LaunchContext& context) {
-    run_kernel(context.ctx, params_of(kFacts[op], args, context.in_impl(0).sizes(), context));
+    run_kernel(context.ctx, params_of(kProperties[op], args, context.in_impl(0).sizes(), context));
   }
   static void grad(const Args& args, GradContext& context) {
     if (!context.needs(0) || !context.grad().defined()) return;
@@ -189,8 +191,8 @@ struct Upsample {
 UpsampleArgs sized_args(const char* op, const Tensor& input, OptionalIntArrayRef output_size,
                         bool align_corners, const std::optional<ArrayRef<double>>& factors) {
   check_defined(op, 0, "input", input);
-  const auto check = [](bool good, const char* rule) {
-    HEARTH_CHECK(good, "Expected static_cast<int64_t>(", rule,
+  const auto check = [](bool holds, const char* rule) {
+    HEARTH_CHECK(holds, "Expected static_cast<int64_t>(", rule,
                  "->size()) == spatial_dimensions to be true, but got false.  (Could this error "
                  "message be improved?  If so, please report an enhancement request to PyTorch.)");
   };
@@ -218,8 +220,8 @@ UpsampleArgs sized_args(const char* op, const Tensor& input, OptionalIntArrayRef
 
 }  // namespace
 
-// The overloads of one name: `more` is `, bool align_corners` or nothing, `align` its value, and
-// `scales` the parameters of the scales whose values follow.
+// The overloads of one name: `more` is `, bool align_corners` or nothing, `align` its value,
+// `scales` the parameters of the scales; the values of the scales follow.
 #define HEARTH_DEFINE_UPSAMPLE(name, op, more, align, scales, ...)                              \
   HEARTH_DEFINE_FUNCTION(                                                                       \
       name, (const Tensor& self, IntArrayRef output_size HEARTH_LIST more, HEARTH_LIST scales), \

@@ -6,26 +6,27 @@ namespace hearth {
 
 Dims infer_sizes(IntArrayRef wanted, int64_t numel) {
   Dims sizes(wanted);
-  int64_t known = 1;
-  int unknown = -1;
-  bool overflow = false;
+  int64_t known_numel = 1;
+  int unknown_dim = -1;
+  bool overflows = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == -1) {
-      HEARTH_CHECK(unknown < 0, "only one dimension can be inferred");
-      unknown = int(d);
+      HEARTH_CHECK(unknown_dim < 0, "only one dimension can be inferred");
+      unknown_dim = int(d);
       continue;
     }
     HEARTH_CHECK(sizes[d] >= 0, "invalid shape dimension ", sizes[d], " at index ", d, " of shape ",
                  wanted);
-    overflow |= __builtin_mul_overflow(known, sizes[d], &known);
+    overflows |= __builtin_mul_overflow(known_numel, sizes[d], &known_numel);
   }
-  const bool fits = !overflow && (unknown < 0 ? known == numel : known > 0 && numel % known == 0);
-  if (!fits && unknown >= 0 && known == 0 && numel == 0)
+  const bool fits = !overflows && (unknown_dim < 0 ? known_numel == numel
+                                                   : known_numel > 0 && numel % known_numel == 0);
+  if (!fits && unknown_dim >= 0 && known_numel == 0 && numel == 0)
     detail::fail<Error>(
         "cannot reshape tensor of 0 elements into shape ", wanted,
         " because the unspecified dimension size -1 can be any value and is ambiguous");
   HEARTH_CHECK(fits, "shape '", wanted, "' is invalid for input of size ", numel);
-  if (unknown >= 0) sizes[size_t(unknown)] = numel / known;
+  if (unknown_dim >= 0) sizes[size_t(unknown_dim)] = numel / known_numel;
   return sizes;
 }
 
@@ -50,8 +51,8 @@ std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArra
   int64_t covered = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
     run *= sizes[d];
-    const bool ends = d == 0 || (sizes[d - 1] != 1 && strides[d - 1] != run * run_stride);
-    if (!ends) continue;
+    const bool ends_run = d == 0 || (sizes[d - 1] != 1 && strides[d - 1] != run * run_stride);
+    if (!ends_run) continue;
     while (next > 0 && (covered < run || wanted[next - 1] == 1)) {
       --next;
       result[next] = covered * run_stride;

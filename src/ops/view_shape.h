@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-/// Fills in a -1; "shape '[2, -1]' is invalid for input of size 5" if the sizes do not fit.
+/// Replaces a -1 by the inferred size; throws "shape '[2, -1]' is invalid for input of size 5".
 Dims infer_sizes(IntArrayRef wanted, int64_t numel);
 
 /// The dimensions as a set; throws if one is repeated.
@@ -19,7 +19,7 @@ constexpr OpInfo view_info(const char* name, const char* node = "") {
   return {.name = name, .node = node, .effect = Effect::kView};
 }
 
-/// Output i of a view op; `offset` counts elements from the input's first one.
+/// Sets output i of a view op; `offset` counts elements from the input's first one.
 inline void set_view(InferContext& context, const Dims& sizes, const Dims& strides, int64_t offset,
                      int i = 0) {
   InferContext::Output& out = context.out(i);

@@ -31,14 +31,14 @@ struct Permute {
   }
 };
 
-/// Exchanges two dimensions; `t` differs by name only.
-template <const OpInfo& facts>
-struct Exchange {
+/// Swaps two dimensions; `t` differs by name only.
+template <const OpInfo& op_info>
+struct SwapDims {
   struct Args {
     int64_t dim0, dim1;
     HEARTH_FIELDS(dim0, dim1)
   };
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static void infer(const Args& args, InferContext& context) {
     Dims sizes(context.in(0).sizes()), strides(context.in(0).strides());
     if (!sizes.empty()) {
@@ -48,7 +48,7 @@ struct Exchange {
     set_view(context, sizes, strides, 0);
   }
   static void grad(const Args& args, GradContext& context) {
-    context.set(0, invoke<Exchange>(args, context.grad()).call());
+    context.set(0, invoke<SwapDims>(args, context.grad()).call());
   }
 };
 constexpr OpInfo kTranspose = view_info("transpose");
@@ -71,10 +71,10 @@ struct Expand {
     Dims sizes = args.sizes, strides(args.sizes.size(), 0);
     const size_t shift = sizes.size() - size_t(in.dim);
     for (size_t d = 0; d < sizes.size(); ++d) {
-      const bool fresh = d < shift;
-      HEARTH_CHECK(!fresh || sizes[d] >= 0, "The expanded size of the tensor (", sizes[d],
+      const bool is_new = d < shift;
+      HEARTH_CHECK(!is_new || sizes[d] >= 0, "The expanded size of the tensor (", sizes[d],
                    ") isn't allowed in a leading, non-existing dimension ", d);
-      if (fresh) continue;
+      if (is_new) continue;
       const int64_t size = in.sizes()[d - shift];
       if (sizes[d] == -1) sizes[d] = size;
       HEARTH_CHECK(size == 1 || size == sizes[d], "The expanded size of the tensor (", sizes[d],
@@ -152,7 +152,8 @@ struct Alias {
   static void grad(const Args&, GradContext& context) { context.set(0, context.grad()); }
 };
 
-/// The memory in another dtype: the last dimension and the others' strides change with its size.
+/// The memory in another dtype. The size of the last dimension and the strides of the others are
+/// scaled by the ratio of the element sizes.
 struct ViewDtype {
   struct Args {
     ScalarType dtype;
@@ -161,13 +162,13 @@ struct ViewDtype {
   static constexpr OpInfo info{
       .name = "view_dtype", .effect = Effect::kView, .non_differentiable = out_slot(0)};
   static void infer(const Args& args, InferContext& context) {
-    const int64_t from = int64_t(element_size(context.in(0).dtype)),
-                  to = int64_t(element_size(args.dtype));
+    const int64_t old_size = int64_t(element_size(context.in(0).dtype)),
+                  new_size = int64_t(element_size(args.dtype));
     Dims sizes(context.in(0).sizes()), strides(context.in(0).strides());
-    for (size_t d = 0; from != to && d < sizes.size(); ++d) {
-      const bool last = d + 1 == sizes.size();
-      int64_t& value = last ? sizes[d] : strides[d];
-      value = value * from / to;
+    for (size_t d = 0; old_size != new_size && d < sizes.size(); ++d) {
+      const bool is_last = d + 1 == sizes.size();
+      int64_t& value = is_last ? sizes[d] : strides[d];
+      value = value * old_size / new_size;
     }
     set_view(context, sizes, strides, 0);
     context.out().dtype = args.dtype;
@@ -175,23 +176,23 @@ struct ViewDtype {
 };
 
 Tensor view_as_dtype(const Tensor& self, ScalarType dtype) {
-  const int64_t from = self.element_size(), to = int64_t(element_size(dtype));
-  const std::string what = detail::str(" to view ", name_of(self.scalar_type()), " as ",
-                                       name_of(dtype), " (different element sizes)");
-  if (from != to) {
-    HEARTH_CHECK(self.dim() > 0, "self.dim() cannot be 0", what);
-    HEARTH_CHECK(self.stride(-1) == 1, "self.stride(-1) must be 1", what, ", but got ",
+  const int64_t old_size = self.element_size(), new_size = int64_t(element_size(dtype));
+  const std::string operation = detail::str(" to view ", name_of(self.scalar_type()), " as ",
+                                            name_of(dtype), " (different element sizes)");
+  if (old_size != new_size) {
+    HEARTH_CHECK(self.dim() > 0, "self.dim() cannot be 0", operation);
+    HEARTH_CHECK(self.stride(-1) == 1, "self.stride(-1) must be 1", operation, ", but got ",
                  self.stride(-1));
   }
-  if (from < to) {
-    const int64_t ratio = to / from;
-    HEARTH_CHECK(self.size(-1) % ratio == 0, "self.size(-1) must be divisible by ", ratio, what,
-                 ", but got ", self.size(-1));
+  if (old_size < new_size) {
+    const int64_t ratio = new_size / old_size;
+    HEARTH_CHECK(self.size(-1) % ratio == 0, "self.size(-1) must be divisible by ", ratio,
+                 operation, ", but got ", self.size(-1));
     HEARTH_CHECK(self.storage_offset() % ratio == 0, "self.storage_offset() must be divisible by ",
-                 ratio, what, ", but got ", self.storage_offset());
+                 ratio, operation, ", but got ", self.storage_offset());
     for (int64_t d = 0; d + 1 < self.dim(); ++d)
       HEARTH_CHECK(self.stride(d) % ratio == 0, "self.stride(", d, ") must be divisible by ", ratio,
-                   what, ", but got ", self.stride(d));
+                   operation, ", but got ", self.stride(d));
   }
   return invoke<ViewDtype>({dtype}, self).call();
 }
@@ -214,13 +215,14 @@ Tensor permute_checked(const Tensor& self, IntArrayRef dims) {
 Tensor t_checked(const Tensor& self) {
   HEARTH_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
                self.dim(), "D");
-  return invoke<Exchange<kT>>({0, self.dim() == 2 ? 1 : 0}, self).call();
+  return invoke<SwapDims<kT>>({0, self.dim() == 2 ? 1 : 0}, self).call();
 }
 
 Tensor reshape_checked(const Tensor& self, IntArrayRef size) {
   const Dims sizes = infer_sizes(size, self.numel());
-  const bool viewable = view_strides(self.sizes(), self.strides(), sizes).has_value();
-  return invoke<Reshaped>({sizes}, viewable ? self : self.clone(MemoryFormat::Contiguous)).call();
+  const bool is_viewable = view_strides(self.sizes(), self.strides(), sizes).has_value();
+  return invoke<Reshaped>({sizes}, is_viewable ? self : self.clone(MemoryFormat::Contiguous))
+      .call();
 }
 
 Tensor flatten_checked(const Tensor& self, int64_t start, int64_t end) {
@@ -246,7 +248,7 @@ Tensor flatten_checked(const Tensor& self, int64_t start, int64_t end) {
 HEARTH_DEFINE_METHOD(Tensor, permute, (IntArrayRef dims), permute_checked(self, dims))
 HEARTH_DEFINE_METHOD(
     Tensor, transpose, (int64_t dim0, int64_t dim1),
-    invoke<Exchange<kTranspose>>({wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())}, self)
+    invoke<SwapDims<kTranspose>>({wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())}, self)
         .call())
 HEARTH_DEFINE_METHOD(Tensor, t, (), t_checked(self))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, expand, (IntArrayRef size, bool),

@@ -1,4 +1,4 @@
-// Views of a part of a tensor: one function `narrow` serves infer and the derivative.
+// Views of a part (a window) of a tensor: one function `narrow` serves infer and the derivative.
 #pragma once
 
 #include <algorithm>
@@ -48,9 +48,9 @@ inline View geometry_of(const TensorImpl& impl) {
 template <class Op>
 void infer_window(const typename Op::Args& args, InferContext& context, int output = 0) {
   View view = geometry_of(context.in(0));
-  const int64_t moved = Op::narrow(args, view);
+  const int64_t offset = Op::narrow(args, view);
   set_view(context, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
-           Dims(IntArrayRef(view.strides, size_t(view.dim))), moved, output);
+           Dims(IntArrayRef(view.strides, size_t(view.dim))), offset, output);
 }
 
 template <class Op>
@@ -64,12 +64,12 @@ inline int64_t advance(View& view, int64_t elements) {
   return elements;
 }
 
-inline void recount(View& view) {
+inline void update_numel(View& view) {
   view.numel = 1;
   for (int d = 0; d < view.dim; ++d) view.numel *= view.sizes[d];
 }
 
-/// Drops a dimension of a View.
+/// Removes a dimension of a View.
 inline void remove_dim(View& view, int dim) {
   for (int d = dim + 1; d < view.dim; ++d) {
     view.sizes[d - 1] = view.sizes[d];
@@ -78,11 +78,11 @@ inline void remove_dim(View& view, int dim) {
   --view.dim;
 }
 
-/// The part [start, start + length) of dimension dim.
+/// Views [start, start + length) of dimension dim.
 inline View narrowed(View view, int64_t dim, int64_t start, int64_t length) {
   advance(view, start * view.strides[dim]);
   view.sizes[dim] = length;
-  recount(view);
+  update_numel(view);
   return view;
 }
 

@@ -1,4 +1,4 @@
-// Views of a part of a tensor's memory, alone and in groups.
+// select, slice, as_strided, split, unbind and other views of a part of a tensor.
 #include <algorithm>
 
 #include "hearth/autograd.h"
@@ -8,7 +8,7 @@ namespace hearth {
 
 namespace {
 
-/// The gradient of one of several views.
+/// The gradient of output i, or zeros if backward computed none.
 Tensor gradient_or_zeros(const GradContext& context, int i, const Dims& sizes) {
   if (context.grad(i).defined()) return context.grad(i);
   return zeros(sizes, TensorOptions(context.in_dtype(0)).device(context.in_device(0)));
@@ -22,10 +22,10 @@ struct Select {
   static constexpr OpInfo info = view_info("select");
   static constexpr const char* kBackwardName = "select_backward";
   static int64_t narrow(const Args& args, View& view) {
-    const int64_t moved = advance(view, args.index * view.strides[args.dim]);
+    const int64_t offset = advance(view, args.index * view.strides[args.dim]);
     remove_dim(view, int(args.dim));
-    recount(view);
-    return moved;
+    update_numel(view);
+    return offset;
   }
   static void infer(const Args& args, InferContext& context) {
     infer_window<Select>(args, context);
@@ -43,11 +43,11 @@ struct Slice {
   static constexpr OpInfo info = view_info("slice");
   static constexpr const char* kBackwardName = "slice_backward";
   static int64_t narrow(const Args& args, View& view) {
-    const int64_t moved = args.length > 0 ? advance(view, args.start * view.strides[args.dim]) : 0;
+    const int64_t offset = args.length > 0 ? advance(view, args.start * view.strides[args.dim]) : 0;
     view.sizes[args.dim] = args.length;
     view.strides[args.dim] *= args.step;
-    recount(view);
-    return moved;
+    update_numel(view);
+    return offset;
   }
   static void infer(const Args& args, InferContext& context) { infer_window<Slice>(args, context); }
   static void grad(const Args& args, GradContext& context) { grad_of_window<Slice>(args, context); }
@@ -63,13 +63,13 @@ int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
   return span;
 }
 
-/// For each element of `memory`, the number of elements of the input that lie there, at least 1.
+/// For each element of `memory`, the number of elements of the input that share it, at least 1.
 Tensor element_counts(const TensorImpl& in, const Tensor& memory, int64_t first) {
-  const Tensor places = arange(memory.numel(), TensorOptions(kLong).device(memory.device()))
-                            .as_strided(in.sizes(), in.strides(), -first)
-                            .reshape({-1});
+  const Tensor memory_indices = arange(memory.numel(), TensorOptions(kLong).device(memory.device()))
+                                    .as_strided(in.sizes(), in.strides(), -first)
+                                    .reshape({-1});
   const Tensor counts = zeros(memory.sizes(), memory.options());
-  return counts.scatter_add(0, places, ones(places.sizes(), memory.options()))
+  return counts.scatter_add(0, memory_indices, ones(memory_indices.sizes(), memory.options()))
       .maximum(ones({}, memory.options()));
 }
 
@@ -80,10 +80,10 @@ bool has_no_overlap(const Dims& sizes, const Dims& strides) {
     if (sizes[d] != 1) order.push_back(int64_t(d));
   std::sort(order.begin(), order.end(),
             [&](int64_t a, int64_t b) { return strides[size_t(a)] < strides[size_t(b)]; });
-  int64_t reach = 0;  // the last offset of the dimensions so far
+  int64_t max_offset = 0;  // of the dimensions so far
   for (int64_t d : order) {
-    if (strides[size_t(d)] <= reach) return false;
-    reach += (sizes[size_t(d)] - 1) * strides[size_t(d)];
+    if (strides[size_t(d)] <= max_offset) return false;
+    max_offset += (sizes[size_t(d)] - 1) * strides[size_t(d)];
   }
   return true;
 }
@@ -98,7 +98,8 @@ struct AsStrided {
   static void infer(const Args& args, InferContext& context) {
     set_view(context, args.sizes, args.strides, args.offset);
   }
-  /// Adds each element to its place in memory, and reads the memory through the input's strides.
+  /// Adds each element of the gradient to its element of memory, and reads the memory through the
+  /// input's strides.
   static void grad(const Args& args, GradContext& context) {
     const TensorImpl& in = context.in_shape(0);
     const int64_t first = std::min<int64_t>(args.offset, 0);
@@ -108,11 +109,11 @@ struct AsStrided {
     if (has_no_overlap(args.sizes, args.strides)) {
       memory.as_strided(args.sizes, args.strides, args.offset - first).copy_(context.grad());
     } else {
-      const Tensor places =
+      const Tensor memory_indices =
           arange(end - first, TensorOptions(kLong).device(context.grad().device()))
               .as_strided(args.sizes, args.strides, args.offset - first)
               .reshape({-1});
-      memory = memory.scatter_add(0, places, context.grad().reshape({-1}));
+      memory = memory.scatter_add(0, memory_indices, context.grad().reshape({-1}));
     }
     if (!in.has(kDense)) memory = memory.div(element_counts(in, memory, first));
     context.set(0, memory.as_strided(in.sizes(), in.strides(), -first));
@@ -134,8 +135,8 @@ Tensor slice_checked(const Tensor& self, int64_t dim, std::optional<int64_t> fir
   HEARTH_CHECK(step > 0, "slice step must be positive");
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.size(dim);
-  const auto clamp = [size](int64_t at, int64_t low) {
-    return std::clamp(at < 0 ? at + size : at, low, std::max(size, low));
+  const auto clamp = [size](int64_t index, int64_t low) {
+    return std::clamp(index < 0 ? index + size : index, low, std::max(size, low));
   };
   const int64_t start = clamp(first.value_or(0), 0);
   const int64_t stop = clamp(last.value_or(size), start);
@@ -169,14 +170,14 @@ Tensor as_strided_checked(const Tensor& self, IntArrayRef size, IntArrayRef stri
 }
 
 /// Consecutive slices along a dimension.
-template <const OpInfo& facts>
+template <const OpInfo& op_info>
 struct Split {
   struct Args {
     int64_t dim;
     std::vector<int64_t> lengths;
     HEARTH_FIELDS(dim, lengths)
   };
-  static constexpr OpInfo info = facts;
+  static constexpr OpInfo info = op_info;
   static void infer(const Args& args, InferContext& context) {
     int64_t start = 0;
     for (size_t i = 0; i < args.lengths.size(); ++i) {
@@ -198,7 +199,7 @@ constexpr OpInfo kSplit = {.name = "split", .effect = Effect::kView, .outputs = 
 constexpr OpInfo kSplitWithSizes = {
     .name = "split_with_sizes", .effect = Effect::kView, .outputs = 0};
 
-/// All selects along a dimension.
+/// A select for each index of a dimension.
 struct Unbind {
   using Args = DimArgs;
   static constexpr OpInfo info{.name = "unbind", .effect = Effect::kView, .outputs = 0};
@@ -247,7 +248,8 @@ std::vector<Tensor> split_evenly(const Tensor& self, int64_t width, int64_t dim)
                "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   dim = wrap_dim(dim, self.dim());
   std::vector<int64_t> sizes;
-  for (int64_t left = size; left > 0; left -= width) sizes.push_back(std::min(width, left));
+  for (int64_t remaining = size; remaining > 0; remaining -= width)
+    sizes.push_back(std::min(width, remaining));
   if (sizes.empty()) sizes.push_back(0);
   return invoke<Split<kSplit>>({dim, std::move(sizes)}, self).all();
 }

@@ -211,7 +211,7 @@ TEST(Values, SizesThatOverflowThrow) {
     EXPECT_EQ(error_of([&] {
                 cat({huge, huge, huge, huge, ones({2}, options)});
               }),
-              "cat(): the sizes of dimension 0 add up to more than fits int64");
+              "cat(): the sum of the sizes of dimension 0 overflows int64");
     EXPECT_EQ(error_of([&] {
                 zeros({0, INT64_MAX / 2, 8}, options).flatten(1);
               }),
