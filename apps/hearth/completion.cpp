@@ -11,9 +11,9 @@ std::string joined(const std::vector<std::string>& words) { return CLI::detail::
 
 /// Puts `prefix` before each of the characters.
 std::string escaped(std::string text, const std::string& characters, const std::string& prefix) {
-  for (size_t at = 0; (at = text.find_first_of(characters, at)) != std::string::npos;
-       at += prefix.size() + 1)
-    text.insert(at, prefix);
+  for (size_t i = 0; (i = text.find_first_of(characters, i)) != std::string::npos;
+       i += prefix.size() + 1)
+    text.insert(i, prefix);
   return text;
 }
 

@@ -24,13 +24,13 @@ ImageSets read(const std::string& folder) {
   ImageSets sets{{train.images(), train.targets()}, {test.images(), test.targets()}, 0};
   for (const Images* set : {&sets.train, &sets.test})
     HEARTH_CHECK(set->count() > 0, "the dataset in '", folder, "' has no images");
-  const std::string trained = size_text(sets.train), tested = size_text(sets.test);
-  HEARTH_CHECK(trained == tested, "the images of '", folder, "/train-images-idx3-ubyte' are ",
-               trained, ", but those of '", folder, "/t10k-images-idx3-ubyte' are ", tested);
+  const std::string train_size = size_text(sets.train), test_size = size_text(sets.test);
+  HEARTH_CHECK(train_size == test_size, "the images of '", folder, "/train-images-idx3-ubyte' are ",
+               train_size, ", but those of '", folder, "/t10k-images-idx3-ubyte' are ", test_size);
   sets.classes = train.targets().max().template item<int64_t>() + 1;
-  const int64_t tested_classes = test.targets().max().template item<int64_t>() + 1;
-  HEARTH_CHECK(tested_classes <= sets.classes, "the labels of '", folder,
-               "/t10k-labels-idx1-ubyte' go up to ", tested_classes - 1, ", but those of '", folder,
+  const int64_t test_classes = test.targets().max().template item<int64_t>() + 1;
+  HEARTH_CHECK(test_classes <= sets.classes, "the labels of '", folder,
+               "/t10k-labels-idx1-ubyte' go up to ", test_classes - 1, ", but those of '", folder,
                "/train-labels-idx1-ubyte' only to ", sets.classes - 1);
   return sets;
 }
