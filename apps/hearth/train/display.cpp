@@ -66,15 +66,16 @@ std::string left_text(const Display::Status& status) {
 
 }  // namespace
 
-Display::Display() : on_terminal_(isatty(STDERR_FILENO) == 1), shown_(Clock::now()) {}
+Display::Display() : on_terminal_(isatty(STDERR_FILENO) == 1), last_shown_(Clock::now()) {}
 Display::~Display() { clear(); }
 
 bool Display::is_due() const {
-  return Clock::now() - shown_ >= (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
+  return Clock::now() - last_shown_ >=
+         (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
 }
 
 void Display::show(const Status& status) {
-  shown_ = Clock::now();
+  last_shown_ = Clock::now();
   if (!on_terminal_) {
     line(joined(status.title, numbers_of(status), left_text(status)));
     return;

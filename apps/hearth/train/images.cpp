@@ -36,9 +36,9 @@ ImageSets read(const std::string& folder) {
 }
 
 std::string checksum_of(const Tensor& tensor) {
-  const Tensor plain = tensor.contiguous();
+  const Tensor contiguous = tensor.contiguous();
   char text[16];
-  std::snprintf(text, sizeof text, "%08x", io::crc32(plain.data_ptr(), plain.nbytes()));
+  std::snprintf(text, sizeof text, "%08x", io::crc32(contiguous.data_ptr(), contiguous.nbytes()));
   return text;
 }
 
@@ -106,7 +106,7 @@ ImageSets load_images(const std::string& source, std::optional<int64_t> limit) {
   const DataSet* set = find_named(kDataSets, source);
   ImageSets sets = set ? set->load() : read<data::datasets::MNIST>(source);
   if (limit)
-    for (Images* part : {&sets.train, &sets.test}) *part = part->first(*limit);
+    for (Images* images : {&sets.train, &sets.test}) *images = images->first(*limit);
   sets.checksums = {{"training_images", checksum_of(sets.train.images())},
                     {"training_labels", checksum_of(sets.train.labels())},
                     {"test_images", checksum_of(sets.test.images())},
