@@ -5,9 +5,9 @@
 
 #include "hearth/hearth.h"
 
-// Times one epoch of Fashion-MNIST, shuffled and normalised, in batches of 100 by two workers: by
-// examples, and without them (datasets::BatchedTensors). peer/data.sh compares the times with the
-// DataLoader of PyTorch. Prints "name best median" in microseconds per batch.
+// Times one epoch of Fashion-MNIST, shuffled and normalised, in batches of 100 by two workers: with
+// one tensor per example, and with whole batches (datasets::BatchedTensors). peer/data.sh compares
+// the times with the DataLoader of PyTorch. Prints "name best median" in microseconds per batch.
 
 namespace {
 
@@ -40,7 +40,7 @@ int main() {
   const transforms::Normalize<> normalize({0.286}, {0.353});
   report("examples", datasets::FashionMNIST(images).map(normalize).map(transforms::Stack<>()),
          examples);
-  // The peer of "tensors" indexes whole batches, too.
+  // One measurement under two names: peer/data.py has a different measurement for each.
   for (const char* name : {"batches", "tensors"})
     report(name, images.batched().map(transforms::WholeBatch(normalize)), examples);
 }

@@ -1,8 +1,8 @@
 // Times operators and training steps on the first GPU, in microseconds per call.
-// tools/gpu_peer.py times the same in PyTorch, and tools/gpu_check.sh prints both. A row that fails
-// prints its error, and the next row runs. Some CUDA errors make the process unusable, so
-// gpu_check.sh runs each group in a process of its own. `bench_gpu --groups` lists the groups;
-// HEARTH_BENCH_SMALL=1 makes all sizes small, for a quick test of the program.
+// tools/gpu_peer.py times the same calls in PyTorch, and tools/gpu_check.sh prints both times. A
+// row that fails prints its error, and the next row runs. Some CUDA errors make the process
+// unusable, so gpu_check.sh runs each group in a process of its own. `bench_gpu --groups` lists the
+// groups; HEARTH_BENCH_SMALL=1 makes all sizes small, for a quick test of the program.
 
 #include <algorithm>
 #include <cmath>
@@ -19,9 +19,9 @@ namespace {
 using namespace hearth;
 
 const bool is_small = std::getenv("HEARTH_BENCH_SMALL") != nullptr;
-/// `full`, or `full` / `part` under HEARTH_BENCH_SMALL.
-int64_t size(int64_t full, int64_t part = 64) {
-  return is_small ? std::max<int64_t>(full / part, 2) : full;
+/// `full`, or `full` / `divisor` under HEARTH_BENCH_SMALL.
+int64_t size(int64_t full, int64_t divisor = 64) {
+  return is_small ? std::max<int64_t>(full / divisor, 2) : full;
 }
 
 /// Microseconds per call, measured by CUDA events around many calls; the best of five rounds.
@@ -56,9 +56,7 @@ void report(const std::string& name, const std::function<void()>& call) {
 }
 
 TensorOptions on_gpu(ScalarType dtype = kFloat) { return TensorOptions(kCUDA).dtype(dtype); }
-Tensor random_words(int64_t below, IntArrayRef sizes) {
-  return randint(below, sizes, on_gpu(kLong));
-}
+Tensor random_indices(int64_t end, IntArrayRef sizes) { return randint(end, sizes, on_gpu(kLong)); }
 
 void pointwise(ScalarType dtype, const std::string& suffix) {
   const int64_t large = size(int64_t{1} << 26), side = size(8192, 8);
@@ -101,8 +99,8 @@ void products(ScalarType dtype, const std::string& suffix) {
 }
 
 /// Times a call without gradients, then the same call with its backward pass.
-void both_ways(const std::string& name, const std::string& suffix,
-               const std::vector<Tensor>& leaves, const std::function<Tensor()>& call) {
+void forward_and_backward(const std::string& name, const std::string& suffix,
+                          const std::vector<Tensor>& leaves, const std::function<Tensor()>& call) {
   report(name + suffix, [&] {
     const NoGradGuard off;
     call();
@@ -122,38 +120,42 @@ Tensor leaf(IntArrayRef sizes, ScalarType dtype) {
 void layers(ScalarType dtype, const std::string& suffix) {
   const int64_t rows = size(8192, 8), width = size(1024, 8), words = size(50257, 16);
   const Tensor x = leaf({rows, width}, dtype), w = leaf({width}, dtype), b = leaf({width}, dtype);
-  both_ways("softmax", suffix, {x}, [&] { return softmax(x, 1); });
-  both_ways("layer_norm", suffix, {x, w, b}, [&] { return layer_norm(x, {width}, w, b); });
-  both_ways("rms_norm", suffix, {x, w}, [&] { return rms_norm(x, {width}, w, 1e-5); });
+  forward_and_backward("softmax", suffix, {x}, [&] { return softmax(x, 1); });
+  forward_and_backward("layer_norm", suffix, {x, w, b},
+                       [&] { return layer_norm(x, {width}, w, b); });
+  forward_and_backward("rms_norm", suffix, {x, w}, [&] { return rms_norm(x, {width}, w, 1e-5); });
   const Tensor logits = leaf({size(2048, 16), words}, dtype);
-  const Tensor target = random_words(words, {logits.size(0)});
-  both_ways("cross_entropy", suffix, {logits}, [&] { return cross_entropy_loss(logits, target); });
-  const Tensor table = leaf({words, width}, dtype), ids = random_words(words, {rows});
-  both_ways("embedding", suffix, {table}, [&] { return embedding(table, ids); });
-  const Tensor image = leaf({size(64, 16), 64, 56, 56}, dtype), channel = leaf({64}, dtype),
+  const Tensor target = random_indices(words, {logits.size(0)});
+  forward_and_backward("cross_entropy", suffix, {logits},
+                       [&] { return cross_entropy_loss(logits, target); });
+  const Tensor table = leaf({words, width}, dtype), ids = random_indices(words, {rows});
+  forward_and_backward("embedding", suffix, {table}, [&] { return embedding(table, ids); });
+  const Tensor image = leaf({size(64, 16), 64, 56, 56}, dtype), scale = leaf({64}, dtype),
                shift = leaf({64}, dtype);
-  both_ways("batch_norm", suffix, {image, channel, shift},
-            [&] { return batch_norm(image, channel, shift, {}, {}, true, 0.1, 1e-5, true); });
-  both_ways("group_norm", suffix, {image, channel, shift},
-            [&] { return group_norm(image, 8, channel, shift); });
-  both_ways("max_pool2d", suffix, {image}, [&] { return max_pool2d(image, 3, 2, 1); });
-  both_ways("avg_pool2d", suffix, {image}, [&] { return avg_pool2d(image, 2); });
+  forward_and_backward("batch_norm", suffix, {image, scale, shift}, [&] {
+    return batch_norm(image, scale, shift, {}, {}, true, 0.1, 1e-5, true);
+  });
+  forward_and_backward("group_norm", suffix, {image, scale, shift},
+                       [&] { return group_norm(image, 8, scale, shift); });
+  forward_and_backward("max_pool2d", suffix, {image}, [&] { return max_pool2d(image, 3, 2, 1); });
+  forward_and_backward("avg_pool2d", suffix, {image}, [&] { return avg_pool2d(image, 2); });
 }
 
 void convolutions(ScalarType dtype, const std::string& suffix) {
   const int64_t n = size(64, 16);
   const Tensor image = leaf({n, 64, 56, 56}, dtype),
-               last = randn({n, 64, 56, 56}, on_gpu(dtype))
-                          .contiguous(MemoryFormat::ChannelsLast)
-                          .requires_grad_();
+               channels_last = randn({n, 64, 56, 56}, on_gpu(dtype))
+                                   .contiguous(MemoryFormat::ChannelsLast)
+                                   .requires_grad_();
   const Tensor w3 = leaf({64, 64, 3, 3}, dtype), w1 = leaf({256, 64, 1, 1}, dtype),
                depth = leaf({64, 1, 3, 3}, dtype), bias = leaf({64}, dtype);
-  both_ways("conv2d 3x3", suffix, {image, w3, bias}, [&] { return conv2d(image, w3, bias, 1, 1); });
-  both_ways("conv2d 3x3, channels last", suffix, {last, w3, bias},
-            [&] { return conv2d(last, w3, bias, 1, 1); });
-  both_ways("conv2d 1x1", suffix, {image, w1}, [&] { return conv2d(image, w1); });
-  both_ways("conv2d depthwise", suffix, {image, depth},
-            [&] { return conv2d(image, depth, {}, 1, 1, 1, 64); });
+  forward_and_backward("conv2d 3x3", suffix, {image, w3, bias},
+                       [&] { return conv2d(image, w3, bias, 1, 1); });
+  forward_and_backward("conv2d 3x3, channels last", suffix, {channels_last, w3, bias},
+                       [&] { return conv2d(channels_last, w3, bias, 1, 1); });
+  forward_and_backward("conv2d 1x1", suffix, {image, w1}, [&] { return conv2d(image, w1); });
+  forward_and_backward("conv2d depthwise", suffix, {image, depth},
+                       [&] { return conv2d(image, depth, {}, 1, 1, 1, 64); });
 }
 
 /// softmax(q kᵀ / √d) v, composed of single operators.
@@ -165,7 +167,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
 void attention_rows(ScalarType dtype, const std::string& suffix) {
   const std::vector<int64_t> sizes{size(8, 4), size(16, 8), size(1024, 16), 64};
   const Tensor q = leaf(sizes, dtype), k = leaf(sizes, dtype), v = leaf(sizes, dtype);
-  both_ways("attention", suffix, {q, k, v}, [&] { return attention(q, k, v); });
+  forward_and_backward("attention", suffix, {q, k, v}, [&] { return attention(q, k, v); });
 }
 
 void order(ScalarType, const std::string&) {
@@ -179,14 +181,15 @@ void order(ScalarType, const std::string&) {
   report("nonzero", [&, sparse = lines > 2] { nonzero(sparse); });
   report("randperm", [&] { randperm(large, on_gpu(kLong)); });
   const int64_t rows = size(100000), count = size(8192);
-  const Tensor table = randn({rows, 256}, on_gpu()), part = randn({count, 256}, on_gpu());
-  const Tensor index = random_words(rows, {count, 256}), places = random_words(rows, {count});
+  const Tensor table = randn({rows, 256}, on_gpu()), rows_to_add = randn({count, 256}, on_gpu());
+  const Tensor index = random_indices(rows, {count, 256}),
+               row_indices = random_indices(rows, {count});
   const Tensor sum = zeros({rows, 256}, on_gpu());
   report("gather", [&] { gather(table, 0, index); });
-  report("index_select", [&] { table.index_select(0, places); });
-  report("scatter_add", [&] { scatter_add(sum, 0, index, part); });
-  report("index_add", [&] { sum.index_add(0, places, part); });
-  report("index_put_ accumulate", [&] { sum.index_put_({places}, part, true); });
+  report("index_select", [&] { table.index_select(0, row_indices); });
+  report("scatter_add", [&] { scatter_add(sum, 0, index, rows_to_add); });
+  report("index_add", [&] { sum.index_add(0, row_indices, rows_to_add); });
+  report("index_put_ accumulate", [&] { sum.index_put_({row_indices}, rows_to_add, true); });
 }
 
 void small(ScalarType, const std::string&) {
@@ -231,7 +234,7 @@ void mlp_step(const std::string& suffix) {
   nn::Sequential net(nn::Linear(784, wide), nn::ReLU(), nn::Linear(wide, wide), nn::ReLU(),
                      nn::Linear(wide, 10));
   net->to(kCUDA);
-  const Tensor x = randn({n, 784}, on_gpu()), target = random_words(10, {n});
+  const Tensor x = randn({n, 784}, on_gpu()), target = random_indices(10, {n});
   step_row("MLP step" + suffix, net->parameters(),
            [&] { return cross_entropy_loss(net->forward(x), target); });
 }
@@ -251,7 +254,7 @@ void cnn_step(const std::string& suffix) {
   net->push_back(nn::Flatten());
   net->push_back(nn::Linear(256, 10));
   net->to(kCUDA);
-  const Tensor x = randn({n, 3, 32, 32}, on_gpu()), target = random_words(10, {n});
+  const Tensor x = randn({n, 3, 32, 32}, on_gpu()), target = random_indices(10, {n});
   step_row("CNN step" + suffix, net->parameters(),
            [&] { return cross_entropy_loss(net->forward(x), target); });
 }
@@ -272,9 +275,10 @@ struct BlockImpl : nn::Module {
         second(register_module("second", nn::LayerNorm(nn::LayerNormOptions({width})))) {}
   Tensor forward(const Tensor& x) {
     const int64_t n = x.size(0), length = x.size(1);
-    const Tensor all =
+    const Tensor qkv_heads =
         qkv(first(x)).view({n, length, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
-    const Tensor mixed = attention(all.select(0, 0), all.select(0, 1), all.select(0, 2));
+    const Tensor mixed =
+        attention(qkv_heads.select(0, 0), qkv_heads.select(0, 1), qkv_heads.select(0, 2));
     const Tensor y = x + out(mixed.transpose(1, 2).reshape({n, length, width}));
     return y + down(gelu(up(second(y))));
   }
@@ -286,14 +290,15 @@ void transformer_step(const std::string& suffix) {
   nn::Embedding table(words, width);
   nn::Sequential blocks(Block(width, size(12, 6)), Block(width, size(12, 6)));
   nn::Linear head(width, words);
-  for (nn::Module* part :
+  for (nn::Module* module :
        {static_cast<nn::Module*>(table.get()), static_cast<nn::Module*>(blocks.get()),
         static_cast<nn::Module*>(head.get())})
-    part->to(kCUDA);
+    module->to(kCUDA);
   std::vector<Tensor> parameters = table->parameters();
   for (const auto& more : {blocks->parameters(), head->parameters()})
     parameters.insert(parameters.end(), more.begin(), more.end());
-  const Tensor ids = random_words(words, {n, length}), target = random_words(words, {n * length});
+  const Tensor ids = random_indices(words, {n, length}),
+               target = random_indices(words, {n * length});
   step_row("transformer step" + suffix, parameters, [&] {
     return cross_entropy_loss(head(blocks->forward(table(ids))).flatten(0, 1), target);
   });
@@ -309,7 +314,7 @@ void steps(ScalarType dtype, const std::string& suffix) {
 struct Group {
   const char* name;
   void (*run)(ScalarType, const std::string&);
-  bool both;  // in float32 and in bfloat16
+  bool has_bfloat16;  // runs in bfloat16 after float32
 };
 constexpr Group kGroups[] = {{"pointwise", pointwise, true},
                              {"reductions", reductions, true},
@@ -324,7 +329,7 @@ constexpr Group kGroups[] = {{"pointwise", pointwise, true},
 
 void run_group(const Group& group) {
   for (const ScalarType dtype : {kFloat, kBFloat16}) {
-    if (dtype == kBFloat16 && !group.both) continue;
+    if (dtype == kBFloat16 && !group.has_bfloat16) continue;
     try {
       group.run(dtype, dtype == kFloat ? "" : ", bfloat16");
     } catch (const std::exception& error) {  // from building the inputs, outside report()

@@ -11,7 +11,7 @@
 #include "hearth/hearth.h"
 
 // Times one step of each optimizer, and the clipping of gradients, over the parameters of ResNet-50
-// and over 200 small tensors; LBFGS trains a small network; peer/optim.sh compares the times with
+// and over 200 small tensors; LBFGS trains a small network. peer/optim.sh compares the times with
 // PyTorch's. Prints "name best median" in microseconds. The argument is the number of threads.
 
 namespace {
@@ -31,7 +31,7 @@ void add_convolution(Tensors& params, int64_t in, int64_t out, int64_t kernel) {
   add(params, {out});
 }
 
-/// 161 tensors, 25.6 million elements.
+/// The parameters of ResNet-50: 161 tensors, 25.6 million elements.
 Tensors resnet50() {
   Tensors params;
   add_convolution(params, 3, 64, 7);
@@ -59,25 +59,25 @@ Tensors small_tensors() {
   return params;
 }
 
-double time_of(const std::function<void()>& f) {
+double microseconds_of(const std::function<void()>& call) {
   const auto start = std::chrono::steady_clock::now();
-  f();
+  call();
   const auto end = std::chrono::steady_clock::now();
   return std::chrono::duration<double, std::micro>(end - start).count();
 }
 
-void report(const std::string& name, const std::function<void()>& f, int rounds) {
-  for (int i = 0; i < 3; ++i) time_of(f);
+void report(const std::string& name, const std::function<void()>& call, int rounds) {
+  for (int i = 0; i < 3; ++i) microseconds_of(call);
   std::vector<double> times;
-  for (int i = 0; i < rounds; ++i) times.push_back(time_of(f));
+  for (int i = 0; i < rounds; ++i) times.push_back(microseconds_of(call));
   std::sort(times.begin(), times.end());
   std::printf("%-16s %10.1f %10.1f\n", name.c_str(), times.front(), times[times.size() / 2]);
 }
 
-void report_all(const std::string& list, const Tensors& params, int rounds) {
+void report_all(const std::string& prefix, const Tensors& params, int rounds) {
   const auto run = [&](const char* name, std::unique_ptr<Optimizer> optimizer) {
     report(
-        list + "_" + name, [&] { optimizer->step(); }, rounds);
+        prefix + "_" + name, [&] { optimizer->step(); }, rounds);
   };
   run("sgd", std::make_unique<SGD>(params, SGDOptions(1e-6)));
   run("momentum", std::make_unique<SGD>(params, SGDOptions(1e-6).momentum(0.9).weight_decay(1e-4)));
@@ -93,10 +93,10 @@ void report_all(const std::string& list, const Tensors& params, int rounds) {
   run("rprop", std::make_unique<Rprop>(params, RpropOptions(1e-6)));
   run("adafactor", std::make_unique<Adafactor>(params, AdafactorOptions(1e-6)));
   report(
-      list + "_clip_norm", [&] { hearth::nn::utils::clip_grad_norm_(params, 1e9); }, rounds);
+      prefix + "_clip_norm", [&] { hearth::nn::utils::clip_grad_norm_(params, 1e9); }, rounds);
 }
 
-/// Two layers, 256 -> 256 -> 10, on 128 examples, trained by L-BFGS; one step has 20 iterations.
+/// Times L-BFGS on two layers, 256 -> 256 -> 10, and 128 examples; one step has 20 iterations.
 void report_lbfgs(const char* name, const LBFGSOptions& options) {
   hearth::manual_seed(0);
   hearth::nn::Sequential net(hearth::nn::Linear(256, 256), hearth::nn::Tanh(),
@@ -114,7 +114,8 @@ void report_lbfgs(const char* name, const LBFGSOptions& options) {
   report(name, step, 15);
 }
 
-/// The vectors of L-BFGS alone: a million parameters whose gradients cost next to nothing.
+/// Times only the vector operations of L-BFGS: the gradients of a million parameters cost next to
+/// nothing.
 void report_lbfgs_vectors() {
   const Tensor param = hearth::zeros({1'000'000}).requires_grad_();
   param.mutable_grad() = hearth::randn({1'000'000});

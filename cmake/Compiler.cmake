@@ -47,7 +47,7 @@ if(HEARTH_SANITIZE)
   add_link_options(${sanitizer_flags})
 endif()
 
-# hearth_sanitize(<target> <sanitizer>...): compiles the target with the build's sanitizer if that is in the list. Other
+# hearth_sanitize(<target> <sanitizer>...): compiles the target with the build's sanitizer if it is one of these. Other
 # targets are compiled as in a release build, so that the compiler cache already has them.
 function(hearth_sanitize target)
   if(HEARTH_SANITIZE AND HEARTH_SANITIZE IN_LIST ARGN)

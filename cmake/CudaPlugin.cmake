@@ -4,8 +4,7 @@ file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOUR
      src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)
 hearth_add_units(plugin_sources src/kernels/cuda/pointwise_@family@.cu.in)
 
-# hearth_resolve_cuda_autos(): sets cuda_archs and cuda_compile_only, with AUTO resolved by whether this machine has a
-# GPU.
+# hearth_resolve_cuda_autos(): sets cuda_archs and cuda_compile_only; AUTO depends on whether this machine has a GPU.
 macro(hearth_resolve_cuda_autos)
   execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE ignored)
   if(gpus MATCHES "^GPU ")
@@ -19,8 +18,8 @@ macro(hearth_resolve_cuda_autos)
   string(REGEX REPLACE "^AUTO$" ${auto_compile_only} cuda_compile_only "${HEARTH_CUDA_COMPILE_ONLY}")
 endmacro()
 
-# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or sets <missing> to a sentence that says what was
-# not found.
+# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or sets <missing> to a sentence that names the
+# missing tool.
 macro(hearth_find_cuda missing)
   set(${missing} "")
   find_program(HEARTH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME

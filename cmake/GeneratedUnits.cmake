@@ -1,5 +1,5 @@
-# Generated translation units: one per functor family (src/functors/families.h lists them), per instruction set, or per
-# pair of both.
+# Generated translation units: one per functor family (src/functors/families.h lists the families), per instruction set,
+# or per pair of a family and an instruction set.
 
 set(families_header ${CMAKE_CURRENT_SOURCE_DIR}/src/functors/families.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${families_header})

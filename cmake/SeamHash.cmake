@@ -15,7 +15,7 @@ endforeach()
 string(SHA256 seam_hash "${seam_text}")
 string(SUBSTRING ${seam_hash} 0 16 seam_hash)
 
-# hearth_pass_seam_hash(<source>): defines HEARTH_SEAM_HASH for this file only, so that a new hash rebuilds only it.
+# hearth_pass_seam_hash(<source>): defines HEARTH_SEAM_HASH for this file only, so that a new hash rebuilds no other.
 function(hearth_pass_seam_hash source)
   set_property(SOURCE ${source} APPEND PROPERTY
                COMPILE_DEFINITIONS HEARTH_SEAM_HASH=0x${seam_hash}ULL)

@@ -31,8 +31,8 @@ struct Batch {
   Tensor ids, mask, labels;
 };
 
-/// Sequences of up to kLength words after a token for the whole. The first half of the words is
-/// pleasant; label 1: there are more of them than of the others.
+/// Draws sequences of up to kLength words after a token that stands for the whole sequence. The
+/// first half of the word ids is pleasant; the label is 1 if these words are the majority.
 Batch draw(int64_t count) {
   const Tensor lengths = randint(1, kLength + 1, {count, 1});
   const Tensor words = randint(kFirstWord, kFirstWord + kWords, {count, kLength});

@@ -31,7 +31,7 @@ constexpr const char* kTrain = R"(sepal_length,sepal_width,petal_length,petal_wi
 7.6,3.0,6.6,2.1,virginica
 )";
 
-// Other flowers, in another order of the columns, and with a comment that nobody needs.
+// Other flowers, with the columns in another order and a column that the options ignore.
 constexpr const char* kTest = R"(comment,species,petal_width,petal_length,sepal_width,sepal_length
 "small, pale",setosa,0.3,1.4,3.4,4.6
 ,versicolor,1.5,4.9,3.1,6.9

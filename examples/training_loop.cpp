@@ -7,10 +7,10 @@ using namespace hearth;
 
 namespace {
 
-/// Random points of a square; the target is 1 within distance 0.8 of the centre, else 0.
+/// Draws random points of a square; the target is 1 within distance 0.8 of the centre, else 0.
 data::Example<> points(int64_t count) {
-  Tensor at = rand({count, 2}) * 2 - 1;
-  return {at, at.pow(2).sum(/*dim=*/1).lt(0.8 * 0.8).to(kLong)};
+  Tensor positions = rand({count, 2}) * 2 - 1;
+  return {positions, positions.pow(2).sum(/*dim=*/1).lt(0.8 * 0.8).to(kLong)};
 }
 
 double accuracy(nn::Sequential& model, const data::Example<>& set) {

@@ -42,7 +42,7 @@ class Header:
         code = [line for line in lines if not NO_CODE.fullmatch(line)]
         includes = [match[2] for line in code if (match := INCLUDE.match(line))]
         self.foreign = [name for name in includes if not resolve(name, file)]
-        # Then it compiles alone because those that it includes do.
+        # Such a header compiles alone if the included headers do.
         self.only_includes = len(includes) == len(code) and not self.foreign
 
     def heavy_includes(self):

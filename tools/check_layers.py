@@ -26,7 +26,7 @@ LAYERS = [
     ("programs", r"(apps|examples|python)/.*"),
 ]
 
-# Stands for everything under include/.
+# In MAY_INCLUDE: everything under include/.
 PUBLIC = "the public headers"
 # The other layers that each layer may include.
 MAY_INCLUDE = {
@@ -73,7 +73,7 @@ def layer_of(path):
 
 
 def resolve(name, includer):
-    """The project file that an include means, or None for a library's header."""
+    """The project file that an include names, or None for a library's header."""
     for folder in (includer.parent, ROOT / "include", ROOT / "src", ROOT / "compat"):
         candidate = folder / name
         if candidate.is_file():
@@ -82,9 +82,9 @@ def resolve(name, includer):
 
 
 def why_not_vendor(path, name):
-    for headers, places in VENDORS:
-        if re.fullmatch(headers, name) and not re.fullmatch(places, path):
-            return f"only {places} may include it"
+    for headers, allowed_paths in VENDORS:
+        if re.fullmatch(headers, name) and not re.fullmatch(allowed_paths, path):
+            return f"only {allowed_paths} may include it"
     if layer_of(path) in ("functors", "hd.h") and name not in FUNCTOR_STANDARD_HEADERS:
         return "functors compile for every target, without the standard library"
     return None

@@ -45,12 +45,12 @@ def is_of(name, family):
 
 
 def stem(name):
-    """The operator behind the names of its forms."""
+    """The operator's name without the suffix of a form: add for add_ and add_out."""
     return name.removesuffix("_out").rstrip("_") or name
 
 
 def declared():
-    """From each operator to the lists that declare it."""
+    """{operator: the lists that declare it}."""
     lists = {}
     for family in op_lists.families():
         for op in op_lists.operators(family):
@@ -93,7 +93,7 @@ def wrong_definitions(lists):
 
 
 def wrong_kernels(lists):
-    families = {family for of in lists.values() for family in of}
+    families = {family for declaring in lists.values() for family in declaring}
     families |= {base(file) for file in OPS.glob("*.cpp")}
     for folder, shared in SHARED.items():
         known = families | set(shared.split())

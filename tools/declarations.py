@@ -15,8 +15,8 @@ def read(path):
 
 
 def expanded(text):
-    """The text with the calls of the macros that it defines, where a line starts with one. A macro
-    holds from its #define to the next one of its name."""
+    """The text in which each call of a macro that it defines, at the start of a line, is replaced by
+    the macro's body. A definition is valid up to the next #define of the same name."""
     macros, out = {}, []
     define = re.compile(r"#define (\w+)(\([^)]*\))?[ \t]*(?:\\\n)?((?:.*\\\n)*.*)\n?")
     for part in re.split(r"^(?=#define )", text, flags=re.M):
@@ -27,22 +27,22 @@ def expanded(text):
             macros[match[1]] = (match[2] is not None, names, re.sub(r"^  ", "", body))
             out.append(match[0])
             part = part[match.end() :]
-        for name, (called, names, body) in reversed(macros.items()):
-            part = replaced(part, name, called, names, body)
+        for name, (has_parameters, names, body) in reversed(macros.items()):
+            part = replaced(part, name, has_parameters, names, body)
         out.append(part)
     return "".join(out)
 
 
-def replaced(text, name, called, names, body):
+def replaced(text, name, has_parameters, names, body):
     """The text with one macro expanded."""
-    if not called:
+    if not has_parameters:
         return re.sub(rf"^\s*{name};?$", lambda _: body + ";", text, flags=re.M)
 
     last = {"end": -1, "doc": ""}
 
     def call(match):
-        """The body, with the comment before the class that it declares. Calls that follow one
-        another have one comment."""
+        """The body, with the call's comment before the class that the body declares. Adjacent calls
+        share one comment."""
         doc = match[1] or (last["doc"] if match.start() == last["end"] else "")
         last.update(end=match.end(), doc=doc)
         arguments = split_arguments(match[2])
@@ -73,13 +73,13 @@ def body_after(text, start):
 def split_arguments(text):
     """Splits a parameter list at its outer commas."""
     parts, depth, part = [], 0, ""
-    for letter in text:
-        depth += {"(": 1, "<": 1, "{": 1, ")": -1, ">": -1, "}": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
+    for character in text:
+        depth += {"(": 1, "<": 1, "{": 1, ")": -1, ">": -1, "}": -1}.get(character, 0)
+        if character == "," and depth == 0:
             parts.append(part)
             part = ""
         else:
-            part += letter
+            part += character
     return [" ".join(p.split()) for p in [*parts, part] if p.strip()]
 
 

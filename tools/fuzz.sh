@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh [seconds [build folder]]: lets clang's libFuzzer run on each reader of files (default 600
-# seconds each), with the address and undefined-behaviour sanitizers. Needs clang, and the library's
-# objects in the build folder, for what does not read files.
+# seconds each), with the address and undefined-behaviour sanitizers. Needs clang, and in the
+# build folder the objects of the rest of the library.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
@@ -10,7 +10,7 @@ work=$build/fuzz
 mkdir -p "$work"
 
 # The readers themselves are compiled anew.
-others=($(find "$build" -path '*_objects.dir/*.o' ! -path '*/src/io/*' ! -path '*/src/data/csv*' ! -path '*app*'))
+other_objects=($(find "$build" -path '*_objects.dir/*.o' ! -path '*/src/io/*' ! -path '*/src/data/csv*' ! -path '*app*'))
 sources=(src/io/*.cpp src/data/csv*.cpp tests/io/fuzz_targets.cpp)
 objects=()
 for source in "${sources[@]}"; do
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return %s(data, size);
 }\n' "$target" >"$work/$target.cpp"
   clang++ -std=c++20 -fsanitize=fuzzer,address,undefined -I. "$work/$target.cpp" "${objects[@]}" \
-    "${others[@]}" -lz -ldnnl -lopenblas -lpng -ljpeg -ldl -o "$work/$target"
+    "${other_objects[@]}" -lz -ldnnl -lopenblas -lpng -ljpeg -ldl -o "$work/$target"
   mkdir -p "$work/corpus_$target"
   corpus_for "$target" "$work/corpus_$target"
   echo "fuzz: $target for $seconds s"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# gpu_check.sh PART...: checks what tools/gpu_pack.sh packed, on the machine it was unpacked on, which needs a GPU,
-# its driver and a CUDA runtime: an installed one, or PyTorch's wheels. Parts, each of which writes its files into
-# results/ and can be run alone:
+# gpu_check.sh PART...: runs the tests and benchmarks that tools/gpu_pack.sh packed. The machine needs a GPU, its
+# driver and a CUDA runtime: an installed one, or PyTorch's wheels. Each part can be run alone and writes its files
+# into results/:
 #   load       driver, libraries, and whether the plugin loads and computes
 #   suites     the tests, one process per suite (suites:test_ops: one program's)
 #   large      large shapes, the GPU against the CPU
 #   bench      operators and training steps (bench:layers: one group)
-#   peer       the benchmarks of PyTorch, and a table of both
+#   peer       the same benchmarks in PyTorch, and a table of the times of both
 #   train      hearth train on the CPU and on the GPU
 #   sanitizer  compute-sanitizer over some tests, if it is installed
 #   all        everything, in this order
@@ -21,7 +21,7 @@ out=${GPU_CHECK_OUT:-$here/results}
 jobs=${GPU_CHECK_JOBS:-4}
 limit=${GPU_CHECK_LIMIT:-240}
 python=${GPU_CHECK_PYTHON:-python3}
-# The most tests of one process: those are lost if one of them crashes or hangs.
+# The maximum number of tests in one process. If one of them crashes or hangs, the results of all are lost.
 per_process=40
 
 # The folders in which CUDA's libraries may lie.
@@ -58,7 +58,7 @@ cuda_path() {
 set_environment() {
   [[ -n ${GPU_CHECK_READY:-} ]] && return
   [[ -x $here/bin/test_core ]] || {
-    echo "gpu_check: $here is not what tools/gpu_pack.sh packs" >&2
+    echo "gpu_check: $here was not packed by tools/gpu_pack.sh" >&2
     exit 2
   }
   export GPU_CHECK_READY=1 GPU_CHECK_OUT=$out
@@ -69,7 +69,7 @@ set_environment() {
   export HEARTH_CUDA_PLUGIN=$here/lib/libhearth_cuda.so HEARTH_TEST_FIXTURES=$here/tests/fixtures
   export GPU_CHECK_END=$(($(date +%s) + ${GPU_CHECK_SECONDS:-1000000}))
   mkdir -p "$out"
-  # The compiler's own libraries only where this system's are older.
+  # Add the compiler's libraries only if this system's are older.
   "$here/bin/test_core" --gtest_list_tests &>/dev/null || LD_LIBRARY_PATH=$here/lib/compiler:$LD_LIBRARY_PATH
 }
 
@@ -89,7 +89,7 @@ load() {
   grep -q '^\[  PASSED  \] [1-9]' "$out/load.txt" && ! grep -q '^\[  FAILED  \]' "$out/load.txt"
 }
 
-# The jobs of a program, one a line: program, suite, shard, shards.
+# Prints the jobs of a program, one per line: program, suite, shard, number of shards.
 jobs_of() {
   "$here/bin/$1" --gtest_list_tests 2>/dev/null | awk -v program="$1" -v most=$per_process '
     function flush() { if (suite) for (i = 0; i < n / most; ++i) print program, suite, i, int((n + most - 1) / most) }
@@ -121,11 +121,11 @@ run_job() {
 # After a crash or a time-out: runs each test by itself. --gtest_list_tests ignores shards, so awk selects the shard.
 run_alone() {
   local program=$1 filter=$2 shard=$3 shards=$4 test
-  "$here/bin/$program" --gtest_filter="$filter" --gtest_list_tests | sed -n 's/^  \([^ ]*\).*/\1/p' | awk -v most="$shards" -v which="$shard" '(NR - 1) % most == which' |
+  "$here/bin/$program" --gtest_filter="$filter" --gtest_list_tests | sed -n 's/^  \([^ ]*\).*/\1/p' | awk -v shards="$shards" -v shard="$shard" '(NR - 1) % shards == shard' |
     while read -r test; do limit=60 run_job "$program" "${filter%\*}$test"; done
 }
 
-# One line of results per job, from several processes at once.
+# Appends one line of results per job to the table; several processes do so at once.
 one_job() {
   local line
   line=$(run_job "$@")
@@ -136,7 +136,7 @@ one_job() {
   fi
 }
 
-# run_suites NAME PROGRAM...: results/NAME.tsv and NAME.log.
+# run_suites NAME PROGRAM...: writes results/NAME.tsv and NAME.log.
 run_suites() {
   export table=$out/$1.tsv log=$out/$1.log limit here
   shift
@@ -172,7 +172,7 @@ bench_groups() {
   if [[ -n ${1:-} ]]; then echo "$1"; else "$here/bin/bench_gpu" --groups; fi
 }
 
-# The libraries of this package are not PyTorch's.
+# Runs PyTorch without this package's libraries, and prints a table of the times of both.
 peer() {
   local status=0
   LD_LIBRARY_PATH=$GPU_CHECK_SYSTEM_PATH benchmarks bench_pytorch "$python $here/gpu_peer.py" $(bench_groups "${1:-}") ||

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The benchmarks of bench/gpu.cpp in PyTorch: the same names, sizes and method of measuring.
+For attention, PyTorch calls its fused operator.
 
 gpu_peer.py [group...]; HEARTH_BENCH_SMALL=1 makes all sizes small.
 """
@@ -16,8 +17,8 @@ SMALL = "HEARTH_BENCH_SMALL" in os.environ
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def size(full, part=64):
-    return max(full // part, 2) if SMALL else full
+def size(full, divisor=64):
+    return max(full // divisor, 2) if SMALL else full
 
 
 def timed(call, calls):
@@ -57,8 +58,8 @@ def leaf(*sizes, dtype=torch.float32):
     return randn(*sizes, dtype=dtype).requires_grad_()
 
 
-def words(below, *sizes):
-    return torch.randint(below, sizes, device=DEVICE)
+def random_indices(end, *sizes):
+    return torch.randint(end, sizes, device=DEVICE)
 
 
 def pointwise(dtype, suffix):
@@ -101,7 +102,7 @@ def products(dtype, suffix):
     report("bmm 64 x 512" + suffix, lambda: torch.bmm(batch, batch))
 
 
-def both_ways(name, suffix, leaves, call):
+def forward_and_backward(name, suffix, leaves, call):
     def forward():
         with torch.no_grad():
             call()
@@ -112,8 +113,8 @@ def both_ways(name, suffix, leaves, call):
         out = call()
         if not ones:
             ones.append(torch.ones_like(out))
-        for one in leaves:
-            one.grad = None
+        for leaf_tensor in leaves:
+            leaf_tensor.grad = None
         out.backward(ones[0])
 
     report(name + suffix, forward)
@@ -123,43 +124,43 @@ def both_ways(name, suffix, leaves, call):
 def layers(dtype, suffix):
     rows, width, vocabulary = size(8192, 8), size(1024, 8), size(50257, 16)
     x, w, b = leaf(rows, width, dtype=dtype), leaf(width, dtype=dtype), leaf(width, dtype=dtype)
-    both_ways("softmax", suffix, [x], lambda: torch.softmax(x, 1))
-    both_ways("layer_norm", suffix, [x, w, b], lambda: F.layer_norm(x, (width,), w, b))
-    both_ways("rms_norm", suffix, [x, w], lambda: F.rms_norm(x, (width,), w, 1e-5))
+    forward_and_backward("softmax", suffix, [x], lambda: torch.softmax(x, 1))
+    forward_and_backward("layer_norm", suffix, [x, w, b], lambda: F.layer_norm(x, (width,), w, b))
+    forward_and_backward("rms_norm", suffix, [x, w], lambda: F.rms_norm(x, (width,), w, 1e-5))
     logits = leaf(size(2048, 16), vocabulary, dtype=dtype)
-    target = words(vocabulary, logits.size(0))
-    both_ways("cross_entropy", suffix, [logits], lambda: F.cross_entropy(logits, target))
-    table, ids = leaf(vocabulary, width, dtype=dtype), words(vocabulary, rows)
-    both_ways("embedding", suffix, [table], lambda: F.embedding(ids, table))
+    target = random_indices(vocabulary, logits.size(0))
+    forward_and_backward("cross_entropy", suffix, [logits], lambda: F.cross_entropy(logits, target))
+    table, ids = leaf(vocabulary, width, dtype=dtype), random_indices(vocabulary, rows)
+    forward_and_backward("embedding", suffix, [table], lambda: F.embedding(ids, table))
     image = leaf(size(64, 16), 64, 56, 56, dtype=dtype)
-    channel, shift = leaf(64, dtype=dtype), leaf(64, dtype=dtype)
-    leaves = [image, channel, shift]
-    both_ways("batch_norm", suffix, leaves,
-              lambda: torch.batch_norm(image, channel, shift, None, None, True, 0.1, 1e-5, True))
-    both_ways("group_norm", suffix, leaves, lambda: F.group_norm(image, 8, channel, shift))
-    both_ways("max_pool2d", suffix, [image], lambda: F.max_pool2d(image, 3, 2, 1))
-    both_ways("avg_pool2d", suffix, [image], lambda: F.avg_pool2d(image, 2))
+    scale, shift = leaf(64, dtype=dtype), leaf(64, dtype=dtype)
+    leaves = [image, scale, shift]
+    forward_and_backward("batch_norm", suffix, leaves,
+                         lambda: torch.batch_norm(image, scale, shift, None, None, True, 0.1, 1e-5, True))
+    forward_and_backward("group_norm", suffix, leaves, lambda: F.group_norm(image, 8, scale, shift))
+    forward_and_backward("max_pool2d", suffix, [image], lambda: F.max_pool2d(image, 3, 2, 1))
+    forward_and_backward("avg_pool2d", suffix, [image], lambda: F.avg_pool2d(image, 2))
 
 
 def convolutions(dtype, suffix):
     n = size(64, 16)
     image = leaf(n, 64, 56, 56, dtype=dtype)
-    last = randn(n, 64, 56, 56, dtype=dtype).contiguous(memory_format=torch.channels_last)
-    last.requires_grad_()
+    channels_last = randn(n, 64, 56, 56, dtype=dtype).contiguous(memory_format=torch.channels_last)
+    channels_last.requires_grad_()
     w3, w1 = leaf(64, 64, 3, 3, dtype=dtype), leaf(256, 64, 1, 1, dtype=dtype)
     depth, bias = leaf(64, 1, 3, 3, dtype=dtype), leaf(64, dtype=dtype)
-    both_ways("conv2d 3x3", suffix, [image, w3, bias], lambda: F.conv2d(image, w3, bias, 1, 1))
-    both_ways("conv2d 3x3, channels last", suffix, [last, w3, bias],
-              lambda: F.conv2d(last, w3, bias, 1, 1))
-    both_ways("conv2d 1x1", suffix, [image, w1], lambda: F.conv2d(image, w1))
-    both_ways("conv2d depthwise", suffix, [image, depth],
-              lambda: F.conv2d(image, depth, None, 1, 1, 1, 64))
+    forward_and_backward("conv2d 3x3", suffix, [image, w3, bias], lambda: F.conv2d(image, w3, bias, 1, 1))
+    forward_and_backward("conv2d 3x3, channels last", suffix, [channels_last, w3, bias],
+                         lambda: F.conv2d(channels_last, w3, bias, 1, 1))
+    forward_and_backward("conv2d 1x1", suffix, [image, w1], lambda: F.conv2d(image, w1))
+    forward_and_backward("conv2d depthwise", suffix, [image, depth],
+                         lambda: F.conv2d(image, depth, None, 1, 1, 1, 64))
 
 
 def attention(dtype, suffix):
     sizes = (size(8, 4), size(16, 8), size(1024, 16), 64)
     q, k, v = (leaf(*sizes, dtype=dtype) for _ in range(3))
-    both_ways("attention", suffix, [q, k, v], lambda: F.scaled_dot_product_attention(q, k, v))
+    forward_and_backward("attention", suffix, [q, k, v], lambda: F.scaled_dot_product_attention(q, k, v))
 
 
 def order(_dtype, _suffix):
@@ -174,14 +175,14 @@ def order(_dtype, _suffix):
     report("nonzero", lambda: torch.nonzero(sparse))
     report("randperm", lambda: torch.randperm(large, device=DEVICE))
     rows, count = size(100000), size(8192)
-    table, part = randn(rows, 256), randn(count, 256)
-    index, places = words(rows, count, 256), words(rows, count)
+    table, rows_to_add = randn(rows, 256), randn(count, 256)
+    index, row_indices = random_indices(rows, count, 256), random_indices(rows, count)
     total = torch.zeros(rows, 256, device=DEVICE)
     report("gather", lambda: torch.gather(table, 0, index))
-    report("index_select", lambda: table.index_select(0, places))
-    report("scatter_add", lambda: torch.scatter_add(total, 0, index, part))
-    report("index_add", lambda: total.index_add(0, places, part))
-    report("index_put_ accumulate", lambda: total.index_put_((places,), part, True))
+    report("index_select", lambda: table.index_select(0, row_indices))
+    report("scatter_add", lambda: torch.scatter_add(total, 0, index, rows_to_add))
+    report("index_add", lambda: total.index_add(0, row_indices, rows_to_add))
+    report("index_put_ accumulate", lambda: total.index_put_((row_indices,), rows_to_add, True))
 
 
 def small(_dtype, _suffix):
@@ -223,7 +224,7 @@ def mlp_step(suffix):
     n, wide = size(512, 16), size(4096, 32)
     net = nn.Sequential(nn.Linear(784, wide), nn.ReLU(), nn.Linear(wide, wide), nn.ReLU(),
                         nn.Linear(wide, 10)).to(DEVICE)
-    x, target = randn(n, 784), words(10, n)
+    x, target = randn(n, 784), random_indices(10, n)
     step_row("MLP step" + suffix, net.parameters(), lambda: F.cross_entropy(net(x), target))
 
 
@@ -234,7 +235,7 @@ def cnn_step(suffix):
                   nn.ReLU(), nn.MaxPool2d(2)]
         channels = following
     net = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(256, 10)).to(DEVICE)
-    x, target = randn(n, 3, 32, 32), words(10, n)
+    x, target = randn(n, 3, 32, 32), random_indices(10, n)
     step_row("CNN step" + suffix, net.parameters(), lambda: F.cross_entropy(net(x), target))
 
 
@@ -259,7 +260,7 @@ def transformer_step(suffix):
     n, length, width, vocabulary = size(8, 4), size(512, 16), size(768, 12), size(50257)
     net = nn.Sequential(nn.Embedding(vocabulary, width), Block(width, size(12, 6)),
                         Block(width, size(12, 6)), nn.Linear(width, vocabulary)).to(DEVICE)
-    ids, target = words(vocabulary, n, length), words(vocabulary, n * length)
+    ids, target = random_indices(vocabulary, n, length), random_indices(vocabulary, n * length)
     step_row("transformer step" + suffix, net.parameters(),
              lambda: F.cross_entropy(net(ids).flatten(0, 1), target))
 
@@ -271,17 +272,17 @@ def steps(dtype, suffix):
         transformer_step(suffix)
 
 
-# Whether a group runs in float32 and in bfloat16, or only once.
+# Whether a group runs in bfloat16 after float32.
 GROUPS = {pointwise: True, reductions: True, products: True, layers: True, convolutions: True,
           attention: True, order: False, small: False, optimizers: False, steps: True}
 
 
 def main():
     wanted = sys.argv[1:]
-    for group, both in GROUPS.items():
+    for group, has_bfloat16 in GROUPS.items():
         if wanted and group.__name__ not in wanted:
             continue
-        for dtype in (torch.float32, torch.bfloat16) if both else (torch.float32,):
+        for dtype in (torch.float32, torch.bfloat16) if has_bfloat16 else (torch.float32,):
             try:
                 group(dtype, "" if dtype == torch.float32 else ", bfloat16")
             except Exception as error:  # from building the inputs

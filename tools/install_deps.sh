@@ -31,7 +31,7 @@ is_installed() {
 }
 
 if ! command -v apt-get >/dev/null; then
-  echo "install_deps: not a Debian system; the packages meant are: ${packages[*]}" >&2
+  echo "install_deps: not a Debian system; install the equivalents of these packages: ${packages[*]}" >&2
   exit 0
 fi
 missing=()

@@ -112,12 +112,12 @@ class Options:
 
         return parameters, [(option, resolved(default)) for option, default in options]
 
-    def described(self, name, all_of_them=False):
+    def described(self, name, with_constructor_options=False):
         """The options with their defaults for a table, without those that the constructor takes."""
         found = self.find(name)
         if not found:
             return ""
-        taken = set() if all_of_them else {parameter(p).split(" ")[0] for p in found[0]}
+        taken = set() if with_constructor_options else {parameter(p).split(" ")[0] for p in found[0]}
         return ", ".join(
             f"`{option} = {shown(default)}`" if default else f"`{option}`"
             for option, default in found[1]
@@ -141,19 +141,19 @@ def operator_docs():
 
 def module_rows(text, options, docs):
     rows = []
-    for name, comment, kind in modules_of(text):
-        made = options.find(kind)
-        parameters = [parameter(p) for p in made[0]] if made else []
+    for name, comment, options_class in modules_of(text):
+        found = options.find(options_class)
+        parameters = [parameter(p) for p in found[0]] if found else []
         if name.startswith("Lazy"):
             parameters = parameters[1:]  # the number of inputs
-        if not made:
+        if not found:
             plain = re.search(
                 rf"(?:explicit )?\b{name}Impl\(((?:[^()]|\([^()]*\))*)\)(?: :|;|\s*\{{)", text
             )
             parameters = split_arguments(plain[1]) if plain else []
             parameters = [parameter(p) for p in parameters]
-        what = sentence(comment) or sentence(docs.get(OPERATORS.get(name, name.lower()), ""))
-        rows.append((f"`{name}({', '.join(parameters)})`", what, options.described(kind)))
+        description = sentence(comment) or sentence(docs.get(OPERATORS.get(name, name.lower()), ""))
+        rows.append((f"`{name}({', '.join(parameters)})`", description, options.described(options_class)))
     return rows
 
 
@@ -274,10 +274,10 @@ def page():
     out += ["## Optimizers", ""]
     rows = []
     for stem, text in optim.items():
-        for name, what, _ in constructor_rows(text, "Optimizer", None):
+        for name, description, _ in constructor_rows(text, "Optimizer", None):
             name = name.split("(")[0].strip("`")
-            described = options.described(name + "Options", all_of_them=True)
-            rows.append((f"`{name}`", what, described, f"`optim/{stem}.h`"))
+            described = options.described(name + "Options", with_constructor_options=True)
+            rows.append((f"`{name}`", description, described, f"`optim/{stem}.h`"))
     out += table(("optimizer", "step", "options", "header"), rows)
     out += ["## Schedulers", ""]
     out += table(
@@ -307,8 +307,8 @@ def page():
     out += table(
         ("sampler", "order"),
         [
-            (name, what)
-            for name, what, _ in constructor_rows(
+            (name, description)
+            for name, description, _ in constructor_rows(
                 data["samplers"], r"(?:Sampler<\w*>|detail::\w+)", None
             )
         ],

@@ -47,7 +47,7 @@ def build(folder, program):
 
 
 def run(folder, program, tests):
-    """(whether all tests passed, the first failed test or another reason, how many tests ran)"""
+    """(all tests passed, the first failed test or the exit code, number of tests)"""
     command = [f"{folder}/{program}", f"--gtest_filter={tests}", "--gtest_brief=1"]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, errors="replace")
@@ -55,8 +55,8 @@ def run(folder, program, tests):
         return False, "timed out", 1
     ran = re.search(r"(\d+) tests? from", result.stdout)
     failed = re.search(r"\[  FAILED  \] ([^\s,]+)", result.stdout)
-    said = failed.group(1) if failed else f"ended with {result.returncode}"
-    return result.returncode == 0, said, int(ran.group(1)) if ran else 1
+    reason = failed.group(1) if failed else f"ended with {result.returncode}"
+    return result.returncode == 0, reason, int(ran.group(1)) if ran else 1
 
 
 def try_mutant(mutant, copy, folder):
@@ -71,8 +71,8 @@ def try_mutant(mutant, copy, folder):
         if built.returncode != 0:
             errors = [line for line in built.stdout.splitlines() if "error" in line]
             return "DOES NOT COMPILE", errors[0] if errors else "no error found"
-        passed, said, _ = run(folder, mutant.program, mutant.filter)
-        return ("MISSED", mutant.filter) if passed else ("caught", said)
+        passed, reason, _ = run(folder, mutant.program, mutant.filter)
+        return ("MISSED", mutant.filter) if passed else ("caught", reason)
     finally:
         path.write_text(before)
 
@@ -85,12 +85,12 @@ def unmutated(mutants, folder):
     for program, tests in filters.items():
         if (built := build(folder, program)).returncode != 0:
             return f"{program} does not build:\n{built.stdout[-2000:]}"
-        for one, name in tests.items():
-            passed, said, ran = run(folder, program, one)
+        for test_filter, name in tests.items():
+            passed, reason, ran = run(folder, program, test_filter)
             if not passed:
-                return f"{program} fails without mutants: {said}"
+                return f"{program} fails without mutants: {reason}"
             if ran == 0:
-                return f"{name}: no test matches {one}"
+                return f"{name}: no test matches {test_filter}"
     return None
 
 
@@ -101,9 +101,9 @@ def main():
         sys.exit(problem)
     outcomes = []
     for mutant in mutants:
-        outcome, said = try_mutant(mutant, copy, folder)
+        outcome, reason = try_mutant(mutant, copy, folder)
         outcomes.append(outcome)
-        print(f"{outcome:8}  {mutant.name}  ({mutant.file}): {said}", flush=True)
+        print(f"{outcome:8}  {mutant.name}  ({mutant.file}): {reason}", flush=True)
     caught = outcomes.count("caught")
     print(f"{len(outcomes)} mutants, {caught} caught, {len(outcomes) - caught} not")
     return caught != len(outcomes)

@@ -24,9 +24,9 @@ class Operator(NamedTuple):
 def split_first(text, count):
     """The first `count` arguments of a macro, and the rest as they are."""
     parts, depth, start = [], 0, 0
-    for i, letter in enumerate(text):
-        depth += {"(": 1, "<": 1, "{": 1, ")": -1, ">": -1, "}": -1}.get(letter, 0)
-        if letter == "," and depth == 0 and len(parts) < count:
+    for i, character in enumerate(text):
+        depth += {"(": 1, "<": 1, "{": 1, ")": -1, ">": -1, "}": -1}.get(character, 0)
+        if character == "," and depth == 0 and len(parts) < count:
             parts.append(" ".join(text[start:i].split()))
             start = i + 1
     rest = " ".join(text[start:].split())

@@ -16,10 +16,10 @@ namespace hearth::app {
 namespace {
 
 std::optional<Device> chosen_gpu(const BenchOptions& options) {
-  const bool any = cuda::is_available();
-  HEARTH_CHECK(any || !options.gpu, "there is no device cuda:", options.gpu.value_or(0), ": ",
+  const bool has_gpu = cuda::is_available();
+  HEARTH_CHECK(has_gpu || !options.gpu, "there is no device cuda:", options.gpu.value_or(0), ": ",
                cuda::why_not());
-  if (!any) return {};
+  if (!has_gpu) return {};
   const int gpu = options.gpu.value_or(0);
   HEARTH_CHECK(gpu < cuda::device_count(), "there is no device cuda:", gpu,
                ": the number of GPUs is ", cuda::device_count());
@@ -30,8 +30,7 @@ std::string heading(std::optional<Device> gpu) {
   if (!gpu)
     return "No GPU: " + cuda::why_not() +
            "\nOnly the CPU is measured, without transfers. Set HEARTH_SIM_GPUS=1 in the "
-           "environment "
-           "to see the\nwhole table on a simulated GPU.";
+           "environment to see the\nwhole table on a simulated GPU.";
   const cuda::DeviceProperties properties = cuda::get_device_properties(gpu->index());
   return gpu->str() + " is " + properties.name +
          (is_simulated(properties)
@@ -42,28 +41,29 @@ std::string heading(std::optional<Device> gpu) {
 /// Prints each row of the table as soon as it is measured.
 class Table {
  public:
-  Table(const std::vector<Measurement>& all, bool with_gpu, std::ostream& out)
-      : with_gpu_(with_gpu), rows_(columns(all, with_gpu)), out_(out) {
+  Table(const std::vector<Measurement>& measurements, bool with_gpu, std::ostream& out)
+      : with_gpu_(with_gpu), rows_(columns(measurements, with_gpu)), out_(out) {
     out_ << rows_.head() << std::flush;
   }
 
   void add(const Measurement& m) { out_ << rows_.row(cells(m)) << std::flush; }
 
  private:
-  static std::vector<RowWriter::Column> columns(const std::vector<Measurement>& all,
+  static std::vector<RowWriter::Column> columns(const std::vector<Measurement>& measurements,
                                                 bool with_gpu) {
-    const auto longest = [&all](const auto& text_of) {
+    const auto longest = [&measurements](const auto& text_of) {
       size_t length = 0;
-      for (const Measurement& m : all) length = std::max(length, text_of(m).size());
+      for (const Measurement& m : measurements) length = std::max(length, text_of(m).size());
       return length;
     };
-    const size_t titles = longest(title);
-    constexpr size_t kTime = 7, kRatio = 6;
-    if (!with_gpu) return {{"measurement", titles, false}, {"cpu", kTime, true}};
-    const size_t baselines = longest([](const Measurement& m) { return m.baseline.name; });
-    const size_t others = longest([](const Measurement& m) { return m.instead->name; });
-    return {{"measurement", titles, false}, {"baseline", baselines, false}, {"time", kTime, true},
-            {"instead", others, false},     {"time", kTime, true},          {"ratio", kRatio, true},
+    const size_t title_width = longest(title);
+    constexpr size_t kTimeWidth = 7, kRatioWidth = 6;
+    if (!with_gpu) return {{"measurement", title_width, false}, {"cpu", kTimeWidth, true}};
+    const size_t baseline_width = longest([](const Measurement& m) { return m.baseline.name; });
+    const size_t instead_width = longest([](const Measurement& m) { return m.instead->name; });
+    return {{"measurement", title_width, false}, {"baseline", baseline_width, false},
+            {"time", kTimeWidth, true},          {"instead", instead_width, false},
+            {"time", kTimeWidth, true},          {"ratio", kRatioWidth, true},
             {"largest difference", 0, true}};
   }
 
@@ -103,7 +103,7 @@ Json to_json(const Measurement& m) {
   return json;
 }
 
-Json to_json(const std::vector<Measurement>& all, std::optional<Device> gpu) {
+Json to_json(const std::vector<Measurement>& measurements, std::optional<Device> gpu) {
   const About facts = about();
   Json json{{"format", 1},
             {"hearth", facts.version},
@@ -116,7 +116,7 @@ Json to_json(const std::vector<Measurement>& all, std::optional<Device> gpu) {
     json["why_not"] = cuda::why_not();
   }
   json["measurements"] = Json::array();
-  for (const Measurement& m : all) json["measurements"].push_back(to_json(m));
+  for (const Measurement& m : measurements) json["measurements"].push_back(to_json(m));
   return json;
 }
 
@@ -124,18 +124,19 @@ Json to_json(const std::vector<Measurement>& all, std::optional<Device> gpu) {
 
 bool run_bench(const BenchOptions& options, std::ostream& out) {
   const std::optional<Device> gpu = chosen_gpu(options);
-  std::vector<Measurement> all = planned(options, gpu);
+  std::vector<Measurement> measurements = planned(options, gpu);
   std::optional<Table> table;
   if (!options.as_json) {
     out << heading(gpu) << "\n\n";
-    table.emplace(all, gpu.has_value(), out);
+    table.emplace(measurements, gpu.has_value(), out);
   }
-  for (Measurement& m : all) {
+  for (Measurement& m : measurements) {
     measure(m, gpu);
     if (table) table->add(m);
   }
-  if (options.as_json) out << to_json(all, gpu).dump(2) << "\n";
-  return std::all_of(all.begin(), all.end(), [](const Measurement& m) { return m.error.empty(); });
+  if (options.as_json) out << to_json(measurements, gpu).dump(2) << "\n";
+  return std::all_of(measurements.begin(), measurements.end(),
+                     [](const Measurement& m) { return m.error.empty(); });
 }
 
 }  // namespace hearth::app

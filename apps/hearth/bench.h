@@ -16,8 +16,8 @@ struct BenchOptions {
   bool as_json = false;
 };
 
-/// `hearth bench`: compares the CPU and a GPU with the measurements of the tutorials; false if one
-/// of them failed.
+/// `hearth bench`: compares the CPU and a GPU with the measurements of the tutorials. Returns false
+/// if a measurement failed.
 bool run_bench(const BenchOptions& options, std::ostream& out);
 
 }  // namespace hearth::app

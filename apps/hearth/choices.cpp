@@ -20,9 +20,9 @@ std::map<const CLI::Option*, std::weak_ptr<const Values>>& registry() {
 }  // namespace
 
 CLI::Option* offer(CLI::Option* option, Values values) {
-  const auto kept = std::make_shared<const Values>(std::move(values));
-  registry()[option] = kept;
-  return option->check([kept](const std::string&) { return std::string(); });
+  const auto shared = std::make_shared<const Values>(std::move(values));
+  registry()[option] = shared;
+  return option->check([shared](const std::string&) { return std::string(); });
 }
 
 CLI::Option* offer_only(CLI::Option* option, const std::string& kind,

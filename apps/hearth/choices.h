@@ -28,6 +28,7 @@ bool has_empty_item(const std::string& list);
 /// Throws if an argument is a list with an empty item, which CLI11 would silently drop.
 void refuse_empty_items(const CLI::App& app, const std::vector<std::string>& arguments);
 
+/// Accepts whole numbers from `least` to `most`.
 CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 
 bool takes_value(const CLI::Option& option);

@@ -11,9 +11,9 @@ std::string joined(const std::vector<std::string>& words) { return CLI::detail::
 
 /// Puts `prefix` before each of the characters.
 std::string escaped(std::string text, const std::string& characters, const std::string& prefix) {
-  for (size_t at = 0; (at = text.find_first_of(characters, at)) != std::string::npos;
-       at += prefix.size() + 1)
-    text.insert(at, prefix);
+  for (size_t i = 0; (i = text.find_first_of(characters, i)) != std::string::npos;
+       i += prefix.size() + 1)
+    text.insert(i, prefix);
   return text;
 }
 
@@ -57,9 +57,9 @@ std::string bash_script(const CLI::App& app) {
     return "    " + pattern + ") " + action + " ;;\n";
   };
   const auto words = [](const CLI::App& command) {
-    const std::string files = takes_files(command) ? "compopt -o filenames 2>/dev/null; " : "";
-    return files + "complete_as -W " + in_quotes(joined(words_of(command))) +
-           (files.empty() ? "" : " -f");
+    const std::string file_names = takes_files(command) ? "compopt -o filenames 2>/dev/null; " : "";
+    return file_names + "complete_as -W " + in_quotes(joined(words_of(command))) +
+           (file_names.empty() ? "" : " -f");
   };
   std::string cases = line("' '*", words(app));
   for (const CLI::App* command : commands_of(app)) {
@@ -68,6 +68,7 @@ std::string bash_script(const CLI::App& app) {
         cases += line(in_quotes(command->get_name() + " " + flag_of(*flag)), bash_value(*flag));
     cases += line(in_quotes(command->get_name() + " ") + "*", words(*command));
   }
+  // complete_as() keeps $former, the earlier items of a list, before each suggestion.
   return "_" + name + R"(() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= former=
   [[ $COMP_CWORD -gt 1 ]] && command=${COMP_WORDS[1]}
@@ -146,13 +147,13 @@ std::string fish_line(const std::string& program, const std::string& condition,
 
 std::string fish_option(const CLI::Option& option) {
   const Values values = values_of(option);
-  const bool files = values.paths == Values::Paths::kFiles;
+  const bool has_files = values.paths == Values::Paths::kFiles;
   std::vector<std::string> words = values.names;
   if (values.paths == Values::Paths::kFolders) words.push_back("(__fish_complete_directories)");
-  const std::string offers = words.empty() ? "" : " -a " + in_quotes(joined(words));
-  if (option.get_positional()) return offers + (files ? " -F" : "");
-  const char* kind = files ? " -r -F" : takes_value(option) ? " -x" : "";
-  return " -l " + flag_of(option).substr(2) + kind + offers;
+  const std::string suggestions = words.empty() ? "" : " -a " + in_quotes(joined(words));
+  if (option.get_positional()) return suggestions + (has_files ? " -F" : "");
+  const char* argument = has_files ? " -r -F" : takes_value(option) ? " -x" : "";
+  return " -l " + flag_of(option).substr(2) + argument + suggestions;
 }
 
 std::string fish_script(const CLI::App& app) {

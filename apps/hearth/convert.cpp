@@ -28,7 +28,7 @@ void convert(const ConvertOptions& options) {
 
 void add_convert(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "convert", "Copy tensors to a file of another format, by its name's ending");
+      "convert", "Copy tensors to a file in another format, chosen by the file's ending");
   auto options = std::make_shared<ConvertOptions>();
   const auto add = [&](const char* name, std::string& file, const char* description) {
     offer(command->add_option(name, file, description), {{}, Values::Paths::kFiles})->required();

@@ -75,12 +75,12 @@ class Bench {
 
   void multiply() {
     const Tensor a = square(), b = square();
-    Tensor here, there;
-    result_.baseline.seconds = seconds_of([&] { here = matmul(a, b); });
+    Tensor on_cpu, on_gpu;
+    result_.baseline.seconds = seconds_of([&] { on_cpu = matmul(a, b); });
     if (!gpu_) return;
-    const Tensor a_there = a.to(*gpu_), b_there = b.to(*gpu_);
-    result_.instead->seconds = seconds_of([&] { there = matmul(a_there, b_there); });
-    result_.difference = largest_difference(there.cpu(), here);
+    const Tensor a_on_gpu = a.to(*gpu_), b_on_gpu = b.to(*gpu_);
+    result_.instead->seconds = seconds_of([&] { on_gpu = matmul(a_on_gpu, b_on_gpu); });
+    result_.difference = largest_difference(on_gpu.cpu(), on_cpu);
   }
 
   /// Transfers a matrix row by row and as a whole.
@@ -95,21 +95,22 @@ class Bench {
     result_.difference = largest_difference(whole, stack(rows));
   }
 
-  /// Transfers to the GPU and back around each operation, and once around all.
+  /// Transfers to the GPU and back around each product, and once around all products.
   void transfer_repeatedly() {
     const Tensor x = square();
     const double factor = 1.01;
-    Tensor often, once;
+    Tensor moved_each_time, moved_once;
     result_.baseline.seconds = seconds_of([&] {
-      often = x;
-      for (int64_t i = 0; i < result_.times; ++i) often = (often.to(*gpu_) * factor).cpu();
+      moved_each_time = x;
+      for (int64_t i = 0; i < result_.times; ++i)
+        moved_each_time = (moved_each_time.to(*gpu_) * factor).cpu();
     });
     result_.instead->seconds = seconds_of([&] {
-      once = x.to(*gpu_);
-      for (int64_t i = 0; i < result_.times; ++i) once = once * factor;
-      once = once.cpu();
+      moved_once = x.to(*gpu_);
+      for (int64_t i = 0; i < result_.times; ++i) moved_once = moved_once * factor;
+      moved_once = moved_once.cpu();
     });
-    result_.difference = largest_difference(once, often);
+    result_.difference = largest_difference(moved_once, moved_each_time);
   }
 
   struct Trained {
@@ -140,12 +141,12 @@ class Bench {
   }
 
   void train() {
-    const Trained here = train_on(Device(DeviceType::CPU));
-    result_.baseline.seconds = here.seconds;
+    const Trained on_cpu = train_on(Device(DeviceType::CPU));
+    result_.baseline.seconds = on_cpu.seconds;
     if (!gpu_) return;
-    const Trained there = train_on(*gpu_);
-    result_.instead->seconds = there.seconds;
-    result_.difference = std::fabs(there.loss - here.loss);
+    const Trained on_gpu = train_on(*gpu_);
+    result_.instead->seconds = on_gpu.seconds;
+    result_.difference = std::fabs(on_gpu.loss - on_cpu.loss);
   }
 
   Measurement& result_;
@@ -166,8 +167,8 @@ std::string kind_name(const Measurement& measurement) {
 
 std::string title(const Measurement& measurement) {
   const std::string size = std::to_string(measurement.size), sizes = size + " x " + size;
-  const auto counted = [times = measurement.times](const char* what) {
-    return std::to_string(times) + " " + what + (times == 1 ? "" : "s");
+  const auto counted = [times = measurement.times](const char* noun) {
+    return std::to_string(times) + " " + noun + (times == 1 ? "" : "s");
   };
   switch (measurement.kind) {
     case Kind::kMatmul: return "matmul of " + sizes;
@@ -179,20 +180,20 @@ std::string title(const Measurement& measurement) {
 }
 
 std::vector<Measurement> planned(const BenchOptions& options, std::optional<Device> gpu) {
-  std::vector<Measurement> all;
+  std::vector<Measurement> measurements;
   const auto add = [&](Kind kind, int64_t size, int64_t times, const char* baseline,
                        const std::string& instead) {
-    all.push_back({kind, size, times, {baseline}, {}, {}, {}});
-    if (gpu) all.back().instead = Measurement::Way{instead};
+    measurements.push_back({kind, size, times, {baseline}, {}, {}, {}});
+    if (gpu) measurements.back().instead = Measurement::Way{instead};
   };
-  const std::string there = gpu ? gpu->str() : "";
-  for (const int64_t size : options.sizes) add(Kind::kMatmul, size, 1, "cpu", there);
+  const std::string gpu_name = gpu ? gpu->str() : "";
+  for (const int64_t size : options.sizes) add(Kind::kMatmul, size, 1, "cpu", gpu_name);
   if (gpu) {
     add(Kind::kRows, options.transfer_size, 1, "row by row", "whole");
     add(Kind::kTransfers, 1000, options.repeats, "moved each time", "moved once");
   }
-  add(Kind::kTraining, 1000, options.steps, "cpu", there);
-  return all;
+  add(Kind::kTraining, 1000, options.steps, "cpu", gpu_name);
+  return measurements;
 }
 
 void measure(Measurement& measurement, std::optional<Device> gpu) {

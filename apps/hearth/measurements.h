@@ -10,7 +10,7 @@
 
 namespace hearth::app {
 
-/// The times of two ways to compute the same result; without a GPU there is only the first.
+/// The times of two ways to compute one result; without a GPU there is only the baseline.
 struct Measurement {
   enum class Kind { kMatmul, kRows, kTransfers, kTraining };
   struct Way {
@@ -24,7 +24,7 @@ struct Measurement {
   Way baseline;
   std::optional<Way> instead;
   std::optional<double> difference;  // largest difference between the two results
-  std::string error;                 // empty if it succeeded
+  std::string error;                 // empty if the measurement succeeded
 
   double ratio() const { return baseline.seconds / instead->seconds; }
 };
@@ -34,7 +34,7 @@ std::string kind_name(const Measurement& measurement);
 /// The name in the table: "matmul of 1000 x 1000".
 std::string title(const Measurement& measurement);
 
-/// The measurements that the options ask for, in order, still without times.
+/// The requested measurements in order, still without times.
 std::vector<Measurement> planned(const BenchOptions& options, std::optional<Device> gpu);
 
 /// Runs one measurement and announces it on a terminal.

@@ -21,8 +21,8 @@ std::vector<std::string> names_in(const Entry (&table)[count]) {
   return names;
 }
 
-/// The first known name with the prefix `name`, else the one with the smallest edit distance; empty
-/// if none is similar.
+/// The first known name with the prefix `name`, else the known name with the smallest edit
+/// distance; empty if no name is similar.
 std::string nearest(const std::string& name, const std::vector<std::string>& known);
 
 /// "unknown model 'lenets'; did you mean 'lenet'? (known: mlp, …)"

@@ -24,11 +24,11 @@ void Output::check() {
   HEARTH_CHECK(error_ == 0, "the output could not be written: ", std::strerror(error_));
 }
 
-Output::int_type Output::overflow(int_type letter) {
+Output::int_type Output::overflow(int_type character) {
   if (sync() != 0) return traits_type::eof();
-  if (!traits_type::eq_int_type(letter, traits_type::eof()))
-    sputc(traits_type::to_char_type(letter));
-  return traits_type::not_eof(letter);
+  if (!traits_type::eq_int_type(character, traits_type::eof()))
+    sputc(traits_type::to_char_type(character));
+  return traits_type::not_eof(character);
 }
 
 int Output::sync() {

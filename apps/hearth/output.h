@@ -5,8 +5,8 @@
 
 namespace hearth::app {
 
-/// The buffer of std::cout during its lifetime; unlike the stream, it keeps the errno of the first
-/// failed write.
+/// A buffer that std::cout uses during its lifetime; it stores the errno of the first failed write,
+/// which the stream does not.
 class Output : public std::streambuf {
  public:
   Output();
@@ -18,7 +18,7 @@ class Output : public std::streambuf {
   void check();
 
  protected:
-  int_type overflow(int_type letter) override;
+  int_type overflow(int_type character) override;
   int sync() override;
 
  private:

@@ -15,6 +15,7 @@ namespace {
 constexpr int kPixels = 2;  // per unit of length
 constexpr double kWidth = 560, kHeight = 380;
 constexpr double kLeft = 74, kRight = 22, kTop = 46, kBottom = 58;
+constexpr double kYTitleWidth = 44;  // left of the labels of the y axis
 constexpr double kFontSize = 12.5, kTitleSize = 15;
 constexpr double kHalfDigit = 0.36 * kFontSize;  // from the baseline to a digit's middle
 constexpr double kLegendRow = 21, kLegendLine = 26, kLegendIndent = kLegendLine + 8,
@@ -86,56 +87,56 @@ class Panel {
       : canvas_(canvas),
         chart_(chart),
         legend_(legend),
-        x_(values(&Series::x), 8),
-        y_(values(&Series::y), 6),
+        x_axis_(values(&Series::x), 8),
+        y_axis_(values(&Series::y), 6),
         edge_(left),
-        left_(sharp(left + std::max(kLeft, 44 + widest_label()))),
+        left_(sharp(left + std::max(kLeft, kYTitleWidth + widest_label()))),
         right_(left + kWidth - kRight) {}
 
   void draw() {
     draw_grid();
-    canvas_.draw_line({{left_, kTop}, {left_, kBase}, {right_, kBase}}, 1, kFrame);
+    canvas_.draw_line({{left_, kTop}, {left_, kAxisY}, {right_, kAxisY}}, 1, kFrame);
     const double middle = (left_ + right_) / 2;
     write(chart_.title, {middle, kTop - 18}, Align::kCenter, kTitleSize);
-    write(chart_.x_label, {middle, kBase + 44}, Align::kCenter);
-    canvas_.draw_text(chart_.y_label, {edge_ + 20, (kTop + kBase) / 2}, Align::kCenter, kFontSize,
+    write(chart_.x_label, {middle, kAxisY + 44}, Align::kCenter);
+    canvas_.draw_text(chart_.y_label, {edge_ + 20, (kTop + kAxisY) / 2}, Align::kCenter, kFontSize,
                       kInk, Direction::kUp);
     for (size_t i = 0; i < chart_.series.size(); ++i) draw_series(chart_.series[i], style_of(i));
     draw_legend();
   }
 
  private:
-  static constexpr double kBase = kHeight - kBottom;
+  static constexpr double kAxisY = kHeight - kBottom;
 
   void write(const std::string& text, Point at, Align align, double font_size = kFontSize) {
     canvas_.draw_text(text, at, align, font_size, kInk);
   }
 
   std::vector<double> values(std::vector<double> Series::*coordinate) const {
-    std::vector<double> all;
+    std::vector<double> result;
     for (const Series& series : chart_.series)
-      all.insert(all.end(), (series.*coordinate).begin(), (series.*coordinate).end());
-    return all;
+      result.insert(result.end(), (series.*coordinate).begin(), (series.*coordinate).end());
+    return result;
   }
 
   double widest_label() const {
     double widest = 0;
-    for (const Axis::Tick& tick : y_.ticks())
+    for (const Axis::Tick& tick : y_axis_.ticks())
       widest = std::max(widest, canvas_.text_width(tick.label, kFontSize));
     return widest;
   }
 
-  double place_x(double x) const { return left_ + (right_ - left_) * x_.fraction(x); }
-  double place_y(double y) const { return kBase - (kBase - kTop) * y_.fraction(y); }
+  double canvas_x(double x) const { return left_ + (right_ - left_) * x_axis_.fraction(x); }
+  double canvas_y(double y) const { return kAxisY - (kAxisY - kTop) * y_axis_.fraction(y); }
 
   void draw_grid() {
-    for (const auto& [value, label] : x_.ticks()) {
-      const double x = sharp(place_x(value));
-      canvas_.draw_line({{x, kTop}, {x, kBase}}, 1, kGrid);
-      write(label, {x, kBase + 20}, Align::kCenter);
+    for (const auto& [value, label] : x_axis_.ticks()) {
+      const double x = sharp(canvas_x(value));
+      canvas_.draw_line({{x, kTop}, {x, kAxisY}}, 1, kGrid);
+      write(label, {x, kAxisY + 20}, Align::kCenter);
     }
-    for (const auto& [value, label] : y_.ticks()) {
-      const double y = sharp(place_y(value));
+    for (const auto& [value, label] : y_axis_.ticks()) {
+      const double y = sharp(canvas_y(value));
       canvas_.draw_line({{left_, y}, {right_, y}}, 1, kGrid);
       write(label, {left_ - 9, y + kHalfDigit}, Align::kRight);
     }
@@ -154,7 +155,7 @@ class Panel {
     };
     for (size_t i = 0; i < series.x.size(); ++i) {
       if (Axis::can_show(series.x[i]) && Axis::can_show(series.y[i]))
-        line.push_back({place_x(series.x[i]), place_y(series.y[i])});
+        line.push_back({canvas_x(series.x[i]), canvas_y(series.y[i])});
       else
         finish_line();
     }
@@ -178,8 +179,9 @@ class Panel {
   Canvas& canvas_;
   const Chart& chart_;
   const Legend& legend_;
-  Axis x_, y_;
-  double edge_, left_, right_;
+  Axis x_axis_, y_axis_;
+  double edge_;          // left edge of the chart
+  double left_, right_;  // ends of the x axis
 };
 
 void check(const std::vector<Chart>& charts) {

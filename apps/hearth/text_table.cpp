@@ -44,13 +44,13 @@ std::string in_unit(double value, int digits, const char* unit) {
 }  // namespace
 
 bool TextTable::is_numeric(size_t column) const {
-  bool any = false;
+  bool has_value = false;
   for (size_t r = 1; r < rows_.size(); ++r) {
     const std::string& cell = rows_[r][column];
     if (!cell.empty() && !is_number(cell)) return false;
-    any = any || !cell.empty();
+    has_value = has_value || !cell.empty();
   }
-  return any;
+  return has_value;
 }
 
 std::string TextTable::text() const {
@@ -101,7 +101,7 @@ std::string shortest(double value) {
 }
 
 std::string duration_text(double seconds) {
-  // From each limit on, rounding would give one digit more.
+  // From 9.995 on, two digits would give "10.00", and from 99.95 on, one digit "100.0".
   const auto digits = [](double value) { return value < 9.995 ? 2 : value < 99.95 ? 1 : 0; };
   if (seconds < 999.5e-6) return in_unit(seconds * 1e6, digits(seconds * 1e6), "us");
   if (seconds < 999.5e-3) return in_unit(seconds * 1e3, digits(seconds * 1e3), "ms");

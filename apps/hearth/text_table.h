@@ -5,7 +5,7 @@
 
 namespace hearth::app {
 
-/// A table with aligned columns: numeric ones to the right, others to the left. Every row has as
+/// A table with aligned columns: numeric columns to the right, others to the left. Every row has as
 /// many cells as the head.
 class TextTable {
  public:

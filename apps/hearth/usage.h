@@ -12,8 +12,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override;
 };
 
-/// Prints the requested help or version, or explains the error on stderr, and returns the exit
-/// code; that of a CLI::RuntimeError is chosen by the command.
+/// Prints the requested help or version, or explains the error on stderr. Returns the exit code; a
+/// command chooses its own by throwing CLI::RuntimeError.
 int finish_parsing(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace hearth::app

@@ -16,7 +16,7 @@ namespace {
 
 using namespace hearth;
 
-/// The shortest run of f, which is repeated for 0.2 s.
+/// The time of the fastest call of f, which is repeated for 0.2 s.
 template <class F>
 double best_seconds(const F& f) {
   using Clock = std::chrono::steady_clock;
@@ -49,11 +49,11 @@ void measure(int64_t n) {
   std::vector<T> a(size_t(n * n), T(1)), b = a, out = a;
   const double flops = 2.0 * double(n) * double(n) * double(n);
   const int64_t repeats = 1 + int64_t(1e5 / flops);
-  const auto report = [&](const char* what, const auto& multiply) {
+  const auto report = [&](const char* implementation, const auto& multiply) {
     const double time = best_seconds([&] {
       for (int64_t i = 0; i < repeats; ++i) multiply();
     });
-    std::printf("  %s %8.1f", what, flops * double(repeats) / time * 1e-9);
+    std::printf("  %s %8.1f", implementation, flops * double(repeats) / time * 1e-9);
   };
   const MatmulParams params{square(a, n), square(b, n), View(), square(out, n)};
   const cpu::Gemm gemm{dtype_of<T>,          n, n, n,          {a.data(), n, false},

@@ -49,11 +49,11 @@ void compare(const char* name, Arrays& arrays, const F& functor, int inputs) {
   std::printf("%-12s", name);
   for (const int64_t n : {int64_t{4}, int64_t{16}, int64_t{64}, int64_t{4096},
                           kLarge / int64_t(sizeof(T) > 4 ? 2 : 1)}) {
-    const std::vector<Operand> all{operand(arrays.a.data(), dtype_of<T>, {1}),
-                                   operand(arrays.b.data(), dtype_of<T>, {1})};
-    const auto p =
-        params(functor, Formula::kValue, dtype_of<T>, {n},
-               operand(arrays.out.data(), dtype_of<T>, {1}), {all.begin(), all.begin() + inputs});
+    const std::vector<Operand> operands{operand(arrays.a.data(), dtype_of<T>, {1}),
+                                        operand(arrays.b.data(), dtype_of<T>, {1})};
+    const auto p = params(functor, Formula::kValue, dtype_of<T>, {n},
+                          operand(arrays.out.data(), dtype_of<T>, {1}),
+                          {operands.begin(), operands.begin() + inputs});
     const double t = seconds([&] { cpu::run_with(table, p); });
     if (n <= 64)
       std::printf(" %7.1f ns", t * 1e9);

@@ -135,7 +135,7 @@ void time_batch_norm(const char* name, const std::vector<int64_t>& sizes, bool c
   time((std::string("batch_norm backward ") + name).c_str(), backward, 5 * bytes);
 }
 
-void time_others() {
+void time_minmax_and_batch_norm() {
   time_minmax("max(dim) f32 16M", {1 << 24}, 0);
   time_minmax("max(dim) f32 4096x4096 rows", {4096, 4096}, 1);
   time_minmax("max(dim) f32 4096x4096 columns", {4096, 4096}, 0);
@@ -151,5 +151,5 @@ void time_others() {
 
 int main() {
   hearth::time_reductions();
-  hearth::time_others();
+  hearth::time_minmax_and_batch_norm();
 }

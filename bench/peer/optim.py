@@ -1,4 +1,4 @@
-"""bench/optim.cpp in PyTorch, with fused steps where they exist, else foreach steps.
+"""The peer of bench/optim.cpp: PyTorch's optimizers, with fused steps where they exist, else foreach steps.
 Prints "name best median" in microseconds. The argument is the number of threads."""
 
 import sys

@@ -17,16 +17,18 @@ struct BertOptions {
 };
 
 struct BertEmbeddingsImpl : nn::Module {
-  explicit BertEmbeddingsImpl(const BertOptions& o)
+  explicit BertEmbeddingsImpl(const BertOptions& options)
       : word_embeddings(register_module(
             "word_embeddings",
-            nn::Embedding(nn::EmbeddingOptions(o.vocab_size, o.hidden_size).padding_idx(0)))),
-        position_embeddings(register_module(
-            "position_embeddings", nn::Embedding(o.max_position_embeddings, o.hidden_size))),
-        token_type_embeddings(register_module("token_type_embeddings",
-                                              nn::Embedding(o.type_vocab_size, o.hidden_size))),
-        norm(register_module("LayerNorm", o.norm())),
-        dropout(register_module("dropout", nn::Dropout(o.dropout))) {}
+            nn::Embedding(
+                nn::EmbeddingOptions(options.vocab_size, options.hidden_size).padding_idx(0)))),
+        position_embeddings(
+            register_module("position_embeddings",
+                            nn::Embedding(options.max_position_embeddings, options.hidden_size))),
+        token_type_embeddings(register_module(
+            "token_type_embeddings", nn::Embedding(options.type_vocab_size, options.hidden_size))),
+        norm(register_module("LayerNorm", options.norm())),
+        dropout(register_module("dropout", nn::Dropout(options.dropout))) {}
 
   Tensor forward(const Tensor& ids, const Tensor& token_types) {
     const Tensor types = token_types.defined() ? token_types : zeros_like(ids);
@@ -42,12 +44,12 @@ struct BertEmbeddingsImpl : nn::Module {
 HEARTH_MODULE(BertEmbeddings);
 
 struct BertSelfAttentionImpl : nn::Module {
-  explicit BertSelfAttentionImpl(const BertOptions& o)
-      : heads(o.num_attention_heads),
-        dropout(o.dropout),
-        query(register_module("query", nn::Linear(o.hidden_size, o.hidden_size))),
-        key(register_module("key", nn::Linear(o.hidden_size, o.hidden_size))),
-        value(register_module("value", nn::Linear(o.hidden_size, o.hidden_size))) {}
+  explicit BertSelfAttentionImpl(const BertOptions& options)
+      : heads(options.num_attention_heads),
+        dropout(options.dropout),
+        query(register_module("query", nn::Linear(options.hidden_size, options.hidden_size))),
+        key(register_module("key", nn::Linear(options.hidden_size, options.hidden_size))),
+        value(register_module("value", nn::Linear(options.hidden_size, options.hidden_size))) {}
 
   Tensor forward(const Tensor& x, const Tensor& mask) {
     const auto project = [&](nn::Linear& layer) { return split_heads(layer(x), heads); };
@@ -63,10 +65,10 @@ HEARTH_MODULE(BertSelfAttention);
 
 /// A linear layer, added to the block's input and normalised.
 struct BertOutputImpl : nn::Module {
-  BertOutputImpl(int64_t in, const BertOptions& o)
-      : dense(register_module("dense", nn::Linear(in, o.hidden_size))),
-        norm(register_module("LayerNorm", o.norm())),
-        dropout(register_module("dropout", nn::Dropout(o.dropout))) {}
+  BertOutputImpl(int64_t in, const BertOptions& options)
+      : dense(register_module("dense", nn::Linear(in, options.hidden_size))),
+        norm(register_module("LayerNorm", options.norm())),
+        dropout(register_module("dropout", nn::Dropout(options.dropout))) {}
   Tensor forward(const Tensor& x, const Tensor& input) { return norm(dropout(dense(x)) + input); }
 
   nn::Linear dense;
@@ -75,11 +77,11 @@ struct BertOutputImpl : nn::Module {
 };
 HEARTH_MODULE(BertOutput);
 
-/// Published names have a module between a layer and each of its parts.
+/// Self-attention and its output layer, in one module as in the published names.
 struct BertAttentionImpl : nn::Module {
-  explicit BertAttentionImpl(const BertOptions& o)
-      : self(register_module("self", BertSelfAttention(o))),
-        output(register_module("output", BertOutput(o.hidden_size, o))) {}
+  explicit BertAttentionImpl(const BertOptions& options)
+      : self(register_module("self", BertSelfAttention(options))),
+        output(register_module("output", BertOutput(options.hidden_size, options))) {}
   Tensor forward(const Tensor& x, const Tensor& mask) { return output(self(x, mask), x); }
 
   BertSelfAttention self;
@@ -88,8 +90,9 @@ struct BertAttentionImpl : nn::Module {
 HEARTH_MODULE(BertAttention);
 
 struct BertIntermediateImpl : nn::Module {
-  explicit BertIntermediateImpl(const BertOptions& o)
-      : dense(register_module("dense", nn::Linear(o.hidden_size, o.intermediate_size))) {}
+  explicit BertIntermediateImpl(const BertOptions& options)
+      : dense(
+            register_module("dense", nn::Linear(options.hidden_size, options.intermediate_size))) {}
   Tensor forward(const Tensor& x) { return gelu(dense(x)); }
 
   nn::Linear dense;
@@ -97,10 +100,10 @@ struct BertIntermediateImpl : nn::Module {
 HEARTH_MODULE(BertIntermediate);
 
 struct BertLayerImpl : nn::Module {
-  explicit BertLayerImpl(const BertOptions& o)
-      : attention(register_module("attention", BertAttention(o))),
-        intermediate(register_module("intermediate", BertIntermediate(o))),
-        output(register_module("output", BertOutput(o.intermediate_size, o))) {}
+  explicit BertLayerImpl(const BertOptions& options)
+      : attention(register_module("attention", BertAttention(options))),
+        intermediate(register_module("intermediate", BertIntermediate(options))),
+        output(register_module("output", BertOutput(options.intermediate_size, options))) {}
   Tensor forward(const Tensor& x, const Tensor& mask) {
     const Tensor attended = attention(x, mask);
     return output(intermediate(attended), attended);
@@ -113,12 +116,12 @@ struct BertLayerImpl : nn::Module {
 HEARTH_MODULE(BertLayer);
 
 struct BertEncoderImpl : nn::Module {
-  explicit BertEncoderImpl(const BertOptions& o)
+  explicit BertEncoderImpl(const BertOptions& options)
       : layer(register_module("layer", nn::ModuleList())) {
-    for (int64_t i = 0; i < o.num_hidden_layers; ++i) layer->push_back(BertLayer(o));
+    for (int64_t i = 0; i < options.num_hidden_layers; ++i) layer->push_back(BertLayer(options));
   }
   Tensor forward(Tensor x, const Tensor& mask) {
-    for (const auto& each : *layer) x = each->as<BertLayer>()->forward(x, mask);
+    for (const auto& module : *layer) x = module->as<BertLayer>()->forward(x, mask);
     return x;
   }
 
@@ -126,23 +129,23 @@ struct BertEncoderImpl : nn::Module {
 };
 HEARTH_MODULE(BertEncoder);
 
-/// What the network says of a batch of sequences.
+/// The outputs for a batch of sequences.
 struct BertResult {
   Tensor last_hidden_state;  ///< [N, L, hidden_size]
   Tensor pooler_output;      ///< [N, hidden_size], of the first token
 };
 
 struct BertPoolerImpl : nn::Module {
-  explicit BertPoolerImpl(const BertOptions& o)
-      : dense(register_module("dense", nn::Linear(o.hidden_size, o.hidden_size))) {}
+  explicit BertPoolerImpl(const BertOptions& options)
+      : dense(register_module("dense", nn::Linear(options.hidden_size, options.hidden_size))) {}
   Tensor forward(const Tensor& x) { return tanh(dense(x.select(1, 0))); }
 
   nn::Linear dense;
 };
 HEARTH_MODULE(BertPooler);
 
-/// The names of BertModel. Files of networks with a head have "bert." before them, and old files
-/// gamma and beta; tensors of the head are dropped.
+/// The state dict with the names of BertModel: without the prefix "bert." that networks with a head
+/// have, with weight and bias for the gamma and beta of old files, and without the head's tensors.
 inline State renamed_bert(const State& state) {
   return renamed(state, [](std::string name) -> std::string {
     const auto replace = [&](std::string_view end, const char* other) {
@@ -169,11 +172,12 @@ struct BertModelImpl : nn::Module {
     });
   }
 
-  /// ids and token_types are [N, L]; the mask [N, L] is 0 for padding. Both may be left out.
+  /// All arguments are [N, L]. attention_mask is 0 for padding; without it there is no padding.
+  /// Without token_types, all types are 0.
   BertResult forward(const Tensor& ids, const Tensor& attention_mask = {},
                      const Tensor& token_types = {}) {
     check_tokens(ids, options.max_position_embeddings);
-    Tensor mask;  // [N, 1, 1, L]: whether a key is seen
+    Tensor mask;  // [N, 1, 1, L]: false for keys that are padding
     if (attention_mask.defined()) mask = attention_mask.ne(0).unsqueeze(1).unsqueeze(1);
     const Tensor hidden = encoder(embeddings(ids, token_types), mask);
     return {hidden, pooler(hidden)};

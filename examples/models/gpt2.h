@@ -29,6 +29,7 @@ HEARTH_MODULE(Conv1D);
 struct KeyValues {
   Tensor keys, values;
 
+  /// Appends new keys and values, and replaces `k` and `v` by all of them.
   void append(Tensor& k, Tensor& v) {
     if (keys.defined()) {
       k = cat({keys, k}, 2);
@@ -38,15 +39,15 @@ struct KeyValues {
     values = v;
   }
 };
-/// Those of all layers. Generation passes one to each call, and only the new tokens.
+/// The keys and values of all layers. A call with a cache receives only the new tokens.
 using KeyValueCache = std::vector<KeyValues>;
 
 struct GPT2AttentionImpl : nn::Module {
-  explicit GPT2AttentionImpl(const GPT2Options& o)
-      : heads(o.n_head),
-        dropout(o.dropout),
-        c_attn(register_module("c_attn", Conv1D(o.n_embd, 3 * o.n_embd))),
-        c_proj(register_module("c_proj", Conv1D(o.n_embd, o.n_embd))) {}
+  explicit GPT2AttentionImpl(const GPT2Options& options)
+      : heads(options.n_head),
+        dropout(options.dropout),
+        c_attn(register_module("c_attn", Conv1D(options.n_embd, 3 * options.n_embd))),
+        c_proj(register_module("c_proj", Conv1D(options.n_embd, options.n_embd))) {}
 
   Tensor forward(const Tensor& x, KeyValues* past) {
     const std::vector<Tensor> parts = c_attn(x).chunk(3, 2);
@@ -69,9 +70,9 @@ struct GPT2AttentionImpl : nn::Module {
 HEARTH_MODULE(GPT2Attention);
 
 struct GPT2MLPImpl : nn::Module {
-  explicit GPT2MLPImpl(const GPT2Options& o)
-      : c_fc(register_module("c_fc", Conv1D(o.n_embd, 4 * o.n_embd))),
-        c_proj(register_module("c_proj", Conv1D(4 * o.n_embd, o.n_embd))) {}
+  explicit GPT2MLPImpl(const GPT2Options& options)
+      : c_fc(register_module("c_fc", Conv1D(options.n_embd, 4 * options.n_embd))),
+        c_proj(register_module("c_proj", Conv1D(4 * options.n_embd, options.n_embd))) {}
   Tensor forward(const Tensor& x) { return c_proj(gelu(c_fc(x), "tanh")); }
 
   Conv1D c_fc, c_proj;
@@ -79,15 +80,15 @@ struct GPT2MLPImpl : nn::Module {
 HEARTH_MODULE(GPT2MLP);
 
 struct GPT2BlockImpl : nn::Module {
-  explicit GPT2BlockImpl(const GPT2Options& o)
-      : ln_1(register_module("ln_1", norm(o))),
-        attn(register_module("attn", GPT2Attention(o))),
-        ln_2(register_module("ln_2", norm(o))),
-        mlp(register_module("mlp", GPT2MLP(o))),
-        drop(register_module("drop", nn::Dropout(o.dropout))) {}
+  explicit GPT2BlockImpl(const GPT2Options& options)
+      : ln_1(register_module("ln_1", norm(options))),
+        attn(register_module("attn", GPT2Attention(options))),
+        ln_2(register_module("ln_2", norm(options))),
+        mlp(register_module("mlp", GPT2MLP(options))),
+        drop(register_module("drop", nn::Dropout(options.dropout))) {}
 
-  static nn::LayerNorm norm(const GPT2Options& o) {
-    return nn::LayerNorm(nn::LayerNormOptions({o.n_embd}).eps(o.layer_norm_epsilon));
+  static nn::LayerNorm norm(const GPT2Options& options) {
+    return nn::LayerNorm(nn::LayerNormOptions({options.n_embd}).eps(options.layer_norm_epsilon));
   }
   Tensor forward(const Tensor& x, KeyValues* past) {
     const Tensor attended = x + drop(attn(ln_1(x), past));
@@ -102,8 +103,8 @@ struct GPT2BlockImpl : nn::Module {
 };
 HEARTH_MODULE(GPT2Block);
 
-/// The names of GPT2. Files may lack "transformer."; dropped are the output layer, whose weight is
-/// that of the embedding, and masks, which are not parameters.
+/// The state dict with the names of GPT2: with the prefix "transformer.", which files may lack, and
+/// without the output layer, whose weight is the embedding's, and masks, which are not parameters.
 inline State renamed_gpt2(const State& state) {
   return renamed(state, [](const std::string& name) -> std::string {
     if (name == "lm_head.weight" || name.ends_with(".attn.bias") ||
@@ -115,13 +116,13 @@ inline State renamed_gpt2(const State& state) {
 
 /// The embeddings and blocks, under "transformer" in the network.
 struct GPT2BodyImpl : nn::Module {
-  explicit GPT2BodyImpl(const GPT2Options& o)
-      : wte(register_module("wte", nn::Embedding(o.vocab_size, o.n_embd))),
-        wpe(register_module("wpe", nn::Embedding(o.n_positions, o.n_embd))),
-        drop(register_module("drop", nn::Dropout(o.dropout))),
+  explicit GPT2BodyImpl(const GPT2Options& options)
+      : wte(register_module("wte", nn::Embedding(options.vocab_size, options.n_embd))),
+        wpe(register_module("wpe", nn::Embedding(options.n_positions, options.n_embd))),
+        drop(register_module("drop", nn::Dropout(options.dropout))),
         h(register_module("h", nn::ModuleList())),
-        ln_f(register_module("ln_f", GPT2BlockImpl::norm(o))) {
-    for (int64_t i = 0; i < o.n_layer; ++i) h->push_back(GPT2Block(o));
+        ln_f(register_module("ln_f", GPT2BlockImpl::norm(options))) {
+    for (int64_t i = 0; i < options.n_layer; ++i) h->push_back(GPT2Block(options));
   }
 
   Tensor forward(const Tensor& ids, KeyValueCache* cache) {
@@ -147,7 +148,7 @@ struct GPT2Impl : nn::Module {
   explicit GPT2Impl(const GPT2Options& options_ = {})
       : options(options_), transformer(register_module("transformer", GPT2Body(options_))) {
     init_parameters(*this);
-    // Layers that add to the residual begin smaller, the more of them there are.
+    // The more layers add to the residual stream, the smaller are their initial weights.
     const double std = 0.02 / std::sqrt(2.0 * double(options.n_layer));
     for (const auto& item : named_parameters())
       if (item.key().ends_with("c_proj.weight")) nn::init::normal_(item.value(), 0, std);

@@ -18,7 +18,7 @@ inline Tensor split_heads(const Tensor& x, int64_t heads) {
 /// [N, heads, L, width] -> [N, L, heads * width].
 inline Tensor merge_heads(const Tensor& x) { return x.transpose(1, 2).flatten(2); }
 
-/// Both networks draw their matrices and embeddings from N(0, 0.02^2); biases begin with 0.
+/// Draws matrices and embeddings from N(0, 0.02^2) and sets biases to 0.
 inline void init_parameters(nn::Module& module) {
   for (const auto& item : module.named_parameters()) {
     if (item->dim() > 1) nn::init::normal_(item.value(), 0, 0.02);
@@ -26,7 +26,7 @@ inline void init_parameters(nn::Module& module) {
   }
 }
 
-/// `seen`: the tokens before these ids.
+/// Throws unless the ids are [N, L] and fit into the positions after `seen` earlier tokens.
 inline void check_tokens(const Tensor& ids, int64_t positions, int64_t seen = 0) {
   HEARTH_CHECK(ids.dim() == 2 && ids.scalar_type() == kLong,
                "expected int64 token ids [N, L], but got ", name_of(ids.scalar_type()), " ",
@@ -37,7 +37,7 @@ inline void check_tokens(const Tensor& ids, int64_t positions, int64_t seen = 0)
 
 using State = OrderedDict<std::string, Tensor>;
 
-/// A state dict with the name rename(name) instead of each name; tensors without one are dropped.
+/// The state dict with each name replaced by rename(name); drops tensors whose new name is empty.
 template <class Rename>
 State renamed(const State& state, Rename rename) {
   State result;
@@ -55,7 +55,7 @@ inline State load_state(const std::string& folder) {
   return state;
 }
 
-/// The number of layers, whose names are a prefix, a number and a suffix.
+/// The number of layers, counted by the names prefix + number + suffix.
 inline int64_t count_layers(const State& state, const std::string& prefix,
                             const std::string& suffix) {
   int64_t count = 0;

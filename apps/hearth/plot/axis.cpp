@@ -31,32 +31,32 @@ std::string label_of(double value, double step) {
 
 }  // namespace
 
-Axis::Axis(const std::vector<double>& values, int most_ticks) {
+Axis::Axis(const std::vector<double>& values, int max_ticks) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  bool whole = true;
+  bool all_whole = true;
   for (const double value : values) {
     if (!can_show(value)) continue;
     low = std::min(low, value);
     high = std::max(high, value);
-    whole = whole && value == std::floor(value);
+    all_whole = all_whole && value == std::floor(value);
   }
   if (low > high) {
     low = 0;
     high = 1;
-    whole = false;
+    all_whole = false;
   }
   // Equal values, or values closer than a billionth of the largest.
-  const double least = std::max(std::fabs(low), std::fabs(high)) * 1e-9;
-  if (high - low <= least) {
-    const double more = std::max(low == 0 || whole ? 0.5 : std::fabs(low) / 10, least);
-    low -= more;
-    high += more;
+  const double min_range = std::max(std::fabs(low), std::fabs(high)) * 1e-9;
+  if (high - low <= min_range) {
+    const double padding = std::max(low == 0 || all_whole ? 0.5 : std::fabs(low) / 10, min_range);
+    low -= padding;
+    high += padding;
   }
   const double margin = (high - low) / 25;
   low_ = low - margin;
   high_ = high + margin;
-  const double step = round_up((high_ - low_) / most_ticks);
-  add_ticks(whole ? std::max(step, 1.0) : step);
+  const double step = round_up((high_ - low_) / max_ticks);
+  add_ticks(all_whole ? std::max(step, 1.0) : step);
 }
 
 // The limit keeps the difference of two such values finite.

@@ -10,7 +10,7 @@ class Axis {
  public:
   /// Covers all finite values and a small margin; without values it is 0..1. If all values are
   /// whole numbers, so are the ticks.
-  Axis(const std::vector<double>& values, int most_ticks);
+  Axis(const std::vector<double>& values, int max_ticks);
 
   /// False for values that a line leaves out: infinite, NaN or too large.
   static bool can_show(double value);

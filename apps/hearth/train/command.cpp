@@ -21,7 +21,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr int kStoppedBySignal = 130;
+constexpr int kStoppedBySignal = 130;  // exit code
 constexpr const char* kLatestRun = "the latest one under runs/";
 constexpr int64_t kMostWorkers = 1024, kMostEpochs = 1'000'000'000;
 
@@ -30,7 +30,7 @@ struct Flags {
   std::string out, config, resume;
 };
 
-/// Replaces a model's name in older versions by today's.
+/// Replaces the former name of a renamed model; never fails.
 std::string rename_model(std::string& name) {
   name = current_model_name(name);
   return "";
@@ -122,7 +122,7 @@ void check_resume(const CLI::App& train) {
   }
 }
 
-/// Throws if two values are the same, as two runs would be then.
+/// Throws if two values are equal: two runs would be the same.
 template <class T, class Same>
 void check_different(const std::string& flag, const std::vector<T>& values, const Same& same) {
   for (size_t i = 0; i < values.size(); ++i)
@@ -156,14 +156,14 @@ void check_devices(const std::vector<std::string>& names) {
   }
 }
 
-/// A line with each device's full name. If the CPU is the default, it says why no GPU was found.
-std::string devices_text(const std::vector<std::string>& names, bool chosen) {
+/// A line with the full name of each device. If the user chose none, it says why no GPU was found.
+std::string devices_text(const std::vector<std::string>& names, bool by_user) {
   std::string text;
   for (const std::string& name : names) {
     const Device device(name);
     text += name + " is " +
             (device.is_cuda() ? cuda::get_device_name(device.index()) : about().processor) +
-            (chosen || device.is_cuda() ? "" : "; no GPU: " + cuda::why_not()) + "\n";
+            (by_user || device.is_cuda() ? "" : "; no GPU: " + cuda::why_not()) + "\n";
   }
   return text;
 }
@@ -181,14 +181,14 @@ void run(CLI::App& train, Flags& flags) {
   } else if (train.get_option("--config")->count() > 0) {
     apply_config(train, flags.config);
   }
-  const bool chosen = !options.devices.empty();
-  if (!chosen) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
+  const bool by_user = !options.devices.empty();
+  if (!by_user) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
   check_grid(options);
   if (!folder) check_all_different(options);
   check_devices(options.devices);
   const ImageSets images = load_images(options.data, options.limit);
   if (!folder) folder = RunFolder::create(options, flags.out);
-  std::cerr << devices_text(options.devices, chosen);
+  std::cerr << devices_text(options.devices, by_user);
   if (!app::train(options, images, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
 }
 

@@ -27,15 +27,15 @@ size_t terminal_width() {
 
 /// "1:02:03", "0:09".
 std::string clock_text(double seconds) {
-  const auto whole = static_cast<int64_t>(std::ceil(seconds));
-  const auto two = [](int64_t n) {
-    const std::string digits = std::to_string(n);
+  const auto total_seconds = static_cast<int64_t>(std::ceil(seconds));
+  const auto two_digits = [](int64_t number) {
+    const std::string digits = std::to_string(number);
     return std::string(2 - digits.size(), '0') + digits;
   };
-  const int64_t hours = whole / 3600, minutes = whole / 60 % 60;
+  const int64_t hours = total_seconds / 3600, minutes = total_seconds / 60 % 60;
   const std::string start =
-      hours ? std::to_string(hours) + ":" + two(minutes) : std::to_string(minutes);
-  return start + ":" + two(whole % 60);
+      hours ? std::to_string(hours) + ":" + two_digits(minutes) : std::to_string(minutes);
+  return start + ":" + two_digits(total_seconds % 60);
 }
 
 /// "[####----]" in at most `room` columns.
@@ -46,11 +46,11 @@ std::string bar(double fraction, size_t room) {
   return text.append(done, '#').append(length - done, '-').append("]");
 }
 
-/// The most important one first.
-std::vector<std::string> numbers_of(const Display::Status& m) {
-  return {fixed(100 * m.fraction(), 0) + " %", "loss " + fixed(m.loss, 4),
-          "accuracy " + fixed(m.accuracy, 4),
-          with_commas(std::llround(m.samples_per_second)) + " samples/s"};
+/// The numbers to show, the most important one first.
+std::vector<std::string> numbers_of(const Display::Status& status) {
+  return {fixed(100 * status.fraction(), 0) + " %", "loss " + fixed(status.loss, 4),
+          "accuracy " + fixed(status.accuracy, 4),
+          with_commas(std::llround(status.samples_per_second)) + " samples/s"};
 }
 
 std::string joined(const std::string& start, const std::vector<std::string>& parts,
@@ -60,19 +60,22 @@ std::string joined(const std::string& start, const std::vector<std::string>& par
   return text + end;
 }
 
-std::string left_text(const Display::Status& m) { return clock_text(m.seconds_left) + " left"; }
+std::string left_text(const Display::Status& status) {
+  return clock_text(status.seconds_left) + " left";
+}
 
 }  // namespace
 
-Display::Display() : on_terminal_(isatty(STDERR_FILENO) == 1), shown_(Clock::now()) {}
+Display::Display() : on_terminal_(isatty(STDERR_FILENO) == 1), last_shown_(Clock::now()) {}
 Display::~Display() { clear(); }
 
 bool Display::is_due() const {
-  return Clock::now() - shown_ >= (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
+  return Clock::now() - last_shown_ >=
+         (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
 }
 
 void Display::show(const Status& status) {
-  shown_ = Clock::now();
+  last_shown_ = Clock::now();
   if (!on_terminal_) {
     line(joined(status.title, numbers_of(status), left_text(status)));
     return;

@@ -35,7 +35,7 @@ class Display {
   void clear();
 
   bool on_terminal_, has_bar_ = false;
-  Clock::time_point shown_;
+  Clock::time_point last_shown_;
 };
 
 /// One line of at most `width` columns. Numbers that do not fit are left out, the least important

@@ -24,21 +24,21 @@ ImageSets read(const std::string& folder) {
   ImageSets sets{{train.images(), train.targets()}, {test.images(), test.targets()}, 0};
   for (const Images* set : {&sets.train, &sets.test})
     HEARTH_CHECK(set->count() > 0, "the dataset in '", folder, "' has no images");
-  const std::string trained = size_text(sets.train), tested = size_text(sets.test);
-  HEARTH_CHECK(trained == tested, "the images of '", folder, "/train-images-idx3-ubyte' are ",
-               trained, ", but those of '", folder, "/t10k-images-idx3-ubyte' are ", tested);
+  const std::string train_size = size_text(sets.train), test_size = size_text(sets.test);
+  HEARTH_CHECK(train_size == test_size, "the images of '", folder, "/train-images-idx3-ubyte' are ",
+               train_size, ", but those of '", folder, "/t10k-images-idx3-ubyte' are ", test_size);
   sets.classes = train.targets().max().template item<int64_t>() + 1;
-  const int64_t tested_classes = test.targets().max().template item<int64_t>() + 1;
-  HEARTH_CHECK(tested_classes <= sets.classes, "the labels of '", folder,
-               "/t10k-labels-idx1-ubyte' go up to ", tested_classes - 1, ", but those of '", folder,
+  const int64_t test_classes = test.targets().max().template item<int64_t>() + 1;
+  HEARTH_CHECK(test_classes <= sets.classes, "the labels of '", folder,
+               "/t10k-labels-idx1-ubyte' go up to ", test_classes - 1, ", but those of '", folder,
                "/train-labels-idx1-ubyte' only to ", sets.classes - 1);
   return sets;
 }
 
 std::string checksum_of(const Tensor& tensor) {
-  const Tensor plain = tensor.contiguous();
+  const Tensor contiguous = tensor.contiguous();
   char text[16];
-  std::snprintf(text, sizeof text, "%08x", io::crc32(plain.data_ptr(), plain.nbytes()));
+  std::snprintf(text, sizeof text, "%08x", io::crc32(contiguous.data_ptr(), contiguous.nbytes()));
   return text;
 }
 
@@ -106,7 +106,7 @@ ImageSets load_images(const std::string& source, std::optional<int64_t> limit) {
   const DataSet* set = find_named(kDataSets, source);
   ImageSets sets = set ? set->load() : read<data::datasets::MNIST>(source);
   if (limit)
-    for (Images* part : {&sets.train, &sets.test}) *part = part->first(*limit);
+    for (Images* images : {&sets.train, &sets.test}) *images = images->first(*limit);
   sets.checksums = {{"training_images", checksum_of(sets.train.images())},
                     {"training_labels", checksum_of(sets.train.labels())},
                     {"test_images", checksum_of(sets.test.images())},

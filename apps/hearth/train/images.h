@@ -19,7 +19,7 @@ class Images : public data::BatchDataset<Images, data::Example<>> {
   data::Example<> get_batch(ArrayRef<size_t> indices) override;
   std::optional<size_t> size() const override { return static_cast<size_t>(count()); }
   int64_t count() const { return images_.size(0); }
-  /// {count, channels, height, width}.
+  /// `[N, C, H, W]`.
   const Tensor& images() const { return images_; }
   const Tensor& labels() const { return labels_; }
   /// The first `count` images.

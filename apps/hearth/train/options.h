@@ -22,7 +22,7 @@ struct TrainOptions {
   bool log_losses = false;
 };
 
-/// One point of the grid.
+/// The settings of one run: one point of the grid.
 struct RunOptions {
   double lr;
   int64_t batch_size;

@@ -61,7 +61,7 @@ std::string exact(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string shown(const Json& value, int digits) {
+std::string rounded(const Json& value, int digits) {
   return digits > 0 && !value.is_null() ? fixed(value.get<double>(), digits) : exact(value);
 }
 
@@ -100,9 +100,9 @@ std::string Results::csv() const {
   std::string text;
   for (const Column& column : kColumns) text.append(text.empty() ? "" : ",").append(column.name);
   for_each_row([&](const Row& row) {
-    const char* before = "\n";
+    const char* separator = "\n";
     for (const Column& column : kColumns)
-      text += std::exchange(before, ",") + exact(column.value(row));
+      text += std::exchange(separator, ",") + exact(column.value(row));
   });
   return text + "\n";
 }
@@ -131,14 +131,15 @@ std::string Results::table() const {
   // Without the last column, the status, if all runs have finished.
   const auto end = std::end(kColumns) - (all_finished ? 1 : 0);
   const auto cells = [end](const auto& text) {
-    std::vector<std::string> all;
-    for (const Column* column = kColumns; column != end; ++column) all.push_back(text(*column));
-    return all;
+    std::vector<std::string> row;
+    for (const Column* column = kColumns; column != end; ++column) row.push_back(text(*column));
+    return row;
   };
   TextTable table(cells([](const Column& column) { return column.title; }));
   for_each_row([&](const Row& row) {
     if (runs_.size() > 1 && row.epoch < row.run.epochs.size()) return;
-    table.add(cells([&](const Column& column) { return shown(column.value(row), column.digits); }));
+    table.add(
+        cells([&](const Column& column) { return rounded(column.value(row), column.digits); }));
   });
   return table.text();
 }
@@ -161,15 +162,15 @@ std::string Results::label(const RunOptions& run) const {
 
 std::vector<Chart> Results::charts() const {
   Chart loss{"Loss", "epoch", "loss", {}}, accuracy{"Accuracy", "epoch", "accuracy", {}};
-  const bool single = runs_.size() == 1;
+  const bool is_single = runs_.size() == 1;
   for (const RunResult& run : runs_) {
     const std::string name = label(run.options);
-    loss.series.push_back(curve(single ? "training" : name, run.epochs, &EpochResult::loss));
-    if (single) accuracy.series.push_back(curve("training", run.epochs, &EpochResult::accuracy));
+    loss.series.push_back(curve(is_single ? "training" : name, run.epochs, &EpochResult::loss));
+    if (is_single) accuracy.series.push_back(curve("training", run.epochs, &EpochResult::accuracy));
     accuracy.series.push_back(
-        curve(single ? "test" : name, run.epochs, &EpochResult::test_accuracy));
+        curve(is_single ? "test" : name, run.epochs, &EpochResult::test_accuracy));
   }
-  if (!single) {
+  if (!is_single) {
     accuracy.title = "Test accuracy";
     accuracy.y_label = "test accuracy";
   }

@@ -35,14 +35,14 @@ class Results {
   /// A row for each epoch of each run, with exact numbers; a started run without epochs has one row
   /// without results.
   std::string csv() const;
-  /// The same rows, after the settings that all runs share.
+  /// The same rows as JSON, after the settings that all runs share.
   std::string json(const TrainOptions& options) const;
   /// One run: all epochs. Several runs: the last epoch of each.
   std::string table() const;
   std::vector<Chart> charts() const;
 
  private:
-  /// The settings in which the runs differ.
+  /// The run's values of the settings in which the runs differ: "lr 0.01, batch 100".
   std::string label(const RunOptions& run) const;
   template <class Visit>
   void for_each_row(const Visit& visit) const;

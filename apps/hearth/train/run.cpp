@@ -23,7 +23,7 @@ constexpr int64_t kTestBatch = 1000;
 
 bool all_finite(const Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
 
-double best_of(const std::vector<EpochResult>& epochs) {
+double best_accuracy(const std::vector<EpochResult>& epochs) {
   double best = -1;
   for (const EpochResult& epoch : epochs) best = std::max(best, epoch.test_accuracy);
   return best;
@@ -88,7 +88,7 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const ImageSets& 
 }
 
 void Run::save() {
-  io::save_safetensors(module_->state_dict(), path(kWeights), settings_.of_weights());
+  io::save_safetensors(module_->state_dict(), path(kWeights), settings_.of_network());
   if (options_.log_losses) save_losses();
   checkpoint_.save(path(kLastCheckpoint));
 }
@@ -170,7 +170,7 @@ double Run::test_accuracy() {
 }
 
 void Run::end_epoch(Display& display) {
-  const double best = best_of(progress_.epochs), accuracy = test_accuracy();
+  const double best = best_accuracy(progress_.epochs), accuracy = test_accuracy();
   const double rate = static_cast<double>(progress_.seen) / progress_.epoch_seconds;
   progress_.run_seconds += take_seconds();
   progress_.end_epoch(accuracy);
@@ -192,31 +192,31 @@ Display::Status Run::status() const {
   const std::chrono::duration<double> since = Clock::now() - last_time_;
   const double rate = seen / (progress_.epoch_seconds + since.count());
   const int64_t count = images_.train.count(), epoch = int64_t(progress_.epochs.size()) + 1;
-  const int64_t left = count - progress_.seen + (options_.epochs - epoch) * count;
+  const int64_t samples_left = count - progress_.seen + (options_.epochs - epoch) * count;
   return {epoch_title(size_t(epoch)),
           progress_.seen,
           count,
           progress_.loss_sum / seen,
           static_cast<double>(progress_.correct) / seen,
           rate,
-          static_cast<double>(left) / rate};
+          static_cast<double>(samples_left) / rate};
 }
 
 std::string Run::divergence_reason(double loss) const {
   const std::string where = detail::str(
       "the loss became ", std::isnan(loss) ? "nan" : "infinite", " at step ", progress_.step, " (",
       epoch_title(progress_.epochs.size() + 1), ", batch ", progress_.batches, "): ");
-  const auto first = [&](const std::string& name, const char* kind) {
+  const auto message = [&](const std::string& name, const char* kind) {
     return where + "'" + name + "' is the first parameter with a " + kind +
            " that is not finite. Try a smaller --lr.";
   };
-  const auto named = module_->named_parameters();
-  for (const auto& parameter : named)
-    if (!all_finite(parameter.value())) return first(parameter.key(), "value");
-  for (const auto& parameter : named)
+  const auto parameters = module_->named_parameters();
+  for (const auto& parameter : parameters)
+    if (!all_finite(parameter.value())) return message(parameter.key(), "value");
+  for (const auto& parameter : parameters)
     if (const Tensor& gradient = parameter.value().grad();
         gradient.defined() && !all_finite(gradient))
-      return first(parameter.key(), "gradient");
+      return message(parameter.key(), "gradient");
   return where + "all parameters and gradients are finite";
 }
 

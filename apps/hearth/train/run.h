@@ -20,15 +20,15 @@ namespace hearth::app {
 /// The progress in a run's last checkpoint, if there is one; throws if its settings differ.
 std::optional<Progress> saved_progress(const std::string& run_folder, const Settings& settings);
 
-/// Trains one network with one point of the grid, in a folder of its own.
+/// Trains one network with the settings of one point of the grid, in a folder of its own.
 class Run {
  public:
   /// Loads the last checkpoint if the folder has one. `title` is the run's name on the display.
   Run(const TrainOptions& options, const RunOptions& point, const ImageSets& images,
       std::string folder, std::string title);
 
-  /// Trains the remaining epochs; false if a signal stopped it. Saves a checkpoint after each
-  /// epoch, before it calls `after_epoch`, and when stopped. Throws a Divergence.
+  /// Trains the remaining epochs; returns false if a signal stopped it. Saves a checkpoint after
+  /// each epoch, before it calls `after_epoch`, and when stopped. Throws a Divergence.
   bool train(Display& display, const std::function<void()>& after_epoch);
 
   const Progress& progress() const { return progress_; }

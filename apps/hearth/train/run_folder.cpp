@@ -30,7 +30,7 @@ bool holds_checkpoint(const std::string& path) {
   return false;
 }
 
-/// Throws if training would overwrite files of the user: without a lock file, no run wrote them.
+/// Throws if training would overwrite files that no run wrote: a run leaves a lock file.
 void check_overwrites_nothing(const RunFolder& folder, size_t runs) {
   if (fs::exists(lock_in(folder.path()))) return;
   std::vector<std::string> written{folder.config(), folder.results("csv"), folder.results("json"),
@@ -94,7 +94,7 @@ RunFolder RunFolder::open(const std::string& path) {
   return folder;
 }
 
-/// Held until the last copy of this RunFolder is destroyed.
+/// Locks the folder until the last copy of this RunFolder is destroyed.
 void RunFolder::lock() {
   const std::string path = lock_in(path_);
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);

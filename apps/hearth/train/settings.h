@@ -15,8 +15,8 @@ class Settings {
   void save(serialize::OutputArchive& archive) const;
   /// Throws unless the archive has the same settings.
   void load(serialize::InputArchive& archive) const;
-  /// The settings needed to create the network again.
-  io::Metadata of_weights() const { return network_; }
+  /// The settings needed to create the network again, stored with the weights.
+  io::Metadata of_network() const { return network_; }
 
  private:
   io::Metadata network_, training_, data_;

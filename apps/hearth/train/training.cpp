@@ -50,7 +50,7 @@ class Training {
   bool train() {
     // Ignore SIGXFSZ: at the limit on file sizes, a write must fail as it does on a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
-    const auto rows = rows_in_table();
+    const auto rows = recorded_rows();
     for (size_t i = 0; i < runs_.size(); ++i) load_progress(i, rows);
     io::write_file(folder_.config(), config_text(options_));
     write_results();
@@ -95,11 +95,11 @@ class Training {
     std::cout << results_.table() << std::flush;
   }
 
-  /// "run,epoch" of each row of results.csv in the folder.
-  std::unordered_set<std::string> rows_in_table() const {
-    std::ifstream table(folder_.results("csv"));
+  /// The text "run,epoch" of each row of the folder's results.csv.
+  std::unordered_set<std::string> recorded_rows() const {
+    std::ifstream csv(folder_.results("csv"));
     std::unordered_set<std::string> rows;
-    for (std::string line; std::getline(table, line);)
+    for (std::string line; std::getline(csv, line);)
       rows.insert(line.substr(0, line.find(',', line.find(',') + 1)));
     return rows;
   }
@@ -131,7 +131,8 @@ class Training {
     divergences_.add(divergence.reason);
   }
 
-  /// Not fatal: other runs may need less memory, and --resume may find more.
+  /// Running out of memory is not fatal: other runs may need less memory, and --resume may find
+  /// more.
   void record_out_of_memory(size_t i, const std::string& reason) {
     results_.of_run(i).status = kOutOfMemory;
     out_of_memory_.add(reason);
@@ -175,29 +176,29 @@ class Training {
   }
 
   void train_unfinished_runs() {
-    bool any = false;
+    bool has_trained = false;
     for (size_t i = 0; i < runs_.size() && !stopped_; ++i) {
       if (has_ended(i)) continue;
-      any = true;
+      has_trained = true;
       train_run(i);
       const bool is_last = i + 1 == runs_.size();
       stopped_ = stopped_ || (interrupted() && !is_last);
     }
-    if (!any) display_.line("Nothing is left to do.");
+    if (!has_trained) display_.line("Nothing is left to do.");
   }
 
   /// Sets stopped_ if a signal arrived.
   void train_run(size_t i) {
     const RunOptions& point = runs_[i];
-    const bool single = runs_.size() == 1;
+    const bool is_single = runs_.size() == 1;
     const std::string name = "run " + std::to_string(i + 1) + "/" + std::to_string(runs_.size());
-    if (!single)
+    if (!is_single)
       display_.line(name + ": lr " + shortest(point.lr) + ", batch size " +
                     std::to_string(point.batch_size) + ", " + counted(point.num_workers, "worker") +
                     ", " + point.device);
     RunResult& result = results_.of_run(i);
     result.status = kRunning;
-    const std::string title = single ? "" : name + "  ", path = folder_.of_run(i + 1);
+    const std::string title = is_single ? "" : name + "  ", path = folder_.of_run(i + 1);
     try {
       train_to_the_end(i, title);
     } catch (const Divergence& divergence) {
@@ -233,7 +234,8 @@ class Training {
     io::write_file(folder_.results("json"), results_.json(options_));
     if (Clock::now() >= next_drawing_) draw_curves();
   }
-  /// Ignores errors here: the first one matters, and may have caused them.
+
+  /// Ignores its own errors: the first error matters, and may have caused them.
   void save_after_error() {
     try {
       write_results();

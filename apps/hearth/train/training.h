@@ -6,8 +6,8 @@
 
 namespace hearth::app {
 
-/// Trains all unfinished runs of the grid and updates the folder's files; false if a signal stopped
-/// it.
+/// Trains all unfinished runs of the grid and updates the folder's files; returns false if a
+/// signal stopped it.
 bool train(const TrainOptions& options, const ImageSets& images, const RunFolder& folder);
 
 }  // namespace hearth::app

@@ -19,7 +19,7 @@ void listing() {
   try {
     tensor_relu += 1;  // This modifies the tensor in-place
     std::cout << "\nTensor after in-place addition:\n " << tensor_relu << '\n';
-    tensor_relu.sum().backward();  // needs what ReLU returned
+    tensor_relu.sum().backward();  // needs ReLU's unmodified result
   } catch (const c10::Error& e) {
     std::cout << "Error with in-place operation: " << e.what_without_backtrace() << '\n';
   }

@@ -4,8 +4,8 @@
 
 #include "timing.h"
 
-/// The part that examples 4 and 5 share: multiplies the matrices where they are, and first on the
-/// CPU if they are on a GPU.
+/// The part that listings 4 and 5 share: multiplies the matrices on the CPU and, if they are on a
+/// GPU, also there.
 inline void benchmark_matmul(const torch::Tensor& tensor_a, const torch::Tensor& tensor_b) {
   auto device = tensor_a.device();
 

@@ -11,9 +11,9 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// As f"{what}: {seconds:.4f} seconds".
-inline void print_time(const std::string& what, double seconds) {
+/// Prints f"{label}: {seconds:.4f} seconds".
+inline void print_time(const std::string& label, double seconds) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(4) << seconds;
-  std::cout << what << ": " << text.str() << " seconds\n";
+  std::cout << label << ": " << text.str() << " seconds\n";
 }

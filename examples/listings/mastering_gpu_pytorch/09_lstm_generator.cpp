@@ -40,8 +40,8 @@ torch::Tensor initial_state(int64_t batch_size, torch::Device device) {
   return torch::zeros({kNumLayers, batch_size, kHiddenDim}, device);
 }
 
-/// Trains on all windows of the text, of three lengths in turn; returns the share of the characters
-/// after the last windows that the model knows.
+/// Trains on all windows of the text, of three lengths in turn. Returns the share of the last
+/// windows whose next character the model predicts.
 double train(LSTMGenerator& model, const torch::Tensor& text) {
   auto optimizer = torch::optim::Adam(model->parameters(), /*lr=*/0.02);
   torch::Tensor output, next;

@@ -58,7 +58,7 @@ void train(TransformerLM& model, torch::Device device, int64_t steps) {
   }
 }
 
-/// What the model writes, digit after digit.
+/// The digits that the model writes, one after another.
 torch::Tensor generate(TransformerLM& model, const torch::Tensor& src) {
   torch::NoGradGuard no_grad;
   model->eval();
