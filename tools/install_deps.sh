@@ -14,7 +14,7 @@ program=(
   libcli11-dev libtomlplusplus-dev libcairo2-dev        # the program hearth
 )
 tests=(
-  libgtest-dev libbenchmark-dev                         # tests and benchmarks
+  libgtest-dev                                          # tests
   clang-format python3                                  # checks
 )
 case ${1:-} in
