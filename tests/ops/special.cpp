@@ -1,0 +1,382 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "hearth/special.h"
+#include "tests/ops/pointwise_rows.h"
+#include "tests/support/fixtures.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+using Binary = Tensor (*)(const Tensor&, const Tensor&);
+using BinaryOut = Tensor& (*)(Tensor&, const Tensor&, const Tensor&);
+using UnaryOut = Tensor& (*)(Tensor&, const Tensor&);
+
+// References, by the standard library's functions or by slow sums.
+
+/// Zeta by its first terms and the Euler-Maclaurin formula.
+double zeta_reference(double s, double q) {
+  long double sum = 0, w = q;
+  for (; w < 400; ++w) sum += std::pow(w, -static_cast<long double>(s));
+  const long double power = std::pow(w, -static_cast<long double>(s));
+  return double(sum + power * (w / (s - 1) + 0.5L + s / (12 * w)));
+}
+double digamma_reference(double x) {
+  long double sum = 0, w = x;
+  for (; w < 400; ++w) sum -= 1 / w;
+  return double(sum + std::log(w) - 1 / (2 * w) - 1 / (12 * w * w));
+}
+double airy_reference(double x) {
+  const double a = std::fabs(x), zeta = 2 * std::pow(a, 1.5) / 3, third = 1.0 / 3;
+  if (x > 0) return std::sqrt(a / 3) / M_PI * std::cyl_bessel_k(third, zeta);
+  const double j = std::cyl_bessel_j(third, zeta), y = std::cyl_neumann(third, zeta);
+  return std::sqrt(a) / 3 * (j + (j - std::sqrt(3.0) * y) / 2);
+}
+/// The regularized lower incomplete gamma function by its power series.
+double igamma_reference(double a, double x) {
+  long double term = 1, sum = 1;
+  for (int k = 1; k < 200; ++k) sum += term *= x / (a + k);
+  return double(sum * std::pow(x, a) * std::exp(-x) / std::tgamma(a + 1));
+}
+double ndtr_reference(double x) { return std::erfc(-x * M_SQRT1_2) / 2; }
+double ndtri_reference(double p) {
+  double low = -40, high = 40;
+  for (int i = 0; i < 100; ++i)
+    (ndtr_reference((low + high) / 2) < p ? low : high) = (low + high) / 2;
+  return low;
+}
+double i0_reference(double x) { return std::cyl_bessel_i(0, std::fabs(x)); }
+double i1_reference(double x) { return std::copysign(std::cyl_bessel_i(1, std::fabs(x)), x); }
+
+/// The value of a polynomial of degree trunc(n); 0 for a negative one.
+template <class F>
+double of_degree(double n, const F& f) {
+  return std::trunc(n) < 0 ? 0 : f(static_cast<unsigned>(n));
+}
+/// The Chebyshev polynomials by their recurrence.
+double chebyshev_reference(double x, double n, double first) {
+  return of_degree(n, [&](unsigned degree) {
+    double before = 1, p = first;
+    for (unsigned k = 1; k < degree; ++k) std::swap(before = 2 * x * p - before, p);
+    return degree == 0 ? 1 : p;
+  });
+}
+double hermite_he_reference(double x, double n) {
+  return of_degree(
+      n, [&](unsigned k) { return std::pow(2, -0.5 * k) * std::hermite(k, x * M_SQRT1_2); });
+}
+
+struct UnaryCase {
+  const char* name;
+  Tensor (*call)(const Tensor&);
+  UnaryOut out;
+  double (*reference)(double);
+  Draw draw = Draw::kNormal;
+  bool halves = false;  // whether half types are computed
+  int orders = 2;
+};
+
+Row row_of(const UnaryCase& op) {
+  Row row = unary_row(op.name, op.call, op.reference, op.draw);
+  row.dtypes = op.halves ? dtypes::kRealAndBool : dtypes::kRealAndBool & ~dtypes::kHalfs;
+  row.results = {Result::kFloat};
+  row.slack = 4;
+  row.gradient_slack = 8;
+  row.orders = op.orders;
+  row.special_values = false;  // those are in the fixture
+  row.out = [op](Tensor& out, const Tensors& in) { op.out(out, in[0]); };
+  return row;
+}
+
+#define UNARY(name, ...) \
+  { #name, &name, &name##_out, __VA_ARGS__ }
+const std::vector<UnaryCase>& unary_cases() {
+  using D = double;
+  static const std::vector<UnaryCase> all{
+      UNARY(
+          lgamma, [](D x) { return std::lgamma(x); }, Draw::kPositive, true),
+      UNARY(digamma, &digamma_reference, Draw::kPositive, true),
+      UNARY(i0, &i0_reference, Draw::kNormal, true),
+      UNARY(
+          sinc, [](D x) { return std::sin(M_PI * x) / (M_PI * x); }, Draw::kPositive, true),
+      UNARY(
+          special_entr, [](D x) { return -x * std::log(x); }, Draw::kPositive, true),
+      UNARY(
+          special_i0e, [](D x) { return i0_reference(x) * std::exp(-std::fabs(x)); }, Draw::kNormal,
+          true),
+      UNARY(special_i1, &i1_reference, Draw::kNormal, true),
+      UNARY(
+          special_i1e, [](D x) { return i1_reference(x) * std::exp(-std::fabs(x)); }, Draw::kNormal,
+          true),
+      UNARY(special_erfcx, [](D x) { return std::exp(x * x) * std::erfc(x); }),
+      UNARY(special_log_ndtr, [](D x) { return std::log(ndtr_reference(x)); }),
+      UNARY(special_bessel_j0, [](D x) { return ::j0(x); }),
+      UNARY(special_bessel_j1, [](D x) { return ::j1(x); }),
+      UNARY(
+          special_bessel_y0, [](D x) { return ::y0(x); }, Draw::kPositive),
+      UNARY(
+          special_bessel_y1, [](D x) { return ::y1(x); }, Draw::kPositive),
+      UNARY(special_modified_bessel_i0, &i0_reference),
+      UNARY(special_modified_bessel_i1, &i1_reference),
+      UNARY(
+          special_modified_bessel_k0, [](D x) { return std::cyl_bessel_k(0, x); }, Draw::kPositive),
+      UNARY(
+          special_modified_bessel_k1, [](D x) { return std::cyl_bessel_k(1, x); }, Draw::kPositive),
+      UNARY(special_airy_ai, &airy_reference, Draw::kNormal, false, 0),
+      UNARY(
+          special_scaled_modified_bessel_k0,
+          [](D x) { return std::exp(x) * std::cyl_bessel_k(0, x); }, Draw::kPositive, false, 0),
+      UNARY(
+          special_scaled_modified_bessel_k1,
+          [](D x) { return std::exp(x) * std::cyl_bessel_k(1, x); }, Draw::kPositive, false, 0),
+      UNARY(
+          special_spherical_bessel_j0, [](D x) { return std::sin(x) / x; }, Draw::kPositive, false,
+          0)};
+  return all;
+}
+#undef UNARY
+
+struct BinaryCase {
+  const char* name;
+  Binary call;
+  BinaryOut out;
+  double (*reference)(double, double);
+  Draw first = Draw::kUnit, second = Draw::kSmall;
+  bool halves = false;
+  int orders = 0;
+  bool constant_first = false;  // whether input 0 has no derivative
+};
+
+Row row_of(const BinaryCase& op) {
+  Row row = binary_row(op.name, op.call, op.reference, op.first);
+  for (Case& inputs : row.cases) {
+    inputs[0].constant = op.constant_first;
+    inputs[1].draw = op.second;
+  }
+  row.dtypes = op.halves ? dtypes::kFloating : dtypes::kFloatAndDouble;
+  row.slack = 4;
+  row.gradient_slack = 8;
+  row.orders = op.orders;
+  row.special_values = row.promotes = false;
+  row.out = [op](Tensor& out, const Tensors& in) { op.out(out, in[0], in[1]); };
+  return row;
+}
+
+#define BINARY(name, ...) \
+  { #name, static_cast < Binary>(&name), static_cast < BinaryOut>(&name##_out), __VA_ARGS__ }
+const std::vector<BinaryCase>& binary_cases() {
+  using D = double;
+  const auto first = Draw::kPositive;
+  static const std::vector<BinaryCase> all{
+      BINARY(igamma, &igamma_reference, first, first, true, 2, true),
+      BINARY(
+          igammac, [](D a, D x) { return 1 - igamma_reference(a, x); }, first, first, true, 2,
+          true),
+      BINARY(special_zeta, &zeta_reference, Draw::kAboveOne, first, false, 2, true),
+      BINARY(
+          special_xlog1py, [](D a, D b) { return a * std::log1p(b); }, Draw::kNormal, first, true,
+          2),
+      BINARY(special_chebyshev_polynomial_t, [](D x, D n) { return chebyshev_reference(x, n, x); }),
+      BINARY(special_chebyshev_polynomial_u,
+             [](D x, D n) { return chebyshev_reference(x, n, 2 * x); }),
+      BINARY(special_chebyshev_polynomial_v,
+             [](D x, D n) { return chebyshev_reference(x, n, 2 * x - 1); }),
+      BINARY(special_chebyshev_polynomial_w,
+             [](D x, D n) { return chebyshev_reference(x, n, 2 * x + 1); }),
+      BINARY(special_shifted_chebyshev_polynomial_t,
+             [](D x, D n) { return chebyshev_reference(2 * x - 1, n, 2 * x - 1); }),
+      BINARY(special_shifted_chebyshev_polynomial_u,
+             [](D x, D n) { return chebyshev_reference(2 * x - 1, n, 4 * x - 2); }),
+      BINARY(special_shifted_chebyshev_polynomial_v,
+             [](D x, D n) { return chebyshev_reference(2 * x - 1, n, 4 * x - 3); }),
+      BINARY(special_shifted_chebyshev_polynomial_w,
+             [](D x, D n) { return chebyshev_reference(2 * x - 1, n, 4 * x - 1); }),
+      BINARY(special_hermite_polynomial_h,
+             [](D x, D n) { return of_degree(n, [x](unsigned k) { return std::hermite(k, x); }); }),
+      BINARY(special_hermite_polynomial_he, &hermite_he_reference),
+      BINARY(special_laguerre_polynomial_l,
+             [](D x, D n) {
+               return of_degree(n, [x](unsigned k) {
+                 return k == 0 ? 1 : k == 1 ? 1 - x : (x * x - 4 * x + 2) / 2;
+               });
+             }),
+      BINARY(special_legendre_polynomial_p, [](D x, D n) {
+        return of_degree(n, [x](unsigned k) { return std::legendre(k, x); });
+      })};
+  return all;
+}
+#undef BINARY
+
+/// Functions with a parameter, of probabilities, or whose out= form has another order.
+std::vector<Row> other_rows() {
+  std::vector<Row> rows{
+      row_of(UnaryCase{"special_ndtri",
+                       [](const Tensor& x) { return special_ndtri(x.mul(0.5).add(0.5)); },
+                       [](Tensor& out, const Tensor& x) -> Tensor& {
+                         return special_ndtri_out(out, x.mul(0.5).add(0.5));
+                       },
+                       [](double x) { return ndtri_reference(0.5 + 0.5 * x); }, Draw::kUnit}),
+      row_of(
+          UnaryCase{"logit", [](const Tensor& x) { return logit(x, 0.25); },
+                    [](Tensor& out, const Tensor& x) -> Tensor& { return logit_out(out, x, 0.25); },
+                    [](double x) {
+                      const double p = std::min(std::max(x, 0.25), 0.75);
+                      return std::log(p / (1 - p));
+                    },
+                    Draw::kUnit, true}),
+      row_of(UnaryCase{
+          "mvlgamma", [](const Tensor& x) { return mvlgamma(x.add(1), 3); },
+          [](Tensor& out, const Tensor& x) -> Tensor& { return mvlgamma_out(out, x.add(1), 3); },
+          [](double x) {
+            return std::lgamma(x + 1) + std::lgamma(x + 0.5) + std::lgamma(x) +
+                   1.5 * std::log(M_PI);
+          },
+          Draw::kPositive, true})};
+  rows.back().dtypes &= ~dtypes::kBool;
+  Row& polygammas = rows.emplace_back(row_of(
+      UnaryCase{"polygamma", [](const Tensor& x) { return polygamma(2, x); },
+                [](Tensor& out, const Tensor& x) -> Tensor& { return polygamma_out(out, 2, x); },
+                [](double x) { return -2 * zeta_reference(3, x); }, Draw::kPositive, true}));
+  polygammas.inplace = [](Tensor& self, const Tensors&) { self.polygamma_(2); };
+  polygammas.gradient_slack = 50;
+  return rows;
+}
+
+const bool registered = [] {
+  for (const UnaryCase& op : unary_cases()) Register{row_of(op)};
+  for (const BinaryCase& op : binary_cases()) Register{row_of(op)};
+  for (const Row& row : other_rows()) Register{row};
+  return true;
+}();
+
+/// A line of the fixture: a function's name, its arguments and its values.
+struct FixtureLine {
+  std::string name;
+  std::vector<double> arguments[2], values;
+};
+
+std::vector<FixtureLine> fixture_lines() {
+  std::vector<FixtureLine> lines;
+  std::ifstream file(fixture_path("special_cases.txt"));
+  for (std::string text; std::getline(file, text);) {
+    std::istringstream words(text);
+    FixtureLine& line = lines.emplace_back();
+    words >> line.name;
+    for (std::string word; words >> word;) {
+      std::vector<double> numbers;
+      std::istringstream parts(word);
+      for (std::string part; std::getline(parts, part, ':');) numbers.push_back(std::stod(part));
+      line.arguments[0].push_back(numbers[0]);
+      line.arguments[1].push_back(numbers.size() > 2 ? numbers[1] : 0);
+      line.values.push_back(numbers.back());
+    }
+  }
+  return lines;
+}
+
+/// special::name(a, b), or special::name(a).
+Tensor value_of(const std::string& name, const Tensor& a, const Tensor& b) {
+  if (name == "polygamma") {
+    std::vector<Tensor> parts;
+    for (int64_t i = 0; i < b.numel(); ++i)
+      parts.push_back(special::polygamma(a[i].item<int64_t>(), b[i]));
+    return stack(parts);
+  }
+  if (name == "gammaln") return special::gammaln(a);
+  if (name == "logit") return special::logit(a);
+  if (name == "ndtri") return special::ndtri(a);
+  if (name == "gammainc") return special::gammainc(a, b);
+  if (name == "gammaincc") return special::gammaincc(a, b);
+  for (const UnaryCase& op : unary_cases())
+    if (op.name == name || op.name == "special_" + name) return op.call(a);
+  for (const BinaryCase& op : binary_cases())
+    if (op.name == "special_" + name) return op.call(a, b);
+  ADD_FAILURE() << "no function " << name;
+  return a;
+}
+
+void expect_fixture(const FixtureLine& line, const TensorOptions& options, double relative) {
+  const auto count = int64_t(line.values.size());
+  const auto tensor_of = [&](const std::vector<double>& numbers) {
+    return from_blob(const_cast<double*>(numbers.data()), {count}, kDouble).to(options);
+  };
+  const Array got =
+      to_array(value_of(line.name, tensor_of(line.arguments[0]), tensor_of(line.arguments[1])));
+  for (size_t i = 0; i < line.values.size(); ++i) {
+    const double x = line.arguments[0][i], y = line.arguments[1][i], wanted = line.values[i];
+    if (options.dtype() == kFloat && (double(float(x)) != x || double(float(y)) != y)) continue;
+    const double stored = options.dtype() == kFloat ? double(float(wanted)) : wanted;
+    EXPECT_TRUE(is_close(got.values[i], stored, relative, 2e-15))
+        << line.name << "(" << x << ", " << y << ") = " << got.values[i] << " for " << stored;
+  }
+}
+
+TEST(Special, ValuesMatchTheFixture) {
+  const std::vector<FixtureLine> lines = fixture_lines();
+  EXPECT_EQ(lines.size(), 39u);
+  for (const FixtureLine& line : lines)
+    for (const Device device : devices()) {
+      expect_fixture(line, TensorOptions(kDouble).device(device), 1e-13);
+      expect_fixture(line, TensorOptions(kFloat).device(device), 1.3e-7);
+    }
+}
+
+TEST(Special, ResultsWithoutDerivativeRequireNoGradient) {
+  const Tensor x = ones({2}).requires_grad_();
+  EXPECT_FALSE(special_airy_ai(x).requires_grad());
+  EXPECT_FALSE(special_chebyshev_polynomial_t(x, 3).requires_grad());
+  EXPECT_THROW_WITH(special_zeta(x, ones({2})).sum().backward(),
+                    "the derivative for 'zeta' is not implemented.");
+  EXPECT_THROW_WITH(igamma(x, ones({2})).sum().backward(),
+                    "the derivative for 'igamma: input' is not implemented.");
+  EXPECT_THROW_WITH(igammac(x, ones({2})).sum().backward(),
+                    "the derivative for 'igammac: input' is not implemented.");
+}
+
+TEST(Special, Refusals) {
+  EXPECT_THROW_WITH(special_erfcx(ones({1}, kHalf)), "not implemented for 'Half'");
+  EXPECT_THROW_WITH(igamma(ones({1}, kLong), ones({1}, kLong)),
+                    "\"igamma\" not implemented for 'Long'");
+  EXPECT_THROW_WITH(polygamma(-1, ones({1})), "polygamma(n, x) does not support negative n.");
+  EXPECT_THROW_WITH(mvlgamma(ones({1}), 0), "p has to be greater than or equal to 1");
+  EXPECT_THROW_WITH(mvlgamma(ones({1}, kBool), 1), "The input tensor may not be a boolean tensor.");
+  EXPECT_THROW_WITH(ones({1}, kLong).lgamma_(),
+                    "result type Float can't be cast to the desired output type Long");
+}
+
+/// The gradients at 0 and outside the domain are PyTorch's.
+TEST(Special, GradientsAtLimits) {
+  const auto slope = [](const std::function<Tensor(const Tensor&)>& f, double x) {
+    const Tensor at = full({}, x, kDouble).requires_grad_();
+    return autograd::grad({f(at)}, {at})[0].item<double>();
+  };
+  EXPECT_EQ(slope(special_entr, 0), INFINITY);
+  EXPECT_EQ(slope(special_i1, 0), 0.5);
+  EXPECT_EQ(slope(special_i1e, 0), 0.5);
+  EXPECT_EQ(slope(special_bessel_j1, 0), 0.5);
+  EXPECT_EQ(slope(sinc, 0), 0);
+  const auto plain = [](const Tensor& x) { return logit(x); };
+  const auto clamped = [](const Tensor& x) { return logit(x, 0.125); };
+  EXPECT_TRUE(std::isnan(slope(plain, -0.5)));
+  EXPECT_EQ(slope(plain, 0), INFINITY);
+  EXPECT_EQ(slope(clamped, 0.0625), 0);
+  EXPECT_EQ(slope(clamped, 0.5), 4);
+}
+
+TEST(Special, NamesOfNodes) {
+  const Tensor x = ones({2}).requires_grad_();
+  EXPECT_EQ(special_i0e(x).grad_fn()->name(), "SpecialI0EBackward0");
+  EXPECT_EQ(special_xlog1py(x, x).grad_fn()->name(), "SpecialXlog1PyBackward0");
+  EXPECT_EQ(special_zeta(2, x).grad_fn()->name(), "SpecialZetaBackward1");
+  EXPECT_EQ(special_zeta(x, 2).grad_fn()->name(), "SpecialZetaBackward2");
+  EXPECT_EQ(special_bessel_j0(x).grad_fn()->name(), "SpecialBesselJ0Backward0");
+  EXPECT_EQ(polygamma(1, x).grad_fn()->name(), "PolygammaBackward0");
+}
+
+}  // namespace
+}  // namespace hearth::testing
