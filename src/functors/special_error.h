@@ -22,7 +22,7 @@ HEARTH_SCALAR double exp_of_square(double x, double factor = 1) {
 /// exp(x^2) erfc(x): beyond 10 by erfc's continued fraction (DLMF 7.9.2).
 HEARTH_SCALAR double erfcx(double x) {
   constexpr double kInvSqrtPi = 0.56418958354775628695;
-  if (x < -1) return 2 * exp_of_square(x) - exp_of_square(x) * std::erfc(-x);
+  if (x < -20) return 2 * exp_of_square(x);
   if (!(x > 10)) return exp_of_square(x) * std::erfc(x);
   double tail = 0;
   for (int k = 20; k > 0; --k) tail = 0.5 * k / (x + tail);
