@@ -1,14 +1,6 @@
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <sstream>
-
-#include "hearth/autograd.h"
-#include "hearth/operators.h"
-#include "hearth/special.h"
+// Rows of the special functions; special_values.cpp has values at many arguments.
+#include "tests/ops/large.h"
 #include "tests/ops/pointwise_rows.h"
-#include "tests/support/fixtures.h"
-#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -255,128 +247,27 @@ const bool registered = [] {
   return true;
 }();
 
-/// A line of the fixture: a function's name, its arguments and its values.
-struct FixtureLine {
-  std::string name;
-  std::vector<double> arguments[2], values;
-};
-
-std::vector<FixtureLine> fixture_lines() {
-  std::vector<FixtureLine> lines;
-  std::ifstream file(fixture_path("special_cases.txt"));
-  for (std::string text; std::getline(file, text);) {
-    std::istringstream words(text);
-    FixtureLine& line = lines.emplace_back();
-    words >> line.name;
-    for (std::string word; words >> word;) {
-      std::vector<double> numbers;
-      std::istringstream parts(word);
-      for (std::string part; std::getline(parts, part, ':');) numbers.push_back(std::stod(part));
-      line.arguments[0].push_back(numbers[0]);
-      line.arguments[1].push_back(numbers.size() > 2 ? numbers[1] : 0);
-      line.values.push_back(numbers.back());
-    }
-  }
-  return lines;
-}
-
-/// special::name(a, b), or special::name(a).
-Tensor value_of(const std::string& name, const Tensor& a, const Tensor& b) {
-  if (name == "polygamma") {
-    std::vector<Tensor> parts;
-    for (int64_t i = 0; i < b.numel(); ++i)
-      parts.push_back(special::polygamma(a[i].item<int64_t>(), b[i]));
-    return stack(parts);
-  }
-  if (name == "gammaln") return special::gammaln(a);
-  if (name == "logit") return special::logit(a);
-  if (name == "ndtri") return special::ndtri(a);
-  if (name == "gammainc") return special::gammainc(a, b);
-  if (name == "gammaincc") return special::gammaincc(a, b);
-  for (const UnaryCase& op : unary_cases())
-    if (op.name == name || op.name == "special_" + name) return op.call(a);
-  for (const BinaryCase& op : binary_cases())
-    if (op.name == "special_" + name) return op.call(a, b);
-  ADD_FAILURE() << "no function " << name;
-  return a;
-}
-
-void expect_fixture(const FixtureLine& line, const TensorOptions& options, double relative) {
-  const auto count = int64_t(line.values.size());
-  const auto tensor_of = [&](const std::vector<double>& numbers) {
-    return from_blob(const_cast<double*>(numbers.data()), {count}, kDouble).to(options);
+/// A function of one tensor and one of two tensors that broadcast, with a transposed input.
+LargeCase special_functions(ScalarType dtype) {
+  const Large x = large({157, 90}, 1), degree = large_indices({157, 1}, 4, 2);
+  const Tensor a = x.tensor(dtype), n = degree.tensor(dtype);
+  const auto each = [](int64_t rows, int64_t columns, const auto& f) {
+    return build({rows, columns}, [&](const Position& at) { return f(at[0], at[1]); });
   };
-  const Array got =
-      to_array(value_of(line.name, tensor_of(line.arguments[0]), tensor_of(line.arguments[1])));
-  for (size_t i = 0; i < line.values.size(); ++i) {
-    const double x = line.arguments[0][i], y = line.arguments[1][i], wanted = line.values[i];
-    if (options.dtype() == kFloat && (double(float(x)) != x || double(float(y)) != y)) continue;
-    const double stored = options.dtype() == kFloat ? double(float(wanted)) : wanted;
-    EXPECT_TRUE(is_close(got.values[i], stored, relative, 2e-15))
-        << line.name << "(" << x << ", " << y << ") = " << got.values[i] << " for " << stored;
-  }
+  return {[=] {
+            return Tensors{special_erfcx(a), special_legendre_polynomial_p(a.t(), n.t())};
+          },
+          {each(157, 90,
+                [&](int64_t i, int64_t j) {
+                  const double v = x[i * 90 + j];
+                  return std::exp(v * v) * std::erfc(v);
+                }),
+           each(90, 157, [&](int64_t i, int64_t j) {
+             return std::legendre(unsigned(degree[j]), x[j * 90 + i]);
+           })}};
 }
 
-TEST(Special, ValuesMatchTheFixture) {
-  const std::vector<FixtureLine> lines = fixture_lines();
-  EXPECT_EQ(lines.size(), 39u);
-  for (const FixtureLine& line : lines)
-    for (const Device device : devices()) {
-      expect_fixture(line, TensorOptions(kDouble).device(device), 1e-13);
-      expect_fixture(line, TensorOptions(kFloat).device(device), 1.3e-7);
-    }
-}
-
-TEST(Special, ResultsWithoutDerivativeRequireNoGradient) {
-  const Tensor x = ones({2}).requires_grad_();
-  EXPECT_FALSE(special_airy_ai(x).requires_grad());
-  EXPECT_FALSE(special_chebyshev_polynomial_t(x, 3).requires_grad());
-  EXPECT_ERROR(special_zeta(x, ones({2})).sum().backward(),
-               "the derivative for 'zeta' is not implemented.");
-  EXPECT_ERROR(igamma(x, ones({2})).sum().backward(),
-               "the derivative for 'igamma: input' is not implemented.");
-  EXPECT_ERROR(igammac(x, ones({2})).sum().backward(),
-               "the derivative for 'igammac: input' is not implemented.");
-}
-
-TEST(Special, Refusals) {
-  EXPECT_ERROR(special_erfcx(ones({1}, kHalf)), "not implemented for 'Half'");
-  EXPECT_ERROR(igamma(ones({1}, kLong), ones({1}, kLong)), "\"igamma\" not implemented for 'Long'");
-  EXPECT_ERROR(polygamma(-1, ones({1})), "polygamma(n, x) does not support negative n.");
-  EXPECT_ERROR(mvlgamma(ones({1}), 0), "p has to be greater than or equal to 1");
-  EXPECT_ERROR(mvlgamma(ones({1}, kBool), 1), "The input tensor may not be a boolean tensor.");
-  EXPECT_ERROR(ones({1}, kLong).lgamma_(),
-               "result type Float can't be cast to the desired output type Long");
-}
-
-/// The gradients at 0 and outside the domain are PyTorch's.
-TEST(Special, GradientsAtLimits) {
-  const auto slope = [](const std::function<Tensor(const Tensor&)>& f, double x) {
-    const Tensor at = full({}, x, kDouble).requires_grad_();
-    return autograd::grad({f(at)}, {at})[0].item<double>();
-  };
-  EXPECT_EQ(slope(special_entr, 0), INFINITY);
-  EXPECT_EQ(slope(special_i1, 0), 0.5);
-  EXPECT_EQ(slope(special_i1e, 0), 0.5);
-  EXPECT_EQ(slope(special_bessel_j1, 0), 0.5);
-  EXPECT_EQ(slope(sinc, 0), 0);
-  const auto plain = [](const Tensor& x) { return logit(x); };
-  const auto clamped = [](const Tensor& x) { return logit(x, 0.125); };
-  EXPECT_TRUE(std::isnan(slope(plain, -0.5)));
-  EXPECT_EQ(slope(plain, 0), INFINITY);
-  EXPECT_EQ(slope(clamped, 0.0625), 0);
-  EXPECT_EQ(slope(clamped, 0.5), 4);
-}
-
-TEST(Special, NamesOfNodes) {
-  const Tensor x = ones({2}).requires_grad_();
-  EXPECT_EQ(special_i0e(x).grad_fn()->name(), "SpecialI0EBackward0");
-  EXPECT_EQ(special_xlog1py(x, x).grad_fn()->name(), "SpecialXlog1PyBackward0");
-  EXPECT_EQ(special_zeta(2, x).grad_fn()->name(), "SpecialZetaBackward1");
-  EXPECT_EQ(special_zeta(x, 2).grad_fn()->name(), "SpecialZetaBackward2");
-  EXPECT_EQ(special_bessel_j0(x).grad_fn()->name(), "SpecialBesselJ0Backward0");
-  EXPECT_EQ(polygamma(1, x).grad_fn()->name(), "PolygammaBackward0");
-}
+const RegisterLarge large_registered({"special_functions", {"Special"}, special_functions});
 
 }  // namespace
 }  // namespace hearth::testing
