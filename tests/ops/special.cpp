@@ -232,6 +232,7 @@ std::vector<Row> other_rows() {
           },
           Draw::kPositive, true})};
   rows.back().dtypes &= ~dtypes::kBool;
+  rows.back().keeps_memory_format = false;
   Row& polygammas = rows.emplace_back(row_of(
       UnaryCase{"polygamma", [](const Tensor& x) { return polygamma(2, x); },
                 [](Tensor& out, const Tensor& x) -> Tensor& { return polygamma_out(out, 2, x); },

@@ -9,6 +9,7 @@
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/special.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/op_table.h"
 #include "tests/support/throws.h"
