@@ -98,7 +98,8 @@ HEARTH_SCALAR double log_ndtr(double x) {
 HEARTH_SCALAR double sinc(double x) {
   if (x == 0) return 1;
   const double sine = std::sin(kPi * off_integer(x)) / (kPi * x);
-  return std::fmod(std::nearbyint(x), 2.0) == 0 ? sine : -sine;
+  const bool is_odd = std::fabs(x) < 1e15 && static_cast<long long>(std::nearbyint(x)) % 2 != 0;
+  return is_odd ? -sine : sine;
 }
 
 /// log(x / (1 - x)), for eps >= 0 of x clamped to [eps, 1 - eps].
