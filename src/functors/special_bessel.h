@@ -100,6 +100,7 @@ HEARTH_SCALAR TwoParts airy_phase(double a) {
 
 HEARTH_SCALAR double airy_ai(double x) {
   if (std::isinf(x) || std::isnan(x)) return NAN;
+  if (x > 110) return 0;
   if (x >= -4 && x <= 1) return minus(x, airy_root) * airy_middle(x);
   const double a = std::fabs(x), quarter = std::sqrt(std::sqrt(a));
   const TwoParts zeta = airy_phase(a);

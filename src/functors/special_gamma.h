@@ -58,8 +58,8 @@ HEARTH_SCALAR double zeta_of_positive(double s, double q) {
     sum += term;
     if (term <= kEps * sum) return sum;
   }
-  double power = std::pow(w, -s);
-  sum += power * (w / (s - 1) + 0.5);
+  const double power = std::pow(w, -s);
+  sum += std::pow(w, 1 - s) / (s - 1) + power / 2;
   double factor = s * power / w;
   for (int k = 0; k < 10; ++k) {
     const double term = factor * c[k];

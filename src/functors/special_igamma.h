@@ -38,7 +38,7 @@ HEARTH_SCALAR double igamma_factor(double a, double x) {
   constexpr double two_pi = 6.28318530717958647693;
   if (a > 20) return std::sqrt(a / two_pi) * std::exp(a * log_minus_line(a, x)) / scaled_gamma(a);
   const double root = std::exp(-x / 2);
-  return std::pow(x, a) * root / std::tgamma(a) * root;
+  return root == 0 ? 0 : std::pow(x, a) * root / std::tgamma(a) * root;
 }
 
 /// The lower function by its power series (DLMF 8.7.1).

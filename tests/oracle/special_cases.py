@@ -22,6 +22,7 @@ POSITIVE = [0.015625] + [x for x in EVERYWHERE if x > 0] + [640.03125]
 PROBABILITIES = [1e-250, 1e-20, 1e-3, 0.078125, 0.453125, 0.546875, 0.921875, 0.984375]
 LIMITS = [0.0, math.inf, -math.inf, math.nan, -3.0]
 ABSCISSAS = [-1.0, -0.703125, 0.234375, 0.609375, 1.0, 2.578125]
+PAIR_LIMITS = LIMITS + [1.5, 1e300]
 DEGREES = [0, 1, 2, 3, 6, 7, 11]
 
 
@@ -68,7 +69,7 @@ def polynomials():
 
 # A name, mpmath's function, and the arguments.
 ONE = [
-    ("airy_ai", mpmath.airyai, EVERYWHERE[:-1]),
+    ("airy_ai", mpmath.airyai, EVERYWHERE[:-1] + [1e20]),
     ("bessel_j0", lambda x: mpmath.besselj(0, x), EVERYWHERE),
     ("bessel_j1", lambda x: mpmath.besselj(1, x), EVERYWHERE),
     ("bessel_y0", lambda x: mpmath.bessely(0, x), POSITIVE),
@@ -97,7 +98,7 @@ GAMMA_PAIRS = [(a, x) for a in (0.015625, 0.453125, 1.0, 3.921875, 40.5)
     (230.5, 200.25), (230.5, 250.75), (5000.25, 4900.5), (5000.25, 5100.0), (5000.25, 1000.5)]
 ZETA_PAIRS = [(s, q) for s in (1.015625, 1.5, 2.0, 7.0, 31.0)
               for q in (0.015625, 0.75, 3.5, 40.25)] + [
-    (2.0, -2.25), (3.0, -7.875), (8.0, -0.328125)]
+    (2.0, 1e10), (2.0, -2.25), (3.0, -7.875), (8.0, -0.328125)]
 TWO = [
     ("gammainc", lambda a, x: mpmath.gammainc(a, 0, x, regularized=True), GAMMA_PAIRS),
     ("gammaincc", lambda a, x: mpmath.gammainc(a, x, mpmath.inf, regularized=True), GAMMA_PAIRS),
@@ -145,7 +146,7 @@ def limits(name, places):
                     [(0.5, -1.0), (0.5, math.nan), (math.nan, 3.0), (0.5, 2.75), (2.5, 5000.0)])
     elif name == "xlog1py" or name.startswith("gammainc"):
         yield from (((a, b), torch_value(name, (a, b)))
-                    for a in LIMITS + [1.5] for b in LIMITS + [1.5])
+                    for a in PAIR_LIMITS for b in PAIR_LIMITS)
 
 
 def main():
