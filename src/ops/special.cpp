@@ -105,6 +105,7 @@ struct Mvlgamma {
   static Tensor compute(const Args& args, const Tensor& self) {
     HEARTH_CHECK(self.scalar_type() != kBool, "The input tensor may not be a boolean tensor.");
     HEARTH_CHECK(args.p >= 1, "p has to be greater than or equal to 1");
+    const NoAutocast plain;  // keeps the sum in the dtype of self
     const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
     const double p = static_cast<double>(args.p), log_pi = 1.14472988584940017414;
     const Tensor steps = by_name::arange(0.5 - p / 2, 0.25, 0.5, x.options());
