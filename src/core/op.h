@@ -44,8 +44,8 @@ struct OpRecord {
   bool (*mutates)(const void* args, const Inputs& inputs, int i) = nullptr;
   /// The inputs that have a derivative (bit i).
   SlotSet differentiable = ~SlotSet(0);
-  /// The number of a pointwise functor (functors/families.h) or, where launch takes it, of a special
-  /// function (functors/special.h); -1 for ops that are not elementwise.
+  /// The number of a pointwise functor (functors/families.h) or of a special function
+  /// (functors/special.h), else -1.
   int functor = -1;
   /// Which formula of the functor this op computes: 0 its value, 1 to 3 the gradient of input a, b
   /// or c (functors/traits.h).
