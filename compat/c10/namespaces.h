@@ -14,6 +14,7 @@ namespace indexing {}
 namespace nn {}
 namespace optim {}
 namespace serialize {}
+namespace special {}
 }  // namespace hearth
 
 namespace c10 {
@@ -41,4 +42,5 @@ namespace indexing = hearth::indexing;
 namespace nn = hearth::nn;
 namespace optim = hearth::optim;
 namespace serialize = hearth::serialize;
+namespace special = hearth::special;
 }  // namespace torch

@@ -32,6 +32,7 @@
 #include "hearth/parallel_for.h"
 #include "hearth/scalar.h"
 #include "hearth/shape.h"
+#include "hearth/special.h"
 #include "hearth/storage.h"
 #include "hearth/stream.h"
 #include "hearth/tensor.h"

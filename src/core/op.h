@@ -44,7 +44,8 @@ struct OpRecord {
   bool (*mutates)(const void* args, const Inputs& inputs, int i) = nullptr;
   /// The inputs that have a derivative (bit i).
   SlotSet differentiable = ~SlotSet(0);
-  /// The number of a pointwise functor (functors/families.h), else -1.
+  /// The number of a pointwise functor (functors/families.h) or of a special function
+  /// (functors/special.h), else -1.
   int functor = -1;
   /// The formula of the functor that this op computes: 0 its value, 1 to 3 its gradient with
   /// respect to input a, b or c (functors/traits.h).

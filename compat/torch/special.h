@@ -1,0 +1,4 @@
+#pragma once
+
+#include "hearth/special.h"
+#include "torch/types.h"

@@ -1,0 +1,56 @@
+#pragma once
+
+/// The special functions that share one kernel, of one and of two numbers: X(name) stands for
+/// fn::special::name(double) or name(double, double).
+#define HEARTH_SPECIAL_UNARY(X) \
+  X(airy_ai)                    \
+  X(bessel_j0)                  \
+  X(bessel_j1)                  \
+  X(bessel_y0)                  \
+  X(bessel_y1)                  \
+  X(digamma)                    \
+  X(entr)                       \
+  X(erfcx)                      \
+  X(i0)                         \
+  X(i0e)                        \
+  X(i1)                         \
+  X(i1e)                        \
+  X(lgamma)                     \
+  X(log_ndtr)                   \
+  X(modified_bessel_k0)         \
+  X(modified_bessel_k1)         \
+  X(ndtri)                      \
+  X(scaled_modified_bessel_k0)  \
+  X(scaled_modified_bessel_k1)  \
+  X(sinc)                       \
+  X(spherical_bessel_j0)
+#define HEARTH_SPECIAL_BINARY(X)    \
+  X(chebyshev_polynomial_t)         \
+  X(chebyshev_polynomial_u)         \
+  X(chebyshev_polynomial_v)         \
+  X(chebyshev_polynomial_w)         \
+  X(hermite_polynomial_h)           \
+  X(hermite_polynomial_he)          \
+  X(igamma)                         \
+  X(igammac)                        \
+  X(laguerre_polynomial_l)          \
+  X(legendre_polynomial_p)          \
+  X(logit)                          \
+  X(polygamma)                      \
+  X(shifted_chebyshev_polynomial_t) \
+  X(shifted_chebyshev_polynomial_u) \
+  X(shifted_chebyshev_polynomial_v) \
+  X(shifted_chebyshev_polynomial_w) \
+  X(xlog1py)                        \
+  X(zeta)
+
+namespace hearth::fn {
+
+/// The number of a special function.
+enum class Special : int {
+#define HEARTH_SPECIAL_NUMBER(name) name,
+  HEARTH_SPECIAL_UNARY(HEARTH_SPECIAL_NUMBER) HEARTH_SPECIAL_BINARY(HEARTH_SPECIAL_NUMBER)
+#undef HEARTH_SPECIAL_NUMBER
+};
+
+}  // namespace hearth::fn
