@@ -268,7 +268,7 @@ LargeCase special_functions(ScalarType dtype) {
            })}};
 }
 
-const RegisterLarge large_registered({"special_functions", {"Special"}, special_functions});
+const RegisterLarge registered_large_special({"special_functions", {"Special"}, special_functions});
 
 }  // namespace
 }  // namespace hearth::testing
