@@ -64,6 +64,7 @@ namespace hearth {
   X(Upsample)                  \
   X(GridSampler)               \
   X(GridSamplerBackward)       \
+  X(Fft)                       \
   X(Recurrence)                \
   X(RecurrenceBackward)        \
   X(TotalNorm)
