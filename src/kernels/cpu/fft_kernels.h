@@ -63,8 +63,6 @@ struct FftLoops {
   void (*split_pairs)(const T* turns, int64_t half, T* buffer);
   /// The inverse of split_pairs times two, with exchanged parts, in the order of slots.
   void (*join_pairs)(const T* in, const T* turns, int64_t half, const int64_t* slots, T* out);
-  /// A spectrum's Hermitian part: buffer[k] = (buffer[k] + conj(buffer[n - k])) / 2, k <= n / 2.
-  void (*fold)(int64_t n, T* buffer);
   /// The whole spectrum from its half, for an odd n, with exchanged parts, in the order of slots.
   void (*unfold)(const T* in, int64_t n, const int64_t* slots, T* out);
 };

@@ -113,8 +113,7 @@ struct FftLoopsOf {
                                       const FftLines<T>& lines) {
     V low[kUnit], high[kUnit];
 #pragma GCC unroll 8
-    for (int j = 0; j < kUnit; ++j)
-      Shuffle::mix(written(buffer, i + j, pairs), low[j], high[j]);
+    for (int j = 0; j < kUnit; ++j) Shuffle::mix(written(buffer, i + j, pairs), low[j], high[j]);
     Shuffle::transpose(low);
     Shuffle::transpose(high);
 #pragma GCC unroll 16
@@ -174,14 +173,6 @@ struct FftLoopsOf {
       put(out, slots[half - k], (sum + turned).conj().swapped());
     }
   }
-  static void fold(int64_t n, T* buffer) {
-    const V one_half(0.5);
-    put(buffer, 0, {get(buffer, 0).re, V(0)});
-    for (int64_t k = 1; k <= n / 2; ++k) {
-      const Number sum = get(buffer, k) + get(buffer, n - k).conj();
-      put(buffer, k, {sum.re * one_half, sum.im * one_half});
-    }
-  }
   static void unfold(const T* in, int64_t n, const int64_t* slots, T* out) {
     put(out, slots[0], {V(0), get(in, 0).re});
     for (int64_t k = 1; k <= n / 2; ++k) {
@@ -191,9 +182,9 @@ struct FftLoopsOf {
     }
   }
 
-  static constexpr FftLoops<T> kLoops{
-      kLanes, load,  store,       FftButterfly<V>::transform, multiply, clear, turn,
-      weigh,  split_pairs, join_pairs, fold,                       unfold};
+  static constexpr FftLoops<T> kLoops{kLanes,      load,       store, FftButterfly<V>::transform,
+                                      multiply,    clear,      turn,  weigh,
+                                      split_pairs, join_pairs, unfold};
 };
 
 template <class Isa>
