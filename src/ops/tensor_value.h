@@ -48,6 +48,7 @@ struct TensorValue {
   friend TensorValue name(const TensorValue& a) { return TensorValue(hearth::name(a.tensor)); }
   HEARTH_VALUE_UNARY(HEARTH_VALUE_FUNCTION)
   HEARTH_VALUE_TESTS(HEARTH_VALUE_FUNCTION)
+  HEARTH_VALUE_FUNCTION(conj)
 #undef HEARTH_VALUE_FUNCTION
 #define HEARTH_VALUE_FUNCTION(name)                                     \
   friend TensorValue name(const TensorValue& a, const TensorValue& b) { \

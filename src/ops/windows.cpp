@@ -94,7 +94,10 @@ struct AsStrided {
     int64_t offset;  // from the input's first element
     HEARTH_FIELDS(sizes, strides, offset)
   };
-  static constexpr OpInfo info{.name = "as_strided", .effect = Effect::kView, .shapes = in_slot(0)};
+  static constexpr OpInfo info{.name = "as_strided",
+                               .effect = Effect::kView,
+                               .shapes = in_slot(0),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     set_view(context, args.sizes, args.strides, args.offset);
   }
@@ -201,7 +204,10 @@ constexpr OpInfo kSplitWithSizes = {
 /// All selects along a dimension.
 struct Unbind {
   using Args = DimArgs;
-  static constexpr OpInfo info{.name = "unbind", .effect = Effect::kView, .outputs = 0};
+  static constexpr OpInfo info{.name = "unbind",
+                               .effect = Effect::kView,
+                               .outputs = 0,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     const int64_t count = context.in(0).sizes()[size_t(args.dim)];
     for (int64_t i = 0; i < count; ++i) infer_window<Select>({args.dim, i}, context, int(i));

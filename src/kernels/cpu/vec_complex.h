@@ -4,7 +4,8 @@
 
 namespace hearth::cpu {
 
-/// One complex number as the value of a formula: arithmetic, equality and select.
+/// One complex number as the value of a formula: arithmetic, equality and select. The functions are
+/// in complex_math.h.
 template <class T, class Isa>
 struct ComplexLane {
   struct Mask {
@@ -12,8 +13,11 @@ struct ComplexLane {
     HEARTH_SIMD friend ComplexLane select(Mask m, ComplexLane a, ComplexLane b) {
       return m.value ? a : b;
     }
+    HEARTH_SIMD friend Mask operator&(Mask a, Mask b) { return {a.value && b.value}; }
+    HEARTH_SIMD friend Mask operator|(Mask a, Mask b) { return {a.value || b.value}; }
+    HEARTH_SIMD friend Mask operator!(Mask a) { return {!a.value}; }
   };
-  static constexpr bool kIntegral = false;
+  static constexpr bool kIntegral = false, kComplex = true;
 
   T re, im;
 

@@ -109,6 +109,9 @@ struct Lane {
   HEARTH_LANE_OPERATOR(*)
 #undef HEARTH_LANE_OPERATOR
   HEARTH_LANE friend Lane operator/(Lane a, Lane b) { return Lane(divide(a.v, b.v)); }
+  HEARTH_LANE friend Lane conj(Lane a) requires(kIsComplex<T>) {
+    return Lane(T(a.v.real_, -a.v.imag_));
+  }
   HEARTH_LANE friend Lane operator-(Lane a) {
     if constexpr (kIntegral)
       return Lane(0) - a;
