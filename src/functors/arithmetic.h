@@ -20,7 +20,7 @@ struct Copy {
 /// a + alpha * b.
 struct Add {
   static constexpr OpInfo info{.name = "add"};
-  Factor alpha;
+  ComplexFactor alpha;
   HEARTH_FIELDS(alpha)
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -39,7 +39,7 @@ struct Add {
 /// a - alpha * b.
 struct Sub {
   static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers};
-  Factor alpha;
+  ComplexFactor alpha;
   HEARTH_FIELDS(alpha)
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -317,7 +317,7 @@ struct Addcmul {
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kWidest,
                                .amp_cpu = Amp::kKeep};
-  Factor factor;
+  ComplexFactor factor;
   HEARTH_FIELDS(factor)
   template <class V>
   HEARTH_FN V value(V x, V a, V b) const {
@@ -344,11 +344,11 @@ struct Addcdiv {
                                .dtypes = dtypes::kFloating | dtypes::kComplex,
                                .amp = Amp::kWidest,
                                .amp_cpu = Amp::kKeep};
-  double factor = 1;
+  ComplexFactor factor;
   HEARTH_FIELDS(factor)
   template <class V>
   HEARTH_FN V value(V x, V a, V b) const {
-    return x + factor * a / b;
+    return x + factor.as(x) * a / b;
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V, V, V) const {
@@ -356,11 +356,11 @@ struct Addcdiv {
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V, V, V b) const {
-    return g * (factor / b);
+    return g * (factor.as(g) / b);
   }
   template <class V>
   HEARTH_FN V grad_c(V g, V, V a, V b) const {
-    return -g * (factor * a / (b * b));
+    return -g * (factor.as(g) * a / (b * b));
   }
 };
 
@@ -375,8 +375,8 @@ struct Heaviside {
 };
 
 using Arithmetic =
-    List<Copy, Add, Sub, Mul, Neg, Abs, Conj, ComplexSgn, Where, MaskedFill, Pow, ComplexPow, Square, Cube,
-         PowHalf, PowMinusHalf, Sign, Lerp, Addcmul, Addcdiv, Heaviside>;
+    List<Copy, Add, Sub, Mul, Neg, Abs, Conj, ComplexSgn, Where, MaskedFill, Pow, ComplexPow,
+         Square, Cube, PowHalf, PowMinusHalf, Sign, Lerp, Addcmul, Addcdiv, Heaviside>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn

@@ -20,16 +20,16 @@ HEARTH_COMPARISON(Gt, "gt", >, dtypes::kRealAndBool)
 HEARTH_COMPARISON(Ge, "ge", >=, dtypes::kRealAndBool)
 #undef HEARTH_COMPARISON
 
-#define HEARTH_TEST(Name, op_name, further, ...)                    \
-  struct Name {                                                     \
-    static constexpr OpInfo info{.name = op_name,                   \
-                                 .dtypes = dtypes::kRealAndBool,    \
-                                 .cpu_dtypes = further,             \
-                                 .promote = Promote::kToBool};      \
-    template <class V>                                              \
-    HEARTH_FN auto value(V x) const {                               \
-      return __VA_ARGS__;                                           \
-    }                                                               \
+#define HEARTH_TEST(Name, op_name, further, ...)                 \
+  struct Name {                                                  \
+    static constexpr OpInfo info{.name = op_name,                \
+                                 .dtypes = dtypes::kRealAndBool, \
+                                 .cpu_dtypes = further,          \
+                                 .promote = Promote::kToBool};   \
+    template <class V>                                           \
+    HEARTH_FN auto value(V x) const {                            \
+      return __VA_ARGS__;                                        \
+    }                                                            \
   };
 HEARTH_TEST(IsNan, "isnan", dtypes::kComplex, isnan(x))
 HEARTH_TEST(IsInf, "isinf", dtypes::kComplex, isinf(x))

@@ -137,8 +137,17 @@ struct OpInfo {
   X(isinf)                    \
   X(signbit)
 
-/// A factor such as add's alpha, stored as a real number and as an integer, so that integers stay
-/// exact.
+/// Whether V is a complex number.
+template <class V>
+constexpr bool is_complex_value() {
+  if constexpr (requires { V::kComplex; })
+    return V::kComplex;
+  else
+    return false;
+}
+
+/// A parameter such as threshold's, stored as a real number and as an integer, so that integers
+/// stay exact.
 struct Factor {
   double real = 1;
   long long integer = 1;
@@ -148,6 +157,18 @@ struct Factor {
       return V(integer);
     else
       return V(real);
+  }
+};
+
+/// A factor such as add's alpha, which may be complex.
+struct ComplexFactor : Factor {
+  double imag = 0;
+  template <class V>
+  HEARTH_FN V as(V v) const {
+    if constexpr (requires { V::from_parts(real, imag); })
+      return V::from_parts(real, imag);
+    else
+      return Factor::as(v);
   }
 };
 

@@ -4,14 +4,14 @@
 
 namespace hearth::fn {
 
-#define HEARTH_LOGICAL(Name, op_name, ...)                                             \
-  struct Name {                                                                        \
-    static constexpr OpInfo info{                                                      \
+#define HEARTH_LOGICAL(Name, op_name, ...)                                     \
+  struct Name {                                                                \
+    static constexpr OpInfo info{                                              \
         .name = op_name, .dtypes = dtypes::kAll, .promote = Promote::kToBool}; \
-    template <class V>                                                                 \
-    HEARTH_FN auto value(V a, V b) const {                                             \
-      return __VA_ARGS__;                                                              \
-    }                                                                                  \
+    template <class V>                                                         \
+    HEARTH_FN auto value(V a, V b) const {                                     \
+      return __VA_ARGS__;                                                      \
+    }                                                                          \
   };
 HEARTH_LOGICAL(LogicalAnd, "logical_and", (a != 0) & (b != 0))
 HEARTH_LOGICAL(LogicalOr, "logical_or", (a != 0) | (b != 0))

@@ -42,9 +42,9 @@ HEARTH_ANALYTIC_FUNCTION(Sin, sin, kKeep, false, sin(x), (g * cos(x)))
 HEARTH_ANALYTIC_FUNCTION(Cos, cos, kKeep, false, cos(x), -(g* sin(x)))
 HEARTH_ANALYTIC_FUNCTION(Tan, tan, kFloat32, true, sin(x) / cos(x), (g * (1 + x * x)))
 HEARTH_ANALYTIC_FUNCTION(Asin, asin, kFloat32, false, atan2(x, sqrt((1 - x) * (1 + x))),
-                      (g * rsqrt(1 - x * x)))
+                         (g * rsqrt(1 - x * x)))
 HEARTH_ANALYTIC_FUNCTION(Acos, acos, kFloat32, false, atan2(sqrt((1 - x) * (1 + x)), x),
-                      (-g * rsqrt(1 - x * x)))
+                         (-g * rsqrt(1 - x * x)))
 HEARTH_ANALYTIC_FUNCTION(Atan, atan, kKeep, false, atan2(x, V(1)), g / (x * x + 1))
 HEARTH_ANALYTIC_FUNCTION(Sinh, sinh, kFloat32, false, sinh(x), (g * cosh(x)))
 HEARTH_ANALYTIC_FUNCTION(Cosh, cosh, kFloat32, false, cosh(x), (g * sinh(x)))
@@ -60,7 +60,7 @@ struct Acosh {
                                .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V x) const {
-    if constexpr (detail::kIsComplex<V>)
+    if constexpr (is_complex_value<V>())
       return acosh(x);
     else
       return detail::acosh(x);

@@ -11,10 +11,6 @@ HEARTH_FN V normal_density(V x) {
   return one_over_sqrt_2pi * exp(-0.5 * x * x);
 }
 
-/// Whether V is a complex number.
-template <class V>
-inline constexpr bool kIsComplex = requires { V::kComplex; };
-
 }  // namespace hearth::fn::detail
 
 /// A functor of one floating-point number; integers are converted to the default float dtype.
@@ -23,7 +19,7 @@ inline constexpr bool kIsComplex = requires { V::kComplex; };
 #define HEARTH_FLOAT_FUNCTION(Name, op_name, policy, of_output, formula, derivative) \
   HEARTH_FUNCTION_OF(Name, op_name, 0, x, policy, of_output, formula, derivative)
 /// The same for complex numbers too, whose value is function(x).
-#define HEARTH_ANALYTIC_FUNCTION(Name, function, policy, of_output, formula, derivative)        \
+#define HEARTH_ANALYTIC_FUNCTION(Name, function, policy, of_output, formula, derivative)         \
   HEARTH_FUNCTION_OF(Name, #function, dtypes::kComplex, function(x), policy, of_output, formula, \
                      derivative)
 #define HEARTH_FUNCTION_OF(Name, op_name, further, of_complex, policy, of_output, formula, \
@@ -38,7 +34,7 @@ inline constexpr bool kIsComplex = requires { V::kComplex; };
                                  .grad_of_output = of_output};                             \
     template <class V>                                                                     \
     HEARTH_FN V value(V x) const {                                                         \
-      if constexpr (detail::kIsComplex<V>)                                                 \
+      if constexpr (is_complex_value<V>())                                                 \
         return of_complex;                                                                 \
       else                                                                                 \
         return formula;                                                                    \

@@ -68,9 +68,10 @@ Tensor element_counts(const TensorImpl& in, const Tensor& memory, int64_t first)
   const Tensor places = arange(memory.numel(), TensorOptions(kLong).device(memory.device()))
                             .as_strided(in.sizes(), in.strides(), -first)
                             .reshape({-1});
-  const Tensor counts = zeros(memory.sizes(), memory.options());
-  return counts.scatter_add(0, places, ones(places.sizes(), memory.options()))
-      .maximum(ones({}, memory.options()));
+  const TensorOptions options = memory.options().dtype(to_real(memory.scalar_type()));
+  return zeros(memory.sizes(), options)
+      .scatter_add(0, places, ones(places.sizes(), options))
+      .maximum(ones({}, options));
 }
 
 /// Whether no two elements of a tensor with these sizes and strides can share memory.
@@ -197,9 +198,12 @@ struct Split {
     context.set(0, cat(pieces, args.dim));
   }
 };
-constexpr OpInfo kSplit = {.name = "split", .effect = Effect::kView, .outputs = 0};
-constexpr OpInfo kSplitWithSizes = {
-    .name = "split_with_sizes", .effect = Effect::kView, .outputs = 0};
+constexpr OpInfo kSplit = {
+    .name = "split", .effect = Effect::kView, .outputs = 0, .complex_grad = ComplexGrad::kAnalytic};
+constexpr OpInfo kSplitWithSizes = {.name = "split_with_sizes",
+                                    .effect = Effect::kView,
+                                    .outputs = 0,
+                                    .complex_grad = ComplexGrad::kAnalytic};
 
 /// All selects along a dimension.
 struct Unbind {

@@ -105,8 +105,8 @@ ComplexValue<T> log1p(ComplexValue<T> x) {
 /// what the standard library says.
 template <class T>
 ComplexValue<T> pow(ComplexValue<T> a, ComplexValue<T> b) {
-  if (b == ComplexValue<T>(0)) return 1;
-  if (a == ComplexValue<T>(0) && b.re > 0) return 0;
+  if (b.re == 0 && b.im == 0) return 1;
+  if (a.re == 0 && a.im == 0 && b.re > 0) return 0;
   return value_of(std::pow(standard<T>(a), standard<T>(b)));
 }
 

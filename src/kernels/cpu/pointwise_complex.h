@@ -55,7 +55,7 @@ struct ComplexFamily<List<F...>> {
 }  // namespace hearth::cpu
 
 /// Defines the complex blocks of the functors in fn::Family.
-#define HEARTH_COMPLEX_FAMILY(Family)                                      \
-  const ::hearth::cpu::ComplexBlocks* ::hearth::cpu::complex_##Family() {  \
-    return ComplexFamily<fn::Family>::functors;                            \
+#define HEARTH_COMPLEX_FAMILY(Family)                                     \
+  const ::hearth::cpu::ComplexBlocks* ::hearth::cpu::complex_##Family() { \
+    return ComplexFamily<fn::Family>::functors;                           \
   }

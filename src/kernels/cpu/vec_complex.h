@@ -27,6 +27,9 @@ struct ComplexLane {
   requires(std::is_arithmetic_v<S>) HEARTH_SIMD ComplexLane(S real)
       : re(static_cast<T>(real)), im(0) {}
 
+  HEARTH_SIMD static ComplexLane from_parts(double real, double imag) {
+    return {static_cast<T>(real), static_cast<T>(imag)};
+  }
   HEARTH_SIMD static ComplexLane load(const void* from) {
     T parts[2];
     __builtin_memcpy(parts, from, sizeof parts);

@@ -90,12 +90,17 @@ template <class T>
 struct Lane {
   static constexpr bool kIntegral = std::is_integral_v<T>;
   static constexpr bool kFloating = std::is_floating_point_v<T>;
+  static constexpr bool kComplex = kIsComplex<T>;
   T v{};
 
   Lane() = default;
   template <class A>
   requires(std::is_arithmetic_v<A>) HEARTH_LANE Lane(A value) : v(static_cast<T>(value)) {}
   HEARTH_LANE Lane(T value) requires(kIsComplex<T>) : v(value) {}
+  HEARTH_LANE static Lane from_parts(double real, double imag) requires(kIsComplex<T>) {
+    using Part = typename T::value_type;
+    return Lane(T(static_cast<Part>(real), static_cast<Part>(imag)));
+  }
 
 #define HEARTH_LANE_OPERATOR(op)                                         \
   HEARTH_LANE friend Lane operator op(Lane a, Lane b) {                  \
