@@ -41,6 +41,7 @@ struct GeluTanh {
 struct Sigmoid {
   static constexpr OpInfo info{.name = "sigmoid",
                                .dtypes = dtypes::kFloating,
+                               .cpu_dtypes = dtypes::kComplex,
                                .promote = Promote::kFloat,
                                .grad_of_output = true};
   template <class V>

@@ -9,6 +9,8 @@ namespace hearth {
 /// number on the CPU.
 void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
 void run_copy(Ctx& ctx, const View& to, const View& from);
+/// Warns, once, of a conversion from complex to real numbers.
+void warn_of_lost_part(ScalarType from, ScalarType to);
 /// For ops that then write parts of output 0: launches output 0 = input 0, unless they are the same
 /// memory.
 void start_from_self(LaunchContext& context);

@@ -48,7 +48,8 @@ struct Mm {
                                .arguments = "self,mat2",
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kLower,
-                               .shapes = in_slot(0) | in_slot(1)};
+                               .shapes = in_slot(0) | in_slot(1),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &a = context.in(0), &b = context.in(1);
     check_matrices(info.name, a, b);
@@ -82,8 +83,11 @@ void check_batches(const TensorImpl& a, const TensorImpl& b) {
 /// a @ b for batches of matrices.
 struct Bmm {
   using Args = NoArgs;
-  static constexpr OpInfo info{
-      .name = "bmm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
+  static constexpr OpInfo info{.name = "bmm",
+                               .arguments = "self,mat2",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kLower,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &a = context.in(0), &b = context.in(1);
     check_batches(a, b);
@@ -126,7 +130,8 @@ struct Addmm {
                                .arguments = "self,mat1,mat2",
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kLower,
-                               .shapes = in_slot(1) | in_slot(2)};
+                               .shapes = in_slot(1) | in_slot(2),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &bias = context.in(0), &a = context.in(1), &b = context.in(2);
     check_matrices(info.name, a, b);
@@ -176,7 +181,8 @@ struct Baddbmm {
   static constexpr OpInfo info{.name = "baddbmm",
                                .arguments = "self,batch1,batch2",
                                .dtypes = dtypes::kNumbers,
-                               .amp = Amp::kLower};
+                               .amp = Amp::kLower,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &bias = context.in(0), &a = context.in(1), &b = context.in(2);
     check_batches(a, b);
