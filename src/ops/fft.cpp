@@ -43,7 +43,10 @@ struct FftC2C {
     bool forward;
     HEARTH_FIELDS(dims, scale, forward)
   };
-  static constexpr OpInfo info{.name = "_fft_c2c", .node = "FftC2C", .dtypes = dtypes::kComplex};
+  static constexpr OpInfo info{.name = "_fft_c2c",
+                               .node = "FftC2C",
+                               .dtypes = dtypes::kComplex,
+                               .complex_grad = ComplexGrad::kOwn};
   static void launch(const Args& args, LaunchContext& context) {
     FftParams params = params_for(FftKind::kComplex, args.dims, args.scale, args.forward);
     params.in = context.in(0);
@@ -81,8 +84,10 @@ Tensor to_real(const RealArgs& args, const Tensor& self);
 /// Real to complex.
 struct FftR2C {
   using Args = RealArgs;
-  static constexpr OpInfo info{
-      .name = "_fft_r2c", .node = "FftR2C", .dtypes = dtypes::kFloatAndDouble};
+  static constexpr OpInfo info{.name = "_fft_r2c",
+                               .node = "FftR2C",
+                               .dtypes = dtypes::kFloatAndDouble,
+                               .complex_grad = ComplexGrad::kOwn};
   static void infer(const Args& args, InferContext& context) {
     Dims sizes(context.in(0).sizes());
     if (args.onesided) sizes[size_t(args.dims[args.dims.size() - 1])] = args.last / 2 + 1;
@@ -102,7 +107,10 @@ struct FftR2C {
 /// Complex to real.
 struct FftC2R {
   using Args = RealArgs;
-  static constexpr OpInfo info{.name = "_fft_c2r", .node = "FftC2R", .dtypes = dtypes::kComplex};
+  static constexpr OpInfo info{.name = "_fft_c2r",
+                               .node = "FftC2R",
+                               .dtypes = dtypes::kComplex,
+                               .complex_grad = ComplexGrad::kOwn};
   static void infer(const Args& args, InferContext& context) {
     Dims sizes(context.in(0).sizes());
     sizes[size_t(args.dims[args.dims.size() - 1])] = args.last;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
+#include "hearth/parallel_for.h"
+#include "hearth/stream.h"
 #include "hearth/threads.h"
 #include "tests/ops/complex_rows.h"
 #include "tests/ops/fft_reference.h"
