@@ -64,10 +64,10 @@ namespace hearth {
   X(Upsample)                  \
   X(GridSampler)               \
   X(GridSamplerBackward)       \
-  X(Fft)                       \
   X(Recurrence)                \
   X(RecurrenceBackward)        \
-  X(TotalNorm)
+  X(TotalNorm)                 \
+  X(Fft)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)
