@@ -201,7 +201,7 @@ struct ComplexPow {
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return select(a == 0, 0, g * (pow(a, b) * log(select(a == 0, 1, a))));
+    return select((a == 0) & (b == abs(b)), 0, g * (pow(a, b) * log(a)));  // b real, not negative
   }
 };
 

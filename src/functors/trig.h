@@ -49,26 +49,18 @@ HEARTH_ANALYTIC_FUNCTION(Atan, atan, kKeep, false, atan2(x, V(1)), g / (x * x + 
 HEARTH_ANALYTIC_FUNCTION(Sinh, sinh, kFloat32, false, sinh(x), (g * cosh(x)))
 HEARTH_ANALYTIC_FUNCTION(Cosh, cosh, kFloat32, false, cosh(x), (g * sinh(x)))
 HEARTH_ANALYTIC_FUNCTION(Tanh, tanh, kKeep, true, tanh(x), (g * (1 - x * x)))
-HEARTH_ANALYTIC_FUNCTION(Asinh, asinh, kKeep, false, detail::asinh(x), (g * rsqrt(x * x + 1)))
 HEARTH_ANALYTIC_FUNCTION(Atanh, atanh, kKeep, false, detail::atanh(x), g / (1 - x * x))
-/// The derivative for complex numbers has two roots: the root of x² - 1 has the wrong sign for half
-/// of them.
-struct Acosh {
-  static constexpr OpInfo info{.name = "acosh",
-                               .dtypes = dtypes::kFloating,
-                               .cpu_dtypes = dtypes::kComplex,
-                               .promote = Promote::kFloat};
+HEARTH_ANALYTIC_FUNCTION(RealAsinh, asinh, kKeep, false, detail::asinh(x), (g * rsqrt(x * x + 1)))
+HEARTH_ANALYTIC_FUNCTION(RealAcosh, acosh, kKeep, false, detail::acosh(x), (g * rsqrt(x * x - 1)))
+/// On its branch cuts, the square of the conjugate has its imaginary zero on the other side.
+struct Asinh : RealAsinh {
   template <class V>
-  HEARTH_FN V value(V x) const {
-    if constexpr (is_complex_value<V>())
-      return acosh(x);
-    else
-      return detail::acosh(x);
+  HEARTH_FN V complex_grad(V g, V x) const {
+    return g * conj(rsqrt(conj(x) * conj(x) + 1));
   }
-  template <class V>
-  HEARTH_FN V grad(V g, V x) const {
-    return g * rsqrt(x * x - 1);
-  }
+};
+/// For half of the complex numbers the root of x² - 1 has the wrong sign.
+struct Acosh : RealAcosh {
   template <class V>
   HEARTH_FN V complex_grad(V g, V x) const {
     return g * (rsqrt(x + 1) * rsqrt(x - 1));

@@ -91,8 +91,9 @@ TEST(Complex, GradientsFollowPyTorchsConvention) {
   const torch::Tensor w = numbers().requires_grad_();
   torch::real(w.exp()).sum().backward();
   EXPECT_TRUE(w.grad().allclose(w.exp().conj().detach()));
-  EXPECT_NE(text_of_error([&] { (w * w).sum().backward(); })
-                .find("grad can be computed only for real scalar outputs but got "),
+  EXPECT_NE(text_of_error([&] {
+              (w * w).sum().backward();
+            }).find("grad can be computed only for real scalar outputs but got "),
             std::string::npos);
 }
 
@@ -107,8 +108,6 @@ TEST(Complex, Errors) {
             "Tensor must have a last dimension of size 2");
   EXPECT_EQ(text_of_error([&] { x.mul_(Number(0, 1)); }),
             "result type ComplexFloat can't be cast to the desired output type Float");
-  EXPECT_EQ(text_of_error([&] { (void)z[0].item<double>(); }),
-            "value cannot be converted to type double without overflow");
 }
 
 TEST(Complex, RandomNumbersOfBothParts) {
@@ -116,12 +115,6 @@ TEST(Complex, RandomNumbersOfBothParts) {
   const torch::Tensor z = torch::randn({20}, torch::kComplexFloat);
   torch::manual_seed(1);
   EXPECT_TRUE(torch::view_as_real(z).allclose(torch::randn({20, 2}) * std::sqrt(0.5)));
-}
-
-TEST(Complex, Prints) {
-  std::ostringstream stream;
-  stream << numbers();
-  EXPECT_EQ(stream.str(), " 1+2i\n-3+4i\n[ CPUComplexFloatType{2} ]");
 }
 
 }  // namespace
