@@ -6,7 +6,6 @@
 #include "hearth/context.h"
 #include "ops/define.h"
 #include "ops/fft.h"
-#include "ops/view_shape.h"
 
 namespace hearth {
 
@@ -37,8 +36,7 @@ struct FrameArgs {
 
 std::string text_of(const std::optional<bool>& flag) { return !flag ? "None" : *flag ? "1" : "0"; }
 std::string text_of_window(const Tensor& window) {
-  return window.defined() ? detail::str(type_text(impl_of(window)), "{", window.sizes(), "}")
-                          : "None";
+  return window.defined() ? detail::str(window.toString(), "{", window.sizes(), "}") : "None";
 }
 
 void check_window_device(const char* op, const Tensor& self, const Tensor& window) {
@@ -65,7 +63,7 @@ struct Stft {
 /// The start of an error: the call.
 std::string text_of_call(const Stft::Args& args, const Tensor& self, const Tensor& window) {
   const FrameArgs& f = args.frames;
-  return detail::str("stft(", type_text(impl_of(self)), self.sizes(), ", n_fft=", f.n_fft,
+  return detail::str("stft(", self.toString(), self.sizes(), ", n_fft=", f.n_fft,
                      ", hop_length=", f.hop_length, ", win_length=", f.win_length,
                      ", window=", text_of_window(window), ", normalized=", int(f.normalized),
                      ", onesided=", text_of(f.onesided),

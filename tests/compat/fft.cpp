@@ -115,8 +115,8 @@ TEST(Stft, Calls) {
   expect_error([&] { torch::stft(x, 16, 4, 16, window); },
                "stft requires the return_complex parameter be given for real inputs");
   expect_error([&] { x.stft(16, 0, 16, window, false, std::nullopt, true); },
-               "stft(torch.DoubleTensor[1, 100], n_fft=16, hop_length=0, win_length=16, "
-               "window=torch.DoubleTensor{[16]}, normalized=0, onesided=None, return_complex=1, "
+               "stft(CPUDoubleType[100], n_fft=16, hop_length=0, win_length=16, "
+               "window=CPUDoubleType{[16]}, normalized=0, onesided=None, return_complex=1, "
                "align_to_window=None) : expected hop_length > 0, but got hop_length=0");
   expect_error([&] { torch::istft(z, 18, 4, 16, window); },
                "expected the frequency dimension (3rd to the last) of the input tensor to match "
