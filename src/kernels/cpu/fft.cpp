@@ -24,7 +24,7 @@ struct Side {
     unit = is_complex(view.dtype) ? 2 : 1;
     const int64_t stride = view.sizes[dim] > 1 ? view.strides[dim] : 1;
     step = (unit == 2 || pairs ? 2 : 1) * stride;
-    pair = unit == 2 ? 1 : pairs ? stride : 0;
+    pair = unit == 2 ? 1 : pairs ? stride : FftLines<T>::kNone;
   }
 };
 

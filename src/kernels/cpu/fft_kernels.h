@@ -25,7 +25,10 @@ struct FftLines {
   int count = 0;
   int64_t apart = 0;  // the distance of two lines if there is one in each lane, else 0
   int64_t step = 2;   // from a pair to the next
-  int64_t pair = 1;   // from a pair's first number to its second; 0: there is none
+  int64_t pair = 1;   // from a pair's first number to its second, or kNone
+
+  static constexpr int64_t kNone = INT64_MIN;
+  [[gnu::always_inline]] bool has_second() const { return pair != kNone; }
 };
 
 /// How pairs are read or written: `swap` exchanges both numbers (which turns a forward transform

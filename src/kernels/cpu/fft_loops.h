@@ -45,7 +45,7 @@ struct FftLoopsOf {
         for (; i < n; ++i) {
           const T* const at = start + i * lines.step;
           put(buffer, slots[i],
-              arranged({V::load(at), lines.pair ? V::load(at + lines.pair) : V(0)}, pairs));
+              arranged({V::load(at), lines.has_second() ? V::load(at + lines.pair) : V(0)}, pairs));
         }
       } else if (lines.step == 2 && lines.pair == 1) {
         for (; i + kUnit <= n; i += kUnit) load_along(lines, i, slots, pairs, buffer);
@@ -56,7 +56,7 @@ struct FftLoopsOf {
       for (int l = 0; l < kLanes; ++l) {
         const T* const at = lines.data + lines.offsets[l] + i * lines.step;
         const T first = at[0] * pairs.first;
-        const T second = lines.pair ? at[lines.pair] * pairs.second : T(0);
+        const T second = lines.has_second() ? at[lines.pair] * pairs.second : T(0);
         to[l] = pairs.swap ? second : first;
         to[l + kLanes] = pairs.swap ? first : second;
       }
@@ -89,7 +89,7 @@ struct FftLoopsOf {
         for (; i < n; ++i) {
           const Number x = written(buffer, i, pairs);
           x.re.store(start + i * lines.step);
-          if (lines.pair) x.im.store(start + i * lines.step + lines.pair);
+          if (lines.has_second()) x.im.store(start + i * lines.step + lines.pair);
         }
       } else if (lines.step == 2 && lines.pair == 1) {
         for (; i + kUnit <= n; i += kUnit) store_along(buffer, i, pairs, lines);
@@ -101,7 +101,7 @@ struct FftLoopsOf {
       for (int l = 0; l < lines.count; ++l) {
         T* const to = lines.data + lines.offsets[l] + i * lines.step;
         to[0] = from[l + first] * pairs.first;
-        if (lines.pair) to[lines.pair] = from[l + kLanes - first] * pairs.second;
+        if (lines.has_second()) to[lines.pair] = from[l + kLanes - first] * pairs.second;
       }
     }
   }
