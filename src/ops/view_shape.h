@@ -16,10 +16,8 @@ DimSet dim_set(const Tensor& self, IntArrayRef dims);
 std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef wanted);
 
 constexpr OpInfo view_info(const char* name, const char* node = "") {
-  return {.name = name,
-          .node = node,
-          .effect = Effect::kView,
-          .complex_grad = ComplexGrad::kAnalytic};
+  return {
+      .name = name, .node = node, .effect = Effect::kView, .complex_grad = ComplexGrad::kAnalytic};
 }
 
 /// Output i of a view op; `offset` counts elements from the input's first one.

@@ -249,7 +249,9 @@ const Register moves[] = {
         [](const Tensors& in) {
           Tensor target = in[0].tril() * 1;
           target[0].copy_(in[1]);
-          return target.masked_select(real(target).eq(real(target))).constant_pad_nd({1, 0}, 2);
+          return target.masked_fill(real(target).ne(real(target)), 3)
+              .view({4})
+              .constant_pad_nd({1, 0}, 2);
         },
         [](const auto& in) {
           return Matrix{{5}, {2, in[1].values[0], in[1].values[1], in[0].at(1, 0), in[0].at(1, 1)}};
