@@ -276,6 +276,10 @@ TEST(Fft, Frequencies) {
   expect(fft::fftshift(arange(6).view({2, 3}), 0).flatten(), {3, 4, 5, 0, 1, 2});
   EXPECT_TRUE(
       fft::ifftshift(fft::fftshift(arange(15).view({3, 5}))).equal(arange(15).view({3, 5})));
+  EXPECT_TRUE(fft_fftfreq(5).equal(fft::fftfreq(5)));
+  EXPECT_TRUE(fft_rfftfreq(5, 2).equal(fft::rfftfreq(5, 2.0)));
+  const Tensor x = arange(15).view({3, 5});
+  EXPECT_TRUE(fft_ifftshift(fft_fftshift(x, 1), 1).equal(x));
   EXPECT_ERROR(fft::fftfreq(5, kLong), "fftfreq requires a floating point or complex dtype");
   EXPECT_ERROR(fft::fftfreq(-1), "Trying to create tensor with negative dimension -1: [-1]");
   EXPECT_ERROR(fft::fftshift(ones({})), "`shifts` required");
