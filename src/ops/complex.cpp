@@ -82,6 +82,7 @@ struct ViewAsComplex {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "view_as_complex",
                                .node = "ViewAsComplex",
+                               .amp_cpu = Amp::kFloat32,
                                .effect = Effect::kView,
                                .complex_grad = ComplexGrad::kOwn};
   static void infer(const Args&, InferContext& context) {

@@ -257,20 +257,47 @@ struct Matmul {
 
 /// beta or alpha as a double; throws if it does not fit the dtype of the computation.
 double factor_of(const Scalar& factor, const Tensor& self) {
-  return factor.stored_as(wide_type(self.scalar_type())).toDouble();
+  const Scalar stored = factor.stored_as(wide_type(self.scalar_type()));
+  return stored.isComplex() ? stored.toComplexDouble().real() : stored.toDouble();
+}
+
+/// beta * self + alpha * (a @ b) by parts, for complex factors: those of kernels are real.
+struct SumByParts {
+  const Tensor &self, &a, &b;
+  const Scalar &beta, &alpha;
+  bool needed() const {
+    const auto imag = [](const Scalar& factor) { return factor.toComplexDouble().imag(); };
+    return self.is_complex() && (imag(beta) != 0 || imag(alpha) != 0);
+  }
+  Tensor call() const { return self.mul(beta).add(a.matmul(b).mul(alpha)); }
+  Tensor& inplace(const Tensor& target) const {
+    return write_inplace(const_cast<Tensor&>(target), [this] { return call(); });
+  }
+  Tensor& out(Tensor& target) const {
+    return write_out("addmm", target, [this] { return call(); });
+  }
+};
+template <class Op>
+auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
+                const Scalar& alpha) {
+  const SumByParts parts{self, a, b, beta, alpha};
+  return pick(parts.needed(), parts,
+              invoke<Op>({factor_of(beta, self), factor_of(alpha, self)}, self, a, b));
 }
 
 }  // namespace
 
 HEARTH_DEFINE_OUT(mm, (const Tensor& mat2), invoke<Mm>({}, self, mat2))
 HEARTH_DEFINE_OUT(bmm, (const Tensor& mat2), invoke<Bmm>({}, self, mat2))
-HEARTH_DEFINE_ALL_FORMS(
-    addmm, (const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha),
-    invoke<Addmm>({factor_of(beta, self), factor_of(alpha, self)}, self, mat1, mat2))
+HEARTH_DEFINE_ALL_FORMS(addmm,
+                        (const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                         const Scalar& alpha),
+                        scaled_sum<Addmm>(self, mat1, mat2, beta, alpha))
 
-HEARTH_DEFINE_ALL_FORMS(
-    baddbmm, (const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha),
-    invoke<Baddbmm>({factor_of(beta, self), factor_of(alpha, self)}, self, batch1, batch2))
+HEARTH_DEFINE_ALL_FORMS(baddbmm,
+                        (const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+                         const Scalar& alpha),
+                        scaled_sum<Baddbmm>(self, batch1, batch2, beta, alpha))
 
 HEARTH_DEFINE_COMPOSED_OUT(matmul, (const Tensor& other), compose<Matmul>({}, self, other))
 

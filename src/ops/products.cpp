@@ -123,9 +123,9 @@ struct Addr {
     const Tensor start = self.expand(product.sizes());
     if (type == kBool) return of_bools(args, start, product);
     const auto scaled = [](const Tensor& t, const Scalar& factor) {
-      return factor.toDouble() == 1 ? t : t.mul(factor);
+      return factor.equal(1) ? t : t.mul(factor);
     };
-    if (args.beta.toDouble() == 0) return scaled(product, args.alpha).to(type);
+    if (args.beta.equal(0)) return scaled(product, args.alpha).to(type);
     return scaled(start, args.beta).add(scaled(product, args.alpha));
   }
 };

@@ -33,6 +33,7 @@ const Register registered[] = {
     Register(COMPLEX_ROW(log1p, Draw::kPositive, std::log(1.0 + z))),
     Register(COMPLEX_ROW(rsqrt, Draw::kNormal, 1.0 / std::sqrt(z))),
     Register(COMPLEX_ROW(sigmoid, Draw::kUnit, 1.0 / (1.0 + std::exp(-z)))),
+    Register(COMPLEX_ROW(silu, Draw::kUnit, z / (1.0 + std::exp(-z)))),
     Register(COMPLEX_ROW(reciprocal, Draw::kNormal, 1.0 / z)),
     Register(COMPLEX_ROW(neg, Draw::kNormal, -z)),
     Register(COMPLEX_ROW(conj, Draw::kNormal, std::conj(z))),

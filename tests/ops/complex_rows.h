@@ -35,6 +35,7 @@ inline Row complex_row(std::string name, int operands, std::function<Tensor(cons
   row.name = "complex_" + name;
   row.covers = {name};
   row.dtypes = dtypes::kFloatAndDouble;
+  row.of_complex = true;
   row.slack = 8;
   row.gradient_slack = 8;
   for (const std::vector<int64_t>& sizes :

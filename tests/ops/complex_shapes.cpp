@@ -98,11 +98,14 @@ const Register products[] = {
         })),
     Register(row_of(
         "addmm", {"addmm"}, {{2}, {3, 4}, {4, 2}},
-        [](const Tensors& in) { return in[0].addmm(in[1], in[2], 2, 0.5); },
+        [](const Tensors& in) {
+          return in[0].addmm(in[1], in[2], complex<double>(0, 1), complex<double>(2, 1)) +
+                 in[0].addmm(in[1], in[2], 2, 0.5);
+        },
         [](const auto& in) {
           const Matrix ab = product(in[1], in[2]);
           return filled({3, 2}, [&](int64_t i) {
-            return 2.0 * in[0].values[size_t(i % 2)] + 0.5 * ab.values[size_t(i)];
+            return C(2, 1) * in[0].values[size_t(i % 2)] + C(2.5, 1) * ab.values[size_t(i)];
           });
         })),
     Register(row_of(
@@ -115,8 +118,10 @@ const Register products[] = {
           });
         })),
     Register(row_of(
-        "dot", {"dot", "vdot"}, {{5}, {5}},
-        [](const Tensors& in) { return in[0].dot(in[1]) * in[0].vdot(in[1]); },
+        "dot", {"dot", "vdot", "linalg_vecdot"}, {{5}, {5}},
+        [](const Tensors& in) {
+          return in[0].dot(in[1]) * (in[0].vdot(in[1]) + linalg_vecdot(in[0], in[1])) / 2;
+        },
         [](const auto& in) {
           C plain, conjugated;
           for (size_t i = 0; i < 5; ++i) {

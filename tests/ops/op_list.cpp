@@ -33,7 +33,7 @@ std::map<std::string, Entry> entries() {
   for (const Row& row : rows())
     for (const std::string& op : row.covers) {
       Entry& entry = result[op];
-      entry.dtypes |= row.dtypes;
+      entry.dtypes |= row.of_complex ? dtypes::kComplex : row.dtypes;
       entry.orders = std::max(entry.orders, row.orders);
     }
   return result;
