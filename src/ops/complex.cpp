@@ -198,7 +198,8 @@ void AbsComplex::launch(const Args&, LaunchContext& context) {
   run_on_parts(fn::number_of<fn::Hypot>, 0, context);
 }
 void AbsComplex::grad(const Args&, GradContext& context) {
-  context.set(0, context.grad().mul(context.in(0).sgn()));
+  const Tensor length = context.out();
+  context.set(0, context.grad().mul(context.in(0).div(where(length.eq(0), 1, length))));
 }
 
 Tensor make_complex(const Tensor& real, const Tensor& imag) {

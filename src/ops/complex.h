@@ -7,8 +7,10 @@ namespace hearth {
 /// |z| of complex numbers; its gradient at 0 is 0.
 struct AbsComplex {
   using Args = NoArgs;
-  static constexpr OpInfo info{
-      .name = "abs", .overload = "complex", .saves = in_slot(0), .complex_grad = ComplexGrad::kOwn};
+  static constexpr OpInfo info{.name = "abs",
+                               .overload = "complex",
+                               .saves = in_slot(0) | out_slot(0),
+                               .complex_grad = ComplexGrad::kOwn};
   static void infer(const Args&, InferContext& context);
   static void launch(const Args&, LaunchContext& context);
   static void grad(const Args&, GradContext& context);
