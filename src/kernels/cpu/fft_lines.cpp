@@ -110,6 +110,7 @@ FftLongLine<T>::FftLongLine(const FftJob<T>& job, Ctx& ctx)
   };
   table_ = numbers(2 * matrix_->n);
   buffers_ = numbers(buffer_ * slots_);
+  if (job.plan->method == FftMethod::kGrid && !job.from_half && !job.to_half) return;
   a_ = numbers(2 * (matrix_->n + 1));
   b_ = numbers(2 * (matrix_->n + 1));
 }

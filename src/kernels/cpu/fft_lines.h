@@ -62,8 +62,8 @@ class FftLongLine {
   const FftLoops<T>&loops_, &single_;
   typename FftPlan<T>::Pointer matrix_;
   int slots_;
-  int64_t buffer_;  // the size of a slot's buffer
-  T *table_, *buffers_, *a_, *b_;
+  int64_t buffer_;                                     // the size of a slot's buffer
+  T *table_, *buffers_, *a_ = nullptr, *b_ = nullptr;  // the last two only if needed
 };
 
 /// The loops for one line at a time and for as many as there are lanes.
