@@ -107,6 +107,21 @@ void images() {
   report("upsample_bicubic_step", 0, [&] { back(torch::upsample_bicubic2d(x, size, false)); });
 }
 
+void transforms() {
+  const auto numbers = [](torch::IntArrayRef sizes) {
+    return torch::complex(torch::randn(sizes), torch::randn(sizes));
+  };
+  const auto lines = numbers({64, 1024}), primes = numbers({32, 1009}),
+             planes = numbers({8, 256, 256});
+  const auto real_lines = torch::randn({64, 4096});
+  report("fft", 0, [&] { torch::fft_fft(lines); });
+  report("fft_prime", 0, [&] { torch::fft_fft(primes); });
+  report("rfft", 0, [&] { torch::fft_rfft(real_lines); });
+  report("fft2", 0, [&] { torch::fft_fft2(planes); });
+  const auto spectra = torch::fft_rfft(real_lines);
+  report("irfft", 0, [&] { torch::fft_irfft(spectra); });
+}
+
 void attention() {
   const auto query = torch::randn({4, 8, 1024, 64}), key = torch::randn({4, 8, 1024, 64}),
              value = torch::randn({4, 8, 1024, 64});
@@ -161,6 +176,7 @@ int main() {
   products();
   networks(x);
   images();
+  transforms();
   attention();
   distances_and_bags();
 }

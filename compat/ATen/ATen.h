@@ -10,6 +10,7 @@
 #include "ATen/TensorOperators.h"
 #include "ATen/WrapDimUtils.h"
 #include "ATen/core/Tensor.h"
+#include "ATen/ops/complex.h"
 #include "ATen/ops/from_blob.h"
 #include "ATen/ops/index.h"
 #include "ATen/std_headers.h"

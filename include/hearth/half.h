@@ -81,9 +81,24 @@ struct alignas(2 * sizeof(T)) complex {
   T real_ = 0, imag_ = 0;
   constexpr complex() = default;
   constexpr complex(T real, T imag = 0) : real_(real), imag_(imag) {}
-  template <class U>
-  constexpr explicit complex(complex<U> other)
-      : real_(static_cast<T>(other.real_)), imag_(static_cast<T>(other.imag_)) {}
+  /// From another complex number, std::complex too.
+  template <class C>
+  requires requires(const C& z) {
+    typename C::value_type;
+    z.real(), z.imag();
+  }
+  constexpr explicit(sizeof(typename C::value_type) >= sizeof(T)) complex(const C& other)
+      : real_(static_cast<T>(other.real())), imag_(static_cast<T>(other.imag())) {}
+  /// As std::complex.
+  template <class C>
+  requires requires {
+    typename C::value_type;
+    C(typename C::value_type(), 1);
+  }
+  constexpr explicit operator C() const {
+    using Part = typename C::value_type;
+    return C(static_cast<Part>(real_), static_cast<Part>(imag_));
+  }
   constexpr T real() const { return real_; }  ///< the real part
   constexpr T imag() const { return imag_; }  ///< the imaginary part
   friend constexpr complex operator+(complex a, complex b) {
@@ -95,8 +110,21 @@ struct alignas(2 * sizeof(T)) complex {
   friend constexpr complex operator*(complex a, complex b) {
     return {a.real_ * b.real_ - a.imag_ * b.imag_, a.real_ * b.imag_ + a.imag_ * b.real_};
   }
+  /// Smith's method: dividing by the larger part of b first avoids overflow.
+  friend constexpr complex operator/(complex a, complex b) {
+    const auto size = [](T x) { return x < 0 ? -x : x; };
+    if (size(b.real_) < size(b.imag_)) {
+      return complex(a.imag_, -a.real_) / complex(b.imag_, -b.real_);  // both times -i
+    }
+    if (b.real_ == 0) return {a.real_ / size(b.real_), a.imag_ / size(b.real_)};
+    const T ratio = b.imag_ / b.real_, scale = 1 / (b.real_ + b.imag_ * ratio);
+    return {(a.real_ + a.imag_ * ratio) * scale, (a.imag_ - a.real_ * ratio) * scale};
+  }
   constexpr complex operator-() const { return {-real_, -imag_}; }
   constexpr complex& operator+=(complex b) { return *this = *this + b; }
+  constexpr complex& operator-=(complex b) { return *this = *this - b; }
+  constexpr complex& operator*=(complex b) { return *this = *this * b; }
+  constexpr complex& operator/=(complex b) { return *this = *this / b; }
   friend constexpr bool operator==(complex a, complex b) {
     return a.real_ == b.real_ && a.imag_ == b.imag_;
   }

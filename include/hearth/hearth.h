@@ -15,6 +15,7 @@
 #include "hearth/device.h"
 #include "hearth/dtype.h"
 #include "hearth/error.h"
+#include "hearth/fft.h"
 #include "hearth/generator.h"
 #include "hearth/half.h"
 #include "hearth/indexing.h"

@@ -64,11 +64,13 @@ class Scalar {
   Half toHalf() const { return to<Half>(); }
   BFloat16 toBFloat16() const { return to<BFloat16>(); }
   complex<double> toComplexDouble() const { return to<complex<double>>(); }
+  complex<float> toComplexFloat() const { return to<complex<float>>(); }
 
   /// The value rounded to the dtype, as a tensor stores it; throws out of range, as to<T>() does.
   HEARTH_API Scalar stored_as(ScalarType type) const;
 
   HEARTH_API Scalar operator-() const;
+  HEARTH_API Scalar conj() const;                    ///< the complex conjugate
   HEARTH_API bool equal(const Scalar& other) const;  ///< whether the values are equal
 
  private:

@@ -34,7 +34,7 @@ class ScopedValue {
 };
 
 /// Converts a gradient to the metadata of the forward value: sums over broadcast dimensions and
-/// casts back from the promoted dtype.
+/// casts back from the promoted dtype; the gradient of a real number is real.
 Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_t index) {
   if (!grad.sizes().equals(wanted.sizes)) {
     HEARTH_CHECK(sums_to(grad.sizes(), wanted.sizes), "Function ", from.name(),
@@ -44,6 +44,7 @@ Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_
   }
   HEARTH_CHECK(is_differentiable(grad.scalar_type()), "Function ", from.name(),
                " returned a gradient of dtype ", name_of(grad.scalar_type()), " at index ", index);
+  if (grad.is_complex() && !is_complex(wanted.dtype)) grad = real(grad);
   if (grad.scalar_type() != wanted.dtype) grad = grad.to(wanted.dtype);
   if (!(grad.device() == wanted.device)) {
     HEARTH_CHECK(grad.dim() == 0, "Function ", from.name(),

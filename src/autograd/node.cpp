@@ -271,7 +271,9 @@ CopySlices::CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn)
       strides_(base.strides()),
       view_sizes_(view.sizes()),
       view_strides_(view.strides()),
-      view_offset_(view.offset - impl_of(base).offset),
+      view_dtype_(view.dtype),
+      view_offset_(view.offset - impl_of(base).offset * int64_t(base.element_size()) /
+                                     int64_t(element_size(view.dtype))),
       fn_(std::move(fn)) {
   add_input_metadata(base);
   add_next_edge(gradient_edge(base));
@@ -287,7 +289,7 @@ variable_list CopySlices::apply(variable_list&& grads) {
   Tensor base_grad = empty_strided(sizes_, strides_,
                                    TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);
-  const Tensor part = base_grad.as_strided(view_sizes_, view_strides_, view_offset_);
+  const Tensor part = part_of(base_grad, view_dtype_, view_sizes_, view_strides_, view_offset_);
   variable_list fn_grads = NodeAccess::call(*fn_, {part.clone()});
   if (!fn_grads.empty() && fn_grads[0].defined())
     part.copy_(fn_grads[0]);

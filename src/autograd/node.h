@@ -95,7 +95,8 @@ class CopySlices final : public Node {
 
  private:
   Dims sizes_, strides_, view_sizes_, view_strides_;
-  int64_t view_offset_;  // from the base's first element
+  ScalarType view_dtype_;
+  int64_t view_offset_;  // from the base's first element, in elements of the view
   NodePtr fn_;
 };
 

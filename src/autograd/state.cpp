@@ -11,6 +11,17 @@ TensorState::~TensorState() {
   retained->owner = nullptr;
 }
 
+Tensor part_of(const Tensor& base, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
+               int64_t offset) {
+  if (base.scalar_type() == dtype) return base.as_strided(sizes, strides, offset);
+  if (base.is_complex()) return view_as_real(base).as_strided(sizes, strides, offset);
+  Dims all(sizes), steps(strides);
+  for (int64_t& step : steps) step *= 2;
+  all.push_back(2);
+  steps.push_back(1);
+  return view_as_complex(base.as_strided(all, steps, 2 * offset));
+}
+
 TensorState& state_of(TensorImpl& impl) {
   if (!impl.autograd) impl.autograd = std::make_unique<TensorState>();
   return static_cast<TensorState&>(*impl.autograd);
@@ -95,7 +106,8 @@ void refresh_view(const Tensor& tensor, TensorState& state) {
     refuse_view(state, "its base or another view of its base has been");
   const AutoGradMode on(true);
   const TensorImpl& impl = impl_of(tensor);
-  const Tensor same_view = view.base.as_strided(impl.sizes(), impl.strides(), impl.offset);
+  const Tensor same_view =
+      part_of(view.base, impl.dtype, impl.sizes(), impl.strides(), impl.offset);
   const TensorState* recorded = state_if_any(impl_of(same_view));
   const NodePtr grad_fn = recorded ? recorded->grad_fn : NodePtr();
   const uint32_t output_nr = recorded ? recorded->output_nr : 0;

@@ -54,6 +54,10 @@ inline Argument argument(const Factor& value) {
   if (double(value.integer) == value.real) return int64_t(value.integer);
   return value.real;
 }
+inline Argument argument(const ComplexFactor& value) {
+  if (value.imag != 0) return std::complex<double>(value.real, value.imag);
+  return argument(static_cast<const Factor&>(value));
+}
 template <class T>
 requires(std::is_integral_v<T> || (std::is_enum_v<T> && !std::is_same_v<T, ScalarType>)) Argument
     argument(T value) {

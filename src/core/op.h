@@ -52,6 +52,12 @@ struct OpRecord {
   int formula = 0;
 };
 
+/// How the op's derivative treats complex numbers; the formulas of pointwise functors are analytic.
+inline ComplexGrad complex_grad_of(const OpRecord& op) {
+  const ComplexGrad stated = op.info->complex_grad;
+  return stated == ComplexGrad::kRefused && op.functor >= 0 ? ComplexGrad::kAnalytic : stated;
+}
+
 /// Whether a call writes to input i, in addition to its outputs.
 inline bool writes_to_input(const OpRecord& op, const void* args, const Inputs& inputs, int i) {
   return op.mutates && inputs[i].defined() && op.mutates(args, inputs, i);
@@ -179,7 +185,7 @@ class GradContext {
   /// The gradient of output i; undefined if backward has computed none.
   virtual const Tensor& grad(int i = 0) const = 0;
   /// A saved input or output; undefined if it was undefined in the forward call. Throws if `saves`
-  /// does not name it.
+  /// does not name it. Complex ones are conjugated if the op's derivative is analytic.
   virtual Tensor in(int i) const = 0;
   virtual Tensor out(int i = 0) const = 0;
   /// The number of inputs of the call.

@@ -119,6 +119,11 @@ Scalar Scalar::operator-() const {
   }
 }
 
+Scalar Scalar::conj() const {
+  if (kind_ != Kind::kComplex) return *this;
+  return complex<double>(complex_.real_, -complex_.imag_);
+}
+
 bool Scalar::equal(const Scalar& other) const {
   if (isBoolean() != other.isBoolean()) return false;
   if (isIntegral(true) && other.isIntegral(true)) return integer_ == other.integer_;

@@ -41,6 +41,7 @@ struct GeluTanh {
 struct Sigmoid {
   static constexpr OpInfo info{.name = "sigmoid",
                                .dtypes = dtypes::kFloating,
+                               .cpu_dtypes = dtypes::kComplex,
                                .promote = Promote::kFloat,
                                .grad_of_output = true};
   template <class V>
@@ -69,7 +70,8 @@ struct Relu {
 
 /// x * sigmoid(x).
 struct Silu {
-  static constexpr OpInfo info{.name = "silu", .dtypes = dtypes::kFloating};
+  static constexpr OpInfo info{
+      .name = "silu", .dtypes = dtypes::kFloating, .cpu_dtypes = dtypes::kComplex};
   template <class V>
   HEARTH_FN V value(V x) const {
     return x * sigmoid(x);

@@ -20,7 +20,7 @@ struct Copy {
 /// a + alpha * b.
 struct Add {
   static constexpr OpInfo info{.name = "add"};
-  Factor alpha;
+  ComplexFactor alpha;
   HEARTH_FIELDS(alpha)
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -39,7 +39,7 @@ struct Add {
 /// a - alpha * b.
 struct Sub {
   static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers};
-  Factor alpha;
+  ComplexFactor alpha;
   HEARTH_FIELDS(alpha)
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -98,6 +98,37 @@ struct Abs {
   }
 };
 
+/// The complex conjugate.
+struct Conj {
+  static constexpr OpInfo info{.name = "conj", .dtypes = dtypes::kComplex};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return conj(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V) const {
+    return conj(g);
+  }
+};
+
+/// x / |x|, or 0. Its derivative is not analytic: real(w) = (w + conj(w)) / 2.
+struct ComplexSgn {
+  static constexpr OpInfo info{.name = "sgn",
+                               .dtypes = 0,
+                               .cpu_dtypes = dtypes::kComplex,
+                               .complex_grad = ComplexGrad::kOwn};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return sgn(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    const V length = abs(x), safe = select(length == 0, 1, length), sign = x / safe;
+    const V w = g * conj(sign), along = 0.5 * (w + conj(w));
+    return select(length == 0, 0, (g - along * sign) / safe);
+  }
+};
+
 /// condition ? a : b.
 struct Where {
   static constexpr OpInfo info{.name = "where", .arguments = "condition,self,other"};
@@ -149,6 +180,28 @@ struct Pow {
     const auto safe = select(a > 0, a, 1);
     return select((a == 0) & (b >= 0), 0,
                   g * (pow(a, b) * select(a > 0, log(safe), select(a == 0, -1e38, log(a)))));
+  }
+};
+
+/// a to the power b for complex numbers; 0 to the power 0 is 1.
+struct ComplexPow {
+  static constexpr OpInfo info{.name = "pow",
+                               .overload = "complex",
+                               .dtypes = 0,
+                               .cpu_dtypes = dtypes::kComplex,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return pow(a, b);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    return select(b == 0, 0, g * (b * pow(a, b - 1)));
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V a, V b) const {
+    return select((a == 0) & (b == abs(b)), 0, g * (pow(a, b) * log(a)));  // b real, not negative
   }
 };
 
@@ -235,8 +288,10 @@ struct Sign {
 
 /// a + weight * (b - a), computed from the nearer end.
 struct Lerp {
-  static constexpr OpInfo info{
-      .name = "lerp", .arguments = "self,end,weight", .dtypes = dtypes::kFloating};
+  static constexpr OpInfo info{.name = "lerp",
+                               .arguments = "self,end,weight",
+                               .dtypes = dtypes::kFloating,
+                               .cpu_dtypes = dtypes::kComplex};
   template <class V>
   HEARTH_FN V value(V a, V b, V weight) const {
     return select(abs(weight) < 0.5, a + weight * (b - a), b - (b - a) * (1 - weight));
@@ -262,7 +317,7 @@ struct Addcmul {
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kWidest,
                                .amp_cpu = Amp::kKeep};
-  Factor factor;
+  ComplexFactor factor;
   HEARTH_FIELDS(factor)
   template <class V>
   HEARTH_FN V value(V x, V a, V b) const {
@@ -289,11 +344,11 @@ struct Addcdiv {
                                .dtypes = dtypes::kFloating | dtypes::kComplex,
                                .amp = Amp::kWidest,
                                .amp_cpu = Amp::kKeep};
-  double factor = 1;
+  ComplexFactor factor;
   HEARTH_FIELDS(factor)
   template <class V>
   HEARTH_FN V value(V x, V a, V b) const {
-    return x + factor * a / b;
+    return x + factor.as(x) * a / b;
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V, V, V) const {
@@ -301,11 +356,11 @@ struct Addcdiv {
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V, V, V b) const {
-    return g * (factor / b);
+    return g * (factor.as(g) / b);
   }
   template <class V>
   HEARTH_FN V grad_c(V g, V, V a, V b) const {
-    return -g * (factor * a / (b * b));
+    return -g * (factor.as(g) * a / (b * b));
   }
 };
 
@@ -319,8 +374,9 @@ struct Heaviside {
   }
 };
 
-using Arithmetic = List<Copy, Add, Sub, Mul, Neg, Abs, Where, MaskedFill, Pow, Square, Cube,
-                        PowHalf, PowMinusHalf, Sign, Lerp, Addcmul, Addcdiv, Heaviside>;
+using Arithmetic =
+    List<Copy, Add, Sub, Mul, Neg, Abs, Conj, ComplexSgn, Where, MaskedFill, Pow, ComplexPow,
+         Square, Cube, PowHalf, PowMinusHalf, Sign, Lerp, Addcmul, Addcdiv, Heaviside>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn

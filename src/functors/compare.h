@@ -20,21 +20,23 @@ HEARTH_COMPARISON(Gt, "gt", >, dtypes::kRealAndBool)
 HEARTH_COMPARISON(Ge, "ge", >=, dtypes::kRealAndBool)
 #undef HEARTH_COMPARISON
 
-#define HEARTH_TEST(Name, op_name, ...)                                                \
-  struct Name {                                                                        \
-    static constexpr OpInfo info{                                                      \
-        .name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
-    template <class V>                                                                 \
-    HEARTH_FN auto value(V x) const {                                                  \
-      return __VA_ARGS__;                                                              \
-    }                                                                                  \
+#define HEARTH_TEST(Name, op_name, further, ...)                 \
+  struct Name {                                                  \
+    static constexpr OpInfo info{.name = op_name,                \
+                                 .dtypes = dtypes::kRealAndBool, \
+                                 .cpu_dtypes = further,          \
+                                 .promote = Promote::kToBool};   \
+    template <class V>                                           \
+    HEARTH_FN auto value(V x) const {                            \
+      return __VA_ARGS__;                                        \
+    }                                                            \
   };
-HEARTH_TEST(IsNan, "isnan", isnan(x))
-HEARTH_TEST(IsInf, "isinf", isinf(x))
-HEARTH_TEST(IsFinite, "isfinite", !(isnan(x) | isinf(x)))
-HEARTH_TEST(IsPosInf, "isposinf", isinf(x) & (x > 0))
-HEARTH_TEST(IsNegInf, "isneginf", isinf(x) & (x < 0))
-HEARTH_TEST(SignBit, "signbit", signbit(x))
+HEARTH_TEST(IsNan, "isnan", dtypes::kComplex, isnan(x))
+HEARTH_TEST(IsInf, "isinf", dtypes::kComplex, isinf(x))
+HEARTH_TEST(IsFinite, "isfinite", dtypes::kComplex, !(isnan(x) | isinf(x)))
+HEARTH_TEST(IsPosInf, "isposinf", 0, isinf(x) & (x > 0))
+HEARTH_TEST(IsNegInf, "isneginf", 0, isinf(x) & (x < 0))
+HEARTH_TEST(SignBit, "signbit", 0, signbit(x))
 #undef HEARTH_TEST
 
 using Compare = List<Eq, Ne, Lt, Le, Gt, Ge, IsNan, IsInf, IsFinite, IsPosInf, IsNegInf, SignBit>;

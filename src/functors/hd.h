@@ -48,6 +48,13 @@ enum class Promote : unsigned char {
 
 #pragma GCC diagnostic pop
 
+/// How backward treats calls with complex inputs or results.
+enum class ComplexGrad : unsigned char {
+  kRefused,
+  kAnalytic,  // the formula of the real gradient holds if it reads conjugated inputs and outputs
+  kOwn,       // the formula itself is written for complex numbers
+};
+
 /// The effect of an op besides computing new outputs from its inputs.
 enum class Effect : unsigned char {
   kPure,
@@ -69,6 +76,7 @@ struct OpInfo {
   const char* node = "";       // grad_fn is <node>Backward0; empty: the name, capitalised
   const char* arguments = "";  // names of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
+  DtypeSet cpu_dtypes = 0;  // further dtypes, which only the CPU's kernels have
   Promote promote = Promote::kCommon;
   Amp amp = Amp::kKeep;  // on CUDA
   Amp amp_cpu = amp;     // on the CPU, where PyTorch's op lists differ
@@ -84,12 +92,15 @@ struct OpInfo {
   bool always_launches = false;   // reads the inputs' data even if no output has elements
   bool grad_of_output = false;    // pointwise: grad's arguments are (g, y) instead of (g, x...)
   bool piecewise_linear = false;  // pointwise: second derivatives are zeros, not undefined
+  ComplexGrad complex_grad = ComplexGrad::kRefused;  // pointwise functors are analytic
 };
 
 // The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a
 // Probe) with an implicit constructor from any arithmetic type, the operators + - * / and
 // comparisons, masks combined with & | !, select(mask, a, b), the member constant kIntegral, and
-// these functions, found by argument-dependent lookup. Every V implements all of them.
+// these functions, found by argument-dependent lookup. Every V implements all of them, but for
+// complex numbers: they have no order, their functions are kernels/cpu/complex_math.h's, and they
+// alone have conj(a).
 #define HEARTH_VALUE_UNARY(X) \
   X(abs)                      \
   X(sqrt)                     \
@@ -126,8 +137,17 @@ struct OpInfo {
   X(isinf)                    \
   X(signbit)
 
-/// A factor such as add's alpha, stored as a real number and as an integer, so that integers stay
-/// exact.
+/// Whether V is a complex number.
+template <class V>
+constexpr bool is_complex_value() {
+  if constexpr (requires { V::kComplex; })
+    return V::kComplex;
+  else
+    return false;
+}
+
+/// A parameter such as threshold's, stored as a real number and as an integer, so that integers
+/// stay exact.
 struct Factor {
   double real = 1;
   long long integer = 1;
@@ -137,6 +157,18 @@ struct Factor {
       return V(integer);
     else
       return V(real);
+  }
+};
+
+/// A factor such as add's alpha, which may be complex.
+struct ComplexFactor : Factor {
+  double imag = 0;
+  template <class V>
+  HEARTH_FN V as(V v) const {
+    if constexpr (requires { V::from_parts(real, imag); })
+      return V::from_parts(real, imag);
+    else
+      return Factor::as(v);
   }
 };
 

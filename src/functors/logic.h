@@ -4,14 +4,14 @@
 
 namespace hearth::fn {
 
-#define HEARTH_LOGICAL(Name, op_name, ...)                                             \
-  struct Name {                                                                        \
-    static constexpr OpInfo info{                                                      \
-        .name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
-    template <class V>                                                                 \
-    HEARTH_FN auto value(V a, V b) const {                                             \
-      return __VA_ARGS__;                                                              \
-    }                                                                                  \
+#define HEARTH_LOGICAL(Name, op_name, ...)                                     \
+  struct Name {                                                                \
+    static constexpr OpInfo info{                                              \
+        .name = op_name, .dtypes = dtypes::kAll, .promote = Promote::kToBool}; \
+    template <class V>                                                         \
+    HEARTH_FN auto value(V a, V b) const {                                     \
+      return __VA_ARGS__;                                                      \
+    }                                                                          \
   };
 HEARTH_LOGICAL(LogicalAnd, "logical_and", (a != 0) & (b != 0))
 HEARTH_LOGICAL(LogicalOr, "logical_or", (a != 0) | (b != 0))
@@ -20,7 +20,7 @@ HEARTH_LOGICAL(LogicalXor, "logical_xor", ((a != 0) & (b == 0)) | ((a == 0) & (b
 
 struct LogicalNot {
   static constexpr OpInfo info{
-      .name = "logical_not", .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool};
+      .name = "logical_not", .dtypes = dtypes::kAll, .promote = Promote::kToBool};
   template <class V>
   HEARTH_FN auto value(V x) const {
     return x == 0;

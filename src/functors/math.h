@@ -7,15 +7,15 @@ namespace hearth::fn {
 inline constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402,
                         kTwoInvSqrtPi = 1.12837916709551257390;
 
-HEARTH_FLOAT_FUNCTION(Exp, "exp", kFloat32, true, exp(x), (g * x))
-HEARTH_FLOAT_FUNCTION(Exp2, "exp2", kKeep, true, exp2(x), (g * (x * kLn2)))
-HEARTH_FLOAT_FUNCTION(Expm1, "expm1", kFloat32, true, expm1(x), (g * (x + 1)))
-HEARTH_FLOAT_FUNCTION(Log, "log", kFloat32, false, log(x), g / x)
-HEARTH_FLOAT_FUNCTION(Log2, "log2", kFloat32, false, log2(x), g / (x * kLn2))
-HEARTH_FLOAT_FUNCTION(Log10, "log10", kFloat32, false, log10(x), g / (x * kLn10))
-HEARTH_FLOAT_FUNCTION(Log1p, "log1p", kFloat32, false, log1p(x), g / (x + 1))
-HEARTH_FLOAT_FUNCTION(Sqrt, "sqrt", kKeep, true, sqrt(x), g / (2 * x))
-HEARTH_FLOAT_FUNCTION(Rsqrt, "rsqrt", kFloat32, true, rsqrt(x), (-0.5 * g * x * x * x))
+HEARTH_ANALYTIC_FUNCTION(Exp, exp, kFloat32, true, exp(x), (g * x))
+HEARTH_ANALYTIC_FUNCTION(Exp2, exp2, kKeep, true, exp2(x), (g * (x * kLn2)))
+HEARTH_ANALYTIC_FUNCTION(Expm1, expm1, kFloat32, true, expm1(x), (g * (x + 1)))
+HEARTH_ANALYTIC_FUNCTION(Log, log, kFloat32, false, log(x), g / x)
+HEARTH_ANALYTIC_FUNCTION(Log2, log2, kFloat32, false, log2(x), g / (x * kLn2))
+HEARTH_ANALYTIC_FUNCTION(Log10, log10, kFloat32, false, log10(x), g / (x * kLn10))
+HEARTH_ANALYTIC_FUNCTION(Log1p, log1p, kFloat32, false, log1p(x), g / (x + 1))
+HEARTH_ANALYTIC_FUNCTION(Sqrt, sqrt, kKeep, true, sqrt(x), g / (2 * x))
+HEARTH_ANALYTIC_FUNCTION(Rsqrt, rsqrt, kFloat32, true, rsqrt(x), (-0.5 * g * x * x * x))
 HEARTH_FLOAT_FUNCTION(Erf, "erf", kKeep, false, erf(x), (g * (kTwoInvSqrtPi * exp(-(x * x)))))
 HEARTH_FLOAT_FUNCTION(Erfc, "erfc", kKeep, false, erfc(x), (g * (-kTwoInvSqrtPi * exp(-(x * x)))))
 HEARTH_FLOAT_FUNCTION(SpecialNdtr, "special_ndtr", kKeep, false, special_ndtr(x),

@@ -37,6 +37,7 @@ struct Probe {
   HEARTH_FN friend Probe name(Probe a) { return join(a, a); }
   HEARTH_VALUE_UNARY(HEARTH_PROBE_UNARY)
   HEARTH_VALUE_TESTS(HEARTH_PROBE_UNARY)
+  HEARTH_PROBE_UNARY(conj)
 #undef HEARTH_PROBE_UNARY
 #define HEARTH_PROBE_BINARY(name) \
   HEARTH_FN friend Probe name(Probe a, Probe b) { return join(a, b); }

@@ -38,20 +38,34 @@ HEARTH_FN V atanh(V x) {
 
 }  // namespace detail
 
-HEARTH_FLOAT_FUNCTION(Sin, "sin", kKeep, false, sin(x), (g * cos(x)))
-HEARTH_FLOAT_FUNCTION(Cos, "cos", kKeep, false, cos(x), -(g* sin(x)))
-HEARTH_FLOAT_FUNCTION(Tan, "tan", kFloat32, true, sin(x) / cos(x), (g * (1 + x * x)))
-HEARTH_FLOAT_FUNCTION(Asin, "asin", kFloat32, false, atan2(x, sqrt((1 - x) * (1 + x))),
-                      (g * rsqrt(1 - x * x)))
-HEARTH_FLOAT_FUNCTION(Acos, "acos", kFloat32, false, atan2(sqrt((1 - x) * (1 + x)), x),
-                      (-g * rsqrt(1 - x * x)))
-HEARTH_FLOAT_FUNCTION(Atan, "atan", kKeep, false, atan2(x, V(1)), g / (x * x + 1))
-HEARTH_FLOAT_FUNCTION(Sinh, "sinh", kFloat32, false, sinh(x), (g * cosh(x)))
-HEARTH_FLOAT_FUNCTION(Cosh, "cosh", kFloat32, false, cosh(x), (g * sinh(x)))
-HEARTH_FLOAT_FUNCTION(Tanh, "tanh", kKeep, true, tanh(x), (g * (1 - x * x)))
-HEARTH_FLOAT_FUNCTION(Asinh, "asinh", kKeep, false, detail::asinh(x), (g * rsqrt(x * x + 1)))
-HEARTH_FLOAT_FUNCTION(Acosh, "acosh", kKeep, false, detail::acosh(x), (g * rsqrt(x * x - 1)))
-HEARTH_FLOAT_FUNCTION(Atanh, "atanh", kKeep, false, detail::atanh(x), g / (1 - x * x))
+HEARTH_ANALYTIC_FUNCTION(Sin, sin, kKeep, false, sin(x), (g * cos(x)))
+HEARTH_ANALYTIC_FUNCTION(Cos, cos, kKeep, false, cos(x), -(g* sin(x)))
+HEARTH_ANALYTIC_FUNCTION(Tan, tan, kFloat32, true, sin(x) / cos(x), (g * (1 + x * x)))
+HEARTH_ANALYTIC_FUNCTION(Asin, asin, kFloat32, false, atan2(x, sqrt((1 - x) * (1 + x))),
+                         (g * rsqrt(1 - x * x)))
+HEARTH_ANALYTIC_FUNCTION(Acos, acos, kFloat32, false, atan2(sqrt((1 - x) * (1 + x)), x),
+                         (-g * rsqrt(1 - x * x)))
+HEARTH_ANALYTIC_FUNCTION(Atan, atan, kKeep, false, atan2(x, V(1)), g / (x * x + 1))
+HEARTH_ANALYTIC_FUNCTION(Sinh, sinh, kFloat32, false, sinh(x), (g * cosh(x)))
+HEARTH_ANALYTIC_FUNCTION(Cosh, cosh, kFloat32, false, cosh(x), (g * sinh(x)))
+HEARTH_ANALYTIC_FUNCTION(Tanh, tanh, kKeep, true, tanh(x), (g * (1 - x * x)))
+HEARTH_ANALYTIC_FUNCTION(Atanh, atanh, kKeep, false, detail::atanh(x), g / (1 - x * x))
+HEARTH_ANALYTIC_FUNCTION(RealAsinh, asinh, kKeep, false, detail::asinh(x), (g * rsqrt(x * x + 1)))
+HEARTH_ANALYTIC_FUNCTION(RealAcosh, acosh, kKeep, false, detail::acosh(x), (g * rsqrt(x * x - 1)))
+/// On its branch cuts, the square of the conjugate has its imaginary zero on the other side.
+struct Asinh : RealAsinh {
+  template <class V>
+  HEARTH_FN V complex_grad(V g, V x) const {
+    return g * conj(rsqrt(conj(x) * conj(x) + 1));
+  }
+};
+/// For half of the complex numbers the root of x² - 1 has the wrong sign.
+struct Acosh : RealAcosh {
+  template <class V>
+  HEARTH_FN V complex_grad(V g, V x) const {
+    return g * (rsqrt(x + 1) * rsqrt(x - 1));
+  }
+};
 HEARTH_FLOAT_FUNCTION(Deg2Rad, "deg2rad", kKeep, false, kRadian* x, kRadian* g)
 HEARTH_FLOAT_FUNCTION(Rad2Deg, "rad2deg", kKeep, false, x* kDegree, g* kDegree)
 

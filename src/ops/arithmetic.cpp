@@ -2,6 +2,7 @@
 
 #include "functors/arithmetic.h"
 #include "hearth/tensor.h"
+#include "ops/complex.h"
 #include "ops/define.h"
 #include "ops/pointwise_named.h"
 
@@ -10,18 +11,20 @@ namespace hearth {
 namespace {
 
 /// alpha of add and sub: an integer stays exact; a fraction needs a floating-point result.
-Factor factor(const Scalar& alpha, const Tensor& self, const Tensor& other) {
+ComplexFactor factor(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   const ScalarType type = result_type(self, other);
   HEARTH_CHECK(type == kBool || !alpha.isBoolean(),
                "Boolean alpha only supported for Boolean results.");
   HEARTH_CHECK(is_floating_point(type) || is_complex(type) || alpha.isIntegral(true),
                "For integral input tensors, argument alpha must not be a floating point number.");
+  HEARTH_CHECK(is_complex(type) || !alpha.isComplex(),
+               "For non-complex input tensors, argument alpha must not be a complex number.");
   (void)alpha.stored_as(type);  // throws if it does not fit
-  return {alpha.toDouble(), alpha.isIntegral(true) ? alpha.toLong() : 0};
+  return complex_factor_of(alpha);
 }
 
 /// The factor alpha; the default, 1, needs no check.
-Factor alpha_of(const Scalar& alpha, const Tensor& self, const Tensor& other) {
+ComplexFactor alpha_of(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   if (alpha.isIntegral(false) && alpha.toLong() == 1) return {};
   return factor(alpha, self, other);
 }
@@ -49,6 +52,18 @@ const Tensor& not_bool(const Tensor& self) {
 const Tensor& signed_value(const Tensor& self) {
   HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kBool,
                   "The `+` operator, on a bool tensor is not supported.");
+  return self;
+}
+
+const Tensor& real_target(const Tensor& self) {
+  HEARTH_CHECK(!self.is_complex(), "In-place abs is not supported for complex tensors.");
+  return self;
+}
+
+const Tensor& unlike_complex(const Tensor& self) {
+  HEARTH_CHECK_AS(NotImplementedError, !self.is_complex(),
+                  "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "
+                  "torch.sgn instead.");
   return self;
 }
 
@@ -89,16 +104,25 @@ HEARTH_DEFINE_BINARY_AS(multiply, Mul, kMulNumber)
 #undef HEARTH_DEFINE_SUB
 HEARTH_DEFINE_ALL_FORMS(neg, (), pointwise(fn::Neg{}, not_bool(self)))
 HEARTH_DEFINE_ALL_FORMS(negative, (), pointwise(fn::Neg{}, not_bool(self)))
-HEARTH_DEFINE_ALL_FORMS(abs, (), pointwise(fn::Abs{}, self))
-HEARTH_DEFINE_ALL_FORMS(absolute, (), pointwise(fn::Abs{}, self))
-HEARTH_DEFINE_ALL_FORMS(sign, (), pointwise(fn::Sign{}, self))
-HEARTH_DEFINE_ALL_FORMS(sgn, (), pointwise_as<kSgn>(fn::Sign{}, self))
+#define HEARTH_DEFINE_ABS(name)                                                                    \
+  HEARTH_DEFINE_OUT(                                                                               \
+      name, (), pick(self.is_complex(), invoke<AbsComplex>({}, self), pointwise(fn::Abs{}, self))) \
+  HEARTH_DEFINE_INPLACE(name##_, (), pointwise(fn::Abs{}, real_target(self)))
+HEARTH_DEFINE_ABS(abs)
+HEARTH_DEFINE_ABS(absolute)
+#undef HEARTH_DEFINE_ABS
+HEARTH_DEFINE_ALL_FORMS(sign, (), pointwise(fn::Sign{}, unlike_complex(self)))
+HEARTH_DEFINE_ALL_FORMS(sgn, (),
+                        pick(self.is_complex(), pointwise(fn::ComplexSgn{}, self),
+                             pointwise_as<kSgn>(fn::Sign{}, self)))
 HEARTH_DEFINE_METHOD(Tensor, positive, (), signed_value(self))
 
 namespace {
 
 constexpr OpInfo kPowTensor = with_node(fn::Pow::info, "PowBackward1"),
                  kPowOfNumber = with_node(fn::Pow::info, "PowBackward2"),
+                 kComplexPowTensor = with_node(fn::ComplexPow::info, "PowBackward1"),
+                 kComplexPowOfNumber = with_node(fn::ComplexPow::info, "PowBackward2"),
                  kLerpTensor = with_node(fn::Lerp::info, "LerpBackward1");
 
 Tensor exponent_of(const Tensor& self, const Scalar& exponent) {
@@ -122,6 +146,24 @@ bool is_root(const Tensor& self, const Scalar& exponent, double root) {
   const ScalarType type = self.scalar_type();
   return (type == kFloat || type == kDouble) && !exponent.isComplex() &&
          exponent.toDouble() == root;
+}
+
+/// The base of a power, complex if the exponent is: its logarithm may be.
+Tensor base_of(const Tensor& self, const Scalar& exponent) {
+  return exponent.isComplex() && !self.is_complex() ? self.to(result_type(self, exponent)) : self;
+}
+Tensor base_of(const Tensor& self, const Tensor& exponent) {
+  return exponent.is_complex() && !self.is_complex() ? self.to(result_type(self, exponent)) : self;
+}
+Tensor base_of(const Scalar& self, const Tensor& exponent) {
+  return wrapped_number(exponent.is_complex() ? Scalar(self.toComplexDouble()) : self);
+}
+
+/// pow of real or of complex numbers.
+template <const OpInfo& real_info, const OpInfo& complex_info, class A, class B>
+auto power(const A& a, const B& b) {
+  return pick(is_complex(result_type(a, b)), pointwise_as<complex_info>(fn::ComplexPow{}, a, b),
+              pointwise_as<real_info>(fn::Pow{}, a, b));
 }
 
 Tensor boolean(const Tensor& condition) {
@@ -153,14 +195,16 @@ HEARTH_DEFINE_ALL_FORMS(
          pick(is_power(self, exponent, 3), pointwise(fn::Cube{}, self),
               pick(is_root(self, exponent, 0.5), pointwise(fn::PowHalf{}, self),
                    pick(is_root(self, exponent, -0.5), pointwise(fn::PowMinusHalf{}, self),
-                        pointwise(fn::Pow{}, self, exponent_of(self, exponent)))))))
+                        power<fn::Pow::info, fn::ComplexPow::info>(base_of(self, exponent),
+                                                                   exponent_of(self, exponent)))))))
 HEARTH_DEFINE_ALL_FORMS(square, (),
                         pick(is_power(self, 2, 2), pointwise(fn::Square{}, self),
-                             pointwise(fn::Pow{}, self, exponent_of(self, 2))))
+                             power<fn::Pow::info, fn::ComplexPow::info>(base_of(self, 2),
+                                                                        exponent_of(self, 2))))
 HEARTH_DEFINE_ALL_FORMS(pow, (const Tensor& exponent),
-                        pointwise_as<kPowTensor>(fn::Pow{}, self, exponent))
+                        power<kPowTensor, kComplexPowTensor>(base_of(self, exponent), exponent))
 HEARTH_DEFINE_FUNCTION(pow, (const Scalar& self, const Tensor& exponent),
-                       pointwise_as<kPowOfNumber>(fn::Pow{}, wrapped_number(self), exponent))
+                       power<kPowOfNumber, kComplexPowOfNumber>(base_of(self, exponent), exponent))
 HEARTH_DEFINE_FUNCTION(where, (const Tensor& condition, const Tensor& self, const Tensor& other),
                        pointwise(fn::Where{}, boolean(condition), self, other))
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
@@ -238,11 +282,11 @@ HEARTH_DEFINE_ALL_FORMS(lerp, (const Tensor& end, const Scalar& weight),
                                   wrapped_number(weight)))
 HEARTH_DEFINE_ALL_FORMS(addcmul,
                         (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
-                        pointwise(fn::Addcmul{factor_of(value)}, self, tensor1, tensor2))
+                        pointwise(fn::Addcmul{complex_factor_of(value)}, self, tensor1, tensor2))
 HEARTH_DEFINE_ALL_FORMS(addcdiv,
                         (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
-                        pointwise(fn::Addcdiv{value.toDouble()}, self, divided(tensor1, tensor2),
-                                  tensor2))
+                        pointwise(fn::Addcdiv{complex_factor_of(value)}, self,
+                                  divided(tensor1, tensor2), tensor2))
 HEARTH_DEFINE_ALL_FORMS(heaviside, (const Tensor& values),
                         pointwise(fn::Heaviside{}, self, of_dtype(values, self)))
 

@@ -5,52 +5,57 @@ namespace hearth {
 
 namespace {
 
-const Tensor& wide(const Tensor& result, const char* what, const char* function) {
+const Tensor& checked(const Tensor& result, ScalarType type, const char* what,
+                      const char* function) {
   check_defined(function, 0, what, result);
-  HEARTH_CHECK(result.scalar_type() == kDouble, "the ", what, " given to ", function, " has dtype ",
-               name_of(result.scalar_type()), " but the operation's result requires dtype Double");
+  HEARTH_CHECK(result.scalar_type() == type, "the ", what, " given to ", function, " has dtype ",
+               name_of(result.scalar_type()), " but the operation's result requires dtype ",
+               name_of(type));
   return result;
 }
 
-void refuse_complex(bool is_complex) {
-  HEARTH_CHECK_AS(NotImplementedError, !is_complex,
-                  "\"float_power\" not implemented for complex numbers");
+ScalarType wide_type_of(const Scalar& number) {
+  return number.isComplex() ? kComplexDouble : kDouble;
+}
+ScalarType wide_type_of(const Tensor& tensor) {
+  check_defined("float_power", 0, "self", tensor);
+  return tensor.is_complex() ? kComplexDouble : kDouble;
+}
+template <class A, class B>
+ScalarType wide_type_of(const A& a, const B& b) {
+  return promote_types(wide_type_of(a), wide_type_of(b));
 }
 
-Scalar wide(const Scalar& number) {
-  refuse_complex(number.isComplex());
-  return number.toDouble();
-}
-Tensor wide(const Tensor& tensor) {
-  check_defined("float_power", 0, "self", tensor);
-  refuse_complex(tensor.is_complex());
-  return tensor.to(kDouble);
-}
+Scalar wide(const Scalar& number, ScalarType type) { return number.stored_as(type); }
+Tensor wide(const Tensor& tensor, ScalarType type) { return tensor.to(type); }
 
 }  // namespace
 
 #define HEARTH_FLOAT_POWER(Base, Exponent)                                           \
   Tensor float_power(const Base& self, const Exponent& exponent) {                   \
-    return pow(wide(self), wide(exponent));                                          \
+    const ScalarType type = wide_type_of(self, exponent);                            \
+    return pow(wide(self, type), wide(exponent, type));                              \
   }                                                                                  \
   Tensor& float_power_out(Tensor& out, const Base& self, const Exponent& exponent) { \
-    wide(out, "output", "float_power");                                              \
-    return pow_out(out, wide(self), wide(exponent));                                 \
+    const ScalarType type = wide_type_of(self, exponent);                            \
+    checked(out, type, "output", "float_power");                                     \
+    return pow_out(out, wide(self, type), wide(exponent, type));                     \
   }
 HEARTH_FLOAT_POWER(Tensor, Tensor)
 HEARTH_FLOAT_POWER(Tensor, Scalar)
 HEARTH_FLOAT_POWER(Scalar, Tensor)
 #undef HEARTH_FLOAT_POWER
 
-#define HEARTH_FLOAT_POWER_METHODS(Exponent)                         \
-  Tensor Tensor::float_power(const Exponent& exponent) const {       \
-    return hearth::float_power(*this, exponent);                     \
-  }                                                                  \
-  Tensor& Tensor::float_power_(const Exponent& exponent) const {     \
-    return wide(*this, "base", "float_power_").pow_(wide(exponent)); \
-  }                                                                  \
-  Tensor& float_power_(Tensor& self, const Exponent& exponent) {     \
-    return self.float_power_(exponent);                              \
+#define HEARTH_FLOAT_POWER_METHODS(Exponent)                                        \
+  Tensor Tensor::float_power(const Exponent& exponent) const {                      \
+    return hearth::float_power(*this, exponent);                                    \
+  }                                                                                 \
+  Tensor& Tensor::float_power_(const Exponent& exponent) const {                    \
+    const ScalarType type = wide_type_of(*this, exponent);                          \
+    return checked(*this, type, "base", "float_power_").pow_(wide(exponent, type)); \
+  }                                                                                 \
+  Tensor& float_power_(Tensor& self, const Exponent& exponent) {                    \
+    return self.float_power_(exponent);                                             \
   }
 HEARTH_FLOAT_POWER_METHODS(Tensor)
 HEARTH_FLOAT_POWER_METHODS(Scalar)

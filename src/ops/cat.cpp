@@ -21,7 +21,10 @@ struct Cat {
     std::vector<int64_t> widths;  // all inputs' sizes along dim, for backward
     HEARTH_FIELDS(dim, widths)
   };
-  static constexpr OpInfo info{.name = "cat", .arguments = "tensors", .amp_cpu = Amp::kWidest};
+  static constexpr OpInfo info{.name = "cat",
+                               .arguments = "tensors",
+                               .amp_cpu = Amp::kWidest,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static const TensorImpl* first_not_skipped(const InferContext& context) {
     for (int i = 0; i < context.inputs(); ++i)
       if (!is_skipped(context.in(i))) return &context.in(i);
@@ -106,7 +109,10 @@ struct CatCall {
 /// Joins tensors of equal sizes along a new dimension.
 struct Stack {
   using Args = DimArgs;
-  static constexpr OpInfo info{.name = "stack", .arguments = "tensors", .amp_cpu = Amp::kWidest};
+  static constexpr OpInfo info{.name = "stack",
+                               .arguments = "tensors",
+                               .amp_cpu = Amp::kWidest,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& first = context.in(0);
     const size_t dim = size_t(args.dim);

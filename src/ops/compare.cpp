@@ -41,7 +41,7 @@ Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool eq
   HEARTH_CHECK(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
   HEARTH_CHECK(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
   const AutoGradMode off(false);
-  const ScalarType type = a.is_floating_point() ? a.scalar_type() : kDouble;
+  const ScalarType type = is_differentiable(a.scalar_type()) ? a.scalar_type() : kDouble;
   const Tensor x = a.to(type), y = b.to(type);
   Tensor result = x.eq(y);
   if (equal_nan) result = result.logical_or(x.isnan().logical_and(y.isnan()));

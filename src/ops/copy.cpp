@@ -1,9 +1,11 @@
 #include "ops/copy.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "functors/arithmetic.h"
 #include "hearth/autograd.h"
+#include "hearth/context.h"
 #include "ops/binding.h"
 #include "ops/create.h"
 #include "ops/define.h"
@@ -29,6 +31,14 @@ void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from) {
   copy_elements(ctx, to, from);
 }
 void run_copy(Ctx& ctx, const View& to, const View& from) { copy_elements(ctx, to, from); }
+
+void warn_of_lost_part(ScalarType from, ScalarType to) {
+  if (!is_complex(from) || is_complex(to) || to == kBool) [[likely]]
+    return;
+  static std::atomic<bool> warned = false;
+  if (!warned.exchange(true) || globalContext().warnAlways())
+    warn("Casting complex values to real discards the imaginary part");
+}
 
 void copy_self_to_out(LaunchContext& context) {
   if (context.out_impl().data() != context.in_impl(0).data())
@@ -109,7 +119,7 @@ struct Clone {
     MemoryFormat format;
     HEARTH_FIELDS(format)
   };
-  static constexpr OpInfo info{.name = "clone"};
+  static constexpr OpInfo info{.name = "clone", .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     infer_copy(context, context.in(0).dtype, args.format);
   }
@@ -148,13 +158,15 @@ constexpr OpInfo kCopy{.name = "copy_",
                        .node = "torch::autograd::CopyBackwards",
                        .arguments = "self,src",
                        .runs_inplace = true,
-                       .mixes_devices = true};
+                       .mixes_devices = true,
+                       .complex_grad = ComplexGrad::kAnalytic};
 constexpr OpInfo kFill{.name = "fill_",
                        .node = "FillBackward2",
                        .arguments = "self,value",
                        .runs_inplace = true,
                        .mixes_devices = true,
-                       .fills = true};
+                       .fills = true,
+                       .complex_grad = ComplexGrad::kAnalytic};
 
 Tensor copy_in_format(const Tensor& self, std::optional<MemoryFormat> format) {
   return invoke<Clone>({format.value_or(MemoryFormat::Preserve)}, self).call();
@@ -165,6 +177,7 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
   HEARTH_CHECK(self.defined() && src.defined(),
                "copy_: expected proper tensors, got an undefined one");
   if (self.is_same(src)) return target;
+  warn_of_lost_part(src.scalar_type(), self.scalar_type());
   const bool is_number = src.dim() == 0 && src.is_cpu();
   if (is_number || self.device() == src.device())
     return invoke<CopyInto<kCopy>>({}, self, src).inplace(self);

@@ -9,6 +9,8 @@ namespace hearth {
 /// number on the CPU.
 void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
 void run_copy(Ctx& ctx, const View& to, const View& from);
+/// Warns, once, of a conversion from complex to real numbers.
+void warn_of_lost_part(ScalarType from, ScalarType to);
 /// For ops that then overwrite a part of output 0: launches output 0 = input 0, unless both have
 /// the same memory.
 void copy_self_to_out(LaunchContext& context);

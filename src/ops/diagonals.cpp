@@ -119,7 +119,7 @@ struct UnfoldBackward {
     Dims sizes;
     HEARTH_FIELDS(view, sizes)
   };
-  static constexpr OpInfo info{.name = "unfold_backward"};
+  static constexpr OpInfo info{.name = "unfold_backward", .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     context.set(0, args.sizes, context.in(0).dtype);
   }

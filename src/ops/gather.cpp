@@ -46,7 +46,10 @@ namespace {
 
 struct Gather {
   using Args = DimArgs;
-  static constexpr OpInfo info{.name = "gather", .arguments = "self,index", .saves = in_slot(1)};
+  static constexpr OpInfo info{.name = "gather",
+                               .arguments = "self,index",
+                               .saves = in_slot(1),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     check_index("gather", context.in(1));
     if (context.in(1).numel > 0) check_fits(args, context.in(0), context.in(1));
@@ -71,8 +74,10 @@ struct Gather {
 
 struct IndexSelect {
   using Args = DimArgs;
-  static constexpr OpInfo info{
-      .name = "index_select", .arguments = "self,index", .saves = in_slot(1)};
+  static constexpr OpInfo info{.name = "index_select",
+                               .arguments = "self,index",
+                               .saves = in_slot(1),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl &self = context.in(0), &index = context.in(1);
     HEARTH_CHECK_AS(IndexError, index.dim <= 1, "index_select(): Index is supposed to be a vector");

@@ -55,7 +55,7 @@ bool any_may_enter_graphs(const OpCall& call) {
   return false;
 }
 
-/// Gradients of complex numbers are refused: the formulas do not conjugate.
+/// Throws if the tensor is complex.
 void refuse_complex(const OpCall& call, const Tensor& tensor, const char* role) {
   HEARTH_CHECK_AS(NotImplementedError, !tensor.defined() || !is_complex(impl_of(tensor).dtype),
                   call.op.info->name, ": gradients of complex tensors are not implemented (", role,
@@ -64,7 +64,9 @@ void refuse_complex(const OpCall& call, const Tensor& tensor, const char* role) 
                   "detach()");
 }
 
-void refuse_complex_inputs(const OpCall& call) {
+/// The formulas of most ops do not conjugate, so complex inputs and results are refused.
+void check_complex_inputs(const OpCall& call) {
+  if (complex_grad_of(call.op) != ComplexGrad::kRefused) return;
   for (int i = 0; i < call.inputs.count; ++i) refuse_complex(call, call.inputs[i], "an input");
   for (const Tensor& target : call.outputs) refuse_complex(call, target, "the target");
 }
@@ -211,13 +213,14 @@ void compute_with_history(OpCall& call) {
     return mark_inference(call);
   }
   check_has_derivative(call);
-  refuse_complex_inputs(call);
+  check_complex_inputs(call);
   const SlotSet saves = call.op.saves(call.op, call.args, needs);
   const NodePtr node = make_node(call, saves);
   save_inputs(*node, call, saves);
   compute_and_bump_versions(call);
   if (!any_output_differentiable(call)) return;
-  for (const Tensor& output : call.outputs) refuse_complex(call, output, "the result");
+  if (complex_grad_of(call.op) == ComplexGrad::kRefused)
+    for (const Tensor& output : call.outputs) refuse_complex(call, output, "the result");
   if (modes.flags & kAnomalyMode)
     autograd::remember_forward(*node, modes.scope, as_text(call.op.arguments(call.args)));
   save_outputs(*node, call, saves);

@@ -77,7 +77,8 @@ struct Index {
     Dims dims;
     HEARTH_FIELDS(dims)
   };
-  static constexpr OpInfo info{.name = "index", .arguments = "self,indices"};
+  static constexpr OpInfo info{
+      .name = "index", .arguments = "self,indices", .complex_grad = ComplexGrad::kAnalytic};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 1); }
   static void infer(const Args& args, InferContext& context) {
     context.set(0, indexed_dims(context.in(0).sizes(), args.dims, context.in(1).sizes()),
@@ -107,7 +108,8 @@ struct IndexPut {
                                .amp = Amp::kWidest,
                                .amp_cpu = Amp::kKeep,
                                .runs_inplace = true,
-                               .always_launches = true};
+                               .always_launches = true,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 2); }
   static void infer(const Args&, InferContext& context) {
     HEARTH_CHECK(context.in(0).dtype == context.in(1).dtype,

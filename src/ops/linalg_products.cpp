@@ -226,9 +226,7 @@ struct Vecdot {
     HEARTH_CHECK(x.scalar_type() == y.scalar_type(),
                  "linalg.vecdot: Expected x and y to have the same dtype, but found x of type ",
                  name_of(x.scalar_type()), " and y of type ", name_of(y.scalar_type()), " instead");
-    HEARTH_CHECK_AS(NotImplementedError, !x.is_complex(),
-                    "linalg.vecdot: complex vectors are not supported yet");
-    return x.mul(y).sum(IntArrayRef(args.dim));
+    return x.conj().mul(y).sum(IntArrayRef(args.dim));
   }
 };
 

@@ -48,7 +48,8 @@ struct Mm {
                                .arguments = "self,mat2",
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kLower,
-                               .shapes = in_slot(0) | in_slot(1)};
+                               .shapes = in_slot(0) | in_slot(1),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &a = context.in(0), &b = context.in(1);
     check_matrices(info.name, a, b);
@@ -82,8 +83,11 @@ void check_batches(const TensorImpl& a, const TensorImpl& b) {
 /// a @ b for batches of matrices.
 struct Bmm {
   using Args = NoArgs;
-  static constexpr OpInfo info{
-      .name = "bmm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
+  static constexpr OpInfo info{.name = "bmm",
+                               .arguments = "self,mat2",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kLower,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &a = context.in(0), &b = context.in(1);
     check_batches(a, b);
@@ -126,7 +130,8 @@ struct Addmm {
                                .arguments = "self,mat1,mat2",
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kLower,
-                               .shapes = in_slot(1) | in_slot(2)};
+                               .shapes = in_slot(1) | in_slot(2),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &bias = context.in(0), &a = context.in(1), &b = context.in(2);
     check_matrices(info.name, a, b);
@@ -176,7 +181,8 @@ struct Baddbmm {
   static constexpr OpInfo info{.name = "baddbmm",
                                .arguments = "self,batch1,batch2",
                                .dtypes = dtypes::kNumbers,
-                               .amp = Amp::kLower};
+                               .amp = Amp::kLower,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &bias = context.in(0), &a = context.in(1), &b = context.in(2);
     check_batches(a, b);
@@ -251,20 +257,47 @@ struct Matmul {
 
 /// beta or alpha as a double; throws if it does not fit the dtype of the computation.
 double factor_of(const Scalar& factor, const Tensor& self) {
-  return factor.stored_as(wide_type(self.scalar_type())).toDouble();
+  const Scalar stored = factor.stored_as(wide_type(self.scalar_type()));
+  return stored.isComplex() ? stored.toComplexDouble().real() : stored.toDouble();
+}
+
+/// beta * self + alpha * (a @ b) by parts, for complex factors: those of kernels are real.
+struct SumByParts {
+  const Tensor &self, &a, &b;
+  const Scalar &beta, &alpha;
+  bool needed() const {
+    const auto imag = [](const Scalar& factor) { return factor.toComplexDouble().imag(); };
+    return self.is_complex() && (imag(beta) != 0 || imag(alpha) != 0);
+  }
+  Tensor call() const { return self.mul(beta).add(a.matmul(b).mul(alpha)); }
+  Tensor& inplace(const Tensor& target) const {
+    return write_inplace(const_cast<Tensor&>(target), [this] { return call(); });
+  }
+  Tensor& out(Tensor& target) const {
+    return write_out("addmm", target, [this] { return call(); });
+  }
+};
+template <class Op>
+auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
+                const Scalar& alpha) {
+  const SumByParts parts{self, a, b, beta, alpha};
+  return pick(parts.needed(), parts,
+              invoke<Op>({factor_of(beta, self), factor_of(alpha, self)}, self, a, b));
 }
 
 }  // namespace
 
 HEARTH_DEFINE_OUT(mm, (const Tensor& mat2), invoke<Mm>({}, self, mat2))
 HEARTH_DEFINE_OUT(bmm, (const Tensor& mat2), invoke<Bmm>({}, self, mat2))
-HEARTH_DEFINE_ALL_FORMS(
-    addmm, (const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha),
-    invoke<Addmm>({factor_of(beta, self), factor_of(alpha, self)}, self, mat1, mat2))
+HEARTH_DEFINE_ALL_FORMS(addmm,
+                        (const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                         const Scalar& alpha),
+                        scaled_sum<Addmm>(self, mat1, mat2, beta, alpha))
 
-HEARTH_DEFINE_ALL_FORMS(
-    baddbmm, (const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha),
-    invoke<Baddbmm>({factor_of(beta, self), factor_of(alpha, self)}, self, batch1, batch2))
+HEARTH_DEFINE_ALL_FORMS(baddbmm,
+                        (const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+                         const Scalar& alpha),
+                        scaled_sum<Baddbmm>(self, batch1, batch2, beta, alpha))
 
 HEARTH_DEFINE_COMPOSED_OUT(matmul, (const Tensor& other), compose<Matmul>({}, self, other))
 

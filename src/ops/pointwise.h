@@ -81,7 +81,8 @@ Tensor pointwise_gradient(const F& f, GradContext& context) {
       const bool is_saved = i > 0 && (fn::reads<F, formula> >> (i - 1) & 1u);
       operand[i] = !is_saved ? g : F::info.grad_of_output ? context.out() : context.in(i - 1);
     }
-    if (!modes.grad_enabled) {
+    // Kernels of gradients exist for real numbers only.
+    if (!modes.grad_enabled && !g.is_complex()) {
       const Tensor* pointers[num_operands];
       for (int i = 0; i < num_operands; ++i) pointers[i] = &operand[i];
       OpCall call{gradient_record<F, formula>, &f, {pointers, num_operands}};
@@ -92,6 +93,8 @@ Tensor pointwise_gradient(const F& f, GradContext& context) {
     TensorValue values[num_operands];
     for (int i = 0; i < num_operands; ++i)
       values[i] = TensorValue(is_half ? operand[i].to(kFloat) : operand[i]);
+    if constexpr (requires { f.complex_grad(values[0], values[1]); })
+      if (g.is_complex()) return f.complex_grad(values[0], values[1]).tensor;
     Tensor result = evaluate_operands<F, formula, TensorValue>(f, values).tensor;
     for (int i = 1; F::info.piecewise_linear && i < num_operands; ++i)
       result = with_zero_derivative(result, values[i].tensor);
@@ -171,6 +174,11 @@ auto pointwise(F f, const T&... inputs) {
 inline Factor factor_of(const Scalar& value) {
   return {value.toDouble(),
           value.isIntegral(true) ? value.toLong() : static_cast<int64_t>(value.toDouble())};
+}
+/// The same of a number that may be complex.
+inline ComplexFactor complex_factor_of(const Scalar& value) {
+  const complex<double> number = value.toComplexDouble();
+  return {value.isComplex() ? Factor{number.real_, 0} : factor_of(value), number.imag_};
 }
 
 }  // namespace hearth

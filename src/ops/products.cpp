@@ -76,10 +76,9 @@ struct Dot {
                  "] and src [", b.size(0), "] to have the same number of elements, but got ",
                  a.size(0), " and ", b.size(0), " elements respectively");
     refuse_bool(a, info.name);
-    HEARTH_CHECK_AS(NotImplementedError, info.name[0] == 'd' || !a.is_complex(),
-                    "\"vdot\" not implemented for '", name_of(a.scalar_type()), "'");
     const NoAutocast plain;
-    return a.unsqueeze(0).mm(b.unsqueeze(1)).view({});
+    const Tensor left = info.name[0] == 'v' ? a.conj() : a;
+    return left.unsqueeze(0).mm(b.unsqueeze(1)).view({});
   }
 };
 constexpr OpInfo kDot = product_info("dot", Amp::kWidest, Amp::kKeep);
@@ -124,9 +123,9 @@ struct Addr {
     const Tensor start = self.expand(product.sizes());
     if (type == kBool) return of_bools(args, start, product);
     const auto scaled = [](const Tensor& t, const Scalar& factor) {
-      return factor.toDouble() == 1 ? t : t.mul(factor);
+      return factor.equal(1) ? t : t.mul(factor);
     };
-    if (args.beta.toDouble() == 0) return scaled(product, args.alpha).to(type);
+    if (args.beta.equal(0)) return scaled(product, args.alpha).to(type);
     return scaled(start, args.beta).add(scaled(product, args.alpha));
   }
 };

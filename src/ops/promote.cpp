@@ -62,7 +62,7 @@ ScalarType compute_type(const OpInfo& info, Inputs inputs) {
 }
 
 void check_dtype(const OpInfo& info, ScalarType dtype) {
-  if (info.dtypes >> unsigned(dtype) & 1u) [[likely]]
+  if ((info.dtypes | info.cpu_dtypes) >> unsigned(dtype) & 1u) [[likely]]
     return;
   detail::fail<NotImplementedError>("\"", info.name, "\" not implemented for '", name_of(dtype),
                                     "'");

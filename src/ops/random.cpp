@@ -1,5 +1,7 @@
 #include "seam/random.h"
 
+#include <numbers>
+
 #include "core/generator_impl.h"
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
@@ -99,6 +101,13 @@ auto fill_normal(const Tensor& self, double mean, double std, const Generator& g
   return fill<kNormal>(self, RandomParams::Kind::kNormal, generator, mean, std);
 }
 
+/// Draws the parts of complex numbers one by one; their variances add up.
+template <class Fill>
+Tensor& fill_parts(Tensor& self, const Fill& fill) {
+  fill(self.is_complex() ? view_as_real(self) : self);
+  return self;
+}
+
 auto fill_exponential(const Tensor& self, double rate, const Generator& generator) {
   HEARTH_CHECK(self.is_floating_point(),
                "Exponential distribution is a continuous probability distribution. dtype must be a "
@@ -126,10 +135,15 @@ Tensor probabilities(const Tensor& p) {
 
 }  // namespace
 
-HEARTH_DEFINE_INPLACE(uniform_, (double from, double to, std::optional<Generator> generator),
-                      fill_uniform(self, from, to, or_default(generator)))
-HEARTH_DEFINE_INPLACE(normal_, (double mean, double std, std::optional<Generator> generator),
-                      fill_normal(self, mean, std, or_default(generator)))
+HEARTH_DEFINE_INPLACE_AS(uniform_, (double from, double to, std::optional<Generator> generator),
+                         fill_parts(self, [&](const Tensor& t) {
+                           fill_uniform(t, from, to, or_default(generator)).inplace(t);
+                         }))
+HEARTH_DEFINE_INPLACE_AS(normal_, (double mean, double std, std::optional<Generator> generator),
+                         fill_parts(self, [&](const Tensor& t) {
+                           const double part = self.is_complex() ? std / std::numbers::sqrt2 : std;
+                           fill_normal(t, mean, part, or_default(generator)).inplace(t);
+                         }))
 HEARTH_DEFINE_INPLACE(random_, (std::optional<Generator> generator),
                       fill<kRandom>(self, RandomParams::Kind::kRandom, or_default(generator)))
 HEARTH_DEFINE_INPLACE(random_, (int64_t to, std::optional<Generator> generator),

@@ -35,6 +35,17 @@ void fill_arange(const Tensor& self, const Scalar& start, const Scalar& step) {
 }
 
 void fill_linspace(const Tensor& self, const Scalar& start, const Scalar& end) {
+  if (self.is_complex()) {
+    const complex<double> a = start.stored_as(self.scalar_type()).toComplexDouble(),
+                          b = end.stored_as(self.scalar_type()).toComplexDouble();
+    const auto part = [&](double from, double to) {
+      const Tensor numbers = empty(self.sizes(), self.options().dtype(to_real(self.scalar_type())));
+      fill_linspace(numbers, from, to);
+      return numbers;
+    };
+    self.copy_(make_complex(part(a.real(), b.real()), part(a.imag(), b.imag())));
+    return;
+  }
   RangeParams params;
   params.kind = RangeParams::Kind::kLinspace;
   params.start = start.stored_as(self.scalar_type()).toDouble();
@@ -94,7 +105,10 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 const TensorOptions& options) {
   HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
-  return filled({steps}, options, [&](const Tensor& t) { fill_linspace(t, start, end); });
+  const bool complex = !options.has_dtype() && (start.isComplex() || end.isComplex());
+  const ScalarType usual = get_default_dtype() == kDouble ? kComplexDouble : kComplexFloat;
+  return filled({steps}, complex ? options.dtype(usual) : options,
+                [&](const Tensor& t) { fill_linspace(t, start, end); });
 }
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
                 const TensorOptions& options) {

@@ -1,6 +1,7 @@
 #include "ops/reduce.h"
 
 #include "ops/composed_out.h"
+#include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/scan.h"
 #include "ops/view_shape.h"
@@ -86,7 +87,10 @@ namespace {
 
 struct SumOp {
   using Args = ReduceArgs;
-  static constexpr OpInfo info{.name = "sum", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  static constexpr OpInfo info{.name = "sum",
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     const ScalarType in = context.in(0).dtype;
     const ScalarType usual = is_integral(in, true) ? kLong : in;
@@ -104,7 +108,9 @@ struct SumOp {
 
 struct MeanOp {
   using Args = ReduceArgs;
-  static constexpr OpInfo info{.name = "mean", .dtypes = dtypes::kFloating | dtypes::kComplex};
+  static constexpr OpInfo info{.name = "mean",
+                               .dtypes = dtypes::kFloating | dtypes::kComplex,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
     run_reduction(fn::Mean(reduced_count(context.in_impl(0).sizes(), args.dim.bits)), args,
@@ -148,7 +154,10 @@ using AnyOp = TruthOp<fn::Max, kAny>;
 /// The product; its derivatives are products of the other elements, without division by zeros.
 struct ProdOp {
   using Args = ReduceArgs;
-  static constexpr OpInfo info{.name = "prod", .amp = Amp::kFloat32, .saves = in_slot(0)};
+  static constexpr OpInfo info{.name = "prod",
+                               .amp = Amp::kFloat32,
+                               .saves = in_slot(0),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
     // In bool a product is whether all elements are true.
@@ -212,6 +221,7 @@ template <class Op>
 auto fold_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
              std::optional<ScalarType> dtype) {
   const ScalarType type = dtype ? resolve_dtype(*dtype) : ScalarType::Undefined;
+  if (dtype) warn_of_lost_part(self.scalar_type(), type);
   return invoke<Op>(reduce_args(self, dim, keepdim, type), self);
 }
 
@@ -250,6 +260,9 @@ Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   return compose<NanMean>(reduce_args(self, dim, keepdim), in_dtype(self, dtype));
 }
 
+/// The kernels of all and any read real numbers.
+Tensor truths(const Tensor& self) { return self.is_complex() ? self.ne(0) : self; }
+
 /// The result is bool, or uint8 for uint8 inputs, as in PyTorch. An empty list of dimensions means
 /// none here, not all.
 ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
@@ -285,12 +298,12 @@ HEARTH_DEFINE_METHOD(
 HEARTH_DEFINE_METHOD(Tensor, count_nonzero, (IntArrayRef dim),
                      compose<CountNonzero>(reduce_args(self, dim, false), self))
 
-#define HEARTH_DEFINE_TRUTH(name, Op)                                        \
-  HEARTH_DEFINE_OUT(name, (), invoke<Op>(truth_args(self, {}, false), self)) \
-  HEARTH_DEFINE_OUT(name, (int64_t dim, bool keepdim),                       \
-                    invoke<Op>(truth_args(self, dim, keepdim), self))        \
-  HEARTH_DEFINE_OUT(name, (OptionalIntArrayRef dim, bool keepdim),           \
-                    invoke<Op>(truth_args(self, dim, keepdim), self))
+#define HEARTH_DEFINE_TRUTH(name, Op)                                                \
+  HEARTH_DEFINE_OUT(name, (), invoke<Op>(truth_args(self, {}, false), truths(self))) \
+  HEARTH_DEFINE_OUT(name, (int64_t dim, bool keepdim),                               \
+                    invoke<Op>(truth_args(self, dim, keepdim), truths(self)))        \
+  HEARTH_DEFINE_OUT(name, (OptionalIntArrayRef dim, bool keepdim),                   \
+                    invoke<Op>(truth_args(self, dim, keepdim), truths(self)))
 HEARTH_DEFINE_TRUTH(all, AllOp)
 HEARTH_DEFINE_TRUTH(any, AnyOp)
 #undef HEARTH_DEFINE_TRUTH

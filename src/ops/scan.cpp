@@ -47,7 +47,8 @@ struct CumSum {
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
-                               .runs_inplace = true};
+                               .runs_inplace = true,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx, scan_params(ScanKind::kSum, args, context));
   }
@@ -62,7 +63,8 @@ struct LinearScan {
   static constexpr OpInfo info{.name = "linear_scan",
                                .arguments = "b,a",
                                .dtypes = dtypes::kNumbers,
-                               .saves = in_slot(1) | out_slot(0)};
+                               .saves = in_slot(1) | out_slot(0),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx, scan_params(ScanKind::kLinear, args, context));
   }
@@ -86,7 +88,8 @@ struct CumProd {
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
                                .saves = in_slot(0),
-                               .runs_inplace = true};
+                               .runs_inplace = true,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx, scan_params(ScanKind::kProd, args, context));
   }

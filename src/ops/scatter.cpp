@@ -60,7 +60,8 @@ constexpr OpInfo scatter_info(const char* overload, const char* node, SlotSet sa
           .arguments = "self,index,src",
           .saves = saved,
           .runs_inplace = true,
-          .always_launches = true};
+          .always_launches = true,
+          .complex_grad = ComplexGrad::kAnalytic};
 }
 constexpr OpInfo kScatter = scatter_info("", "", in_slot(1)),
                  kScatterAdding = scatter_info("add", "", 0),
@@ -71,7 +72,8 @@ constexpr OpInfo kScatterAdd{.name = "scatter_add",
                              .amp_cpu = Amp::kKeep,
                              .saves = in_slot(1),
                              .runs_inplace = true,
-                             .always_launches = true};
+                             .always_launches = true,
+                             .complex_grad = ComplexGrad::kAnalytic};
 
 struct ScatterAdd : ScatterOp<kScatterAdd, Combine::kAdd> {
   static void grad(const Args& args, GradContext& context) {
@@ -118,12 +120,14 @@ struct CombineSlices {
 constexpr OpInfo kIndexAdd{.name = "index_add",
                            .arguments = "self,index,source",
                            .saves = in_slot(1),
-                           .runs_inplace = true};
+                           .runs_inplace = true,
+                           .complex_grad = ComplexGrad::kAnalytic};
 constexpr OpInfo kIndexCopy{.name = "index_copy",
                             .arguments = "self,index,source",
                             .amp_cpu = Amp::kWidest,
                             .saves = in_slot(1),
-                            .runs_inplace = true};
+                            .runs_inplace = true,
+                            .complex_grad = ComplexGrad::kAnalytic};
 
 bool same_slices(const Tensor& self, const Tensor& source, int64_t dim) {
   if (self.dim() != source.dim()) return false;
@@ -204,7 +208,8 @@ struct IndexFill {
   static constexpr OpInfo info{.name = "index_fill",
                                .arguments = "self,index,value",
                                .saves = in_slot(1),
-                               .runs_inplace = true};
+                               .runs_inplace = true,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     HEARTH_CHECK_AS(IndexError, context.in(1).dtype == kLong,
                     "index_fill_(): Expected dtype int64 for index.");

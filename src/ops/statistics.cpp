@@ -49,19 +49,27 @@ struct VarOp {
   }
 };
 
+/// The variance of complex numbers is the sum of those of their parts.
+template <bool root>
+Tensor variance(const VarArgs& args, const Tensor& self) {
+  if (!self.is_complex()) return invoke<VarOp<root>>(args, self).call();
+  const Tensor sum = variance<false>(args, real(self)).add(variance<false>(args, imag(self)));
+  return root ? sum.sqrt() : sum;
+}
+
 template <bool root>
 struct VarMean {
   using Args = VarArgs;
   static constexpr OpInfo info{.name = root ? "std_mean" : "var_mean"};
   static TensorPair compute(const Args& args, const Tensor& self) {
-    const Tensor variance = invoke<VarOp<root>>(args, self).call();
+    const Tensor result = variance<root>(args, self);
     const uint32_t all_dims = (1u << self.dim()) - 1;
     Dims dims;
     for (int64_t d = 0; d < self.dim(); ++d)
       if (args.dim.bits >> d & 1u) dims.push_back(d);
-    return {variance, args.dim.bits == all_dims && !args.keepdim
-                          ? self.mean()
-                          : self.mean(OptionalIntArrayRef(IntArrayRef(dims)), args.keepdim)};
+    return {result, args.dim.bits == all_dims && !args.keepdim
+                        ? self.mean()
+                        : self.mean(OptionalIntArrayRef(IntArrayRef(dims)), args.keepdim)};
   }
 };
 
@@ -167,7 +175,7 @@ constexpr OpInfo kNorm = with_node(VectorNorm::info, "NormBackward0"),
                  kNormDtype = with_node(VectorNorm::info, "NormBackward2"),
                  kNormDimDtype = with_node(VectorNorm::info, "NormBackward3");
 
-/// The input of a norm, checked and converted.
+/// The input of a norm, checked and converted; of complex numbers, their absolute values.
 Tensor norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   constexpr const char* kWhere = "linalg.vector_norm: ";
   const ScalarType type = self.scalar_type();
@@ -176,10 +184,14 @@ Tensor norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   HEARTH_CHECK(!dtype || is_differentiable(*dtype), kWhere,
                "dtype should be floating point or complex, but got ",
                name_of(dtype.value_or(type)));
+  HEARTH_CHECK(!dtype || is_complex(*dtype) == self.is_complex(), kWhere, "dtype should be ",
+               self.is_complex() ? "complex for complex inputs" : "real for real inputs",
+               ", but got ", name_of(dtype.value_or(type)));
   HEARTH_CHECK(!dtype || promote_types(type, *dtype) == *dtype, kWhere, "the dtype of the input (",
                name_of(type), ") should be convertible without narrowing to the specified dtype (",
                name_of(dtype.value_or(type)), ")");
-  return in_dtype(self, dtype);
+  const Tensor input = in_dtype(self, dtype);
+  return input.is_complex() ? input.abs() : input;
 }
 
 NormArgs norm_args(const Tensor& self, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
@@ -204,32 +216,30 @@ Tensor norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntA
 
 }  // namespace
 
-#define HEARTH_DEFINE_VARIANCE(name, root)                                                       \
-  HEARTH_DEFINE_METHOD(                                                                          \
-      Tensor, name, (bool unbiased),                                                             \
-      invoke<VarOp<root>>(var_args(#name, self, {}, unbiased, false), self).call())              \
-  HEARTH_DEFINE_METHOD(                                                                          \
-      Tensor, name, (int dim),                                                                   \
-      invoke<VarOp<root>>(var_args(#name, self, int64_t{dim}, 1, false), self).call())           \
-  HEARTH_DEFINE_OUT(name, (OptionalIntArrayRef dim, bool unbiased, bool keepdim),                \
-                    invoke<VarOp<root>>(var_args(#name, self, dim, unbiased, keepdim), self))    \
-  HEARTH_DEFINE_OUT(                                                                             \
-      name, (OptionalIntArrayRef dim, const ::std::optional<Scalar>& correction, bool keepdim),  \
-      invoke<VarOp<root>>(var_args(#name, self, dim, correction_of(correction), keepdim), self)) \
-  TensorPair name##_mean(const Tensor& self, bool unbiased) {                                    \
-    return compose<VarMean<root>>(var_args(#name "_mean", self, {}, unbiased, false), self);     \
-  }                                                                                              \
-  TensorPair name##_mean(const Tensor& self, int dim) {                                          \
-    return compose<VarMean<root>>(var_args(#name "_mean", self, int64_t{dim}, 1, false), self);  \
-  }                                                                                              \
-  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,             \
-                         bool keepdim) {                                                         \
-    return compose<VarMean<root>>(var_args(#name "_mean", self, dim, unbiased, keepdim), self);  \
-  }                                                                                              \
-  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim,                            \
-                         const ::std::optional<Scalar>& correction, bool keepdim) {              \
-    return compose<VarMean<root>>(                                                               \
-        var_args(#name "_mean", self, dim, correction_of(correction), keepdim), self);           \
+#define HEARTH_DEFINE_VARIANCE(name, root)                                                        \
+  HEARTH_DEFINE_METHOD(Tensor, name, (bool unbiased),                                             \
+                       variance<root>(var_args(#name, self, {}, unbiased, false), self))          \
+  HEARTH_DEFINE_METHOD(Tensor, name, (int dim),                                                   \
+                       variance<root>(var_args(#name, self, int64_t{dim}, 1, false), self))       \
+  HEARTH_DEFINE_COMPOSED_OUT(name, (OptionalIntArrayRef dim, bool unbiased, bool keepdim),        \
+                             variance<root>(var_args(#name, self, dim, unbiased, keepdim), self)) \
+  HEARTH_DEFINE_COMPOSED_OUT(                                                                     \
+      name, (OptionalIntArrayRef dim, const ::std::optional<Scalar>& correction, bool keepdim),   \
+      variance<root>(var_args(#name, self, dim, correction_of(correction), keepdim), self))       \
+  TensorPair name##_mean(const Tensor& self, bool unbiased) {                                     \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, {}, unbiased, false), self);      \
+  }                                                                                               \
+  TensorPair name##_mean(const Tensor& self, int dim) {                                           \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, int64_t{dim}, 1, false), self);   \
+  }                                                                                               \
+  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,              \
+                         bool keepdim) {                                                          \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, dim, unbiased, keepdim), self);   \
+  }                                                                                               \
+  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim,                             \
+                         const ::std::optional<Scalar>& correction, bool keepdim) {               \
+    return compose<VarMean<root>>(                                                                \
+        var_args(#name "_mean", self, dim, correction_of(correction), keepdim), self);            \
   }
 HEARTH_DEFINE_VARIANCE(var, false)
 HEARTH_DEFINE_VARIANCE(std, true)

@@ -15,6 +15,11 @@ struct TensorValue {
   explicit TensorValue(Tensor t) : tensor(std::move(t)) {}
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   TensorValue(T number) : tensor(wrapped_number(Scalar(number))) {}
+  /// Formulas on tensors are gradients, which read conjugated numbers.
+  static TensorValue from_parts(double real, double imag) {
+    return TensorValue(
+        wrapped_number(imag == 0 ? Scalar(real) : Scalar(complex<double>(real, -imag))));
+  }
 
 #define HEARTH_VALUE_OPERATOR(op, function)                                    \
   friend TensorValue operator op(const TensorValue& a, const TensorValue& b) { \
@@ -48,6 +53,7 @@ struct TensorValue {
   friend TensorValue name(const TensorValue& a) { return TensorValue(hearth::name(a.tensor)); }
   HEARTH_VALUE_UNARY(HEARTH_VALUE_FUNCTION)
   HEARTH_VALUE_TESTS(HEARTH_VALUE_FUNCTION)
+  HEARTH_VALUE_FUNCTION(conj)
 #undef HEARTH_VALUE_FUNCTION
 #define HEARTH_VALUE_FUNCTION(name)                                     \
   friend TensorValue name(const TensorValue& a, const TensorValue& b) { \

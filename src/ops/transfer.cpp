@@ -21,7 +21,8 @@ struct ToCopy {
     MemoryFormat format;
     HEARTH_FIELDS(dtype, format)
   };
-  static constexpr OpInfo info{.name = "_to_copy", .node = "ToCopy"};
+  static constexpr OpInfo info{
+      .name = "_to_copy", .node = "ToCopy", .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     infer_copy(context, args.dtype, args.format);
   }
@@ -29,7 +30,9 @@ struct ToCopy {
     run_copy(context.ctx, context.out_impl(), context.in_impl(0));
   }
   static void grad(const Args&, GradContext& context) {
-    context.set(0, context.grad().to(context.in_dtype(0)));
+    const Tensor& grad = context.grad();
+    const ScalarType wanted = context.in_dtype(0);
+    context.set(0, (is_complex(wanted) || !grad.is_complex() ? grad : real(grad)).to(wanted));
   }
 };
 
@@ -40,7 +43,10 @@ struct Transfer {
     bool non_blocking;
     HEARTH_FIELDS(device, non_blocking)
   };
-  static constexpr OpInfo info{.name = "_transfer", .node = "ToCopy", .mixes_devices = true};
+  static constexpr OpInfo info{.name = "_transfer",
+                               .node = "ToCopy",
+                               .mixes_devices = true,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
     context.out().device = args.device;
@@ -116,6 +122,7 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   const bool needs_format =
       format && *format != MemoryFormat::Preserve && !self.is_contiguous(*format);
   if (self.device() == device && self.scalar_type() == dtype && !copy && !needs_format) return self;
+  warn_of_lost_part(self.scalar_type(), dtype);
   const MemoryFormat wanted = format.value_or(MemoryFormat::Preserve);
   if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
   // Converts on the device where that leaves fewer bytes to transfer.

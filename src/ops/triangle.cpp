@@ -32,8 +32,10 @@ struct Triangle {
     context.set(0, invoke<Triangle>(args, context.grad()).call());
   }
 };
-constexpr OpInfo kTril{.name = "tril", .runs_inplace = true};
-constexpr OpInfo kTriu{.name = "triu", .runs_inplace = true};
+constexpr OpInfo kTril{
+    .name = "tril", .runs_inplace = true, .complex_grad = ComplexGrad::kAnalytic};
+constexpr OpInfo kTriu{
+    .name = "triu", .runs_inplace = true, .complex_grad = ComplexGrad::kAnalytic};
 
 /// The coordinates of a triangle's elements, row by row.
 Tensor triangle_indices(int64_t rows, int64_t columns, int64_t offset, const TensorOptions& options,

@@ -16,7 +16,8 @@ DimSet dim_set(const Tensor& self, IntArrayRef dims);
 std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef wanted);
 
 constexpr OpInfo view_info(const char* name, const char* node = "") {
-  return {.name = name, .node = node, .effect = Effect::kView};
+  return {
+      .name = name, .node = node, .effect = Effect::kView, .complex_grad = ComplexGrad::kAnalytic};
 }
 
 /// Sets output i of a view op; `offset` counts elements from the input's first one.

@@ -17,7 +17,8 @@ struct IntoZeros {
     Dims sizes;
     HEARTH_FIELDS(view, sizes)
   };
-  static constexpr OpInfo info{.name = ViewOp::kBackwardName};
+  static constexpr OpInfo info{.name = ViewOp::kBackwardName,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     context.set(0, args.sizes, context.in(0).dtype);
   }

@@ -68,9 +68,10 @@ Tensor element_counts(const TensorImpl& in, const Tensor& memory, int64_t first)
   const Tensor memory_indices = arange(memory.numel(), TensorOptions(kLong).device(memory.device()))
                                     .as_strided(in.sizes(), in.strides(), -first)
                                     .reshape({-1});
-  const Tensor counts = zeros(memory.sizes(), memory.options());
-  return counts.scatter_add(0, memory_indices, ones(memory_indices.sizes(), memory.options()))
-      .maximum(ones({}, memory.options()));
+  const TensorOptions options = memory.options().dtype(to_real(memory.scalar_type()));
+  const Tensor counts = zeros(memory.sizes(), options);
+  return counts.scatter_add(0, memory_indices, ones(memory_indices.sizes(), options))
+      .maximum(ones({}, options));
 }
 
 /// Whether no two elements of a tensor with these sizes and strides can share memory.
@@ -94,7 +95,10 @@ struct AsStrided {
     int64_t offset;  // from the input's first element
     HEARTH_FIELDS(sizes, strides, offset)
   };
-  static constexpr OpInfo info{.name = "as_strided", .effect = Effect::kView, .shapes = in_slot(0)};
+  static constexpr OpInfo info{.name = "as_strided",
+                               .effect = Effect::kView,
+                               .shapes = in_slot(0),
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     set_view(context, args.sizes, args.strides, args.offset);
   }
@@ -195,14 +199,20 @@ struct Split {
     context.set(0, cat(pieces, args.dim));
   }
 };
-constexpr OpInfo kSplit = {.name = "split", .effect = Effect::kView, .outputs = 0};
-constexpr OpInfo kSplitWithSizes = {
-    .name = "split_with_sizes", .effect = Effect::kView, .outputs = 0};
+constexpr OpInfo kSplit = {
+    .name = "split", .effect = Effect::kView, .outputs = 0, .complex_grad = ComplexGrad::kAnalytic};
+constexpr OpInfo kSplitWithSizes = {.name = "split_with_sizes",
+                                    .effect = Effect::kView,
+                                    .outputs = 0,
+                                    .complex_grad = ComplexGrad::kAnalytic};
 
 /// A select for each index of a dimension.
 struct Unbind {
   using Args = DimArgs;
-  static constexpr OpInfo info{.name = "unbind", .effect = Effect::kView, .outputs = 0};
+  static constexpr OpInfo info{.name = "unbind",
+                               .effect = Effect::kView,
+                               .outputs = 0,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     const int64_t count = context.in(0).sizes()[size_t(args.dim)];
     for (int64_t i = 0; i < count; ++i) infer_window<Select>({args.dim, i}, context, int(i));

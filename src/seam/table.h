@@ -67,7 +67,8 @@ namespace hearth {
   X(Recurrence)                \
   X(RecurrenceBackward)        \
   X(TotalNorm)                 \
-  X(Special)
+  X(Special)                   \
+  X(Fft)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)

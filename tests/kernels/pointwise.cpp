@@ -332,6 +332,7 @@ TEST(Pointwise, ReportsSupportedFormulas) {
   EXPECT_FALSE(supported(fn::Exp{}, Formula::kValue, kInt));
   EXPECT_FALSE(supported(fn::Eq{}, Formula::kGradA, kFloat));
   EXPECT_TRUE(supported(fn::Where{}, Formula::kGradC, kBFloat16));
+  EXPECT_TRUE(supported(fn::Exp{}, Formula::kValue, kComplexFloat));
   EXPECT_FALSE(supported(fn::Abs{}, Formula::kValue, kComplexFloat));
 }
 

@@ -403,6 +403,10 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        [] {
          return Tensors{numbers({4, 4})};
        }},
+      {"istft",
+       [] {
+         return Tensors{make_complex(numbers({2, 5}), numbers({2, 5})), positive({2})};
+       }},
       {"t", [] {
          return Tensors{numbers({3, 4})};
        }}};

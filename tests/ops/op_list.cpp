@@ -33,7 +33,7 @@ std::map<std::string, Entry> entries() {
   for (const Row& row : rows())
     for (const std::string& op : row.covers) {
       Entry& entry = result[op];
-      entry.dtypes |= row.dtypes;
+      entry.dtypes |= row.of_complex ? dtypes::kComplex : row.dtypes;
       entry.orders = std::max(entry.orders, row.orders);
     }
   return result;
@@ -78,7 +78,8 @@ void write_line(std::ostream& text, const OpRecord& op, const Entry& entry) {
   const OpInfo& info = *op.info;
   const bool composed = !op.infer;
   const bool differentiable = composed || op.grad;
-  text << "| " << full_name(info) << " | " << dtype_list(entry.dtypes & info.dtypes) << " | "
+  text << "| " << full_name(info) << " | "
+       << dtype_list(entry.dtypes & (info.dtypes | info.cpu_dtypes)) << " | "
        << (differentiable ? std::min(entry.orders, 2) : 0) << " | "
        << (info.effect == Effect::kView ? "view"
            : composed                   ? "composed"

@@ -84,6 +84,7 @@ struct Row {
   bool promotes = false;                       // its inputs may have different dtypes
   bool keeps_memory_format = false;            // channels_last in, channels_last out
   bool mixes_devices = false;                  // its inputs may be on different devices
+  bool of_complex = false;                     // inputs are parts of what the op reads
   std::function<void(Tensor&, const Tensors&)> out;      // the out= form
   std::function<void(Tensor&, const Tensors&)> inplace;  // the in-place form on input 0
   std::vector<Refusal> refusals;

@@ -13,9 +13,12 @@ namespace {
 template <IsaLevel level>
 const PointwiseTable* table_at() {
 #define HEARTH_BLOCKS_OF(Family) blocks_of_##Family(AtLevel<level>{}),
+#define HEARTH_COMPLEX_OF(Family) complex_##Family(),
   static const PointwiseTable table{{HEARTH_FUNCTOR_FAMILIES(HEARTH_BLOCKS_OF)},
+                                    {HEARTH_FUNCTOR_FAMILIES(HEARTH_COMPLEX_OF)},
                                     conversions(AtLevel<level>{})};
 #undef HEARTH_BLOCKS_OF
+#undef HEARTH_COMPLEX_OF
   return &table;
 }
 
@@ -74,11 +77,10 @@ struct Job {
       : table(t), params(p), lanes(p.in[0].dtype), computed(lanes) {
     const bool is_value = p.formula == Formula::kValue;
     if (!(is_value && p.functor == fn::number_of<fn::Copy>)) {
-      const FunctorBlocks& functor = t.functor(p.functor);
       lanes = lane_dtype(p.compute);
-      is_test = is_value && functor.is_test;
+      is_test = is_value && t.functor(p.functor).is_test;
       computed = is_test ? kBool : lanes;
-      block = functor.block(p.formula, lanes);
+      block = t.block(p.functor, p.formula, lanes);
       HEARTH_CHECK(block, "pointwise: functor ", int(p.functor), " has no kernel of formula ",
                    int(p.formula), " for ", by_name::name_of(p.compute));
     }
@@ -264,9 +266,8 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
     if (!usable(p.in[k], p.compute)) return false;
     in[k] = p.in[k].data;
   }
-  const FunctorBlocks& functor = table.functor(p.functor);
-  const bool is_test = p.formula == Formula::kValue && functor.is_test;
-  const BlockFn block = functor.block(p.formula, p.compute);
+  const bool is_test = p.formula == Formula::kValue && table.functor(p.functor).is_test;
+  const BlockFn block = table.block(p.functor, p.formula, p.compute);
   if (!block || !usable(p.out, is_test ? kBool : p.compute)) return false;
   block(p.parameters, in, p.out.data, p.numel);
   return true;
@@ -275,7 +276,7 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
 }  // namespace
 
 bool pointwise_supported(int functor, Formula formula, ScalarType compute) {
-  return pointwise_table().functor(functor).block(formula, lane_dtype(compute)) != nullptr;
+  return pointwise_table().block(functor, formula, lane_dtype(compute)) != nullptr;
 }
 
 void run_with(const PointwiseTable& table, const PointwiseParams& params) {

@@ -1,12 +1,12 @@
 #pragma once
 
-// The blocks of a family of functors. Included only by pointwise_@family@_@target@.cpp.in.
+// The blocks of a family of functors for real numbers; pointwise_complex.h has the others. Included
+// only by pointwise_@family@_@target@.cpp.in.
 
 #include "functors/traits.h"
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/pointwise_table.h"
-#include "kernels/cpu/vec_complex.h"
 
 namespace hearth::cpu {
 
@@ -45,34 +45,6 @@ struct Access {
     value.store_first(to, n);
   }
 };
-
-/// Complex numbers are computed one by one.
-template <class T, class Isa>
-struct ComplexAccess {
-  using V = ComplexLane<T, Isa>;
-  static constexpr int kLanes = 1;
-  HEARTH_SIMD static V load(const void* from, int64_t i) {
-    const T* at = static_cast<const T*>(from) + 2 * i;
-    return {at[0], at[1]};
-  }
-  HEARTH_SIMD static V load_first(const void*, int) { return 0; }  // never needed with one lane
-  HEARTH_SIMD static V stored(V x) { return x; }
-  HEARTH_SIMD static typename V::Mask stored(typename V::Mask x) { return x; }
-  HEARTH_SIMD static void store(V x, void* to, int64_t i) {
-    T* at = static_cast<T*>(to) + 2 * i;
-    at[0] = x.re;
-    at[1] = x.im;
-  }
-  HEARTH_SIMD static void store(typename V::Mask x, void* to, int64_t i) {
-    static_cast<bool*>(to)[i] = x.value;
-  }
-  template <class S>
-  HEARTH_SIMD static void store_first(S, void*, int) {}
-};
-template <class Isa>
-struct Access<kComplexFloat, Isa> : ComplexAccess<float, Isa> {};
-template <class Isa>
-struct Access<kComplexDouble, Isa> : ComplexAccess<double, Isa> {};
 
 /// One vector of every operand of a formula.
 template <class A, int count>
@@ -161,8 +133,6 @@ struct BlockMaker {
     add_formulas<kLong>(functor);
     add_formulas<kFloat>(functor);
     add_formulas<kDouble>(functor);
-    add_formulas<kComplexFloat>(functor);
-    add_formulas<kComplexDouble>(functor);
     add_formulas<kBool>(functor);
     return functor;
   }

@@ -24,6 +24,11 @@ struct FunctorBlocks {
   }
 };
 
+/// The blocks of one functor's value for complex64 and complex128; null where it is not defined.
+struct ComplexBlocks {
+  BlockFn blocks[2] = {};
+};
+
 /// The conversions between all dtypes; null from a dtype to itself.
 struct ConvertTable {
   ConvertFn convert[kScalarTypeSlots][kScalarTypeSlots] = {};  // [from][to]
@@ -32,10 +37,17 @@ struct ConvertTable {
 /// The pointwise kernels of one instruction set.
 struct PointwiseTable {
   const FunctorBlocks* families[fn::kFamilyCount];
+  const ComplexBlocks* complex_families[fn::kFamilyCount];  // the same for all instruction sets
   const ConvertTable* conversions;
 
   const FunctorBlocks& functor(int number) const {
     return families[fn::family_of(number)][fn::place_of(number)];
+  }
+  BlockFn block(int number, Formula formula, ScalarType lanes) const {
+    if (!is_complex(lanes)) return functor(number).block(formula, lanes);
+    if (formula != Formula::kValue) return nullptr;
+    return complex_families[fn::family_of(number)][fn::place_of(number)]
+        .blocks[lanes == kComplexDouble];
   }
   ConvertFn convert(ScalarType from, ScalarType to) const {
     return conversions->convert[static_cast<int>(from)][static_cast<int>(to)];
@@ -43,12 +55,15 @@ struct PointwiseTable {
 };
 
 // Each of these is defined in a source of its own, which CMake generates: the blocks of a family's
-// functors, in the order of its List, from pointwise_@family@_@target@.cpp.in.
+// functors, in the order of its List, from pointwise_@family@_@target@.cpp.in and
+// pointwise_complex_@family@.cpp.in.
 #define HEARTH_DECLARE_UNITS(function, Result)  \
   Result function(AtLevel<IsaLevel::kGeneric>); \
   Result function(AtLevel<IsaLevel::kAvx2>);    \
   Result function(AtLevel<IsaLevel::kAvx512>);
-#define HEARTH_DECLARE_BLOCKS(Family) HEARTH_DECLARE_UNITS(blocks_of_##Family, const FunctorBlocks*)
+#define HEARTH_DECLARE_BLOCKS(Family)                            \
+  HEARTH_DECLARE_UNITS(blocks_of_##Family, const FunctorBlocks*) \
+  const ComplexBlocks* complex_##Family();
 HEARTH_FUNCTOR_FAMILIES(HEARTH_DECLARE_BLOCKS)
 HEARTH_DECLARE_UNITS(conversions, const ConvertTable*)
 #undef HEARTH_DECLARE_BLOCKS

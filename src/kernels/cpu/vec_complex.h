@@ -4,7 +4,8 @@
 
 namespace hearth::cpu {
 
-/// One complex number as the value of a formula: arithmetic, equality and select.
+/// One complex number as the value of a formula: arithmetic, equality and select. The functions are
+/// in complex_math.h.
 template <class T, class Isa>
 struct ComplexLane {
   struct Mask {
@@ -12,8 +13,11 @@ struct ComplexLane {
     HEARTH_SIMD friend ComplexLane select(Mask m, ComplexLane a, ComplexLane b) {
       return m.value ? a : b;
     }
+    HEARTH_SIMD friend Mask operator&(Mask a, Mask b) { return {a.value && b.value}; }
+    HEARTH_SIMD friend Mask operator|(Mask a, Mask b) { return {a.value || b.value}; }
+    HEARTH_SIMD friend Mask operator!(Mask a) { return {!a.value}; }
   };
-  static constexpr bool kIntegral = false;
+  static constexpr bool kIntegral = false, kComplex = true;
 
   T re, im;
 
@@ -23,6 +27,9 @@ struct ComplexLane {
   requires(std::is_arithmetic_v<S>) HEARTH_SIMD ComplexLane(S real)
       : re(static_cast<T>(real)), im(0) {}
 
+  HEARTH_SIMD static ComplexLane from_parts(double real, double imag) {
+    return {static_cast<T>(real), static_cast<T>(imag)};
+  }
   HEARTH_SIMD static ComplexLane load(const void* from) {
     T parts[2];
     __builtin_memcpy(parts, from, sizeof parts);

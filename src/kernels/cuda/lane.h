@@ -90,12 +90,17 @@ template <class T>
 struct Lane {
   static constexpr bool kIntegral = std::is_integral_v<T>;
   static constexpr bool kFloating = std::is_floating_point_v<T>;
+  static constexpr bool kComplex = kIsComplex<T>;
   T v{};
 
   Lane() = default;
   template <class A>
   requires(std::is_arithmetic_v<A>) HEARTH_LANE Lane(A value) : v(static_cast<T>(value)) {}
   HEARTH_LANE Lane(T value) requires(kIsComplex<T>) : v(value) {}
+  HEARTH_LANE static Lane from_parts(double real, double imag) requires(kIsComplex<T>) {
+    using Part = typename T::value_type;
+    return Lane(T(static_cast<Part>(real), static_cast<Part>(imag)));
+  }
 
 #define HEARTH_LANE_OPERATOR(op)                                         \
   HEARTH_LANE friend Lane operator op(Lane a, Lane b) {                  \
@@ -109,6 +114,9 @@ struct Lane {
   HEARTH_LANE_OPERATOR(*)
 #undef HEARTH_LANE_OPERATOR
   HEARTH_LANE friend Lane operator/(Lane a, Lane b) { return Lane(divide(a.v, b.v)); }
+  HEARTH_LANE friend Lane conj(Lane a) requires(kIsComplex<T>) {
+    return Lane(T(a.v.real_, -a.v.imag_));
+  }
   HEARTH_LANE friend Lane operator-(Lane a) {
     if constexpr (kIntegral)
       return Lane(0) - a;
