@@ -66,7 +66,9 @@ namespace hearth {
   X(GridSamplerBackward)       \
   X(Recurrence)                \
   X(RecurrenceBackward)        \
-  X(TotalNorm)
+  X(TotalNorm)                 \
+  X(AmpUnscale)                \
+  X(AmpUpdateScale)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)
