@@ -181,6 +181,7 @@ void CustomNode::rebase_input(const Tensor& input, uint32_t number, bool only_ou
 }
 
 void CustomNode::save() {
+  modes.saved_by = nullptr;
   context_.saved_ = hearth::detail::OwnedPtr(new AutogradContext::Saved);
   for (const Tensor& tensor : context_.to_save_) {
     const TensorState* state = tensor.defined() ? state_if_any(impl_of(tensor)) : nullptr;
