@@ -123,8 +123,8 @@ std::vector<Tensor> GradScaler::unscale_gradients(const optim::Optimizer& optimi
   Replicas inverse(scale_.to(kDouble).reciprocal().to(kFloat));
   Replicas found_inf(number_on(scale_.device(), 0));
   for (const Gradients& gradients : gradients_by_device(optimizer))
-    _amp_foreach_non_finite_check_and_unscale_(
-        gradients.tensors, found_inf.on(gradients.device), inverse.on(gradients.device));
+    _amp_foreach_non_finite_check_and_unscale_(gradients.tensors, found_inf.on(gradients.device),
+                                               inverse.on(gradients.device));
   return found_inf.all();
 }
 

@@ -99,8 +99,7 @@ class CheckpointFrame::Recomputation {
       return tensor;
     }
     if (frame_.options_.determinism_check() != "none") compare(index);
-    if (const auto holder = notes[index].holder.lock())
-      holder->values.push_back({pass_, tensor});
+    if (const auto holder = notes[index].holder.lock()) holder->values.push_back({pass_, tensor});
     if (frame_.options_.early_stop() && again_.size() == notes.size())
       throw StopRecomputation{this};
     return tensor;
@@ -118,14 +117,13 @@ class CheckpointFrame::Recomputation {
 
   void compare(size_t index) {
     const Note &saved = frame_.notes_[index], &now = again_[index];
-    if (agree(saved, now))
-      return check_version(index, saved, now.version);
-    mismatches_ += hearth::detail::str("tensor at position ", index, ":\nsaved metadata: ",
-                                       text_of(saved), "\nrecomputed metadata: ", text_of(now),
-                                       "\n");
-    mismatches_ += hearth::detail::str(
-        "saved by ", saved.saved_by ? saved.saved_by : "a custom function", ", recomputed by ",
-        now.saved_by ? now.saved_by : "a custom function");
+    if (agree(saved, now)) return check_version(index, saved, now.version);
+    mismatches_ +=
+        hearth::detail::str("tensor at position ", index, ":\nsaved metadata: ", text_of(saved),
+                            "\nrecomputed metadata: ", text_of(now), "\n");
+    mismatches_ +=
+        hearth::detail::str("saved by ", saved.saved_by ? saved.saved_by : "a custom function",
+                            ", recomputed by ", now.saved_by ? now.saved_by : "a custom function");
     for (const Scope* scope = modes.scope; scope; scope = scope->outer)
       mismatches_ += hearth::detail::str(" in ", scope->name);
     mismatches_ += '\n';
@@ -166,8 +164,8 @@ CheckpointFrame::CheckpointFrame(CheckpointOptions options, const std::vector<Te
 }
 
 CheckpointFrame::Note CheckpointFrame::note_of(const Tensor& tensor) {
-  return {{}, tensor.sizes(), tensor.scalar_type(), tensor.device(), tensor._version(),
-          modes.saved_by};
+  return {
+      {}, tensor.sizes(), tensor.scalar_type(), tensor.device(), tensor._version(), modes.saved_by};
 }
 
 bool CheckpointFrame::agree(const Note& a, const Note& b) {
@@ -179,9 +177,8 @@ bool CheckpointFrame::agree(const Note& a, const Note& b) {
 std::string CheckpointFrame::text_of(const Note& note) {
   std::string device = hearth::detail::str("device(type='", note.device.type(), "'");
   if (note.device.has_index()) device += hearth::detail::str(", index=", int(note.device.index()));
-  return hearth::detail::str("{'shape': torch.Size(", IntArrayRef(note.sizes),
-                             "), 'dtype': torch.", python_name_of(note.dtype),
-                             ", 'device': ", device, ")}");
+  return hearth::detail::str("{'shape': torch.Size(", IntArrayRef(note.sizes), "), 'dtype': torch.",
+                             python_name_of(note.dtype), ", 'device': ", device, ")}");
 }
 
 std::string CheckpointFrame::list_of(const std::vector<Note>& notes) {
@@ -213,7 +210,8 @@ std::vector<Tensor> CheckpointFrame::inputs() const {
       values.push_back(inputs_[i].unpack(nullptr));
     } catch (Error& error) {
       error.add_context(hearth::detail::str(
-          "input ", i, " of a function called by utils::checkpoint, which has to be called again "
+          "input ", i,
+          " of a function called by utils::checkpoint, which has to be called again "
           "with the same value; pass a clone() if it is modified in place"));
       throw;
     }
@@ -261,8 +259,9 @@ void CheckpointFrame::check(const Recomputation& run) const {
   HEARTH_CHECK_AS(CheckpointError, run.again().size() == notes_.size(),
                   "torch.utils.checkpoint: A different number of tensors was saved during the "
                   "original forward and recomputation.\nNumber of tensors saved during forward: ",
-                  notes_.size(), "\nNumber of tensors saved during recomputation: ",
-                  run.again().size(), ".\n", hint(run.again()));
+                  notes_.size(),
+                  "\nNumber of tensors saved during recomputation: ", run.again().size(), ".\n",
+                  hint(run.again()));
   HEARTH_CHECK_AS(CheckpointError, run.mismatches().empty(),
                   "torch.utils.checkpoint: Recomputed values for the following tensors have "
                   "different metadata than during the forward pass.\n",

@@ -26,7 +26,8 @@ namespace detail {
 namespace {
 
 constexpr const char* kMismatch =
-    "This can happen if the operations in the checkpointed region are nondeterministic or depend on "
+    "This can happen if the operations in the checkpointed region are nondeterministic or depend "
+    "on "
     "global state that changed between forward and backward.";
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {

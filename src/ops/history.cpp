@@ -101,8 +101,8 @@ void compute_or_reuse(OpCall& call) {
 }
 
 void compute_and_count(OpCall& call) {
-  const bool returns_new = call.binding == Binding::kNew && !call.op.mutates &&
-                           call.op.info->effect != Effect::kView;
+  const bool returns_new =
+      call.binding == Binding::kNew && !call.op.mutates && call.op.info->effect != Effect::kView;
   if (modes.flags & kReusesOps && returns_new) [[unlikely]]
     return compute_or_reuse(call);
   compute(call);

@@ -46,18 +46,18 @@ Row unscale_row() {
     return out;
   };
   row.orders = 0;
-  row.refusals = {
-      {[] { unscaled({ones({2}, kLong)}, 1); }, "not implemented for 'Long'"},
-      {[] {
-         Tensor found = zeros({2});
-         _amp_foreach_non_finite_check_and_unscale_({ones({2})}, found, ones({}));
-       },
-       "found_inf must be a 1-element tensor."},
-      {[] {
-         Tensor found = zeros({});
-         _amp_foreach_non_finite_check_and_unscale_({ones({2})}, found, ones({}, kDouble));
-       },
-       "inv_scale must be a float tensor."}};
+  row.refusals = {{[] { unscaled({ones({2}, kLong)}, 1); }, "not implemented for 'Long'"},
+                  {[] {
+                     Tensor found = zeros({2});
+                     _amp_foreach_non_finite_check_and_unscale_({ones({2})}, found, ones({}));
+                   },
+                   "found_inf must be a 1-element tensor."},
+                  {[] {
+                     Tensor found = zeros({});
+                     _amp_foreach_non_finite_check_and_unscale_({ones({2})}, found,
+                                                                ones({}, kDouble));
+                   },
+                   "inv_scale must be a float tensor."}};
   return row;
 }
 

@@ -76,8 +76,8 @@ void run_rules(ScalarType dtype, Device device) {
   const std::vector<Tensor> params{ramp({3}).to(device), ramp({2, 2}).to(device)};
   SGD first({params[0]}, SGDOptions(0.05).momentum(0.9));
   optim::Adam second({params[1]}, optim::AdamOptions(0.01));
-  GradScaler scaler(device, GradScalerOptions().init_scale(1024).growth_interval(4).backoff_factor(
-                                0.25));
+  GradScaler scaler(device,
+                    GradScalerOptions().init_scale(1024).growth_interval(4).backoff_factor(0.25));
   for (int step = 1; step <= 100; ++step) {
     scaler.scale(ones({}, device));
     for (int number = 0; number < 2; ++number) {

@@ -37,7 +37,8 @@ class HEARTH_API SelectiveCheckpoint {
   SelectiveCheckpoint(std::vector<std::string> ops = matmuls());
   SelectiveCheckpoint(Policy keep);
   static std::vector<std::string> matmuls();  ///< the products of matrices
-  /// Whether a kept result may be modified in place afterwards; the change is then seen by backward.
+  /// Whether a kept result may be modified in place afterwards; the change is then seen by
+  /// backward.
   HEARTH_ARG(bool, allow_cache_entry_mutation) = false;
 
  public:
@@ -101,6 +102,14 @@ template <class T>
 using Kept = std::conditional_t<std::is_same_v<std::decay_t<T>, TensorList>, std::vector<Tensor>,
                                 std::decay_t<T>>;
 
+template <class T>
+Kept<T> kept(const T& argument) {
+  if constexpr (std::is_same_v<T, TensorList>)
+    return argument.vec();
+  else
+    return argument;
+}
+
 /// Whether an argument is a tensor, or an optional, list or tuple of tensors and other values.
 template <class T>
 inline constexpr bool holds_tensors = std::is_same_v<T, Tensor>;
@@ -150,9 +159,10 @@ auto checkpoint(const CheckpointOptions& options, F&& fn, Inputs&&... inputs)
     -> std::invoke_result_t<F&, Inputs...> {
   using Result = std::invoke_result_t<F&, Inputs...>;
   if (!GradMode::is_enabled()) return std::invoke(fn, std::forward<Inputs>(inputs)...);
-  std::tuple<detail::Kept<Inputs>...> kept{detail::Kept<Inputs>(inputs)...};
+  std::tuple<detail::Kept<Inputs>...> kept{detail::kept(inputs)...};
   std::vector<Tensor> tensors;
-  detail::visit_tensors(kept, [&](Tensor& tensor) { tensors.push_back(std::exchange(tensor, {})); });
+  detail::visit_tensors(kept,
+                        [&](Tensor& tensor) { tensors.push_back(std::exchange(tensor, {})); });
   const auto again = [copy = std::decay_t<F>(fn),
                       kept = std::move(kept)](const std::vector<Tensor>& saved) {
     auto arguments = kept;
