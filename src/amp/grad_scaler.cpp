@@ -267,13 +267,18 @@ void GradScaler::load_state_dict(const IValue& saved) {
 }
 
 void GradScaler::save(serialize::OutputArchive& archive) const {
-  archive.write("state", state_dict());
+  for (const auto& item : state_dict().toGenericDict())
+    archive.write(item.key().toStringRef(), item.value());
 }
 
 void GradScaler::load(serialize::InputArchive& archive) {
-  IValue state;
-  archive.read("state", state);
-  load_state_dict(state);
+  GenericDict dict;
+  for (const char* key :
+       {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"}) {
+    IValue value;
+    if (archive.try_read(key, value)) dict.insert(key, value);
+  }
+  load_state_dict(dict);
 }
 
 }  // namespace hearth::amp

@@ -109,7 +109,7 @@ TEST(AmpUnscale, FindsEveryNonFiniteElement) {
         EXPECT_EQ(unscaled({small, large}, 0.5).back().item<double>(), 0);
         large[at] = at % 2 ? -kInf : std::nan("");
         const Tensors out = unscaled({small, large}, 0.5);
-        EXPECT_EQ(out.back().item<double>(), 1) << dtype << " at " << at;
+        EXPECT_EQ(out.back().item<double>(), 1) << name_of(dtype) << " at " << at;
         EXPECT_EQ(out[1].eq(0.5).sum().item<int64_t>(), 199999);
         EXPECT_EQ(unscaled({large, small}, 1).back().item<double>(), 1);
       }

@@ -1,8 +1,10 @@
 // amp::GradScaler against PyTorch's (tests/oracle/grad_scaler.py), its errors and its state.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "hearth/amp.h"
@@ -220,7 +222,7 @@ TEST(GradScaler, NamesTheParameterThatIsNotFinite) {
   EXPECT_EQ(scaler.non_finite()->index, 2u);
   EXPECT_EQ(scaler.explain(*net),
             "the step was skipped: 1 of 3 elements of the gradient of 0.2.weight (module 0.2, "
-            "Linear) are inf or NaN at scale 65536");
+            "hearth::nn::LinearImpl) are inf or NaN at scale 65536");
   EXPECT_EQ(scaler.get_scale(), 32768);
 }
 
