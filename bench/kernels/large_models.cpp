@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <functional>
 #include <string>
+#include <utility>
 
-#include "bench/measure.h"
 #include "core/cpu_allocator.h"
 #include "hearth/amp.h"
 #include "hearth/hearth.h"
@@ -16,7 +19,7 @@ namespace {
 
 using namespace hearth;
 
-constexpr int kLayers = 24, kWidth = 256, kHeads = 4, kBatch = 8, kLength = 128;
+constexpr int kLayers = 24, kRounds = 12, kWidth = 128, kHeads = 4, kBatch = 8, kLength = 128;
 
 MemoryStat allocated(Device device) {
   return (device.is_cuda() ? cuda::memory_stats() : cpu_memory_stats()).allocated_bytes;
@@ -40,75 +43,95 @@ struct Model {
     }
     return x.pow(2).mean();
   }
+  void wait() const {
+    if (device.is_cuda()) cuda::synchronize();
+  }
   Device device;
   nn::ModuleList layers;
   std::vector<nn::TransformerEncoderLayerImpl*> calls;
 };
 
-struct Result {
-  double activations;  // MB that a forward pass adds
-  double peak;         // MB that a step adds to weights and gradients at most
-  double best;         // microseconds
+/// Megabytes that a forward pass adds, and that a step adds to weights and gradients at most.
+struct Memory {
+  double activations, peak;
 };
 
-Result run(const Model& model, bool checkpointed) {
-  const Tensor x = rand({kBatch, kLength, kWidth}, model.device);
-  const auto wait = [&] {
-    if (model.device.is_cuda()) cuda::synchronize();
-  };
-  const auto step = [&] {
-    model.forward(x, checkpointed).backward();
-    wait();
-  };
-  step();  // allocates the gradients
-  Result result;
-  const int64_t before = allocated(model.device).current;
-  reset_peak(model.device);
-  {
-    const Tensor loss = model.forward(x, checkpointed);
-    result.activations = double(allocated(model.device).current - before) / 1e6;
-    loss.backward();
-  }
-  wait();
-  result.peak = double(allocated(model.device).peak - before) / 1e6;
-  result.best = measure(step).best;
-  return result;
+/// A step with loss and gradients, without an optimizer.
+void step(const Model& model, const Tensor& x, bool checkpointed) {
+  model.forward(x, checkpointed).backward();
+  model.wait();
 }
 
-void scaler_cost(Model& model) {
+Memory memory_of_step(const Model& model, const Tensor& x, bool checkpointed) {
+  step(model, x, checkpointed);  // allocates the gradients
+  const int64_t before = allocated(model.device).current;
+  const auto added = [&](int64_t bytes) { return double(bytes - before) / 1e6; };
+  reset_peak(model.device);
+  const Tensor loss = model.forward(x, checkpointed);
+  const double activations = added(allocated(model.device).current);
+  loss.backward();
+  model.wait();
+  return {activations, added(allocated(model.device).peak)};
+}
+
+/// The best times of two calls in milliseconds, measured in turns.
+std::pair<double, double> compare(const std::function<void()>& a, const std::function<void()>& b) {
+  const auto time = [](const std::function<void()>& call) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
+  };
+  a();
+  b();
+  std::pair best(1e9, 1e9);
+  for (int i = 0; i < kRounds; ++i) {
+    best.first = std::min(best.first, time(a));
+    best.second = std::min(best.second, time(b));
+  }
+  return best;
+}
+
+void checkpointing(const Model& model, const Tensor& x) {
+  const Memory plain = memory_of_step(model, x, false), less = memory_of_step(model, x, true);
+  const auto [without, with] =
+      compare([&] { step(model, x, false); }, [&] { step(model, x, true); });
+  std::printf("plain: activations %.1f MB, peak %.1f MB, step %.1f ms\n", plain.activations,
+              plain.peak, without);
+  std::printf("checkpointed: activations %.1f MB, peak %.1f MB, step %.1f ms\n", less.activations,
+              less.peak, with);
+  std::printf("activations 1/%.1f, peak 1/%.1f (limit 1/6), step %.2f times (limit 1.35)\n",
+              plain.activations / less.activations, plain.peak / less.peak, with / without);
+}
+
+void scaling(const Model& model, const Tensor& x) {
   optim::SGD optimizer(model.layers->parameters(), optim::SGDOptions(1e-4));
   amp::GradScaler scaler(model.device);
-  const Tensor x = rand({kBatch, kLength, kWidth}, model.device);
   const auto loss = [&] {
     optimizer.zero_grad();
     return model.forward(x, false);
   };
-  const Times plain = measure([&] {
-    loss().backward();
-    optimizer.step();
-    if (model.device.is_cuda()) cuda::synchronize();
-  });
-  const Times scaled = measure([&] {
-    scaler.scale(loss()).backward();
-    scaler.step(optimizer);
-    scaler.update();
-    if (model.device.is_cuda()) cuda::synchronize();
-  });
-  std::printf("GradScaler: step %.1f ms, without %.1f ms, %+.1f %% (limit +3 %%)\n",
-              scaled.best / 1e3, plain.best / 1e3, 100 * (scaled.best / plain.best - 1));
+  const auto [plain, scaled] = compare(
+      [&] {
+        loss().backward();
+        optimizer.step();
+        model.wait();
+      },
+      [&] {
+        scaler.scale(loss()).backward();
+        scaler.step(optimizer);
+        scaler.update();
+        model.wait();
+      });
+  std::printf("GradScaler: step %.1f ms, without %.1f ms, %+.1f %% (limit +3 %%)\n", scaled, plain,
+              100 * (scaled / plain - 1));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Model model(argc > 1 ? Device(std::string(argv[1])) : Device(kCPU));
-  const Result plain = run(model, false), checkpointed = run(model, true);
-  std::printf("plain: activations %.1f MB, peak %.1f MB, step %.1f ms\n", plain.activations,
-              plain.peak, plain.best / 1e3);
-  std::printf("checkpointed: activations %.1f MB, peak %.1f MB, step %.1f ms\n",
-              checkpointed.activations, checkpointed.peak, checkpointed.best / 1e3);
-  std::printf("activations 1/%.1f, peak 1/%.1f (limit 1/6), step %.2f times (limit 1.35)\n",
-              plain.activations / checkpointed.activations, plain.peak / checkpointed.peak,
-              checkpointed.best / plain.best);
-  scaler_cost(model);
+  const Model model(argc > 1 ? Device(std::string(argv[1])) : Device(kCPU));
+  const Tensor x = rand({kBatch, kLength, kWidth}, model.device);
+  checkpointing(model, x);
+  scaling(model, x);
 }
