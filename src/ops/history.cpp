@@ -100,6 +100,7 @@ void compute_or_reuse(OpCall& call) {
   reuse.computed(call.op, call.outputs);
 }
 
+/// Computes the call and counts its changes of inputs.
 void compute_and_count(OpCall& call) {
   const bool returns_new =
       call.binding == Binding::kNew && !call.op.mutates && call.op.info->effect != Effect::kView;

@@ -1,6 +1,7 @@
 // utils::checkpoint: values and gradients of the plain run bit for bit, random numbers, nesting,
 // errors.
 #include <cmath>
+#include <thread>
 
 #include "tests/autograd/support.h"
 
@@ -221,6 +222,19 @@ TEST(Checkpoint, AllowsBackwardInside) {
     expect_identical([&] { return f(x); },
                      [&] { return checkpoint(CheckpointOptions().early_stop(early_stop), f, x); },
                      {x});
+}
+
+TEST(Checkpoint, ServesSeveralThreads) {
+  const Tensor x = rand({8, 8}).requires_grad_();
+  const Tensor y = checkpoint(CheckpointOptions().preserve_rng_state(false), Counted(),
+                              checkpoint(Counted(), x, x), x);
+  const Tensor wanted = autograd::grad({y.sum()}, {x}, {}, /*retain_graph=*/true)[0];
+  std::vector<Tensor> got(4);
+  std::vector<std::thread> threads;
+  for (Tensor& gradient : got)
+    threads.emplace_back([&] { gradient = autograd::grad({y}, {x}, {ones({8, 8})}, true)[0]; });
+  for (std::thread& thread : threads) thread.join();
+  for (const Tensor& gradient : got) EXPECT_TRUE(identical(gradient, wanted));
 }
 
 /// Saves its input itself.

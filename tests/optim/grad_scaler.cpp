@@ -250,6 +250,14 @@ TEST(GradScaler, SavesAndLoads) {
   EXPECT_EQ(third.get_growth_interval(), 7);
 }
 
+TEST(GradScaler, LoadsPythonsState) {
+  GradScaler scaler("cpu");
+  scaler.load_state_dict(io::load_pt(fixture_path("pt/grad_scaler.pt")));
+  EXPECT_EQ(scaler.get_scale(), 256);
+  EXPECT_EQ(scaler.get_growth_interval(), 7);
+  EXPECT_EQ(scaler.state_dict().toGenericDict().at("_growth_tracker").toInt(), 1);
+}
+
 TEST(GradScaler, ServesSeveralDevices) {
   if (cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
   const Tensor a = ones({2}, Device("cuda:0")).requires_grad_();
