@@ -2,13 +2,13 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "hearth/arg.h"
 #include "hearth/autocast.h"
 #include "hearth/ivalue.h"
 #include "hearth/optim/optimizer.h"
+#include "hearth/owned_ptr.h"
 
 namespace hearth::nn {
 class Module;
@@ -96,24 +96,19 @@ class HEARTH_API GradScaler {
   std::string explain(const nn::Module& model) const;
 
  private:
-  enum class Stage { kReady, kUnscaled, kStepped };
-  /// One optimizer in the current iteration.
-  struct State {
-    Stage stage = Stage::kReady;
-    std::vector<Tensor> found_inf;  // one per device
-  };
+  struct Iteration;  // what was done with each optimizer since the last update()
   void check_ready(const char* function) const;
   const Tensor& scale_on(Device device);
   std::vector<Tensor> unscale_gradients(const optim::Optimizer& optimizer) const;
   void remember_cause(const optim::Optimizer& optimizer);
-  void end_iteration() { states_.clear(); }
+  void end_iteration();
   int64_t growth_tracker() const;
 
   Device device_;
   GradScalerOptions options_;
   int64_t initial_tracker_ = 0;
   Tensor scale_, growth_tracker_;  // undefined before the first scale()
-  std::unordered_map<const optim::Optimizer*, State> states_;
+  hearth::detail::OwnedPtr<Iteration> iteration_;
   std::optional<NonFiniteGradient> non_finite_;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "hearth/amp.h"
 #include "hearth/autograd.h"
@@ -75,8 +76,17 @@ std::optional<Owner> owner_of(const Tensor& parameter, const nn::Module& model) 
 
 }  // namespace
 
+struct GradScaler::Iteration {
+  enum class Stage { kReady, kUnscaled, kStepped };
+  struct State {
+    Stage stage = Stage::kReady;
+    std::vector<Tensor> found_inf;  // one per device
+  };
+  std::unordered_map<const optim::Optimizer*, State> states;
+};
+
 GradScaler::GradScaler(Device device, GradScalerOptions options)
-    : device_(device), options_(options) {
+    : device_(device), options_(options), iteration_(new Iteration) {
   if (device_.is_cuda() && options_.enabled() && !cuda::is_available()) {
     warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.");
     options_.enabled(false);
@@ -90,6 +100,8 @@ GradScaler::GradScaler(GradScalerOptions options)
 GradScaler::GradScaler(GradScaler&&) noexcept = default;
 GradScaler& GradScaler::operator=(GradScaler&&) noexcept = default;
 GradScaler::~GradScaler() = default;
+
+void GradScaler::end_iteration() { iteration_->states.clear(); }
 
 void GradScaler::check_ready(const char* function) const {
   HEARTH_CHECK(scale_.defined(), "Attempted ", function,
@@ -131,22 +143,23 @@ std::vector<Tensor> GradScaler::unscale_gradients(const optim::Optimizer& optimi
 void GradScaler::unscale_(optim::Optimizer& optimizer) {
   if (!is_enabled()) return;
   check_ready("unscale_");
-  State& state = states_[&optimizer];
-  HEARTH_CHECK(state.stage != Stage::kUnscaled,
+  Iteration::State& state = iteration_->states[&optimizer];
+  HEARTH_CHECK(state.stage != Iteration::Stage::kUnscaled,
                "unscale_() has already been called on this optimizer since the last update().");
-  HEARTH_CHECK(state.stage != Stage::kStepped, "unscale_() is being called after step().");
+  HEARTH_CHECK(state.stage != Iteration::Stage::kStepped,
+               "unscale_() is being called after step().");
   state.found_inf = unscale_gradients(optimizer);
-  state.stage = Stage::kUnscaled;
+  state.stage = Iteration::Stage::kUnscaled;
 }
 
 Tensor GradScaler::step(optim::Optimizer& optimizer, optim::Optimizer::LossClosure closure) {
   if (!is_enabled()) return optimizer.step(std::move(closure));
   HEARTH_CHECK(!closure, "Closure use is not currently supported if GradScaler is enabled.");
   check_ready("step");
-  State& state = states_[&optimizer];
-  HEARTH_CHECK(state.stage != Stage::kStepped,
+  Iteration::State& state = iteration_->states[&optimizer];
+  HEARTH_CHECK(state.stage != Iteration::Stage::kStepped,
                "step() has already been called since the last update().");
-  if (state.stage == Stage::kReady) unscale_(optimizer);
+  if (state.stage == Iteration::Stage::kReady) unscale_(optimizer);
   HEARTH_CHECK(!state.found_inf.empty(), "No inf checks were recorded for this optimizer.");
   const bool finite = std::all_of(state.found_inf.begin(), state.found_inf.end(),
                                   [](const Tensor& found) { return found.item<float>() == 0; });
@@ -155,7 +168,7 @@ Tensor GradScaler::step(optim::Optimizer& optimizer, optim::Optimizer::LossClosu
     loss = optimizer.step();
   else
     remember_cause(optimizer);
-  state.stage = Stage::kStepped;
+  state.stage = Iteration::Stage::kStepped;
   return loss;
 }
 
@@ -188,7 +201,7 @@ void GradScaler::update() {
   if (!is_enabled()) return;
   check_ready("update");
   Tensor found;
-  for (const auto& [optimizer, state] : states_)
+  for (const auto& [optimizer, state] : iteration_->states)
     for (const Tensor& other : state.found_inf) {
       const Tensor here = other.to(TensorOptions(scale_.device()), /*non_blocking=*/true);
       found = found.defined() ? found.add(here) : here;

@@ -24,23 +24,24 @@ set_checkpoint_early_stop::~set_checkpoint_early_stop() { early_stop = former_; 
 namespace detail {
 
 struct CheckpointRegion::Guards {
-  Guards(const std::shared_ptr<CheckpointFrame>& frame)
-      : hooks([frame](const Tensor& tensor) { return frame->note(tensor); },
-              [frame](const std::any& noted) { return frame->value_of(noted); }),
-        reuse(frame->kept_results()) {}
+  explicit Guards(const std::shared_ptr<CheckpointFrame>& made)
+      : frame(made),
+        hooks([made](const Tensor& tensor) { return made->note(tensor); },
+              [made](const std::any& noted) { return made->value_of(noted); }),
+        reuse(made->kept_results()) {}
+  std::shared_ptr<CheckpointFrame> frame;
   autograd::SavedTensorHooks hooks;
   OpReuseGuard reuse;
 };
 
 CheckpointRegion::CheckpointRegion(const CheckpointOptions& options,
                                    const std::vector<Tensor>& inputs, Function function)
-    : frame_(std::make_shared<CheckpointFrame>(
+    : guards_(new Guards(std::make_shared<CheckpointFrame>(
           CheckpointOptions(options).early_stop(early_stop.value_or(options.early_stop())), inputs,
-          std::move(function))),
-      guards_(new Guards(frame_)) {}
+          std::move(function)))) {}
 CheckpointRegion::~CheckpointRegion() = default;
 
-void CheckpointRegion::completed() { frame_->forward_completed(); }
+void CheckpointRegion::completed() { guards_->frame->forward_completed(); }
 
 size_t layers_of_segment(size_t layers, int64_t segments) {
   HEARTH_CHECK_AS(ValueError, segments >= 1 && static_cast<size_t>(segments) <= layers,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -78,8 +77,6 @@ class HEARTH_API set_checkpoint_early_stop {
 
 namespace detail {
 
-class CheckpointFrame;
-
 /// While it exists, what this thread saves for backward is only noted, and computed when needed.
 class HEARTH_API CheckpointRegion {
  public:
@@ -93,7 +90,6 @@ class HEARTH_API CheckpointRegion {
 
  private:
   struct Guards;
-  std::shared_ptr<CheckpointFrame> frame_;
   hearth::detail::OwnedPtr<Guards> guards_;
 };
 
