@@ -17,7 +17,7 @@ LAYERS = [
     ("kernel bodies", r"src/kernels/(cpu|cuda|sim)/.*"),
     ("kernels", r"src/kernels/.*"),
     ("seam", r"src/seam/.*"),
-    ("autograd", r"src/autograd/.*|include/hearth/(autograd/.*|(autograd|autograd_hooks|custom_function)\.h)"),
+    ("autograd", r"src/autograd/.*|include/hearth/(autograd/.*|(autograd|autograd_hooks|custom_function|utils/checkpoint)\.h)"),
     ("ops", r"src/ops/.*"),
     ("declarations", r"include/hearth/ops/.*"),
     ("umbrella", r"include/hearth/hearth\.h"),

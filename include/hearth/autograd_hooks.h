@@ -27,6 +27,27 @@ class HEARTH_API SavedTensorHooks {
   SavedHooks* previous_;
 };
 
+namespace graph {
+
+using saved_tensors_hooks = SavedTensorHooks;  ///< Python's name
+
+/// During its lifetime, tensors that this thread saves for backward are kept in the host's memory,
+/// and copied back when backward reads them.
+class HEARTH_API save_on_cpu {
+ public:
+  /// With `pin_memory`, in page-locked memory: copies back do not wait.
+  explicit save_on_cpu(bool pin_memory = false);
+
+ private:
+  SavedTensorHooks hooks_;
+};
+
+}  // namespace graph
+
+/// The number of the backward pass that runs on this thread, the innermost if they are nested, or
+/// -1. No other pass of the process has the same number.
+HEARTH_API int64_t current_graph_task_id();
+
 using PostAccumulateHook = std::function<void(const Tensor& leaf)>;  ///< called with the leaf
 /// Calls hook(leaf) after each accumulation into the leaf's gradient; returns the hook's index.
 HEARTH_API unsigned register_post_accumulate_grad_hook(const Tensor& leaf, PostAccumulateHook hook);

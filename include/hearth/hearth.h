@@ -3,6 +3,7 @@
 /// @file
 /// Includes all of Hearth's public headers.
 #include "hearth/accessor.h"
+#include "hearth/amp.h"
 #include "hearth/arg.h"
 #include "hearth/autocast.h"
 #include "hearth/autograd.h"
@@ -40,3 +41,4 @@
 #include "hearth/tensor_literal.h"
 #include "hearth/thread_state.h"
 #include "hearth/threads.h"
+#include "hearth/utils/checkpoint.h"

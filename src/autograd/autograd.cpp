@@ -4,6 +4,7 @@
 
 #include "autograd/engine.h"
 #include "core/modes.h"
+#include "hearth/autograd_hooks.h"
 #include "hearth/context.h"
 
 namespace hearth {
@@ -135,6 +136,11 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
                  "Set allow_unused=True "
                  "if this is the desired behavior.");
   return results;
+}
+
+int64_t current_graph_task_id() {
+  const GraphTask* task = GraphTask::current();
+  return task ? task->id() : -1;
 }
 
 void queue_callback(std::function<void()> callback) {

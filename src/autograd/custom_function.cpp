@@ -182,6 +182,7 @@ void CustomNode::rebase_input(const Tensor& input, uint32_t output_nr, bool only
 }
 
 void CustomNode::save() {
+  modes.saved_by = nullptr;
   context_.saved_ = hearth::detail::OwnedPtr(new AutogradContext::Saved);
   for (const Tensor& tensor : context_.to_save_) {
     const TensorState* state = tensor.defined() ? state_if_any(impl_of(tensor)) : nullptr;

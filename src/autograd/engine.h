@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <queue>
 #include <unordered_map>
@@ -15,7 +16,9 @@ namespace hearth::autograd {
 class GraphTask {
  public:
   GraphTask(bool keep_graph, bool create_graph)
-      : keep_graph_(keep_graph), create_graph_(create_graph) {}
+      : id_(next_id_.fetch_add(1, std::memory_order_relaxed)),
+        keep_graph_(keep_graph),
+        create_graph_(create_graph) {}
 
   /// Starts the pass with a gradient for this edge.
   void add_root(const Edge& edge, Tensor gradient);
@@ -27,6 +30,8 @@ class GraphTask {
   void queue_callback(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
   /// The pass that runs on this thread, the innermost if they are nested; null if there is none.
   static GraphTask* current();
+  /// A number that no other pass of the process has.
+  int64_t id() const { return id_; }
   /// Whether the pass needs the gradient that flows into this node.
   bool wants(const Node& node) const;
 
@@ -66,6 +71,8 @@ class GraphTask {
   /// Adds a gradient to the sum for input `input_nr` of a node.
   void deliver(Pending& to, uint32_t input_nr, Tensor gradient);
 
+  static inline std::atomic<int64_t> next_id_{0};
+  const int64_t id_;
   bool keep_graph_, create_graph_;
   bool restricted_ = false;
   std::unordered_map<Node*, Pending> entries_;

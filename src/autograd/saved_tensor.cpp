@@ -6,6 +6,7 @@
 #include "autograd/saved_hooks.h"
 #include "autograd/state.h"
 #include "core/modes.h"
+#include "core/op_reuse.h"
 
 namespace hearth::autograd {
 
@@ -41,6 +42,7 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
 void SavedTensor::pack(const Tensor& tensor) {
   packed_.reset(new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}});
   const AutoGradMode off(false);
+  const OpReuseGuard computes(nullptr);
   const uint32_t version = impl_of(tensor).version();
   packed_->value = packed_->hooks->pack(tensor.detach());
   HEARTH_CHECK(impl_of(tensor).version() == version,
@@ -62,6 +64,7 @@ Tensor SavedTensor::with_history(Tensor value, Node* node) const {
 Tensor SavedTensor::unpack(Node* node) const {
   if (packed_) {
     const AutoGradMode off(false);
+    const OpReuseGuard computes(nullptr);
     const Tensor value = packed_->hooks->unpack(packed_->value);
     HEARTH_CHECK_AS(TypeError, value.defined(),
                     "Output of saved tensor unpack_hook expected to be a Tensor but got result of "

@@ -19,7 +19,8 @@ enum ModeFlag : uint32_t {
   kAutocastCpu = 1u << 2,
   kAutocastCuda = 1u << 3,
   kAutocast = kAutocastCpu | kAutocastCuda,
-  kObserved = 1u << 4,  // an observer (core/observer.h) is installed
+  kObserved = 1u << 4,   // an observer (core/observer.h) is installed
+  kReusesOps = 1u << 5,  // results are kept and reused (core/op_reuse.h)
 };
 
 /// A running composed op or module, linked to the one that called it.
@@ -30,6 +31,7 @@ struct Scope {
 
 class Generator;
 class Observer;
+class OpReuse;
 
 namespace detail {
 
@@ -48,6 +50,9 @@ struct Modes {
   /// The hooks of the innermost SavedTensorHooks guard, which owns them. A thread that may outlive
   /// the guard must not copy this pointer.
   autograd::SavedHooks* saved_hooks = nullptr;
+  /// The op whose inputs and outputs are being saved, for the hooks; null for custom functions.
+  const char* saved_by = nullptr;
+  OpReuse* op_reuse = nullptr;  // with kReusesOps
   /// The generator of the innermost GeneratorGuard, which owns it; replaces the CPU's default one.
   const Generator* generator = nullptr;
 };

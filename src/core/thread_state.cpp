@@ -5,12 +5,21 @@
 
 namespace hearth {
 
+namespace {
+
+/// The flags of what belongs to a thread and is not in a snapshot.
+constexpr uint32_t kOwnFlags = kObserved | kReusesOps;
+
+}  // namespace
+
 ThreadLocalState::ThreadLocalState() {
   Modes copy = modes;
-  copy.flags &= ~uint32_t{kObserved};
+  copy.flags &= ~kOwnFlags;
   copy.scope = nullptr;
   copy.observer = nullptr;
   copy.saved_hooks = nullptr;
+  copy.saved_by = nullptr;
+  copy.op_reuse = nullptr;
   copy.generator = nullptr;
   if (modes.generator) generator_ = *modes.generator;
   modes_ = std::make_shared<const Modes>(copy);
@@ -20,10 +29,12 @@ ThreadLocalStateGuard::ThreadLocalStateGuard(const ThreadLocalState& state)
     : former_(new Modes(modes)), generator_(state.generator_) {
   const Modes mine = modes;
   modes = *state.modes_;
-  modes.flags |= mine.flags & uint32_t{kObserved};
+  modes.flags |= mine.flags & kOwnFlags;
   modes.scope = mine.scope;
   modes.observer = mine.observer;
   modes.saved_hooks = mine.saved_hooks;
+  modes.saved_by = mine.saved_by;
+  modes.op_reuse = mine.op_reuse;
   modes.generator = generator_.defined() ? &generator_ : mine.generator;
 }
 ThreadLocalStateGuard::~ThreadLocalStateGuard() { modes = *former_; }

@@ -6,6 +6,7 @@
 #include "autograd/op_node.h"
 #include "autograd/state.h"
 #include "core/observer.h"
+#include "core/op_reuse.h"
 #include "hearth/autograd.h"
 #include "ops/autocast.h"
 
@@ -94,7 +95,19 @@ void check_binding(const OpCall& call, bool records) {
   for_each_mutated(call, [](const Tensor& input) { autograd::check_inplace(input, false); });
 }
 
+/// Computes the outputs, or takes them from an earlier call (core/op_reuse.h).
+void compute_or_reuse(OpCall& call) {
+  OpReuse& reuse = *modes.op_reuse;
+  if (reuse.find(call.op, call.outputs)) return;
+  compute(call);
+  reuse.computed(call.op, call.outputs);
+}
+
 void compute_and_bump_versions(OpCall& call) {
+  const bool returns_new =
+      call.binding == Binding::kNew && !call.op.mutates && call.op.info->effect != Effect::kView;
+  if (modes.flags & kReusesOps && returns_new) [[unlikely]]
+    return compute_or_reuse(call);
   compute(call);
   for_each_mutated(call, [](const Tensor& input) { impl_of(input).bump_version(); });
 }
@@ -215,6 +228,7 @@ void compute_with_history(OpCall& call) {
   check_has_derivative(call);
   check_complex_inputs(call);
   const SlotSet saves = call.op.saves(call.op, call.args, needs);
+  modes.saved_by = call.op.info->name;
   const NodePtr node = make_node(call, saves);
   save_inputs(*node, call, saves);
   compute_and_bump_versions(call);

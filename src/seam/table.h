@@ -68,7 +68,9 @@ namespace hearth {
   X(RecurrenceBackward)        \
   X(TotalNorm)                 \
   X(Special)                   \
-  X(Fft)
+  X(Fft)                       \
+  X(AmpUnscale)                \
+  X(AmpUpdateScale)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)

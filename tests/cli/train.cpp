@@ -117,6 +117,26 @@ TEST(Train, ConfigRepeatsARunAndFlagsOverrideIt) {
   EXPECT_EQ(rows[1].at("loss"), rows_of(first)[3].at("loss"));
 }
 
+TEST(Train, ResumesMixedPrecision) {
+  for (const std::string dtype : {"bf16", "fp16"}) {
+    const TempFolder folder;
+    const std::string whole = folder.path("whole"), parts = folder.path("parts");
+    const auto run_to = [&](const std::string& out, const char* epochs) {
+      return train({"--out", out, "--limit", "300", "--epochs", epochs, "--model", "mlp", "--amp",
+                    dtype})
+          .status;
+    };
+    ASSERT_EQ(run_to(whole, "2"), 0);
+    ASSERT_EQ(run_to(parts, "1"), 0);
+    ASSERT_EQ(run({"train", "--resume", parts, "--epochs", "2"}).status, 0);
+    EXPECT_EQ(results_of(whole), results_of(parts));
+    EXPECT_EQ(bytes_of(whole + "/run-1/weights.safetensors"),
+              bytes_of(parts + "/run-1/weights.safetensors"));
+    EXPECT_LT(std::stod(rows_of(whole)[1].at("loss")), std::stod(rows_of(whole)[0].at("loss")));
+    EXPECT_NE(bytes_of(whole + "/config.toml").find("amp = '" + dtype + "'"), std::string::npos);
+  }
+}
+
 void expect_same(const std::string& a, const std::string& b) {
   EXPECT_EQ(results_of(a), results_of(b));
   EXPECT_EQ(bytes_of(a + "/run-1/weights.safetensors"), bytes_of(b + "/run-1/weights.safetensors"));

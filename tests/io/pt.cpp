@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "hearth/amp.h"
 #include "hearth/autograd.h"
 #include "hearth/cuda.h"
 #include "hearth/io/jit.h"
@@ -256,6 +257,9 @@ TEST(Pt, WritesFilesForPython) {
   if (!kept) GTEST_SKIP() << "for tests/oracle/pt_files.py check";
   for (const std::string name : {"dtypes", "values", "shared", "module"})
     save_pt(load_pt(testing::pt_file(name + ".pt")), kept + ("/again_" + name + ".pt"));
+  amp::GradScaler scaler("cpu");
+  scaler.load_state_dict(load_pt(testing::pt_file("grad_scaler.pt")));
+  save_pt(scaler.state_dict(), std::string(kept) + "/again_grad_scaler.pt");
   testing::Net net;
   const NoGradGuard no_grad;
   net.fc->weight.fill_(0.5);

@@ -121,6 +121,19 @@ def saved(value, **options):
     return buffer.getvalue()
 
 
+def scaled():
+    """The state of a gradient scaler after a skipped step and one more."""
+    scaler = torch.amp.GradScaler("cpu", init_scale=512.0, growth_interval=7)
+    param = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.SGD([param])
+    for factor in (float("inf"), 1.0):
+        optimizer.zero_grad()
+        scaler.scale(param.sum() * factor).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    return scaler.state_dict()
+
+
 def write_torch(folder):
     torch.manual_seed(0)
     files = {"dtypes": dtypes(), "values": values(), "shared": shared(), "tensor": torch.arange(6.0).view(2, 3).t(),
@@ -131,6 +144,7 @@ def write_torch(folder):
              "rmsprop": stepped(torch.optim.RMSprop, centered=True, momentum=0.5),
              "adamw": stepped(torch.optim.AdamW), "adagrad": stepped(torch.optim.Adagrad),
              "adafactor": stepped(torch.optim.Adafactor), "muon": stepped(torch.optim.Muon),
+             "grad_scaler": scaled(),
              "lbfgs": stepped(torch.optim.LBFGS, max_iter=4, history_size=4),
              "lbfgs_first": stepped(torch.optim.LBFGS, steps=1, max_iter=1)}
     for name, value in files.items():
@@ -203,6 +217,9 @@ def check_torch(folder):
     net = Net()
     net.load_state_dict(torch.load(folder / "hearth_module.pt", weights_only=True))
     assert torch.equal(net.fc.weight, torch.full((2, 2), 0.5)), net.fc.weight
+    scaler = torch.amp.GradScaler("cpu")
+    scaler.load_state_dict(torch.load(folder / "again_grad_scaler.pt", weights_only=True))
+    assert scaler.state_dict() == scaled(), scaler.state_dict()
     for name, optimizer_class in {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}.items():
         parameters = [torch.zeros(2, 2, requires_grad=True), torch.zeros(2, requires_grad=True)]
         optimizer = optimizer_class([{"params": [p]} for p in parameters], lr=1.0)

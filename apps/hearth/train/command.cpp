@@ -107,6 +107,9 @@ void add_settings(CLI::App& train, TrainOptions& options) {
                               "Optimizer, with PyTorch's default settings"),
              "optimizer", optimizer_names())
       ->capture_default_str();
+  offer_only(train.add_option("--amp", options.amp, "Mixed precision: products in a 16-bit dtype"),
+             "dtype", {"off", "bf16", "fp16"})
+      ->capture_default_str();
   train.add_option("--limit", options.limit, "Use at most this many images of each set")
       ->check(whole_number(1));
   train.add_flag("--log-losses", options.log_losses, "Write the loss of each step to losses.csv");

@@ -117,6 +117,7 @@ std::string config_text(const TrainOptions& options) {
   add("model", options.model);
   add("data", options.data);
   add("optimizer", options.optimizer);
+  if (options.amp != "off") add("amp", options.amp);
   if (options.limit) add("limit", *options.limit);
   if (options.log_losses) text += "log-losses = true\n";
   return text;

@@ -18,6 +18,7 @@ struct TrainOptions {
   std::string model = "tutorial-cnn";
   std::string data = "fashion-mnist";
   std::string optimizer = "adam";
+  std::string amp = "off";       // mixed precision: the dtype under autocast
   std::optional<int64_t> limit;  // images of each set
   bool log_losses = false;
 };

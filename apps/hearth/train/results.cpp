@@ -113,6 +113,7 @@ std::string Results::json(const TrainOptions& options) const {
             {"data", options.data},
             {"limit", options.limit ? Json(*options.limit) : Json()},
             {"optimizer", options.optimizer},
+            {"amp", options.amp},
             {"seed", options.seed},
             {"epochs", options.epochs},
             {"threads", get_num_threads()},

@@ -66,7 +66,8 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const ImageSets& 
       settings_(options, point, images),
       folder_(std::move(folder)),
       title_(std::move(title)),
-      device_(point.device) {
+      device_(point.device),
+      scaler_(device_, amp::GradScalerOptions().enabled(options.amp == "fp16")) {
   create_folder(folder_);
   manual_seed(options.seed);
   model_ = make_model(options.model, images.train.images().sizes().slice(1), images.classes);
@@ -82,6 +83,7 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const ImageSets& 
       .add("optimizer", *optimizer_)
       .add("loader", loader_)
       .add(kProgress, progress_);
+  if (scaler_.is_enabled()) checkpoint_.add("scaler", scaler_);
   if (std::filesystem::exists(path(kLastCheckpoint)))
     read_checkpoint(path(kLastCheckpoint),
                     [&](const std::string& file) { checkpoint_.load(file, device_); });
@@ -138,17 +140,24 @@ bool Run::train_epoch(Display& display) {
   return true;
 }
 
+Tensor Run::scores_of(const Tensor& images) {
+  const amp::autocast autocast(device_, options_.amp == "fp16" ? kHalf : kBFloat16,
+                               options_.amp != "off");
+  return model_.forward(images).to(kFloat);
+}
+
 void Run::step(const data::Example<>& batch) {
   const Tensor images = batch.data.to(device_), labels = batch.target.to(device_);
-  const Tensor scores = model_.forward(images);
+  const Tensor scores = scores_of(images);
   const Tensor loss = cross_entropy_loss(scores, labels);
   optimizer_->zero_grad();
-  loss.backward();
+  scaler_.scale(loss).backward();
   ++progress_.step;
   ++progress_.batches;
   const double value = loss.item<double>();
   if (!std::isfinite(value)) throw Divergence{progress_.step, divergence_reason(value)};
-  optimizer_->step();
+  scaler_.step(*optimizer_);
+  scaler_.update();
   correct_ += scores.argmax(1).eq(labels).sum();
   progress_.seen += images.size(0);
   progress_.loss_sum += value * static_cast<double>(images.size(0));
@@ -162,7 +171,7 @@ double Run::test_accuracy() {
   Tensor correct = zeros({}, TensorOptions(kLong).device(device_));
   for (int64_t start = 0; start < test.count(); start += kTestBatch) {
     const int64_t size = std::min(kTestBatch, test.count() - start);
-    const Tensor scores = model_.forward(test.images().narrow(0, start, size).to(device_));
+    const Tensor scores = scores_of(test.images().narrow(0, start, size).to(device_));
     correct += scores.argmax(1).eq(test.labels().narrow(0, start, size).to(device_)).sum();
   }
   module_->train();

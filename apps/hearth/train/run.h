@@ -7,6 +7,7 @@
 #include <string>
 
 #include "display.h"
+#include "hearth/amp.h"
 #include "hearth/io/checkpoint.h"
 #include "images.h"
 #include "models.h"
@@ -39,6 +40,8 @@ class Run {
 
   bool train_epoch(Display& display);
   void step(const data::Example<>& batch);
+  /// The network's scores, under autocast with --amp.
+  Tensor scores_of(const Tensor& images);
   double test_accuracy();
   void end_epoch(Display& display);
   void save();
@@ -59,6 +62,7 @@ class Run {
   nn::AnyModule model_;
   std::shared_ptr<nn::Module> module_;
   std::unique_ptr<optim::Optimizer> optimizer_;
+  amp::GradScaler scaler_;  // enabled for float16
   std::unique_ptr<Loader> loader_;
   Progress progress_;
   Tensor correct_;  // right answers in this epoch, on the device

@@ -8,7 +8,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr const char *kModel = "model", *kChecksum = "_checksum";
+constexpr const char *kModel = "model", *kAmp = "amp", *kChecksum = "_checksum";
 
 /// "1x28x28".
 std::string sizes_text(IntArrayRef sizes) {
@@ -20,8 +20,8 @@ std::string sizes_text(IntArrayRef sizes) {
 void check_same(serialize::InputArchive& archive, const io::Metadata& expected) {
   for (const auto& [name, value] : expected) {
     std::string saved;
-    // Checkpoints of older versions have no checksums.
-    if (name.ends_with(kChecksum) && !archive.contains(name)) continue;
+    // Checkpoints of older versions have no checksums and no mixed precision.
+    if ((name.ends_with(kChecksum) || name == kAmp) && !archive.contains(name)) continue;
     archive.read(name, saved);
     if (name == kModel) saved = current_model_name(saved);
     HEARTH_CHECK(saved == value, name, " is ", value, ", but was ", saved,
@@ -40,6 +40,7 @@ Settings::Settings(const TrainOptions& options, const RunOptions& point, const I
                 {"training_images", std::to_string(images.train.count())},
                 {"test_images", std::to_string(images.test.count())},
                 {"optimizer", options.optimizer},
+                {kAmp, options.amp},
                 {"lr", shortest(point.lr)},
                 {"batch_size", std::to_string(point.batch_size)},
                 {"seed", std::to_string(options.seed)}} {

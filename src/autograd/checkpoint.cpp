@@ -1,0 +1,54 @@
+#include "hearth/utils/checkpoint.h"
+
+#include "autograd/checkpoint_frame.h"
+#include "hearth/autograd_hooks.h"
+
+namespace hearth::utils {
+
+CheckpointError::CheckpointError(std::string message) : Error(std::move(message)) {}
+CheckpointError::CheckpointError(SourceLocation where, std::string message)
+    : Error(where, std::move(message)) {}
+CheckpointError::~CheckpointError() = default;
+
+namespace {
+
+thread_local std::optional<bool> early_stop;  // instead of the options'
+
+}  // namespace
+
+set_checkpoint_early_stop::set_checkpoint_early_stop(bool enable) : former_(early_stop) {
+  early_stop = enable;
+}
+set_checkpoint_early_stop::~set_checkpoint_early_stop() { early_stop = former_; }
+
+namespace detail {
+
+struct CheckpointRegion::Guards {
+  explicit Guards(const std::shared_ptr<CheckpointFrame>& made)
+      : frame(made),
+        hooks([made](const Tensor& tensor) { return made->note(tensor); },
+              [made](const std::any& noted) { return made->value_of(noted); }),
+        reuse(made->kept_results()) {}
+  std::shared_ptr<CheckpointFrame> frame;
+  autograd::SavedTensorHooks hooks;
+  OpReuseGuard reuse;
+};
+
+CheckpointRegion::CheckpointRegion(const CheckpointOptions& options,
+                                   const std::vector<Tensor>& inputs, Function function)
+    : guards_(new Guards(std::make_shared<CheckpointFrame>(
+          CheckpointOptions(options).early_stop(early_stop.value_or(options.early_stop())), inputs,
+          std::move(function)))) {}
+CheckpointRegion::~CheckpointRegion() = default;
+
+void CheckpointRegion::completed() { guards_->frame->forward_completed(); }
+
+size_t layers_of_segment(size_t layers, int64_t segments) {
+  HEARTH_CHECK_AS(ValueError, segments >= 1 && static_cast<size_t>(segments) <= layers,
+                  "checkpoint_sequential: expected segments between 1 and the number of layers (",
+                  layers, "), but got ", segments);
+  return layers / static_cast<size_t>(segments);
+}
+
+}  // namespace detail
+}  // namespace hearth::utils

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <any>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "autograd/kept_results.h"
+#include "autograd/saved_tensor.h"
+#include "hearth/thread_state.h"
+
+namespace hearth::utils::detail {
+
+/// The states of the default generators of all devices.
+class RandomStates {
+ public:
+  RandomStates();  ///< the current ones
+  void restore() const;
+
+ private:
+  std::vector<Tensor> states_;
+};
+
+/// One call of a checkpointed function: its inputs, the modes of its thread, and notes of what it
+/// saved for backward. The values are computed by calling the function again, once in each backward
+/// pass, and are freed with the nodes that saved them.
+class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
+ public:
+  using Function = CheckpointRegion::Function;
+  CheckpointFrame(CheckpointOptions options, const std::vector<Tensor>& inputs, Function function);
+
+  /// Called instead of saving a tensor; returns what value_of takes.
+  std::any note(const Tensor& tensor);
+  Tensor value_of(const std::any& noted);
+  void forward_completed() { forward_completed_ = true; }
+  KeptResults* kept_results() { return kept_ ? &*kept_ : nullptr; }
+
+ private:
+  /// A value of the second computation, for one backward pass.
+  struct Value {
+    int64_t pass;
+    Tensor tensor;
+  };
+  struct Holder {
+    size_t index;  // of the note
+    std::vector<Value> values;
+  };
+  /// What a tensor that forward saved must be like when it is computed again.
+  struct Note {
+    std::weak_ptr<Holder> holder;  // expires with the node that saved the tensor
+    hearth::detail::Dims sizes;
+    ScalarType dtype;
+    Device device;
+    int64_t version;
+    const char* saved_by;  // an op, or null for a custom function
+  };
+  class Recomputation;
+
+  static Note note_of(const Tensor& tensor);
+  static bool agree(const Note& a, const Note& b);
+  /// Throws if a tensor with this note is at another version than when it was saved.
+  static void check_version(size_t index, const Note& note, int64_t version);
+  static std::string text_of(const Note& note);
+  static std::string list_of(const std::vector<Note>& notes);
+  std::vector<Tensor> inputs() const;
+  void recompute(int64_t pass);
+  void check(const Recomputation& run) const;
+  /// The end of an error's text.
+  std::string hint(const std::vector<Note>& again) const;
+  void forget(int64_t pass);
+
+  const CheckpointOptions options_;
+  const Function function_;
+  const ThreadLocalState state_;
+  std::optional<RandomStates> random_;
+  std::optional<KeptResults> kept_;
+  std::vector<autograd::SavedTensor> inputs_;
+  std::vector<Note> notes_;
+  bool forward_completed_ = false;
+  int64_t outside_ = -1;  // the number of the next use outside of a backward pass
+  std::recursive_mutex mutex_;
+};
+
+}  // namespace hearth::utils::detail

@@ -1,0 +1,47 @@
+// Saved tensors that are kept in the host's memory.
+#include "core/tensor_impl.h"
+#include "hearth/autograd_hooks.h"
+#include "hearth/operators.h"
+
+namespace hearth::autograd::graph {
+
+namespace {
+
+/// A tensor that was saved on `device`.
+struct OnHost {
+  Tensor tensor;
+  Device device;
+  int64_t version;  // of a tensor that was not copied
+};
+
+OnHost pack(const Tensor& tensor, bool pin) {
+  if (tensor.is_cpu()) return {tensor, tensor.device(), tensor._version()};
+  if (!pin) return {tensor.cpu(), tensor.device(), 0};
+  const TensorOptions pinned = TensorOptions(tensor.scalar_type()).pinned_memory(true);
+  Tensor host = tensor.is_non_overlapping_and_dense()
+                    ? empty_strided(tensor.sizes(), tensor.strides(), pinned)
+                    : empty(tensor.sizes(), pinned);
+  return {host.copy_(tensor), tensor.device(), 0};
+}
+
+Tensor unpack(const OnHost& packed, bool pinned) {
+  if (!packed.device.is_cpu()) return packed.tensor.to(packed.device, /*non_blocking=*/pinned);
+  HEARTH_CHECK(
+      packed.tensor._version() == packed.version,
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [torch.",
+      packed.tensor.toString(), " ", packed.tensor.sizes(), "] is at version ",
+      packed.tensor._version(), "; expected version ", packed.version,
+      " instead. (save_on_cpu keeps tensors of the CPU without a copy)");
+  return packed.tensor;
+}
+
+}  // namespace
+
+save_on_cpu::save_on_cpu(bool pin_memory)
+    : hooks_([pin_memory](const Tensor& tensor) -> std::any { return pack(tensor, pin_memory); },
+             [pin_memory](const std::any& packed) {
+               return unpack(std::any_cast<const OnHost&>(packed), pin_memory);
+             }) {}
+
+}  // namespace hearth::autograd::graph

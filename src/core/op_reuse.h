@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/modes.h"
+#include "core/op.h"
+
+namespace hearth {
+
+/// Keeps the results of some ops, and returns them when the same calls are made again. It is asked
+/// for every op that returns new tensors; outer calls of composed ops do not count.
+class OpReuse {
+ public:
+  virtual ~OpReuse() = default;
+  /// Sets the outputs of the call and returns true if they are kept from before.
+  virtual bool find(const OpRecord& op, Outputs& outputs) = 0;
+  /// Called with the outputs of a call that was computed.
+  virtual void computed(const OpRecord& op, const Outputs& outputs) = 0;
+};
+
+/// Uses `reuse`, or none if it is null, for the calls of this thread until the guard is destroyed.
+class OpReuseGuard {
+ public:
+  explicit OpReuseGuard(OpReuse* reuse) : former_(modes.op_reuse) { set(reuse); }
+  ~OpReuseGuard() { set(former_); }
+  OpReuseGuard(const OpReuseGuard&) = delete;
+  OpReuseGuard& operator=(const OpReuseGuard&) = delete;
+
+ private:
+  static void set(OpReuse* reuse) {
+    modes.op_reuse = reuse;
+    modes.flags = reuse ? modes.flags | kReusesOps : modes.flags & ~uint32_t{kReusesOps};
+  }
+  OpReuse* const former_;
+};
+
+}  // namespace hearth

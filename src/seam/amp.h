@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "hearth/dtype.h"
+#include "seam/table.h"
+
+namespace hearth {
+
+/// Multiplies many dense tensors of one floating dtype by *inv_scale, in place, and sets *found_inf
+/// to 1 if an element is inf or NaN. A factor of 1 writes nothing.
+struct AmpUnscaleParams {
+  struct Elements {
+    void* data;
+    int64_t numel;
+  };
+  ScalarType dtype = ScalarType::Undefined;
+  const float* inv_scale = nullptr;  // in device memory, like found_inf
+  float* found_inf = nullptr;
+  std::vector<Elements> tensors;
+};
+
+/// The next scale of a gradient scaler; all addresses are in device memory.
+struct AmpUpdateScaleParams {
+  float* scale = nullptr;
+  int32_t* growth_tracker = nullptr;  // steps without inf since the scale changed
+  const float* found_inf = nullptr;
+  double growth_factor = 1, backoff_factor = 1;
+  int64_t growth_interval = 0;
+};
+
+}  // namespace hearth

@@ -1,0 +1,436 @@
+// utils::checkpoint: values and gradients of the plain run bit for bit, random numbers, nesting,
+// errors.
+#include <cmath>
+#include <thread>
+
+#include "tests/autograd/support.h"
+
+#include "hearth/autograd_hooks.h"
+#include "hearth/custom_function.h"
+#include "hearth/hearth.h"
+#include "hearth/utils/checkpoint.h"
+
+namespace hearth::testing {
+namespace {
+
+using utils::checkpoint;
+using utils::checkpoint_sequential;
+using utils::CheckpointError;
+using utils::CheckpointOptions;
+using utils::SelectiveCheckpoint;
+
+bool identical(const Tensor& a, const Tensor& b) {
+  return a.scalar_type() == b.scalar_type() && a.equal(b);
+}
+
+/// A loss and its gradients.
+std::vector<Tensor> loss_and_gradients(const Tensor& loss, const std::vector<Tensor>& leaves) {
+  loss.backward();
+  std::vector<Tensor> all{loss.detach()};
+  for (const Tensor& leaf : leaves) {
+    all.push_back(leaf.grad().clone());
+    leaf.mutable_grad() = Tensor();
+  }
+  return all;
+}
+
+/// Expects the same loss and gradients, bit for bit, from both functions.
+template <class A, class B>
+void expect_identical(const A& plain, const B& checkpointed, const std::vector<Tensor>& leaves) {
+  manual_seed(7);
+  const std::vector<Tensor> wanted = loss_and_gradients(plain(), leaves);
+  const Tensor next = rand({2});
+  manual_seed(7);
+  const std::vector<Tensor> got = loss_and_gradients(checkpointed(), leaves);
+  EXPECT_TRUE(identical(rand({2}), next)) << "the state of the generator differs";
+  for (size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_TRUE(identical(got[i], wanted[i])) << (i ? "gradient" : "loss") << " " << i;
+}
+
+/// Counts its calls.
+struct Counted {
+  std::shared_ptr<int> calls = std::make_shared<int>(0);
+  Tensor operator()(const Tensor& x, const Tensor& w) const {
+    ++*calls;
+    return x.matmul(w).tanh().mul(x.exp()).sigmoid();
+  }
+};
+
+/// Two layers with dropout.
+nn::Sequential block(int64_t width) {
+  return nn::Sequential(nn::Linear(width, 2 * width), nn::GELU(), nn::Dropout(0.3),
+                        nn::Linear(2 * width, width), nn::LayerNorm(std::vector<int64_t>{width}));
+}
+
+/// The number of elements that are saved outside of checkpoints while f runs.
+template <class F>
+int64_t saved_elements(const F& f) {
+  int64_t elements = 0;
+  const autograd::graph::saved_tensors_hooks hooks(
+      [&](const Tensor& tensor) -> std::any {
+        elements += tensor.numel();
+        return tensor;
+      },
+      [](const std::any& tensor) { return std::any_cast<Tensor>(tensor); });
+  const Tensor result = f();
+  return elements;
+}
+
+std::vector<Device> test_devices() {
+  std::vector<Device> all{kCPU};
+  if (cuda::is_available()) all.emplace_back(kCUDA);
+  return all;
+}
+
+TEST(Checkpoint, ComputesOnceMoreInBackward) {
+  for (const Device device : test_devices()) {
+    const Tensor x = rand({5, 5}, device).requires_grad_();
+    const Tensor w = rand({5, 5}, device).requires_grad_();
+    Counted f;
+    expect_identical([&] { return f(x, w).sum(); }, [&] { return checkpoint(f, x, w).sum(); },
+                     {x, w});
+    EXPECT_EQ(*f.calls, 3);
+    EXPECT_EQ(saved_elements([&] { return checkpoint(f, x, w); }), 50);
+    const NoGradGuard no_grad;
+    EXPECT_FALSE(checkpoint(f, x, w).requires_grad());
+  }
+}
+
+TEST(Checkpoint, RestoresRandomStatesOfModules) {
+  for (const Device device : test_devices()) {
+    nn::Sequential net = block(6);
+    net->to(device);
+    const Tensor x = rand({4, 6}, device).requires_grad_();
+    std::vector<Tensor> leaves = net->parameters();
+    leaves.push_back(x);
+    expect_identical([&] { return net->forward(x).pow(2).sum(); },
+                     [&] { return checkpoint(net, x).pow(2).sum(); }, leaves);
+    manual_seed(3);
+    const Tensor y = checkpoint(CheckpointOptions().preserve_rng_state(false), net, x);
+    const Tensor state = default_generator(device).get_state();
+    y.sum().backward();
+    EXPECT_FALSE(default_generator(device).get_state().equal(state));
+  }
+}
+
+TEST(Checkpoint, RestoresAutocast) {
+  nn::Sequential net = block(6);
+  const Tensor x = rand({4, 6}).requires_grad_();
+  const auto under_autocast = [&](auto&& f) {
+    const AutocastMode autocast(DeviceType::CPU, kBFloat16);
+    return f().to(kFloat).pow(2).sum();
+  };
+  std::vector<Tensor> leaves = net->parameters();
+  leaves.push_back(x);
+  expect_identical(
+      [&] { return under_autocast([&] { return net->forward(net->forward(x)); }); },
+      [&] { return under_autocast([&] { return checkpoint(net, checkpoint(net, x)); }); }, leaves);
+}
+
+TEST(Checkpoint, TakesInputsOfAnyKind) {
+  struct Scale {
+    double by;
+  };
+  const Tensor a = rand({3}).requires_grad_(), b = rand({3}).requires_grad_();
+  const auto f = [](const std::vector<Tensor>& list, std::optional<Tensor> none, Scale scale,
+                    const std::string& op, std::tuple<Tensor, int> pair) {
+    const Tensor sum = list[0].mul(list[1]).add(std::get<0>(pair).exp(), std::get<1>(pair));
+    EXPECT_FALSE(none);
+    return std::tuple(op == "mul" ? sum.mul(scale.by) : sum, sum.sin());
+  };
+  const auto result = [](const std::tuple<Tensor, Tensor>& both) {
+    return std::get<0>(both).mul(std::get<1>(both)).sum();
+  };
+  const std::vector<Tensor> list{a, b};
+  expect_identical(
+      [&] {
+        return result(f(list, {}, Scale{3}, "mul", {a, 2}));
+      },
+      [&] {
+        return result(checkpoint(f, list, std::optional<Tensor>(), Scale{3}, std::string("mul"),
+                                 std::tuple<Tensor, int>(a, 2)));
+      },
+      {a, b});
+  Tensor seen;
+  checkpoint([&](Tensor x) { seen = x.exp(); }, a);  // returns nothing
+  EXPECT_TRUE(seen.requires_grad());
+  const auto sum = [](TensorList all) { return all[0].mul(all[1]).exp().sum(); };
+  expect_identical([&] { return sum(list); }, [&] { return checkpoint(sum, TensorList(list)); },
+                   list);
+}
+
+TEST(Checkpoint, Nests) {
+  nn::Sequential inner = block(4), outer = block(4);
+  const Tensor x = rand({3, 4}).requires_grad_();
+  std::vector<Tensor> leaves = inner->parameters();
+  for (const Tensor& param : outer->parameters()) leaves.push_back(param);
+  leaves.push_back(x);
+  const auto plain = [&](const Tensor& t) { return outer->forward(inner->forward(t)).tanh(); };
+  const auto nested = [&](const Tensor& t) {
+    return checkpoint(outer, checkpoint(inner, checkpoint(inner, t).sin())).tanh();
+  };
+  expect_identical([&] { return plain(inner->forward(x).sin()).sum(); },
+                   [&] { return checkpoint(nested, x).sum(); }, leaves);
+  EXPECT_EQ(saved_elements([&] { return checkpoint(nested, x); }), 12);
+}
+
+TEST(Checkpoint, SupportsHigherOrdersAndRetainedGraphs) {
+  const Tensor x = rand({4}, kDouble).requires_grad_();
+  const auto f = [](const Tensor& t) { return t.exp().mul(t).tanh().pow(3); };
+  const auto second = [&](const Tensor& y) {
+    const Tensor g = autograd::grad({y.sum()}, {x}, {}, {}, /*create_graph=*/true)[0];
+    return autograd::grad({g.pow(2).sum()}, {x})[0];
+  };
+  EXPECT_TRUE(identical(second(checkpoint(f, x)), second(f(x))));
+  const auto doubly = [&](const Tensor& t) { return checkpoint(f, checkpoint(f, t)); };
+  EXPECT_TRUE(identical(second(checkpoint(doubly, x)), second(f(f(x)))));
+  const Tensor y = checkpoint(f, x).sum();
+  y.backward({}, /*retain_graph=*/true);
+  const Tensor once = x.grad().clone();
+  y.backward();
+  EXPECT_TRUE(identical(x.grad(), once.mul(2)));
+  EXPECT_ERROR(y.backward(), "Trying to backward through the graph a second time");
+}
+
+TEST(Checkpoint, StopsEarly) {
+  const Tensor x = rand({4}).requires_grad_();
+  int ends = 0;
+  const auto f = [&](const Tensor& t) {
+    const Tensor y = t.exp().sin();
+    const Tensor z = y.add(1);  // saves nothing
+    ++ends;
+    return z;
+  };
+  checkpoint(f, x).sum().backward();
+  EXPECT_EQ(ends, 1);
+  checkpoint(CheckpointOptions().early_stop(false), f, x).sum().backward();
+  EXPECT_EQ(ends, 3);
+  {
+    const utils::set_checkpoint_early_stop all(false);
+    checkpoint(f, x).sum().backward();
+  }
+  EXPECT_EQ(ends, 5);
+}
+
+TEST(Checkpoint, AllowsBackwardInside) {
+  const Tensor x = rand({4}).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    const Tensor y = t.exp().mul(t);
+    return autograd::grad({y.sum()}, {t}, {}, {}, /*create_graph=*/true)[0].mul(y).sum();
+  };
+  for (const bool early_stop : {true, false})
+    expect_identical([&] { return f(x); },
+                     [&] { return checkpoint(CheckpointOptions().early_stop(early_stop), f, x); },
+                     {x});
+}
+
+TEST(Checkpoint, ServesSeveralThreads) {
+  const Tensor x = rand({8, 8}).requires_grad_();
+  const Tensor y = checkpoint(CheckpointOptions().preserve_rng_state(false), Counted(),
+                              checkpoint(Counted(), x, x), x);
+  const Tensor wanted = autograd::grad({y.sum()}, {x}, {}, /*retain_graph=*/true)[0];
+  std::vector<Tensor> got(4);
+  std::vector<std::thread> threads;
+  for (Tensor& gradient : got)
+    threads.emplace_back([&] { gradient = autograd::grad({y}, {x}, {ones({8, 8})}, true)[0]; });
+  for (std::thread& thread : threads) thread.join();
+  for (const Tensor& gradient : got) EXPECT_TRUE(identical(gradient, wanted));
+}
+
+/// Saves its input itself.
+struct Cube : autograd::Function<Cube> {
+  static Tensor forward(autograd::AutogradContext* context, const Tensor& x) {
+    context->save_for_backward({x});
+    return x.pow(3);
+  }
+  static variable_list backward(autograd::AutogradContext* context, variable_list grads) {
+    const Tensor x = context->get_saved_variables()[0];
+    return {grads[0].mul(x.mul(x)).mul(3)};
+  }
+};
+
+TEST(Checkpoint, WorksWithCustomFunctionsAndViews) {
+  const Tensor x = rand({4, 3}).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    Tensor y = Cube::apply(t.t()).add(t.t());
+    y[0].mul_(2);
+    return y.relu_().sum();
+  };
+  expect_identical([&] { return f(x); }, [&] { return checkpoint(f, x); }, {x});
+}
+
+TEST(Checkpoint, PassesErrorsOn) {
+  const Tensor x = rand({4}).requires_grad_();
+  EXPECT_ERROR(checkpoint([](const Tensor& t) { return t.exp().matmul(ones({3})); }, x), "size");
+  int calls = 0;
+  const auto fails_later = [&](const Tensor& t) {
+    HEARTH_CHECK(++calls == 1, "cannot be called again");
+    return t.exp();
+  };
+  EXPECT_ERROR(checkpoint(fails_later, x).sum().backward(), "cannot be called again");
+  checkpoint(Counted(), x, rand({4, 4})).sum().backward();  // the thread's modes are as before
+  EXPECT_THROW(checkpoint(CheckpointOptions().determinism_check("all"), Counted(), x, x),
+               ValueError);
+}
+
+/// The error of backward through a function whose second call gets 2 as its second argument.
+std::string error_of_change(const std::function<Tensor(const Tensor&, int)>& f,
+                            const CheckpointOptions& options = {}) {
+  const Tensor x = ones({2, 3}).requires_grad_();
+  int call = 0;
+  const Tensor y = checkpoint(
+      options, [&](const Tensor& t) { return f(t, ++call); }, x);
+  return error_of([&] { y.sum().backward(); });
+}
+
+TEST(Checkpoint, NamesTensorsThatDiffer) {
+  const std::string sizes = error_of_change([](const Tensor& t, int call) {
+    return call == 1 ? t.exp().sin() : t.slice(0, 0, 1).exp().sin();
+  });
+  EXPECT_EQ(sizes.substr(0, sizes.find("tensor at position 1:")),
+            "torch.utils.checkpoint: Recomputed values for the following tensors have different "
+            "metadata than during the forward pass.\n"
+            "tensor at position 0:\n"
+            "saved metadata: {'shape': torch.Size([2, 3]), 'dtype': torch.float32, 'device': "
+            "device(type='cpu')}\n"
+            "recomputed metadata: {'shape': torch.Size([1, 3]), 'dtype': torch.float32, 'device': "
+            "device(type='cpu')}\n"
+            "saved by exp, recomputed by exp\n");
+  const auto changes_op = [](const Tensor& t, int call) { return call == 1 ? t.exp() : t.tanh(); };
+  EXPECT_NE(error_of_change(changes_op).find("saved by exp, recomputed by tanh"),
+            std::string::npos);
+  EXPECT_NE(error_of_change(changes_op, CheckpointOptions().debug(true))
+                .find("Tensors saved during recomputation:\n  0: tanh {'shape'"),
+            std::string::npos);
+  EXPECT_EQ(error_of_change(changes_op, CheckpointOptions().determinism_check("none")), "no error");
+  EXPECT_NE(
+      error_of_change([](const Tensor& t, int call) { return call == 1 ? t.exp().sin() : t.exp(); })
+          .find("A different number of tensors was saved during the original forward and "
+                "recomputation.\nNumber of tensors saved during forward: 2\nNumber of tensors "
+                "saved during recomputation: 1.\n"),
+      std::string::npos);
+  EXPECT_NE(
+      error_of_change([](const Tensor& t, int call) { return call == 1 ? t.exp() : t.exp().sin(); },
+                      CheckpointOptions().early_stop(false))
+          .find("trying to save more tensors during recomputation than during the original "
+                "forward pass."),
+      std::string::npos);
+}
+
+TEST(Checkpoint, NamesTensorsThatWereModified) {
+  const Tensor x = rand({3}).requires_grad_(), w = rand({3}).requires_grad_();
+  const auto product = [&](const Tensor& t) { return t.mul(w).exp(); };
+  const Tensor input = x.mul(2);
+  const Tensor y = checkpoint(product, input);
+  input.add_(1);
+  EXPECT_ERROR(y.sum().backward(), "input 0 of a function called by utils::checkpoint");
+  const Tensor z = checkpoint(product, x);
+  {
+    const NoGradGuard no_grad;
+    w.add_(1);
+  }
+  EXPECT_ERROR(z.sum().backward(),
+               "the tensor at position 1 that mul saved in a function called by "
+               "utils::checkpoint, {'shape': torch.Size([3]), 'dtype': torch.float32");
+  const auto modifies = [](const Tensor& t) {
+    Tensor a = t.mul(2);
+    const Tensor b = a.sin();
+    a.add_(1);
+    return b.exp().mul(b);
+  };
+  EXPECT_ERROR(checkpoint(modifies, x).sum().backward(), "the tensor at position 1 that sin saved");
+  const Tensor counter = zeros({3});
+  const auto counts = [&](const Tensor& t) { return t.mul(counter.add_(1)); };
+  EXPECT_ERROR(checkpoint(counts, x).sum().backward(), "the tensor at position 0 that mul saved");
+}
+
+TEST(CheckpointSequential, DividesIntoSegments) {
+  nn::Sequential net;
+  for (int i = 0; i < 3; ++i) net->extend(*block(4));
+  const Tensor x = rand({2, 4}).requires_grad_();
+  std::vector<Tensor> leaves = net->parameters();
+  leaves.push_back(x);
+  for (const int64_t segments : {1, 2, 4, 15})
+    expect_identical([&] { return net->forward(x).pow(2).sum(); },
+                     [&] { return checkpoint_sequential(net, segments, x).pow(2).sum(); }, leaves);
+  EXPECT_THROW(checkpoint_sequential(net, 16, x), ValueError);
+  EXPECT_THROW(checkpoint_sequential(net, 0, x), ValueError);
+  using Layer = std::function<Tensor(Tensor)>;
+  const std::vector<Layer> functions{[](const Tensor& t) { return t.exp(); },
+                                     [](const Tensor& t) { return t.sin(); },
+                                     [](const Tensor& t) { return t.mul(t); }};
+  expect_identical([&] { return x.exp().sin().pow(2).sum(); },
+                   [&] { return checkpoint_sequential(functions, 3, x).sum(); }, {x});
+}
+
+TEST(SelectiveCheckpoint, KeepsTheResultsOfSomeOps) {
+  nn::Sequential net = block(6);
+  const Tensor x = rand({4, 6}).requires_grad_();
+  std::vector<Tensor> leaves = net->parameters();
+  leaves.push_back(x);
+  std::vector<std::string> ops;
+  const auto policy = [&](const std::string& op, const Tensor& result) {
+    ops.push_back(op);
+    return result.defined() && op == "addmm";
+  };
+  for (const SelectiveCheckpoint& selection :
+       {SelectiveCheckpoint(), SelectiveCheckpoint({"linear"}), SelectiveCheckpoint(policy)}) {
+    const auto options = CheckpointOptions().selective(selection);
+    expect_identical([&] { return net->forward(x).pow(2).sum(); },
+                     [&] { return checkpoint(options, net, x).pow(2).sum(); }, leaves);
+  }
+  EXPECT_GE(ops.size(), 4u);
+  const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"exp"}));
+  const auto f = [](const Tensor& t) { return t.sin().exp().mul(t); };
+  const Tensor y = checkpoint(options, f, x).sum();
+  y.backward({}, /*retain_graph=*/true);
+  EXPECT_ERROR(y.backward(), "Trying to backward an extra time.");
+}
+
+TEST(SelectiveCheckpoint, ReportsWhatDoesNotFit) {
+  const Tensor x = rand({3}).requires_grad_();
+  const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"sin"}));
+  const auto modifies = [](const Tensor& t) {
+    Tensor y = t.sin();
+    return y.add_(1).mul(t);
+  };
+  EXPECT_ERROR(checkpoint(options, modifies, x).sum().backward(),
+               "Tensor cached during selective activation checkpoint has been mutated (output 0 of "
+               "sin, CPUFloatType [3])");
+  int calls = 0;
+  const auto differs = [&](const Tensor& t) {
+    return (++calls == 1 ? t : t.sin()).exp().sin().exp();
+  };
+  EXPECT_ERROR(checkpoint(options, differs, x).sum().backward(),
+               "torch.utils.checkpoint: Recomputed values");
+  EXPECT_THROW(SelectiveCheckpoint(std::vector<std::string>()), ValueError);
+}
+
+TEST(SaveOnCpu, GivesTheSameGradients) {
+  for (const Device device : test_devices()) {
+    nn::Sequential net = block(6);
+    net->to(device);
+    const Tensor x = rand({4, 6}, device).requires_grad_();
+    for (const bool pin : {false, device.is_cuda()})
+      expect_identical([&] { return net->forward(x.t().t()).sin().sum(); },
+                       [&] {
+                         const autograd::graph::save_on_cpu guard(pin);
+                         return net->forward(x.t().t()).sin().sum();
+                       },
+                       {x});
+  }
+}
+
+TEST(SaveOnCpu, ReportsModifiedTensors) {
+  const Tensor x = rand({3}).requires_grad_();
+  Tensor y;
+  {
+    const autograd::graph::save_on_cpu guard;
+    y = x.exp();
+  }
+  y.add_(1);
+  EXPECT_ERROR(y.sum().backward(), "has been modified by an inplace operation");
+}
+
+}  // namespace
+}  // namespace hearth::testing
