@@ -32,21 +32,21 @@ TEST(ComplexGradients, ThrowForRealInputsOfComplexOps) {
   EXPECT_ERROR(w.mul_(x), kNotImplemented);
   EXPECT_ERROR(w.copy_(x), kNotImplemented);
   EXPECT_ERROR(w[0].copy_(x[0]), kNotImplemented);
-  const auto parts = [](const Tensor& t) {
+  const auto elements = [](const Tensor& t) {
     const auto* data = static_cast<const std::complex<float>*>(t.data_ptr());
     return std::vector<std::complex<float>>(data, data + t.numel());
   };
-  EXPECT_EQ(parts(w), parts(complex_vec())) << "it throws before writing";
+  EXPECT_EQ(elements(w), elements(complex_vec())) << "it throws before writing";
 }
 
 TEST(ComplexGradients, AreNotNeededForDetachedTensors) {
   const Tensor z = complex_vec().requires_grad_();
-  const auto product = [](const Tensor& t) {
+  const auto first_element = [](const Tensor& t) {
     return *static_cast<const std::complex<float>*>(t.data_ptr());
   };
-  EXPECT_EQ(product(z.detach() * z.detach()), std::complex<float>(-3, 4));
+  EXPECT_EQ(first_element(z.detach() * z.detach()), std::complex<float>(-3, 4));
   const NoGradGuard off;
-  EXPECT_EQ(product(z * z), std::complex<float>(-3, 4));
+  EXPECT_EQ(first_element(z * z), std::complex<float>(-3, 4));
   EXPECT_TRUE((z == z).all().item<bool>());
 }
 

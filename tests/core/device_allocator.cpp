@@ -86,7 +86,7 @@ TEST_F(DeviceAllocatorTest, UsesBestFitAndMergesNeighbours) {
   free(blocks[1]);
   free(blocks[4]);
   free(blocks[5]);
-  EXPECT_EQ(take(3 * kMiB / 2), blocks[1]) << "the smaller hole";
+  EXPECT_EQ(take(3 * kMiB / 2), blocks[1]) << "the smallest free range that fits";
   free(blocks[3]);
   EXPECT_EQ(take(9 * kMiB / 2), blocks[3]) << "three neighbours are one block";
   EXPECT_EQ(reserved(), int64_t(20 * kMiB));

@@ -21,7 +21,7 @@ class SmallGpu : public ::testing::Test {
 };
 
 TEST_F(SmallGpu, AllocatesUpToItsCapacity) {
-  void* const first = take(5 * kMiB);  // a part of 20 MiB on larger devices
+  void* const first = take(5 * kMiB);  // larger devices allocate a segment of 20 MiB for it
   void* const second = take(5 * kMiB);
   void* const third = take(6 * kMiB);
   EXPECT_EQ(allocator.stats().allocated_bytes.current, int64_t(16 * kMiB));

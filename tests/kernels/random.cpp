@@ -160,10 +160,10 @@ TEST(RandomMt19937, FillsInMemoryOrder) {
   draw<float>(out.view({2, 3}, {1, 2}), {Kind::kUniform}, &mt);  // a transposed 3 x 2 tensor
   EXPECT_EQ(out.values(), draw_mt<float>({Kind::kUniform}, 6));
 
-  Buffer<float> holes(24, -1);
+  Buffer<float> with_gaps(24, -1);
   Mt19937 again(kSeed);
-  draw<float>(holes.view({2, 3}, {12, 3}, 1), {Kind::kUniform}, &again);
-  const std::vector<float> values = holes.values();
+  draw<float>(with_gaps.view({2, 3}, {12, 3}, 1), {Kind::kUniform}, &again);
+  const std::vector<float> values = with_gaps.values();
   expect_start(values, {-1, 0.8822692632675171, -1, -1, 0.9150039553642273});
   EXPECT_EQ(std::count(values.begin(), values.end(), -1.0f), 18);
 }

@@ -1,8 +1,7 @@
+// Rows for views, and for operators that copy elements to other positions.
 #pragma once
 
 #include "tests/support/op_table.h"
-
-// Rows for views, and for operators that copy elements to other positions.
 
 namespace hearth::testing {
 
@@ -14,6 +13,7 @@ struct Window {
   Origin origin;
 };
 
+/// A row for a view; `window` returns its sizes and origins for an input of the given sizes.
 inline Row view_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
                     std::function<Tensor(const Tensor&)> op,
                     std::function<Window(const std::vector<int64_t>&)> window) {
