@@ -27,7 +27,7 @@ std::vector<double> order_of(const std::vector<double>& line, bool descending) {
 
 /// A row whose results are selected elements of each line and their indices. `select` maps a line
 /// to the indices.
-Row selection_row(std::string name, std::string covers, int64_t dim, Lines select,
+Row selection_row(std::string name, std::string covers, int64_t dim, LineFunction select,
                   std::function<TensorPair(const Tensor&)> op, Draw draw = Draw::kDistinct) {
   Row row;
   row.name = std::move(name);
@@ -47,7 +47,7 @@ Row selection_row(std::string name, std::string covers, int64_t dim, Lines selec
       for (double& v : out) v = line[size_t(v)];
       return out;
     };
-    return Arrays{along(in[0], dim, values), along(in[0], dim, select)};
+    return Arrays{map_lines(in[0], dim, values), map_lines(in[0], dim, select)};
   };
   return row;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Step = double (*)(double, double);
 
-Lines running(Step step) {
+LineFunction running(Step step) {
   return [step](const std::vector<double>& line) {
     std::vector<double> out;
     for (double v : line) out.push_back(out.empty() ? v : step(out.back(), v));
@@ -33,7 +33,7 @@ Row scan_row(std::string name, std::string covers, std::function<Tensor(const Te
   row.covers = {std::move(covers)};
   row.cases = {{{{3, 4}, draw}}, {{{2, 3, 4}, draw}}, {{{0, 3}, draw}}};
   row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
-  row.reference = [=](const Arrays& in) { return Arrays{along(in[0], dim, running(step))}; };
+  row.reference = [=](const Arrays& in) { return Arrays{map_lines(in[0], dim, running(step))}; };
   row.slack = 4;
   return row;
 }
@@ -90,7 +90,7 @@ Row extreme_row(std::string name, bool largest, int64_t dim, Draw draw) {
       for (double& v : out) v = line[size_t(v)];
       return out;
     };
-    return Arrays{along(in[0], dim, values), along(in[0], dim, select)};
+    return Arrays{map_lines(in[0], dim, values), map_lines(in[0], dim, select)};
   };
   return row;
 }

@@ -56,8 +56,8 @@ std::vector<Case> wide_cases(Draw draw = Draw::kNormal) {
 }
 
 Row variance_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-                 Over over, Fold reference) {
-  Row row = fold_row(std::move(name), std::move(covers), std::move(op), std::move(over),
+                 ReductionArgs args, Fold reference) {
+  Row row = fold_row(std::move(name), std::move(covers), std::move(op), std::move(args),
                      std::move(reference));
   row.cases = wide_cases();
   row.refusals = {
@@ -81,21 +81,22 @@ Row var_mean_row(std::string name, bool root) {
   return row;
 }
 
-Row prod_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over, Draw draw) {
-  Row row = fold_row(std::move(name), "prod", std::move(op), std::move(over), product, draw);
+Row prod_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args,
+             Draw draw) {
+  Row row = fold_row(std::move(name), "prod", std::move(op), std::move(args), product, draw);
   row.cases = {{{{3, 2}, draw}}, {{{2, 3}, draw}}, {{{1, 2}, draw}}};
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kSum};
   return row;
 }
 
-Row norm_row(std::string name, double p, Over over) {
+Row norm_row(std::string name, double p, ReductionArgs args) {
   Row row = fold_row(
       std::move(name), "linalg_vector_norm",
       [=](const Tensor& x) {
-        return over.dims.empty() ? x.norm(p) : x.norm(Scalar(p), over.dims, over.keepdim);
+        return args.dims.empty() ? x.norm(p) : x.norm(Scalar(p), args.dims, args.keepdim);
       },
-      over, norm_of(p), std::isinf(p) ? Draw::kDistinct : Draw::kNormal);
+      args, norm_of(p), std::isinf(p) ? Draw::kDistinct : Draw::kNormal);
   if (std::isinf(p)) row.cases = {{{{4, 1}, Draw::kPositive}}, {{{2, 3, 4}, Draw::kPositive}}};
   if (p == 0) row.orders = 0;
   row.slack = 8;
@@ -113,8 +114,8 @@ Row norm_row(std::string name, double p, Over over) {
   return row;
 }
 
-Row count_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over) {
-  Row row = fold_row(std::move(name), "count_nonzero", std::move(op), std::move(over),
+Row count_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args) {
+  Row row = fold_row(std::move(name), "count_nonzero", std::move(op), std::move(args),
                      sum_with([](double x) { return double(x != 0); }), Draw::kSmall);
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kLong};
@@ -148,7 +149,7 @@ Row bool_dim_row(std::string name, std::string covers, bool all) {
       [all](const Tensor& x) {
         return all ? x.all(1) : x.any(IntArrayRef{0, -1}, true);
       },
-      all ? Over{{1}} : Over{{0, -1}, true},
+      all ? ReductionArgs{{1}} : ReductionArgs{{0, -1}, true},
       [all](const std::vector<double>& values) {
         const double zeros = sum_with([](double x) { return double(x == 0); })(values);
         return double(all ? zeros == 0 : zeros < double(values.size()));

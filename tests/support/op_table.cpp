@@ -206,7 +206,6 @@ bool has_differentiable_outputs(const Row& row) {
 }
 
 Tensors special_inputs(size_t num_inputs, ScalarType dtype, Device device) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   const double specials[] = {0.0, -0.0, kInf, -kInf, std::nan(""), 1,   -1,
                              20,  -20,  100,  -100,  1e4,          -1e4};
   constexpr int64_t kCount = std::size(specials);
