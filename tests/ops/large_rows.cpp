@@ -51,11 +51,11 @@ LargeCase pointwise(ScalarType dtype) {
              [&](int64_t i, int64_t j) { return double(matrix()[i * kColumns + j] > 0); })}};
 }
 
-double over_row(int64_t i, const std::function<double(double, double)>& f, double start) {
+double reduce_row(int64_t i, const std::function<double(double, double)>& f, double start) {
   for (int64_t j = 0; j < kColumns; ++j) start = f(start, matrix()[i * kColumns + j]);
   return start;
 }
-double over_column(int64_t j, const std::function<double(double, double)>& f, double start) {
+double reduce_column(int64_t j, const std::function<double(double, double)>& f, double start) {
   for (int64_t i = 0; i < kRows; ++i) start = f(start, matrix()[i * kColumns + j]);
   return start;
 }
@@ -73,13 +73,13 @@ LargeCase reductions(ScalarType dtype) {
             return Tensors{a.sum(),   a.sum(0), a.sum(1),     a.t().sum(0),   a.amax(0),
                            a.amax(1), a.var(),  a.norm(2, 0), a.isnan().any()};
           },
-          {Array{{}, {total}}, list(kColumns, [&](int64_t j) { return over_column(j, add, 0); }),
-           list(kRows, [&](int64_t i) { return over_row(i, add, 0); }),
-           list(kRows, [&](int64_t i) { return over_row(i, add, 0); }),
-           list(kColumns, [&](int64_t j) { return over_column(j, most, -2); }),
-           list(kRows, [&](int64_t i) { return over_row(i, most, -2); }),
+          {Array{{}, {total}}, list(kColumns, [&](int64_t j) { return reduce_column(j, add, 0); }),
+           list(kRows, [&](int64_t i) { return reduce_row(i, add, 0); }),
+           list(kRows, [&](int64_t i) { return reduce_row(i, add, 0); }),
+           list(kColumns, [&](int64_t j) { return reduce_column(j, most, -2); }),
+           list(kRows, [&](int64_t i) { return reduce_row(i, most, -2); }),
            Array{{}, {squares / (kCount - 1)}},
-           list(kColumns, [&](int64_t j) { return std::sqrt(over_column(j, square, 0)); }),
+           list(kColumns, [&](int64_t j) { return std::sqrt(reduce_column(j, square, 0)); }),
            Array{{}, {0}}}};
 }
 

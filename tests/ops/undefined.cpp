@@ -90,7 +90,7 @@ std::any simplest(const ArgumentType& type, std::mt19937& random) {
 /// Arguments that the form is likely to accept, also those that it writes to: at the first attempt
 /// the simplest, then random ones.
 Erased all_arguments(const CallForm& form, int attempt, std::mt19937& random) {
-  Erased all(form.outs, empty({0}, kDouble));
+  Erased all(form.num_outputs, empty({0}, kDouble));
   if (attempt == 0)
     for (const ArgumentType* type : form.types) all.push_back(simplest(*type, random));
   else
@@ -160,7 +160,7 @@ bool try_form(const CallForm& form, size_t k, bool may_be_undefined, bool grad) 
     if (may_be_undefined) continue;  // it must only not crash
     if (!error) {
       EXPECT_TRUE(is_accepted(form.name)) << what << " was accepted";
-    } else if (k == form.outs && form.declaration.has_self) {
+    } else if (k == form.num_outputs && form.declaration.has_self) {
       EXPECT_TRUE(named) << what << ": " << *error;
     }
   }
@@ -173,7 +173,7 @@ TEST(Undefined, TensorsThrow) {
   for (const CallForm& form : call_forms()) {
     std::vector<bool> optional = optional_tensors(form.declaration.parameters);
     // The lists do not write the out that their macros add.
-    if (form.declaration.has_self) optional.insert(optional.begin(), form.outs, false);
+    if (form.declaration.has_self) optional.insert(optional.begin(), form.num_outputs, false);
     std::mt19937 random;
     const Erased all = all_arguments(form, 0, random);
     const size_t count = size_t(std::count_if(all.begin(), all.end(), is_tensor));
