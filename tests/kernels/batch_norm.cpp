@@ -36,7 +36,7 @@ const std::vector<Case> kCases = {
     {{70, 2, 2000}, {}},
 };
 
-/// Batch statistics in double; elements are in row-major order. `count` elements form a channel.
+/// Batch statistics in double; elements are in row-major order. Each channel has `count`.
 struct Reference {
   int64_t channels, plane_size, count;
   Doubles x, mean, var;
@@ -84,13 +84,13 @@ constexpr double tolerance = std::is_same_v<T, double>  ? 1e-12
                                                         : 1.6e-2;
 
 template <class T>
-void expect_near(const Guarded<T>& got, const Doubles& expected, const char* what,
+void expect_near(const Guarded<T>& got, const Doubles& expected, const char* name,
                  double scale = 1) {
   for (int64_t i = 0; i < got.numel(); ++i) {
     const double e = expected[size_t(i)];
-    ASSERT_NEAR(double(got[i]), e, tolerance<T> * (scale + std::fabs(e))) << what << ' ' << i;
+    ASSERT_NEAR(double(got[i]), e, tolerance<T> * (scale + std::fabs(e))) << name << ' ' << i;
   }
-  ASSERT_TRUE(got.intact()) << what;
+  ASSERT_TRUE(got.intact()) << name;
 }
 
 /// The per-channel tensors of one case, in type P.

@@ -249,18 +249,18 @@ TEST(Random, BernoulliReportsInvalidProbabilities) {
 }
 
 TEST(RandomPhilox, ElementsDependOnTheirIndexOnly) {
-  const auto all = draw_philox<float>({Kind::kUniform}, 50000, 8);
+  const auto numbers = draw_philox<float>({Kind::kUniform}, 50000, 8);
   for (size_t i : {0, 1, 2, 3, 4, 1023, 1024, 49999})
-    EXPECT_EQ(all[i], UniformDraw<float>(0, 1)(philox_bits<uint32_t>(kSeed, 8, i)));
+    EXPECT_EQ(numbers[i], UniformDraw<float>(0, 1)(philox_bits<uint32_t>(kSeed, 8, i)));
   const int former = get_num_threads();
   for (const int threads : {1, 3}) {
     set_num_threads(threads);
-    EXPECT_EQ(draw_philox<float>({Kind::kUniform}, 50000, 8), all);
+    EXPECT_EQ(draw_philox<float>({Kind::kUniform}, 50000, 8), numbers);
   }
   set_num_threads(former);
   const auto start = draw_philox<float>({Kind::kUniform}, 1001, 8);
-  EXPECT_TRUE(std::equal(start.begin(), start.end(), all.begin()));
-  EXPECT_NE(draw_philox<float>({Kind::kUniform}, 50000, 12), all);
+  EXPECT_TRUE(std::equal(start.begin(), start.end(), numbers.begin()));
+  EXPECT_NE(draw_philox<float>({Kind::kUniform}, 50000, 12), numbers);
 }
 
 TEST(RandomPhilox, ElementsDoNotDependOnStrides) {

@@ -28,7 +28,7 @@ TEST(LibtorchLayout, CopiesOfExpandedTensorsAreContiguous) {
   std::memcpy(memory, copies[0].data_ptr<float>(), sizeof memory);
   for (int i = 0; i < 12; ++i) EXPECT_EQ(memory[i], float(i % 4));
   EXPECT_EQ(expanded.clone().view({-1}).numel(), 12);
-  // In the copy, the order of the neighbouring dimensions decides the place of an expanded one.
+  // In the copy, the order of the neighbouring dimensions decides the position of an expanded one.
   EXPECT_EQ(ones({2, 1, 3, 1}).expand({2, 2, 3, 2}).clone().strides().vec(),
             (Integers{12, 6, 2, 1}));
   EXPECT_EQ(ones({1, 3}).expand({2, 3}).clone().strides().vec(), (Integers{3, 1}));
@@ -61,13 +61,13 @@ TEST(LibtorchLayout, SortKeepsStridesAndMaskedFillDoesNot) {
 
 /// The largest element or the sum of a window that begins at this index.
 double window_of(const std::vector<double>& row, int64_t begin, int64_t kernel, bool largest) {
-  double most = -INFINITY, sum = 0;
+  double maximum = -INFINITY, sum = 0;
   const int64_t end = std::min<int64_t>(begin + kernel, int64_t(row.size()));
   for (int64_t i = std::max<int64_t>(begin, 0); i < end; ++i) {
-    most = std::max(most, row[size_t(i)]);
+    maximum = std::max(maximum, row[size_t(i)]);
     sum += row[size_t(i)];
   }
-  return largest ? most : sum;
+  return largest ? maximum : sum;
 }
 
 TEST(LibtorchLayout, WindowsLargerThanTheInput) {

@@ -203,7 +203,7 @@ struct SvdReference {
   }
 };
 
-/// The matrices of an array, one after the other.
+/// The matrices of a batch in row-major order.
 inline std::vector<Mat> matrices_of(const Array& array) {
   const size_t dims = array.sizes.size();
   const int64_t m = array.sizes[dims - 2], n = array.sizes[dims - 1], step = m * n;
@@ -259,7 +259,7 @@ inline Mat regular(const Mat& x) {
   for (int64_t i = 0; i < std::min(x.rows, x.columns); ++i) result(i, i) += 4;
   return result;
 }
-/// x + 4 on the other diagonal: far from singular, but rows are swapped.
+/// x + 4 on the antidiagonal: far from singular, but factorizations swap rows.
 inline Tensor swapping(const Tensor& x) {
   const TensorOptions options = x.options().requires_grad(false);
   return x.add(eye(x.size(-2), x.size(-1), options).flip({1}).mul(4));

@@ -118,7 +118,7 @@ const Register registered_minmax[] = {
 TEST(Extremes, TiesShareTheGradient) {
   for (const Device device : devices()) {
     const Tensor x = arange(4, kFloat).fmod(3).reshape({2, 2}).to(device, kFloat);
-    const Tensor leaf = x.fmod(2).requires_grad_();  // 0 1, 0 0
+    const Tensor leaf = x.fmod(2).requires_grad_();  // [[0, 1], [0, 0]]
     leaf.amin({0, 1}).backward();
     EXPECT_TRUE(leaf.grad().cpu().equal(leaf.detach().cpu().eq(0).to(kFloat).div(3)));
   }

@@ -124,8 +124,8 @@ Row triangle_row(std::string name, Tensor (*op)(const Tensor&, int64_t),
   row.call = [=](const Tensors& in) { return Tensors{op(in[0], diagonal)}; };
   row.reference = [=](const Arrays& in) {
     return Arrays{build(in[0].sizes, [&](const Position& p) {
-      const int64_t above = p.back() - p[p.size() - 2];
-      return (upper ? above >= diagonal : above <= diagonal) ? at(in[0], p) : 0;
+      const int64_t offset = p.back() - p[p.size() - 2];
+      return (upper ? offset >= diagonal : offset <= diagonal) ? at(in[0], p) : 0;
     })};
   };
   row.out = [=](Tensor& target, const Tensors& in) { out(target, in[0], diagonal); };

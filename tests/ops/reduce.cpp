@@ -104,10 +104,10 @@ Row extreme_row(std::string name, Tensor (*op)(const Tensor&),
   return row;
 }
 
-using Pick = TensorPair (*)(const Tensor&, int64_t, bool);
+using ExtremeAlongDim = TensorPair (*)(const Tensor&, int64_t, bool);
 
-Row extreme_dim_row(std::string name, std::string covers, Pick op, int64_t dim, bool keepdim,
-                    double (*reference)(const std::vector<double>&)) {
+Row extreme_dim_row(std::string name, std::string covers, ExtremeAlongDim op, int64_t dim,
+                    bool keepdim, double (*reference)(const std::vector<double>&)) {
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
@@ -165,8 +165,12 @@ Row sum_to_size_row() {
   return row;
 }
 
-const Pick max_of = [](const Tensor& x, int64_t dim, bool keepdim) { return x.max(dim, keepdim); };
-const Pick min_of = [](const Tensor& x, int64_t dim, bool keepdim) { return x.min(dim, keepdim); };
+const ExtremeAlongDim max_of = [](const Tensor& x, int64_t dim, bool keepdim) {
+  return x.max(dim, keepdim);
+};
+const ExtremeAlongDim min_of = [](const Tensor& x, int64_t dim, bool keepdim) {
+  return x.min(dim, keepdim);
+};
 
 const Register registered_reduce[] = {
     Register(sum_all_row()),

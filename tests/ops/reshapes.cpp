@@ -141,7 +141,8 @@ Sizes joined(Sizes a, const Sizes& b) {
 }
 
 /// A row for padding of 1 on the left and 2 on the right of the last `dims` dimensions. `source`
-/// maps an index and a size to the index of the copied element; negative is the constant 0.
+/// maps an index and a size to the index of the copied element; a negative index stands for the
+/// constant 0.
 Row pad_row(std::string name, std::vector<std::string> covers, std::string_view mode,
             std::function<int64_t(int64_t, int64_t)> source, size_t dims = 1) {
   Row row;
@@ -222,9 +223,9 @@ TEST(Reshapes, ViewsAsOtherDtypes) {
 TEST(Reshapes, SplitsAndStacks) {
   const Tensor x = arange(7);
   const auto sizes = [](const std::vector<Tensor>& pieces) {
-    Sizes all;
-    for (const Tensor& t : pieces) all.push_back(t.size(0));
-    return all;
+    Sizes result;
+    for (const Tensor& t : pieces) result.push_back(t.size(0));
+    return result;
   };
   EXPECT_EQ(sizes(x.tensor_split(3)), (Sizes{3, 2, 2}));
   EXPECT_EQ(sizes(x.tensor_split({2, 5, 9})), (Sizes{2, 3, 2, 0}));

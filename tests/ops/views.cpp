@@ -6,7 +6,7 @@
 namespace hearth::testing {
 namespace {
 
-const std::vector<Case> kUsual = {{{{3, 5}}}, {{{2, 3, 4}}}, {{{1, 2, 3, 2}}}, {{{2, 0}}}};
+const std::vector<Case> kTransposeCases = {{{{3, 5}}}, {{{2, 3, 4}}}, {{{1, 2, 3, 2}}}, {{{2, 0}}}};
 
 Row select_row() {
   Row row = view_row(
@@ -99,7 +99,8 @@ Window swapped(std::vector<int64_t> sizes, size_t a, size_t b) {
 
 Row transpose_row() {
   Row row = view_row(
-      "transpose", {"transpose"}, kUsual, [](const Tensor& x) { return x.transpose(0, -1); },
+      "transpose", {"transpose"}, kTransposeCases,
+      [](const Tensor& x) { return x.transpose(0, -1); },
       [](const std::vector<int64_t>& sizes) { return swapped(sizes, 0, sizes.size() - 1); });
   row.refusals = {{[] {
                      ones({2, 3}).transpose(0, 2);
@@ -251,7 +252,7 @@ Row alias_row() {
       [](const std::vector<int64_t>& sizes) { return sizes; });
 }
 
-/// A row for a view of overlapping pairs: [0, 1], [1, 2], …
+/// A row for a view of the overlapping pairs [1, 2], [2, 3] and [3, 4].
 Row as_strided_row() {
   Row row = view_row(
       "as_strided", {"as_strided"}, {{{{5}}}, {{{2, 4}}}},
