@@ -15,12 +15,12 @@
 #include "core/page_cache.h"
 #include "core/size_classes.h"
 #include "hearth/error.h"
+#include "tests/core/mebibytes.h"
 #include "tests/support/sanitizers.h"
 
 namespace hearth {
 namespace {
 
-constexpr size_t kMiB = size_t{1} << 20;
 constexpr bool kHasPools = !testing::kAddressSanitizer;
 
 class CpuAllocator : public ::testing::Test {

@@ -31,7 +31,7 @@ std::string contents_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class PluginLoading : public testing::Test {
+class PluginLoading : public ::testing::Test {
  protected:
   void SetUp() override { write("not a library"); }
   ~PluginLoading() override { std::filesystem::remove(path); }
@@ -53,7 +53,8 @@ class PluginLoading : public testing::Test {
     return true;
   }
 
-  const std::string path = testing::TempDir() + "hearth_plugin_" + std::to_string(getpid()) + ".so";
+  const std::string path =
+      ::testing::TempDir() + "hearth_plugin_" + std::to_string(getpid()) + ".so";
 };
 
 TEST_F(PluginLoading, ReportsMissingPlugin) {

@@ -18,6 +18,7 @@
 #include "kernels/sim/sim_backend.h"
 #include "seam/gather.h"
 #include "seam/range.h"
+#include "tests/core/mebibytes.h"
 #include "tests/support/throws.h"
 
 namespace hearth {
@@ -26,8 +27,6 @@ namespace {
 using hearth::testing::error_of;
 using sim::SimBackend;
 using std::chrono::milliseconds;
-
-constexpr size_t kMiB = size_t{1} << 20;
 
 sim::Config config(bool lazy = false, size_t memory = 64 * kMiB) { return {2, memory, lazy}; }
 

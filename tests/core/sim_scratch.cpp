@@ -16,6 +16,7 @@
 #include "kernels/sim/sim_backend.h"
 #include "seam/gather.h"
 #include "seam/range.h"
+#include "tests/core/mebibytes.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/throws.h"
 
@@ -23,8 +24,6 @@ namespace hearth {
 namespace {
 
 using sim::SimBackend;
-
-constexpr size_t kMiB = size_t{1} << 20;
 
 class SimScratch : public ::testing::Test {
  protected:

@@ -4,12 +4,11 @@
 #include "core/device_allocator.h"
 #include "hearth/error.h"
 #include "kernels/sim/sim_backend.h"
+#include "tests/core/mebibytes.h"
 #include "tests/support/throws.h"
 
 namespace hearth {
 namespace {
-
-constexpr size_t kMiB = size_t{1} << 20;
 
 class SmallGpu : public ::testing::Test {
  protected:
