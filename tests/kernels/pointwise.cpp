@@ -80,7 +80,7 @@ struct Array {
   }
 };
 
-/// The next index in row-major order; false after the last one.
+/// Advances to the next index in row-major order; returns false after the last one.
 bool advance(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
   for (size_t d = sizes.size(); d-- > 0;) {
     if (++index[d] < sizes[d]) return true;

@@ -128,8 +128,8 @@ struct Reference {
   }
 };
 
-/// Random inputs of moderate size, with special values if `extremes` is set. Gradients do not use
-/// these: their products overflow in T, but not in the wider reference.
+/// Random inputs of moderate size, with special values if `extremes` is set. Gradients are tested
+/// without: products of special values overflow in T, but not in the wider reference.
 template <class T>
 std::vector<T> inputs(unsigned seed, bool extremes) {
   std::mt19937_64 generator(seed);

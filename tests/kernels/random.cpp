@@ -24,6 +24,7 @@ using Kind = RandomParams::Kind;
 /// The expected numbers are PyTorch's after torch.Generator().manual_seed(42).
 constexpr uint64_t kSeed = 42;
 
+/// The parameters of a distribution, as in RandomParams.
 struct Distribution {
   Kind kind;
   double a = 0, b = 1;

@@ -22,11 +22,11 @@ Row repeat_row() {
         padded.insert(padded.end(), sizes.begin(), sizes.end());
         const int64_t repeats[] = {2, 1, 3};
         for (size_t d = 0; d < 3; ++d) target.push_back(padded[d] * repeats[d]);
-        return Window{target, [=](const Position& p) {
-                        Position origin(p.end() - int64_t(sizes.size()), p.end());
-                        for (size_t d = 0; d < origin.size(); ++d) origin[d] %= sizes[d];
-                        return origin;
-                      }};
+        return ViewDefinition{target, [=](const Position& p) {
+                                Position origin(p.end() - int64_t(sizes.size()), p.end());
+                                for (size_t d = 0; d < origin.size(); ++d) origin[d] %= sizes[d];
+                                return origin;
+                              }};
       });
   row.refusals = {{[] {
                      ones({2, 3}).repeat(2);
@@ -46,10 +46,10 @@ Row repeat_interleave_row() {
       [](const Tensor& x) { return x.repeat_interleave(3, 1); },
       [](Sizes sizes) {
         sizes[1] *= 3;
-        return Window{sizes, [](Position p) {
-                        p[1] /= 3;
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [](Position p) {
+                                p[1] /= 3;
+                                return p;
+                              }};
       });
   row.refusals = {{[] { ones({2}).repeat_interleave(-2, 0); }, "Repeats must be non-negative"},
                   {[] { ones({3}).repeat_interleave(ones({2}, kLong)); },
@@ -67,9 +67,9 @@ Row movedim_row() {
         return x.movedim({0, 1}, {-1, 0});
       },
       [](const Sizes& s) {
-        return Window{{s[1], s[2], s[0]}, [](const Position& p) {
-                        return Position{p[2], p[0], p[1]};
-                      }};
+        return ViewDefinition{{s[1], s[2], s[0]}, [](const Position& p) {
+                                return Position{p[2], p[0], p[1]};
+                              }};
       });
   row.refusals = {{[] {
                      ones({2, 3}).movedim({0, 0}, {0, 1});
