@@ -131,7 +131,8 @@ TEST(AutocastCache, WeightIsCastOncePerRegion) {
         const AutocastMode inner(device.type());
         EXPECT_EQ(cast_below(first), cast_below(x.mm(w)));
       }
-      EXPECT_EQ(cast_below(first), cast_below(x.mm(w)));  // only the outermost region clears it
+      // Only the end of the outermost region clears the cache.
+      EXPECT_EQ(cast_below(first), cast_below(x.mm(w)));
       const AutocastMode other(device.type(), device.is_cpu() ? kHalf : kBFloat16);
       EXPECT_EQ(x.mm(w).scalar_type(), autocast::get_autocast_dtype(device.type()));
     }
@@ -150,26 +151,26 @@ TEST(AutocastCache, CanBeDisabled) {
 TEST(AutocastCache, ExcludesResultsViewsAndConstants) {
   const Tensor w = weight_on(kCPU), x = input_on(kCPU);
   const AutocastMode region(kCPU);
-  const Tensor scaled = w * 1, row = w.t();
+  const Tensor scaled = w * 1, transposed = w.t();
   EXPECT_NE(cast_below(x.mm(scaled)), cast_below(x.mm(scaled)));
-  EXPECT_NE(cast_below(x.mm(row)), cast_below(x.mm(row)));
-  const size_t uses = x.use_count();
+  EXPECT_NE(cast_below(x.mm(transposed)), cast_below(x.mm(transposed)));
+  const size_t use_count = x.use_count();
   x.mm(x);
-  EXPECT_EQ(x.use_count(), uses);
+  EXPECT_EQ(x.use_count(), use_count);
 }
 
 TEST(AutocastCache, IsClearedWhenTheRegionEnds) {
   const Tensor w = weight_on(kCPU), x = input_on(kCPU);
-  const size_t uses = w.use_count();
+  const size_t use_count = w.use_count();
   {
     const AutocastMode region(kCPU);
     x.mm(w);
-    EXPECT_GT(w.use_count(), uses);
+    EXPECT_GT(w.use_count(), use_count);
     autocast::clear_cache();
-    EXPECT_EQ(w.use_count(), uses);
+    EXPECT_EQ(w.use_count(), use_count);
     x.mm(w);
   }
-  EXPECT_EQ(w.use_count(), uses);
+  EXPECT_EQ(w.use_count(), use_count);
 }
 
 TEST(AutocastCache, ModifiedWeightIsCastAgain) {
@@ -217,17 +218,17 @@ TEST(AutocastCache, NewWeightAtAReusedAddressIsCastAgain) {
 
 TEST(AutocastCache, LibTorchFunctionsFillItInsideRegionsOnly) {
   const Tensor w = weight_on(kCPU), x = input_on(kCPU);
-  const size_t uses = w.use_count();
+  const size_t use_count = w.use_count();
   autocast::set_autocast_enabled(kCPU, true);
   x.mm(w);
-  EXPECT_EQ(w.use_count(), uses);  // outside a region, nothing would clear it
+  EXPECT_EQ(w.use_count(), use_count);  // outside regions nothing would clear the cache
   EXPECT_EQ(autocast::increment_nesting(), 1);
   x.mm(w);
-  EXPECT_GT(w.use_count(), uses);
+  EXPECT_GT(w.use_count(), use_count);
   EXPECT_EQ(autocast::decrement_nesting(), 0);
   autocast::clear_cache();
   autocast::set_autocast_enabled(kCPU, false);
-  EXPECT_EQ(w.use_count(), uses);
+  EXPECT_EQ(w.use_count(), use_count);
 }
 
 TEST(AutocastCache, IsPerStream) {

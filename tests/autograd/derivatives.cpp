@@ -34,16 +34,16 @@ TEST(Derivatives, MustReadSavedTensorsOnly) {
 TEST(Derivatives, SupportLeavesFrozenAfterForward) {
   const Tensor x = leaf({1, 2, 4}, kDouble), weight = leaf({1, 3, 2}, kDouble),
                factors = vec({1, -2, 5}, kDouble);
-  const auto slope = [&](const Tensor& t) {
+  const auto weighted_gradient = [&](const Tensor& t) {
     const AutoGradMode on(true);
-    const Tensor at = t.requires_grad() ? t : t.detach().requires_grad_();
-    const Tensor y = layer_norm(at, {3}, weight).pow(3).sum();
-    return (autograd::grad({y}, {at}, {}, true, true)[0] * factors).sum();
+    const Tensor input = t.requires_grad() ? t : t.detach().requires_grad_();
+    const Tensor y = layer_norm(input, {3}, weight).pow(3).sum();
+    return (autograd::grad({y}, {input}, {}, true, true)[0] * factors).sum();
   };
-  const Tensor first = slope(x);
+  const Tensor first = weighted_gradient(x);
   weight.requires_grad_(false);
   first.backward();
-  expect_values(x.grad(), numeric_gradient(slope, x), 1e-4);
+  expect_values(x.grad(), numeric_gradient(weighted_gradient, x), 1e-4);
 }
 
 TEST(Derivatives, SecondOrderIsZeroForPiecewiseLinearFunctions) {

@@ -1,4 +1,4 @@
-// Graphs over several (simulated) GPUs and streams. With a single GPU, both devices are the same.
+// Graphs over several (simulated) GPUs and streams. With one GPU, first_ equals second_.
 #include <cmath>
 
 #include "hearth/custom_function.h"

@@ -92,7 +92,7 @@ TEST(Engine, PropagatesErrorsFromNestedBackward) {
 }
 
 TEST(Engine, RunsFinalCallbacks) {
-  struct Queues : Function<Queues> {
+  struct Identity : Function<Identity> {
     static Tensor forward(AutogradContext* ctx, const Tensor& x, std::vector<int64_t> numbers) {
       ctx->saved_data["numbers"] = numbers;
       return x * 1;
@@ -103,7 +103,7 @@ TEST(Engine, RunsFinalCallbacks) {
   };
   const Tensor x = leaf({1});
   std::vector<std::string> order;
-  const Tensor y = Queues::apply(x, std::vector<int64_t>{1, 2});
+  const Tensor y = Identity::apply(x, std::vector<int64_t>{1, 2});
   y.register_hook([&](const Tensor&) {
     autograd::queue_callback([&] {
       order.push_back(x.grad().defined() ? "all done" : "too early");

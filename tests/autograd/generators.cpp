@@ -41,10 +41,10 @@ TEST(GeneratorGuards, ArePartOfThreadLocalState) {
 }
 
 TEST(GeneratorGuards, SurviveAThreadLocalStateWithoutGenerator) {
-  const ThreadLocalState plain;
+  const ThreadLocalState without_generator;
   const Tensor drawn = on_another_thread([&] {
     const GeneratorGuard own(seeded(9));
-    const ThreadLocalStateGuard guard(plain);
+    const ThreadLocalStateGuard guard(without_generator);
     return rand({4});
   });
   const GeneratorGuard own(seeded(9));
@@ -55,13 +55,13 @@ TEST(GeneratorGuards, HoldInNestedBackward) {
   // Deeply nested backward passes continue on new threads.
   const GeneratorGuard guard(seeded(3));
   const Generator inside = default_generator();
-  std::function<void(int)> nest = [&](int left) {
+  std::function<void(int)> nest = [&](int remaining) {
     EXPECT_EQ(default_generator(), inside);
-    if (left == 0) return;
+    if (remaining == 0) return;
     const Tensor x = leaf({1}), y = x * 2;
     y.register_hook([&](const Tensor&) {
       const AutoGradMode on(true);
-      nest(left - 1);
+      nest(remaining - 1);
     });
     y.backward();
   };

@@ -57,22 +57,22 @@ std::string edges_of(const Tensor& tensor) {
 TEST(Nodes, HaveTheEdgesOfPyTorch) {
   const Tensor x = leaf({1, 2, 3}), m = ones({2, 3}).requires_grad_();
   const Tensor indices = zeros({2, 1}, kLong), constant = ones({3});
-  const std::string one = "AccumulateGrad";
-  EXPECT_EQ(edges_of(x * 2), one);
-  EXPECT_EQ(edges_of(2 * x), one);
-  EXPECT_EQ(edges_of(x + 1), one);
-  EXPECT_EQ(edges_of(x / 2), one);
-  EXPECT_EQ(edges_of(x.pow(2)), one);
-  EXPECT_EQ(edges_of(1 - x), "- " + one);
-  EXPECT_EQ(edges_of(x * constant), one + " -");
-  EXPECT_EQ(edges_of(x * m), one + " " + one);
-  EXPECT_EQ(edges_of(where(x > 0, x, x)), one + " " + one);
-  EXPECT_EQ(edges_of(where(x > 0, x, 0.)), one + " -");
-  EXPECT_EQ(edges_of(m.gather(1, indices)), one);
-  EXPECT_EQ(edges_of(m.index({zeros({1}, kLong)})), one);
-  EXPECT_EQ(edges_of(embedding(m, zeros({2}, kLong))), one);
-  EXPECT_EQ(edges_of(cat({x, constant})), one + " -");
-  EXPECT_EQ(edges_of(x.index_add(0, zeros({1}, kLong), ones({1}))), one + " -");
+  const std::string leaf_node = "AccumulateGrad";
+  EXPECT_EQ(edges_of(x * 2), leaf_node);
+  EXPECT_EQ(edges_of(2 * x), leaf_node);
+  EXPECT_EQ(edges_of(x + 1), leaf_node);
+  EXPECT_EQ(edges_of(x / 2), leaf_node);
+  EXPECT_EQ(edges_of(x.pow(2)), leaf_node);
+  EXPECT_EQ(edges_of(1 - x), "- " + leaf_node);
+  EXPECT_EQ(edges_of(x * constant), leaf_node + " -");
+  EXPECT_EQ(edges_of(x * m), leaf_node + " " + leaf_node);
+  EXPECT_EQ(edges_of(where(x > 0, x, x)), leaf_node + " " + leaf_node);
+  EXPECT_EQ(edges_of(where(x > 0, x, 0.)), leaf_node + " -");
+  EXPECT_EQ(edges_of(m.gather(1, indices)), leaf_node);
+  EXPECT_EQ(edges_of(m.index({zeros({1}, kLong)})), leaf_node);
+  EXPECT_EQ(edges_of(embedding(m, zeros({2}, kLong))), leaf_node);
+  EXPECT_EQ(edges_of(cat({x, constant})), leaf_node + " -");
+  EXPECT_EQ(edges_of(x.index_add(0, zeros({1}, kLong), ones({1}))), leaf_node + " -");
 }
 
 TEST(Nodes, WithoutEdgesForConstantsGiveCorrectGradients) {
@@ -84,9 +84,9 @@ TEST(Nodes, WithoutEdgesForConstantsGiveCorrectGradients) {
   const Tensor w = x * 1;
   w.index_add_(0, vec({2, 0}, kLong), y.slice(0, 0, 2));
   const Tensor sum = (w * w).sum();  // (x0 + y1)^2 + x1^2 + (x2 + y0)^2
-  const auto more = autograd::grad({sum}, {x, y});
-  expect_values(more[0], {12, -4, 14});
-  expect_values(more[1], {14, 12, 0});
+  const auto write_grads = autograd::grad({sum}, {x, y});
+  expect_values(write_grads[0], {12, -4, 14});
+  expect_values(write_grads[1], {14, 12, 0});
 }
 
 // As in LibTorch, a root gradient may have any shape to which the output broadcasts; it is summed
@@ -127,26 +127,26 @@ TEST(Backward, CreateGraphWarnsOnceUnlessWarnAlwaysIsSet) {
 }
 
 TEST(LeafGradients, HaveTheLeafsStridesIfItIsDense) {
-  const auto strides = [](const Tensor& w) {
+  const auto gradient_strides = [](const Tensor& w) {
     w.mutable_grad().reset();
     (w * w * ones(w.sizes())).sum().backward();
-    const std::vector<int64_t> plain = w.grad().strides().vec();
+    const std::vector<int64_t> result = w.grad().strides().vec();
     w.mutable_grad().reset();
     const Warnings silence;
     (w * w * ones(w.sizes())).sum().backward({}, {}, true);
-    EXPECT_EQ(w.grad().strides().vec(), plain);
+    EXPECT_EQ(w.grad().strides().vec(), result);
     EXPECT_TRUE(w.grad().requires_grad());
     w.mutable_grad().reset();
-    return plain;
+    return result;
   };
   using List = std::vector<int64_t>;
   const Tensor image = ones({2, 3, 2, 2}).contiguous(MemoryFormat::ChannelsLast);
-  EXPECT_EQ(strides(image.requires_grad_()), (List{12, 1, 6, 3}));
-  EXPECT_EQ(strides(ones({3, 2}).t().detach().requires_grad_()), (List{1, 2}));
-  EXPECT_EQ(strides(ones({3, 1}).expand({3, 4}).detach().requires_grad_()), (List{4, 1}));
-  EXPECT_EQ(strides(ones({4, 6}).slice(1, 0, 6, 2).detach().requires_grad_()), (List{3, 1}));
-  // Backward produces a contiguous gradient here, which could be kept without a copy but for its
-  // strides.
+  EXPECT_EQ(gradient_strides(image.requires_grad_()), (List{12, 1, 6, 3}));
+  EXPECT_EQ(gradient_strides(ones({3, 2}).t().detach().requires_grad_()), (List{1, 2}));
+  EXPECT_EQ(gradient_strides(ones({3, 1}).expand({3, 4}).detach().requires_grad_()), (List{4, 1}));
+  EXPECT_EQ(gradient_strides(ones({4, 6}).slice(1, 0, 6, 2).detach().requires_grad_()),
+            (List{3, 1}));
+  // Backward produces a contiguous gradient here. It is copied because its strides are not w's.
   const Tensor w = ones({2, 3, 2, 2}).contiguous(MemoryFormat::ChannelsLast).requires_grad_();
   (w * ones({2, 3, 2, 2})).sum().backward();
   EXPECT_EQ(w.grad().strides().vec(), (List{12, 1, 6, 3}));
@@ -161,13 +161,13 @@ TEST(SetData, KeepsTheAccumulatorIfMetadataIsEqual) {
     ++calls;
     return outputs;
   });
-  const auto kept = [&] { return autograd::gradient_edge(x).function == accumulator; };
+  const auto keeps_accumulator = [&] { return autograd::gradient_edge(x).function == accumulator; };
   x.set_data(ones({2}));
-  EXPECT_TRUE(kept());
+  EXPECT_TRUE(keeps_accumulator());
   (x * 3).sum().backward();
   EXPECT_EQ(calls, 1);
   x.set_data(ones({2}, kDouble));
-  EXPECT_FALSE(kept());
+  EXPECT_FALSE(keeps_accumulator());
 }
 
 TEST(SetData, WithNewSizesChangesGradientSizes) {

@@ -115,7 +115,7 @@ TEST(Errors, InCustomFunctionsNameTheFunction) {
                "forward input was not a Variable");
 }
 
-struct Inside : autograd::Function<Inside> {
+struct FailsInNestedBackward : autograd::Function<FailsInNestedBackward> {
   static Tensor forward(autograd::AutogradContext*, const Tensor& a) { return a * 1; }
   static variable_list backward(autograd::AutogradContext*, variable_list grads) {
     const AutoGradMode on(true);
@@ -128,7 +128,7 @@ struct Inside : autograd::Function<Inside> {
 
 TEST(Errors, InNestedBackwardNameTheInnerNode) {
   try {
-    Inside::apply(leaf({1})).backward();
+    FailsInNestedBackward::apply(leaf({1})).backward();
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "deep inside\nin the backward of SinBackward0");
@@ -140,7 +140,7 @@ TEST(Anomaly, ReportsInplaceWritesToViews) {
   const Warnings warnings;
   const Tensor x = leaf({4, 0});
   const Tensor y = x * 1;
-  y.slice(0, 1, 2).sqrt_();  // its infinite derivative at 0, times 0, is NaN
+  y.slice(0, 1, 2).sqrt_();  // the derivative at 0 is infinite; times 0 it is NaN
   EXPECT_ERROR((y * vec({1, 0})).sum().backward(), "returned nan values in its 0th output.");
   EXPECT_TRUE(Warnings::contains("Error detected in CopySlices. Traceback of forward call that"));
   EXPECT_FALSE(Warnings::contains("No forward pass information available"));

@@ -47,47 +47,47 @@ TEST(InferenceTensors, RecordNoHistoryAmongThemselves) {
 
 TEST(InferenceTensors, CannotBeWrittenOutside) {
   Created created;
-  const Tensor n = full({2, 2}, 3.0), x = n.clone().requires_grad_();
+  const Tensor normal = full({2, 2}, 3.0), x = normal.clone().requires_grad_();
   Tensor target = created.plain;
-  EXPECT_ERROR(mul_out(target, n, n), kInplaceUpdate);
-  EXPECT_ERROR(sum_out(target, n, 0), kInplaceUpdate);
-  EXPECT_ERROR(mm_out(target, n, n), kInplaceUpdate);
-  EXPECT_ERROR(cat_out(target, {n, n}), kInplaceUpdate);
-  EXPECT_ERROR(mean_out(target, n, 0), kInplaceUpdate);
+  EXPECT_ERROR(mul_out(target, normal, normal), kInplaceUpdate);
+  EXPECT_ERROR(sum_out(target, normal, 0), kInplaceUpdate);
+  EXPECT_ERROR(mm_out(target, normal, normal), kInplaceUpdate);
+  EXPECT_ERROR(cat_out(target, {normal, normal}), kInplaceUpdate);
+  EXPECT_ERROR(mean_out(target, normal, 0), kInplaceUpdate);
   EXPECT_ERROR(zeros_out(target, {5}), kInplaceUpdate);
   EXPECT_ERROR(target.resize_({4}), kInplaceUpdate);
   EXPECT_ERROR(target.t_(), kInplaceUpdate);
   EXPECT_ERROR(target.zero_(), kInplaceUpdate);
   EXPECT_ERROR(target.uniform_(), kInplaceUpdate);
-  EXPECT_ERROR(target.copy_(n), kInplaceUpdate);
-  EXPECT_ERROR(mul_out(target, x, n), "don't support automatic differentiation");
+  EXPECT_ERROR(target.copy_(normal), kInplaceUpdate);
+  EXPECT_ERROR(mul_out(target, x, normal), "don't support automatic differentiation");
   {
     const NoGradGuard off;
-    EXPECT_ERROR(mul_out(target, n, n), kInplaceUpdate);
+    EXPECT_ERROR(mul_out(target, normal, normal), kInplaceUpdate);
     EXPECT_ERROR(target.mul_(2), kInplaceUpdate);
   }
   EXPECT_EQ(target.sizes(), IntArrayRef({2, 2}));
   expect_values(target, {1, 1, 1, 1});
   const InferenceMode on;
-  mul_out(target, n, n);
+  mul_out(target, normal, normal);
   expect_values(target, {9, 9, 9, 9});
 }
 
 TEST(InferenceMode, ViewsOfNormalTensorsStayNormal) {
-  const Tensor x = ones({2, 2}).requires_grad_(), n = ones({2, 2});
+  const Tensor x = ones({2, 2}).requires_grad_(), normal = ones({2, 2});
   Tensor of_leaf, of_plain;
   {
     const InferenceMode on;
     of_leaf = x.view({4});
-    of_plain = n.view({4});
-    Tensor target = n;
-    mul_out(target, n, n);
+    of_plain = normal.view({4});
+    Tensor target = normal;
+    mul_out(target, normal, normal);
   }
   EXPECT_TRUE(of_leaf.requires_grad() && of_leaf.is_view() && !of_leaf.is_inference());
   EXPECT_TRUE((of_leaf * 2).requires_grad());
   EXPECT_TRUE(of_plain.is_view() && !of_plain.is_inference());
   of_plain.mul_(2);
-  expect_values(n, {2, 2, 2, 2});
+  expect_values(normal, {2, 2, 2, 2});
 }
 
 }  // namespace

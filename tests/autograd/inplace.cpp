@@ -144,12 +144,12 @@ TEST(Views, SeeWritesToOtherViews) {
 }
 
 TEST(Views, GetHistoryWhenTheBaseGetsOne) {
-  const Tensor base = zeros({4}), first = base.slice(0, 0, 2), all = base.view({2, 2});
+  const Tensor base = zeros({4}), first = base.slice(0, 0, 2), matrix = base.view({2, 2});
   const Tensor x = leaf({1, 2});
   first.add_(x);
-  EXPECT_TRUE(all.requires_grad());
-  EXPECT_FALSE(all.is_leaf());
-  (all * all).sum().backward();
+  EXPECT_TRUE(matrix.requires_grad());
+  EXPECT_FALSE(matrix.is_leaf());
+  (matrix * matrix).sum().backward();
   expect_values(x.grad(), {2, 4});
 }
 

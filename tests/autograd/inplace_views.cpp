@@ -4,10 +4,10 @@
 namespace hearth::testing {
 namespace {
 
-const Tensor kSix = arange(6, TensorOptions(kFloat));
+const Tensor kZeroToFive = arange(6, TensorOptions(kFloat));
 
 TEST(InplaceViews, ChangeSizesAndStridesOnly) {
-  const Tensor x = kSix.clone().view({2, 3});
+  const Tensor x = kZeroToFive.clone().view({2, 3});
   const void* data = x.data_ptr();
   EXPECT_TRUE(x.t_().is_same(x));
   EXPECT_EQ(x.sizes(), IntArrayRef({3, 2}));
@@ -23,20 +23,20 @@ TEST(InplaceViews, ChangeSizesAndStridesOnly) {
 }
 
 TEST(InplaceViews, AreDifferentiable) {
-  const Tensor x = kSix.clone().view({2, 3}).requires_grad_();
+  const Tensor x = kZeroToFive.clone().view({2, 3}).requires_grad_();
   const Tensor y = x * 2;
   y.t_();
   EXPECT_EQ(y.grad_fn()->name(), "TBackward0");
-  (y * kSix.view({3, 2})).sum().backward();
+  (y * kZeroToFive.view({3, 2})).sum().backward();
   expect_values(x.grad(), {0, 4, 8, 2, 6, 10});
 }
 
 TEST(InplaceViews, OfAViewUpdateItsBase) {
-  const Tensor x = kSix.clone().view({3, 2}).requires_grad_();
+  const Tensor x = kZeroToFive.clone().view({3, 2}).requires_grad_();
   const Tensor base = x * 1, view = base.slice(0, 1, 3);
   view.t_();
   EXPECT_EQ(view.grad_fn()->name(), "TBackward0");
-  view.mul_(kSix.slice(0, 0, 4).view({2, 2}));  // [[2, 4], [3, 5]] * [[0, 1], [2, 3]]
+  view.mul_(kZeroToFive.slice(0, 0, 4).view({2, 2}));  // [[2, 4], [3, 5]] * [[0, 1], [2, 3]]
   expect_values(base, {0, 1, 0, 6, 4, 15});
   EXPECT_EQ(base.grad_fn()->name(), "CopySlices");
   base.sum().backward();
@@ -52,7 +52,7 @@ TEST(InplaceViews, OfALeafThrow) {
     const NoGradGuard off;
     x.t_();
   }
-  (x * kSix.view({3, 2})).sum().backward();
+  (x * kZeroToFive.view({3, 2})).sum().backward();
   expect_values(x.grad(), {0, 1, 2, 3, 4, 5});
 }
 

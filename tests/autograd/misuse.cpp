@@ -9,37 +9,37 @@ namespace hearth::testing {
 namespace {
 
 TEST(UndefinedTensors, ThrowWithoutAutogradMetadata) {
-  const Tensor u, t = ones({2});
+  const Tensor undefined, t = ones({2});
   const char* const text = "cannot call get_autograd_meta() on undefined tensor";
-  EXPECT_ERROR((void)u.is_leaf(), text);
-  EXPECT_ERROR((void)u.grad(), text);
-  EXPECT_ERROR((void)u.mutable_grad(), text);
-  EXPECT_ERROR((void)u.grad_fn(), text);
-  EXPECT_ERROR((void)u.output_nr(), text);
-  EXPECT_ERROR((void)u.is_view(), text);
-  EXPECT_ERROR((void)u._base(), text);
-  EXPECT_ERROR((void)u.retains_grad(), text);
-  EXPECT_ERROR(u.detach_(), text);
-  EXPECT_ERROR(u.requires_grad_(), text);
-  EXPECT_ERROR(u.backward(), text);
-  EXPECT_ERROR((void)autograd::gradient_edge(u), text);
-  EXPECT_ERROR((void)u.name(), "cannot call variable_data() on undefined tensor");
-  EXPECT_ERROR((void)u.data(), "cannot call variable_data() on undefined tensor");
-  EXPECT_ERROR((void)u.tensor_data(), "cannot call tensor_data() on undefined tensor");
-  EXPECT_ERROR((void)u.detach(), "Expected a proper Tensor but got None");
-  EXPECT_ERROR(u.remove_hook(0), "cannot call materialize_autograd_meta()");
-  EXPECT_ERROR(u.set_data(t), "incompatible tensor type");
-  EXPECT_ERROR(t.set_data(u), "incompatible tensor type");
-  EXPECT_ERROR(autograd::remove_post_accumulate_grad_hook(u, 0), "no hook at position 0");
+  EXPECT_ERROR((void)undefined.is_leaf(), text);
+  EXPECT_ERROR((void)undefined.grad(), text);
+  EXPECT_ERROR((void)undefined.mutable_grad(), text);
+  EXPECT_ERROR((void)undefined.grad_fn(), text);
+  EXPECT_ERROR((void)undefined.output_nr(), text);
+  EXPECT_ERROR((void)undefined.is_view(), text);
+  EXPECT_ERROR((void)undefined._base(), text);
+  EXPECT_ERROR((void)undefined.retains_grad(), text);
+  EXPECT_ERROR(undefined.detach_(), text);
+  EXPECT_ERROR(undefined.requires_grad_(), text);
+  EXPECT_ERROR(undefined.backward(), text);
+  EXPECT_ERROR((void)autograd::gradient_edge(undefined), text);
+  EXPECT_ERROR((void)undefined.name(), "cannot call variable_data() on undefined tensor");
+  EXPECT_ERROR((void)undefined.data(), "cannot call variable_data() on undefined tensor");
+  EXPECT_ERROR((void)undefined.tensor_data(), "cannot call tensor_data() on undefined tensor");
+  EXPECT_ERROR((void)undefined.detach(), "Expected a proper Tensor but got None");
+  EXPECT_ERROR(undefined.remove_hook(0), "cannot call materialize_autograd_meta()");
+  EXPECT_ERROR(undefined.set_data(t), "incompatible tensor type");
+  EXPECT_ERROR(t.set_data(undefined), "incompatible tensor type");
+  EXPECT_ERROR(autograd::remove_post_accumulate_grad_hook(undefined, 0), "no hook at position 0");
 }
 
 TEST(UndefinedTensors, AnswerSomeQueries) {
-  const Tensor u;
-  EXPECT_EQ(u._version(), 0);
-  EXPECT_FALSE(u.is_inference());
-  EXPECT_FALSE(u.requires_grad());
-  EXPECT_FALSE(autograd::make_variable(u).defined());
-  EXPECT_FALSE(autograd::make_variable(u, autograd::Edge()).defined());
+  const Tensor undefined;
+  EXPECT_EQ(undefined._version(), 0);
+  EXPECT_FALSE(undefined.is_inference());
+  EXPECT_FALSE(undefined.requires_grad());
+  EXPECT_FALSE(autograd::make_variable(undefined).defined());
+  EXPECT_FALSE(autograd::make_variable(undefined, autograd::Edge()).defined());
 }
 
 TEST(Edges, MustLeadToExistingInputs) {
@@ -67,9 +67,9 @@ TEST(DirectNodeCalls, CheckGradientMetadata) {
 
 TEST(Hooks, MustKeepGradientMetadata) {
   const Tensor x = leaf({1, 2});
-  const auto backward_with = [&](const Tensor& replaced) {
+  const auto backward_with = [&](const Tensor& replacement) {
     const Tensor y = x * 2;
-    y.register_hook([=](const Tensor&) { return replaced; });
+    y.register_hook([=](const Tensor&) { return replacement; });
     y.sum().backward();
   };
   EXPECT_ERROR(backward_with(ones({2}, kDouble)),
@@ -79,9 +79,9 @@ TEST(Hooks, MustKeepGradientMetadata) {
 
 TEST(Hooks, OnNodesMustKeepGradientMetadata) {
   const Tensor x = leaf({1, 2, 3, 4});
-  const auto backward_with = [&](const variable_list& replaced) {
+  const auto backward_with = [&](const variable_list& replacement) {
     const Tensor y = x.as_strided({2, 2}, {1, 1});
-    y.grad_fn()->add_pre_hook([=](const variable_list&) { return replaced; });
+    y.grad_fn()->add_pre_hook([=](const variable_list&) { return replacement; });
     y.sum().backward();
   };
   EXPECT_ERROR(backward_with({ones({7})}), "hook '0' has changed the size of value");
@@ -102,7 +102,7 @@ TEST(Hooks, CanBeAddedDuringBackward) {
 }
 
 TEST(Backward, RootGradientMustBeOnTheOutputsDevice) {
-  if (sim_gpus() == 0) GTEST_SKIP() << "needs a GPU";
+  if (num_gpus() == 0) GTEST_SKIP() << "needs a GPU";
   const Tensor x = ones({2}, kCUDA).requires_grad_();
   EXPECT_ERROR((x * 2).backward(ones({2})),
                "invalid gradient at index 0 - expected device cuda:0 but got cpu");

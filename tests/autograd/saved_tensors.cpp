@@ -13,13 +13,14 @@ namespace {
 
 using autograd::SavedTensorHooks;
 
+/// Hooks that save tensors as float64 and count their calls.
 struct Counter {
   int packed = 0, unpacked = 0;
   SavedTensorHooks::Pack pack() {
     return [this](const Tensor& t) -> std::any {
       ++packed;
       EXPECT_FALSE(t.requires_grad());
-      return t.to(kDouble);  // saved in another dtype
+      return t.to(kDouble);
     };
   }
   SavedTensorHooks::Unpack unpack() {
@@ -205,11 +206,11 @@ TEST(SavedTensors, KeepTheirHistoryAfterDetach) {
   expect_values(autograd::grad({first[0].sum()}, {w})[0], {48});
 }
 
-/// Whether a tensor is freed after `use` recorded a graph with it, without a backward pass.
-bool is_freed(const std::function<void(const Tensor&)>& use) {
+/// Whether a tensor is freed after `record` built a graph with it, without a backward pass.
+bool is_freed(const std::function<void(const Tensor&)>& record) {
   static float values[2];
   bool freed = false;
-  use(from_blob(values, {2}, [&freed](void*) { freed = true; }));
+  record(from_blob(values, {2}, [&freed](void*) { freed = true; }));
   return freed;
 }
 

@@ -61,6 +61,6 @@ std::vector<double> numeric_gradient(const F& f, const Tensor& x, double step = 
   return gradient;
 }
 
-inline int sim_gpus() { return cuda::device_count(); }
+inline int num_gpus() { return cuda::device_count(); }
 
 }  // namespace hearth::testing

@@ -134,7 +134,8 @@ TEST(ViewHistories, KeepRetainedGradientsAfterWritesToTheView) {
 
 TEST(AsStrided, GradientsMatchFiniteDifferences) {
   const Tensor x = leaf({0.5, -1, 2, 0.25, 1.5, -0.75}, kDouble);
-  const auto windows = [](const Tensor& t, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
+  const auto sum_of_cubes = [](const Tensor& t, IntArrayRef sizes, IntArrayRef strides,
+                               int64_t offset) {
     const Tensor v = t.as_strided(sizes, strides, offset);
     return (v * v * v).sum();
   };
@@ -146,7 +147,7 @@ TEST(AsStrided, GradientsMatchFiniteDifferences) {
                       {{1, 2, 1}, {9, 3, 7}, 2}};
   for (const auto& c : kCases) {
     x.mutable_grad().reset();
-    const auto f = [&](const Tensor& t) { return windows(t, c.sizes, c.strides, c.offset); };
+    const auto f = [&](const Tensor& t) { return sum_of_cubes(t, c.sizes, c.strides, c.offset); };
     f(x).backward();
     expect_values(x.grad(), numeric_gradient(f, x), 1e-6);
   }

@@ -95,12 +95,13 @@ TEST_F(DeterministicAlgorithms, CpuResultsDoNotDependOnThreadCount) {
   };
   const int threads = get_num_threads();
   set_num_threads(1);
-  const std::vector<Tensor> alone = sums();
+  const std::vector<Tensor> on_one_thread = sums();
   for (const int count : {2, 3, 7}) {
     set_num_threads(count);
-    const std::vector<Tensor> together = sums();
-    for (size_t i = 0; i < alone.size(); ++i)
-      EXPECT_TRUE(alone[i].equal(together[i])) << "sum " << i << " with " << count << " threads";
+    const std::vector<Tensor> on_several = sums();
+    for (size_t i = 0; i < on_one_thread.size(); ++i)
+      EXPECT_TRUE(on_one_thread[i].equal(on_several[i]))
+          << "sum " << i << " with " << count << " threads";
   }
   set_num_threads(threads);
 }

@@ -15,13 +15,13 @@
 #include "core/page_cache.h"
 #include "core/size_classes.h"
 #include "hearth/error.h"
+#include "tests/core/mebibytes.h"
 #include "tests/support/sanitizers.h"
 
 namespace hearth {
 namespace {
 
-constexpr size_t kMiB = size_t{1} << 20;
-constexpr bool kPools = !testing::kAddressSanitizer;
+constexpr bool kHasPools = !testing::kAddressSanitizer;
 
 class CpuAllocator : public ::testing::Test {
  protected:
@@ -42,11 +42,11 @@ class CpuAllocator : public ::testing::Test {
 
 TEST(SizeClasses, CoverEverySmallSizeTightly) {
   for (size_t bytes = 1; bytes <= detail::kLargestSmall; ++bytes) {
-    const int c = detail::size_class_of(bytes);
-    ASSERT_GE(detail::kClassSizes[c], bytes);
-    ASSERT_EQ(detail::kClassSizes[c] % detail::kBlockAlignment, 0u);
-    if (c > 0) {
-      ASSERT_LT(detail::kClassSizes[c - 1], bytes);
+    const int size_class = detail::size_class_of(bytes);
+    ASSERT_GE(detail::kClassSizes[size_class], bytes);
+    ASSERT_EQ(detail::kClassSizes[size_class] % detail::kBlockAlignment, 0u);
+    if (size_class > 0) {
+      ASSERT_LT(detail::kClassSizes[size_class - 1], bytes);
     }
   }
 }
@@ -121,7 +121,7 @@ int64_t page_faults() {
 }
 
 TEST_F(CpuAllocator, ReusesLargeBlocksWithoutPageFaults) {
-  if (!kPools) GTEST_SKIP() << "no pools under AddressSanitizer";
+  if (!kHasPools) GTEST_SKIP() << "no pools under AddressSanitizer";
   void* first = cpu_allocate(64 * kMiB);
   std::memset(first, 1, 64 * kMiB);
   cpu_free(first, 64 * kMiB);
@@ -145,20 +145,20 @@ TEST_F(CpuAllocator, EmptyCacheReleasesAllMemory) {
 }
 
 TEST_F(CpuAllocator, CacheIsBounded) {
-  if (!kPools) GTEST_SKIP() << "no pools under AddressSanitizer";
+  if (!kHasPools) GTEST_SKIP() << "no pools under AddressSanitizer";
   set_cpu_cache_limit(10 * kMiB);
   std::vector<void*> blocks;
   for (int i = 0; i < 5; ++i) blocks.push_back(cpu_allocate(4 * kMiB));
-  void* beyond = cpu_allocate(12 * kMiB);
+  void* above_limit = cpu_allocate(12 * kMiB);
   for (void* data : blocks) cpu_free(data, 4 * kMiB);
-  cpu_free(beyond, 12 * kMiB);
+  cpu_free(above_limit, 12 * kMiB);
   const MemoryStats stats = cpu_memory_stats();
   EXPECT_EQ(stats.cached_bytes() - before_.cached_bytes(), int64_t{8 * kMiB});
   set_cpu_cache_limit(4096 * kMiB);
 }
 
 TEST_F(CpuAllocator, EmptiesCacheBeforeFailing) {
-  if (!kPools) GTEST_SKIP() << "no pools under AddressSanitizer";
+  if (!kHasPools) GTEST_SKIP() << "no pools under AddressSanitizer";
   void* cached = cpu_allocate(8 * kMiB);
   cpu_free(cached, 8 * kMiB);
   set_cpu_memory_limit(static_cast<size_t>(before_.reserved_bytes.current) + 10 * kMiB);
@@ -180,7 +180,7 @@ void expect_out_of_memory(size_t bytes) {
   }
 }
 
-TEST_F(CpuAllocator, OutOfMemoryErrorReportsUse) {
+TEST_F(CpuAllocator, OutOfMemoryErrorReportsAllocatedMemory) {
   set_cpu_memory_limit(static_cast<size_t>(before_.reserved_bytes.current) + 4 * kMiB);
   expect_out_of_memory(5 * kMiB);
   EXPECT_EQ(cpu_memory_stats().num_ooms, before_.num_ooms + 1);
@@ -246,7 +246,7 @@ TEST_F(CpuAllocator, WorksDuringThreadExit) {
 }
 
 TEST_F(CpuAllocator, WorksInForkedChild) {
-  if (!kPools) GTEST_SKIP() << "AddressSanitizer's own allocator may hang in the child";
+  if (!kHasPools) GTEST_SKIP() << "AddressSanitizer's own allocator may hang in the child";
   std::atomic<bool> stop{false};
   std::thread busy([&] {
     while (!stop) cpu_free(cpu_allocate(100000), 100000);

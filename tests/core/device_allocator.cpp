@@ -11,14 +11,13 @@
 
 #include "hearth/error.h"
 #include "kernels/sim/sim_backend.h"
+#include "tests/core/mebibytes.h"
 
 namespace hearth {
 namespace {
 
-constexpr size_t kMiB = size_t{1} << 20;
-
 /// An allocator over a simulated GPU of 100 MiB that runs work only on demand.
-class DeviceAllocatorTest : public testing::Test {
+class DeviceAllocatorTest : public ::testing::Test {
  protected:
   void* take(size_t bytes) { return allocator.allocate(bytes, stream); }
   void free(void* data) { allocator.free(data, stream); }
@@ -76,7 +75,7 @@ TEST_F(DeviceAllocatorTest, FreeDoesNotThrowOnFailedDevice) {
         free(block);  // cannot record its event in a forked process
         std::_Exit(take(1000) == block ? 1 : 0);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
   free(block);
 }
 
@@ -86,7 +85,7 @@ TEST_F(DeviceAllocatorTest, UsesBestFitAndMergesNeighbours) {
   free(blocks[1]);
   free(blocks[4]);
   free(blocks[5]);
-  EXPECT_EQ(take(3 * kMiB / 2), blocks[1]) << "the smaller hole";
+  EXPECT_EQ(take(3 * kMiB / 2), blocks[1]) << "the smallest free range that fits";
   free(blocks[3]);
   EXPECT_EQ(take(9 * kMiB / 2), blocks[3]) << "three neighbours are one block";
   EXPECT_EQ(reserved(), int64_t(20 * kMiB));

@@ -10,7 +10,7 @@ namespace hearth {
 namespace {
 
 TEST(Dlpack, SharesMemoryBothWays) {
-  Tensor again;
+  Tensor imported;
   {
     const Tensor base = arange(12, kFloat).view({3, 4});
     const Tensor view = base.slice(0, 1).t();
@@ -19,12 +19,12 @@ TEST(Dlpack, SharesMemoryBothWays) {
     EXPECT_EQ(shared->dl_tensor.ndim, 2);
     EXPECT_EQ(shared->dl_tensor.strides[0], 1);
     EXPECT_EQ(shared->dl_tensor.strides[1], 4);
-    again = fromDLPack(shared);
+    imported = fromDLPack(shared);
     base[1][0] = 100;
   }
-  EXPECT_EQ(again.sizes(), IntArrayRef({4, 2}));
-  EXPECT_EQ(again[0][0].item<float>(), 100);
-  EXPECT_EQ(again[3][1].item<float>(), 11);
+  EXPECT_EQ(imported.sizes(), IntArrayRef({4, 2}));
+  EXPECT_EQ(imported[0][0].item<float>(), 100);
+  EXPECT_EQ(imported[3][1].item<float>(), 11);
 }
 
 TEST(Dlpack, KeepsEveryDtype) {
@@ -39,23 +39,23 @@ TEST(Dlpack, KeepsEveryDtype) {
 TEST(Dlpack, CallsTheDeleterOnce) {
   float data[] = {1, 2, 3, 4};
   int64_t sizes[] = {3};
-  static int deleted = 0;
+  static int deletions = 0;
   DLManagedTensor source{};
   source.dl_tensor = {data, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, sizes, nullptr, sizeof(float)};
-  source.deleter = [](DLManagedTensor*) { ++deleted; };
+  source.deleter = [](DLManagedTensor*) { ++deletions; };
   {
     const Tensor tensor = fromDLPack(&source);
     EXPECT_EQ(tensor[2].item<float>(), 4);
     const Tensor view = tensor.slice(0, 1);
   }
-  EXPECT_EQ(deleted, 1);
-  int own = 0;
-  fromDLPack(&source, [&](void*) { ++own; });
-  EXPECT_EQ(own, 1);
-  EXPECT_EQ(deleted, 1);
+  EXPECT_EQ(deletions, 1);
+  int own_deletions = 0;
+  fromDLPack(&source, [&](void*) { ++own_deletions; });
+  EXPECT_EQ(own_deletions, 1);
+  EXPECT_EQ(deletions, 1);
 }
 
-TEST(Dlpack, RefusesWhatHearthDoesNotHave) {
+TEST(Dlpack, RefusesUnsupportedTensors) {
   int64_t sizes[] = {1};
   float data = 0;
   DLManagedTensorVersioned source{};
@@ -85,10 +85,10 @@ TEST(Dlpack, RefusesWhatHearthDoesNotHave) {
 TEST(Dlpack, SharesMemoryOfGpus) {
   if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
   const Tensor tensor = arange(4, TensorOptions(kCUDA).dtype(kFloat));
-  const Tensor again = fromDLPack(toDLPack(tensor));
-  EXPECT_EQ(again.device(), tensor.device());
+  const Tensor imported = fromDLPack(toDLPack(tensor));
+  EXPECT_EQ(imported.device(), tensor.device());
   tensor.fill_(7);
-  EXPECT_EQ(again.sum().item<float>(), 28);
+  EXPECT_EQ(imported.sum().item<float>(), 28);
 }
 
 }  // namespace

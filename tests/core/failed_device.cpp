@@ -18,7 +18,7 @@ namespace {
 class FailingBackend final : public Backend {
  public:
   bool failed = false;
-  bool exhausted = false;
+  bool scratch_is_exhausted = false;
 
   const char* name() const override { return "CUDA"; }
   const KernelTable& kernels() const override { return working().kernels(); }
@@ -34,8 +34,8 @@ class FailingBackend final : public Backend {
   void* allocate_pinned(size_t bytes) override { return working().allocate_pinned(bytes); }
   void free_pinned(void* data) override { working().free_pinned(data); }
   StreamHandle default_stream(int device) override { return working().default_stream(device); }
-  StreamHandle create_stream(int device, int p) override {
-    return working().create_stream(device, p);
+  StreamHandle create_stream(int device, int priority) override {
+    return working().create_stream(device, priority);
   }
   bool query(int device, StreamHandle stream) override { return working().query(device, stream); }
   void synchronize(int device, StreamHandle s) override { working().synchronize(device, s); }
@@ -43,8 +43,8 @@ class FailingBackend final : public Backend {
   FaultSlot* fault_slot(int d, StreamHandle stream) override {
     return working().fault_slot(d, stream);
   }
-  EventHandle create_event(int device, bool t) override {
-    return working().create_event(device, t);
+  EventHandle create_event(int device, bool enable_timing) override {
+    return working().create_event(device, enable_timing);
   }
   void destroy_event(EventHandle event) override { working().destroy_event(event); }
   void record(EventHandle event, int device, StreamHandle stream) override {
@@ -68,13 +68,14 @@ class FailingBackend final : public Backend {
     working().set_zero(data, bytes, device, stream);
   }
   void* allocate_scratch(size_t bytes, Ctx& ctx) override {
-    return exhausted ? nullptr : working().allocate_scratch(bytes, ctx);
+    return scratch_is_exhausted ? nullptr : working().allocate_scratch(bytes, ctx);
   }
   void free_scratch(void* data, size_t bytes, Ctx& ctx) override {
     working().free_scratch(data, bytes, ctx);
   }
 
  private:
+  /// The simulated GPU, unless it has failed.
   sim::SimBackend& working() const {
     if (failed) throw Error("CUDA error: an illegal memory access was encountered");
     return sim_;
@@ -102,7 +103,7 @@ TEST(FailedDevice, ExhaustedScratchMemoryThrows) {
   FailingBackend backend;
   const StreamHandle stream = backend.default_stream(0);
   Ctx ctx(backend, kGpu, stream, backend.fault_slot(0, stream));
-  backend.exhausted = true;
+  backend.scratch_is_exhausted = true;
   EXPECT_THROW(ctx.scratch(100), OutOfMemoryError);
   EXPECT_EQ(ctx.scratch(0), nullptr);
 }
@@ -134,8 +135,8 @@ TEST(FailedDevice, AllocatorDestructorDoesNotThrow) {
   {
     DeviceAllocator allocator(backend, 0);
     void* const data = allocator.allocate(1000, first);
-    void* const kept = allocator.allocate(1000, first);
-    EXPECT_NE(kept, nullptr);
+    void* const never_freed = allocator.allocate(1000, first);
+    EXPECT_NE(never_freed, nullptr);
     allocator.record_stream(data, second);
     allocator.free(data, first);
     backend.failed = true;

@@ -1,4 +1,4 @@
-// A limit on the address space, as by `ulimit -v`, under which oneDNN itself crashes.
+// Ops under a limit on the address space, as set by `ulimit -v`, which would crash oneDNN.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,22 +15,22 @@ namespace {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-/// Limits the process to `more` bytes of further address space.
-void limit_memory(size_t more) {
+/// Limits further growth of the address space to this number of bytes.
+void limit_growth(size_t max_growth) {
   size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
-  const rlim_t bytes = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + more;
+  const rlim_t bytes = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + max_growth;
   const rlimit limit{bytes, RLIM_INFINITY};
   setrlimit(RLIMIT_AS, &limit);
 }
 
 /// Exits with 0 after the computation, with 1 on an out-of-memory error.
 template <class Compute>
-void compute_within(size_t more, const Compute& compute) {
+void compute_within(size_t max_growth, const Compute& compute) {
   set_num_threads(1);
   const Tensor matrix = rand({700, 700}), image = rand({8, 8, 28, 28});
   const Tensor filter = rand({16, 8, 3, 3}), half = rand({300, 300}).to(kBFloat16);
-  limit_memory(more);
+  limit_growth(max_growth);
   try {
     compute(matrix, image, filter, half);
   } catch (const OutOfMemoryError&) {

@@ -63,9 +63,9 @@ TEST(Mt19937, ResumesFromState) {
 }
 
 template <class T>
-T read(const Mt19937::StateBytes& bytes, size_t at) {
+T read(const Mt19937::StateBytes& bytes, size_t offset) {
   T value;
-  std::memcpy(&value, bytes.data() + at, sizeof(value));
+  std::memcpy(&value, bytes.data() + offset, sizeof(value));
   return value;
 }
 
@@ -75,11 +75,11 @@ TEST(Mt19937, StateHasPyTorchLayout) {
   for (int i = 0; i < 3; ++i) generator.normal();
   const Mt19937::StateBytes bytes = generator.state();
   EXPECT_EQ(read<uint64_t>(bytes, 0), 42u);
-  EXPECT_EQ(read<int32_t>(bytes, 8), 617);   // left
-  EXPECT_EQ(read<int32_t>(bytes, 12), 1);    // seeded
-  EXPECT_EQ(read<uint64_t>(bytes, 16), 8u);  // next
-  EXPECT_NEAR(read<double>(bytes, 5024), 0.23033303, 1e-8);
-  EXPECT_EQ(read<int32_t>(bytes, 5040), 1);
+  EXPECT_EQ(read<int32_t>(bytes, 8), 617);                   // left
+  EXPECT_EQ(read<int32_t>(bytes, 12), 1);                    // seeded
+  EXPECT_EQ(read<uint64_t>(bytes, 16), 8u);                  // next
+  EXPECT_NEAR(read<double>(bytes, 5024), 0.23033303, 1e-8);  // normal_y
+  EXPECT_EQ(read<int32_t>(bytes, 5040), 1);                  // normal_is_valid
 }
 
 TEST(Mt19937, RejectsInvalidState) {

@@ -16,11 +16,11 @@ struct Notes final : Observer {
   }
   void end(const ObservedCall& call) override {
     --depth;
-    results += int(call.outputs.size());
+    num_results += int(call.outputs.size());
   }
   std::vector<std::string> lines;
   size_t depth = 0;
-  int results = 0;
+  int num_results = 0;
 };
 
 TEST(Observer, SeesOpsAndTheirNestedCalls) {
@@ -41,7 +41,7 @@ TEST(Observer, SeesOpsAndTheirNestedCalls) {
       "add(alpha=2)",
   };
   EXPECT_EQ(notes.lines, expected);
-  EXPECT_EQ(notes.results, 6);
+  EXPECT_EQ(notes.num_results, 6);
   EXPECT_EQ(notes.depth, 0u);
 }
 
@@ -82,8 +82,8 @@ TEST(Records, HaveDistinctNames) {
     names.push_back(full_name(*op->info) + " " + (node ? node : ""));
   }
   std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  EXPECT_TRUE(twice == names.end()) << *twice;
+  const auto duplicate = std::adjacent_find(names.begin(), names.end());
+  EXPECT_TRUE(duplicate == names.end()) << *duplicate;
 }
 
 }  // namespace

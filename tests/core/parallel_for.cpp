@@ -77,14 +77,14 @@ TEST_F(ParallelFor, ChunksDoNotDependOnTheNumberOfThreads) {
   for (const auto& [count, grain] : std::vector<std::pair<int64_t, int64_t>>{
            {7, 1}, {1000, 1}, {1001, 100}, {100'000, 32'768}, {10'000'019, 32'768}}) {
     set_num_threads(1);
-    const auto alone = chunks_of(-3, count - 3, grain);
+    const auto serial_chunks = chunks_of(-3, count - 3, grain);
     for (const int threads : {2, 3, 7}) {
       set_num_threads(threads);
-      EXPECT_EQ(chunks_of(-3, count - 3, grain), alone) << count << " by " << grain;
+      EXPECT_EQ(chunks_of(-3, count - 3, grain), serial_chunks) << count << " by " << grain;
     }
     parallel_for(0, 2, 1, [&, n = count, g = grain](int64_t b, int64_t) {
       if (b == 0) {
-        EXPECT_EQ(chunks_of(-3, n - 3, g), alone);
+        EXPECT_EQ(chunks_of(-3, n - 3, g), serial_chunks);
       }
     });
   }
@@ -95,15 +95,15 @@ TEST_F(ParallelFor, ConcurrentTasksHaveDifferentSlots) {
   const int slots = task_slots(kTasks);
   EXPECT_EQ(slots, 4);
   std::vector<std::atomic<int>> users(static_cast<size_t>(slots));
-  std::atomic<int> shared{0}, done{0};
+  std::atomic<int> collisions{0}, done{0};
   parallel_tasks(kTasks, slots, [&](int64_t, int slot) {
     ASSERT_LT(slot, slots);
-    if (users[static_cast<size_t>(slot)]++ > 0) ++shared;
+    if (users[static_cast<size_t>(slot)]++ > 0) ++collisions;
     std::this_thread::yield();
     --users[static_cast<size_t>(slot)];
     ++done;
   });
-  EXPECT_EQ(shared, 0);
+  EXPECT_EQ(collisions, 0);
   EXPECT_EQ(done, kTasks);
 }
 

@@ -18,6 +18,7 @@
 #include "kernels/sim/sim_backend.h"
 #include "seam/gather.h"
 #include "seam/range.h"
+#include "tests/core/mebibytes.h"
 #include "tests/support/throws.h"
 
 namespace hearth {
@@ -26,8 +27,6 @@ namespace {
 using hearth::testing::error_of;
 using sim::SimBackend;
 using std::chrono::milliseconds;
-
-constexpr size_t kMiB = size_t{1} << 20;
 
 sim::Config config(bool lazy = false, size_t memory = 64 * kMiB) { return {2, memory, lazy}; }
 
@@ -144,13 +143,13 @@ TEST_F(LazySimTest, QueryMakesProgress) {
 
 TEST_F(LazySimTest, DestructorDropsPendingWork) {
   auto held = std::make_shared<int>(1);
-  std::weak_ptr<int> seen = held;
+  std::weak_ptr<int> observer = held;
   {
     SimBackend other(config(true));
     stream_of(other.default_stream(0)).submit([kept = std::move(held)] { ADD_FAILURE() << *kept; });
-    EXPECT_FALSE(seen.expired());
+    EXPECT_FALSE(observer.expired());
   }
-  EXPECT_TRUE(seen.expired());
+  EXPECT_TRUE(observer.expired());
 }
 
 TEST_F(SimTest, StopReleasesWaitingThreads) {
@@ -175,14 +174,14 @@ TEST_F(SimTest, StoppedDeviceThrows) {
   const EventHandle event = backend.create_event(0, false);
   backend.stop();
   backend.synchronize(0, stream);  // nothing to wait for
-  const std::string why = "the process is ending";
+  const std::string reason = "the process is ending";
   int host = 0;
-  EXPECT_ERROR(backend.copy(&host, data, sizeof host, CopyKind::kDeviceToHost, 0, stream), why);
+  EXPECT_ERROR(backend.copy(&host, data, sizeof host, CopyKind::kDeviceToHost, 0, stream), reason);
   backend.copy(pinned, data, sizeof host, CopyKind::kDeviceToHost, 0, stream);
-  EXPECT_ERROR(backend.synchronize(0, stream), why);
-  EXPECT_ERROR(backend.synchronize_device(0), why);
+  EXPECT_ERROR(backend.synchronize(0, stream), reason);
+  EXPECT_ERROR(backend.synchronize_device(0), reason);
   backend.record(event, 0, stream);
-  EXPECT_ERROR(backend.synchronize(event), why);
+  EXPECT_ERROR(backend.synchronize(event), reason);
   backend.destroy_event(event);
 }
 
@@ -212,14 +211,14 @@ TEST_F(SimTest, EventsOrderStreamsAndMeasureTime) {
 TEST_F(SimTest, PeerCopiesMoveDataBetweenDevices) {
   const int host[] = {1, 2, 3};
   to_device(host, sizeof host);
-  void* const there = backend.allocate(1, 4096);
-  backend.copy_peer(there, 1, data, 0, sizeof host, stream);
+  void* const peer_data = backend.allocate(1, 4096);
+  backend.copy_peer(peer_data, 1, data, 0, sizeof host, stream);
   backend.synchronize(0, stream);
   int back[3] = {};
-  backend.copy(back, there, sizeof back, CopyKind::kDeviceToHost, 1, backend.default_stream(1));
+  backend.copy(back, peer_data, sizeof back, CopyKind::kDeviceToHost, 1, backend.default_stream(1));
   EXPECT_TRUE(std::ranges::equal(host, back));
-  backend.set_zero(there, 8, 1, backend.default_stream(1));
-  backend.copy(back, there, sizeof back, CopyKind::kDeviceToHost, 1, backend.default_stream(1));
+  backend.set_zero(peer_data, 8, 1, backend.default_stream(1));
+  backend.copy(back, peer_data, sizeof back, CopyKind::kDeviceToHost, 1, backend.default_stream(1));
   EXPECT_TRUE(std::ranges::equal(std::vector{0, 0, 3}, back));
 }
 

@@ -9,11 +9,10 @@
 
 #include "hearth/cuda.h"
 #include "hearth/error.h"
+#include "tests/core/mebibytes.h"
 
 namespace hearth {
 namespace {
-
-constexpr size_t kMiB = size_t{1} << 20;
 
 /// Restores the simulator's variables after a test.
 class SimConfig : public ::testing::Test {

@@ -16,6 +16,7 @@
 #include "kernels/sim/sim_backend.h"
 #include "seam/gather.h"
 #include "seam/range.h"
+#include "tests/core/mebibytes.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/throws.h"
 
@@ -23,8 +24,6 @@ namespace hearth {
 namespace {
 
 using sim::SimBackend;
-
-constexpr size_t kMiB = size_t{1} << 20;
 
 class SimScratch : public ::testing::Test {
  protected:
@@ -140,10 +139,10 @@ class BrokenBackend final : public Backend {
   void copy(void*, const void*, size_t, CopyKind, int, StreamHandle) override {}
   void copy_peer(void*, int, const void*, int, size_t, StreamHandle) override {}
   void set_zero(void*, size_t, int, StreamHandle) override {}
-  void* allocate_scratch(size_t, Ctx&) override { return has_one ? &has_one : nullptr; }
+  void* allocate_scratch(size_t, Ctx&) override { return has_scratch ? &has_scratch : nullptr; }
   void free_scratch(void*, size_t, Ctx&) override { throw Error("the device is lost"); }
 
-  bool has_one = true;
+  bool has_scratch = true;
 };
 
 TEST(CtxScratch, ThrowsInsteadOfReturningNull) {
@@ -151,7 +150,7 @@ TEST(CtxScratch, ThrowsInsteadOfReturningNull) {
   Ctx ctx(backend, Device("cuda:0"), nullptr, nullptr);
   EXPECT_EQ(ctx.scratch(0), nullptr);
   EXPECT_NE(ctx.scratch(1), nullptr);
-  backend.has_one = false;
+  backend.has_scratch = false;
   EXPECT_THROW(ctx.scratch(1), OutOfMemoryError);
 }
 

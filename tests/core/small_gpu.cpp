@@ -4,12 +4,11 @@
 #include "core/device_allocator.h"
 #include "hearth/error.h"
 #include "kernels/sim/sim_backend.h"
+#include "tests/core/mebibytes.h"
 #include "tests/support/throws.h"
 
 namespace hearth {
 namespace {
-
-constexpr size_t kMiB = size_t{1} << 20;
 
 class SmallGpu : public ::testing::Test {
  protected:
@@ -21,7 +20,7 @@ class SmallGpu : public ::testing::Test {
 };
 
 TEST_F(SmallGpu, AllocatesUpToItsCapacity) {
-  void* const first = take(5 * kMiB);  // a part of 20 MiB on larger devices
+  void* const first = take(5 * kMiB);  // larger devices allocate a segment of 20 MiB for it
   void* const second = take(5 * kMiB);
   void* const third = take(6 * kMiB);
   EXPECT_EQ(allocator.stats().allocated_bytes.current, int64_t(16 * kMiB));

@@ -23,7 +23,7 @@ using testing::error_of;
 using testing::is_real_gpu;
 using testing::last_gpu;
 
-/// Tests that need a device, simulated or real. `last_` is the last of them.
+/// Tests that need a GPU, simulated or real. `last_` is the one with the highest index.
 class CudaApi : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -35,7 +35,7 @@ class CudaApi : public ::testing::Test {
   int last_index_ = 0;
 };
 
-/// Tests that need two devices.
+/// Tests that need two GPUs.
 class TwoGpus : public CudaApi {
  protected:
   void SetUp() override {

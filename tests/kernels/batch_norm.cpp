@@ -36,24 +36,24 @@ const std::vector<Case> kCases = {
     {{70, 2, 2000}, {}},
 };
 
-/// Batch statistics in double; elements are in row-major order.
+/// Batch statistics in double; elements are in row-major order. Each channel has `count`.
 struct Reference {
-  int64_t channels, plane, count;
+  int64_t channels, plane_size, count;
   Doubles x, mean, var;
-  int64_t channel(int64_t i) const { return i / plane % channels; }
+  int64_t channel(int64_t i) const { return i / plane_size % channels; }
 
   template <class T>
-  explicit Reference(const Guarded<T>& in) : channels(in.view().sizes[1]), plane(1) {
-    for (int d = 2; d < in.view().dim; ++d) plane *= in.view().sizes[d];
+  explicit Reference(const Guarded<T>& in) : channels(in.view().sizes[1]), plane_size(1) {
+    for (int d = 2; d < in.view().dim; ++d) plane_size *= in.view().sizes[d];
     count = in.numel() / channels;
     x.resize(size_t(in.numel()));
     for (int64_t i = 0; i < in.numel(); ++i) x[size_t(i)] = double(in[i]);
     mean = per_channel([&](int64_t i) { return x[size_t(i)]; });
     for (double& m : mean) m /= double(count);
-    var = per_channel([&](int64_t i) { return std::pow(distance(i), 2); });
+    var = per_channel([&](int64_t i) { return std::pow(deviation(i), 2); });
     for (double& v : var) v /= double(count);
   }
-  double distance(int64_t i) const { return x[size_t(i)] - mean[size_t(channel(i))]; }
+  double deviation(int64_t i) const { return x[size_t(i)] - mean[size_t(channel(i))]; }
   template <class F>
   Doubles per_channel(const F& f) const {
     Doubles result(size_t(channels), 0);
@@ -84,13 +84,13 @@ constexpr double tolerance = std::is_same_v<T, double>  ? 1e-12
                                                         : 1.6e-2;
 
 template <class T>
-void expect_near(const Guarded<T>& got, const Doubles& expected, const char* what,
+void expect_near(const Guarded<T>& got, const Doubles& expected, const char* name,
                  double scale = 1) {
   for (int64_t i = 0; i < got.numel(); ++i) {
     const double e = expected[size_t(i)];
-    ASSERT_NEAR(double(got[i]), e, tolerance<T> * (scale + std::fabs(e))) << what << ' ' << i;
+    ASSERT_NEAR(double(got[i]), e, tolerance<T> * (scale + std::fabs(e))) << name << ' ' << i;
   }
-  ASSERT_TRUE(got.intact()) << what;
+  ASSERT_TRUE(got.intact()) << name;
 }
 
 /// The per-channel tensors of one case, in type P.
@@ -224,7 +224,7 @@ TEST(BatchNorm, SupportsMissingOptionalTensors) {
   const Reference ref(in);
   for (int64_t i = 0; i < in.numel(); ++i) {
     const size_t k = size_t(ref.channel(i));
-    EXPECT_NEAR(out[i], ref.distance(i) / std::sqrt(ref.var[k] + 1e-5), 1e-5);
+    EXPECT_NEAR(out[i], ref.deviation(i) / std::sqrt(ref.var[k] + 1e-5), 1e-5);
   }
   // The gradient of a sum of normalised numbers is zero.
   for (int64_t i = 0; i < out.numel(); ++i) out[i] = 1;
@@ -284,17 +284,17 @@ TEST(BatchNorm, EmptyBatchGradientsAreZero) {
 }
 
 TEST(BatchNorm, ResultsDoNotDependOnThreadCount) {
-  const int before = get_num_threads();
+  const int former = get_num_threads();
   for (const Case& c : {Case{{20, 6, 5000}, {}}, Case{{20, 6, 5000}, {30000, 1, 6}}}) {
-    Guarded<float> in(c.sizes, c.strides), one(c.sizes), many(c.sizes);
+    Guarded<float> in(c.sizes, c.strides), on_one_thread(c.sizes), on_several(c.sizes);
     fill(in, 4);
     set_num_threads(1);
-    run_on_cpu(BatchNormParams{.in = in.view(), .out = one.view()});
+    run_on_cpu(BatchNormParams{.in = in.view(), .out = on_one_thread.view()});
     set_num_threads(5);
-    run_on_cpu(BatchNormParams{.in = in.view(), .out = many.view()});
-    for (int64_t i = 0; i < in.numel(); ++i) ASSERT_EQ(one[i], many[i]);
+    run_on_cpu(BatchNormParams{.in = in.view(), .out = on_several.view()});
+    for (int64_t i = 0; i < in.numel(); ++i) ASSERT_EQ(on_one_thread[i], on_several[i]);
   }
-  set_num_threads(before);
+  set_num_threads(former);
 }
 
 }  // namespace

@@ -20,10 +20,10 @@ template <class T>
 void expect_concatenated(const CatParams& params) {
   for (int64_t i = 0; i < params.out.numel; ++i) {
     std::vector<int64_t> position = testing::coordinates(params.out, i);
-    int64_t& along = position[size_t(params.dim)];
+    int64_t& coordinate = position[size_t(params.dim)];
     size_t input = 0;
-    while (along >= params.in[input].sizes[params.dim])
-      along -= params.in[input++].sizes[params.dim];
+    while (coordinate >= params.in[input].sizes[params.dim])
+      coordinate -= params.in[input++].sizes[params.dim];
     ASSERT_EQ(at<T>(params.out, i), at<T>(params.in[input], std::span(position))) << i;
   }
 }

@@ -60,9 +60,9 @@ TEST(Dropout, MatchesPyTorch) {
 template <class T>
 void expect_dropout(Mt19937* mt, double tolerance) {
   auto values = one_to<T>(1000);
-  for (int doubled = 0; doubled < 4; ++doubled) {
-    const auto again = values;
-    values.insert(values.end(), again.begin(), again.end());
+  for (int doublings = 0; doublings < 4; ++doublings) {
+    const auto copy = values;
+    values.insert(values.end(), copy.begin(), copy.end());
   }
   for (const double p : {0.0, 0.1, 0.5, 0.9, 1.0}) {
     const auto [out, mask] = dropout(values, p, mt);

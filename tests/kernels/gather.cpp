@@ -35,8 +35,8 @@ template <class T>
 void expect_gathered(const GatherParams& p) {
   for (int64_t i = 0; i < p.index.numel; ++i) {
     const int64_t index = p.index.dtype == kInt ? at<int32_t>(p.index, i) : at<int64_t>(p.index, i);
-    const auto from = with_coordinate(testing::coordinates(p.index, i), p.dim, index);
-    ASSERT_EQ(at<T>(p.out, i), at<T>(p.in, std::span(from))) << i;
+    const auto source = with_coordinate(testing::coordinates(p.index, i), p.dim, index);
+    ASSERT_EQ(at<T>(p.out, i), at<T>(p.in, std::span(source))) << i;
   }
 }
 
@@ -127,8 +127,8 @@ std::vector<T> scattered(const std::vector<T>& start, const View& out, const Vie
   std::vector<T> result = start;
   for (int64_t i = 0; i < index.numel; ++i) {
     const auto position = testing::coordinates(index, i);
-    const auto to = with_coordinate(position, dim, at<int64_t>(index, i));
-    const auto offset = static_cast<size_t>(&at<T>(out, std::span(to)) - out.as<T>());
+    const auto target = with_coordinate(position, dim, at<int64_t>(index, i));
+    const auto offset = static_cast<size_t>(&at<T>(out, std::span(target)) - out.as<T>());
     const T value = at<T>(src, std::span(position));
     if constexpr (std::is_same_v<T, bool>)
       result[offset] = result[offset] || value;

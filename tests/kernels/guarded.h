@@ -19,14 +19,14 @@ class Guarded {
     view_.dtype = dtype_of<T>;
     view_.dim = int8_t(sizes.size());
     view_.numel = 1;
-    int64_t last = 0;
+    int64_t last_offset = 0;
     for (size_t d = 0; d < sizes.size(); ++d) {
       view_.sizes[d] = sizes[d];
       view_.strides[d] = strides[d];
       view_.numel *= sizes[d];
-      last += (sizes[d] - 1) * strides[d];
+      last_offset += (sizes[d] - 1) * strides[d];
     }
-    const size_t span = view_.numel > 0 ? size_t(last + 1) : 0;
+    const size_t span = view_.numel > 0 ? size_t(last_offset + 1) : 0;
     bytes_.assign(span * sizeof(T) + 2 * kGuard, kFill);
     view_.data = span > 0 ? bytes_.data() + kGuard : nullptr;  // as in an empty tensor
   }
@@ -35,8 +35,8 @@ class Guarded {
 
   static std::vector<int64_t> contiguous(const std::vector<int64_t>& sizes) {
     std::vector<int64_t> strides(sizes.size());
-    int64_t next = 1;
-    for (size_t d = sizes.size(); d-- > 0; next *= sizes[d]) strides[d] = next;
+    int64_t stride = 1;
+    for (size_t d = sizes.size(); d-- > 0; stride *= sizes[d]) strides[d] = stride;
     return strides;
   }
 
@@ -56,11 +56,11 @@ class Guarded {
 
   /// Whether all guard bytes are unchanged.
   bool intact() const {
-    std::vector<unsigned char> reached(bytes_.size(), 0);
+    std::vector<unsigned char> is_element(bytes_.size(), 0);
     for (int64_t i = 0; i < numel(); ++i)
-      std::memset(reached.data() + kGuard + size_t(offset(i)) * sizeof(T), 1, sizeof(T));
+      std::memset(is_element.data() + kGuard + size_t(offset(i)) * sizeof(T), 1, sizeof(T));
     for (size_t b = 0; b < bytes_.size(); ++b)
-      if (!reached[b] && bytes_[b] != kFill) return false;
+      if (!is_element[b] && bytes_[b] != kFill) return false;
     return true;
   }
 

@@ -22,16 +22,16 @@ using Sizes = std::vector<int64_t>;
 /// A tensor that is indexed in some of its dimensions by index tensors of one shape.
 template <class T>
 struct Case {
-  Sizes self_sizes, shape;
+  Sizes self_sizes, index_shape;
   std::vector<int> dims;
   Buffer<T> self;
   View self_view;
   std::vector<std::unique_ptr<Buffer<int64_t>>> index_buffers;
   std::vector<View> indices;
 
-  Case(const Sizes& sizes, const std::vector<int>& indexed, const Sizes& index_shape)
+  Case(const Sizes& sizes, const std::vector<int>& indexed, const Sizes& shape)
       : self_sizes(sizes),
-        shape(index_shape),
+        index_shape(shape),
         dims(indexed),
         self(small_numbers<T>(size_t(testing::product(sizes)))),
         self_view(self.view(sizes)),
@@ -50,30 +50,35 @@ struct Case {
     return static_cast<int64_t>(state_ >> 8) % (2 * size) - size;
   }
 
-  bool adjacent() const { return dims.back() - dims.front() + 1 == static_cast<int>(dims.size()); }
-  size_t shape_position() const { return adjacent() ? size_t(dims.front()) : 0; }
+  bool are_dims_adjacent() const {
+    return dims.back() - dims.front() + 1 == static_cast<int>(dims.size());
+  }
+  /// The dimension of the result at which index_shape begins.
+  size_t index_dim() const { return are_dims_adjacent() ? size_t(dims.front()) : 0; }
 
   Sizes result_sizes() const {
     Sizes result;
     for (size_t d = 0; d < self_sizes.size(); ++d)
       if (std::find(dims.begin(), dims.end(), int(d)) == dims.end())
         result.push_back(self_sizes[d]);
-    result.insert(result.begin() + std::ptrdiff_t(shape_position()), shape.begin(), shape.end());
+    result.insert(result.begin() + std::ptrdiff_t(index_dim()), index_shape.begin(),
+                  index_shape.end());
     return result;
   }
 
   /// The position in self that corresponds to a position in the result.
   Sizes self_position(const Sizes& position) const {
-    const size_t first = shape_position(), last = first + shape.size();
+    const size_t first = index_dim(), last = first + index_shape.size();
     Sizes result;
-    size_t kept = 0, used = 0;
+    size_t result_dim = 0, num_used = 0;
     for (size_t d = 0; d < self_sizes.size(); ++d) {
       if (std::find(dims.begin(), dims.end(), int(d)) == dims.end()) {
-        if (kept == first) kept = last;
-        result.push_back(position[kept++]);
+        if (result_dim == first) result_dim = last;
+        result.push_back(position[result_dim++]);
       } else {
-        const View& index = indices[size_t(dims[used++])];
-        const int64_t value = at<int64_t>(index, std::span(position).subspan(first, shape.size()));
+        const View& index = indices[size_t(dims[num_used++])];
+        const int64_t value =
+            at<int64_t>(index, std::span(position).subspan(first, index_shape.size()));
         result.push_back(value < 0 ? value + self_sizes[d] : value);
       }
     }
@@ -118,17 +123,20 @@ void check_put(const Sizes& sizes, const std::vector<int>& dims, const Sizes& sh
   Case<T> c(sizes, dims, shape);
   const Sizes result_sizes = c.result_sizes();
   Buffer<T> values(small_numbers<T>(size_t(testing::product(result_sizes)), 9));
-  const View list = broadcast_values ? values.view(result_sizes, Sizes(result_sizes.size(), 0))
-                                     : values.view(result_sizes);
+  const View values_view = broadcast_values
+                               ? values.view(result_sizes, Sizes(result_sizes.size(), 0))
+                               : values.view(result_sizes);
   std::vector<T> expected = c.self.values();
-  for (int64_t i = 0; i < list.numel; ++i) {
-    const Sizes position = c.self_position(testing::coordinates(list, i));
+  for (int64_t i = 0; i < values_view.numel; ++i) {
+    const Sizes position = c.self_position(testing::coordinates(values_view, i));
     const auto offset =
         static_cast<size_t>(&at<T>(c.self_view, std::span(position)) - c.self.data());
-    expected[offset] = accumulate ? sum_of<T>(expected[offset], at<T>(list, i)) : at<T>(list, i);
+    expected[offset] =
+        accumulate ? sum_of<T>(expected[offset], at<T>(values_view, i)) : at<T>(values_view, i);
   }
   KernelContext context;
-  cpu::run(IndexPutParams{index_layout(c.self_view, c.indices), list, accumulate}, context.ctx);
+  cpu::run(IndexPutParams{index_layout(c.self_view, c.indices), values_view, accumulate},
+           context.ctx);
   EXPECT_EQ(c.self.values(), expected);
   EXPECT_FALSE(context.has_fault());
   EXPECT_TRUE(c.self.guards_intact());
@@ -210,7 +218,7 @@ TEST(Index, EmptyIndicesDoNothing) {
   check_put<float>({3, 4}, {0}, {0}, true);
 }
 
-/// Runs both kernels with one index out of range.
+/// Checks that index and index_put_ report an index out of range; index_put_ must write nothing.
 void expect_fault(int64_t bad) {
   Buffer<float> self(12, 1), out(6), values(6, 5);
   Buffer<int64_t> index({0, bad});

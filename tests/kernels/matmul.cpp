@@ -23,21 +23,21 @@ using testing::Buffer;
 using testing::KernelContext;
 using testing::small_numbers;
 
-enum class Layout { kPlain, kTransposed, kSpread, kBroadcastRows, kBroadcastBatch };
-constexpr Layout kLayouts[] = {Layout::kPlain, Layout::kTransposed, Layout::kSpread,
+enum class Layout { kContiguous, kTransposed, kWithGaps, kBroadcastRows, kBroadcastBatch };
+constexpr Layout kLayouts[] = {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps,
                                Layout::kBroadcastRows, Layout::kBroadcastBatch};
 
 std::vector<int64_t> strides_of(Layout layout, int64_t rows, int64_t columns) {
   switch (layout) {
     case Layout::kTransposed: return {rows * columns, 1, rows};
-    case Layout::kSpread: return {rows * columns * 6, columns * 3, 2};
+    case Layout::kWithGaps: return {rows * columns * 6, columns * 3, 2};
     case Layout::kBroadcastRows: return {columns, 0, 1};
     case Layout::kBroadcastBatch: return {0, columns, 1};
     default: return {rows * columns, columns, 1};
   }
 }
 
-/// A batch of matrices in some layout.
+/// A batch of matrices in a layout, with random elements.
 template <class T>
 struct Matrices {
   Buffer<T> buffer;
@@ -109,7 +109,7 @@ template <class T>
 void check_layouts(int64_t batch, int64_t m, int64_t n, int64_t k) {
   for (Layout la : kLayouts)
     for (Layout lb : kLayouts)
-      for (Layout lo : {Layout::kPlain, Layout::kTransposed, Layout::kSpread}) {
+      for (Layout lo : {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps}) {
         Matrices<T> a(la, batch, m, k, 1), b(lb, batch, k, n, 2), out(lo, batch, m, n, 3);
         const MatmulParams params{a.view, b.view, View(), out.view};
         const std::vector<T> expected = reference<T>(params);
@@ -138,8 +138,8 @@ TYPED_TEST(MatmulTest, AddsABroadcastAddend) {
   for (const auto& c_strides :
        std::vector<std::vector<int64_t>>{{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {99, 11, 1}}) {
     for (int64_t k : {0, 1, 13, 50}) {
-      Matrices<TypeParam> a(Layout::kPlain, 2, 9, k, 1), b(Layout::kPlain, 2, k, 11, 2);
-      Matrices<TypeParam> out(Layout::kSpread, 2, 9, 11, 3);
+      Matrices<TypeParam> a(Layout::kContiguous, 2, 9, k, 1), b(Layout::kContiguous, 2, k, 11, 2);
+      Matrices<TypeParam> out(Layout::kWithGaps, 2, 9, 11, 3);
       Buffer<TypeParam> addend(small_numbers<TypeParam>(2 * 9 * 11, 4));
       const MatmulParams params{a.view, b.view, addend.view({2, 9, 11}, c_strides), out.view, 2, 3};
       const std::vector<TypeParam> expected = reference<TypeParam>(params);
@@ -151,7 +151,7 @@ TYPED_TEST(MatmulTest, AddsABroadcastAddend) {
 }
 
 TYPED_TEST(MatmulTest, AddendMayAliasTheResult) {
-  Matrices<TypeParam> a(Layout::kPlain, 1, 9, 30, 1), b(Layout::kPlain, 1, 30, 11, 2);
+  Matrices<TypeParam> a(Layout::kContiguous, 1, 9, 30, 1), b(Layout::kContiguous, 1, 30, 11, 2);
   Matrices<TypeParam> out(Layout::kTransposed, 1, 9, 11, 3);
   const MatmulParams params{a.view, b.view, out.view, out.view, 1, 2};
   const std::vector<TypeParam> expected = reference<TypeParam>(params);
@@ -161,8 +161,8 @@ TYPED_TEST(MatmulTest, AddendMayAliasTheResult) {
 }
 
 TYPED_TEST(MatmulTest, EmptyInnerDimensionGivesZeros) {
-  Matrices<TypeParam> a(Layout::kPlain, 1, 3, 0, 1), b(Layout::kPlain, 1, 0, 4, 2);
-  Matrices<TypeParam> out(Layout::kPlain, 1, 3, 4, 3);
+  Matrices<TypeParam> a(Layout::kContiguous, 1, 3, 0, 1), b(Layout::kContiguous, 1, 0, 4, 2);
+  Matrices<TypeParam> out(Layout::kContiguous, 1, 3, 4, 3);
   KernelContext context;
   cpu::run(MatmulParams{a.view, b.view, View(), out.view}, context.ctx);
   EXPECT_TRUE(equal(out.view, std::vector<TypeParam>(12, TypeParam(0))));
@@ -170,8 +170,8 @@ TYPED_TEST(MatmulTest, EmptyInnerDimensionGivesZeros) {
 
 TYPED_TEST(MatmulTest, WritesNothingToEmptyResults) {
   for (const auto& [m, n] : {std::pair{0, 4}, std::pair{4, 0}, std::pair{0, 0}}) {
-    Matrices<TypeParam> a(Layout::kPlain, 1, m, 5, 1), b(Layout::kPlain, 1, 5, n, 2),
-        out(Layout::kPlain, 1, m, n, 3);
+    Matrices<TypeParam> a(Layout::kContiguous, 1, m, 5, 1), b(Layout::kContiguous, 1, 5, n, 2),
+        out(Layout::kContiguous, 1, m, n, 3);
     KernelContext context;
     cpu::run(MatmulParams{a.view, b.view, View(), out.view}, context.ctx);
     EXPECT_TRUE(out.buffer.guards_intact());
@@ -188,7 +188,7 @@ TYPED_TEST(FloatMatmulTest, IgnoresNanInTheAddendIfBetaIsZero) {
   for (const auto& [m, n, k] :
        {std::tuple{2, 2, 2}, std::tuple{1, 50, 20}, std::tuple{50, 1, 20}, std::tuple{1, 1, 99},
         std::tuple{10, 10, 10}, std::tuple{40, 40, 40}}) {
-    Matrices<TypeParam> a(Layout::kPlain, 1, m, k, 1), b(Layout::kPlain, 1, k, n, 2);
+    Matrices<TypeParam> a(Layout::kContiguous, 1, m, k, 1), b(Layout::kContiguous, 1, k, n, 2);
     Buffer<TypeParam> c(size_t(m * n), nan), out(size_t(m * n), nan);
     MatmulParams params{a.view, b.view, View(), out.view({1, m, n})};
     const std::vector<TypeParam> expected = reference<TypeParam>(params);
@@ -264,11 +264,12 @@ TEST(Matmul, ResultsDoNotDependOnThreadCount) {
 }
 
 TEST(OneDnn, MatmulPrimitiveSupportsStridesAndBroadcastBatches) {
-  for (Layout la : {Layout::kPlain, Layout::kTransposed, Layout::kBroadcastBatch})
-    for (Layout lb : {Layout::kPlain, Layout::kTransposed, Layout::kBroadcastBatch}) {
+  for (Layout la : {Layout::kContiguous, Layout::kTransposed, Layout::kBroadcastBatch})
+    for (Layout lb : {Layout::kContiguous, Layout::kTransposed, Layout::kBroadcastBatch}) {
       if (la == lb && la == Layout::kBroadcastBatch)
         continue;  // no operand would have the batch size
-      Matrices<float> a(la, 3, 20, 30, 1), b(lb, 3, 30, 10, 2), out(Layout::kPlain, 3, 20, 10, 3);
+      Matrices<float> a(la, 3, 20, 30, 1), b(lb, 3, 30, 10, 2),
+          out(Layout::kContiguous, 3, 20, 10, 3);
       for (double beta : {0, 3}) {
         const std::vector<float> expected =
             reference<float>({a.view, b.view, out.view, out.view, 1, beta});

@@ -42,22 +42,22 @@ const std::vector<MinmaxCase> kMinmaxCases = {
 };
 
 template <class T>
-double number(T value) {
+double widened(T value) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
     return float(value);
   else
     return double(value);
 }
 
-/// The row-major index of the element at position i along `dim` for output o.
-int64_t element(const MinmaxCase& c, int64_t o, int64_t i) {
+/// The row-major index of element i of the slice along `dim` that is reduced to output o.
+int64_t element_index(const MinmaxCase& c, int64_t o, int64_t i) {
   int64_t inner = 1;
   for (size_t d = size_t(c.dim) + 1; d < c.sizes.size(); ++d) inner *= c.sizes[d];
   return (o / inner * c.sizes[size_t(c.dim)] + i) * inner + o % inner;
 }
 
 template <class T>
-void expect_best(const MinmaxCase& c, const Guarded<T>& in, bool largest) {
+void expect_minmax(const MinmaxCase& c, const Guarded<T>& in, bool largest) {
   Sizes out_sizes = c.sizes;
   out_sizes[size_t(c.dim)] = 1;
   Guarded<T> values(out_sizes);
@@ -65,9 +65,9 @@ void expect_best(const MinmaxCase& c, const Guarded<T>& in, bool largest) {
   run_on_cpu(MinMaxDimParams{in.view(), values.view(), indices.view(), c.dim, largest});
   for (int64_t o = 0; o < values.numel(); ++o) {
     int64_t best = 0;
-    double value = number(in[element(c, o, 0)]);
+    double value = widened(in[element_index(c, o, 0)]);
     for (int64_t i = 1; i < c.sizes[size_t(c.dim)]; ++i) {
-      const double x = number(in[element(c, o, i)]);
+      const double x = widened(in[element_index(c, o, i)]);
       const bool better = largest ? x > value : x < value;
       if (!std::isnan(value) && (better || std::isnan(x))) {
         best = i;
@@ -75,7 +75,7 @@ void expect_best(const MinmaxCase& c, const Guarded<T>& in, bool largest) {
       }
     }
     ASSERT_EQ(indices[o], best) << "output " << o << " of case " << &c - kMinmaxCases.data();
-    const double got = number(values[o]);
+    const double got = widened(values[o]);
     ASSERT_TRUE(std::isnan(value) ? std::isnan(got) : got == value)
         << got << " instead of " << value;
   }
@@ -84,18 +84,19 @@ void expect_best(const MinmaxCase& c, const Guarded<T>& in, bool largest) {
 }
 
 template <class T>
-void check(int spread, bool with_nan = false) {
+void check(int num_values, bool with_nan = false) {
   for (const MinmaxCase& c : kMinmaxCases) {
     Guarded<T> in(c.sizes, c.strides);
     std::mt19937 random(1);
     for (int64_t i = 0; i < in.numel(); ++i) {
-      const int value = int(random() % unsigned(spread)) - (std::is_signed_v<T> ? spread / 2 : 0);
+      const int value =
+          int(random() % unsigned(num_values)) - (std::is_signed_v<T> ? num_values / 2 : 0);
       in[i] = T(float(value));
       if constexpr (std::numeric_limits<T>::has_quiet_NaN)
         if (with_nan && random() % 50 == 0) in[i] = std::numeric_limits<T>::quiet_NaN();
     }
-    expect_best(c, in, true);
-    expect_best(c, in, false);
+    expect_minmax(c, in, true);
+    expect_minmax(c, in, false);
   }
 }
 
@@ -136,14 +137,14 @@ TEST(MinMaxDim, OutputsAreOptionalAndStrided) {
   Guarded<int32_t> in({2, 3, 4});
   for (int i = 0; i < 24; ++i) in[i] = i * 7 % 12;
   Guarded<int32_t> values({2, 1, 4}, {50, 1, 9});
-  Guarded<int64_t> indices({2, 1, 4}, {1, 1, 3}), alone({2, 1, 4});
+  Guarded<int64_t> indices({2, 1, 4}, {1, 1, 3}), indices_only({2, 1, 4});
   run_on_cpu(MinMaxDimParams{in.view(), values.view(), indices.view(), 1, true});
-  run_on_cpu(MinMaxDimParams{in.view(), View(), alone.view(), 1, true});
+  run_on_cpu(MinMaxDimParams{in.view(), View(), indices_only.view(), 1, true});
   for (int64_t o = 0; o < 8; ++o) {
     const MinmaxCase c{{2, 3, 4}, {}, 1};
-    EXPECT_EQ(in[element(c, o, indices[o])], values[o]);
-    EXPECT_EQ(alone[o], indices[o]);
-    for (int64_t i = 0; i < 3; ++i) EXPECT_LE(in[element(c, o, i)], values[o]);
+    EXPECT_EQ(in[element_index(c, o, indices[o])], values[o]);
+    EXPECT_EQ(indices_only[o], indices[o]);
+    for (int64_t i = 0; i < 3; ++i) EXPECT_LE(in[element_index(c, o, i)], values[o]);
   }
   EXPECT_TRUE(values.intact());
   EXPECT_TRUE(indices.intact());
@@ -159,10 +160,10 @@ TEST(MinMaxDim, ScalarIsItsOwnMinimum) {
 }
 
 TEST(MinMaxDim, ResultsDoNotDependOnThreadCount) {
-  const int before = get_num_threads();
+  const int former = get_num_threads();
   set_num_threads(4);
   check<float>(3);
-  set_num_threads(before);
+  set_num_threads(former);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 using testing::Buffer;
 using testing::KernelContext;
 
-int64_t count_of(const View& in) {
+int64_t num_nonzero(const View& in) {
   Buffer<int64_t> count(1, -1);
   KernelContext context;
   cpu::run(NonzeroCountParams{in, count.view({})}, context.ctx);
@@ -21,7 +21,7 @@ int64_t count_of(const View& in) {
   return count[0];
 }
 
-std::vector<int64_t> fill(const View& in, int64_t rows) {
+std::vector<int64_t> found_rows(const View& in, int64_t rows) {
   Buffer<int64_t> out(size_t(rows * in.dim), -1);
   KernelContext context;
   cpu::run(NonzeroFillParams{in, out.view({rows, in.dim})}, context.ctx);
@@ -44,8 +44,8 @@ template <class T>
 void check(const View& in) {
   const std::vector<int64_t> expected = expected_rows<T>(in);
   const int64_t count = static_cast<int64_t>(expected.size()) / in.dim;
-  EXPECT_EQ(count_of(in), count);
-  EXPECT_EQ(fill(in, count), expected);
+  EXPECT_EQ(num_nonzero(in), count);
+  EXPECT_EQ(found_rows(in, count), expected);
 }
 
 template <class T>
@@ -73,24 +73,24 @@ TEST(Nonzero, CountsLargeTensors) {
 
 TEST(Nonzero, CountsNanAndImaginaryPartsButNotNegativeZero) {
   Buffer<float> f({std::nanf(""), -0.0f, 0.0f, std::numeric_limits<float>::denorm_min()});
-  EXPECT_EQ(fill(f.view({4}), count_of(f.view({4}))), (std::vector<int64_t>{0, 3}));
+  EXPECT_EQ(found_rows(f.view({4}), num_nonzero(f.view({4}))), (std::vector<int64_t>{0, 3}));
   Buffer<Half> h({Half::from_bits(0x8000), Half::from_bits(0x7e00), Half::from_bits(1)});
-  EXPECT_EQ(fill(h.view({3}), count_of(h.view({3}))), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(found_rows(h.view({3}), num_nonzero(h.view({3}))), (std::vector<int64_t>{1, 2}));
   Buffer<complex<float>> c({{0, 1}, {0, -0.0f}});
-  EXPECT_EQ(count_of(c.view({2})), 1);
+  EXPECT_EQ(num_nonzero(c.view({2})), 1);
 }
 
 TEST(Nonzero, AcceptsScalarsAndEmptyTensors) {
   Buffer<float> in({3});
-  EXPECT_EQ(count_of(in.view({})), 1);
-  EXPECT_TRUE(fill(in.view({}), 1).empty());
-  EXPECT_EQ(count_of(in.view({0, 4})), 0);
-  EXPECT_TRUE(fill(in.view({0, 4}), 0).empty());
+  EXPECT_EQ(num_nonzero(in.view({})), 1);
+  EXPECT_TRUE(found_rows(in.view({}), 1).empty());
+  EXPECT_EQ(num_nonzero(in.view({0, 4})), 0);
+  EXPECT_TRUE(found_rows(in.view({0, 4}), 0).empty());
 }
 
-TEST(Nonzero, WritesAtMostAllRowsOfTheOutput) {
+TEST(Nonzero, WritesNoMoreRowsThanTheOutputHas) {
   Buffer<float> in(10, 1);
-  EXPECT_EQ(fill(in.view({10}), 3), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(found_rows(in.view({10}), 3), (std::vector<int64_t>{0, 1, 2}));
 }
 
 TEST(Nonzero, SupportsAnyOutputStrides) {

@@ -61,26 +61,26 @@ struct Array {
   std::vector<int64_t> strides;
   std::vector<unsigned char> bytes;
 
-  Array(ScalarType type, const std::vector<int64_t>& sizes, const std::vector<int64_t>& steps,
-        unsigned seed)
-      : dtype(type), strides(steps) {
-    int64_t reach = 1;
+  Array(ScalarType type, const std::vector<int64_t>& sizes,
+        const std::vector<int64_t>& element_strides, unsigned seed)
+      : dtype(type), strides(element_strides) {
+    int64_t span = 1;
     for (size_t d = 0; d < sizes.size(); ++d)
-      reach += std::max<int64_t>(sizes[d] - 1, 0) * steps[d];
-    bytes.resize(size_t(reach + 2 * kGuard) * element_size(dtype));
+      span += std::max<int64_t>(sizes[d] - 1, 0) * element_strides[d];
+    bytes.resize(size_t(span + 2 * kGuard) * element_size(dtype));
     std::mt19937 generator(seed);
-    for (int64_t i = 0; i < reach + 2 * kGuard; ++i)
+    for (int64_t i = 0; i < span + 2 * kGuard; ++i)
       write(bytes, dtype, i, int(generator() % (dtype == kBool ? 2 : 11)));
   }
   Operand operand() {
     return test::operand(bytes.data() + size_t(kGuard) * element_size(dtype), dtype, strides);
   }
-  int64_t position(const std::vector<int64_t>& index) const {
+  int64_t offset(const std::vector<int64_t>& index) const {
     return std::inner_product(index.begin(), index.end(), strides.begin(), kGuard);
   }
 };
 
-/// The next index in row-major order; false after the last one.
+/// Advances to the next index in row-major order; returns false after the last one.
 bool advance(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
   for (size_t d = sizes.size(); d-- > 0;) {
     if (++index[d] < sizes[d]) return true;
@@ -89,8 +89,8 @@ bool advance(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
   return false;
 }
 
-/// Compares out = f(a, b) on every table with `reference`, element by element; other bytes of `out`
-/// must stay unchanged.
+/// Compares out = f(a, b), computed with every instruction set, with `reference`. Bytes between the
+/// elements of `out` must stay unchanged.
 template <class F, class R>
 void check(const F& functor, const R& reference, ScalarType compute,
            const std::vector<int64_t>& sizes, Array& out, Array& a, Array& b) {
@@ -103,9 +103,9 @@ void check(const F& functor, const R& reference, ScalarType compute,
     auto expected = before;
     std::vector<int64_t> index(sizes.size());
     do {
-      const double value = reference(read(a.bytes, a.dtype, a.position(index)),
-                                     read(b.bytes, b.dtype, b.position(index)));
-      write(expected, out.dtype, out.position(index), int(value));
+      const double value = reference(read(a.bytes, a.dtype, a.offset(index)),
+                                     read(b.bytes, b.dtype, b.offset(index)));
+      write(expected, out.dtype, out.offset(index), int(value));
     } while (advance(index, sizes));
     ASSERT_TRUE(expected == out.bytes)
         << F::info.name << " " << int(a.dtype) << " " << int(b.dtype) << " -> " << int(out.dtype)
@@ -165,9 +165,9 @@ TEST(Pointwise, ConvertsBetweenAllDtypes) {
       check(fn::Add{}, sum, kDouble, {2000}, out, a, strided);
       check(fn::Add{}, sum, kHalf, {2000}, out, strided, b);
       check(fn::Add{}, sum, kBFloat16, {2000}, b, a, out);
-      Array flags(kBool, {2000}, {1}, 1), number(kLong, {2000}, {2}, 1);
+      Array flags(kBool, {2000}, {1}, 1), longs(kLong, {2000}, {2}, 1);
       check(fn::Lt{}, less, kFloat, {2000}, flags, a, out);
-      check(fn::Lt{}, less, kHalf, {2000}, number, a, out);
+      check(fn::Lt{}, less, kHalf, {2000}, longs, a, out);
     }
 }
 
@@ -246,16 +246,16 @@ TEST(Pointwise, ConvertsOutOfRangeFloatsAsPyTorch) {
   while (x.size() < 110) x.push_back(x[x.size() - 11]);
   const int32_t low = INT32_MIN;
   const int64_t lowest = INT64_MIN;
-  const auto head = [](auto values) { return decltype(values)(values.begin() + 99, values.end()); };
-  EXPECT_EQ(head(converted<uint8_t>(x)),
+  const auto tail = [](auto values) { return decltype(values)(values.begin() + 99, values.end()); };
+  EXPECT_EQ(tail(converted<uint8_t>(x)),
             (std::vector<uint8_t>{44, 255, 0, 0, 0, 0, 0, 2, 254, 0, 127}));
-  EXPECT_EQ(head(converted<int8_t>(x)),
+  EXPECT_EQ(tail(converted<int8_t>(x)),
             (std::vector<int8_t>{44, -1, 0, 0, 0, 0, 0, 2, -2, 0, 127}));
-  EXPECT_EQ(head(converted<int16_t>(x)),
+  EXPECT_EQ(tail(converted<int16_t>(x)),
             (std::vector<int16_t>{300, -1, 0, 0, 0, 0, 0, 2, -2, 256, -129}));
-  EXPECT_EQ(head(converted<int32_t>(x)),
+  EXPECT_EQ(tail(converted<int32_t>(x)),
             (std::vector<int32_t>{300, -1, low, low, low, low, low, 2, -2, 256, -129}));
-  EXPECT_EQ(head(converted<int64_t>(x)), (std::vector<int64_t>{300, -1, 3000000000, lowest, lowest,
+  EXPECT_EQ(tail(converted<int64_t>(x)), (std::vector<int64_t>{300, -1, 3000000000, lowest, lowest,
                                                                lowest, lowest, 2, -2, 256, -129}));
 }
 
@@ -278,10 +278,10 @@ TEST(Pointwise, ConvertsHalvesExactly) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     halves.push_back(Half::from_bits(uint16_t(bits)));
     bfloats.push_back(BFloat16::from_bits(uint16_t(bits)));
-    for (const int32_t off : {-1, 0, 1})
+    for (const int32_t delta : {-1, 0, 1})
       for (const float base : {float(halves.back()), float(bfloats.back())})
         floats.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(base) +
-                                              (bits % 2 ? 0x1000u : 0x8000u) + uint32_t(off)));
+                                              (bits % 2 ? 0x1000u : 0x8000u) + uint32_t(delta)));
   }
   const auto same = [](float a, float b) {
     return a == b ? std::signbit(a) == std::signbit(b) : a != a && b != b;

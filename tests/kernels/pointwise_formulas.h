@@ -128,8 +128,8 @@ struct Reference {
   }
 };
 
-/// Random inputs of moderate size, with special values if `extremes` is set. Gradients do not use
-/// these: their products overflow in T, but not in the wider reference.
+/// Random inputs of moderate size, with special values if `extremes` is set. Gradients are tested
+/// without: products of special values overflow in T, but not in the wider reference.
 template <class T>
 std::vector<T> inputs(unsigned seed, bool extremes) {
   std::mt19937_64 generator(seed);
@@ -195,7 +195,7 @@ Rows<T> rows_of_inputs(int count, bool extremes) {
   return rows;
 }
 
-/// The output of a table's kernel for the given rows; predicates give bytes.
+/// The output for the given rows with one instruction set; predicates give bytes.
 template <class Out, class T>
 std::vector<Out> computed(const cpu::PointwiseTable& table, PointwiseParams p, Rows<T>& rows) {
   std::vector<Out> out(rows[0].size());
@@ -215,12 +215,12 @@ long double terms_of(const char* name, const Rows<T>& in, size_t i) {
 }
 
 template <class T, class Out>
-void expect_close(const char* name, int which, bool as_bool, const Rows<T>& in,
+void expect_close(const char* name, int formula, bool as_bool, const Rows<T>& in,
                   const std::vector<Out>& out, const std::vector<long double>& exact) {
   for (size_t i = 0; i < out.size(); ++i) {
     const bool same =
         as_bool ? out[i] == Out(exact[i] != 0) : close(out[i], exact[i], terms_of<T>(name, in, i));
-    ASSERT_TRUE(same) << name << " formula " << which << " dtype " << int(dtype_of<T>) << ": "
+    ASSERT_TRUE(same) << name << " formula " << formula << " dtype " << int(dtype_of<T>) << ": "
                       << double(out[i]) << " instead of " << double(exact[i]) << " at "
                       << double(in[0][i]) << ", " << double(in[in.size() > 1 ? 1 : 0][i]) << ", "
                       << double(in.back()[i]);
@@ -249,16 +249,16 @@ void expect_reference(bool as_bool, const Rows<T>& in, const std::vector<Out>& o
   }
 }
 
-/// Compares one formula for dtype T, run by one table, with the reference.
-template <class F, int which, class T>
+/// Compares one formula in dtype T, computed with one instruction set, with the reference.
+template <class F, int formula, class T>
 void check_formula(const cpu::PointwiseTable& table) {
-  constexpr int count = fn::operands<F, which>;
+  constexpr int count = fn::operands<F, formula>;
   const F f = sample<F>();
-  Rows<T> in = rows_of_inputs<T>(count, which == 0);
-  constexpr bool is_predicate = which == 0 && F::info.promote == Promote::kToBool;
+  Rows<T> in = rows_of_inputs<T>(count, formula == 0);
+  constexpr bool is_predicate = formula == 0 && F::info.promote == Promote::kToBool;
   using Out = std::conditional_t<is_predicate, uint8_t, Stored<T>>;
   const int64_t n = int64_t(in[0].size());
-  const auto p = params(f, Formula(which), dtype_of<T>, {n},
+  const auto p = params(f, Formula(formula), dtype_of<T>, {n},
                         operand(nullptr, is_predicate ? kBool : dtype_of<T>, {1}),
                         std::vector<Operand>(size_t(count), operand(nullptr, dtype_of<T>, {1})));
   const std::vector<Out> out = computed<Out, T>(table, p, in);
@@ -266,22 +266,22 @@ void check_formula(const cpu::PointwiseTable& table) {
   std::vector<long double> exact;
   for (size_t i = 0; i < size_t(n); ++i)
     exact.push_back([&]<size_t... k>(std::index_sequence<k...>) {
-      return fn::evaluate<which>(f, R(in[k][i])...).v;
+      return fn::evaluate<formula>(f, R(in[k][i])...).v;
     }(std::make_index_sequence<size_t(count)>()));
   constexpr bool as_bool = is_predicate || std::is_same_v<T, bool>;
-  expect_close<T>(F::info.name, which, as_bool, in, out, exact);
-  if constexpr (which == 0) expect_reference<F, T>(as_bool, in, out);
+  expect_close<T>(F::info.name, formula, as_bool, in, out, exact);
+  if constexpr (formula == 0) expect_reference<F, T>(as_bool, in, out);
 }
 
-template <class F, int which, class T>
+template <class F, int formula, class T>
 void check_if_supported() {
-  constexpr bool supported = fn::has_formula<F, which> &&
+  constexpr bool supported = fn::has_formula<F, formula> &&
                              (F::info.dtypes >> int(dtype_of<T>) & 1u) &&
-                             (which == 0 || std::is_floating_point_v<T>);
-  EXPECT_EQ(cpu::pointwise_supported(fn::number_of<F>, Formula(which), dtype_of<T>), supported)
+                             (formula == 0 || std::is_floating_point_v<T>);
+  EXPECT_EQ(cpu::pointwise_supported(fn::number_of<F>, Formula(formula), dtype_of<T>), supported)
       << F::info.name;
   if constexpr (supported)
-    for (const cpu::PointwiseTable* table : tables()) check_formula<F, which, T>(*table);
+    for (const cpu::PointwiseTable* table : tables()) check_formula<F, formula, T>(*table);
 }
 
 template <class F, class T>

@@ -37,7 +37,7 @@ void expect_accurate(const F& functor, const Reference& reference, double low, d
   }
 }
 
-/// The same for float and double.
+/// Compares the errors in float and double with their limits.
 template <class F, class Reference>
 void expect_accurate(const Reference& reference, double low, double high, double limit_f32 = 2) {
   expect_accurate<float>(F{}, reference, low, high, limit_f32);

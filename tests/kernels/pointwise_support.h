@@ -28,6 +28,7 @@ inline Operand operand(void* data, ScalarType dtype, const std::vector<int64_t>&
   return result;
 }
 
+/// A number as an operand, equal for all elements.
 template <class T>
 Operand number(T value) {
   Operand result;
@@ -79,8 +80,8 @@ double ulps(T got, long double exact) {
   if (got == rounded) return std::signbit(got) == std::signbit(rounded) ? 0 : HUGE_VAL;
   if (std::isinf(got) || std::isinf(rounded)) {
     // Next to the largest number, infinity counts as its successor.
-    const T other = std::isinf(got) ? rounded : got;
-    return std::abs(other) == std::numeric_limits<T>::max() ? 1 : HUGE_VAL;
+    const T finite = std::isinf(got) ? rounded : got;
+    return std::abs(finite) == std::numeric_limits<T>::max() ? 1 : HUGE_VAL;
   }
   const T magnitude = std::abs(rounded);
   const T step = magnitude < std::numeric_limits<T>::min()
@@ -114,9 +115,9 @@ std::vector<T> random_values(size_t count, double low, double high, unsigned see
   for (size_t i = 0; i < count / 2; ++i) {
     result.push_back(static_cast<T>(uniform(generator)));
     const uint64_t bits = generator();
-    T any;
-    std::memcpy(&any, &bits, sizeof any);
-    result.push_back(any);
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    result.push_back(value);
   }
   return result;
 }

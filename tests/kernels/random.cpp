@@ -24,6 +24,7 @@ using Kind = RandomParams::Kind;
 /// The expected numbers are PyTorch's after torch.Generator().manual_seed(42).
 constexpr uint64_t kSeed = 42;
 
+/// The parameters of a distribution, as in RandomParams.
 struct Distribution {
   Kind kind;
   double a = 0, b = 1;
@@ -160,10 +161,10 @@ TEST(RandomMt19937, FillsInMemoryOrder) {
   draw<float>(out.view({2, 3}, {1, 2}), {Kind::kUniform}, &mt);  // a transposed 3 x 2 tensor
   EXPECT_EQ(out.values(), draw_mt<float>({Kind::kUniform}, 6));
 
-  Buffer<float> holes(24, -1);
+  Buffer<float> with_gaps(24, -1);
   Mt19937 again(kSeed);
-  draw<float>(holes.view({2, 3}, {12, 3}, 1), {Kind::kUniform}, &again);
-  const std::vector<float> values = holes.values();
+  draw<float>(with_gaps.view({2, 3}, {12, 3}, 1), {Kind::kUniform}, &again);
+  const std::vector<float> values = with_gaps.values();
   expect_start(values, {-1, 0.8822692632675171, -1, -1, 0.9150039553642273});
   EXPECT_EQ(std::count(values.begin(), values.end(), -1.0f), 18);
 }
@@ -249,18 +250,18 @@ TEST(Random, BernoulliReportsInvalidProbabilities) {
 }
 
 TEST(RandomPhilox, ElementsDependOnTheirIndexOnly) {
-  const auto all = draw_philox<float>({Kind::kUniform}, 50000, 8);
+  const auto numbers = draw_philox<float>({Kind::kUniform}, 50000, 8);
   for (size_t i : {0, 1, 2, 3, 4, 1023, 1024, 49999})
-    EXPECT_EQ(all[i], UniformDraw<float>(0, 1)(philox_bits<uint32_t>(kSeed, 8, i)));
+    EXPECT_EQ(numbers[i], UniformDraw<float>(0, 1)(philox_bits<uint32_t>(kSeed, 8, i)));
   const int former = get_num_threads();
   for (const int threads : {1, 3}) {
     set_num_threads(threads);
-    EXPECT_EQ(draw_philox<float>({Kind::kUniform}, 50000, 8), all);
+    EXPECT_EQ(draw_philox<float>({Kind::kUniform}, 50000, 8), numbers);
   }
   set_num_threads(former);
   const auto start = draw_philox<float>({Kind::kUniform}, 1001, 8);
-  EXPECT_TRUE(std::equal(start.begin(), start.end(), all.begin()));
-  EXPECT_NE(draw_philox<float>({Kind::kUniform}, 50000, 12), all);
+  EXPECT_TRUE(std::equal(start.begin(), start.end(), numbers.begin()));
+  EXPECT_NE(draw_philox<float>({Kind::kUniform}, 50000, 12), numbers);
 }
 
 TEST(RandomPhilox, ElementsDoNotDependOnStrides) {

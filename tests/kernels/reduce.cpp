@@ -29,13 +29,13 @@ Sizes reduced_sizes(const Case& c) {
 
 /// The index of the output element to which input element i contributes.
 int64_t output_of(const Case& c, int64_t i) {
-  int64_t result = 0, scale = 1;
+  int64_t result = 0, stride = 1;
   for (size_t d = c.sizes.size(); d-- > 0;) {
     const int64_t index = i % c.sizes[d];
     i /= c.sizes[d];
     if (c.reduce[d]) continue;
-    result += index * scale;
-    scale *= c.sizes[d];
+    result += index * stride;
+    stride *= c.sizes[d];
   }
   return result;
 }
@@ -84,13 +84,14 @@ double as_double(T value) {
     return double(value);
 }
 
-/// Fills with `spread` different integers around zero, small enough for exact sums in every dtype.
+/// Fills with `num_values` different integers around zero, small enough for exact sums in every
+/// dtype.
 template <class T>
-void fill(Guarded<T>& x, int spread) {
+void fill(Guarded<T>& x, int num_values) {
   std::mt19937 random(1);
   for (int64_t i = 0; i < x.numel(); ++i) {
-    const int value =
-        int(random() % unsigned(spread)) - (std::is_signed_v<T> || sizeof(T) > 1 ? spread / 2 : 0);
+    const int value = int(random() % unsigned(num_values)) -
+                      (std::is_signed_v<T> || sizeof(T) > 1 ? num_values / 2 : 0);
     if constexpr (std::is_same_v<T, complex<float>> || std::is_same_v<T, complex<double>>)
       x[i] = T(typename T::value_type(value), typename T::value_type(random() % 5));
     else
@@ -98,25 +99,25 @@ void fill(Guarded<T>& x, int spread) {
   }
 }
 
-template <class In, class Out, class F, class Step>
-void check(const F& functor, double start, Step step, int spread = 7) {
-  int number = 0;
+template <class In, class Out, class F, class Combine>
+void check(const F& functor, double start, Combine combine, int num_values = 7) {
+  int case_index = 0;
   for (const Case& c : cases()) {
     Guarded<In> in(c.sizes, c.strides);
     Guarded<Out> out(reduced_sizes(c));
-    fill(in, spread);
+    fill(in, num_values);
     std::vector<double> expected(size_t(out.numel()), start);
     for (int64_t i = 0; i < in.numel(); ++i) {
       double& e = expected[size_t(output_of(c, i))];
-      e = step(e, as_double(in[i]));
+      e = combine(e, as_double(in[i]));
     }
     run_on_cpu(reduce_params(functor, in.view(), out.view()));
     for (int64_t i = 0; i < out.numel(); ++i)
       ASSERT_EQ(as_double(out[i]), as_double(Out(expected[size_t(i)])))
-          << F::info.name << " of " << name_of(dtype_of<In>) << ", case " << number << ", output "
-          << i;
+          << F::info.name << " of " << name_of(dtype_of<In>) << ", case " << case_index
+          << ", output " << i;
     ASSERT_TRUE(out.intact());
-    ++number;
+    ++case_index;
   }
 }
 
@@ -230,15 +231,15 @@ TEST(Reduce, ComputesProductMeanAndNorm) {
 
 TEST(Reduce, ExtremesPropagateNan) {
   for (const int64_t n : {1, 9, 100, 5000})
-    for (const int64_t at : {int64_t(0), n / 2, n - 1}) {
-      Guarded<float> in({n, 3}), out({1, 3}), all({1, 1});
+    for (const int64_t nan_row : {int64_t(0), n / 2, n - 1}) {
+      Guarded<float> in({n, 3}), out({1, 3}), overall({1, 1});
       for (int64_t i = 0; i < in.numel(); ++i) in[i] = float(i);
-      in[at * 3 + 1] = std::numeric_limits<float>::quiet_NaN();
+      in[nan_row * 3 + 1] = std::numeric_limits<float>::quiet_NaN();
       run_on_cpu(reduce_params(fn::Max{}, in.view(), out.view()));
       EXPECT_FALSE(std::isnan(out[0]));
       EXPECT_TRUE(std::isnan(out[1]));
-      run_on_cpu(reduce_params(fn::Min{}, in.view(), all.view()));
-      EXPECT_TRUE(std::isnan(all[0]));
+      run_on_cpu(reduce_params(fn::Min{}, in.view(), overall.view()));
+      EXPECT_TRUE(std::isnan(overall[0]));
     }
 }
 
@@ -274,19 +275,20 @@ TEST(Reduce, SumsAreAccurate) {
 }
 
 TEST(Reduce, ResultsDoNotDependOnThreadCount) {
-  const int before = get_num_threads();
+  const int former = get_num_threads();
   for (const Case& c : {Case{{1 << 20}, {}, {true}}, Case{{5000, 300}, {}, {true, false}},
                         Case{{300, 5000}, {}, {false, true}}}) {
-    Guarded<float> in(c.sizes, c.strides), one(reduced_sizes(c)), many(reduced_sizes(c));
+    Guarded<float> in(c.sizes, c.strides), on_one_thread(reduced_sizes(c)),
+        on_several(reduced_sizes(c));
     std::mt19937 random(3);
     for (int64_t i = 0; i < in.numel(); ++i) in[i] = float(random()) * 1e-9f;
     set_num_threads(1);
-    run_on_cpu(reduce_params(fn::Sum{}, in.view(), one.view()));
+    run_on_cpu(reduce_params(fn::Sum{}, in.view(), on_one_thread.view()));
     set_num_threads(5);
-    run_on_cpu(reduce_params(fn::Sum{}, in.view(), many.view()));
-    for (int64_t i = 0; i < one.numel(); ++i) EXPECT_EQ(one[i], many[i]);
+    run_on_cpu(reduce_params(fn::Sum{}, in.view(), on_several.view()));
+    for (int64_t i = 0; i < on_one_thread.numel(); ++i) EXPECT_EQ(on_one_thread[i], on_several[i]);
   }
-  set_num_threads(before);
+  set_num_threads(former);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Helpers of kernel tests: buffers with guard bytes, views of them, a context.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include "core/backends.h"
 #include "seam/view.h"
 
-/// Shared by the kernel tests: buffers with guard bytes, views of them, a context.
 namespace hearth::testing {
 
 /// A CPU context and the slot to which kernels report faults.

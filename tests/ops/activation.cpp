@@ -37,7 +37,7 @@ Row without_inplace(Row row) {
   return row;
 }
 
-/// Adds a call that must throw to a row.
+/// Adds to a row a call that must throw.
 Row with_error(Row row, std::function<void()> call, std::string message) {
   row.refusals.push_back({std::move(call), std::move(message)});
   return row;
@@ -45,6 +45,7 @@ Row with_error(Row row, std::function<void()> call, std::string message) {
 
 constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
 
+/// A row for a function with an out= form and without an in-place form.
 #define OUT_ROW(row_name, function, reference, ...)                                               \
   [] {                                                                                            \
     Row row = unary_row(                                                                          \

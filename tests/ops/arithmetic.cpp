@@ -89,16 +89,16 @@ Row pow_row() {
   return row;
 }
 
-/// A row for an op with a C++ number.
-Row number_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
-               double (*reference)(double)) {
+/// A row for a real-valued op of one tensor; C++ numbers are its only other operands.
+Row real_unary_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
+                   double (*reference)(double)) {
   Row row = unary_row(std::move(name), op, reference);
   row.covers = {std::move(covers)};
   row.dtypes = dtypes::kReal;
   return row;
 }
 
-/// A row for a power that is computed as a root, which only float32 and float64 do.
+/// A row for a power that is computed as a root, in float32 and float64 only.
 Row root_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
              double (*reference)(double)) {
   Row row = unary_row(std::move(name), op, reference, Draw::kPositive);
@@ -109,7 +109,7 @@ Row root_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
 }
 
 Row neg_row() {
-  Row row = number_row("neg", "neg", &hearth::neg, [](double x) { return -x; });
+  Row row = real_unary_row("neg", "neg", &hearth::neg, [](double x) { return -x; });
   row.out = [](Tensor& out, const Tensors& in) { neg_out(out, in[0]); };
   row.inplace = [](Tensor& self, const Tensors&) { self.neg_(); };
   row.refusals = {{[] { ones({2}, kBool).neg(); },
@@ -118,7 +118,7 @@ Row neg_row() {
 }
 
 Row abs_row() {
-  Row row = number_row("abs", "abs", &hearth::abs, [](double x) { return std::fabs(x); });
+  Row row = real_unary_row("abs", "abs", &hearth::abs, [](double x) { return std::fabs(x); });
   row.out = [](Tensor& out, const Tensors& in) { abs_out(out, in[0]); };
   row.inplace = [](Tensor& self, const Tensors&) { self.abs_(); };
   return row;
@@ -256,19 +256,19 @@ const Register registered_arithmetic[] = {
     Register(addcmul_row()),
     Register(addcdiv_row()),
     Register(heaviside_row()),
-    Register(number_row(
+    Register(real_unary_row(
         "add_number", "add", [](const Tensor& x) { return x.add(3, 2); },
         [](double x) { return x + 6; })),
-    Register(number_row(
+    Register(real_unary_row(
         "sub_number", "sub", [](const Tensor& x) { return x.sub(3, 2); },
         [](double x) { return x - 6; })),
-    Register(number_row(
+    Register(real_unary_row(
         "mul_number", "mul", [](const Tensor& x) { return x.mul(3); },
         [](double x) { return x * 3; })),
-    Register(number_row(
+    Register(real_unary_row(
         "square", "pow.square", [](const Tensor& x) { return x.pow(2); },
         [](double x) { return x * x; })),
-    Register(number_row(
+    Register(real_unary_row(
         "cube", "pow.cube", [](const Tensor& x) { return x.pow(3); },
         [](double x) { return x * x * x; })),
     Register(root_row(
@@ -303,8 +303,8 @@ TEST(Arithmetic, WhereWithOnlyACondition) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].equal(tensor({1, 2}, TensorOptions(kLong))));
   EXPECT_EQ(where(ones({}, kBool))[0].sizes().vec(), std::vector<int64_t>{1});
-  const Tensor x = ones({2}), yes = ones({2}, kBool);
-  EXPECT_TRUE(x.where(yes, 0).equal(x));
+  const Tensor x = ones({2}), condition = ones({2}, kBool);
+  EXPECT_TRUE(x.where(condition, 0).equal(x));
 }
 
 TEST(Arithmetic, ComplexNumbers) {

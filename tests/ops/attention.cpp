@@ -17,23 +17,23 @@
 namespace hearth::testing {
 namespace {
 
-struct Options {
+struct AttentionOptions {
   bool causal = false;
   std::optional<double> scale = {};
-  bool shares_heads = false;
+  bool enable_gqa = false;
 };
 
 /// The sizes of 2 to 4 dimensions as [batch, heads, rows, width].
-std::vector<int64_t> four(std::vector<int64_t> sizes) {
+std::vector<int64_t> four_sizes(std::vector<int64_t> sizes) {
   sizes.insert(sizes.begin(), 4 - sizes.size(), 1);
   return sizes;
 }
 
 /// The weights of every query row: softmax of its scores, or zeros if all of them are -infinity.
-Array weights(const Arrays& in, const Options& options) {
-  const std::vector<int64_t> q = four(in[0].sizes), k = four(in[1].sizes);
+Array weights(const Arrays& in, const AttentionOptions& options) {
+  const std::vector<int64_t> q = four_sizes(in[0].sizes), k = four_sizes(in[1].sizes);
   const Array query{q, in[0].values}, key{k, in[1].values};
-  const Array mask = in.size() > 3 ? Array{four(in[3].sizes), in[3].values} : Array{};
+  const Array mask = in.size() > 3 ? Array{four_sizes(in[3].sizes), in[3].values} : Array{};
   const double scale = options.scale.value_or(1 / std::sqrt(double(q[3])));
   Array result = build({q[0], q[1], q[2], k[2]}, [&](const Position& p) {
     const int64_t head = p[1] * k[1] / q[1];
@@ -41,27 +41,28 @@ Array weights(const Arrays& in, const Options& options) {
     for (int64_t e = 0; e < q[3]; ++e)
       score += scale * at(query, {p[0], p[1], p[2], e}) * at(key, {p[0], head, p[3], e});
     if (!mask.sizes.empty()) {
-      Position where = p;
-      for (size_t d = 0; d < 4; ++d) where[d] = mask.sizes[d] == 1 ? 0 : p[d];
-      score += at(mask, where);
+      Position mask_position = p;
+      for (size_t d = 0; d < 4; ++d)
+        if (mask.sizes[d] == 1) mask_position[d] = 0;
+      score += at(mask, mask_position);
     }
     return score;
   });
   for (size_t row = 0; row < result.values.size(); row += size_t(k[2])) {
-    double* const line = result.values.data() + row;
-    const double largest = *std::max_element(line, line + k[2]);
+    double* const scores = result.values.data() + row;
+    const double largest = *std::max_element(scores, scores + k[2]);
     double sum = 0;
     for (int64_t j = 0; j < k[2]; ++j) {
-      line[j] = largest == -kInf ? 0 : std::exp(line[j] - largest);
-      sum += line[j];
+      scores[j] = largest == -kInf ? 0 : std::exp(scores[j] - largest);
+      sum += scores[j];
     }
-    for (int64_t j = 0; j < k[2] && sum > 0; ++j) line[j] /= sum;
+    for (int64_t j = 0; j < k[2] && sum > 0; ++j) scores[j] /= sum;
   }
   return result;
 }
 
-Arrays attention_reference(const Arrays& in, const Options& options) {
-  const Array w = weights(in, options), value{four(in[2].sizes), in[2].values};
+Arrays attention_reference(const Arrays& in, const AttentionOptions& options) {
+  const Array w = weights(in, options), value{four_sizes(in[2].sizes), in[2].values};
   const Array full =
       build({w.sizes[0], w.sizes[1], w.sizes[2], value.sizes[3]}, [&](const Position& p) {
         double sum = 0;
@@ -75,18 +76,18 @@ Arrays attention_reference(const Arrays& in, const Options& options) {
   return {{sizes, full.values}};
 }
 
-/// A bool mask as numbers to add.
+/// The inputs with the bool mask replaced by the numbers to add to the scores.
 Arrays with_added_mask(Arrays in) {
   for (double& v : in[3].values) v = v != 0 ? 0 : -kInf;
   return in;
 }
 
-Tensor attend(const Tensors& in, const Options& options) {
+Tensor attend(const Tensors& in, const AttentionOptions& options) {
   return scaled_dot_product_attention(in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor(), 0.0,
-                                      options.causal, options.scale, options.shares_heads);
+                                      options.causal, options.scale, options.enable_gqa);
 }
 
-Row attention_row(std::string name, std::vector<Case> cases, Options options) {
+Row attention_row(std::string name, std::vector<Case> cases, AttentionOptions options) {
   Row row;
   row.name = std::move(name);
   row.covers = {"scaled_dot_product_attention", "_scaled_dot_product_attention",
@@ -123,6 +124,7 @@ Row bool_mask_row() {
 }
 
 Row refusing(Row row) {
+  // A fifth tensor stands for is_causal, a sixth also for enable_gqa.
   const auto refuse = [&](Tensors in, std::string message) {
     row.refusals.push_back({[in] { attend(in, {in.size() > 4, {}, in.size() > 5}); }, message});
   };
@@ -163,14 +165,14 @@ const Register registered_attention[] = {
     Register(attention_row(
         "attention_shared_heads",
         {{{{2, 6, 3, 4}}, {{2, 2, 5, 4}}, {{2, 2, 5, 4}}}, {{{4, 3, 4}}, {{1, 5, 4}}, {{1, 5, 4}}}},
-        {.shares_heads = true})),
+        {.enable_gqa = true})),
     Register(bool_mask_row()),
     Register(attention_row("attention_added_mask",
                            {with_mask(inputs(2, 2, 3, 5, 4), {2, 1, 3, 5}, Draw::kNormal),
                             with_mask(inputs(1, 2, 3, 5, 4), {3, 1}, Draw::kNormal)},
                            {}))};
 
-/// A mask whose gradient is wanted, and batches that broadcast, take the path by parts.
+/// The mask requires grad, so attention is computed by parts: with matmul and softmax.
 Row by_parts_row() {
   Case in = inputs(2, 2, 3, 5, 4);
   in.push_back({{3, 5}});
@@ -181,13 +183,13 @@ Row by_parts_row() {
 const Register by_parts{by_parts_row()};
 
 /// The gradients of query, key and value for the gradient `g` of the output.
-Arrays gradients_reference(const Arrays& in, const Options& options, const Array& g) {
+Arrays gradients_reference(const Arrays& in, const AttentionOptions& options, const Array& g) {
   const Array w = weights(in, options), out = attention_reference(in, options)[0];
   const std::vector<int64_t>&q = in[0].sizes, &k = in[1].sizes;
   const int64_t rows = q[2], keys = k[2], width = q[3], value_width = g.sizes[3];
   const double scale = options.scale.value_or(1 / std::sqrt(double(width)));
-  Arrays d{in[0], in[1], in[2]};
-  for (Array& array : d) std::fill(array.values.begin(), array.values.end(), 0.0);
+  Arrays gradients{in[0], in[1], in[2]};
+  for (Array& array : gradients) std::fill(array.values.begin(), array.values.end(), 0.0);
   const auto dot = [&](const Array& a, int64_t i, const Array& b, int64_t j) {
     double sum = 0;
     for (int64_t e = 0; e < value_width; ++e)
@@ -195,28 +197,28 @@ Arrays gradients_reference(const Arrays& in, const Options& options, const Array
     return sum;
   };
   const auto add = [](Array& to, int64_t i, double factor, const Array& from, int64_t j,
-                      int64_t n) {
-    for (int64_t e = 0; e < n; ++e)
-      to.values[size_t(i * n + e)] += factor * from.values[size_t(j * n + e)];
+                      int64_t row_width) {
+    for (int64_t e = 0; e < row_width; ++e)
+      to.values[size_t(i * row_width + e)] += factor * from.values[size_t(j * row_width + e)];
   };
   for (int64_t row = 0; row < q[0] * q[1] * rows; ++row) {
     const int64_t head = row / rows % q[1] * k[1] / q[1],
-                  first = (row / rows / q[1] * k[1] + head) * keys;
-    const double along = dot(g, row, out, row);
+                  first_key = (row / rows / q[1] * k[1] + head) * keys;
+    const double mean_slope = dot(g, row, out, row);
     for (int64_t j = 0; j < keys; ++j) {
       const double p = w.values[size_t(row * keys + j)];
       if (p == 0) continue;
-      const double ds = scale * p * (dot(g, row, in[2], first + j) - along);
-      add(d[0], row, ds, in[1], first + j, width);
-      add(d[1], first + j, ds, in[0], row, width);
-      add(d[2], first + j, p, g, row, value_width);
+      const double slope = scale * p * (dot(g, row, in[2], first_key + j) - mean_slope);
+      add(gradients[0], row, slope, in[1], first_key + j, width);
+      add(gradients[1], first_key + j, slope, in[0], row, width);
+      add(gradients[2], first_key + j, p, g, row, value_width);
     }
   }
-  return d;
+  return gradients;
 }
 
 /// A call that spans several tiles; `mask` is empty or added to the scores.
-LargeCase several_tiles(ScalarType dtype, const Options& options, const Array& mask) {
+LargeCase several_tiles(ScalarType dtype, const AttentionOptions& options, const Array& mask) {
   const Large q = large({2, 2, 130, 6}, 51, false), k = large({2, 1, 300, 6}, 52, false),
               v = large({2, 1, 300, 4}, 53, false), g = large({2, 2, 130, 4}, 54, false);
   Arrays in;
@@ -240,15 +242,15 @@ LargeCase several_tiles(ScalarType dtype, const Options& options, const Array& m
   return {[=] { return with_gradients(call, tensors, gradient); }, wanted};
 }
 
-/// Hides all keys of the first tile from the first sample, and different ones from the rows of the
-/// second one.
+/// Hides the first 270 keys, so all of the first tile, from the first sample; from each row of the
+/// second sample, other keys.
 Array partial_mask() {
   return build({2, 1, 130, 300}, [](const Position& p) {
     const bool hidden = p[0] == 0 ? p[3] < 270 : (p[2] * 7 + p[3]) % 5 == 0;
     return hidden ? -kInf : double(p[3] % 8) / 8;
   });
 }
-/// Hides keys of the second sample only, with one row for all queries.
+/// Hides the last keys from all queries of the second sample.
 Array padding_mask() {
   return build({2, 1, 1, 300},
                [](const Position& p) { return p[0] == 1 && p[3] >= 250 ? -kInf : 0.0; });
@@ -257,12 +259,12 @@ Array padding_mask() {
 RegisterLarge large_row(std::string name, std::function<LargeCase(ScalarType)> make) {
   return RegisterLarge({std::move(name), {"Attention", "AttentionBackward"}, std::move(make), 16});
 }
-const Options kShared{.shares_heads = true};
+const AttentionOptions kShared{.enable_gqa = true};
 const RegisterLarge registered_large[] = {
     large_row("attention", [](ScalarType dtype) { return several_tiles(dtype, kShared, Array{}); }),
     large_row("attention_causal",
               [](ScalarType dtype) {
-                return several_tiles(dtype, {.causal = true, .scale = 0.5, .shares_heads = true},
+                return several_tiles(dtype, {.causal = true, .scale = 0.5, .enable_gqa = true},
                                      Array{});
               }),
     large_row("attention_mask",

@@ -53,14 +53,16 @@ Arrays batch_norm_reference(const Arrays& in, bool training) {
   return {result, running_mean, running_var};
 }
 
-Input running(int64_t channels) { return {{channels}, Draw::kPositive, 0, false, true, true}; }
+Input running_statistic(int64_t channels) {
+  return {{channels}, Draw::kPositive, 0, false, true, true};
+}
 const Input kAbsent{{}, Draw::kNormal, 0, true};
 
-Case batch_norm_case(std::vector<int64_t> sizes, bool affine, bool tracks) {
+Case batch_norm_case(std::vector<int64_t> sizes, bool affine, bool tracks_statistics) {
   const int64_t channels = sizes[1];
   Case inputs{{std::move(sizes)}, kAbsent, kAbsent, kAbsent, kAbsent};
   if (affine) inputs[1] = inputs[2] = {{channels}, Draw::kNormal, 0, false, true};
-  if (tracks) inputs[3] = inputs[4] = running(channels);
+  if (tracks_statistics) inputs[3] = inputs[4] = running_statistic(channels);
   return inputs;
 }
 

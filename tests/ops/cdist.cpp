@@ -18,11 +18,11 @@ namespace {
 double distance(const double* a, const double* b, int64_t width, double p) {
   double sum = 0;
   for (int64_t i = 0; i < width; ++i) {
-    const double size = std::fabs(a[i] - b[i]);
+    const double difference = std::fabs(a[i] - b[i]);
     if (p == 0)
-      sum += size != 0;
+      sum += difference != 0;
     else
-      sum = std::isinf(p) ? std::fmax(sum, size) : sum + std::pow(size, p);
+      sum = std::isinf(p) ? std::fmax(sum, difference) : sum + std::pow(difference, p);
   }
   return p == 0 || std::isinf(p) ? sum : std::pow(sum, 1 / p);
 }
@@ -93,10 +93,11 @@ Row pdist_row(std::string name, double p) {
   if (p == 0) row.orders = 0;
   row.call = [p](const Tensors& in) { return Tensors{pdist(in[0], p)}; };
   row.reference = [p](const Arrays& in) {
-    const Array all = cdist_reference({in[0], in[0]}, p)[0];
+    const Array distances = cdist_reference({in[0], in[0]}, p)[0];
     Array pairs;
     for (int64_t i = 0; i < in[0].sizes[0]; ++i)
-      for (int64_t j = i + 1; j < in[0].sizes[0]; ++j) pairs.values.push_back(at(all, {i, j}));
+      for (int64_t j = i + 1; j < in[0].sizes[0]; ++j)
+        pairs.values.push_back(at(distances, {i, j}));
     pairs.sizes = {int64_t(pairs.values.size())};
     return Arrays{pairs};
   };
@@ -128,10 +129,10 @@ LargeCase many_rows(ScalarType dtype) {
   for (int64_t i = 0; i < 150; ++i)
     for (int64_t j = 0; j < 300; ++j)
       for (int64_t m = 0; m < 130; ++m) {
-        const double part =
+        const double slope =
             g[i * 300 + j] * (x[i * 130 + m] - y[j * 130 + m]) / dist.values[size_t(i * 300 + j)];
-        dx.values[size_t(i * 130 + m)] += part;
-        dy.values[size_t(j * 130 + m)] -= part;
+        dx.values[size_t(i * 130 + m)] += slope;
+        dy.values[size_t(j * 130 + m)] -= slope;
       }
   const Tensors tensors{x.tensor(dtype), y.tensor(dtype)};
   const Tensor gradient = g.tensor(dtype);
@@ -178,20 +179,20 @@ TEST(Cdist, EqualRowsAndTiesHaveTheGradientsOfPyTorch) {
   expect(kInf, {-5, 0, 0, -2, 10, 9}, {-4, -4, -4, 2, 0, -5, 9, -6, 0});
 }
 
-/// Values of PyTorch 2.15: NaN is a largest difference only to other norms.
+/// Values of PyTorch 2.15: the maximum norm ignores NaN, the other norms do not.
 TEST(Cdist, SpecialValues) {
   const Tensor nan = tensor({double(NAN), 1.}, kFloat).view({1, 2}), origin = zeros({1, 2});
   const Tensor infinite = tensor({kInf, 1.}, kFloat).view({1, 2});
-  const auto one = [](const Tensor& a, const Tensor& b, double p) {
+  const auto distance_of = [](const Tensor& a, const Tensor& b, double p) {
     return cdist(a, b, p).item<double>();
   };
   for (double p : {0., 1., 2., 3.}) {
-    EXPECT_TRUE(std::isnan(one(nan, origin, p))) << p;
-    EXPECT_TRUE(std::isnan(one(infinite, infinite, p))) << p;
-    EXPECT_EQ(one(infinite, origin, p), p == 0 ? 2 : kInf);
+    EXPECT_TRUE(std::isnan(distance_of(nan, origin, p))) << p;
+    EXPECT_TRUE(std::isnan(distance_of(infinite, infinite, p))) << p;
+    EXPECT_EQ(distance_of(infinite, origin, p), p == 0 ? 2 : kInf);
   }
-  EXPECT_EQ(one(nan, origin, kInf), 1);
-  EXPECT_EQ(one(infinite, infinite, kInf), 0);
+  EXPECT_EQ(distance_of(nan, origin, kInf), 1);
+  EXPECT_EQ(distance_of(infinite, infinite, kInf), 0);
   EXPECT_EQ(cdist(zeros({2, 0}), zeros({3, 0})).sum().item<float>(), 0);
   const Tensor equal = ones({30, 3}, kDouble).requires_grad_();
   cdist(equal, ones({30, 3}, kDouble)).sum().backward();
@@ -203,8 +204,8 @@ TEST(Cdist, ByPartsAgreesWithTheKernel) {
   const Tensor g = large({2, 5, 4}, 3).tensor(kDouble);
   for (double p : {0.5, 1., 2., 4., kInf}) {
     const auto kernel = [p](const Tensors& t) { return cdist(t[0], t[1], p, 2); };
-    const auto parts = [p](const Tensors& t) { return cdist_by_parts(t[0], t[1], p); };
-    const Tensors got = with_gradients(parts, {x, y}, g),
+    const auto by_parts = [p](const Tensors& t) { return cdist_by_parts(t[0], t[1], p); };
+    const Tensors got = with_gradients(by_parts, {x, y}, g),
                   wanted = with_gradients(kernel, {x, y}, g);
     for (size_t k = 0; k < 3; ++k) EXPECT_TRUE(got[k].allclose(wanted[k])) << p << " " << k;
   }

@@ -44,7 +44,7 @@ Row number_row(std::string name, Tensor (*op)(const Tensor&, const Scalar&),
   return row;
 }
 
-Row test_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double)) {
+Row predicate_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double)) {
   return bool_row(unary_row(std::move(name), op, reference, Draw::kSmall));
 }
 
@@ -61,16 +61,18 @@ const Register registered_compare[] = {
     COMPARISON(le, <=),
     COMPARISON(gt, >),
     COMPARISON(ge, >=),
-    Register(test_row("isnan", &hearth::isnan, [](double x) -> double { return std::isnan(x); })),
-    Register(test_row("isinf", &hearth::isinf, [](double x) -> double { return std::isinf(x); })),
-    Register(test_row("isfinite", &hearth::isfinite,
-                      [](double x) -> double { return std::isfinite(x); })),
     Register(
-        test_row("isposinf", &hearth::isposinf, [](double x) -> double { return x == INFINITY; })),
+        predicate_row("isnan", &hearth::isnan, [](double x) -> double { return std::isnan(x); })),
     Register(
-        test_row("isneginf", &hearth::isneginf, [](double x) -> double { return x == -INFINITY; })),
-    Register(
-        test_row("signbit", &hearth::signbit, [](double x) -> double { return std::signbit(x); })),
+        predicate_row("isinf", &hearth::isinf, [](double x) -> double { return std::isinf(x); })),
+    Register(predicate_row("isfinite", &hearth::isfinite,
+                           [](double x) -> double { return std::isfinite(x); })),
+    Register(predicate_row("isposinf", &hearth::isposinf,
+                           [](double x) -> double { return x == INFINITY; })),
+    Register(predicate_row("isneginf", &hearth::isneginf,
+                           [](double x) -> double { return x == -INFINITY; })),
+    Register(predicate_row("signbit", &hearth::signbit,
+                           [](double x) -> double { return std::signbit(x); })),
 };
 
 TEST(Compare, AliasesAndInPlaceForms) {

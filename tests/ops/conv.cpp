@@ -11,7 +11,7 @@
 namespace hearth::testing {
 namespace {
 
-/// The parameters of a convolution, one of each per spatial dimension.
+/// The parameters of a convolution; the lists have one number per spatial dimension.
 struct ConvGeometry {
   std::vector<int64_t> stride, padding, dilation, output_padding;
   int64_t groups = 1;
@@ -55,11 +55,11 @@ Array conv_reference(const ConvGeometry& g, const Arrays& in) {
   Array out;
   out.sizes = {x.sizes[0], g.transposed ? w.sizes[1] * g.groups : w.sizes[0]};
   for (size_t d = 0; d + 2 < x.sizes.size(); ++d) {
-    const int64_t reach = g.dilation[d] * (w.sizes[d + 2] - 1);
+    const int64_t extent = g.dilation[d] * (w.sizes[d + 2] - 1);
     out.sizes.push_back(g.transposed
-                            ? (x.sizes[d + 2] - 1) * g.stride[d] - 2 * g.padding[d] + reach +
+                            ? (x.sizes[d + 2] - 1) * g.stride[d] - 2 * g.padding[d] + extent +
                                   g.output_padding[d] + 1
-                            : (x.sizes[d + 2] + 2 * g.padding[d] - reach - 1) / g.stride[d] + 1);
+                            : (x.sizes[d + 2] + 2 * g.padding[d] - extent - 1) / g.stride[d] + 1);
   }
   out = build(out.sizes, [&](const Position& p) {
     return in[2].values.empty() ? 0 : in[2].values[size_t(p[1])];
@@ -84,7 +84,7 @@ Case conv_case(std::vector<int64_t> input, std::vector<int64_t> weight, int64_t 
   return inputs;
 }
 
-Row conv_row(std::string name, const ConvGeometry& numbers, std::vector<Case> cases,
+Row conv_row(std::string name, const ConvGeometry& geometry, std::vector<Case> cases,
              std::function<Tensor(const Tensors&, const ConvGeometry&)> call) {
   Row row;
   row.covers = {
@@ -93,52 +93,55 @@ Row conv_row(std::string name, const ConvGeometry& numbers, std::vector<Case> ca
   row.name = std::move(name);
   row.cases = std::move(cases);
   row.slack = 16;
-  row.call = [=](const Tensors& in) { return Tensors{call(in, numbers)}; };
+  row.call = [=](const Tensors& in) { return Tensors{call(in, geometry)}; };
   row.reference = [=](const Arrays& in) {
     const size_t dim = in[1].sizes.size();
     Arrays batched = in;
-    const bool single = in[0].sizes.size() < dim;
-    if (single) batched[0].sizes.insert(batched[0].sizes.begin(), 1);
-    Array out = conv_reference(numbers, batched);
-    if (single) out.sizes.erase(out.sizes.begin());
+    const bool is_unbatched = in[0].sizes.size() < dim;
+    if (is_unbatched) batched[0].sizes.insert(batched[0].sizes.begin(), 1);
+    Array out = conv_reference(geometry, batched);
+    if (is_unbatched) out.sizes.erase(out.sizes.begin());
     return Arrays{out};
   };
   return row;
 }
 
-Tensor call_conv1d(const Tensors& in, const ConvGeometry& n) {
-  return conv1d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
+Tensor call_conv1d(const Tensors& in, const ConvGeometry& geometry) {
+  return conv1d(in[0], in[1], in[2], geometry.stride, geometry.padding, geometry.dilation,
+                geometry.groups);
 }
-Tensor call_conv2d(const Tensors& in, const ConvGeometry& n) {
-  return conv2d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
+Tensor call_conv2d(const Tensors& in, const ConvGeometry& geometry) {
+  return conv2d(in[0], in[1], in[2], geometry.stride, geometry.padding, geometry.dilation,
+                geometry.groups);
 }
-Tensor call_conv3d(const Tensors& in, const ConvGeometry& n) {
-  return conv3d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
+Tensor call_conv3d(const Tensors& in, const ConvGeometry& geometry) {
+  return conv3d(in[0], in[1], in[2], geometry.stride, geometry.padding, geometry.dilation,
+                geometry.groups);
 }
-Tensor call_transpose1d(const Tensors& in, const ConvGeometry& n) {
-  return conv_transpose1d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
-                          n.dilation);
+Tensor call_transpose1d(const Tensors& in, const ConvGeometry& geometry) {
+  return conv_transpose1d(in[0], in[1], in[2], geometry.stride, geometry.padding,
+                          geometry.output_padding, geometry.groups, geometry.dilation);
 }
-Tensor call_transpose2d(const Tensors& in, const ConvGeometry& n) {
-  return conv_transpose2d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
-                          n.dilation);
+Tensor call_transpose2d(const Tensors& in, const ConvGeometry& geometry) {
+  return conv_transpose2d(in[0], in[1], in[2], geometry.stride, geometry.padding,
+                          geometry.output_padding, geometry.groups, geometry.dilation);
 }
-Tensor call_transpose3d(const Tensors& in, const ConvGeometry& n) {
-  return conv_transpose3d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
-                          n.dilation);
+Tensor call_transpose3d(const Tensors& in, const ConvGeometry& geometry) {
+  return conv_transpose3d(in[0], in[1], in[2], geometry.stride, geometry.padding,
+                          geometry.output_padding, geometry.groups, geometry.dilation);
 }
 template <int dims>
-Tensor call_same(const Tensors& in, const ConvGeometry& n) {
+Tensor call_same(const Tensors& in, const ConvGeometry& geometry) {
   constexpr auto call = [](auto... args) {
     if constexpr (dims == 1) return conv1d(args...);
     if constexpr (dims == 2) return conv2d(args...);
     if constexpr (dims == 3) return conv3d(args...);
   };
-  return call(in[0], in[1], in[2], n.stride, "same", n.dilation, n.groups);
+  return call(in[0], in[1], in[2], geometry.stride, "same", geometry.dilation, geometry.groups);
 }
-Tensor call_convolution(const Tensors& in, const ConvGeometry& n) {
-  return convolution(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.transposed,
-                     n.output_padding, n.groups);
+Tensor call_convolution(const Tensors& in, const ConvGeometry& geometry) {
+  return convolution(in[0], in[1], in[2], geometry.stride, geometry.padding, geometry.dilation,
+                     geometry.transposed, geometry.output_padding, geometry.groups);
 }
 
 Row conv2d_row() {
@@ -209,25 +212,25 @@ Row conv2d_row() {
   return row;
 }
 
-/// padding="same" with a kernel of size 3, but of size 2 with dilation 3 in the last dimension:
-/// that is a padding of 1 on all sides, with one more element at the end of the last dimension.
+/// padding="same" with kernel size 3, in the last dimension 2 with dilation 3. This pads by 1 on
+/// all sides, and by one more element at the end of the last dimension.
 Row same_row(const std::string& op, std::function<Tensor(const Tensors&, const ConvGeometry&)> call,
              size_t dims) {
-  ConvGeometry numbers{Position(dims, 1), Position(dims, 1), Position(dims, 1), {}};
-  numbers.dilation.back() = 3;
+  ConvGeometry geometry{Position(dims, 1), Position(dims, 1), Position(dims, 1), {}};
+  geometry.dilation.back() = 3;
   Position input(dims + 2, 3), weight(dims + 2, 3);
   input[0] = 1;
   input[1] = weight[0] = weight[1] = 2;
   weight.back() = 2;
-  Row row = conv_row(op + "_same", numbers, {conv_case(input, weight, 2)}, std::move(call));
+  Row row = conv_row(op + "_same", geometry, {conv_case(input, weight, 2)}, std::move(call));
   row.covers = {op + ".padding"};
-  row.reference = [numbers](const Arrays& in) {
+  row.reference = [geometry](const Arrays& in) {
     Arrays padded = in;
     const Array& x = in[0];
     padded[0].sizes.back() += 1;
     padded[0] = build(padded[0].sizes,
                       [&](const Position& p) { return p.back() == x.sizes.back() ? 0 : at(x, p); });
-    return Arrays{conv_reference(numbers, padded)};
+    return Arrays{conv_reference(geometry, padded)};
   };
   return row;
 }
@@ -295,7 +298,7 @@ const Register registered_conv[] = {
 
 /// Compares result and gradients in `dtype` with float64. These shapes are large enough for the
 /// libraries' algorithms.
-void expect_same_as_double(const ConvGeometry& n, std::vector<int64_t> input,
+void expect_same_as_double(const ConvGeometry& geometry, std::vector<int64_t> input,
                            std::vector<int64_t> weight, int64_t channels, bool channels_last,
                            ScalarType dtype, double tolerance, Device device) {
   Case inputs = conv_case(std::move(input), std::move(weight), channels);
@@ -307,7 +310,7 @@ void expect_same_as_double(const ConvGeometry& n, std::vector<int64_t> input,
   for (int i = 0; i < 2; ++i) {
     Tensors leaves;
     for (const Tensor& t : i ? narrow : wide) leaves.push_back(t.detach().requires_grad_());
-    const Tensor out = call_convolution(leaves, n);
+    const Tensor out = call_convolution(leaves, geometry);
     results[i] = autograd::grad({out}, leaves, {out.detach().mul(0.01)});
     results[i].push_back(out.detach());
     EXPECT_EQ(out.is_contiguous(MemoryFormat::ChannelsLast), i && channels_last);
@@ -329,7 +332,7 @@ double tolerance_of(ScalarType dtype, Device device) {
 
 TEST(Convolution, LargeConvolutionsMatchDouble) {
   const struct {
-    ConvGeometry numbers;
+    ConvGeometry geometry;
     std::vector<int64_t> input, weight;
     int64_t channels;
   } shapes[] = {
@@ -346,7 +349,7 @@ TEST(Convolution, LargeConvolutionsMatchDouble) {
       for (const bool channels_last : {false, true}) {
         if (channels_last && shape.input[1] == 1) continue;
         for (const ScalarType dtype : {kFloat, kBFloat16, kHalf})
-          expect_same_as_double(shape.numbers, shape.input, shape.weight, shape.channels,
+          expect_same_as_double(shape.geometry, shape.input, shape.weight, shape.channels,
                                 channels_last, dtype, tolerance_of(dtype, device), device);
       }
 }

@@ -10,8 +10,8 @@ constexpr int64_t kPad = 1;
 
 /// out[t, b, o] = bias[o] + sum over k and c of x[t + k - pad, b, c] * w[k, c, o].
 Array tbc_reference(const Array& x, const Array& w, const Array& bias) {
-  const int64_t times = x.sizes[0] + 2 * kPad - w.sizes[0] + 1;
-  return build({times, x.sizes[1], w.sizes[2]}, [&](const Position& p) {
+  const int64_t length = x.sizes[0] + 2 * kPad - w.sizes[0] + 1;
+  return build({length, x.sizes[1], w.sizes[2]}, [&](const Position& p) {
     double sum = bias.values[size_t(p[2])];
     for (int64_t k = 0; k < w.sizes[0]; ++k) {
       const int64_t t = p[0] + k - kPad;
@@ -47,8 +47,8 @@ Row tbc_row() {
 
 constexpr int64_t kStrides[] = {1, 2, 1}, kPads[] = {0, 1, 1}, kDilations[] = {1, 1, 2};
 
-/// out[n, c, p] = bias[c] + sum over k of x[n, c, stride * p + dilation * k - padding] * w[c, 0,
-/// k].
+/// out[n, c, p] = bias[c] + sum over k of w[c, 0, k] * x[n, c, q] with
+/// q = stride * p + dilation * k - padding.
 Array depthwise_reference(const Array& x, const Array& w, const Array& bias) {
   std::vector<int64_t> sizes = x.sizes;
   for (size_t d = 0; d < 3; ++d)
@@ -60,13 +60,13 @@ Array depthwise_reference(const Array& x, const Array& w, const Array& bias) {
     double sum = bias.values[size_t(p[1])];
     for (int64_t tap = 0; tap < count_of(kernel); ++tap) {
       const Position k = position_of(tap, kernel);
-      Position place = p;
+      Position source = p;
       bool inside = true;
       for (size_t d = 0; d < 3; ++d) {
-        place[2 + d] = p[2 + d] * kStrides[d] - kPads[d] + k[d] * kDilations[d];
-        inside &= place[2 + d] >= 0 && place[2 + d] < x.sizes[2 + d];
+        source[2 + d] = p[2 + d] * kStrides[d] - kPads[d] + k[d] * kDilations[d];
+        inside &= source[2 + d] >= 0 && source[2 + d] < x.sizes[2 + d];
       }
-      if (inside) sum += at(x, place) * at(w, {p[1], 0, k[0], k[1], k[2]});
+      if (inside) sum += at(x, source) * at(w, {p[1], 0, k[0], k[1], k[2]});
     }
     return sum;
   });

@@ -106,12 +106,14 @@ TEST(Conveniences, FeatureAlphaDropout) {
   const Tensor x = ones({40, 50, 6}, kDouble), y = feature_alpha_dropout(x, 0.4, true);
   const Tensor first = y.select(2, 0);
   EXPECT_TRUE(y.eq(first.unsqueeze(2)).all().item<bool>());
-  const double keep = 0.6, floor = -1.7580993408473766;
-  const double a = 1 / std::sqrt(keep * (1 + 0.4 * floor * floor));
-  const double kept = a + (-a * 0.4 * floor), dropped = a * floor + (-a * 0.4 * floor);
+  const double keep_probability = 0.6, drop_probability = 0.4, selu_minimum = -1.7580993408473766;
+  const double scale =
+      1 / std::sqrt(keep_probability * (1 + drop_probability * selu_minimum * selu_minimum));
+  const double shift = -scale * drop_probability * selu_minimum;
+  const double kept = scale + shift, dropped = scale * selu_minimum + shift;
   const Tensor is_kept = first.sub(kept).abs().lt(1e-9);
   EXPECT_TRUE(is_kept.logical_or(first.sub(dropped).abs().lt(1e-9)).all().item<bool>());
-  EXPECT_NEAR(is_kept.to(kDouble).mean().item<double>(), keep, 0.05);
+  EXPECT_NEAR(is_kept.to(kDouble).mean().item<double>(), keep_probability, 0.05);
   EXPECT_TRUE(feature_alpha_dropout(x, 0.4, false).equal(x));
 }
 

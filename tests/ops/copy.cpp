@@ -51,7 +51,7 @@ Row transfer_row() {
   return row;
 }
 
-/// A copy of the first input, overwritten with the second.
+/// A row for a copy of the first input that is overwritten with the second.
 Row copy_row() {
   Row row;
   row.name = "copy_";

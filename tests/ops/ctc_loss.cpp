@@ -17,7 +17,7 @@ namespace {
 
 using Labels = std::vector<int64_t>;
 
-/// The labels of an alignment: repeated ones and then blanks are dropped.
+/// The labels of an alignment, without repetitions and then without blanks.
 Labels labels_of(const Labels& alignment, int64_t blank) {
   Labels labels;
   for (size_t t = 0; t < alignment.size(); ++t)
@@ -67,23 +67,24 @@ struct Sequences {
   }
 };
 
-/// The losses of log_softmax(in[0]), and the gradients that their derivation assumes.
-Row ctc_row(std::string name, Sequences all, bool padded) {
+/// The losses of log_softmax(in[0]): the derivative of ctc_loss assumes normalised probabilities.
+Row ctc_row(std::string name, Sequences sequences, bool padded) {
   Row row;
   row.name = "ctc_loss_" + std::move(name);
   row.covers = {"ctc_loss", "_ctc_loss", "_ctc_loss_backward"};
-  row.cases = {{{{5, int64_t(all.targets.size()), 3}}}};
+  row.cases = {{{{5, int64_t(sequences.targets.size()), 3}}}};
   row.dtypes = dtypes::kFloatAndDouble;
   row.orders = 1;
-  row.call = [all, padded](const Tensors& in) {
+  row.call = [sequences, padded](const Tensors& in) {
     const Tensor log_probs = in[0].log_softmax(2);
-    const Tensor targets = (padded ? all.padded() : all.joined()).to(in[0].device());
+    const Tensor targets = (padded ? sequences.padded() : sequences.joined()).to(in[0].device());
     const auto loss = [&](int64_t reduction) {
-      return ctc_loss(log_probs, targets, all.lengths, all.target_lengths(), all.blank, reduction);
+      return ctc_loss(log_probs, targets, sequences.lengths, sequences.target_lengths(),
+                      sequences.blank, reduction);
     };
     return Tensors{loss(Reduction::None), loss(Reduction::Mean), loss(Reduction::Sum)};
   };
-  row.reference = [all](const Arrays& in) {
+  row.reference = [sequences](const Arrays& in) {
     Array logs = in[0];
     for (size_t i = 0; i < logs.values.size(); i += 3) {
       double sum = 0;
@@ -91,14 +92,14 @@ Row ctc_row(std::string name, Sequences all, bool padded) {
       for (size_t c = 0; c < 3; ++c) logs.values[i + c] -= std::log(sum);
     }
     double sum = 0, mean = 0;
-    const int64_t batch = int64_t(all.targets.size());
+    const int64_t batch = int64_t(sequences.targets.size());
     const Array losses = build({batch}, [&](const Position& p) {
       const size_t n = size_t(p[0]);
-      return loss_of(logs, p[0], all.lengths[n], all.targets[n], all.blank);
+      return loss_of(logs, p[0], sequences.lengths[n], sequences.targets[n], sequences.blank);
     });
-    for (size_t n = 0; n < all.targets.size(); ++n) {
+    for (size_t n = 0; n < sequences.targets.size(); ++n) {
       sum += losses.values[n];
-      mean += losses.values[n] / std::fmax(double(all.targets[n].size()), 1) / double(batch);
+      mean += losses.values[n] / std::fmax(double(sequences.targets[n].size()), 1) / double(batch);
     }
     return Arrays{losses, {{}, {mean}}, {{}, {sum}}};
   };
@@ -155,11 +156,11 @@ Row refusing_ctc_loss_row() {
   return row;
 }
 
-/// A sequence of alternating labels 1, 2, 1, … as a chain of states, in plain probabilities.
+/// The forward-backward algorithm for the labels 1, 2, 1, …, with probabilities, not logarithms.
 struct Chain {
   static constexpr int64_t kTimes = 12, kLabels = 6, kClasses = 5, kStates = 2 * kLabels + 1;
 
-  /// Takes the scores of sequence n of a batch.
+  /// For the scores of sequence n of a batch.
   Chain(const Large& scores, int64_t batch, int64_t n) : forward(kTimes * kStates) {
     for (int64_t t = 0; t < kTimes; ++t) {
       const int64_t first = (t * batch + n) * kClasses;
@@ -169,22 +170,23 @@ struct Chain {
         probabilities.push_back(std::exp(scores[first + c]) / sum);
     }
     for (int64_t t = 0; t < kTimes; ++t)
-      for (int64_t s = 0; s < kStates; ++s) reach(forward, t, s, t - 1, 1);
+      for (int64_t s = 0; s < kStates; ++s) accumulate(forward, t, s, t - 1, 1);
     for (int64_t t = kTimes; t-- > 0;)
-      for (int64_t s = 0; s < kStates; ++s) reach(backward, t, s, t + 1, -1);
+      for (int64_t s = 0; s < kStates; ++s) accumulate(backward, t, s, t + 1, -1);
   }
 
   static int64_t label(int64_t state) { return state % 2 ? (state / 2) % 2 + 1 : 0; }
   double p(int64_t t, int64_t label) const { return probabilities[size_t(t * kClasses + label)]; }
 
-  /// Sums the paths to state s at time t, from the states at time `from`, or begins there.
-  void reach(Numbers& to, int64_t t, int64_t s, int64_t from, int step) {
+  /// Sets the probability to be in state s at time t, coming from the states at time `from`. If
+  /// `from` is outside the sequence, paths begin at time t.
+  void accumulate(Numbers& to, int64_t t, int64_t s, int64_t from, int step) {
     const bool begins = from < 0 || from >= kTimes;
     double sum = begins ? double(step > 0 ? s < 2 : s >= kStates - 2) : 0;
     for (int64_t k = 0; !begins && k < 3; ++k) {
-      const int64_t other = s - k * step;
-      const bool skips = k == 2 && (s % 2 == 0 || label(s) == label(other));
-      if (other >= 0 && other < kStates && !skips) sum += to[size_t(from * kStates + other)];
+      const int64_t source = s - k * step;
+      const bool skips = k == 2 && (s % 2 == 0 || label(s) == label(source));
+      if (source >= 0 && source < kStates && !skips) sum += to[size_t(from * kStates + source)];
     }
     to[size_t(t * kStates + s)] = sum * p(t, label(s));
   }
@@ -192,21 +194,20 @@ struct Chain {
   double total() const {
     return forward[size_t(kTimes * kStates - 1)] + forward[size_t(kTimes * kStates - 2)];
   }
-  /// The loss's derivative by the score of a class.
+  /// The derivative of the loss with respect to the score of class c at time t.
   double gradient(int64_t t, int64_t c) const {
-    double share = 0;
+    double posterior = 0;
     for (int64_t s = 0; s < kStates; ++s)
       if (label(s) == c)
-        share += forward[size_t(t * kStates + s)] * backward[size_t(t * kStates + s)] / p(t, c) /
-                 total();
-    return p(t, c) - share;
+        posterior += forward[size_t(t * kStates + s)] * backward[size_t(t * kStates + s)] /
+                     p(t, c) / total();
+    return p(t, c) - posterior;
   }
 
   Numbers probabilities, forward, backward = forward;
 };
 
-/// One long sequence per thread: a target of alternating labels in a stream without preferences,
-/// whose alignments are counted.
+/// More sequences than threads, with alternating labels as targets.
 LargeCase long_sequences(ScalarType dtype) {
   constexpr int64_t batch = 40, times = Chain::kTimes, labels = Chain::kLabels,
                     classes = Chain::kClasses;
@@ -220,12 +221,12 @@ LargeCase long_sequences(ScalarType dtype) {
         grad.values[size_t((t * batch + n) * classes + c)] = chain.gradient(t, c);
   }
   const Tensor target = arange(batch * labels, kLong).remainder(2).add(1).reshape({batch, labels});
-  const Tensor input = x.tensor(dtype), ones_ = ones({batch}, dtype);
+  const Tensor input = x.tensor(dtype), gradient = ones({batch}, dtype);
   const auto call = [=](const Tensors& t) {
     return ctc_loss(t[0].log_softmax(2), target, full({batch}, times, kLong),
                     full({batch}, labels, kLong), 0, Reduction::None);
   };
-  return {[=] { return with_gradients(call, {input}, ones_); }, {losses, grad}};
+  return {[=] { return with_gradients(call, {input}, gradient); }, {losses, grad}};
 }
 
 const Register registered_ctc_loss[] = {Register(refusing_ctc_loss_row()),
@@ -266,10 +267,10 @@ TEST(CtcLoss, WithoutBatchAndInOtherLayouts) {
   const Tensor x = log_probs(5), y = arange(1, 5, kLong).remainder(3).add(1).view({2, 2});
   const Tensor in = full({2}, 5, kInt), out = full({2}, 2, kInt);
   const Tensor losses = ctc_loss(x, y, in, out, 0, Reduction::None);
-  const Tensor one = ctc_loss(x.select(1, 0), y.select(0, 0), full({1}, 5, kLong),
-                              full({1}, 2, kLong), 0, Reduction::None);
-  EXPECT_EQ(one.dim(), 0);
-  EXPECT_EQ(one.item<double>(), losses[0].item<double>());
+  const Tensor unbatched = ctc_loss(x.select(1, 0), y.select(0, 0), full({1}, 5, kLong),
+                                    full({1}, 2, kLong), 0, Reduction::None);
+  EXPECT_EQ(unbatched.dim(), 0);
+  EXPECT_EQ(unbatched.item<double>(), losses[0].item<double>());
   const Tensor moved = x.permute({2, 0, 1}).contiguous().permute({1, 2, 0});
   EXPECT_TRUE(ctc_loss(moved, y.t().contiguous().t(), in, out, 0, Reduction::None).equal(losses));
 }

@@ -17,11 +17,11 @@ Row diagonal_row() {
         const int64_t length = std::max<int64_t>(0, std::min(sizes.front(), sizes.back() - 1));
         sizes.erase(sizes.begin());
         sizes.back() = length;
-        return Window{sizes, [](Position p) {
-                        p.insert(p.begin(), p.back());
-                        p.back() += 1;
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [](Position p) {
+                                p.insert(p.begin(), p.back());
+                                p.back() += 1;
+                                return p;
+                              }};
       });
   row.refusals = {{[] {
                      ones({2, 3}).diagonal(0, 1, 1);
@@ -55,9 +55,9 @@ Row diag_row() {
       "diag", {"diagonal", "clone"}, {{{{3, 5}}}, {{{4, 2}}}},
       [](const Tensor& x) { return x.diag(-1); },
       [](const std::vector<int64_t>& sizes) {
-        return Window{{std::min(sizes[0] - 1, sizes[1])}, [](const Position& p) {
-                        return Position{p[0] + 1, p[0]};
-                      }};
+        return ViewDefinition{{std::min(sizes[0] - 1, sizes[1])}, [](const Position& p) {
+                                return Position{p[0] + 1, p[0]};
+                              }};
       });
   row.out = [](Tensor& out, const Tensors& in) { diag_out(out, in[0], -1); };
   row.refusals = {{[] { ones({2, 2, 2}).diag(); }, "diag(): Supports 1D or 2D tensors. Got 3D"}};
@@ -72,11 +72,11 @@ Row unfold_row(std::string name, int64_t step) {
       [step](std::vector<int64_t> sizes) {
         sizes[0] = (sizes[0] - 3) / step + 1;
         sizes.push_back(3);
-        return Window{sizes, [step](Position p) {
-                        p[0] = p[0] * step + p.back();
-                        p.pop_back();
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [step](Position p) {
+                                p[0] = p[0] * step + p.back();
+                                p.pop_back();
+                                return p;
+                              }};
       });
   row.refusals = {{[] { ones({5}).unfold(0, 6, 1); },
                    "maximum size for tensor at dimension 0 is 5 but size is 6"},

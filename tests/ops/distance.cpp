@@ -9,15 +9,15 @@
 namespace hearth::testing {
 namespace {
 
-/// A row for an op that reduces `count` inputs of sizes [3, 4] to three numbers, one for each line.
-Row pair_row(std::string name, int count, std::function<Tensor(const Tensors&)> op,
-             std::function<double(const std::vector<std::vector<double>>&)> reference) {
+/// A row for an op that reduces `num_inputs` inputs of sizes [3, 4] to one number for each row.
+Row rowwise_row(std::string name, int num_inputs, std::function<Tensor(const Tensors&)> op,
+                std::function<double(const std::vector<std::vector<double>>&)> reference) {
   Row row;
   row.name = name;
   row.covers = {std::move(name)};
-  // PyTorch composes it of norm, so it has the autocast policy of norm.
+  // PyTorch computes pairwise_distance with norm, so the autocast policy of norm applies.
   if (row.name == "pairwise_distance") row.covers.insert(row.covers.begin(), "norm");
-  row.cases = {Case(size_t(count), Input{{3, 4}})};
+  row.cases = {Case(size_t(num_inputs), Input{{3, 4}})};
   row.call = [op](const Tensors& in) { return Tensors{op(in)}; };
   row.reference = [reference](const Arrays& in) {
     return Arrays{build({3}, [&](const Position& p) {
@@ -49,7 +49,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(sum);
 }
 
-/// Targets with the same value for each line of a tensor.
+/// The target `value` for each row of a tensor.
 Tensor targets(const Tensor& like, int64_t value) {
   return full({like.size(0)}, value, TensorOptions(kLong).device(like.device()));
 }
@@ -69,13 +69,13 @@ Row element_row(std::string name, Case inputs, std::function<Tensor(const Tensor
 const Input kX{{7}}, kSigned{{7}, Draw::kNormal, 0, false, false, true};
 
 const Register registered_distance[] = {
-    Register(pair_row(
+    Register(rowwise_row(
         "cosine_similarity", 2, [](const Tensors& in) { return cosine_similarity(in[0], in[1]); },
         cosine)),
-    Register(pair_row(
+    Register(rowwise_row(
         "pairwise_distance", 2, [](const Tensors& in) { return pairwise_distance(in[0], in[1]); },
         [](const Vectors& x) { return distance(x[0], x[1]); })),
-    Register(pair_row(
+    Register(rowwise_row(
         "triplet_margin_loss", 3,
         [](const Tensors& in) {
           return triplet_margin_loss(in[0], in[1], in[2], 1, 2, 1e-6, true, Reduction::None);
@@ -84,7 +84,7 @@ const Register registered_distance[] = {
           const double far = std::fmin(distance(x[0], x[2]), distance(x[1], x[2]));
           return std::fmax(distance(x[0], x[1]) - far + 1, 0);
         })),
-    Register(pair_row(
+    Register(rowwise_row(
         "cosine_embedding_loss", 2,
         [](const Tensors& in) {
           return cosine_embedding_loss(in[0], in[1], targets(in[0], 1), 0, Reduction::None);

@@ -36,7 +36,7 @@ const Register registered_einsum[] = {
 };
 
 /// An equation, its operands and the expected result.
-struct Sum {
+struct EinsumCase {
   const char* equation;
   Tensors operands;
   Tensor wanted;
@@ -45,7 +45,7 @@ struct Sum {
 TEST(Einsum, Values) {
   const Tensor a = arange(6, kDouble).view({2, 3}), square = arange(9, kDouble).view({3, 3}),
                v = arange(3, kDouble), batch = arange(24, kDouble).view({2, 3, 4});
-  const Sum sums[] = {
+  const EinsumCase sums[] = {
       {"ii->i", {square}, square.diagonal()},
       {"ii", {square}, square.trace()},
       {"ij->", {a}, a.sum()},
@@ -61,7 +61,7 @@ TEST(Einsum, Values) {
       {"...,...", {v.unsqueeze(1), arange(2, kDouble)}, v.unsqueeze(1).mul(arange(2, kDouble))},
       {"", {full({}, 3.0, kDouble)}, full({}, 3.0, kDouble)},
   };
-  for (const Sum& sum : sums)
+  for (const EinsumCase& sum : sums)
     EXPECT_TRUE(einsum(sum.equation, sum.operands).equal(sum.wanted)) << sum.equation;
   EXPECT_TRUE(einsum("ij,jk,k->i", {a, square, v}, {1, 2, 0, 1}).equal(a.mv(square.mv(v))));
 }

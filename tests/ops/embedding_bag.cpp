@@ -15,27 +15,27 @@
 namespace hearth::testing {
 namespace {
 
-using Labels = std::vector<int64_t>;
+using Integers = std::vector<int64_t>;
 
-struct Options {
+struct BagOptions {
   int64_t mode = 0;
   bool include_last_offset = false;
   std::optional<int64_t> padding_idx = {};
 };
 
-Tensor offsets_like(const Tensor& indices, const Labels& offsets) {
+Tensor offsets_like(const Tensor& indices, const Integers& offsets) {
   return tensor(offsets).to(indices.device(), indices.scalar_type());
 }
 
-Tensor bag(const Tensors& in, const Labels& offsets, const Options& o) {
-  return std::get<0>(embedding_bag(in[0], in[1], offsets_like(in[1], offsets), false, o.mode, false,
-                                   in.size() > 2 ? in[2] : Tensor(), o.include_last_offset,
-                                   o.padding_idx));
+Tensor bag(const Tensors& in, const Integers& offsets, const BagOptions& options) {
+  return std::get<0>(embedding_bag(in[0], in[1], offsets_like(in[1], offsets), false, options.mode,
+                                   false, in.size() > 2 ? in[2] : Tensor(),
+                                   options.include_last_offset, options.padding_idx));
 }
 
-Arrays bag_reference(const Arrays& in, const Labels& offsets, const Options& o) {
+Arrays bag_reference(const Arrays& in, const Integers& offsets, const BagOptions& options) {
   const int64_t width = in[0].sizes[1], n = int64_t(in[1].values.size());
-  const auto bags = int64_t(offsets.size()) - int64_t(o.include_last_offset);
+  const auto bags = int64_t(offsets.size()) - int64_t(options.include_last_offset);
   return {build({bags, width}, [&](const Position& p) {
     const size_t b = size_t(p[0]);
     const int64_t end = b + 1 < offsets.size() ? offsets[b + 1] : n;
@@ -43,17 +43,20 @@ Arrays bag_reference(const Arrays& in, const Labels& offsets, const Options& o) 
     int64_t count = 0;
     for (int64_t i = offsets[b]; i < end; ++i) {
       const auto row = int64_t(in[1].values[size_t(i)]);
-      if (row == o.padding_idx) continue;
+      if (row == options.padding_idx) continue;
       const double x = at(in[0], {row, p[1]}) * (in.size() > 2 ? in[2].values[size_t(i)] : 1);
-      result = o.mode == 2 && count > 0 ? std::fmax(result, x) : o.mode == 2 ? x : result + x;
+      result = options.mode == 2 && count > 0 ? std::fmax(result, x)
+               : options.mode == 2            ? x
+                                              : result + x;
       ++count;
     }
-    return o.mode == 1 && count > 0 ? result / double(count) : result;
+    return options.mode == 1 && count > 0 ? result / double(count) : result;
   })};
 }
 
-/// Bags of the sizes 2, 0, 3 and 1 in tables narrower and wider than a block of vectors.
-Row bag_row(std::string name, Options o, bool weighted = false) {
+/// Bags of the sizes 2, 0, 3 and, unless include_last_offset is set, 1. Tables are narrower and
+/// wider than a block of SIMD vectors.
+Row bag_row(std::string name, BagOptions options, bool weighted = false) {
   Row row;
   row.name = "embedding_bag_" + std::move(name);
   row.covers = {"embedding_bag", "_embedding_bag", "_embedding_bag_backward",
@@ -63,20 +66,20 @@ Row bag_row(std::string name, Options o, bool weighted = false) {
     row.cases.push_back({{{5, width}, Draw::kDistinct}, indices});
     if (weighted) row.cases.back().push_back({{6}});
   }
-  const Labels offsets = o.include_last_offset ? Labels{0, 2, 2, 5} : Labels{0, 2, 2, 5};
-  row.call = [=](const Tensors& in) { return Tensors{bag(in, offsets, o)}; };
-  row.reference = [=](const Arrays& in) { return bag_reference(in, offsets, o); };
+  const Integers offsets{0, 2, 2, 5};
+  row.call = [=](const Tensors& in) { return Tensors{bag(in, offsets, options)}; };
+  row.reference = [=](const Arrays& in) { return bag_reference(in, offsets, options); };
   row.slack = 4;
   row.gradient_slack = 4;
-  if (o.padding_idx || o.include_last_offset) row.orders = 1;
+  if (options.padding_idx || options.include_last_offset) row.orders = 1;
   return row;
 }
 
-Refusal refusal(Tensor weight, Tensor indices, Tensor offsets, Options o, std::string text,
+Refusal refusal(Tensor weight, Tensor indices, Tensor offsets, BagOptions options, std::string text,
                 Tensor scale = {}) {
   return {[=] {
-            embedding_bag(weight, indices, offsets, false, o.mode, false, scale,
-                          o.include_last_offset, o.padding_idx);
+            embedding_bag(weight, indices, offsets, false, options.mode, false, scale,
+                          options.include_last_offset, options.padding_idx);
           },
           std::move(text)};
 }
@@ -135,7 +138,7 @@ LargeCase many_bags(ScalarType dtype, int64_t mode) {
   const int64_t bags = 2000, n = 12000, rows = 300, width = 40;
   const Large table = large({rows, width}, 51), g = large({bags, width}, 52);
   const Large index = large_indices({n}, rows, 53);
-  Labels offsets;
+  Integers offsets;
   for (int64_t b = 0; b < bags; ++b) offsets.push_back(b * 6 + (b % 7 > 3 ? 6 : 0));
   const Arrays in{{table.sizes, table.values}, {index.sizes, index.values}};
   const Array out = bag_reference(in, offsets, {mode})[0];
@@ -171,7 +174,7 @@ LargeCase scaled_bags(ScalarType dtype) {
   const Large table = large({rows, width}, 61), scale = large({n}, 62),
               g = large({bags, width}, 63);
   const Large index = large_indices({n}, rows, 64);
-  Labels offsets;
+  Integers offsets;
   for (int64_t b = 0; b < bags; ++b) offsets.push_back(b * 6);
   const Arrays in{{table.sizes, table.values}, {{n}, index.values}, {{n}, scale.values}};
   Array grad{{n}, Numbers(size_t(n))};
@@ -222,10 +225,10 @@ TEST(EmbeddingBag, OtherResultsAreThoseOfPyTorch) {
   const auto [sums, no_bags, zeros_, same] = embedding_bag(table(), i, tensor({0, 2}));
   EXPECT_EQ(no_bags.numel(), 0);
   EXPECT_TRUE(zeros_.equal(tensor({0, 0})) && same.equal(zeros_));
-  const auto [largest, bags, sizes, from] = embedding_bag(table(), i, offsets, false, 2);
+  const auto [largest, bags, sizes, max_indices] = embedding_bag(table(), i, offsets, false, 2);
   EXPECT_TRUE(bags.equal(tensor({0, 0, 2})));
   EXPECT_TRUE(sizes.equal(tensor({2, 0, 1, 0})));
-  EXPECT_TRUE(from.select(1, 0).equal(tensor({1, 0, 2, 0})));
+  EXPECT_TRUE(max_indices.select(1, 0).equal(tensor({1, 0, 2, 0})));
   const auto mean = embedding_bag(table(), i, offsets, false, 1);
   EXPECT_TRUE(std::get<3>(mean).equal(sizes));
   EXPECT_EQ(
@@ -255,14 +258,14 @@ TEST(EmbeddingBag, GradientsByFrequency) {
 
 TEST(EmbeddingBag, EmptyInputsAndOtherLayouts) {
   const Tensor none = zeros({0}, kLong);
-  EXPECT_EQ(std::get<0>(embedding_bag(table(), none, none)).sizes().vec(), (Labels{0, 3}));
+  EXPECT_EQ(std::get<0>(embedding_bag(table(), none, none)).sizes().vec(), (Integers{0, 3}));
   EXPECT_EQ(std::get<0>(embedding_bag(table(), none, zeros({2}, kLong))).abs().sum().item<float>(),
             0);
   const Tensor i = arange(4, kInt), offsets = tensor({0, 1});
   const Tensor wanted = std::get<0>(embedding_bag(table(), i.to(kLong), offsets));
   EXPECT_TRUE(std::get<0>(embedding_bag(table().t().contiguous().t(), i, offsets)).equal(wanted));
   const auto meta = embedding_bag(table().to(kMeta), i.to(kLong).to(kMeta), offsets.to(kMeta));
-  EXPECT_EQ(std::get<0>(meta).sizes().vec(), (Labels{2, 3}));
+  EXPECT_EQ(std::get<0>(meta).sizes().vec(), (Integers{2, 3}));
 }
 
 TEST(EmbeddingBag, ByPartsAgreesWithTheKernel) {
@@ -270,24 +273,24 @@ TEST(EmbeddingBag, ByPartsAgreesWithTheKernel) {
   const Tensor w = large({4, 3}, 7).tensor(kDouble), scale = large({6}, 8).tensor(kDouble);
   for (int mode = 0; mode < 3; ++mode)
     for (int64_t padding : {-1, 1})
-      for (bool last : {false, true}) {
-        const BagArgs args{BagMode(mode), padding, last};
-        const bool scaled = mode == 0;
-        const std::optional<int64_t> skipped =
+      for (bool include_last : {false, true}) {
+        const BagArgs args{BagMode(mode), padding, include_last};
+        const bool is_scaled = mode == 0;
+        const std::optional<int64_t> padding_idx =
             padding < 0 ? std::nullopt : std::optional<int64_t>(padding);
-        const Tensor g = large({last ? 3 : 4, 3}, 9).tensor(kDouble);
+        const Tensor g = large({include_last ? 3 : 4, 3}, 9).tensor(kDouble);
         const auto kernel = [&](const Tensors& t) {
           return std::get<0>(embedding_bag(t[0], i, offsets, false, mode, false,
-                                           scaled ? t[1] : Tensor(), last, skipped));
+                                           is_scaled ? t[1] : Tensor(), include_last, padding_idx));
         };
-        const auto parts = [&](const Tensors& t) {
+        const auto by_parts = [&](const Tensors& t) {
           return std::get<0>(
-              embedding_bag_by_parts(args, t[0], i, offsets, scaled ? t[1] : Tensor()));
+              embedding_bag_by_parts(args, t[0], i, offsets, is_scaled ? t[1] : Tensor()));
         };
-        const Tensors in = scaled ? Tensors{w, scale} : Tensors{w};
-        const Tensors got = with_gradients(parts, in, g), wanted = with_gradients(kernel, in, g);
+        const Tensors in = is_scaled ? Tensors{w, scale} : Tensors{w};
+        const Tensors got = with_gradients(by_parts, in, g), wanted = with_gradients(kernel, in, g);
         for (size_t k = 0; k < got.size(); ++k)
-          EXPECT_TRUE(got[k].allclose(wanted[k])) << mode << padding << last << k;
+          EXPECT_TRUE(got[k].allclose(wanted[k])) << mode << padding << include_last << k;
       }
 }
 

@@ -4,50 +4,50 @@ namespace hearth::testing {
 
 namespace {
 
-bool is_reduced(const Over& over, size_t d, size_t count) {
-  if (over.dims.empty()) return true;
-  for (int64_t dim : over.dims)
-    if (size_t(dim < 0 ? dim + int64_t(count) : dim) == d) return true;
+bool is_reduced(const ReductionArgs& args, size_t d, size_t num_dims) {
+  if (args.dims.empty()) return true;
+  for (int64_t dim : args.dims)
+    if (size_t(dim < 0 ? dim + int64_t(num_dims) : dim) == d) return true;
   return false;
 }
 
 }  // namespace
 
-Array fold(const Array& in, const Over& over, const Fold& f) {
-  const size_t count = in.sizes.size();
+Array fold(const Array& in, const ReductionArgs& args, const Fold& f) {
+  const size_t num_dims = in.sizes.size();
   std::vector<int64_t> kept_sizes, squeezed_sizes;
-  for (size_t d = 0; d < count; ++d) {
-    const bool reduced = is_reduced(over, d, count);
+  for (size_t d = 0; d < num_dims; ++d) {
+    const bool reduced = is_reduced(args, d, num_dims);
     kept_sizes.push_back(reduced ? 1 : in.sizes[d]);
     if (!reduced) squeezed_sizes.push_back(in.sizes[d]);
   }
   std::vector<std::vector<double>> groups(size_t(count_of(kept_sizes)));
   for (int64_t i = 0; i < int64_t(in.values.size()); ++i) {
     Position position = position_of(i, in.sizes);
-    for (size_t d = 0; d < count; ++d)
+    for (size_t d = 0; d < num_dims; ++d)
       if (kept_sizes[d] == 1) position[d] = 0;
     groups[size_t(linear_of(position, kept_sizes))].push_back(in.values[size_t(i)]);
   }
-  Array out{over.keepdim ? kept_sizes : squeezed_sizes, {}};
+  Array out{args.keepdim ? kept_sizes : squeezed_sizes, {}};
   for (const auto& group : groups) out.values.push_back(f(group));
   return out;
 }
 
 Row fold_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-             Over over, Fold reference, Draw draw) {
+             ReductionArgs args, Fold reference, Draw draw) {
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
   row.cases = {{{{4, 5}, draw}}, {{{2, 3, 4}, draw}}, {{{17, 3, 2, 5}, draw}}, {{{2, 1}, draw}}};
   row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
-  row.reference = [over, reference = std::move(reference)](const Arrays& in) {
-    return Arrays{fold(in[0], over, reference)};
+  row.reference = [args, reference = std::move(reference)](const Arrays& in) {
+    return Arrays{fold(in[0], args, reference)};
   };
   row.slack = 4;
   return row;
 }
 
-Array along(const Array& in, int64_t dim, const Lines& f) {
+Array map_lines(const Array& in, int64_t dim, const LineFunction& f) {
   if (in.sizes.empty()) return {{}, f(in.values)};
   const size_t d = size_t(dim < 0 ? dim + int64_t(in.sizes.size()) : dim);
   std::vector<int64_t> starts = in.sizes;

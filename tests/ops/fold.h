@@ -5,7 +5,7 @@
 namespace hearth::testing {
 
 /// The arguments of a reduction.
-struct Over {
+struct ReductionArgs {
   std::vector<int64_t> dims;  // empty: all
   bool keepdim = false;
 };
@@ -14,14 +14,14 @@ struct Over {
 using Fold = std::function<double(const std::vector<double>&)>;
 
 /// Applies f to the elements of each group, which are in row-major order.
-Array fold(const Array& in, const Over& over, const Fold& f);
+Array fold(const Array& in, const ReductionArgs& args, const Fold& f);
 
 /// A row for a reduction of one tensor.
 Row fold_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-             Over over, Fold reference, Draw draw = Draw::kNormal);
+             ReductionArgs args, Fold reference, Draw draw = Draw::kNormal);
 
+using LineFunction = std::function<std::vector<double>(const std::vector<double>&)>;
 /// Applies f to each line along dim; f may change the length of the lines.
-using Lines = std::function<std::vector<double>(const std::vector<double>&)>;
-Array along(const Array& in, int64_t dim, const Lines& f);
+Array map_lines(const Array& in, int64_t dim, const LineFunction& f);
 
 }  // namespace hearth::testing

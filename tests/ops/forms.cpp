@@ -17,29 +17,29 @@
 namespace hearth::testing {
 
 std::vector<CallForm>& call_forms() {
-  static std::vector<CallForm> all;
-  return all;
+  static std::vector<CallForm> forms;
+  return forms;
 }
 
 std::string describe(const CallForm& form) {
-  const bool inplace = form.kind == Kind::kInplace || form.kind == Kind::kInplaceMethod;
-  const bool method = form.kind == Kind::kMethod || form.kind == Kind::kInplaceMethod;
-  return detail::str(method ? "Tensor::" : "", form.name, inplace ? "_" : "",
+  const bool is_inplace = form.kind == Kind::kInplace || form.kind == Kind::kInplaceMethod;
+  const bool is_method = form.kind == Kind::kMethod || form.kind == Kind::kInplaceMethod;
+  return detail::str(is_method ? "Tensor::" : "", form.name, is_inplace ? "_" : "",
                      form.kind == Kind::kOut ? "_out" : "", " of ", form.types.size(),
                      " arguments");
 }
 
-CallForm function_form(std::string name, const Declaration& declaration, size_t written) {
+CallForm function_form(std::string name, const Declaration& declaration, size_t num_outputs) {
   Kind kind = Kind::kFunction;
   if (name.size() > 4 && name.ends_with("_out")) {
     kind = Kind::kOut;
     name.resize(name.size() - 4);
-  } else if (written > 0 && name.ends_with("_")) {
+  } else if (num_outputs > 0 && name.ends_with("_")) {
     kind = Kind::kInplace;
     name.resize(name.size() - 1);
-    written = 0;
+    num_outputs = 0;
   }
-  return {std::move(name), kind, written, {}, declaration, {}};
+  return {std::move(name), kind, num_outputs, {}, declaration, {}};
 }
 
 CallForm method_form(std::string name, const Declaration& declaration, bool returns_self) {
@@ -63,31 +63,32 @@ Erased copied(const Erased& arguments) {
 
 /// The form's result for these arguments; nullopt if it throws.
 std::optional<Tensors> result_of(const CallForm& form, const Erased& arguments) {
-  Erased all = copied(arguments);
+  Erased copies = copied(arguments);
   manual_seed(7);
   try {
-    return form.call(all);
+    return form.call(copies);
   } catch (const Error&) {
     return {};
   }
 }
 
-/// Like result_of for an out= form: what it writes into tensors like `like`, which are empty or
-/// hold `filling` before.
+/// Like result_of for an out= form: the tensors that it writes. Before, they are empty or, with
+/// `initial_value`, have the sizes of `like`.
 std::optional<Tensors> written_by(const CallForm& form, const Erased& arguments,
-                                  const Tensors& like, std::optional<double> filling) {
-  Erased all;
-  for (size_t k = 0; k < form.outs; ++k) {
+                                  const Tensors& like, std::optional<double> initial_value) {
+  Erased with_outputs;
+  for (size_t k = 0; k < form.num_outputs; ++k) {
     const TensorOptions options = like[k].options();
-    all.push_back(filling ? full(like[k].sizes(), *filling, options) : empty({0}, options));
+    with_outputs.push_back(initial_value ? full(like[k].sizes(), *initial_value, options)
+                                         : empty({0}, options));
   }
-  for (std::any& argument : copied(arguments)) all.push_back(std::move(argument));
+  for (std::any& argument : copied(arguments)) with_outputs.push_back(std::move(argument));
   manual_seed(7);
   try {
-    const Tensors result = form.call(all);
+    const Tensors result = form.call(with_outputs);
     Tensors outs;
-    for (size_t k = 0; k < form.outs; ++k) {
-      outs.push_back(std::any_cast<Tensor&>(all[k]));
+    for (size_t k = 0; k < form.num_outputs; ++k) {
+      outs.push_back(std::any_cast<Tensor&>(with_outputs[k]));
       EXPECT_EQ(result[k].data_ptr(), outs[k].data_ptr())
           << describe(form) << " did not return its out tensor";
     }
@@ -114,18 +115,18 @@ bool is_uninitialised(const std::string& name) {
   return names.count(name) > 0;
 }
 
-void expect_same(const Tensors& got, const Tensors& wanted, const std::string& what, bool any_dtype,
-                 bool sizes_only) {
-  ASSERT_EQ(got.size(), wanted.size()) << what;
+void expect_same(const Tensors& got, const Tensors& wanted, const std::string& description,
+                 bool ignores_dtype, bool sizes_only) {
+  ASSERT_EQ(got.size(), wanted.size()) << description;
   for (size_t k = 0; k < got.size(); ++k) {
-    ASSERT_EQ(got[k].defined(), wanted[k].defined()) << what;
+    ASSERT_EQ(got[k].defined(), wanted[k].defined()) << description;
     if (!got[k].defined()) continue;
-    if (!any_dtype) {
-      EXPECT_EQ(got[k].scalar_type(), wanted[k].scalar_type()) << what;
+    if (!ignores_dtype) {
+      EXPECT_EQ(got[k].scalar_type(), wanted[k].scalar_type()) << description;
     }
-    EXPECT_EQ(got[k].sizes().vec(), wanted[k].sizes().vec()) << what;
+    EXPECT_EQ(got[k].sizes().vec(), wanted[k].sizes().vec()) << description;
     if (sizes_only) continue;
-    EXPECT_TRUE(same_numbers(got[k], wanted[k].to(got[k].scalar_type()))) << what;
+    EXPECT_TRUE(same_numbers(got[k], wanted[k].to(got[k].scalar_type()))) << description;
   }
 }
 
@@ -141,9 +142,9 @@ const CallForm* counterpart(const CallForm& form) {
   const CallForm* found = nullptr;
   for (const CallForm& other : call_forms()) {
     if (other.name != form.name || &other == &form) continue;
-    const bool function = other.kind == Kind::kFunction && fits(other, form);
-    if (function && other.types == form.types) return &other;
-    if (function && (!found || found->kind != Kind::kFunction)) found = &other;
+    const bool is_function = other.kind == Kind::kFunction && fits(other, form);
+    if (is_function && other.types == form.types) return &other;
+    if (is_function && (!found || found->kind != Kind::kFunction)) found = &other;
     if (!found && form.kind == Kind::kInplaceMethod && other.kind == Kind::kInplace &&
         other.types == form.types)
       found = &other;
@@ -156,22 +157,23 @@ bool writes_self(const CallForm& form) {
 }
 
 /// Compares one call. Returns whether both accepted the arguments and had a non-empty result.
-bool agree_once(const CallForm& form, const CallForm& other, const Erased& all) {
-  const auto wanted = result_of(other, all);
+bool agree_once(const CallForm& form, const CallForm& other, const Erased& candidates) {
+  const auto wanted = result_of(other, candidates);
   if (!wanted) return false;
   for (const Tensor& t : *wanted)
     if (!t.defined() || t.numel() == 0) return false;
-  const Erased arguments(all.begin(), all.begin() + int64_t(form.types.size()));
+  const Erased arguments(candidates.begin(), candidates.begin() + int64_t(form.types.size()));
   const bool sizes_only = is_uninitialised(form.name);
   if (form.kind != Kind::kOut) {
     const auto got = result_of(form, arguments);
     if (!got) return false;
-    const bool any_dtype = writes_self(form) != writes_self(other);
-    expect_same(*got, *wanted, describe(form), any_dtype, sizes_only);
+    const bool ignores_dtype = writes_self(form) != writes_self(other);
+    expect_same(*got, *wanted, describe(form), ignores_dtype, sizes_only);
     return true;
   }
-  for (const std::optional<double> filling : {std::optional<double>(), std::optional<double>(1)}) {
-    const auto got = written_by(form, arguments, *wanted, filling);
+  for (const std::optional<double> initial_value :
+       {std::optional<double>(), std::optional<double>(1)}) {
+    const auto got = written_by(form, arguments, *wanted, initial_value);
     if (!got) return false;
     expect_same(*got, *wanted, describe(form), false, sizes_only);
   }
@@ -180,11 +182,11 @@ bool agree_once(const CallForm& form, const CallForm& other, const Erased& all) 
 
 void expect_agreement(const CallForm& form, const CallForm& other) {
   std::mt19937 random(20240531);
-  int agreed = 0;
-  for (int attempt = 0; attempt < 5000 && agreed < 3; ++attempt)
-    agreed += agree_once(form, other, pick(other, random));
-  EXPECT_GT(agreed, 0) << describe(form) << ": found no arguments that it accepts; add some to "
-                       << "wanted_tensors()";
+  int num_agreed = 0;
+  for (int attempt = 0; attempt < 5000 && num_agreed < 3; ++attempt)
+    num_agreed += agree_once(form, other, pick(other, random));
+  EXPECT_GT(num_agreed, 0) << describe(form) << ": found no arguments that it accepts; add some to "
+                           << "wanted_tensors()";
 }
 
 /// The sources of the tests that check values.
@@ -202,8 +204,10 @@ std::string sources_of_tests() {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 bool has_word(const std::string& text, const std::string& word) {
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
-    if ((at == 0 || !is_word(text[at - 1])) && !is_word(text[at + word.size()])) return true;
+  for (size_t begin = text.find(word); begin != std::string::npos;
+       begin = text.find(word, begin + 1))
+    if ((begin == 0 || !is_word(text[begin - 1])) && !is_word(text[begin + word.size()]))
+      return true;
   return false;
 }
 
@@ -211,7 +215,7 @@ TEST(Forms, EveryFormMatchesItsFunction) {
   const Warnings ignored;
   const NoGradGuard off;
   const std::string tests = sources_of_tests();
-  size_t compared = 0;
+  size_t num_compared = 0;
   for (const CallForm& form : call_forms()) {
     if (form.kind == Kind::kFunction) continue;
     const CallForm* other = counterpart(form);
@@ -221,42 +225,42 @@ TEST(Forms, EveryFormMatchesItsFunction) {
       continue;
     }
     expect_agreement(form, *other);
-    ++compared;
+    ++num_compared;
   }
-  EXPECT_GT(compared, 900U);
+  EXPECT_GT(num_compared, 900U);
 }
 
 const std::map<std::string, std::string>& aliases() {
-  static const std::map<std::string, std::string> all{{"subtract", "sub"},
-                                                      {"multiply", "mul"},
-                                                      {"negative", "neg"},
-                                                      {"absolute", "abs"},
-                                                      {"sgn", "sign"},
-                                                      {"clip", "clamp"},
-                                                      {"not_equal", "ne"},
-                                                      {"less", "lt"},
-                                                      {"less_equal", "le"},
-                                                      {"greater", "gt"},
-                                                      {"greater_equal", "ge"},
-                                                      {"divide", "div"},
-                                                      {"true_divide", "div"},
-                                                      {"fix", "trunc"},
-                                                      {"arcsin", "asin"},
-                                                      {"arccos", "acos"},
-                                                      {"arctan", "atan"},
-                                                      {"arcsinh", "asinh"},
-                                                      {"arccosh", "acosh"},
-                                                      {"arctanh", "atanh"},
-                                                      {"arctan2", "atan2"},
-                                                      {"swapaxes", "transpose"},
-                                                      {"swapdims", "transpose"},
-                                                      {"moveaxis", "movedim"},
-                                                      {"concat", "cat"},
-                                                      {"ger", "outer"},
-                                                      {"vdot", "dot"},
-                                                      {"argwhere", "nonzero"},
-                                                      {"split_with_sizes", "split"}};
-  return all;
+  static const std::map<std::string, std::string> names{{"subtract", "sub"},
+                                                        {"multiply", "mul"},
+                                                        {"negative", "neg"},
+                                                        {"absolute", "abs"},
+                                                        {"sgn", "sign"},
+                                                        {"clip", "clamp"},
+                                                        {"not_equal", "ne"},
+                                                        {"less", "lt"},
+                                                        {"less_equal", "le"},
+                                                        {"greater", "gt"},
+                                                        {"greater_equal", "ge"},
+                                                        {"divide", "div"},
+                                                        {"true_divide", "div"},
+                                                        {"fix", "trunc"},
+                                                        {"arcsin", "asin"},
+                                                        {"arccos", "acos"},
+                                                        {"arctan", "atan"},
+                                                        {"arcsinh", "asinh"},
+                                                        {"arccosh", "acosh"},
+                                                        {"arctanh", "atanh"},
+                                                        {"arctan2", "atan2"},
+                                                        {"swapaxes", "transpose"},
+                                                        {"swapdims", "transpose"},
+                                                        {"moveaxis", "movedim"},
+                                                        {"concat", "cat"},
+                                                        {"ger", "outer"},
+                                                        {"vdot", "dot"},
+                                                        {"argwhere", "nonzero"},
+                                                        {"split_with_sizes", "split"}};
+  return names;
 }
 
 TEST(Forms, AliasesMatchTheirFunctions) {

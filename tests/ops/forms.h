@@ -27,13 +27,13 @@ struct ArgumentType {
 
 struct Declaration {
   const char* parameters;
-  bool has_self;  // the macro declares an operator's forms with self, not any function
+  bool has_self;  // whether the declaring macro adds the parameter self
 };
 
 struct CallForm {
   std::string name;  // without the suffix _ or _out
   Kind kind = Kind::kFunction;
-  size_t outs = 0;                         // the number of leading arguments that are written to
+  size_t num_outputs = 0;                  // leading arguments that are written to
   std::vector<const ArgumentType*> types;  // of the other arguments
   Declaration declaration;
   std::function<Tensors(Erased&)> call;
@@ -108,32 +108,32 @@ P from_any(std::any& value) {
 }
 
 template <class F, class... A, size_t... i>
-Tensors call_with(F f, Erased& all, std::index_sequence<i...>) {
-  using R = decltype(f(from_any<A>(all[i])...));
+Tensors call_with(F f, Erased& arguments, std::index_sequence<i...>) {
+  using R = decltype(f(from_any<A>(arguments[i])...));
   if constexpr (std::is_void_v<R>) {
-    f(from_any<A>(all[i])...);
+    f(from_any<A>(arguments[i])...);
     return {};
   } else {
-    return as_tensors(f(from_any<A>(all[i])...));
+    return as_tensors(f(from_any<A>(arguments[i])...));
   }
 }
 
-/// A free function without its call; the kind follows from the name and from the number of leading
-/// tensors that it writes to.
-CallForm function_form(std::string name, const Declaration& declaration, size_t written);
+/// The form of a free function, still without types and call; the kind follows from the name and
+/// from the number of leading tensors that the function writes to.
+CallForm function_form(std::string name, const Declaration& declaration, size_t num_outputs);
 CallForm method_form(std::string name, const Declaration& declaration, bool returns_self);
 
 template <class... A, class F>
 void add_form(CallForm form, F f) {
   form.types = {&kArgumentType<std::remove_cvref_t<A>>...};
-  form.types.erase(form.types.begin(), form.types.begin() + int64_t(form.outs));
-  form.call = [f](Erased& all) {
-    return call_with<F, A...>(f, all, std::index_sequence_for<A...>{});
+  form.types.erase(form.types.begin(), form.types.begin() + int64_t(form.num_outputs));
+  form.call = [f](Erased& arguments) {
+    return call_with<F, A...>(f, arguments, std::index_sequence_for<A...>{});
   };
   call_forms().push_back(std::move(form));
 }
 
-/// The number of parameters Tensor& before the others.
+/// The number of leading parameters of type Tensor&.
 template <class... A>
 constexpr size_t leading_outputs() {
   size_t count = 0;
@@ -160,7 +160,7 @@ bool add_method(std::string name, const Declaration& declaration, R (Tensor::*f)
   return true;
 }
 
-/// The type of the method of Tensor for a method declared in another class.
+/// The type of a method of Tensor with the signature of a method of another class.
 template <class F>
 struct AsMethod;
 template <class D, class R, class... A>

@@ -112,10 +112,10 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
   const auto image = [] { return Tensors{numbers({2, 3, 8, 8})}; };
   const auto signal = [] { return Tensors{numbers({2, 3, 8})}; };
   const auto volume = [] { return Tensors{numbers({1, 2, 4, 4, 4})}; };
-  const auto along = [] {
+  const auto indices_of_elements = [] {
     return Tensors{numbers({3, 4}), index_tensor({3, 4}, 3), numbers({3, 4})};
   };
-  const auto slices = [] {
+  const auto indices_of_slices = [] {
     return Tensors{numbers({3, 4}), index_tensor({3}, 3), numbers({3, 4})};
   };
   const auto masked = [] {
@@ -123,8 +123,8 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
   };
   const auto definite = [] { return Tensors{numbers({4, 4}).add(by_name::eye(4).mul(9))}; };
   const auto two_squares = [definite] { return Tensors{definite()[0], definite()[0].mul(2)}; };
-  const auto swaps = arange(1, 5, kInt);
-  static const std::map<std::string, std::function<Tensors()>> all{
+  const auto pivots = arange(1, 5, kInt);
+  static const std::map<std::string, std::function<Tensors()>> tensors{
       {"linalg_inv", definite},
       {"linalg_inv_ex", definite},
       {"inverse", definite},
@@ -166,15 +166,15 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        }},
       {"lu_unpack",
        [=] {
-         return Tensors{definite()[0], swaps};
+         return Tensors{definite()[0], pivots};
        }},
       {"linalg_lu_solve",
        [=] {
-         return Tensors{definite()[0], swaps, definite()[0]};
+         return Tensors{definite()[0], pivots, definite()[0]};
        }},
       {"lu_solve",
        [=] {
-         return Tensors{definite()[0], definite()[0], swaps};
+         return Tensors{definite()[0], definite()[0], pivots};
        }},
       {"linalg_tensorinv",
        [] {
@@ -276,17 +276,17 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        [] {
          return Tensors{numbers({2, 3, 4})};
        }},
-      {"scatter", along},
-      {"scatter_add", along},
-      {"gather", along},
-      {"take_along_dim", along},
+      {"scatter", indices_of_elements},
+      {"scatter_add", indices_of_elements},
+      {"gather", indices_of_elements},
+      {"take_along_dim", indices_of_elements},
       {"take",
        [] {
          return Tensors{numbers({3, 4}), index_tensor({3}, 3)};
        }},
-      {"index_add", slices},
-      {"index_copy", slices},
-      {"index_select", slices},
+      {"index_add", indices_of_slices},
+      {"index_copy", indices_of_slices},
+      {"index_select", indices_of_slices},
       {"index_fill",
        [] {
          return Tensors{numbers({3, 4}), index_tensor({2}, 3), numbers({})};
@@ -410,7 +410,7 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
       {"t", [] {
          return Tensors{numbers({3, 4})};
        }}};
-  return all;
+  return tensors;
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 namespace hearth::testing {
 namespace {
 
-// Each declaration is repeated as members of a struct D. Their types, which have no default
-// arguments, select the overload.
+// Each declaration is repeated as members of a struct D: function f, in-place function i, out=
+// function o, method m, in-place method n. Their types, which have no default arguments, select the
+// overload.
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define ADD_FUNCTION(D, f, name) \

@@ -24,27 +24,27 @@ class Fuzzer {
     const Device device = any_device();
     Tensors in;
     for (const Input& input : inputs) in.push_back(tensor(input, dtype, device));
-    ++calls;
+    ++num_calls;
     try {
-      use(row, in);
+      run_form(row, in);
       for (const Device d : devices_)
         if (d.is_cuda()) cuda::synchronize(d.index());
-      ++results;
+      ++num_results;
     } catch (const Error& error) {
       EXPECT_FALSE(std::string(error.what()).empty()) << row.name;
-      settle();
+      clear_errors();
     }
   }
 
-  int64_t calls = 0, results = 0;
+  int64_t num_calls = 0, num_results = 0;
 
  private:
   uint32_t below(size_t count) { return uint32_t(random_() % count); }
   bool one_in(uint32_t n) { return below(n) == 0; }
   Device any_device() { return devices_[below(devices_.size())]; }
   ScalarType any_dtype() {
-    static const std::vector<ScalarType> all = dtypes_in(dtypes::kAll);
-    return one_in(2) ? kFloat : all[below(all.size())];
+    static const std::vector<ScalarType> all_dtypes = dtypes_in(dtypes::kAll);
+    return one_in(2) ? kFloat : all_dtypes[below(all_dtypes.size())];
   }
 
   std::vector<int64_t> any_sizes(const std::vector<int64_t>& usual) {
@@ -75,7 +75,7 @@ class Fuzzer {
     return t;
   }
 
-  void use(const Row& row, Tensors& in) {
+  void run_form(const Row& row, Tensors& in) {
     const uint32_t form = below(6);
     if (form == 0 && row.out) {
       Tensor out = one_in(2) || !in[0].defined()
@@ -93,7 +93,7 @@ class Fuzzer {
   }
 
   /// Clears errors of a failed call that are still pending on the devices.
-  void settle() {
+  void clear_errors() {
     for (const Device device : devices_) {
       if (!device.is_cuda()) continue;
       try {
@@ -118,14 +118,15 @@ TEST(Fuzz, EveryCallHasAResultOrThrowsError) {
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const double seconds = from_environment("HEARTH_FUZZ_SECONDS", 2);
   const auto seed = uint32_t(from_environment("HEARTH_FUZZ_SEED", 20240531));
-  const WarningSink before = set_warning_sink([](const std::string&) {});
+  const WarningSink former_sink = set_warning_sink([](const std::string&) {});
   Fuzzer fuzzer(seed);
   do {
     for (const Row& row : rows()) fuzzer.call(row);
   } while (elapsed() < seconds);
-  set_warning_sink(before);
-  std::cout << "fuzz: " << fuzzer.calls << " calls, " << fuzzer.results << " with a result\n";
-  EXPECT_GT(fuzzer.results, fuzzer.calls / 10);
+  set_warning_sink(former_sink);
+  std::cout << "fuzz: " << fuzzer.num_calls << " calls, " << fuzzer.num_results
+            << " with a result\n";
+  EXPECT_GT(fuzzer.num_results, fuzzer.num_calls / 10);
 }
 
 }  // namespace

@@ -12,14 +12,14 @@
 namespace hearth::testing {
 namespace {
 
-/// The modes of a call: 0 linear, 1 nearest, 2 cubic; 0 zeros, 1 border, 2 reflection.
-struct Modes {
-  int64_t interpolation, padding;
+struct SamplerModes {
+  int64_t interpolation;  // 0: linear, 1: nearest, 2: cubic
+  int64_t padding;        // 0: zeros, 1: border, 2: reflection
   bool align_corners;
 };
 
-/// x, moved inside [0, size - 1] by the padding; unchanged for zeros.
-double padded(double x, double size, const Modes& modes) {
+/// The coordinate x after padding: within [0, size - 1], or unchanged for zeros.
+double padded(double x, double size, const SamplerModes& modes) {
   if (modes.padding == 0) return x;
   const double low = modes.align_corners ? 0 : -0.5,
                high = low + size - (modes.align_corners ? 1 : 0);
@@ -37,45 +37,47 @@ double cubic(double distance) {
   return x < 2 ? a * (x * x * x - 5 * x * x + 8 * x - 4) : 0;
 }
 
-/// The sum over the elements that a position reads in dimension d of the input and those behind;
-/// `at` are the positions in the order of dimensions.
-double value_at(const Array& x, const std::vector<double>& at, const Modes& modes, Position& from,
-                size_t d) {
-  if (d == at.size()) return hearth::testing::at(x, from);
+/// The value at `coordinates`, interpolated in spatial dimension d and all later ones; `source`
+/// holds the indices in the earlier ones.
+double value_at(const Array& x, const std::vector<double>& coordinates, const SamplerModes& modes,
+                Position& source, size_t d) {
+  if (d == coordinates.size()) return at(x, source);
   const double size = double(x.sizes[d + 2]);
-  const double place = modes.interpolation == 2 ? at[d] : padded(at[d], size, modes);
+  const double coordinate =
+      modes.interpolation == 2 ? coordinates[d] : padded(coordinates[d], size, modes);
   double sum = 0;
-  for (double j = std::floor(place) - 2; j <= std::floor(place) + 3; ++j) {
-    const double weight = modes.interpolation == 0   ? std::fmax(1 - std::fabs(j - place), 0)
-                          : modes.interpolation == 1 ? j == std::nearbyint(place)
-                                                     : cubic(j - place);
-    const double inside = modes.interpolation == 2 ? padded(j, size, modes) : j;
-    if (weight == 0 || inside < 0 || inside >= size) continue;
-    from[d + 2] = int64_t(inside);
-    sum += weight * value_at(x, at, modes, from, d + 1);
+  for (double j = std::floor(coordinate) - 2; j <= std::floor(coordinate) + 3; ++j) {
+    const double weight = modes.interpolation == 0   ? std::fmax(1 - std::fabs(j - coordinate), 0)
+                          : modes.interpolation == 1 ? j == std::nearbyint(coordinate)
+                                                     : cubic(j - coordinate);
+    const double index = modes.interpolation == 2 ? padded(j, size, modes) : j;
+    if (weight == 0 || index < 0 || index >= size) continue;
+    source[d + 2] = int64_t(index);
+    sum += weight * value_at(x, coordinates, modes, source, d + 1);
   }
   return sum;
 }
 
-Array reference(const Array& x, const Array& grid, const Modes& modes) {
+Array reference(const Array& x, const Array& grid, const SamplerModes& modes) {
   const size_t dims = x.sizes.size() - 2;
   std::vector<int64_t> sizes = x.sizes;
   for (size_t d = 0; d < dims; ++d) sizes[d + 2] = grid.sizes[d + 1];
   return build(sizes, [&](const Position& to) {
-    std::vector<double> at(dims);
-    Position in_grid{to[0]}, from = to;
+    std::vector<double> coordinates(dims);
+    Position in_grid{to[0]}, source = to;
     in_grid.insert(in_grid.end(), to.begin() + 2, to.end());
     for (size_t d = 0; d < dims; ++d) {
       in_grid.push_back(int64_t(dims - 1 - d));
-      const double number = hearth::testing::at(grid, in_grid), size = double(x.sizes[d + 2]);
-      at[d] = modes.align_corners ? (number + 1) / 2 * (size - 1) : ((number + 1) * size - 1) / 2;
+      const double normalised = at(grid, in_grid), size = double(x.sizes[d + 2]);
+      coordinates[d] = modes.align_corners ? (normalised + 1) / 2 * (size - 1)
+                                           : ((normalised + 1) * size - 1) / 2;
       in_grid.pop_back();
     }
-    return value_at(x, at, modes, from, 0);
+    return value_at(x, coordinates, modes, source, 0);
   });
 }
 
-Row grid_row(const char* op, std::vector<Case> cases, Modes modes) {
+Row grid_row(const char* op, std::vector<Case> cases, SamplerModes modes) {
   Row row;
   row.name = detail::str(op, "_", modes.interpolation, modes.padding,
                          modes.align_corners ? "_corners" : "");
@@ -92,9 +94,9 @@ Row grid_row(const char* op, std::vector<Case> cases, Modes modes) {
 }
 
 const Case kImages{{{2, 3, 5, 7}}, {{2, 3, 2, 2}}}, kPixel{{{1, 1, 1, 1}}, {{1, 2, 1, 2}}},
-    kVolumes{{{2, 2, 3, 5, 4}}, {{2, 2, 1, 3, 3}}}, kNoPositions{{{1, 2, 3, 3}}, {{1, 0, 2, 2}}};
+    kVolumes{{{2, 2, 3, 5, 4}}, {{2, 2, 1, 3, 3}}}, kEmptyGrid{{{1, 2, 3, 3}}, {{1, 0, 2, 2}}};
 
-Row with_texts(Row row) {
+Row with_refusals(Row row) {
   const auto sample = [](std::vector<int64_t> in, std::vector<int64_t> grid, int64_t mode = 0,
                          int64_t padding = 0, ScalarType dtype = kFloat) {
     return [=] { grid_sampler(ones(in), ones(grid, dtype), mode, padding, false); };
@@ -130,7 +132,7 @@ Row with_texts(Row row) {
   return row;
 }
 
-/// The affine maps of the centres of elements.
+/// The centres of the elements, with coordinates from -1 to 1, mapped by theta.
 Array affine_reference(const Array& theta, const std::vector<int64_t>& size, bool align_corners) {
   const size_t dims = size.size() - 2;
   std::vector<int64_t> sizes{size[0]};
@@ -140,8 +142,8 @@ Array affine_reference(const Array& theta, const std::vector<int64_t>& size, boo
     double sum = at(theta, {p[0], p[dims + 1], int64_t(dims)});
     for (size_t d = 0; d < dims; ++d) {
       const double n = double(size[d + 2]), i = double(p[d + 1]);
-      const double place = n == 1 ? 0 : align_corners ? 2 * i / (n - 1) - 1 : (2 * i + 1) / n - 1;
-      sum += at(theta, {p[0], p[dims + 1], int64_t(dims - 1 - d)}) * place;
+      const double centre = n == 1 ? 0 : align_corners ? 2 * i / (n - 1) - 1 : (2 * i + 1) / n - 1;
+      sum += at(theta, {p[0], p[dims + 1], int64_t(dims - 1 - d)}) * centre;
     }
     return sum;
   });
@@ -177,11 +179,11 @@ std::vector<Row> all_rows() {
       const bool align = (mode + padding) % 2 == 1;
       rows.push_back(grid_row("grid_sampler_2d", {kImages, kPixel}, {mode, padding, align}));
     }
-  rows.push_back(grid_row("grid_sampler_2d", {kImages, kNoPositions}, {0, 2, true}));
+  rows.push_back(grid_row("grid_sampler_2d", {kImages, kEmptyGrid}, {0, 2, true}));
   rows.push_back(grid_row("grid_sampler_3d", {kVolumes}, {0, 0, false}));
   rows.push_back(grid_row("grid_sampler_3d", {kVolumes}, {1, 2, false}));
   rows.push_back(grid_row("grid_sampler_3d", {kVolumes}, {2, 1, true}));
-  rows[0] = with_texts(rows[0]);
+  rows[0] = with_refusals(rows[0]);
   for (const bool align : {false, true}) {
     rows.push_back(affine_row({2, 1, 3, 1}, align));
     rows.push_back(affine_row({1, 2, 2, 3, 4}, align));
@@ -215,7 +217,7 @@ TEST(GridSampler, TheIdentityCopiesLargeImages) {
     }
 }
 
-TEST(GridSampler, NumbersThatAreNoPositions) {
+TEST(GridSampler, NonFiniteAndHugeCoordinates) {
   const double inf = INFINITY;
   for (const Device device : devices())
     for (int64_t mode = 0; mode < 3; ++mode)

@@ -10,30 +10,30 @@ namespace {
 
 constexpr int64_t kKernel[] = {2, 3}, kDilation[] = {2, 1}, kPadding[] = {1, 1}, kStride[] = {1, 2};
 /// The images' sizes and the numbers of windows along them.
-constexpr int64_t kImage[] = {4, 5}, kBlocks[] = {4, 3};
+constexpr int64_t kImage[] = {4, 5}, kWindowsPerSide[] = {4, 3};
 
-/// The place of element `tap` of window `block` in an image, or -1 in the padding.
-int64_t place_of(int64_t tap, int64_t block) {
+/// The linear index in an image of element `tap` of window `block`, or -1 in the padding.
+int64_t pixel_of(int64_t tap, int64_t block) {
   const int64_t taps[] = {tap / kKernel[1], tap % kKernel[1]},
-                blocks[] = {block / kBlocks[1], block % kBlocks[1]};
-  int64_t place = 0;
+                blocks[] = {block / kWindowsPerSide[1], block % kWindowsPerSide[1]};
+  int64_t pixel = 0;
   for (int d = 0; d < 2; ++d) {
     const int64_t i = blocks[d] * kStride[d] - kPadding[d] + taps[d] * kDilation[d];
     if (i < 0 || i >= kImage[d]) return -1;
-    place = place * kImage[d] + i;
+    pixel = pixel * kImage[d] + i;
   }
-  return place;
+  return pixel;
 }
 
-constexpr int64_t kTaps = 6, kCount = 12, kPixels = 20;
+constexpr int64_t kTaps = 6, kWindows = 12, kPixels = 20;
 
 Array columns_of(const Array& images) {
   std::vector<int64_t> sizes(images.sizes.begin(), images.sizes.end() - 3);
-  sizes.insert(sizes.end(), {images.sizes[sizes.size()] * kTaps, kCount});
+  sizes.insert(sizes.end(), {images.sizes[sizes.size()] * kTaps, kWindows});
   return build(sizes, [&](const Position& p) {
-    const int64_t row = linear_of(p, sizes) / kCount;
-    const int64_t place = place_of(row % kTaps, p.back());
-    return place < 0 ? 0 : images.values[size_t(row / kTaps * kPixels + place)];
+    const int64_t row = linear_of(p, sizes) / kWindows;
+    const int64_t pixel = pixel_of(row % kTaps, p.back());
+    return pixel < 0 ? 0 : images.values[size_t(row / kTaps * kPixels + pixel)];
   });
 }
 
@@ -42,8 +42,8 @@ Array image_of(const Array& columns) {
   sizes.insert(sizes.end(), {columns.sizes[sizes.size()] / kTaps, kImage[0], kImage[1]});
   Array result{sizes, std::vector<double>(size_t(count_of(sizes)))};
   for (size_t e = 0; e < columns.values.size(); ++e) {
-    const int64_t row = int64_t(e) / kCount, place = place_of(row % kTaps, int64_t(e) % kCount);
-    if (place >= 0) result.values[size_t(row / kTaps * kPixels + place)] += columns.values[e];
+    const int64_t row = int64_t(e) / kWindows, pixel = pixel_of(row % kTaps, int64_t(e) % kWindows);
+    if (pixel >= 0) result.values[size_t(row / kTaps * kPixels + pixel)] += columns.values[e];
   }
   return result;
 }
@@ -121,7 +121,7 @@ Row col2im_row() {
 
 const Register registered_im2col[] = {Register(im2col_row()), Register(col2im_row())};
 
-/// Without padding, the windows are read from where they are.
+/// Without padding, the windows are strided views of the images.
 TEST(Im2Col, WindowsOfTransposedImages) {
   for (const Device device : devices()) {
     const Tensor x = randn({2, 3, 6, 7}, TensorOptions(kFloat).device(device)).transpose(2, 3);

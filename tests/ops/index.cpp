@@ -47,11 +47,11 @@ Row index_apart_row() {
     return Tensors{in[0].index({in[1], indexing::Slice(), in[2]})};
   };
   row.reference = [](const Arrays& in) {
-    const bool two = in[1].sizes.size() == 2;
+    const bool is_matrix = in[1].sizes.size() == 2;
     const std::vector<int64_t> sizes =
-        two ? std::vector<int64_t>{2, 3, 2} : std::vector<int64_t>{5, 2};
+        is_matrix ? std::vector<int64_t>{2, 3, 2} : std::vector<int64_t>{5, 2};
     return Arrays{build(sizes, [&](const Position& p) {
-      const double i = in[1].values[size_t(p[0])], j = in[2].values[size_t(p[two])];
+      const double i = in[1].values[size_t(p[0])], j = in[2].values[size_t(p[is_matrix])];
       return at(in[0], {int64_t(i), p.back(), int64_t(j)});
     })};
   };
@@ -73,12 +73,12 @@ Row put_row(std::string name, bool accumulate) {
     const int64_t columns = target.sizes[1];
     for (size_t i = 0; i < in[1].values.size(); ++i)
       for (int64_t j = 0; j < columns; ++j) {
-        const bool whole_row = in[2].sizes.back() == columns;
+        const bool has_columns = in[2].sizes.back() == columns;
         const int64_t row_of_value = in[2].sizes.size() == 2 && in[2].sizes[0] > 1 ? int64_t(i) : 0;
         const double value =
-            in[2].values[size_t(row_of_value * in[2].sizes.back() + (whole_row ? j : 0))];
-        double& to = target.values[size_t(int64_t(in[1].values[i]) * columns + j)];
-        to = accumulate ? to + value : value;
+            in[2].values[size_t(row_of_value * in[2].sizes.back() + (has_columns ? j : 0))];
+        double& element = target.values[size_t(int64_t(in[1].values[i]) * columns + j)];
+        element = accumulate ? element + value : value;
       }
     return Arrays{target};
   };
@@ -88,7 +88,7 @@ Row put_row(std::string name, bool accumulate) {
 Row index_put_row() {
   Row row = put_row("index_put", false);
   row.dtypes = dtypes::kRealAndBool;
-  // One index each: with duplicates, any of the values may win, which has no derivative.
+  // Only one index: with duplicates, any of the values may win, so there is no derivative.
   row.cases = {{{{4, 3}}, indices({1}, 4), {{1, 3}}},
                {{{4, 3}}, indices({1}, 4), {{3}}},
                {{{4, 3}}, indices({1}, 4), {{1}}}};

@@ -15,14 +15,14 @@ namespace {
 struct Kink {
   const char* name;
   std::function<Tensor(const Tensor&)> f;
-  double at, slope;
+  double point, slope;
 };
 
 Tensor zero_like(const Tensor& x) { return zeros_like(x.detach()); }
 
 const std::vector<Kink>& kinks() {
   using T = const Tensor&;
-  static const std::vector<Kink> all{
+  static const std::vector<Kink> table{
       {"relu", [](T x) { return relu(x); }, 0, 0},
       {"relu", [](T x) { return relu(x); }, kInf, 1},
       {"relu", [](T x) { return relu(x); }, -kInf, 0},
@@ -89,17 +89,17 @@ const std::vector<Kink>& kinks() {
          return cat({x, x, x.detach().sub(1)}).amax();
        },
        0, 1}};
-  return all;
+  return table;
 }
 
 TEST(Kinks, GradientsMatchPyTorch) {
   for (const Kink& kink : kinks())
     for (const ScalarType dtype : {kFloat, kDouble}) {
-      const Tensor x = full({1}, kink.at, dtype).requires_grad_();
+      const Tensor x = full({1}, kink.point, dtype).requires_grad_();
       kink.f(x).sum().backward();
       const double got = x.grad().to(kDouble).item<double>();
       EXPECT_TRUE(is_close(got, kink.slope, 1e-6, 1e-12))
-          << kink.name << " at " << kink.at << " in " << name_of(dtype) << ": " << got << " for "
+          << kink.name << " at " << kink.point << " in " << name_of(dtype) << ": " << got << " for "
           << kink.slope;
     }
 }

@@ -12,22 +12,22 @@
 namespace hearth::testing {
 
 std::vector<LargeRow>& large_rows() {
-  static std::vector<LargeRow> all;
-  return all;
+  static std::vector<LargeRow> rows;
+  return rows;
 }
 
 namespace {
 
 /// Sets the number of threads during its lifetime.
-class Threads {
+class ThreadsGuard {
  public:
-  explicit Threads(int count) : before_(get_num_threads()) { set_num_threads(count); }
-  ~Threads() { set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
+  explicit ThreadsGuard(int count) : former_(get_num_threads()) { set_num_threads(count); }
+  ~ThreadsGuard() { set_num_threads(former_); }
+  ThreadsGuard(const ThreadsGuard&) = delete;
+  ThreadsGuard& operator=(const ThreadsGuard&) = delete;
 
  private:
-  int before_;
+  int former_;
 };
 
 bool same_bits(const Tensor& a, const Tensor& b) {
@@ -43,22 +43,23 @@ TEST_P(LargeCalls, MatchTheReferenceWithAnyNumberOfThreads) {
   if (devices().size() > 1) GTEST_SKIP() << "tests the CPU only; the run without GPUs covers it";
   for (const ScalarType dtype : dtypes_in(row.dtypes)) {
     const LargeCase large = row.make(dtype);
-    Tensors one, three;
+    Tensors on_one_thread, on_three;
     {
-      const Threads threads(1);
-      one = large.call();
+      const ThreadsGuard threads(1);
+      on_one_thread = large.call();
     }
     {
-      const Threads threads(3);
-      three = large.call();
+      const ThreadsGuard threads(3);
+      on_three = large.call();
     }
-    ASSERT_EQ(one.size(), three.size());
-    const std::string what = row.name + " in " + name_of(dtype);
-    for (size_t k = 0; k < one.size(); ++k)
-      EXPECT_TRUE(same_bits(one[k], three[k])) << what << ", output " << k;
-    ASSERT_LE(large.wanted.size(), one.size()) << what;
+    ASSERT_EQ(on_one_thread.size(), on_three.size());
+    const std::string description = row.name + " in " + name_of(dtype);
+    for (size_t k = 0; k < on_one_thread.size(); ++k)
+      EXPECT_TRUE(same_bits(on_one_thread[k], on_three[k])) << description << ", output " << k;
+    ASSERT_LE(large.wanted.size(), on_one_thread.size()) << description;
     for (size_t k = 0; k < large.wanted.size(); ++k)
-      expect_close(one[k], large.wanted[k], row.slack, what + ", output " + std::to_string(k));
+      expect_close(on_one_thread[k], large.wanted[k], row.slack,
+                   description + ", output " + std::to_string(k));
   }
 }
 

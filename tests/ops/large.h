@@ -28,16 +28,16 @@ struct Large {
   }
 };
 
-/// Pseudo-random numbers from -1 to 1. Unless `fine`, they are exact in bfloat16.
-inline Large large(std::vector<int64_t> sizes, uint32_t seed, bool fine = true) {
+/// Pseudo-random numbers from -1 to 1, exact in bfloat16 unless `float_precision` is set.
+inline Large large(std::vector<int64_t> sizes, uint32_t seed, bool float_precision = true) {
   Large result{std::move(sizes), {}};
   int64_t count = 1;
   for (const int64_t size : result.sizes) count *= size;
   uint32_t state = seed * 2654435761u + 12345;
   for (int64_t i = 0; i < count; ++i) {
     state = state * 1664525u + 1013904223u;
-    const double value =
-        fine ? double(state >> 9) / double(1 << 22) - 1 : double(int(state >> 25) - 64) / 64;
+    const double value = float_precision ? double(state >> 9) / double(1 << 22) - 1
+                                         : double(int(state >> 25) - 64) / 64;
     result.values.push_back(double(float(value)));
   }
   return result;
@@ -56,6 +56,7 @@ inline Array zeros_of(std::vector<int64_t> sizes) {
   return {std::move(sizes), Numbers(size_t(count), 0)};
 }
 
+/// A call and its first outputs.
 struct LargeCase {
   std::function<Tensors()> call;
   Arrays wanted;

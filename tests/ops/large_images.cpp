@@ -7,18 +7,19 @@ namespace {
 
 /// An element and its weight.
 struct Tap {
-  int64_t at;
+  int64_t index;
   double weight;
 };
 
-/// The two elements nearest to a position; those outside have no weight, or are moved inside.
-std::vector<Tap> taps_of(double position, int64_t size, bool moves_inside) {
+/// The two elements nearest to a position; outside elements are replaced by the nearest inside if
+/// `clamps` is set, and otherwise left out.
+std::vector<Tap> taps_of(double position, int64_t size, bool clamps) {
   std::vector<Tap> taps;
   const double before = std::floor(position);
-  for (const double at : {before, before + 1}) {
-    const double weight = 1 - std::fabs(position - at);
-    if (moves_inside || (at >= 0 && at < double(size)))
-      taps.push_back({std::clamp<int64_t>(int64_t(at), 0, size - 1), weight});
+  for (const double index : {before, before + 1}) {
+    const double weight = 1 - std::fabs(position - index);
+    if (clamps || (index >= 0 && index < double(size)))
+      taps.push_back({std::clamp<int64_t>(int64_t(index), 0, size - 1), weight});
   }
   return taps;
 }
@@ -33,10 +34,10 @@ LargeCase enlarged(ScalarType dtype) {
       for (int64_t j = 0; j < 2 * w; ++j)
         for (const Tap& row : taps_of((double(i) - 0.5) / 2, h, true))
           for (const Tap& column : taps_of((double(j) - 0.5) / 2, w, true)) {
-            const int64_t from = (p * h + row.at) * w + column.at;
-            const int64_t to = (p * 2 * h + i) * 2 * w + j;
-            y.values[size_t(to)] += row.weight * column.weight * x[from];
-            dx.values[size_t(from)] += row.weight * column.weight * g[to];
+            const int64_t source = (p * h + row.index) * w + column.index;
+            const int64_t target = (p * 2 * h + i) * 2 * w + j;
+            y.values[size_t(target)] += row.weight * column.weight * x[source];
+            dx.values[size_t(source)] += row.weight * column.weight * g[target];
           }
   const Tensors in{x.tensor(dtype)};
   const Tensor gradient = g.tensor(dtype);
@@ -52,27 +53,27 @@ LargeCase sampled(ScalarType dtype) {
   const Large x = large({batch, channels, side, side}, 43, false);
   const Large g = large({batch, channels, 1, points}, 44, false);
   Large grid = large({batch, 1, points, 2}, 45);
-  // With 65 elements, positions are multiples of 1 / 8, so that they are exact.
+  // Coordinates are odd multiples of 1 / 16, so they are exact.
   for (double& v : grid.values) v = (std::floor(v * 272) + 0.5) / 256;
   Array y = zeros_of(g.sizes), dx = zeros_of(x.sizes), dgrid = zeros_of(grid.sizes);
-  const auto place = [&](int64_t n, int64_t p, int d) {
+  const auto coordinate = [&](int64_t n, int64_t p, int d) {
     return (grid[(n * points + p) * 2 + d] + 1) * 32;
   };
   for (int64_t n = 0; n < batch; ++n)
     for (int64_t p = 0; p < points; ++p)
-      for (const Tap& row : taps_of(place(n, p, 1), side, false))
-        for (const Tap& column : taps_of(place(n, p, 0), side, false))
+      for (const Tap& row : taps_of(coordinate(n, p, 1), side, false))
+        for (const Tap& column : taps_of(coordinate(n, p, 0), side, false))
           for (int64_t c = 0; c < channels; ++c) {
-            const int64_t from = ((n * channels + c) * side + row.at) * side + column.at;
-            const int64_t to = (n * channels + c) * points + p;
-            y.values[size_t(to)] += row.weight * column.weight * x[from];
-            dx.values[size_t(from)] += row.weight * column.weight * g[to];
-            const double product = 32 * x[from] * g[to];
-            const size_t number = size_t((n * points + p) * 2);
-            dgrid.values[number] +=
-                product * row.weight * (double(column.at) > place(n, p, 0) ? 1 : -1);
-            dgrid.values[number + 1] +=
-                product * column.weight * (double(row.at) > place(n, p, 1) ? 1 : -1);
+            const int64_t source = ((n * channels + c) * side + row.index) * side + column.index;
+            const int64_t target = (n * channels + c) * points + p;
+            y.values[size_t(target)] += row.weight * column.weight * x[source];
+            dx.values[size_t(source)] += row.weight * column.weight * g[target];
+            const double product = 32 * x[source] * g[target];
+            const size_t grid_index = size_t((n * points + p) * 2);
+            dgrid.values[grid_index] +=
+                product * row.weight * (double(column.index) > coordinate(n, p, 0) ? 1 : -1);
+            dgrid.values[grid_index + 1] +=
+                product * column.weight * (double(row.index) > coordinate(n, p, 1) ? 1 : -1);
           }
   const Tensors in{x.tensor(dtype), grid.tensor(dtype)};
   const Tensor gradient = g.tensor(dtype);

@@ -7,26 +7,27 @@ namespace {
 
 /// A convolution of [batch, channels, side, side] with a square kernel.
 struct Shape {
-  int64_t batch, channels, outs, side, kernel, stride, padding, groups;
+  int64_t batch, channels, out_channels, side, kernel, stride, padding, groups;
   int64_t out_side() const { return (side + 2 * padding - kernel) / stride + 1; }
 };
 
 /// Calls f(index in x, index in w, index in y) for every product of a convolution.
 template <class F>
 void for_each_product(const Shape& s, F f) {
-  const int64_t o = s.out_side(), per = s.channels / s.groups, outs_per = s.outs / s.groups;
+  const int64_t o = s.out_side(), in_per_group = s.channels / s.groups,
+                out_per_group = s.out_channels / s.groups;
   for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t k = 0; k < s.outs; ++k)
-      for (int64_t c = 0; c < per; ++c)
+    for (int64_t k = 0; k < s.out_channels; ++k)
+      for (int64_t c = 0; c < in_per_group; ++c)
         for (int64_t a = 0; a < s.kernel; ++a)
           for (int64_t b = 0; b < s.kernel; ++b)
             for (int64_t i = 0; i < o; ++i) {
               const int64_t row = i * s.stride + a - s.padding;
               if (row < 0 || row >= s.side) continue;
-              const int64_t channel = n * s.channels + k / outs_per * per + c;
+              const int64_t channel = n * s.channels + k / out_per_group * in_per_group + c;
               const int64_t x = (channel * s.side + row) * s.side + b - s.padding;
-              const int64_t w = ((k * per + c) * s.kernel + a) * s.kernel + b;
-              const int64_t y = ((n * s.outs + k) * o + i) * o;
+              const int64_t w = ((k * in_per_group + c) * s.kernel + a) * s.kernel + b;
+              const int64_t y = ((n * s.out_channels + k) * o + i) * o;
               for (int64_t j = 0; j < o; ++j) {
                 const int64_t column = j * s.stride + b - s.padding;
                 if (column >= 0 && column < s.side) f(x + j * s.stride, w, y + j);
@@ -37,8 +38,8 @@ void for_each_product(const Shape& s, F f) {
 std::function<LargeCase(ScalarType)> convolution_of(Shape s) {
   return [s](ScalarType dtype) {
     const Large x = large({s.batch, s.channels, s.side, s.side}, 21, false);
-    const Large w = large({s.outs, s.channels / s.groups, s.kernel, s.kernel}, 22, false);
-    const Large g = large({s.batch, s.outs, s.out_side(), s.out_side()}, 23, false);
+    const Large w = large({s.out_channels, s.channels / s.groups, s.kernel, s.kernel}, 22, false);
+    const Large g = large({s.batch, s.out_channels, s.out_side(), s.out_side()}, 23, false);
     Array y = zeros_of(g.sizes), dx = zeros_of(x.sizes), dw = zeros_of(w.sizes);
     for_each_product(s, [&](int64_t i, int64_t j, int64_t k) {
       y.values[size_t(k)] += x[i] * w[j];
@@ -58,7 +59,7 @@ std::function<LargeCase(ScalarType)> convolution_of(Shape s) {
 LargeCase pools(ScalarType dtype) {
   constexpr int64_t planes = 24, side = 65, out = 33;
   const Large x = large({3, 8, side, side}, 24), g = large({3, 8, out, out}, 25);
-  Array most = zeros_of(g.sizes), mean = most, d_most = zeros_of(x.sizes), d_mean = d_most;
+  Array maxima = zeros_of(g.sizes), mean = maxima, d_maxima = zeros_of(x.sizes), d_mean = d_maxima;
   for (int64_t p = 0; p < planes * out * out; ++p) {
     const int64_t plane = p / (out * out), i = p / out % out * 2 - 1, j = p % out * 2 - 1;
     int64_t best = -1;
@@ -69,8 +70,8 @@ LargeCase pools(ScalarType dtype) {
         mean.values[size_t(p)] += x[e] / 9;
         d_mean.values[size_t(e)] += g[p] / 9;
       }
-    most.values[size_t(p)] = x[best];
-    d_most.values[size_t(best)] += g[p];
+    maxima.values[size_t(p)] = x[best];
+    d_maxima.values[size_t(best)] += g[p];
   }
   const Tensor in = x.tensor(dtype), gradient = g.tensor(dtype);
   return {[=] {
@@ -81,7 +82,7 @@ LargeCase pools(ScalarType dtype) {
               result.push_back(t);
             return result;
           },
-          {most, d_most, mean, d_mean}};
+          {maxima, d_maxima, mean, d_mean}};
 }
 
 /// The groups of elements of x that are normalised together, and the weight's channel of each.

@@ -51,11 +51,11 @@ LargeCase pointwise(ScalarType dtype) {
              [&](int64_t i, int64_t j) { return double(matrix()[i * kColumns + j] > 0); })}};
 }
 
-double over_row(int64_t i, const std::function<double(double, double)>& f, double start) {
+double reduce_row(int64_t i, const std::function<double(double, double)>& f, double start) {
   for (int64_t j = 0; j < kColumns; ++j) start = f(start, matrix()[i * kColumns + j]);
   return start;
 }
-double over_column(int64_t j, const std::function<double(double, double)>& f, double start) {
+double reduce_column(int64_t j, const std::function<double(double, double)>& f, double start) {
   for (int64_t i = 0; i < kRows; ++i) start = f(start, matrix()[i * kColumns + j]);
   return start;
 }
@@ -64,7 +64,7 @@ LargeCase reductions(ScalarType dtype) {
   const Tensor a = matrix().tensor(dtype);
   const auto add = [](double x, double y) { return x + y; };
   const auto square = [](double x, double y) { return x + y * y; };
-  const auto most = [](double x, double y) { return std::max(x, y); };
+  const auto maximum = [](double x, double y) { return std::max(x, y); };
   const Numbers& all = matrix().values;
   const double total = std::accumulate(all.begin(), all.end(), 0.0);
   double squares = 0;
@@ -73,13 +73,13 @@ LargeCase reductions(ScalarType dtype) {
             return Tensors{a.sum(),   a.sum(0), a.sum(1),     a.t().sum(0),   a.amax(0),
                            a.amax(1), a.var(),  a.norm(2, 0), a.isnan().any()};
           },
-          {Array{{}, {total}}, list(kColumns, [&](int64_t j) { return over_column(j, add, 0); }),
-           list(kRows, [&](int64_t i) { return over_row(i, add, 0); }),
-           list(kRows, [&](int64_t i) { return over_row(i, add, 0); }),
-           list(kColumns, [&](int64_t j) { return over_column(j, most, -2); }),
-           list(kRows, [&](int64_t i) { return over_row(i, most, -2); }),
+          {Array{{}, {total}}, list(kColumns, [&](int64_t j) { return reduce_column(j, add, 0); }),
+           list(kRows, [&](int64_t i) { return reduce_row(i, add, 0); }),
+           list(kRows, [&](int64_t i) { return reduce_row(i, add, 0); }),
+           list(kColumns, [&](int64_t j) { return reduce_column(j, maximum, -2); }),
+           list(kRows, [&](int64_t i) { return reduce_row(i, maximum, -2); }),
            Array{{}, {squares / (kCount - 1)}},
-           list(kColumns, [&](int64_t j) { return std::sqrt(over_column(j, square, 0)); }),
+           list(kColumns, [&](int64_t j) { return std::sqrt(reduce_column(j, square, 0)); }),
            Array{{}, {0}}}};
 }
 
@@ -113,13 +113,14 @@ LargeCase products(ScalarType dtype) {
     for (int64_t c = 0; c < k; ++c) sum += a[i * k + c] * b[c * m + j];
     return sum;
   });
-  Array twice{{2, n, m}, product.values};
-  twice.values.insert(twice.values.end(), product.values.begin(), product.values.end());
+  Array batch_of_two{{2, n, m}, product.values};
+  batch_of_two.values.insert(batch_of_two.values.end(), product.values.begin(),
+                             product.values.end());
   return {[=] {
             return Tensors{x.mm(y), y.t().contiguous().t().t().mm(x.t()).t(),
                            stack({x, x}).bmm(stack({y, y}))};
           },
-          {product, product, twice}};
+          {product, product, batch_of_two}};
 }
 
 LargeCase joined(ScalarType dtype) {
@@ -161,14 +162,14 @@ LargeCase indexed(ScalarType dtype) {
   const Large index = large_indices({n}, kRows, 7), added = large({n, kColumns / 13}, 8);
   constexpr int64_t width = kColumns / 13;
   const Tensor a = matrix().tensor(dtype).narrow(1, 0, width).contiguous();
-  const Tensor i = index.tensor(kLong), more = added.tensor(dtype);
+  const Tensor i = index.tensor(kLong), added_values = added.tensor(dtype);
   Array sums =
       table(kRows, width, [&](int64_t r, int64_t c) { return matrix()[r * kColumns + c]; });
   for (int64_t r = 0; r < n; ++r)
     for (int64_t c = 0; c < width; ++c)
       sums.values[size_t(int64_t(index[r]) * width + c)] += added[r * width + c];
   return {[=] {
-            return Tensors{a.index({i}), a.clone().index_put_({i}, more, true)};
+            return Tensors{a.index({i}), a.clone().index_put_({i}, added_values, true)};
           },
           {table(n, width,
                  [&](int64_t r, int64_t c) { return matrix()[int64_t(index[r]) * kColumns + c]; }),
@@ -177,14 +178,14 @@ LargeCase indexed(ScalarType dtype) {
 
 LargeCase nonzeros(ScalarType dtype) {
   const Tensor a = matrix().tensor(dtype).gt(0.5);
-  Array where{{0, 2}, {}};
+  Array positions{{0, 2}, {}};
   for (int64_t e = 0; e < kCount; ++e)
     if (matrix()[e] > 0.5) {
-      where.values.push_back(double(e / kColumns));
-      where.values.push_back(double(e % kColumns));
-      ++where.sizes[0];
+      positions.values.push_back(double(e / kColumns));
+      positions.values.push_back(double(e % kColumns));
+      ++positions.sizes[0];
     }
-  return {[=] { return Tensors{a.nonzero()}; }, {where}};
+  return {[=] { return Tensors{a.nonzero()}; }, {positions}};
 }
 
 LargeCase ranges_and_triangles(ScalarType dtype) {
@@ -204,13 +205,14 @@ LargeCase ranges_and_triangles(ScalarType dtype) {
 
 LargeCase scans(ScalarType dtype) {
   const Tensor a = matrix().tensor(dtype);
-  Array down{{kRows, kColumns}, matrix().values}, along = down, most = down;
+  Array column_sums{{kRows, kColumns}, matrix().values}, row_sums = column_sums,
+                                                         maximum = column_sums;
   for (int64_t e = kColumns; e < kCount; ++e)
-    down.values[size_t(e)] += down.values[size_t(e - kColumns)];
+    column_sums.values[size_t(e)] += column_sums.values[size_t(e - kColumns)];
   for (int64_t e = 0; e < kCount; ++e) {
     if (e % kColumns == 0) continue;
-    along.values[size_t(e)] += along.values[size_t(e - 1)];
-    most.values[size_t(e)] = std::max(most.values[size_t(e)], most.values[size_t(e - 1)]);
+    row_sums.values[size_t(e)] += row_sums.values[size_t(e - 1)];
+    maximum.values[size_t(e)] = std::max(maximum.values[size_t(e)], maximum.values[size_t(e - 1)]);
   }
   Array flat{{kCount}, matrix().values};
   std::partial_sum(flat.values.begin(), flat.values.end(), flat.values.begin());
@@ -218,7 +220,7 @@ LargeCase scans(ScalarType dtype) {
       [=] {
         return Tensors{a.cumsum(0), a.cumsum(1), std::get<0>(a.cummax(1)), a.flatten().cumsum(0)};
       },
-      {down, along, most, flat}};
+      {column_sums, row_sums, maximum, flat}};
 }
 
 LargeCase ordered(ScalarType dtype) {
@@ -242,7 +244,7 @@ LargeCase ordered(ScalarType dtype) {
        })}};
 }
 
-/// Random numbers have no reference; their mean shows that no part is missing.
+/// Random numbers have no reference; their mean shows that no chunk is missing.
 LargeCase random_numbers(ScalarType dtype) {
   return {[=] {
             manual_seed(11);

@@ -28,7 +28,7 @@ TEST(LibtorchLayout, CopiesOfExpandedTensorsAreContiguous) {
   std::memcpy(memory, copies[0].data_ptr<float>(), sizeof memory);
   for (int i = 0; i < 12; ++i) EXPECT_EQ(memory[i], float(i % 4));
   EXPECT_EQ(expanded.clone().view({-1}).numel(), 12);
-  // In the copy, the neighbours' order decides where an expanded dimension goes.
+  // In the copy, the order of the neighbouring dimensions decides the position of an expanded one.
   EXPECT_EQ(ones({2, 1, 3, 1}).expand({2, 2, 3, 2}).clone().strides().vec(),
             (Integers{12, 6, 2, 1}));
   EXPECT_EQ(ones({1, 3}).expand({2, 3}).clone().strides().vec(), (Integers{3, 1}));
@@ -59,15 +59,15 @@ TEST(LibtorchLayout, SortKeepsStridesAndMaskedFillDoesNot) {
   EXPECT_TRUE(x.masked_fill(x.gt(5), 1).equal(where(x.gt(5), 1, x)));
 }
 
-/// The largest element or the sum of a window.
-double window_of(const std::vector<double>& row, int64_t at, int64_t kernel, bool largest) {
-  double most = -INFINITY, sum = 0;
-  const int64_t end = std::min<int64_t>(at + kernel, int64_t(row.size()));
-  for (int64_t i = std::max<int64_t>(at, 0); i < end; ++i) {
-    most = std::max(most, row[size_t(i)]);
+/// The largest element or the sum of a window that begins at this index.
+double window_of(const std::vector<double>& row, int64_t begin, int64_t kernel, bool largest) {
+  double maximum = -INFINITY, sum = 0;
+  const int64_t end = std::min<int64_t>(begin + kernel, int64_t(row.size()));
+  for (int64_t i = std::max<int64_t>(begin, 0); i < end; ++i) {
+    maximum = std::max(maximum, row[size_t(i)]);
     sum += row[size_t(i)];
   }
-  return largest ? most : sum;
+  return largest ? maximum : sum;
 }
 
 TEST(LibtorchLayout, WindowsLargerThanTheInput) {
@@ -161,10 +161,11 @@ TEST(LibtorchLayout, IntegerTransposedConvolutionsAreExact) {
   const Tensor w = arange(4 * 3 * 4, kLong).remainder(7).sub(3).view({4, 3, 2, 2});
   for (const int64_t dilation : {1, 2})
     for (const int64_t padding : {0, 1, 3}) {
-      const auto of = [&](ScalarType type) {
+      const auto result_in = [&](ScalarType type) {
         return conv_transpose2d(x.to(type), w.to(type), {}, 3, padding, 1, 2, dilation);
       };
-      EXPECT_TRUE(of(kLong).equal(of(kDouble).to(kLong))) << dilation << " " << padding;
+      EXPECT_TRUE(result_in(kLong).equal(result_in(kDouble).to(kLong)))
+          << dilation << " " << padding;
     }
 }
 

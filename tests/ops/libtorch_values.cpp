@@ -261,7 +261,7 @@ TEST(LibtorchValues, OutMayOverlapTheInputIfTheOtherIsANumber) {
   EXPECT_ERROR(add_out(front, x.slice(0, 1, 7), x.slice(0, 1, 7)), "unsupported operation");
 }
 
-TEST(LibtorchValues, GradFnNamesNumberTheOverloads) {
+TEST(LibtorchValues, GradFnNamesHaveTheNumbersOfTheOverloads) {
   const Tensor x = leaf({1, 2}), m = ones({2, 2}, kDouble).requires_grad_();
   const auto name = [](const Tensor& t) { return t.grad_fn()->name(); };
   EXPECT_EQ(name(x * x), "MulBackward0");

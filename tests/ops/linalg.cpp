@@ -44,13 +44,14 @@ Array solve_reference(const Array& a, const Array& b, bool vectors) {
   Array right = b;
   if (vectors) right.sizes.push_back(1);
   std::vector<Mat> solutions;
-  const std::vector<Mat> sides = matrices_of(right);
-  const size_t count = std::max(left.size(), sides.size());
+  const std::vector<Mat> right_sides = matrices_of(right);
+  const size_t count = std::max(left.size(), right_sides.size());
   for (size_t i = 0; i < count; ++i)
-    solutions.push_back(LuReference(regular(left[i % left.size()])).solve(sides[i % sides.size()]));
-  const bool more = left.size() > sides.size();
-  Array result = array_of(batch_sizes(more ? a : right), b.sizes.empty() ? -1 : a.sizes.back(),
-                          right.sizes.back(), solutions);
+    solutions.push_back(
+        LuReference(regular(left[i % left.size()])).solve(right_sides[i % right_sides.size()]));
+  const bool has_batch_of_a = left.size() > right_sides.size();
+  Array result = array_of(batch_sizes(has_batch_of_a ? a : right),
+                          b.sizes.empty() ? -1 : a.sizes.back(), right.sizes.back(), solutions);
   if (vectors) result.sizes.pop_back();
   return result;
 }
@@ -116,7 +117,7 @@ Row other_solves_row() {
   return row;
 }
 
-/// The triangle of a matrix as the functions read it.
+/// The triangle that the functions read, with zeros elsewhere and, if `unit`, ones on the diagonal.
 Mat triangle_of(const Mat& a, bool upper, bool unit) {
   Mat t = a;
   for (int64_t i = 0; i < a.rows; ++i)
@@ -187,14 +188,15 @@ Row det_row() {
                        std::get<0>(b.slogdet())};
       },
       [](const Arrays& in) {
-        const auto of = [&](const std::function<double(const Mat&)>& f) {
+        const auto each = [&](const std::function<double(const Mat&)>& f) {
           return each_matrix(in[0], -1, -1, [&](const Mat& x) { return scalar_of(f(x)); });
         };
         const auto det = [](const Mat& x) { return LuReference(x).det(); };
-        const auto other = [=](const Mat& x) { return det(swapping(x)); };
-        return Arrays{of(other), of([&](const Mat& x) { return std::log(det(regular(x))); }),
-                      of([&](const Mat& x) { return std::log(std::fabs(other(x))); }),
-                      of([&](const Mat& x) { return other(x) > 0 ? 1.0 : -1.0; })};
+        const auto swapping_det = [=](const Mat& x) { return det(swapping(x)); };
+        return Arrays{each(swapping_det),
+                      each([&](const Mat& x) { return std::log(det(regular(x))); }),
+                      each([&](const Mat& x) { return std::log(std::fabs(swapping_det(x))); }),
+                      each([&](const Mat& x) { return swapping_det(x) > 0 ? 1.0 : -1.0; })};
       });
   row.slack = 300;
   row.gradient_slack = 3000;
@@ -208,7 +210,7 @@ Row det_row() {
   return row;
 }
 
-/// Symmetric matrices: x + x^T + 4.
+/// Symmetric, positive definite matrices: x + x^T + 8 I.
 Mat as_positive(const Mat& x) {
   Mat result = regular(x);
   for (int64_t i = 0; i < x.rows; ++i)
@@ -303,7 +305,7 @@ const Register registered_linalg[] = {
     Register(cholesky_solve_row()),
     Register(other_inverses_row())};
 
-/// Batches of matrices that are large enough for several threads: A X - B is zero.
+/// Batches large enough for several threads: A X - B and L L^T - S are zero.
 LargeCase many_systems(ScalarType dtype) {
   const Large x = large({90, 40, 40}, 5), y = large({90, 40, 3}, 6);
   const Tensor a = x.tensor(dtype).add(eye(40, dtype).mul(20)), b = y.tensor(dtype);
@@ -351,15 +353,15 @@ TEST(Linalg, SingularMatrices) {
   }
 }
 
-/// Layouts of inputs and of results: those of LAPACK, as in PyTorch.
+/// Inputs may have any layout; results have the layouts of LAPACK, as in PyTorch.
 TEST(Linalg, Layouts) {
   const Tensor a = regular(large({2, 6, 6}, 3).tensor(kDouble));
-  const Tensor part = a.slice(1, 0, 6, 2).slice(2, 1, 6, 2).add(0);
+  const Tensor contiguous = a.slice(1, 0, 6, 2).slice(2, 1, 6, 2).add(0);
   const Tensor strided = a.slice(1, 0, 6, 2).slice(2, 1, 6, 2);
   const Tensor shifted = strided.add(eye(3, kDouble).mul(9)), moved = a.transpose(0, 2);
-  EXPECT_TRUE(linalg_inv(shifted).allclose(linalg_inv(part.add(eye(3, kDouble).mul(9)))));
+  EXPECT_TRUE(linalg_inv(shifted).allclose(linalg_inv(contiguous.add(eye(3, kDouble).mul(9)))));
   EXPECT_TRUE(linalg_solve(a.mT(), a).allclose(linalg_solve(a.mT().contiguous(), a)));
-  EXPECT_TRUE(strided.det().allclose(part.det()));
+  EXPECT_TRUE(strided.det().allclose(contiguous.det()));
   EXPECT_EQ(linalg_inv(a).strides().vec(), (std::vector<int64_t>{36, 1, 6}));
   EXPECT_EQ(linalg_solve(a, a, false).strides().vec(), (std::vector<int64_t>{36, 6, 1}));
   EXPECT_EQ(linalg_inv(empty({2, 0, 0})).sizes().vec(), (std::vector<int64_t>{2, 0, 0}));

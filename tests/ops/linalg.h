@@ -136,7 +136,7 @@ struct QrReference {
     apply(r, v, norm, false);
     apply(q, v, norm, true);
   }
-  /// t - 2 v v^T t / norm, or the same from the right.
+  /// t = t - 2 v v^T t / norm, or t = t - 2 t v v^T / norm from the right.
   static void apply(Mat& t, const std::vector<double>& v, double norm, bool right) {
     const int64_t lines = right ? t.rows : t.columns;
     for (int64_t c = 0; c < lines; ++c) {
@@ -172,12 +172,12 @@ struct JacobiReference {
     if (std::fabs(a(p, q)) < 1e-300) return;
     const double theta = (a(q, q) - a(p, p)) / (2 * a(p, q));
     const double t = (theta >= 0 ? 1 : -1) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
-    Mat turn = Mat::identity(a.rows);
-    turn(p, p) = turn(q, q) = 1 / std::sqrt(t * t + 1);
-    turn(p, q) = t * turn(p, p);
-    turn(q, p) = -turn(p, q);
-    a = turn.transposed() * a * turn;
-    v = v * turn;
+    Mat rotation = Mat::identity(a.rows);
+    rotation(p, p) = rotation(q, q) = 1 / std::sqrt(t * t + 1);
+    rotation(p, q) = t * rotation(p, p);
+    rotation(q, p) = -rotation(p, q);
+    a = rotation.transposed() * a * rotation;
+    v = v * rotation;
   }
 };
 
@@ -203,7 +203,7 @@ struct SvdReference {
   }
 };
 
-/// The matrices of an array, one after the other.
+/// The matrices of a batch in row-major order.
 inline std::vector<Mat> matrices_of(const Array& array) {
   const size_t dims = array.sizes.size();
   const int64_t m = array.sizes[dims - 2], n = array.sizes[dims - 1], step = m * n;
@@ -230,7 +230,7 @@ inline std::vector<int64_t> batch_sizes(const Array& array) {
   return {array.sizes.begin(), array.sizes.end() - 2};
 }
 
-/// f of each matrix of an array; all results have the sizes [rows, columns].
+/// Applies f to each matrix of an array; all results have the sizes [rows, columns].
 inline Array each_matrix(const Array& array, int64_t rows, int64_t columns,
                          const std::function<Mat(const Mat&)>& f) {
   std::vector<Mat> results;
@@ -259,7 +259,7 @@ inline Mat regular(const Mat& x) {
   for (int64_t i = 0; i < std::min(x.rows, x.columns); ++i) result(i, i) += 4;
   return result;
 }
-/// x + 4 on the other diagonal: far from singular, but rows are swapped.
+/// x + 4 on the antidiagonal: far from singular, but factorizations swap rows.
 inline Tensor swapping(const Tensor& x) {
   const TensorOptions options = x.options().requires_grad(false);
   return x.add(eye(x.size(-2), x.size(-1), options).flip({1}).mul(4));
@@ -269,7 +269,7 @@ inline Mat swapping(const Mat& x) {
   for (int64_t i = 0; i < std::min(x.rows, x.columns); ++i) result(i, x.columns - 1 - i) += 4;
   return result;
 }
-/// (x + x^T) / 2 with 1, 3, 5 … added to the diagonal: eigenvalues that differ.
+/// (x + x^T) / 2 with 2, 6, 10, … added to the diagonal, so that all eigenvalues differ.
 inline Tensor symmetric(const Tensor& x) {
   const Tensor steps = arange(1, 2 * x.size(-1) + 1, 2, x.options().requires_grad(false));
   return x.add(x.mT()).mul(0.5).add(steps.mul(2).diag_embed());
@@ -298,7 +298,7 @@ inline Row matrix_row(std::string name, std::vector<std::string> covers, std::ve
   return row;
 }
 
-/// Square matrices of some sizes, in batches and empty.
+/// Square matrices of several sizes, with and without batch dimensions.
 inline std::vector<Case> square_cases() {
   const auto x = [](std::vector<int64_t> sizes) { return Case{{sizes, Draw::kUnit}}; };
   return {x({3, 3}), x({2, 4, 4}), x({1, 1}), x({2, 1, 2, 2})};

@@ -116,7 +116,7 @@ Row qr_row(bool complete) {
   return row;
 }
 
-/// Products of reflections 1 - tau v v^T, and LAPACK's own factors: its reflections make Q.
+/// A row for products of reflections I - tau v v^T.
 Row householder_row() {
   Row row = matrix_row(
       "linalg_householder_product", {"linalg_householder_product"},
@@ -175,8 +175,8 @@ Row geqrf_row() {
   return row;
 }
 
-/// The singular values, the squares of the vectors, and the product of the first ones: what does
-/// not depend on signs.
+/// The parts of a decomposition that do not depend on the vectors' signs: the singular values, the
+/// squares of the vectors' elements, and the product of the first left and right vectors.
 Tensors svd_parts(const Tensor& u, const Tensor& s, const Tensor& v) {
   return {s, u.mul(u), v.mul(v), u.narrow(-1, 0, 1).mul(v.narrow(-1, 0, 1).mT())};
 }
@@ -278,7 +278,7 @@ const Register registered_linalg_factors[] = {Register(lu_row()),      Register(
                                               Register(geqrf_row()),   Register(reduced_svd_row()),
                                               Register(old_svd_row()), Register(eigh_row())};
 
-/// Batches that are large enough for several threads: the factors multiply to the matrices.
+/// Batches large enough for several threads: the products of the factors are the matrices.
 LargeCase many_factors(ScalarType dtype) {
   const Large x = large({60, 30, 20}, 8);
   const Tensor a = x.tensor(dtype), s = a.mT().matmul(a);
@@ -337,7 +337,7 @@ TEST(LinalgFactors, NonFiniteMatrices) {
   EXPECT_TRUE(linalg_svdvals(a).isnan().all().item<bool>());
 }
 
-/// OpenBLAS itself reports no error.
+/// For NaN, OpenBLAS itself reports no error.
 TEST(LinalgFactors, CholeskyOfNaN) {
   const Tensor a = eye(3, kDouble).mul(4);
   a[1][0].fill_(NAN);
@@ -353,7 +353,7 @@ TEST(LinalgFactors, GradientOfEigenvectorsIsSymmetric) {
   EXPECT_TRUE(g.allclose(g.mT()));
 }
 
-/// What LAPACK reads is the triangle that is asked for.
+/// Only the requested triangle is read.
 TEST(LinalgFactors, OneTriangleIsRead) {
   const Tensor a = tensor({2., 100., 1., 3.}, kDouble).view({2, 2});
   const Tensor lower = tensor({2., 1., 1., 3.}, kDouble).view({2, 2});

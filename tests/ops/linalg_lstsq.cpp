@@ -93,10 +93,10 @@ Row rank_row() {
   };
   row.reference = [](const Arrays& in) {
     const double rank = double(std::min(in[0].sizes[in[0].sizes.size() - 2], in[0].sizes.back()));
-    const auto all = [&](double value) {
+    const auto each = [&](double value) {
       return each_matrix(in[0], -1, -1, [=](const Mat&) { return scalar_of(value); });
     };
-    return Arrays{all(rank), all(0)};
+    return Arrays{each(rank), each(0)};
   };
   row.refusals = {
       {[] { linalg_matrix_rank(ones({3})); },
@@ -110,13 +110,13 @@ const Register registered_linalg_lstsq[] = {
     Register(pinv_row()),         Register(lstsq_row("gels")),  Register(lstsq_row("gelsy")),
     Register(lstsq_row("gelsd")), Register(lstsq_row("gelss")), Register(rank_row())};
 
-/// Batches that are large enough for several threads: residuals are orthogonal to the columns.
+/// Batches large enough for several threads: residuals are orthogonal to the columns of A.
 LargeCase many_lines(ScalarType dtype) {
   const Large x = large({200, 40, 5}, 8), y = large({200, 40, 2}, 9);
   const Tensor a = x.tensor(dtype), b = y.tensor(dtype);
   return {[=] {
-            const Tensor rest = a.matmul(std::get<0>(linalg_lstsq(a, b))).sub(b);
-            return Tensors{a.mT().matmul(rest)};
+            const Tensor residual = a.matmul(std::get<0>(linalg_lstsq(a, b))).sub(b);
+            return Tensors{a.mT().matmul(residual)};
           },
           {Array{{200, 5, 2}, Numbers(2000)}}};
 }
@@ -125,7 +125,7 @@ const RegisterLarge registered_large_linalg_lstsq(
 
 using Sizes = std::vector<int64_t>;
 
-/// Which results each driver computes; figures of PyTorch 2.15.
+/// The results that each driver computes, as in PyTorch 2.15.
 TEST(LinalgLstsq, ResultsOfLeastSquares) {
   const Tensor a = eye(3, 2, kDouble).expand({2, 3, 2}), b = ones({2, 3}, kDouble);
   for (const std::string driver : {"gels", "gelsy", "gelsd", "gelss"}) {

@@ -11,7 +11,7 @@
 namespace hearth::testing {
 namespace {
 
-/// The norms of a matrix.
+/// The norm of order 1, -1, 2, -2, inf or -inf.
 double norm_reference(const Mat& x, double ord) {
   const SvdReference svd(x);
   if (ord == 2) return svd.s.front();

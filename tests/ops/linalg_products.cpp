@@ -66,7 +66,7 @@ Row vecdot_row() {
   return row;
 }
 
-/// A tensor [2, 3, 6] as a matrix with 4 on its diagonal.
+/// Adds 4 to the diagonal of a [2, 3, 6] tensor, regarded as a [6, 6] matrix.
 Tensor as_map(const Tensor& x) { return regular(x.reshape({6, 6})).reshape({2, 3, 6}); }
 
 Row tensor_row() {
@@ -74,9 +74,9 @@ Row tensor_row() {
       "linalg_tensorinv", {"linalg_tensorinv", "linalg_tensorsolve"},
       {{{{2, 3, 6}, Draw::kUnit}, {{2, 3}}}},
       [](const Tensors& in) {
-        const Tensor a = as_map(in[0]), turned = a.movedim(2, 0);
+        const Tensor a = as_map(in[0]), permuted = a.movedim(2, 0);
         return Tensors{linalg_tensorinv(a), linalg_tensorsolve(a, in[1]),
-                       linalg_tensorsolve(turned, in[1], 0)};
+                       linalg_tensorsolve(permuted, in[1], 0)};
       },
       [](const Arrays& in) {
         Mat a(6, 6), b(6, 1);

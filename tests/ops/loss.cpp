@@ -16,10 +16,10 @@ Row loss_row(std::string name, std::string op, Case inputs, LossFunction loss,
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(op)};
-  Case small = inputs, number = inputs;
+  Case small = inputs, scalars = inputs;
   for (Input& input : small) input.sizes = {2, 3, 2};
-  for (Input& input : number) input.sizes = {};
-  row.cases = {inputs, small, number};
+  for (Input& input : scalars) input.sizes = {};
+  row.cases = {inputs, small, scalars};
   row.call = [loss](const Tensors& in) {
     return Tensors{loss(in, Reduction::None), loss(in, Reduction::Mean), loss(in, Reduction::Sum)};
   };
@@ -70,7 +70,7 @@ Row huber_row() {
   return row;
 }
 
-/// Probabilities from inputs between 0.2 and 2.
+/// Maps inputs between 0.2 and 2 to probabilities.
 Tensor probability(const Tensor& t) { return t.mul(0.45); }
 
 Row entropy_row() {

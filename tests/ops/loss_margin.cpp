@@ -53,11 +53,11 @@ Array multi_margin_reference(const Arrays& in, int p, double margin) {
     const auto score = [&](int64_t c) {
       return in[0].values[size_t((n.empty() ? 0 : n[0]) * classes + c)];
     };
-    const auto own = int64_t(in[1].values[n.empty() ? 0 : size_t(n[0])]);
+    const auto target = int64_t(in[1].values[n.empty() ? 0 : size_t(n[0])]);
     double sum = 0;
     for (int64_t c = 0; c < classes; ++c)
-      if (c != own) sum += std::pow(std::fmax(0, margin - score(own) + score(c)), p);
-    return sum / double(classes) * (in.size() > 2 ? in[2].values[size_t(own)] : 1);
+      if (c != target) sum += std::pow(std::fmax(0, margin - score(target) + score(c)), p);
+    return sum / double(classes) * (in.size() > 2 ? in[2].values[size_t(target)] : 1);
   });
 }
 
@@ -153,7 +153,7 @@ const Register registered_loss_margin[] = {
     Register(multi_margin_row("multi_margin_loss_squared", 2, 0.4, true)),
     Register(multilabel_margin_row())};
 
-/// Values of PyTorch 2.15; where its exponential overflows, ours does not.
+/// Values of PyTorch 2.15, except that its exponential overflows for `far`.
 TEST(MarginLosses, SpecialValues) {
   const Tensor far = full({1}, 100).to(kFloat).requires_grad_();
   const Tensor loss = soft_margin_loss(far, full({1}, -1));
@@ -169,7 +169,7 @@ TEST(MarginLosses, SpecialValues) {
   EXPECT_EQ(edge.grad().abs().sum().item<float>(), 0);
 }
 
-TEST(MarginLosses, MultilabelForwardTellsTheTargets) {
+TEST(MarginLosses, MultilabelForwardReturnsTheTargetMask) {
   const Tensor x = tensor({0.1, 0.2, 0.4, 0.8}, kFloat), y = tensor({3, 0, -1, 1});
   const auto [loss, is_target] = multilabel_margin_loss_forward(x, y, Reduction::None);
   EXPECT_NEAR(loss.item<double>(), 0.85, 1e-6);
@@ -183,9 +183,9 @@ TEST(NllLossForward, ReturnsTheTotalWeight) {
   EXPECT_EQ(mean.item<float>(), -6);
   EXPECT_EQ(total.item<float>(), 2);
   EXPECT_EQ(std::get<1>(nll_loss_forward(x, y, weight, Reduction::None, 1)).item<float>(), 0);
-  const auto [one, its] = nll_loss_forward(x[0], y[0], weight, Reduction::None, -100);
-  EXPECT_EQ(one.item<float>(), -1);
-  EXPECT_EQ(its.item<float>(), 1);
+  const auto [single, single_weight] = nll_loss_forward(x[0], y[0], weight, Reduction::None, -100);
+  EXPECT_EQ(single.item<float>(), -1);
+  EXPECT_EQ(single_weight.item<float>(), 1);
   const Tensor image = ones({2, 3, 1, 2}), classes = ones({2, 1, 2}, kLong);
   EXPECT_EQ(std::get<1>(nll_loss2d_forward(image, classes, {}, Reduction::Sum, -100)).item<float>(),
             4);

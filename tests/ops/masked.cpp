@@ -23,12 +23,12 @@ Row masked_fill_row() {
     return Arrays{map(in, [](const double* x) { return x[1] != 0 ? 2 : x[0]; })};
   };
   row.inplace = [](Tensor& self, const Tensors& in) { self.masked_fill_(in[1], 2); };
-  const Tensor all = ones({3}, kBool);
+  const Tensor full_mask = ones({3}, kBool);
   row.refusals = {{[] { ones({3}).masked_fill(zeros({3}), 1); },
                    "masked_fill_ only supports boolean masks, but got mask with dtype float"},
-                  {[=] { ones({3}, kChar).masked_fill(all, 300); },
+                  {[=] { ones({3}, kChar).masked_fill(full_mask, 300); },
                    "value cannot be converted to type int8_t without overflow"},
-                  {[=] { ones({3}).masked_fill(all, ones({3})); },
+                  {[=] { ones({3}).masked_fill(full_mask, ones({3})); },
                    "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 "
                    "dimension(s)."},
                   {[] {
@@ -56,7 +56,7 @@ Row masked_select_row() {
   row.covers = {"index"};
   row.cases = {{{{3, 5}}, mask({3, 5})}, {{{2, 3}}, mask({3})}, {{{}}, mask({})}};
   row.dtypes = dtypes::kRealAndBool;
-  row.mixes_devices = true;  // its error for this has another text
+  row.mixes_devices = true;  // the error for two devices has another text
   row.call = [](const Tensors& in) { return Tensors{in[0].masked_select(in[1])}; };
   row.reference = [](const Arrays& in) {
     const Array chosen = map(in, [](const double* x) { return x[1]; });
@@ -79,7 +79,7 @@ Row masked_scatter_row() {
   row.covers = {"index_put"};
   row.cases = {{{{3, 5}}, mask({3, 5}), {{15}}}, {{{2, 3}}, mask({3}), {{7}}}};
   row.dtypes = dtypes::kRealAndBool;
-  row.mixes_devices = true;  // its error for this has another text
+  row.mixes_devices = true;  // the error for two devices has another text
   row.call = [](const Tensors& in) { return Tensors{in[0].masked_scatter(in[1], in[2])}; };
   row.reference = [](const Arrays& in) {
     const Array chosen = map({in[0], in[1]}, [](const double* x) { return x[1]; });
@@ -90,10 +90,10 @@ Row masked_scatter_row() {
     return Arrays{out};
   };
   row.inplace = [](Tensor& self, const Tensors& in) { self.masked_scatter_(in[1], in[2]); };
-  const Tensor all = ones({3}, kBool);
-  row.refusals = {{[=] { ones({3}).masked_scatter(all, ones({2})); },
+  const Tensor full_mask = ones({3}, kBool);
+  row.refusals = {{[=] { ones({3}).masked_scatter(full_mask, ones({2})); },
                    "Number of elements of source < number of ones in mask"},
-                  {[=] { ones({3}).masked_scatter(all, ones({3}, kLong)); },
+                  {[=] { ones({3}).masked_scatter(full_mask, ones({3}, kLong)); },
                    "masked_scatter: expected self and source to have same dtypes but gotFloat and "
                    "Long"}};
   return row;

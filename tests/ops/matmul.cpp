@@ -21,16 +21,16 @@ double dot(const Array& a, const Array& b, Position i, Position j) {
 
 /// The product of matrices or batches of matrices; batch dimensions broadcast.
 Array product(Array a, Array b) {
-  const size_t count = std::max(a.sizes.size(), b.sizes.size());
+  const size_t num_dims = std::max(a.sizes.size(), b.sizes.size());
   for (Array* x : {&a, &b})
-    while (x->sizes.size() < count) x->sizes.insert(x->sizes.begin(), 1);
+    while (x->sizes.size() < num_dims) x->sizes.insert(x->sizes.begin(), 1);
   std::vector<int64_t> sizes = a.sizes;
-  for (size_t d = 0; d + 2 < count; ++d)
+  for (size_t d = 0; d + 2 < num_dims; ++d)
     if (sizes[d] == 1) sizes[d] = b.sizes[d];
   sizes.back() = b.sizes.back();
   return build(sizes, [&](const Position& position) {
     Position i = position, j = position;
-    for (size_t d = 0; d + 2 < count; ++d) {
+    for (size_t d = 0; d + 2 < num_dims; ++d) {
       if (a.sizes[d] == 1) i[d] = 0;
       if (b.sizes[d] == 1) j[d] = 0;
     }
@@ -41,12 +41,12 @@ Array product(Array a, Array b) {
 /// matmul: a vector on the left is a row, one on the right a column; the result lacks that
 /// dimension.
 Array matmul_reference(Array a, Array b) {
-  const bool row = a.sizes.size() == 1, column = b.sizes.size() == 1;
-  if (row) a.sizes.insert(a.sizes.begin(), 1);
-  if (column) b.sizes.push_back(1);
+  const bool left_is_vector = a.sizes.size() == 1, right_is_vector = b.sizes.size() == 1;
+  if (left_is_vector) a.sizes.insert(a.sizes.begin(), 1);
+  if (right_is_vector) b.sizes.push_back(1);
   Array out = product(a, b);
-  if (row) out.sizes.erase(out.sizes.end() - 2);
-  if (column) out.sizes.pop_back();
+  if (left_is_vector) out.sizes.erase(out.sizes.end() - 2);
+  if (right_is_vector) out.sizes.pop_back();
   return out;
 }
 

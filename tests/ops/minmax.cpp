@@ -23,11 +23,11 @@ Fold index_of(double (*best)(const std::vector<double>&)) {
 using Amax = Tensor (*)(const Tensor&, IntArrayRef, bool);
 using Argmax = Tensor (*)(const Tensor&, std::optional<int64_t>, bool);
 
-Row extremes_row(std::string name, std::string covers, Amax op, Over over,
+Row extremes_row(std::string name, std::string covers, Amax op, ReductionArgs args,
                  double (*reference)(const std::vector<double>&)) {
   Row row = fold_row(
       std::move(name), covers,
-      [op, over](const Tensor& x) { return op(x, over.dims, over.keepdim); }, over, reference,
+      [op, args](const Tensor& x) { return op(x, args.dims, args.keepdim); }, args, reference,
       Draw::kDistinct);
   row.dtypes = dtypes::kRealAndBool;
   row.refusals = {{[op] {
@@ -47,9 +47,9 @@ Row extremes_row(std::string name, std::string covers, Amax op, Over over,
 
 Row arg_row(std::string name, std::string covers, Argmax op, std::optional<int64_t> dim,
             bool keepdim, double (*reference)(const std::vector<double>&)) {
-  const Over over{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
+  const ReductionArgs args{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
   Row row = fold_row(
-      std::move(name), covers, [=](const Tensor& x) { return op(x, dim, keepdim); }, over,
+      std::move(name), covers, [=](const Tensor& x) { return op(x, dim, keepdim); }, args,
       index_of(reference), Draw::kDistinct);
   row.dtypes = dtypes::kReal;
   row.results = {Result::kLong};
@@ -75,8 +75,8 @@ Row aminmax_row(std::string name, std::optional<int64_t> dim, bool keepdim) {
     return Tensors{low, high};
   };
   row.reference = [=](const Arrays& in) {
-    const Over over{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
-    return Arrays{fold(in[0], over, smallest), fold(in[0], over, largest)};
+    const ReductionArgs args{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
+    return Arrays{fold(in[0], args, smallest), fold(in[0], args, largest)};
   };
   row.refusals = {{[] { ones({0}).aminmax(); },
                    "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
@@ -118,7 +118,7 @@ const Register registered_minmax[] = {
 TEST(Extremes, TiesShareTheGradient) {
   for (const Device device : devices()) {
     const Tensor x = arange(4, kFloat).fmod(3).reshape({2, 2}).to(device, kFloat);
-    const Tensor leaf = x.fmod(2).requires_grad_();  // 0 1, 0 0
+    const Tensor leaf = x.fmod(2).requires_grad_();  // [[0, 1], [0, 0]]
     leaf.amin({0, 1}).backward();
     EXPECT_TRUE(leaf.grad().cpu().equal(leaf.detach().cpu().eq(0).to(kFloat).div(3)));
   }

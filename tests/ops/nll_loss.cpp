@@ -13,7 +13,7 @@ constexpr int64_t kIgnored = 1;
 
 int class_dim(const Array& scores) { return scores.sizes.size() == 1 ? 0 : 1; }
 
-/// The position in the scores of a target's position and label.
+/// The position in the scores of the given class for the target at p.
 Position with_class(Position p, int dim, int64_t label) {
   p.insert(p.begin() + dim, label);
   return p;
@@ -21,26 +21,26 @@ Position with_class(Position p, int dim, int64_t label) {
 
 /// The losses, their weighted mean and their sum.
 Arrays nll_reference(const Arrays& in, int64_t ignored) {
-  double sum = 0, total = 0;
+  double sum = 0, total_weight = 0;
   const int dim = class_dim(in[0]);
   const Array losses = build(in[1].sizes, [&](const Position& p) {
     const int64_t label = int64_t(at(in[1], p));
     if (label == ignored) return 0.0;
     const double weight = in[2].values.empty() ? 1 : in[2].values[size_t(label)];
-    total += weight;
+    total_weight += weight;
     sum -= weight * at(in[0], with_class(p, dim, label));
     return -weight * at(in[0], with_class(p, dim, label));
   });
-  return {losses, Array{{}, {sum / total}}, Array{{}, {sum}}};
+  return {losses, Array{{}, {sum / total_weight}}, Array{{}, {sum}}};
 }
 
 Case nll_case(std::vector<int64_t> sizes, bool weighted) {
-  std::vector<int64_t> rest = sizes;
+  std::vector<int64_t> target_sizes = sizes;
   const size_t dim = sizes.size() == 1 ? 0 : 1;
   const int64_t classes = sizes[dim];
-  rest.erase(rest.begin() + int64_t(dim));
+  target_sizes.erase(target_sizes.begin() + int64_t(dim));
   const Input weight{{weighted ? classes : 0}, Draw::kPositive, 0, !weighted, false, true};
-  return {{std::move(sizes)}, {std::move(rest), Draw::kIndex, classes}, weight};
+  return {{std::move(sizes)}, {std::move(target_sizes), Draw::kIndex, classes}, weight};
 }
 
 Row nll_row() {
@@ -103,18 +103,18 @@ Arrays cross_entropy_reference(const Arrays& in, double smoothing) {
     return at(x, p) - std::log(sum);
   });
   const auto target_of = [&](const Position& p, int64_t c) {
-    const bool probabilities = in[1].sizes == x.sizes;
+    const bool has_probabilities = in[1].sizes == x.sizes;
     Position q = p;
     q[1] = c;
-    if (probabilities) return at(in[1], q);
+    if (has_probabilities) return at(in[1], q);
     q.erase(q.begin() + 1);
     return double(int64_t(at(in[1], q)) == c);
   };
   double sum = 0;
   for (int64_t i = 0; i < int64_t(logs.values.size()); ++i) {
     const Position p = position_of(i, x.sizes);
-    const double wanted = target_of(p, p[1]) * (1 - smoothing) + smoothing / double(classes);
-    sum -= wanted * in[2].values[size_t(p[1])] * at(logs, p);
+    const double probability = target_of(p, p[1]) * (1 - smoothing) + smoothing / double(classes);
+    sum -= probability * in[2].values[size_t(p[1])] * at(logs, p);
   }
   return {Array{{}, {sum}}};
 }
@@ -122,7 +122,7 @@ Arrays cross_entropy_reference(const Arrays& in, double smoothing) {
 Row cross_entropy_row(std::string name, Case inputs, double smoothing) {
   Row row;
   row.name = std::move(name);
-  row.covers = {"nll_loss", "cross_entropy_loss"};  // the first has the autocast policy
+  row.covers = {"nll_loss", "cross_entropy_loss"};  // autocast follows the policy of the first
   row.cases = {std::move(inputs)};
   row.call = [smoothing](const Tensors& in) {
     return Tensors{cross_entropy_loss(in[0], in[1], in[2], Reduction::Sum, -100, smoothing)};

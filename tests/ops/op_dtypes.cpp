@@ -31,12 +31,15 @@ size_t index_of(ScalarType type) {
   return size_t(std::find(std::begin(kOrder), std::end(kOrder), type) - std::begin(kOrder));
 }
 
-ScalarType in_table(ScalarType a, ScalarType b) { return kPromoted[index_of(a)][index_of(b)]; }
+ScalarType documented_promotion(ScalarType a, ScalarType b) {
+  return kPromoted[index_of(a)][index_of(b)];
+}
 
 TEST(PromoteTypes, MatchesTheDocumentedTable) {
   for (const ScalarType a : kOrder)
     for (const ScalarType b : kOrder)
-      EXPECT_EQ(promote_types(a, b), in_table(a, b)) << name_of(a) << " and " << name_of(b);
+      EXPECT_EQ(promote_types(a, b), documented_promotion(a, b))
+          << name_of(a) << " and " << name_of(b);
 }
 
 /// The kind of a dtype: 0 bool, 1 integer, 2 floating point.
@@ -45,9 +48,9 @@ int kind_of(ScalarType type) { return type == kBool ? 0 : index_of(type) < 5 ? 1
 /// The result's dtype. Beside a tensor with dimensions, a 0-d tensor counts only if its kind is
 /// higher.
 ScalarType promoted(ScalarType a, bool a_has_dims, ScalarType b, bool b_has_dims) {
-  if (a_has_dims == b_has_dims) return in_table(a, b);
+  if (a_has_dims == b_has_dims) return documented_promotion(a, b);
   const ScalarType full = a_has_dims ? a : b, scalar = a_has_dims ? b : a;
-  return kind_of(scalar) > kind_of(full) ? in_table(full, scalar) : full;
+  return kind_of(scalar) > kind_of(full) ? documented_promotion(full, scalar) : full;
 }
 
 class OpDtypes : public ::testing::TestWithParam<Row> {};
@@ -63,11 +66,11 @@ TEST_P(OpDtypes, MixedDtypesPromote) {
                            make_input(inputs[1], b, device, MemoryLayout::kContiguous, 2)};
           const ScalarType wanted =
               result_dtype(row, 0, promoted(a, in[0].dim() > 0, b, in[1].dim() > 0));
-          const std::string what = detail::str(row.name, " of ", name_of(a), in[0].sizes(), " and ",
-                                               name_of(b), in[1].sizes());
+          const std::string description = detail::str(row.name, " of ", name_of(a), in[0].sizes(),
+                                                      " and ", name_of(b), in[1].sizes());
           const Tensor out = row.call(in)[0];
-          EXPECT_EQ(out.scalar_type(), wanted) << what;
-          expect_close(out, row.reference(arrays_of(in))[0], row.slack, what);
+          EXPECT_EQ(out.scalar_type(), wanted) << description;
+          expect_close(out, row.reference(arrays_of(in))[0], row.slack, description);
         }
 }
 

@@ -33,7 +33,7 @@ double form_slack(const Tensor& tensor) { return is_real_gpu(tensor.device()) ? 
 
 class OpForms : public ::testing::TestWithParam<Row> {
  protected:
-  /// Calls f(inputs, what) for every case, dtype and device.
+  /// Calls f(inputs, description) for every case, dtype and device.
   template <class F>
   void for_each_case(F f) const {
     const Row& row = GetParam();
@@ -49,21 +49,23 @@ class OpForms : public ::testing::TestWithParam<Row> {
 TEST_P(OpForms, OutWritesOnlyTheResult) {
   const Row& row = GetParam();
   if (!row.out) GTEST_SKIP() << "no out= form in the row; tests/ops/forms.cpp calls every form";
-  for_each_case([&](const Tensors& in, const std::string& what) {
+  for_each_case([&](const Tensors& in, const std::string& description) {
     const Tensor wanted = row.call(in)[0];
     Tensor fresh = empty({0}, wanted.options());
     row.out(fresh, in);
-    expect_close(fresh, to_array(wanted), 0, what + " out=");
+    expect_close(fresh, to_array(wanted), 0, description + " out=");
     Framed framed(wanted);
     row.out(framed.window, in);
-    expect_close(framed.window, to_array(wanted), form_slack(wanted), what + " strided out=");
-    EXPECT_TRUE(framed.intact()) << what;
+    expect_close(framed.window, to_array(wanted), form_slack(wanted),
+                 description + " strided out=");
+    EXPECT_TRUE(framed.intact()) << description;
     if (is_floating_point(wanted.scalar_type())) {
       Tensor wider = empty({0}, wanted.options().dtype(kDouble));
       row.out(wider, in);
-      expect_close(wider.to(wanted.scalar_type()), to_array(wanted), 4, what + " out= in double");
+      expect_close(wider.to(wanted.scalar_type()), to_array(wanted), 4,
+                   description + " out= in double");
       Tensor integers = empty({0}, wanted.options().dtype(kLong));
-      EXPECT_THROW(row.out(integers, in), Error) << what;
+      EXPECT_THROW(row.out(integers, in), Error) << description;
     }
   });
 }
@@ -71,7 +73,7 @@ TEST_P(OpForms, OutWritesOnlyTheResult) {
 TEST_P(OpForms, OutMayBeAnInput) {
   const Row& row = GetParam();
   if (!row.out) GTEST_SKIP() << "no out= form in the row; tests/ops/forms.cpp calls every form";
-  for_each_case([&](const Tensors& in, const std::string& what) {
+  for_each_case([&](const Tensors& in, const std::string& description) {
     const Tensor wanted = row.call(in)[0];
     for (size_t k = 0; k < in.size(); ++k) {
       if (!in[k].defined() || !in[k].sizes().equals(wanted.sizes()) ||
@@ -81,7 +83,7 @@ TEST_P(OpForms, OutMayBeAnInput) {
       copies[k] = in[k].clone();
       row.out(copies[k], copies);
       // The clone's layout may differ, and with it the order of additions.
-      expect_close(copies[k], to_array(wanted), 4, what + " out= an input");
+      expect_close(copies[k], to_array(wanted), 4, description + " out= an input");
     }
   });
 }
@@ -103,7 +105,7 @@ TEST_P(OpForms, InplaceWritesOnlyTheResult) {
   const Row& row = GetParam();
   if (!row.inplace)
     GTEST_SKIP() << "no in-place form in the row; tests/ops/forms.cpp calls every form";
-  for_each_case([&](const Tensors& in, const std::string& what) {
+  for_each_case([&](const Tensors& in, const std::string& description) {
     const Tensor wanted = row.call(in)[0];
     if (!wanted.sizes().equals(in[0].sizes()) || wanted.scalar_type() != in[0].scalar_type())
       return;
@@ -114,19 +116,19 @@ TEST_P(OpForms, InplaceWritesOnlyTheResult) {
     const int64_t version = framed.window._version();
     row.inplace(framed.window, copies);
     if (wanted.numel() > 0) {
-      EXPECT_GT(framed.window._version(), version) << what;
+      EXPECT_GT(framed.window._version(), version) << description;
     }
     // In non-contiguous memory, random numbers may be drawn in another order.
     if (row.reference)
-      expect_close(framed.window, to_array(wanted), form_slack(wanted), what + " in place");
-    EXPECT_TRUE(framed.intact()) << what;
+      expect_close(framed.window, to_array(wanted), form_slack(wanted), description + " in place");
+    EXPECT_TRUE(framed.intact()) << description;
   });
 }
 
 TEST_P(OpForms, ChannelsLastIsKept) {
   const Row& row = GetParam();
   if (!row.keeps_memory_format) GTEST_SKIP() << "does not keep the memory format";
-  int tried = 0;
+  int num_tried = 0;
   const DtypeSet floats = row.dtypes & (1u << int(kFloat) | 1u << int(kBFloat16));
   for (const Device device : devices())
     for (const ScalarType dtype : dtypes_in(floats != 0 ? floats : row.dtypes))
@@ -136,15 +138,15 @@ TEST_P(OpForms, ChannelsLastIsKept) {
         const Tensor wanted = row.call(in)[0];
         for (Tensor& t : in)
           if (t.defined() && t.dim() == 4) t = t.contiguous(MemoryFormat::ChannelsLast);
-        if (in[0].is_contiguous()) continue;  // it is in both formats
+        if (in[0].is_contiguous()) continue;  // the tensor has both formats
         const Tensor out = row.call(in)[0];
         EXPECT_TRUE(out.is_contiguous(MemoryFormat::ChannelsLast)) << row.name;
         if (row.reference)
           expect_close(out, to_array(wanted), row.slack,
                        row.name + " in channels_last in " + name_of(dtype));
-        ++tried;
+        ++num_tried;
       }
-  EXPECT_GT(tried, 0) << row.name << " has no case of four dimensions";
+  EXPECT_GT(num_tried, 0) << row.name << " has no case of four dimensions";
 }
 
 TEST_P(OpForms, InputsOnDifferentDevicesThrow) {
@@ -157,9 +159,11 @@ TEST_P(OpForms, InputsOnDifferentDevicesThrow) {
         make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), MemoryLayout::kContiguous, 3);
     for (size_t k = 0; k < in.size(); ++k) {
       Tensors mixed = in;
-      bool others = false;  // whether another input has dimensions, so that its device counts
-      for (size_t i = 0; i < in.size(); ++i) others |= i != k && in[i].defined() && in[i].dim() > 0;
-      if (!others || !in[k].defined() || in[k].dim() == 0) continue;
+      // Whether another input has dimensions, so that its device counts.
+      bool other_has_dims = false;
+      for (size_t i = 0; i < in.size(); ++i)
+        other_has_dims |= i != k && in[i].defined() && in[i].dim() > 0;
+      if (!other_has_dims || !in[k].defined() || in[k].dim() == 0) continue;
       mixed[k] = in[k].to(gpu, in[k].scalar_type());
       try {
         row.call(mixed);

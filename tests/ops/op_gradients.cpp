@@ -17,20 +17,21 @@ class OpGradients : public ::testing::TestWithParam<Row> {};
 
 /// The sum of all differentiable results, each element times a fixed weight of its own. With
 /// `squared`, the gradient of a linear op depends on its inputs too. Results that require no
-/// gradient are left out unless `constants` is set.
-Tensor weighted(const Tensors& out, bool squared = false, bool constants = false) {
+/// gradient are left out unless `include_constants` is set.
+Tensor weighted(const Tensors& out, bool squared = false, bool include_constants = false) {
   Tensor total;
   double weight = 0.7;
   for (const Tensor& t : out) {
-    if (!t.defined() || !t.is_floating_point() || !(constants || t.requires_grad())) continue;
+    if (!t.defined() || !t.is_floating_point() || !(include_constants || t.requires_grad()))
+      continue;
     Tensor weights = empty(t.sizes(), kDouble);
     for (int64_t i = 0; i < weights.numel(); ++i) {
       weight = weight * 1.37 - 0.81;
       if (std::fabs(weight) > 2) weight *= 0.31;
       weights.data_ptr<double>()[i] = weight;
     }
-    const Tensor part = (squared ? t.mul(t) : t).mul(weights.to(t.device(), kDouble)).sum();
-    total = total.defined() ? total.add(part) : part;
+    const Tensor term = (squared ? t.mul(t) : t).mul(weights.to(t.device(), kDouble)).sum();
+    total = total.defined() ? total.add(term) : term;
   }
   return total;
 }
@@ -61,9 +62,10 @@ std::vector<Array> analytic_gradients(const ScalarFunction& scalar, const Tensor
   return result;
 }
 
-/// The value of `scalar` with one element of one input moved by delta.
-double moved(const ScalarFunction& scalar, const Tensors& in, const std::vector<size_t>& wanted,
-             size_t input, int64_t element, double delta) {
+/// The value of `scalar` after adding delta to one element of one input.
+double value_after_step(const ScalarFunction& scalar, const Tensors& in,
+                        const std::vector<size_t>& wanted, size_t input, int64_t element,
+                        double delta) {
   Tensors fresh;
   for (const Tensor& t : in) fresh.push_back(t.defined() ? t.detach().clone() : t);
   fresh[input].view({-1}).select(0, element).add_(delta);
@@ -74,30 +76,31 @@ double moved(const ScalarFunction& scalar, const Tensors& in, const std::vector<
 /// Compares gradients of `scalar` with central differences over every element of the wanted inputs.
 /// On other devices, compares them with the CPU's gradients unless the row is random.
 void expect_gradients(const Row& row, const ScalarFunction& scalar, const Tensors& in,
-                      const std::vector<size_t>& wanted, const std::string& what,
+                      const std::vector<size_t>& wanted, const std::string& description,
                       double tolerance) {
   const std::vector<Array> analytic = analytic_gradients(scalar, in, wanted);
   if (analytic.empty()) {
-    EXPECT_FALSE(promises_gradients(row)) << what << ": the result requires no gradient";
+    EXPECT_FALSE(has_differentiable_outputs(row))
+        << description << ": the result requires no gradient";
     return;
   }
   constexpr double kStep = 1e-5;
   const bool by_differences = in[wanted[0]].is_cpu() || !row.reference;
   std::vector<Array> expected;
   if (!by_differences) {
-    Tensors here;
-    for (const Tensor& t : in) here.push_back(t.defined() ? t.cpu() : t);
-    expected = analytic_gradients(scalar, here, wanted);
+    Tensors on_cpu;
+    for (const Tensor& t : in) on_cpu.push_back(t.defined() ? t.cpu() : t);
+    expected = analytic_gradients(scalar, on_cpu, wanted);
   }
   for (size_t k = 0; k < wanted.size(); ++k)
     for (size_t e = 0; e < std::min(analytic[k].values.size(), kCheckedElements); ++e) {
       const auto at = [&](double delta) {
-        return moved(scalar, in, wanted, wanted[k], int64_t(e), delta);
+        return value_after_step(scalar, in, wanted, wanted[k], int64_t(e), delta);
       };
       const double reference =
           by_differences ? (at(kStep) - at(-kStep)) / (2 * kStep) : expected[k].values[e];
       EXPECT_NEAR(analytic[k].values[e], reference, tolerance * (1 + std::fabs(reference)))
-          << what << ": gradient of input " << wanted[k] << ", element " << e;
+          << description << ": gradient of input " << wanted[k] << ", element " << e;
     }
 }
 
@@ -130,8 +133,8 @@ std::vector<Array> gradients_of(const Row& row, const Tensors& in,
       weights = weights.contiguous(MemoryFormat::ChannelsLast);
     else
       weights = weights.numpy_T().contiguous().numpy_T();
-    const Tensor part = out.mul(weights).sum();
-    total = total.defined() ? total.add(part) : part;
+    const Tensor term = out.mul(weights).sum();
+    total = total.defined() ? total.add(term) : term;
   }
   std::vector<Array> result;
   if (!total.defined()) return result;
@@ -162,14 +165,14 @@ TEST_P(OpGradients, DoNotDependOnTheLayout) {
   if (row.orders < 1 || !row.reference) GTEST_SKIP() << "the op has no derivative, or is random";
   for (const Device device : devices())
     for (size_t i = 0; i < row.cases.size(); ++i) {
-      const Tensors plain =
+      const Tensors contiguous =
           make_inputs(row.cases[i], kDouble, device, MemoryLayout::kContiguous, 5);
-      const auto wanted = differentiable_inputs(row.cases[i], plain);
+      const auto wanted = differentiable_inputs(row.cases[i], contiguous);
       if (wanted.empty()) continue;
-      const std::vector<Array> expected = gradients_of(row, plain, wanted);
+      const std::vector<Array> expected = gradients_of(row, contiguous, wanted);
       for (const auto layout :
            {GradientLayout::kReversed, GradientLayout::kGaps, GradientLayout::kChannelsLast}) {
-        const Tensors copies = in_layout(plain, layout);
+        const Tensors copies = in_layout(contiguous, layout);
         if (copies.empty()) continue;
         const std::vector<Array> got =
             gradients_of(row, copies, wanted, layout == GradientLayout::kChannelsLast);
@@ -185,7 +188,7 @@ TEST_P(OpGradients, DoNotDependOnTheLayout) {
 }
 
 /// Whether all gradients are zero.
-bool vanish(const std::vector<Array>& gradients) {
+bool are_all_zero(const std::vector<Array>& gradients) {
   for (const Array& gradient : gradients)
     for (const double v : gradient.values)
       if (v != 0) return false;
@@ -201,7 +204,7 @@ TEST_P(OpGradients, SecondDerivativesMatchFiniteDifferences) {
       const auto wanted = differentiable_inputs(row.cases[i], in);
       if (wanted.empty()) continue;
       const auto squared = [&](const Tensors& t) { return weighted(row.call(t), true); };
-      if (vanish(analytic_gradients(squared, in, wanted))) continue;
+      if (are_all_zero(analytic_gradients(squared, in, wanted))) continue;
       const auto first_order = [&](const Tensors& t) {
         autograd::variable_list inputs;
         for (size_t k : wanted) inputs.push_back(t[k]);

@@ -1,6 +1,6 @@
-// docs/ops.md, the list of operators: dtypes, devices and derivatives are those that the op table
-// tests, forms are those that tests/ops/forms.cpp calls. `tools/write_op_list.sh` writes the list;
-// the test fails if it is out of date.
+// Writes or checks docs/ops.md, the list of operators, with the dtypes, devices and derivatives
+// that the op table tests and the forms that tests/ops/forms.cpp calls. `tools/write_op_list.sh`
+// writes the list; the test fails if the list is out of date.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 namespace hearth::testing {
 namespace {
 
-/// What the rows of one op test together.
+/// The dtypes and orders of derivatives that the rows of one op test.
 struct Entry {
   DtypeSet dtypes = 0;
   int orders = 0;
@@ -76,21 +76,21 @@ bool is_internal(const std::string& name) {
 
 void write_line(std::ostream& text, const OpRecord& op, const Entry& entry) {
   const OpInfo& info = *op.info;
-  const bool composed = !op.infer;
-  const bool differentiable = composed || op.grad;
+  const bool is_composed = !op.infer;
+  const bool is_differentiable_op = is_composed || op.grad;
   text << "| " << full_name(info) << " | "
        << dtype_list(entry.dtypes & (info.dtypes | info.cpu_dtypes)) << " | "
-       << (differentiable ? std::min(entry.orders, 2) : 0) << " | "
+       << (is_differentiable_op ? std::min(entry.orders, 2) : 0) << " | "
        << (info.effect == Effect::kView ? "view"
-           : composed                   ? "composed"
+           : is_composed                ? "composed"
                                         : "kernel")
        << (has_form(info.name, Kind::kInplace) ? ", in-place" : "")
        << (has_form(info.name, Kind::kOut) ? ", out=" : "") << " | " << autocast(info) << " | "
        << (info.effect == Effect::kDynamicShape ? "CPU, CUDA" : "CPU, CUDA, meta") << " |\n";
 }
 
-std::string list() {
-  const auto known = entries();
+std::string op_list() {
+  const auto tested = entries();
   std::map<std::string, const OpRecord*> ops;
   for (const OpRecord* op : all_ops())
     if (!is_internal(op->info->name)) ops[full_name(*op->info)] = op;
@@ -105,7 +105,7 @@ std::string list() {
          "| operator | dtypes | derivatives | form | autocast | devices |\n"
          "|---|---|---|---|---|---|\n";
   for (const auto& [name, op] : ops)
-    if (const auto entry = known.find(name); entry != known.end())
+    if (const auto entry = tested.find(name); entry != tested.end())
       write_line(text, *op, entry->second);
   return text.str();
 }
@@ -113,12 +113,12 @@ std::string list() {
 TEST(OpList, IsUpToDate) {
   const std::string path = fixture_path("../../docs/ops.md");
   if (std::getenv("HEARTH_WRITE_OP_LIST")) {
-    std::ofstream(path) << list();
+    std::ofstream(path) << op_list();
     return;
   }
   std::ifstream file(path);
   const std::string written((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_TRUE(written == list()) << "docs/ops.md is out of date: run tools/write_op_list.sh";
+  EXPECT_TRUE(written == op_list()) << "docs/ops.md is out of date: run tools/write_op_list.sh";
 }
 
 }  // namespace

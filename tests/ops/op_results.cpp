@@ -16,7 +16,7 @@ constexpr MemoryLayout kLayouts[] = {MemoryLayout::kContiguous, MemoryLayout::kT
 
 class OpResults : public ::testing::TestWithParam<Row> {};
 
-/// Calls f(case number, dtype, device, layout) for all combinations of a row.
+/// Calls f(case index, dtype, device, layout) for all combinations of a row.
 template <class F>
 void for_each_variant(const Row& row, F f) {
   for (const Device device : devices())
@@ -33,27 +33,27 @@ TEST_P(OpResults, MatchTheReference) {
     const Arrays before = arrays_of(in);
     const Tensors out = row.call(in);
     const Arrays wanted = row.reference(before);
-    const std::string what = describe(row, i, dtype, device, layout);
-    ASSERT_EQ(out.size(), wanted.size()) << what;
+    const std::string description = describe(row, i, dtype, device, layout);
+    ASSERT_EQ(out.size(), wanted.size()) << description;
     for (size_t k = 0; k < out.size(); ++k) {
-      expect_close(out[k], wanted[k], row.slack, what);
-      EXPECT_EQ(out[k].device(), device) << what;
+      expect_close(out[k], wanted[k], row.slack, description);
+      EXPECT_EQ(out[k].device(), device) << description;
       // OpDtypes checks type promotion.
-      const bool mixed =
+      const bool has_other_dtype =
           row.cases[i][0].draw == Draw::kIndex || row.cases[i][0].draw == Draw::kBool;
-      if (!mixed) {
-        EXPECT_EQ(out[k].scalar_type(), result_dtype(row, k, dtype)) << what;
+      if (!has_other_dtype) {
+        EXPECT_EQ(out[k].scalar_type(), result_dtype(row, k, dtype)) << description;
       }
     }
     const Arrays after = arrays_of(in);
     for (size_t k = 0; k < in.size(); ++k)
-      EXPECT_EQ(before[k].values, after[k].values) << what << " changed input " << k;
+      EXPECT_EQ(before[k].values, after[k].values) << description << " changed input " << k;
   });
 }
 
 /// Whether the sizes of a result depend on the elements, so that meta tensors cannot predict them.
 bool has_dynamic_shapes(const Row& row) {
-  // Composed of other ops: their own records do not say it.
+  // These are composed of other ops, so no record of theirs has this effect.
   static const std::set<std::string> composed{"_unique2", "bincount", "masked_select",
                                               "unique_consecutive", "unique_dim"};
   if (composed.count(row.name) > 0) return true;

@@ -26,11 +26,13 @@ Tensor gradient_of_sum(const Row& row, Tensors in, bool create_graph) {
 /// these are unknown: where the reference is very steep or not finite near x.
 bool is_slope(const Row& row, double x, double got, double relative) {
   const double step = 1e-7 * std::max(1.0, std::fabs(x));
-  const auto reference = [&](double at) { return row.reference({Array{{1}, {at}}})[0].values[0]; };
-  const double here = reference(x);
+  const auto reference = [&](double point) {
+    return row.reference({Array{{1}, {point}}})[0].values[0];
+  };
+  const double value = reference(x);
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const double side : {-1.0, 1.0}) {
-    const double slope = (reference(x + side * step) - here) / (side * step);
+    const double slope = (reference(x + side * step) - value) / (side * step);
     if (!std::isfinite(slope)) continue;
     low = std::min(low, slope), high = std::max(high, slope);
   }
@@ -53,15 +55,16 @@ TEST_P(OpValues, SpecialValues) {
       const Tensor out = row.call(in)[0];
       expect_close(out, row.reference(arrays_of(in))[0], row.slack,
                    row.name + " special values in " + name_of(dtype));
-      if (inputs > 1 || !promises_gradients(row)) continue;
+      if (inputs > 1 || !has_differentiable_outputs(row)) continue;
       const Tensor first = gradient_of_sum(row, in, row.orders > 1);
       const Array x = to_array(in[0]), value = to_array(out), gradient = to_array(first);
       Array second{x.sizes, std::vector<double>(x.values.size(), 0)};
       if (row.orders > 1 && first.requires_grad()) {
         Tensors leaf = in;
         leaf[0] = in[0].detach().requires_grad_();
-        const Tensor again = autograd::grad({row.call(leaf)[0].sum()}, {leaf[0]}, {}, {}, true)[0];
-        second = to_array(autograd::grad({again.sum()}, {leaf[0]}, {}, {}, false, true)[0]);
+        const Tensor with_graph =
+            autograd::grad({row.call(leaf)[0].sum()}, {leaf[0]}, {}, {}, true)[0];
+        second = to_array(autograd::grad({with_graph.sum()}, {leaf[0]}, {}, {}, false, true)[0]);
       }
       const double relative = std::max(1e-5, 4 * relative_tolerance(dtype)) * row.slack;
       for (size_t e = 0; e < x.values.size(); ++e) {
@@ -86,8 +89,8 @@ std::vector<Array> exactly_weighted_gradients(const Row& row, Tensors in,
   for (const Tensor& t : row.call(in)) {
     if (!t.defined() || !t.is_floating_point() || !t.requires_grad()) continue;
     const Tensor weights = arange(t.numel(), kDouble).mul(7).fmod(5).sub(1.5).reshape(t.sizes());
-    const Tensor part = t.to(kDouble).mul(weights).sum();
-    total = total.defined() ? total.add(part) : part;
+    const Tensor term = t.to(kDouble).mul(weights).sum();
+    total = total.defined() ? total.add(term) : term;
   }
   std::vector<Array> result;
   if (!total.defined()) return result;
@@ -106,7 +109,7 @@ std::vector<Array> exactly_weighted_gradients(const Row& row, Tensors in,
 /// the largest gradient.
 TEST_P(OpValues, GradientsInOtherDtypesMatchDouble) {
   const Row& row = GetParam();
-  if (!promises_gradients(row) || !row.reference)
+  if (!has_differentiable_outputs(row) || !row.reference)
     GTEST_SKIP() << "the op has no derivative, or is random";
   const DtypeSet others = (dtypes::kFloating & row.dtypes) & ~(1u << int(kDouble));
   for (const ScalarType dtype : dtypes_in(others))

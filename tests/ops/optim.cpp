@@ -195,7 +195,7 @@ TEST(FusedStep, AcceptsEmptyLists) {
   _fused_adam_({}, {}, {}, {}, {}, {}, 1, 0, 0, 0, 0, true, false);
 }
 
-/// So many tensors that a bit mask of inputs could not hold all lists together.
+/// Enough tensors that all lists together exceed a bit mask of inputs.
 constexpr size_t kMany = 60;
 
 Tensors many() {
@@ -309,20 +309,21 @@ TEST(FusedStep, AcceptsExpandedGradientsUnlessItScalesThem) {
 
 TEST(FusedStep, HasEqualResultsOnAnyNumberOfThreads) {
   const int threads = get_num_threads();
-  Tensors alone, shared, grads;
+  Tensors on_one_thread, on_three, grads;
   for (int64_t i = 0; i < 40; ++i) {
-    alone.push_back(randn({i * 531 + 1}));
-    shared.push_back(alone.back().clone());
+    on_one_thread.push_back(randn({i * 531 + 1}));
+    on_three.push_back(on_one_thread.back().clone());
     grads.push_back(randn({i * 531 + 1}));
   }
   const auto step = [&](const Tensors& params, int count) {
     set_num_threads(count);
     _fused_sgd_(params, grads, {}, 0.1, 0, 0.5, 0, false, false, false);
   };
-  step(alone, 1);
-  step(shared, 3);
+  step(on_one_thread, 1);
+  step(on_three, 3);
   set_num_threads(threads);
-  for (size_t i = 0; i < alone.size(); ++i) EXPECT_TRUE(alone[i].equal(shared[i])) << i;
+  for (size_t i = 0; i < on_one_thread.size(); ++i)
+    EXPECT_TRUE(on_one_thread[i].equal(on_three[i])) << i;
 }
 
 }  // namespace

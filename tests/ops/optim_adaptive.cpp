@@ -1,5 +1,5 @@
-// Rows of the steps of NAdam, RAdam, Adamax, Adadelta, ASGD and Rprop, of lists' interpolation, and
-// of the norm and the clipping of lists.
+// Rows of the steps of NAdam, RAdam, Adamax, Adadelta, ASGD and Rprop, and of the interpolation,
+// the norm and the clipping of lists of tensors.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace hearth::testing {
 namespace {
 
-/// Updates both averages of one element.
-void average(double* x, double g) {
+/// Updates both moments of one element.
+void update_moments(double* x, double g) {
   x[2] = kBeta1 * x[2] + (1 - kBeta1) * g;
   x[3] = kBeta2 * x[3] + (1 - kBeta2) * g * g;
 }
@@ -31,7 +31,7 @@ Row nadam_row(std::string name, bool decoupled) {
       [=](double* x) {
         const double g = -x[1] + (decoupled ? 0 : kDecay * x[0]);
         if (decoupled) x[0] *= 1 - kLr * kDecay;
-        average(x, g);
+        update_moments(x, g);
         const auto mu = [](double t) { return kBeta1 * (1 - 0.5 * std::pow(0.96, t * kPsi)); };
         const double root = std::sqrt(x[3] / (1 - std::pow(kBeta2, kStep))) + kEps;
         x[0] -= kLr * (1 - mu(kStep)) / (1 - kProduct) * g / root;
@@ -52,7 +52,7 @@ Row radam_row(std::string name, int64_t step) {
         const double t = double(step), power = std::pow(kBeta2, t), longest = 2 / (1 - kBeta2) - 1;
         const double g = x[1] + (step > 5 ? 0 : kDecay * x[0]);
         if (step > 5) x[0] *= 1 - kLr * kDecay;
-        average(x, g);
+        update_moments(x, g);
         const double mean = x[2] / (1 - std::pow(kBeta1, t));
         const double length = longest - 2 * t * power / (1 - power);
         const double rectified = std::sqrt((length - 4) * (length - 2) * longest /
@@ -123,7 +123,7 @@ Row lerp_row(std::string name, double weight) {
       [=](double* x) { x[0] += weight * (x[1] - x[0]); });
 }
 
-/// The norm of a list; several tensors and one.
+/// A row for the norm of a list of one or several tensors.
 Row norm_row(std::string name, double ord) {
   Row row;
   row.name = std::move(name);
@@ -148,15 +148,15 @@ Row norm_row(std::string name, double ord) {
   return row;
 }
 
-/// Clips by a norm that is computed on the lists' device.
+/// A row for clipping by a norm on the lists' device.
 Row clip_row() {
   Row row = step_row(
       "fused_clip", "_fused_clip_", {Draw::kNormal, Draw::kNormal},
       [](Lists& x) {
         const Tensor norm = full({}, 4.0, TensorOptions(x[0][0].scalar_type()));
-        Tensors both = x[0];
-        both.insert(both.end(), x[1].begin(), x[1].end());
-        _fused_clip_(both, norm.to(x[0][0].device()), 1);
+        Tensors tensors = x[0];
+        tensors.insert(tensors.end(), x[1].begin(), x[1].end());
+        _fused_clip_(tensors, norm.to(x[0][0].device()), 1);
       },
       [](double* x) { x[0] *= 1 / (4 + 1e-6); });
   const Tensor one = ones({2});
@@ -217,13 +217,14 @@ TEST(TotalNorm, IsThatOfAllElementsOnAnyNumberOfThreads) {
       for (const Tensor& tensor : list) flat.push_back(tensor.reshape(-1).to(kCPU, kDouble));
       const double wanted = cat(flat).norm().item<double>();
       set_num_threads(1);
-      const Tensor alone = _fused_total_norm(list);
+      const Tensor on_one_thread = _fused_total_norm(list);
       set_num_threads(3);
-      const Tensor shared = _fused_total_norm(list);
-      EXPECT_EQ(alone.scalar_type(), dtype);
-      EXPECT_TRUE(alone.equal(shared)) << device.str() << name_of(dtype);
+      const Tensor on_three = _fused_total_norm(list);
+      EXPECT_EQ(on_one_thread.scalar_type(), dtype);
+      EXPECT_TRUE(on_one_thread.equal(on_three)) << device.str() << name_of(dtype);
       const double tolerance = dtype == kDouble ? 1e-14 : dtype == kFloat ? 1e-6 : 1e-2;
-      EXPECT_NEAR(alone.item<double>() / wanted, 1, tolerance) << device.str() << name_of(dtype);
+      EXPECT_NEAR(on_one_thread.item<double>() / wanted, 1, tolerance)
+          << device.str() << name_of(dtype);
     }
   set_num_threads(threads);
 }

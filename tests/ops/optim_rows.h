@@ -11,12 +11,12 @@ inline constexpr int kGrads = 1;  // the index of the list of gradients
 
 using Lists = std::vector<Tensors>;
 
-/// The inputs as `lists` lists of equal length, copied because steps change them.
-inline Lists split(const Tensors& in, size_t lists) {
-  Lists all(lists);
-  const size_t count = in.size() / lists;
-  for (size_t i = 0; i < in.size(); ++i) all[i / count].push_back(in[i].detach().clone());
-  return all;
+/// The inputs as lists of equal length, copied because steps change them.
+inline Lists split(const Tensors& in, size_t num_lists) {
+  Lists lists(num_lists);
+  const size_t length = in.size() / num_lists;
+  for (size_t i = 0; i < in.size(); ++i) lists[i / length].push_back(in[i].detach().clone());
+  return lists;
 }
 
 inline Tensors step_counts(const Tensors& params, double step, Device device) {
@@ -30,7 +30,7 @@ inline Row step_row(std::string name, std::string covers, std::vector<Draw> draw
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
-  const size_t lists = draws.size();
+  const size_t num_lists = draws.size();
   for (const std::vector<std::vector<int64_t>>& shapes :
        {std::vector<std::vector<int64_t>>{{3, 5}}, {{7}, {2, 3, 4}}, {{}, {0, 3}, {70}, {1, 1}}}) {
     Case inputs;
@@ -38,26 +38,26 @@ inline Row step_row(std::string name, std::string covers, std::vector<Draw> draw
       for (const auto& sizes : shapes) inputs.push_back({sizes, draw});
     row.cases.push_back(std::move(inputs));
   }
-  row.call = [lists, step](const Tensors& in) {
-    Lists all = split(in, lists);
-    step(all);
+  row.call = [num_lists, step](const Tensors& in) {
+    Lists lists = split(in, num_lists);
+    step(lists);
     Tensors out;
-    for (size_t list = 0; list < lists; ++list)
-      if (list != kGrads) out.insert(out.end(), all[list].begin(), all[list].end());
+    for (size_t k = 0; k < num_lists; ++k)
+      if (k != kGrads) out.insert(out.end(), lists[k].begin(), lists[k].end());
     return out;
   };
-  row.reference = [lists, reference](const Arrays& in) {
-    Arrays all = in;
-    const size_t count = in.size() / lists;
-    for (size_t i = 0; i < count; ++i)
-      for (size_t e = 0; e < all[i].values.size(); ++e) {
+  row.reference = [num_lists, reference](const Arrays& in) {
+    Arrays arrays = in;
+    const size_t length = in.size() / num_lists;
+    for (size_t i = 0; i < length; ++i)
+      for (size_t e = 0; e < arrays[i].values.size(); ++e) {
         double x[5];
-        for (size_t k = 0; k < lists; ++k) x[k] = all[k * count + i].values[e];
+        for (size_t k = 0; k < num_lists; ++k) x[k] = arrays[k * length + i].values[e];
         reference(x);
-        for (size_t k = 0; k < lists; ++k) all[k * count + i].values[e] = x[k];
+        for (size_t k = 0; k < num_lists; ++k) arrays[k * length + i].values[e] = x[k];
       }
-    all.erase(all.begin() + int64_t(count), all.begin() + int64_t(2 * count));
-    return all;
+    arrays.erase(arrays.begin() + int64_t(length), arrays.begin() + int64_t(2 * length));
+    return arrays;
   };
   row.orders = 0;
   row.slack = 4;

@@ -12,7 +12,8 @@
 namespace hearth::testing {
 namespace {
 
-constexpr DtypeSet kNoBytes = dtypes::kReal & ~1u;  // absolute values have ties
+// The elements of uint8 inputs are absolute values, so some are equal.
+constexpr DtypeSet kRealWithoutBytes = dtypes::kReal & ~1u;
 
 /// The indices that sort a line; the order is stable.
 std::vector<double> order_of(const std::vector<double>& line, bool descending) {
@@ -27,7 +28,7 @@ std::vector<double> order_of(const std::vector<double>& line, bool descending) {
 
 /// A row whose results are selected elements of each line and their indices. `select` maps a line
 /// to the indices.
-Row selection_row(std::string name, std::string covers, int64_t dim, Lines select,
+Row selection_row(std::string name, std::string covers, int64_t dim, LineFunction select,
                   std::function<TensorPair(const Tensor&)> op, Draw draw = Draw::kDistinct) {
   Row row;
   row.name = std::move(name);
@@ -47,7 +48,7 @@ Row selection_row(std::string name, std::string covers, int64_t dim, Lines selec
       for (double& v : out) v = line[size_t(v)];
       return out;
     };
-    return Arrays{along(in[0], dim, values), along(in[0], dim, select)};
+    return Arrays{map_lines(in[0], dim, values), map_lines(in[0], dim, select)};
   };
   return row;
 }
@@ -75,7 +76,7 @@ Row topk_row(std::string name, int64_t k, int64_t dim, bool largest, Draw draw) 
         return indices;
       },
       [=](const Tensor& x) { return x.topk(k, dim, largest); }, draw);
-  row.dtypes = kNoBytes;
+  row.dtypes = kRealWithoutBytes;
   row.refusals = {{[] { ones({2}).topk(3); }, "selected index k out of range"},
                   {[] { ones({2}).topk(-1); }, "selected index k out of range"},
                   {[] { ones({2}, kBool).topk(1); }, "topk does not support bool dtypes on CPU"}};
@@ -90,7 +91,7 @@ Row rank_row(std::string name, std::string covers, std::function<size_t(size_t)>
         return std::vector<double>{order_of(line, false)[rank(line.size())]};
       },
       std::move(op));
-  row.dtypes = kNoBytes;
+  row.dtypes = kRealWithoutBytes;
   return row;
 }
 
@@ -313,7 +314,7 @@ TEST(Order, MediansWithoutElementsAndWithTies) {
 }
 
 TEST(Order, UniqueSlices) {
-  const Tensor x = arange(6).reshape({3, 2}).fmod(4);  // 0 1, 2 3, 0 1
+  const Tensor x = arange(6).reshape({3, 2}).fmod(4);  // [[0, 1], [2, 3], [0, 1]]
   const auto [values, inverse, counts] = unique_dim(x, 0, true, true, true);
   EXPECT_TRUE(values.equal(arange(4).reshape({2, 2})));
   EXPECT_TRUE(inverse.equal(arange(3).fmod(2)));
@@ -322,7 +323,7 @@ TEST(Order, UniqueSlices) {
   EXPECT_EQ(std::get<1>(_unique2(x)).numel(), 0);
 }
 
-/// The dimensions of a slice count from the first to the last when slices are compared.
+/// Two slices are compared element by element in row-major order.
 TEST(Order, SlicesAreComparedInRowMajorOrder) {
   const Tensor x = tensor({0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0,
                            0, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1})

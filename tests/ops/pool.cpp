@@ -21,19 +21,20 @@ int64_t Windows::end(int64_t i, int64_t size) const {
 
 namespace {
 
-/// Calls f(value, index in the plane or volume) for every element in the window of output p, from
-/// dimension d of the frame on; `number` is the index of the position in the dimensions before.
+/// Calls f(value, linear index in the plane or volume) for every element in the window of output p,
+/// recursively from dimension d of the frame on. `position` and its linear index `linear` are set
+/// for the dimensions before.
 template <class F>
 void for_each_in_window(const Array& x, const Frame& frame, const Position& p, size_t d,
-                        Position& place, int64_t number, const F& f) {
-  if (d == frame.size()) return f(at(x, place), number);
+                        Position& position, int64_t linear, const F& f) {
+  if (d == frame.size()) return f(at(x, position), linear);
   const size_t dim = x.sizes.size() - frame.size() + d;
   const int64_t size = x.sizes[dim];
   for (int64_t i = frame[d].begin(p[dim], size); i < frame[d].end(p[dim], size);
        i += frame[d].dilation) {
     if (i < 0 || i >= size) continue;
-    place[dim] = i;
-    for_each_in_window(x, frame, p, d + 1, place, number * size + i, f);
+    position[dim] = i;
+    for_each_in_window(x, frame, p, d + 1, position, linear * size + i, f);
   }
 }
 
@@ -49,9 +50,9 @@ Arrays max_reference(const Array& x, const Frame& frame) {
   const auto pick = [&](bool index) {
     return build(pooled_sizes(x, frame), [&](const Position& p) {
       double best = -std::numeric_limits<double>::infinity(), best_index = 0;
-      Position place = p;
-      for_each_in_window(x, frame, p, 0, place, 0, [&](double value, int64_t number) {
-        if (value > best) best_index = double(number);
+      Position position = p;
+      for_each_in_window(x, frame, p, 0, position, 0, [&](double value, int64_t linear) {
+        if (value > best) best_index = double(linear);
         best = std::fmax(best, value);
       });
       return index ? best_index : best;
@@ -63,8 +64,8 @@ Arrays max_reference(const Array& x, const Frame& frame) {
 Array average_reference(const Array& x, const Frame& frame, double divisor) {
   return build(pooled_sizes(x, frame), [&](const Position& p) {
     double sum = 0, count = 0;
-    Position place = p;
-    for_each_in_window(x, frame, p, 0, place, 0, [&](double value, int64_t) {
+    Position position = p;
+    for_each_in_window(x, frame, p, 0, position, 0, [&](double value, int64_t) {
       sum += value;
       ++count;
     });
@@ -105,8 +106,8 @@ Row average_row(std::string name, std::vector<std::string> covers, std::vector<C
 
 namespace {
 
-/// Turns a row into one of a 1-d op, whose reference computes with planes of height 1.
-Row flat(Row row) {
+/// Turns a row of a 2-d op into one of a 1-d op: the reference computes with planes of height 1.
+Row as_1d(Row row) {
   const auto reference = row.reference;
   row.reference = [reference](const Arrays& in) {
     Arrays planes = in;
@@ -128,7 +129,7 @@ Row max_pool2d_row() {
   return row;
 }
 
-/// Dilation 2 for rows, 1 for columns.
+/// A row with dilation 2 for rows and 1 for columns.
 Row max_pool2d_dilated_row() {
   Row row = average_row("max_pool2d_dilated", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
                         [](const Tensor& x) {
@@ -142,7 +143,7 @@ Row max_pool2d_dilated_row() {
   return row;
 }
 
-/// Dilation 1 for rows, 2 for columns, and invalid arguments.
+/// A row with dilation 1 for rows and 2 for columns, and with invalid arguments.
 Row max_pool2d_values_row() {
   Row row = average_row("max_pool2d", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
                         [](const Tensor& x) {
@@ -259,16 +260,16 @@ Row adaptive_average_row() {
   return row;
 }
 
-const Windows kWhole{1, 1, 1};
+const Windows kHeightOne{1, 1, 1};
 
 Row max_pool1d_row() {
   Row row =
-      flat(average_row("max_pool1d", {"max_pool1d"}, {{distinct({2, 3, 7})}, {distinct({3, 7})}},
-                       [](const Tensor& x) { return max_pool1d(x, 3, 2, 1); }, {}));
+      as_1d(average_row("max_pool1d", {"max_pool1d"}, {{distinct({2, 3, 7})}, {distinct({3, 7})}},
+                        [](const Tensor& x) { return max_pool1d(x, 3, 2, 1); }, {}));
   row.reference = [](const Arrays& in) {
     Array planes = in[0];
     planes.sizes.insert(planes.sizes.end() - 1, 1);
-    Array out = max_reference(planes, {kWhole, {4, 3, 2, 1}})[0];
+    Array out = max_reference(planes, {kHeightOne, {4, 3, 2, 1}})[0];
     out.sizes.erase(out.sizes.end() - 2);
     return Arrays{out};
   };
@@ -292,9 +293,9 @@ const Register registered_pool[] = {
     Register(max_pool2d_values_row()),
     Register(max_pool2d_dilated_row()),
     Register(max_pool1d_row()),
-    Register(flat(max_row(
+    Register(as_1d(max_row(
         "max_pool1d_with_indices", {"max_pool1d_with_indices"}, {{distinct({2, 3, 7})}},
-        [](const Tensor& x) { return max_pool1d_with_indices(x, 2); }, {kWhole, {3, 2, 2}}))),
+        [](const Tensor& x) { return max_pool1d_with_indices(x, 2); }, {kHeightOne, {3, 2, 2}}))),
     Register(avg_pool2d_row()),
     Register(average_row(
         "avg_pool2d_divisor", {"avg_pool2d"}, {{{{2, 1, 4, 5}}}},
@@ -303,9 +304,9 @@ const Register registered_pool[] = {
     Register(average_row("avg_pool2d_without_padding", {"avg_pool2d"}, {{{{2, 1, 4, 5}}}},
                          [](const Tensor& x) { return avg_pool2d(x, 3, 2, 1, true, false); },
                          {{3, 3, 2, 1}, {3, 3, 2, 1}})),
-    Register(flat(average_row("avg_pool1d", {"avg_pool1d"}, {{{{2, 3, 7}}}, {{{3, 7}}}},
-                              [](const Tensor& x) { return avg_pool1d(x, 3, 2); },
-                              {kWhole, {3, 3, 2}}))),
+    Register(as_1d(average_row("avg_pool1d", {"avg_pool1d"}, {{{{2, 3, 7}}}, {{{3, 7}}}},
+                               [](const Tensor& x) { return avg_pool1d(x, 3, 2); },
+                               {kHeightOne, {3, 3, 2}}))),
     Register(adaptive_average_row()),
     Register(average_row("adaptive_avg_pool2d_to_one", {"adaptive_avg_pool2d"},
                          {{{{2, 3, 4, 5}}}, {{{2, 2, 7}}}},
@@ -313,13 +314,13 @@ const Register registered_pool[] = {
                            return adaptive_avg_pool2d(x, {1, 1});
                          },
                          {{1, 0, 0, 0, 1, true}, {1, 0, 0, 0, 1, true}})),
-    Register(flat(average_row("adaptive_avg_pool1d", {"adaptive_avg_pool1d"}, {{{{2, 3, 7}}}},
-                              [](const Tensor& x) { return adaptive_avg_pool1d(x, 3); },
-                              {kWhole, {3, 0, 0, 0, 1, true}}))),
+    Register(as_1d(average_row("adaptive_avg_pool1d", {"adaptive_avg_pool1d"}, {{{{2, 3, 7}}}},
+                               [](const Tensor& x) { return adaptive_avg_pool1d(x, 3); },
+                               {kHeightOne, {3, 0, 0, 0, 1, true}}))),
     Register(adaptive_max_row()),
-    Register(flat(max_row("adaptive_max_pool1d", {"adaptive_max_pool1d"}, {{distinct({2, 3, 7})}},
-                          [](const Tensor& x) { return adaptive_max_pool1d(x, 3); },
-                          {kWhole, {3, 0, 0, 0, 1, true}}))),
+    Register(as_1d(max_row("adaptive_max_pool1d", {"adaptive_max_pool1d"}, {{distinct({2, 3, 7})}},
+                           [](const Tensor& x) { return adaptive_max_pool1d(x, 3); },
+                           {kHeightOne, {3, 0, 0, 0, 1, true}}))),
 };
 
 TEST(Pool, IntegersAndBorders) {

@@ -9,10 +9,11 @@ struct Windows {
   int64_t out, kernel, stride, padding = 0, dilation = 1;
   bool adaptive = false;
 
+  /// The first index of window i in a dimension of this size, and the index after its last.
   int64_t begin(int64_t i, int64_t size) const;
   int64_t end(int64_t i, int64_t size) const;
 };
-/// The windows of the last dimensions, two or three.
+/// The windows of the last two or three dimensions.
 using Frame = std::vector<Windows>;
 
 /// Maxima and their row-major indices in the plane or volume.

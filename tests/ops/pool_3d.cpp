@@ -1,4 +1,4 @@
-// Pooling in three dimensions, with random windows, and back.
+// Three-dimensional pooling, fractional pooling and unpooling.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,12 +14,12 @@
 namespace hearth::testing {
 namespace {
 
-const std::vector<Case> kVolumes = {
+const std::vector<Case> kPoolVolumes = {
     {distinct({2, 2, 3, 4, 5})}, {distinct({2, 3, 4, 5})}, {distinct({0, 2, 3, 4, 5})}};
 
 Row max_pool3d_row() {
   Row row = max_row("max_pool3d_with_indices",
-                    {"max_pool3d_with_indices", "max_pool3d_with_indices_backward"}, kVolumes,
+                    {"max_pool3d_with_indices", "max_pool3d_with_indices_backward"}, kPoolVolumes,
                     [](const Tensor& x) {
                       return max_pool3d_with_indices(x, 2, {1, 2, 2});
                     },
@@ -40,7 +40,7 @@ Refusal refused_input(std::vector<int64_t> sizes, std::string message) {
   return {[=] { max_pool3d(ones(sizes), 2); }, std::move(message)};
 }
 
-/// With padding, dilation and incomplete windows, and invalid arguments.
+/// A row with padding, dilation and incomplete windows, and with invalid arguments.
 Row max_pool3d_values_row() {
   Row row = average_row("max_pool3d", {"max_pool3d"}, {{distinct({2, 1, 5, 5, 5})}},
                         [](const Tensor& x) {
@@ -78,7 +78,7 @@ Row max_pool3d_values_row() {
 }
 
 Row avg_pool3d_row() {
-  Row row = average_row("avg_pool3d", {"avg_pool3d", "avg_pool3d_backward"}, kVolumes,
+  Row row = average_row("avg_pool3d", {"avg_pool3d", "avg_pool3d_backward"}, kPoolVolumes,
                         [](const Tensor& x) {
                           return avg_pool3d(x, {2, 2, 3}, {1, 2, 1});
                         },
@@ -101,13 +101,14 @@ Row avg_pool3d_row() {
   return row;
 }
 
-/// adaptive_max_pool3d and adaptive_avg_pool3d to sizes [2, 3, 2].
+/// The windows of adaptive pooling to the sizes [2, 3, 2].
 const Frame kAdaptive = {{2, 0, 0, 0, 1, true}, {3, 0, 0, 0, 1, true}, {2, 0, 0, 0, 1, true}};
 
 Row adaptive_average_3d_row() {
   Row row = average_row(
       "adaptive_avg_pool3d",
-      {"adaptive_avg_pool3d", "_adaptive_avg_pool3d", "_adaptive_avg_pool3d_backward"}, kVolumes,
+      {"adaptive_avg_pool3d", "_adaptive_avg_pool3d", "_adaptive_avg_pool3d_backward"},
+      kPoolVolumes,
       [](const Tensor& x) {
         return adaptive_avg_pool3d(x, {2, 3, 2});
       },
@@ -131,7 +132,7 @@ Row adaptive_average_3d_row() {
 
 Row adaptive_max_3d_row() {
   Row row = max_row(
-      "adaptive_max_pool3d", {"adaptive_max_pool3d", "adaptive_max_pool3d_backward"}, kVolumes,
+      "adaptive_max_pool3d", {"adaptive_max_pool3d", "adaptive_max_pool3d_backward"}, kPoolVolumes,
       [](const Tensor& x) {
         return adaptive_max_pool3d(x, {2, 3, 2});
       },
@@ -143,15 +144,15 @@ Row adaptive_max_3d_row() {
   return row;
 }
 
-// ---- windows at random distances
-
-/// The samples of a batch of 2 with 2 channels: of each dimension the same.
+/// The random samples of fractional pooling for a batch of 2 with 2 channels, equal for all
+/// dimensions.
 Tensor samples_like(const Tensor& x, int64_t dims) {
   const Tensor channels = tensor({0.3, 0.55}).to(x.options());
   return channels.reshape({1, 2, 1}).expand({2, 2, dims});
 }
 
-/// The begins of 3 windows of 2 in a dimension of 7: distances of 2.5.
+/// The first index of window i, of 3 windows of size 2 in a dimension of size 7 at intervals
+/// of 2.5.
 int64_t begin_of(int64_t channel, int64_t i) {
   static constexpr int64_t kBegins[2][3] = {{0, 3, 5}, {0, 2, 5}};
   return kBegins[channel][i];
@@ -161,25 +162,25 @@ int64_t begin_of(int64_t channel, int64_t i) {
 Arrays fractional_reference(const Array& x, size_t dims) {
   std::vector<int64_t> sizes = x.sizes;
   std::fill(sizes.end() - int64_t(dims), sizes.end(), 3);
-  Array most{sizes, {}}, where{sizes, {}};
+  Array maxima{sizes, {}}, indices{sizes, {}};
   for (int64_t e = 0; e < count_of(sizes); ++e) {
     const Position p = position_of(e, sizes);
-    double best = -std::numeric_limits<double>::infinity(), best_number = 0;
+    double best = -std::numeric_limits<double>::infinity(), best_linear = 0;
     for (int64_t corner = 0; corner < 1 << dims; ++corner) {
-      Position place = p;
-      int64_t number = 0;
+      Position position = p;
+      int64_t linear = 0;
       for (size_t d = 0; d < dims; ++d) {
-        place[2 + d] = begin_of(p[1], p[2 + d]) + (corner >> d & 1);
-        number = number * 7 + place[2 + d];
+        position[2 + d] = begin_of(p[1], p[2 + d]) + (corner >> d & 1);
+        linear = linear * 7 + position[2 + d];
       }
-      if (at(x, place) <= best) continue;
-      best = at(x, place);
-      best_number = double(number);
+      if (at(x, position) <= best) continue;
+      best = at(x, position);
+      best_linear = double(linear);
     }
-    most.values.push_back(best);
-    where.values.push_back(best_number);
+    maxima.values.push_back(best);
+    indices.values.push_back(best_linear);
   }
-  return {most, where};
+  return {maxima, indices};
 }
 
 Row fractional_row(std::string name, Case inputs, size_t dims,
@@ -219,9 +220,7 @@ Row fractional2d_row() {
   return row;
 }
 
-// ---- back
-
-/// A row of max_unpoolNd, whose indices are every second element.
+/// A row for max_unpoolNd with the indices 0, 2, 4, …
 Row unpool_row(std::string name, Case inputs, size_t dims, std::vector<int64_t> out,
                std::function<Tensor(const Tensor&, const Tensor&)> op) {
   Row row;
@@ -242,9 +241,9 @@ Row unpool_row(std::string name, Case inputs, size_t dims, std::vector<int64_t> 
     const int64_t volume = count_of(out);
     const int64_t elements = int64_t(in[0].values.size()) / (count_of(sizes) / volume);
     return Arrays{build(sizes, [&](const Position& p) {
-      const int64_t number = linear_of(p, sizes), place = number % volume;
-      if (place % 2 != 0 || place / 2 >= elements) return 0.0;
-      return in[0].values[size_t(number / volume * elements + place / 2)];
+      const int64_t linear = linear_of(p, sizes), index = linear % volume;
+      if (index % 2 != 0 || index / 2 >= elements) return 0.0;
+      return in[0].values[size_t(linear / volume * elements + index / 2)];
     })};
   };
   return row;
@@ -263,7 +262,7 @@ const Register registered_pool_3d[] = {
                          {{2, 3, 2, 1}, {3, 3, 2, 1}, {3, 3, 2, 1}})),
     Register(adaptive_average_3d_row()),
     Register(average_row(
-        "adaptive_avg_pool3d_to_one", {"adaptive_avg_pool3d"}, kVolumes,
+        "adaptive_avg_pool3d_to_one", {"adaptive_avg_pool3d"}, kPoolVolumes,
         [](const Tensor& x) {
           return adaptive_avg_pool3d(x, {1, 1, 1});
         },
@@ -310,23 +309,23 @@ TEST(Pool, SamplesOutsideOfTheIntervalStayInsideOfTheInput) {
   }
 }
 
-/// Every second column of images and volumes: the innermost dimension has gaps, or the next one.
+/// Slices with gaps in the innermost dimension or in the next one.
 TEST(Pool, SlicesWithGaps) {
   for (const Device device : devices()) {
     const Tensor base = randn({2, 3, 7, 8}, TensorOptions(kFloat).device(device));
     for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast})
       for (const int64_t dim : {1, 2, 3}) {
-        const Tensor part = base.contiguous(format).slice(dim, 1, {}, dim == 1 ? 1 : 2);
-        const auto [most, where] = max_pool2d_with_indices(part, 2, 1, 1);
-        const auto [wanted, wanted_where] = max_pool2d_with_indices(part.contiguous(), 2, 1, 1);
-        EXPECT_TRUE(most.equal(wanted) && where.equal(wanted_where)) << dim;
-        EXPECT_TRUE(avg_pool2d(part, 2, 1, 1).equal(avg_pool2d(part.contiguous(), 2, 1, 1)));
+        const Tensor slice = base.contiguous(format).slice(dim, 1, {}, dim == 1 ? 1 : 2);
+        const auto [maxima, indices] = max_pool2d_with_indices(slice, 2, 1, 1);
+        const auto [wanted, wanted_indices] = max_pool2d_with_indices(slice.contiguous(), 2, 1, 1);
+        EXPECT_TRUE(maxima.equal(wanted) && indices.equal(wanted_indices)) << dim;
+        EXPECT_TRUE(avg_pool2d(slice, 2, 1, 1).equal(avg_pool2d(slice.contiguous(), 2, 1, 1)));
       }
     const Tensor volume = randn({2, 3, 4, 5, 6}, TensorOptions(kFloat).device(device));
     const Tensor last = volume.contiguous(MemoryFormat::ChannelsLast3d).slice(3, 1);
-    const Tensor most = max_pool3d(last, 2);
-    EXPECT_TRUE(most.is_contiguous(MemoryFormat::ChannelsLast3d)) << device;
-    EXPECT_TRUE(most.equal(max_pool3d(last.contiguous(), 2)));
+    const Tensor maxima = max_pool3d(last, 2);
+    EXPECT_TRUE(maxima.is_contiguous(MemoryFormat::ChannelsLast3d)) << device;
+    EXPECT_TRUE(maxima.equal(max_pool3d(last.contiguous(), 2)));
     EXPECT_TRUE(avg_pool3d(last, 2).allclose(avg_pool3d(last.contiguous(), 2)));
   }
 }

@@ -5,23 +5,23 @@
 namespace hearth::testing {
 namespace {
 
-/// A row for pixel_shuffle (`up`) or pixel_unshuffle with a factor of 2.
+/// A row for pixel_shuffle or pixel_unshuffle with a factor of 2.
 Row pixel_row(std::string name, Tensor (*op)(const Tensor&, int64_t), std::vector<Case> cases,
-              bool up) {
+              bool is_shuffle) {
   Row row;
   row.covers = {name};
   row.name = std::move(name);
   row.cases = std::move(cases);
   row.dtypes = dtypes::kRealAndBool;
   row.call = [op](const Tensors& in) { return Tensors{op(in[0], 2)}; };
-  row.reference = [up](const Arrays& in) {
+  row.reference = [is_shuffle](const Arrays& in) {
     const Array& x = in[0];
     std::vector<int64_t> sizes = x.sizes;
     const size_t c = sizes.size() - 3, h = c + 1, w = c + 2;
-    sizes[c] = up ? sizes[c] / 4 : sizes[c] * 4;
-    for (const size_t d : {h, w}) sizes[d] = up ? sizes[d] * 2 : sizes[d] / 2;
+    sizes[c] = is_shuffle ? sizes[c] / 4 : sizes[c] * 4;
+    for (const size_t d : {h, w}) sizes[d] = is_shuffle ? sizes[d] * 2 : sizes[d] / 2;
     return Arrays{build(sizes, [&](Position p) {
-      if (up) {
+      if (is_shuffle) {
         p[c] = p[c] * 4 + p[h] % 2 * 2 + p[w] % 2;
         p[h] /= 2;
         p[w] /= 2;

@@ -19,10 +19,11 @@ Array outer_reference(const Array& a, const Array& b) {
   return build({a.sizes[0], b.sizes[0]},
                [&](const Position& p) { return a.values[size_t(p[0])] * b.values[size_t(p[1])]; });
 }
-Array sum_over_batches(const Array& all) {
-  return summed({all.sizes[1], all.sizes[2]}, all.sizes[0], [&](const Position& p, int64_t k) {
-    return at(all, {k, p[0], p[1]});
-  });
+Array sum_over_batches(const Array& batches) {
+  return summed({batches.sizes[1], batches.sizes[2]}, batches.sizes[0],
+                [&](const Position& p, int64_t k) {
+                  return at(batches, {k, p[0], p[1]});
+                });
 }
 
 Row mv_row() {

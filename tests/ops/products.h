@@ -24,7 +24,7 @@ inline Array bmm_reference(const Array& a, const Array& b) {
                 });
 }
 
-/// A row for a product, exact to 8 times the usual tolerance.
+/// A row for a product, with 8 times the usual tolerance.
 inline Row product_row(std::string name, std::vector<Case> cases,
                        std::function<Tensor(const Tensors&)> call,
                        std::function<Array(const Arrays&)> reference) {

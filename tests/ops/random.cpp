@@ -229,17 +229,17 @@ TEST_P(RandomTest, DropoutZeroesAndScales) {
 }
 
 TEST_P(RandomTest, NormalAndBernoulliWithTensorParameters) {
-  const TensorOptions here(GetParam());
-  const Tensor mean = full({kCount}, 3.0, here), deviation = full({kCount}, 2.0, here);
+  const TensorOptions options(GetParam());
+  const Tensor mean = full({kCount}, 3.0, options), deviation = full({kCount}, 2.0, options);
   manual_seed(5);
   for (const Tensor& x : {normal(mean, 2), normal(3, deviation), normal(mean, deviation),
-                          normal(3, 2, {kCount}, {}, here)}) {
+                          normal(3, 2, {kCount}, {}, options)}) {
     EXPECT_NEAR(sample_mean(x), 3, 0.05);
     EXPECT_NEAR(variance_of(x), 4, 0.12);
   }
-  EXPECT_THROW(normal(2, full({2}, -1.0, here)), Error);
-  EXPECT_NEAR(sample_mean(full({kCount}, 0.3, here).bernoulli()), 0.3, 0.01);
-  EXPECT_NEAR(sample_mean(full({kCount}, 0.25, here.dtype(kHalf)).bernoulli()), 0.25, 0.01);
+  EXPECT_THROW(normal(2, full({2}, -1.0, options)), Error);
+  EXPECT_NEAR(sample_mean(full({kCount}, 0.3, options).bernoulli()), 0.3, 0.01);
+  EXPECT_NEAR(sample_mean(full({kCount}, 0.25, options.dtype(kHalf)).bernoulli()), 0.25, 0.01);
   EXPECT_EQ(randint_like(mean, 3, 5).max().item<float>(), 4);
 }
 
@@ -262,19 +262,19 @@ TEST_P(RandomTest, MultinomialRefusesAsPyTorch) {
   const auto draw = [](double weight, int64_t samples) {
     (void)tensor({1., weight}).to(GetParam()).multinomial(samples, true);
   };
-  const std::string one = "probability tensor contains either `inf`, `nan` or element < 0",
-                    below = "(encountering probability entry < 0)",
-                    none = "invalid multinomial distribution (sum of probabilities <= 0)";
+  const std::string invalid = "probability tensor contains either `inf`, `nan` or element < 0",
+                    negative = "(encountering probability entry < 0)",
+                    zero_sum = "invalid multinomial distribution (sum of probabilities <= 0)";
   for (const double weight : {-1., double(NAN)}) {
-    EXPECT_ERROR(draw(weight, 1), one);
-    EXPECT_ERROR(draw(weight, 3), below);
+    EXPECT_ERROR(draw(weight, 1), invalid);
+    EXPECT_ERROR(draw(weight, 3), negative);
   }
-  EXPECT_ERROR(draw(INFINITY, 1), one);
+  EXPECT_ERROR(draw(INFINITY, 1), invalid);
   EXPECT_ERROR(draw(INFINITY, 3), "(encountering probability entry = infinity or NaN)");
-  const TensorOptions here(GetParam());
-  EXPECT_ERROR(empty({0}, here).multinomial(3, true), none);
-  EXPECT_ERROR(empty({2, 0}, here).multinomial(1, true), none);
-  EXPECT_EQ(empty({0, 3}, here).multinomial(2, true).sizes(), IntArrayRef({0, 2}));
+  const TensorOptions options(GetParam());
+  EXPECT_ERROR(empty({0}, options).multinomial(3, true), zero_sum);
+  EXPECT_ERROR(empty({2, 0}, options).multinomial(1, true), zero_sum);
+  EXPECT_EQ(empty({0, 3}, options).multinomial(2, true).sizes(), IntArrayRef({0, 2}));
 }
 
 /// The expected numbers are PyTorch's after manual_seed(1).

@@ -18,11 +18,11 @@ Row flip_row() {
         return x.flip({0, -1});
       },
       [](const std::vector<int64_t>& sizes) {
-        return Window{sizes, [sizes](Position p) {
-                        p[0] = sizes[0] - 1 - p[0];
-                        p.back() = sizes.back() - 1 - p.back();
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [sizes](Position p) {
+                                p[0] = sizes[0] - 1 - p[0];
+                                p.back() = sizes.back() - 1 - p.back();
+                                return p;
+                              }};
       });
   row.cases.push_back({{{2, 3, 2, 2}}});
   row.refusals = {{[] { ones({3}).flip(1); }, "Dimension out of range"},
@@ -40,11 +40,11 @@ Row roll_row() {
         return x.roll({1, -2}, {0, -1});
       },
       [](const std::vector<int64_t>& sizes) {
-        return Window{sizes, [sizes](Position p) {
-                        p[0] = modulo(p[0] - 1, sizes[0]);
-                        p.back() = modulo(p.back() + 2, sizes.back());
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [sizes](Position p) {
+                                p[0] = modulo(p[0] - 1, sizes[0]);
+                                p.back() = modulo(p.back() + 2, sizes.back());
+                                return p;
+                              }};
       });
   row.refusals = {
       {[] {
@@ -62,10 +62,10 @@ Row channel_shuffle_row() {
       {{{{2, 6, 3}}}, {{{1, 4, 2, 3}}}, {{{2, 2, 1, 2, 2}}}, {{{0, 4, 3}}}},
       [](const Tensor& x) { return channel_shuffle(x, 2); },
       [](const std::vector<int64_t>& sizes) {
-        return Window{sizes, [sizes](Position p) {
-                        p[1] = p[1] % 2 * (sizes[1] / 2) + p[1] / 2;
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [sizes](Position p) {
+                                p[1] = p[1] % 2 * (sizes[1] / 2) + p[1] / 2;
+                                return p;
+                              }};
       });
   row.refusals = {{[] {
                      channel_shuffle(ones({3, 4}), 2);
@@ -86,9 +86,10 @@ Row roll_flat_row() {
   return view_row(
       "roll_flat", {"roll"}, kMatrices, [](const Tensor& x) { return x.roll(2); },
       [](const std::vector<int64_t>& sizes) {
-        return Window{sizes, [sizes](const Position& p) {
-                        return position_of(modulo(linear_of(p, sizes) - 2, count_of(sizes)), sizes);
-                      }};
+        return ViewDefinition{sizes, [sizes](const Position& p) {
+                                return position_of(modulo(linear_of(p, sizes) - 2, count_of(sizes)),
+                                                   sizes);
+                              }};
       });
 }
 
@@ -98,11 +99,11 @@ Row rot90_row() {
       [](std::vector<int64_t> sizes) {
         const int64_t columns = sizes[1];
         std::swap(sizes[0], sizes[1]);
-        return Window{sizes, [columns](Position p) {
-                        std::swap(p[0], p[1]);
-                        p[1] = columns - 1 - p[1];
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [columns](Position p) {
+                                std::swap(p[0], p[1]);
+                                p[1] = columns - 1 - p[1];
+                                return p;
+                              }};
       });
   row.refusals = {{[] {
                      ones({2, 3}).rot90(1, {0, 0});
@@ -124,8 +125,8 @@ Row triangle_row(std::string name, Tensor (*op)(const Tensor&, int64_t),
   row.call = [=](const Tensors& in) { return Tensors{op(in[0], diagonal)}; };
   row.reference = [=](const Arrays& in) {
     return Arrays{build(in[0].sizes, [&](const Position& p) {
-      const int64_t above = p.back() - p[p.size() - 2];
-      return (upper ? above >= diagonal : above <= diagonal) ? at(in[0], p) : 0;
+      const int64_t offset = p.back() - p[p.size() - 2];
+      return (upper ? offset >= diagonal : offset <= diagonal) ? at(in[0], p) : 0;
     })};
   };
   row.out = [=](Tensor& target, const Tensors& in) { out(target, in[0], diagonal); };

@@ -1,4 +1,4 @@
-// Recurrent nets: against plain loops, and one op for all steps against its parts.
+// Recurrent networks against plain loops, and the op for all steps of a layer against single steps.
 #include "ops/recurrence.h"
 
 #include <gtest/gtest.h>
@@ -19,31 +19,33 @@ namespace {
 
 using Mode = RecurrenceMode;
 
-/// A net whose inputs are x, h, c (LSTM), and the parameters.
+/// A recurrent network; its inputs are x, h, c (LSTM only) and the parameters.
 struct Net {
   Mode mode = Mode::kLstm;
   int64_t hidden = 2, layers = 1, directions = 1, projected = 0;
-  bool biases = true, batch_first = false;
+  bool has_biases = true, batch_first = false;
   std::vector<int64_t> batch_sizes = {};
 
-  bool lstm() const { return mode == Mode::kLstm; }
-  int64_t gates() const { return lstm() ? 4 : mode == Mode::kGru ? 3 : 1; }
-  int64_t state() const { return projected > 0 ? projected : hidden; }
-  size_t first_parameter() const { return lstm() ? 3 : 2; }
-  size_t parameters() const { return 2 + (biases ? 2 : 0) + (projected > 0 ? 1 : 0); }
+  bool is_lstm() const { return mode == Mode::kLstm; }
+  int64_t gates() const { return is_lstm() ? 4 : mode == Mode::kGru ? 3 : 1; }
+  int64_t state_size() const { return projected > 0 ? projected : hidden; }
+  size_t first_parameter() const { return is_lstm() ? 3 : 2; }
+  /// The number of parameters of each layer and direction.
+  size_t num_parameters() const { return 2 + (has_biases ? 2 : 0) + (projected > 0 ? 1 : 0); }
 };
 
 Tensors call_net(const Net& net, const Tensors& in) {
   const TensorList params = TensorList(in).slice(net.first_parameter());
-  const bool two = net.directions == 2;
+  const bool is_bidirectional = net.directions == 2;
   const Tensor sizes =
       net.batch_sizes.empty() ? Tensor() : hearth::tensor(IntArrayRef(net.batch_sizes));
   const auto call = [&](const auto& f, const auto& hx) {
-    return sizes.defined()
-               ? f(in[0], sizes, hx, params, net.biases, net.layers, 0.0, true, two)
-               : f(in[0], hx, params, net.biases, net.layers, 0.0, true, two, net.batch_first);
+    return sizes.defined() ? f(in[0], sizes, hx, params, net.has_biases, net.layers, 0.0, true,
+                               is_bidirectional)
+                           : f(in[0], hx, params, net.has_biases, net.layers, 0.0, true,
+                               is_bidirectional, net.batch_first);
   };
-  if (net.lstm()) {
+  if (net.is_lstm()) {
     auto [y, h, c] = call([](const auto&... a) { return lstm(a...); }, TensorList(in).slice(1, 2));
     return {y, h, c};
   }
@@ -72,28 +74,28 @@ double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// The next h and c of one sequence.
 void step(const Net& net, const Array* p, const double* x, Numbers& h, Numbers& c) {
-  const Numbers a = affine(p[0], x, net.biases ? &p[2] : nullptr),
-                b = affine(p[1], h.data(), net.biases ? &p[3] : nullptr);
+  const Numbers of_input = affine(p[0], x, net.has_biases ? &p[2] : nullptr),
+                of_state = affine(p[1], h.data(), net.has_biases ? &p[3] : nullptr);
   Numbers next;
   for (int64_t u = 0; u < net.hidden; ++u) {
     const auto at = [&](int64_t gate) { return size_t(gate * net.hidden + u); };
-    const auto sum = [&](int64_t gate) { return a[at(gate)] + b[at(gate)]; };
+    const auto sum = [&](int64_t gate) { return of_input[at(gate)] + of_state[at(gate)]; };
     if (net.mode == Mode::kTanh) next.push_back(std::tanh(sum(0)));
     if (net.mode == Mode::kRelu) next.push_back(std::max(sum(0), 0.0));
     if (net.mode == Mode::kGru) {
       const double z = sigmoid_of(sum(1));
-      const double n = std::tanh(a[at(2)] + sigmoid_of(sum(0)) * b[at(2)]);
+      const double n = std::tanh(of_input[at(2)] + sigmoid_of(sum(0)) * of_state[at(2)]);
       next.push_back((1 - z) * n + z * h[size_t(u)]);
     }
-    if (!net.lstm()) continue;
+    if (!net.is_lstm()) continue;
     double& cell = c[size_t(u)];
     cell = sigmoid_of(sum(1)) * cell + sigmoid_of(sum(0)) * std::tanh(sum(2));
     next.push_back(sigmoid_of(sum(3)) * std::tanh(cell));
   }
-  h = net.projected > 0 ? affine(p[net.biases ? 4 : 2], next.data(), nullptr) : next;
+  h = net.projected > 0 ? affine(p[net.has_biases ? 4 : 2], next.data(), nullptr) : next;
 }
 
-/// The positions of a sequence, as rows of the inputs.
+/// The rows of the inputs that hold a sequence, in order.
 std::vector<int64_t> rows_of(const Net& net, const std::vector<int64_t>& sizes, int64_t sequence) {
   std::vector<int64_t> rows;
   if (net.batch_sizes.empty()) {
@@ -111,50 +113,50 @@ std::vector<int64_t> rows_of(const Net& net, const std::vector<int64_t>& sizes, 
 }
 
 Arrays net_reference(const Net& net, const Arrays& in) {
-  Array x = in[0], last_h = in[1], last_c = net.lstm() ? in[2] : Array{};
+  Array x = in[0], last_h = in[1], last_c = net.is_lstm() ? in[2] : Array{};
   const int64_t batch = last_h.sizes[1];
   for (int64_t layer = 0; layer < net.layers; ++layer) {
     std::vector<int64_t> sizes = x.sizes;
-    const int64_t width = sizes.back(), out_width = net.directions * net.state();
+    const int64_t width = sizes.back(), out_width = net.directions * net.state_size();
     sizes.back() = out_width;
     Array y{sizes, Numbers(size_t(count_of(sizes)))};
     for (int64_t d = 0; d < net.directions; ++d)
       for (int64_t b = 0; b < batch; ++b) {
         const int64_t net_index = layer * net.directions + d;
-        const auto state = [&](Array& last, int64_t n) {
+        const auto initial = [&](Array& last, int64_t n) {
           const auto begin = last.values.begin() + (net_index * batch + b) * n;
           return Numbers(begin, begin + n);
         };
-        Numbers h = state(last_h, net.state()), c;
-        if (net.lstm()) c = state(last_c, net.hidden);
+        Numbers h = initial(last_h, net.state_size()), c;
+        if (net.is_lstm()) c = initial(last_c, net.hidden);
         std::vector<int64_t> rows = rows_of(net, x.sizes, b);
         if (d == 1) std::reverse(rows.begin(), rows.end());
         for (const int64_t row : rows) {
-          step(net, &in[net.first_parameter() + size_t(net_index) * net.parameters()],
+          step(net, &in[net.first_parameter() + size_t(net_index) * net.num_parameters()],
                &x.values[size_t(row * width)], h, c);
-          std::copy(h.begin(), h.end(), y.values.begin() + row * out_width + d * net.state());
+          std::copy(h.begin(), h.end(), y.values.begin() + row * out_width + d * net.state_size());
         }
         std::copy(h.begin(), h.end(),
-                  last_h.values.begin() + (net_index * batch + b) * net.state());
+                  last_h.values.begin() + (net_index * batch + b) * net.state_size());
         std::copy(c.begin(), c.end(), last_c.values.begin() + (net_index * batch + b) * net.hidden);
       }
     x = y;
   }
-  return net.lstm() ? Arrays{x, last_h, last_c} : Arrays{x, last_h};
+  return net.is_lstm() ? Arrays{x, last_h, last_c} : Arrays{x, last_h};
 }
 
-/// The inputs of a net over sequences of these sizes.
+/// The inputs of a network for x of these sizes.
 Case case_of(const Net& net, std::vector<int64_t> sizes, int64_t batch) {
   int64_t width = sizes.back();
   const int64_t nets = net.layers * net.directions, rows = net.gates() * net.hidden;
-  Case result{{sizes}, {{nets, batch, net.state()}}};
-  if (net.lstm()) result.push_back({{nets, batch, net.hidden}});
+  Case result{{sizes}, {{nets, batch, net.state_size()}}};
+  if (net.is_lstm()) result.push_back({{nets, batch, net.hidden}});
   for (int64_t i = 0; i < nets; ++i) {
-    if (i == net.directions) width = net.directions * net.state();
+    if (i == net.directions) width = net.directions * net.state_size();
     result.push_back({{rows, width}});
-    result.push_back({{rows, net.state()}});
-    if (net.biases) result.insert(result.end(), 2, {{rows}});
-    if (net.projected > 0) result.push_back({{net.state(), net.hidden}});
+    result.push_back({{rows, net.state_size()}});
+    if (net.has_biases) result.insert(result.end(), 2, {{rows}});
+    if (net.projected > 0) result.push_back({{net.state_size(), net.hidden}});
   }
   return result;
 }
@@ -180,7 +182,7 @@ Row plain_row(Mode mode) {
   return net_row("", net, {case_of(net, {3, 2, 3}, 2), case_of(net, {1, 1, 1}, 1)});
 }
 
-/// Two layers and directions; batch first.
+/// A row with two layers and directions, and with the batch as first dimension.
 Row deep_row(Mode mode) {
   const Net net{mode, 3, 2, 2, 0, false, true};
   return net_row("_deep", net, {case_of(net, {2, 3, 2}, 2)});
@@ -242,7 +244,7 @@ const Register registered_recurrence[] = {Register(refusing(plain_row(Mode::kLst
                                           Register(packed_row(Mode::kTanh)),
                                           Register(projected_row())};
 
-/// A cell's inputs are those of its net without the dimensions of layers and steps.
+/// A row for a cell. Its inputs are those of a network without the dimensions of layers and steps.
 Row cell_row(Mode mode) {
   const Net net{mode};
   Row row = net_row("_cell", net, {});
@@ -252,7 +254,7 @@ Row cell_row(Mode mode) {
     if (input.sizes.size() == 3) input.sizes.erase(input.sizes.begin());
   row.cases = {in};
   row.call = [net](const Tensors& t) -> Tensors {
-    if (net.lstm()) {
+    if (net.is_lstm()) {
       auto [h, c] = lstm_cell(t[0], TensorList(t).slice(1, 2), t[3], t[4], t[5], t[6]);
       return {h, c};
     }
@@ -294,7 +296,7 @@ const Register cells[] = {Register(cell_row(Mode::kLstm)), Register(cell_row(Mod
 struct LayerCase {
   RecurrenceLayer layer;
   int64_t steps, batch, width, hidden, state;
-  bool biases = true;
+  bool has_biases = true;
 
   Tensors inputs(ScalarType dtype) const {
     const bool lstm = layer.mode == Mode::kLstm;
@@ -312,8 +314,8 @@ struct LayerCase {
             draw({batch, hidden}, lstm),
             draw({rows, width}) * 0.25,
             draw({rows, state}) * 0.125,
-            draw({rows}, biases),
-            draw({rows}, biases),
+            draw({rows}, has_biases),
+            draw({rows}, has_biases),
             draw({state, hidden}, state != hidden)};
   }
 };
@@ -330,9 +332,9 @@ Tensors with_all_gradients(const LayerCase& net, Tensors in, bool by_parts) {
   if (result.c.defined()) results.push_back(result.c);
   for (const Tensor& t : results)
     gradients.push_back(large(t.sizes().vec(), uint32_t(t.numel()), false).tensor(t.scalar_type()));
-  const Tensors found = autograd::grad(results, leaves, gradients);
+  const Tensors input_gradients = autograd::grad(results, leaves, gradients);
   for (Tensor& t : results) t = t.detach();
-  results.insert(results.end(), found.begin(), found.end());
+  results.insert(results.end(), input_gradients.begin(), input_gradients.end());
   return results;
 }
 
@@ -343,8 +345,8 @@ LargeCase large_layer(const LayerCase& net, ScalarType dtype) {
   return {[=] { return with_all_gradients(net, net.inputs(dtype), false); }, wanted};
 }
 
-/// Steps whose sequences end one after the other.
-std::vector<int64_t> falling(int64_t batch, int64_t steps) {
+/// The batch sizes of packed sequences that end one after the other.
+std::vector<int64_t> falling_batch_sizes(int64_t batch, int64_t steps) {
   std::vector<int64_t> sizes;
   for (int64_t t = 0; t < steps; ++t) sizes.push_back(batch - t * (batch - 1) / steps);
   return sizes;
@@ -357,19 +359,22 @@ RegisterLarge large_layer_row(const std::string& name, const LayerCase& net) {
                         16});
 }
 
-// Many sequences are divided between threads, few are not: then the units are.
+// Threads divide many sequences between them; with few sequences, they divide the hidden units.
 const RegisterLarge registered_large[] = {
     large_layer_row("_many", {{Mode::kLstm}, 5, 43, 19, 37, 37}),
     large_layer_row("_few", {{Mode::kLstm, true}, 4, 3, 19, 150, 150, false}),
-    large_layer_row("_many_packed", {{Mode::kLstm, true, falling(43, 6)}, 6, 43, 19, 37, 37}),
-    large_layer_row("_few_packed", {{Mode::kLstm, false, falling(5, 4)}, 4, 5, 19, 150, 150}),
-    large_layer_row("_many_projected", {{Mode::kLstm, false, falling(43, 4)}, 4, 43, 9, 37, 21}),
+    large_layer_row("_many_packed",
+                    {{Mode::kLstm, true, falling_batch_sizes(43, 6)}, 6, 43, 19, 37, 37}),
+    large_layer_row("_few_packed",
+                    {{Mode::kLstm, false, falling_batch_sizes(5, 4)}, 4, 5, 19, 150, 150}),
+    large_layer_row("_many_projected",
+                    {{Mode::kLstm, false, falling_batch_sizes(43, 4)}, 4, 43, 9, 37, 21}),
     large_layer_row("_few_projected", {{Mode::kLstm, true}, 4, 3, 19, 150, 130}),
-    large_layer_row("_many", {{Mode::kGru, true, falling(43, 6)}, 6, 43, 19, 37, 37}),
+    large_layer_row("_many", {{Mode::kGru, true, falling_batch_sizes(43, 6)}, 6, 43, 19, 37, 37}),
     large_layer_row("_few", {{Mode::kGru}, 4, 3, 19, 150, 150}),
     large_layer_row("_many", {{Mode::kTanh}, 4, 43, 19, 37, 37, false}),
     large_layer_row("_few", {{Mode::kTanh, true}, 4, 3, 19, 270, 270}),
-    large_layer_row("_many", {{Mode::kRelu, false, falling(43, 4)}, 4, 43, 19, 37, 37}),
+    large_layer_row("_many", {{Mode::kRelu, false, falling_batch_sizes(43, 4)}, 4, 43, 19, 37, 37}),
     large_layer_row("_few", {{Mode::kRelu}, 3, 3, 19, 270, 270})};
 
 Tensors lstm_parameters(int64_t input, int64_t hidden) {
@@ -388,9 +393,10 @@ TEST(Recurrence, ALayerIsOneNode) {
 
 TEST(Recurrence, GradientsOfOneResultAlone) {
   for (const bool packed : {false, true}) {
-    const LayerCase net{
-        {Mode::kLstm, false, packed ? falling(4, 3) : std::vector<int64_t>{}}, 3, 4, 2, 3, 3};
-    for (int only = 0; only < 3; ++only) {
+    const std::vector<int64_t> batch_sizes =
+        packed ? falling_batch_sizes(4, 3) : std::vector<int64_t>{};
+    const LayerCase net{{Mode::kLstm, false, batch_sizes}, 3, 4, 2, 3, 3};
+    for (int result_index = 0; result_index < 3; ++result_index) {
       Tensors grads[2];
       for (const bool by_parts : {false, true}) {
         Tensors in = net.inputs(kDouble);
@@ -398,16 +404,16 @@ TEST(Recurrence, GradientsOfOneResultAlone) {
         const auto f = by_parts ? recur_by_parts : recur;
         const RecurrenceResult r =
             f(net.layer, in[0], {h, in[2]}, {in[3], weight, in[5], in[6], {}});
-        const Tensor& result = only == 0 ? r.output : only == 1 ? r.h : r.c;
+        const Tensor& result = result_index == 0 ? r.output : result_index == 1 ? r.h : r.c;
         grads[by_parts] = autograd::grad({result.pow(2).sum()}, {weight, h});
       }
       for (int i = 0; i < 2; ++i)
-        EXPECT_TRUE(grads[0][i].allclose(grads[1][i], 1e-10, 1e-12)) << only << " " << i;
+        EXPECT_TRUE(grads[0][i].allclose(grads[1][i], 1e-10, 1e-12)) << result_index << " " << i;
     }
   }
 }
 
-TEST(Recurrence, BackwardTwiceGivesTheSame) {
+TEST(Recurrence, BackwardTwiceGivesEqualGradients) {
   const Tensors p = lstm_parameters(3, 4);
   const Tensor h = randn({1, 2, 4}), x = randn({5, 2, 3}).requires_grad_();
   const auto [y, last_h, last_c] = lstm(x, Tensors{h, h}, p, true, 1, 0, true, false, false);
@@ -449,9 +455,9 @@ TEST(Recurrence, DropoutIsBetweenLayers) {
   manual_seed(5);
   const Tensor got = run(x, h, p, 2, 0.5, true);
   manual_seed(5);
-  const Tensor one = h.narrow(0, 0, 1);
-  const Tensor between = dropout(run(x, one, {p[0], p[1], p[2], p[3]}, 1, 0, true), 0.5, true);
-  EXPECT_TRUE(got.equal(run(between, one, second, 1, 0.5, true)));
+  const Tensor layer_h = h.narrow(0, 0, 1);
+  const Tensor dropped = dropout(run(x, layer_h, {p[0], p[1], p[2], p[3]}, 1, 0, true), 0.5, true);
+  EXPECT_TRUE(got.equal(run(dropped, layer_h, second, 1, 0.5, true)));
   EXPECT_TRUE(run(x, h, p, 2, 0.5, false).equal(run(x, h, p, 2, 0, true)));
   EXPECT_ERROR(run(x, h, p, 2, 1.5, true),
                "dropout probability has to be between 0 and 1, but got 1.5");

@@ -28,8 +28,8 @@ double any_of(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double v) { return v != 0; });
 }
 
-Row sum_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over) {
-  Row row = fold_row(std::move(name), "sum", std::move(op), over, sum_of);
+Row sum_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args) {
+  Row row = fold_row(std::move(name), "sum", std::move(op), args, sum_of);
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kSum};
   return row;
@@ -59,8 +59,8 @@ Row sum_dim_row() {
   return row;
 }
 
-Row mean_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over) {
-  Row row = fold_row(std::move(name), "mean", std::move(op), over, mean_of);
+Row mean_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args) {
+  Row row = fold_row(std::move(name), "mean", std::move(op), args, mean_of);
   row.refusals = {{[] { ones({2}, kLong).mean(); },
                    "mean(): could not infer output dtype. Input dtype must be either a floating "
                    "point or complex dtype. "
@@ -104,10 +104,10 @@ Row extreme_row(std::string name, Tensor (*op)(const Tensor&),
   return row;
 }
 
-using Pick = TensorPair (*)(const Tensor&, int64_t, bool);
+using ExtremeAlongDim = TensorPair (*)(const Tensor&, int64_t, bool);
 
-Row extreme_dim_row(std::string name, std::string covers, Pick op, int64_t dim, bool keepdim,
-                    double (*reference)(const std::vector<double>&)) {
+Row extreme_dim_row(std::string name, std::string covers, ExtremeAlongDim op, int64_t dim,
+                    bool keepdim, double (*reference)(const std::vector<double>&)) {
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
@@ -122,9 +122,9 @@ Row extreme_dim_row(std::string name, std::string covers, Pick op, int64_t dim, 
     return Tensors{values, indices};
   };
   row.reference = [=](const Arrays& in) {
-    const Over over{{dim}, keepdim};
+    const ReductionArgs args{{dim}, keepdim};
     return Arrays{
-        fold(in[0], over, reference), fold(in[0], over, [&](const std::vector<double>& group) {
+        fold(in[0], args, reference), fold(in[0], args, [&](const std::vector<double>& group) {
           return double(std::find(group.begin(), group.end(), reference(group)) - group.begin());
         })};
   };
@@ -165,8 +165,12 @@ Row sum_to_size_row() {
   return row;
 }
 
-const Pick max_of = [](const Tensor& x, int64_t dim, bool keepdim) { return x.max(dim, keepdim); };
-const Pick min_of = [](const Tensor& x, int64_t dim, bool keepdim) { return x.min(dim, keepdim); };
+const ExtremeAlongDim max_of = [](const Tensor& x, int64_t dim, bool keepdim) {
+  return x.max(dim, keepdim);
+};
+const ExtremeAlongDim min_of = [](const Tensor& x, int64_t dim, bool keepdim) {
+  return x.min(dim, keepdim);
+};
 
 const Register registered_reduce[] = {
     Register(sum_all_row()),

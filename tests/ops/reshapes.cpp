@@ -22,11 +22,11 @@ Row repeat_row() {
         padded.insert(padded.end(), sizes.begin(), sizes.end());
         const int64_t repeats[] = {2, 1, 3};
         for (size_t d = 0; d < 3; ++d) target.push_back(padded[d] * repeats[d]);
-        return Window{target, [=](const Position& p) {
-                        Position origin(p.end() - int64_t(sizes.size()), p.end());
-                        for (size_t d = 0; d < origin.size(); ++d) origin[d] %= sizes[d];
-                        return origin;
-                      }};
+        return ViewDefinition{target, [=](const Position& p) {
+                                Position origin(p.end() - int64_t(sizes.size()), p.end());
+                                for (size_t d = 0; d < origin.size(); ++d) origin[d] %= sizes[d];
+                                return origin;
+                              }};
       });
   row.refusals = {{[] {
                      ones({2, 3}).repeat(2);
@@ -46,10 +46,10 @@ Row repeat_interleave_row() {
       [](const Tensor& x) { return x.repeat_interleave(3, 1); },
       [](Sizes sizes) {
         sizes[1] *= 3;
-        return Window{sizes, [](Position p) {
-                        p[1] /= 3;
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [](Position p) {
+                                p[1] /= 3;
+                                return p;
+                              }};
       });
   row.refusals = {{[] { ones({2}).repeat_interleave(-2, 0); }, "Repeats must be non-negative"},
                   {[] { ones({3}).repeat_interleave(ones({2}, kLong)); },
@@ -67,9 +67,9 @@ Row movedim_row() {
         return x.movedim({0, 1}, {-1, 0});
       },
       [](const Sizes& s) {
-        return Window{{s[1], s[2], s[0]}, [](const Position& p) {
-                        return Position{p[2], p[0], p[1]};
-                      }};
+        return ViewDefinition{{s[1], s[2], s[0]}, [](const Position& p) {
+                                return Position{p[2], p[0], p[1]};
+                              }};
       });
   row.refusals = {{[] {
                      ones({2, 3}).movedim({0, 0}, {0, 1});
@@ -141,7 +141,8 @@ Sizes joined(Sizes a, const Sizes& b) {
 }
 
 /// A row for padding of 1 on the left and 2 on the right of the last `dims` dimensions. `source`
-/// maps an index and a size to the index of the copied element; negative is the constant 0.
+/// maps an index and a size to the index of the copied element; a negative index stands for the
+/// constant 0.
 Row pad_row(std::string name, std::vector<std::string> covers, std::string_view mode,
             std::function<int64_t(int64_t, int64_t)> source, size_t dims = 1) {
   Row row;
@@ -222,9 +223,9 @@ TEST(Reshapes, ViewsAsOtherDtypes) {
 TEST(Reshapes, SplitsAndStacks) {
   const Tensor x = arange(7);
   const auto sizes = [](const std::vector<Tensor>& pieces) {
-    Sizes all;
-    for (const Tensor& t : pieces) all.push_back(t.size(0));
-    return all;
+    Sizes result;
+    for (const Tensor& t : pieces) result.push_back(t.size(0));
+    return result;
   };
   EXPECT_EQ(sizes(x.tensor_split(3)), (Sizes{3, 2, 2}));
   EXPECT_EQ(sizes(x.tensor_split({2, 5, 9})), (Sizes{2, 3, 2, 0}));

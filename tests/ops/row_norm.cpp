@@ -10,12 +10,15 @@ namespace {
 
 constexpr double kEps = 1e-3;
 
-struct Shape {
-  int64_t length, groups, channels, inner;
+struct NormShape {
+  int64_t length;    // elements of a row
+  int64_t groups;    // rows per sample
+  int64_t channels;  // channels of a row
+  int64_t inner;     // elements of a channel
 };
 
 /// Normalises rows of `length` elements. Weight and bias are optional and per channel.
-Array row_norm_reference(const Arrays& in, Shape shape, bool centered) {
+Array row_norm_reference(const Arrays& in, NormShape shape, bool centered) {
   Array out = in[0];
   const int64_t rows = shape.length ? int64_t(out.values.size()) / shape.length : 0;
   const double n = double(shape.length);
@@ -40,11 +43,11 @@ Row layer_norm_row() {
   Row row;
   row.name = "layer_norm";
   row.covers = {"native_layer_norm", "row_norm_backward"};
-  const Input one{{5}}, two{{3, 4}};
-  row.cases = {{{{3, 5}}, one, one},
+  const Input parameter{{5}};
+  row.cases = {{{{3, 5}}, parameter, parameter},
                {{{2, 3, 5}}, kAbsent, kAbsent},
-               {{{4, 5}}, one, kAbsent},
-               {{{0, 5}}, one, one}};
+               {{{4, 5}}, parameter, kAbsent},
+               {{{0, 5}}, parameter, parameter}};
   row.call = [](const Tensors& in) { return Tensors{layer_norm(in[0], {5}, in[1], in[2], kEps)}; };
   row.reference = [](const Arrays& in) {
     return Arrays{row_norm_reference(in, {5, 1, 5, 1}, true)};

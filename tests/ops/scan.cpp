@@ -11,9 +11,9 @@
 namespace hearth::testing {
 namespace {
 
-using Step = double (*)(double, double);
+using BinaryFunction = double (*)(double, double);
 
-Lines running(Step step) {
+LineFunction cumulative(BinaryFunction step) {
   return [step](const std::vector<double>& line) {
     std::vector<double> out;
     for (double v : line) out.push_back(out.empty() ? v : step(out.back(), v));
@@ -27,13 +27,13 @@ double log_add(double a, double b) {
 }
 
 Row scan_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-             int64_t dim, Step step, Draw draw = Draw::kNormal) {
+             int64_t dim, BinaryFunction step, Draw draw = Draw::kNormal) {
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
   row.cases = {{{{3, 4}, draw}}, {{{2, 3, 4}, draw}}, {{{0, 3}, draw}}};
   row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
-  row.reference = [=](const Arrays& in) { return Arrays{along(in[0], dim, running(step))}; };
+  row.reference = [=](const Arrays& in) { return Arrays{map_lines(in[0], dim, cumulative(step))}; };
   row.slack = 4;
   return row;
 }
@@ -90,7 +90,7 @@ Row extreme_row(std::string name, bool largest, int64_t dim, Draw draw) {
       for (double& v : out) v = line[size_t(v)];
       return out;
     };
-    return Arrays{along(in[0], dim, values), along(in[0], dim, select)};
+    return Arrays{map_lines(in[0], dim, values), map_lines(in[0], dim, select)};
   };
   return row;
 }
@@ -121,9 +121,9 @@ TEST(Scan, LongLinesHaveEqualResultsOnAnyNumberOfThreads) {
   const Tensor integers = arange(300001), exact = integers.to(kDouble);
   const int threads = get_num_threads();
   set_num_threads(1);
-  const Tensor alone = x.cumsum(0), largest = std::get<1>(x.cummax(0));
+  const Tensor on_one_thread = x.cumsum(0), largest = std::get<1>(x.cummax(0));
   set_num_threads(4);
-  EXPECT_TRUE(x.cumsum(0).equal(alone));
+  EXPECT_TRUE(x.cumsum(0).equal(on_one_thread));
   EXPECT_TRUE(std::get<1>(x.cummax(0)).equal(largest));
   const Tensor sums = integers.cumsum(0);
   set_num_threads(threads);
@@ -135,12 +135,12 @@ TEST(Scan, LongLinesHaveEqualResultsOnAnyNumberOfThreads) {
 /// The cumulative sums along dimension 1, from the end if `reverse`.
 Tensor sums_along(const Tensor& x, bool reverse) {
   Tensor out = x.contiguous().clone();
-  double* at = out.data_ptr<double>();
+  double* elements = out.data_ptr<double>();
   const int64_t n = x.size(1);
-  for (int64_t line = 0; line < x.size(0); ++line, at += n)
+  for (int64_t line = 0; line < x.size(0); ++line, elements += n)
     for (int64_t i = 1; i < n; ++i) {
-      const int64_t to = reverse ? n - 1 - i : i;
-      at[to] += at[reverse ? to + 1 : to - 1];
+      const int64_t target = reverse ? n - 1 - i : i;
+      elements[target] += elements[reverse ? target + 1 : target - 1];
     }
   return out;
 }
@@ -155,10 +155,10 @@ TEST(Scan, FewLongLinesInAnyLayout) {
   for (const Tensor& in : {x, x.t().contiguous().t(), wide.slice(1, 0, 2 * n, 2)}) {
     EXPECT_TRUE(in.cumsum(1).equal(reference));
     EXPECT_TRUE(in.clone().cumsum_(1).equal(reference));
-    const auto [largest, where] = in.cummax(1);
-    EXPECT_TRUE(in.gather(1, where).equal(largest));
+    const auto [largest, indices] = in.cummax(1);
+    EXPECT_TRUE(in.gather(1, indices).equal(largest));
     EXPECT_TRUE(largest.slice(1, 7).eq(3).all().item<bool>());
-    EXPECT_TRUE(where.slice(1, n - 7).ge(n - 14).all().item<bool>());
+    EXPECT_TRUE(indices.slice(1, n - 7).ge(n - 14).all().item<bool>());
     const Tensor leaf = in.detach().clone().requires_grad_();
     leaf.cumsum(1).mul(weights).sum().backward();
     EXPECT_TRUE(leaf.grad().equal(sums_along(weights, true)));

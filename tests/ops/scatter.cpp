@@ -26,10 +26,10 @@ Row scatter_row(std::string name, std::string_view reduce) {
     Array out = in[0];
     for (int64_t i = 0; i < int64_t(in[1].values.size()); ++i) {
       const Position from = position_of(i, in[1].sizes);
-      double& to =
+      double& element =
           out.values[size_t(linear_of({int64_t(in[1].values[size_t(i)]), from[1]}, out.sizes))];
       const double value = at(in[2], from);
-      to = reduce == "add" ? to + value : reduce == "multiply" ? to * value : value;
+      element = reduce == "add" ? element + value : reduce == "multiply" ? element * value : value;
     }
     return Arrays{out};
   };
@@ -147,8 +147,8 @@ Row write_row(std::string name, std::string op, std::vector<Case> cases,
     for (int64_t i = 0; i < int64_t(in[2].values.size()); ++i) {
       Position p = position_of(i, in[2].sizes);
       p[1] = int64_t(in[1].values[size_t(p[1])]);
-      double& to = out.values[size_t(linear_of(p, out.sizes))];
-      to = write(to, in[2].values[size_t(i)]);
+      double& element = out.values[size_t(linear_of(p, out.sizes))];
+      element = write(element, in[2].values[size_t(i)]);
     }
     return Arrays{out};
   };
@@ -163,21 +163,21 @@ Row index_add_row() {
       [](double a, double b) { return a + b; });
   row.out = [](Tensor& out, const Tensors& in) { index_add_out(out, in[0], 1, in[1], in[2]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.index_add_(1, in[1], in[2]); };
-  const Tensor one = zeros({1}, kLong);
+  const Tensor index = zeros({1}, kLong);
   row.refusals = {
-      {[=] { ones({3}).index_add(0, one, ones({2})); },
+      {[=] { ones({3}).index_add(0, index, ones({2})); },
        "index_add_(): Number of indices (1) should be equal to source.size(dim): (2), for dim: 0"},
-      {[=] { ones({3}).index_add(0, one, ones({1}, kDouble)); },
+      {[=] { ones({3}).index_add(0, index, ones({1}, kDouble)); },
        "index_add_(): self (Float) and source (Double) must have the same scalar type"},
       {[=] {
-         ones({3}).index_add(0, one.view({1, 1}), ones({1}));
+         ones({3}).index_add(0, index.view({1, 1}), ones({1}));
        },
        "index_add_(): Index is supposed to be a vector, but got dim: 2 with type: Long and size: "
        "[1, 1]"},
-      {[=] { ones({3}).index_add(0, one.to(kFloat), ones({1})); },
+      {[=] { ones({3}).index_add(0, index.to(kFloat), ones({1})); },
        "index_add_(): Expected dtype int32/int64 for index but got: Float"},
       {[=] {
-         ones({3, 2}).index_add(0, one, ones({1, 3}));
+         ones({3, 2}).index_add(0, index, ones({1, 3}));
        },
        "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
        "self.shape = [3, 2] source.shape = [1, 3]"}};
@@ -192,21 +192,21 @@ Row index_copy_row() {
       [](double, double b) { return b; });
   row.out = [](Tensor& out, const Tensors& in) { index_copy_out(out, in[0], 1, in[1], in[2]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.index_copy_(1, in[1], in[2]); };
-  const Tensor one = zeros({1}, kLong);
+  const Tensor index = zeros({1}, kLong);
   row.refusals = {
-      {[=] { ones({3}).index_copy(0, one, ones({2})); },
+      {[=] { ones({3}).index_copy(0, index, ones({2})); },
        "index_copy_(): Number of indices (1) should be equal to source.size(dim) (2)"},
-      {[=] { ones({3}).index_copy(0, one, ones({1}, kDouble)); },
+      {[=] { ones({3}).index_copy(0, index, ones({1}, kDouble)); },
        "index_copy_(): self and source expected to have the same dtype, but got (self) Float and "
        "(source) Double"},
       {[=] {
-         ones({3}).index_copy(0, one.view({1, 1}), ones({1}));
+         ones({3}).index_copy(0, index.view({1, 1}), ones({1}));
        },
        "index_copy_(): Index should have dimension 1 or 0 (got 2)"},
-      {[=] { ones({3}).index_copy(0, one.to(kInt), ones({1})); },
+      {[=] { ones({3}).index_copy(0, index.to(kInt), ones({1})); },
        "index_copy_(): Expected a long tensor for index, but got Int"},
       {[=] {
-         ones({3, 2}).index_copy(0, one, ones({1}));
+         ones({3, 2}).index_copy(0, index, ones({1}));
        },
        "index_copy_(): When source and destination are not scalars, their dimensionality must "
        "match. Source dimensionality (1), destination dimensionality (2)"}};
@@ -255,18 +255,18 @@ const Register registered_scatter[] = {
 TEST(Scatter, Accepts0dTensors) {
   for (const Device device : devices()) {
     const Tensor x = full({}, 2.0, TensorOptions(device)),
-                 at = zeros({1}, TensorOptions(kLong).device(device));
-    EXPECT_EQ(x.index_select(0, at).item<float>(), 2) << device;
-    EXPECT_EQ(x.index_fill(0, at, 5).item<float>(), 5) << device;
-    EXPECT_EQ(x.scatter(0, at.view({}), 4).item<float>(), 4) << device;
+                 index = zeros({1}, TensorOptions(kLong).device(device));
+    EXPECT_EQ(x.index_select(0, index).item<float>(), 2) << device;
+    EXPECT_EQ(x.index_fill(0, index, 5).item<float>(), 5) << device;
+    EXPECT_EQ(x.scatter(0, index.view({}), 4).item<float>(), 4) << device;
   }
 }
 
 TEST(Scatter, FactorsAndNegativeIndices) {
-  const Tensor at = full({1}, 1, kLong);
-  EXPECT_EQ(ones({3}).index_add(0, at, ones({1}), 2.5).select(0, 1).item<float>(), 3.5);
-  EXPECT_EQ(ones({3}).index_fill(0, at.sub(2), 5).select(0, 2).item<float>(), 5);
-  EXPECT_EQ(ones({3}).index_copy(0, at, full({}, 4.0)).select(0, 1).item<float>(), 4);
+  const Tensor index = full({1}, 1, kLong);
+  EXPECT_EQ(ones({3}).index_add(0, index, ones({1}), 2.5).select(0, 1).item<float>(), 3.5);
+  EXPECT_EQ(ones({3}).index_fill(0, index.sub(2), 5).select(0, 2).item<float>(), 5);
+  EXPECT_EQ(ones({3}).index_copy(0, index, full({}, 4.0)).select(0, 1).item<float>(), 4);
   const Tensor value = full({}, 2.0).requires_grad_();
   zeros({3}).index_fill(0, arange(2), value).sum().backward();
   EXPECT_EQ(value.grad().item<float>(), 2);

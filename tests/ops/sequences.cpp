@@ -10,8 +10,8 @@ namespace {
 
 const std::vector<int64_t> kLengths{4, 3, 3, 1}, kBatchSizes{4, 3, 3, 1};
 
-/// The position of element t of sequence b in packed data.
-int64_t packed_at(int64_t t, int64_t b) {
+/// The row of element t of sequence b in packed data.
+int64_t packed_row(int64_t t, int64_t b) {
   int64_t start = 0;
   for (int64_t i = 0; i < t; ++i) start += kBatchSizes[size_t(i)];
   return start + b;
@@ -33,7 +33,7 @@ Row pack_row(bool batch_first) {
     for (int64_t b = 0; b < 4; ++b)
       for (int64_t t = 0; t < kLengths[size_t(b)]; ++t)
         for (int64_t e = 0; e < 2; ++e)
-          packed.values[size_t(packed_at(t, b) * 2 + e)] =
+          packed.values[size_t(packed_row(t, b) * 2 + e)] =
               at(in[0], batch_first ? Position{b, t, e} : Position{t, b, e});
     return Arrays{packed};
   };
@@ -70,7 +70,7 @@ Row unpack_row(bool batch_first) {
     const int64_t steps = batch_first ? 6 : 4;
     return Arrays{build({batch_first ? 4 : steps, batch_first ? steps : 4, 2}, [&](Position p) {
       if (batch_first) std::swap(p[0], p[1]);
-      return p[0] < kLengths[size_t(p[1])] ? at(in[0], {packed_at(p[0], p[1]), p[2]}) : -3;
+      return p[0] < kLengths[size_t(p[1])] ? at(in[0], {packed_row(p[0], p[1]), p[2]}) : -3;
     })};
   };
   const auto refuse = [&](Tensor sizes, int64_t total, std::string message) {

@@ -19,9 +19,9 @@ Array softmax_reference(const Array& in, int64_t dim, bool log) {
   std::map<int64_t, Line> lines;  // by the linear index of the first element
   const auto line_of = [&](Position q) {
     q[d] = 0;
-    const auto [found, fresh] = lines.try_emplace(linear_of(q, in.sizes));
+    const auto [found, is_new] = lines.try_emplace(linear_of(q, in.sizes));
     Line& line = found->second;
-    if (!fresh) return line;
+    if (!is_new) return line;
     for (q[d] = 0; q[d] < in.sizes[d]; ++q[d]) line.largest = std::fmax(line.largest, at(in, q));
     for (q[d] = 0; q[d] < in.sizes[d]; ++q[d]) line.sum += std::exp(at(in, q) - line.largest);
     return line;

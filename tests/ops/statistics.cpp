@@ -20,12 +20,12 @@ double identity(double x) { return x; }
 double mean_of(const std::vector<double>& values) {
   return sum_with(identity)(values) / double(values.size());
 }
-Fold variance(double correction, bool root) {
+Fold variance(double correction, bool is_std) {
   return [=](const std::vector<double>& values) {
     double total = 0;
     for (double v : values) total += (v - mean_of(values)) * (v - mean_of(values));
     total /= std::max(0.0, double(values.size()) - correction);
-    return root ? std::sqrt(total) : total;
+    return is_std ? std::sqrt(total) : total;
   };
 }
 double product(const std::vector<double>& values) {
@@ -56,8 +56,8 @@ std::vector<Case> wide_cases(Draw draw = Draw::kNormal) {
 }
 
 Row variance_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-                 Over over, Fold reference) {
-  Row row = fold_row(std::move(name), std::move(covers), std::move(op), std::move(over),
+                 ReductionArgs args, Fold reference) {
+  Row row = fold_row(std::move(name), std::move(covers), std::move(op), std::move(args),
                      std::move(reference));
   row.cases = wide_cases();
   row.refusals = {
@@ -67,35 +67,36 @@ Row variance_row(std::string name, std::string covers, std::function<Tensor(cons
   return row;
 }
 
-Row var_mean_row(std::string name, bool root) {
-  Row row = variance_row(name, name, {}, {}, variance(1, root));
-  row.call = [root](const Tensors& in) {
-    const auto [a, b] = root ? std_mean(in[0], IntArrayRef{1}, true, true)
-                             : var_mean(in[0], IntArrayRef{1}, true, true);
-    return Tensors{a, b};
+Row var_mean_row(std::string name, bool is_std) {
+  Row row = variance_row(name, name, {}, {}, variance(1, is_std));
+  row.call = [is_std](const Tensors& in) {
+    const auto [variation, mean] = is_std ? std_mean(in[0], IntArrayRef{1}, true, true)
+                                          : var_mean(in[0], IntArrayRef{1}, true, true);
+    return Tensors{variation, mean};
   };
-  row.reference = [root](const Arrays& in) {
-    return Arrays{fold(in[0], {{1}, true}, variance(1, root)), fold(in[0], {{1}, true}, mean_of)};
+  row.reference = [is_std](const Arrays& in) {
+    return Arrays{fold(in[0], {{1}, true}, variance(1, is_std)), fold(in[0], {{1}, true}, mean_of)};
   };
   row.gradient_slack = 16;  // x - mean cancels digits
   return row;
 }
 
-Row prod_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over, Draw draw) {
-  Row row = fold_row(std::move(name), "prod", std::move(op), std::move(over), product, draw);
+Row prod_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args,
+             Draw draw) {
+  Row row = fold_row(std::move(name), "prod", std::move(op), std::move(args), product, draw);
   row.cases = {{{{3, 2}, draw}}, {{{2, 3}, draw}}, {{{1, 2}, draw}}};
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kSum};
   return row;
 }
 
-Row norm_row(std::string name, double p, Over over) {
+Row norm_row(std::string name, double p, ReductionArgs args) {
   Row row = fold_row(
       std::move(name), "linalg_vector_norm",
       [=](const Tensor& x) {
-        return over.dims.empty() ? x.norm(p) : x.norm(Scalar(p), over.dims, over.keepdim);
+        return args.dims.empty() ? x.norm(p) : x.norm(Scalar(p), args.dims, args.keepdim);
       },
-      over, norm_of(p), std::isinf(p) ? Draw::kDistinct : Draw::kNormal);
+      args, norm_of(p), std::isinf(p) ? Draw::kDistinct : Draw::kNormal);
   if (std::isinf(p)) row.cases = {{{{4, 1}, Draw::kPositive}}, {{{2, 3, 4}, Draw::kPositive}}};
   if (p == 0) row.orders = 0;
   row.slack = 8;
@@ -113,8 +114,8 @@ Row norm_row(std::string name, double p, Over over) {
   return row;
 }
 
-Row count_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over) {
-  Row row = fold_row(std::move(name), "count_nonzero", std::move(op), std::move(over),
+Row count_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args) {
+  Row row = fold_row(std::move(name), "count_nonzero", std::move(op), std::move(args),
                      sum_with([](double x) { return double(x != 0); }), Draw::kSmall);
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kLong};
@@ -142,16 +143,16 @@ Row logsumexp_row() {
   return row;
 }
 
-Row bool_dim_row(std::string name, std::string covers, bool all) {
+Row bool_dim_row(std::string name, std::string covers, bool is_all) {
   Row row = fold_row(
       std::move(name), std::move(covers),
-      [all](const Tensor& x) {
-        return all ? x.all(1) : x.any(IntArrayRef{0, -1}, true);
+      [is_all](const Tensor& x) {
+        return is_all ? x.all(1) : x.any(IntArrayRef{0, -1}, true);
       },
-      all ? Over{{1}} : Over{{0, -1}, true},
-      [all](const std::vector<double>& values) {
+      is_all ? ReductionArgs{{1}} : ReductionArgs{{0, -1}, true},
+      [is_all](const std::vector<double>& values) {
         const double zeros = sum_with([](double x) { return double(x == 0); })(values);
-        return double(all ? zeros == 0 : zeros < double(values.size()));
+        return double(is_all ? zeros == 0 : zeros < double(values.size()));
       },
       Draw::kSmall);
   row.dtypes = dtypes::kRealAndBool & ~(1u << unsigned(kByte));
@@ -198,7 +199,7 @@ const Register registered_statistics[] = {
     Register(bool_dim_row("any_dims", "any", false)),
 };
 
-Tensor of(std::initializer_list<double> values) {
+Tensor double_tensor(std::initializer_list<double> values) {
   Tensor x = empty({int64_t(values.size())}, kDouble);
   std::copy(values.begin(), values.end(), x.data_ptr<double>());
   return x;
@@ -212,26 +213,27 @@ TEST(Statistics, VarianceOfSpecialInputs) {
   const Tensor equal = full({2}, 2.0).requires_grad_();
   equal.std().backward();
   EXPECT_TRUE(equal.grad().equal(zeros({2})));
-  EXPECT_EQ(std::get<1>(var_mean(of({1, kInf}))).item<double>(), kInf);
+  EXPECT_EQ(std::get<1>(var_mean(double_tensor({1, kInf}))).item<double>(), kInf);
 }
 
 TEST(Statistics, LogSumExpOfSpecialInputs) {
-  EXPECT_EQ(of({-kInf, -kInf}).logsumexp({0}).item<double>(), -kInf);
-  EXPECT_EQ(of({kInf, 1}).logsumexp({0}).item<double>(), kInf);
-  EXPECT_NEAR(of({1000, 1000}).logsumexp({0}).item<double>(), 1000 + std::log(2.0), 1e-10);
+  EXPECT_EQ(double_tensor({-kInf, -kInf}).logsumexp({0}).item<double>(), -kInf);
+  EXPECT_EQ(double_tensor({kInf, 1}).logsumexp({0}).item<double>(), kInf);
+  EXPECT_NEAR(double_tensor({1000, 1000}).logsumexp({0}).item<double>(), 1000 + std::log(2.0),
+              1e-10);
   EXPECT_NEAR(full({5000}, -2000.0).logsumexp({0}).item<double>(), -2000 + std::log(5000.0), 1e-3);
   EXPECT_TRUE(ones({0, 3}).logsumexp({0}).equal(full({3}, -kInf)));
 }
 
 TEST(Statistics, NansumAndNanmeanSkipNaN) {
   for (const Device device : devices()) {
-    const Tensor x = of({1, std::nan(""), 3}).to(device, kDouble).requires_grad_();
+    const Tensor x = double_tensor({1, std::nan(""), 3}).to(device, kDouble).requires_grad_();
     EXPECT_EQ(x.nansum().item<double>(), 4);
     EXPECT_EQ(x.nanmean().item<double>(), 2);
     x.nanmean().backward();
-    EXPECT_TRUE(x.grad().cpu().equal(of({0.5, 0, 0.5})));
+    EXPECT_TRUE(x.grad().cpu().equal(double_tensor({0.5, 0, 0.5})));
   }
-  EXPECT_TRUE(std::isnan(of({std::nan("")}).nanmean().item<double>()));
+  EXPECT_TRUE(std::isnan(double_tensor({std::nan("")}).nanmean().item<double>()));
 }
 
 TEST(Statistics, NormsAtZeroHaveGradientZero) {
@@ -240,17 +242,17 @@ TEST(Statistics, NormsAtZeroHaveGradientZero) {
     x.norm(p).backward();
     EXPECT_TRUE(x.grad().equal(zeros({2}))) << p;
   }
-  const Tensor x = of({2, -2, 1}).requires_grad_();
+  const Tensor x = double_tensor({2, -2, 1}).requires_grad_();
   x.norm(kInf).backward();
-  EXPECT_TRUE(x.grad().equal(of({0.5, -0.5, 0})));
+  EXPECT_TRUE(x.grad().equal(double_tensor({0.5, -0.5, 0})));
   EXPECT_EQ(ones({4}).norm(2, kDouble).scalar_type(), kDouble);
 }
 
 TEST(Statistics, GradientsOfProductsWithZeros) {
-  const Tensor x = of({2, 0, 3}).requires_grad_();
+  const Tensor x = double_tensor({2, 0, 3}).requires_grad_();
   const Tensor first = autograd::grad({x.prod()}, {x}, {}, {}, true)[0];
-  EXPECT_TRUE(first.equal(of({0, 6, 0})));
-  EXPECT_TRUE(autograd::grad({first.sum()}, {x})[0].equal(of({3, 5, 2})));
+  EXPECT_TRUE(first.equal(double_tensor({0, 6, 0})));
+  EXPECT_TRUE(autograd::grad({first.sum()}, {x})[0].equal(double_tensor({3, 5, 2})));
   EXPECT_EQ(ones({0, 3}).prod().item<float>(), 1);
   EXPECT_FALSE(arange(3).prod(kBool).item<bool>());
 }

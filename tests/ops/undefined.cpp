@@ -34,8 +34,8 @@ std::vector<bool> optional_tensors(const std::string& parameters) {
         parameter.find("TensorOptions") != std::string::npos)
       continue;
     const size_t assigned = parameter.find(" = ");
-    const std::string head = parameter.substr(0, assigned);
-    const std::string name = head.substr(head.find_last_of(" &") + 1);
+    const std::string declarator = parameter.substr(0, assigned);
+    const std::string name = declarator.substr(declarator.find_last_of(" &") + 1);
     optional.push_back(assigned != std::string::npos || (is_norm && kOptional.count(name) > 0) ||
                        parameter.find("optional<") != std::string::npos);
   }
@@ -90,15 +90,15 @@ std::any simplest(const ArgumentType& type, std::mt19937& random) {
 /// Arguments that the form is likely to accept, also those that it writes to: at the first attempt
 /// the simplest, then random ones.
 Erased all_arguments(const CallForm& form, int attempt, std::mt19937& random) {
-  Erased all(form.outs, empty({0}, kDouble));
+  Erased arguments(form.num_outputs, empty({0}, kDouble));
   if (attempt == 0)
-    for (const ArgumentType* type : form.types) all.push_back(simplest(*type, random));
+    for (const ArgumentType* type : form.types) arguments.push_back(simplest(*type, random));
   else
-    for (std::any& argument : pick(form, random)) all.push_back(std::move(argument));
-  for (std::any& argument : all)
+    for (std::any& argument : pick(form, random)) arguments.push_back(std::move(argument));
+  for (std::any& argument : arguments)
     if (argument.type() == typeid(std::string_view))
       argument = text_for(form.declaration.parameters);
-  return all;
+  return arguments;
 }
 
 void make_undefined(std::any& argument) {
@@ -128,40 +128,40 @@ void require_grad(std::any& argument) {
 }
 
 /// The text of the error that the call throws.
-std::optional<std::string> error_of(const CallForm& form, Erased& all) {
+std::optional<std::string> error_of(const CallForm& form, Erased& arguments) {
   try {
-    form.call(all);
+    form.call(arguments);
   } catch (const Error& error) {
     return error.what();
   }
   return {};
 }
 
-/// Calls a form with its k-th tensor undefined. Returns whether an attempt came so far that the
-/// error names the undefined tensor, or the call accepted it.
+/// Calls a form with its k-th tensor undefined. Returns whether an attempt succeeded or failed with
+/// an error about the undefined tensor.
 bool try_form(const CallForm& form, size_t k, bool may_be_undefined, bool grad) {
-  const std::string what =
+  const std::string description =
       detail::str(describe(form), " (", form.declaration.parameters, ") with tensor ", k,
                   " undefined", grad ? " and others that require grad" : "");
-  SCOPED_TRACE(what);
+  SCOPED_TRACE(description);
   std::mt19937 random(7);
   bool reached = false;
   for (int attempt = 0; attempt < 4; ++attempt) {
-    Erased all = all_arguments(form, attempt, random);
+    Erased arguments = all_arguments(form, attempt, random);
     size_t tensor = 0;
-    for (std::any& argument : all)
+    for (std::any& argument : arguments)
       if (is_tensor(argument) && tensor++ == k)
         make_undefined(argument);
       else if (grad)
         require_grad(argument);
-    const auto error = error_of(form, all);
+    const auto error = error_of(form, arguments);
     const bool named = error && error->find("undefined") != std::string::npos;
     reached |= named || !error;
-    if (may_be_undefined) continue;  // it must only not crash
+    if (may_be_undefined) continue;  // either is right, as long as it does not crash
     if (!error) {
-      EXPECT_TRUE(is_accepted(form.name)) << what << " was accepted";
-    } else if (k == form.outs && form.declaration.has_self) {
-      EXPECT_TRUE(named) << what << ": " << *error;
+      EXPECT_TRUE(is_accepted(form.name)) << description << " was accepted";
+    } else if (k == form.num_outputs && form.declaration.has_self) {
+      EXPECT_TRUE(named) << description << ": " << *error;
     }
   }
   return reached;
@@ -172,11 +172,11 @@ TEST(Undefined, TensorsThrow) {
   int reached = 0;
   for (const CallForm& form : call_forms()) {
     std::vector<bool> optional = optional_tensors(form.declaration.parameters);
-    // The lists do not write the out that their macros add.
-    if (form.declaration.has_self) optional.insert(optional.begin(), form.outs, false);
+    // The declarations lack the output parameters that their macros add.
+    if (form.declaration.has_self) optional.insert(optional.begin(), form.num_outputs, false);
     std::mt19937 random;
-    const Erased all = all_arguments(form, 0, random);
-    const size_t count = size_t(std::count_if(all.begin(), all.end(), is_tensor));
+    const Erased arguments = all_arguments(form, 0, random);
+    const auto count = size_t(std::count_if(arguments.begin(), arguments.end(), is_tensor));
     ASSERT_EQ(optional.size(), count)
         << describe(form) << " (" << form.declaration.parameters << ")";
     for (size_t k = 0; k < count; ++k)

@@ -13,14 +13,14 @@
 namespace hearth::testing {
 namespace {
 
-enum class Filter { kFloor, kRound, kTriangle, kCubic, kWideTriangle, kWideCubic };
+enum class Filter { kFloor, kRound, kTriangle, kCubic, kAntialiasedTriangle, kAntialiasedCubic };
 
-/// The definition of one operator in one call.
-struct Kind {
+/// The arguments of a call, and the filter of the operator.
+struct Upsampling {
   Filter filter;
   std::vector<int64_t> sizes;  // of the output
   bool align_corners = false;
-  std::vector<double> scales = {};  // by the sizes if empty
+  std::vector<double> scales = {};  // derived from the sizes if empty
 };
 
 double cubic(double distance, double a) {
@@ -31,37 +31,41 @@ double cubic(double distance, double a) {
 
 using Weights = std::map<int64_t, double>;
 
-/// The weights of the elements that output i of dimension d reads.
-Weights weights_of(const Kind& kind, size_t d, int64_t in, int64_t i) {
+/// The weights of the input elements, by index, in output i of spatial dimension d.
+Weights weights_of(const Upsampling& kind, size_t d, int64_t in, int64_t i) {
   const double out = double(kind.sizes[d]);
   double step = kind.scales.empty() ? double(in) / out : 1 / kind.scales[d];
   if (kind.align_corners) step = out > 1 ? double(in - 1) / (out - 1) : 0;
-  const bool wide = kind.filter == Filter::kWideTriangle || kind.filter == Filter::kWideCubic;
-  const bool corners = kind.align_corners && !wide;
-  double at = corners ? step * double(i) : step * (double(i) + 0.5) - 0.5;
+  const bool antialiases =
+      kind.filter == Filter::kAntialiasedTriangle || kind.filter == Filter::kAntialiasedCubic;
+  const bool aligns_corners = kind.align_corners && !antialiases;
+  double center = aligns_corners ? step * double(i) : step * (double(i) + 0.5) - 0.5;
   if (kind.filter == Filter::kFloor) return {{std::min(int64_t(step * double(i)), in - 1), 1}};
   if (kind.filter == Filter::kRound)
-    return {{std::min(int64_t(std::floor(std::fmax(at, 0) + 0.5)), in - 1), 1}};
-  if (kind.filter == Filter::kTriangle) at = std::fmax(at, 0);
-  const double stretch = wide ? std::fmax(step, 1) : 1;
+    return {{std::min(int64_t(std::floor(std::fmax(center, 0) + 0.5)), in - 1), 1}};
+  if (kind.filter == Filter::kTriangle) center = std::fmax(center, 0);
+  const double stretch = antialiases ? std::fmax(step, 1) : 1;
   Weights weights;
   double total = 0;
-  for (int64_t j = int64_t(std::floor(at - 3 * stretch)); double(j) < at + 3 * stretch; ++j) {
-    if (wide && (j < 0 || j >= in)) continue;
-    const double distance = (double(j) - at) / stretch;
+  for (int64_t j = int64_t(std::floor(center - 3 * stretch)); double(j) < center + 3 * stretch;
+       ++j) {
+    if (antialiases && (j < 0 || j >= in)) continue;
+    const double distance = (double(j) - center) / stretch;
     const double weight = kind.filter == Filter::kCubic ? cubic(distance, -0.75)
-                          : kind.filter == Filter::kWideCubic
+                          : kind.filter == Filter::kAntialiasedCubic
                               ? cubic(distance, -0.5)
                               : std::fmax(1 - std::fabs(distance), 0);
     weights[std::clamp<int64_t>(j, 0, in - 1)] += weight;
     total += weight;
   }
-  for (auto& [j, weight] : weights) weight /= wide ? total : 1;
+  for (auto& [j, weight] : weights) weight /= antialiases ? total : 1;
   return weights;
 }
 
-/// The sum over the elements that an output reads in dimensions d and above.
-double value_at(const Kind& kind, const Array& x, const Position& to, Position& from, size_t d) {
+/// The value at output `to`, interpolated in spatial dimension d and all later ones; `from` holds
+/// the input indices in the earlier ones.
+double value_at(const Upsampling& kind, const Array& x, const Position& to, Position& from,
+                size_t d) {
   if (d == kind.sizes.size()) return at(x, from);
   double sum = 0;
   for (const auto& [j, weight] : weights_of(kind, d, x.sizes[d + 2], to[d + 2])) {
@@ -71,7 +75,7 @@ double value_at(const Kind& kind, const Array& x, const Position& to, Position& 
   return sum;
 }
 
-Array reference(const Kind& kind, const Array& x) {
+Array reference(const Upsampling& kind, const Array& x) {
   std::vector<int64_t> sizes{x.sizes[0], x.sizes[1]};
   sizes.insert(sizes.end(), kind.sizes.begin(), kind.sizes.end());
   return build(sizes, [&](const Position& to) {
@@ -80,9 +84,9 @@ Array reference(const Kind& kind, const Array& x) {
   });
 }
 
-using Call = std::function<Tensor(const Tensor& x, const Kind& kind)>;
+using Call = std::function<Tensor(const Tensor& x, const Upsampling& kind)>;
 
-Row upsample_row(const std::string& op, const std::string& suffix, Kind kind,
+Row upsample_row(const std::string& op, const std::string& suffix, Upsampling kind,
                  std::vector<Case> cases, Call call) {
   Row row;
   row.name = op + suffix;
@@ -99,20 +103,21 @@ Row upsample_row(const std::string& op, const std::string& suffix, Kind kind,
 }
 
 /// A call of a function with output_size, align_corners and no scales.
-#define SIZED(name) [](const Tensor& x, const Kind& k) { return name(x, k.sizes, k.align_corners); }
-#define SIZED_NEAREST(name) [](const Tensor& x, const Kind& k) { return name(x, k.sizes); }
-/// The overload that takes factors.
+#define SIZED(name) \
+  [](const Tensor& x, const Upsampling& k) { return name(x, k.sizes, k.align_corners); }
+#define SIZED_NEAREST(name) [](const Tensor& x, const Upsampling& k) { return name(x, k.sizes); }
+/// A call of the overload with scale factors.
 #define SCALED(name)                                                 \
-  [](const Tensor& x, const Kind& k) {                               \
+  [](const Tensor& x, const Upsampling& k) {                         \
     return name(x, {}, k.align_corners, ArrayRef<double>(k.scales)); \
   }
 #define SCALED_NEAREST(name) \
-  [](const Tensor& x, const Kind& k) { return name(x, {}, ArrayRef<double>(k.scales)); }
+  [](const Tensor& x, const Upsampling& k) { return name(x, {}, ArrayRef<double>(k.scales)); }
 
 const Case kSignal{{{2, 3, 5}}}, kImage{{{2, 3, 4, 5}}}, kVolume{{{2, 2, 3, 2, 4}}},
     kPixel{{{1, 2, 1, 1}}}, kNoBatch{{{0, 2, 3, 4}}}, kManyChannels{{{1, 17, 3, 2}}};
 
-Row with_texts(Row row, std::function<void(const Tensor&, IntArrayRef)> call) {
+Row with_size_refusals(Row row, std::function<void(const Tensor&, IntArrayRef)> call) {
   row.refusals = {{[=] {
                      call(ones({1, 1, 4, 4}), {8});
                    },
@@ -152,13 +157,14 @@ const Register registered_upsample[] = {
                      [](Tensor& out, const Tensor& x) { upsample_nearest1d_out(out, x, 8); })),
     Register(upsample_row("upsample_nearest1d", "_factor", {Filter::kFloor, {2}, false, {0.49}},
                           {kSignal}, SCALED_NEAREST(upsample_nearest1d))),
-    Register(with_texts(out_row(upsample_row("upsample_nearest2d", "", {Filter::kFloor, {7, 3}},
-                                             {kImage, kPixel, kNoBatch, kManyChannels},
-                                             SIZED_NEAREST(upsample_nearest2d)),
-                                [](Tensor& out, const Tensor& x) {
-                                  upsample_nearest2d_out(out, x, {7, 3});
-                                }),
-                        [](const Tensor& x, IntArrayRef size) { upsample_nearest2d(x, size); })),
+    Register(
+        with_size_refusals(out_row(upsample_row("upsample_nearest2d", "", {Filter::kFloor, {7, 3}},
+                                                {kImage, kPixel, kNoBatch, kManyChannels},
+                                                SIZED_NEAREST(upsample_nearest2d)),
+                                   [](Tensor& out, const Tensor& x) {
+                                     upsample_nearest2d_out(out, x, {7, 3});
+                                   }),
+                           [](const Tensor& x, IntArrayRef size) { upsample_nearest2d(x, size); })),
     Register(upsample_row("upsample_nearest2d", "_factor",
                           {Filter::kFloor, {5, 2}, false, {1.3, 0.49}}, {kImage},
                           SCALED_NEAREST(upsample_nearest2d))),
@@ -175,7 +181,7 @@ const Register registered_upsample[] = {
                           SIZED(upsample_linear1d))),
     Register(upsample_row("upsample_linear1d", "_corners", {Filter::kTriangle, {3}, true},
                           {kSignal}, SIZED(upsample_linear1d))),
-    Register(with_texts(
+    Register(with_size_refusals(
         out_row(upsample_row("upsample_bilinear2d", "", {Filter::kTriangle, {7, 3}},
                              {kImage, kPixel, kNoBatch, kManyChannels}, SIZED(upsample_bilinear2d)),
                 [](Tensor& out, const Tensor& x) {
@@ -196,46 +202,51 @@ const Register registered_upsample[] = {
                           {kImage, kPixel, kManyChannels}, SIZED(upsample_bicubic2d))),
     Register(upsample_row("upsample_bicubic2d", "_corners", {Filter::kCubic, {6, 9}, true},
                           {kImage}, SIZED(upsample_bicubic2d))),
-    Register(upsample_row("_upsample_bilinear2d_aa", "", {Filter::kWideTriangle, {2, 7}},
+    Register(upsample_row("_upsample_bilinear2d_aa", "", {Filter::kAntialiasedTriangle, {2, 7}},
                           {kImage, kPixel}, SIZED(_upsample_bilinear2d_aa))),
     Register(upsample_row("_upsample_bilinear2d_aa", "_corners",
-                          {Filter::kWideTriangle, {2, 3}, true}, {kImage},
+                          {Filter::kAntialiasedTriangle, {2, 3}, true}, {kImage},
                           SIZED(_upsample_bilinear2d_aa))),
-    Register(upsample_row("_upsample_bicubic2d_aa", "", {Filter::kWideCubic, {2, 7}},
+    Register(upsample_row("_upsample_bicubic2d_aa", "", {Filter::kAntialiasedCubic, {2, 7}},
                           {kImage, kManyChannels}, SIZED(_upsample_bicubic2d_aa))),
 };
 
 /// The matrix of a one-dimensional interpolation.
-Tensor matrix(int64_t in, int64_t out, bool aa) {
+Tensor interpolation_matrix(int64_t in, int64_t out, bool antialias) {
   const Tensor unit = eye(in, kDouble).view({1, in, in, 1}).expand({1, in, in, 2});
-  const Tensor made = aa ? _upsample_bicubic2d_aa(unit, {out, 2}, false)
-                         : upsample_bilinear2d(unit, {out, 2}, false);
-  return made.select(3, 0).squeeze(0).t();
+  const Tensor columns = antialias ? _upsample_bicubic2d_aa(unit, {out, 2}, false)
+                                   : upsample_bilinear2d(unit, {out, 2}, false);
+  return columns.select(3, 0).squeeze(0).t();
 }
 
-/// Images that are larger than a band, in every layout: rows times image times columns.
+/// Images larger than the bands that kernels process, in every layout, against products with the
+/// matrices of both dimensions.
 TEST(Upsample, LargeImages) {
   for (const Device device : devices())
-    for (const bool aa : {false, true})
+    for (const bool antialias : {false, true})
       for (const int64_t channels : {3, 20})
         for (const auto& [h, w] : {std::pair<int64_t, int64_t>{190, 301}, {61, 33}}) {
           manual_seed(1);
           const Tensor x = randn({2, channels, 90, 110}, kDouble);
-          const Tensor wanted = matrix(90, h, aa).matmul(x).matmul(matrix(110, w, aa).t());
+          const Tensor wanted = interpolation_matrix(90, h, antialias)
+                                    .matmul(x)
+                                    .matmul(interpolation_matrix(110, w, antialias).t());
           for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast})
             for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
               const Tensor in = x.detach().to(device, dtype).contiguous(format).requires_grad_();
-              const Tensor y = aa ? _upsample_bicubic2d_aa(in, {h, w}, false)
-                                  : upsample_bilinear2d(in, {h, w}, false);
+              const Tensor y = antialias ? _upsample_bicubic2d_aa(in, {h, w}, false)
+                                         : upsample_bilinear2d(in, {h, w}, false);
               const double tolerance = dtype == kBFloat16 ? 0.05 : dtype == kFloat ? 1e-4 : 1e-12;
               const Tensor error = y.to(kCPU, kDouble).sub(wanted).abs().max();
               EXPECT_LT(error.item<double>(), tolerance) << dtype << " on " << device;
               // The gradient of the sum of g * y is the transpose applied to g.
               const Tensor g = y.detach() * 0.5;
               y.backward(g);
-              const Tensor back =
-                  matrix(90, h, aa).t().matmul(g.to(kCPU, kDouble)).matmul(matrix(110, w, aa));
-              EXPECT_LT(in.grad().to(kCPU, kDouble).sub(back).abs().max().item<double>(),
+              const Tensor wanted_grad = interpolation_matrix(90, h, antialias)
+                                             .t()
+                                             .matmul(g.to(kCPU, kDouble))
+                                             .matmul(interpolation_matrix(110, w, antialias));
+              EXPECT_LT(in.grad().to(kCPU, kDouble).sub(wanted_grad).abs().max().item<double>(),
                         tolerance * 8)
                   << dtype << " on " << device;
             }
@@ -257,18 +268,18 @@ TEST(Upsample, Volumes) {
       const Tensor across = upsample_bilinear2d(x.flatten(0, 1), {7, 3}, true);
       const Tensor wanted = upsample_bilinear2d(across.view({6, 1, 5, 21}), {depth, 21}, true)
                                 .view({2, 3, depth, 7, 3});
-      for (const bool last : {false, true})
+      for (const bool channels_last : {false, true})
         for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {
           Tensor in = x.to(device, dtype);
-          if (last) in = in.permute({0, 2, 3, 4, 1}).contiguous().permute({0, 4, 1, 2, 3});
+          if (channels_last) in = in.permute({0, 2, 3, 4, 1}).contiguous().permute({0, 4, 1, 2, 3});
           const Tensor y = upsample_trilinear3d(in, {depth, 7, 3}, true);
-          EXPECT_EQ(y.stride(1) == 1, last);
+          EXPECT_EQ(y.stride(1) == 1, channels_last);
           const Tensor error = y.to(kCPU, kDouble).sub(wanted).abs().max();
           EXPECT_LT(error.item<double>(), dtype == kHalf ? 2e-3 : 1e-6)
               << dtype << " on " << device;
           const Tensor nearest = upsample_nearest3d(in, {depth, 7, 3});
           EXPECT_TRUE(nearest.equal(upsample_nearest3d(x.to(device, dtype), {depth, 7, 3})));
-          EXPECT_EQ(nearest.stride(1) == 1, last);
+          EXPECT_EQ(nearest.stride(1) == 1, channels_last);
         }
     }
 }
@@ -280,15 +291,15 @@ TEST(Upsample, Bytes) {
     const Tensor flat = t.to(kCPU, kLong).contiguous().flatten();
     return std::vector<int64_t>(flat.data_ptr<int64_t>(), flat.data_ptr<int64_t>() + flat.numel());
   };
-  const auto one = [](const Tensor& t) { return t.select(1, 1); };
+  const auto second_channel = [](const Tensor& t) { return t.select(1, 1); };
   for (const Device device : devices()) {
-    if (is_real_gpu(device)) continue;  // rounds once
+    if (is_real_gpu(device)) continue;  // CUDA kernels round once
     for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
       const Tensor in = x.to(device, kByte).contiguous(format);
-      EXPECT_EQ(list(one(upsample_bilinear2d(in, {3, 7}, false))), kBilinear);
-      EXPECT_EQ(list(one(upsample_bicubic2d(in, {3, 7}, true))), kBicubic);
-      EXPECT_EQ(list(one(_upsample_bilinear2d_aa(in, {2, 3}, false))), kBilinearAa);
-      EXPECT_EQ(list(one(_upsample_bicubic2d_aa(in, {2, 7}, false))), kBicubicAa);
+      EXPECT_EQ(list(second_channel(upsample_bilinear2d(in, {3, 7}, false))), kBilinear);
+      EXPECT_EQ(list(second_channel(upsample_bicubic2d(in, {3, 7}, true))), kBicubic);
+      EXPECT_EQ(list(second_channel(_upsample_bilinear2d_aa(in, {2, 3}, false))), kBilinearAa);
+      EXPECT_EQ(list(second_channel(_upsample_bicubic2d_aa(in, {2, 7}, false))), kBicubicAa);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Values and arguments that ops accept, and PyTorch's errors for the others.
+// The values and arguments that ops accept, and PyTorch's errors for those that they refuse.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -160,22 +160,22 @@ TEST(Values, PermutationsOutsideTheDtypesRangeThrow) {
 }
 
 TEST(Values, SubtractionOfBoolsThrows) {
-  const std::string two =
+  const std::string two_bools =
       "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
       "`logical_xor()` operator instead.";
-  const std::string one =
+  const std::string one_bool =
       "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
       "invert a mask, use the `~` or `logical_not()` operator instead.";
   const Tensor b = ones({2}, kBool), x = ones({2}), i = ones({2}, kLong);
-  EXPECT_EQ(error_of([&] { b - b; }), two);
-  EXPECT_EQ(error_of([&] { b - true; }), two);
-  EXPECT_EQ(error_of([&] { true - b; }), two);
-  EXPECT_EQ(error_of([&] { b - i; }), one);
-  EXPECT_EQ(error_of([&] { x - b; }), one);
-  EXPECT_EQ(error_of([&] { b - 1; }), one);
-  EXPECT_EQ(error_of([&] { 1 - b; }), one);
-  EXPECT_EQ(error_of([&] { x - true; }), one);
-  EXPECT_EQ(error_of([&] { i.clone().sub_(b); }), one);
+  EXPECT_EQ(error_of([&] { b - b; }), two_bools);
+  EXPECT_EQ(error_of([&] { b - true; }), two_bools);
+  EXPECT_EQ(error_of([&] { true - b; }), two_bools);
+  EXPECT_EQ(error_of([&] { b - i; }), one_bool);
+  EXPECT_EQ(error_of([&] { x - b; }), one_bool);
+  EXPECT_EQ(error_of([&] { b - 1; }), one_bool);
+  EXPECT_EQ(error_of([&] { 1 - b; }), one_bool);
+  EXPECT_EQ(error_of([&] { x - true; }), one_bool);
+  EXPECT_EQ(error_of([&] { i.clone().sub_(b); }), one_bool);
   EXPECT_THROW(b - 1, NotImplementedError);
   EXPECT_EQ((3 - i)[0].item<int64_t>(), 2);
   EXPECT_EQ((2.5 - i).scalar_type(), kFloat);

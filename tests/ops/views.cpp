@@ -6,7 +6,7 @@
 namespace hearth::testing {
 namespace {
 
-const std::vector<Case> kUsual = {{{{3, 5}}}, {{{2, 3, 4}}}, {{{1, 2, 3, 2}}}, {{{2, 0}}}};
+const std::vector<Case> kTransposeCases = {{{{3, 5}}}, {{{2, 3, 4}}}, {{{1, 2, 3, 2}}}, {{{2, 0}}}};
 
 Row select_row() {
   Row row = view_row(
@@ -15,10 +15,10 @@ Row select_row() {
       [](std::vector<int64_t> sizes) {
         const int64_t last = sizes[1] - 1;
         sizes.erase(sizes.begin() + 1);
-        return Window{sizes, [last](Position p) {
-                        p.insert(p.begin() + 1, last);
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [last](Position p) {
+                                p.insert(p.begin() + 1, last);
+                                return p;
+                              }};
       });
   row.refusals = {{[] {
                      ones({2, 3}).select(1, 3);
@@ -36,10 +36,10 @@ Row slice_row() {
       [](const Tensor& x) { return x.slice(1, 1, {}, 2); },
       [](std::vector<int64_t> sizes) {
         sizes[1] = sizes[1] / 2;
-        return Window{sizes, [](Position p) {
-                        p[1] = 1 + 2 * p[1];
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [](Position p) {
+                                p[1] = 1 + 2 * p[1];
+                                return p;
+                              }};
       });
   row.refusals = {{[] { ones({2}).slice(0, 0, 1, 0); }, "slice step must be positive"},
                   {[] { ones({}).slice(0); }, "slice() cannot be applied to a 0-dim tensor."}};
@@ -53,10 +53,10 @@ Row narrow_row() {
       [](std::vector<int64_t> sizes) {
         const size_t dim = sizes.size() - 2;
         sizes[dim] = 1;
-        return Window{sizes, [dim](Position p) {
-                        p[dim] += 1;
-                        return p;
-                      }};
+        return ViewDefinition{sizes, [dim](Position p) {
+                                p[dim] += 1;
+                                return p;
+                              }};
       });
   row.refusals = {
       {[] { ones({3}).narrow(0, 1, 3); }, "start (1) + length (3) exceeds dimension size (3)."},
@@ -74,9 +74,9 @@ Row permute_row() {
         return x.permute({2, 0, -2});
       },
       [](const std::vector<int64_t>& sizes) {
-        return Window{{sizes[2], sizes[0], sizes[1]}, [](const Position& p) {
-                        return Position{p[1], p[2], p[0]};
-                      }};
+        return ViewDefinition{{sizes[2], sizes[0], sizes[1]}, [](const Position& p) {
+                                return Position{p[1], p[2], p[0]};
+                              }};
       });
   row.refusals = {{[] {
                      ones({2, 3}).permute({0, 0});
@@ -89,7 +89,7 @@ Row permute_row() {
   return row;
 }
 
-Window swapped(std::vector<int64_t> sizes, size_t a, size_t b) {
+ViewDefinition swapped(std::vector<int64_t> sizes, size_t a, size_t b) {
   std::swap(sizes[a], sizes[b]);
   return {sizes, [a, b](Position p) {
             std::swap(p[a], p[b]);
@@ -99,7 +99,8 @@ Window swapped(std::vector<int64_t> sizes, size_t a, size_t b) {
 
 Row transpose_row() {
   Row row = view_row(
-      "transpose", {"transpose"}, kUsual, [](const Tensor& x) { return x.transpose(0, -1); },
+      "transpose", {"transpose"}, kTransposeCases,
+      [](const Tensor& x) { return x.transpose(0, -1); },
       [](const std::vector<int64_t>& sizes) { return swapped(sizes, 0, sizes.size() - 1); });
   row.refusals = {{[] {
                      ones({2, 3}).transpose(0, 2);
@@ -113,7 +114,7 @@ Row t_row() {
       "t", {"t"}, {{{{3, 5}}}, {{{4}}}, {{{}}}}, [](const Tensor& x) { return x.t(); },
       [](const std::vector<int64_t>& sizes) {
         return sizes.size() == 2 ? swapped(sizes, 0, 1)
-                                 : Window{sizes, [](const Position& p) { return p; }};
+                                 : ViewDefinition{sizes, [](const Position& p) { return p; }};
       });
   row.refusals = {{[] {
                      ones({2, 3, 4}).t();
@@ -129,7 +130,9 @@ Row expand_row() {
         return x.expand({2, -1, 4});
       },
       [](const std::vector<int64_t>& sizes) {
-        return Window{{2, sizes[0], 4}, [](const Position& p) { return Position{p[1], 0}; }};
+        return ViewDefinition{{2, sizes[0], 4}, [](const Position& p) {
+                                return Position{p[1], 0};
+                              }};
       });
   row.refusals = {{[] { ones({3}).expand({4}); },
                    "The expanded size of the tensor (4) must match the existing size (3) at "
@@ -251,7 +254,7 @@ Row alias_row() {
       [](const std::vector<int64_t>& sizes) { return sizes; });
 }
 
-/// A row for a view of overlapping pairs: [0, 1], [1, 2], …
+/// A row for a view of the overlapping pairs [1, 2], [2, 3] and [3, 4].
 Row as_strided_row() {
   Row row = view_row(
       "as_strided", {"as_strided"}, {{{{5}}}, {{{2, 4}}}},
@@ -259,8 +262,8 @@ Row as_strided_row() {
         return x.contiguous().as_strided({3, 2}, {1, 1}, 1);
       },
       [](const std::vector<int64_t>& sizes) {
-        return Window{{3, 2},
-                      [sizes](const Position& p) { return position_of(1 + p[0] + p[1], sizes); }};
+        return ViewDefinition{
+            {3, 2}, [sizes](const Position& p) { return position_of(1 + p[0] + p[1], sizes); }};
       });
   row.refusals = {
       {[] { ones({4}).as_strided({5}, {1}); }, "are out of bounds for storage of size 16"},

@@ -1,4 +1,4 @@
-// The GPUs that tests run on.
+// GPUs in tests.
 #pragma once
 
 #include "hearth/context.h"
@@ -20,15 +20,15 @@ inline bool is_real_gpu(Device device) {
 /// Makes convolutions compute in full float32 during its lifetime.
 class NoTF32Guard {
  public:
-  NoTF32Guard() : former_(globalContext().allowTF32CuDNN()) {
+  NoTF32Guard() : was_allowed_(globalContext().allowTF32CuDNN()) {
     globalContext().setAllowTF32CuDNN(false);
   }
-  ~NoTF32Guard() { globalContext().setAllowTF32CuDNN(former_); }
+  ~NoTF32Guard() { globalContext().setAllowTF32CuDNN(was_allowed_); }
   NoTF32Guard(const NoTF32Guard&) = delete;
   NoTF32Guard& operator=(const NoTF32Guard&) = delete;
 
  private:
-  bool former_;
+  bool was_allowed_;
 };
 
 }  // namespace hearth::testing

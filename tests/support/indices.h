@@ -1,4 +1,4 @@
-// Collects the results of samplers and loaders in plain lists.
+// Helpers for tests of samplers and loaders.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace hearth::testing {
 
 using Batches = std::vector<std::vector<size_t>>;
 
-/// A dataset of 0, 1, 2, …
+/// A dataset of the numbers first, first + 1, first + 2, …
 struct Count : data::datasets::Dataset<Count, size_t> {
   explicit Count(size_t size, size_t first = 0) : size_(size), first_(first) {}
   size_t get(size_t index) override {
@@ -26,7 +26,7 @@ struct Count : data::datasets::Dataset<Count, size_t> {
   size_t size_, first_;
 };
 
-/// The batches that a sampler has left in its epoch.
+/// The remaining batches of a sampler's epoch.
 template <class Sampler>
 Batches rest_of(Sampler& sampler, size_t batch_size) {
   Batches batches;
@@ -34,7 +34,7 @@ Batches rest_of(Sampler& sampler, size_t batch_size) {
   return batches;
 }
 
-/// The batches that a loader has left in its epoch, or in the next one.
+/// The remaining batches of a loader's epoch; after its end, those of the next epoch.
 template <class Loader>
 Batches epoch_of(Loader& loader) {
   Batches batches;
@@ -42,13 +42,13 @@ Batches epoch_of(Loader& loader) {
   return batches;
 }
 
-/// Moves a state from one sampler to another.
+/// Loads the state of one sampler into another.
 template <class Sampler>
 void move_state(const Sampler& from, Sampler& to) {
   serialize::OutputArchive saved;
   from.save(saved);
-  serialize::InputArchive read(saved);
-  to.load(read);
+  serialize::InputArchive archive(saved);
+  to.load(archive);
 }
 
 /// Checks that `other` continues from the state of `sampler` after one batch.

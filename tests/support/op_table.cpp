@@ -15,8 +15,8 @@ namespace hearth::testing {
 namespace {
 
 std::vector<Row>& mutable_rows() {
-  static std::vector<Row> all;
-  return all;
+  static std::vector<Row> table;
+  return table;
 }
 
 double draw_value(const Input& input, std::mt19937& random, int64_t index, int64_t count) {
@@ -27,15 +27,15 @@ double draw_value(const Input& input, std::mt19937& random, int64_t index, int64
     case Draw::kAboveOne: return 1.1 + 1.8 * unit(random);
     case Draw::kDistinct: {
       // A fixed permutation of evenly spaced values.
-      const int64_t place = (index * 7919 + 13) % (count > 0 ? count : 1);
-      return double(place) * 0.25 - double(count) * 0.125;
+      const int64_t rank = (index * 7919 + 13) % (count > 0 ? count : 1);
+      return double(rank) * 0.25 - double(count) * 0.125;
     }
     case Draw::kIndex: return double(random() % uint32_t(input.below));
     case Draw::kBool: return double(random() % 2);
     case Draw::kSmall: return double(int(random() % 5) - 2);
     default: {
-      const double size = 0.15 + 1.6 * unit(random);
-      return unit(random) < 0.5 ? -size : size;
+      const double magnitude = 0.15 + 1.6 * unit(random);
+      return unit(random) < 0.5 ? -magnitude : magnitude;
     }
   }
 }
@@ -55,7 +55,7 @@ std::vector<int64_t> allocated_sizes(std::vector<int64_t> sizes, MemoryLayout la
   return sizes;
 }
 
-/// The view of an allocation that has the wanted sizes in this layout.
+/// The view of an allocation with the wanted sizes in this layout.
 Tensor view_in_layout(const Tensor& memory, const std::vector<int64_t>& sizes,
                       MemoryLayout layout) {
   if (sizes.empty()) return memory;
@@ -159,9 +159,9 @@ Tensors make_inputs(const Case& inputs, ScalarType dtype, Device device, MemoryL
 }
 
 std::vector<Device> devices() {
-  std::vector<Device> all{Device(DeviceType::CPU)};
-  if (cuda::is_available()) all.push_back(Device(DeviceType::CUDA, 0));
-  return all;
+  std::vector<Device> result{Device(DeviceType::CPU)};
+  if (cuda::is_available()) result.push_back(Device(DeviceType::CUDA, 0));
+  return result;
 }
 
 std::vector<ScalarType> dtypes_in(DtypeSet set) {
@@ -171,15 +171,16 @@ std::vector<ScalarType> dtypes_in(DtypeSet set) {
   return types;
 }
 
-void expect_close(const Tensor& got, const Array& wanted, double slack, const std::string& what) {
-  ASSERT_TRUE(got.defined()) << what;
+void expect_close(const Tensor& got, const Array& wanted, double slack,
+                  const std::string& description) {
+  ASSERT_TRUE(got.defined()) << description;
   const Array values = to_array(got);
-  ASSERT_EQ(values.sizes, wanted.sizes) << what;
+  ASSERT_EQ(values.sizes, wanted.sizes) << description;
   const double relative = relative_tolerance(got.scalar_type()) * slack;
   for (size_t i = 0; i < values.values.size(); ++i) {
     const double a = values.values[i], b = as_stored(wanted.values[i], got.scalar_type());
     EXPECT_TRUE(is_close(a, b, relative, 0.1 * relative))
-        << what << ", element " << i << ": " << a << " for " << b;
+        << description << ", element " << i << ": " << a << " for " << b;
   }
 }
 
@@ -190,28 +191,27 @@ bool is_close(double got, double wanted, double relative, double absolute) {
 }
 
 std::vector<size_t> differentiable_inputs(const Case& inputs, const Tensors& tensors) {
-  std::vector<size_t> which;
+  std::vector<size_t> indices;
   for (size_t i = 0; i < tensors.size(); ++i)
     if (tensors[i].defined() && tensors[i].is_floating_point() && !inputs[i].constant)
-      which.push_back(i);
-  return which;
+      indices.push_back(i);
+  return indices;
 }
 
-bool promises_gradients(const Row& row) {
+bool has_differentiable_outputs(const Row& row) {
   if (row.orders < 1) return false;
   for (const Result result : row.results)
     if (result != Result::kLong && result != Result::kBool) return true;
   return false;
 }
 
-Tensors special_inputs(size_t inputs, ScalarType dtype, Device device) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
+Tensors special_inputs(size_t num_inputs, ScalarType dtype, Device device) {
   const double specials[] = {0.0, -0.0, kInf, -kInf, std::nan(""), 1,   -1,
                              20,  -20,  100,  -100,  1e4,          -1e4};
   constexpr int64_t kCount = std::size(specials);
-  const int64_t total = inputs == 1 ? kCount : kCount * kCount;
+  const int64_t total = num_inputs == 1 ? kCount : kCount * kCount;
   Tensors result;
-  for (size_t k = 0; k < inputs; ++k) {
+  for (size_t k = 0; k < num_inputs; ++k) {
     const Tensor values = empty({total}, kDouble);
     for (int64_t i = 0; i < total; ++i)
       values.data_ptr<double>()[i] = specials[k == 0 ? i % kCount : i / kCount];
@@ -236,10 +236,10 @@ ScalarType result_dtype(const Row& row, size_t k, ScalarType input) {
   return result_dtype(row.results[std::min(k, row.results.size() - 1)], input);
 }
 
-std::string describe(const Row& row, size_t number, ScalarType dtype, Device device,
+std::string describe(const Row& row, size_t case_index, ScalarType dtype, Device device,
                      MemoryLayout layout) {
-  return detail::str(row.name, " case ", number, " ", name_of(dtype), " on ", device, " layout ",
-                     int(layout));
+  return detail::str(row.name, " case ", case_index, " ", name_of(dtype), " on ", device,
+                     " layout ", int(layout));
 }
 
 Arrays arrays_of(const Tensors& tensors) {

@@ -15,7 +15,7 @@ namespace hearth::testing {
 
 using Tensors = std::vector<Tensor>;
 
-/// An operand of a reference: sizes and row-major values in double.
+/// An input or output of a reference: sizes and row-major values in double.
 struct Array {
   std::vector<int64_t> sizes;
   std::vector<double> values;
@@ -30,7 +30,7 @@ enum class Draw {
   kPositive,  // 0.2 … 2
   kUnit,      // -0.9 … 0.9
   kAboveOne,  // 1.1 … 2.9
-  kDistinct,  // all different, so that a maximum is unique
+  kDistinct,  // no two are equal, so that a maximum is unique
   kSmall,     // whole numbers from -2 to 2: zeros and ties
   kIndex,     // integers below `below`, int64
   kBool,      // truth values, dtype bool
@@ -42,8 +42,8 @@ struct Input {
   Draw draw = Draw::kNormal;
   int64_t below = 0;
   bool absent = false;      // an undefined tensor
-  bool float_only = false;  // keeps float32 where the case is half
-  bool constant = false;    // has no gradient though it is real
+  bool float_only = false;  // float32 when the other inputs are of a half type
+  bool constant = false;    // without a gradient, although floating-point
 };
 using Case = std::vector<Input>;
 
@@ -68,23 +68,23 @@ struct Refusal {
   std::string message;
 };
 
-/// One operator in the table: all that the derived tests need.
+/// One operator in the table, with the data of all derived tests.
 struct Row {
   std::string name;
-  std::vector<std::string> covers;  // the full names of the ops it exercises
+  std::vector<std::string> covers;  // the full names of the ops that `call` exercises
   std::vector<Case> cases;
   std::function<Tensors(const Tensors&)> call;
-  std::function<Arrays(const Arrays&)> reference;
+  std::function<Arrays(const Arrays&)> reference;  // the expected outputs
   DtypeSet dtypes = dtypes::kFloating;
   std::vector<Result> results{Result::kSame};  // per output; the last stands for all that follow
   double slack = 1;                            // a factor of the usual tolerance
-  double gradient_slack = 1;                   // the same, for gradients in float32 and half types
-  int orders = 2;                              // orders of derivatives: 0, 1 or 2
-  bool special_values = false;                 // the reference also holds for ±0, ±inf and NaN
-  bool promotes = false;                       // its inputs may have different dtypes
-  bool keeps_memory_format = false;            // channels_last in, channels_last out
-  bool mixes_devices = false;                  // its inputs may be on different devices
-  bool of_complex = false;                     // inputs are parts of what the op reads
+  double gradient_slack = 1;         // such a factor for gradients in float32 and half types
+  int orders = 2;                    // orders of derivatives: 0, 1 or 2
+  bool special_values = false;       // the reference also holds for ±0, ±inf and NaN
+  bool promotes = false;             // the inputs may have different dtypes
+  bool keeps_memory_format = false;  // channels_last in, channels_last out
+  bool mixes_devices = false;        // the inputs may be on different devices
+  bool of_complex = false;  // the inputs are the real and imaginary parts that the op reads
   std::function<void(Tensor&, const Tensors&)> out;      // the out= form
   std::function<void(Tensor&, const Tensors&)> inplace;  // the in-place form on input 0
   std::vector<Refusal> refusals;
@@ -92,7 +92,7 @@ struct Row {
 std::ostream& operator<<(std::ostream& stream, const Row& row);
 
 const std::vector<Row>& rows();
-/// At namespace scope: `const Register gelu{Row{...}};`
+/// Adds a row to the table, at namespace scope: `const Register gelu{Row{...}};`
 struct Register {
   explicit Register(Row row);
 };
@@ -122,13 +122,13 @@ Refusal refusal_on(Device device, std::function<void(Device)> call, std::string 
 ScalarType result_dtype(const Row& row, size_t k, ScalarType input);
 
 /// "add case 2 Half on cpu layout 1", for messages.
-std::string describe(const Row& row, size_t number, ScalarType dtype, Device device,
+std::string describe(const Row& row, size_t case_index, ScalarType dtype, Device device,
                      MemoryLayout layout);
 Arrays arrays_of(const Tensors& tensors);
 
 /// The elements of a tensor on any device.
 Array to_array(const Tensor& tensor);
-/// Applies f over broadcast arrays.
+/// Applies f to corresponding elements of the arrays, which are broadcast to one shape.
 Array map(const Arrays& in, const std::function<double(const double*)>& f);
 
 /// A tensor for an input of a case, with random elements from `seed`.
@@ -143,22 +143,24 @@ std::vector<ScalarType> dtypes_in(DtypeSet set);
 
 /// Fails the current test unless the tensor has the reference's sizes and, within its dtype's
 /// tolerance times `slack`, its values.
-void expect_close(const Tensor& got, const Array& wanted, double slack, const std::string& what);
+void expect_close(const Tensor& got, const Array& wanted, double slack,
+                  const std::string& description);
 
-/// Whether two numbers are equal within the tolerances. Infinities and NaN must be the same.
+/// Whether two numbers are equal within the tolerances. Infinities are equal only to themselves;
+/// NaN counts as equal to NaN.
 bool is_close(double got, double wanted, double relative, double absolute);
 
 /// The relative rounding error allowed for one operation in this dtype.
 double relative_tolerance(ScalarType dtype);
 
-/// The numbers of a case's inputs that have gradients.
+/// The indices of a case's inputs that have gradients.
 std::vector<size_t> differentiable_inputs(const Case& inputs, const Tensors& tensors);
 
 /// Whether any of the row's outputs is differentiable.
-bool promises_gradients(const Row& row);
+bool has_differentiable_outputs(const Row& row);
 
 /// Inputs of an elementwise row made of 0, infinities, NaN and large numbers of both signs: each
 /// value for one input, all pairs for two.
-Tensors special_inputs(size_t inputs, ScalarType dtype, Device device);
+Tensors special_inputs(size_t num_inputs, ScalarType dtype, Device device);
 
 }  // namespace hearth::testing
