@@ -244,13 +244,9 @@ Tensor imag(const Tensor& self) {
 
 HEARTH_DEFINE_COMPOSED_OUT(angle, (), angle_of(self))
 HEARTH_DEFINE_METHOD(Tensor, conj, (), conj_of(self))
-HEARTH_DEFINE_METHOD(Tensor, conj_physical, (), conj_of(self))
+HEARTH_DEFINE_COMPOSED_OUT(conj_physical, (), conj_of(self))
 HEARTH_DEFINE_INPLACE_AS(conj_physical_, (),
                          self.is_complex() ? pointwise(fn::Conj{}, self).inplace(self) : self)
-Tensor& conj_physical_out(Tensor& out, const Tensor& self) {
-  check_defined("conj_physical", 0, "self", self);
-  return pick(self.is_complex(), pointwise(fn::Conj{}, self), pointwise(fn::Copy{}, self)).out(out);
-}
 HEARTH_DEFINE_METHOD(Tensor, resolve_conj, (), self)
 HEARTH_DEFINE_METHOD(Tensor, resolve_neg, (), self)
 HEARTH_DEFINE_METHOD(Tensor, isreal, (), isreal_of(self))
