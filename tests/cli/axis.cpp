@@ -6,8 +6,8 @@ namespace hearth::app {
 
 namespace {
 
-std::string labels(const std::vector<double>& values, int most_ticks = 6) {
-  const Axis axis(values, most_ticks);
+std::string labels(const std::vector<double>& values, int max_ticks = 6) {
+  const Axis axis(values, max_ticks);
   std::string text;
   for (const Axis::Tick& tick : axis.ticks()) text += (text.empty() ? "" : " ") + tick.label;
   return text;

@@ -52,7 +52,7 @@ class Terminal {
   /// False on systems without /dev/pts.
   bool is_open() const { return program_ >= 0; }
   int program_side() const { return program_; }
-  /// Everything printed until the programs have closed it.
+  /// Everything that programs print until they have closed the terminal.
   std::string output() {
     close(program_);
     std::string text;
@@ -74,7 +74,7 @@ TEST(Progress, TerminalShowsTheBarAndStdoutOnlyTheTable) {
                    folder.path("out")},
                   kOneThread, {}, terminal.program_side());
   const std::string shown = terminal.output();
-  const Ran ran = program.wait();
+  const RunResult ran = program.wait();
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out.find("run  epoch"), 0U) << ran.out;
   EXPECT_EQ(ran.out.find("Files are in"), std::string::npos) << ran.out;

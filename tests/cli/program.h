@@ -18,13 +18,14 @@
 namespace hearth::testing {
 
 /// `status` is the exit code, or minus the signal that ended the program.
-struct Ran {
+struct RunResult {
   int status;
   std::string out, err;
 };
 
 /// A running hearth. `environment` changes the inherited one: NAME=value sets a variable, NAME
-/// removes it. Its input is empty. With `out` or `err`, its output goes there instead of to wait().
+/// removes it. Its input is empty. Output that goes to the file descriptors `out` or `err` is not
+/// in the result of wait().
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments,
@@ -58,8 +59,8 @@ class Program {
   /// The output so far.
   std::string out() const { return content_of(out_); }
   std::string err() const { return content_of(err_); }
-  /// Waits for its end.
-  Ran wait() {
+  /// Waits for the end of the program.
+  RunResult wait() {
     int status = 0;
     waitpid(process_, &status, 0);
     process_ = 0;
@@ -80,19 +81,19 @@ class Program {
     return pointers;
   }
 
-  static bool is_replaced(const char* entry, const std::vector<std::string>& by) {
+  static bool is_replaced(const char* entry, const std::vector<std::string>& replacements) {
     const std::string name(entry, std::strcspn(entry, "="));
-    for (const std::string& other : by)
-      if (other.substr(0, other.find('=')) == name) return true;
+    for (const std::string& replacement : replacements)
+      if (replacement.substr(0, replacement.find('=')) == name) return true;
     return false;
   }
 
   static std::string content_of(const File& file) {
     std::string content;
     char buffer[4096];
-    off_t at = 0;
-    for (ssize_t read; (read = pread(fileno(file.get()), buffer, sizeof buffer, at)) > 0;
-         at += read)
+    off_t offset = 0;
+    for (ssize_t read; (read = pread(fileno(file.get()), buffer, sizeof buffer, offset)) > 0;
+         offset += read)
       content.append(buffer, size_t(read));
     return content;
   }
@@ -101,8 +102,8 @@ class Program {
   pid_t process_ = 0;
 };
 
-inline Ran run(const std::vector<std::string>& arguments,
-               const std::vector<std::string>& environment = {}) {
+inline RunResult run(const std::vector<std::string>& arguments,
+                     const std::vector<std::string>& environment = {}) {
   return Program(arguments, environment).wait();
 }
 

@@ -26,12 +26,12 @@ class TrainChanged : public ::testing::Test {
     content.at(at) = value;
     write_bytes(data_ + "/" + file, content);
   }
-  Ran resume() const { return run({"train", "--resume", out_, "--epochs", "2"}, kOneThread); }
+  RunResult resume() const { return run({"train", "--resume", out_, "--epochs", "2"}, kOneThread); }
 
   const TempFolder folder_;
   const std::string data_ = folder_.path("data"), out_ = folder_.path("out");
   const std::string last_ = out_ + "/run-1/last.ckpt";
-  Ran first_;
+  RunResult first_;
 };
 
 TEST_F(TrainChanged, ChangedDataIsRefused) {
@@ -51,7 +51,7 @@ TEST_F(TrainChanged, ChangedDataIsRefused) {
     change(file, at, old);
   }
   EXPECT_EQ(bytes_of(last_), checkpoint);
-  const Ran resumed = resume();
+  const RunResult resumed = resume();
   EXPECT_EQ(resumed.status, 0) << resumed.err;
 }
 
@@ -110,7 +110,7 @@ TEST_F(TrainChanged, RunsOfOlderVersionsCanBeResumed) {
   ASSERT_EQ(first_.status, 0) << first_.err;
   rewrite_as_older_version(last_);
   change("train-images-idx3-ubyte", 1000, '\0');
-  const Ran resumed = resume();
+  const RunResult resumed = resume();
   EXPECT_EQ(resumed.status, 0) << resumed.err;
 }
 
@@ -123,7 +123,7 @@ TEST_F(TrainChanged, RunsWithTheOldModelNameCanBeResumed) {
   ASSERT_LT(at, older.size()) << older;
   write_bytes(config, older.replace(at, name.size(), "seed-cnn"));
   rewrite_as_older_version(out + "/run-1/last.ckpt");
-  const Ran resumed = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
+  const RunResult resumed = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_NE(bytes_of(config).find(name), std::string::npos);
 }
@@ -136,7 +136,7 @@ TEST_F(TrainChanged, NotesClassesWithoutImages) {
         {"train", "--data", data_, "--out", folder_.path(out), "--model", "mlp", "--epochs", "1"},
         kOneThread);
   };
-  const Ran ran = again("gaps");
+  const RunResult ran = again("gaps");
   EXPECT_EQ(ran.status, 0);
   EXPECT_NE(ran.err.find("The largest label is 255, so there are 256 classes; 253 of them have no "
                          "training image.\n"),

@@ -84,7 +84,7 @@ TEST(TrainResume, FewerEpochsThanTrainedAreRefused) {
                    std::string("--epochs ") + epochs + " is less than the 2 already trained in '" +
                        last + "'");
   EXPECT_EQ(bytes_of(out + "/config.toml"), config);
-  const Ran ran = run(resume(out, "2"));
+  const RunResult ran = run(resume(out, "2"));
   EXPECT_EQ(ran.status, 0);
   EXPECT_NE(ran.err.find("Nothing is left to do."), std::string::npos) << ran.err;
 }
@@ -120,7 +120,7 @@ TEST(TrainResume, PrintsAShellCommand) {
   EXPECT_NE(bytes_of(out + "/curves.png"), "");
   EXPECT_FALSE(std::filesystem::exists(out + "/run-2"));
   program.kill(SIGINT);
-  const Ran ran = program.wait();
+  const RunResult ran = program.wait();
   EXPECT_EQ(ran.status, 130);
   EXPECT_NE(ran.err.find("To resume: " HEARTH_PROGRAM " train --resume '" + folder.str() +
                          "/it'\\''s here'\n"),

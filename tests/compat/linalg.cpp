@@ -12,7 +12,7 @@ torch::Tensor matrix() {
   return torch::tensor({4., 1., 0., 1., 3., -1., 0., 2., 5.}, torch::kDouble).view({3, 3});
 }
 
-/// Whether an error begins with a text.
+/// Whether f throws an error that begins with the text.
 template <class F>
 bool throws(const F& f, const std::string& text) {
   return text_of_error(f).rfind(text, 0) == 0;

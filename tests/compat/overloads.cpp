@@ -100,11 +100,12 @@ TEST(Overloads, RandomAcceptsOneBoundOrTwo) {
 }
 
 TEST(Overloads, RandomLikeKeepsStrides) {
-  const Tensor turned = torch::zeros({3, 4}).t();
-  for (const Tensor& t : {torch::rand_like(turned), torch::randn_like(turned),
-                          torch::randint_like(turned, 7), torch::randint_like(turned, 2, 7)})
-    EXPECT_EQ(t.strides(), turned.strides());
-  EXPECT_TRUE(torch::rand_like(turned, torch::TensorOptions(), torch::MemoryFormat::Contiguous)
+  const Tensor transposed = torch::zeros({3, 4}).t();
+  for (const Tensor& t :
+       {torch::rand_like(transposed), torch::randn_like(transposed),
+        torch::randint_like(transposed, 7), torch::randint_like(transposed, 2, 7)})
+    EXPECT_EQ(t.strides(), transposed.strides());
+  EXPECT_TRUE(torch::rand_like(transposed, torch::TensorOptions(), torch::MemoryFormat::Contiguous)
                   .is_contiguous());
 }
 

@@ -66,12 +66,12 @@ def main():
             theirs.parent.mkdir(exist_ok=True)
             build_with(torch, work / "all.h", PROGRAMS / f"{name}.cpp", theirs)
             printed = output_of(build / "examples/libtorch" / name, work), output_of(theirs, work)
-            found = difference(*printed)
-            good = found is not None and found <= check.TOLERANCE
-            failures += not good
+            largest = difference(*printed)
+            is_equal = largest is not None and largest <= check.TOLERANCE
+            failures += not is_equal
             count = len(NUMBER.findall(printed[1]))
-            print(f"{name:20} {count:4} numbers, largest difference {found}", flush=True)
-            if not good:
+            print(f"{name:20} {count:4} numbers, largest difference {largest}", flush=True)
+            if not is_equal:
                 print(f"Hearth:\n{printed[0]}LibTorch:\n{printed[1]}")
     return 1 if failures else 0
 
