@@ -39,7 +39,7 @@ auto chunks(ChunkDatasetOptions options, size_t bad_chunk = kNoBadChunk) {
 }
 
 template <class Loader>
-std::vector<std::vector<int>> batches_of(Loader& loader) {
+std::vector<std::vector<int>> batches_of_epoch(Loader& loader) {
   std::vector<std::vector<int>> batches;
   for (auto& batch : loader) batches.push_back(batch);
   return batches;
@@ -48,18 +48,18 @@ std::vector<std::vector<int>> batches_of(Loader& loader) {
 TEST(ChunkDataset, BatchesCrossChunks) {
   const std::vector<std::vector<int>> expected = {{0, 1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11}};
   auto loader = make_data_loader(chunks<SequentialSampler>({1, 7, 8}), 7);
-  EXPECT_EQ(batches_of(*loader), expected);
-  EXPECT_EQ(batches_of(*loader), expected);
+  EXPECT_EQ(batches_of_epoch(*loader), expected);
+  EXPECT_EQ(batches_of_epoch(*loader), expected);
 }
 
 TEST(ChunkDataset, ShufflesChunksAndExamples) {
   manual_seed(3);
   auto loader = make_data_loader(chunks<RandomSampler>({1, 4, 100, 4}), 4);
-  const auto first = batches_of(*loader), second = batches_of(*loader);
+  const auto first = batches_of_epoch(*loader), second = examples_of_epoch(*loader);
   EXPECT_NE(first, second);
   manual_seed(3);
   auto again = make_data_loader(chunks<RandomSampler>({1, 4, 100, 4}), 4);
-  EXPECT_EQ(batches_of(*again), first);
+  EXPECT_EQ(batches_of_epoch(*again), first);
 }
 
 TEST(ChunkDataset, ReadsAllChunksWithAnyThreadCount) {

@@ -77,7 +77,7 @@ TEST(DistributedSamplers, RefuseInvalidRanks) {
   EXPECT_THROW(DistributedSequentialSampler(10, 2, 5), ValueError);
 }
 
-/// Every other index from `rank` on.
+/// Every `num_replicas`-th index, from `rank` on.
 struct Interleaved : DistributedSampler<> {
   using DistributedSampler::DistributedSampler;
   void reset(std::optional<size_t>) override { next_ = 0; }
