@@ -28,7 +28,7 @@ struct NetImpl : Module {
 };
 HEARTH_MODULE(Net);
 
-bool same(const Module& a, const Module& b) {
+bool same_state(const Module& a, const Module& b) {
   const State x = a.state_dict(), y = b.state_dict();
   for (const auto& item : x)
     if (!item->equal(y[item.key()])) return false;
@@ -47,11 +47,11 @@ TEST(StateDict, SharesMemoryWithoutHistory) {
 TEST(StateDict, CopiesBetweenModules) {
   Net a, b;
   b->bn->running_mean.fill_(3);
-  EXPECT_FALSE(same(*a, *b));
+  EXPECT_FALSE(same_state(*a, *b));
   const Tensor weight = a->fc1->weight;
   const IncompatibleKeys keys = a->load_state_dict(b->state_dict());
   EXPECT_TRUE(keys.missing_keys.empty() && keys.unexpected_keys.empty());
-  EXPECT_TRUE(same(*a, *b));
+  EXPECT_TRUE(same_state(*a, *b));
   EXPECT_TRUE(a->fc1->weight.is_same(weight) && weight.requires_grad());
   EXPECT_FALSE(a->fc1->weight.is_alias_of(b->fc1->weight));
 }
@@ -153,7 +153,7 @@ TEST(Archive, FailedLoadChangesNothing) {
   EXPECT_FALSE(larger->parameters()[0].equal(saved->parameters()[0]));
   Sequential fitting(Linear(3, 4));  // loading works after a failure
   fitting->load(in);
-  EXPECT_TRUE(same(*saved, *fitting));
+  EXPECT_TRUE(same_state(*saved, *fitting));
 }
 
 TEST(Archive, RoundTripsModules) {
@@ -167,7 +167,7 @@ TEST(Archive, RoundTripsModules) {
   serialize::InputArchive in;
   in.load_from(file);
   loaded->load(in);
-  EXPECT_TRUE(same(*saved, *loaded));
+  EXPECT_TRUE(same_state(*saved, *loaded));
   EXPECT_EQ(loaded->ptr<BatchNorm1dImpl>(1)->num_batches_tracked.item<int64_t>(), 1);
   EXPECT_TRUE(loaded->parameters()[0].requires_grad());
   Sequential larger(Linear(3, 4), BatchNorm1d(4), Functional(relu), Dropout(0.1), Linear(4, 1),
