@@ -55,7 +55,7 @@ TEST(ChunkDataset, BatchesCrossChunks) {
 TEST(ChunkDataset, ShufflesChunksAndExamples) {
   manual_seed(3);
   auto loader = make_data_loader(chunks<RandomSampler>({1, 4, 100, 4}), 4);
-  const auto first = batches_of_epoch(*loader), second = examples_of_epoch(*loader);
+  const auto first = batches_of_epoch(*loader), second = batches_of_epoch(*loader);
   EXPECT_NE(first, second);
   manual_seed(3);
   auto again = make_data_loader(chunks<RandomSampler>({1, 4, 100, 4}), 4);

@@ -62,7 +62,7 @@ def read_safetensors(path):
 
 
 def train_pytorch(seed, optimizer, lr, images, labels):
-    """The first weights, and the losses."""
+    """The initial weights and the losses."""
     torch.manual_seed(seed)
     network = Network()
     weights = {name: value.clone() for name, value in network.state_dict().items()}
@@ -100,12 +100,12 @@ def compare(program, seed, optimizer, lr, images, labels):
     our_weights, our_losses = train_hearth(program, seed, optimizer, lr, len(images))
     if len(losses) != STEPS or len(our_losses) != STEPS:
         sys.exit(f"expected {STEPS} losses, got {len(losses)} and {len(our_losses)}")
-    same = weights.keys() == our_weights.keys() and all(
+    has_equal_weights = weights.keys() == our_weights.keys() and all(
         torch.equal(value, our_weights[name]) for name, value in weights.items())
     worst = max(abs(a - b) for a, b in zip(losses, our_losses))
-    print(f"seed {seed}, {optimizer} {lr}: first weights {'equal' if same else 'DIFFER'}; "
+    print(f"seed {seed}, {optimizer} {lr}: initial weights {'equal' if has_equal_weights else 'DIFFER'}; "
           f"losses {losses[0]:.4f} to {losses[-1]:.4f}, largest difference {worst:.1e}")
-    return same and worst <= TOLERANCE
+    return has_equal_weights and worst <= TOLERANCE
 
 
 def main():
@@ -114,9 +114,9 @@ def main():
     images = read_idx("train-images-idx3-ubyte.gz", 16)[:count * 784]
     images = images.reshape(-1, 1, 28, 28).float() / 255
     labels = read_idx("train-labels-idx1-ubyte.gz", 8)[:count].long()
-    good = [compare(program, seed, optimizer, lr, images, labels)
+    agreements = [compare(program, seed, optimizer, lr, images, labels)
             for seed in map(int, seeds or ["0", "1", "2026"]) for optimizer, lr in CASES]
-    sys.exit(not all(good))
+    sys.exit(not all(agreements))
 
 
 if __name__ == "__main__":

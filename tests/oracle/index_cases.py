@@ -51,11 +51,11 @@ def index_for(sizes, shape, rng):
         mask = (draws < 0.5).reshape(sizes[:dims])
         misfit = dims == 1 and rng.random() < 0.03
         return tensor_index("m", torch.cat([mask, mask]) if misfit else mask), dims
-    own = rng.choice([shape, shape, shape[1:], (1,) * len(shape), ()])
+    own_shape = rng.choice([shape, shape, shape[1:], (1,) * len(shape), ()])
     if rng.random() < 0.03:
-        own = (5,)
-    numbers = [rng.randint(-size, size - 1) for _ in range(product(own))]
-    values = torch.tensor(numbers, dtype=torch.int64).reshape(own)
+        own_shape = (5,)
+    numbers = [rng.randint(-size, size - 1) for _ in range(product(own_shape))]
+    values = torch.tensor(numbers, dtype=torch.int64).reshape(own_shape)
     return tensor_index(kind, values.int() if kind == "u" else values), 1
 
 
