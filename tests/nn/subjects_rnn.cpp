@@ -35,7 +35,7 @@ Make net(Holder (*make)()) {
   });
 }
 
-/// Runs with unsorted and with sorted lengths, as nn_cases_rnn.py does.
+/// Runs with sorted and with unsorted lengths, as nn_cases_rnn.py does.
 template <class Holder>
 Make packed_net(Holder (*make)()) {
   return called(make, [](Holder& module, const Inputs& in) {

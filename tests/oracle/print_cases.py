@@ -55,9 +55,9 @@ def elements(dtype, count, rng):
     return [rng.randint(max(info.min, -bound), min(info.max, bound)) for _ in range(count)]
 
 
-def written(value):
+def text_of(value):
     if isinstance(value, complex):
-        return f"{written(value.real)} {written(value.imag)}"
+        return f"{text_of(value.real)} {text_of(value.imag)}"
     return re.sub(r"\.?0*p", "p", value.hex()) if isinstance(value, float) else str(int(value))
 
 
@@ -71,7 +71,7 @@ def case(dtype, size, rng):
     tensor.requires_grad_(needs_grad)
     name = str(dtype).removeprefix("torch.")
     sizes = "x".join(map(str, size)) or "-"
-    values = " ".join(written(v) for v in base.tolist())
+    values = " ".join(text_of(v) for v in base.tolist())
     return f"case {name} {sizes} {int(needs_grad)} {values}\n{tensor!r}\nend\n"
 
 
