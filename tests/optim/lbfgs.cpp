@@ -26,7 +26,7 @@ Tensor network(const Tensors& p) {
   return (hidden.mm(p[2]) - (x * 2).sin()).pow(2).mean();
 }
 
-Tensor wave(std::vector<int64_t> sizes) {
+Tensor cosines(std::vector<int64_t> sizes) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
   return arange(1, 1 + count, kDouble).cos().reshape(sizes);
@@ -54,7 +54,7 @@ struct Problem {
         optimizer(start(device), searches().at(name.substr(name.find('_') + 1))) {}
 
   Tensors start(Device device) {
-    params = is_network ? Tensors{wave({1, 5}), wave({5}), wave({5, 1})}
+    params = is_network ? Tensors{cosines({1, 5}), cosines({5}), cosines({5, 1})}
                         : Tensors{tensor({-1.2, 1.0, 0.5}, kDouble)};
     for (Tensor& param : params) param = param.to(device).requires_grad_();
     return params;
