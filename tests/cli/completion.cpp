@@ -51,7 +51,7 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-/// The last word's completions in bash.
+/// The completions that bash offers for the last word.
 std::string bash_completions(const std::string& words) {
   const TempFolder folder;
   write_bytes(folder.path("data.bin"), "");

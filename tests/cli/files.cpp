@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A checkpoint as Python users write them.
+/// Writes a checkpoint as Python users do and returns its path.
 std::string write_checkpoint(const TempFolder& folder) {
   GenericDict model, root;
   model.insert("weight", tensor({{1.F, std::nanf("")}, {-2.5F, 4.F}}));

@@ -9,7 +9,8 @@
 namespace hearth::testing {
 namespace {
 
-/// The exit code of the program, run by a shell, which can redirect and close its streams.
+/// Runs the program in a shell, which can redirect and close its streams, and returns the exit
+/// code.
 int run_in_shell(const std::string& line) {
   const int status = std::system(("OMP_NUM_THREADS=1 " HEARTH_PROGRAM " " + line).c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
@@ -56,9 +57,9 @@ TEST(Process, EnvironmentChoosesTheGpu) {
   for (const char* on : {"", "1", "on", "yes", "true"})
     EXPECT_NE(info(on, "1").out.find("Simulated GPU 0"), std::string::npos) << on;
   expect_failure(info("maybe", "1"), 1, "HEARTH_CUDA must be 1 or 0, on or off, not 'maybe'");
-  const RunResult none = info("", "0");
-  EXPECT_EQ(none.status, 0) << none.err;
-  EXPECT_EQ(none.out.find("Simulated"), std::string::npos) << none.out;
+  const RunResult without_gpus = info("", "0");
+  EXPECT_EQ(without_gpus.status, 0) << without_gpus.err;
+  EXPECT_EQ(without_gpus.out.find("Simulated"), std::string::npos) << without_gpus.out;
 }
 
 TEST(Process, ImpossibleThreadCountsAreRefusedOrLimited) {

@@ -23,9 +23,9 @@ struct RunResult {
   std::string out, err;
 };
 
-/// A running hearth. `environment` changes the inherited one: NAME=value sets a variable, NAME
-/// removes it. Its input is empty. Output that goes to the file descriptors `out` or `err` is not
-/// in the result of wait().
+/// A running hearth. `environment` changes the inherited environment: NAME=value sets a variable,
+/// NAME removes it. Its input is empty. Output that goes to the file descriptors `out` or `err` is
+/// not in the result of wait().
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments,

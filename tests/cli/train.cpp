@@ -65,7 +65,7 @@ TEST(Train, WritesItsFiles) {
   EXPECT_TRUE(last.equal(weights[8].second));
   EXPECT_NE(bytes_of(out + "/run-1/best.ckpt"), "");
 
-  // The final picture has all epochs, although drawings are seconds apart.
+  // The final picture has all epochs, although the curves are drawn only every few seconds.
   const std::string shorter = folder.path("shorter");
   ASSERT_EQ(train({"--out", shorter, "--limit", "500", "--epochs", "1"}).status, 0);
   EXPECT_NE(bytes_of(out + "/curves.png"), bytes_of(shorter + "/curves.png"));

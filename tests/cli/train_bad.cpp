@@ -74,7 +74,7 @@ TEST(TrainBad, ForeignFilesAreNotOverwritten) {
   expect_failure(train({"--out", ""}), 2, "--out: the path is empty");
 }
 
-/// During its lifetime, no file can grow beyond this size, as on a full disk.
+/// Limits the size of files during its lifetime, as a full disk does.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {

@@ -10,10 +10,10 @@ namespace hearth::testing {
 namespace {
 
 /// The text with one line replaced.
-std::string replaced(std::string text, const std::string& line, const std::string& by) {
-  const size_t at = text.find(line + "\n");
-  EXPECT_NE(at, std::string::npos) << text;
-  return text.replace(at, line.size(), by);
+std::string replaced(std::string text, const std::string& line, const std::string& replacement) {
+  const size_t start = text.find(line + "\n");
+  EXPECT_NE(start, std::string::npos) << text;
+  return text.replace(start, line.size(), replacement);
 }
 
 std::vector<std::string> resume(const std::string& out, const std::string& epochs) {

@@ -19,7 +19,7 @@ namespace hearth::testing {
 /// Tests run in parallel, so each program gets one thread.
 inline const std::vector<std::string> kOneThread{"OMP_NUM_THREADS=1"};
 
-/// Trains on synthetic images.
+/// Runs `hearth train` on synthetic images with one thread.
 inline RunResult train(const std::vector<std::string>& arguments,
                        std::vector<std::string> environment = {}) {
   std::vector<std::string> line{"train", "--data", "synthetic"};
@@ -28,7 +28,7 @@ inline RunResult train(const std::vector<std::string>& arguments,
   return run(line, environment);
 }
 
-/// Cells by column name.
+/// The cells of a row by column name.
 using Row = std::map<std::string, std::string>;
 
 inline std::vector<std::string> cells_of(const std::string& line) {
@@ -86,7 +86,7 @@ inline void expect_failure(const RunResult& ran, int status, const std::string& 
   EXPECT_NE(ran.err.find(text), std::string::npos) << ran.err;
 }
 
-/// Makes a folder the current one during its lifetime.
+/// Makes a folder the current folder during its lifetime.
 class InFolder {
  public:
   explicit InFolder(const std::string& path) : before_(std::filesystem::current_path()) {

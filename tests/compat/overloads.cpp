@@ -36,7 +36,7 @@ TEST(Overloads, VarTreatsAnIntAsDimension) {
 }
 
 TEST(Overloads, VarTreatsABoolAsUnbiased) {
-  // the sum of squared distances of six numbers from their mean, 13 / 6
+  // The sum of the squared distances of the six numbers from their mean, 13 / 6.
   const double squares = 47 - 13 * 13.0 / 6;
   expect_near(torch::var(matrix(), true), {squares / 5});
   expect_near(matrix().var(false), {squares / 6});

@@ -94,12 +94,12 @@ TEST(Upsampling, Modules) {
 
 TEST(Upsampling, Operators) {
   const Tensor x = image();
-  const Factors two{2, 2};
+  const Factors factors{2, 2};
   EXPECT_EQ(torch::upsample_nearest1d(x[0], 8).sizes(), (Sizes{1, 4, 8}));
   expect_row(torch::upsample_nearest2d(x, {8, 8}), 3, {4, 4, 5, 5, 6, 6, 7, 7});
-  EXPECT_TRUE(torch::upsample_nearest2d(x, std::nullopt, at::ArrayRef<double>(two))
+  EXPECT_TRUE(torch::upsample_nearest2d(x, std::nullopt, at::ArrayRef<double>(factors))
                   .equal(torch::upsample_nearest2d(x, {8, 8}, 2.0, 2.0)));
-  EXPECT_TRUE(torch::upsample_bilinear2d(x, std::nullopt, true, at::ArrayRef<double>(two))
+  EXPECT_TRUE(torch::upsample_bilinear2d(x, std::nullopt, true, at::ArrayRef<double>(factors))
                   .equal(torch::upsample_bilinear2d(x, {8, 8}, true)));
   Tensor out = torch::empty({0});
   at::upsample_bicubic2d_out(out, x, {2, 3}, false);

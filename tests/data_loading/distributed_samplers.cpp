@@ -58,7 +58,7 @@ TEST(DistributedSamplers, RepeatFewerExamplesThanProcesses) {
   }
 }
 
-/// The processes' parts make up all indices.
+/// Together, the processes draw each index once.
 TEST(DistributedSamplers, CoverTheDatasetOnce) {
   std::vector<int> counts(12);
   for (size_t rank = 0; rank < 4; ++rank) {
@@ -100,7 +100,7 @@ TEST(DistributedSamplers, ContinueFromSavedStates) {
   DistributedRandomSampler random(23, 3, 1);
   random.set_epoch(5);
   random.reset();
-  random.set_epoch(6);  // of the next epoch
+  random.set_epoch(6);  // takes effect at the next reset
   testing::expect_continues(random, DistributedRandomSampler(23, 3, 1), 3);
   testing::expect_continues(DistributedSequentialSampler(23, 3, 2),
                             DistributedSequentialSampler(23, 3, 2), 3);

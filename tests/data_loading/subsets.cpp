@@ -17,7 +17,8 @@ namespace {
 using testing::Batches;
 using testing::Count;
 
-/// The parts' indices for a dataset of `size` examples and a generator with seed 42.
+/// The indices of the parts into which random_split splits a dataset of `size` examples with a
+/// generator of seed 42.
 Batches split(size_t size, const datasets::SplitLengths& lengths) {
   Generator generator = make_generator();
   generator.set_current_seed(42);

@@ -38,7 +38,7 @@ TEST_F(Huge, SupportsMoreThanTwoToTheThirtyFirstElements) {
   EXPECT_NEAR(x.to(kFloat).mean().item<double>(), 0.5, 1e-3);
 }
 
-/// Tensors that take all of the device's memory.
+/// Allocates all of the device's memory.
 Tensors fill_device() {
   Tensors tensors;
   for (size_t bytes = size_t{64} << 30; bytes >= (size_t{1} << 20);) {

@@ -63,7 +63,7 @@ TEST_F(Layers, CrossEntropyMatchesTheCpu) {
   for (const ScalarType dtype : kLayerDtypes)
     for (const double smoothing : {0.0, 0.1}) {
       if (dtype == kHalf && smoothing > 0)
-        continue;  // the sum over the vocabulary is beyond its range
+        continue;  // the sum over the vocabulary is too large for half
       expect_same_gradients(
           {logits, target}, dtype,
           [&](const Tensors& t) {
@@ -177,7 +177,7 @@ TEST_F(Convolutions, TransposedAnd1dAnd3dMatchTheCpu) {
   }
 }
 
-/// More and larger tensors than one launch supports.
+/// Parameters that are too many and too large for one launch.
 Tensors many_parameters(Device device) {
   manual_seed(7);
   Tensors parameters;

@@ -107,27 +107,33 @@ TEST(BadPt, RefusesCyclesAndExplosions) {
 }
 
 TEST(BadPt, RefusesTensorsThatDoNotFitTheirStorage) {
-  const std::string two = kTwo + "\x85", one = kOne + "\x85";
-  EXPECT_EQ(pickle_error(pickled_tensor(kTwo, kZero, two, one) + "."), "no error");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kOne, two, one) + ".",
+  const std::string tuple_of_two = kTwo + "\x85", tuple_of_one = kOne + "\x85";
+  EXPECT_EQ(pickle_error(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one) + "."),
+            "no error");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kOne, tuple_of_two, tuple_of_one) + ".",
                  "are out of bounds for storage of size 8");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, kTwo + "\x85") + ".", "out of bounds");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kMinusOne, two, one) + ".", "negative sizes");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kMinusOne + "\x85", one) + ".", "negative sizes");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, kTwo + "\x85") + ".", "out of bounds");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kMinusOne, tuple_of_two, tuple_of_one) + ".",
+                 "negative sizes");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kMinusOne + "\x85", tuple_of_one) + ".",
+                 "negative sizes");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kLarge + kLarge + kLarge + "\x87",
                                 kLarge + kLarge + kLarge + "\x87") +
                      ".",
                  "overflow");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, ")") + ".",
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, ")") + ".",
                  "mismatch in length of strides and shape");
-  EXPECT_REFUSED(pickled_tensor(kOne, kZero, one, one) + ".",
+  EXPECT_REFUSED(pickled_tensor(kOne, kZero, tuple_of_one, tuple_of_one) + ".",
                  "storage 0 has 8 bytes, but 1 elements");
-  EXPECT_REFUSED(pickled_tensor(kMinusOne, kZero, one, one) + ".", "has 8 bytes, but -1 elements");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one, "1") + ".", "it has no record 'data/1'");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one, "0", "QInt8Storage") + ".",
+  EXPECT_REFUSED(pickled_tensor(kMinusOne, kZero, tuple_of_one, tuple_of_one) + ".",
+                 "has 8 bytes, but -1 elements");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one, "1") + ".",
+                 "it has no record 'data/1'");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one, "0", "QInt8Storage") + ".",
                  "refuses to call `torch.QInt8Storage`");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one) +
-                     pickled_tensor(kTwo, kZero, two, one, "0", "IntStorage") + "\x86.",
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one) +
+                     pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one, "0", "IntStorage") +
+                     "\x86.",
                  "storage 0 has two dtypes");
   std::string many = "(";
   for (int i = 0; i < 17; ++i) many += kOne;

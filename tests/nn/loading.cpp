@@ -61,7 +61,7 @@ std::shared_ptr<Loader> wrap(const std::string& name, std::shared_ptr<Module> in
   return outer;
 }
 
-/// A module with "inner", which contains "parts" in a module with the given load(), and "last".
+/// A module with "inner" and "last". "inner" has the given load() and contains "parts".
 std::shared_ptr<Module> net(const Sequential& parts, Loader::Load load,
                             const Sequential& last = layers(1, 1)) {
   auto outer = wrap("inner", wrap("parts", parts.ptr(), std::move(load)));

@@ -113,7 +113,7 @@ TEST(Optimizer, SgdHasNoStateWithoutMomentum) {
   EXPECT_TRUE(optimizer.state().empty());
 }
 
-/// Runs steps of all optimizers, with options that use most of their state, to compare strides,
+/// Runs steps of five optimizers, with options that use most of their state, to compare strides,
 /// dtypes and devices.
 void step_all(const Tensors& params, int steps) {
   std::vector<std::unique_ptr<Optimizer>> optimizers;

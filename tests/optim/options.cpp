@@ -1,4 +1,5 @@
-// Options and state of the optimizers that LibTorch does not have: defaults, checks, Python's keys.
+// Options and state, mostly of optimizers that LibTorch does not have: defaults, checks, Python's
+// keys.
 #include <gtest/gtest.h>
 
 #include "hearth/optim/optim.h"

@@ -243,10 +243,10 @@ TEST(StateDict, KeepsOptionsMissingFromTheState) {
 }
 
 TEST(Archives, KeepOptionsMissingFromTheArchive) {
-  const auto write = [](serialize::OutputArchive& to, const char* name, auto values) {
+  const auto write = [](serialize::OutputArchive& archive, const char* name, auto write_values) {
     serialize::OutputArchive nested;
-    values(nested);
-    to.write(name, nested);
+    write_values(nested);
+    archive.write(name, nested);
   };
   serialize::OutputArchive out;
   write(out, "param_groups", [&](serialize::OutputArchive& groups) {

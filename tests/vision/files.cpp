@@ -23,7 +23,7 @@ Tensor pattern(int64_t channels, int64_t height = 13, int64_t width = 17) {
       .view({channels, height, width});
 }
 
-/// A smooth image, which JPEG keeps well.
+/// A smooth image, which JPEG changes little.
 Tensor smooth(int64_t channels) {
   const Tensor wave = linspace(0, 3, 24).sin().mul(60).add(60);
   return wave.add(wave.unsqueeze(1).mul(0.5)).to(kByte).expand({channels, 24, 24}).contiguous();
