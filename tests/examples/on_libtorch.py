@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """on_libtorch.py <torch folder> <build folder> [program...]: compiles the programs of
-examples/libtorch with a real LibTorch, whose folder has include/ and lib/, and compares their output
-with that of the same programs in the build folder. Numbers may differ by 1e-4 (relative, or absolute
-below 1)."""
+examples/libtorch with a real LibTorch, whose folder has include/ and lib/, and compares their
+output with that of the same programs in the build folder. Numbers may differ by 1e-4 (relative, or
+absolute below 1)."""
 
 import re
 import subprocess

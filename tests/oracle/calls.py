@@ -18,7 +18,7 @@ def batch_norm(training):
 
 
 def step_of(lists, step):
-    """An optimizer step over lists of parameters, gradients and state; returns parameters and state."""
+    """An optimizer step over lists of parameters, gradients and state; returns all but gradients."""
     def call(*inputs):
         count = len(inputs) // lists
         split = [[x.detach().clone() for x in inputs[i * count:(i + 1) * count]]

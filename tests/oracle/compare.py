@@ -123,7 +123,7 @@ def tolerance_of(leaves, outputs, name):
 
 
 def points_at_values(case, index):
-    """Whether each index points at an element equal to the value. PyTorch may choose any of several."""
+    """Whether each index is that of an element equal to the value. PyTorch may choose any."""
     x, values = tensor(case["inputs"][0]), tensor(case["outputs"][0])
     if x.dim() == 0:
         return bool((index == 0).all())
@@ -164,8 +164,8 @@ def disagreement(case):
 
 
 def refused(case, error):
-    """The problem with PyTorch's error, or None if Hearth failed too. An error of a type that PyTorch
-    does not raise for wrong inputs is a mistake of this script."""
+    """The problem with PyTorch's error, or None if Hearth failed too. An error of a type that
+    PyTorch does not raise for wrong inputs is a mistake of this script."""
     message = (str(error).splitlines() or [""])[0]
     if not isinstance(error, (RuntimeError, IndexError, ValueError)):
         return f"this script is wrong: {type(error).__name__}: {message}", None

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Trains the tutorials' network with PyTorch and with `hearth train`, with the same seed and the same
-order of images, and compares the initial weights and the losses of the first 100 steps.
+"""Trains the tutorials' network with PyTorch and with `hearth train`, with the same seed and the
+same order of images, and compares the initial weights and the losses of the first 100 steps.
 
     first_steps.py build/release/hearth [seed ...]
 
-With the learning rates below, rounding errors stay small. With the default (Adam, 0.01) they decide
-within ten steps on which side of zero a ReLU's input falls: after 100 steps, PyTorch with one thread
-differs from PyTorch with two by 2e-2.
+With the learning rates below, rounding errors stay small. With the default (Adam, 0.01), they
+decide the signs of some inputs of ReLU within ten steps: after 100 steps, the losses of PyTorch
+with one thread and with two threads differ by 2e-2.
 
 Needs torch and Debian's package dataset-fashion-mnist.
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/print_cases.txt: tensors and the text that Python's PyTorch prints for them.
+"""Writes tests/fixtures/print_cases.txt: tensors and the texts that PyTorch prints for them.
 
 A case is a line "case <dtype> <sizes> <requires_grad> <values>", PyTorch's text, and a line "end".
-Sizes are written "2x3", or "-" for a 0-d tensor. The values (floats in hexadecimal, complex numbers as
-two) are repeated until the tensor is full.
+Sizes are written "2x3", or "-" for a 0-d tensor. The values (floats in hexadecimal, complex numbers
+as two) are repeated until the tensor is full.
 """
 
 import math
@@ -26,8 +26,8 @@ EMPTY = [(0,), (0, 3), (2, 0, 1)]
 
 
 def numbers(count, rng):
-    """Random real numbers of one kind, such as whole numbers or numbers of very different magnitudes,
-    sometimes with infinities, zeros and NaN among them."""
+    """Random real numbers of one kind, such as whole numbers or numbers of very different
+    magnitudes, sometimes with infinities, zeros and NaN among them."""
     kind = rng.randrange(7)
     draw = [lambda: rng.uniform(-1, 1),
             lambda: rng.gauss(0, 100),
