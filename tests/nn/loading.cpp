@@ -24,7 +24,7 @@ struct Loader : Module {
 void default_load(Module& module, InputArchive& archive) { module.Module::load(archive); }
 
 /// Two layers whose weights are all `value`.
-Sequential layers(double value, int64_t outputs) {
+Sequential two_layers(double value, int64_t outputs) {
   Sequential made(Linear(3, 4), Linear(4, outputs));
   const NoGradGuard no_grad;
   for (const Tensor& parameter : made->parameters()) parameter.fill_(value);
@@ -62,23 +62,24 @@ std::shared_ptr<Loader> wrap(const std::string& name, std::shared_ptr<Module> in
 }
 
 /// A module with "inner" and "last". "inner" has the given load() and contains "parts".
-std::shared_ptr<Module> net(const Sequential& parts, Loader::Load load,
-                            const Sequential& last = layers(1, 1)) {
+std::shared_ptr<Module> nested_net(const Sequential& parts, Loader::Load load,
+                                   const Sequential& last = two_layers(1, 1)) {
   auto outer = wrap("inner", wrap("parts", parts.ptr(), std::move(load)));
   outer->register_module("last", last);
   return outer;
 }
 
-/// An archive for net() with the value 7 everywhere; "parts" or "last" may lack its second layer.
+/// An archive for nested_net() with the value 7 everywhere; "parts" or "last" may lack its second
+/// layer.
 InputArchive sevens(bool whole_parts, bool whole_last) {
-  const Sequential parts = whole_parts ? layers(7, 2) : first_layer(7);
-  const Sequential last = whole_last ? layers(7, 1) : first_layer(7);
-  return archive_of(*net(parts, default_load, last));
+  const Sequential parts = whole_parts ? two_layers(7, 2) : first_layer(7);
+  const Sequential last = whole_last ? two_layers(7, 1) : first_layer(7);
+  return archive_of(*nested_net(parts, default_load, last));
 }
 
 TEST(CustomLoad, CaughtFailureChangesNothing) {
-  Sequential spare = layers(1, 2);  // not registered
-  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
+  Sequential spare = two_layers(1, 2);  // not registered
+  const auto outer = nested_net(two_layers(1, 2), [&](Module& module, InputArchive& archive) {
     InputArchive other = archive_of_first_layer();
     EXPECT_ERROR(spare->load(other), "No such serialized submodule: '1'");
     module.Module::load(archive);
@@ -90,8 +91,8 @@ TEST(CustomLoad, CaughtFailureChangesNothing) {
 }
 
 TEST(CustomLoad, CanContinueAfterAFailure) {
-  const Sequential parts = layers(1, 2), last = layers(1, 1);
-  const auto outer = net(
+  const Sequential parts = two_layers(1, 2), last = two_layers(1, 1);
+  const auto outer = nested_net(
       parts,
       [](Module& module, InputArchive& archive) {
         EXPECT_ERROR(module.Module::load(archive), "No such serialized submodule: 'inner.parts.1'");
@@ -104,9 +105,9 @@ TEST(CustomLoad, CanContinueAfterAFailure) {
 }
 
 TEST(CustomLoad, FailureKeepsEarlierLoads) {
-  Sequential parts = layers(1, 2);
-  const auto outer = net(parts, [&](Module&, InputArchive&) {
-    InputArchive fitting = archive_of(*layers(3, 2)), other = archive_of_first_layer();
+  Sequential parts = two_layers(1, 2);
+  const auto outer = nested_net(parts, [&](Module&, InputArchive&) {
+    InputArchive fitting = archive_of(*two_layers(3, 2)), other = archive_of_first_layer();
     parts->load(fitting);
     EXPECT_ERROR(parts->load(other), "No such serialized submodule: '1'");
     EXPECT_TRUE(all_are(*parts, 3));
@@ -119,9 +120,9 @@ TEST(CustomLoad, FailureKeepsEarlierLoads) {
 }
 
 TEST(CustomLoad, OuterFailureRollsBackUnregisteredModules) {
-  Sequential spare = layers(1, 2);
-  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
-    InputArchive fitting = archive_of(*layers(3, 2));
+  Sequential spare = two_layers(1, 2);
+  const auto outer = nested_net(two_layers(1, 2), [&](Module& module, InputArchive& archive) {
+    InputArchive fitting = archive_of(*two_layers(3, 2));
     spare->load(fitting);
     module.Module::load(archive);
   });
@@ -135,10 +136,10 @@ TEST(CustomLoad, OuterFailureRollsBackUnregisteredModules) {
 }
 
 TEST(CustomLoad, OuterFailureRollsBackSetData) {
-  Sequential parts = layers(1, 2);
+  Sequential parts = two_layers(1, 2);
   const Tensor first = parts->parameters()[0], second = parts->parameters()[2];
   const Tensor former = second.detach();
-  const auto outer = net(parts, [&](Module&, InputArchive&) {
+  const auto outer = nested_net(parts, [&](Module&, InputArchive&) {
     first.set_data(full({4, 3}, 4.0));
     second.set_data(full({5, 4}, 4.0, kDouble));
     InputArchive other = archive_of_first_layer();
@@ -170,7 +171,7 @@ TEST(CustomLoad, FailureRollsBackConversionsAndGradients) {
   }
   (weight * 2).sum().backward();
   const auto outer = wrap("inner", moving);
-  InputArchive archive = archive_of(*wrap("inner", layers(1, 1).ptr()));
+  InputArchive archive = archive_of(*wrap("inner", two_layers(1, 1).ptr()));
   EXPECT_ERROR(outer->load(archive), "not today");
   EXPECT_TRUE(weight.equal(ones({3})));
   EXPECT_TRUE(weight.grad().equal(full({3}, 2.0)));
@@ -181,7 +182,7 @@ TEST(CustomLoad, FailureRollsBackConversionsAndGradients) {
 
 TEST(CustomLoad, SeesLoadedValues) {
   bool has_seen = false;
-  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
+  const auto outer = nested_net(two_layers(1, 2), [&](Module& module, InputArchive& archive) {
     module.Module::load(archive);
     has_seen = all_are(module, 7);
   });

@@ -11,7 +11,7 @@ using namespace hearth::nn;
 
 /// A new module, called through an AnyModule.
 template <class Holder>
-Subject once(Holder holder) {
+Subject called_once(Holder holder) {
   return {holder.ptr(), [module = AnyModule(holder)](const Inputs& in) mutable -> Inputs {
             if (in.size() == 1) return {module.forward(in[0])};
             return {module.forward(in[0], in[1])};
@@ -20,7 +20,7 @@ Subject once(Holder holder) {
 
 /// A new module, called twice in training mode and once in evaluation mode.
 template <class Holder>
-Subject twice(Holder holder) {
+Subject called_twice(Holder holder) {
   return {holder.ptr(), [module = AnyModule(holder)](const Inputs& in) mutable -> Inputs {
             const Tensor first = module.forward(in[0]), second = module.forward(in[0] * 2 + 1);
             module.ptr()->eval();
@@ -28,8 +28,8 @@ Subject twice(Holder holder) {
           }};
 }
 
-#define ONCE(...) [] { return once(__VA_ARGS__); }
-#define TWICE(...) [] { return twice(__VA_ARGS__); }
+#define ONCE(...) [] { return called_once(__VA_ARGS__); }
+#define TWICE(...) [] { return called_twice(__VA_ARGS__); }
 
 Table activations() {
   return {{"relu6", ONCE(ReLU6())},
@@ -97,11 +97,11 @@ InstanceNormOptions tracked(int64_t channels) {
 }
 
 Subject local_response_norm() {
-  return once(LocalResponseNorm(LocalResponseNormOptions(2).alpha(0.3).beta(0.6).k(1.2)));
+  return called_once(LocalResponseNorm(LocalResponseNormOptions(2).alpha(0.3).beta(0.6).k(1.2)));
 }
 
 Subject cross_map_lrn(int64_t size) {
-  return once(CrossMapLRN2d(CrossMapLRN2dOptions(size).alpha(0.4).beta(0.6).k(2)));
+  return called_once(CrossMapLRN2d(CrossMapLRN2dOptions(size).alpha(0.4).beta(0.6).k(2)));
 }
 
 Table norms() {
