@@ -11,8 +11,8 @@ namespace {
 
 /// Runs the program in a shell, which can redirect and close its streams, and returns the exit
 /// code.
-int run_in_shell(const std::string& line) {
-  const int status = std::system(("OMP_NUM_THREADS=1 " HEARTH_PROGRAM " " + line).c_str());
+int run_in_shell(const std::string& arguments) {
+  const int status = std::system(("OMP_NUM_THREADS=1 " HEARTH_PROGRAM " " + arguments).c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 

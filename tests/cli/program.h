@@ -31,19 +31,19 @@ class Program {
   explicit Program(const std::vector<std::string>& arguments,
                    const std::vector<std::string>& environment = {}, std::optional<int> out = {},
                    std::optional<int> err = {}) {
-    std::vector<std::string> line{HEARTH_PROGRAM}, values;
-    line.insert(line.end(), arguments.begin(), arguments.end());
+    std::vector<std::string> command_line{HEARTH_PROGRAM}, variables;
+    command_line.insert(command_line.end(), arguments.begin(), arguments.end());
     for (const std::string& entry : environment)
-      if (entry.find('=') != std::string::npos) values.push_back(entry);
+      if (entry.find('=') != std::string::npos) variables.push_back(entry);
     for (char** entry = environ; *entry; ++entry)
-      if (!is_replaced(*entry, environment)) values.push_back(*entry);
+      if (!is_replaced(*entry, environment)) variables.push_back(*entry);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out.value_or(fileno(out_.get())), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, err.value_or(fileno(err_.get())), STDERR_FILENO);
     const int failed = posix_spawn(&process_, HEARTH_PROGRAM, &files, nullptr,
-                                   pointers_to(line).data(), pointers_to(values).data());
+                                   pointers_to(command_line).data(), pointers_to(variables).data());
     posix_spawn_file_actions_destroy(&files);
     if (failed) std::abort();
   }

@@ -22,10 +22,10 @@ inline const std::vector<std::string> kOneThread{"OMP_NUM_THREADS=1"};
 /// Runs `hearth train` on synthetic images with one thread.
 inline RunResult train(const std::vector<std::string>& arguments,
                        std::vector<std::string> environment = {}) {
-  std::vector<std::string> line{"train", "--data", "synthetic"};
-  line.insert(line.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> command{"train", "--data", "synthetic"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
   environment.insert(environment.end(), kOneThread.begin(), kOneThread.end());
-  return run(line, environment);
+  return run(command, environment);
 }
 
 /// The cells of a row by column name.

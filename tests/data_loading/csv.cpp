@@ -55,7 +55,7 @@ TEST(Csv, MakesBatches) {
   EXPECT_TRUE(batch.target.equal(tensor({2, 0})));
   const auto loader =
       make_data_loader<samplers::SequentialSampler>(csv.map(transforms::Stack<>()), 4);
-  for (const Example<>& each : *loader) EXPECT_TRUE(each.data.equal(csv.data()));
+  for (const Example<>& loaded : *loader) EXPECT_TRUE(loaded.data.equal(csv.data()));
   CSV plain = CSV::from_text("a\n1\n");
   EXPECT_ERROR(plain.get(0), "'the text' was read without a target: CSVOptions().target() names");
 }

@@ -71,9 +71,9 @@ std::shared_ptr<Module> nested_net(const Sequential& parts, Loader::Load load,
 
 /// An archive for nested_net() with the value 7 everywhere; "parts" or "last" may lack its second
 /// layer.
-InputArchive sevens(bool whole_parts, bool whole_last) {
-  const Sequential parts = whole_parts ? two_layers(7, 2) : first_layer(7);
-  const Sequential last = whole_last ? two_layers(7, 1) : first_layer(7);
+InputArchive archive_of_sevens(bool is_parts_complete, bool is_last_complete) {
+  const Sequential parts = is_parts_complete ? two_layers(7, 2) : first_layer(7);
+  const Sequential last = is_last_complete ? two_layers(7, 1) : first_layer(7);
   return archive_of(*nested_net(parts, default_load, last));
 }
 
@@ -84,7 +84,7 @@ TEST(CustomLoad, CaughtFailureChangesNothing) {
     EXPECT_ERROR(spare->load(other), "No such serialized submodule: '1'");
     module.Module::load(archive);
   });
-  InputArchive archive = sevens(true, true);
+  InputArchive archive = archive_of_sevens(true, true);
   outer->load(archive);
   EXPECT_TRUE(all_are(*spare, 1));
   EXPECT_TRUE(all_are(*outer, 7));
@@ -98,7 +98,7 @@ TEST(CustomLoad, CanContinueAfterAFailure) {
         EXPECT_ERROR(module.Module::load(archive), "No such serialized submodule: 'inner.parts.1'");
       },
       last);
-  InputArchive archive = sevens(false, true);
+  InputArchive archive = archive_of_sevens(false, true);
   outer->load(archive);
   EXPECT_TRUE(all_are(*parts, 1));
   EXPECT_TRUE(all_are(*last, 7));
@@ -112,7 +112,7 @@ TEST(CustomLoad, FailureKeepsEarlierLoads) {
     EXPECT_ERROR(parts->load(other), "No such serialized submodule: '1'");
     EXPECT_TRUE(all_are(*parts, 3));
   });
-  InputArchive wrong = sevens(true, false), right = sevens(true, true);
+  InputArchive wrong = archive_of_sevens(true, false), right = archive_of_sevens(true, true);
   EXPECT_ERROR(outer->load(wrong), "No such serialized submodule: 'last.1'");
   EXPECT_TRUE(all_are(*parts, 1));
   outer->load(right);
@@ -126,7 +126,7 @@ TEST(CustomLoad, OuterFailureRollsBackUnregisteredModules) {
     spare->load(fitting);
     module.Module::load(archive);
   });
-  InputArchive wrong = sevens(true, false), right = sevens(true, true);
+  InputArchive wrong = archive_of_sevens(true, false), right = archive_of_sevens(true, true);
   EXPECT_ERROR(outer->load(wrong), "No such serialized submodule: 'last.1'");
   EXPECT_TRUE(all_are(*spare, 1));
   EXPECT_TRUE(all_are(*outer, 1));
@@ -147,7 +147,7 @@ TEST(CustomLoad, OuterFailureRollsBackSetData) {
     EXPECT_TRUE(first.equal(full({4, 3}, 4.0)));
     EXPECT_TRUE(second.equal(full({5, 4}, 4.0, kDouble)));
   });
-  InputArchive wrong = sevens(true, false);
+  InputArchive wrong = archive_of_sevens(true, false);
   EXPECT_ERROR(outer->load(wrong), "No such serialized submodule: 'last.1'");
   EXPECT_TRUE(all_are(*parts, 1));
   EXPECT_EQ(second.data_ptr(), former.data_ptr());
@@ -186,7 +186,7 @@ TEST(CustomLoad, SeesLoadedValues) {
     module.Module::load(archive);
     has_seen = all_are(module, 7);
   });
-  InputArchive archive = sevens(true, true);
+  InputArchive archive = archive_of_sevens(true, true);
   outer->load(archive);
   EXPECT_TRUE(has_seen);
 }
