@@ -77,7 +77,7 @@ TEST(Bench, MeasuresTheCpuAloneWithoutAGpu) {
   EXPECT_NE(ran.out.find("HEARTH_SIM_GPUS=1"), std::string::npos) << ran.out;
 }
 
-TEST(Bench, FailedMeasurementsAreReportedAndTheRestRuns) {
+TEST(Bench, FailedMeasurementsAreReportedAndTheOthersRun) {
   const std::vector<std::string> little_memory{"HEARTH_SIM_GPUS=1",
                                                "HEARTH_SIM_GPU_MEMORY=50331648"};
   std::vector<std::string> arguments{

@@ -43,7 +43,7 @@ std::vector<size_t> rest_of(Sampler& sampler) {
   return indices;
 }
 
-TEST(Data, DistributedSamplersChooseAPart) {
+TEST(Data, DistributedSamplersChooseTheIndicesOfTheirRank) {
   namespace samplers = torch::data::samplers;
   samplers::DistributedRandomSampler random(10, /*num_replicas=*/3, /*rank=*/2);
   EXPECT_EQ(random.index(), 8U);

@@ -13,7 +13,7 @@ using testing::Batches;
 using testing::move_state;
 using testing::rest_of;
 
-TEST(DistributedSequentialSampler, ChoosesAPartAsLibTorch) {
+TEST(DistributedSequentialSampler, ChoosesTheIndicesOfItsRankAsLibTorch) {
   DistributedSequentialSampler sampler(10, 3, 2), fewer(10, 3, 2, false), spread(12, 5, 4);
   EXPECT_EQ(sampler.index(), 8U);
   EXPECT_EQ(rest_of(sampler, 3), (Batches{{8, 9, 0}, {1}}));

@@ -63,7 +63,7 @@ TEST(WeightedRandomSampler, DrawsManyAsPyTorch) {
   EXPECT_EQ(weighted_sum(all_of(distinct)), 52156157U);
 }
 
-TEST(WeightedRandomSampler, RefusesAsPyTorch) {
+TEST(WeightedRandomSampler, RefusesBadArgumentsAsPyTorch) {
   const auto draw = [](const std::vector<double>& weights, int64_t count, bool replacement = true) {
     return WeightedRandomSampler(weights, count, replacement).next(1);
   };
@@ -123,7 +123,7 @@ TEST(BatchSampler, FillsBatchesFromSmallerOnes) {
   EXPECT_EQ(rest_of(sampler, 1), (Batches{{0, 1}, {2, 3}, {4}}));
 }
 
-TEST(BatchSampler, RefusesAsPyTorch) {
+TEST(BatchSampler, RefusesBadArgumentsAsPyTorch) {
   EXPECT_ERROR(BatchSampler(SequentialSampler(3), 0, false),
                "batch_size should be a positive integer value, but got batch_size=0");
   EXPECT_THROW(BatchSampler(SequentialSampler(3), -2, false), ValueError);

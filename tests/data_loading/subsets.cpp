@@ -69,7 +69,7 @@ struct UnsizedIndices : datasets::Dataset<UnsizedIndices, size_t> {
   std::optional<size_t> size() const override { return std::nullopt; }
 };
 
-TEST(RandomSplit, RefusesAsPyTorch) {
+TEST(RandomSplit, RefusesBadArgumentsAsPyTorch) {
   const std::string sum = "Sum of input lengths does not equal the length of the input dataset!";
   EXPECT_ERROR(split(10, {3, 6}), sum);
   EXPECT_ERROR(split(10, {.5, .4}), sum);

@@ -75,7 +75,7 @@ TEST(Pt, KeepsStridesAndSharedMemory) {
   EXPECT_EQ(tensor_at(dict, "row").sum().item<float>(), 20);
 }
 
-TEST(Pt, ReadsOtherKindsOfArchives) {
+TEST(Pt, ReadsDeflatedBigEndianAndUncheckedArchives) {
   for (const char* name : {"deflated.pt", "big_endian.pt", "protocol4.pt", "unchecked.pt"}) {
     const IValue dict = load_pt(testing::pt_file(name));
     EXPECT_TRUE(tensor_at(dict, "a").equal(arange(3, kFloat))) << name;
@@ -118,7 +118,7 @@ TEST(Pt, ExpandedTensorsStaySmall) {
   EXPECT_EQ(load_tensors(path).at(0).second.sizes(), IntArrayRef({1024, 1024}));
 }
 
-TEST(Pt, PicklesValuesOfEveryKind) {
+TEST(Pt, PicklesValuesOfEveryType) {
   const Tensor matrix = arange(6, kFloat).view({2, 3});
   GenericDict dict;
   dict.insert("weight", matrix);

@@ -92,7 +92,7 @@ TEST(BackwardHooks, SeeTheGradientsOfAllArgumentsAndResults) {
   EXPECT_EQ(text({a.grad()}), "[8, 10]");
 }
 
-TEST(BackwardHooks, SeeTuplesOfTensorsAndRunInAnyModule) {
+TEST(BackwardHooks, SeeNestedTuplesAndRunInAnyModule) {
   Lines lines;
   const auto sizes = [&](Module&, const Gradients& inputs, const Gradients& outputs) {
     std::ostringstream line;

@@ -38,7 +38,7 @@ TEST(RecurrentModules, PackedInputsAreChecked) {
                "batch_sizes should always be on CPU");
 }
 
-TEST(PackedSequences, AreTakenApart) {
+TEST(PackedSequences, AreUnpacked) {
   const std::vector<Tensor> sequences{randn({2, 3}), randn({4, 3}), randn({1, 3})};
   const auto expect_sequences = [&](const std::vector<Tensor>& got) {
     ASSERT_EQ(got.size(), 3u);
