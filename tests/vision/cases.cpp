@@ -285,11 +285,12 @@ TEST(VisionCases, RandAugmentRoundsAsTorchvision) {
 }
 
 TEST(VisionCases, ProbabilitiesAreChecked) {
-  const char* const message = "`p` should be a floating point value in the interval [0.0, 1.0].";
-  EXPECT_ERROR(RandomHorizontalFlip(1.5), message);
-  EXPECT_ERROR(RandomApply({}, -0.5), message);
-  EXPECT_ERROR(RandomErasing(2), message);
-  EXPECT_ERROR(RandomSolarize(90, std::nan("")), message);
+  const char* const expected_text =
+      "`p` should be a floating point value in the interval [0.0, 1.0].";
+  EXPECT_ERROR(RandomHorizontalFlip(1.5), expected_text);
+  EXPECT_ERROR(RandomApply({}, -0.5), expected_text);
+  EXPECT_ERROR(RandomErasing(2), expected_text);
+  EXPECT_ERROR(RandomSolarize(90, std::nan("")), expected_text);
 }
 
 TEST(VisionCases, GpusComputeTheSame) {
