@@ -51,23 +51,23 @@ Tensor floats(const std::vector<int64_t>& values, const std::vector<int64_t>& si
   return tensor(values, kFloat).view(sizes);
 }
 
-TensorIndex index_named(const std::string& name) {
-  if (name == "N") return None;
-  if (name == "E") return "...";
-  if (name[0] == 'b') return name == "bT";
-  if (name[0] == 'i') return static_cast<int64_t>(std::stoll(name.substr(1)));
-  const std::vector<std::string> parts = split(name.substr(1), ":");
-  if (name[0] == 's') {
+TensorIndex parse_index(const std::string& text) {
+  if (text == "N") return None;
+  if (text == "E") return "...";
+  if (text[0] == 'b') return text == "bT";
+  if (text[0] == 'i') return static_cast<int64_t>(std::stoll(text.substr(1)));
+  const std::vector<std::string> parts = split(text.substr(1), ":");
+  if (text[0] == 's') {
     std::optional<int64_t> bounds[3];
     for (size_t i = 0; i < 3; ++i)
       if (!parts[i].empty()) bounds[i] = std::stoll(parts[i]);
     return Slice(bounds[0], bounds[1], bounds[2]);
   }
-  const ScalarType type = name[0] == 'm' ? kBool : name[0] == 'u' ? kInt : kLong;
+  const ScalarType type = text[0] == 'm' ? kBool : text[0] == 'u' ? kInt : kLong;
   return tensor(numbers(parts[1], ","), type).view(numbers(parts[0], "x"));
 }
 
-Tensor counting(const std::vector<int64_t>& sizes) {
+Tensor arange_view(const std::vector<int64_t>& sizes) {
   int64_t count = 1;
   for (int64_t size : sizes) count *= size;
   return arange(count, kFloat).view(sizes);
@@ -78,9 +78,9 @@ Tensor counting(const std::vector<int64_t>& sizes) {
 void check_case(const std::string& line) {
   SCOPED_TRACE(line);
   const std::vector<std::string> fields = split(line, " | ");
-  const Tensor source = counting(numbers(fields[0], "x")).requires_grad_();
+  const Tensor source = arange_view(numbers(fields[0], "x")).requires_grad_();
   std::vector<TensorIndex> indices;
-  for (const std::string& name : split(fields[1], " ")) indices.push_back(index_named(name));
+  for (const std::string& text : split(fields[1], " ")) indices.push_back(parse_index(text));
   if (fields[2] == "error") {
     EXPECT_EQ(error_of<IndexError>([&] { source.index(indices); }), fields[3]);
     return;
@@ -88,17 +88,17 @@ void check_case(const std::string& line) {
   const Tensor result = source.index(indices);
   EXPECT_EQ(to_string(result.detach()),
             to_string(floats(numbers(fields[3], ","), numbers(fields[2], "x"))));
-  (result * (counting(result.sizes().vec()) + 1)).sum().backward();
+  (result * (arange_view(result.sizes().vec()) + 1)).sum().backward();
   EXPECT_EQ(to_string(source.grad()),
             to_string(floats(numbers(fields[4], ","), source.sizes().vec())));
   const Tensor target = source.detach().clone();
-  target.index_put_(indices, -(counting(numbers(fields[5], "x")) + 1));
+  target.index_put_(indices, -(arange_view(numbers(fields[5], "x")) + 1));
   EXPECT_EQ(to_string(target), to_string(floats(numbers(fields[6], ","), source.sizes().vec())));
 }
 
 TEST(Indexing, MatchesPyTorch) {
-  const char* other = std::getenv("HEARTH_INDEX_CASES");
-  std::ifstream file(other ? other : hearth::testing::fixture_path("index_cases.txt"));
+  const char* cases_path = std::getenv("HEARTH_INDEX_CASES");
+  std::ifstream file(cases_path ? cases_path : hearth::testing::fixture_path("index_cases.txt"));
   int cases = 0;
   for (std::string line; std::getline(file, line); ++cases) check_case(line);
   EXPECT_GT(cases, 100);
@@ -145,9 +145,9 @@ TEST(Indexing, AssignmentToATemporaryWritesToTheTensor) {
 
 TEST(Indexing, ViewsShareMemory) {
   const Tensor t = arange(12).view({3, 4});
-  const Tensor all = t.index({"..."});
-  EXPECT_FALSE(all.is_same(t));
-  EXPECT_TRUE(all.is_alias_of(t));
+  const Tensor whole = t.index({"..."});
+  EXPECT_FALSE(whole.is_same(t));
+  EXPECT_TRUE(whole.is_alias_of(t));
   EXPECT_TRUE(t.index({Slice(), 1}).is_alias_of(t));
   EXPECT_TRUE(t.index({tensor(1)}).is_alias_of(t));
   EXPECT_FALSE(t.index({tensor({1})}).is_alias_of(t));
@@ -161,11 +161,11 @@ TEST(Indexing, PutAcceptsNumbersAndAccumulates) {
   EXPECT_EQ(to_string(t), "tensor([[1., 4., 4.],\n        [4., 0., 0.]])");
   t.index_put_({t > 3}, 7.5);
   EXPECT_EQ(to_string(t), "tensor([[1.0000, 7.5000, 7.5000],\n        [7.5000, 0.0000, 0.0000]])");
-  const Tensor whole = arange(3);
-  whole.index_put_({whole > 0}, tensor(7.9));  // a 0-d value may have another dtype
-  EXPECT_EQ(to_string(whole), "tensor([0, 7, 7])");
-  whole.index_put_({whole == 7}, whole.index({Slice(0, 1)}));
-  EXPECT_EQ(to_string(whole), "tensor([0, 0, 0])");
+  const Tensor integers = arange(3);
+  integers.index_put_({integers > 0}, tensor(7.9));  // a 0-d value may have another dtype
+  EXPECT_EQ(to_string(integers), "tensor([0, 7, 7])");
+  integers.index_put_({integers == 7}, integers.index({Slice(0, 1)}));
+  EXPECT_EQ(to_string(integers), "tensor([0, 0, 0])");
 }
 
 TEST(Indexing, PutIsDifferentiable) {

@@ -17,7 +17,7 @@ namespace {
 using namespace hearth;
 
 struct Case {
-  std::string description;  // the line after "case"
+  std::string description;  // "case <dtype> <sizes> <requires_grad> <values>"
   std::string expected;
 };
 
@@ -26,11 +26,11 @@ std::vector<Case> read_cases(const std::string& path) {
   std::vector<Case> cases;
   std::string line;
   while (std::getline(file, line)) {
-    Case one;
-    one.description = line;
-    while (std::getline(file, line) && line != "end") one.expected += line + '\n';
-    if (!one.expected.empty()) one.expected.pop_back();
-    cases.push_back(one);
+    Case test_case;
+    test_case.description = line;
+    while (std::getline(file, line) && line != "end") test_case.expected += line + '\n';
+    if (!test_case.expected.empty()) test_case.expected.pop_back();
+    cases.push_back(test_case);
   }
   return cases;
 }
@@ -52,7 +52,7 @@ std::vector<int64_t> sizes_in(const std::string& text) {
 }
 
 template <class T>
-T number_in(std::istream& stream) {
+T read_number(std::istream& stream) {
   std::string text;
   stream >> text;
   if constexpr (is_complex(dtype_of<T>)) {
@@ -68,37 +68,37 @@ T number_in(std::istream& stream) {
 }
 
 template <class T>
-void fill_in_turn(const Tensor& tensor, std::istream& stream) {
+void fill_cyclically(const Tensor& tensor, std::istream& stream) {
   std::vector<T> values;
-  while (stream >> std::ws && !stream.eof()) values.push_back(number_in<T>(stream));
+  while (stream >> std::ws && !stream.eof()) values.push_back(read_number<T>(stream));
   for (int64_t i = 0; i < tensor.numel(); ++i)
     tensor.data_ptr<T>()[i] = values[size_t(i) % values.size()];
 }
 
-Tensor tensor_of(const Case& one) {
-  std::istringstream stream(one.description);
+Tensor tensor_of(const Case& test_case) {
+  std::istringstream stream(test_case.description);
   std::string word, dtype, sizes;
   bool requires_grad = false;
   stream >> word >> dtype >> sizes >> requires_grad;
   Tensor tensor = empty(sizes_in(sizes), type_named(dtype));
   switch (tensor.scalar_type()) {
 #define HEARTH_FILL(type, Name) \
-  case ScalarType::Name: fill_in_turn<type>(tensor, stream); break;
+  case ScalarType::Name: fill_cyclically<type>(tensor, stream); break;
     HEARTH_DTYPES(HEARTH_FILL)
 #undef HEARTH_FILL
-    default: ADD_FAILURE() << one.description;
+    default: ADD_FAILURE() << test_case.description;
   }
   if (requires_grad) tensor.requires_grad_();
   return tensor;
 }
 
 TEST(Print, MatchesPyTorch) {
-  const char* other = std::getenv("HEARTH_PRINT_CASES");
+  const char* cases_path = std::getenv("HEARTH_PRINT_CASES");
   const std::vector<Case> cases =
-      read_cases(other ? other : hearth::testing::fixture_path("print_cases.txt"));
+      read_cases(cases_path ? cases_path : hearth::testing::fixture_path("print_cases.txt"));
   ASSERT_GT(cases.size(), 100u);
-  for (const Case& one : cases)
-    EXPECT_EQ(to_string(tensor_of(one)), one.expected) << one.description;
+  for (const Case& test_case : cases)
+    EXPECT_EQ(to_string(tensor_of(test_case)), test_case.expected) << test_case.description;
 }
 
 TEST(Print, ShowsUndefinedTensors) { EXPECT_EQ(to_string(Tensor()), "[ Tensor (undefined) ]"); }

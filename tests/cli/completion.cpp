@@ -46,12 +46,12 @@ bool has_program(const std::string& name) {
 std::string output_of(const std::string& command) {
   std::FILE* pipe = popen(command.c_str(), "r");
   std::string output;
-  for (int letter; (letter = std::fgetc(pipe)) != EOF;) output += char(letter);
+  for (int character; (character = std::fgetc(pipe)) != EOF;) output += char(character);
   EXPECT_EQ(pclose(pipe), 0) << command << "\n" << output;
   return output;
 }
 
-/// The completions of the last word in bash.
+/// The completions that bash offers for the last word.
 std::string bash_completions(const std::string& words) {
   const TempFolder folder;
   write_bytes(folder.path("data.bin"), "");
@@ -96,7 +96,7 @@ TEST(Completion, BashCompletesPathsOnlyForPathFlags) {
   EXPECT_EQ(bash_completions("sample copy data.bin --h"), "--help");
 }
 
-TEST(Completion, FishCompletesTheSame) {
+TEST(Completion, FishCompletesCommandsFlagsAndValues) {
   if (!has_program("fish")) GTEST_SKIP() << "fish is not installed";
   const TempFolder folder;
   write_bytes(folder.path("script"), app::completion_script(Sample().app, "fish"));
@@ -129,7 +129,7 @@ TEST(Completion, ZshParsesItsScript) {
 }
 
 TEST(Completion, ProgramPrintsAScriptForItsCommands) {
-  const Ran ran = run({"completion", "bash"});
+  const RunResult ran = run({"completion", "bash"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   for (const char* part :
        {"complete -F _hearth hearth\n", "'bench --size')", " completion ", "train"})

@@ -52,7 +52,7 @@ class Terminal {
   /// False on systems without /dev/pts.
   bool is_open() const { return program_ >= 0; }
   int program_side() const { return program_; }
-  /// Everything printed until the programs have closed it.
+  /// Everything that programs print until they have closed the terminal.
   std::string output() {
     close(program_);
     std::string text;
@@ -74,7 +74,7 @@ TEST(Progress, TerminalShowsTheBarAndStdoutOnlyTheTable) {
                    folder.path("out")},
                   kOneThread, {}, terminal.program_side());
   const std::string shown = terminal.output();
-  const Ran ran = program.wait();
+  const RunResult ran = program.wait();
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out.find("run  epoch"), 0U) << ran.out;
   EXPECT_EQ(ran.out.find("Files are in"), std::string::npos) << ran.out;
@@ -104,21 +104,22 @@ TEST(Progress, ClosedPipesDoNotStopTheTraining) {
 
 TEST(Progress, HeadingNamesTheDeviceAndWhyThereIsNoGpu) {
   const TempFolder folder;
-  const auto heading = [&](std::vector<std::string> more, const std::string& gpus) {
-    static int number = 0;
-    more.insert(more.end(), {"--limit", "100", "--epochs", "1", "--model", "mlp", "--out",
-                             folder.path(std::to_string(++number))});
-    return train(more, {gpus}).err;
+  const auto heading = [&](std::vector<std::string> arguments, const std::string& variable) {
+    static int run_number = 0;
+    arguments.insert(arguments.end(), {"--limit", "100", "--epochs", "1", "--model", "mlp", "--out",
+                                       folder.path(std::to_string(++run_number))});
+    return train(arguments, {variable}).err;
   };
   const std::string chosen = heading({"--device", "cpu"}, "HEARTH_SIM_GPUS");
   EXPECT_EQ(chosen.find("cpu is "), 0U) << chosen;
   EXPECT_EQ(chosen.find("no GPU"), std::string::npos) << chosen;
   const std::string simulated = heading({}, "HEARTH_SIM_GPUS=1");
   EXPECT_EQ(simulated.find("cuda is Simulated GPU 0\n"), 0U) << simulated;
-  const std::string usual = heading({}, "HEARTH_SIM_GPUS");
-  if (usual.find("cuda is ") == 0) GTEST_SKIP() << "this machine has a GPU";
-  EXPECT_EQ(usual.find("cpu is "), 0U) << usual;
-  EXPECT_NE(usual.substr(0, usual.find('\n')).find("; no GPU: "), std::string::npos) << usual;
+  const std::string automatic = heading({}, "HEARTH_SIM_GPUS");
+  if (automatic.find("cuda is ") == 0) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(automatic.find("cpu is "), 0U) << automatic;
+  EXPECT_NE(automatic.substr(0, automatic.find('\n')).find("; no GPU: "), std::string::npos)
+      << automatic;
 }
 
 TEST(Signals, IgnoredSignalsStayIgnored) {

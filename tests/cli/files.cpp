@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A checkpoint as Python users write them.
+/// Writes a checkpoint as Python users do and returns its path.
 std::string write_checkpoint(const TempFolder& folder) {
   GenericDict model, root;
   model.insert("weight", tensor({{1.F, std::nanf("")}, {-2.5F, 4.F}}));
@@ -28,7 +28,7 @@ std::string write_checkpoint(const TempFolder& folder) {
 
 TEST(Inspect, PrintsNamesAndStatistics) {
   const TempFolder folder;
-  const Ran ran = run({"inspect", write_checkpoint(folder)});
+  const RunResult ran = run({"inspect", write_checkpoint(folder)});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.out,
             "torch.save, 2 tensors, 24 B\n\n"
@@ -40,7 +40,7 @@ TEST(Inspect, PrintsNamesAndStatistics) {
 
 TEST(Inspect, PrintsJson) {
   const TempFolder folder;
-  const Ran ran = run({"inspect", "--json", write_checkpoint(folder)});
+  const RunResult ran = run({"inspect", "--json", write_checkpoint(folder)});
   const Json json = Json::parse(ran.out);
   EXPECT_EQ(json["format"], "torch.save");
   EXPECT_EQ(json["tensors"][0]["shape"], Json({2, 2}));
@@ -55,7 +55,7 @@ TEST(Inspect, PrintsJson) {
 TEST(Inspect, PrintsJsonOfNamesThatAreNotUtf8) {
   const TempFolder folder;
   io::save_npz(io::NamedTensors{{"a\xff", ones({1})}}, folder.path("x.npz"));
-  const Ran ran = run({"inspect", "--json", folder.path("x.npz")});
+  const RunResult ran = run({"inspect", "--json", folder.path("x.npz")});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(Json::parse(ran.out)["tensors"][0]["name"], "a\xef\xbf\xbd");
 }
@@ -66,12 +66,12 @@ TEST(Inspect, ReportsDamage) {
   std::string bytes = bytes_of(path);
   bytes[bytes.find(std::string("\0\0\x80\x40", 4))] ^= 1;  // 4.0F
   write_bytes(path, bytes);
-  const Ran damaged = run({"inspect", path});
+  const RunResult damaged = run({"inspect", path});
   EXPECT_EQ(damaged.status, 1);
   EXPECT_NE(damaged.out.find("model.weight"), std::string::npos) << damaged.out;
   EXPECT_NE(damaged.err.find("'archive/data/0' is damaged"), std::string::npos) << damaged.err;
   write_bytes(path, bytes.substr(0, 100));
-  const Ran cut = run({"inspect", path});
+  const RunResult cut = run({"inspect", path});
   EXPECT_EQ(cut.status, 1);
   EXPECT_NE(cut.err.find("the file is truncated"), std::string::npos) << cut.err;
 }
@@ -79,7 +79,7 @@ TEST(Inspect, ReportsDamage) {
 TEST(Convert, CopiesTensors) {
   const TempFolder folder;
   const std::string pt = write_checkpoint(folder), out = folder.path("y.safetensors");
-  const Ran ran = run({"convert", pt, out});
+  const RunResult ran = run({"convert", pt, out});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.err, "hearth: note: 'epoch' is no tensor and is left out\n");
   EXPECT_EQ(run({"convert", out, folder.path("z.npz")}).status, 0);
@@ -87,7 +87,7 @@ TEST(Convert, CopiesTensors) {
   ASSERT_EQ(tensors.size(), 2U);
   EXPECT_EQ(tensors[0].first, "model.weight");
   EXPECT_EQ(tensors[0].second[1][0].item<float>(), -2.5F);
-  const Ran wrong = run({"convert", pt, folder.path("y.txt")});
+  const RunResult wrong = run({"convert", pt, folder.path("y.txt")});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_NE(wrong.err.find("its name must end with"), std::string::npos) << wrong.err;
 }

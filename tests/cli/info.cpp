@@ -11,10 +11,10 @@ namespace hearth::testing {
 namespace {
 
 using Json = nlohmann::json;
-const std::string kUnsetSimGpus = "HEARTH_SIM_GPUS";  // a NAME without a value unsets it
+const std::string kUnsetSimGpus = "HEARTH_SIM_GPUS";  // a name without a value unsets the variable
 
 TEST(Info, JsonAgreesWithTheLibrary) {
-  const Ran ran = run({"info", "--json"}, {kUnsetSimGpus, "OMP_NUM_THREADS=1"});
+  const RunResult ran = run({"info", "--json"}, {kUnsetSimGpus, "OMP_NUM_THREADS=1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const Json json = Json::parse(ran.out);
   const About facts = about();
@@ -29,8 +29,8 @@ TEST(Info, JsonAgreesWithTheLibrary) {
 }
 
 TEST(Info, MarksSimulatedGpus) {
-  const std::vector<std::string> two{"HEARTH_SIM_GPUS=2", "HEARTH_SIM_GPU_MEMORY=1073741824"};
-  const Json cuda = Json::parse(run({"info", "--json"}, two).out)["cuda"];
+  const std::vector<std::string> two_gpus{"HEARTH_SIM_GPUS=2", "HEARTH_SIM_GPU_MEMORY=1073741824"};
+  const Json cuda = Json::parse(run({"info", "--json"}, two_gpus).out)["cuda"];
   EXPECT_EQ(cuda["available"], true);
   ASSERT_EQ(cuda["devices"].size(), 2);
   EXPECT_EQ(cuda["devices"][1]["name"], "Simulated GPU 1");
@@ -38,7 +38,7 @@ TEST(Info, MarksSimulatedGpus) {
   EXPECT_EQ(cuda["devices"][1]["capability"], nullptr);
   EXPECT_EQ(cuda["devices"][1]["memory_total"], 1073741824);
   EXPECT_FALSE(cuda.contains("why_not"));
-  const std::string text = run({"info"}, two).out;
+  const std::string text = run({"info"}, two_gpus).out;
   EXPECT_NE(text.find("cuda:1     Simulated GPU 1, 1.0 GiB, 1.0 GiB free\n"), std::string::npos)
       << text;
 }

@@ -39,8 +39,8 @@ struct Picture {
     cairo_surface_destroy(surface);
   }
 
-  /// 0xrrggbb.
-  unsigned at(int x, int y) const {
+  /// The colour as 0xrrggbb.
+  unsigned color_at(int x, int y) const {
     return pixels[size_t(y) * size_t(width) + size_t(x)] & 0xffffff;
   }
 
@@ -48,29 +48,29 @@ struct Picture {
   std::vector<uint32_t> pixels;
 };
 
-/// The pixels of one colour above the row `bottom`, by default above the legend.
-struct Found {
-  Found(const Picture& picture, unsigned color, int bottom = 700) {
+/// The pixels of one colour above the row `end_row`, by default above the legend.
+struct PixelsOfColor {
+  PixelsOfColor(const Picture& picture, unsigned color, int end_row = 700) {
     for (int x = 0; x < picture.width; ++x)
-      for (int y = 0; y < std::min(bottom, picture.height); ++y)
-        if (picture.at(x, y) == color) {
+      for (int y = 0; y < std::min(end_row, picture.height); ++y)
+        if (picture.color_at(x, y) == color) {
           left = std::min(left, x);
           right = std::max(right, x);
           top = std::min(top, y);
-          low = std::max(low, y);
+          bottom = std::max(bottom, y);
           ++count;
           columns.resize(size_t(picture.width));
           columns[size_t(x)].push_back(y);
         }
   }
 
-  double row_in(int column) const {
+  double mean_row_in(int column) const {
     double sum = 0;
     for (const int y : columns[size_t(column)]) sum += y;
     return sum / double(columns[size_t(column)].size());
   }
 
-  int left = 1 << 20, right = -1, top = 1 << 20, low = -1, count = 0;
+  int left = 1 << 20, right = -1, top = 1 << 20, bottom = -1, count = 0;
   std::vector<std::vector<int>> columns;
 };
 
@@ -88,15 +88,15 @@ TEST(Plot, DrawsChartsSideBySide) {
 
 TEST(Plot, LinesAreStraight) {
   const Picture picture(one_chart({{"", {0, 1, 2}, {5, 6, 7}}}));
-  const Found line(picture, kBlue);
+  const PixelsOfColor line(picture, kBlue);
   ASSERT_GT(line.right - line.left, picture.width / 2);
-  EXPECT_GT(line.low - line.top, picture.height / 2);
-  const double first = line.row_in(line.left + 20), last = line.row_in(line.right - 20);
+  EXPECT_GT(line.bottom - line.top, picture.height / 2);
+  const double first = line.mean_row_in(line.left + 20), last = line.mean_row_in(line.right - 20);
   EXPECT_GT(first, last + picture.height / 2.0);
   for (int part = 1; part < 8; ++part) {
     const int column = line.left + 20 + (line.right - line.left - 40) * part / 8;
-    const double share = double(column - line.left - 20) / (line.right - line.left - 40);
-    EXPECT_NEAR(line.row_in(column), first + (last - first) * share, 2);
+    const double fraction = double(column - line.left - 20) / (line.right - line.left - 40);
+    EXPECT_NEAR(line.mean_row_in(column), first + (last - first) * fraction, 2);
   }
 }
 
@@ -105,7 +105,7 @@ TEST(Plot, LinesAreAntialiased) {
   std::vector<unsigned> shades;
   for (int x = 200; x < picture.width - 100; ++x)
     for (int y = 100; y < 600; ++y) {
-      const unsigned color = picture.at(x, y), red = color >> 16, blue = color & 255;
+      const unsigned color = picture.color_at(x, y), red = color >> 16, blue = color & 255;
       if (blue > red) shades.push_back(red);
     }
   std::sort(shades.begin(), shades.end());
@@ -115,9 +115,9 @@ TEST(Plot, LinesAreAntialiased) {
 
 TEST(Plot, NonFiniteValuesLeaveAGap) {
   const double infinity = std::numeric_limits<double>::infinity();
-  for (const double hole : {kNaN, infinity, -infinity}) {
-    const Found line(Picture(one_chart({{"", {0, 1, 2, 3, 4, 5}, {1, 1, hole, hole, 1, 1}}})),
-                     kBlue);
+  for (const double gap : {kNaN, infinity, -infinity}) {
+    const PixelsOfColor line(Picture(one_chart({{"", {0, 1, 2, 3, 4, 5}, {1, 1, gap, gap, 1, 1}}})),
+                             kBlue);
     int empty = 0;
     for (int x = line.left; x <= line.right; ++x) empty += line.columns[size_t(x)].empty();
     EXPECT_NEAR(empty, 0.6 * (line.right - line.left), 30);
@@ -125,31 +125,31 @@ TEST(Plot, NonFiniteValuesLeaveAGap) {
 }
 
 TEST(Plot, SinglePointsAreDots) {
-  const Found alone(Picture(one_chart({{"", {3}, {0.5}}})), kBlue);
+  const PixelsOfColor alone(Picture(one_chart({{"", {3}, {0.5}}})), kBlue);
   EXPECT_GT(alone.count, 50);
-  EXPECT_NEAR(alone.right - alone.left, alone.low - alone.top, 1);
+  EXPECT_NEAR(alone.right - alone.left, alone.bottom - alone.top, 1);
   EXPECT_LT(alone.right - alone.left, 16);
   std::vector<double> x(100), y(100, kNaN);
   for (size_t i = 0; i < x.size(); ++i) x[i] = double(i);
   y[50] = 1;
-  EXPECT_NEAR(Found(Picture(one_chart({{"", x, y}})), kBlue).count, alone.count, 20);
+  EXPECT_NEAR(PixelsOfColor(Picture(one_chart({{"", x, y}})), kBlue).count, alone.count, 20);
 }
 
 TEST(Plot, LegendShowsTheColoursOfTheSeries) {
   const Picture picture(one_chart({{"first", {0, 1}, {0, 1}}, {"second", {0, 1}, {1, 0}}}));
   for (const unsigned color : {kBlue, kOrange}) {
-    const Found in_plot(picture, color), in_all(picture, color, picture.height);
+    const PixelsOfColor in_plot(picture, color), in_picture(picture, color, picture.height);
     EXPECT_GT(in_plot.count, 500);
-    EXPECT_GT(in_all.count, in_plot.count + 100);
-    EXPECT_GT(in_all.low, 740);
+    EXPECT_GT(in_picture.count, in_plot.count + 100);
+    EXPECT_GT(in_picture.bottom, 740);
   }
 }
 
 TEST(Plot, LongLegendsAreCut) {
   const auto series = [](int count) {
-    std::vector<Series> all;
-    for (int i = 0; i < count; ++i) all.push_back({"series " + std::to_string(i), {}, {}});
-    return all;
+    std::vector<Series> result;
+    for (int i = 0; i < count; ++i) result.push_back({"series " + std::to_string(i), {}, {}});
+    return result;
   };
   const Picture some(one_chart(series(40))), many(one_chart(series(1000))),
       most(one_chart(series(10000)));
@@ -167,35 +167,35 @@ TEST(Plot, EighthSeriesIsDashedInTheFirstColour) {
     }
     series.push_back(line);
   }
-  const Found both(Picture(one_chart(series)), kBlue);
-  int with_one = 0, with_both = 0;
-  for (int x = both.left + 20; x < both.right - 20; ++x) {
-    const auto& rows = both.columns[size_t(x)];
+  const PixelsOfColor first_and_eighth(Picture(one_chart(series)), kBlue);
+  int columns_with_one = 0, columns_with_both = 0;
+  for (int x = first_and_eighth.left + 20; x < first_and_eighth.right - 20; ++x) {
+    const auto& rows = first_and_eighth.columns[size_t(x)];
     const bool is_dash = rows.back() - rows.front() > 100;
-    ++(is_dash ? with_both : with_one);
+    ++(is_dash ? columns_with_both : columns_with_one);
   }
-  EXPECT_GT(with_both, 300);
-  EXPECT_GT(with_one, 200);
+  EXPECT_GT(columns_with_both, 300);
+  EXPECT_GT(columns_with_one, 200);
 }
 
 TEST(Plot, EmptyChartsHaveAxes) {
   const Picture picture(one_chart({{"nothing", {}, {}}, {"no number", {1, 2}, {kNaN, kNaN}}}));
-  const Found frame(picture, 0x6e6e6e);
+  const PixelsOfColor frame(picture, 0x6e6e6e);
   EXPECT_GT(frame.right - frame.left, picture.width / 2);
-  EXPECT_GT(frame.low - frame.top, picture.height / 2);
-  EXPECT_EQ(Found(picture, kBlue).count, 0);
+  EXPECT_GT(frame.bottom - frame.top, picture.height / 2);
+  EXPECT_EQ(PixelsOfColor(picture, kBlue).count, 0);
 }
 
 TEST(Plot, DrawsHugeTinyAndEqualValues) {
   for (const double value : {0.0, 1e-300, 1e299, -1e299, 12345.678}) {
     const Picture picture(one_chart({{"", {value, value}, {value, value}}}));
-    EXPECT_GT(Found(picture, kBlue).count, 0) << value;
+    EXPECT_GT(PixelsOfColor(picture, kBlue).count, 0) << value;
   }
 }
 
 TEST(Plot, OmitsValuesOf1e300AndMore) {
   const Picture picture(one_chart({{"", {1e308, 1e308}, {1e308, 1e308}}}));
-  EXPECT_EQ(Found(picture, kBlue).count, 0);
+  EXPECT_EQ(PixelsOfColor(picture, kBlue).count, 0);
 }
 
 TEST(Plot, BadInputKeepsTheOldFile) {

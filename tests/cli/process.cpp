@@ -9,9 +9,10 @@
 namespace hearth::testing {
 namespace {
 
-/// The exit code of the program, run by a shell, which can redirect and close its streams.
-int run_in_shell(const std::string& line) {
-  const int status = std::system(("OMP_NUM_THREADS=1 " HEARTH_PROGRAM " " + line).c_str());
+/// Runs the program in a shell, which can redirect and close its streams, and returns the exit
+/// code.
+int run_in_shell(const std::string& arguments) {
+  const int status = std::system(("OMP_NUM_THREADS=1 " HEARTH_PROGRAM " " + arguments).c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
@@ -47,7 +48,7 @@ TEST(Process, EnvironmentChoosesTheGpu) {
     return run({"info"}, {"HEARTH_CUDA=" + cuda, "HEARTH_SIM_GPUS=" + simulated});
   };
   for (const char* off : {"0", "off", "OFF", "no", "false"}) {
-    const Ran ran = info(off, "1");
+    const RunResult ran = info(off, "1");
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_NE(ran.out.find(std::string("off: HEARTH_CUDA=") + off + " switches CUDA off."),
               std::string::npos)
@@ -56,9 +57,9 @@ TEST(Process, EnvironmentChoosesTheGpu) {
   for (const char* on : {"", "1", "on", "yes", "true"})
     EXPECT_NE(info(on, "1").out.find("Simulated GPU 0"), std::string::npos) << on;
   expect_failure(info("maybe", "1"), 1, "HEARTH_CUDA must be 1 or 0, on or off, not 'maybe'");
-  const Ran none = info("", "0");
-  EXPECT_EQ(none.status, 0) << none.err;
-  EXPECT_EQ(none.out.find("Simulated"), std::string::npos) << none.out;
+  const RunResult without_gpus = info("", "0");
+  EXPECT_EQ(without_gpus.status, 0) << without_gpus.err;
+  EXPECT_EQ(without_gpus.out.find("Simulated"), std::string::npos) << without_gpus.out;
 }
 
 TEST(Process, ImpossibleThreadCountsAreRefusedOrLimited) {
@@ -66,15 +67,15 @@ TEST(Process, ImpossibleThreadCountsAreRefusedOrLimited) {
     return run({"info"}, {std::string("OMP_NUM_THREADS=") + threads});
   };
   for (const char* threads : {"1000", "100000", "99999999999999999999"}) {
-    const Ran ran = info(threads);
+    const RunResult ran = info(threads);
     EXPECT_GE(ran.status, 0) << "ended by signal " << -ran.status;
     // A warning or error names the variable.
     EXPECT_NE((ran.out + ran.err).find("OMP_NUM_THREADS"), std::string::npos) << ran.out << ran.err;
   }
   const TempFolder folder;
-  const Ran ran = run({"train", "--data", "synthetic", "--limit", "100", "--epochs", "1", "--out",
-                       folder.path("out")},
-                      {"OMP_NUM_THREADS=100000"});
+  const RunResult ran = run({"train", "--data", "synthetic", "--limit", "100", "--epochs", "1",
+                             "--out", folder.path("out")},
+                            {"OMP_NUM_THREADS=100000"});
   EXPECT_GE(ran.status, 0) << "ended by signal " << -ran.status;
 }
 

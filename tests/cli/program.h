@@ -18,31 +18,32 @@
 namespace hearth::testing {
 
 /// `status` is the exit code, or minus the signal that ended the program.
-struct Ran {
+struct RunResult {
   int status;
   std::string out, err;
 };
 
-/// A running hearth. `environment` changes the inherited one: NAME=value sets a variable, NAME
-/// removes it. Its input is empty. With `out` or `err`, its output goes there instead of to wait().
+/// A running hearth. `environment` changes the inherited environment: NAME=value sets a variable,
+/// NAME removes it. Its input is empty. Output that goes to the file descriptors `out` or `err` is
+/// not in the result of wait().
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments,
                    const std::vector<std::string>& environment = {}, std::optional<int> out = {},
                    std::optional<int> err = {}) {
-    std::vector<std::string> line{HEARTH_PROGRAM}, values;
-    line.insert(line.end(), arguments.begin(), arguments.end());
+    std::vector<std::string> command_line{HEARTH_PROGRAM}, variables;
+    command_line.insert(command_line.end(), arguments.begin(), arguments.end());
     for (const std::string& entry : environment)
-      if (entry.find('=') != std::string::npos) values.push_back(entry);
+      if (entry.find('=') != std::string::npos) variables.push_back(entry);
     for (char** entry = environ; *entry; ++entry)
-      if (!is_replaced(*entry, environment)) values.push_back(*entry);
+      if (!is_replaced(*entry, environment)) variables.push_back(*entry);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out.value_or(fileno(out_.get())), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, err.value_or(fileno(err_.get())), STDERR_FILENO);
     const int failed = posix_spawn(&process_, HEARTH_PROGRAM, &files, nullptr,
-                                   pointers_to(line).data(), pointers_to(values).data());
+                                   pointers_to(command_line).data(), pointers_to(variables).data());
     posix_spawn_file_actions_destroy(&files);
     if (failed) std::abort();
   }
@@ -58,8 +59,8 @@ class Program {
   /// The output so far.
   std::string out() const { return content_of(out_); }
   std::string err() const { return content_of(err_); }
-  /// Waits for its end.
-  Ran wait() {
+  /// Waits for the end of the program.
+  RunResult wait() {
     int status = 0;
     waitpid(process_, &status, 0);
     process_ = 0;
@@ -80,19 +81,19 @@ class Program {
     return pointers;
   }
 
-  static bool is_replaced(const char* entry, const std::vector<std::string>& by) {
+  static bool is_replaced(const char* entry, const std::vector<std::string>& replacements) {
     const std::string name(entry, std::strcspn(entry, "="));
-    for (const std::string& other : by)
-      if (other.substr(0, other.find('=')) == name) return true;
+    for (const std::string& replacement : replacements)
+      if (replacement.substr(0, replacement.find('=')) == name) return true;
     return false;
   }
 
   static std::string content_of(const File& file) {
     std::string content;
     char buffer[4096];
-    off_t at = 0;
-    for (ssize_t read; (read = pread(fileno(file.get()), buffer, sizeof buffer, at)) > 0;
-         at += read)
+    off_t offset = 0;
+    for (ssize_t read; (read = pread(fileno(file.get()), buffer, sizeof buffer, offset)) > 0;
+         offset += read)
       content.append(buffer, size_t(read));
     return content;
   }
@@ -101,8 +102,8 @@ class Program {
   pid_t process_ = 0;
 };
 
-inline Ran run(const std::vector<std::string>& arguments,
-               const std::vector<std::string>& environment = {}) {
+inline RunResult run(const std::vector<std::string>& arguments,
+                     const std::vector<std::string>& environment = {}) {
   return Program(arguments, environment).wait();
 }
 

@@ -15,7 +15,7 @@ namespace {
 TEST(Train, GridAgreesAcrossDevicesAndWorkers) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const Ran ran =
+  const RunResult ran =
       train({"--out", out, "--limit", "1000", "--epochs", "2", "--lr", ".01", "--batch-size",
              "100,1000", "--num-workers", "0,2", "--device", "cpu,cuda"},
             {"HEARTH_SIM_GPUS=1"});
@@ -37,7 +37,7 @@ TEST(Train, GridAgreesAcrossDevicesAndWorkers) {
   }
   EXPECT_LT(number(rows[1], "loss"), number(rows[0], "loss"));
   EXPECT_NE(rows[0].at("loss"), rows[8].at("loss"));
-  // On the terminal, each run's last epoch.
+  // The printed table has the last epoch of each run.
   EXPECT_EQ(ran.out.find("run  epoch"), 0U) << ran.out;
   std::istringstream lines(ran.out);
   std::string line;
@@ -65,7 +65,7 @@ TEST(Train, WritesItsFiles) {
   EXPECT_TRUE(last.equal(weights[8].second));
   EXPECT_NE(bytes_of(out + "/run-1/best.ckpt"), "");
 
-  // The final picture has all epochs, although drawings are seconds apart.
+  // The final picture has all epochs, although the curves are drawn only every few seconds.
   const std::string shorter = folder.path("shorter");
   ASSERT_EQ(train({"--out", shorter, "--limit", "500", "--epochs", "1"}).status, 0);
   EXPECT_NE(bytes_of(out + "/curves.png"), bytes_of(shorter + "/curves.png"));
@@ -82,8 +82,8 @@ TEST(Train, CurvesAreDrawnWithoutFonts) {
   const TempFolder folder;
   const std::string out = folder.path("out"), fonts = folder.path("fonts.conf");
   write_bytes(fonts, "<fontconfig></fontconfig>");
-  const Ran ran = train({"--out", out, "--limit", "200", "--epochs", "1", "--model", "mlp"},
-                        {"FONTCONFIG_FILE=" + fonts});
+  const RunResult ran = train({"--out", out, "--limit", "200", "--epochs", "1", "--model", "mlp"},
+                              {"FONTCONFIG_FILE=" + fonts});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(bytes_of(out + "/curves.png").substr(1, 3), "PNG");
 }
@@ -155,8 +155,8 @@ TEST(Train, ResumesBitForBitAfterAKillAndAfterASignal) {
     program.kill(SIGKILL);
     EXPECT_EQ(program.wait().status, -SIGKILL);
   }
-  ASSERT_LT(rows_of(killed).size(), 4U) << "it was killed too late";
-  Ran resumed = run({"train", "--resume", killed}, kOneThread);
+  ASSERT_LT(rows_of(killed).size(), 4U) << "the program was killed too late";
+  RunResult resumed = run({"train", "--resume", killed}, kOneThread);
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   expect_same(killed, whole);
 
@@ -165,11 +165,11 @@ TEST(Train, ResumesBitForBitAfterAKillAndAfterASignal) {
     Program program(long_run(stopped), kOneThread);
     wait_for_epochs(stopped, 1);
     program.kill(signal);
-    const Ran ran = program.wait();
+    const RunResult ran = program.wait();
     EXPECT_EQ(ran.status, 130);
     EXPECT_NE(ran.err.find("To resume: " HEARTH_PROGRAM " train --resume " + stopped),
               std::string::npos);
-    ASSERT_LT(rows_of(stopped).size(), 4U) << "it was stopped too late";
+    ASSERT_LT(rows_of(stopped).size(), 4U) << "the program was stopped too late";
     resumed = run({"train", "--resume", stopped}, kOneThread);
     EXPECT_EQ(resumed.status, 0) << resumed.err;
     expect_same(stopped, whole);
@@ -179,11 +179,12 @@ TEST(Train, ResumesBitForBitAfterAKillAndAfterASignal) {
 TEST(Train, NamesFoldersUnderRunsAndResumesTheLatest) {
   const TempFolder folder;
   const InFolder here(folder.str());
-  const Ran first = train({"--limit", "200", "--epochs", "1"});
-  const Ran second = train({"--limit", "200", "--epochs", "1", "--model", "mlp"});
-  const Ran third = train({"--limit", "200", "--epochs", "1", "--model", "mlp"});
-  const Ran last = run({"train", "--epochs", "2", "--resume"}, kOneThread);
-  for (const Ran* ran : {&first, &second, &third, &last}) ASSERT_EQ(ran->status, 0) << ran->err;
+  const RunResult first = train({"--limit", "200", "--epochs", "1"});
+  const RunResult second = train({"--limit", "200", "--epochs", "1", "--model", "mlp"});
+  const RunResult third = train({"--limit", "200", "--epochs", "1", "--model", "mlp"});
+  const RunResult last = run({"train", "--epochs", "2", "--resume"}, kOneThread);
+  for (const RunResult* ran : {&first, &second, &third, &last})
+    ASSERT_EQ(ran->status, 0) << ran->err;
   EXPECT_EQ(rows_of(folder.path("runs/tutorial-cnn-synthetic")).size(), 1U);
   EXPECT_EQ(rows_of(folder.path("runs/mlp-synthetic")).size(), 1U);
   EXPECT_EQ(rows_of(folder.path("runs/mlp-synthetic-2")).size(), 2U);

@@ -1,4 +1,4 @@
-// hearth train with bad input: its errors, and that no file is lost.
+// hearth train with bad input: error messages, and files that must not be lost.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -74,7 +74,7 @@ TEST(TrainBad, ForeignFilesAreNotOverwritten) {
   expect_failure(train({"--out", ""}), 2, "--out: the path is empty");
 }
 
-/// During its lifetime, no file can grow beyond this size, as on a full disk.
+/// Limits the size of files during its lifetime, as a full disk does.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -101,7 +101,7 @@ TEST(TrainBad, FullDiskKeepsTheOldFiles) {
   const auto count = files();
   {
     const FileSizeLimit limit(200 << 10);
-    const Ran ran = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
+    const RunResult ran = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
     expect_failure(ran, 1, "File too large");
     // This process has saved nothing.
     EXPECT_EQ(ran.err.find("To resume"), std::string::npos) << ran.err;
@@ -125,7 +125,7 @@ TEST(TrainBad, RunCanBeResumedAfterTheDiskIsFull) {
   ASSERT_EQ(train(arguments({"--out", first, "--epochs", "1"})).status, 0);
   // Enough for the checkpoint of the first epoch, not for that of the second.
   const FileSizeLimit limit(std::filesystem::file_size(first + "/run-1/last.ckpt") + 800);
-  const Ran ran = train(arguments({"--out", out, "--epochs", "2"}));
+  const RunResult ran = train(arguments({"--out", out, "--epochs", "2"}));
   expect_failure(ran, 1, "File too large");
   EXPECT_NE(ran.err.find(
                 "\nTo resume from the last checkpoint: " HEARTH_PROGRAM " train --resume " + out),
@@ -137,8 +137,8 @@ TEST(TrainBad, RunCanBeResumedAfterTheDiskIsFull) {
 
 TEST(TrainBad, NonFiniteLossStopsAndNamesTheParameter) {
   const TempFolder folder;
-  const Ran ran = train({"--out", folder.path("out"), "--optimizer", "sgd", "--lr", "1e20",
-                         "--limit", "300", "--model", "mlp"});
+  const RunResult ran = train({"--out", folder.path("out"), "--optimizer", "sgd", "--lr", "1e20",
+                               "--limit", "300", "--model", "mlp"});
   expect_failure(ran, 1, "the loss became ");
   EXPECT_NE(ran.err.find(" at step 2 (epoch 1/5, batch 2): 'fc1.weight' is the first parameter "),
             std::string::npos)
@@ -164,7 +164,7 @@ TEST(TrainBad, CorruptCheckpointsAreRefused) {
 TEST(TrainBad, WrongImageSizeNamesTheModule) {
   const TempFolder folder;
   write_images(folder.str(), 32, 32);
-  const Ran ran = run({"train", "--data", folder.str(), "--out", folder.path("cnn")});
+  const RunResult ran = run({"train", "--data", folder.str(), "--out", folder.path("cnn")});
   expect_failure(ran, 1, "mat1 and mat2 shapes cannot be multiplied (5x300 and 192x120)");
   EXPECT_NE(ran.err.find("fc1"), std::string::npos) << ran.err;
   // The MLP takes images of any size.

@@ -21,17 +21,17 @@ class TrainChanged : public ::testing::Test {
                  kOneThread);
   }
   /// Sets one byte of a data file.
-  void change(const std::string& file, size_t at, char value) const {
+  void change(const std::string& file, size_t offset, char value) const {
     std::string content = bytes_of(data_ + "/" + file);
-    content.at(at) = value;
+    content.at(offset) = value;
     write_bytes(data_ + "/" + file, content);
   }
-  Ran resume() const { return run({"train", "--resume", out_, "--epochs", "2"}, kOneThread); }
+  RunResult resume() const { return run({"train", "--resume", out_, "--epochs", "2"}, kOneThread); }
 
   const TempFolder folder_;
   const std::string data_ = folder_.path("data"), out_ = folder_.path("out");
   const std::string last_ = out_ + "/run-1/last.ckpt";
-  Ran first_;
+  RunResult first_;
 };
 
 TEST_F(TrainChanged, ChangedDataIsRefused) {
@@ -39,19 +39,19 @@ TEST_F(TrainChanged, ChangedDataIsRefused) {
   const std::string checkpoint = bytes_of(last_);
   const struct {
     const char *file, *name;
-    size_t at;
+    size_t offset;
     char old, other;
   } changes[] = {{"train-images-idx3-ubyte", "training_images", 16 + 784, '\1', '\0'},
                  {"train-labels-idx1-ubyte", "training_labels", 12, '\1', '\0'},
                  {"t10k-images-idx3-ubyte", "test_images", 16 + 5 * 784 - 1, '\1', '\3'},
                  {"t10k-labels-idx1-ubyte", "test_labels", 8, '\0', '\1'}};
-  for (const auto& [file, name, at, old, other] : changes) {
-    change(file, at, other);
+  for (const auto& [file, name, offset, old, other] : changes) {
+    change(file, offset, other);
     expect_failure(resume(), 1, std::string("hearth: ") + name + "_checksum is ");
-    change(file, at, old);
+    change(file, offset, old);
   }
   EXPECT_EQ(bytes_of(last_), checkpoint);
-  const Ran resumed = resume();
+  const RunResult resumed = resume();
   EXPECT_EQ(resumed.status, 0) << resumed.err;
 }
 
@@ -71,9 +71,9 @@ TEST_F(TrainChanged, DamagedCheckpointsAreRefused) {
   const double loss = file.get_tensor("progress.loss").item<double>();
   char bytes[sizeof loss];
   std::memcpy(bytes, &loss, sizeof loss);
-  const size_t at = whole.find(std::string(bytes, sizeof loss));
-  ASSERT_LT(at, whole.size());
-  damaged[at + 6] = static_cast<char>(damaged[at + 6] ^ 1);
+  const size_t offset = whole.find(std::string(bytes, sizeof loss));
+  ASSERT_LT(offset, whole.size());
+  damaged[offset + 6] = static_cast<char>(damaged[offset + 6] ^ 1);
   write_bytes(last_, damaged);
   expect_failure(run({"train", "--resume", out_}, kOneThread), 1, "the file is damaged");
   write_bytes(last_, whole);
@@ -110,7 +110,7 @@ TEST_F(TrainChanged, RunsOfOlderVersionsCanBeResumed) {
   ASSERT_EQ(first_.status, 0) << first_.err;
   rewrite_as_older_version(last_);
   change("train-images-idx3-ubyte", 1000, '\0');
-  const Ran resumed = resume();
+  const RunResult resumed = resume();
   EXPECT_EQ(resumed.status, 0) << resumed.err;
 }
 
@@ -119,11 +119,11 @@ TEST_F(TrainChanged, RunsWithTheOldModelNameCanBeResumed) {
   const std::string name = "tutorial-cnn";
   ASSERT_EQ(run({"train", "--data", data_, "--out", out, "--epochs", "1"}, kOneThread).status, 0);
   std::string older = bytes_of(config);
-  const size_t at = older.find(name);
-  ASSERT_LT(at, older.size()) << older;
-  write_bytes(config, older.replace(at, name.size(), "seed-cnn"));
+  const size_t offset = older.find(name);
+  ASSERT_LT(offset, older.size()) << older;
+  write_bytes(config, older.replace(offset, name.size(), "seed-cnn"));
   rewrite_as_older_version(out + "/run-1/last.ckpt");
-  const Ran resumed = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
+  const RunResult resumed = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_NE(bytes_of(config).find(name), std::string::npos);
 }
@@ -136,7 +136,7 @@ TEST_F(TrainChanged, NotesClassesWithoutImages) {
         {"train", "--data", data_, "--out", folder_.path(out), "--model", "mlp", "--epochs", "1"},
         kOneThread);
   };
-  const Ran ran = again("gaps");
+  const RunResult ran = again("gaps");
   EXPECT_EQ(ran.status, 0);
   EXPECT_NE(ran.err.find("The largest label is 255, so there are 256 classes; 253 of them have no "
                          "training image.\n"),

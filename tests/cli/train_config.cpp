@@ -12,8 +12,8 @@
 namespace hearth::testing {
 namespace {
 
-/// The error starts with the text.
-void expect_refused(const Ran& ran, int status, const std::string& text) {
+/// Expects an error that starts with the text.
+void expect_refused(const RunResult& ran, int status, const std::string& text) {
   expect_failure(ran, status, "hearth: " + text);
 }
 
@@ -69,8 +69,8 @@ TEST(TrainConfig, NumbersHaveLimits) {
 TEST(TrainConfig, LastRepeatedFlagCountsAndListsGrow) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const Ran ran = train({"--epochs", "7", "--limit", "100", "--model", "mlp", "--lr", ".1",
-                         "--epochs", "1", "--out", out, "--lr", ".2"});
+  const RunResult ran = train({"--epochs", "7", "--limit", "100", "--model", "mlp", "--lr", ".1",
+                               "--epochs", "1", "--out", out, "--lr", ".2"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const std::vector<Row> rows = rows_of(out);
   ASSERT_EQ(rows.size(), 2U);
@@ -81,16 +81,15 @@ TEST(TrainConfig, LastRepeatedFlagCountsAndListsGrow) {
 TEST(TrainConfig, ConfigTextHasAllSettings) {
   CLI::App app;
   app::add_train(app);
-  app::TrainOptions all;
-  all.devices = {"cpu"};
-  all.limit = 5;
-  all.log_losses = true;
-  const std::string text = "\n" + app::config_text(all);
+  app::TrainOptions options;
+  options.devices = {"cpu"};
+  options.limit = 5;
+  options.log_losses = true;
+  const std::string text = "\n" + app::config_text(options);
   for (const CLI::Option* flag : app::flags_of(*app.get_subcommand("train"))) {
     const std::string name = flag->get_single_name();
-    const bool is_no_setting =
-        name == "help" || name == "config" || name == "resume" || name == "out";
-    EXPECT_EQ(text.find("\n" + name + " = ") != std::string::npos, !is_no_setting) << name;
+    const bool is_setting = name != "help" && name != "config" && name != "resume" && name != "out";
+    EXPECT_EQ(text.find("\n" + name + " = ") != std::string::npos, is_setting) << name;
   }
 }
 

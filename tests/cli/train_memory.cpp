@@ -19,9 +19,9 @@ std::vector<std::string> statuses_of(const std::string& out) {
 TEST(TrainMemory, GridContinuesAfterARunOutOfMemory) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const Ran ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size",
-                         "4000,100", "--device", "cuda,cpu"},
-                        kLittleMemory);
+  const RunResult ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size",
+                               "4000,100", "--device", "cuda,cpu"},
+                              kLittleMemory);
   expect_failure(ran, 1, "hearth: 1 of 4 runs ran out of memory. The first: CUDA out of memory. ");
   EXPECT_NE(ran.err.find("To try again: " HEARTH_PROGRAM " train --resume " + out),
             std::string::npos)
@@ -42,7 +42,8 @@ TEST(TrainMemory, GridContinuesAfterARunOutOfMemory) {
   expect_failure(run({"train", "--resume", out}, kLittleMemory), 1,
                  "1 of 4 runs ran out of memory.");
   EXPECT_EQ(statuses_of(out), expected);
-  const Ran resumed = run({"train", "--resume", out}, {"HEARTH_SIM_GPUS=1", "OMP_NUM_THREADS=1"});
+  const RunResult resumed =
+      run({"train", "--resume", out}, {"HEARTH_SIM_GPUS=1", "OMP_NUM_THREADS=1"});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(statuses_of(out), std::vector<std::string>(4, "finished"));
   EXPECT_EQ(bytes_of(out + "/run-2/last.ckpt"), second);
@@ -51,9 +52,9 @@ TEST(TrainMemory, GridContinuesAfterARunOutOfMemory) {
 TEST(TrainMemory, SingleRunReportsTheError) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const Ran ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size", "4000",
-                         "--device", "cuda"},
-                        kLittleMemory);
+  const RunResult ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size",
+                               "4000", "--device", "cuda"},
+                              kLittleMemory);
   expect_failure(ran, 1, "hearth: CUDA out of memory. Tried to allocate ");
   EXPECT_EQ(statuses_of(out), std::vector<std::string>{"out of memory"});
 }

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// With the learning rate 1e20, the run diverges in its second step.
+/// The arguments of a run. If `lr` is 1e20, it diverges in its second step.
 std::vector<std::string> with_lr(const std::string& lr, const std::string& out) {
   return {"--lr",    lr,    "--out",   out,   "--optimizer", "sgd",
           "--model", "mlp", "--limit", "300", "--epochs",    "1"};
@@ -20,7 +20,7 @@ std::vector<std::string> with_lr(const std::string& lr, const std::string& out) 
 TEST(TrainResults, GridContinuesAfterADivergedRun) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const Ran ran = train(with_lr("1e20,.01", out));
+  const RunResult ran = train(with_lr("1e20,.01", out));
   const std::string error =
       "hearth: 1 of 2 runs diverged. The first: the loss became nan at step 2 (run 1/2  epoch 1/1, "
       "batch 2): 'fc1.weight' is the first parameter ";
@@ -37,7 +37,7 @@ TEST(TrainResults, GridContinuesAfterADivergedRun) {
   EXPECT_EQ(results[0]["status"], "diverged at step 2");
   // --resume does not repeat the diverged run.
   const std::string table = bytes_of(out + "/results.csv");
-  const Ran again = run({"train", "--resume", out}, kOneThread);
+  const RunResult again = run({"train", "--resume", out}, kOneThread);
   expect_failure(again, 1, error);
   EXPECT_NE(again.err.find("Nothing is left to do."), std::string::npos) << again.err;
   EXPECT_EQ(bytes_of(out + "/results.csv"), table);
@@ -47,7 +47,7 @@ TEST(TrainResults, FolderWithoutACheckpointCanBeUsedAgain) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   expect_failure(train(with_lr("1e20", out)), 1, "the loss became nan at step 2 (epoch 1/1, ");
-  const Ran ran = train(with_lr(".01", out));
+  const RunResult ran = train(with_lr(".01", out));
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(run({"train", "--resume", out}).status, 0);
   EXPECT_EQ(rows_of(out).at(0).at("status"), "finished");
@@ -56,7 +56,7 @@ TEST(TrainResults, FolderWithoutACheckpointCanBeUsedAgain) {
 TEST(TrainResults, FilesHaveIdentifiersAsNames) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const Ran ran = train({"--out", out, "--limit", "200", "--epochs", "1"});
+  const RunResult ran = train({"--out", out, "--limit", "200", "--epochs", "1"});
   ASSERT_EQ(ran.status, 0);
   const std::string table = bytes_of(out + "/results.csv");
   EXPECT_EQ(table.substr(0, table.find('\n')),

@@ -10,10 +10,10 @@ namespace hearth::testing {
 namespace {
 
 /// The text with one line replaced.
-std::string replaced(std::string text, const std::string& line, const std::string& by) {
-  const size_t at = text.find(line + "\n");
-  EXPECT_NE(at, std::string::npos) << text;
-  return text.replace(at, line.size(), by);
+std::string replaced(std::string text, const std::string& line, const std::string& replacement) {
+  const size_t start = text.find(line + "\n");
+  EXPECT_NE(start, std::string::npos) << text;
+  return text.replace(start, line.size(), replacement);
 }
 
 std::vector<std::string> resume(const std::string& out, const std::string& epochs) {
@@ -84,7 +84,7 @@ TEST(TrainResume, FewerEpochsThanTrainedAreRefused) {
                    std::string("--epochs ") + epochs + " is less than the 2 already trained in '" +
                        last + "'");
   EXPECT_EQ(bytes_of(out + "/config.toml"), config);
-  const Ran ran = run(resume(out, "2"));
+  const RunResult ran = run(resume(out, "2"));
   EXPECT_EQ(ran.status, 0);
   EXPECT_NE(ran.err.find("Nothing is left to do."), std::string::npos) << ran.err;
 }
@@ -120,7 +120,7 @@ TEST(TrainResume, PrintsAShellCommand) {
   EXPECT_NE(bytes_of(out + "/curves.png"), "");
   EXPECT_FALSE(std::filesystem::exists(out + "/run-2"));
   program.kill(SIGINT);
-  const Ran ran = program.wait();
+  const RunResult ran = program.wait();
   EXPECT_EQ(ran.status, 130);
   EXPECT_NE(ran.err.find("To resume: " HEARTH_PROGRAM " train --resume '" + folder.str() +
                          "/it'\\''s here'\n"),

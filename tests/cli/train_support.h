@@ -19,16 +19,16 @@ namespace hearth::testing {
 /// Tests run in parallel, so each program gets one thread.
 inline const std::vector<std::string> kOneThread{"OMP_NUM_THREADS=1"};
 
-/// Trains on synthetic images.
-inline Ran train(const std::vector<std::string>& arguments,
-                 std::vector<std::string> environment = {}) {
-  std::vector<std::string> line{"train", "--data", "synthetic"};
-  line.insert(line.end(), arguments.begin(), arguments.end());
+/// Runs `hearth train` on synthetic images with one thread.
+inline RunResult train(const std::vector<std::string>& arguments,
+                       std::vector<std::string> environment = {}) {
+  std::vector<std::string> command{"train", "--data", "synthetic"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
   environment.insert(environment.end(), kOneThread.begin(), kOneThread.end());
-  return run(line, environment);
+  return run(command, environment);
 }
 
-/// Cells by column name.
+/// The cells of a row by column name.
 using Row = std::map<std::string, std::string>;
 
 inline std::vector<std::string> cells_of(const std::string& line) {
@@ -52,12 +52,12 @@ inline std::vector<Row> rows_of_csv(const std::string& path) {
   return rows;
 }
 
-/// The table in a run's folder.
+/// The rows of a run's results.csv.
 inline std::vector<Row> rows_of(const std::string& out) {
   return rows_of_csv(out + "/results.csv");
 }
 
-/// The same without durations.
+/// The rows of a run's results.csv, without durations.
 inline std::vector<Row> results_of(const std::string& out) {
   std::vector<Row> rows = rows_of(out);
   for (Row& row : rows) row.erase("epoch_duration"), row.erase("run_duration");
@@ -68,7 +68,7 @@ inline double number(const Row& row, const std::string& column) {
   return std::stod(row.at(column));
 }
 
-/// Epochs of many small steps, which leave time to stop the program.
+/// The arguments of a run with many small steps, which leave time to stop the program.
 inline std::vector<std::string> long_run(const std::string& out, const std::string& epochs = "4") {
   return {"train",        "--data", "synthetic", "--out", out,    "--limit", "600",
           "--batch-size", "4",      "--epochs",  epochs,  "--lr", ".001"};
@@ -80,13 +80,13 @@ inline void wait_for_epochs(const std::string& out, size_t count) {
 }
 
 /// Expects this exit code and an error on stderr that contains the text.
-inline void expect_failure(const Ran& ran, int status, const std::string& text) {
+inline void expect_failure(const RunResult& ran, int status, const std::string& text) {
   EXPECT_EQ(ran.status, status) << ran.err;
   EXPECT_NE(("\n" + ran.err).find("\nhearth: "), std::string::npos) << ran.err;
   EXPECT_NE(ran.err.find(text), std::string::npos) << ran.err;
 }
 
-/// Makes a folder the current one during its lifetime.
+/// Makes a folder the current folder during its lifetime.
 class InFolder {
  public:
   explicit InFolder(const std::string& path) : before_(std::filesystem::current_path()) {
@@ -109,15 +109,16 @@ inline std::string idx_ones(const std::vector<unsigned char>& sizes) {
   return text + std::string(bytes, '\x01');
 }
 
-/// Writes five training and five test images of these heights and widths.
-inline void write_images(const std::string& folder, unsigned char trained, unsigned char tested) {
+/// Writes five training and five test images, which are square.
+inline void write_images(const std::string& folder, unsigned char train_size,
+                         unsigned char test_size) {
   std::filesystem::create_directories(folder);
   const auto write = [&](const std::string& set, unsigned char size) {
     write_bytes(folder + "/" + set + "-images-idx3-ubyte", idx_ones({5, size, size}));
     write_bytes(folder + "/" + set + "-labels-idx1-ubyte", idx_ones({5}));
   };
-  write("train", trained);
-  write("t10k", tested);
+  write("train", train_size);
+  write("t10k", test_size);
 }
 
 }  // namespace hearth::testing

@@ -16,7 +16,7 @@ struct Mistake {
 class Mistakes : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(Mistakes, AreExplainedOnStderrWithExitCode2) {
-  const Ran ran = run(GetParam().arguments);
+  const RunResult ran = run(GetParam().arguments);
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(ran.err.find("hearth: " + GetParam().error), 0) << ran.err;
@@ -61,7 +61,7 @@ TEST(Usage, EveryCommandHasHelpWithAnExample) {
   for (const char* command : {"", "info", "bench", "completion", "train"}) {
     std::vector<std::string> arguments{"--help"};
     if (*command) arguments.insert(arguments.begin(), command);
-    const Ran ran = run(arguments);
+    const RunResult ran = run(arguments);
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_NE(ran.out.find("Usage: hearth"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("Example"), std::string::npos) << ran.out;
@@ -89,7 +89,7 @@ TEST(Usage, UnwritableOutputFailsWithTheReason) {
     std::vector<std::string> line = arguments;
     if (line.back() == "OUT") line.back() = folder.path("out");
     Program program(line, {}, full);
-    const Ran ran = program.wait();
+    const RunResult ran = program.wait();
     EXPECT_EQ(ran.status, 1) << arguments.front();
     EXPECT_NE(ran.err.find("hearth: the output could not be written: No space left on device\n"),
               std::string::npos)
@@ -99,7 +99,7 @@ TEST(Usage, UnwritableOutputFailsWithTheReason) {
 }
 
 TEST(Usage, PrintsTheVersion) {
-  const Ran ran = run({"--version"});
+  const RunResult ran = run({"--version"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "hearth " + about().version + "\n");
 }

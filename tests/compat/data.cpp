@@ -25,25 +25,25 @@ TEST(Data, LoaderReturnsBatches) {
   const size_t size = dataset.size().value();
   auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(
       std::move(dataset), torch::data::DataLoaderOptions().batch_size(4).workers(2));
-  size_t seen = 0;
+  size_t count = 0;
   for (torch::data::Example<>& batch : *loader) {
-    EXPECT_EQ(batch.data[0][0].item<double>(), 2.0 * static_cast<double>(seen));
-    EXPECT_EQ(batch.target[0].item<double>(), static_cast<double>(seen * seen));
-    seen += static_cast<size_t>(batch.data.size(0));
+    EXPECT_EQ(batch.data[0][0].item<double>(), 2.0 * static_cast<double>(count));
+    EXPECT_EQ(batch.target[0].item<double>(), static_cast<double>(count * count));
+    count += static_cast<size_t>(batch.data.size(0));
   }
-  EXPECT_EQ(seen, size);
+  EXPECT_EQ(count, size);
 }
 
-/// The indices that a process's sampler has left.
+/// The remaining indices of a sampler.
 template <class Sampler>
 std::vector<size_t> rest_of(Sampler& sampler) {
-  std::vector<size_t> all;
+  std::vector<size_t> indices;
   while (const torch::optional<std::vector<size_t>> batch = sampler.next(2))
-    all.insert(all.end(), batch->begin(), batch->end());
-  return all;
+    indices.insert(indices.end(), batch->begin(), batch->end());
+  return indices;
 }
 
-TEST(Data, DistributedSamplersChooseAPart) {
+TEST(Data, DistributedSamplersChooseTheIndicesOfTheirRank) {
   namespace samplers = torch::data::samplers;
   samplers::DistributedRandomSampler random(10, /*num_replicas=*/3, /*rank=*/2);
   EXPECT_EQ(random.index(), 8U);

@@ -5,7 +5,7 @@ namespace {
 
 /// The message of the E that `run` throws.
 template <class E, class F>
-std::string what_of(F run) {
+std::string message_of(F run) {
   try {
     run();
   } catch (const E& error) {
@@ -30,7 +30,7 @@ void warn_once() { TORCH_WARN_ONCE("once ", 1); }
 
 TEST(Errors, ChecksFormatTheirMessage) {
   const std::vector<int64_t> sizes = {2, 3};
-  const auto message = what_of<c10::Error>([&] {
+  const auto message = message_of<c10::Error>([&] {
     TORCH_CHECK(sizes.empty(), "sizes: ", sizes, " or ", torch::IntArrayRef({2, 2}), " at ", 1e-5,
                 ' ', true, " on ", torch::Device("cuda:1"), " as ", torch::kFloat);
   });
@@ -39,40 +39,43 @@ TEST(Errors, ChecksFormatTheirMessage) {
 }
 
 TEST(Errors, ChecksWithoutMessageNameTheCondition) {
-  const auto message = what_of<c10::Error>([] { TORCH_CHECK(1 == 2); });
+  const auto message = message_of<c10::Error>([] { TORCH_CHECK(1 == 2); });
   EXPECT_TRUE(starts_with(message,
                           "Expected 1 == 2 to be true, but got false.  (Could this error message"));
 }
 
 TEST(Errors, AssertsNameTheCondition) {
-  const auto message = what_of<c10::Error>([] { TORCH_INTERNAL_ASSERT(1 == 2, "more ", 3); });
+  const auto message = message_of<c10::Error>([] { TORCH_INTERNAL_ASSERT(1 == 2, "more ", 3); });
   EXPECT_TRUE(starts_with(message, "1 == 2 INTERNAL ASSERT FAILED at \"")) << message;
   EXPECT_NE(message.find("more 3"), std::string::npos);
   EXPECT_THROW(AT_ASSERT(false), c10::Error);
-  EXPECT_EQ(what_of<c10::Error>([] { AT_ERROR("a", 2); }), "a2");
+  EXPECT_EQ(message_of<c10::Error>([] { AT_ERROR("a", 2); }), "a2");
 }
 
 TEST(Errors, ChecksThrowTheirErrorType) {
-  EXPECT_EQ(what_of<c10::IndexError>([] { TORCH_CHECK_INDEX(false, "i", 1); }), "i1");
-  EXPECT_EQ(what_of<c10::ValueError>([] { TORCH_CHECK_VALUE(false, "v"); }), "v");
-  EXPECT_EQ(what_of<c10::TypeError>([] { TORCH_CHECK_TYPE(false, "t"); }), "t");
-  EXPECT_EQ(what_of<c10::NotImplementedError>([] { TORCH_CHECK_NOT_IMPLEMENTED(false, "n"); }),
+  EXPECT_EQ(message_of<c10::IndexError>([] { TORCH_CHECK_INDEX(false, "i", 1); }), "i1");
+  EXPECT_EQ(message_of<c10::ValueError>([] { TORCH_CHECK_VALUE(false, "v"); }), "v");
+  EXPECT_EQ(message_of<c10::TypeError>([] { TORCH_CHECK_TYPE(false, "t"); }), "t");
+  EXPECT_EQ(message_of<c10::NotImplementedError>([] { TORCH_CHECK_NOT_IMPLEMENTED(false, "n"); }),
             "n");
   EXPECT_THROW(torch::ones({2, 3}) + torch::ones({4}), std::exception);
 }
 
 TEST(Errors, TensorOpsHaveLibTorchTexts) {
-  const auto sizes = what_of<c10::Error>([] { torch::ones({2, 3}) + torch::ones({4}); });
+  const auto sizes = message_of<c10::Error>([] { torch::ones({2, 3}) + torch::ones({4}); });
   EXPECT_TRUE(starts_with(sizes, "The size of tensor a (3) must match the size of tensor b (4)"))
       << sizes;
-  const auto mm = what_of<c10::Error>([] { torch::mm(torch::ones({2, 3}), torch::ones({2, 3})); });
+  const auto mm = message_of<c10::Error>([] {
+    torch::mm(torch::ones({2, 3}), torch::ones({2, 3}));
+  });
   EXPECT_NE(mm.find("mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"), std::string::npos);
   const auto grad =
-      what_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).mul(2).backward(); });
+      message_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).mul(2).backward(); });
   EXPECT_TRUE(starts_with(grad, "grad can be implicitly created only for scalar outputs")) << grad;
-  const auto item = what_of<c10::Error>([] { torch::ones({2}).item<float>(); });
+  const auto item = message_of<c10::Error>([] { torch::ones({2}).item<float>(); });
   EXPECT_TRUE(starts_with(item, "a Tensor with 2 elements cannot be converted to Scalar")) << item;
-  const auto leaf = what_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).add_(1); });
+  const auto leaf =
+      message_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).add_(1); });
   EXPECT_TRUE(starts_with(
       leaf, "a leaf Variable that requires grad is being used in an in-place operation"))
       << leaf;

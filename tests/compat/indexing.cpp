@@ -33,7 +33,7 @@ TEST(Indexing, TutorialsSettersWork) {
   EXPECT_EQ(t[0][2].item<float>(), 5);
 }
 
-TEST(Indexing, ByFunctions) {
+TEST(Indexing, FunctionsIndexAndPut) {
   auto t = torch::arange(6).reshape({2, 3});
   const auto columns = torch::tensor({2, 0}), row = torch::tensor({1});
   EXPECT_TRUE(torch::index(t, {std::nullopt, columns}).equal(t.index({Slice(), columns})));

@@ -44,7 +44,7 @@ TEST(Layers, PrintActivations) {
   EXPECT_EQ(printed(RReLU()), "RReLU(lower=0.125, upper=0.333333)");
 }
 
-TEST(Layers, PrintOthers) {
+TEST(Layers, PrintOtherModules) {
   EXPECT_EQ(printed(Dropout3d()), "Dropout3d(p=0.5, inplace=false)");
   EXPECT_EQ(printed(FeatureAlphaDropout(0.2)), "FeatureAlphaDropout(p=0.2, inplace=false)");
   EXPECT_EQ(printed(ConstantPad1d(ConstantPad1dOptions(2, 3.5))),
@@ -108,7 +108,7 @@ TEST(Layers, RefuseBadShapes) {
                "Number of channels must be divisible by groups. Got 3 channels and 2 groups.");
 }
 
-TEST(Layers, RandomOnesDrawTheSameNumbers) {
+TEST(Layers, RandomFunctionsDrawLibTorchsNumbers) {
   torch::manual_seed(3);
   expect_values(F::gumbel_softmax(ramp({2, 3})),
                 {0.6886363, 0.1922457, 0.119118, 0.3463412, 0.1285688, 0.52509});
@@ -120,7 +120,7 @@ TEST(Layers, RandomOnesDrawTheSameNumbers) {
                 {-0.497685254, -0.569465399, -0.387402028, -0.170839697, 0, 1, 2, 3});
 }
 
-TEST(Layers, FunctionsCompute) {
+TEST(Layers, FunctionsMatchLibTorch) {
   expect_values(F::normalize(ramp({2, 3})), {0, 0.44721, 0.89443, 0.42426, 0.56569, 0.70711});
   Tensor out = torch::empty({2, 3});
   F::normalize(ramp({2, 3}), F::NormalizeFuncOptions().p(1).dim(0).out(out));
@@ -139,9 +139,9 @@ TEST(Layers, FunctionsCompute) {
   expect_values(value, {-0.693147, -0.313262});
   expect_values(buffer, {1, 0.367879});
   const Tensor x = ramp({2, 3}),
-               kept = F::threshold(x, F::ThresholdFuncOptions(2, 9).inplace(true));
+               result = F::threshold(x, F::ThresholdFuncOptions(2, 9).inplace(true));
   expect_values(x, {9, 9, 9, 3, 4, 5});
-  EXPECT_TRUE(kept.is_same(x));
+  EXPECT_TRUE(result.is_same(x));
 }
 
 TEST(Layers, RunInSequentialAndClone) {

@@ -10,6 +10,7 @@ namespace {
 using torch::Tensor;
 using torch::indexing::Slice;
 
+/// A list of strides.
 template <class... T>
 std::vector<int64_t> S(T... strides) {
   return {int64_t(strides)...};
@@ -21,6 +22,7 @@ Tensor channels_last(at::IntArrayRef sizes) {
   return torch::randn(sizes).contiguous(at::MemoryFormat::ChannelsLast);
 }
 
+/// x is permuted, t is transposed, c and even are channels_last, i and j are indices.
 class Layouts : public ::testing::Test {
  protected:
   const Tensor x = torch::randn({2, 3, 4}).permute({2, 0, 1});
@@ -30,8 +32,8 @@ class Layouts : public ::testing::Test {
   const Tensor zeros = torch::zeros({3, 5}, torch::kLong);
 };
 
-Tensor gradient(Tensor (*f)(const Tensor&), const Tensor& at) {
-  const Tensor leaf = at.detach().requires_grad_();
+Tensor gradient(Tensor (*f)(const Tensor&), const Tensor& point) {
+  const Tensor leaf = point.detach().requires_grad_();
   return torch::autograd::grad({f(leaf).sum()}, {leaf})[0];
 }
 

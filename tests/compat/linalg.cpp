@@ -8,18 +8,18 @@ namespace {
 
 using hearth::testing::text_of_error;
 
-torch::Tensor matrix() {
+torch::Tensor square_matrix() {
   return torch::tensor({4., 1., 0., 1., 3., -1., 0., 2., 5.}, torch::kDouble).view({3, 3});
 }
 
-/// Whether an error begins with a text.
+/// Whether f throws an error that begins with the text.
 template <class F>
 bool throws(const F& f, const std::string& text) {
   return text_of_error(f).rfind(text, 0) == 0;
 }
 
 TEST(Linalg, SolutionsAndInverses) {
-  const auto a = matrix(), b = torch::ones({3, 2}, torch::kDouble);
+  const auto a = square_matrix(), b = torch::ones({3, 2}, torch::kDouble);
   EXPECT_TRUE(torch::linalg_inv(a).matmul(a).allclose(torch::eye(3, torch::kDouble)));
   EXPECT_TRUE(a.inverse().equal(torch::inverse(a)));
   EXPECT_TRUE(a.matmul(torch::linalg_solve(a, b)).allclose(b));
@@ -34,7 +34,7 @@ TEST(Linalg, SolutionsAndInverses) {
 }
 
 TEST(Linalg, Determinants) {
-  const auto a = matrix();
+  const auto a = square_matrix();
   EXPECT_NEAR(a.det().item<double>(), 63, 1e-9);
   EXPECT_TRUE(torch::linalg_det(a).log().allclose(a.logdet()));
   const auto [sign, logabsdet] = torch::linalg_slogdet(a.neg());
@@ -43,7 +43,7 @@ TEST(Linalg, Determinants) {
 }
 
 TEST(Linalg, Factors) {
-  const auto a = matrix(), s = a.matmul(a.t());
+  const auto a = square_matrix(), s = a.matmul(a.t());
   const auto l = torch::linalg_cholesky(s);
   EXPECT_TRUE(l.matmul(l.t()).allclose(s));
   EXPECT_TRUE(a.cholesky_solve(l).allclose(torch::linalg_solve(s, a)));
@@ -66,13 +66,13 @@ TEST(Linalg, Factors) {
 }
 
 TEST(Linalg, LeastSquaresAndNorms) {
-  const auto a = matrix().slice(1, 0, 2), b = torch::ones({3, 1}, torch::kDouble);
+  const auto a = square_matrix().slice(1, 0, 2), b = torch::ones({3, 1}, torch::kDouble);
   const auto [x, residuals, rank, values] = torch::linalg_lstsq(a, b, std::nullopt, "gelsd");
   EXPECT_TRUE(x.allclose(torch::linalg_pinv(a).matmul(b)));
   EXPECT_TRUE(residuals.allclose(a.matmul(x).sub(b).pow(2).sum(0)));
   EXPECT_EQ(rank.item<int64_t>(), 2);
   EXPECT_TRUE(values.allclose(torch::linalg_svdvals(a)));
-  EXPECT_EQ(torch::linalg_matrix_rank(matrix()).item<int64_t>(), 3);
+  EXPECT_EQ(torch::linalg_matrix_rank(square_matrix()).item<int64_t>(), 3);
   EXPECT_TRUE(torch::linalg_norm(a).allclose(torch::linalg_matrix_norm(a)));
   EXPECT_TRUE(torch::linalg_norm(a, "nuc").allclose(torch::nuclear_norm(a)));
   EXPECT_TRUE(torch::linalg_matrix_norm(a, 2).allclose(values[0]));
@@ -81,7 +81,7 @@ TEST(Linalg, LeastSquaresAndNorms) {
 }
 
 TEST(Linalg, Products) {
-  const auto a = matrix();
+  const auto a = square_matrix();
   EXPECT_TRUE(a.matrix_power(-2).allclose(torch::linalg_inv(a.matmul(a))));
   EXPECT_TRUE(a.matrix_exp()
                   .matmul(torch::matrix_exp(-a))
@@ -94,7 +94,7 @@ TEST(Linalg, Products) {
 }
 
 TEST(Linalg, OutForms) {
-  const auto a = matrix();
+  const auto a = square_matrix();
   auto out = torch::empty({0}, torch::kDouble), second = torch::empty({0}, torch::kDouble);
   EXPECT_TRUE(torch::linalg_inv_out(out, a).equal(a.inverse()));
   torch::linalg_qr_out(out, second, a);
@@ -125,7 +125,7 @@ TEST(Linalg, Errors) {
 }
 
 TEST(Linalg, Gradients) {
-  auto a = matrix().requires_grad_();
+  auto a = square_matrix().requires_grad_();
   const auto g = torch::autograd::grad({a.logdet()}, {a}, {}, true, true)[0];
   EXPECT_TRUE(g.allclose(a.detach().inverse().t()));
   const auto second = torch::autograd::grad({g.sum()}, {a})[0];

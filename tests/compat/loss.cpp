@@ -108,8 +108,8 @@ TEST(EmbeddingBags, Modes) {
   EXPECT_FALSE(bag->weight.requires_grad());
   AnyModule any(bag);
   EXPECT_TRUE(any.forward(indices.reshape({1, 3})).equal(bag(indices.reshape({1, 3}))));
-  const auto all = torch::embedding_bag(table, indices, offsets, false, 2);
-  EXPECT_TRUE(std::get<0>(all).equal(torch::tensor({{3.f, 4.f, 5.f}, {6.f, 7.f, 8.f}})));
+  const auto result = torch::embedding_bag(table, indices, offsets, false, 2);
+  EXPECT_TRUE(std::get<0>(result).equal(torch::tensor({{3.f, 4.f, 5.f}, {6.f, 7.f, 8.f}})));
   EXPECT_EQ(error_of([&] { bag(indices); }), "offsets has to be a 1D Tensor but got null");
   EXPECT_EQ(error_of([&] {
               bag(indices.reshape({1, 3}), offsets);

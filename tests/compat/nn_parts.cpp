@@ -1,4 +1,4 @@
-// Parts of torch::nn whose behaviour differs between LibTorch and Python.
+// Behaviour and names of LibTorch that differ from Python's.
 #include <gtest/gtest.h>
 #include <torch/detail/static.h>
 #include <torch/torch.h>
@@ -27,7 +27,7 @@ std::string kept(torch::IntArrayRef sizes, const Drop& drop) {
 TEST(Dropout, TakesInputsWithoutABatchAsLibTorch) {
   struct Row {
     std::vector<int64_t> sizes;
-    std::string two, three;  // of dropout2d and dropout3d
+    std::string kept_by_dropout2d, kept_by_dropout3d;
   };
   // In Python, dropout2d takes three dimensions as [N, C, L].
   const std::vector<Row> rows = {
@@ -39,14 +39,14 @@ TEST(Dropout, TakesInputsWithoutABatchAsLibTorch) {
   };
   for (const Row& row : rows)
     for (const bool in_place : {false, true}) {
-      const auto two = [&](torch::Tensor x) {
+      const auto dropout2d = [&](torch::Tensor x) {
         return F::dropout2d(x, F::Dropout2dFuncOptions().inplace(in_place));
       };
-      const auto three = [&](torch::Tensor x) {
+      const auto dropout3d = [&](torch::Tensor x) {
         return torch::nn::Dropout3d(torch::nn::Dropout3dOptions().inplace(in_place))(x);
       };
-      EXPECT_EQ(kept(row.sizes, two), row.two) << row.sizes;
-      EXPECT_EQ(kept(row.sizes, three), row.three) << row.sizes;
+      EXPECT_EQ(kept(row.sizes, dropout2d), row.kept_by_dropout2d) << row.sizes;
+      EXPECT_EQ(kept(row.sizes, dropout3d), row.kept_by_dropout3d) << row.sizes;
     }
 }
 
@@ -58,7 +58,7 @@ TEST(Tensor, DeprecatedNames) {
   EXPECT_EQ(t.storage().device_type(), torch::kCPU);
 }
 
-TEST(Pooling, SizesBeforeThePool) {
+TEST(Pooling, UnpoolOutputSizes) {
   const torch::Tensor x = torch::ones({1, 2, 3, 4});
   using Sizes = std::vector<int64_t>;
   EXPECT_EQ(F::_unpool_output_size(x, {2, 3}, {2, 1}, {0, 1}, {}), (Sizes{6, 4}));

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# on_libtorch.sh <torch folder> [file...]: compiles these tests (by default all) with LibTorch, whose
-# folder has include/ and lib/, and runs them: the tests must expect LibTorch's behaviour.
+# on_libtorch.sh <torch folder> [file...]: compiles the files (by default, all of this folder) with
+# LibTorch, whose folder has include/ and lib/, and runs them: the tests must expect LibTorch's
+# behaviour.
 set -euo pipefail
 torch=$1
 shift

@@ -19,7 +19,7 @@ namespace {
 
 torch::Tensor parameter(double value) { return torch::full({2}, value, torch::requires_grad()); }
 
-/// One step of the optimizer on the sum of squares.
+/// Takes one step on the sum of squares and returns that sum.
 template <class O>
 double train(O& optimizer, const std::vector<torch::Tensor>& params) {
   optimizer.zero_grad();

@@ -13,9 +13,9 @@ using torch::optim::LBFGSParamState;
 
 namespace {
 
-/// Rosenbrock's function of x, with an optimizer and the number of its evaluations.
-struct Valley {
-  Valley(const std::vector<double>& start, const LBFGSOptions& options)
+/// Rosenbrock's function of x, its optimizer, and the number of its evaluations.
+struct Rosenbrock {
+  Rosenbrock(const std::vector<double>& start, const LBFGSOptions& options)
       : x(torch::tensor(start, torch::kDouble).requires_grad_()), optimizer({x}, options) {}
 
   double step() {
@@ -40,41 +40,41 @@ struct Valley {
 
 }  // namespace
 
-TEST(Lbfgs, FixedStepsAreLibTorchs) {
-  Valley valley({-1.2, 1.0}, LBFGSOptions(0.1));
+TEST(Lbfgs, FixedStepsMatchLibTorch) {
+  Rosenbrock function({-1.2, 1.0}, LBFGSOptions(0.1));
   for (const double wanted : {24.2, 4.2653360057827614, 4.0469829156153185, 2.4418682068948})
-    EXPECT_NEAR(valley.step(), wanted, 1e-9);
-  EXPECT_NEAR(valley.x[0].item<double>(), -0.36938929588174, 1e-9);
-  EXPECT_EQ(valley.evaluations, 80);
-  EXPECT_EQ(valley.state().n_iter(), 80);
-  EXPECT_EQ(valley.state().func_evals(), 80);
-  EXPECT_EQ(valley.state().t(), 0.1);
-  EXPECT_EQ(valley.state().old_dirs().size(), valley.state().old_stps().size());
+    EXPECT_NEAR(function.step(), wanted, 1e-9);
+  EXPECT_NEAR(function.x[0].item<double>(), -0.36938929588174, 1e-9);
+  EXPECT_EQ(function.evaluations, 80);
+  EXPECT_EQ(function.state().n_iter(), 80);
+  EXPECT_EQ(function.state().func_evals(), 80);
+  EXPECT_EQ(function.state().t(), 0.1);
+  EXPECT_EQ(function.state().old_dirs().size(), function.state().old_stps().size());
 }
 
-TEST(Lbfgs, LineSearchesAreLibTorchs) {
-  Valley valley({-1.2, 1.0}, LBFGSOptions(1).line_search_fn("strong_wolfe"));
+TEST(Lbfgs, LineSearchesMatchLibTorch) {
+  Rosenbrock function({-1.2, 1.0}, LBFGSOptions(1).line_search_fn("strong_wolfe"));
   for (const int wanted : {25, 44, 45, 46}) {
-    valley.step();
-    EXPECT_EQ(valley.evaluations, wanted);
+    function.step();
+    EXPECT_EQ(function.evaluations, wanted);
   }
-  EXPECT_NEAR(valley.x[0].item<double>(), 1, 1e-4);
-  EXPECT_EQ(valley.state().n_iter(), 37);
+  EXPECT_NEAR(function.x[0].item<double>(), 1, 1e-4);
+  EXPECT_EQ(function.state().n_iter(), 37);
 }
 
 // max_eval ends the iterations, but not a line search, whose limit is 25.
 TEST(Lbfgs, LineSearchesMayExceedMaxEval) {
-  Valley valley({-1.2, 1.0, 0.5},
-                LBFGSOptions(0.01).line_search_fn("strong_wolfe").max_iter(4).max_eval(6));
+  Rosenbrock function({-1.2, 1.0, 0.5},
+                      LBFGSOptions(0.01).line_search_fn("strong_wolfe").max_iter(4).max_eval(6));
   for (const int wanted : {6, 12, 19, 26, 35, 41}) {
-    valley.step();
-    EXPECT_EQ(valley.evaluations, wanted);
+    function.step();
+    EXPECT_EQ(function.evaluations, wanted);
   }
-  EXPECT_NEAR(valley.x[0].item<double>(), -0.6426368283874, 1e-8);
-  EXPECT_EQ(valley.state().t(), 1);
+  EXPECT_NEAR(function.x[0].item<double>(), -0.6426368283874, 1e-8);
+  EXPECT_EQ(function.state().t(), 1);
 }
 
-TEST(Lbfgs, DefaultsAreLibTorchs) {
+TEST(Lbfgs, DefaultsMatchLibTorch) {
   LBFGS optimizer({torch::ones({2}, torch::requires_grad())}, LBFGSOptions().max_iter(8));
   const auto& options = static_cast<LBFGSOptions&>(optimizer.param_groups()[0].options());
   EXPECT_EQ(options.lr(), 1);
@@ -85,7 +85,7 @@ TEST(Lbfgs, DefaultsAreLibTorchs) {
   EXPECT_FALSE(options.line_search_fn().has_value());
 }
 
-TEST(Lbfgs, ErrorsAreLibTorchs) {
+TEST(Lbfgs, ErrorsMatchLibTorch) {
   const auto x = torch::ones({2}, torch::requires_grad());
   const auto text_of = [](const auto& f) -> std::string {
     try {
@@ -121,7 +121,7 @@ TEST(Lbfgs, ErrorsAreLibTorchs) {
 
 TEST(Lbfgs, SaveAndLoad) {
   const auto options = LBFGSOptions(1).line_search_fn("strong_wolfe").max_iter(3);
-  Valley first({-1.2, 1.0}, options), second({-1.2, 1.0}, options);
+  Rosenbrock first({-1.2, 1.0}, options), second({-1.2, 1.0}, options);
   first.step();
   std::stringstream stream;
   torch::save(first.optimizer, stream);
@@ -134,7 +134,7 @@ TEST(Lbfgs, SaveAndLoad) {
   EXPECT_TRUE(torch::equal(first.x, second.x));
 }
 
-TEST(ClipGrad, NormsAreLibTorchs) {
+TEST(ClipGrad, NormsMatchLibTorch) {
   const auto norm = [](double order) {
     auto x = torch::ones({2}, torch::requires_grad()), y = torch::ones({1}, torch::requires_grad());
     x.mutable_grad() = torch::tensor({3.0f, -4.0f});

@@ -36,7 +36,7 @@ TEST(Overloads, VarTreatsAnIntAsDimension) {
 }
 
 TEST(Overloads, VarTreatsABoolAsUnbiased) {
-  // the sum of squared distances of six numbers from their mean, 13 / 6
+  // The sum of the squared distances of the six numbers from their mean, 13 / 6.
   const double squares = 47 - 13 * 13.0 / 6;
   expect_near(torch::var(matrix(), true), {squares / 5});
   expect_near(matrix().var(false), {squares / 6});
@@ -100,11 +100,12 @@ TEST(Overloads, RandomAcceptsOneBoundOrTwo) {
 }
 
 TEST(Overloads, RandomLikeKeepsStrides) {
-  const Tensor turned = torch::zeros({3, 4}).t();
-  for (const Tensor& t : {torch::rand_like(turned), torch::randn_like(turned),
-                          torch::randint_like(turned, 7), torch::randint_like(turned, 2, 7)})
-    EXPECT_EQ(t.strides(), turned.strides());
-  EXPECT_TRUE(torch::rand_like(turned, torch::TensorOptions(), torch::MemoryFormat::Contiguous)
+  const Tensor transposed = torch::zeros({3, 4}).t();
+  for (const Tensor& t :
+       {torch::rand_like(transposed), torch::randn_like(transposed),
+        torch::randint_like(transposed, 7), torch::randint_like(transposed, 2, 7)})
+    EXPECT_EQ(t.strides(), transposed.strides());
+  EXPECT_TRUE(torch::rand_like(transposed, torch::TensorOptions(), torch::MemoryFormat::Contiguous)
                   .is_contiguous());
 }
 

@@ -38,20 +38,22 @@ TEST(Pooling, Printing) {
 }
 
 TEST(Pooling, Errors) {
-  const auto x = torch::rand({1, 4, 4, 5}), none = torch::zeros({1, 4, 4, 5}, torch::kLong);
+  const auto x = torch::rand({1, 4, 4, 5}), indices = torch::zeros({1, 4, 4, 5}, torch::kLong);
   ConvTranspose2d conv(ConvTranspose2dOptions(4, 2, 3).stride(2).padding(1));
-  const auto sized = [&](std::vector<int64_t> size) {
+  const auto error_for_size = [&](std::vector<int64_t> size) {
     return text_of_error([&] { conv(x, torch::IntArrayRef(size)); });
   };
-  EXPECT_EQ(sized({20, 9}).find("requested an output size of [20, 9], but valid sizes range from 7 "
-                                "9 to 8 10 (for an input of [4, 5])"),
+  EXPECT_EQ(error_for_size({20, 9}).find(
+                "requested an output size of [20, 9], but valid sizes range from 7 "
+                "9 to 8 10 (for an input of [4, 5])"),
             0);
-  EXPECT_EQ(sized({20}).find("output_size must have 2 or 4 elements (got 1)"), 0);
-  EXPECT_EQ(sized({1, 2, 8, 9}), "no error");
-  EXPECT_EQ(text_of_error([&] {
-              F::max_unpool2d(x, none, F::MaxUnpool2dFuncOptions(2).output_size({{1, 4, 50, 60}}));
-            }).find("invalid output_size 50 60 (dim 0 must be between 6 and 10)"),
-            0);
+  EXPECT_EQ(error_for_size({20}).find("output_size must have 2 or 4 elements (got 1)"), 0);
+  EXPECT_EQ(error_for_size({1, 2, 8, 9}), "no error");
+  EXPECT_EQ(
+      text_of_error([&] {
+        F::max_unpool2d(x, indices, F::MaxUnpool2dFuncOptions(2).output_size({{1, 4, 50, 60}}));
+      }).find("invalid output_size 50 60 (dim 0 must be between 6 and 10)"),
+      0);
   EXPECT_EQ(text_of_error([] { FractionalMaxPool2d m(2); })
                 .find("FractionalMaxPool2d requires specifying either an output size, or a pooling "
                       "ratio"),
@@ -75,7 +77,7 @@ TEST(Pooling, Errors) {
             0);
 }
 
-TEST(Pooling, ModulesAreFunctions) {
+TEST(Pooling, ModulesMatchFunctions) {
   torch::manual_seed(1);
   const auto x = torch::randn({2, 3, 6, 6, 6});
   const auto [values, indices] = F::max_pool3d_with_indices(x, F::MaxPool3dFuncOptions(2));
@@ -103,8 +105,8 @@ TEST(Pooling, ContainersPassDefaultArguments) {
   EXPECT_EQ(net->forward(torch::rand({1, 3, 5})).sizes(), (std::vector<int64_t>{1, 2, 2}));
   AnyModule unpool(MaxUnpool2d(2));
   const auto x = torch::rand({1, 1, 2, 2});
-  const auto zero = torch::tensor({{0L, 2L}, {8L, 10L}}).reshape({1, 1, 2, 2});
-  EXPECT_EQ(unpool.forward(x, zero).sizes(), (std::vector<int64_t>{1, 1, 4, 4}));
+  const auto indices = torch::tensor({{0L, 2L}, {8L, 10L}}).reshape({1, 1, 2, 2});
+  EXPECT_EQ(unpool.forward(x, indices).sizes(), (std::vector<int64_t>{1, 1, 4, 4}));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace hearth::testing {
 
-/// What a module prints, without LibTorch's namespace.
+/// The printed text of a module, without LibTorch's namespace.
 template <class Module>
 std::string printed(const Module& module) {
   std::ostringstream stream;

@@ -17,7 +17,7 @@ using Factors = std::vector<double>;
 
 Tensor image() { return torch::arange(16, torch::kFloat).view({1, 1, 4, 4}); }
 
-void expect_row(const Tensor& image, int64_t row, const Factors& wanted) {
+void expect_row(const Tensor& image, int64_t row, const std::vector<double>& wanted) {
   const Tensor values = image.select(0, 0).select(0, 0).select(0, row);
   ASSERT_EQ(values.size(0), int64_t(wanted.size()));
   for (size_t i = 0; i < wanted.size(); ++i)
@@ -25,53 +25,57 @@ void expect_row(const Tensor& image, int64_t row, const Factors& wanted) {
 }
 
 TEST(Upsampling, Interpolate) {
-  using O = F::InterpolateFuncOptions;
+  using Options = F::InterpolateFuncOptions;
   const auto linear =
-      O().scale_factor(Factors{1.3, 1.3}).mode(torch::kBilinear).align_corners(false);
-  expect_row(F::interpolate(image(), O(linear).recompute_scale_factor(false)), 1,
+      Options().scale_factor(Factors{1.3, 1.3}).mode(torch::kBilinear).align_corners(false);
+  expect_row(F::interpolate(image(), Options(linear).recompute_scale_factor(false)), 1,
              {2.6154, 3.2692, 4.0385, 4.8077, 5.5769});
-  EXPECT_EQ(F::interpolate(image(), O(linear).recompute_scale_factor(true)).sizes(),
+  EXPECT_EQ(F::interpolate(image(), Options(linear).recompute_scale_factor(true)).sizes(),
             (Sizes{1, 1, 5, 5}));
-  EXPECT_EQ(F::interpolate(image(), O().size(Sizes{2, 3}).mode(torch::kArea)).sizes(),
+  EXPECT_EQ(F::interpolate(image(), Options().size(Sizes{2, 3}).mode(torch::kArea)).sizes(),
             (Sizes{1, 1, 2, 3}));
-  EXPECT_EQ(
-      F::interpolate(torch::ones({1, 1, 4, 4, 4}), O().size(Sizes{2, 3, 1}).mode(torch::kArea))
-          .sizes(),
-      (Sizes{1, 1, 2, 3, 1}));
-  expect_row(F::interpolate(image(), O().scale_factor(Factors{0.5, 0.49})), 1, {8});
+  EXPECT_EQ(F::interpolate(torch::ones({1, 1, 4, 4, 4}),
+                           Options().size(Sizes{2, 3, 1}).mode(torch::kArea))
+                .sizes(),
+            (Sizes{1, 1, 2, 3, 1}));
+  expect_row(F::interpolate(image(), Options().scale_factor(Factors{0.5, 0.49})), 1, {8});
   EXPECT_EQ(F::_interp_output_size(2, {image(), std::nullopt, Factors{0.5, 2}, std::nullopt}),
             (Sizes{2, 8}));
 }
 
 TEST(Upsampling, Errors) {
-  using O = F::InterpolateFuncOptions;
-  const auto error = [](const Tensor& x, const O& options) {
+  using Options = F::InterpolateFuncOptions;
+  const auto error = [](const Tensor& x, const Options& options) {
     return text_of_error([&] { F::interpolate(x, options); });
   };
   const Tensor x = image();
-  const auto has = [](const std::string& text, const char* part) {
+  const auto expect_contains = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  has(error(x, O()), "either size or scale_factor should be defined");
-  has(error(x, O().size(Sizes{2, 2}).scale_factor(Factors{2, 2})),
-      "only one of size or scale_factor should be defined");
-  has(error(x, O().scale_factor(Factors{2, 2, 2.5})),
+  expect_contains(error(x, Options()), "either size or scale_factor should be defined");
+  expect_contains(error(x, Options().size(Sizes{2, 2}).scale_factor(Factors{2, 2})),
+                  "only one of size or scale_factor should be defined");
+  expect_contains(
+      error(x, Options().scale_factor(Factors{2, 2, 2.5})),
       "scale_factor shape must match input shape. Input is 2D, scale_factor size is [2, 2, 2.5]");
-  has(error(x, O().size(Sizes{2, 2}).align_corners(false)),
-      "align_corners option can only be set with the interpolating modes");
-  has(error(x.select(0, 0).select(0, 0), O().size(Sizes{2, 2})),
+  expect_contains(error(x, Options().size(Sizes{2, 2}).align_corners(false)),
+                  "align_corners option can only be set with the interpolating modes");
+  expect_contains(
+      error(x.select(0, 0).select(0, 0), Options().size(Sizes{2, 2})),
       "Only 3D, 4D and 5D input Tensors supported (got 2D) for the modes: nearest | linear | "
       "bilinear | bicubic | trilinear (got kNearest)");
-  has(error(x.select(0, 0), O().size(Sizes{2}).mode(torch::kBicubic).align_corners(false)),
+  expect_contains(
+      error(x.select(0, 0), Options().size(Sizes{2}).mode(torch::kBicubic).align_corners(false)),
       "supported (got 3D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got "
       "kBicubic)");
-  has(error(x, O().size(Sizes{2}).mode(torch::kLinear).align_corners(false)),
-      "Got 4D input, but linear mode needs 3D input");
-  has(error(x, O().size(Sizes{2, 2}).antialias(true)),
-      "Anti-alias option is only supported for bilinear and bicubic modes");
-  has(error(x, O().size(Sizes{2}).mode(torch::kArea)), "Expected 2 values, but instead got 1");
-  has(error(x, O().scale_factor(Factors{0.1, 2})),
-      "but got input (H: 4, W: 4) output (H: 0, W: 8)");
+  expect_contains(error(x, Options().size(Sizes{2}).mode(torch::kLinear).align_corners(false)),
+                  "Got 4D input, but linear mode needs 3D input");
+  expect_contains(error(x, Options().size(Sizes{2, 2}).antialias(true)),
+                  "Anti-alias option is only supported for bilinear and bicubic modes");
+  expect_contains(error(x, Options().size(Sizes{2}).mode(torch::kArea)),
+                  "Expected 2 values, but instead got 1");
+  expect_contains(error(x, Options().scale_factor(Factors{0.1, 2})),
+                  "but got input (H: 4, W: 4) output (H: 0, W: 8)");
 }
 
 TEST(Upsampling, Modules) {
@@ -90,12 +94,12 @@ TEST(Upsampling, Modules) {
 
 TEST(Upsampling, Operators) {
   const Tensor x = image();
-  const Factors two{2, 2};
+  const Factors factors{2, 2};
   EXPECT_EQ(torch::upsample_nearest1d(x[0], 8).sizes(), (Sizes{1, 4, 8}));
   expect_row(torch::upsample_nearest2d(x, {8, 8}), 3, {4, 4, 5, 5, 6, 6, 7, 7});
-  EXPECT_TRUE(torch::upsample_nearest2d(x, std::nullopt, at::ArrayRef<double>(two))
+  EXPECT_TRUE(torch::upsample_nearest2d(x, std::nullopt, at::ArrayRef<double>(factors))
                   .equal(torch::upsample_nearest2d(x, {8, 8}, 2.0, 2.0)));
-  EXPECT_TRUE(torch::upsample_bilinear2d(x, std::nullopt, true, at::ArrayRef<double>(two))
+  EXPECT_TRUE(torch::upsample_bilinear2d(x, std::nullopt, true, at::ArrayRef<double>(factors))
                   .equal(torch::upsample_bilinear2d(x, {8, 8}, true)));
   Tensor out = torch::empty({0});
   at::upsample_bicubic2d_out(out, x, {2, 3}, false);
@@ -109,12 +113,14 @@ TEST(Vision, GridsAndSamples) {
   EXPECT_EQ(grid.sizes(), (Sizes{1, 2, 3, 2}));
   EXPECT_NEAR(grid[0][0][0][0].item<double>(), 0.5 * -2 / 3 + 0.1, 1e-6);
   EXPECT_NEAR(grid[0][0][0][1].item<double>(), 0.5, 1e-6);
-  using O = F::GridSampleFuncOptions;
-  expect_row(F::grid_sample(image(), grid, O().align_corners(false)), 0, {11.0333, 11.7, 12.3667});
-  expect_row(F::grid_sample(
-                 image(), grid * 3,
-                 O().mode(torch::kNearest).padding_mode(torch::kReflection).align_corners(true)),
-             0, {8, 10, 11});
+  using Options = F::GridSampleFuncOptions;
+  expect_row(F::grid_sample(image(), grid, Options().align_corners(false)), 0,
+             {11.0333, 11.7, 12.3667});
+  expect_row(
+      F::grid_sample(
+          image(), grid * 3,
+          Options().mode(torch::kNearest).padding_mode(torch::kReflection).align_corners(true)),
+      0, {8, 10, 11});
   EXPECT_NE(text_of_error([] {
               F::affine_grid(torch::ones({1, 2, 3}), {1, 1, 2});
             })

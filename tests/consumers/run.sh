@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh <consumer> <source folder> <build folder>: installs the build into a temporary prefix, builds
-# the consumer project against it, runs its programs and compares their output.
+# run.sh <consumer> <source folder> <build folder>: installs the build into a temporary prefix,
+# builds the consumer project against it, runs its programs and compares their output.
 set -euo pipefail
 consumer=$1
 source=$2
@@ -43,9 +43,9 @@ case $consumer in
     install_hearth
     libdir=$(dirname "$(find "$prefix" -name libhearth.so)")
     for module in hearth hearth-torch; do
-      named=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --variable=libdir $module)
-      if [[ ! $named -ef $libdir ]]; then
-        echo "$module.pc says libdir='$named', not '$libdir'" >&2
+      stated_libdir=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --variable=libdir $module)
+      if [[ ! $stated_libdir -ef $libdir ]]; then
+        echo "$module.pc says libdir='$stated_libdir', not '$libdir'" >&2
         exit 1
       fi
     done

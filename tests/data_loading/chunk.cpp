@@ -11,11 +11,13 @@
 namespace hearth::data::datasets {
 namespace {
 
-/// Chunks of 5, 0, 3 and 4 numbers, together 0 to 11; chunk `bad` throws.
+constexpr size_t kNoBadChunk = 99;
+
+/// Chunks of 5, 0, 3 and 4 numbers, together 0 to 11; chunk `bad_chunk` throws.
 struct Reader : ChunkDataReader<int> {
-  explicit Reader(size_t bad_ = 99) : bad(bad_) {}
+  explicit Reader(size_t bad_chunk_ = kNoBadChunk) : bad_chunk(bad_chunk_) {}
   ChunkType read_chunk(size_t index) override {
-    if (index == bad) throw std::runtime_error("bad chunk");
+    if (index == bad_chunk) throw std::runtime_error("bad chunk");
     static const int begins[] = {0, 5, 5, 8, 12};
     ChunkType chunk(static_cast<size_t>(begins[index + 1] - begins[index]));
     std::iota(chunk.begin(), chunk.end(), begins[index]);
@@ -23,7 +25,7 @@ struct Reader : ChunkDataReader<int> {
   }
   size_t chunk_count() override { return 4; }
   void reset() override {}
-  size_t bad;
+  size_t bad_chunk;
 };
 
 using samplers::RandomSampler;
@@ -32,12 +34,12 @@ template <class Sampler>
 using Chunks = ChunkDataset<Reader, Sampler, Sampler>;
 
 template <class Sampler>
-auto chunks(ChunkDatasetOptions options, size_t bad = 99) {
-  return make_shared_dataset<Chunks<Sampler>>(Reader(bad), Sampler(4), Sampler(0), options);
+auto chunks(ChunkDatasetOptions options, size_t bad_chunk = kNoBadChunk) {
+  return make_shared_dataset<Chunks<Sampler>>(Reader(bad_chunk), Sampler(4), Sampler(0), options);
 }
 
 template <class Loader>
-std::vector<std::vector<int>> epoch(Loader& loader) {
+std::vector<std::vector<int>> batches_of_epoch(Loader& loader) {
   std::vector<std::vector<int>> batches;
   for (auto& batch : loader) batches.push_back(batch);
   return batches;
@@ -46,18 +48,18 @@ std::vector<std::vector<int>> epoch(Loader& loader) {
 TEST(ChunkDataset, BatchesCrossChunks) {
   const std::vector<std::vector<int>> expected = {{0, 1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11}};
   auto loader = make_data_loader(chunks<SequentialSampler>({1, 7, 8}), 7);
-  EXPECT_EQ(epoch(*loader), expected);
-  EXPECT_EQ(epoch(*loader), expected);
+  EXPECT_EQ(batches_of_epoch(*loader), expected);
+  EXPECT_EQ(batches_of_epoch(*loader), expected);
 }
 
 TEST(ChunkDataset, ShufflesChunksAndExamples) {
   manual_seed(3);
   auto loader = make_data_loader(chunks<RandomSampler>({1, 4, 100, 4}), 4);
-  const auto first = epoch(*loader), second = epoch(*loader);
+  const auto first = batches_of_epoch(*loader), second = batches_of_epoch(*loader);
   EXPECT_NE(first, second);
   manual_seed(3);
   auto again = make_data_loader(chunks<RandomSampler>({1, 4, 100, 4}), 4);
-  EXPECT_EQ(epoch(*again), first);
+  EXPECT_EQ(batches_of_epoch(*again), first);
 }
 
 TEST(ChunkDataset, ReadsAllChunksWithAnyThreadCount) {

@@ -1,4 +1,4 @@
-// Files of values between commas: what is read, and what is refused.
+// Comma-separated values: columns, options, and the errors of damaged files.
 #include "hearth/data/csv.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Csv, MakesBatches) {
   EXPECT_TRUE(batch.target.equal(tensor({2, 0})));
   const auto loader =
       make_data_loader<samplers::SequentialSampler>(csv.map(transforms::Stack<>()), 4);
-  for (const Example<>& each : *loader) EXPECT_TRUE(each.data.equal(csv.data()));
+  for (const Example<>& loaded : *loader) EXPECT_TRUE(loaded.data.equal(csv.data()));
   CSV plain = CSV::from_text("a\n1\n");
   EXPECT_ERROR(plain.get(0), "'the text' was read without a target: CSVOptions().target() names");
 }
@@ -124,14 +124,14 @@ TEST(Csv, ReadsNumbersAsPython) {
   EXPECT_TRUE(std::signbit(column[2].item<double>()));
 }
 
-/// The shortest text of the largest float is a little more than it.
+/// The shortest decimal text of the largest float is slightly larger than that float.
 TEST(Csv, ReadsTheLargestFloat) {
   const CSV csv = CSV::from_text("x\n3.4028235e38\n");
   EXPECT_EQ(csv.column("x").item<float>(), std::numeric_limits<float>::max());
   EXPECT_ERROR(CSV::from_text("x\n3.4028236e38\n"), "out of the range of");
 }
 
-TEST(Csv, RefusesWhatIsNoNumber) {
+TEST(Csv, RefusesFieldsThatAreNotNumbers) {
   for (const char* bad : {"a", "1x", "--1", "+-1", "0x10", "1e", "1_000", "1 2", "nan(1)", "1,5"}) {
     const std::string text = std::string("y,x\n0,1\n0,\"") + bad + "\"\n";
     EXPECT_ERROR(
@@ -171,10 +171,10 @@ TEST(Csv, MissingValues) {
   EXPECT_ERROR(CSV::from_text("x\n1\n-9\n", CSVOptions().missing_values({"-9"})),
                "line 3, column 1: the number for 'x' is missing: '-9'");
   for (const char* nan : {"NAN", "-nan", "Nan"}) {
-    const std::string one = std::string("x\n") + nan;
-    EXPECT_ERROR(CSV::from_text(one), std::string("the number for 'x' is missing: '") + nan);
+    const std::string input = std::string("x\n") + nan;
+    EXPECT_ERROR(CSV::from_text(input), std::string("the number for 'x' is missing: '") + nan);
     EXPECT_TRUE(
-        CSV::from_text(one, CSVOptions().allow_missing(true)).column("x").isnan().item<bool>());
+        CSV::from_text(input, CSVOptions().allow_missing(true)).column("x").isnan().item<bool>());
   }
   EXPECT_ERROR(CSV::from_text("x,y\n,1\n", CSVOptions().integers("x").allow_missing(true)),
                "line 2, column 1: the integer for 'x' is missing: ''");

@@ -19,21 +19,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Example i is i, plus noise if `noise` is set. Examples take different times to load.
+/// Example i is the number i, with noise if `has_noise` is set. Some examples take longer to load.
 struct Noisy : datasets::Dataset<Noisy, TensorExample> {
-  Noisy(size_t count_, bool noise_) : count(count_), noise(noise_) {}
+  Noisy(size_t count_, bool has_noise_) : count(count_), has_noise(has_noise_) {}
   TensorExample get(size_t index) override {
     if (index % 7 == 0) std::this_thread::sleep_for(200us);
     const Tensor value = full({1}, double(index), kDouble);
-    return noise ? value + rand({1}, kDouble) : value;
+    return has_noise ? value + rand({1}, kDouble) : value;
   }
   std::optional<size_t> size() const override { return count; }
   size_t count;
-  bool noise;
+  bool has_noise;
 };
 
 template <class Loader>
-std::vector<Tensor> epoch(Loader& loader) {
+std::vector<Tensor> data_of_epoch(Loader& loader) {
   std::vector<Tensor> batches;
   for (auto& batch : loader) batches.push_back(batch.data);
   return batches;
@@ -52,7 +52,7 @@ TEST(DataLoader, BatchesDoNotDependOnWorkerCount) {
     manual_seed(11);
     auto loader = make_data_loader(noisy(103), DataLoaderOptions(8).workers(workers));
     for (size_t i = 0; i < 3; ++i) {
-      const std::vector<Tensor> batches = epoch(*loader);
+      const std::vector<Tensor> batches = data_of_epoch(*loader);
       if (workers == 0)
         expected.push_back(batches);
       else
@@ -68,7 +68,7 @@ TEST(DataLoader, DropsTheLastBatch) {
   for (const size_t workers : {0, 2}) {
     auto loader = make_data_loader<samplers::SequentialSampler>(
         noisy(10), DataLoaderOptions(4).workers(workers).drop_last(true));
-    EXPECT_EQ(epoch(*loader).size(), 2U);
+    EXPECT_EQ(data_of_epoch(*loader).size(), 2U);
   }
 }
 
@@ -124,7 +124,7 @@ struct Counted : datasets::Dataset<Counted, int> {
   int id = 0;
 };
 
-// LibTorch makes the same copies.
+// LibTorch makes as many copies.
 TEST(DataLoader, CopiesTheDatasetOncePerWorker) {
   for (const int workers : {0, 1, 3}) {
     Counted::copies = 0;
@@ -164,14 +164,15 @@ TEST(DataLoader, TransformErrorsNameTheExample) {
   auto loader =
       make_data_loader<samplers::SequentialSampler>(dataset, DataLoaderOptions(4).workers(1));
   EXPECT_ERROR(for (auto& batch : *loader)(void) batch, "(in batch 1, example 6)");
-  const auto whole = [](size_t workers) {
+  const auto throwing_loader = [](size_t workers) {
     return make_data_loader<samplers::SequentialSampler>(
         Noisy(20, false).map(transforms::Collate<TensorExample>(
             [](const std::vector<TensorExample>&) -> TensorExample { throw 5; })),
         DataLoaderOptions(3).workers(workers));
   };
-  EXPECT_ERROR((void)*whole(1)->begin(), "worker thread. (in batch 0 of examples 0, 1, 2)");
-  EXPECT_THROW((void)*whole(0)->begin(), int);
+  EXPECT_ERROR((void)*throwing_loader(1)->begin(),
+               "worker thread. (in batch 0 of examples 0, 1, 2)");
+  EXPECT_THROW((void)*throwing_loader(0)->begin(), int);
 }
 
 TEST(DataLoader, IteratorsCompareAndCheckTheirUse) {
@@ -198,7 +199,7 @@ TEST(DataLoader, AllowsOneIteratorAtATime) {
                  "Attempted to get a new DataLoader iterator while another iterator is not yet "
                  "exhausted");
   }
-  size_t count = 0;  // destroyed iterators do not count
+  size_t count = 0;  // a destroyed iterator does not prevent another
   for (auto& batch : *loader) count += batch.size();
   EXPECT_EQ(count, 30U);
   loader->join();
@@ -222,8 +223,8 @@ TEST(DataLoader, ChecksItsOptions) {
   EXPECT_ERROR(make_data_loader(Unsized(), 1),
                "Expected the dataset to be sized in order to construct the Sampler");
   const auto empty_batches = make_data_loader(Noisy(3, false), DataLoaderOptions(0));
-  auto none = empty_batches->begin();
-  EXPECT_ERROR(*none, "the sampler returned an empty batch for batch_size=0");
+  auto batch = empty_batches->begin();
+  EXPECT_ERROR(*batch, "the sampler returned an empty batch for batch_size=0");
   EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(1).workers(2).max_jobs(0)),
                "max_jobs should be positive");
   // The check comes before any copies of the dataset.
@@ -252,13 +253,16 @@ TEST(DataLoader, TimesOut) {
   EXPECT_EQ((*it)[0], 0);  // the late batch is not lost
 }
 
-/// Examples are properties of the worker thread.
+constexpr uint64_t kNoWorker = 77;
+
+/// Each example is {thread count, grad mode, worker's id, worker count, seed} of its worker thread.
 struct WorkerProperties : datasets::Dataset<WorkerProperties, std::vector<uint64_t>> {
   std::vector<uint64_t> get(size_t) override {
     std::this_thread::sleep_for(1ms);
     const auto info = get_worker_info();
-    return {uint64_t(get_num_threads()), uint64_t(GradMode::is_enabled()), info ? info->id : 77,
-            info ? info->num_workers : 77, info ? info->seed : 77};
+    return {uint64_t(get_num_threads()), uint64_t(GradMode::is_enabled()),
+            info ? info->id : kNoWorker, info ? info->num_workers : kNoWorker,
+            info ? info->seed : kNoWorker};
   }
   std::optional<size_t> size() const override { return 40; }
 };
@@ -280,18 +284,18 @@ TEST(DataLoader, WorkersRunSeriallyInTheCallersModes) {
   for (auto& batch : *loader) EXPECT_EQ(batch[0][1], 1U);
   EXPECT_FALSE(get_worker_info());
   auto alone = make_data_loader(WorkerProperties(), DataLoaderOptions(1));
-  EXPECT_EQ((*alone->begin())[0][2], 77U);
+  EXPECT_EQ((*alone->begin())[0][2], kNoWorker);
   EXPECT_EQ((*alone->begin())[0][0], uint64_t(get_num_threads()));
 }
 
 TEST(DataLoader, PinsBatches) {
-  const bool gpu = cuda::is_available();
+  const bool has_gpu = cuda::is_available();
   auto stacked = make_data_loader(noisy(6), DataLoaderOptions(3).workers(1).pin_memory(true));
-  EXPECT_EQ(stacked->options().pin_memory, gpu);
-  for (auto& batch : *stacked) EXPECT_EQ(batch.data.is_pinned(), gpu);
+  EXPECT_EQ(stacked->options().pin_memory, has_gpu);
+  for (auto& batch : *stacked) EXPECT_EQ(batch.data.is_pinned(), has_gpu);
   auto listed = make_data_loader(Noisy(6, false), DataLoaderOptions(3).pin_memory(true));
   for (auto& batch : *listed)
-    for (auto& example : batch) EXPECT_EQ(example.data.is_pinned(), gpu);
+    for (auto& example : batch) EXPECT_EQ(example.data.is_pinned(), has_gpu);
 }
 
 /// A stream of consecutive numbers.

@@ -39,10 +39,10 @@ TEST(Datasets, BatchedTensorsSelectWholeBatches) {
     EXPECT_TRUE(on_gpu.data.cpu().equal(data.slice(0, 2)));
     EXPECT_TRUE(on_gpu.target.equal(tensor({2, 3})));
   }
-  size_t seen = 0;
+  size_t count = 0;
   auto loader = make_data_loader(std::move(dataset), DataLoaderOptions().batch_size(3).workers(2));
-  for (const Example<>& each : *loader) seen += size_t(each.data.size(0));
-  EXPECT_EQ(seen, 4u);
+  for (const Example<>& loaded : *loader) count += size_t(loaded.data.size(0));
+  EXPECT_EQ(count, 4u);
 }
 
 TEST(Datasets, MapAppliesTransformsInOrder) {
@@ -115,16 +115,16 @@ TEST(Samplers, RandomDrawsTheNumbersOfPyTorch) {
     const Tensor first = randperm(7, type), second = randperm(7, type), third = randperm(3, type);
     manual_seed(5);
     samplers::RandomSampler sampler(7, type);
-    const auto all = [&] {
+    const auto next_indices = [&] {
       const std::vector<size_t> indices = *sampler.next(100);
       return tensor(std::vector<int64_t>(indices.begin(), indices.end()));
     };
-    EXPECT_TRUE(all().equal(first.to(kLong)));
+    EXPECT_TRUE(next_indices().equal(first.to(kLong)));
     EXPECT_FALSE(sampler.next(1));
     sampler.reset();
-    EXPECT_TRUE(all().equal(second.to(kLong)));
+    EXPECT_TRUE(next_indices().equal(second.to(kLong)));
     sampler.reset(3);
-    EXPECT_TRUE(all().equal(third.to(kLong)));
+    EXPECT_TRUE(next_indices().equal(third.to(kLong)));
     EXPECT_EQ(sampler.index(), 3U);
   }
 }

@@ -13,7 +13,7 @@ using testing::Batches;
 using testing::move_state;
 using testing::rest_of;
 
-TEST(DistributedSequentialSampler, ChoosesAPartAsLibTorch) {
+TEST(DistributedSequentialSampler, ChoosesTheIndicesOfItsRankAsLibTorch) {
   DistributedSequentialSampler sampler(10, 3, 2), fewer(10, 3, 2, false), spread(12, 5, 4);
   EXPECT_EQ(sampler.index(), 8U);
   EXPECT_EQ(rest_of(sampler, 3), (Batches{{8, 9, 0}, {1}}));
@@ -58,7 +58,7 @@ TEST(DistributedSamplers, RepeatFewerExamplesThanProcesses) {
   }
 }
 
-/// The processes' parts make up all indices.
+/// Together, the processes draw each index once.
 TEST(DistributedSamplers, CoverTheDatasetOnce) {
   std::vector<int> counts(12);
   for (size_t rank = 0; rank < 4; ++rank) {
@@ -77,7 +77,7 @@ TEST(DistributedSamplers, RefuseInvalidRanks) {
   EXPECT_THROW(DistributedSequentialSampler(10, 2, 5), ValueError);
 }
 
-/// Every other index from `rank` on.
+/// Every `num_replicas`-th index, from `rank` on.
 struct Interleaved : DistributedSampler<> {
   using DistributedSampler::DistributedSampler;
   void reset(std::optional<size_t>) override { next_ = 0; }
@@ -100,7 +100,7 @@ TEST(DistributedSamplers, ContinueFromSavedStates) {
   DistributedRandomSampler random(23, 3, 1);
   random.set_epoch(5);
   random.reset();
-  random.set_epoch(6);  // of the next epoch
+  random.set_epoch(6);  // takes effect at the next reset
   testing::expect_continues(random, DistributedRandomSampler(23, 3, 1), 3);
   testing::expect_continues(DistributedSequentialSampler(23, 3, 2),
                             DistributedSequentialSampler(23, 3, 2), 3);

@@ -27,10 +27,10 @@ Generator seeded(uint64_t seed) {
 /// The indices of one epoch.
 template <class Sampler>
 Indices all_of(Sampler& sampler) {
-  Indices all;
+  Indices indices;
   for (const Indices& batch : rest_of(sampler, 2))
-    all.insert(all.end(), batch.begin(), batch.end());
-  return all;
+    indices.insert(indices.end(), batch.begin(), batch.end());
+  return indices;
 }
 template <class Sampler>
 Indices next_epoch(Sampler& sampler) {
@@ -54,16 +54,16 @@ TEST(WeightedRandomSampler, DrawsAsPyTorch) {
 TEST(WeightedRandomSampler, DrawsManyAsPyTorch) {
   manual_seed(5);
   WeightedRandomSampler sampler(arange(1000, kDouble), 4000), distinct(arange(1000), 400, false);
-  const auto sum = [](const Indices& indices) {
+  const auto weighted_sum = [](const Indices& indices) {
     size_t total = 0;
     for (size_t i = 0; i < indices.size(); ++i) total += i * indices[i];
     return total;
   };
-  EXPECT_EQ(sum(all_of(sampler)), 5276897436U);
-  EXPECT_EQ(sum(all_of(distinct)), 52156157U);
+  EXPECT_EQ(weighted_sum(all_of(sampler)), 5276897436U);
+  EXPECT_EQ(weighted_sum(all_of(distinct)), 52156157U);
 }
 
-TEST(WeightedRandomSampler, RefusesAsPyTorch) {
+TEST(WeightedRandomSampler, RefusesBadArgumentsAsPyTorch) {
   const auto draw = [](const std::vector<double>& weights, int64_t count, bool replacement = true) {
     return WeightedRandomSampler(weights, count, replacement).next(1);
   };
@@ -93,19 +93,20 @@ TEST(SubsetRandomSampler, DrawsAsPyTorch) {
   EXPECT_EQ(next_epoch(sampler), (Indices{1, 6, 2, 15, 4, 9, 3}));
   SubsetRandomSampler own({3, 1, 4, 15, 9, 2, 6}, seeded(11));
   EXPECT_EQ(all_of(own), (Indices{9, 3, 4, 6, 15, 1, 2}));
-  SubsetRandomSampler none(Indices{});
-  EXPECT_FALSE(none.next(1));
+  SubsetRandomSampler empty(Indices{});
+  EXPECT_FALSE(empty.next(1));
   EXPECT_ERROR(sampler.reset(15), "the sampler's subset has indices beyond the 15 examples");
   sampler.reset(16);
 }
 
 TEST(BatchSampler, MakesBatchesAsPyTorch) {
   const Batches expected = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9}};
-  BatchSampler all(SequentialSampler(10), 3, false), full(SequentialSampler(10), 3, true);
-  EXPECT_EQ(rest_of(all, 1), expected);
-  EXPECT_EQ(rest_of(full, 3), Batches(expected.begin(), expected.end() - 1));
-  full.reset(4);
-  EXPECT_EQ(rest_of(full, 1).size(), 1U);
+  BatchSampler keeping_last(SequentialSampler(10), 3, false),
+      dropping_last(SequentialSampler(10), 3, true);
+  EXPECT_EQ(rest_of(keeping_last, 1), expected);
+  EXPECT_EQ(rest_of(dropping_last, 3), Batches(expected.begin(), expected.end() - 1));
+  dropping_last.reset(4);
+  EXPECT_EQ(rest_of(dropping_last, 1).size(), 1U);
   manual_seed(5);
   BatchSampler weighted(WeightedRandomSampler(arange(8), 7), 3, false);
   EXPECT_EQ(rest_of(weighted, 1), (Batches{{6, 4, 5}, {4, 4, 7}, {6}}));
@@ -122,7 +123,7 @@ TEST(BatchSampler, FillsBatchesFromSmallerOnes) {
   EXPECT_EQ(rest_of(sampler, 1), (Batches{{0, 1}, {2, 3}, {4}}));
 }
 
-TEST(BatchSampler, RefusesAsPyTorch) {
+TEST(BatchSampler, RefusesBadArgumentsAsPyTorch) {
   EXPECT_ERROR(BatchSampler(SequentialSampler(3), 0, false),
                "batch_size should be a positive integer value, but got batch_size=0");
   EXPECT_THROW(BatchSampler(SequentialSampler(3), -2, false), ValueError);

@@ -147,10 +147,10 @@ size_t count_threads() {
 /// Waits until the count is stable, because the kernel lists joined threads for a moment.
 size_t count_threads_when_stable() {
   size_t count = count_threads();
-  for (int same = 0; same < 5; ++same) {
+  for (int num_equal = 0; num_equal < 5; ++num_equal) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     const size_t now = count_threads();
-    if (now != count) same = 0;
+    if (now != count) num_equal = 0;
     count = now;
   }
   return count;
@@ -180,10 +180,10 @@ TEST(DestroyedLoader, LeavesNoThread) {
                                                      .enforce_ordering(random() % 2)
                                                      .max_jobs(1 + random() % 9));
     try {
-      size_t left = random() % 20;
+      size_t num_remaining = random() % 20;
       for (auto& batch : *loader) {
         (void)batch;
-        if (left-- == 0) break;
+        if (num_remaining-- == 0) break;
       }
     } catch (const std::runtime_error&) {  // also a WorkerException
     }

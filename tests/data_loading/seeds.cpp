@@ -23,10 +23,10 @@ auto random_loader(size_t count, size_t workers = 0) {
 }
 
 template <class Loader>
-std::vector<double> epoch(Loader& loader) {
-  std::vector<double> all;
-  for (auto& batch : loader) all.insert(all.end(), batch.begin(), batch.end());
-  return all;
+std::vector<double> numbers_of_epoch(Loader& loader) {
+  std::vector<double> numbers;
+  for (auto& batch : loader) numbers.insert(numbers.end(), batch.begin(), batch.end());
+  return numbers;
 }
 
 TEST(Seeds, AdvanceTheDefaultGeneratorOncePerEpoch) {
@@ -63,7 +63,7 @@ TEST(Seeds, ResumedEpochDoesNotAdvanceTheGenerator) {
   const Tensor state = default_generator().get_state();
   auto other = random_loader(8);
   other->load_state_dict(saved);
-  EXPECT_EQ(epoch(*other).size(), 6U);
+  EXPECT_EQ(numbers_of_epoch(*other).size(), 6U);
   EXPECT_TRUE(default_generator().get_state().equal(state));
 }
 
@@ -71,9 +71,9 @@ TEST(Seeds, NewLoaderInEachEpochDrawsOtherNumbers) {
   for (const size_t workers : {0, 2}) {
     manual_seed(1);
     auto first = random_loader(6, workers);
-    const std::vector<double> before = epoch(*first);
+    const std::vector<double> before = numbers_of_epoch(*first);
     auto second = random_loader(6, workers);
-    EXPECT_NE(epoch(*second), before);
+    EXPECT_NE(numbers_of_epoch(*second), before);
   }
 }
 
@@ -88,7 +88,7 @@ TEST(Seeds, ConcurrentLoadersDiffer) {
 struct Nested : datasets::Dataset<Nested, std::vector<double>> {
   std::vector<double> get(size_t) override {
     auto inner = random_loader(3);
-    return epoch(*inner);
+    return numbers_of_epoch(*inner);
   }
   std::optional<size_t> size() const override { return 4; }
 };
@@ -99,13 +99,13 @@ TEST(Seeds, NestedLoadersDifferBetweenExamples) {
     manual_seed(7);
     auto loader = make_data_loader<samplers::SequentialSampler>(
         Nested(), DataLoaderOptions(1).workers(workers));
-    std::vector<std::vector<double>> all;
-    for (auto& batch : *loader) all.push_back(batch[0]);
-    ASSERT_EQ(all.size(), 4U);
-    EXPECT_NE(all[0], all[1]);
-    EXPECT_NE(all[1], all[2]);
-    if (workers == 0) expected = all;
-    EXPECT_EQ(all, expected);
+    std::vector<std::vector<double>> examples;
+    for (auto& batch : *loader) examples.push_back(batch[0]);
+    ASSERT_EQ(examples.size(), 4U);
+    EXPECT_NE(examples[0], examples[1]);
+    EXPECT_NE(examples[1], examples[2]);
+    if (workers == 0) expected = examples;
+    EXPECT_EQ(examples, expected);
   }
 }
 

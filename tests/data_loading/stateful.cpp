@@ -12,7 +12,7 @@
 namespace hearth::data {
 namespace {
 
-/// Counts up to a limit. Workers share it, hence the lock; the first worker is slow.
+/// Counts up to a limit, with a lock, because workers share the dataset. The first worker is slow.
 struct Counter : datasets::StatefulDataset<Counter, std::vector<int>> {
   explicit Counter(int limit_) : limit(limit_) {}
   std::optional<std::vector<int>> get_batch(size_t count) override {
@@ -85,7 +85,7 @@ TEST(StatefulLoader, BatchesDoNotDependOnWorkerCount) {
 
 TEST(StatefulLoader, TransformsRunConcurrently) {
   std::atomic<int> running = 0;
-  // Waits until another transform runs at the same time.
+  // Waits until another transform runs at the same time and returns whether one did.
   const transforms::BatchLambda<std::vector<int>, bool> meets([&](const std::vector<int>&) {
     ++running;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

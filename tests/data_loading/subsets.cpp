@@ -17,7 +17,8 @@ namespace {
 using testing::Batches;
 using testing::Count;
 
-/// The parts' indices for a dataset of `size` examples and a generator with seed 42.
+/// The indices of the parts into which random_split splits a dataset of `size` examples with a
+/// generator of seed 42.
 Batches split(size_t size, const datasets::SplitLengths& lengths) {
   Generator generator = make_generator();
   generator.set_current_seed(42);
@@ -63,12 +64,12 @@ TEST(RandomSplit, WarnsOfEmptyParts) {
   EXPECT_EQ(warnings.said().size(), 8U);
 }
 
-struct Unsized : datasets::Dataset<Unsized, size_t> {
+struct UnsizedIndices : datasets::Dataset<UnsizedIndices, size_t> {
   size_t get(size_t index) override { return index; }
   std::optional<size_t> size() const override { return std::nullopt; }
 };
 
-TEST(RandomSplit, RefusesAsPyTorch) {
+TEST(RandomSplit, RefusesBadArgumentsAsPyTorch) {
   const std::string sum = "Sum of input lengths does not equal the length of the input dataset!";
   EXPECT_ERROR(split(10, {3, 6}), sum);
   EXPECT_ERROR(split(10, {.5, .4}), sum);
@@ -78,7 +79,7 @@ TEST(RandomSplit, RefusesAsPyTorch) {
   EXPECT_ERROR(split(10, {1.5, -.5}), "Fraction at index 0 is not between 0 and 1");
   EXPECT_ERROR(split(10, {11, -1}), "Length at index 1 should be a non-negative integer");
   EXPECT_ERROR(split(10, {2.5, 7.5}), "should be a non-negative integer, but got 2.5");
-  EXPECT_ERROR(random_split(Unsized(), {1, 2}), "needs a dataset with a size");
+  EXPECT_ERROR(random_split(UnsizedIndices(), {1, 2}), "needs a dataset with a size");
 }
 
 TEST(Subset, HasTheDatasetsExamples) {
@@ -116,7 +117,7 @@ TEST(ConcatDataset, JoinsDatasets) {
   ConcatDataset same(std::vector<Count>{Count(2), Count(2, 5)});
   EXPECT_EQ(Subset(same, {3}).get_batch(0), (std::vector<size_t>{6}));
   EXPECT_ERROR(ConcatDataset(std::vector<Count>()), "datasets should not be an empty iterable");
-  EXPECT_ERROR(ConcatDataset(Unsized(), Unsized()), "needs datasets with a size");
+  EXPECT_ERROR(ConcatDataset(UnsizedIndices(), UnsizedIndices()), "needs datasets with a size");
 }
 
 TEST(ConcatDataset, IsLoadedByWorkers) {

@@ -43,7 +43,7 @@ TEST(Tokenizers, SplitAsInPython) {
                                      "c\v\n\xa0 d"),
             Strings({"a", "b", "c", "\xa0", "d"}));
   EXPECT_EQ(tokenizers::Whitespace()(""), Strings());
-  // A valid character, one that is cut off, a surrogate, one that is too long, a lone byte.
+  // Valid characters, a truncated one, a surrogate, an overlong encoding, a lone byte.
   EXPECT_EQ(tokenizers::Characters()("a\xc3\xa9\xf0\x9f\x98\x80\xe2\x82"),
             Strings({"a", "\xc3\xa9", "\xf0\x9f\x98\x80", "\xe2", "\x82"}));
   EXPECT_EQ(tokenizers::Characters()("\xed\xa0\x80\xc0\x80\xff"),

@@ -3,13 +3,13 @@
 its output with the expected file.
 
 The expected file has the lines that the program prints. Runs of spaces may differ in length. In a
-line, {number}, {int}, {word} and {any} match one of these, and {~1.5} matches a number near 1.5
-(to 1e-4: relative, or absolute below 1).
+line, {number}, {int} and {word} match a number, an integer and a word, {any} matches any text, and
+{~1.5} a number near 1.5 (to 1e-4: relative, or absolute below 1).
     cpu| line      expected only without a GPU
     gpu| line      expected only with two simulated GPUs
     $ arguments    the program's arguments: {scratch} is an empty folder, {mnist} a folder with small
                    files in MNIST's format
-The program must succeed, but fail if the last line begins with "hearth: ".
+The program must succeed, or fail if the last expected line begins with "hearth: ".
 """
 
 import os
@@ -55,13 +55,13 @@ def expectation(file, device):
     return arguments, lines
 
 
-def fits(expected, line):
+def matches(expected, line):
     """Whether the printed line matches the expected one."""
-    near = []
+    wanted_numbers = []
 
     def pattern_of(part):
         if part.startswith("{~"):
-            near.append(float(part[2:-1]))
+            wanted_numbers.append(float(part[2:-1]))
             return f"({PATTERNS['{number}']})"
         return PATTERNS.get(part) or re.sub(r"(\\ |\\?\t)+", r"\\s+", re.escape(part))
 
@@ -69,11 +69,11 @@ def fits(expected, line):
     match = re.fullmatch("".join(map(pattern_of, parts)) + r"\s*", line)
     return match is not None and all(
         abs(float(printed) - wanted) <= TOLERANCE * max(1, abs(wanted))
-        for printed, wanted in zip(match.groups(), near))
+        for printed, wanted in zip(match.groups(), wanted_numbers))
 
 
 def complaint(program, file, device):
-    """The difference between the program's output on this kind of device and the expected file, or None."""
+    """The difference between the program's output on the device and the expected file, or None."""
     arguments, expected = expectation(file, device)
     with tempfile.TemporaryDirectory(prefix="hearth-example-") as scratch:
         if "{mnist}" in arguments:
@@ -85,7 +85,7 @@ def complaint(program, file, device):
     printed = run.stdout.replace(scratch, "{scratch}").splitlines()
     status = 1 if expected and expected[-1].startswith("hearth: ") else 0
     for number, (wanted, line) in enumerate(zip_longest(expected, printed), 1):
-        if wanted is None or line is None or not fits(wanted, line):
+        if wanted is None or line is None or not matches(wanted, line):
             return (f"line {number}\n  expected: {'(end of output)' if wanted is None else wanted}\n"
                     f"  printed:  {'(end of output)' if line is None else line}\nOutput:\n{run.stdout}")
     if run.returncode != status:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """on_libtorch.py <torch folder> <build folder> [program...]: compiles the programs of
-examples/libtorch with a real LibTorch, whose folder has include/ and lib/, and compares their output
-with that of the same programs in the build folder. Numbers may differ by 1e-4 (relative, or absolute
-below 1)."""
+examples/libtorch with a real LibTorch, whose folder has include/ and lib/, and compares their
+output with that of the same programs in the build folder. Numbers may differ by 1e-4 (relative, or
+absolute below 1)."""
 
 import re
 import subprocess
@@ -66,12 +66,12 @@ def main():
             theirs.parent.mkdir(exist_ok=True)
             build_with(torch, work / "all.h", PROGRAMS / f"{name}.cpp", theirs)
             printed = output_of(build / "examples/libtorch" / name, work), output_of(theirs, work)
-            found = difference(*printed)
-            good = found is not None and found <= check.TOLERANCE
-            failures += not good
+            largest = difference(*printed)
+            is_equal = largest is not None and largest <= check.TOLERANCE
+            failures += not is_equal
             count = len(NUMBER.findall(printed[1]))
-            print(f"{name:20} {count:4} numbers, largest difference {found}", flush=True)
-            if not good:
+            print(f"{name:20} {count:4} numbers, largest difference {largest}", flush=True)
+            if not is_equal:
                 print(f"Hearth:\n{printed[0]}LibTorch:\n{printed[1]}")
     return 1 if failures else 0
 

@@ -32,65 +32,65 @@ TEST_F(Accumulation, MatchesTheCpuForLargeTables) {
                 count = by_gpu(/*real=*/40000, /*simulated=*/3000);
   const Tensor index = randint(rows, {count}, kLong);
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16, kLong}) {
-    const Tensor part = numbers({count, 65}, dtype);
+    const Tensor source = numbers({count, 65}, dtype);
     const auto add = [&](const Tensor& t) {
       return zeros({rows, 65}, t.options()).index_add(0, index.to(t.device()), t);
     };
-    expect_same(part, dtype, add, "index_add");
+    expect_same(source, dtype, add, "index_add");
     const auto put = [&](const Tensor& t) {
-      const Tensor to = zeros({rows, 65}, t.options());
-      return to.index_put_({index.to(t.device())}, t, true).clone();
+      const Tensor target = zeros({rows, 65}, t.options());
+      return target.index_put_({index.to(t.device())}, t, true).clone();
     };
-    expect_same(part, dtype, put, "index_put_");
+    expect_same(source, dtype, put, "index_put_");
     const auto scatter = [&](const Tensor& t) {
-      const Tensor where = index.to(t.device()).unsqueeze(1).expand({count, 65});
-      return zeros({rows, 65}, t.options()).scatter_add(0, where, t);
+      const Tensor indices = index.to(t.device()).unsqueeze(1).expand({count, 65});
+      return zeros({rows, 65}, t.options()).scatter_add(0, indices, t);
     };
-    expect_same(part, dtype, scatter, "scatter_add");
+    expect_same(source, dtype, scatter, "scatter_add");
   }
 }
 
 /// All indices equal, and random indices into a strided view.
 TEST_F(Accumulation, MatchesTheCpuForOneElementAndForAView) {
   const int64_t count = 70001;
-  const Tensor part = numbers({count}, kFloat), zero_index = zeros({count}, kLong);
+  const Tensor source = numbers({count}, kFloat), zero_index = zeros({count}, kLong);
   for (const ScalarType dtype : {kFloat, kBFloat16}) {
     expect_same(
-        part.to(dtype).to(kDouble), dtype,
+        source.to(dtype).to(kDouble), dtype,
         [&](const Tensor& t) {
           return zeros({5}, t.options()).index_add(0, zero_index.to(t.device()), t);
         },
         "index_add to one element", 10);
     const Tensor index = randint(200, {count}, kLong);
     expect_same(
-        part.to(dtype).to(kDouble), dtype,
+        source.to(dtype).to(kDouble), dtype,
         [&](const Tensor& t) {
-          const Tensor all = zeros({200, 3}, t.options());
-          all.select(1, 1).index_put_({index.to(t.device())}, t, true);
-          return all;
+          const Tensor table = zeros({200, 3}, t.options());
+          table.select(1, 1).index_put_({index.to(t.device())}, t, true);
+          return table;
         },
         "index_put_ into a view", 4);
   }
 }
 
 TEST_F(Accumulation, ReportsIndicesOutOfRange) {
-  const Tensor part = ones({5000}, TensorOptions(kGpu).dtype(kBFloat16));
+  const Tensor source = ones({5000}, TensorOptions(kGpu).dtype(kBFloat16));
   const Tensor index = zeros({5000}, TensorOptions(kGpu).dtype(kLong));
   index[4321].fill_(7);
-  const Tensor to = zeros({7}, part.options());
+  const Tensor target = zeros({7}, source.options());
   EXPECT_THROW(
       {
-        to.index_add_(0, index, part);
+        target.index_add_(0, index, source);
         cuda::synchronize();
       },
       Error);
   EXPECT_NO_THROW(cuda::synchronize());
 }
 
-/// A copy that starts one element after the beginning of an allocation, which is aligned.
+/// A misaligned copy: it starts one element after the beginning of an allocation.
 Tensor shifted(const Tensor& t) {
-  const Tensor room = empty({t.numel() + 1}, t.options());
-  const Tensor view = room.slice(0, 1).view(t.sizes());
+  const Tensor buffer = empty({t.numel() + 1}, t.options());
+  const Tensor view = buffer.slice(0, 1).view(t.sizes());
   view.copy_(t);
   return view;
 }
@@ -98,10 +98,10 @@ Tensor shifted(const Tensor& t) {
 TEST_F(Misaligned, OpsMatchTheCpu) {
   for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble}) {
     const Tensor x = numbers({257, 1003}, dtype);
-    const auto expect = [&](const char* what, const std::function<Tensor(const Tensor&)>& call,
-                            double slack = 1) {
+    const auto expect = [&](const char* description,
+                            const std::function<Tensor(const Tensor&)>& call, double slack = 1) {
       expect_same(
-          x, dtype, [&](const Tensor& t) { return call(shifted(t)); }, what, slack);
+          x, dtype, [&](const Tensor& t) { return call(shifted(t)); }, description, slack);
     };
     expect("add", [](const Tensor& t) { return t + t; });
     expect("gelu", [](const Tensor& t) { return gelu(t); });
@@ -127,17 +127,18 @@ TEST_F(Misaligned, ProductsMatchTheCpu) {
       const Tensor x = numbers({65, 127}, dtype), w = numbers({columns, 127}, dtype),
                    b = numbers({columns}, dtype);
       const auto on_gpu = [&](const Tensor& t) { return shifted(t.to(dtype).to(kGpu)); };
-      const std::string what = std::to_string(columns) + " columns in " + name_of(dtype);
+      const std::string description = std::to_string(columns) + " columns in " + name_of(dtype);
       const double allowed = 2 * tolerance(dtype);
       EXPECT_LE(difference(linear(on_gpu(x), on_gpu(w), on_gpu(b)), linear(x, w, b)), allowed)
-          << what;
+          << description;
       EXPECT_LE(difference(addmm(on_gpu(b), on_gpu(x), on_gpu(w).t()), addmm(b, x, w.t())), allowed)
-          << what;
-      EXPECT_LE(difference(matmul(on_gpu(x), on_gpu(w).t()), matmul(x, w.t())), allowed) << what;
+          << description;
+      EXPECT_LE(difference(matmul(on_gpu(x), on_gpu(w).t()), matmul(x, w.t())), allowed)
+          << description;
       const Tensor wide = empty({65, 2 * columns + 1}, TensorOptions(kGpu).dtype(dtype));
       Tensor out = wide.slice(1, 1, columns + 1);
       addmm_out(out, on_gpu(b), on_gpu(x), on_gpu(w).t());
-      EXPECT_LE(difference(out, addmm(b, x, w.t())), allowed) << what << ", into a slice";
+      EXPECT_LE(difference(out, addmm(b, x, w.t())), allowed) << description << ", into a slice";
     }
 }
 

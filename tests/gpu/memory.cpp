@@ -38,17 +38,17 @@ TEST_F(Huge, SupportsMoreThanTwoToTheThirtyFirstElements) {
   EXPECT_NEAR(x.to(kFloat).mean().item<double>(), 0.5, 1e-3);
 }
 
-/// Tensors that take all of the device's memory.
+/// Allocates all of the device's memory.
 Tensors fill_device() {
-  Tensors all;
+  Tensors tensors;
   for (size_t bytes = size_t{64} << 30; bytes >= (size_t{1} << 20);) {
     try {
-      all.push_back(empty({int64_t(bytes)}, TensorOptions(kGpu).dtype(kByte)));
+      tensors.push_back(empty({int64_t(bytes)}, TensorOptions(kGpu).dtype(kByte)));
     } catch (const OutOfMemoryError&) {
       bytes /= 2;
     }
   }
-  return all;
+  return tensors;
 }
 
 /// Scratch memory of kernels may be exhausted, too. The device must work after an OutOfMemoryError.
@@ -73,7 +73,7 @@ TEST_F(FullDevice, OpsThrowAndWorkAgain) {
   int failures = 0;
   {
     cuda::empty_cache();
-    const Tensors all = fill_device();
+    const Tensors allocated = fill_device();
     for (const auto& [name, call] : calls) {
       try {
         call();
@@ -129,19 +129,19 @@ TEST_F(Streams, RunConcurrently) {
 
 TEST_F(RandomNumbers, FollowTheirDistributions) {
   const int64_t count = by_gpu(/*real=*/1 << 24, /*simulated=*/1 << 16) + 3;
-  const double near = 5 / std::sqrt(static_cast<double>(count));
+  const double tolerance = 5 / std::sqrt(static_cast<double>(count));
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
     const TensorOptions options = TensorOptions(kGpu).dtype(dtype);
     const Tensor normal = randn({count}, options).to(kDouble),
                  uniform = rand({count}, options).to(kDouble);
-    EXPECT_NEAR(normal.mean().item<double>(), 0, near);
-    EXPECT_NEAR(normal.var(true).item<double>(), 1, 2 * near + 1e-3);
-    EXPECT_NEAR(uniform.mean().item<double>(), 0.5, near + 2e-3);
+    EXPECT_NEAR(normal.mean().item<double>(), 0, tolerance);
+    EXPECT_NEAR(normal.var(true).item<double>(), 1, 2 * tolerance + 1e-3);
+    EXPECT_NEAR(uniform.mean().item<double>(), 0.5, tolerance + 2e-3);
     EXPECT_GE(uniform.min().item<double>(), 0);
     EXPECT_LE(uniform.max().item<double>(), dtype == kBFloat16 ? 1 : 0.9999999999);
   }
   const Tensor kept = dropout(ones({count}, kGpu), 0.25, true);
-  EXPECT_NEAR(kept.count_nonzero().item<double>() / static_cast<double>(count), 0.75, near);
+  EXPECT_NEAR(kept.count_nonzero().item<double>() / static_cast<double>(count), 0.75, tolerance);
   EXPECT_NEAR(kept.max().item<double>(), 1 / 0.75, 1e-6);
   const Tensor permutation = randperm(count, TensorOptions(kGpu).dtype(kLong));
   expect_equal(std::get<0>(permutation.sort()), arange(count, kLong), "randperm");

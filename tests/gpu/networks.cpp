@@ -12,36 +12,40 @@ using Training = OnGpu;
 using Call = std::function<Tensor(const Tensors&)>;
 
 /// Compares results and gradients on the GPU with those in double precision on the CPU.
-void expect_same_gradients(const Tensors& wide, ScalarType dtype, const Call& call,
-                           const std::string& what, double slack = 1) {
+void expect_same_gradients(const Tensors& inputs, ScalarType dtype, const Call& call,
+                           const std::string& description, double slack = 1) {
   Tensors results[2];
-  for (const bool gpu : {false, true}) {
+  for (const bool on_gpu : {false, true}) {
     Tensors leaves;
-    for (const Tensor& t : wide) {
+    for (const Tensor& t : inputs) {
       if (!t.is_floating_point())
-        leaves.push_back(gpu ? t.to(kGpu) : t);
+        leaves.push_back(on_gpu ? t.to(kGpu) : t);
       else
-        leaves.push_back((gpu ? t.to(dtype).to(kGpu) : t.to(dtype).to(kDouble)).requires_grad_());
+        leaves.push_back(
+            (on_gpu ? t.to(dtype).to(kGpu) : t.to(dtype).to(kDouble)).requires_grad_());
     }
     const Tensor out = call(leaves);
     manual_seed(3);
     out.backward(numbers(out.sizes(), dtype).to(out.device(), out.scalar_type()));
-    results[gpu].push_back(out);
+    results[on_gpu].push_back(out);
     for (const Tensor& leaf : leaves)
-      if (leaf.requires_grad()) results[gpu].push_back(leaf.grad());
+      if (leaf.requires_grad()) results[on_gpu].push_back(leaf.grad());
   }
   for (size_t i = 0; i < results[0].size(); ++i)
     EXPECT_LE(difference(results[1][i], results[0][i]), slack * tolerance(dtype))
-        << what << ", result " << i << " in " << name_of(dtype);
+        << description << ", result " << i << " in " << name_of(dtype);
 }
 
-const auto kRealFloats = {kFloat, kBFloat16, kHalf};
+const auto kLayerDtypes = {kFloat, kBFloat16, kHalf};
 
 TEST_F(Layers, SoftmaxMatchesTheCpu) {
-  const int64_t words = by_gpu(/*real=*/50257, /*simulated=*/9001);
-  for (const ScalarType dtype : kRealFloats)
-    for (const auto& [sizes, dim] : std::vector<std::pair<std::vector<int64_t>, int64_t>>{
-             {{17, words}, 1}, {{words, 17}, 0}, {{70000, 10}, 1}, {{30, 1025, 3}, 1}}) {
+  const int64_t vocabulary_size = by_gpu(/*real=*/50257, /*simulated=*/9001);
+  for (const ScalarType dtype : kLayerDtypes)
+    for (const auto& [sizes, dim] :
+         std::vector<std::pair<std::vector<int64_t>, int64_t>>{{{17, vocabulary_size}, 1},
+                                                               {{vocabulary_size, 17}, 0},
+                                                               {{70000, 10}, 1},
+                                                               {{30, 1025, 3}, 1}}) {
       const int64_t d = dim;
       const Tensor x = numbers(sizes) * 2;  // probabilities of different magnitude
       expect_same_gradients(
@@ -52,13 +56,14 @@ TEST_F(Layers, SoftmaxMatchesTheCpu) {
 }
 
 TEST_F(Layers, CrossEntropyMatchesTheCpu) {
-  const int64_t words = by_gpu(/*real=*/50257, /*simulated=*/3001);
-  const Tensor target = randint(words, {129}, kLong);
+  const int64_t vocabulary_size = by_gpu(/*real=*/50257, /*simulated=*/3001);
+  const Tensor target = randint(vocabulary_size, {129}, kLong);
   target[3].fill_(-100);
-  const Tensor logits = numbers({129, words});
-  for (const ScalarType dtype : kRealFloats)
+  const Tensor logits = numbers({129, vocabulary_size});
+  for (const ScalarType dtype : kLayerDtypes)
     for (const double smoothing : {0.0, 0.1}) {
-      if (dtype == kHalf && smoothing > 0) continue;  // the sum over all words is beyond its range
+      if (dtype == kHalf && smoothing > 0)
+        continue;  // the sum over the vocabulary is too large for half
       expect_same_gradients(
           {logits, target}, dtype,
           [&](const Tensors& t) {
@@ -69,7 +74,7 @@ TEST_F(Layers, CrossEntropyMatchesTheCpu) {
 }
 
 TEST_F(Layers, NormsMatchTheCpu) {
-  for (const ScalarType dtype : kRealFloats) {
+  for (const ScalarType dtype : kLayerDtypes) {
     for (const int64_t width : {int64_t{33}, int64_t{1000}, int64_t{9001}}) {
       const Tensor x = numbers({517, width}), w = numbers({width}), b = numbers({width});
       expect_same_gradients(
@@ -94,7 +99,7 @@ TEST_F(Layers, NormsMatchTheCpu) {
 }
 
 TEST_F(Layers, ProductsOfOddSizesMatchTheCpu) {
-  for (const ScalarType dtype : kRealFloats)
+  for (const ScalarType dtype : kLayerDtypes)
     for (const int64_t n : {int64_t{1}, int64_t{31}, int64_t{257}}) {
       const Tensor a = numbers({n, 129}), b = numbers({129, 65}), c = numbers({65});
       expect_same_gradients(
@@ -118,10 +123,10 @@ TEST_F(Layers, BatchSizeMayExceedTheGrid) {
 }
 
 TEST_F(Layers, EmbeddingMatchesTheCpu) {
-  const Tensor table = numbers({1000, 129}), words = randint(1000, {5000}, kLong);
-  for (const ScalarType dtype : kRealFloats)
+  const Tensor table = numbers({1000, 129}), indices = randint(1000, {5000}, kLong);
+  for (const ScalarType dtype : kLayerDtypes)
     expect_same_gradients(
-        {table, words}, dtype, [](const Tensors& t) { return embedding(t[0], t[1], 3); },
+        {table, indices}, dtype, [](const Tensors& t) { return embedding(t[0], t[1], 3); },
         "embedding");
 }
 
@@ -130,7 +135,7 @@ struct ConvCase {
   int64_t stride, padding, dilation, groups;
 };
 
-/// cuDNN may choose Winograd's algorithm, which loses a digit of accuracy.
+/// The slack of convolutions: Winograd's algorithm, which cuDNN may choose, loses a digit.
 double conv_slack(ScalarType dtype) { return dtype == kFloat ? 10 : 4; }
 
 TEST_F(Convolutions, MatchTheCpu) {
@@ -140,15 +145,15 @@ TEST_F(Convolutions, MatchTheCpu) {
       {{8, 3, 33, 35}, {16, 3, 3, 3}, 1, 1, 1, 1},   {{4, 16, 19, 17}, {32, 8, 3, 3}, 2, 1, 1, 2},
       {{4, 24, 20, 20}, {24, 1, 3, 3}, 1, 1, 1, 24}, {{2, 8, 30, 30}, {8, 8, 3, 3}, 1, 2, 2, 1},
       {{2, 5, 9, 9}, {7, 5, 1, 1}, 1, 0, 1, 1},      {{1, 1, 64, 64}, {4, 1, 7, 7}, 3, 3, 1, 1}};
-  for (const ScalarType dtype : kRealFloats)
+  for (const ScalarType dtype : kLayerDtypes)
     for (const bool channels_last : {false, true})
       for (const ConvCase& c : cases) {
-        const Tensors wide{numbers(c.input), numbers(c.weight) * 0.1, numbers({c.weight[0]})};
+        const Tensors inputs{numbers(c.input), numbers(c.weight) * 0.1, numbers({c.weight[0]})};
         const auto call = [&](const Tensors& t) {
           const Tensor x = channels_last ? t[0].contiguous(MemoryFormat::ChannelsLast) : t[0];
           return conv2d(x, t[1], t[2], c.stride, c.padding, c.dilation, c.groups);
         };
-        expect_same_gradients(wide, dtype, call,
+        expect_same_gradients(inputs, dtype, call,
                               "conv2d with " + std::to_string(c.groups) + " groups" +
                                   (channels_last ? ", channels last" : ""),
                               conv_slack(dtype));
@@ -158,7 +163,7 @@ TEST_F(Convolutions, MatchTheCpu) {
 TEST_F(Convolutions, TransposedAnd1dAnd3dMatchTheCpu) {
   if (!cuda::cudnn_is_available()) GTEST_SKIP() << "cuDNN is missing";
   const NoTF32Guard exact;
-  for (const ScalarType dtype : kRealFloats) {
+  for (const ScalarType dtype : kLayerDtypes) {
     expect_same_gradients(
         {numbers({3, 8, 13, 11}), numbers({8, 6, 3, 3}) * 0.1, numbers({6})}, dtype,
         [](const Tensors& t) { return conv_transpose2d(t[0], t[1], t[2], 2, 1, 1); },
@@ -172,29 +177,29 @@ TEST_F(Convolutions, TransposedAnd1dAnd3dMatchTheCpu) {
   }
 }
 
-/// More and larger tensors than one launch supports.
+/// Parameters that are too many and too large for one launch.
 Tensors many_parameters(Device device) {
   manual_seed(7);
-  Tensors all;
+  Tensors parameters;
   for (int64_t i = 0; i < 500; ++i) {
     static constexpr int64_t kSizes[] = {1, 3, 63, 4095, 4096, 4097, 10, 8193, 2, 1000};
-    all.push_back(randn({kSizes[i % 10]}).to(device).requires_grad_());
+    parameters.push_back(randn({kSizes[i % 10]}).to(device).requires_grad_());
   }
-  return all;
+  return parameters;
 }
 
 template <class Optimizer, class Options>
 void expect_same_steps(const Options& options, const char* name) {
   Tensors results[2];
-  for (const bool gpu : {false, true}) {
-    const Tensors parameters = many_parameters(gpu ? kGpu : Device(kCPU));
+  for (const bool on_gpu : {false, true}) {
+    const Tensors parameters = many_parameters(on_gpu ? kGpu : Device(kCPU));
     Optimizer optimizer(parameters, options);
     for (int step = 0; step < 5; ++step) {
       optimizer.zero_grad();
       for (const Tensor& p : parameters) p.mutable_grad() = p.detach().sin() * (step + 1);
       optimizer.step();
     }
-    results[gpu] = parameters;
+    results[on_gpu] = parameters;
   }
   double worst = 0;
   for (size_t i = 0; i < results[0].size(); ++i)
@@ -223,15 +228,15 @@ std::vector<double> losses(Device device, bool convolutional) {
   const Tensor x = randn({64, 1, 12, 12}), target = randint(10, {64}, kLong);
   net->to(device);
   optim::AdamW optimizer(net->parameters(), optim::AdamWOptions(1e-2));
-  std::vector<double> found;
+  std::vector<double> result;
   for (int step = 0; step < 20; ++step) {
     optimizer.zero_grad();
     const Tensor loss = cross_entropy_loss(net->forward(x.to(device)), target.to(device));
     loss.backward();
     optimizer.step();
-    found.push_back(loss.item<double>());
+    result.push_back(loss.item<double>());
   }
-  return found;
+  return result;
 }
 
 TEST_F(Training, LossesMatchTheCpu) {

@@ -9,12 +9,12 @@ using Scans = OnGpu;
 using Sorts = OnGpu;
 using Compactions = OnGpu;
 
-struct Reduced {
+struct ShapeAndDim {
   std::vector<int64_t> sizes;
   int64_t dim;
 };
 
-std::vector<Reduced> reduced_shapes() {
+std::vector<ShapeAndDim> reduced_shapes() {
   return {{{100003}, 0},        {{3, 40009}, 1},    {{40009, 3}, 0},  {{16, 33001, 5}, 1},
           {{70000, 3}, 1},      {{1, 20000, 1}, 1}, {{20000, 1}, 0},  {{2, 3, 4, 9001}, 3},
           {{9001, 2, 3, 4}, 0}, {{257, 8192}, 1},   {{8193, 257}, 0}, {{1, 1, 8200}, 2}};
@@ -65,11 +65,11 @@ TEST_F(Reductions, ReduceAllElements) {
   const int64_t count = by_gpu(/*real=*/int64_t{1} << 26, /*simulated=*/1 << 20) + 7;
   EXPECT_EQ(ones({count}, kGpu).sum().item<float>(), static_cast<float>(count));
   EXPECT_EQ(ones({count}, TensorOptions(kGpu).dtype(kLong)).sum().item<int64_t>(), count);
-  const Tensor truth = zeros({count}, TensorOptions(kGpu).dtype(kBool));
-  EXPECT_FALSE(truth.any().item<bool>());
-  truth[count - 1].fill_(true);
-  EXPECT_TRUE(truth.any().item<bool>());
-  EXPECT_EQ(truth.to(kInt).argmax().item<int64_t>(), count - 1);
+  const Tensor mask = zeros({count}, TensorOptions(kGpu).dtype(kBool));
+  EXPECT_FALSE(mask.any().item<bool>());
+  mask[count - 1].fill_(true);
+  EXPECT_TRUE(mask.any().item<bool>());
+  EXPECT_EQ(mask.to(kInt).argmax().item<int64_t>(), count - 1);
 }
 
 TEST_F(Reductions, SupportPermutedAndExpandedTensors) {
@@ -105,9 +105,9 @@ TEST_F(Reductions, SupportPermutedAndExpandedTensors) {
 }
 
 TEST_F(Scans, MatchTheCpuForSeveralTiles) {
-  const std::vector<Reduced> shapes{{{1025}, 0},      {{2048}, 0},      {{2049}, 0},
-                                    {{100003}, 0},    {{5, 5000}, 1},   {{5000, 5}, 0},
-                                    {{300, 1030}, 1}, {{4, 3000, 7}, 1}};
+  const std::vector<ShapeAndDim> shapes{{{1025}, 0},      {{2048}, 0},      {{2049}, 0},
+                                        {{100003}, 0},    {{5, 5000}, 1},   {{5000, 5}, 0},
+                                        {{300, 1030}, 1}, {{4, 3000, 7}, 1}};
   for (const auto& [sizes, dim] : shapes) {
     const int64_t d = dim;
     const std::string shape = text_of(sizes);
@@ -132,11 +132,11 @@ TEST_F(Scans, MatchTheCpuForSeveralTiles) {
 }
 
 TEST_F(Sorts, MatchTheCpuForManyAndForLongRows) {
-  const std::vector<Reduced> shapes{{{37, 5000}, 1},
-                                    {{5000, 37}, 0},
-                                    {{by_gpu(/*real=*/1 << 20, /*simulated=*/1 << 15) + 3}, 0},
-                                    {{70000, 4}, 1},
-                                    {{3, 20000, 2}, 1}};
+  const std::vector<ShapeAndDim> shapes{{{37, 5000}, 1},
+                                        {{5000, 37}, 0},
+                                        {{by_gpu(/*real=*/1 << 20, /*simulated=*/1 << 15) + 3}, 0},
+                                        {{70000, 4}, 1},
+                                        {{3, 20000, 2}, 1}};
   for (const auto& [sizes, dim] : shapes)
     for (const ScalarType dtype : {kFloat, kHalf, kInt, kByte}) {
       const Tensor on_cpu = numbers(sizes, kFloat).mul(50).to(dtype), on_gpu = on_cpu.to(kGpu);
@@ -158,8 +158,8 @@ TEST_F(Sorts, MatchTheCpuForManyAndForLongRows) {
 }
 
 TEST_F(Compactions, MatchTheCpuForSeveralTiles) {
-  for (const double share : {-2.5, 0.0, 2.5}) {
-    const Tensor on_cpu = randn({1001, 3001}) > share, on_gpu = on_cpu.to(kGpu);
+  for (const double threshold : {-2.5, 0.0, 2.5}) {
+    const Tensor on_cpu = randn({1001, 3001}) > threshold, on_gpu = on_cpu.to(kGpu);
     expect_equal(on_gpu.nonzero(), on_cpu.nonzero(), "nonzero");
     const Tensor x = randn({1001, 3001});
     expect_equal(x.to(kGpu).masked_select(on_gpu), x.masked_select(on_cpu), "masked_select");

@@ -40,12 +40,13 @@ inline Tensor numbers(IntArrayRef sizes, ScalarType dtype = kFloat) {
 }
 
 /// The largest difference, relative to the largest expected magnitude.
-inline double difference(const Tensor& got, const Tensor& wanted) {
-  const Tensor found = got.detach().cpu().to(kDouble), expected = wanted.detach().to(kDouble);
-  if (!found.sizes().equals(expected.sizes())) return INFINITY;
-  if (found.numel() == 0) return 0;
-  const double scale = std::max(expected.abs().max().item<double>(), 1e-30);
-  const double result = (found - expected).abs().max().item<double>() / scale;
+inline double difference(const Tensor& actual, const Tensor& expected) {
+  const Tensor actual_values = actual.detach().cpu().to(kDouble),
+               expected_values = expected.detach().to(kDouble);
+  if (!actual_values.sizes().equals(expected_values.sizes())) return INFINITY;
+  if (actual_values.numel() == 0) return 0;
+  const double scale = std::max(expected_values.abs().max().item<double>(), 1e-30);
+  const double result = (actual_values - expected_values).abs().max().item<double>() / scale;
   return std::isnan(result) ? INFINITY : result;
 }
 
@@ -61,18 +62,19 @@ inline double tolerance(ScalarType dtype) {
 }
 
 /// Compares the result of `call` on the GPU in `dtype` with that on the CPU in double precision
-/// (for integers in `dtype`).
-inline void expect_same(const Tensor& wide, ScalarType dtype,
-                        const std::function<Tensor(const Tensor&)>& call, const std::string& what,
-                        double slack = 1) {
-  const Tensor on_gpu = call(wide.to(dtype).to(kGpu));
-  const Tensor on_cpu = call(is_floating_point(dtype) ? wide : wide.to(dtype));
+/// (for integers in `dtype`). `slack` multiplies the tolerance.
+inline void expect_same(const Tensor& input, ScalarType dtype,
+                        const std::function<Tensor(const Tensor&)>& call,
+                        const std::string& description, double slack = 1) {
+  const Tensor on_gpu = call(input.to(dtype).to(kGpu));
+  const Tensor on_cpu = call(is_floating_point(dtype) ? input : input.to(dtype));
   EXPECT_LE(difference(on_gpu, on_cpu), slack * tolerance(dtype))
-      << what << " in " << name_of(dtype);
+      << description << " in " << name_of(dtype);
 }
 
-inline void expect_equal(const Tensor& on_gpu, const Tensor& on_cpu, const std::string& what) {
-  EXPECT_TRUE(on_gpu.cpu().equal(on_cpu)) << what;
+inline void expect_equal(const Tensor& on_gpu, const Tensor& on_cpu,
+                         const std::string& description) {
+  EXPECT_TRUE(on_gpu.cpu().equal(on_cpu)) << description;
 }
 
 }  // namespace hearth::testing

@@ -14,7 +14,7 @@ lines become the body of a function. A word after ```cpp changes that:
 
 A block without a language shows the output of the snippet before it, if nothing but one line that
 ends in a colon lies between. Numbers with a point are compared to 1e-4 (relative or, below 1,
-absolute); `…` stands for any text within a line, right after a number for its other digits.
+absolute). `…` stands for any text within a line or, right after a number, for its other digits.
 A line `<!-- run with NAME=value … -->` sets environment variables for the page's program.
 """
 
@@ -154,8 +154,8 @@ def program_of(page):
     return "\n".join([*head, *out, *tail, ""])
 
 
-def is_shown(shown, printed):
-    """Whether the page's line stands for the printed one."""
+def matches(shown, printed):
+    """Whether the printed line matches the page's line."""
     numbers = []
 
     def pattern_of(part):
@@ -173,14 +173,14 @@ def is_shown(shown, printed):
     if not match:
         return False
     for wanted, number in zip(numbers, match.groups()):
-        slack = TOLERANCE * max(1, abs(float(wanted))) if "." in wanted else 0
-        if abs(float(wanted) - float(number)) > slack:
+        tolerance = TOLERANCE * max(1, abs(float(wanted))) if "." in wanted else 0
+        if abs(float(wanted) - float(number)) > tolerance:
             return False
     return True
 
 
 def run(program, page):
-    """The program's exit code, its output for each snippet (by line), and all of it."""
+    """The program's exit code, its output for each snippet (by line), and the end of all output."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -207,13 +207,13 @@ def run(program, page):
 
 
 def differences(printed, page):
-    """(snippet, its output, the first different lines) where the page shows another output."""
+    """Yields (snippet, printed lines, first different pair of lines) where the page differs."""
     for snippet in snippets_of(page):
         lines = printed.get(snippet.line)
         if snippet.output is None or lines is None:
             continue
         for shown, line in zip_longest(snippet.output, lines):
-            if shown is None or line is None or not is_shown(shown, line):
+            if shown is None or line is None or not matches(shown, line):
                 yield snippet, lines, (shown, line)
                 break
 
@@ -236,14 +236,14 @@ def check(program, page):
 
 def update(program, page):
     _, printed, _ = run(program, page)
-    text = page.read_text().splitlines()
+    page_lines = page.read_text().splitlines()
     # From the end, so that line numbers stay right.
     for snippet, lines, _ in reversed(list(differences(printed, page))):
-        first = snippet.line + len(snippet.code)
-        while text[first] != "```":
-            first += 1
-        text[first + 1 : first + 1 + len(snippet.output)] = lines
-    page.write_text("\n".join(text) + "\n")
+        fence = snippet.line + len(snippet.code)
+        while page_lines[fence] != "```":
+            fence += 1
+        page_lines[fence + 1 : fence + 1 + len(snippet.output)] = lines
+    page.write_text("\n".join(page_lines) + "\n")
     return 0
 
 

@@ -20,7 +20,7 @@ namespace {
 using testing::TempFolder;
 
 /// Saves the archive to a stream and loads it again.
-InputArchive through_file(const OutputArchive& written) {
+InputArchive through_stream(const OutputArchive& written) {
   std::stringstream stream;
   written.save_to(stream);
   InputArchive archive;
@@ -37,8 +37,8 @@ TEST(Archive, RoundTripsATree) {
   root.write("step", 7);
   const OutputArchive* as_written = &root;
   for (const bool in_memory : {false, true}) {
-    InputArchive archive = in_memory ? InputArchive(*as_written) : through_file(root);
-    InputArchive nested, below;
+    InputArchive archive = in_memory ? InputArchive(*as_written) : through_stream(root);
+    InputArchive nested, submodule;
     Tensor weight, bias, other = zeros({2, 3}, kDouble);
     archive.read("net", nested);
     nested.read("weight", weight);
@@ -48,9 +48,9 @@ TEST(Archive, RoundTripsATree) {
     EXPECT_TRUE(weight.requires_grad() && weight.is_leaf());
     EXPECT_FALSE(bias.defined());
     EXPECT_EQ(other[1][2].item<double>(), 5);
-    EXPECT_TRUE(archive.try_read("relu", below));
-    EXPECT_TRUE(below.keys().empty());
-    EXPECT_FALSE(archive.try_read("gelu", below));
+    EXPECT_TRUE(archive.try_read("relu", submodule));
+    EXPECT_TRUE(submodule.keys().empty());
+    EXPECT_FALSE(archive.try_read("gelu", submodule));
     EXPECT_EQ(nested.keys().size(), 2U);
     EXPECT_TRUE(archive.contains("net") && archive.contains("net.weight"));
     EXPECT_FALSE(archive.contains("ne") || archive.contains("net."));
@@ -72,7 +72,7 @@ TEST(Archive, RoundTripsValues) {
   root.write("doubles", std::vector<double>{0.5, inf});
   root.write("tensors", std::vector<Tensor>{ones({1}), zeros({2})});
   root.write("none", IValue());
-  InputArchive archive = through_file(root);
+  InputArchive archive = through_stream(root);
   const auto get = [&](const std::string& key) {
     IValue value;
     archive.read(key, value);
@@ -110,7 +110,7 @@ TEST(Archive, ErrorsNameTheKey) {
   inner.write("x", ones({2}));
   inner.write("n", 1);
   root.write("a", inner);
-  InputArchive archive = through_file(root), nested;
+  InputArchive archive = through_stream(root), nested;
   archive.read("a", nested);
   Tensor t;
   std::string text;
@@ -120,8 +120,8 @@ TEST(Archive, ErrorsNameTheKey) {
   EXPECT_ERROR(nested.read("x", text), "No such serialized string 'a.x'");
   EXPECT_ERROR(nested.read("x", nested), "No such serialized submodule: 'a.x'");
   EXPECT_FALSE(nested.try_read("n", text) || nested.try_read("n", flag) || nested.try_read("y", t));
-  Tensor wrong = zeros({3}), whole = zeros({2}, kLong);
-  EXPECT_ERROR(nested.read("x", whole), "'a.x' was saved as Float, which cannot be read into a");
+  Tensor wrong = zeros({3}), integers = zeros({2}, kLong);
+  EXPECT_ERROR(nested.read("x", integers), "'a.x' was saved as Float, which cannot be read into a");
   nested.read("x", wrong);
   EXPECT_TRUE(wrong.equal(ones({2})));
   wrong = zeros({3});
@@ -191,8 +191,8 @@ TEST(Archive, LoadsToTheSavedOrGivenDevice) {
 }
 
 TEST(Archive, WritesAFileForPython) {
-  const char* kept = std::getenv("HEARTH_KEEP_FILES");
-  if (!kept) GTEST_SKIP() << "for tests/oracle/safetensors_file.py check";
+  const char* output_folder = std::getenv("HEARTH_KEEP_FILES");
+  if (!output_folder) GTEST_SKIP() << "for tests/oracle/safetensors_file.py check";
   OutputArchive net, root;
   net.write("weight", arange(6, kFloat).view({2, 3}));
   net.write("mask", tensor({true, false}), true);
@@ -202,7 +202,7 @@ TEST(Archive, WritesAFileForPython) {
   root.write("lr", 0.1);
   root.write("name", "a \"name\"");
   root.write("done", false);
-  root.save_to(std::string(kept) + "/archive.safetensors");
+  root.save_to(std::string(output_folder) + "/archive.safetensors");
 }
 
 TEST(Archive, ReadsAndWritesThroughCallbacks) {
@@ -214,9 +214,11 @@ TEST(Archive, ReadsAndWritesThroughCallbacks) {
     return size;
   });
   InputArchive archive;
-  archive.load_from([&](uint64_t at, void* buffer,
-                        size_t size) { return bytes.copy(static_cast<char*>(buffer), size, at); },
-                    [&] { return bytes.size(); });
+  archive.load_from(
+      [&](uint64_t offset, void* buffer, size_t size) {
+        return bytes.copy(static_cast<char*>(buffer), size, offset);
+      },
+      [&] { return bytes.size(); });
   EXPECT_TRUE(archive.contains("x"));
   EXPECT_ERROR(root.save_to([](const void*, size_t) { return size_t{1}; }),
                "the function wrote 1 of ");
@@ -235,13 +237,13 @@ struct Point {
   }
 };
 
-// A parser with quadratic time took minutes.
+// A parser with quadratic time would take minutes.
 TEST(Archive, ReadsManyTensorsInLinearTime) {
   OutputArchive out;
   const Tensor one = ones({1}, requires_grad());
   for (int i = 0; i < 40'000; ++i) out.write(std::to_string(i), one);
   const auto begin = std::chrono::steady_clock::now();
-  InputArchive archive = through_file(out);
+  InputArchive archive = through_stream(out);
   Tensor t;
   archive.read("39999", t);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));

@@ -85,18 +85,18 @@ TEST(Checkpoint, FailedLoadChangesNothing) {
   std::string text = "old";
   Checkpoint checkpoint;
   checkpoint.add("step", step).add("average", average).add("model", model);
-  const Tensor random = default_generator().get_state();
+  const Tensor generator_state = default_generator().get_state();
   const auto expect_unchanged = [&] {
     EXPECT_TRUE(step == 1 && average.equal(zeros({2})) && model.weight.equal(zeros({3})));
-    EXPECT_TRUE(default_generator().get_state().equal(random));
+    EXPECT_TRUE(default_generator().get_state().equal(generator_state));
   };
   write_checkpoint(path, zeros({5}, kByte), ones({3}));
   EXPECT_ERROR(checkpoint.load(path), "while reading the generator 'cpu' from '" + path);
   expect_unchanged();
-  write_checkpoint(path, random, ones({4}));
+  write_checkpoint(path, generator_state, ones({4}));
   EXPECT_ERROR(checkpoint.load(path), "size mismatch for model.weight");
   expect_unchanged();
-  write_checkpoint(path, random, ones({3}));
+  write_checkpoint(path, generator_state, ones({3}));
   Tensor wrong = zeros({9});
   EXPECT_ERROR(Checkpoint().add("model", model).add("average", wrong).load(path),
                "size mismatch for average");
@@ -116,7 +116,7 @@ testing::Run run_of_two_epochs() {
   return run;
 }
 
-TEST(Checkpoint, RestoresSchedulersOfSchedulers) {
+TEST(Checkpoint, RestoresNestedSchedulers) {
   const TempFolder folder;
   const std::string path = folder.path("schedule");
   optim::SGD optimizer({ones({1}).requires_grad_()}, optim::SGDOptions(0.5));
@@ -128,9 +128,9 @@ TEST(Checkpoint, RestoresSchedulersOfSchedulers) {
   Checkpoint checkpoint;
   checkpoint.add("optimizer", optimizer).add("scheduler", scheduler);
   const auto rates = [&](int steps) {
-    std::vector<double> all;
-    for (int i = 0; i < steps; ++i, scheduler.step()) all.push_back(scheduler.get_last_lr()[0]);
-    return all;
+    std::vector<double> result;
+    for (int i = 0; i < steps; ++i, scheduler.step()) result.push_back(scheduler.get_last_lr()[0]);
+    return result;
   };
   rates(5);
   checkpoint.save(path);

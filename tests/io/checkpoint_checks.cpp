@@ -89,9 +89,9 @@ TEST(CheckpointChecksum, RejectsDamagedFilesWithoutChanges) {
   const std::string whole = bytes_of(path);
   parts.weight.zero_();
   parts.step = 1;
-  for (size_t at = whole.size() - 1; at > whole.size() - 4100; at -= 97) {
+  for (size_t index = whole.size() - 1; index > whole.size() - 4100; index -= 97) {
     std::string damaged = whole;
-    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    damaged[index] = static_cast<char>(damaged[index] ^ 0x40);
     write_bytes(path, damaged);
     EXPECT_ERROR(parts.checkpoint().load(path), "the file is damaged");
     EXPECT_ERROR(Checkpoint::check_file(path), "the file is damaged");

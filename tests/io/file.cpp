@@ -101,7 +101,6 @@ TEST(AtomicFile, DeletesTemporaryFilesOfKilledWriters) {
   EXPECT_EQ(folder.count(), 2U);
 }
 
-/// In a separate process, because limits on file sizes apply to processes.
 TEST(MappedFile, RefusesAPipeWithoutWaiting) {
   const TempFolder folder;
   const std::string path = folder.path("pipe");
@@ -109,6 +108,7 @@ TEST(MappedFile, RefusesAPipeWithoutWaiting) {
   EXPECT_ERROR(load_tensors(path), "it is not a regular file");
 }
 
+/// In a separate process, because limits on file sizes apply to processes.
 TEST(AtomicFile, KeepsTheOldFileIfTheDiskIsFull) {
   const TempFolder folder;
   const std::string path = folder.path("a.txt");

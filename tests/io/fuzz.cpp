@@ -18,7 +18,7 @@
 namespace hearth {
 namespace {
 
-constexpr int kTargets = 13;
+constexpr int kNumTests = 13;
 
 std::string archive_bytes() {
   serialize::OutputArchive nested, root;
@@ -63,15 +63,15 @@ class Mutator {
                                                    "\"__metadata__\":",
                                                    "\xff\xff\xff\xff",
                                                    std::string(8, '\0')};
-    const size_t at = below(bytes.size()),
-                 count = 1 + below(std::min<size_t>(bytes.size() - at, 40));
+    const size_t position = below(bytes.size()),
+                 count = 1 + below(std::min<size_t>(bytes.size() - position, 40));
     switch (below(6)) {
-      case 0: bytes[at] = static_cast<char>(random_()); break;
-      case 1: bytes[at] ^= static_cast<char>(1 << below(8)); break;
-      case 2: bytes.erase(at, count); break;
-      case 3: bytes.insert(at, bytes.substr(below(bytes.size()), count)); break;
-      case 4: bytes.replace(at, count, parts[below(parts.size())]); break;
-      default: bytes.resize(at);
+      case 0: bytes[position] = static_cast<char>(random_()); break;
+      case 1: bytes[position] ^= static_cast<char>(1 << below(8)); break;
+      case 2: bytes.erase(position, count); break;
+      case 3: bytes.insert(position, bytes.substr(below(bytes.size()), count)); break;
+      case 4: bytes.replace(position, count, parts[below(parts.size())]); break;
+      default: bytes.resize(position);
     }
     fix_length(bytes);
   }
@@ -90,7 +90,7 @@ class Mutator {
 void run(int (*target)(const uint8_t*, size_t), const std::string& seed_bytes) {
   const char* text = std::getenv("HEARTH_FUZZ_SECONDS");
   const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::milliseconds(text ? 1000 * std::atoi(text) / 2 / kTargets : 0);
+                   std::chrono::milliseconds(text ? 1000 * std::atoi(text) / 2 / kNumTests : 0);
   Mutator mutate(1);
   int rounds = 0;
   do {

@@ -58,8 +58,8 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// Does all that is done with values from a file.
-void use(const IValue& value, size_t file_bytes) {
+/// Calls the functions that read or write values of files.
+void process_value(const IValue& value, size_t file_bytes) {
   for (const auto& [name, item] : io::flatten(value, /*with_sizes=*/true, file_bytes))
     if (item.isTensor() && item.toTensor().has_storage())
       (void)sum_of_bytes(item.toTensor().contiguous());
@@ -122,7 +122,7 @@ int fuzz_pt(const uint8_t* data, size_t size) {
     std::vector<std::string> damage;
     io::PtFile file(io::copy_bytes("fuzz", data, size), std::nullopt);
     file.tolerate(&damage);  // else only few changes would reach the pickle
-    use(file.read(), size);
+    process_value(file.read(), size);
   } catch (const Error&) {
   }
   return 0;
@@ -134,7 +134,8 @@ int fuzz_pickle(const uint8_t* data, size_t size) {
     return zeros({ref.numel}, ref.type);
   };
   try {
-    use(io::unpickle({reinterpret_cast<const char*>(data), size}, {"fuzz", storage, true}), size);
+    process_value(
+        io::unpickle({reinterpret_cast<const char*>(data), size}, {"fuzz", storage, true}), size);
   } catch (const Error&) {
   }
   return 0;
@@ -179,7 +180,7 @@ int fuzz_csv(const uint8_t* data, size_t size) {
   try {
     const CSV csv = CSV::from_text({reinterpret_cast<const char*>(data) + 1, size - 1}, options);
     (void)sum_of_bytes(csv.data().contiguous());
-    // Each value took a byte at least, a delimiter or the end of a line.
+    // Each value takes at least a byte of the text: a delimiter or the end of a line.
     if (csv.data().numel() > int64_t(size)) std::abort();
   } catch (const Error&) {
   }

@@ -21,6 +21,7 @@ std::string gzipped(const std::string& text) {
   return testing::bytes_of(path);
 }
 
+/// An IDX file with a type code, such as 8 for uint8.
 std::string idx(char type, const std::vector<uint8_t>& sizes, const std::string& data) {
   std::string bytes = {0, 0, type, static_cast<char>(sizes.size())};
   for (const uint8_t size : sizes) bytes += {0, 0, 0, static_cast<char>(size)};

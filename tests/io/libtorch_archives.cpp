@@ -57,8 +57,8 @@ TEST(LibtorchArchives, LoadOptimizers) {
 
 TEST(LibtorchArchives, LoadPickledValues) {
   const std::string bytes = testing::bytes_of(pt_file("libtorch_pickle.pt"));
-  const IValue all = pickle_load(std::vector<char>(bytes.begin(), bytes.end()));
-  const std::vector<IValue> items = all.toTupleRef().elements();
+  const IValue value = pickle_load(std::vector<char>(bytes.begin(), bytes.end()));
+  const std::vector<IValue> items = value.toTupleRef().elements();
   ASSERT_EQ(items.size(), 10U);
   const GenericDict dict = items[0].toGenericDict();
   EXPECT_TRUE(dict.at("b").toTensor().equal(arange(3, 6, kFloat)));

@@ -1,4 +1,4 @@
-// Files of NumPy; tests/oracle/pt_files.py writes the fixtures and checks what Hearth writes.
+// Files of NumPy; tests/oracle/pt_files.py writes the fixtures and checks Hearth's files.
 #include "hearth/io/npy.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using testing::pt_file;
 using testing::TempFolder;
 using testing::write_bytes;
 
-Tensor named(const NamedTensors& tensors, const std::string& name) {
+Tensor find_tensor(const NamedTensors& tensors, const std::string& name) {
   for (const auto& [key, tensor] : tensors)
     if (key == name) return tensor;
   return {};
@@ -33,29 +33,29 @@ TEST(Npy, ReadsArraysOfNumpy) {
 }
 
 TEST(Npy, ReadsArchivesOfNumpy) {
-  const NamedTensors all = load_npz(pt_file("arrays.npz"));
-  EXPECT_EQ(all.size(), 10U);
-  EXPECT_EQ(named(all, "scalar").item<int64_t>(), -7);
-  EXPECT_EQ(named(all, "scalar").dim(), 0);
-  EXPECT_EQ(named(all, "empty").sizes(), IntArrayRef({0, 3}));
-  EXPECT_TRUE(named(all, "big").equal(arange(3, kInt)));
-  EXPECT_TRUE(named(all, "bool").equal(tensor({true, false})));
-  EXPECT_EQ(named(all, "c64").scalar_type(), kComplexFloat);
-  EXPECT_EQ(named(all, "c128").item<complex<double>>(), complex<double>(3, -4));
+  const NamedTensors tensors = load_npz(pt_file("arrays.npz"));
+  EXPECT_EQ(tensors.size(), 10U);
+  EXPECT_EQ(find_tensor(tensors, "scalar").item<int64_t>(), -7);
+  EXPECT_EQ(find_tensor(tensors, "scalar").dim(), 0);
+  EXPECT_EQ(find_tensor(tensors, "empty").sizes(), IntArrayRef({0, 3}));
+  EXPECT_TRUE(find_tensor(tensors, "big").equal(arange(3, kInt)));
+  EXPECT_TRUE(find_tensor(tensors, "bool").equal(tensor({true, false})));
+  EXPECT_EQ(find_tensor(tensors, "c64").scalar_type(), kComplexFloat);
+  EXPECT_EQ(find_tensor(tensors, "c128").item<complex<double>>(), complex<double>(3, -4));
   EXPECT_TRUE(load_npz(pt_file("compressed.npz"))[0].second.equal(ones({100})));
 }
 
-TEST(Npy, WritesWhatItReads) {
-  const char* kept = std::getenv("HEARTH_KEEP_FILES");
+TEST(Npy, RoundTripsFiles) {
+  const char* output_folder = std::getenv("HEARTH_KEEP_FILES");
   const TempFolder folder;
-  const std::string base = kept ? std::string(kept) + "/" : folder.path("");
-  const NamedTensors all = load_npz(pt_file("arrays.npz"));
-  save_npz(all, base + "again_arrays.npz");
+  const std::string base = output_folder ? std::string(output_folder) + "/" : folder.path("");
+  const NamedTensors tensors = load_npz(pt_file("arrays.npz"));
+  save_npz(tensors, base + "again_arrays.npz");
   const NamedTensors again = load_npz(base + "again_arrays.npz");
-  ASSERT_EQ(again.size(), all.size());
-  for (size_t i = 0; i < all.size(); ++i) {
-    EXPECT_EQ(again[i].first, all[i].first);
-    EXPECT_TRUE(again[i].second.equal(all[i].second)) << all[i].first;
+  ASSERT_EQ(again.size(), tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    EXPECT_EQ(again[i].first, tensors[i].first);
+    EXPECT_TRUE(again[i].second.equal(tensors[i].second)) << tensors[i].first;
   }
   save_npy(load_npy(pt_file("f32.npy")), base + "again_f32.npy");
   EXPECT_TRUE(testing::bytes_of(base + "again_f32.npy") == testing::bytes_of(pt_file("f32.npy")));
@@ -76,11 +76,11 @@ TEST(Npy, RefusesBadFiles) {
     write_bytes(path, bytes);
     return error_of([&] { load_npy(path); });
   };
-  const auto with = [](const std::string& descr, const std::string& shape, size_t bytes) {
+  const auto npy_with = [](const std::string& descr, const std::string& shape, size_t bytes) {
     return npy("{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }", bytes);
   };
-  EXPECT_EQ(error(with("'<f4'", "(2,)", 8)), "no error");
-  EXPECT_EQ(error(with("'=f4'", "()", 4)), "no error");
+  EXPECT_EQ(error(npy_with("'<f4'", "(2,)", 8)), "no error");
+  EXPECT_EQ(error(npy_with("'=f4'", "()", 4)), "no error");
   const struct {
     std::string bytes;
     const char* text;
@@ -88,16 +88,16 @@ TEST(Npy, RefusesBadFiles) {
       {"", "expected a .npy file"},
       {std::string("\x93NUMPY\4\0\0\0\0\0", 12), "version 4"},
       {std::string("\x93NUMPY\1\0\xff\xff..", 12), "but the file ends"},
-      {with("'<f4'", "(2,)", 7), "but there are 7 bytes"},
-      {with("'<f4'", "(2,)", 9), "but there are 9 bytes"},
-      {with("'<f4'", "(4611686018427387904, 4)", 0), "but there are 0 bytes"},
-      {with("'<f4'", "(99999999999999999999,)", 0), "expected a size"},
-      {with("'<f4'", "(-1,)", 0), "expected a size"},
-      {with("'<f4'", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", 4), "more than 16 dimensions"},
-      {with("'|O'", "(1,)", 8), "the array has Python objects"},
-      {with("'<u2'", "(1,)", 2), "the dtype '<u2', which Hearth does not have"},
-      {with("'<U3'", "(1,)", 12), "the dtype '<U3'"},
-      {with("[('a', '<f4')]", "(1,)", 4), "the array has records"},
+      {npy_with("'<f4'", "(2,)", 7), "but there are 7 bytes"},
+      {npy_with("'<f4'", "(2,)", 9), "but there are 9 bytes"},
+      {npy_with("'<f4'", "(4611686018427387904, 4)", 0), "but there are 0 bytes"},
+      {npy_with("'<f4'", "(99999999999999999999,)", 0), "expected a size"},
+      {npy_with("'<f4'", "(-1,)", 0), "expected a size"},
+      {npy_with("'<f4'", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", 4), "more than 16 dimensions"},
+      {npy_with("'|O'", "(1,)", 8), "the array has Python objects"},
+      {npy_with("'<u2'", "(1,)", 2), "the dtype '<u2', which Hearth does not have"},
+      {npy_with("'<U3'", "(1,)", 12), "the dtype '<U3'"},
+      {npy_with("[('a', '<f4')]", "(1,)", 4), "the array has records"},
       {npy("{'descr': '<f4', 'shape': (1,)}", 4), "expected descr, fortran_order and shape"},
       {npy("{'descr': '<f4', 'fortran_order': No, 'shape': (1,)}", 4), "expected True or False"},
       {npy("{'other': 1}", 4), "unknown key 'other'"},

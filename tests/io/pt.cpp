@@ -23,7 +23,9 @@ namespace {
 
 using testing::TempFolder;
 
-Tensor at(const IValue& dict, const char* key) { return dict.toGenericDict().at(key).toTensor(); }
+Tensor tensor_at(const IValue& dict, const char* key) {
+  return dict.toGenericDict().at(key).toTensor();
+}
 std::string text_of(const IValue& value) {
   std::ostringstream out;
   out << value;
@@ -31,56 +33,58 @@ std::string text_of(const IValue& value) {
 }
 
 TEST(Pt, ReadsEveryDtype) {
-  const GenericDict all = load_pt(testing::pt_file("dtypes.pt")).toGenericDict();
-  EXPECT_EQ(all.size(), 12U);
-  for (const auto& item : all) {
-    const Tensor found = item.value().toTensor();
-    EXPECT_EQ(item.key().toStringRef(), python_name_of(found.scalar_type()));
-    EXPECT_TRUE(found.equal(arange(5).to(found.scalar_type()))) << item.key();
+  const GenericDict dict = load_pt(testing::pt_file("dtypes.pt")).toGenericDict();
+  EXPECT_EQ(dict.size(), 12U);
+  for (const auto& item : dict) {
+    const Tensor tensor = item.value().toTensor();
+    EXPECT_EQ(item.key().toStringRef(), python_name_of(tensor.scalar_type()));
+    EXPECT_TRUE(tensor.equal(arange(5).to(tensor.scalar_type()))) << item.key();
   }
 }
 
 TEST(Pt, ReadsValues) {
-  const IValue all = load_pt(testing::pt_file("values.pt"));
-  EXPECT_EQ(text_of(all),
+  const IValue value = load_pt(testing::pt_file("values.pt"));
+  EXPECT_EQ(text_of(value),
             "{none: None, bool: True, int: -3, large: 1099511627776, negative: -1099511627776, "
             "float: 2.5, text: é, list: [1, 2.5, x, [False]], tuple: (1, (2, 3), ()), empty: {}, "
             "7: seven, size: (2, 3), dtype: torch.float32, device: cuda:1, ordered: {a: 1}, "
             "bytes255: 255, short: 65535, word: 65536}");
-  EXPECT_EQ(all.toGenericDict().at("device").toDevice(), Device("cuda:1"));
-  EXPECT_EQ(all.toGenericDict().at(7).toStringRef(), "seven");
-  const NamedValues flat = named_values(all);
+  EXPECT_EQ(value.toGenericDict().at("device").toDevice(), Device("cuda:1"));
+  EXPECT_EQ(value.toGenericDict().at(7).toStringRef(), "seven");
+  const NamedValues flat = named_values(value);
   EXPECT_EQ(flat.size(), 23U);
   EXPECT_EQ(flat[10].first, "list.3.0");
 }
 
 TEST(Pt, KeepsStridesAndSharedMemory) {
-  const IValue all = load_pt(testing::pt_file("shared.pt"));
-  const Tensor base = at(all, "base"), strided = at(all, "strided"), expanded = at(all, "expanded");
+  const IValue dict = load_pt(testing::pt_file("shared.pt"));
+  const Tensor base = tensor_at(dict, "base"), strided = tensor_at(dict, "strided"),
+               expanded = tensor_at(dict, "expanded");
   EXPECT_TRUE(base.equal(arange(12, kFloat).view({3, 4})));
   for (const char* view : {"transposed", "row", "column", "strided", "expanded", "scalar"})
-    EXPECT_TRUE(at(all, view).is_alias_of(base)) << view;
+    EXPECT_TRUE(tensor_at(dict, view).is_alias_of(base)) << view;
   EXPECT_EQ(strided.strides(), IntArrayRef({8, 1}));
   EXPECT_EQ(strided.storage_offset(), 1);
   EXPECT_EQ(expanded.strides(), IntArrayRef({0, 1}));
-  EXPECT_EQ(at(all, "scalar").item<float>(), 11);
-  EXPECT_TRUE(at(all, "parameter").requires_grad() && at(all, "parameter").is_leaf());
-  EXPECT_TRUE(at(all, "grad").requires_grad());
+  EXPECT_EQ(tensor_at(dict, "scalar").item<float>(), 11);
+  EXPECT_TRUE(tensor_at(dict, "parameter").requires_grad() &&
+              tensor_at(dict, "parameter").is_leaf());
+  EXPECT_TRUE(tensor_at(dict, "grad").requires_grad());
   EXPECT_FALSE(base.requires_grad() || base.is_view());
-  EXPECT_EQ(at(all, "empty").sizes(), IntArrayRef({0, 3}));
+  EXPECT_EQ(tensor_at(dict, "empty").sizes(), IntArrayRef({0, 3}));
   base.fill_(5);
-  EXPECT_EQ(at(all, "row").sum().item<float>(), 20);
+  EXPECT_EQ(tensor_at(dict, "row").sum().item<float>(), 20);
 }
 
-TEST(Pt, ReadsOtherKindsOfArchives) {
+TEST(Pt, ReadsDeflatedBigEndianAndUncheckedArchives) {
   for (const char* name : {"deflated.pt", "big_endian.pt", "protocol4.pt", "unchecked.pt"}) {
-    const IValue all = load_pt(testing::pt_file(name));
-    EXPECT_TRUE(at(all, "a").equal(arange(3, kFloat))) << name;
-    EXPECT_TRUE(at(all, "b").equal(arange(4, kFloat).view({2, 2}))) << name;
+    const IValue dict = load_pt(testing::pt_file(name));
+    EXPECT_TRUE(tensor_at(dict, "a").equal(arange(3, kFloat))) << name;
+    EXPECT_TRUE(tensor_at(dict, "b").equal(arange(4, kFloat).view({2, 2}))) << name;
   }
 }
 
-TEST(Pt, WritesWhatItReads) {
+TEST(Pt, RoundTripsFiles) {
   const TempFolder folder;
   for (const char* name : {"values.pt", "shared.pt", "dtypes.pt", "adam.pt"}) {
     const IValue first = load_pt(testing::pt_file(name));
@@ -88,9 +92,9 @@ TEST(Pt, WritesWhatItReads) {
     EXPECT_EQ(text_of(load_pt(folder.path(name))), text_of(first)) << name;
   }
   const IValue again = load_pt(folder.path("shared.pt"));
-  EXPECT_TRUE(at(again, "strided").is_alias_of(at(again, "base")));
-  EXPECT_EQ(at(again, "transposed").strides(), IntArrayRef({1, 4}));
-  EXPECT_TRUE(at(again, "grad").requires_grad());
+  EXPECT_TRUE(tensor_at(again, "strided").is_alias_of(tensor_at(again, "base")));
+  EXPECT_EQ(tensor_at(again, "transposed").strides(), IntArrayRef({1, 4}));
+  EXPECT_TRUE(tensor_at(again, "grad").requires_grad());
   EXPECT_EQ(folder.count(), 4U);
 }
 
@@ -100,7 +104,7 @@ TEST(Pt, MapsLargeTensors) {
   const Tensor large = arange(1 << 16, kFloat), other = ones({3}, kInt);
   save_pt(NamedTensors{{"other", other}, {"large", large}}, path);
   const std::string bytes = testing::bytes_of(path);
-  const Tensor loaded = at(load_pt(path), "large");
+  const Tensor loaded = tensor_at(load_pt(path), "large");
   EXPECT_TRUE(loaded.equal(large));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(loaded.data_ptr()) % 64, 0U);
   loaded.zero_();
@@ -115,7 +119,7 @@ TEST(Pt, ExpandedTensorsStaySmall) {
   EXPECT_EQ(load_tensors(path).at(0).second.sizes(), IntArrayRef({1024, 1024}));
 }
 
-TEST(Pt, PicklesValuesOfEveryKind) {
+TEST(Pt, PicklesValuesOfEveryType) {
   const Tensor matrix = arange(6, kFloat).view({2, 3});
   GenericDict dict;
   dict.insert("weight", matrix);
@@ -146,10 +150,10 @@ TEST(Pt, MovesTensorsBetweenDevices) {
   const Tensor base = arange(6, TensorOptions(kCUDA).dtype(kFloat)).view({2, 3});
   save_pt(NamedTensors{{"base", base}, {"row", base[1]}}, path);
   for (const Device device : {Device("cuda:0"), Device("cpu")}) {
-    const IValue all = device.is_cpu() ? load_pt(path, kCPU) : load_pt(path);
-    EXPECT_EQ(at(all, "row").device(), device);
-    EXPECT_TRUE(at(all, "row").is_alias_of(at(all, "base")));
-    EXPECT_TRUE(at(all, "row").cpu().equal(arange(3, 6, kFloat)));
+    const IValue dict = device.is_cpu() ? load_pt(path, kCPU) : load_pt(path);
+    EXPECT_EQ(tensor_at(dict, "row").device(), device);
+    EXPECT_TRUE(tensor_at(dict, "row").is_alias_of(tensor_at(dict, "base")));
+    EXPECT_TRUE(tensor_at(dict, "row").cpu().equal(arange(3, 6, kFloat)));
   }
   nn::Linear model(2, 2);
   model->to(Device("cuda:0"));
@@ -181,7 +185,7 @@ TEST(Pt, LoadsTensorsAndLists) {
   EXPECT_EQ(list[1].scalar_type(), kLong);
 }
 
-/// The optimizers of pt_files.py's stepped().
+/// Loads an optimizer of pt_files.py's stepped(), saves it and loads it again.
 template <class Optimizer, class Options>
 void expect_same_optimizer(const std::string& name, const Options& options,
                            bool in_two_groups = true) {
@@ -189,15 +193,15 @@ void expect_same_optimizer(const std::string& name, const Options& options,
   testing::Steps<Optimizer> loaded(Options(1.0), in_two_groups, /*steps=*/0);
   load(loaded.optimizer, testing::pt_file(name + ".pt"));
   testing::expect_same_state(loaded.optimizer.state_dict(), stepped.optimizer.state_dict(), name);
-  // And back: what Python reads (pt_files.py check).
+  // The other direction: a state dict in Python's form.
   const IValue python = to_python(stepped.optimizer.state_dict());
   const TempFolder folder;
   save_pt(python, folder.path("x.pt"));
   testing::Steps<Optimizer> again(Options(1.0), in_two_groups, 0);
   load(again.optimizer, folder.path("x.pt"));
   testing::expect_same_state(again.optimizer.state_dict(), stepped.optimizer.state_dict(), name);
-  if (const char* kept = std::getenv("HEARTH_KEEP_FILES"))
-    save_pt(python, std::string(kept) + "/again_" + name + ".pt");
+  if (const char* output_folder = std::getenv("HEARTH_KEEP_FILES"))
+    save_pt(python, std::string(output_folder) + "/again_" + name + ".pt");
 }
 
 TEST(Pt, LoadsOptimizers) {
@@ -253,17 +257,17 @@ TEST(Pt, RunsNoTorchScript) {
 }
 
 TEST(Pt, WritesFilesForPython) {
-  const char* kept = std::getenv("HEARTH_KEEP_FILES");
-  if (!kept) GTEST_SKIP() << "for tests/oracle/pt_files.py check";
+  const char* output_folder = std::getenv("HEARTH_KEEP_FILES");
+  if (!output_folder) GTEST_SKIP() << "for tests/oracle/pt_files.py check";
   for (const std::string name : {"dtypes", "values", "shared", "module"})
-    save_pt(load_pt(testing::pt_file(name + ".pt")), kept + ("/again_" + name + ".pt"));
+    save_pt(load_pt(testing::pt_file(name + ".pt")), output_folder + ("/again_" + name + ".pt"));
   amp::GradScaler scaler("cpu");
   scaler.load_state_dict(load_pt(testing::pt_file("grad_scaler.pt")));
-  save_pt(scaler.state_dict(), std::string(kept) + "/again_grad_scaler.pt");
+  save_pt(scaler.state_dict(), std::string(output_folder) + "/again_grad_scaler.pt");
   testing::Net net;
   const NoGradGuard no_grad;
   net.fc->weight.fill_(0.5);
-  save_pt(net.state_dict(), std::string(kept) + "/hearth_module.pt");
+  save_pt(net.state_dict(), std::string(output_folder) + "/hearth_module.pt");
 }
 
 }  // namespace

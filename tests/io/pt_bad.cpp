@@ -35,18 +35,19 @@ std::string pickle_error(const std::string& pickle) {
   } while (false)
 
 /// A pickled short string.
-std::string text(const std::string& value) {
+std::string short_string(const std::string& value) {
   return "U" + std::string(1, static_cast<char>(value.size())) + value;
 }
 /// A pickled tensor over the storage.
 std::string pickled_tensor(const std::string& numel, const std::string& offset,
                            const std::string& sizes, const std::string& strides,
                            const std::string& key = "0", const std::string& type = "FloatStorage") {
-  return "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\n" + type + "\n" +
-         text(key) + text("cpu") + numel + "tQ" + offset + sizes + strides +
+  return "ctorch._utils\n_rebuild_tensor_v2\n((" + short_string("storage") + "ctorch\n" + type +
+         "\n" + short_string(key) + short_string("cpu") + numel + "tQ" + offset + sizes + strides +
          "\x89"
          "ccollections\nOrderedDict\n)RtR";
 }
+// Pickled integers.
 const std::string kTwo = "K\2", kZero(std::string("K\0", 2)), kOne = "K\1";
 const std::string kLarge = "J\xff\xff\xff\x7f", kMinusOne = "J\xff\xff\xff\xff";
 
@@ -54,9 +55,10 @@ TEST(BadPt, RefusesCode) {
   EXPECT_ERROR(load_pt(testing::pt_file("evil.pt")), "refuses to call `posix.system`");
   Tensor tensor;
   EXPECT_ERROR(load(tensor, testing::pt_file("evil.pt")), "refuses to call `posix.system`");
-  EXPECT_REFUSED("cos\nsystem\n" + text("true") + "\x85R.", "refuses to call `os.system`");
+  EXPECT_REFUSED("cos\nsystem\n" + short_string("true") + "\x85R.", "refuses to call `os.system`");
   EXPECT_REFUSED("c__builtin__\neval\n.", "refuses to call `__builtin__.eval`");
-  EXPECT_REFUSED("\x80\4" + text("os") + text("system") + "\x93.", "refuses to call `os.system`");
+  EXPECT_REFUSED("\x80\4" + short_string("os") + short_string("system") + "\x93.",
+                 "refuses to call `os.system`");
   EXPECT_REFUSED("ctorch\nFloatStorage\n)R.", "it calls `torch.FloatStorage`");
   EXPECT_REFUSED("ctorch\nFloatStorage\n.", "expected a value, but there is `torch.FloatStorage`");
   EXPECT_REFUSED("c__torch__\nModule\n.", "load_jit_parameters reads its tensors");
@@ -105,27 +107,33 @@ TEST(BadPt, RefusesCyclesAndExplosions) {
 }
 
 TEST(BadPt, RefusesTensorsThatDoNotFitTheirStorage) {
-  const std::string two = kTwo + "\x85", one = kOne + "\x85";
-  EXPECT_EQ(pickle_error(pickled_tensor(kTwo, kZero, two, one) + "."), "no error");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kOne, two, one) + ".",
+  const std::string tuple_of_two = kTwo + "\x85", tuple_of_one = kOne + "\x85";
+  EXPECT_EQ(pickle_error(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one) + "."),
+            "no error");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kOne, tuple_of_two, tuple_of_one) + ".",
                  "are out of bounds for storage of size 8");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, kTwo + "\x85") + ".", "out of bounds");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kMinusOne, two, one) + ".", "negative sizes");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kMinusOne + "\x85", one) + ".", "negative sizes");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, kTwo + "\x85") + ".", "out of bounds");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kMinusOne, tuple_of_two, tuple_of_one) + ".",
+                 "negative sizes");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kMinusOne + "\x85", tuple_of_one) + ".",
+                 "negative sizes");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kLarge + kLarge + kLarge + "\x87",
                                 kLarge + kLarge + kLarge + "\x87") +
                      ".",
                  "overflow");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, ")") + ".",
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, ")") + ".",
                  "mismatch in length of strides and shape");
-  EXPECT_REFUSED(pickled_tensor(kOne, kZero, one, one) + ".",
+  EXPECT_REFUSED(pickled_tensor(kOne, kZero, tuple_of_one, tuple_of_one) + ".",
                  "storage 0 has 8 bytes, but 1 elements");
-  EXPECT_REFUSED(pickled_tensor(kMinusOne, kZero, one, one) + ".", "has 8 bytes, but -1 elements");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one, "1") + ".", "it has no record 'data/1'");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one, "0", "QInt8Storage") + ".",
+  EXPECT_REFUSED(pickled_tensor(kMinusOne, kZero, tuple_of_one, tuple_of_one) + ".",
+                 "has 8 bytes, but -1 elements");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one, "1") + ".",
+                 "it has no record 'data/1'");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one, "0", "QInt8Storage") + ".",
                  "refuses to call `torch.QInt8Storage`");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one) +
-                     pickled_tensor(kTwo, kZero, two, one, "0", "IntStorage") + "\x86.",
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one) +
+                     pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one, "0", "IntStorage") +
+                     "\x86.",
                  "storage 0 has two dtypes");
   std::string many = "(";
   for (int i = 0; i < 17; ++i) many += kOne;
@@ -135,8 +143,8 @@ TEST(BadPt, RefusesTensorsThatDoNotFitTheirStorage) {
 
 /// An expanded tensor may be of any size as a view, but is not copied.
 TEST(BadPt, RefusesToCopyExpandedTensorsOfHugeSizes) {
-  const std::string bytes_text = pickled_tensor(kTwo, kZero, kLarge + "\x85", kZero + "\x85") + ".";
-  const std::vector<char> bytes = archive(bytes_text);
+  const std::string pickle = pickled_tensor(kTwo, kZero, kLarge + "\x85", kZero + "\x85") + ".";
+  const std::vector<char> bytes = archive(pickle);
   EXPECT_EQ(pickle_load(bytes).toTensor().numel(), 0x7fffffff);
   Tensor loaded;
   EXPECT_ERROR(load(loaded, bytes.data(), bytes.size()), "far more elements than its file");
@@ -150,7 +158,7 @@ TEST(BadPt, RefusesOtherFiles) {
   EXPECT_ERROR(load(tensor, testing::pt_file("old.pt")), "format before PyTorch 1.6");
 }
 
-/// Reads a damaged file, which must either fail with an Error or give the same values.
+/// Reads a damaged file. Any failure must be an Error.
 void read_damaged(const std::string& bytes) {
   try {
     for (const auto& [name, value] : named_values(pickle_load({bytes.begin(), bytes.end()})))
@@ -174,9 +182,9 @@ TEST(BadPt, NoticesTruncationAtEveryByte) {
 TEST(BadPt, SurvivesFlippedBits) {
   for (const char* name : {"shared.pt", "deflated.pt", "libtorch_pickle.pt"}) {
     const std::string bytes = testing::bytes_of(testing::pt_file(name));
-    for (size_t at = 0; at < bytes.size(); ++at) {
+    for (size_t i = 0; i < bytes.size(); ++i) {
       std::string damaged = bytes;
-      damaged[at] ^= static_cast<char>(1 << at % 8);
+      damaged[i] ^= static_cast<char>(1 << i % 8);
       read_damaged(damaged);
     }
   }
@@ -184,8 +192,8 @@ TEST(BadPt, SurvivesFlippedBits) {
 
 TEST(BadPt, NoticesFlippedBitsInTensors) {
   std::string bytes = testing::bytes_of(testing::pt_file("tensor.pt"));
-  const size_t at = bytes.find(std::string("\0\0\x80\x3f", 4));  // 1.0F
-  bytes[at] ^= 1;
+  const size_t offset = bytes.find(std::string("\0\0\x80\x3f", 4));  // 1.0F
+  bytes[offset] ^= 1;
   EXPECT_ERROR(pickle_load({bytes.begin(), bytes.end()}),
                "'tensor/data/0' is damaged: its bytes have the checksum");
 }
@@ -193,9 +201,9 @@ TEST(BadPt, NoticesFlippedBitsInTensors) {
 TEST(BadPt, RefusesBadArchives) {
   const std::vector<char> good = archive("N.");
   std::string bytes(good.begin(), good.end());
-  const auto error = [&](size_t at, const std::string& by) {
+  const auto error = [&](size_t offset, const std::string& replacement) {
     std::string changed = bytes;
-    changed.replace(at, by.size(), by);
+    changed.replace(offset, replacement.size(), replacement);
     return error_of([&] { pickle_load({changed.begin(), changed.end()}); });
   };
   const size_t end = bytes.size() - 22, central = bytes.find("PK\1\2");
@@ -207,7 +215,7 @@ TEST(BadPt, RefusesBadArchives) {
   EXPECT_NE(error(central + 24, "\x10").find("which cannot hold 16"), std::string::npos);
   EXPECT_NE(error(central + 46, "b").find("has another name"), std::string::npos);
   EXPECT_NE(error(central + 16, "\x77").find("is damaged"), std::string::npos);
-  // Both entries with one name and place.
+  // Both entries point to the offset of the first.
   const size_t second = bytes.find("PK\1\2", central + 1);
   std::string twice = bytes;
   twice.replace(second + 42, 4, std::string(4, '\0'));
@@ -222,7 +230,7 @@ TEST(BadPt, ToPythonRefusesOtherStateDicts) {
   EXPECT_ERROR(to_python(dict), "expected the number of a parameter under 'state', but got 'x'");
 }
 
-TEST(BadPt, SaveRefusesWhatPythonCannotRead) {
+TEST(BadPt, SaveRefusesValuesThatPythonCannotRead) {
   const testing::TempFolder folder;
   const std::string path = folder.path("x.pt");
   EXPECT_ERROR(save_pt(IValue("\xff"), path), "it is not valid UTF-8");

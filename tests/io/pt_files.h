@@ -39,15 +39,15 @@ struct Steps {
     }
   }
   template <class Options>
-  std::vector<optim::OptimizerParamGroup> groups(const Options& options, bool two) {
-    std::vector<optim::OptimizerParamGroup> all;
+  std::vector<optim::OptimizerParamGroup> groups(const Options& options, bool in_two_groups) {
+    std::vector<optim::OptimizerParamGroup> result;
     if (std::is_same_v<Optimizer, optim::Muon>) return {optim::OptimizerParamGroup({weight})};
-    if (!two) return {optim::OptimizerParamGroup({weight, bias})};
-    all.emplace_back(std::vector<Tensor>{weight});
+    if (!in_two_groups) return {optim::OptimizerParamGroup({weight, bias})};
+    result.emplace_back(std::vector<Tensor>{weight});
     auto second = std::make_unique<Options>(options);
     second->lr(0.25);
-    all.emplace_back(std::vector<Tensor>{bias}, std::move(second));
-    return all;
+    result.emplace_back(std::vector<Tensor>{bias}, std::move(second));
+    return result;
   }
 
   Tensor weight = arange(4, kFloat).view({2, 2}).requires_grad_();
@@ -55,7 +55,7 @@ struct Steps {
   Optimizer optimizer;
 };
 
-/// Compares state dicts; only the first may lack values.
+/// Compares the keys, tensors and doubles of two state dicts, and the types of other values.
 inline void expect_same_state(const optim::StateDict& found, const optim::StateDict& expected,
                               const std::string& name) {
   EXPECT_EQ(found.size(), expected.size()) << name;

@@ -1,4 +1,4 @@
-// A training run with one object of every class that has a state.
+// A training run with objects of several classes that have a state.
 #pragma once
 
 #include "hearth/data/samplers.h"

@@ -84,7 +84,8 @@ TEST(BadSafetensors, RejectsInvalidTensorEntries) {
             "no error");
   EXPECT_BAD(file("{\"a\":{\"dtype\":\"F32\",\"shape\":[0]}}"), "does not have all of dtype");
   EXPECT_BAD(file("{\"a\":" + tensor_json("F33", "[0]", "[0,0]") + "}"), "unknown dtype 'F33'");
-  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0]") + "}"), "needs two data_offsets");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0]") + "}"),
+             "needs two_tensors data_offsets");
   EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0,0,0]") + "}"), "there is a number");
   EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[2]", "[0,4]") + "}", 4),
              "expected 8 bytes for tensor");
@@ -106,16 +107,16 @@ TEST(BadSafetensors, RejectsInvalidTensorEntries) {
 }
 
 TEST(BadSafetensors, RejectsGapsAndOverlaps) {
-  const auto two = [](const std::string& first, const std::string& second, size_t bytes) {
+  const auto two_tensors = [](const std::string& first, const std::string& second, size_t bytes) {
     return file("{\"a\":" + tensor_json("U8", "[4]", first) +
                     ",\"b\":" + tensor_json("U8", "[4]", second) + "}",
                 bytes);
   };
-  EXPECT_EQ(safetensors_error(two("[4,8]", "[0,4]", 8)), "no error");
-  EXPECT_BAD(two("[0,4]", "[0,4]", 8), "its offset says 0 instead of 4");
-  EXPECT_BAD(two("[0,4]", "[2,6]", 8), "its offset says 2 instead of 4");
-  EXPECT_BAD(two("[0,4]", "[5,9]", 9), "its offset says 5 instead of 4");
-  EXPECT_BAD(two("[1,5]", "[5,9]", 9), "its offset says 1 instead of 0");
+  EXPECT_EQ(safetensors_error(two_tensors("[4,8]", "[0,4]", 8)), "no error");
+  EXPECT_BAD(two_tensors("[0,4]", "[0,4]", 8), "its offset says 0 instead of 4");
+  EXPECT_BAD(two_tensors("[0,4]", "[2,6]", 8), "its offset says 2 instead of 4");
+  EXPECT_BAD(two_tensors("[0,4]", "[5,9]", 9), "its offset says 5 instead of 4");
+  EXPECT_BAD(two_tensors("[1,5]", "[5,9]", 9), "its offset says 1 instead of 0");
 }
 
 TEST(BadSafetensors, NormalizesBools) {

@@ -12,9 +12,9 @@ using testing::TempFolder;
 using testing::write_bytes;
 
 const NamedTensors& tensors() {
-  static const NamedTensors all{
+  static const NamedTensors result{
       {"b", arange(4, kFloat)}, {"a", ones({8})}, {"c", zeros({3}, kHalf)}};
-  return all;
+  return result;
 }
 
 TEST(Sharded, WritesAndReadsShards) {

@@ -11,16 +11,16 @@ namespace {
 using namespace hearth;
 using namespace hearth::testing;
 
-void expect_close(const Tensor& got, const Tensor& wanted, const std::string& what) {
-  ASSERT_TRUE(got.defined()) << what;
-  ASSERT_EQ(got.sizes(), wanted.sizes()) << what;
-  ASSERT_EQ(got.scalar_type(), wanted.scalar_type()) << what;
-  EXPECT_TRUE(got.detach().cpu().allclose(wanted, 2e-4, 2e-5)) << what << "\n"
+void expect_close(const Tensor& got, const Tensor& wanted, const std::string& description) {
+  ASSERT_TRUE(got.defined()) << description;
+  ASSERT_EQ(got.sizes(), wanted.sizes()) << description;
+  ASSERT_EQ(got.scalar_type(), wanted.scalar_type()) << description;
+  EXPECT_TRUE(got.detach().cpu().allclose(wanted, 2e-4, 2e-5)) << description << "\n"
                                                                << to_string(got) << "\nshould be\n"
                                                                << to_string(wanted);
 }
 
-/// Runs backward from the sum of each output's elements times 1, 2, 3, ….
+/// Runs backward from the sum of `output[i] * (i + 1)` over all elements of all outputs.
 void backward(const std::vector<Tensor>& outputs) {
   Tensor total;
   for (const Tensor& output : outputs) {
@@ -38,9 +38,9 @@ void check_initial_values(const NnCase& c, const nn::Module& module) {
     if (item.key().starts_with("init.")) {
       const Tensor* own = state.find(item.key().substr(5));
       ASSERT_TRUE(own) << c.name << ": " << item.key();
-      // Parametrizations compute theirs.
-      const bool computed = item.key().find("parametrizations.") != std::string::npos;
-      EXPECT_TRUE(computed ? own->allclose(item.value(), 1e-5, 1e-6) : own->equal(item.value()))
+      // The weights that parametrizations compute may differ by rounding.
+      const bool is_computed = item.key().find("parametrizations.") != std::string::npos;
+      EXPECT_TRUE(is_computed ? own->allclose(item.value(), 1e-5, 1e-6) : own->equal(item.value()))
           << c.name << ": " << item.key() << " differs from PyTorch's initial value\n"
           << to_string(*own) << "\n"
           << to_string(item.value());
@@ -96,10 +96,10 @@ TEST(PyTorchCases, ModulesMatchOnTheCpu) {
   for (const NnCase& c : cases) run(c, kCPU);
 }
 
-TEST(PyTorchCases, ModulesMatchOnADevice) {
-  if (!cuda::is_available()) GTEST_SKIP() << "no device";
+TEST(PyTorchCases, ModulesMatchOnAGpu) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
   for (const NnCase& c : read_nn_cases()) {
-    // Devices draw other random numbers.
+    // GPUs draw other random numbers.
     if (c.name.find("dropout") != std::string::npos || c.name == "training") continue;
     if (c.name.ends_with("_drawn")) continue;
     run(c, Device(kCUDA, 0));

@@ -1,5 +1,5 @@
 // Backward hooks of modules: the gradients that they see and replace, their order, and misuse. The
-// figures are PyTorch's.
+// numbers are PyTorch's.
 #include <cmath>
 #include <sstream>
 
@@ -21,7 +21,7 @@ using hearth::testing::Warnings;
 using Gradients = std::vector<Tensor>;
 using Lines = std::vector<std::string>;
 
-/// "[3, 4] none" for a vector and an undefined gradient.
+/// Formats gradients: "[3, 4] none" for a vector and an undefined gradient.
 std::string text(const Gradients& gradients) {
   std::ostringstream out;
   for (const Tensor& grad : gradients) {
@@ -38,7 +38,7 @@ std::string text(const Gradients& gradients) {
   return out.str();
 }
 
-/// A hook that writes "name: grad_input <- grad_output".
+/// A hook that appends "name: grad_input <- grad_output" to `lines`.
 BackwardHook writer(Lines& lines, const std::string& name) {
   return [&lines, name](Module&, const Gradients& inputs, const Gradients& outputs) {
     lines.push_back(name + ": " + text(inputs) + " <- " + text(outputs));
@@ -50,7 +50,7 @@ BackwardPreHook pre_writer(Lines& lines, const std::string& name) {
   };
 }
 
-/// A module of any function of tensors.
+/// A module whose forward() calls a function.
 template <class Result, class... Args>
 struct CallImpl : Module {
   explicit CallImpl(std::function<Result(Args...)> f) : function(std::move(f)) {}
@@ -58,7 +58,7 @@ struct CallImpl : Module {
   std::function<Result(Args...)> function;
 };
 template <class Result, class... Args>
-ModuleHolder<CallImpl<Result, Args...>> call(Result (*function)(Args...)) {
+ModuleHolder<CallImpl<Result, Args...>> module_of(Result (*function)(Args...)) {
   return ModuleHolder<CallImpl<Result, Args...>>(
       std::make_shared<CallImpl<Result, Args...>>(function));
 }
@@ -73,14 +73,14 @@ Pair two_results(Tensor a, Tensor b, std::optional<Tensor> c) {
 
 TEST(BackwardHooks, SeeTheGradientsOfAllArgumentsAndResults) {
   Lines lines;
-  const auto module = call(two_results);
-  const auto run = [&](const Tensor& a, const Tensor& b, const std::optional<Tensor>& c, bool first,
-                       bool second) {
+  const auto module = module_of(two_results);
+  const auto run = [&](const Tensor& a, const Tensor& b, const std::optional<Tensor>& c,
+                       bool uses_first, bool uses_second) {
     lines.clear();
     auto holder = module;
     const auto [x, y, number] = holder(a, b, c);
     EXPECT_EQ(number, 3);
-    (first && second ? x + y : first ? x : y).sum().backward();
+    (uses_first && uses_second ? x + y : uses_first ? x : y).sum().backward();
     return lines.size() == 1 ? lines[0] : "called " + std::to_string(lines.size()) + " times";
   };
   module.ptr()->register_full_backward_hook(writer(lines, "f"));
@@ -92,7 +92,7 @@ TEST(BackwardHooks, SeeTheGradientsOfAllArgumentsAndResults) {
   EXPECT_EQ(text({a.grad()}), "[8, 10]");
 }
 
-TEST(BackwardHooks, SeeWhatSequentialAndRecurrentNetsReturn) {
+TEST(BackwardHooks, SeeNestedTuplesAndRunInAnyModule) {
   Lines lines;
   const auto sizes = [&](Module&, const Gradients& inputs, const Gradients& outputs) {
     std::ostringstream line;
@@ -241,17 +241,17 @@ TEST(BackwardHooks, AreThoseOfTheForwardCall) {
 TEST(BackwardHooks, TakePartInSecondDerivatives) {
   Lines lines;
   const Tensor x = leaf({1, 2});
-  auto seen = call(cube), doubled = call(cube);
-  seen->register_full_backward_hook(writer(lines, "h"));
+  auto observed = module_of(cube), doubled = module_of(cube);
+  observed->register_full_backward_hook(writer(lines, "h"));
   const auto derivatives = [&](const Tensor& y) {
     lines.clear();
     const Tensor first = autograd::grad({y.sum()}, {x}, {}, true, true)[0];
     return text({first, autograd::grad({first.sum()}, {x})[0]});
   };
   // The second derivative reaches the argument without passing the result: no call.
-  EXPECT_EQ(derivatives(seen(x)), "[3, 12] [6, 12]");
+  EXPECT_EQ(derivatives(observed(x)), "[3, 12] [6, 12]");
   EXPECT_EQ(lines, Lines{"h: [3, 12] <- [1, 1]"});
-  EXPECT_EQ(derivatives(seen(x).square()), "[6, 192] [30, 480]");
+  EXPECT_EQ(derivatives(observed(x).square()), "[6, 192] [30, 480]");
   EXPECT_EQ(lines, (Lines{"h: [6, 192] <- [2, 16]", "h: [30, 480] <- [6, 24]"}));
   doubled->register_full_backward_hook(
       [](Module&, const Gradients& inputs, const Gradients&) { return Gradients{inputs[0] * 2}; });
@@ -260,12 +260,12 @@ TEST(BackwardHooks, TakePartInSecondDerivatives) {
 
 TEST(BackwardHooks, RunForEachCallOfTheModule) {
   Lines lines;
-  auto module = call(cube);
+  auto module = module_of(cube);
   module->register_full_backward_hook(writer(lines, "h"));
   module(module(leaf({2}))).backward();
   EXPECT_EQ(lines, (Lines{"h: [192] <- [1]", "h: [2304] <- [192]"}));
   lines.clear();
-  auto product = call(+[](Tensor a, Tensor b) { return a * b; });
+  auto product = module_of(+[](Tensor a, Tensor b) { return a * b; });
   product->register_full_backward_hook(writer(lines, "h"));
   const Tensor x = leaf({2, 3});
   product(x, x).sum().backward();
@@ -277,7 +277,7 @@ TEST(BackwardHooks, SeeGradientsOfAllDevices) {
   if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU";
   const Device gpu = hearth::testing::last_gpu();
   std::vector<Device> devices;
-  auto module = call(+[](Tensor a, Tensor b) { return a.to(b.device()) * b; });
+  auto module = module_of(+[](Tensor a, Tensor b) { return a.to(b.device()) * b; });
   module->register_full_backward_hook(
       [&](Module&, const Gradients& inputs, const Gradients& outputs) {
         for (const Tensor& grad : {inputs[0], inputs[1], outputs[0]})
@@ -331,19 +331,19 @@ TEST(BackwardHooks, MayNotReturnOtherShapes) {
 }
 
 TEST(BackwardHooks, ForbidChangesInPlace) {
-  const auto see_nothing = [](Module&, const Gradients&, const Gradients&) {};
+  const auto no_op = [](Module&, const Gradients&, const Gradients&) {};
   ReLU in_place(ReLUOptions().inplace(true)), relu;
-  in_place->register_full_backward_hook(see_nothing);
-  relu->register_full_backward_hook(see_nothing);
-  auto add = call(+[](Tensor a, Tensor b) { return a.add_(b); });
-  add->register_full_backward_hook(see_nothing);
+  in_place->register_full_backward_hook(no_op);
+  relu->register_full_backward_hook(no_op);
+  auto add = module_of(+[](Tensor a, Tensor b) { return a.add_(b); });
+  add->register_full_backward_hook(no_op);
   const Tensor x = leaf({1, 2});
-  const std::string custom =
+  const std::string message =
       "Output 0 of BackwardHookFunctionBackward is a view and is being modified inplace. This "
       "view was created inside a custom Function";
-  EXPECT_TRUE(contains(error_of([&] { in_place(x * 1); }), custom));
+  EXPECT_TRUE(contains(error_of([&] { in_place(x * 1); }), message));
   Tensor y = relu(x * 1);
-  EXPECT_TRUE(contains(error_of([&] { y += 1; }), custom));
+  EXPECT_TRUE(contains(error_of([&] { y += 1; }), message));
   EXPECT_TRUE(contains(error_of([&] { add(x * 1, x * 1); }),
                        "This view is the output of a function that returns multiple views."));
   EXPECT_TRUE(contains(error_of([&] { add(ones({2}), x * 1); }), "is being modified inplace"));
@@ -353,20 +353,20 @@ TEST(BackwardHooks, NeedAResultOfTensors) {
   Lines lines;
   const Warnings warnings;
   const Tensor x = leaf({1, 2});
-  auto list = call(+[](Tensor a) { return std::vector<Tensor>{a * 2, a * 3}; });
+  auto list = module_of(+[](Tensor a) { return std::vector<Tensor>{a * 2, a * 3}; });
   list->register_full_backward_hook(writer(lines, "list"));
   const std::vector<Tensor> parts = list(x);
   (parts[0] + parts[1]).sum().backward();
   EXPECT_EQ(lines, Lines{"list: [5, 5] <- [1, 1] [1, 1]"});
   EXPECT_FALSE(Warnings::contains("backward"));
-  auto number = call(+[](Tensor a) { return a.sum().item<float>(); });
+  auto number = module_of(+[](Tensor a) { return a.sum().item<float>(); });
   number->register_full_backward_hook(writer(lines, "number"));
   EXPECT_EQ(number(x), 3);
   EXPECT_TRUE(Warnings::contains(
       "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors "
       "but received float"));
   static Tensor kept = ones({1});
-  auto reference = call(+[](Tensor) -> Tensor& { return kept; });
+  auto reference = module_of(+[](Tensor) -> Tensor& { return kept; });
   reference->register_full_backward_hook(writer(lines, "reference"));
   EXPECT_ERROR(reference(x), "Backward hooks need a forward() that returns no reference");
 }

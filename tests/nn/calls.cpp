@@ -27,6 +27,7 @@ struct NetImpl : Module {
 };
 HEARTH_MODULE(Net);
 
+/// Counts the calls of a module's forward_pre hooks and forward hooks.
 struct CountHooks {
   explicit CountHooks(Module& module) {
     module.register_forward_pre_hook([this](Module&, std::vector<AnyValue>&) { ++before; });
@@ -113,7 +114,7 @@ TEST(Hooks, AreRemovedByTheirHandle) {
   longer.remove();  // after its module was destroyed
 }
 
-TEST(Hooks, LeaveNoTraceWhenRemoved) {
+TEST(Hooks, LeaveNoHooksWhenRemoved) {
   Linear linear(2, 3);
   RemovableHandle before =
       linear->register_forward_pre_hook([](Module&, std::vector<AnyValue>&) {});

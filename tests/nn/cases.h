@@ -28,18 +28,18 @@ using Make = std::function<Subject()>;
 /// Functions that create the module of each case, by the case's name.
 using Table = std::map<std::string, Make>;
 
-inline Inputs flat(const std::tuple<Tensor, Tensor>& result) {
+inline Inputs flattened(const std::tuple<Tensor, Tensor>& result) {
   return {std::get<0>(result), std::get<1>(result)};
 }
-inline Inputs flat(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& result) {
+inline Inputs flattened(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& result) {
   const auto& [h, c] = std::get<1>(result);
   return {std::get<0>(result), h, c};
 }
 
-/// Fixed numbers around 0, those of nn_values.py.
+/// The fixed numbers around 0 of nn_values.py.
 Tensor values_of(IntArrayRef sizes);
 
-/// A module and what `call` returns for it.
+/// A subject whose module `make` creates and `call` calls.
 template <class Holder, class Call>
 Make called(Holder (*make)(), Call call) {
   return [make, call]() -> Subject {
@@ -49,36 +49,36 @@ Make called(Holder (*make)(), Call call) {
   };
 }
 
-/// A module called with all inputs through its holder.
+/// A subject whose module is called with all inputs through its holder.
 template <class Holder>
 Make plain(Holder (*make)()) {
   return called(make, [](Holder& module, const Inputs& in) -> Inputs {
-    const auto with = [&](const auto&... x) -> Inputs {
+    const auto call_with = [&](const auto&... x) -> Inputs {
       if constexpr (requires { module->forward(x...); })
         return {module(x...)};
       else
         HEARTH_CHECK(false, module->name(), " does not take ", in.size(), " inputs");
     };
-    if (in.size() == 1) return with(in[0]);
-    if (in.size() == 2) return with(in[0], in[1]);
-    if (in.size() == 3) return with(in[0], in[1], in[2]);
-    return with(in.at(0), in.at(1), in.at(2), in.at(3));
+    if (in.size() == 1) return call_with(in[0]);
+    if (in.size() == 2) return call_with(in[0], in[1]);
+    if (in.size() == 3) return call_with(in[0], in[1], in[2]);
+    return call_with(in.at(0), in.at(1), in.at(2), in.at(3));
   });
 }
 
-/// All modules.
+/// The modules of all cases.
 const Table& subjects();
-/// The part with attention.
+/// The attention modules.
 Table attention_subjects();
-/// The part with activations, dropout, padding, distances, shuffles and norms.
+/// Activations, dropout, padding, distances, shuffles and norms.
 Table layer_subjects();
-/// The part with interpolation and sampling.
+/// Interpolation and sampling.
 Table upsampling_subjects();
-/// The part with recurrent nets.
+/// Recurrent modules.
 Table recurrent_subjects();
-/// The part of nn_cases_loss.py.
+/// The modules of nn_cases_loss.py.
 Table loss_subjects();
-/// The part with pools, folds and the other convolutions.
+/// Pools, folds, and the convolutions that subjects.cpp lacks.
 Table pooling_subjects();
 
 }  // namespace hearth::testing

@@ -19,13 +19,13 @@ Tensor with_grad(const Tensor& grad) {
   return param;
 }
 
-/// The gradients 3, -4 and 0, 12 on a device.
+/// Two parameters with the gradients [3, -4] and [[0], [12]].
 Tensors parameters(Device device, ScalarType dtype = kFloat) {
   return {with_grad(tensor({3.0, -4.0}).to(device, dtype)),
           with_grad(tensor({0.0, 12.0}).reshape({2, 1}).to(device, dtype))};
 }
 
-TEST(ClipGrad, HasAnyOrder) {
+TEST(ClipGrad, SupportsNormsOfAnyOrder) {
   for (const Device device : devices()) {
     const auto norm = [device](double order) {
       return clip_grad_norm_(parameters(device), 100, order);
@@ -69,7 +69,8 @@ TEST(ClipGrad, TotalNormsAndScalingByThem) {
     const Tensors grads{params[0].grad(), params[1].grad(), zeros({3}).to(device)};
     EXPECT_EQ(get_total_norm(grads).item<float>(), 13);
     EXPECT_EQ(get_total_norm(grads).device(), device);
-    EXPECT_EQ(get_total_norm(grads, 0).item<float>(), 2);  // as in Python, the nonzero ones
+    EXPECT_EQ(get_total_norm(grads, 0).item<float>(),
+              2);  // as in Python, the number of nonzero gradients
     clip_grads_with_norm_(params, 1, tensor(10.0));
     EXPECT_NEAR(params[1].grad()[1].item<double>(), 1.2, 1e-5);
     clip_grads_with_norm_(params, 1, get_total_norm(grads).to(device));
@@ -99,7 +100,7 @@ struct Calls final : Observer {
   int count = 0;
 };
 
-TEST(ClipGrad, CallsTwoOperatorsWhateverTheNumberOfParameters) {
+TEST(ClipGrad, CallsTwoOperatorsForAnyNumberOfParameters) {
   Tensors params;
   for (int i = 0; i < 300; ++i) params.push_back(with_grad(ones({3})));
   Calls calls;

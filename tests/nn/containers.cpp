@@ -11,9 +11,9 @@ using namespace hearth;
 using namespace hearth::nn;
 using Names = std::vector<std::string>;
 
-struct M : Module {
-  explicit M(int number) : value(number) {}
-  M(const M& other) : Module(other), value(other.value), copies(other.copies + 1) {}
+struct Adder : Module {
+  explicit Adder(int number) : value(number) {}
+  Adder(const Adder& other) : Module(other), value(other.value), copies(other.copies + 1) {}
   int forward(int x = 0) { return value + x; }
   int value, copies = 0;
 
@@ -26,21 +26,21 @@ struct ToFloat : Module {
 };
 
 TEST(Sequential, AcceptsModulesInAllForms) {
-  Sequential values(M(1), M(2), Linear(3, 4), std::make_shared<M>(4));
+  Sequential values(Adder(1), Adder(2), Linear(3, 4), std::make_shared<Adder>(4));
   ASSERT_EQ(values->size(), 4u);
-  EXPECT_EQ(values->at<M>(1).value, 2);
-  EXPECT_EQ(values->at<M>(1).copies, 1);
+  EXPECT_EQ(values->at<Adder>(1).value, 2);
+  EXPECT_EQ(values->at<Adder>(1).copies, 1);
   EXPECT_EQ(values->named_children().keys(), (Names{"0", "1", "2", "3"}));
-  Sequential named({{"a", Linear(1, 2)}, {"b", M(3)}, {"c", AnyModule(M(5))}});
+  Sequential named({{"a", Linear(1, 2)}, {"b", Adder(3)}, {"c", AnyModule(Adder(5))}});
   EXPECT_EQ(named->named_children().keys(), (Names{"a", "b", "c"}));
-  OrderedDict<std::string, AnyModule> dict{{"x", AnyModule(M(1))}, {"y", AnyModule(M(2))}};
+  OrderedDict<std::string, AnyModule> dict{{"x", AnyModule(Adder(1))}, {"y", AnyModule(Adder(2))}};
   Sequential from_dict(std::move(dict));
   EXPECT_EQ(from_dict->named_children().keys(), (Names{"x", "y"}));
   from_dict->push_back("z", Linear(1, 1));
   from_dict->push_back(ReLU());
   EXPECT_EQ(from_dict->named_children().keys(), (Names{"x", "y", "z", "3"}));
   Sequential extended;
-  extended->extend(std::vector<std::shared_ptr<M>>{std::make_shared<M>(7)});
+  extended->extend(std::vector<std::shared_ptr<Adder>>{std::make_shared<Adder>(7)});
   extended->extend(*from_dict);
   EXPECT_EQ(extended->size(), 5u);
   EXPECT_ERROR(values->at<Linear::Impl>(1), "Attempted to cast module");
@@ -48,9 +48,9 @@ TEST(Sequential, AcceptsModulesInAllForms) {
 }
 
 TEST(Sequential, PassesResultsToTheNextModule) {
-  EXPECT_EQ(Sequential(M(1), M(2))->forward<int>(), 3);
-  EXPECT_EQ(Sequential(M(1), ToFloat())->forward<float>(2), 1.5f);
-  EXPECT_ERROR(Sequential(M(1))->forward<float>(),
+  EXPECT_EQ(Sequential(Adder(1), Adder(2))->forward<int>(), 3);
+  EXPECT_EQ(Sequential(Adder(1), ToFloat())->forward<float>(2), 1.5f);
+  EXPECT_ERROR(Sequential(Adder(1))->forward<float>(),
                "The type of the return value is int, but you asked for type float");
   EXPECT_ERROR(Sequential()->forward<int>(), "Cannot call forward() on an empty Sequential");
   Sequential net(Linear(3, 4), ReLU(), Sequential(Linear(4, 2), Flatten()));
@@ -63,7 +63,7 @@ TEST(Sequential, PassesResultsToTheNextModule) {
 TEST(Sequential, UsesDefaultArguments) {
   Sequential net(ConvTranspose2d(2, 3, 1));
   EXPECT_EQ(net->forward(ones({1, 2, 4, 4})).size(1), 3);
-  EXPECT_ERROR(Sequential(M(1))->forward<int>(1, 2),
+  EXPECT_ERROR(Sequential(Adder(1))->forward<int>(1, 2),
                "forward() method expects at least 0 argument(s) and at most 1 argument(s), but "
                "received 2.");
   EXPECT_ERROR(Sequential(ToFloat())->forward<float>(),
@@ -87,13 +87,14 @@ TEST(AnyModule, HoldsAndCasts) {
   EXPECT_EQ(any.get<LinearImpl>().options.out_features(), 3);
   EXPECT_EQ(any.get<Linear>().get(), any.ptr().get());
   EXPECT_TRUE(any.type_info() == typeid(LinearImpl));
-  EXPECT_ERROR(any.get<M>(), "Attempted to cast module of type hearth::nn::LinearImpl to type ");
+  EXPECT_ERROR(any.get<Adder>(),
+               "Attempted to cast module of type hearth::nn::LinearImpl to type ");
   AnyModule copy = any;
   EXPECT_EQ(copy.ptr(), any.ptr());
   EXPECT_NE(any.clone().ptr(), any.ptr());
   AnyModule empty;
   EXPECT_TRUE(empty.is_empty());
-  EXPECT_ERROR(empty.get<M>(), "Cannot call get() on an empty AnyModule");
+  EXPECT_ERROR(empty.get<Adder>(), "Cannot call get() on an empty AnyModule");
   EXPECT_ERROR(empty.ptr(), "Cannot call ptr() on an empty AnyModule");
   EXPECT_ERROR(empty.type_info(), "Cannot call type_info() on an empty AnyModule");
   EXPECT_ERROR(empty.forward<int>(), "Cannot call forward() on an empty AnyModule");
@@ -113,15 +114,15 @@ TEST(AnyValue, HoldsOneType) {
 }
 
 TEST(ModuleList, KeepsModulesInOrder) {
-  ModuleList list(Linear(1, 2), M(3), std::make_shared<M>(4));
+  ModuleList list(Linear(1, 2), Adder(3), std::make_shared<Adder>(4));
   EXPECT_EQ(list->size(), 3u);
-  EXPECT_EQ(list->at<M>(1).value, 3);
-  EXPECT_EQ(list->ptr<M>(2)->value, 4);
-  EXPECT_ERROR(list->at<M>(0), "Unable to cast module[0] to ");
-  list->insert(1, M(9));
-  EXPECT_EQ(list->at<M>(1).value, 9);
+  EXPECT_EQ(list->at<Adder>(1).value, 3);
+  EXPECT_EQ(list->ptr<Adder>(2)->value, 4);
+  EXPECT_ERROR(list->at<Adder>(0), "Unable to cast module[0] to ");
+  list->insert(1, Adder(9));
+  EXPECT_EQ(list->at<Adder>(1).value, 9);
   EXPECT_EQ(list->named_children().keys(), (Names{"0", "1", "2", "3"}));
-  EXPECT_EQ(list->named_children()["3"]->as<M>()->value, 4);
+  EXPECT_EQ(list->named_children()["3"]->as<Adder>()->value, 4);
   EXPECT_EQ(list->ptr(3)->path(), "3");
   ModuleList linears(Linear(1, 2), Linear(2, 3));
   EXPECT_EQ(linears->clone()->parameters().size(), 4u);
@@ -129,11 +130,11 @@ TEST(ModuleList, KeepsModulesInOrder) {
 
 TEST(ModuleDict, KeepsModulesUnderNames) {
   ModuleDict dict(std::vector<std::pair<std::string, std::shared_ptr<Module>>>{
-      {"fc", Linear(1, 2).ptr()}, {"m", std::make_shared<M>(3)}});
+      {"fc", Linear(1, 2).ptr()}, {"m", std::make_shared<Adder>(3)}});
   EXPECT_EQ(dict->keys(), (Names{"fc", "m"}));
-  EXPECT_EQ(dict->at<M>("m").value, 3);
+  EXPECT_EQ(dict->at<Adder>("m").value, 3);
   EXPECT_EQ(dict->parameters().size(), 2u);
-  EXPECT_ERROR(dict->at<M>("fc"), "Unable to cast module[fc] to ");
+  EXPECT_ERROR(dict->at<Adder>("fc"), "Unable to cast module[fc] to ");
   EXPECT_ERROR(dict->pop("nothing"), "Key 'nothing' is not defined");
   EXPECT_TRUE(dict->pop("fc")->as<Linear>());
   EXPECT_EQ(dict->parameters().size(), 0u);
@@ -214,10 +215,11 @@ TEST(Printing, ShowsOptions) {
 }
 
 TEST(Printing, IndentsChildren) {
-  Sequential net({{"fc", Linear(1, 2)}, {"inner", Sequential(ReLU(), M(1))}});
-  EXPECT_EQ(printed(net),
-            "Sequential(\n  (fc): Linear(in_features=1, out_features=2, bias=true)\n"
-            "  (inner): Sequential(\n    (0): ReLU()\n    (1): (anonymous namespace)::M\n  )\n)");
+  Sequential net({{"fc", Linear(1, 2)}, {"inner", Sequential(ReLU(), Adder(1))}});
+  EXPECT_EQ(
+      printed(net),
+      "Sequential(\n  (fc): Linear(in_features=1, out_features=2, bias=true)\n"
+      "  (inner): Sequential(\n    (0): ReLU()\n    (1): (anonymous namespace)::Adder\n  )\n)");
   EXPECT_EQ(printed(ParameterList(ones({1}))),
             "ParameterList(\n(0): Parameter containing: [Float of size [1]]\n)");
 }

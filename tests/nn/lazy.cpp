@@ -86,7 +86,7 @@ void expect_same(Lazy lazy, const Options& options, IntArrayRef sizes) {
     EXPECT_TRUE(item.value().equal(parameters[item.key()])) << full << ' ' << item.key();
 }
 
-TEST(Lazy, ConvolutionsOfAllDimensionsAreThoseOfTheirSizes) {
+TEST(Lazy, ConvolutionsEqualThoseWithGivenSizes) {
   expect_same(LazyConv3d(4, 3), Conv3dOptions(3, 4, 3), {2, 3, 5, 5, 5});
   expect_same(LazyConv3d(Conv3dOptions(0, 4, {1, 2, 3}).groups(2).bias(false)),
               Conv3dOptions(6, 4, {1, 2, 3}).groups(2).bias(false), {6, 5, 5, 5});

@@ -24,7 +24,7 @@ struct Loader : Module {
 void default_load(Module& module, InputArchive& archive) { module.Module::load(archive); }
 
 /// Two layers whose weights are all `value`.
-Sequential layers(double value, int64_t outputs) {
+Sequential two_layers(double value, int64_t outputs) {
   Sequential made(Linear(3, 4), Linear(4, outputs));
   const NoGradGuard no_grad;
   for (const Tensor& parameter : made->parameters()) parameter.fill_(value);
@@ -43,7 +43,7 @@ bool all_are(const Module& module, double value) {
   return true;
 }
 
-/// A Sequential of the first of these layers only.
+/// A Sequential of the first of these two layers.
 Sequential first_layer(double value) {
   Sequential made(Linear(3, 4));
   const NoGradGuard no_grad;
@@ -61,57 +61,58 @@ std::shared_ptr<Loader> wrap(const std::string& name, std::shared_ptr<Module> in
   return outer;
 }
 
-/// A module with "inner", which contains "parts" in a module with the given load(), and "last".
-std::shared_ptr<Module> net(const Sequential& parts, Loader::Load load,
-                            const Sequential& last = layers(1, 1)) {
+/// A module with "inner" and "last". "inner" has the given load() and contains "parts".
+std::shared_ptr<Module> nested_net(const Sequential& parts, Loader::Load load,
+                                   const Sequential& last = two_layers(1, 1)) {
   auto outer = wrap("inner", wrap("parts", parts.ptr(), std::move(load)));
   outer->register_module("last", last);
   return outer;
 }
 
-/// An archive for net() with the value 7 everywhere; "parts" or "last" may lack its second layer.
-InputArchive sevens(bool whole_parts, bool whole_last) {
-  const Sequential parts = whole_parts ? layers(7, 2) : first_layer(7);
-  const Sequential last = whole_last ? layers(7, 1) : first_layer(7);
-  return archive_of(*net(parts, default_load, last));
+/// An archive for nested_net() with the value 7 everywhere; "parts" or "last" may lack its second
+/// layer.
+InputArchive archive_of_sevens(bool is_parts_complete, bool is_last_complete) {
+  const Sequential parts = is_parts_complete ? two_layers(7, 2) : first_layer(7);
+  const Sequential last = is_last_complete ? two_layers(7, 1) : first_layer(7);
+  return archive_of(*nested_net(parts, default_load, last));
 }
 
 TEST(CustomLoad, CaughtFailureChangesNothing) {
-  Sequential spare = layers(1, 2);  // not registered
-  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
+  Sequential spare = two_layers(1, 2);  // not registered
+  const auto outer = nested_net(two_layers(1, 2), [&](Module& module, InputArchive& archive) {
     InputArchive other = archive_of_first_layer();
     EXPECT_ERROR(spare->load(other), "No such serialized submodule: '1'");
     module.Module::load(archive);
   });
-  InputArchive archive = sevens(true, true);
+  InputArchive archive = archive_of_sevens(true, true);
   outer->load(archive);
   EXPECT_TRUE(all_are(*spare, 1));
   EXPECT_TRUE(all_are(*outer, 7));
 }
 
 TEST(CustomLoad, CanContinueAfterAFailure) {
-  const Sequential parts = layers(1, 2), last = layers(1, 1);
-  const auto outer = net(
+  const Sequential parts = two_layers(1, 2), last = two_layers(1, 1);
+  const auto outer = nested_net(
       parts,
       [](Module& module, InputArchive& archive) {
         EXPECT_ERROR(module.Module::load(archive), "No such serialized submodule: 'inner.parts.1'");
       },
       last);
-  InputArchive archive = sevens(false, true);
+  InputArchive archive = archive_of_sevens(false, true);
   outer->load(archive);
   EXPECT_TRUE(all_are(*parts, 1));
   EXPECT_TRUE(all_are(*last, 7));
 }
 
 TEST(CustomLoad, FailureKeepsEarlierLoads) {
-  Sequential parts = layers(1, 2);
-  const auto outer = net(parts, [&](Module&, InputArchive&) {
-    InputArchive fitting = archive_of(*layers(3, 2)), other = archive_of_first_layer();
+  Sequential parts = two_layers(1, 2);
+  const auto outer = nested_net(parts, [&](Module&, InputArchive&) {
+    InputArchive fitting = archive_of(*two_layers(3, 2)), other = archive_of_first_layer();
     parts->load(fitting);
     EXPECT_ERROR(parts->load(other), "No such serialized submodule: '1'");
     EXPECT_TRUE(all_are(*parts, 3));
   });
-  InputArchive wrong = sevens(true, false), right = sevens(true, true);
+  InputArchive wrong = archive_of_sevens(true, false), right = archive_of_sevens(true, true);
   EXPECT_ERROR(outer->load(wrong), "No such serialized submodule: 'last.1'");
   EXPECT_TRUE(all_are(*parts, 1));
   outer->load(right);
@@ -119,13 +120,13 @@ TEST(CustomLoad, FailureKeepsEarlierLoads) {
 }
 
 TEST(CustomLoad, OuterFailureRollsBackUnregisteredModules) {
-  Sequential spare = layers(1, 2);
-  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
-    InputArchive fitting = archive_of(*layers(3, 2));
+  Sequential spare = two_layers(1, 2);
+  const auto outer = nested_net(two_layers(1, 2), [&](Module& module, InputArchive& archive) {
+    InputArchive fitting = archive_of(*two_layers(3, 2));
     spare->load(fitting);
     module.Module::load(archive);
   });
-  InputArchive wrong = sevens(true, false), right = sevens(true, true);
+  InputArchive wrong = archive_of_sevens(true, false), right = archive_of_sevens(true, true);
   EXPECT_ERROR(outer->load(wrong), "No such serialized submodule: 'last.1'");
   EXPECT_TRUE(all_are(*spare, 1));
   EXPECT_TRUE(all_are(*outer, 1));
@@ -135,10 +136,10 @@ TEST(CustomLoad, OuterFailureRollsBackUnregisteredModules) {
 }
 
 TEST(CustomLoad, OuterFailureRollsBackSetData) {
-  Sequential parts = layers(1, 2);
+  Sequential parts = two_layers(1, 2);
   const Tensor first = parts->parameters()[0], second = parts->parameters()[2];
   const Tensor former = second.detach();
-  const auto outer = net(parts, [&](Module&, InputArchive&) {
+  const auto outer = nested_net(parts, [&](Module&, InputArchive&) {
     first.set_data(full({4, 3}, 4.0));
     second.set_data(full({5, 4}, 4.0, kDouble));
     InputArchive other = archive_of_first_layer();
@@ -146,7 +147,7 @@ TEST(CustomLoad, OuterFailureRollsBackSetData) {
     EXPECT_TRUE(first.equal(full({4, 3}, 4.0)));
     EXPECT_TRUE(second.equal(full({5, 4}, 4.0, kDouble)));
   });
-  InputArchive wrong = sevens(true, false);
+  InputArchive wrong = archive_of_sevens(true, false);
   EXPECT_ERROR(outer->load(wrong), "No such serialized submodule: 'last.1'");
   EXPECT_TRUE(all_are(*parts, 1));
   EXPECT_EQ(second.data_ptr(), former.data_ptr());
@@ -170,7 +171,7 @@ TEST(CustomLoad, FailureRollsBackConversionsAndGradients) {
   }
   (weight * 2).sum().backward();
   const auto outer = wrap("inner", moving);
-  InputArchive archive = archive_of(*wrap("inner", layers(1, 1).ptr()));
+  InputArchive archive = archive_of(*wrap("inner", two_layers(1, 1).ptr()));
   EXPECT_ERROR(outer->load(archive), "not today");
   EXPECT_TRUE(weight.equal(ones({3})));
   EXPECT_TRUE(weight.grad().equal(full({3}, 2.0)));
@@ -181,11 +182,11 @@ TEST(CustomLoad, FailureRollsBackConversionsAndGradients) {
 
 TEST(CustomLoad, SeesLoadedValues) {
   bool has_seen = false;
-  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
+  const auto outer = nested_net(two_layers(1, 2), [&](Module& module, InputArchive& archive) {
     module.Module::load(archive);
     has_seen = all_are(module, 7);
   });
-  InputArchive archive = sevens(true, true);
+  InputArchive archive = archive_of_sevens(true, true);
   outer->load(archive);
   EXPECT_TRUE(has_seen);
 }

@@ -227,7 +227,7 @@ TEST(Module, RejectsConversionToIntegers) {
 }
 
 TEST(Module, MovesWithItsGradients) {
-  if (!cuda::is_available()) GTEST_SKIP() << "no device";
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
   Linear linear(2, 1);
   linear(ones({1, 2})).sum().backward();
   linear->to(Device(kCUDA, 1));
@@ -269,7 +269,7 @@ TEST(Clone, IsIndependent) {
 }
 
 TEST(Clone, CopiesToADevice) {
-  if (!cuda::is_available()) GTEST_SKIP() << "no device";
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
   const auto copy = Outer()->clone(Device(kCUDA, 0));
   for (const Tensor& parameter : copy->parameters())
     EXPECT_EQ(parameter.device(), Device(kCUDA, 0));

@@ -27,7 +27,7 @@ struct Doubled : Module {
   Tensor forward(const Tensor& x) { return x * 2; }
 };
 
-struct Wide : Module {
+struct ToDouble : Module {
   Tensor forward(const Tensor& x) { return x.to(kDouble); }
 };
 
@@ -140,7 +140,7 @@ TEST(Parametrize, BadCallsAreRefused) {
                "does not have a parametrization on weight");
   EXPECT_ERROR(remove_parametrizations(weight_norm(Linear(3, 2)), "weight", false),
                "parametrized in terms of a sequence of tensors");
-  EXPECT_ERROR(register_parametrization(Linear(3, 2), "weight", std::make_shared<Wide>()),
+  EXPECT_ERROR(register_parametrization(Linear(3, 2), "weight", std::make_shared<ToDouble>()),
                "may not change the dtype of the tensor");
   EXPECT_ERROR(register_parametrization(Linear(3, 2), "weight", std::make_shared<Symmetric>()),
                "must match");

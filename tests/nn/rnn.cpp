@@ -38,19 +38,19 @@ TEST(RecurrentModules, PackedInputsAreChecked) {
                "batch_sizes should always be on CPU");
 }
 
-TEST(PackedSequences, AreTakenApart) {
+TEST(PackedSequences, AreUnpacked) {
   const std::vector<Tensor> sequences{randn({2, 3}), randn({4, 3}), randn({1, 3})};
-  const auto expect_all = [&](const std::vector<Tensor>& got) {
+  const auto expect_sequences = [&](const std::vector<Tensor>& got) {
     ASSERT_EQ(got.size(), 3u);
     for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(got[i].equal(sequences[i])) << i;
   };
   using namespace utils::rnn;
-  expect_all(unpack_sequence(pack_sequence(sequences, /*enforce_sorted=*/false)));
+  expect_sequences(unpack_sequence(pack_sequence(sequences, /*enforce_sorted=*/false)));
   const Tensor lengths = tensor({2, 4, 1});
   for (const bool batch_first : {false, true})
-    expect_all(
+    expect_sequences(
         unpad_sequence(utils::rnn::pad_sequence(sequences, batch_first), lengths, batch_first));
-  // As in Python, lengths that the padded sequences do not have are cut.
+  // As in Python, lengths are limited to the padded length, and surplus lengths are ignored.
   const auto cut = unpad_sequence(ones({2, 3}), tensor({-1, 7, 0}), /*batch_first=*/true);
   ASSERT_EQ(cut.size(), 2u);
   EXPECT_EQ(cut[0].sizes(), IntArrayRef({0}));
@@ -67,7 +67,7 @@ TEST(RecurrentModules, HalfTypesRoundOnce) {
   EXPECT_TRUE(got.equal(std::get<0>(lstm(x.to(kBFloat16).to(kFloat))).to(kBFloat16)));
 }
 
-TEST(RecurrentModules, CellsRepeatTheirNet) {
+TEST(RecurrentModules, CellsMatchTheirNetwork) {
   manual_seed(3);
   LSTM lstm(3, 4);
   manual_seed(3);

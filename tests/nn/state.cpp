@@ -16,8 +16,8 @@ using State = OrderedDict<std::string, Tensor>;
 using Names = std::vector<std::string>;
 using hearth::testing::error_of;
 
-struct NetImpl : Module {
-  NetImpl() {
+struct NormalizedNetImpl : Module {
+  NormalizedNetImpl() {
     register_module("fc1", fc1);
     register_module("bn", bn);
     register_module("act", act);
@@ -26,9 +26,9 @@ struct NetImpl : Module {
   BatchNorm1d bn{3};
   ReLU act;
 };
-HEARTH_MODULE(Net);
+HEARTH_MODULE(NormalizedNet);
 
-bool same(const Module& a, const Module& b) {
+bool same_state(const Module& a, const Module& b) {
   const State x = a.state_dict(), y = b.state_dict();
   for (const auto& item : x)
     if (!item->equal(y[item.key()])) return false;
@@ -36,7 +36,7 @@ bool same(const Module& a, const Module& b) {
 }
 
 TEST(StateDict, SharesMemoryWithoutHistory) {
-  Net net;
+  NormalizedNet net;
   const State state = net->state_dict();
   EXPECT_EQ(state.keys(), (Names{"fc1.weight", "fc1.bias", "bn.weight", "bn.bias",
                                  "bn.running_mean", "bn.running_var", "bn.num_batches_tracked"}));
@@ -45,19 +45,19 @@ TEST(StateDict, SharesMemoryWithoutHistory) {
 }
 
 TEST(StateDict, CopiesBetweenModules) {
-  Net a, b;
+  NormalizedNet a, b;
   b->bn->running_mean.fill_(3);
-  EXPECT_FALSE(same(*a, *b));
+  EXPECT_FALSE(same_state(*a, *b));
   const Tensor weight = a->fc1->weight;
   const IncompatibleKeys keys = a->load_state_dict(b->state_dict());
   EXPECT_TRUE(keys.missing_keys.empty() && keys.unexpected_keys.empty());
-  EXPECT_TRUE(same(*a, *b));
+  EXPECT_TRUE(same_state(*a, *b));
   EXPECT_TRUE(a->fc1->weight.is_same(weight) && weight.requires_grad());
   EXPECT_FALSE(a->fc1->weight.is_alias_of(b->fc1->weight));
 }
 
 State wrong_state() {
-  State state = Net()->state_dict();
+  State state = NormalizedNet()->state_dict();
   state.erase("bn.weight");
   state.erase("bn.bias");
   state["fc1.weight"] = zeros({2, 2});
@@ -67,10 +67,10 @@ State wrong_state() {
 }
 
 TEST(StateDict, ReportsMismatches) {
-  Net net;
+  NormalizedNet net;
   const Tensor before = net->fc1->bias.detach().clone();
   EXPECT_EQ(error_of([&] { net->load_state_dict(wrong_state()); }),
-            "Error(s) in loading state_dict for (anonymous namespace)::NetImpl:"
+            "Error(s) in loading state_dict for (anonymous namespace)::NormalizedNetImpl:"
             "\n\tMissing key(s) in state_dict: \"bn.weight\", \"bn.bias\". "
             "\n\tUnexpected key(s) in state_dict: \"x\", \"bn.foo\". "
             "\n\tsize mismatch for fc1.weight: copying a param with shape torch.Size([2, 2]) from "
@@ -79,7 +79,7 @@ TEST(StateDict, ReportsMismatches) {
 }
 
 TEST(StateDict, NonStrictLoadReturnsMismatchedKeys) {
-  Net net;
+  NormalizedNet net;
   State state = wrong_state();
   EXPECT_ERROR(net->load_state_dict(state, false), "size mismatch for fc1.weight");
   state["fc1.weight"] = full({3, 2}, 5.0);
@@ -90,7 +90,7 @@ TEST(StateDict, NonStrictLoadReturnsMismatchedKeys) {
 }
 
 TEST(StateDict, AcceptsAListAndSuggestsNames) {
-  Net net;
+  NormalizedNet net;
   std::vector<std::pair<std::string, Tensor>> list;
   for (const auto& item : net->state_dict()) list.emplace_back(item.key(), item->clone());
   EXPECT_TRUE(net->load_state_dict(list, false).missing_keys.empty());
@@ -153,7 +153,7 @@ TEST(Archive, FailedLoadChangesNothing) {
   EXPECT_FALSE(larger->parameters()[0].equal(saved->parameters()[0]));
   Sequential fitting(Linear(3, 4));  // loading works after a failure
   fitting->load(in);
-  EXPECT_TRUE(same(*saved, *fitting));
+  EXPECT_TRUE(same_state(*saved, *fitting));
 }
 
 TEST(Archive, RoundTripsModules) {
@@ -167,7 +167,7 @@ TEST(Archive, RoundTripsModules) {
   serialize::InputArchive in;
   in.load_from(file);
   loaded->load(in);
-  EXPECT_TRUE(same(*saved, *loaded));
+  EXPECT_TRUE(same_state(*saved, *loaded));
   EXPECT_EQ(loaded->ptr<BatchNorm1dImpl>(1)->num_batches_tracked.item<int64_t>(), 1);
   EXPECT_TRUE(loaded->parameters()[0].requires_grad());
   Sequential larger(Linear(3, 4), BatchNorm1d(4), Functional(relu), Dropout(0.1), Linear(4, 1),

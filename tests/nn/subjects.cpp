@@ -23,11 +23,11 @@ Make twice(Holder (*make)()) {
 template <class Holder>
 Make recurrent(Holder (*make)()) {
   return called(make, [](Holder& module, const Inputs& in) -> Inputs {
-    if (in.size() == 1) return flat(module(in[0]));
+    if (in.size() == 1) return flattened(module(in[0]));
     if constexpr (std::is_same_v<Holder, LSTM>)
-      return flat(module(in[0], std::optional(std::tuple(in[1], in[2]))));
+      return flattened(module(in[0], std::optional(std::tuple(in[1], in[2]))));
     else
-      return flat(module(in[0], in[1]));
+      return flattened(module(in[0], in[1]));
   });
 }
 

@@ -12,7 +12,9 @@ const Tensor kAbsent;
 
 MultiheadAttention plain_attention() { return MultiheadAttention(8, 2); }
 
-Inputs with_itself(MultiheadAttention& m, const Inputs& in) { return flat(m(in[0], in[0], in[0])); }
+Inputs self_attention(MultiheadAttention& m, const Inputs& in) {
+  return flattened(m(in[0], in[0], in[0]));
+}
 
 TransformerEncoderLayer encoder_layer(double dropout) {
   return TransformerEncoderLayer(
@@ -31,8 +33,8 @@ TransformerEncoderLayer norm_first_layer() {
 
 Table attention() {
   return {
-      {"mha", called(plain_attention, with_itself)},
-      {"mha_unbatched", called(plain_attention, with_itself)},
+      {"mha", called(plain_attention, self_attention)},
+      {"mha_unbatched", called(plain_attention, self_attention)},
       {"mha_dropout", called(
                           +[] {
                             return MultiheadAttention(
@@ -43,7 +45,7 @@ Table attention() {
                           })},
       {"mha_masks", called(plain_attention,
                            [](MultiheadAttention& m, const Inputs& in) {
-                             return flat(m(in[0], in[1], in[1], in[2], true, in[3], false));
+                             return flattened(m(in[0], in[1], in[1], in[2], true, in[3], false));
                            })},
       {"mha_added_mask", called(plain_attention,
                                 [](MultiheadAttention& m, const Inputs& in) -> Inputs {
@@ -58,12 +60,14 @@ Table attention() {
                      true));
            },
            [](MultiheadAttention& m, const Inputs& in) {
-             return flat(m(in[0], in[1], in[2], in[3]));
+             return flattened(m(in[0], in[1], in[2], in[3]));
            })},
       {"mha_batch_first",
        called(
            +[] { return MultiheadAttention(MultiheadAttentionOptions(8, 2).batch_first(true)); },
-           [](MultiheadAttention& m, const Inputs& in) { return flat(m(in[0], in[1], in[1])); })},
+           [](MultiheadAttention& m, const Inputs& in) {
+             return flattened(m(in[0], in[1], in[1]));
+           })},
   };
 }
 

@@ -11,16 +11,16 @@ using namespace hearth::nn;
 
 /// A new module, called through an AnyModule.
 template <class Holder>
-Subject once(Holder holder) {
+Subject called_once(Holder holder) {
   return {holder.ptr(), [module = AnyModule(holder)](const Inputs& in) mutable -> Inputs {
             if (in.size() == 1) return {module.forward(in[0])};
             return {module.forward(in[0], in[1])};
           }};
 }
 
-/// The same, called twice in training mode and once in evaluation mode.
+/// A new module, called twice in training mode and once in evaluation mode.
 template <class Holder>
-Subject twice(Holder holder) {
+Subject called_twice(Holder holder) {
   return {holder.ptr(), [module = AnyModule(holder)](const Inputs& in) mutable -> Inputs {
             const Tensor first = module.forward(in[0]), second = module.forward(in[0] * 2 + 1);
             module.ptr()->eval();
@@ -28,8 +28,8 @@ Subject twice(Holder holder) {
           }};
 }
 
-#define ONCE(...) [] { return once(__VA_ARGS__); }
-#define TWICE(...) [] { return twice(__VA_ARGS__); }
+#define ONCE(...) [] { return called_once(__VA_ARGS__); }
+#define TWICE(...) [] { return called_twice(__VA_ARGS__); }
 
 Table activations() {
   return {{"relu6", ONCE(ReLU6())},
@@ -80,7 +80,7 @@ Table paddings() {
 #undef PADS
 }
 
-Table arrangements() {
+Table distances_and_shuffles() {
   return {
       {"cosine_similarity", ONCE(CosineSimilarity())},
       {"cosine_similarity_dim", ONCE(CosineSimilarity(CosineSimilarityOptions().dim(0).eps(1e-3)))},
@@ -96,12 +96,12 @@ InstanceNormOptions tracked(int64_t channels) {
   return InstanceNormOptions(channels).affine(true).track_running_stats(true);
 }
 
-Subject local() {
-  return once(LocalResponseNorm(LocalResponseNormOptions(2).alpha(0.3).beta(0.6).k(1.2)));
+Subject local_response_norm() {
+  return called_once(LocalResponseNorm(LocalResponseNormOptions(2).alpha(0.3).beta(0.6).k(1.2)));
 }
 
-Subject cross_map(int64_t size) {
-  return once(CrossMapLRN2d(CrossMapLRN2dOptions(size).alpha(0.4).beta(0.6).k(2)));
+Subject cross_map_lrn(int64_t size) {
+  return called_once(CrossMapLRN2d(CrossMapLRN2dOptions(size).alpha(0.4).beta(0.6).k(2)));
 }
 
 Table norms() {
@@ -113,32 +113,33 @@ Table norms() {
       {"instance_norm3d", TWICE(InstanceNorm3d(tracked(3).eps(1e-3).momentum(0.3)))},
       {"rms_norm", ONCE(RMSNorm(RMSNormOptions({4, 5})))},
       {"rms_norm_plain", ONCE(RMSNorm(RMSNormOptions({5}).eps(1e-2).elementwise_affine(false)))},
-      {"local_response_norm_signal", local},
-      {"local_response_norm_image", local},
-      {"local_response_norm_volume", local},
+      {"local_response_norm_signal", local_response_norm},
+      {"local_response_norm_image", local_response_norm},
+      {"local_response_norm_volume", local_response_norm},
       {"local_response_norm_wide", ONCE(LocalResponseNorm(LocalResponseNormOptions(9).alpha(0.5)))},
-      {"cross_map_lrn2d_3", [] { return cross_map(3); }},
-      {"cross_map_lrn2d_4", [] { return cross_map(4); }},
-      {"cross_map_lrn2d_9", [] { return cross_map(9); }}};
+      {"cross_map_lrn2d_3", [] { return cross_map_lrn(3); }},
+      {"cross_map_lrn2d_4", [] { return cross_map_lrn(4); }},
+      {"cross_map_lrn2d_9", [] { return cross_map_lrn(9); }}};
 }
 
 /// A lazy module, called once with zeros.
 template <class Holder>
-Holder after(Holder holder, IntArrayRef sizes) {
+Holder materialized(Holder holder, IntArrayRef sizes) {
   holder(zeros(sizes));
   return holder;
 }
 
 Table lazies() {
   return {
-      {"lazy_linear", ONCE(after(LazyLinear(3), {1, 6}))},
-      {"lazy_conv1d", ONCE(after(LazyConv1d(Conv1dOptions(0, 2, 3).bias(false)), {3, 5}))},
+      {"lazy_linear", ONCE(materialized(LazyLinear(3), {1, 6}))},
+      {"lazy_conv1d", ONCE(materialized(LazyConv1d(Conv1dOptions(0, 2, 3).bias(false)), {3, 5}))},
       {"lazy_conv2d",
-       ONCE(after(LazyConv2d(Conv2dOptions(0, 2, 3).padding(1).groups(2)), {1, 4, 4, 4}))},
+       ONCE(materialized(LazyConv2d(Conv2dOptions(0, 2, 3).padding(1).groups(2)), {1, 4, 4, 4}))},
       {"lazy_conv_transpose2d",
-       ONCE(after(LazyConvTranspose2d(ConvTranspose2dOptions(0, 2, 3).stride(2)), {1, 4, 4, 4}))},
-      {"lazy_batch_norm2d", TWICE(after(LazyBatchNorm2d(), {1, 4, 4, 5}))},
-      {"lazy_instance_norm1d", TWICE(after(LazyInstanceNorm1d(tracked(0)), {1, 3, 5}))}};
+       ONCE(materialized(LazyConvTranspose2d(ConvTranspose2dOptions(0, 2, 3).stride(2)),
+                         {1, 4, 4, 4}))},
+      {"lazy_batch_norm2d", TWICE(materialized(LazyBatchNorm2d(), {1, 4, 4, 5}))},
+      {"lazy_instance_norm1d", TWICE(materialized(LazyInstanceNorm1d(tracked(0)), {1, 3, 5}))}};
 }
 
 /// A module, called after one step of gradient descent.
@@ -176,7 +177,8 @@ Table parametrized() {
 
 Table layer_subjects() {
   Table table = activations();
-  for (Table part : {dropouts(), paddings(), arrangements(), norms(), lazies(), parametrized()})
+  for (Table part :
+       {dropouts(), paddings(), distances_and_shuffles(), norms(), lazies(), parametrized()})
     table.merge(part);
   return table;
 }

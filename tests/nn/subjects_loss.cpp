@@ -8,7 +8,7 @@ namespace {
 
 using namespace hearth::nn;
 
-Tensor class_weights() { return values_of(6) + 1.5; }
+Tensor margin_weights() { return values_of(6) + 1.5; }
 
 Table margins() {
   return {
@@ -22,12 +22,13 @@ Table margins() {
       {"multi_margin", plain(+[] { return MultiMarginLoss(); })},
       {"multi_margin_options", plain(+[] {
          return MultiMarginLoss(
-             MultiMarginLossOptions().p(2).margin(0.4).weight(class_weights()).reduction(kNone));
+             MultiMarginLossOptions().p(2).margin(0.4).weight(margin_weights()).reduction(kNone));
        })},
       {"multilabel_margin", plain(+[] { return MultiLabelMarginLoss(); })},
       {"soft_margin", plain(+[] { return SoftMarginLoss(kMean); })},
       {"multilabel_soft_margin", plain(+[] {
-         return MultiLabelSoftMarginLoss(MultiLabelSoftMarginLossOptions().weight(class_weights()));
+         return MultiLabelSoftMarginLoss(
+             MultiLabelSoftMarginLossOptions().weight(margin_weights()));
        })},
       {"triplet_margin", plain(+[] { return TripletMarginLoss(); })},
       {"triplet_margin_options", plain(+[] {

@@ -18,9 +18,9 @@ Make with_indices(Holder make()) {
   });
 }
 
-/// A transposed convolution or an unpooling, with the output's size.
+/// A transposed convolution or an unpooling, called with the output's size.
 template <class Holder>
-Make sized(Holder make(), Sizes size) {
+Make with_output_size(Holder make(), Sizes size) {
   return called(make, [size](Holder& m, const Inputs& in) -> Inputs {
     if constexpr (requires { m->forward(in[0]); })
       return {m(in[0], std::optional<IntArrayRef>(size))};
@@ -66,16 +66,17 @@ Table convolutions() {
              ConvTranspose1dOptions(4, 6, 3).stride(2).padding(1).groups(2).output_padding(1));
        })},
       {"conv_transpose1d_size",
-       sized(+[] { return ConvTranspose1d(ConvTranspose1dOptions(4, 2, 3).stride(3).dilation(2)); },
-             {24})},
+       with_output_size(
+           +[] { return ConvTranspose1d(ConvTranspose1dOptions(4, 2, 3).stride(3).dilation(2)); },
+           {24})},
       {"conv_transpose3d", plain(+[] {
          return ConvTranspose3d(
              ConvTranspose3dOptions(4, 2, 2).stride({1, 2, 1}).padding({0, 1, 0}).dilation(
                  {2, 1, 1}));
        })},
       {"conv_transpose3d_size",
-       sized(+[] { return ConvTranspose3d(ConvTranspose3dOptions(4, 2, 2).stride(2)); },
-             {9, 6, 11})},
+       with_output_size(+[] { return ConvTranspose3d(ConvTranspose3dOptions(4, 2, 2).stride(2)); },
+                        {9, 6, 11})},
       {"unfold", plain(+[] {
          return Unfold(UnfoldOptions({2, 3}).dilation({2, 1}).padding(1).stride({1, 2}));
        })},
@@ -131,8 +132,9 @@ Table pools() {
        plain(+[] { return FractionalMaxPool2d(FractionalMaxPool2dOptions(2).output_size(3)); })},
       {"max_unpool1d", plain(+[] { return MaxUnpool1d(2); })},
       {"max_unpool2d",
-       sized(+[] { return MaxUnpool2d(MaxUnpool2dOptions(3).stride(2).padding(1)); }, {8, 9})},
-      {"max_unpool3d", sized(
+       with_output_size(+[] { return MaxUnpool2d(MaxUnpool2dOptions(3).stride(2).padding(1)); },
+                        {8, 9})},
+      {"max_unpool3d", with_output_size(
                            +[] {
                              return MaxUnpool3d(MaxUnpool3dOptions({2, 3, 2}).stride(2));
                            },

@@ -9,10 +9,10 @@ namespace {
 
 using namespace hearth::nn;
 
-void add(Inputs& to, const Tensor& last) { to.push_back(last); }
-void add(Inputs& to, const std::tuple<Tensor, Tensor>& last) {
-  to.push_back(std::get<0>(last));
-  to.push_back(std::get<1>(last));
+void append(Inputs& result, const Tensor& states) { result.push_back(states); }
+void append(Inputs& result, const std::tuple<Tensor, Tensor>& states) {
+  result.push_back(std::get<0>(states));
+  result.push_back(std::get<1>(states));
 }
 
 /// Calls f with the states among the inputs: none, h, or h and c.
@@ -30,26 +30,27 @@ Make net(Holder (*make)()) {
   return called(make, [](Holder& module, const Inputs& in) {
     const auto [output, last] = with_states<Holder>(in, [&](auto hx) { return module(in[0], hx); });
     Inputs result{output};
-    add(result, last);
+    append(result, last);
     return result;
   });
 }
 
-/// Both orders of lengths, as in nn_cases_rnn.py.
+/// Runs with sorted and with unsorted lengths, as nn_cases_rnn.py does.
 template <class Holder>
 Make packed_net(Holder (*make)()) {
   return called(make, [](Holder& module, const Inputs& in) {
-    const bool first = module->options.batch_first();
+    const bool batch_first = module->options.batch_first();
     Inputs results;
     for (const Tensor& lengths : {tensor({3, 1}), tensor({2, 3})}) {
-      const auto sequence =
-          utils::rnn::pack_padded_sequence(in[0], lengths, first, lengths[0].item<int64_t>() == 3);
+      const auto sequence = utils::rnn::pack_padded_sequence(in[0], lengths, batch_first,
+                                                             lengths[0].item<int64_t>() == 3);
       const auto [output, last] = with_states<Holder>(
           in, [&](auto hx) { return module->forward_with_packed_input(sequence, hx); });
-      const auto [padded, got] = utils::rnn::pad_packed_sequence(output, first, -1.0, 4);
+      const auto [padded, padded_lengths] =
+          utils::rnn::pad_packed_sequence(output, batch_first, -1.0, 4);
       results.push_back(padded);
-      add(results, last);
-      results.push_back(got);
+      append(results, last);
+      results.push_back(padded_lengths);
     }
     return results;
   });
@@ -59,7 +60,7 @@ template <class Holder>
 Make cell(Holder (*make)()) {
   return called(make, [](Holder& module, const Inputs& in) {
     Inputs result;
-    add(result, with_states<Holder>(in, [&](auto hx) { return module(in[0], hx); }));
+    append(result, with_states<Holder>(in, [&](auto hx) { return module(in[0], hx); }));
     return result;
   });
 }

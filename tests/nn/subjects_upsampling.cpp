@@ -1,4 +1,4 @@
-// Creates the subjects of tests/oracle/nn_cases_upsampling.py.
+// Creates the modules and functions of tests/oracle/nn_cases_upsampling.py.
 #include "hearth/operators.h"
 #include "tests/nn/cases.h"
 
@@ -30,62 +30,66 @@ Make resized(F::InterpolateFuncOptions options) {
 }
 
 void add_modules(Table& table) {
-  using O = UpsampleOptions;
-  using U = UpsamplingOptions;
+  using Options = UpsampleOptions;
   table.insert({
-      {"upsample_nearest", module(Upsample(O().scale_factor(Factors{2, 2})))},
-      {"upsample_nearest1d", module(Upsample(O().size(Sizes{3})))},
-      {"upsample_nearest3d", module(Upsample(O().scale_factor(Factors{1.4, 2, 0.49})))},
-      {"upsample_linear", module(Upsample(O().size(Sizes{11}).mode(kLinear).align_corners(true)))},
-      {"upsample_bilinear", module(Upsample(O().scale_factor(Factors{1.3, 0.49}).mode(kBilinear)))},
+      {"upsample_nearest", module(Upsample(Options().scale_factor(Factors{2, 2})))},
+      {"upsample_nearest1d", module(Upsample(Options().size(Sizes{3})))},
+      {"upsample_nearest3d", module(Upsample(Options().scale_factor(Factors{1.4, 2, 0.49})))},
+      {"upsample_linear",
+       module(Upsample(Options().size(Sizes{11}).mode(kLinear).align_corners(true)))},
+      {"upsample_bilinear",
+       module(Upsample(Options().scale_factor(Factors{1.3, 0.49}).mode(kBilinear)))},
       {"upsample_bicubic",
-       module(Upsample(O().size(Sizes{1, 13}).mode(kBicubic).align_corners(false)))},
+       module(Upsample(Options().size(Sizes{1, 13}).mode(kBicubic).align_corners(false)))},
       {"upsample_trilinear",
-       module(Upsample(O().size(Sizes{5, 1, 7}).mode(kTrilinear).align_corners(true)))},
-      {"upsampling_nearest2d", module(UpsamplingNearest2d(U().size(Sizes{7, 4})))},
-      {"upsampling_bilinear2d", module(UpsamplingBilinear2d(U().scale_factor(Factors{2, 2})))},
+       module(Upsample(Options().size(Sizes{5, 1, 7}).mode(kTrilinear).align_corners(true)))},
+      {"upsampling_nearest2d", module(UpsamplingNearest2d(UpsamplingOptions().size(Sizes{7, 4})))},
+      {"upsampling_bilinear2d",
+       module(UpsamplingBilinear2d(UpsamplingOptions().scale_factor(Factors{2, 2})))},
   });
 }
 
 void add_functions(Table& table) {
-  using O = F::InterpolateFuncOptions;
+  using Options = F::InterpolateFuncOptions;
   for (size_t rank = 1; rank <= 3; ++rank) {
     Sizes size{4, 9, 2};
     size.resize(rank);
     const std::string suffix = std::to_string(rank) + "d";
-    table["interpolate_exact" + suffix] = resized(O().size(size).mode(kNearestExact));
-    table["interpolate_area" + suffix] = resized(O().size(size).mode(kArea));
+    table["interpolate_exact" + suffix] = resized(Options().size(size).mode(kNearestExact));
+    table["interpolate_area" + suffix] = resized(Options().size(size).mode(kArea));
   }
-  table["interpolate_recomputed"] = resized(O().scale_factor(Factors{1.3, 1.7})
+  table["interpolate_recomputed"] = resized(Options()
+                                                .scale_factor(Factors{1.3, 1.7})
                                                 .mode(kBilinear)
                                                 .align_corners(false)
                                                 .recompute_scale_factor(true));
-  table["interpolate_pixel"] = resized(O().size(Sizes{3, 2}).mode(kBicubic).align_corners(true));
-  const auto antialias = [&](const std::string& name, const O::mode_t& mode) {
+  table["interpolate_pixel"] =
+      resized(Options().size(Sizes{3, 2}).mode(kBicubic).align_corners(true));
+  const auto antialias = [&](const std::string& name, const Options::mode_t& mode) {
     table["interpolate_" + name + "_antialias"] =
-        resized(O().size(Sizes{2, 9}).mode(mode).antialias(true).align_corners(false));
+        resized(Options().size(Sizes{2, 9}).mode(mode).antialias(true).align_corners(false));
     table["interpolate_" + name + "_antialias_corners"] = resized(
-        O().scale_factor(Factors{0.49, 0.7}).mode(mode).antialias(true).align_corners(true));
+        Options().scale_factor(Factors{0.49, 0.7}).mode(mode).antialias(true).align_corners(true));
   };
   antialias("bilinear", kBilinear);
   antialias("bicubic", kBicubic);
 }
 
 void add_grids(Table& table) {
-  using O = F::GridSampleFuncOptions;
-  const auto sample = [&](const std::string& name, const O& options) {
+  using Options = F::GridSampleFuncOptions;
+  const auto sample = [&](const std::string& name, const Options& options) {
     table["grid_sample_" + name] =
         function([options](const Inputs& in) { return F::grid_sample(in[0], in[1], options); });
     table["grid_of_" + name] =
         function([options](const Inputs& in) { return F::grid_sample(in[1], in[0], options); });
   };
-  sample("bilinear_zeros", O().align_corners(false));
-  sample("bilinear_reflection", O().padding_mode(kReflection).align_corners(true));
-  sample("nearest_border", O().mode(kNearest).padding_mode(kBorder).align_corners(false));
-  sample("bicubic_border", O().mode(kBicubic).padding_mode(kBorder).align_corners(true));
-  const auto volume = [](const O::mode_t& mode) {
+  sample("bilinear_zeros", Options().align_corners(false));
+  sample("bilinear_reflection", Options().padding_mode(kReflection).align_corners(true));
+  sample("nearest_border", Options().mode(kNearest).padding_mode(kBorder).align_corners(false));
+  sample("bicubic_border", Options().mode(kBicubic).padding_mode(kBorder).align_corners(true));
+  const auto volume = [](const Options::mode_t& mode) {
     return function([mode](const Inputs& in) {
-      return F::grid_sample(in[0], in[1], O().mode(mode).align_corners(false));
+      return F::grid_sample(in[0], in[1], Options().mode(mode).align_corners(false));
     });
   };
   table["grid_sample3d_bilinear"] = volume(kBilinear);

@@ -103,7 +103,7 @@ TEST(ThreadCount, DoesNotChangeProducts) {
 
 TEST(ThreadCount, DoesNotChangeConvolutions) {
   struct Shape {
-    int64_t images, in, size, out, kernel, groups;
+    int64_t batch_size, in_channels, size, out_channels, kernel, groups;
   };
   for (const auto s : {Shape{33, 16, 20, 24, 3, 1},
                        {1, 32, 40, 72, 3, 1},
@@ -113,11 +113,12 @@ TEST(ThreadCount, DoesNotChangeConvolutions) {
     for (const bool channels_last : {false, true})
       expect_same_bits([&] {
         manual_seed(5);
-        Tensor in = randn({s.images, s.in, s.size, s.size});
+        Tensor in = randn({s.batch_size, s.in_channels, s.size, s.size});
         if (channels_last) in = in.contiguous(MemoryFormat::ChannelsLast);
         return with_gradients(
             [&](auto& x) { return conv2d(x[0], x[1], x[2], 1, 1, 1, s.groups); },
-            {in, randn({s.out, s.in / s.groups, s.kernel, s.kernel}), randn({s.out})});
+            {in, randn({s.out_channels, s.in_channels / s.groups, s.kernel, s.kernel}),
+             randn({s.out_channels})});
       });
 }
 

@@ -50,16 +50,16 @@ TEST(MultiheadAttention, FullyPaddedSamplesAreFiniteWithoutWeights) {
   padding[1].fill_(true);
   const Tensor output = std::get<0>(module(x, x, x, padding, /*need_weights=*/false));
   EXPECT_TRUE(output.select(1, 1).equal(zeros({3, 8})));
-  // As in PyTorch, the weights of such a sample do not exist.
+  // As in PyTorch, the weights of such a sample are NaN.
   EXPECT_TRUE(std::get<1>(module(x, x, x, padding))[1].isnan().all().item<bool>());
 }
 
-TEST(MultiheadAttention, BothWaysAgree) {
+TEST(MultiheadAttention, OutputDoesNotDependOnNeedWeights) {
   MultiheadAttention module(MultiheadAttentionOptions(8, 2).add_bias_kv(true).add_zero_attn(true));
   const Tensor x = randn({5, 2, 8}), mask = ones({5, 5}, kBool).triu(1);
-  const auto [with, weights] = module(x, x, x, Tensor(), true, mask);
-  const auto [without, none] = module(x, x, x, Tensor(), false, mask);
-  EXPECT_TRUE(with.allclose(without, 1e-5, 1e-6));
+  const auto [output, weights] = module(x, x, x, Tensor(), true, mask);
+  const auto [output_alone, none] = module(x, x, x, Tensor(), false, mask);
+  EXPECT_TRUE(output.allclose(output_alone, 1e-5, 1e-6));
   EXPECT_FALSE(none.defined());
   EXPECT_TRUE(weights.sum(-1).allclose(ones({2, 5})));
 }

@@ -59,7 +59,7 @@ TEST(Init, OrthogonalMatricesAreOrthogonal) {
     const Tensor product = wide ? q.mm(q.t()) : q.t().mm(q);
     EXPECT_TRUE(product.allclose(eye(product.size(0), kDouble) * 4));
   }
-  // Expected: torch.manual_seed(0); torch.nn.init.orthogonal_(torch.empty(2, 3))
+  // Expected: torch.nn.init.orthogonal_(torch.empty(2, 3)) after torch.manual_seed(0).
   manual_seed(0);
   EXPECT_TRUE(init::orthogonal_(empty({2, 3}))
                   .allclose(tensor({{0.57398093, -0.10929461, -0.81154215},
@@ -67,7 +67,8 @@ TEST(Init, OrthogonalMatricesAreOrthogonal) {
                             1e-4, 1e-5));
 }
 
-/// Expected: torch.manual_seed(3); torch.nn.init.trunc_normal_(torch.empty(20), ...)[:6] and sum().
+/// Expected: [:6] and sum() of torch.nn.init.trunc_normal_(torch.empty(20), ...) after
+/// torch.manual_seed(3).
 TEST(Init, TruncatedNormalDrawsAsPyTorch) {
   const auto check = [](std::vector<double> expected, double sum, ScalarType dtype, double mean,
                         double std, double a, double b) {

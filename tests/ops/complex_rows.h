@@ -12,7 +12,7 @@
 namespace hearth::testing {
 
 using C = std::complex<double>;
-using Numbers = std::vector<C>;
+using ComplexNumbers = std::vector<C>;
 
 /// The complex tensors whose parts are given, in pairs.
 inline Tensors joined(const Tensors& parts) {
@@ -46,7 +46,7 @@ inline Row complex_row(std::string name, int operands, std::function<Tensor(cons
   row.reference = [reference, operands, real_result](const Arrays& in) {
     const auto part = [&](bool imaginary) {
       return map(in, [&](const double* x) {
-        Numbers z;
+        ComplexNumbers z;
         for (int i = 0; i < operands; ++i) z.emplace_back(x[2 * i], x[2 * i + 1]);
         const C value = reference(z.data());
         return imaginary ? value.imag() : value.real();
@@ -57,8 +57,8 @@ inline Row complex_row(std::string name, int operands, std::function<Tensor(cons
   return row;
 }
 
-/// The same, covering an op of another name than the row's.
-inline Row covering(Row row, std::vector<std::string> ops) {
+/// The same, covering_complex an op of another name than the row's.
+inline Row covering_complex(Row row, std::vector<std::string> ops) {
   row.covers = std::move(ops);
   return row;
 }

@@ -12,7 +12,7 @@ namespace {
 /// An array of complex numbers, row-major.
 struct Matrix {
   std::vector<int64_t> sizes;
-  Numbers values;
+  ComplexNumbers values;
   int64_t rows() const { return sizes[sizes.size() - 2]; }
   int64_t columns() const { return sizes.back(); }
   const C& at(int64_t row, int64_t column) const {
@@ -78,7 +78,7 @@ Matrix filled(std::vector<int64_t> sizes, const std::function<C(int64_t)>& f) {
   return result;
 }
 
-C sum_of(const Numbers& values) {
+C sum_of(const ComplexNumbers& values) {
   C sum;
   for (const C& value : values) sum += value;
   return sum;
@@ -241,8 +241,8 @@ const Register moves[] = {
                  in[0].gather(0, places) * in[0].scatter_add(0, places, in[1]).narrow(0, 0, 3);
         },
         [](const auto& in) {
-          const Numbers &z = in[0].values, &w = in[1].values;
-          const Numbers sum{z[0] + w[1], z[1], z[2] + w[0] + w[2]};
+          const ComplexNumbers &z = in[0].values, &w = in[1].values;
+          const ComplexNumbers sum{z[0] + w[1], z[1], z[2] + w[0] + w[2]};
           const size_t places[] = {2, 0, 2};
           return filled({3}, [&](int64_t i) {
             const size_t p = places[i];

@@ -1,5 +1,4 @@
-// Optimizers over 1,000 steps, compared with PyTorch's results, which tests/oracle/optim_cases.py
-// wrote to a file.
+// Optimizers over 1,000 steps, compared with PyTorch's results (tests/oracle/optim_cases.py).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +12,7 @@ namespace {
 
 using namespace optim;
 
-Tensors start(ScalarType dtype, Device device) {
+Tensors initial_parameters(ScalarType dtype, Device device) {
   const auto make = [&](int64_t count, std::vector<int64_t> sizes) {
     return (arange(1, 1 + count, kDouble) / 4).reshape(sizes).to(device, dtype).requires_grad_();
   };
@@ -21,7 +20,7 @@ Tensors start(ScalarType dtype, Device device) {
 }
 
 Tensor gradient(int64_t number, const Tensor& param, int64_t step) {
-  const NoGradGuard off;
+  const NoGradGuard no_grad;
   const Tensor slope = (arange(1, 1 + param.numel(), kDouble) / 8)
                            .reshape(param.sizes())
                            .to(param.device(), param.scalar_type());
@@ -33,7 +32,7 @@ MakeOptimizer plain(Options options) {
   return [options](const Tensors& p) { return std::make_unique<O>(p, options); };
 }
 
-std::map<std::string, MakeOptimizer> first_optimizers() {
+std::map<std::string, MakeOptimizer> libtorch_optimizers() {
   return {
       {"sgd", plain<SGD>(SGDOptions(0.05))},
       {"sgd_momentum",
@@ -65,7 +64,7 @@ std::map<std::string, MakeOptimizer> first_optimizers() {
   };
 }
 
-/// The relatives of Adam.
+/// Variants of Adam, and Adadelta.
 std::map<std::string, MakeOptimizer> adaptive_optimizers() {
   return {
       {"nadam", plain<NAdam>(NAdamOptions())},
@@ -92,7 +91,7 @@ std::map<std::string, MakeOptimizer> adaptive_optimizers() {
   };
 }
 
-/// Muon's only parameter is the matrix.
+/// Muon for the matrix, the only parameter that it supports.
 MakeOptimizer muon(const MuonOptions& options) {
   return [options](const Tensors& p) { return std::make_unique<Muon>(Tensors{p[1]}, options); };
 }
@@ -126,38 +125,38 @@ std::map<std::string, MakeOptimizer> other_optimizers() {
 }
 
 const std::map<std::string, MakeOptimizer>& optimizers() {
-  static const std::map<std::string, MakeOptimizer> all = [] {
-    std::map<std::string, MakeOptimizer> merged = first_optimizers();
+  static const std::map<std::string, MakeOptimizer> result = [] {
+    std::map<std::string, MakeOptimizer> merged = libtorch_optimizers();
     merged.merge(adaptive_optimizers());
     merged.merge(other_optimizers());
     return merged;
   }();
-  return all;
+  return result;
 }
 
 void expect_near(const std::vector<double>& got, const std::vector<double>& wanted,
-                 double tolerance, const std::string& what) {
-  ASSERT_EQ(got.size(), wanted.size()) << what;
+                 double tolerance, const std::string& description) {
+  ASSERT_EQ(got.size(), wanted.size()) << description;
   for (size_t i = 0; i < got.size(); ++i)
     EXPECT_NEAR(got[i], wanted[i], tolerance * (std::fabs(wanted[i]) + 1e-3))
-        << what << ", value " << i;
+        << description << ", value " << i;
 }
 
 class AgreesWithPyTorch : public ::testing::TestWithParam<Fixture> {};
 
-/// Makes some steps; the second parameter has no gradient in each third one.
+/// Runs the steps `first` to `last`. In every third step, the second parameter has no gradient.
 void train(Optimizer& optimizer, const Tensors& params, int64_t first, int64_t last) {
   for (int64_t step = first; step <= last; ++step) {
     for (size_t i = 0; i < params.size(); ++i) {
-      const bool skipped = i == 1 && step % 3 == 0;
-      params[i].mutable_grad() = skipped ? Tensor() : gradient(int64_t(i), params[i], step);
+      const bool is_skipped = i == 1 && step % 3 == 0;
+      params[i].mutable_grad() = is_skipped ? Tensor() : gradient(int64_t(i), params[i], step);
     }
     optimizer.step();
   }
 }
 
-/// Of a fixture's values. Rprop follows signs and Muon computes in bfloat16, so that roundings
-/// grow.
+/// The tolerance of a fixture's values. Rprop follows signs and Muon computes in bfloat16, so their
+/// rounding errors grow.
 double tolerance_of(const Fixture& fixture) {
   if (fixture.name.starts_with("muon")) return 2e-2;
   if (fixture.dtype == kDouble) return 1e-10;
@@ -167,12 +166,12 @@ double tolerance_of(const Fixture& fixture) {
 TEST_P(AgreesWithPyTorch, ForAThousandSteps) {
   const Fixture& fixture = GetParam();
   for (const Device device : devices()) {
-    const Tensors params = start(fixture.dtype, device);
+    const Tensors params = initial_parameters(fixture.dtype, device);
     const OptimizerPtr optimizer = optimizers().at(fixture.name)(params);
-    int64_t done = 0;
+    int64_t last_step = 0;
     for (const auto& [step, wanted] : fixture.steps) {
-      train(*optimizer, params, done + 1, step);
-      done = step;
+      train(*optimizer, params, last_step + 1, step);
+      last_step = step;
       expect_near(elements(params), wanted, tolerance_of(fixture),
                   detail::str(fixture.name, " step ", step, " on ", device));
     }
@@ -181,12 +180,12 @@ TEST_P(AgreesWithPyTorch, ForAThousandSteps) {
 
 /// A copy of an optimizer and its parameters, through a state dict or an archive.
 struct Copy {
-  Copy(const Fixture& fixture, const Optimizer& from, const Tensors& values, bool by_archive)
-      : params(start(fixture.dtype, values[0].device())),
+  Copy(const Fixture& fixture, const Optimizer& from, const Tensors& values, bool uses_archive)
+      : params(initial_parameters(fixture.dtype, values[0].device())),
         optimizer(optimizers().at(fixture.name)(params)) {
-    const NoGradGuard off;
+    const NoGradGuard no_grad;
     for (size_t i = 0; i < params.size(); ++i) params[i].copy_(values[i]);
-    if (by_archive)
+    if (uses_archive)
       load_archive(from);
     else
       optimizer->load_state_dict(from.state_dict());
@@ -206,11 +205,11 @@ struct Copy {
 
 TEST_P(AgreesWithPyTorch, BitForBitAfterResuming) {
   for (const Device device : devices())
-    for (const bool by_archive : {false, true}) {
-      const Tensors params = start(GetParam().dtype, device);
+    for (const bool uses_archive : {false, true}) {
+      const Tensors params = initial_parameters(GetParam().dtype, device);
       const OptimizerPtr optimizer = optimizers().at(GetParam().name)(params);
       train(*optimizer, params, 1, 20);
-      const Copy copy(GetParam(), *optimizer, params, by_archive);
+      const Copy copy(GetParam(), *optimizer, params, uses_archive);
       train(*optimizer, params, 21, 40);
       train(*copy.optimizer, copy.params, 21, 40);
       EXPECT_EQ(elements(copy.params), elements(params)) << GetParam().name << device;

@@ -13,7 +13,7 @@ using namespace optim;
 using Schedulers = SequentialLR::Schedulers;
 using Ints = std::vector<int64_t>;
 
-struct Two {
+struct TwoOptimizers {
   SGD optimizer{{leaf({0}, {})}, SGDOptions(0.5)}, other{{leaf({0}, {})}, SGDOptions(0.5)};
   std::shared_ptr<LRScheduler> constant = std::make_shared<ConstantLR>(optimizer, 0.5, 2),
                                exponential = std::make_shared<ExponentialLR>(optimizer, 0.5),
@@ -22,7 +22,7 @@ struct Two {
 };
 
 TEST(CompositeSchedulers, RejectInvalidLists) {
-  Two two;
+  TwoOptimizers two;
   SGD& o = two.optimizer;
   EXPECT_ERROR(SequentialLR(o, {}, {}),
                "SequentialLR expects at least one scheduler, but got no scheduler.");
@@ -42,7 +42,7 @@ TEST(CompositeSchedulers, RejectInvalidLists) {
 }
 
 TEST(CompositeSchedulers, RejectSchedulersOfOtherOptimizers) {
-  Two two;
+  TwoOptimizers two;
   const std::string text =
       " expects all schedulers to belong to the same optimizer, but got scheduler StepLR at index "
       "1 has SGD, which is different from SGD.";
@@ -56,7 +56,7 @@ TEST(CompositeSchedulers, RejectSchedulersOfOtherOptimizers) {
 }
 
 TEST(CompositeSchedulers, RejectWrongNumbersOfMilestones) {
-  Two two;
+  TwoOptimizers two;
   for (const Ints& milestones : {Ints{}, Ints{1, 2}})
     EXPECT_ERROR(
         SequentialLR(two.optimizer, {two.constant, two.exponential}, milestones),
@@ -68,8 +68,8 @@ TEST(CompositeSchedulers, RejectWrongNumbersOfMilestones) {
   EXPECT_EQ(two.constant->last_epoch(), 0);
 }
 
-TEST(CompositeSchedulers, StartOver) {
-  Two two;
+TEST(CompositeSchedulers, StartFromTheInitialLearningRate) {
+  TwoOptimizers two;
   EXPECT_EQ(two.lr(), 0.25);
   SequentialLR sequence(two.optimizer, {two.exponential, two.constant}, {3});
   EXPECT_EQ(two.lr(), 0.5) << "the constant factor waits for its milestone";
@@ -81,7 +81,7 @@ TEST(CompositeSchedulers, StartOver) {
 }
 
 TEST(CompositeSchedulers, RejectEpochs) {
-  Two two;
+  TwoOptimizers two;
   SequentialLR sequence(two.optimizer, {two.constant, two.exponential}, {3});
   EXPECT_ERROR(sequence.step(4),
                "SequentialLR.step() takes 1 positional argument but 2 were given");
@@ -91,14 +91,14 @@ TEST(CompositeSchedulers, RejectEpochs) {
 }
 
 TEST(CompositeSchedulers, CannotStartAtMilestones) {
-  Two two;
+  TwoOptimizers two;
   const auto chain = std::make_shared<ChainedScheduler>(Schedulers{two.exponential});
   SequentialLR sequence(two.optimizer, {two.constant, chain}, {1});
   EXPECT_ERROR(sequence.step(), "ChainedScheduler cannot start at a milestone");
 }
 
 TEST(CompositeSchedulers, SaveTheirSchedulers) {
-  Two two;
+  TwoOptimizers two;
   SequentialLR sequence(two.optimizer, {two.constant, two.exponential}, {3});
   for (int i = 0; i < 5; ++i) sequence.step();
   const StateDict dict = sequence.state_dict();
@@ -110,7 +110,7 @@ TEST(CompositeSchedulers, SaveTheirSchedulers) {
 }
 
 TEST(CompositeSchedulers, RejectInvalidStatesCompletely) {
-  Two two;
+  TwoOptimizers two;
   SequentialLR sequence(two.optimizer, {two.constant, two.exponential}, {3});
   const StateDict valid = sequence.state_dict();
   for (int i = 0; i < 2; ++i) sequence.step();

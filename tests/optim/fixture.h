@@ -1,4 +1,4 @@
-// Cases of tests/fixtures/optim_cases.txt, and optimizers with two groups, which they have.
+// Cases of tests/fixtures/optim_cases.txt, and their optimizers with two groups.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,22 +26,22 @@ inline void PrintTo(const Fixture& fixture, std::ostream* stream) { *stream << f
 /// The fixtures of a kind: "case" (an optimizer), "schedule" or "search" (of LBFGS).
 inline std::vector<Fixture> fixtures(const std::string& kind) {
   std::ifstream file(fixture_path("optim_cases.txt"));
-  std::vector<Fixture> wanted;
-  bool selected = false;
+  std::vector<Fixture> result;
+  bool is_selected = false;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string first, name, dtype;
     words >> first;
     if (first == "case" || first == "schedule" || first == "search") {
       words >> name >> dtype;
-      selected = first == kind;
-      if (selected) wanted.push_back({name, dtype == "float32" ? kFloat : kDouble, {}});
-    } else if (selected) {
-      std::vector<double>& values = wanted.back().steps[std::stoll(first)];
+      is_selected = first == kind;
+      if (is_selected) result.push_back({name, dtype == "float32" ? kFloat : kDouble, {}});
+    } else if (is_selected) {
+      std::vector<double>& values = result.back().steps[std::stoll(first)];
       for (double value; words >> value;) values.push_back(value);
     }
   }
-  return wanted;
+  return result;
 }
 
 inline std::string name_of_case(const ::testing::TestParamInfo<Fixture>& info) {
@@ -51,7 +51,8 @@ inline std::string name_of_case(const ::testing::TestParamInfo<Fixture>& info) {
 using OptimizerPtr = std::unique_ptr<optim::Optimizer>;
 using MakeOptimizer = std::function<OptimizerPtr(const Tensors&)>;
 
-/// Two groups: all parameters but the last, and the last with a learning rate of its own.
+/// Makes an optimizer with two groups: all parameters but the last, and the last with a learning
+/// rate of its own.
 template <class O, class Options>
 MakeOptimizer grouped(Options options) {
   return [options](const Tensors& p) {

@@ -1,5 +1,4 @@
-// LBFGS: its sequence of values compared with PyTorch's, which tests/oracle/optim_cases.py wrote to
-// a file, its state and its errors.
+// LBFGS: values compared with PyTorch's (tests/oracle/optim_cases.py), state, errors.
 #include "hearth/optim/lbfgs.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +26,7 @@ Tensor network(const Tensors& p) {
   return (hidden.mm(p[2]) - (x * 2).sin()).pow(2).mean();
 }
 
-Tensor wave(std::vector<int64_t> sizes) {
+Tensor cosines(std::vector<int64_t> sizes) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
   return arange(1, 1 + count, kDouble).cos().reshape(sizes);
@@ -38,14 +37,14 @@ LBFGSOptions wolfe(double lr = 1) {
 }
 
 const std::map<std::string, LBFGSOptions>& searches() {
-  static const std::map<std::string, LBFGSOptions> all{
+  static const std::map<std::string, LBFGSOptions> result{
       {"fixed", LBFGSOptions(0.1).max_iter(5)},
       {"fixed_short", LBFGSOptions(0.05).max_iter(4).history_size(2).max_eval(3)},
       {"strong_wolfe", wolfe().max_iter(5)},
       {"strong_wolfe_short", wolfe(0.5).max_iter(3).history_size(2)},
       {"tolerant", wolfe().max_iter(5).tolerance_grad(1e-2).tolerance_change(1e-3)},
   };
-  return all;
+  return result;
 }
 
 /// The problem and the options of a fixture.
@@ -55,7 +54,7 @@ struct Problem {
         optimizer(start(device), searches().at(name.substr(name.find('_') + 1))) {}
 
   Tensors start(Device device) {
-    params = is_network ? Tensors{wave({1, 5}), wave({5}), wave({5, 1})}
+    params = is_network ? Tensors{cosines({1, 5}), cosines({5}), cosines({5, 1})}
                         : Tensors{tensor({-1.2, 1.0, 0.5}, kDouble)};
     for (Tensor& param : params) param = param.to(device).requires_grad_();
     return params;
@@ -71,9 +70,9 @@ struct Problem {
     return loss.item<double>();
   }
   std::vector<double> values(double loss) const {
-    std::vector<double> all{double(evaluations), loss};
-    for (const double x : elements(params)) all.push_back(x);
-    return all;
+    std::vector<double> result{double(evaluations), loss};
+    for (const double x : elements(params)) result.push_back(x);
+    return result;
   }
 
   bool is_network;
@@ -98,11 +97,11 @@ TEST_P(Searches, AgreeWithPyTorch) {
 }
 
 TEST_P(Searches, ResumeBitForBit) {
-  for (const bool by_archive : {false, true}) {
+  for (const bool uses_archive : {false, true}) {
     Problem first(GetParam().name, kCPU), second(GetParam().name, kCPU);
     for (int i = 0; i < 3; ++i) first.step();
     std::stringstream stream;
-    if (by_archive) {
+    if (uses_archive) {
       serialize::OutputArchive out;
       first.optimizer.save(out);
       out.save_to(stream);
@@ -112,7 +111,7 @@ TEST_P(Searches, ResumeBitForBit) {
     } else {
       second.optimizer.load_state_dict(first.optimizer.state_dict());
     }
-    const NoGradGuard off;
+    const NoGradGuard no_grad;
     for (size_t i = 0; i < first.params.size(); ++i) second.params[i].copy_(first.params[i]);
     for (int i = 0; i < 3; ++i) EXPECT_EQ(first.step(), second.step()) << GetParam().name;
     EXPECT_EQ(elements(first.params), elements(second.params)) << GetParam().name;
@@ -125,7 +124,7 @@ TEST(OptimFixtures, CoverEverySearch) {
   EXPECT_EQ(fixtures("search").size(), 2 * searches().size());
 }
 
-/// Minimizes (x - 3)^2, or maximizes its negative.
+/// The x that minimizes (x - 3)^2, or that maximizes its negative.
 double minimum_by(const LBFGSOptions& options, int steps = 1) {
   const Tensor x = zeros({1}, kDouble).requires_grad_();
   LBFGS optimizer({x}, options);
@@ -172,7 +171,7 @@ TEST(Lbfgs, EndsSearchesWithoutSuccess) {
   }
 }
 
-TEST(Lbfgs, RejectsInvalidUses) {
+TEST(Lbfgs, RejectsInvalidCalls) {
   const Tensor x = ones({2}).requires_grad_(), y = ones({3}).requires_grad_();
   const auto closure = [&] {
     x.mutable_grad() = ones({2});

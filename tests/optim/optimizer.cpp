@@ -59,7 +59,7 @@ TEST(Optimizer, OptionsCompareByValue) {
 TEST(Optimizer, StepRunsTheClosureWithGradModeAndReturnsItsLoss) {
   const Tensor a = leaf({3}, {});
   SGD optimizer({a}, SGDOptions(0.25));
-  const NoGradGuard off;
+  const NoGradGuard no_grad;
   const Tensor loss = optimizer.step([&] {
     optimizer.zero_grad();
     const Tensor value = a.mul(a).sum();
@@ -113,19 +113,21 @@ TEST(Optimizer, SgdHasNoStateWithoutMomentum) {
   EXPECT_TRUE(optimizer.state().empty());
 }
 
-/// Runs steps of all optimizers, with options that use most of their state, to compare strides,
+/// Runs steps of five optimizers, with options that use most of their state, to compare strides,
 /// dtypes and devices.
 void step_all(const Tensors& params, int steps) {
-  std::vector<std::unique_ptr<Optimizer>> all;
-  const auto wd = 0.1;
-  all.push_back(std::make_unique<SGD>(params, SGDOptions(0.1).momentum(0.5).weight_decay(wd)));
-  all.push_back(std::make_unique<Adam>(params, AdamOptions(0.1).amsgrad(true).weight_decay(wd)));
-  all.push_back(std::make_unique<AdamW>(params, AdamWOptions(0.1)));
-  all.push_back(std::make_unique<RMSprop>(
+  std::vector<std::unique_ptr<Optimizer>> optimizers;
+  const auto weight_decay = 0.1;
+  optimizers.push_back(
+      std::make_unique<SGD>(params, SGDOptions(0.1).momentum(0.5).weight_decay(weight_decay)));
+  optimizers.push_back(
+      std::make_unique<Adam>(params, AdamOptions(0.1).amsgrad(true).weight_decay(weight_decay)));
+  optimizers.push_back(std::make_unique<AdamW>(params, AdamWOptions(0.1)));
+  optimizers.push_back(std::make_unique<RMSprop>(
       params, RMSpropOptions(0.01).momentum(0.5).centered(true).eps(0.1)));
-  all.push_back(std::make_unique<Adagrad>(params, AdagradOptions(0.1).lr_decay(0.1)));
+  optimizers.push_back(std::make_unique<Adagrad>(params, AdagradOptions(0.1).lr_decay(0.1)));
   for (int step = 0; step < steps; ++step)
-    for (const auto& optimizer : all) optimizer->step();
+    for (const auto& optimizer : optimizers) optimizer->step();
 }
 
 TEST(Optimizer, SupportsAnyStrides) {
@@ -143,7 +145,7 @@ TEST(Optimizer, SupportsAnyStrides) {
     const Tensor frame = zeros({12, 5, 8}, values.options());
     const Tensor sliced = with_grad(frame.slice(0, 0, 12, 2).slice(2, 1, 5), grads.clone());
     {
-      const NoGradGuard off;
+      const NoGradGuard no_grad;
       sliced.copy_(values);
     }
     step_all({plain, permuted, sliced}, 3);
@@ -158,14 +160,14 @@ TEST(Optimizer, SupportsAnyStrides) {
 TEST(Optimizer, SupportsMixedDtypesAndDevicesInAGroup) {
   for (const Device device : devices()) {
     const Doubles values{0.5, -1.25, 2, 3}, grads{1, -0.5, 0.25, 2};
-    const Tensor wide = leaf(values, grads);
-    const Tensor narrow = leaf(values, grads, kFloat, device),
-                 half = leaf(values, grads, kHalf, device),
-                 bfloat = leaf(values, grads, kBFloat16, device);
-    step_all({wide, narrow, half, bfloat}, 2);
-    EXPECT_TRUE(narrow.cpu().to(kDouble).allclose(wide, 1e-5, 1e-6));
-    EXPECT_TRUE(half.cpu().to(kDouble).allclose(wide, 1e-2, 1e-2));
-    EXPECT_TRUE(bfloat.cpu().to(kDouble).allclose(wide, 5e-2, 5e-2));
+    const Tensor as_double = leaf(values, grads);
+    const Tensor as_float = leaf(values, grads, kFloat, device),
+                 as_half = leaf(values, grads, kHalf, device),
+                 as_bfloat16 = leaf(values, grads, kBFloat16, device);
+    step_all({as_double, as_float, as_half, as_bfloat16}, 2);
+    EXPECT_TRUE(as_float.cpu().to(kDouble).allclose(as_double, 1e-5, 1e-6));
+    EXPECT_TRUE(as_half.cpu().to(kDouble).allclose(as_double, 1e-2, 1e-2));
+    EXPECT_TRUE(as_bfloat16.cpu().to(kDouble).allclose(as_double, 5e-2, 5e-2));
   }
 }
 
@@ -309,7 +311,7 @@ class Halving : public Optimizer {
   explicit Halving(Tensors params)
       : Optimizer(std::move(params), std::make_unique<HalvingOptions>()) {}
   Tensor step(LossClosure closure = nullptr) override {
-    const NoGradGuard off;
+    const NoGradGuard no_grad;
     for (auto& group : param_groups_)
       for (auto& param : group.params())
         param.div_(static_cast<HalvingOptions&>(group.options()).divisor());

@@ -1,4 +1,5 @@
-// Options and state of the optimizers that LibTorch does not have: defaults, checks, Python's keys.
+// Options and state, mostly of optimizers that LibTorch does not have: defaults, checks, Python's
+// keys.
 #include <gtest/gtest.h>
 
 #include "hearth/optim/optim.h"
@@ -100,7 +101,7 @@ TEST(Options, LoadNumbersThatPythonStoresAsTensors) {
   EXPECT_EQ(state.mu_product(), 0.25);
 }
 
-TEST(Options, MissingOnesAreLoadedAsMissing) {
+TEST(Options, NoneIsLoadedAsAMissingOption) {
   const Tensor matrix = ones({2, 2}).requires_grad_();
   Muon named({matrix}, MuonOptions().adjust_lr_fn("match_rms_adamw")), plain({matrix});
   const auto name_in = [](Muon& optimizer) {

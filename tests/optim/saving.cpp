@@ -32,18 +32,18 @@ void train(Optimizer& optimizer, const Tensors& params, int from, int to) {
 }
 
 void copy_values(const Tensors& to, const Tensors& from) {
-  const NoGradGuard off;
+  const NoGradGuard no_grad;
   for (size_t i = 0; i < to.size(); ++i) to[i].copy_(from[i]);
 }
 
 using OptimizerPtr = std::unique_ptr<Optimizer>;
 using Make = OptimizerPtr (*)(const Tensors&, double lr);
 
-struct Kind {
+struct OptimizerCase {
   const char* name;
   Make make;
 };
-const Kind kKinds[] = {
+const OptimizerCase kOptimizerCases[] = {
     {"SGD",
      [](const Tensors& p, double lr) -> OptimizerPtr {
        return std::make_unique<SGD>(p, SGDOptions(lr).momentum(0.9));
@@ -67,20 +67,21 @@ const Kind kKinds[] = {
      }},
 };
 
-class Saving : public ::testing::TestWithParam<Kind> {};
+class Saving : public ::testing::TestWithParam<OptimizerCase> {};
 
-/// Trains an optimizer for 5 + 5 steps. `transfer` copies its state after the first five steps to
-/// another one, whose results after the other five must be bitwise equal.
+/// Trains an optimizer for ten steps. After the first five, `transfer` copies its state to a second
+/// optimizer, whose results after five more steps must be bitwise equal.
 template <class F>
-void expect_resumes(const Kind& kind, Device device, F transfer) {
+void expect_resumes(const OptimizerCase& optimizer_case, Device device, F transfer) {
   const Tensors params = two_parameters(device), others = two_parameters(device);
-  const OptimizerPtr first = kind.make(params, 0.1), second = kind.make(others, 0.7);
+  const OptimizerPtr first = optimizer_case.make(params, 0.1),
+                     second = optimizer_case.make(others, 0.7);
   train(*first, params, 0, 5);
   transfer(*first, *second);
   copy_values(others, params);
   train(*first, params, 5, 10);
   train(*second, others, 5, 10);
-  EXPECT_EQ(elements(params), elements(others)) << kind.name;
+  EXPECT_EQ(elements(params), elements(others)) << optimizer_case.name;
 }
 
 TEST_P(Saving, ResumesFromStateDict) {
@@ -117,7 +118,7 @@ TEST_P(Saving, ResumesOnOtherDevicesAndDtypes) {
     EXPECT_TRUE(others[i].cpu().to(kDouble).allclose(params[i], 1e-4, 1e-5)) << GetParam().name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizers, Saving, ::testing::ValuesIn(kKinds),
+INSTANTIATE_TEST_SUITE_P(Optimizers, Saving, ::testing::ValuesIn(kOptimizerCases),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(StateDict, HasPythonsKeys) {
@@ -176,28 +177,28 @@ TEST(StateDict, RejectsInvalidStates) {
   const Tensors params = two_parameters();
   Adam source(params, AdamOptions(0.1));
   train(source, params, 0, 2);
-  const StateDict good = source.state_dict();
+  const StateDict valid = source.state_dict();
   expect_rejected({}, "Key 'param_groups' is not defined");
 
-  StateDict dict = good;
+  StateDict dict = valid;
   dict.insert("param_groups.size", 2);
   expect_rejected(dict, "loaded state dict has a different number of parameter groups");
-  dict = good;
+  dict = valid;
   dict.insert("param_groups.0.params.size", 1);
   expect_rejected(dict,
                   "loaded state dict contains a parameter group that doesn't match the size of "
                   "optimizer's group");
-  dict = good;
+  dict = valid;
   dict.insert("state.1.exp_avg", zeros({2}));
   expect_rejected(dict, "'exp_avg' of sizes [2] for parameter 1, whose sizes are [1]");
-  dict = good;
+  dict = valid;
   dict.insert("state.1.exp_avg", 3);
   expect_rejected(dict, "Expected Tensor but got Int");
-  dict = good;
+  dict = valid;
   dict.insert("param_groups.0.lr", "fast");
   expect_rejected(dict, "Expected Double but got String");
-  expect_rejected(without(good, "state.0.step"), "Key 'state.0.step' is not defined");
-  dict = good;
+  expect_rejected(without(valid, "state.0.step"), "Key 'state.0.step' is not defined");
+  dict = valid;
   dict.insert("state.1.step", -1);
   expect_rejected(dict, "loaded state dict contains a step -1 for parameter 1");
 }
@@ -242,10 +243,10 @@ TEST(StateDict, KeepsOptionsMissingFromTheState) {
 }
 
 TEST(Archives, KeepOptionsMissingFromTheArchive) {
-  const auto write = [](serialize::OutputArchive& to, const char* name, auto values) {
+  const auto write = [](serialize::OutputArchive& archive, const char* name, auto write_values) {
     serialize::OutputArchive nested;
-    values(nested);
-    to.write(name, nested);
+    write_values(nested);
+    archive.write(name, nested);
   };
   serialize::OutputArchive out;
   write(out, "param_groups", [&](serialize::OutputArchive& groups) {

@@ -1,5 +1,5 @@
-// The rates and momentums of schedulers over 1,000 epochs, compared with PyTorch's, which
-// tests/oracle/optim_cases.py wrote to a file.
+// The learning rates and momentums of schedulers over 1,000 epochs, compared with PyTorch's
+// (tests/oracle/optim_cases.py).
 #include <cmath>
 
 #include "hearth/io/archive.h"
@@ -19,13 +19,13 @@ struct Schedule {
 using MakeSchedule = std::function<Schedule(Optimizer&)>;
 
 template <class S>
-Schedule stepping(std::shared_ptr<S> instance) {
+Schedule stepping(std::shared_ptr<S> scheduler) {
   if constexpr (std::is_same_v<S, ReduceLROnPlateau>)
-    return {{instance}, [instance](int64_t e) {
-              instance->step(1.0 / double(1 + e) + (e % 5 == 0 ? 0.25 : 0));
+    return {{scheduler}, [scheduler](int64_t e) {
+              scheduler->step(1.0 / double(1 + e) + (e % 5 == 0 ? 0.25 : 0));
             }};
   else
-    return {{instance}, [instance](int64_t) { instance->step(); }};
+    return {{scheduler}, [scheduler](int64_t) { scheduler->step(); }};
 }
 
 template <class S, class... Args>
@@ -43,27 +43,27 @@ Schedule one_after_another(Optimizer& optimizer) {
           }};
 }
 
-/// Calls step(epoch) every third time.
+/// Calls step(epoch) every third time, and step() otherwise.
 MakeSchedule jumping(const MakeSchedule& make) {
   return [make](Optimizer& o) -> Schedule {
-    const auto instance = make(o).schedulers[0];
-    return {{instance}, [instance](int64_t epoch) {
-              epoch % 3 == 0 ? instance->step(double(epoch * 7 % 50)) : instance->step();
+    const auto scheduler = make(o).schedulers[0];
+    return {{scheduler}, [scheduler](int64_t epoch) {
+              epoch % 3 == 0 ? scheduler->step(double(epoch * 7 % 50)) : scheduler->step();
             }};
   };
 }
 
-/// Calls step(epoch) with fractions, but for each fifth time.
+/// Calls step(epoch) with fractional epochs, and every fifth time step().
 MakeSchedule in_fractions(const MakeSchedule& make) {
   return [make](Optimizer& o) -> Schedule {
-    const auto instance = make(o).schedulers[0];
-    return {{instance}, [instance](int64_t epoch) {
-              epoch % 5 < 4 ? instance->step(double(epoch) * 0.3) : instance->step();
+    const auto scheduler = make(o).schedulers[0];
+    return {{scheduler}, [scheduler](int64_t epoch) {
+              epoch % 5 < 4 ? scheduler->step(double(epoch) * 0.3) : scheduler->step();
             }};
   };
 }
 
-/// A scheduler of an optimizer that has another one, so that the initial rates exist.
+/// The second scheduler of an optimizer. The first one has set the initial learning rates.
 MakeSchedule resumed(const MakeSchedule& make) {
   return [make](Optimizer& o) {
     const LambdaLR first(o, [](int64_t) { return 0.5; });
@@ -93,12 +93,12 @@ MakeSchedule sequential(std::function<Schedulers(Optimizer&)> parts, Ints milest
   };
 }
 
-Schedulers three(Optimizer& o) {
+Schedulers three_schedulers(Optimizer& o) {
   return {make<ConstantLR>(o, 0.1, 4), make<LinearLR>(o, 0.5, 1, 12), make<ExponentialLR>(o, 0.9)};
 }
 
 /// Every scheduler that can start at a milestone.
-Schedulers all_parts(Optimizer& o) {
+Schedulers all_schedulers(Optimizer& o) {
   return {make<ExponentialLR>(o, 0.9),
           make<StepLR>(o, 2, 0.5),
           make<MultiStepLR>(o, Ints{0, 3, 4}, 0.5),
@@ -131,7 +131,7 @@ std::shared_ptr<SequentialLR> sequence(Optimizer& o, int64_t milestone) {
 
 using Makers = std::map<std::string, MakeSchedule>;
 
-Makers of_the_epoch() {
+Makers epoch_makers() {
   using Factor = LambdaLR::Factor;
   return {{"step", schedule<StepLR>(4, 0.5)},
           {"multi_step", schedule<MultiStepLR>(Ints{3, 8, 8, 30}, 0.3)},
@@ -155,7 +155,7 @@ Makers of_the_epoch() {
           {"warm_restarts_longer", schedule<CosineAnnealingWarmRestarts>(3, 2, 0.001)}};
 }
 
-Makers of_cycles() {
+Makers cycle_makers() {
   return {
       {"one_cycle", schedule<OneCycleLR>(0.3, 1000)},
       {"one_cycle_adam", schedule<OneCycleLR>(0.3, 1000)},
@@ -187,36 +187,37 @@ Makers of_cycles() {
                               .scale_mode("iterations"))}};
 }
 
-Makers with_other_arguments() {
+Makers makers_with_other_arguments() {
   using P = ReduceLROnPlateau;
   const MakeSchedule short_cycles = schedule<CyclicLR>(
       CyclicLROptions({0.01, 0.002}, {0.1, 0.3}).step_size_up(8).step_size_down(4));
-  return {{"cyclic_short", short_cycles},
-          {"cyclic_short_adam", short_cycles},
-          {"plateau", schedule<P>(P::min, 0.5, 3, 1e-4, P::rel, 2)},
-          {"plateau_max", schedule<P>(P::max, 0.7, 2, 0.01, P::abs, 0, PerGroup{1e-3, 2e-3})},
-          {"swa", schedule<swa_utils::SWALR>(0.05)},
-          {"swa_linear", schedule<swa_utils::SWALR>(PerGroup{0.05, 0.3}, 20, "linear")},
-          {"swa_at_once", schedule<swa_utils::SWALR>(0.05, 0)},
-          {"constant_resumed", resumed(schedule<ConstantLR>(0.5, 9, 3))},
-          {"polynomial_resumed", resumed(schedule<PolynomialLR>(90, 1.0, 3))},
-          {"multiplicative_resumed", resumed(schedule<MultiplicativeLR>(wave, 3))},
-          {"cyclic_resumed", resumed(schedule<CyclicLR>(cycle(8).last_epoch(3)))},
-          {"cyclic_second", resumed(schedule<CyclicLR>(0.01, 0.1, 8))},
-          {"warm_restarts_resumed", resumed(schedule<CosineAnnealingWarmRestarts>(7, 2, 0.0, 3))},
-          {"sequential_resumed", [](Optimizer& o) {
-             return stepping(std::make_shared<SequentialLR>(o, three(o), Ints{10, 30}, 3));
-           }}};
+  return {
+      {"cyclic_short", short_cycles},
+      {"cyclic_short_adam", short_cycles},
+      {"plateau", schedule<P>(P::min, 0.5, 3, 1e-4, P::rel, 2)},
+      {"plateau_max", schedule<P>(P::max, 0.7, 2, 0.01, P::abs, 0, PerGroup{1e-3, 2e-3})},
+      {"swa", schedule<swa_utils::SWALR>(0.05)},
+      {"swa_linear", schedule<swa_utils::SWALR>(PerGroup{0.05, 0.3}, 20, "linear")},
+      {"swa_at_once", schedule<swa_utils::SWALR>(0.05, 0)},
+      {"constant_resumed", resumed(schedule<ConstantLR>(0.5, 9, 3))},
+      {"polynomial_resumed", resumed(schedule<PolynomialLR>(90, 1.0, 3))},
+      {"multiplicative_resumed", resumed(schedule<MultiplicativeLR>(wave, 3))},
+      {"cyclic_resumed", resumed(schedule<CyclicLR>(cycle(8).last_epoch(3)))},
+      {"cyclic_second", resumed(schedule<CyclicLR>(0.01, 0.1, 8))},
+      {"warm_restarts_resumed", resumed(schedule<CosineAnnealingWarmRestarts>(7, 2, 0.0, 3))},
+      {"sequential_resumed", [](Optimizer& o) {
+         return stepping(std::make_shared<SequentialLR>(o, three_schedulers(o), Ints{10, 30}, 3));
+       }}};
 }
 
-Makers of_schedulers() {
+Makers composite_makers() {
   return {{"one_after_another", one_after_another},
           {"chained", [](Optimizer& o) { return stepping(chain(o)); }},
-          {"sequential", sequential(three, {10, 30})},
-          {"sequential_at_once", sequential(three, {0, 5})},
-          {"sequential_skipping", sequential(three, {9, 9})},
-          {"sequential_unsorted", sequential(three, {20, 8})},
-          {"sequential_of_all", sequential(all_parts, every_sixth())},
+          {"sequential", sequential(three_schedulers, {10, 30})},
+          {"sequential_at_once", sequential(three_schedulers, {0, 5})},
+          {"sequential_skipping", sequential(three_schedulers, {9, 9})},
+          {"sequential_unsorted", sequential(three_schedulers, {20, 8})},
+          {"sequential_of_all", sequential(all_schedulers, every_sixth())},
           {"sequential_of_one",
            sequential([](Optimizer& o) { return Schedulers{make<ConstantLR>(o, 0.1, 9)}; }, {})},
           {"sequential_of_chain", sequential(
@@ -242,7 +243,7 @@ Makers of_schedulers() {
            }}};
 }
 
-Makers of_jumps() {
+Makers jumping_makers() {
   const auto restarts = [](int64_t T_0, int64_t T_mult, double eta_min) {
     return schedule<CosineAnnealingWarmRestarts>(T_0, T_mult, eta_min);
   };
@@ -261,13 +262,14 @@ Makers of_jumps() {
 }
 
 const Makers& makers() {
-  static const Makers all = [] {
-    Makers merged = of_the_epoch();
-    for (Makers more : {of_cycles(), with_other_arguments(), of_schedulers(), of_jumps()})
+  static const Makers result = [] {
+    Makers merged = epoch_makers();
+    for (Makers more :
+         {cycle_makers(), makers_with_other_arguments(), composite_makers(), jumping_makers()})
       merged.merge(more);
     return merged;
   }();
-  return all;
+  return result;
 }
 
 /// An optimizer of two groups with the schedule of a fixture.
@@ -308,11 +310,11 @@ TEST_P(ScheduleAgreesWithPyTorch, ForAThousandEpochs) {
 }
 
 /// Copies the state of a run, by archives or state dicts, to a new one.
-std::unique_ptr<Training> resume(const Training& run, const std::string& name, bool by_archive) {
+std::unique_ptr<Training> resume(const Training& run, const std::string& name, bool uses_archive) {
   auto next = std::make_unique<Training>(name);
   for (size_t i = 0; i < run.schedule.schedulers.size(); ++i) {
     LRScheduler &from = *run.schedule.schedulers[i], &to = *next->schedule.schedulers[i];
-    if (by_archive) {
+    if (uses_archive) {
       serialize::OutputArchive out;
       from.save(out);
       serialize::InputArchive in(out);

@@ -1,4 +1,5 @@
-// Arguments, states and errors of schedulers. agreement.cpp compares the learning rates.
+// Arguments, states and errors of schedulers. schedule_agreement.cpp compares the learning
+// rates.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,11 +41,11 @@ TEST(Schedulers, ShareTheInitialLearningRate) {
 class Quartering : public LRScheduler {
  public:
   explicit Quartering(Optimizer& optimizer) : LRScheduler(optimizer) {}
-  std::vector<unsigned> seen;
+  std::vector<unsigned> step_counts;
 
  private:
   std::vector<double> get_lrs() override {
-    seen.push_back(step_count_);
+    step_counts.push_back(step_count_);
     std::vector<double> rates = get_current_lrs();
     for (double& rate : rates) rate /= 4;
     return rates;
@@ -58,7 +59,7 @@ TEST(Schedulers, SupportUserDefinedSchedulers) {
   scheduler.step();
   scheduler.step();
   EXPECT_EQ(one.lr(), 0.5 / 16);
-  EXPECT_EQ(scheduler.seen, (std::vector<unsigned>{0, 1}));
+  EXPECT_EQ(scheduler.step_counts, (std::vector<unsigned>{0, 1}));
 }
 
 TEST(Schedulers, RejectInvalidArguments) {
@@ -84,8 +85,8 @@ TEST(Schedulers, RejectInvalidArguments) {
                "Expected float between 0 and 1 pct_start, but got 2");
   EXPECT_ERROR(OneCycleLR(o, OneCycleLROptions(1).total_steps(5).anneal_strategy("sine")),
                "anneal_strategy must be one of 'cos' or 'linear', instead got sine");
-  Adagrad without({leaf({0}, {})});
-  EXPECT_ERROR(OneCycleLR(without, 1, 5),
+  Adagrad without_momentum({leaf({0}, {})});
+  EXPECT_ERROR(OneCycleLR(without_momentum, 1, 5),
                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
 }
 
@@ -131,17 +132,17 @@ TEST(Schedulers, RejectInvalidCycles) {
   EXPECT_ERROR(CyclicLR(o, 0.1, 1, 0), "Expected positive integer step_size_up, but got 0");
   EXPECT_ERROR(CyclicLR(o, CyclicLROptions(options).step_size_down(-1)),
                "Expected non-negative integer step_size_down, but got -1");
-  Adagrad without({leaf({0}, {})});
-  EXPECT_ERROR(CyclicLR(without, options),
+  Adagrad without_momentum({leaf({0}, {})});
+  EXPECT_ERROR(CyclicLR(without_momentum, options),
                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
-  const CyclicLR cycle(without, CyclicLROptions(options).cycle_momentum(false));
+  const CyclicLR cycle(without_momentum, CyclicLROptions(options).cycle_momentum(false));
   EXPECT_EQ(cycle.get_last_lr(), Doubles{0.1});
 }
 
 TEST(Schedulers, RejectDivisionsByZero) {
   OneGroup one;
-  ConstantLR nothing(one.optimizer, 0, 1);
-  EXPECT_ERROR(nothing.step(), "division by zero: factor is 0");
+  ConstantLR zero_factor(one.optimizer, 0, 1);
+  EXPECT_ERROR(zero_factor.step(), "division by zero: factor is 0");
   LinearLR linear(one.optimizer, 0.5, 1, 0);
   linear.step();
   EXPECT_ERROR(linear.step(3), "division by zero: total_iters is 0");

@@ -9,10 +9,10 @@ namespace hearth::testing {
 
 /// The elements of all tensors in one vector.
 inline std::vector<double> elements(const Tensors& tensors) {
-  std::vector<double> all;
+  std::vector<double> result;
   for (const Tensor& t : tensors)
-    for (const double value : to_array(t).values) all.push_back(value);
-  return all;
+    for (const double value : to_array(t).values) result.push_back(value);
+  return result;
 }
 
 /// A leaf with the elements `values` and, unless it is empty, the gradient `grad`.

@@ -21,7 +21,7 @@ struct PointImpl : nn::Cloneable<PointImpl> {
   }
   Tensor forward(const Tensor& x) { return x * weight; }
   void set(double value) {
-    const NoGradGuard off;
+    const NoGradGuard no_grad;
     weight.fill_(value);
     seen.fill_(10 * value);
   }

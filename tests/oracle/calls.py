@@ -18,7 +18,7 @@ def batch_norm(training):
 
 
 def step_of(lists, step):
-    """An optimizer step over lists of parameters, gradients and state; returns parameters and state."""
+    """An optimizer step over lists of parameters, gradients and state; returns all but gradients."""
     def call(*inputs):
         count = len(inputs) // lists
         split = [[x.detach().clone() for x in inputs[i * count:(i + 1) * count]]
@@ -30,10 +30,12 @@ def step_of(lists, step):
     return call
 
 
-def fused_sgd(params, grads, buffers=(), momentum=0, decay=0.1, flip=False, first=False):
+def fused_sgd(params, grads, buffers=(), momentum=0, decay=0.1, nesterov_and_maximize=False,
+              is_first_step=False):
     torch._fused_sgd_(params, grads, buffers, weight_decay=decay, momentum=momentum, lr=0.3,
-                      dampening=0.3 if momentum else 0, nesterov=flip, maximize=flip,
-                      is_first_step=first)
+                      dampening=0.3 if momentum else 0, nesterov=nesterov_and_maximize,
+                      maximize=nesterov_and_maximize,
+                      is_first_step=is_first_step)
 
 
 def fused_adam(step, maximize):
@@ -96,7 +98,7 @@ def hinge_embedding(x):
     return F.hinge_embedding_loss(x, -torch.ones(len(x), dtype=torch.long), reduction="none")
 
 
-def written(method):
+def in_place(method):
     def call(self, *others):
         copy = self.clone()
         getattr(copy, method)(*others)
@@ -123,8 +125,8 @@ def fractional_pool(name, dims):
 
 def unpool(name, size, *arguments):
     def call(x):
-        places = x.shape[-len(size):]
-        indices = (torch.arange(places.numel()) * 2).reshape(places).expand(x.shape)
+        spatial = x.shape[-len(size):]
+        indices = (torch.arange(spatial.numel()) * 2).reshape(spatial).expand(x.shape)
         return getattr(torch._C._nn, name)(x, indices.contiguous(), size, *arguments)
 
     return call
@@ -286,9 +288,9 @@ CALLS = {
     "contiguous": lambda x: x.contiguous(),
     "to_double": lambda x: x.to(torch.float64, copy=True),
     "to_another_device_and_back": same,
-    "copy_": written("copy_"),
-    "fill_": written("fill_"),
-    "zero_": written("zero_"),
+    "copy_": in_place("copy_"),
+    "fill_": in_place("fill_"),
+    "zero_": in_place("zero_"),
     "batch_norm_training": batch_norm(True),
     "batch_norm_evaluation": batch_norm(False),
     "conv1d": conv("conv1d", padding=1),
@@ -342,8 +344,8 @@ CALLS = {
     "glu": lambda x: torch.nn.functional.glu(x, -1),
     "glu_first": lambda x: torch.nn.functional.glu(x, 0),
     "fused_sgd": step_of(2, fused_sgd),
-    "fused_sgd_nesterov": step_of(3, lambda p, g, b: fused_sgd(p, g, b, 0.8, flip=True)),
-    "fused_sgd_first": step_of(3, lambda p, g, b: fused_sgd(p, g, b, 0.8, 0, first=True)),
+    "fused_sgd_nesterov": step_of(3, lambda p, g, b: fused_sgd(p, g, b, 0.8, nesterov_and_maximize=True)),
+    "fused_sgd_first": step_of(3, lambda p, g, b: fused_sgd(p, g, b, 0.8, 0, is_first_step=True)),
     "fused_adam": step_of(4, fused_adam(torch._fused_adam_, True)),
     "fused_adamw_amsgrad": step_of(5, fused_adam(torch._fused_adamw_, False)),
     "fused_adagrad": step_of(3, fused_adagrad),
@@ -422,7 +424,7 @@ CALLS |= {
     "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
 }
-# Floating-point inputs without gradients.
+# The numbers of the floating-point inputs without gradients, by row.
 CONSTANT = {
     "batch_norm_training": (3, 4),
     "batch_norm_evaluation": (3, 4),

@@ -21,21 +21,21 @@ AUTOCAST = "--autocast" in sys.argv
 AUTOCAST_TOLERANCE = 6e-2
 # Float32 ops composed of products, which PyTorch's autocast lowers.
 LOWERED_INSIDE = ("bilinear", "cosine_similarity", "cosine_embedding_loss")
-# PyTorch accepts only the autocast dtype there; Hearth computes in the inputs' widest dtype.
+# PyTorch's error for an op that accepts only the autocast dtype; Hearth computes in the inputs'
+# widest dtype.
 LENIENT = "Unexpected floating ScalarType in at::autocast::prioritize"
 
-
-# Intended differences: the row, a part of the problem's text, the dtypes of the first input, the
-# largest difference of a value (None if the problem is of another kind), and the reason.
 HALVES = ("float16", "bfloat16")
 ANY = ("float16", "bfloat16", "float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool")
+# Intended differences: the row, a part of the problem's text, the dtypes of the first input, the
+# largest difference of a value (None if the problem is not such a difference), and the reason.
 EXPLAINED = [
     ("_unique2", "is not implemented", ANY, None, "Hearth fails only if a gradient is computed"),
     ("unique_dim", "is not implemented", ANY, None, "as _unique2"),
     ("unique_consecutive", "is not implemented", ANY, None, "as _unique2"),
     ("binary_cross_entropy", "not differentiable with respect to argument 'weight'", ANY, None,
      "Hearth has that derivative"),
-    ("binary_cross_entropy_with_logits_weighted", "not differentiable with respect to argument", ANY, None, "so here"),
+    ("binary_cross_entropy_with_logits_weighted", "not differentiable with respect to argument", ANY, None, "as binary_cross_entropy"),
     ("hardsigmoid", "gradient 0", ("float64",), 1e-7, "PyTorch rounds 1/6 to float32 even for float64"),
     ("std_mean", "gradient 0", HALVES, 0.2, "the gradients of two outputs are rounded before they are added"),
     ("log_softmax_vector", "gradient 0", HALVES, 1.0, "PyTorch sums 2,500 gradients in half steps"),
@@ -43,7 +43,7 @@ EXPLAINED = [
     ("gelu", "output 0 is inf", ("float32", "bfloat16"), None, "at infinity PyTorch's vectorised code gives NaN, its scalar code infinity"),
     ("softsign", "gradient 0 is 0 at [2]", HALVES + ("float32", "float64"), None, "at infinity the slope is 0"),
     ("relu6", "gradient 0 is 2.5 at [4]", ("float64",), 2.5, "at NaN PyTorch's float64 gives 0, its other dtypes do not"),
-    ("hardtanh", "gradient 0 is 2.5 at [4]", ("float64",), 2.5, "so here"),
+    ("hardtanh", "gradient 0 is 2.5 at [4]", ("float64",), 2.5, "as relu6"),
     ("pow", "gradient 0 is inf at [146]", HALVES, None, "PyTorch rounds 1e4 - 1 to a half type, and so to an even number"),
     *((name, "Hearth says it is an error", ANY, None, "PyTorch has no fused step here: Python's ops promote")
       for name in ("fused_rmsprop", "fused_rmsprop_momentum", "fused_rmsprop_centered",
@@ -60,12 +60,12 @@ DEVIATIONS = [
 
 def found_in(known, case, problem):
     """The entry of one of the lists above that matches the problem, or None."""
-    says, difference = problem
+    message, size = problem
     first = next((entry["dtype"] for entry in case["inputs"] if entry), None)
     for entry in known:
-        name, text, dtypes, most, _ = entry
-        if name == case["row"] and text in says and first in dtypes:
-            if most is None if difference is None else most is not None and difference <= most:
+        name, text, dtypes, limit, _ = entry
+        if name == case["row"] and text in message and first in dtypes:
+            if limit is None if size is None else limit is not None and size <= limit:
                 return entry
     return None
 
@@ -93,24 +93,24 @@ def gradients(outputs, leaves):
     return [torch.zeros_like(x) if g is None else g for x, g in zip(wanted, grads)]
 
 
-def difference(ours, theirs, what, tolerance):
+def difference(ours, theirs, name, tolerance):
     """The problem's text and, if only values differ, by how much; None if there is no problem."""
     if ours is None:
-        return (f"{what} is missing", None) if theirs.count_nonzero() else None
+        return (f"{name} is missing", None) if theirs.count_nonzero() else None
     if ours.dtype != theirs.dtype:
-        return f"{what} has dtype {ours.dtype}, PyTorch's has {theirs.dtype}", None
+        return f"{name} has dtype {ours.dtype}, PyTorch's has {theirs.dtype}", None
     if ours.shape != theirs.shape:
-        return f"{what} has sizes {list(ours.shape)}, PyTorch's has {list(theirs.shape)}", None
+        return f"{name} has sizes {list(ours.shape)}, PyTorch's has {list(theirs.shape)}", None
     ours, theirs = ours.double(), theirs.double()
     if torch.allclose(ours, theirs, tolerance, tolerance, equal_nan=True):
         return None
     wrong = ~torch.isclose(ours, theirs, tolerance, tolerance, equal_nan=True)
-    at = wrong.nonzero()[0].tolist()
-    text = f"{what} is {ours[tuple(at)]:g} at {at}, PyTorch's {theirs[tuple(at)]:g}"
+    index = wrong.nonzero()[0].tolist()
+    text = f"{name} is {ours[tuple(index)]:g} at {index}, PyTorch's {theirs[tuple(index)]:g}"
     if not bool((ours[wrong].isfinite() & theirs[wrong].isfinite()).all()):
         return text, None
-    most = (ours[wrong] - theirs[wrong]).abs().max().item()
-    return f"{text}; it differs by up to {most:g}", most
+    largest = (ours[wrong] - theirs[wrong]).abs().max().item()
+    return f"{text}; it differs by up to {largest:g}", largest
 
 
 def tolerance_of(leaves, outputs, name):
@@ -123,7 +123,7 @@ def tolerance_of(leaves, outputs, name):
 
 
 def points_at_values(case, index):
-    """Whether each index points at an element equal to the value. PyTorch may choose any of several."""
+    """Whether each index is that of an element equal to the value. PyTorch may choose any."""
     x, values = tensor(case["inputs"][0]), tensor(case["outputs"][0])
     if x.dim() == 0:
         return bool((index == 0).all())
@@ -164,12 +164,12 @@ def disagreement(case):
 
 
 def refused(case, error):
-    """The problem with PyTorch's error, or None if Hearth failed too. Errors of types with which
-    PyTorch does not report wrong inputs are mistakes of this script."""
-    says = (str(error).splitlines() or [""])[0]
+    """The problem with PyTorch's error, or None if Hearth failed too. An error of a type that
+    PyTorch does not raise for wrong inputs is a mistake of this script."""
+    message = (str(error).splitlines() or [""])[0]
     if not isinstance(error, (RuntimeError, IndexError, ValueError)):
-        return f"this script is wrong: {type(error).__name__}: {says}", None
-    return None if case.get("fails") else (f"PyTorch says: {says}", None)
+        return f"this script is wrong: {type(error).__name__}: {message}", None
+    return None if case.get("fails") else (f"PyTorch says: {message}", None)
 
 
 def main():

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Trains the tutorials' network with PyTorch and with `hearth train`, with the same seed and the same
-order of images, and compares the initial weights and the losses of the first 100 steps.
+"""Trains the tutorials' network with PyTorch and with `hearth train`, with the same seed and the
+same order of images, and compares the initial weights and the losses of the first 100 steps.
 
     first_steps.py build/release/hearth [seed ...]
 
-With the learning rates below, rounding errors stay small. With the default (Adam, 0.01) they decide
-within ten steps on which side of zero a ReLU's input falls: after 100 steps, PyTorch with one thread
-differs from PyTorch with two by 2e-2.
+With the learning rates below, rounding errors stay small. With the default (Adam, 0.01), they
+decide the signs of some inputs of ReLU within ten steps: after 100 steps, the losses of PyTorch
+with one thread and with two threads differ by 2e-2.
 
 Needs torch and Debian's package dataset-fashion-mnist.
 """
@@ -62,7 +62,7 @@ def read_safetensors(path):
 
 
 def train_pytorch(seed, optimizer, lr, images, labels):
-    """The first weights, and the losses."""
+    """The initial weights and the losses."""
     torch.manual_seed(seed)
     network = Network()
     weights = {name: value.clone() for name, value in network.state_dict().items()}
@@ -100,12 +100,12 @@ def compare(program, seed, optimizer, lr, images, labels):
     our_weights, our_losses = train_hearth(program, seed, optimizer, lr, len(images))
     if len(losses) != STEPS or len(our_losses) != STEPS:
         sys.exit(f"expected {STEPS} losses, got {len(losses)} and {len(our_losses)}")
-    same = weights.keys() == our_weights.keys() and all(
+    has_equal_weights = weights.keys() == our_weights.keys() and all(
         torch.equal(value, our_weights[name]) for name, value in weights.items())
     worst = max(abs(a - b) for a, b in zip(losses, our_losses))
-    print(f"seed {seed}, {optimizer} {lr}: first weights {'equal' if same else 'DIFFER'}; "
+    print(f"seed {seed}, {optimizer} {lr}: initial weights {'equal' if has_equal_weights else 'DIFFER'}; "
           f"losses {losses[0]:.4f} to {losses[-1]:.4f}, largest difference {worst:.1e}")
-    return same and worst <= TOLERANCE
+    return has_equal_weights and worst <= TOLERANCE
 
 
 def main():
@@ -114,9 +114,9 @@ def main():
     images = read_idx("train-images-idx3-ubyte.gz", 16)[:count * 784]
     images = images.reshape(-1, 1, 28, 28).float() / 255
     labels = read_idx("train-labels-idx1-ubyte.gz", 8)[:count].long()
-    good = [compare(program, seed, optimizer, lr, images, labels)
+    agreements = [compare(program, seed, optimizer, lr, images, labels)
             for seed in map(int, seeds or ["0", "1", "2026"]) for optimizer, lr in CASES]
-    sys.exit(not all(good))
+    sys.exit(not all(agreements))
 
 
 if __name__ == "__main__":

@@ -51,11 +51,11 @@ def index_for(sizes, shape, rng):
         mask = (draws < 0.5).reshape(sizes[:dims])
         misfit = dims == 1 and rng.random() < 0.03
         return tensor_index("m", torch.cat([mask, mask]) if misfit else mask), dims
-    own = rng.choice([shape, shape, shape[1:], (1,) * len(shape), ()])
+    own_shape = rng.choice([shape, shape, shape[1:], (1,) * len(shape), ()])
     if rng.random() < 0.03:
-        own = (5,)
-    numbers = [rng.randint(-size, size - 1) for _ in range(product(own))]
-    values = torch.tensor(numbers, dtype=torch.int64).reshape(own)
+        own_shape = (5,)
+    numbers = [rng.randint(-size, size - 1) for _ in range(product(own_shape))]
+    values = torch.tensor(numbers, dtype=torch.int64).reshape(own_shape)
     return tensor_index(kind, values.int() if kind == "u" else values), 1
 
 
@@ -77,7 +77,7 @@ def expression(sizes, rng):
     if rng.random() < 0.03:
         names += ["i0"] * (len(sizes) + 1)
         values += [0] * (len(sizes) + 1)
-    # After "...", an index may be applied to a dimension of another size; PyTorch's error is a case too.
+    # After "...", an index may be applied to a dimension of another size; PyTorch's error is a case.
     return (names, tuple(values)) if names else expression(sizes, rng)
 
 
@@ -95,9 +95,9 @@ def case(rng):
         result = source[index]
     except IndexError as error:
         text = str(error).splitlines()[0]
-        # PyTorch numbers the dimensions of index tensors after moving them to the front.
-        moved = "out of bounds" in text and any(name[0] in "tu" for name in names)
-        return None if moved else f"{head} | error | {text}"
+        # PyTorch's text counts the dimensions after moving those of index tensors to the front.
+        is_omitted = "out of bounds" in text and any(name[0] in "tu" for name in names)
+        return None if is_omitted else f"{head} | error | {text}"
     weights = torch.arange(1, result.numel() + 1, dtype=torch.float).reshape(result.shape)
     (result * weights).sum().backward()
     target, value = source.detach().clone(), value_for(result, rng)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/nn_cases.txt: PyTorch modules created from a seed, their outputs and gradients.
+"""Writes tests/fixtures/nn_cases.txt: PyTorch modules created from a seed, outputs and gradients.
 
     .venv-peer/bin/python tests/oracle/nn_cases.py
 
 A case is a line "case <name> <seed>", one line "<key> <dtype> <sizes> <values>" per tensor, and a
-line "end". Sizes are written "2x3", or "-" for a 0-d tensor; floats have nine digits, which are exact.
-The keys are init.<parameter>, in.<number>, out.<number>, grad.in.<number>, grad.<parameter> and
-after.<buffer>. The gradients are those of the sum of all outputs, the elements of each weighted with
-1, 2, 3, ….
+line "end". Sizes are written "2x3", or "-" for a 0-d tensor; floats have nine digits, which are
+exact. The keys are init.<parameter>, in.<number>, out.<number>, grad.in.<number>, grad.<parameter>
+and after.<buffer>. The gradients are those of the sum of output[i] * (i + 1) over all elements of all
+outputs.
 """
 
 from pathlib import Path
@@ -25,10 +25,10 @@ from nn_values import plain, twice, values_of
 SEED = 1234
 
 
-def flat(value):
+def flattened(value):
     if isinstance(value, torch.Tensor):
         return [value]
-    return [tensor for part in value for tensor in flat(part)]
+    return [tensor for part in value for tensor in flattened(part)]
 
 
 def text_of(tensor):
@@ -54,7 +54,7 @@ def write_case(out, name, make, inputs, call):
     inputs = [x.clone().requires_grad_(x.is_floating_point() and i == 0)
               for i, x in enumerate(inputs)]
     lines += [f"in.{i} {text_of(x)}" for i, x in enumerate(inputs)]
-    outputs = flat(call(module, *inputs))
+    outputs = flattened(call(module, *inputs))
     lines += [f"out.{i} {text_of(x)}" for i, x in enumerate(outputs)]
     backward(outputs)
     lines += [f"grad.in.{i} {text_of(x.grad)}" for i, x in enumerate(inputs) if x.grad is not None]
@@ -70,7 +70,7 @@ def cases():
     sequence = values_of(3, 2, 4)
     classes = torch.tensor([1, 0, 2, 1])
     positive = values_of(4, 6).sigmoid()
-    truth = (values_of(4, 6) * 3).sin().sigmoid()
+    target = (values_of(4, 6) * 3).sin().sigmoid()
 
     yield "linear", lambda: nn.Linear(6, 3), [x], plain
     yield "linear_no_bias", lambda: nn.Linear(6, 3, bias=False), [x], plain
@@ -138,13 +138,13 @@ def cases():
            lambda: nn.CrossEntropyLoss(weight=weight, ignore_index=0, label_smoothing=0.1),
            [scores, classes], plain)
     yield "nll", lambda: nn.NLLLoss(weight=weight, reduction="sum"), [scores, classes], plain
-    yield "mse", nn.MSELoss, [x, truth], plain
-    yield "l1", lambda: nn.L1Loss(reduction="none"), [x, truth], plain
-    yield "smooth_l1", lambda: nn.SmoothL1Loss(beta=0.4), [x, truth], plain
-    yield "bce", nn.BCELoss, [positive, truth], plain
+    yield "mse", nn.MSELoss, [x, target], plain
+    yield "l1", lambda: nn.L1Loss(reduction="none"), [x, target], plain
+    yield "smooth_l1", lambda: nn.SmoothL1Loss(beta=0.4), [x, target], plain
+    yield "bce", nn.BCELoss, [positive, target], plain
     yield ("bce_with_logits",
            lambda: nn.BCEWithLogitsLoss(weight=values_of(6) + 2, pos_weight=values_of(6) + 1.5),
-           [x, truth], plain)
+           [x, target], plain)
     yield from attention_cases()
     yield from nn_cases_layers.cases()
     yield from nn_cases_upsampling.cases()
@@ -158,20 +158,20 @@ def attention_cases():
     query, memory = values_of(3, 2, 8), values_of(5, 2, 8)
     narrow, short = values_of(5, 2, 6), values_of(5, 2, 4)
     padding = torch.tensor([[False] * 5, [False, True, False, False, True]])
-    hidden = torch.ones(3, 5, dtype=torch.bool).triu(2)
-    added = values_of(4, 3, 5)
+    bool_mask = torch.ones(3, 5, dtype=torch.bool).triu(2)
+    float_mask = values_of(4, 3, 5)
 
-    def dims():
+    def with_other_dims():
         return nn.MultiheadAttention(8, 2, kdim=6, vdim=4, add_bias_kv=True, add_zero_attn=True)
 
     yield "mha", lambda: nn.MultiheadAttention(8, 2), [query], lambda m, x: m(x, x, x)
     yield ("mha_dropout", lambda: nn.MultiheadAttention(8, 4, dropout=0.3, bias=False), [query],
            lambda m, x: m(x, x, x, need_weights=False)[0])
-    yield ("mha_masks", lambda: nn.MultiheadAttention(8, 2), [query, memory, padding, hidden],
+    yield ("mha_masks", lambda: nn.MultiheadAttention(8, 2), [query, memory, padding, bool_mask],
            lambda m, q, k, pad, mask: m(q, k, k, pad, True, mask, False))
-    yield ("mha_added_mask", lambda: nn.MultiheadAttention(8, 2), [query, memory, added],
+    yield ("mha_added_mask", lambda: nn.MultiheadAttention(8, 2), [query, memory, float_mask],
            lambda m, q, k, mask: m(q, k, k, need_weights=False, attn_mask=mask)[0])
-    yield ("mha_dims", dims, [query, narrow, short, padding],
+    yield ("mha_dims", with_other_dims, [query, narrow, short, padding],
            lambda m, q, k, v, pad: m(q, k, v, pad))
     yield ("mha_batch_first", lambda: nn.MultiheadAttention(8, 2, batch_first=True),
            [values_of(2, 3, 8), values_of(2, 5, 8)], lambda m, q, k: m(q, k, k))

@@ -56,7 +56,7 @@ def paddings():
     yield "zero_pad_negative", lambda: nn.ZeroPad2d((1, -1, -2, 0)), [inputs[1]], plain
 
 
-def arrangements():
+def distances_and_shuffles():
     x = values_of(4, 6)
     yield "cosine_similarity", nn.CosineSimilarity, [x, x.sin().roll(1, 0)], plain
     yield ("cosine_similarity_dim", lambda: nn.CosineSimilarity(0, 1e-3), [x, x.sin().roll(1, 0)],
@@ -91,21 +91,22 @@ def norms():
                [image * 2], lambda m, x: m(x.detach()))  # PyTorch's gradient is not that of its values
 
 
-def called(module, *sizes):
+def materialized(module, *sizes):
+    """A lazy module, called once with zeros."""
     module(torch.zeros(sizes))
     return module
 
 
 def lazies():
     x, signal, image = (values_of(*sizes) for sizes in ((4, 6), (2, 3, 5), (2, 4, 4, 5)))
-    yield "lazy_linear", lambda: called(nn.LazyLinear(3), 1, 6), [x], plain
-    yield ("lazy_conv1d", lambda: called(nn.LazyConv1d(2, 3, bias=False), 3, 5), [signal], plain)
-    yield ("lazy_conv2d", lambda: called(nn.LazyConv2d(2, 3, padding=1, groups=2), 1, 4, 4, 4),
+    yield "lazy_linear", lambda: materialized(nn.LazyLinear(3), 1, 6), [x], plain
+    yield ("lazy_conv1d", lambda: materialized(nn.LazyConv1d(2, 3, bias=False), 3, 5), [signal], plain)
+    yield ("lazy_conv2d", lambda: materialized(nn.LazyConv2d(2, 3, padding=1, groups=2), 1, 4, 4, 4),
            [image], plain)
-    yield ("lazy_conv_transpose2d", lambda: called(nn.LazyConvTranspose2d(2, 3, stride=2), 1, 4, 4, 4),
+    yield ("lazy_conv_transpose2d", lambda: materialized(nn.LazyConvTranspose2d(2, 3, stride=2), 1, 4, 4, 4),
            [image], plain)
-    yield "lazy_batch_norm2d", lambda: called(nn.LazyBatchNorm2d(), 1, 4, 4, 5), [image], twice
-    yield ("lazy_instance_norm1d", lambda: called(nn.LazyInstanceNorm1d(
+    yield "lazy_batch_norm2d", lambda: materialized(nn.LazyBatchNorm2d(), 1, 4, 4, 5), [image], twice
+    yield ("lazy_instance_norm1d", lambda: materialized(nn.LazyInstanceNorm1d(
         affine=True, track_running_stats=True), 1, 3, 5), [signal], twice)
 
 
@@ -139,5 +140,5 @@ def parametrized():
 
 
 def cases():
-    for family in (activations, dropouts, paddings, arrangements, norms, lazies, parametrized):
+    for family in (activations, dropouts, paddings, distances_and_shuffles, norms, lazies, parametrized):
         yield from family()

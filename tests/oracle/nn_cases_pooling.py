@@ -6,12 +6,12 @@ from torch import nn
 from nn_values import plain, values_of
 
 
-def sized(*size):
+def with_output_size(*size):
     return lambda module, *inputs: module(*inputs, output_size=list(size))
 
 
 def indices(*sizes):
-    """For unpooling: every second place."""
+    """Indices for unpooling: every second element."""
     count = torch.Size(sizes[2:]).numel()
     return (torch.arange(count) * 2).reshape(sizes[2:]).expand(sizes).contiguous()
 
@@ -34,11 +34,11 @@ def cases():
     yield ("conv_transpose1d", lambda: nn.ConvTranspose1d(4, 6, 3, stride=2, padding=1, groups=2,
                                                           output_padding=1), [line], plain)
     yield ("conv_transpose1d_size", lambda: nn.ConvTranspose1d(4, 2, 3, stride=3, dilation=2),
-           [line], sized(24))
+           [line], with_output_size(24))
     yield ("conv_transpose3d", lambda: nn.ConvTranspose3d(4, 2, 2, stride=(1, 2, 1), padding=(0, 1, 0),
                                                           dilation=(2, 1, 1)), [volume], plain)
     yield ("conv_transpose3d_size", lambda: nn.ConvTranspose3d(4, 2, 2, stride=2), [volume],
-           sized(9, 6, 11))
+           with_output_size(9, 6, 11))
 
     yield "max_pool1d", lambda: nn.MaxPool1d(3, stride=2, padding=1), [line], plain
     yield ("max_pool1d_indices", lambda: nn.MaxPool1d(3, dilation=2, return_indices=True), [line],
@@ -72,9 +72,9 @@ def cases():
     yield "fractional_max_pool2d_drawn", lambda: nn.FractionalMaxPool2d(2, 3), [image], plain
     yield "max_unpool1d", lambda: nn.MaxUnpool1d(2), [line, indices(2, 4, 7)], plain
     yield ("max_unpool2d", lambda: nn.MaxUnpool2d(3, stride=2, padding=1),
-           [image, indices(2, 4, 4, 5)], sized(8, 9))
+           [image, indices(2, 4, 4, 5)], with_output_size(8, 9))
     yield ("max_unpool3d", lambda: nn.MaxUnpool3d((2, 3, 2), stride=2),
-           [volume, indices(2, 4, 4, 3, 5)], sized(2, 4, 8, 7, 11))
+           [volume, indices(2, 4, 4, 3, 5)], with_output_size(2, 4, 8, 7, 11))
     yield ("unfold", lambda: nn.Unfold((2, 3), dilation=(2, 1), padding=1, stride=(1, 2)), [image],
            plain)
     yield ("fold", lambda: nn.Fold((4, 5), (2, 2), padding=(1, 0), stride=(2, 1)),

@@ -10,15 +10,15 @@ LENGTHS = [[3, 1], [2, 3]]
 
 
 def packed(module, x, *states):
-    """Both orders of lengths; the padded outputs and the last states."""
+    """The padded outputs, last states and lengths, with sorted and with unsorted lengths."""
     results = []
     for lengths in LENGTHS:
         batch_first = module.batch_first
         sequence = rnn.pack_padded_sequence(x, torch.tensor(lengths), batch_first, lengths[0] > lengths[1])
         hx = None if not states else states if len(states) == 2 else states[0]
         output, last = module(sequence, hx)
-        padded, got = rnn.pad_packed_sequence(output, batch_first, -1.0, 4)
-        results += [padded, *(last if isinstance(last, tuple) else [last]), got]
+        padded, padded_lengths = rnn.pad_packed_sequence(output, batch_first, -1.0, 4)
+        results += [padded, *(last if isinstance(last, tuple) else [last]), padded_lengths]
     return results
 
 

@@ -62,7 +62,7 @@ def cases():
                                               ("nearest", "border"), ("bicubic", "border")]):
         sample = call(lambda x, g, m=mode, p=padding, a=bool(number % 2): F.grid_sample(
             x, g, m, p, align_corners=a))
-        numbers = grid / 2 if mode == "bicubic" else grid  # outside, its gradient is rounding
+        numbers = grid / 2 if mode == "bicubic" else grid  # outside the image, the gradient is a rounding error
         yield f"grid_sample_{mode}_{padding}", sample, [image, numbers], plain
         yield (f"grid_of_{mode}_{padding}", call(lambda g, x, s=sample: s()(x, g)),
                [numbers, image], plain)

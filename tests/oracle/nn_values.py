@@ -1,4 +1,4 @@
-"""What the cases of nn_cases.py share: input values and ways to call a module."""
+"""Input values for the cases of nn_cases.py, and functions that call a module."""
 
 import torch
 

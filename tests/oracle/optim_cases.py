@@ -38,8 +38,8 @@ def optimizer_case(name, make, dtype):
     optimizer = make(params)
     for step in range(1, max(STEPS) + 1):
         for number, param in enumerate(params):
-            skipped = number == 1 and step % 3 == 0
-            param.grad = None if skipped else gradient(number, param, step)
+            is_skipped = number == 1 and step % 3 == 0
+            param.grad = None if is_skipped else gradient(number, param, step)
         optimizer.step()
         if step in STEPS:
             print(step, *(repr(x) for p in params for x in p.flatten().tolist()))
@@ -126,7 +126,7 @@ def network(params):
 
 
 def wave_of(sizes, dtype):
-    """Tensors with the elements of a cosine."""
+    """A tensor of values of the cosine."""
     count = int(torch.tensor(sizes).prod())
     return torch.cos(torch.arange(1, 1 + count, dtype=torch.float64)).reshape(sizes).to(dtype)
 
@@ -153,8 +153,8 @@ SEARCHES = {
 def search_case(loss_name, name, dtype):
     """Lines of the number of evaluations, the loss and the parameters after each step."""
     print("search", loss_name + "_" + name, str(dtype).split(".")[1])
-    loss_of, start = LOSSES[loss_name]
-    params = [p.requires_grad_() for p in start(dtype)]
+    loss_of, initial_parameters = LOSSES[loss_name]
+    params = [p.requires_grad_() for p in initial_parameters(dtype)]
     optimizer = torch.optim.LBFGS(params, **SEARCHES[name])
     evaluations = 0
 
@@ -188,7 +188,7 @@ def one_after_another(optimizer):
 
 
 def jumping(make):
-    """Calls step(epoch) every third time."""
+    """Calls step(epoch) every third time, and step() otherwise."""
     def made(optimizer):
         scheduler = make(optimizer)
         return lambda epoch: scheduler.step(*([epoch * 7 % 50] if epoch % 3 == 0 else []))
@@ -196,7 +196,7 @@ def jumping(make):
 
 
 def in_fractions(make):
-    """Calls step(epoch) with fractions, except each fifth time."""
+    """Calls step(epoch) with fractional epochs, and every fifth time step()."""
     def made(optimizer):
         scheduler = make(optimizer)
         return lambda epoch: scheduler.step(*([epoch * 0.3] if epoch % 5 < 4 else []))
@@ -204,7 +204,7 @@ def in_fractions(make):
 
 
 def resumed(make):
-    """A scheduler of an optimizer that has another one, so that the initial rates exist."""
+    """The second scheduler of an optimizer. The first one has set the initial learning rates."""
     def made(optimizer):
         lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5)
         return make(optimizer)
@@ -219,13 +219,13 @@ def cycle(optimizer, **options):
     return lr_scheduler.CyclicLR(optimizer, **{"base_lr": 0.01, "max_lr": 0.1, **options})
 
 
-def of_three(optimizer, milestones, **options):
+def sequence_of_three(optimizer, milestones, **options):
     return lr_scheduler.SequentialLR(optimizer, [
         lr_scheduler.ConstantLR(optimizer, 0.1, 4), lr_scheduler.LinearLR(optimizer, 0.5, 1, 12),
         lr_scheduler.ExponentialLR(optimizer, 0.9)], milestones, **options)
 
 
-def of_all(optimizer):
+def sequence_of_all(optimizer):
     """Every scheduler that can start at a milestone."""
     return lr_scheduler.SequentialLR(optimizer, [
         lr_scheduler.ExponentialLR(optimizer, 0.9), lr_scheduler.StepLR(optimizer, 2, 0.5),
@@ -300,11 +300,11 @@ SCHEDULERS = {
     "swa_at_once": lambda o: torch.optim.swa_utils.SWALR(o, 0.05, 0),
     "one_after_another": one_after_another,
     "chained": chain,
-    "sequential": lambda o: of_three(o, [10, 30]),
-    "sequential_at_once": lambda o: of_three(o, [0, 5]),
-    "sequential_skipping": lambda o: of_three(o, [9, 9]),
-    "sequential_unsorted": lambda o: of_three(o, [20, 8]),
-    "sequential_of_all": of_all,
+    "sequential": lambda o: sequence_of_three(o, [10, 30]),
+    "sequential_at_once": lambda o: sequence_of_three(o, [0, 5]),
+    "sequential_skipping": lambda o: sequence_of_three(o, [9, 9]),
+    "sequential_unsorted": lambda o: sequence_of_three(o, [20, 8]),
+    "sequential_of_all": sequence_of_all,
     "sequential_of_one": lambda o: lr_scheduler.SequentialLR(
         o, [lr_scheduler.ConstantLR(o, 0.1, 9)], []),
     "sequential_of_chain": lambda o: lr_scheduler.SequentialLR(
@@ -338,7 +338,7 @@ SCHEDULERS = {
     "cyclic_second": resumed(lambda o: lr_scheduler.CyclicLR(o, 0.01, 0.1, 8)),
     "warm_restarts_resumed": resumed(
         lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 7, 2, last_epoch=3)),
-    "sequential_resumed": lambda o: of_three(o, [10, 30], last_epoch=3),
+    "sequential_resumed": lambda o: sequence_of_three(o, [10, 30], last_epoch=3),
 }
 
 

@@ -1,5 +1,5 @@
-"""Generates the calls of overloads.py: every public function and method that both sides have, with
-various expressions for each argument."""
+"""Generates the calls of overloads.py: every public function and method that both libraries have,
+with various expressions for each argument."""
 
 import pathlib
 import re
@@ -9,6 +9,7 @@ import zlib
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import op_lists  # noqa: E402
 
+# The number of generated source files, and of calls in each of their functions.
 PARTS, PER_GROUP = 12, 30
 
 # Expressions for a number, a list, a tensor or nothing. The names are members of Values.
@@ -21,6 +22,8 @@ OUT_FORMS = ["1", "0.5", "{1}"]
 FOREIGN = ("Dimname", "Layout", "Device", "c10::List", "Storage", "Stream", "SymInt",
            "ArrayRef<double>", "ITensorListRef")
 
+# Expressions for a parameter: by the operator and the parameter's name, else by its name, else by
+# its type.
 BY_TYPE = {
     "Tensor": "y", "Scalar": "2", "int64_t": "1", "bool": "true", "double": "0.5",
     "IntArrayRef": "{2, 3}", "OptionalIntArrayRef": "{1}", "optional<Tensor>": "{}",
@@ -163,16 +166,16 @@ def parameters(text):
 
 def read_functions(torch, names):
     """The parameter lists of functions by name. Functions in namespace torch hide those in at."""
-    result, made = {}, {}
+    result, torch_functions = {}, {}
     factories = torch / "include/torch/csrc/autograd/generated/variable_factories.h"
     for path in [factories] + sorted((torch / "include/ATen/ops").glob("*.h")):
         if path.name.endswith(("_ops.h", "_native.h", "_dispatch.h")):
             continue
-        into = made if path == factories else result
+        target = torch_functions if path == factories else result
         for name, text in re.findall(r"^inline [^(]*?(\w+)\((.*)\) \{", path.read_text(), re.M):
             if name in names and not SKIPPED.search(name):
-                into.setdefault(name, []).append(parameters(text))
-    result.update(made)
+                target.setdefault(name, []).append(parameters(text))
+    result.update(torch_functions)
     return {name: [p for p in lists if p is not None] for name, lists in result.items()}
 
 
@@ -231,7 +234,7 @@ def outputs(params):
 
 
 def with_variable(arguments):
-    """The arguments with at least one name that depends on the template's parameter; None if impossible."""
+    """The arguments with at least one name that depends on the template's parameter, or None."""
     text = ", ".join(arguments)
     if VARIABLES.search(text):
         return text
@@ -247,18 +250,18 @@ def argument_lists(name, params, forms=FORMS):
     """The base call with and without its defaults, and base calls with one argument replaced."""
     is_out = name.endswith("_out") and params and params[0][1] != "self"
     base = [base_value(name, kind, p) for kind, p, _ in params]
-    first = 0
+    num_outputs = 0
     if is_out:
-        first = 2 if len(params) > 1 and params[1][1] in ("indices", "max_values", "min_indices", "values") and params[0][1] != "out" else 1
-        base[:first] = ["out3", "out2"][:first] if first == 2 else ["out"]
+        num_outputs = 2 if len(params) > 1 and params[1][1] in ("indices", "max_values", "min_indices", "values") and params[0][1] != "out" else 1
+        base[:num_outputs] = ["out3", "out2"][:num_outputs] if num_outputs == 2 else ["out"]
     required = max([i + 1 for i, p in enumerate(params) if not p[2]], default=0)
     for count in range(required, len(params) + 1):
         yield base[:count]
-    start = first + (1 if len(params) > first and params[first][1] in ("self", "input") else 0)
-    for place in range(start, min(len(params), start + (2 if is_out else 4))):
-        tried = OUT_FORMS if is_out else forms if place < start + 2 else LATER_FORMS if forms else []
-        for form in tried:
-            yield base[:place] + [form] + base[place + 1:max(place + 1, required)]
+    start = num_outputs + (1 if len(params) > num_outputs and params[num_outputs][1] in ("self", "input") else 0)
+    for index in range(start, min(len(params), start + (2 if is_out else 4))):
+        alternatives = OUT_FORMS if is_out else forms if index < start + 2 else LATER_FORMS if forms else []
+        for form in alternatives:
+            yield base[:index] + [form] + base[index + 1:max(index + 1, required)]
 
 
 def cases(torch, root):
@@ -271,13 +274,13 @@ def cases(torch, root):
                 text = with_variable(arguments)
                 if text is not None:
                     result[f"torch::{name}({text})"] = None
-    # Hearth declares a method and its function together. If LibTorch's have the same overloads too, the
-    # variations of the function suffice.
+    # Hearth declares a method and its function together. If LibTorch's method has the same overloads
+    # as its function, the variations of the function suffice.
     functions = read_functions(torch, function_names)
     for name, lists in sorted(read_methods(torch, method_names).items()):
-        alike = lists == functions.get(name)
+        has_same_overloads = lists == functions.get(name)
         for params in lists:
-            for arguments in argument_lists(name, params, [] if alike else FORMS):
+            for arguments in argument_lists(name, params, [] if has_same_overloads else FORMS):
                 result[f"{arguments[0]}.{name}({', '.join(arguments[1:])})"] = None
     return list(result)
 
@@ -307,7 +310,7 @@ def write(cases, folder):
         replace(files[-1], text)
     text = '#include "overloads.h"\n\n'
     text += "".join(f"void part_{i}(overloads::Values& v);\n" for i in range(len(parts)))
-    text += "\nnamespace overloads {\nvoid all(Values& v) {\n"
+    text += "\nnamespace overloads {\nvoid run_parts(Values& v) {\n"
     text += "".join(f"  part_{i}(v);\n" for i in range(len(parts))) + "}\n}\n"
     files.append(folder / "parts.cpp")
     replace(files[-1], text)

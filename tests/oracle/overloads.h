@@ -72,7 +72,7 @@ struct Call {
 /// Prints "<case>\t<result or error>". Crashes and endless loops count as errors.
 void run(const char* name, Values& values, Call call);
 /// Prints that the case does not compile.
-void none(const char* name);
+void report_missing(const char* name);
 
 template <class F>
 void run(const char* name, Values& values, F&& f) {
@@ -94,4 +94,4 @@ void run(const char* name, Values& values, F&& f) {
   if constexpr (requires { __VA_ARGS__; })                        \
     overloads::run(#__VA_ARGS__, v, [&] { return __VA_ARGS__; }); \
   else                                                            \
-    overloads::none(#__VA_ARGS__);
+    overloads::report_missing(#__VA_ARGS__);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compiles and runs the same calls of every operator with LibTorch and with Hearth. Compares which
-calls compile and their results, to check that both choose the same overload and fail alike.
+calls compile and their results, to check that both libraries choose the same overload and throw the
+same errors.
 
-    tests/oracle/overloads.py <folder of LibTorch or of Python's torch> <build folder with libhearth.so>
+    tests/oracle/overloads.py <folder of LibTorch or Python's torch> <build folder with libhearth.so>
 
-overloads_known.txt lists the intended differences; any other fails. LibTorch's results are cached in
-the build folder until the calls change.
+overloads_known.txt lists the intended differences; any other fails. LibTorch's results are cached
+in the build folder until the calls change.
 """
 
 import argparse
@@ -43,10 +44,10 @@ def build(folder, sources, includes, libraries, jobs):
     compile_once(flags + ["-x", "c++-header", header, "-o", compiled], compiled, built_with)
     objects = [folder / (source.stem + ".o") for source in sources]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        work = [pool.submit(compile_once, flags + ["-c", source, "-o", o], o, [source, compiled])
+        tasks = [pool.submit(compile_once, flags + ["-c", source, "-o", o], o, [source, compiled])
                 for source, o in zip(sources, objects)]
-        for one in work:
-            one.result()
+        for task in tasks:
+            task.result()
     program = folder / "overloads"
     compile_once(["g++", *objects, *libraries, "-o", program], program, objects)
     return program
@@ -54,21 +55,21 @@ def build(folder, sources, includes, libraries, jobs):
 
 def lines_of(program, folder):
     """The program's results by case, cached in a file."""
-    kept = folder / "lines.txt"
-    if not kept.exists() or kept.stat().st_mtime < program.stat().st_mtime:
+    cache = folder / "lines.txt"
+    if not cache.exists() or cache.stat().st_mtime < program.stat().st_mtime:
         done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         if done.returncode != 0:
             sys.exit(f"{program} ended with {done.returncode} after {done.stdout.splitlines()[-1:]}")
-        kept.write_text(done.stdout)
-    return dict(line.split("\t", 1) for line in kept.read_text().splitlines() if "\t" in line)
+        cache.write_text(done.stdout)
+    return dict(line.split("\t", 1) for line in cache.read_text().splitlines() if "\t" in line)
 
 
-def kind(result):
+def error_type(result):
     return result.split(":", 1)[0] if result.startswith("!") else result
 
 
-def close(torch, hearth):
-    """Whether both have the same words and, within a tolerance, the same numbers."""
+def are_close(torch, hearth):
+    """Whether both results have the same words and, within a tolerance, the same numbers."""
     words = list(zip(torch.split(), hearth.split()))
     if len(torch.split()) != len(hearth.split()):
         return False
@@ -85,7 +86,7 @@ def close(torch, hearth):
 
 def difference(torch, hearth):
     """The way in which the results differ, as in overloads_known.txt, or ""."""
-    if torch == hearth or not torch.startswith("!") and close(torch, hearth):
+    if torch == hearth or not torch.startswith("!") and are_close(torch, hearth):
         return ""
     if torch == MISSING:
         return "more"
@@ -96,7 +97,7 @@ def difference(torch, hearth):
     if torch.startswith("!signal"):
         return "" if hearth.startswith("!") else "value"
     if torch.startswith("!") and hearth.startswith("!"):
-        return "text" if kind(torch) == kind(hearth) else "kind"
+        return "text" if error_type(torch) == error_type(hearth) else "kind"
     return "value"
 
 
@@ -138,7 +139,7 @@ def main():
     parser.add_argument("torch", type=pathlib.Path)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", choices=["torch", "hearth"], help="build and run this side, compare nothing")
+    parser.add_argument("--only", choices=["torch", "hearth"], help="build and run this library only, compare nothing")
     args = parser.parse_args()
     torch, folder = args.torch.resolve(), args.build.resolve() / "overloads"
     folder.mkdir(exist_ok=True)

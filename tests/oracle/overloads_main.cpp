@@ -72,22 +72,22 @@ std::string number(double value) {
 std::string first_line(const std::string& message) { return message.substr(0, message.find('\n')); }
 
 sigjmp_buf before_call;
-void give_up(int signal) { siglongjmp(before_call, signal); }
+void jump_back(int signal) { siglongjmp(before_call, signal); }
 
-std::string outcome(Call call) {
+std::string result_of(Call call) {
   try {
     return call.function(call.closure);
-#define KIND(type)                                                      \
+#define CATCH(type)                                                     \
   catch (const c10::type& error) {                                      \
     return "!" #type ": " + first_line(error.what_without_backtrace()); \
   }
   }
-  KIND(IndexError)
-  KIND(ValueError)
-  KIND(TypeError)
-  KIND(NotImplementedError)
-  KIND(LinAlgError)
-  KIND(Error)
+  CATCH(IndexError)
+  CATCH(ValueError)
+  CATCH(TypeError)
+  CATCH(NotImplementedError)
+  CATCH(LinAlgError)
+  CATCH(Error)
   catch (const std::exception& error) {
     return "!std::exception: " + first_line(error.what());
   }
@@ -118,23 +118,23 @@ void run(const char* name, Values& values, Call call) {
     result = "!signal " + std::to_string(signal);
   } else {
     alarm(20);
-    result = outcome(call);
+    result = result_of(call);
     alarm(0);
   }
   std::cout << name << '\t' << result << std::endl;
 }
 
-void none(const char* name) { std::cout << name << "\tdoes not compile" << std::endl; }
+void report_missing(const char* name) { std::cout << name << "\tdoes not compile" << std::endl; }
 
 void catch_signals() {
   for (int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGALRM, SIGBUS, SIGILL}) {
     struct sigaction action {};
-    action.sa_handler = give_up;
+    action.sa_handler = jump_back;
     sigaction(signal, &action, nullptr);
   }
 }
 
-void all(Values& values);  // generated
+void run_parts(Values& values);  // generated
 
 }  // namespace overloads
 
@@ -142,5 +142,5 @@ int main() {
   overloads::catch_signals();
   torch::set_num_threads(1);
   overloads::Values values;
-  overloads::all(values);
+  overloads::run_parts(values);
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/print_cases.txt: tensors and the text that Python's PyTorch prints for them.
+"""Writes tests/fixtures/print_cases.txt: tensors and the texts that PyTorch prints for them.
 
 A case is a line "case <dtype> <sizes> <requires_grad> <values>", PyTorch's text, and a line "end".
-Sizes are written "2x3", or "-" for a 0-d tensor. The values (floats in hexadecimal, complex numbers as
-two) are repeated until the tensor is full.
+Sizes are written "2x3", or "-" for a 0-d tensor. The values (floats in hexadecimal, complex numbers
+as two) are repeated until the tensor is full.
 """
 
 import math
@@ -26,8 +26,8 @@ EMPTY = [(0,), (0, 3), (2, 0, 1)]
 
 
 def numbers(count, rng):
-    """Random real numbers of one kind, such as whole numbers or numbers of very different magnitudes,
-    sometimes with infinities, zeros and NaN among them."""
+    """Random real numbers of one kind, such as whole numbers or numbers of very different
+    magnitudes, sometimes with infinities, zeros and NaN among them."""
     kind = rng.randrange(7)
     draw = [lambda: rng.uniform(-1, 1),
             lambda: rng.gauss(0, 100),
@@ -55,9 +55,9 @@ def elements(dtype, count, rng):
     return [rng.randint(max(info.min, -bound), min(info.max, bound)) for _ in range(count)]
 
 
-def written(value):
+def text_of(value):
     if isinstance(value, complex):
-        return f"{written(value.real)} {written(value.imag)}"
+        return f"{text_of(value.real)} {text_of(value.imag)}"
     return re.sub(r"\.?0*p", "p", value.hex()) if isinstance(value, float) else str(int(value))
 
 
@@ -71,7 +71,7 @@ def case(dtype, size, rng):
     tensor.requires_grad_(needs_grad)
     name = str(dtype).removeprefix("torch.")
     sizes = "x".join(map(str, size)) or "-"
-    values = " ".join(written(v) for v in base.tolist())
+    values = " ".join(text_of(v) for v in base.tolist())
     return f"case {name} {sizes} {int(needs_grad)} {values}\n{tensor!r}\nend\n"
 
 

@@ -29,10 +29,10 @@ class Net(torch.nn.Module):
         self.bn = torch.nn.BatchNorm1d(2)
         self.scale = torch.nn.Parameter(torch.full((2,), 1.5))
         with torch.no_grad():
-            next = 0
+            start = 0
             for p in (self.scale, *self.fc.parameters(), *self.bn.parameters()):
-                p.copy_(torch.arange(next, next + p.numel()).view(p.shape) / 8)
-                next += p.numel()
+                p.copy_(torch.arange(start, start + p.numel()).view(p.shape) / 8)
+                start += p.numel()
 
     def forward(self, x):
         return self.bn(self.fc(x)) * self.scale
@@ -56,12 +56,12 @@ def values():
 
 def shared():
     base = torch.arange(12.0).view(3, 4)
-    same = [1]
+    shared_list = [1]
     return {"base": base, "transposed": base.t(), "row": base[1], "column": base[:, 2],
             "strided": base[::2, 1:3], "expanded": base[0, :1].expand(5, 1), "scalar": base[2, 3],
             "empty": torch.zeros(0, 3), "parameter": torch.nn.Parameter(torch.ones(2)),
             "grad": torch.zeros(1, requires_grad=True), "buffer": torch.nn.Buffer(torch.ones(1)),
-            "again": [same, same]}
+            "again": [shared_list, shared_list]}
 
 
 def step(optimizer, weight, bias):
@@ -90,7 +90,7 @@ def stepped(optimizer_class, steps=2, **options):
 
 
 def resumed(optimizer_class, file):
-    """The state that a file has, and the parameters after one more step."""
+    """The optimizer's state in a file, and the parameters after one more step."""
     optimizer, weight, bias = new_optimizer(optimizer_class)
     optimizer.load_state_dict(torch.load(file, weights_only=True))
     state = optimizer.state_dict()
@@ -99,7 +99,7 @@ def resumed(optimizer_class, file):
 
 
 def rezip(data, method, change=lambda name, content: content):
-    """The same archive, compressed and with other contents."""
+    """The archive with another compression; `change` replaces the contents of its files."""
     source, target = zipfile.ZipFile(io.BytesIO(data)), io.BytesIO()
     with zipfile.ZipFile(target, "w", method) as archive:
         for name in source.namelist():

@@ -3,8 +3,9 @@
 
     .venv-peer/bin/python tests/oracle/vision_cases.py
 
-Needs torchvision and Pillow beside PyTorch. A line is "<name> <dtype> <sizes> <values>"; the image is that of
-image() in tests/vision/cases.cpp, and each transform is called three times after manual_seed(1234).
+Needs torchvision and Pillow beside PyTorch. A line is "<name> <dtype> <sizes> <values>". The image is
+that of image() in tests/vision/cases.cpp. Each random transform is called three times after
+manual_seed(1234).
 """
 
 from pathlib import Path
@@ -68,6 +69,7 @@ BYTES = {
     "grid": lambda x: make_grid(torch.stack([x, x // 2, x // 3]), nrow=2, padding=1, pad_value=3),
     "grid_gray": lambda x: make_grid(x.unsqueeze(1) / 255, nrow=5, normalize=True, scale_each=True),
 }
+# The functions that are also called with a floating-point image.
 FLOATS = {
     "resize_short", "resize_plain", "resize_cubic", "pad_reflect", "rotate_fill", "affine", "gray", "contrast",
     "hue", "gamma", "sharpness", "invert", "gaussian_blur",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Carries the weights of the models in zoo.py from Python to Hearth and back, as .pt and as safetensors. The tensors
-must come back unchanged, bit by bit, and Hearth's outputs must equal Python's within 1e-4.
+"""Carries the weights of the models in zoo.py from Python to Hearth and back, as .pt and as
+safetensors. The tensors must come back unchanged, bit by bit, and Hearth's outputs must equal
+Python's within 1e-4.
 
     cmake --build --preset release --target hearth
     .venv-peer/bin/python tests/oracle/weights_round_trip.py
@@ -47,12 +48,12 @@ def save(folder):
 
 
 def check(folder, name, model, state, output):
-    for read, end in ((lambda p: torch.load(p, weights_only=True), ".pt"), (load_file, ".safetensors")):
-        path = folder / f"{name}_back{end}"
+    for read, suffix in ((lambda p: torch.load(p, weights_only=True), ".pt"), (load_file, ".safetensors")):
+        path = folder / f"{name}_back{suffix}"
         back = read(path)
-        assert back.keys() == state.keys(), (name, end)
+        assert back.keys() == state.keys(), (name, suffix)
         for key, tensor in back.items():
-            assert tensor.dtype == state[key].dtype and torch.equal(tensor, state[key]), (name, end, key)
+            assert tensor.dtype == state[key].dtype and torch.equal(tensor, state[key]), (name, suffix, key)
         model.load_state_dict(back, strict=name != "gpt2")
         ours = torch.from_numpy(np.load(f"{path}.npy"))
         torch.testing.assert_close(ours, output.reshape(ours.shape), rtol=1e-4, atol=1e-4)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/zoo.txt: names and sizes of the parameters and buffers of torchvision's and Hugging Face's
-models, and the outputs for known parameters (fill() here and in tests/zoo/expected.h).
+"""Writes tests/fixtures/zoo.txt: names and sizes of the parameters and buffers of torchvision's and
+Hugging Face's models, and the outputs for known parameters (fill() here and in
+tests/zoo/expected.cpp).
 
     .venv-peer/bin/python tests/oracle/zoo.py          (torch, torchvision and transformers from PyPI)
 """

@@ -20,8 +20,9 @@ std::string error_of(const F& f) {
 
 }  // namespace hearth::testing
 
-#define EXPECT_ERROR(statement, text)                                            \
-  do {                                                                           \
-    const std::string message = ::hearth::testing::error_of([&] { statement; }); \
-    EXPECT_NE(message.find(text), std::string::npos) << "message: " << message;  \
+#define EXPECT_ERROR(statement, text)                                                      \
+  do {                                                                                     \
+    const std::string message_of_error_ = ::hearth::testing::error_of([&] { statement; }); \
+    EXPECT_NE(message_of_error_.find(text), std::string::npos)                             \
+        << "message: " << message_of_error_;                                               \
   } while (false)

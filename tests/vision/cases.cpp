@@ -32,7 +32,7 @@ Tensor image() {
 }
 
 const std::map<std::string, Call>& functions() {
-  static const std::map<std::string, Call> all{
+  static const std::map<std::string, Call> calls{
       {"resize_short", [](Tensor x) { return F::resize(x, {4}); }},
       {"resize_max", [](Tensor x) { return F::resize(x, {6}, Mode::BILINEAR, 7); }},
       {"resize_up",
@@ -132,12 +132,12 @@ const std::map<std::string, Call>& functions() {
                           GridOptions().nrow(5).normalize(true).scale_each(true));
        }},
   };
-  return all;
+  return calls;
 }
 
 /// The transforms with random arguments, each called three times after manual_seed(1234).
 const std::map<std::string, Call>& random_transforms() {
-  static const std::map<std::string, Call> all{
+  static const std::map<std::string, Call> transforms{
       {"RandomCrop", RandomCrop(5, 1)},
       {"RandomCropIfNeeded", RandomCrop({12, 4}, {}, true, 3)},
       {"RandomResizedCrop", RandomResizedCrop(5)},
@@ -167,7 +167,7 @@ const std::map<std::string, Call>& random_transforms() {
       {"Compose", Compose({RandomCrop(6), RandomHorizontalFlip(), ConvertImageDtype(kFloat),
                            vision::transforms::Normalize({0.4, 0.5, 0.6}, {0.2, 0.3, 0.4})})},
   };
-  return all;
+  return transforms;
 }
 
 struct Expected {
@@ -208,7 +208,7 @@ void expect_equal(const std::string& name, const Tensor& actual, const Expected&
   }
 }
 
-TEST(VisionCases, FunctionsAreTorchvisions) {
+TEST(VisionCases, FunctionsMatchTorchvision) {
   const auto expected = read_expected();
   size_t checked = 0;
   for (const auto& [name, call] : functions()) {
@@ -254,14 +254,14 @@ TEST(VisionCases, ATransformMapsADataset) {
   manual_seed(1);
   const data::Example<> batch = dataset.get_batch({1, 0});
   manual_seed(1);
-  Call same = transform;
-  const Tensor first = same(image() + 1);
-  EXPECT_TRUE(batch.data.equal(stack({first, same(image())})));
+  Call copy = transform;
+  const Tensor first = copy(image() + 1);
+  EXPECT_TRUE(batch.data.equal(stack({first, copy(image())})));
   EXPECT_EQ(batch.data.sizes(), IntArrayRef({2, 3, 4, 4}));
   EXPECT_TRUE(batch.target.equal(tensor({1, 0})));
 }
 
-TEST(VisionCases, LimitsOfPixels) {
+TEST(VisionCases, PixelsUseTheRangeOfTheDtype) {
   const Tensor bytes = tensor({0, 100, 127, 128, 255}, kByte).view({1, 1, 5});
   EXPECT_TRUE(F::convert_image_dtype(bytes, kBool).equal(bytes.ge(128)));
   EXPECT_TRUE(F::convert_image_dtype(bytes.ge(128), kByte).equal(bytes.ge(128).to(kByte).mul(128)));
@@ -269,7 +269,7 @@ TEST(VisionCases, LimitsOfPixels) {
   EXPECT_EQ(F::invert(full({1, 1, 1}, 255, kLong)).item<int64_t>(), largest - 255);
 }
 
-TEST(VisionCases, ImagesOutsideAndEmpty) {
+TEST(VisionCases, CropsMayLieOutsideAndEmptyImagesThrow) {
   EXPECT_TRUE(F::crop(image(), 100, 2, 2, 3).equal(zeros({3, 2, 3}, kByte)));
   EXPECT_TRUE(F::crop(image(), -2, -3, 2, 3).equal(zeros({3, 2, 3}, kByte)));
   EXPECT_EQ(F::crop(image(), std::numeric_limits<int64_t>::max(), 0, 2, 2).sum().item<int64_t>(),
@@ -277,18 +277,20 @@ TEST(VisionCases, ImagesOutsideAndEmpty) {
   EXPECT_ERROR(F::resize(zeros({3, 4, 0}), {3}), "sizes should be greater than 0");
 }
 
-/// Expected: torch.manual_seed(3); transforms.RandAugment(5, 20) of the same image, its sum.
+/// Expected: the sum of torchvision's transforms.RandAugment(5, 20)(image) after
+/// torch.manual_seed(3).
 TEST(VisionCases, RandAugmentRoundsAsTorchvision) {
   manual_seed(3);
   EXPECT_EQ(RandAugment(5, 20)(image()).sum().item<int64_t>(), 24933);
 }
 
 TEST(VisionCases, ProbabilitiesAreChecked) {
-  const char* const sentence = "`p` should be a floating point value in the interval [0.0, 1.0].";
-  EXPECT_ERROR(RandomHorizontalFlip(1.5), sentence);
-  EXPECT_ERROR(RandomApply({}, -0.5), sentence);
-  EXPECT_ERROR(RandomErasing(2), sentence);
-  EXPECT_ERROR(RandomSolarize(90, std::nan("")), sentence);
+  const char* const expected_text =
+      "`p` should be a floating point value in the interval [0.0, 1.0].";
+  EXPECT_ERROR(RandomHorizontalFlip(1.5), expected_text);
+  EXPECT_ERROR(RandomApply({}, -0.5), expected_text);
+  EXPECT_ERROR(RandomErasing(2), expected_text);
+  EXPECT_ERROR(RandomSolarize(90, std::nan("")), expected_text);
 }
 
 TEST(VisionCases, GpusComputeTheSame) {

@@ -23,7 +23,7 @@ Tensor pattern(int64_t channels, int64_t height = 13, int64_t width = 17) {
       .view({channels, height, width});
 }
 
-/// A smooth image, which JPEG keeps well.
+/// A smooth image, which JPEG changes little.
 Tensor smooth(int64_t channels) {
   const Tensor wave = linspace(0, 3, 24).sin().mul(60).add(60);
   return wave.add(wave.unsqueeze(1).mul(0.5)).to(kByte).expand({channels, 24, 24}).contiguous();
@@ -60,13 +60,13 @@ TEST(ImageFiles, ModesChangeTheChannels) {
 }
 
 /// Expected: torchvision.io.decode_jpeg.
-TEST(ImageFiles, JpegOfInksBecomesRgb) {
-  const auto first = [](ImageReadMode mode) {
+TEST(ImageFiles, CmykJpegBecomesRgb) {
+  const auto first_pixel = [](ImageReadMode mode) {
     return read_image(HEARTH_TEST_FIXTURES "/cmyk.jpg", mode).select(2, 0).select(1, 0);
   };
-  EXPECT_TRUE(first(ImageReadMode::UNCHANGED).equal(tensor({225, 55, 155, 215}, kByte)));
-  EXPECT_TRUE(first(ImageReadMode::RGB).equal(tensor({190, 46, 131}, kByte)));
-  EXPECT_TRUE(first(ImageReadMode::GRAY).equal(tensor({99}, kByte)));
+  EXPECT_TRUE(first_pixel(ImageReadMode::UNCHANGED).equal(tensor({225, 55, 155, 215}, kByte)));
+  EXPECT_TRUE(first_pixel(ImageReadMode::RGB).equal(tensor({190, 46, 131}, kByte)));
+  EXPECT_TRUE(first_pixel(ImageReadMode::GRAY).equal(tensor({99}, kByte)));
 }
 
 TEST(ImageFiles, JpegKeepsSmoothImagesApproximately) {
@@ -82,7 +82,7 @@ TEST(ImageFiles, JpegKeepsSmoothImagesApproximately) {
 TEST(ImageFiles, EveryTruncationIsAnErrorAndEveryFlippedByteIsSafe) {
   for (const Tensor& file : {encode_png(pattern(3)), encode_jpeg(smooth(3))}) {
     const bool is_png = file[1].item<int64_t>() == 'P';
-    // A JPEG file without its end marker is complete for libjpeg.
+    // libjpeg accepts a JPEG file without its end marker.
     for (int64_t n = 0; n < file.numel() - (is_png ? 0 : 2); ++n)
       EXPECT_ERROR(decode_image(file.narrow(0, 0, n)), "cannot read 'image': ");
     for (int64_t i = 0; i < file.numel(); ++i) {
@@ -96,10 +96,10 @@ TEST(ImageFiles, EveryTruncationIsAnErrorAndEveryFlippedByteIsSafe) {
 TEST(ImageFiles, HostileSizesAllocateNothing) {
   // Width and height of 2^30, with a correct checksum of the header.
   std::string header("IHDR\x40\0\0\0\x40\0\0\0\x08\x02\0\0\0", 17);
-  const uint32_t sum = hearth::io::crc32(header.data(), header.size());
+  const uint32_t checksum = hearth::io::crc32(header.data(), header.size());
   std::string file("\x89PNG\r\n\x1a\n\0\0\0\x0d", 12);
   file += header;
-  for (int shift = 24; shift >= 0; shift -= 8) file += char(sum >> shift & 255);
+  for (int shift = 24; shift >= 0; shift -= 8) file += char(checksum >> shift & 255);
   const TempFolder folder;
   write_bytes(folder.path("big.png"), file);
   EXPECT_ERROR(read_image(folder.path("big.png")),
@@ -129,8 +129,8 @@ TEST(ImageDatasets, CifarReadsItsRecords) {
   const TempFolder folder;
   EXPECT_ERROR(datasets::CIFAR10(folder.str()), "cifar-10-binary.tar.gz");
   fs::create_directory(folder.path("cifar-10-batches-bin"));
-  const auto record = [](char label, char first) {
-    return std::string(1, label) + first + std::string(3071, '\x40');
+  const auto record = [](char label, char first_pixel) {
+    return std::string(1, label) + first_pixel + std::string(3071, '\x40');
   };
   for (int i = 1; i <= 5; ++i)
     write_bytes(folder.path("cifar-10-batches-bin/data_batch_" + std::to_string(i) + ".bin"),
@@ -151,7 +151,7 @@ TEST(ImageDatasets, CifarReadsItsRecords) {
   EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "is not a multiple of 3074 bytes");
 }
 
-TEST(ImageDatasets, AFolderHoldsAClass) {
+TEST(ImageDatasets, EachFolderIsAClass) {
   const TempFolder folder;
   EXPECT_ERROR(datasets::ImageFolder(folder.str()), "Couldn't find any class folder in ");
   EXPECT_ERROR(datasets::ImageFolder(folder.path("none")), "No such file");
@@ -166,7 +166,7 @@ TEST(ImageDatasets, AFolderHoldsAClass) {
   ASSERT_EQ(images.size(), 3u);
   EXPECT_EQ(images.get(0).data.sizes(), IntArrayRef({3, 4, 5}));
   EXPECT_EQ(images.get(2).target.item<int64_t>(), 1);
-  // As in torchvision, the files of a folder come before those of its folders.
+  // As in torchvision, the files of a folder come before those of its subfolders.
   write_png(pattern(1), folder.path("cat/z.png"));
   const datasets::ImageFolder ordered(folder.str());
   ASSERT_EQ(ordered.samples().size(), 4u);

@@ -15,7 +15,7 @@ namespace hearth::testing {
 
 namespace {
 
-/// A model of the oracle: its state's names with sizes, and its output.
+/// A model of the fixture: the names and sizes of its state, and its output.
 struct Expected {
   std::vector<std::string> state;
   std::vector<double> output;
@@ -39,7 +39,7 @@ std::map<std::string, Expected> read_expected() {
   return result;
 }
 
-/// The values that fill() of the script gives to tensor k.
+/// Fills tensor number k of a state as fill() in tests/oracle/zoo.py does.
 void fill(const std::string& name, Tensor tensor, int64_t k) {
   if (tensor.dim() == 0) return;
   const Tensor wave = arange(tensor.numel(), kDouble).mul(0.37).add(k).sin().view(tensor.sizes());
@@ -53,8 +53,8 @@ void fill(const std::string& name, Tensor tensor, int64_t k) {
 
 void expect_model(const std::string& name, nn::Module& model, const std::function<Tensor()>& run) {
   SCOPED_TRACE(name);
-  static const auto all = read_expected();
-  const Expected& expected = all.at(name);
+  static const auto models = read_expected();
+  const Expected& expected = models.at(name);
   const NoGradGuard no_grad;
   model.eval();
   std::vector<std::string> state;

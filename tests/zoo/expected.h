@@ -1,4 +1,5 @@
-// The oracle's models: tests/fixtures/zoo.txt, written by tests/oracle/zoo.py.
+// Names, sizes and outputs of PyTorch's models: tests/fixtures/zoo.txt, written by
+// tests/oracle/zoo.py.
 #pragma once
 
 #include <functional>
@@ -8,8 +9,8 @@
 
 namespace hearth::testing {
 
-/// Expects that the model's state has the names and sizes of the oracle's model `name`, and after
-/// filling it with the script's values, that run() gives the same output.
+/// Expects that the model's state has the names and sizes of the fixture's model `name`. Then fills
+/// the state with the script's values and expects that run() returns the fixture's output.
 void expect_model(const std::string& name, nn::Module& model, const std::function<Tensor()>& run);
 
 }  // namespace hearth::testing

@@ -9,9 +9,9 @@ namespace hearth::testing {
 
 namespace {
 
-TEST(LanguageModels, NamesAndOutputsAreHuggingFaces) { for_each_language_model(expect_model); }
+TEST(LanguageModels, NamesAndOutputsMatchHuggingFace) { for_each_language_model(expect_model); }
 
-/// Tokens that are generated with cached keys and values are those of whole sequences.
+/// Generation with cached keys and values gives the tokens of calls on whole sequences.
 TEST(LanguageModels, GenerationUsesItsCache) {
   models::GPT2 model(small_gpt2());
   for (const Tensor& parameter : model->parameters()) nn::init::normal_(parameter, 0, 0.5);
@@ -29,7 +29,7 @@ TEST(LanguageModels, GenerationUsesItsCache) {
   EXPECT_TRUE(rest.allclose(whole.slice(1, 3), 1e-4, 1e-5));
 }
 
-/// Files with the names of other versions and of networks with a head.
+/// In published files, tensors have the names of other versions or of networks with a head.
 TEST(LanguageModels, LoadPublishedNames) {
   const TempFolder folder;
   const models::GPT2 model(small_gpt2());
@@ -47,10 +47,10 @@ TEST(LanguageModels, LoadPublishedNames) {
   state.clear();
   for (const auto& item : bert->state_dict()) {
     std::string name = "bert." + item.key();
-    if (const size_t at = name.find("LayerNorm.weight"); at != std::string::npos)
-      name.replace(at, std::string::npos, "LayerNorm.gamma");
-    if (const size_t at = name.find("LayerNorm.bias"); at != std::string::npos)
-      name.replace(at, std::string::npos, "LayerNorm.beta");
+    if (const size_t start = name.find("LayerNorm.weight"); start != std::string::npos)
+      name.replace(start, std::string::npos, "LayerNorm.gamma");
+    if (const size_t start = name.find("LayerNorm.bias"); start != std::string::npos)
+      name.replace(start, std::string::npos, "LayerNorm.beta");
     state.insert(name, item.value());
   }
   state.insert("cls.predictions.bias", ones({20}));

@@ -22,7 +22,7 @@ inline models::BertOptions small_bert() {
 /// The script's token ids.
 inline Tensor ids() { return arange(2 * 7).mul(5).remainder(20).view({2, 7}); }
 
-/// Calls f(name, module, run) for each of torchvision's models; run() gives the output for the
+/// Calls f(name, module, run) for each vision model of the script; run() returns the output for the
 /// script's image.
 template <class F>
 void for_each_vision_model(const F& f) {
@@ -46,7 +46,8 @@ void for_each_vision_model(const F& f) {
            VisionTransformerOptions(64, 16, 2, 2, 8, 12).num_classes(5).representation_size(6)));
 }
 
-/// The same for Hugging Face's models and the script's tokens.
+/// Calls f(name, module, run) for each language model of the script; run() returns the output for
+/// the script's token ids.
 template <class F>
 void for_each_language_model(const F& f) {
   models::GPT2 gpt2(small_gpt2());

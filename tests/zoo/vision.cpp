@@ -12,10 +12,11 @@ namespace {
 
 using namespace hearth::vision::models;
 
-TEST(VisionModels, NamesAndOutputsAreTorchvisions) { for_each_vision_model(expect_model); }
+TEST(VisionModels, NamesAndOutputsMatchTorchvision) { for_each_vision_model(expect_model); }
 
-/// Expected: torch.manual_seed(7); torchvision.models.alexnet(num_classes=7); sums of weights.
-TEST(VisionModels, InitialWeightsAreTorchvisions) {
+/// Expected: sums of weights of torchvision.models.alexnet(num_classes=7) after
+/// torch.manual_seed(7).
+TEST(VisionModels, InitialWeightsMatchTorchvision) {
   manual_seed(7);
   const auto state = AlexNet(7)->state_dict();
   const auto sum = [&](const char* name) { return state[name].sum(kDouble).item<double>(); };
@@ -27,22 +28,23 @@ TEST(VisionModels, InitialWeightsAreTorchvisions) {
 /// The published state dicts of torchvision's vision transformers have older names.
 TEST(VisionModels, LoadsOldNamesOfVisionTransformers) {
   const VisionTransformerOptions options(32, 16, 1, 2, 8, 12);
-  VisionTransformer model(options), other(options);
+  VisionTransformer model(options), loaded_model(options);
   OrderedDict<std::string, Tensor> state;
   for (const auto& item : model->state_dict()) {
     std::string name = item.key();
-    for (const auto& [now, before] :
+    for (const auto& [new_name, old_name] :
          {std::pair{".mlp.0", ".mlp.linear_1"}, std::pair{".mlp.3", ".mlp.linear_2"}})
-      if (const size_t at = name.find(now); at != std::string::npos) name.replace(at, 6, before);
+      if (const size_t start = name.find(new_name); start != std::string::npos)
+        name.replace(start, 6, old_name);
     state.insert(name, item.value());
   }
   ASSERT_TRUE(state.contains("encoder.layers.encoder_layer_0.mlp.linear_2.bias"));
-  other->load_state_dict(state);
+  loaded_model->load_state_dict(state);
   const auto expect_equal = [&](const VisionTransformerImpl& loaded) {
     for (const auto& item : loaded.state_dict())
       EXPECT_TRUE(item->equal(model->state_dict()[item.key()])) << item.key();
   };
-  expect_equal(*other);
+  expect_equal(*loaded_model);
   const auto copy =
       std::dynamic_pointer_cast<VisionTransformerImpl>(VisionTransformer(options)->clone());
   copy->load_state_dict(state);
