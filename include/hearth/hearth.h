@@ -41,4 +41,3 @@
 #include "hearth/tensor_literal.h"
 #include "hearth/thread_state.h"
 #include "hearth/threads.h"
-#include "hearth/utils/checkpoint.h"

@@ -57,7 +57,7 @@ inline Row complex_row(std::string name, int operands, std::function<Tensor(cons
   return row;
 }
 
-/// The same, covering_complex an op of another name than the row's.
+/// The same, covering an op of another name than the row's.
 inline Row covering_complex(Row row, std::vector<std::string> ops) {
   row.covers = std::move(ops);
   return row;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kPiece = 8192;            // elements that are reduced at once
 constexpr int64_t kOptimNormGrain = 16384;  // elements that are worth another thread
-constexpr int64_t kTile = 1024;             // elements of a half type that are converted at once
+constexpr int64_t kNormTile = 1024;         // elements of a half type that are converted at once
 
 /// The norm of a list of tensors. Each tensor is cut into pieces, whose states are merged in double
 /// in the order of the list, so that the result does not depend on the number of threads.
@@ -71,9 +71,9 @@ class TotalNorm {
   void reduce_halves(const char* data, int64_t n, TileStates& states) const {
     const StridedConvert load(params_.dtype, kFloat);
     const int64_t size = int64_t(element_size(params_.dtype));
-    alignas(64) float tile[kTile];
-    for (int64_t done = 0; done < n; done += kTile) {
-      const int64_t count = std::min(kTile, n - done);
+    alignas(64) float tile[kNormTile];
+    for (int64_t done = 0; done < n; done += kNormTile) {
+      const int64_t count = std::min(kNormTile, n - done);
       load(data + done * size, 1, tile, 1, count);
       loops_.block(params_.parameters, tile, count, 0, states);
     }

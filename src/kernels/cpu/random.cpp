@@ -13,9 +13,9 @@ namespace hearth::cpu {
 namespace {
 
 #if defined(HEARTH_CPU_AVX2)
-constexpr const RandomLoops& loops = random_loops_avx2;
+constexpr const RandomLoops& random_loops = random_loops_avx2;
 #else
-constexpr const RandomLoops& loops = random_loops_generic;
+constexpr const RandomLoops& random_loops = random_loops_generic;
 #endif
 
 /// PyTorch's normal_ fills contiguous tensors of at least this size in blocks of this size.
@@ -31,11 +31,11 @@ void convert(const Draw& draw, const typename Draw::Bits* bits, int64_t count, a
 }
 
 void convert(const UniformDraw<float>& draw, const Bits32* bits, int64_t count, float* to) {
-  loops.uniform_float(bits, count, draw.from, draw.span, draw.high, to);
+  random_loops.uniform_float(bits, count, draw.from, draw.span, draw.high, to);
 }
 
 void convert(const UniformDraw<double>& draw, const Bits64* bits, int64_t count, double* to) {
-  loops.uniform_double(bits, count, draw.from, draw.span, draw.high, to);
+  random_loops.uniform_double(bits, count, draw.from, draw.span, draw.high, to);
 }
 
 /// out[i] = draw(bits of element i).
@@ -125,7 +125,7 @@ void draw_units(Mt19937& mt, T* to, int64_t count) {
 }
 
 void normal_blocks(float* data, int64_t blocks, float mean, float deviation) {
-  loops.normal(data, blocks, mean, deviation);
+  random_loops.normal(data, blocks, mean, deviation);
 }
 
 void normal_blocks(double* data, int64_t blocks, double mean, double deviation) {

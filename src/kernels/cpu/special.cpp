@@ -9,8 +9,8 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kGrain = 1024;  // elements that are worth another thread
-constexpr int64_t kBlock = 128;   // elements that are converted at once
+constexpr int64_t kSpecialGrain = 1024;  // elements that are worth another thread
+constexpr int64_t kSpecialBlock = 128;   // elements that are converted at once
 
 /// A number as if it had been stored in this dtype.
 double rounded(double x, ScalarType dtype) {
@@ -70,9 +70,9 @@ void run(const SpecialParams& params, Ctx&) {
   const PointwiseParams& p = params.loop;
   const StridedLoop<3> loop = loop_of(p);
   const auto run_line = [&](const int64_t* at, int64_t n) {
-    double in[2][kBlock] = {};
-    for (int64_t first = 0; first < n; first += kBlock) {
-      const int64_t count = std::min(kBlock, n - first);
+    double in[2][kSpecialBlock] = {};
+    for (int64_t first = 0; first < n; first += kSpecialBlock) {
+      const int64_t count = std::min(kSpecialBlock, n - first);
       for (int k = 0; k < p.inputs; ++k) {
         const int64_t stride = loop.inner_stride(k + 1);
         read(p.in[k], at[k + 1] + first * stride, stride, count, p.compute, in[k]);
@@ -84,7 +84,7 @@ void run(const SpecialParams& params, Ctx&) {
       write(p.out, at[0] + first * stride, stride, count, p.compute, result);
     }
   };
-  parallel_for(0, p.numel, kGrain,
+  parallel_for(0, p.numel, kSpecialGrain,
                [&](int64_t begin, int64_t end) { loop.walk(begin, end, run_line); });
 }
 
