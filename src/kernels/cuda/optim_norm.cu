@@ -8,7 +8,7 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int kMaxTensors = 1024;  // of one launch, whose table is a kernel argument
+constexpr int kMaxTensors = 1024;      // of one launch, whose table is a kernel argument
 constexpr int64_t kNormChunk = 16384;  // elements that one block reduces
 
 /// Tensors whose chunks one launch reduces.
