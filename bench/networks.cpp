@@ -129,7 +129,7 @@ void recurrent() {
 int main() {
   torch::manual_seed(0);
   resnet("resnet18_step", torch::MemoryFormat::Contiguous);
-  resnet("resnet18_step_last", torch::MemoryFormat::ChannelsLast);
+  resnet("resnet18_step_channels_last", torch::MemoryFormat::ChannelsLast);
   transformers();
   recurrent();
 }

@@ -19,7 +19,8 @@ struct SourceLocation {
 };
 
 /// Base of all of Hearth's exceptions; the subclasses have PyTorch's names. Derived from
-/// std::runtime_error, which LibTorch throws for numbers out of range.
+/// std::runtime_error, which LibTorch throws for numbers out of range, so that programs that catch
+/// it also catch Hearth's errors.
 class HEARTH_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message);

@@ -6,8 +6,8 @@
 
 namespace hearth {
 
-/// Names the part of the program, such as a module's path, that this thread runs during the scope's
-/// lifetime; error texts, anomaly mode, memory tags and profiles show it.
+/// Names the current activity of this thread during the scope's lifetime, for example by a module's
+/// path. Error texts and anomaly mode show the name.
 class HEARTH_API NamedScope {
  public:
   /// `name` is not copied. `owner` identifies the object that opened the scope.

@@ -20,7 +20,7 @@ struct ZipEntry {
 };
 
 /// Reads a zip archive. All entries are guaranteed to lie inside the file, without overlaps, and to
-/// be no larger than their bytes can be after decompression.
+/// claim no larger size than their compressed bytes can have.
 class ZipReader {
  public:
   explicit ZipReader(BytesPtr bytes);
@@ -39,7 +39,8 @@ class ZipReader {
     uint64_t begin, end;
   };
   Part part(const ZipEntry& entry) const;
-  /// Adds damaged entries to `damage` from now on, instead of throwing.
+  /// From now on, appends a message for each entry with a wrong checksum to `damage`, instead of
+  /// throwing.
   void tolerate(std::vector<std::string>* damage) { damage_ = damage; }
 
  private:

@@ -40,7 +40,8 @@ std::string padding(uint64_t bytes) {
   return field;
 }
 
-/// The fields that local headers and the directory have in common, up to the name's length.
+/// Appends the fields that local headers and the directory have in common, up to the lengths of the
+/// name and the extra field.
 void append_common(std::string& text, const std::string& name, uint64_t bytes, uint32_t checksum,
                    size_t extra_bytes) {
   append_number(text, bytes >= kIn64 ? kVersion64 : kVersion);

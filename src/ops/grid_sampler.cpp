@@ -110,7 +110,7 @@ TensorTaps tensor_taps(const Tensor& grid, int64_t length, const GridSamplerArgs
 }
 
 /// The two gradients by differentiable ops; in: grad_output, input, grid.
-std::vector<Tensor> gradients_by_parts(const GridSamplerArgs& args, const Tensor* in) {
+std::vector<Tensor> composed_gradients(const GridSamplerArgs& args, const Tensor* in) {
   const Tensor grad = in[0].flatten(2), input = in[1].flatten(2);
   const int64_t dims = in[1].dim() - 2, samples = input.size(0), channels = input.size(1);
   TensorTaps axes[3];
@@ -173,7 +173,7 @@ struct GridSamplerBackward {
   }
   static void grad(const Args& args, GradContext& context) {
     composed_gradient(context, 3,
-                      [&](const Tensor* in) { return gradients_by_parts(args.sampler, in); });
+                      [&](const Tensor* in) { return composed_gradients(args.sampler, in); });
   }
 };
 

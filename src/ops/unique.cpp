@@ -1,4 +1,4 @@
-// Unique elements and counts, by sorting.
+// Unique elements (by sorting), unique elements of runs, and bincount.
 #include "hearth/indexing.h"
 #include "ops/define.h"
 

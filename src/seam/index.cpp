@@ -41,18 +41,18 @@ IndexLayout index_layout(const View& self, const std::vector<View>& indices) {
   const View& shape = indices[size_t(range.first)];
 
   IndexLayout layout;
-  View& kept = layout.kept;
-  kept.data = self.data;
-  kept.dtype = self.dtype;
-  kept.numel = 1;
+  View& origin = layout.origin;
+  origin.data = self.data;
+  origin.dtype = self.dtype;
+  origin.numel = 1;
   for (int d = 0; d <= self.dim; ++d) {
     if (d == range.inserted_at())
-      for (int i = 0; i < shape.dim; ++i) push_dim(kept, shape.sizes[i], 0);
-    if (d < self.dim && !indexed(d)) push_dim(kept, self.sizes[d], self.strides[d]);
+      for (int i = 0; i < shape.dim; ++i) push_dim(origin, shape.sizes[i], 0);
+    if (d < self.dim && !indexed(d)) push_dim(origin, self.sizes[d], self.strides[d]);
   }
   for (int d = range.first; d <= range.last; ++d) {
     if (!indexed(d)) continue;
-    View index = kept;
+    View index = origin;
     index.data = indices[size_t(d)].data;
     index.dtype = indices[size_t(d)].dtype;
     std::fill_n(index.strides, index.dim, int64_t{0});

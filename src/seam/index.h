@@ -17,12 +17,12 @@ struct IndexedDim {
 
 /// The addresses of the elements that `indices` select, for the positions p of the result, with
 /// strides in elements:
-///   `address(p) = kept.data + sum_d(p[d] * kept.strides[d])
+///   `address(p) = origin.data + sum_d(p[d] * origin.strides[d])
 ///                 + sum_i(indices[i].index[p] * indices[i].stride)`.
-/// `kept` has the result's sizes, the tensor's own strides in dimensions that are not indexed, and
-/// stride 0 in dimensions of the indices.
+/// `origin` has the result's sizes, the tensor's own strides in dimensions that are not indexed,
+/// and stride 0 in dimensions of the indices.
 struct IndexLayout {
-  View kept;
+  View origin;
   std::vector<IndexedDim> indices;
 };
 
@@ -37,7 +37,7 @@ IndexLayout index_layout(const View& self, const std::vector<View>& indices);
 /// (index, dim, size).
 struct IndexParams {
   IndexLayout from;
-  View out;  // the result's sizes, from.kept's dtype
+  View out;  // the result's sizes, from.origin's dtype
 };
 
 /// Writes values[p] to the element at to's address(p), or adds it if `accumulate` (bool adds as
@@ -46,7 +46,7 @@ struct IndexParams {
 /// unspecified).
 struct IndexPutParams {
   IndexLayout to;
-  View values;  // the result's sizes (stride 0 where broadcast), to.kept's dtype
+  View values;  // the result's sizes (stride 0 where broadcast), to.origin's dtype
   bool accumulate = false;
   bool deterministic = false;  // the same bits in every run
 };

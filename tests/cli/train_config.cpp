@@ -85,6 +85,7 @@ TEST(TrainConfig, ConfigTextHasAllSettings) {
   options.devices = {"cpu"};
   options.limit = 5;
   options.log_losses = true;
+  options.amp = "bf16";
   const std::string text = "\n" + app::config_text(options);
   for (const CLI::Option* flag : app::flags_of(*app.get_subcommand("train"))) {
     const std::string name = flag->get_single_name();

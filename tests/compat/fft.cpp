@@ -14,7 +14,7 @@ using hearth::testing::text_of_error;
 using torch::Tensor;
 namespace fft = torch::fft;
 
-Tensor line(int64_t n) { return torch::arange(n, torch::kDouble).mul(0.7).sin(); }
+Tensor sine(int64_t n) { return torch::arange(n, torch::kDouble).mul(0.7).sin(); }
 
 void expect_transform(const Tensor& t, const std::vector<double>& wanted) {
   const Tensor flat = t.reshape({-1});
@@ -31,8 +31,8 @@ void expect_error(const std::function<void()>& call, const char* part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
-TEST(Fft, Lines) {
-  const Tensor x = line(5), z = fft::fft(x);
+TEST(Fft, OneDimension) {
+  const Tensor x = sine(5), z = fft::fft(x);
   expect_transform(torch::view_as_real(fft::fft(torch::tensor({1.0, 2.0, 4.0}))),
                    {7, 0, -2, 1.7320508, -2, -1.7320508});
   expect_equal(torch::real(fft::ifft(z)), x);
@@ -47,7 +47,7 @@ TEST(Fft, Lines) {
 }
 
 TEST(Fft, Dimensions) {
-  const Tensor x = line(24).view({2, 3, 4});
+  const Tensor x = sine(24).view({2, 3, 4});
   const Tensor all = fft::fftn(x);
   expect_equal(all, fft::fft(fft::fft(fft::fft(x, {}, 0), {}, 1), {}, 2));
   expect_equal(fft::fft2(x), fft::fftn(x, std::nullopt, {{1, 2}}));
@@ -71,14 +71,14 @@ TEST(Fft, Frequencies) {
 }
 
 TEST(Fft, Gradients) {
-  Tensor x = line(6).requires_grad_();
+  Tensor x = sine(6).requires_grad_();
   const Tensor energy = fft::rfft(x).abs().square().sum();
   energy.backward();
-  // Each frequency but the first and the last stands for two.
+  // The energy counts the middle frequencies once, irfft counts them twice.
   const Tensor z = fft::rfft(x.detach());
-  Tensor once = z.clone();
-  once.slice(0, 1, 3).mul_(0.5);
-  expect_equal(x.grad(), fft::irfft(once, 6, -1, "forward") * 2);
+  Tensor halved = z.clone();
+  halved.slice(0, 1, 3).mul_(0.5);
+  expect_equal(x.grad(), fft::irfft(halved, 6, -1, "forward") * 2);
   Tensor c = fft::fft(x.detach()).requires_grad_();
   torch::real(fft::ifft(c)).square().sum().backward();
   EXPECT_TRUE(c.grad().is_complex());
@@ -104,7 +104,7 @@ TEST(Fft, Errors) {
 }
 
 TEST(Stft, Calls) {
-  const Tensor x = line(100), window = torch::hann_window(16, torch::kDouble);
+  const Tensor x = sine(100), window = torch::hann_window(16, torch::kDouble);
   const Tensor z = torch::stft(x, 16, 4, 16, window, /*center=*/true, "reflect",
                                /*normalized=*/false, /*onesided=*/std::nullopt,
                                /*return_complex=*/true);

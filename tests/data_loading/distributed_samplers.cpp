@@ -14,14 +14,14 @@ using testing::move_state;
 using testing::rest_of;
 
 TEST(DistributedSequentialSampler, ChoosesTheIndicesOfItsRankAsLibTorch) {
-  DistributedSequentialSampler sampler(10, 3, 2), fewer(10, 3, 2, false), spread(12, 5, 4);
+  DistributedSequentialSampler sampler(10, 3, 2), fewer(10, 3, 2, false), last_rank(12, 5, 4);
   EXPECT_EQ(sampler.index(), 8U);
   EXPECT_EQ(rest_of(sampler, 3), (Batches{{8, 9, 0}, {1}}));
   EXPECT_EQ(sampler.index(), 12U);
   sampler.reset(19);
   EXPECT_EQ(rest_of(sampler, 4), (Batches{{14, 15, 16, 17}, {18, 0, 1}}));
   EXPECT_EQ(rest_of(fewer, 3), (Batches{{6, 7, 8}}));
-  EXPECT_EQ(rest_of(spread, 3), (Batches{{0, 1, 2}}));
+  EXPECT_EQ(rest_of(last_rank, 3), (Batches{{0, 1, 2}}));
 }
 
 TEST(DistributedRandomSampler, ShufflesByTheEpochAsLibTorch) {
@@ -46,7 +46,7 @@ TEST(DistributedRandomSampler, ShufflesByTheEpochAsLibTorch) {
 }
 
 /// LibTorch returns indices beyond the dataset here.
-TEST(DistributedSamplers, RepeatFewerExamplesThanProcesses) {
+TEST(DistributedSamplers, RepeatExamplesIfThereAreMoreProcesses) {
   for (size_t rank = 0; rank < 5; ++rank) {
     DistributedRandomSampler random(2, 5, rank);
     DistributedSequentialSampler sequential(2, 5, rank);

@@ -50,7 +50,7 @@ TEST(Safetensors, WritesTheFormat) {
   EXPECT_EQ(std::memcmp(bytes.data() + 8 + header.size(), data, sizeof data), 0);
 }
 
-/// The file was written by Python's package (tests/oracle/safetensors_file.py).
+/// The file was written by the Python package safetensors (tests/oracle/safetensors_file.py).
 TEST(Safetensors, ReadsFilesFromPython) {
   const SafetensorsFile file(testing::fixture_path("python.safetensors"));
   EXPECT_EQ(file.metadata(), (Metadata{{"made_by", "python"}}));

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "hearth/operators.h"
-#include "tests/support/op_table.h"
+#include "tests/ops/large.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
@@ -100,6 +100,32 @@ Row update_row() {
 }
 
 const Register registered_amp[] = {Register(unscale_row()), Register(update_row())};
+
+/// Unscales many elements, the last of which is infinite in the second call; then the scale falls.
+LargeCase large_unscale(ScalarType dtype) {
+  const Large x = large({301, 257}, 61);
+  Large with_inf = x;
+  with_inf.values.back() = kInf;
+  Array scaled{x.sizes, x.values}, scaled_with_inf{x.sizes, with_inf.values};
+  for (Array* array : {&scaled, &scaled_with_inf})
+    for (double& value : array->values) value *= 0.5;
+  const Tensor finite = x.tensor(dtype), infinite = with_inf.tensor(dtype);
+  const auto call = [=] {
+    Tensors results;
+    Tensor scale = full({}, 8, kFloat), tracker = zeros({}, kInt);
+    for (const Tensor& gradient : {finite, infinite}) {
+      const Tensor result = gradient.clone();
+      Tensor found = zeros({});
+      _amp_foreach_non_finite_check_and_unscale_({result}, found, full({}, 0.5, kFloat));
+      _amp_update_scale_(scale, tracker, found, 2, 0.25, 1);
+      results.push_back(result);
+      results.push_back(scale.clone());
+    }
+    return results;
+  };
+  return {call, {scaled, Array{{}, {16}}, scaled_with_inf, Array{{}, {4}}}};
+}
+const RegisterLarge registered_large_amp({"amp", {"AmpUnscale", "AmpUpdateScale"}, large_unscale});
 
 TEST(AmpUnscale, FindsEveryNonFiniteElement) {
   for (const Device device : devices())

@@ -15,7 +15,7 @@ inline std::vector<double> elements(const Tensors& tensors) {
   return result;
 }
 
-/// A leaf with the elements `values` and, unless it is empty, the gradient `grad`.
+/// A leaf with the elements `values`, and with the gradient `grad` if that is not empty.
 inline Tensor leaf(const std::vector<double>& values, const std::vector<double>& grad,
                    ScalarType dtype = kDouble, Device device = kCPU) {
   const auto make = [&](const std::vector<double>& from) {

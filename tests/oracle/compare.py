@@ -5,7 +5,7 @@
     .venv-peer/bin/python tests/oracle/compare.py /tmp/rows.jsonl
 
 With HEARTH_ORACLE_AUTOCAST=1 for the first command and --autocast for the second, both run under
-autocast on the CPU. A call that fails in one must fail in the other.
+autocast on the CPU. A call that fails in Hearth must fail in PyTorch, and vice versa.
 """
 
 import json
@@ -17,10 +17,10 @@ from calls import CALLS, CONSTANT
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 AUTOCAST = "--autocast" in sys.argv
-# Products of rounded inputs, added in different orders before they are rounded again.
+# Larger, because products of rounded inputs are added in different orders and rounded again.
 AUTOCAST_TOLERANCE = 6e-2
-# Float32 ops composed of products, which PyTorch's autocast lowers.
-LOWERED_INSIDE = ("bilinear", "cosine_similarity", "cosine_embedding_loss")
+# Ops that return float32, but whose inner products PyTorch computes in the autocast dtype.
+PRODUCTS_INSIDE = ("bilinear", "cosine_similarity", "cosine_embedding_loss")
 # PyTorch's error for an op that accepts only the autocast dtype; Hearth computes in the inputs'
 # widest dtype.
 LENIENT = "Unexpected floating ScalarType in at::autocast::prioritize"
@@ -38,17 +38,17 @@ EXPLAINED = [
     ("binary_cross_entropy_with_logits_weighted", "not differentiable with respect to argument", ANY, None, "as binary_cross_entropy"),
     ("hardsigmoid", "gradient 0", ("float64",), 1e-7, "PyTorch rounds 1/6 to float32 even for float64"),
     ("std_mean", "gradient 0", HALVES, 0.2, "the gradients of two outputs are rounded before they are added"),
-    ("log_softmax_vector", "gradient 0", HALVES, 1.0, "PyTorch sums 2,500 gradients in half steps"),
+    ("log_softmax_vector", "gradient 0", HALVES, 1.0, "PyTorch adds 2,500 gradients one after another in half precision"),
     ("conv3d_same", "gradient 0", HALVES, 0.1, "PyTorch pads and adds in float16"),
     ("gelu", "output 0 is inf", ("float32", "bfloat16"), None, "at infinity PyTorch's vectorised code gives NaN, its scalar code infinity"),
     ("softsign", "gradient 0 is 0 at [2]", HALVES + ("float32", "float64"), None, "at infinity the slope is 0"),
     ("relu6", "gradient 0 is 2.5 at [4]", ("float64",), 2.5, "at NaN PyTorch's float64 gives 0, its other dtypes do not"),
     ("hardtanh", "gradient 0 is 2.5 at [4]", ("float64",), 2.5, "as relu6"),
     ("pow", "gradient 0 is inf at [146]", HALVES, None, "PyTorch rounds 1e4 - 1 to a half type, and so to an even number"),
-    *((name, "Hearth says it is an error", ANY, None, "PyTorch has no fused step here: Python's ops promote")
+    *((name, "Hearth says it is an error", ANY, None, "calls.py composes this step of PyTorch's ops, which promote mixed dtypes")
       for name in ("fused_rmsprop", "fused_rmsprop_momentum", "fused_rmsprop_centered",
                    "fused_rmsprop_centered_momentum")),
-    ("index_copy", "expected to have the same dtype", ANY, None, "under autocast float64 counts as a widest dtype"),
+    ("index_copy", "expected to have the same dtype", ANY, None, "under autocast Hearth also promotes to float64"),
     ("group_norm", "expected scalar type Float but found", ANY, None, "Hearth accepts a float32 bias without a weight"),
 ]
 # Differences in which Hearth should follow PyTorch: counted and listed at the end.
@@ -117,7 +117,7 @@ def tolerance_of(leaves, outputs, name):
     """The tolerance of the least exact dtype among inputs and outputs; larger under autocast, which
     also rounds the inputs of products."""
     dtypes = {t.dtype for t in [*leaves, *outputs] if t is not None}
-    if AUTOCAST and (dtypes & {torch.float16, torch.bfloat16} or name in LOWERED_INSIDE):
+    if AUTOCAST and (dtypes & {torch.float16, torch.bfloat16} or name in PRODUCTS_INSIDE):
         return AUTOCAST_TOLERANCE
     return max(TOLERANCE.get(dtype, 0) for dtype in dtypes)
 
@@ -164,7 +164,7 @@ def disagreement(case):
 
 
 def refused(case, error):
-    """The problem with PyTorch's error, or None if Hearth failed too. An error of a type that
+    """The problem of a call in which PyTorch raised the error, or None if Hearth failed too. An error of a type that
     PyTorch does not raise for wrong inputs is a mistake of this script."""
     message = (str(error).splitlines() or [""])[0]
     if not isinstance(error, (RuntimeError, IndexError, ValueError)):

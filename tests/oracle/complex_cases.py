@@ -1,7 +1,8 @@
 """Values and gradients of complex operators, by PyTorch: writes tests/fixtures/complex_cases.txt.
 
-Each line is a name, then sections "z", "w", "y", "dz" and "dw" of numbers in hexadecimal: the parts of two operands of
-2 x 3 elements, of the result, and of the operands' gradients. The gradient of result number i is (1 + i / 2) - i j / 3.
+Each line is a name, then sections "z", "w", "y", "dz" and "dw" of numbers in hexadecimal: the real and
+imaginary parts of each element of the two operands (2 x 3), of the result, and of the operands' gradients. The gradient of
+result number k is (1 + k/2) - (k/3)j, or its real part if the result is real.
 """
 import pathlib
 
@@ -30,7 +31,7 @@ FUNCTIONS |= {
 
 
 def text(tensor):
-    """The parts of a tensor's elements."""
+    """The real and imaginary parts of a tensor's elements."""
     numbers = tensor.detach().to(torch.complex128).resolve_conj().flatten().tolist()
     return " ".join(f"{z.real.hex()} {z.imag.hex()}" for z in numbers)
 

@@ -18,7 +18,7 @@ FORMS = ["0", "1", "true", "0.5", "big", "value", "{}", "{1}", "{1, 0}", "number
 LATER_FORMS = ["0", "true", "0.5", "{1}", "std::nullopt"]
 OUT_FORMS = ["1", "0.5", "{1}"]
 
-# Types that Hearth does not have. Overloads with such parameters are skipped.
+# Types for which there are no expressions. Overloads with such parameters are skipped.
 FOREIGN = ("Dimname", "Layout", "Device", "c10::List", "Storage", "Stream", "SymInt",
            "ArrayRef<double>", "ITensorListRef")
 
@@ -73,8 +73,8 @@ BY_OP = {
     "bincount": {"self": "classes", "weights": "weights"}, "bmm": {"self": "cube", "mat2": "cube.mT()"},
     "bucketize": {"boundaries": "sorted", "self": "y"}, "searchsorted": {"sorted_sequence": "sorted", "self": "y", "sorter": "{}"},
     "conv1d": {"input": "signal", "weight": "ker1"}, "conv2d": {"input": "img", "weight": "ker"},
-    "conv3d": {"input": "volume", "weight": "ker3"}, "conv_transpose1d": {"input": "signal", "weight": "tri1"},
-    "conv_transpose2d": {"input": "img", "weight": "tri2"}, "conv_transpose3d": {"input": "volume", "weight": "tri3"},
+    "conv3d": {"input": "volume", "weight": "ker3"}, "conv_transpose1d": {"input": "signal", "weight": "transposed_ker1"},
+    "conv_transpose2d": {"input": "img", "weight": "transposed_ker2"}, "conv_transpose3d": {"input": "volume", "weight": "transposed_ker3"},
     "convolution": {"input": "img", "weight": "ker"}, "cross": {"self": "mat43", "other": "mat43"},
     "linalg_cross": {"self": "mat43", "other": "mat43"}, "cross_entropy_loss": {"self": "logits", "target": "classes", "weight": "chan"},
     "nll_loss": {"self": "logits", "target": "classes", "weight": "chan"}, "nll_loss_nd": {"self": "logits", "target": "classes", "weight": "chan"},
@@ -127,12 +127,13 @@ BY_OP = {
     "channel_shuffle": {"self": "img", "groups": "2"}, "inner": {"other": "y"}, "expand_as": {"other": "y"}, "reshape_as": {"other": "y"},
     "resize_as_": {"the_template": "mat43"}, "masked_fill": {"value": "2"}, "normal_functional": {}, "set_": {}, "to": {"device": "torch::kCPU", "dtype": "torch::kDouble"},
 }
-# Functions that return uninitialised memory, take no tensors or have no result.
+# Functions that return uninitialised memory, take no tensors, have no result, or whose result does not
+# show the chosen overload.
 SKIPPED = re.compile(r"_fused|_symint|^from_blob|^tensor$|^record_stream|^data_ptr|^operator|^register_hook"
                      r"|^pin_memory|^print$|^index$|^index_put_$|^accessor|^packed_acc|_outf$|^from_file|sparse"
                      r"|^storage$|^unsafe|^is_same$|^set_data$|^_base$|^name$|^grad_fn|^backward$|^toString$|^empty_quantized|^__dispatch"
                      r"|^contiguous_|^data$|^Tensor$|^reset$|^(remove|retain)|^range$|^is_pinned$|^cudnn|^to_mkldnn|^qscheme|^m$")
-VARIABLES = re.compile(r"\b(x|y|img|out\d?|index|rows|flags|vec\d|mat43|square|cube|ker\d?|tri\d|signal|volume"
+VARIABLES = re.compile(r"\b(x|y|img|out\d?|index|rows|flags|vec\d|mat43|square|cube|ker\d?|transposed_ker\d|signal|volume"
                        r"|classes|logits|chan|scalar|integers|table|sorted|weights|list|vectors|some\w*"
                        r"|generator|numbers|sizes|big|count|value|n|flag|real)\b")
 
@@ -151,7 +152,7 @@ def split(text):
 
 
 def parameters(text):
-    """(type, name, has a default) of each parameter; None if Hearth lacks the type of one."""
+    """(type, name, has a default) of each parameter; None if a type is in FOREIGN."""
     result = []
     for part in split(text):
         part, _, default = part.partition("=")
@@ -223,18 +224,11 @@ def base_value(op, kind, name):
     return BY_TYPE.get(kind, "1")
 
 
-def outputs(params):
-    """The number of leading parameters that are written to."""
-    count = 0
-    for kind, name, _ in params:
-        if kind != "Tensor" or name in ("self", "input", "condition", "sorted_sequence", "mean", "tensors"):
-            break
-        count += 1
-    return min(count, 2)
-
-
 def with_variable(arguments):
-    """The arguments with at least one name that depends on the template's parameter, or None."""
+    """The arguments with at least one variable of the template group_N<V>, or None.
+
+    Without one, a call that does not compile would be an error even if the template is not used.
+    """
     text = ", ".join(arguments)
     if VARIABLES.search(text):
         return text
@@ -287,7 +281,7 @@ def cases(torch, root):
 
 def write(cases, folder):
     """Writes the program's source files and returns their paths."""
-    names = ("x y img out out2 out3 index rows flags vec4 vec3 mat43 square cube ker1 ker ker3 tri1 tri2 tri3 signal "
+    names = ("x y img out out2 out3 index rows flags vec4 vec3 mat43 square cube ker1 ker ker3 transposed_ker1 transposed_ker2 transposed_ker3 signal "
              "volume classes logits chan scalar integers table sorted weights list vectors some some_int some_double generator numbers "
              "sizes big count value flag real").split()
     local = "".join(f"  [[maybe_unused]] auto& {name} = v.{name};\n" for name in names)

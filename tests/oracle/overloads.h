@@ -24,8 +24,8 @@ using torch::Tensor;
 /// The arguments. They are reset before each call, because some calls write to them.
 struct Values {
   Tensor x, y, img, out, out2, out3, index, rows, flags, vec4, vec3, mat43, square, cube, ker1, ker,
-      ker3, tri1, tri2, tri3, signal, volume, classes, logits, chan, nothing, scalar, integers,
-      table, sorted, weights;
+      ker3, transposed_ker1, transposed_ker2, transposed_ker3, signal, volume, classes, logits,
+      chan, nothing, scalar, integers, table, sorted, weights;
   std::vector<Tensor> list, vectors;
   std::optional<Tensor> some;
   std::optional<int64_t> some_int;

@@ -30,9 +30,9 @@ void Values::reset() {
   ker1 = torch::cos(range(2 * 4 * 3)).view({2, 4, 3});
   ker = torch::cos(range(2 * 4 * 9)).view({2, 4, 3, 3});
   ker3 = torch::cos(range(2 * 4 * 8)).view({2, 4, 2, 2, 2});
-  tri1 = torch::cos(range(4 * 2 * 3)).view({4, 2, 3});
-  tri2 = torch::cos(range(4 * 2 * 9)).view({4, 2, 3, 3});
-  tri3 = torch::cos(range(4 * 2 * 8)).view({4, 2, 2, 2, 2});
+  transposed_ker1 = torch::cos(range(4 * 2 * 3)).view({4, 2, 3});
+  transposed_ker2 = torch::cos(range(4 * 2 * 9)).view({4, 2, 3, 3});
+  transposed_ker3 = torch::cos(range(4 * 2 * 8)).view({4, 2, 2, 2, 2});
   classes = torch::arange(3);
   logits = torch::sin(range(12)).view({3, 4});
   chan = range(4).add(1);

@@ -33,8 +33,9 @@ struct HEARTH_API SGDParamState : public OptimizerCloneableParamState<SGDParamSt
   void fields(Fields& f) override;
 };
 
-/// Stochastic gradient descent: g += weight_decay * p; b = momentum * b + (1 - dampening) * g, or g
-/// in the first step; p -= lr * b, or p -= lr * (g + momentum * b) with Nesterov momentum.
+/// Stochastic gradient descent: g += weight_decay * p; without momentum p -= lr * g. With momentum,
+/// b = momentum * b + (1 - dampening) * g, or g in the first step; p -= lr * b, or with Nesterov
+/// momentum p -= lr * (g + momentum * b). `maximize` negates g.
 class HEARTH_API SGD : public Optimizer {
  public:
   SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults);

@@ -22,8 +22,8 @@ constexpr int64_t kSoftmaxGrain = 1 << 13;  // up to this many elements run on o
 
 const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
 
-/// The lines along a dimension of K views, visited one by one or, where adjacent lines are
-/// contiguous in memory, as columns side by side.
+/// The lines along a dimension of K views, visited one by one or, if the elements of adjacent
+/// lines at one position are contiguous, as columns side by side.
 template <int K>
 class Lines {
  public:
@@ -73,8 +73,9 @@ class Lines {
     });
   }
 
-  /// Calls f(position, n) for the segments of a line in order. A segment is n elements of the line
-  /// from a position on or, side by side, the elements of all n = width lines at one position.
+  /// Calls f(position, n) for the segments of the lines in order. If lines are visited one by one,
+  /// a segment is the n elements of a line from that position on. Side by side, it is the elements
+  /// of all n = width lines at that position.
   template <class F>
   void for_segments(int64_t width, const F& f) const {
     if (side_by_side_)
