@@ -34,17 +34,17 @@ static_assert(sizeof(IndexArgs) <= 4096, "more than a kernel's parameters may ta
 IndexArgs index_args(const IndexLayout& layout, const View& plain, const Ctx& ctx) {
   IndexArgs args;
   args.numel = plain.numel;
-  args.kept = layout.kept.as<char>();
+  args.kept = layout.origin.as<char>();
   args.plain = plain.as<char>();
   args.num_indices = static_cast<int>(layout.indices.size());
   args.faults = ctx.faults();
   Loop loop(plain.dim, plain.sizes);
-  loop.add(layout.kept);
+  loop.add(layout.origin);
   loop.add(plain);
   for (int i = 0; i < args.num_indices; ++i) {
     const IndexedDim& from = layout.indices[static_cast<size_t>(i)];
     args.indices[i] = {from.index.as<const char>(), from.index.dtype, from.dim, from.size,
-                       from.stride * static_cast<int64_t>(element_size(layout.kept.dtype))};
+                       from.stride * static_cast<int64_t>(element_size(layout.origin.dtype))};
     loop.add(from.index);
   }
   loop.merge();
@@ -88,9 +88,10 @@ struct IndexFinder {
 
 /// The largest byte offset that indices can reach.
 int64_t largest_indexed_offset(const IndexLayout& layout) {
-  int64_t offset = largest_offset(layout.kept);
+  int64_t offset = largest_offset(layout.origin);
   for (const IndexedDim& from : layout.indices)
-    offset += (from.size - 1) * from.stride * static_cast<int64_t>(element_size(layout.kept.dtype));
+    offset +=
+        (from.size - 1) * from.stride * static_cast<int64_t>(element_size(layout.origin.dtype));
   return offset;
 }
 
