@@ -157,7 +157,7 @@ CheckpointFrame::CheckpointFrame(CheckpointOptions options, const std::vector<Te
   HEARTH_CHECK_AS(ValueError, !options_.debug() || !options_.selective(),
                   "debug=True is incompatible with non-default context_fn");
   if (options_.preserve_rng_state()) random_.emplace();
-  if (options_.selective()) kept_.emplace(*options_.selective());
+  if (options_.selective()) kept_.emplace(*options_.selective(), options_.preserve_rng_state());
   modes.saved_by = nullptr;
   inputs_.reserve(inputs.size());
   for (const Tensor& input : inputs) inputs_.emplace_back(input, false);

@@ -46,6 +46,8 @@ void KeptResults::replay() {
 
 bool KeptResults::counts(const OpRecord& op) const {
   if (copies(op.info->name)) return false;
+  // A random op that did not run would leave other numbers to the ops after it.
+  if (redraws_ && op.info->effect == Effect::kRandom) return false;
   if (selection_.ops().empty() || contains(selection_.ops(), op.info->name)) return true;
   for (const Scope* scope = modes.scope; scope; scope = scope->outer)
     if (contains(selection_.ops(), scope->name)) return true;

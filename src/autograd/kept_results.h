@@ -11,7 +11,9 @@ namespace hearth::utils::detail {
 /// The results that a SelectiveCheckpoint keeps in forward and returns in the second computation.
 class KeptResults final : public OpReuse {
  public:
-  explicit KeptResults(const SelectiveCheckpoint& selection) : selection_(selection) {}
+  /// `redraws`: the second computation draws the same random numbers as forward.
+  KeptResults(const SelectiveCheckpoint& selection, bool redraws)
+      : selection_(selection), redraws_(redraws) {}
   /// From now on, calls are those of the second computation.
   void replay();
   bool find(const OpRecord& op, Outputs& outputs) override;
@@ -33,6 +35,7 @@ class KeptResults final : public OpReuse {
   void take(const OpRecord& op, Call& call, Outputs& outputs) const;
 
   const SelectiveCheckpoint selection_;
+  const bool redraws_;
   std::unordered_map<const OpRecord*, Calls> calls_;
   bool replays_ = false;
 };

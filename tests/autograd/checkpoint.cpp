@@ -387,6 +387,32 @@ TEST(SelectiveCheckpoint, KeepsTheResultsOfSomeOps) {
   EXPECT_ERROR(y.backward(), "Trying to backward an extra time.");
 }
 
+TEST(SelectiveCheckpoint, DrawsTheSameNumbersAgain) {
+  using Policy = SelectiveCheckpoint::Policy;
+  const Tensor x = rand({2, 2, 16, 8}).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    const Tensor small = dropout(t.slice(0, 0, 1), 0.5, true);
+    const Tensor a = scaled_dot_product_attention(t, t, t, {}, 0.3, true).tanh();
+    return dropout(a.exp() * bernoulli(full({8}, 0.5)), 0.5, true).sum() + small.exp().sum();
+  };
+  const Policy small_results = [](const std::string&, const Tensor& result) {
+    return result.defined() && result.numel() <= 256;
+  };
+
+  for (const SelectiveCheckpoint& selection :
+       {SelectiveCheckpoint({"scaled_dot_product_attention"}),
+        SelectiveCheckpoint({"native_dropout"}), SelectiveCheckpoint({"tanh", "bernoulli"}),
+        SelectiveCheckpoint(small_results)})
+    expect_identical([&] { return f(x); },
+                     [&] { return checkpoint(CheckpointOptions().selective(selection), f, x); },
+                     {x});
+  const auto drops = [](const Tensor& t) { return dropout(t, 0.5, true).exp().mul(t); };
+  const auto keeps = CheckpointOptions().preserve_rng_state(false).selective(
+      SelectiveCheckpoint({"native_dropout"}));
+  expect_identical([&] { return drops(x).sum(); },
+                   [&] { return checkpoint(keeps, drops, x).sum(); }, {x});
+}
+
 TEST(SelectiveCheckpoint, ReportsWhatDoesNotFit) {
   const Tensor x = rand({3}).requires_grad_();
   const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"sin"}));

@@ -29,8 +29,9 @@ class HEARTH_API CheckpointError : public Error {
 /// The ops of a checkpointed function whose results are kept; all others are computed again.
 class HEARTH_API SelectiveCheckpoint {
  public:
-  /// Whether to keep the result of an op ("addmm"), which is called for each op that returns new
-  /// tensors, except casts and copies.
+  /// Whether to keep the result of an op ("addmm"). It is called for each op that returns new
+  /// tensors, except casts, copies and, if random states are restored, random ops: these are always
+  /// computed again.
   using Policy = std::function<bool(const std::string& op, const Tensor& result)>;
   /// Keeps the results of these ops, or of ops inside them: "matmul", "conv2d", "gelu".
   SelectiveCheckpoint(std::vector<std::string> ops = matmuls());
