@@ -73,8 +73,9 @@ class CheckpointFrame::Recomputation {
     const CastCacheRegion region;
     const RandomGuard random(frame_.random_ ? &*frame_.random_ : nullptr);
     const AutoGradMode on(true);
-    if (frame_.kept_) frame_.kept_->replay();
-    const OpReuseGuard reuse(frame_.kept_results());
+    std::optional<ReusedResults> reused;
+    if (frame_.kept_) reused.emplace(*frame_.kept_);
+    const OpReuseGuard reuse(reused ? &*reused : nullptr);
     const autograd::SavedTensorHooks hooks(
         [this](const Tensor& tensor) { return see(tensor); },
         [](const std::any& tensor) { return std::any_cast<const Tensor&>(tensor); });

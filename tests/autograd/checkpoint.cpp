@@ -224,6 +224,31 @@ TEST(Checkpoint, AllowsBackwardInside) {
                      {x});
 }
 
+TEST(SelectiveCheckpoint, AllowsBackwardInside) {
+  const Tensor x = full({2}, 1.0).requires_grad_(), w = rand({2}).requires_grad_();
+  const auto adds = [](const Tensor& t) {
+    const Tensor y = t.add(1).exp();
+    const Tensor b = y.add(5);
+    const Tensor g = autograd::grad({y.sum()}, {t}, {}, /*retain_graph=*/true)[0];
+    return t.add(100).sum();
+  };
+  const auto multiplies = [&](const Tensor& t) {
+    const Tensor y = t.mul(w).tanh();
+    const Tensor g = autograd::grad({y.sum()}, {t}, {}, true, /*create_graph=*/true)[0];
+    return g.mul(w).pow(2).sum() + y.mul(t).sum();
+  };
+  for (const bool early_stop : {true, false}) {
+    auto options = CheckpointOptions().early_stop(early_stop);
+    for (const std::vector<std::string>& ops :
+         {std::vector<std::string>{"add"}, {"mul", "tanh"}, {"exp", "tanh", "add"}}) {
+      options.selective(SelectiveCheckpoint(ops));
+      EXPECT_EQ(checkpoint(options, adds, x).item<float>(), 202);
+      expect_identical([&] { return multiplies(x); },
+                       [&] { return checkpoint(options, multiplies, x); }, {x, w});
+    }
+  }
+}
+
 TEST(Checkpoint, ServesSeveralThreads) {
   const Tensor x = rand({8, 8}).requires_grad_();
   const Tensor y = checkpoint(CheckpointOptions().preserve_rng_state(false), Counted(),
