@@ -39,12 +39,12 @@ bool copies(std::string_view name) { return name == "_to_copy" || name == "clone
 
 }  // namespace
 
-bool KeptResults::counts(const OpRecord& op) const {
+bool KeptResults::counts(const OpRecord& op, const Scope* outer) const {
   if (copies(op.info->name)) return false;
   // A random op that did not run would leave other numbers to the ops after it.
   if (redraws_ && op.info->effect == Effect::kRandom) return false;
   if (selection_.ops().empty() || contains(selection_.ops(), op.info->name)) return true;
-  for (const Scope* scope = modes.scope; scope; scope = scope->outer)
+  for (const Scope* scope = modes.scope; scope && scope != outer; scope = scope->outer)
     if (contains(selection_.ops(), scope->name)) return true;
   return false;
 }
@@ -81,7 +81,7 @@ void KeptResults::check_versions(const OpRecord& op, const Call& call) const {
 }
 
 void KeptResults::computed(const OpRecord& op, const Outputs& outputs) {
-  if (!counts(op)) return;
+  if (!counts(op, outer_)) return;
   std::vector<Call>& made = calls_[&op];
   const bool by_list = !selection_.ops().empty();
   static const Tensor none;

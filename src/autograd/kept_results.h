@@ -13,7 +13,7 @@ class KeptResults final : public OpReuse {
  public:
   /// `redraws`: the second computation draws the same random numbers as forward.
   KeptResults(const SelectiveCheckpoint& selection, bool redraws)
-      : selection_(selection), redraws_(redraws) {}
+      : selection_(selection), redraws_(redraws), outer_(modes.scope) {}
   /// The function has returned; from now on, each result is used once and then freed.
   void forward_completed() { forward_completed_ = true; }
   bool find(const OpRecord&, Outputs&) override { return false; }
@@ -27,14 +27,16 @@ class KeptResults final : public OpReuse {
     std::vector<Tensor> outputs;
     std::vector<int64_t> versions;
   };
-  /// Whether the calls of the op in the current scope are counted.
-  bool counts(const OpRecord& op) const;
+  /// Whether the calls of the op in the current scope are counted, where the function was called in
+  /// the scope `outer`.
+  bool counts(const OpRecord& op, const Scope* outer) const;
   /// Sets the outputs of the op's call number `index` if they are kept.
   bool take(const OpRecord& op, size_t index, Outputs& outputs);
   void check_versions(const OpRecord& op, const Call& call) const;
 
   const SelectiveCheckpoint selection_;
   const bool redraws_;
+  const Scope* const outer_;  // of forward
   std::unordered_map<const OpRecord*, std::vector<Call>> calls_;
   bool forward_completed_ = false;
 };
@@ -42,14 +44,15 @@ class KeptResults final : public OpReuse {
 /// Returns the kept results to the calls of one computation that repeats forward.
 class ReusedResults final : public OpReuse {
  public:
-  explicit ReusedResults(KeptResults& kept) : kept_(kept) {}
+  explicit ReusedResults(KeptResults& kept) : kept_(kept), outer_(modes.scope) {}
   bool find(const OpRecord& op, Outputs& outputs) override {
-    return kept_.counts(op) && kept_.take(op, calls_[&op]++, outputs);
+    return kept_.counts(op, outer_) && kept_.take(op, calls_[&op]++, outputs);
   }
   void computed(const OpRecord&, const Outputs&) override {}
 
  private:
   KeptResults& kept_;
+  const Scope* const outer_;
   std::unordered_map<const OpRecord*, size_t> calls_;  // so far
 };
 

@@ -455,6 +455,32 @@ TEST(SelectiveCheckpoint, ReportsWhatDoesNotFit) {
   EXPECT_ERROR(checkpoint(options, differs, x).sum().backward(),
                "torch.utils.checkpoint: Recomputed values");
   EXPECT_THROW(SelectiveCheckpoint(std::vector<std::string>()), ValueError);
+  calls = 0;
+  const auto skips = [&](const Tensor& t) {
+    const Tensor first = ++calls == 1 ? t.slice(0, 0, 2).sin().sum() : zeros({});
+    return t.sin().exp().add(first);
+  };
+  EXPECT_ERROR(
+      checkpoint(CheckpointOptions(options).determinism_check("none"), skips, x).sum().backward(),
+      "The result of sin that was kept in forward does not fit the call in the second "
+      "computation: CPUFloatType [2] instead of");
+}
+
+TEST(SelectiveCheckpoint, CountsNoScopesOutsideTheFunction) {
+  const Tensor x = full({2}, 1.0).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    const Tensor a = t.mul(3).sin();
+    const NamedScope scope("kept");
+    return (a * a * a + t.mul(7).sin()).exp().sum();
+  };
+  const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"kept"}));
+  const auto in_scope = [&] {
+    const NamedScope scope("kept");
+    return checkpoint(options, f, x);
+  };
+  expect_identical([&] { return f(x); }, in_scope, {x});
+  const NamedScope scope("kept");
+  expect_identical([&] { return f(x); }, [&] { return checkpoint(options, f, x); }, {x});
 }
 
 TEST(SaveOnCpu, GivesTheSameGradients) {
