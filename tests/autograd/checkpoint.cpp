@@ -1,7 +1,10 @@
 // utils::checkpoint: values and gradients of the plain run bit for bit, random numbers, nesting,
 // errors.
+#include <array>
 #include <cmath>
+#include <map>
 #include <thread>
+#include <unordered_map>
 
 #include "tests/autograd/support.h"
 
@@ -157,6 +160,68 @@ TEST(Checkpoint, TakesInputsOfAnyKind) {
   const auto sum = [](TensorList all) { return all[0].mul(all[1]).exp().sum(); };
   expect_identical([&] { return sum(list); }, [&] { return checkpoint(sum, TensorList(list)); },
                    list);
+}
+
+/// Expects the same gradients of first(input).exp() with a checkpoint, and an error if the tensor
+/// of the input was modified. `wrap` makes the input of a tensor.
+template <class Wrap, class First>
+void expect_seen(const Wrap& wrap, const First& first) {
+  const Tensor x = rand({3}).requires_grad_();
+  const auto f = [&](const auto& input) { return (first(input) + 0).exp(); };
+  expect_identical([&] { return f(wrap(x)).sum(); }, [&] { return checkpoint(f, wrap(x)).sum(); },
+                   {x});
+  const Tensor a = x * 1;
+  const auto input = wrap(a);
+  const Tensor y = checkpoint(f, input).sum();
+  EXPECT_TRUE(first(input).is_same(a)) << "the caller's input has changed";
+  a.add_(1);
+  EXPECT_ERROR(y.backward(), "input 0 of a function called by utils::checkpoint");
+}
+
+TEST(Checkpoint, SeesTensorsInContainers) {
+  using Map = std::map<std::string, Tensor>;
+  using Dict = OrderedDict<std::string, Tensor>;
+  expect_seen([](const Tensor& t) { return std::array<Tensor, 1>{t}; },
+              [](const auto& array) { return array[0]; });
+  expect_seen(
+      [](const Tensor& t) {
+        return Map{{"a", t}};
+      },
+      [](const Map& map) { return map.at("a"); });
+  expect_seen(
+      [](const Tensor& t) {
+        return std::unordered_map<int, std::vector<Tensor>>{{1, {t}}};
+      },
+      [](const auto& map) { return map.at(1)[0]; });
+  expect_seen(
+      [](const Tensor& t) {
+        return Dict({{"a", t}});
+      },
+      [](const Dict& dict) { return dict["a"]; });
+  expect_seen([](const Tensor& t) { return IValue(t); },
+              [](const IValue& value) { return value.toTensor(); });
+  expect_seen([](const Tensor& t) { return IValue(std::vector<Tensor>{t}); },
+              [](const IValue& value) { return value.toTensorVector()[0]; });
+  expect_seen(
+      [](const Tensor& t) {
+        GenericDict dict;
+        dict.insert("a", ivalue::Tuple::create(1, std::vector<IValue>{"b", t}));
+        return IValue(dict);
+      },
+      [](const IValue& value) {
+        const IValue list = value.toGenericDict().at("a").toTupleRef().elements()[1];
+        return list.toList().get(1).toTensor();
+      });
+}
+
+TEST(Checkpoint, CopiesListsOfNumbers) {
+  const Tensor x = rand({6}).requires_grad_();
+  std::vector<int64_t> sizes{2, 3};
+  const auto f = [](const Tensor& t, IntArrayRef shape) { return t.exp().reshape(shape).sin(); };
+  const Tensor y = checkpoint(f, x, IntArrayRef(sizes));
+  sizes = {7, 7};
+  y.sum().backward();
+  EXPECT_TRUE(identical(x.grad(), autograd::grad({f(x, {2, 3}).sum()}, {x})[0]));
 }
 
 TEST(Checkpoint, Nests) {
