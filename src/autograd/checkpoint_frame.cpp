@@ -92,6 +92,7 @@ class CheckpointFrame::Recomputation {
 
  private:
   std::any see(const Tensor& tensor) {
+    if (stopped_) throw StopRecomputation{this};  // the function has caught the first one
     const std::vector<Note>& notes = frame_.notes_;
     const size_t index = again_.size();
     again_.push_back(note_of(tensor));
@@ -101,8 +102,8 @@ class CheckpointFrame::Recomputation {
     }
     if (frame_.options_.determinism_check() != "none") compare(index);
     if (const auto holder = notes[index].holder.lock()) holder->values.push_back({pass_, tensor});
-    if (frame_.options_.early_stop() && again_.size() == notes.size())
-      throw StopRecomputation{this};
+    stopped_ = frame_.options_.early_stop() && again_.size() == notes.size();
+    if (stopped_) throw StopRecomputation{this};
     return tensor;
   }
 
@@ -134,6 +135,7 @@ class CheckpointFrame::Recomputation {
   const int64_t pass_;
   std::vector<Note> again_;
   std::string mismatches_;
+  bool stopped_ = false;
   bool is_part_ = false;  // backward was called inside the function, before its end
 };
 

@@ -277,6 +277,20 @@ TEST(Checkpoint, StopsEarly) {
   EXPECT_EQ(ends, 5);
 }
 
+TEST(Checkpoint, StopsFunctionsThatCatchEverything) {
+  const Tensor x = rand({4}).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    Tensor y = t.sin();
+    try {
+      y = y.exp();
+    } catch (...) {
+      y = y.cos();
+    }
+    return y;
+  };
+  expect_identical([&] { return f(x).sum(); }, [&] { return checkpoint(f, x).sum(); }, {x});
+}
+
 TEST(Checkpoint, AllowsBackwardInside) {
   const Tensor x = rand({4}).requires_grad_();
   const auto f = [](const Tensor& t) {
