@@ -2,6 +2,7 @@
 
 #include "autograd/checkpoint_frame.h"
 #include "hearth/autograd_hooks.h"
+#include "hearth/ivalue_containers.h"
 
 namespace hearth::utils {
 
@@ -42,6 +43,34 @@ CheckpointRegion::CheckpointRegion(const CheckpointOptions& options,
 CheckpointRegion::~CheckpointRegion() = default;
 
 void CheckpointRegion::completed() { guards_->frame->forward_completed(); }
+
+void visit_ivalue(IValue& value, const std::function<void(Tensor&)>& visit) {
+  if (value.isTensor()) {
+    Tensor tensor = value.toTensor();
+    visit(tensor);
+    value = std::move(tensor);
+  } else if (value.isTensorList()) {
+    std::vector<Tensor> tensors = value.toTensorVector();
+    for (Tensor& tensor : tensors) visit(tensor);
+    value = std::move(tensors);
+  } else if (value.isList() && !value.isIntList() && !value.isDoubleList()) {
+    std::vector<IValue> parts = value.toList().vec();
+    for (IValue& part : parts) visit_ivalue(part, visit);
+    value = std::move(parts);
+  } else if (value.isTuple()) {
+    std::vector<IValue> parts = value.toTupleRef().elements();
+    for (IValue& part : parts) visit_ivalue(part, visit);
+    value = ivalue::Tuple::create(std::move(parts));
+  } else if (value.isGenericDict()) {
+    GenericDict copy;
+    for (const auto& item : value.toGenericDict()) {
+      IValue part = item.value();
+      visit_ivalue(part, visit);
+      copy.insert(item.key(), part);
+    }
+    value = copy;
+  }
+}
 
 size_t layers_of_segment(size_t layers, int64_t segments) {
   HEARTH_CHECK_AS(ValueError, segments >= 1 && static_cast<size_t>(segments) <= layers,

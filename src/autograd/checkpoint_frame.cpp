@@ -73,8 +73,9 @@ class CheckpointFrame::Recomputation {
     const CastCacheRegion region;
     const RandomGuard random(frame_.random_ ? &*frame_.random_ : nullptr);
     const AutoGradMode on(true);
-    if (frame_.kept_) frame_.kept_->replay();
-    const OpReuseGuard reuse(frame_.kept_results());
+    std::optional<ReusedResults> reused;
+    if (frame_.kept_) reused.emplace(*frame_.kept_);
+    const OpReuseGuard reuse(reused ? &*reused : nullptr);
     const autograd::SavedTensorHooks hooks(
         [this](const Tensor& tensor) { return see(tensor); },
         [](const std::any& tensor) { return std::any_cast<const Tensor&>(tensor); });
@@ -91,6 +92,7 @@ class CheckpointFrame::Recomputation {
 
  private:
   std::any see(const Tensor& tensor) {
+    if (stopped_) throw StopRecomputation{this};  // the function has caught the first one
     const std::vector<Note>& notes = frame_.notes_;
     const size_t index = again_.size();
     again_.push_back(note_of(tensor));
@@ -100,8 +102,8 @@ class CheckpointFrame::Recomputation {
     }
     if (frame_.options_.determinism_check() != "none") compare(index);
     if (const auto holder = notes[index].holder.lock()) holder->values.push_back({pass_, tensor});
-    if (frame_.options_.early_stop() && again_.size() == notes.size())
-      throw StopRecomputation{this};
+    stopped_ = frame_.options_.early_stop() && again_.size() == notes.size();
+    if (stopped_) throw StopRecomputation{this};
     return tensor;
   }
 
@@ -133,6 +135,7 @@ class CheckpointFrame::Recomputation {
   const int64_t pass_;
   std::vector<Note> again_;
   std::string mismatches_;
+  bool stopped_ = false;
   bool is_part_ = false;  // backward was called inside the function, before its end
 };
 
@@ -157,7 +160,7 @@ CheckpointFrame::CheckpointFrame(CheckpointOptions options, const std::vector<Te
   HEARTH_CHECK_AS(ValueError, !options_.debug() || !options_.selective(),
                   "debug=True is incompatible with non-default context_fn");
   if (options_.preserve_rng_state()) random_.emplace();
-  if (options_.selective()) kept_.emplace(*options_.selective());
+  if (options_.selective()) kept_.emplace(*options_.selective(), options_.preserve_rng_state());
   modes.saved_by = nullptr;
   inputs_.reserve(inputs.size());
   for (const Tensor& input : inputs) inputs_.emplace_back(input, false);

@@ -33,7 +33,10 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   /// Called instead of saving a tensor; returns what value_of takes.
   std::any note(const Tensor& tensor);
   Tensor value_of(const std::any& noted);
-  void forward_completed() { forward_completed_ = true; }
+  void forward_completed() {
+    forward_completed_ = true;
+    if (kept_) kept_->forward_completed();
+  }
   KeptResults* kept_results() { return kept_ ? &*kept_ : nullptr; }
 
  private:

@@ -39,37 +39,38 @@ bool copies(std::string_view name) { return name == "_to_copy" || name == "clone
 
 }  // namespace
 
-void KeptResults::replay() {
-  replays_ = true;
-  for (auto& [op, calls] : calls_) calls.next = 0;
-}
-
-bool KeptResults::counts(const OpRecord& op) const {
+bool KeptResults::counts(const OpRecord& op, const Scope* outer) const {
   if (copies(op.info->name)) return false;
+  // A random op that did not run would leave other numbers to the ops after it.
+  if (redraws_ && op.info->effect == Effect::kRandom) return false;
   if (selection_.ops().empty() || contains(selection_.ops(), op.info->name)) return true;
-  for (const Scope* scope = modes.scope; scope; scope = scope->outer)
+  for (const Scope* scope = modes.scope; scope && scope != outer; scope = scope->outer)
     if (contains(selection_.ops(), scope->name)) return true;
   return false;
 }
 
-bool KeptResults::find(const OpRecord& op, Outputs& outputs) {
-  if (!replays_ || !counts(op)) return false;
-  Calls& calls = calls_[&op];
-  const size_t index = calls.next++;
-  HEARTH_CHECK(!calls.made.empty(), op.info->name,
+bool KeptResults::take(const OpRecord& op, size_t index, Outputs& outputs) {
+  std::vector<Call>& made = calls_[&op];
+  // Backward inside the function may compute more of it again than forward has computed so far.
+  if (index >= made.size() && !forward_completed_) return false;
+  HEARTH_CHECK(!made.empty(), op.info->name,
                " encountered during backward but not found in storage. ", kMismatch);
-  HEARTH_CHECK(index < calls.made.size(), op.info->name, " invocation index ", index,
+  HEARTH_CHECK(index < made.size(), op.info->name, " invocation index ", index,
                " encountered during backward but not found in storage. ", kMismatch);
-  Call& call = calls.made[index];
+  Call& call = made[index];
   if (call.state == State::kComputedAgain) return false;
   HEARTH_CHECK(call.state == State::kKept,
                "Trying to backward an extra time. You are only allowed to backward once on any "
                "region computed under selective activation checkpoint.");
-  take(op, call, outputs);
+  check_versions(op, call);
+  outputs.clear();
+  for (const Tensor& kept : call.outputs)
+    outputs.push_back(kept.defined() ? shallow_alias(kept, false) : kept);
+  if (forward_completed_) call = {State::kUsed, {}, {}};
   return true;
 }
 
-void KeptResults::take(const OpRecord& op, Call& call, Outputs& outputs) const {
+void KeptResults::check_versions(const OpRecord& op, const Call& call) const {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const Tensor& kept = call.outputs[i];
     HEARTH_CHECK(!kept.defined() || selection_.allow_cache_entry_mutation() ||
@@ -77,20 +78,16 @@ void KeptResults::take(const OpRecord& op, Call& call, Outputs& outputs) const {
                  "Tensor cached during selective activation checkpoint has been mutated (output ",
                  i, " of ", op.info->name, ", ", kept.toString(), " ", kept.sizes(), ")");
   }
-  outputs.clear();
-  for (const Tensor& kept : call.outputs)
-    outputs.push_back(kept.defined() ? shallow_alias(kept, false) : kept);
-  call = {State::kUsed, {}, {}};
 }
 
 void KeptResults::computed(const OpRecord& op, const Outputs& outputs) {
-  if (replays_ || !counts(op)) return;
-  Calls& calls = calls_[&op];
+  if (!counts(op, outer_)) return;
+  std::vector<Call>& made = calls_[&op];
   const bool by_list = !selection_.ops().empty();
   static const Tensor none;
   const Tensor& first = outputs.empty() ? none : outputs[0];
   if (!by_list && !selection_.keeps(op.info->name, first)) {
-    calls.made.push_back({State::kComputedAgain, {}, {}});
+    made.push_back({State::kComputedAgain, {}, {}});
     return;
   }
   Call call{State::kKept, {}, {}};
@@ -98,7 +95,7 @@ void KeptResults::computed(const OpRecord& op, const Outputs& outputs) {
     call.outputs.push_back(output.defined() ? shallow_alias(output, true) : output);
     call.versions.push_back(output.defined() ? output._version() : 0);
   }
-  calls.made.push_back(std::move(call));
+  made.push_back(std::move(call));
 }
 
 }  // namespace detail

@@ -8,33 +8,52 @@
 
 namespace hearth::utils::detail {
 
-/// The results that a SelectiveCheckpoint keeps in forward and returns in the second computation.
+/// The results that a SelectiveCheckpoint keeps in forward, and the OpReuse that keeps them.
 class KeptResults final : public OpReuse {
  public:
-  explicit KeptResults(const SelectiveCheckpoint& selection) : selection_(selection) {}
-  /// From now on, calls are those of the second computation.
-  void replay();
-  bool find(const OpRecord& op, Outputs& outputs) override;
+  /// `redraws`: the second computation draws the same random numbers as forward.
+  KeptResults(const SelectiveCheckpoint& selection, bool redraws)
+      : selection_(selection), redraws_(redraws), outer_(modes.scope) {}
+  /// The function has returned; from now on, each result is used once and then freed.
+  void forward_completed() { forward_completed_ = true; }
+  bool find(const OpRecord&, Outputs&) override { return false; }
   void computed(const OpRecord& op, const Outputs& outputs) override;
 
  private:
+  friend class ReusedResults;
   enum class State : uint8_t { kComputedAgain, kKept, kUsed };
   struct Call {
     State state;
     std::vector<Tensor> outputs;
     std::vector<int64_t> versions;
   };
-  struct Calls {
-    std::vector<Call> made;
-    size_t next = 0;  // in the second computation
-  };
-  /// Whether the calls of the op in the current scope are counted.
-  bool counts(const OpRecord& op) const;
-  void take(const OpRecord& op, Call& call, Outputs& outputs) const;
+  /// Whether the calls of the op in the current scope are counted, where the function was called in
+  /// the scope `outer`.
+  bool counts(const OpRecord& op, const Scope* outer) const;
+  /// Sets the outputs of the op's call number `index` if they are kept.
+  bool take(const OpRecord& op, size_t index, Outputs& outputs);
+  void check_versions(const OpRecord& op, const Call& call) const;
 
   const SelectiveCheckpoint selection_;
-  std::unordered_map<const OpRecord*, Calls> calls_;
-  bool replays_ = false;
+  const bool redraws_;
+  const Scope* const outer_;  // of forward
+  std::unordered_map<const OpRecord*, std::vector<Call>> calls_;
+  bool forward_completed_ = false;
+};
+
+/// Returns the kept results to the calls of one computation that repeats forward.
+class ReusedResults final : public OpReuse {
+ public:
+  explicit ReusedResults(KeptResults& kept) : kept_(kept), outer_(modes.scope) {}
+  bool find(const OpRecord& op, Outputs& outputs) override {
+    return kept_.counts(op, outer_) && kept_.take(op, calls_[&op]++, outputs);
+  }
+  void computed(const OpRecord&, const Outputs&) override {}
+
+ private:
+  KeptResults& kept_;
+  const Scope* const outer_;
+  std::unordered_map<const OpRecord*, size_t> calls_;  // so far
 };
 
 }  // namespace hearth::utils::detail

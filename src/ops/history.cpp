@@ -9,6 +9,7 @@
 #include "core/op_reuse.h"
 #include "hearth/autograd.h"
 #include "ops/autocast.h"
+#include "ops/promote.h"
 
 namespace hearth {
 
@@ -95,10 +96,29 @@ void check_binding(const OpCall& call, bool records) {
   for_each_mutated(call, [](const Tensor& input) { autograd::check_inplace(input, false); });
 }
 
+/// Throws if the outputs, taken from another call, are not like the results of this one.
+void check_reused(const OpCall& call) {
+  InferContext inferred(call.inputs);
+  if (call.op.functor >= 0) inferred.compute_dtype = compute_type(*call.op.info, call.inputs);
+  call.op.infer(call.op, call.args, inferred);
+  for (size_t i = 0; i < std::min(call.outputs.size(), inferred.outputs()); ++i) {
+    const InferContext::Output& wanted = inferred.out(int(i));
+    const Tensor& kept = call.outputs[i];
+    const bool agrees = wanted.defined == kept.defined() &&
+                        (!wanted.defined || (kept.scalar_type() == wanted.dtype &&
+                                             (wanted.late || kept.sizes().equals(wanted.sizes))));
+    HEARTH_CHECK(agrees, "The result of ", call.op.info->name,
+                 " that was kept in forward does not fit the call in the second computation: ",
+                 kept.toString(), " ", kept.defined() ? kept.sizes() : IntArrayRef(),
+                 " instead of ", name_of(wanted.dtype), " ", IntArrayRef(wanted.sizes),
+                 ". The checkpointed function must call the same ops in the same order.");
+  }
+}
+
 /// Computes the outputs, or takes them from an earlier call (core/op_reuse.h).
 void compute_or_reuse(OpCall& call) {
   OpReuse& reuse = *modes.op_reuse;
-  if (reuse.find(call.op, call.outputs)) return;
+  if (reuse.find(call.op, call.outputs)) return check_reused(call);
   compute(call);
   reuse.computed(call.op, call.outputs);
 }

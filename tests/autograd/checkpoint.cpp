@@ -1,7 +1,10 @@
 // utils::checkpoint: values and gradients of the plain run bit for bit, random numbers, nesting,
 // errors.
+#include <array>
 #include <cmath>
+#include <map>
 #include <thread>
+#include <unordered_map>
 
 #include "tests/autograd/support.h"
 
@@ -159,6 +162,68 @@ TEST(Checkpoint, TakesInputsOfAnyKind) {
                    list);
 }
 
+/// Expects the same gradients of first(input).exp() with a checkpoint, and an error if the tensor
+/// of the input was modified. `wrap` makes the input of a tensor.
+template <class Wrap, class First>
+void expect_seen(const Wrap& wrap, const First& first) {
+  const Tensor x = rand({3}).requires_grad_();
+  const auto f = [&](const auto& input) { return (first(input) + 0).exp(); };
+  expect_identical([&] { return f(wrap(x)).sum(); }, [&] { return checkpoint(f, wrap(x)).sum(); },
+                   {x});
+  const Tensor a = x * 1;
+  const auto input = wrap(a);
+  const Tensor y = checkpoint(f, input).sum();
+  EXPECT_TRUE(first(input).is_same(a)) << "the caller's input has changed";
+  a.add_(1);
+  EXPECT_ERROR(y.backward(), "input 0 of a function called by utils::checkpoint");
+}
+
+TEST(Checkpoint, SeesTensorsInContainers) {
+  using Map = std::map<std::string, Tensor>;
+  using Dict = OrderedDict<std::string, Tensor>;
+  expect_seen([](const Tensor& t) { return std::array<Tensor, 1>{t}; },
+              [](const auto& array) { return array[0]; });
+  expect_seen(
+      [](const Tensor& t) {
+        return Map{{"a", t}};
+      },
+      [](const Map& map) { return map.at("a"); });
+  expect_seen(
+      [](const Tensor& t) {
+        return std::unordered_map<int, std::vector<Tensor>>{{1, {t}}};
+      },
+      [](const auto& map) { return map.at(1)[0]; });
+  expect_seen(
+      [](const Tensor& t) {
+        return Dict({{"a", t}});
+      },
+      [](const Dict& dict) { return dict["a"]; });
+  expect_seen([](const Tensor& t) { return IValue(t); },
+              [](const IValue& value) { return value.toTensor(); });
+  expect_seen([](const Tensor& t) { return IValue(std::vector<Tensor>{t}); },
+              [](const IValue& value) { return value.toTensorVector()[0]; });
+  expect_seen(
+      [](const Tensor& t) {
+        GenericDict dict;
+        dict.insert("a", ivalue::Tuple::create(1, std::vector<IValue>{"b", t}));
+        return IValue(dict);
+      },
+      [](const IValue& value) {
+        const IValue list = value.toGenericDict().at("a").toTupleRef().elements()[1];
+        return list.toList().get(1).toTensor();
+      });
+}
+
+TEST(Checkpoint, CopiesListsOfNumbers) {
+  const Tensor x = rand({6}).requires_grad_();
+  std::vector<int64_t> sizes{2, 3};
+  const auto f = [](const Tensor& t, IntArrayRef shape) { return t.exp().reshape(shape).sin(); };
+  const Tensor y = checkpoint(f, x, IntArrayRef(sizes));
+  sizes = {7, 7};
+  y.sum().backward();
+  EXPECT_TRUE(identical(x.grad(), autograd::grad({f(x, {2, 3}).sum()}, {x})[0]));
+}
+
 TEST(Checkpoint, Nests) {
   nn::Sequential inner = block(4), outer = block(4);
   const Tensor x = rand({3, 4}).requires_grad_();
@@ -212,6 +277,20 @@ TEST(Checkpoint, StopsEarly) {
   EXPECT_EQ(ends, 5);
 }
 
+TEST(Checkpoint, StopsFunctionsThatCatchEverything) {
+  const Tensor x = rand({4}).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    Tensor y = t.sin();
+    try {
+      y = y.exp();
+    } catch (...) {
+      y = y.cos();
+    }
+    return y;
+  };
+  expect_identical([&] { return f(x).sum(); }, [&] { return checkpoint(f, x).sum(); }, {x});
+}
+
 TEST(Checkpoint, AllowsBackwardInside) {
   const Tensor x = rand({4}).requires_grad_();
   const auto f = [](const Tensor& t) {
@@ -222,6 +301,31 @@ TEST(Checkpoint, AllowsBackwardInside) {
     expect_identical([&] { return f(x); },
                      [&] { return checkpoint(CheckpointOptions().early_stop(early_stop), f, x); },
                      {x});
+}
+
+TEST(SelectiveCheckpoint, AllowsBackwardInside) {
+  const Tensor x = full({2}, 1.0).requires_grad_(), w = rand({2}).requires_grad_();
+  const auto adds = [](const Tensor& t) {
+    const Tensor y = t.add(1).exp();
+    const Tensor b = y.add(5);
+    const Tensor g = autograd::grad({y.sum()}, {t}, {}, /*retain_graph=*/true)[0];
+    return t.add(100).sum();
+  };
+  const auto multiplies = [&](const Tensor& t) {
+    const Tensor y = t.mul(w).tanh();
+    const Tensor g = autograd::grad({y.sum()}, {t}, {}, true, /*create_graph=*/true)[0];
+    return g.mul(w).pow(2).sum() + y.mul(t).sum();
+  };
+  for (const bool early_stop : {true, false}) {
+    auto options = CheckpointOptions().early_stop(early_stop);
+    for (const std::vector<std::string>& ops :
+         {std::vector<std::string>{"add"}, {"mul", "tanh"}, {"exp", "tanh", "add"}}) {
+      options.selective(SelectiveCheckpoint(ops));
+      EXPECT_EQ(checkpoint(options, adds, x).item<float>(), 202);
+      expect_identical([&] { return multiplies(x); },
+                       [&] { return checkpoint(options, multiplies, x); }, {x, w});
+    }
+  }
 }
 
 TEST(Checkpoint, ServesSeveralThreads) {
@@ -387,6 +491,32 @@ TEST(SelectiveCheckpoint, KeepsTheResultsOfSomeOps) {
   EXPECT_ERROR(y.backward(), "Trying to backward an extra time.");
 }
 
+TEST(SelectiveCheckpoint, DrawsTheSameNumbersAgain) {
+  using Policy = SelectiveCheckpoint::Policy;
+  const Tensor x = rand({2, 2, 16, 8}).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    const Tensor small = dropout(t.slice(0, 0, 1), 0.5, true);
+    const Tensor a = scaled_dot_product_attention(t, t, t, {}, 0.3, true).tanh();
+    return dropout(a.exp() * bernoulli(full({8}, 0.5)), 0.5, true).sum() + small.exp().sum();
+  };
+  const Policy small_results = [](const std::string&, const Tensor& result) {
+    return result.defined() && result.numel() <= 256;
+  };
+
+  for (const SelectiveCheckpoint& selection :
+       {SelectiveCheckpoint({"scaled_dot_product_attention"}),
+        SelectiveCheckpoint({"native_dropout"}), SelectiveCheckpoint({"tanh", "bernoulli"}),
+        SelectiveCheckpoint(small_results)})
+    expect_identical([&] { return f(x); },
+                     [&] { return checkpoint(CheckpointOptions().selective(selection), f, x); },
+                     {x});
+  const auto drops = [](const Tensor& t) { return dropout(t, 0.5, true).exp().mul(t); };
+  const auto keeps = CheckpointOptions().preserve_rng_state(false).selective(
+      SelectiveCheckpoint({"native_dropout"}));
+  expect_identical([&] { return drops(x).sum(); },
+                   [&] { return checkpoint(keeps, drops, x).sum(); }, {x});
+}
+
 TEST(SelectiveCheckpoint, ReportsWhatDoesNotFit) {
   const Tensor x = rand({3}).requires_grad_();
   const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"sin"}));
@@ -404,6 +534,32 @@ TEST(SelectiveCheckpoint, ReportsWhatDoesNotFit) {
   EXPECT_ERROR(checkpoint(options, differs, x).sum().backward(),
                "torch.utils.checkpoint: Recomputed values");
   EXPECT_THROW(SelectiveCheckpoint(std::vector<std::string>()), ValueError);
+  calls = 0;
+  const auto skips = [&](const Tensor& t) {
+    const Tensor first = ++calls == 1 ? t.slice(0, 0, 2).sin().sum() : zeros({});
+    return t.sin().exp().add(first);
+  };
+  EXPECT_ERROR(
+      checkpoint(CheckpointOptions(options).determinism_check("none"), skips, x).sum().backward(),
+      "The result of sin that was kept in forward does not fit the call in the second "
+      "computation: CPUFloatType [2] instead of");
+}
+
+TEST(SelectiveCheckpoint, CountsNoScopesOutsideTheFunction) {
+  const Tensor x = full({2}, 1.0).requires_grad_();
+  const auto f = [](const Tensor& t) {
+    const Tensor a = t.mul(3).sin();
+    const NamedScope scope("kept");
+    return (a * a * a + t.mul(7).sin()).exp().sum();
+  };
+  const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"kept"}));
+  const auto in_scope = [&] {
+    const NamedScope scope("kept");
+    return checkpoint(options, f, x);
+  };
+  expect_identical([&] { return f(x); }, in_scope, {x});
+  const NamedScope scope("kept");
+  expect_identical([&] { return f(x); }, [&] { return checkpoint(options, f, x); }, {x});
 }
 
 TEST(SaveOnCpu, GivesTheSameGradients) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,6 +12,8 @@
 #include "hearth/arg.h"
 #include "hearth/autograd.h"
 #include "hearth/error.h"
+#include "hearth/ivalue.h"
+#include "hearth/ordered_dict.h"
 #include "hearth/owned_ptr.h"
 
 // Checkpointing: a function keeps only its inputs for backward, which computes it again. This is
@@ -29,8 +32,9 @@ class HEARTH_API CheckpointError : public Error {
 /// The ops of a checkpointed function whose results are kept; all others are computed again.
 class HEARTH_API SelectiveCheckpoint {
  public:
-  /// Whether to keep the result of an op ("addmm"), which is called for each op that returns new
-  /// tensors, except casts and copies.
+  /// Whether to keep the result of an op ("addmm"). It is called for each op that returns new
+  /// tensors, except casts, copies and, if random states are restored, random ops: these are always
+  /// computed again.
   using Policy = std::function<bool(const std::string& op, const Tensor& result)>;
   /// Keeps the results of these ops, or of ops inside them: "matmul", "conv2d", "gelu".
   SelectiveCheckpoint(std::vector<std::string> ops = matmuls());
@@ -93,40 +97,64 @@ class HEARTH_API CheckpointRegion {
   hearth::detail::OwnedPtr<Guards> guards_;
 };
 
-/// The type in which an argument is kept: by value, and lists of tensors with the tensors.
+/// The type in which an argument is kept: by value, also the elements of an ArrayRef.
 template <class T>
-using Kept = std::conditional_t<std::is_same_v<std::decay_t<T>, TensorList>, std::vector<Tensor>,
-                                std::decay_t<T>>;
+struct KeptType {
+  using type = T;
+};
+template <class T>
+struct KeptType<ArrayRef<T>> {
+  using type = std::vector<T>;
+};
+template <class T>
+using Kept = typename KeptType<std::decay_t<T>>::type;
 
 template <class T>
 Kept<T> kept(const T& argument) {
-  if constexpr (std::is_same_v<T, TensorList>)
-    return argument.vec();
-  else
+  if constexpr (std::is_same_v<Kept<T>, std::decay_t<T>>)
     return argument;
+  else
+    return argument.vec();
 }
 
-/// Whether an argument is a tensor, or an optional, list or tuple of tensors and other values.
+/// Whether an argument is a tensor, or an optional, container or tuple of tensors and other values.
 template <class T>
-inline constexpr bool holds_tensors = std::is_same_v<T, Tensor>;
+inline constexpr bool holds_tensors = std::is_same_v<T, Tensor> || std::is_same_v<T, IValue>;
 template <class T>
 inline constexpr bool holds_tensors<std::optional<T>> = holds_tensors<T>;
 template <class T>
 inline constexpr bool holds_tensors<std::vector<T>> = holds_tensors<T>;
+template <class T, size_t n>
+inline constexpr bool holds_tensors<std::array<T, n>> = holds_tensors<T>;
+template <class T>
+requires requires { typename T::mapped_type; }
+inline constexpr bool holds_tensors<T> = holds_tensors<typename T::mapped_type>;
+template <class Key, class Value>
+inline constexpr bool holds_tensors<OrderedDict<Key, Value>> = holds_tensors<Value>;
 template <class A, class B>
 inline constexpr bool holds_tensors<std::pair<A, B>> = holds_tensors<A> || holds_tensors<B>;
 template <class... T>
 inline constexpr bool holds_tensors<std::tuple<T...>> = (holds_tensors<T> || ...);
+
+/// Replaces the value by one whose tensors visit has seen and may have changed; lists, dicts and
+/// tuples in it are copied, because an IValue shares them.
+HEARTH_API void visit_ivalue(IValue& value, const std::function<void(Tensor&)>& visit);
 
 /// Calls visit(tensor) for the tensors of an argument.
 template <class T, class Visit>
 void visit_tensors(T& value, const Visit& visit) {
   if constexpr (std::is_same_v<T, Tensor>) {
     visit(value);
+  } else if constexpr (std::is_same_v<T, IValue>) {
+    visit_ivalue(value, visit);
   } else if constexpr (holds_tensors<T> && requires { std::tuple_size<T>::value; }) {
     std::apply([&](auto&... part) { (visit_tensors(part, visit), ...); }, value);
   } else if constexpr (holds_tensors<T> && requires { value.has_value(); }) {
     if (value) visit_tensors(*value, visit);
+  } else if constexpr (holds_tensors<T> && requires { typename T::mapped_type; }) {
+    for (auto& [key, part] : value) visit_tensors(part, visit);
+  } else if constexpr (holds_tensors<T> && requires { value.key_description(); }) {
+    for (auto& item : value) visit_tensors(item.value(), visit);
   } else if constexpr (holds_tensors<T>) {
     for (auto& part : value) visit_tensors(part, visit);
   }
