@@ -94,9 +94,9 @@ void check_index(const Sizes& sizes, const std::vector<int>& dims, const Sizes& 
   Case<T> c(sizes, dims, shape);
   Buffer<T> out(size_t(testing::product(c.result_sizes())));
   const IndexParams params{index_layout(c.self_view, c.indices), out.view(c.result_sizes())};
-  ASSERT_EQ(Sizes(params.from.kept.sizes, params.from.kept.sizes + params.from.kept.dim),
+  ASSERT_EQ(Sizes(params.from.origin.sizes, params.from.origin.sizes + params.from.origin.dim),
             c.result_sizes());
-  ASSERT_EQ(params.from.kept.numel, params.out.numel);
+  ASSERT_EQ(params.from.origin.numel, params.out.numel);
   KernelContext context;
   cpu::run(params, context.ctx);
   for (int64_t i = 0; i < params.out.numel; ++i) {

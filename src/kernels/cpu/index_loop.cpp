@@ -120,7 +120,7 @@ class SubJob {
 SubJob::SubJob(const IndexJob& job) : job_(job), element_size_(element_size(job.values.dtype)) {
   loop_.dim = job.values.dim;
   std::copy_n(job.values.sizes, job.values.dim, loop_.sizes);
-  loop_.add(job.kept.strides);
+  loop_.add(job.origin.strides);
   loop_.add(job.values.strides);
   for (const IndexedDim& dim : job.indices) loop_.add(dim.index.strides);
   loop_.merge();
@@ -210,7 +210,7 @@ void SubJob::run(MoveBlock move, FaultSlot* faults) const {
   Loop positions, runs;
   const IndexRun run = split(positions, runs);
   const int64_t position_count = positions.numel(), run_count = runs.numel();
-  char* const table = static_cast<char*>(job_.kept.data);
+  char* const table = static_cast<char*>(job_.origin.data);
   char* const values = job_.values.as<char>();
   const auto bytes = static_cast<int64_t>(element_size_);
   for (int64_t begin = 0; begin < position_count; begin += IndexBlock::kCapacity) {

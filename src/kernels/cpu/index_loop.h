@@ -10,7 +10,7 @@ namespace hearth::cpu {
 /// indexed tensor, laid out as in IndexLayout) and `values` (the result of a read, the source of a
 /// write).
 struct IndexJob {
-  const View& kept;
+  const View& origin;
   std::span<const IndexedDim> indices;
   const View& values;
   bool allow_negative;

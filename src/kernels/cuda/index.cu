@@ -22,11 +22,11 @@ struct IndexedDimArgs {
 /// A loop over the result's positions.
 struct IndexArgs {
   int64_t numel;
-  char* kept;   // the indexed tensor
-  char* plain;  // the result, or the values to put
+  char* origin;  // the indexed tensor
+  char* plain;   // the result, or the values to put
   int num_indices;
   IndexedDimArgs indices[kMaxDims];
-  Offsets<2 + kMaxDims> offsets;  // kept, plain, then the index tensors
+  Offsets<2 + kMaxDims> offsets;  // origin, plain, then the index tensors
   FaultSlot* faults;
 };
 static_assert(sizeof(IndexArgs) <= 4096, "more than a kernel's parameters may take");
@@ -34,17 +34,17 @@ static_assert(sizeof(IndexArgs) <= 4096, "more than a kernel's parameters may ta
 IndexArgs index_args(const IndexLayout& layout, const View& plain, const Ctx& ctx) {
   IndexArgs args;
   args.numel = plain.numel;
-  args.kept = layout.kept.as<char>();
+  args.origin = layout.origin.as<char>();
   args.plain = plain.as<char>();
   args.num_indices = static_cast<int>(layout.indices.size());
   args.faults = ctx.faults();
   Loop loop(plain.dim, plain.sizes);
-  loop.add(layout.kept);
+  loop.add(layout.origin);
   loop.add(plain);
   for (int i = 0; i < args.num_indices; ++i) {
     const IndexedDim& from = layout.indices[static_cast<size_t>(i)];
     args.indices[i] = {from.index.as<const char>(), from.index.dtype, from.dim, from.size,
-                       from.stride * static_cast<int64_t>(element_size(layout.kept.dtype))};
+                       from.stride * static_cast<int64_t>(element_size(layout.origin.dtype))};
     loop.add(from.index);
   }
   loop.merge();
@@ -73,9 +73,9 @@ __device__ __forceinline__ bool indexed_offset(const IndexArgs& args, int64_t i,
 struct IndexFinder {
   IndexArgs args;
   __device__ bool find(int64_t i, int64_t& offset) const {
-    int64_t kept[1];
-    args.offsets.find(i, kept);
-    offset = kept[0];
+    int64_t origin[1];
+    args.offsets.find(i, origin);
+    offset = origin[0];
     return indexed_offset(args, i, offset);
   }
   __device__ const char* value(int64_t i) const {
@@ -83,14 +83,15 @@ struct IndexFinder {
     args.offsets.find(i, plain, 1);
     return args.plain + plain[0];
   }
-  __host__ __device__ char* base() const { return args.kept; }
+  __host__ __device__ char* base() const { return args.origin; }
 };
 
 /// The largest byte offset that indices can reach.
 int64_t largest_indexed_offset(const IndexLayout& layout) {
-  int64_t offset = largest_offset(layout.kept);
+  int64_t offset = largest_offset(layout.origin);
   for (const IndexedDim& from : layout.indices)
-    offset += (from.size - 1) * from.stride * static_cast<int64_t>(element_size(layout.kept.dtype));
+    offset +=
+        (from.size - 1) * from.stride * static_cast<int64_t>(element_size(layout.origin.dtype));
   return offset;
 }
 
@@ -101,7 +102,8 @@ __device__ __forceinline__ void for_each_position(const IndexArgs& args, F work)
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
     int64_t offsets[2];
     args.offsets.find(i, offsets);
-    if (indexed_offset(args, i, offsets[0])) work(args.kept + offsets[0], args.plain + offsets[1]);
+    if (indexed_offset(args, i, offsets[0]))
+      work(args.origin + offsets[0], args.plain + offsets[1]);
   }
 }
 
