@@ -126,6 +126,14 @@ TEST(Special, ValuesMatchTheFixture) {
     }
 }
 
+/// Ai is not larger than its amplitude, even where the phase has no correct digit.
+TEST(Special, AiryIsBoundedForLargeArguments) {
+  for (double a = 1e9; a < 1e200; a *= 977) {
+    const double value = special_airy_ai(full({}, -a, kDouble)).item<double>();
+    EXPECT_LE(std::fabs(value), 0.5642 / std::sqrt(std::sqrt(a))) << -a;
+  }
+}
+
 TEST(Special, ResultsWithoutDerivativeRequireNoGradient) {
   const Tensor x = ones({2}).requires_grad_();
   EXPECT_FALSE(special_airy_ai(x).requires_grad());

@@ -3,7 +3,7 @@
 
 A line is a function's name in torch.special and then its cases, "x:value" or "x:y:value". Values at
 finite arguments are mpmath's, after a comparison with PyTorch's; those at 0, infinities and NaN are
-PyTorch's. All arguments are multiples of 1/64 or powers of ten.
+PyTorch's. All arguments are multiples of 1/64, powers of ten or powers of two.
 """
 
 import math
@@ -69,7 +69,7 @@ def polynomials():
 
 # A name, mpmath's function, and the arguments.
 ONE = [
-    ("airy_ai", mpmath.airyai, EVERYWHERE[:-1] + [1e20]),
+    ("airy_ai", mpmath.airyai, EVERYWHERE[:-1] + [1e20, -1e10, -1e12, -2.0**40]),
     ("bessel_j0", lambda x: mpmath.besselj(0, x), EVERYWHERE),
     ("bessel_j1", lambda x: mpmath.besselj(1, x), EVERYWHERE),
     ("bessel_y0", lambda x: mpmath.bessely(0, x), POSITIVE),
