@@ -134,6 +134,17 @@ TEST(Special, AiryIsBoundedForLargeArguments) {
   }
 }
 
+/// Near 0 and far left of it; the terms of odd s nearly cancel.
+TEST(Special, ZetaOfNegativeNumbers) {
+  const auto zeta = [](double s, double q) {
+    return special_zeta(full({}, s, kDouble), full({}, q, kDouble)).item<double>();
+  };
+  EXPECT_EQ(zeta(2, -0x1p-80), 0x1p160);
+  EXPECT_EQ(zeta(3, -0x1p-80), -0x1p240);
+  EXPECT_EQ(zeta(3, -0.5), zeta(3, 1.5));
+  EXPECT_EQ(zeta(5, -1000.5), zeta(5, 1001.5));
+}
+
 TEST(Special, ResultsWithoutDerivativeRequireNoGradient) {
   const Tensor x = ones({2}).requires_grad_();
   EXPECT_FALSE(special_airy_ai(x).requires_grad());

@@ -98,7 +98,8 @@ GAMMA_PAIRS = [(a, x) for a in (0.015625, 0.453125, 1.0, 3.921875, 40.5)
     (230.5, 200.25), (230.5, 250.75), (5000.25, 4900.5), (5000.25, 5100.0), (5000.25, 1000.5)]
 ZETA_PAIRS = [(s, q) for s in (1.015625, 1.5, 2.0, 7.0, 31.0)
               for q in (0.015625, 0.75, 3.5, 40.25)] + [
-    (2.0, 1e10), (2.0, -2.25), (3.0, -7.875), (8.0, -0.328125)]
+    (2.0, 1e10), (2.0, -2.25), (3.0, -7.875), (8.0, -0.328125), (31.0, -0.5),
+    (21.0, -1.5), (31.0, -1.5), (3.0, -20.5), (9.0, -40.5), (5.0, -30.484375), (5.0, -30.515625)]
 TWO = [
     ("gammainc", lambda a, x: mpmath.gammainc(a, 0, x, regularized=True), GAMMA_PAIRS),
     ("gammaincc", lambda a, x: mpmath.gammainc(a, x, mpmath.inf, regularized=True), GAMMA_PAIRS),
@@ -106,7 +107,7 @@ TWO = [
     ("zeta", lambda s, q: mpmath.zeta(s, q), ZETA_PAIRS),
     ("polygamma", lambda n, x: mpmath.psi(int(n), x),
      [(n, x) for n in (0, 1, 2, 5, 10)
-      for x in (0.09375, 1.578125, 9.953125, 120.5, -0.640625, -3.265625)]),
+      for x in (0.09375, 1.578125, 9.953125, 120.5, -0.640625, -3.265625, -1.5)]),
 ] + [(name, f, [(x, n) for x in ABSCISSAS for n in DEGREES])
       for name, f in polynomials()]
 
