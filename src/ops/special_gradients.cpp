@@ -38,7 +38,8 @@ Tensor slope_of(Special function, const Tensor& x) {
       return half_at_zero(
           x, [](const Tensor& t) { return special_bessel_j0(t) - special_bessel_j1(t) / t; });
     case Special::bessel_y0: return -special_bessel_y1(x);
-    case Special::bessel_y1: return special_bessel_y0(x) - special_bessel_y1(x) / x;
+    case Special::bessel_y1:
+      return (special_bessel_y0(x) - special_bessel_y1(x) / x).masked_fill(x.eq(0), INFINITY);
     case Special::digamma: return polygamma(1, x);
     case Special::entr: return -(x.log() + 1);
     case Special::erfcx: return 2 * x * special_erfcx(x) - kTwoInvSqrtPi;

@@ -177,6 +177,7 @@ TEST(Special, GradientsAtLimits) {
   EXPECT_EQ(slope(special_i1, 0), 0.5);
   EXPECT_EQ(slope(special_i1e, 0), 0.5);
   EXPECT_EQ(slope(special_bessel_j1, 0), 0.5);
+  EXPECT_EQ(slope(special_bessel_y1, 0), INFINITY);
   EXPECT_EQ(slope(sinc, 0), 0);
   const auto plain = [](const Tensor& x) { return logit(x); };
   const auto clamped = [](const Tensor& x) { return logit(x, 0.125); };
