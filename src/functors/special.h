@@ -9,7 +9,6 @@
   X(bessel_y0)                  \
   X(bessel_y1)                  \
   X(digamma)                    \
-  X(entr)                       \
   X(erfcx)                      \
   X(i0)                         \
   X(i0e)                        \
@@ -22,7 +21,6 @@
   X(ndtri)                      \
   X(scaled_modified_bessel_k0)  \
   X(scaled_modified_bessel_k1)  \
-  X(sinc)                       \
   X(spherical_bessel_j0)
 #define HEARTH_SPECIAL_BINARY(X)    \
   X(chebyshev_polynomial_t)         \
@@ -35,13 +33,11 @@
   X(igammac)                        \
   X(laguerre_polynomial_l)          \
   X(legendre_polynomial_p)          \
-  X(logit)                          \
   X(polygamma)                      \
   X(shifted_chebyshev_polynomial_t) \
   X(shifted_chebyshev_polynomial_u) \
   X(shifted_chebyshev_polynomial_v) \
   X(shifted_chebyshev_polynomial_w) \
-  X(xlog1py)                        \
   X(zeta)
 
 namespace hearth::fn {
