@@ -1,5 +1,7 @@
 #pragma once
 
+#include "functors/families.h"
+
 /// The special functions that share one kernel, of one and of two numbers: X(name) stands for
 /// fn::special::name(double) or name(double, double).
 #define HEARTH_SPECIAL_UNARY(X) \
@@ -48,5 +50,12 @@ enum class Special : int {
   HEARTH_SPECIAL_UNARY(HEARTH_SPECIAL_NUMBER) HEARTH_SPECIAL_BINARY(HEARTH_SPECIAL_NUMBER)
 #undef HEARTH_SPECIAL_NUMBER
 };
+
+/// As the number of a functor in an OpRecord, a special function comes after all families.
+inline constexpr int kFirstSpecial = kFamilyCount << kFamilyBits;
+HEARTH_FN int number_of_special(Special function) {
+  return kFirstSpecial + static_cast<int>(function);
+}
+HEARTH_FN Special special_of(int functor) { return static_cast<Special>(functor - kFirstSpecial); }
 
 }  // namespace hearth::fn

@@ -75,7 +75,7 @@ void launch_special(const OpRecord& op, const void*, LaunchContext& context) {
   const TensorImpl* in[2];
   for (int i = 0; i < context.inputs(); ++i) in[i] = &context.in_impl(i);
   const SpecialParams params{
-      static_cast<fn::Special>(op.functor),
+      fn::special_of(op.functor),
       pointwise_params(context.out_impl(), in, context.inputs(), context.compute_dtype)};
   run_kernel(context.ctx, params);
 }

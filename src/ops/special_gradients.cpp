@@ -82,7 +82,7 @@ void grad_special(const OpRecord& op, const void*, GradContext& context) {
   const auto widened = [](const Tensor& t) {
     return is_reduced_float(t.scalar_type()) ? t.to(kFloat) : t;
   };
-  const Special function = static_cast<Special>(op.functor);
+  const Special function = fn::special_of(op.functor);
   const Tensor& g = context.grad();
   for (int i = 0; i < context.inputs(); ++i) {
     if (!context.needs(i)) continue;

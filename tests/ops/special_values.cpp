@@ -7,10 +7,12 @@
 #include <set>
 #include <sstream>
 
+#include "functors/special.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/special.h"
 #include "hearth/tensor_literal.h"
+#include "ops/call.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/op_table.h"
 #include "tests/support/throws.h"
@@ -160,6 +162,18 @@ TEST(Special, ResultsWithoutDerivativeRequireNoGradient) {
                "the derivative for 'igamma: input' is not implemented.");
   EXPECT_ERROR(igammac(x, ones({2})).sum().backward(),
                "the derivative for 'igammac: input' is not implemented.");
+}
+
+/// An op's functor number tells the special functions from the functors of the families.
+TEST(Special, NumbersAreDistinctFromThoseOfFunctors) {
+  std::set<std::string> found;
+  for (const OpRecord* op : all_ops()) {
+    const std::string name = op->info->name;
+    if (name != "special_airy_ai" && name != "special_zeta" && name != "digamma") continue;
+    found.insert(name);
+    EXPECT_GE(fn::family_of(op->functor), fn::kFamilyCount) << name;
+  }
+  EXPECT_EQ(found.size(), 3u);
 }
 
 TEST(Special, Refusals) {
