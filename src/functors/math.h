@@ -69,6 +69,88 @@ struct Xlogy {
   }
 };
 
+/// log(x / (1 - x)), for eps >= 0 of x clamped to [eps, 1 - eps].
+struct Logit {
+  static constexpr OpInfo info{
+      .name = "logit", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  double eps = -1;
+  HEARTH_FIELDS(eps)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    if (eps < 0) return log(x / (1 - x));
+    const V low = eps, high = 1 - low;
+    const V p = select(x < low, low, select(x > high, high, x));
+    return log(p / (1 - p));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    const V low = eps < 0 ? 0 : eps;
+    const auto outside = (x < low) | (x > 1 - low);
+    const V safe = select(outside, 0.5, x), beyond = eps < 0 ? __builtin_nan("") : 0;
+    return select(outside, beyond, g / (safe * (1 - safe)));
+  }
+};
+
+/// -x * log(x); 0 at 0 and minus infinity below.
+struct SpecialEntr {
+  static constexpr OpInfo info{
+      .name = "special_entr", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select(x == 0, 0, select(x < 0, -__builtin_huge_val(), -x * log(x)));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return -g * (log(x) + 1);
+  }
+};
+
+/// a * log(1 + b); 0 where a is 0 and b is not NaN.
+struct SpecialXlog1py {
+  static constexpr OpInfo info{
+      .name = "special_xlog1py", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return select((a == 0) & !isnan(b), 0, a * log1p(b));
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    const auto none = (a == 0) & (b <= -1);
+    return select(none, 0, g * log1p(select(none, 0, b)));
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V a, V b) const {
+    return g * (a / (b + 1));
+  }
+};
+
+/// sin(pi x) / (pi x), with sines and cosines of pi times the distance to the nearest integer.
+struct Sinc {
+  static constexpr OpInfo info{
+      .name = "sinc", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr double kPi = 3.14159265358979323846;
+  /// y, or -y if the integer nearest to x is odd.
+  template <class V>
+  HEARTH_FN static V turned(V x, V y) {
+    const V half = 0.5 * round(x);
+    return select(half == floor(half), y, -y);
+  }
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select(x == 0, 1, turned(x, sin(kPi * (x - round(x)))) / (kPi * x));
+  }
+  /// Near 0, where the difference cancels, by the power series.
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    const auto near = abs(x) < 0.25;
+    const V angle = kPi * select(near, x, 0), square = angle * angle, safe = select(near, 1, x);
+    V series = 1;
+    for (int k = 7; k > 0; --k) series = 1 - square * (1.0 / (2 * k * (2 * k + 3))) * series;
+    const V far = (turned(safe, cos(kPi * (safe - round(safe)))) - value(safe)) / safe;
+    return g * select(near, (-kPi / 3) * angle * series, far);
+  }
+};
+
 /// A rounding function, whose gradient is zero.
 #define HEARTH_ROUNDING(Name, function)                                       \
   struct Name {                                                               \
@@ -137,7 +219,8 @@ struct NanToNum {
 };
 
 using Math = List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, SpecialNdtr,
-                  Erfinv, Xlogy, Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum>;
+                  Erfinv, Xlogy, Logit, SpecialEntr, SpecialXlog1py, Sinc, Floor, Ceil, Round,
+                  RoundDecimals, Trunc, Frac, NanToNum>;
 HEARTH_NUMBER_FAMILY(Math)
 
 }  // namespace hearth::fn

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "functors/families.h"
+
 /// The special functions that share one kernel, of one and of two numbers: X(name) stands for
 /// fn::special::name(double) or name(double, double).
 #define HEARTH_SPECIAL_UNARY(X) \
@@ -9,7 +11,6 @@
   X(bessel_y0)                  \
   X(bessel_y1)                  \
   X(digamma)                    \
-  X(entr)                       \
   X(erfcx)                      \
   X(i0)                         \
   X(i0e)                        \
@@ -22,7 +23,6 @@
   X(ndtri)                      \
   X(scaled_modified_bessel_k0)  \
   X(scaled_modified_bessel_k1)  \
-  X(sinc)                       \
   X(spherical_bessel_j0)
 #define HEARTH_SPECIAL_BINARY(X)    \
   X(chebyshev_polynomial_t)         \
@@ -35,13 +35,11 @@
   X(igammac)                        \
   X(laguerre_polynomial_l)          \
   X(legendre_polynomial_p)          \
-  X(logit)                          \
   X(polygamma)                      \
   X(shifted_chebyshev_polynomial_t) \
   X(shifted_chebyshev_polynomial_u) \
   X(shifted_chebyshev_polynomial_v) \
   X(shifted_chebyshev_polynomial_w) \
-  X(xlog1py)                        \
   X(zeta)
 
 namespace hearth::fn {
@@ -52,5 +50,12 @@ enum class Special : int {
   HEARTH_SPECIAL_UNARY(HEARTH_SPECIAL_NUMBER) HEARTH_SPECIAL_BINARY(HEARTH_SPECIAL_NUMBER)
 #undef HEARTH_SPECIAL_NUMBER
 };
+
+/// As the number of a functor in an OpRecord, a special function comes after all families.
+inline constexpr int kFirstSpecial = kFamilyCount << kFamilyBits;
+HEARTH_FN int number_of_special(Special function) {
+  return kFirstSpecial + static_cast<int>(function);
+}
+HEARTH_FN Special special_of(int functor) { return static_cast<Special>(functor - kFirstSpecial); }
 
 }  // namespace hearth::fn

@@ -108,9 +108,9 @@ HEARTH_SCALAR double airy_ai(double x) {
     return std::exp(-zeta.high) * (1 - zeta.low) * airy_right(1 / zeta.high) /
            (2 * std::sqrt(kPi) * quarter);
   const Diagonals at(zeta.high);
-  const double u = 1 / zeta.high / zeta.high;
-  const double sine = at.sum - zeta.low * at.difference;     // sqrt(2) sin(zeta + pi / 4)
-  const double cosine = -at.difference - zeta.low * at.sum;  // sqrt(2) cos(zeta + pi / 4)
+  const double u = 1 / zeta.high / zeta.high, s = std::sin(zeta.low), c = std::cos(zeta.low);
+  const double sine = c * at.sum - s * at.difference;     // sqrt(2) sin(zeta + pi / 4)
+  const double cosine = -c * at.difference - s * at.sum;  // sqrt(2) cos(zeta + pi / 4)
   return (sine * airy_left_sin(u) - cosine * airy_left_cos(u) / zeta.high) /
          (std::sqrt(2 * kPi) * quarter);
 }

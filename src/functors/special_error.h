@@ -6,12 +6,6 @@ namespace hearth::fn::special {
 
 inline constexpr double kSqrtHalf = 0.70710678118654752440, kSqrtTwoPi = 2.50662827463100050242;
 
-/// -x log(x).
-HEARTH_SCALAR double entr(double x) {
-  if (x > 0) return -x * std::log(x);
-  return x == 0 ? 0 : x < 0 ? -INFINITY : x;
-}
-
 /// exp(factor x^2), from x^2 as a sum of two numbers.
 HEARTH_SCALAR double exp_of_square(double x, double factor = 1) {
   const double high = x * x, low = std::fma(x, x, -high);
@@ -96,25 +90,6 @@ HEARTH_SCALAR double log_ndtr(double x) {
   const double t = x * kSqrtHalf;
   if (x < -1) return std::log(erfcx(-t) / 2) - x * x / 2;
   return std::log1p(-(x > 5 ? erfcx(t) / exp_of_square(x, 0.5) : std::erfc(t)) / 2);
-}
-
-/// sin(pi x) / (pi x), from the exact distance to the nearest integer.
-HEARTH_SCALAR double sinc(double x) {
-  if (x == 0) return 1;
-  const double sine = std::sin(kPi * off_integer(x)) / (kPi * x);
-  const bool is_odd = std::fabs(x) < 1e15 && static_cast<long long>(std::nearbyint(x)) % 2 != 0;
-  return is_odd ? -sine : sine;
-}
-
-/// log(x / (1 - x)), for eps >= 0 of x clamped to [eps, 1 - eps].
-HEARTH_SCALAR double logit(double x, double eps) {
-  if (eps >= 0) x = x < eps ? eps : x > 1 - eps ? 1 - eps : x;
-  return std::log(x / (1 - x));
-}
-
-/// a log(1 + b); 0 where a is 0 and b is not NaN.
-HEARTH_SCALAR double xlog1py(double a, double b) {
-  return a == 0 && !std::isnan(b) ? 0 : a * std::log1p(b);
 }
 
 }  // namespace hearth::fn::special

@@ -70,17 +70,35 @@ HEARTH_SCALAR double zeta_of_positive(double s, double q) {
   return sum;
 }
 
-/// Hurwitz's zeta function. The terms of negative q are summed on each side of 0.
+/// The sum of (a + k)^-s - (b + k)^-s over k < count.
+HEARTH_SCALAR double sum_of_pairs(double s, double a, double b, double count) {
+  const double low = std::fmin(a, b), gap = std::fabs(a - b);
+  double sum = 0;
+  for (double k = 0; k < count; k += 1)
+    sum -= std::pow(low + k, -s) * std::expm1(-s * std::log1p(gap / (low + k)));
+  return a < b ? sum : -sum;
+}
+
+/// zeta(s, q) for whole s and negative q: the terms left of 0 are (-1)^s (left + k)^-s. Those of
+/// odd s nearly cancel the first ones right of 0 and are therefore subtracted one by one.
+HEARTH_SCALAR double zeta_of_negative(double s, double q) {
+  const double left = -q - std::floor(-q), right = 1 - left, terms = std::floor(-q) + 1;
+  if (std::fmod(s, 2.0) == 0)
+    return zeta_of_positive(s, right) + zeta_of_positive(s, left) - zeta_of_positive(s, 1 - q);
+  const double pairs = std::fmin(terms, 16);
+  const double sum = sum_of_pairs(s, right, left, pairs) + zeta_of_positive(s, right + pairs);
+  if (pairs == terms) return sum;
+  return sum - zeta_of_positive(s, left + pairs) + zeta_of_positive(s, 1 - q);
+}
+
+/// Hurwitz's zeta function.
 HEARTH_SCALAR double zeta(double s, double q) {
   if (s == 1) return INFINITY;
   if (s < 1) return NAN;
   if (q > 0) return zeta_of_positive(s, q);
   if (q == std::floor(q)) return INFINITY;
   if (s != std::floor(s) || std::isnan(q)) return NAN;
-  if (std::isinf(s)) return s;
-  const double r = q - std::floor(q);
-  const double left = zeta_of_positive(s, 1 - r) - zeta_of_positive(s, 1 - q);
-  return zeta_of_positive(s, r) + (std::fmod(s, 2.0) == 0 ? left : -left);
+  return std::isinf(s) ? s : zeta_of_negative(s, q);
 }
 
 /// The derivative of digamma: the recurrence, then the asymptotic series (DLMF 5.15.8).

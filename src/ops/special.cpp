@@ -1,6 +1,7 @@
 // The aliases of torch.special, and its functions that are also torch::functions.
 #include "seam/special.h"
 
+#include "functors/math.h"
 #include "hearth/operators.h"
 #include "ops/composed_out.h"
 #include "ops/special.h"
@@ -74,7 +75,7 @@ void launch_special(const OpRecord& op, const void*, LaunchContext& context) {
   const TensorImpl* in[2];
   for (int i = 0; i < context.inputs(); ++i) in[i] = &context.in_impl(i);
   const SpecialParams params{
-      static_cast<fn::Special>(op.functor),
+      fn::special_of(op.functor),
       pointwise_params(context.out_impl(), in, context.inputs(), context.compute_dtype)};
   run_kernel(context.ctx, params);
 }
@@ -85,8 +86,6 @@ constexpr OpInfo kLgamma = special_info("lgamma", dtypes::kFloating),
                  kDigamma = special_info("digamma", dtypes::kFloating),
                  kPolygamma = special_info("polygamma", dtypes::kFloating),
                  kI0 = special_info("i0", dtypes::kFloating),
-                 kSinc = special_info("sinc", dtypes::kFloating),
-                 kLogit = special_info("logit", dtypes::kFloating),
                  kIgamma{.name = "igamma", .dtypes = dtypes::kFloating},
                  kIgammac{.name = "igammac", .dtypes = dtypes::kFloating};
 
@@ -137,8 +136,8 @@ HEARTH_DEFINE_METHOD_ONLY(Tensor&, mvlgamma_, (int64_t p),
                           write_inplace(const_cast<Tensor&>(self),
                                         [&] { return compose<Mvlgamma>({p}, self); }))
 HEARTH_DEFINE_ALL_FORMS(i0, (), special<kI0, fn::Special::i0>(self))
-HEARTH_DEFINE_ALL_FORMS(sinc, (), special<kSinc, fn::Special::sinc>(self))
+HEARTH_DEFINE_ALL_FORMS(sinc, (), pointwise(fn::Sinc{}, self))
 HEARTH_DEFINE_ALL_FORMS(logit, (std::optional<double> eps),
-                        special<kLogit, fn::Special::logit>(self, wrapped_number(eps.value_or(-1))))
+                        pointwise(fn::Logit{eps.value_or(-1)}, self))
 
 }  // namespace hearth

@@ -26,7 +26,7 @@ inline constexpr OpRecord special_record{
     .launch = &launch_special,
     .grad = info.non_differentiable ? nullptr : &grad_special,
     .saves = [](const OpRecord&, const void*, SlotSet) { return in_slot(0) | in_slot(1); },
-    .functor = static_cast<int>(function)};
+    .functor = fn::number_of_special(function)};
 
 /// Its call.
 template <const OpInfo& info, fn::Special function, class... T>

@@ -1,6 +1,8 @@
-// The functions that Python has only in torch.special; they share a kernel.
+// The functions that Python has only in torch.special; most of them share a kernel.
+#include "functors/math.h"
 #include "hearth/tensor.h"
 #include "ops/define.h"
+#include "ops/pointwise_named.h"
 #include "ops/special.h"
 
 namespace hearth {
@@ -13,7 +15,21 @@ constexpr OpInfo without_gradient(OpInfo info) {
   return info;
 }
 
+constexpr OpInfo kXlog1py = with_node(fn::SpecialXlog1py::info, "SpecialXlog1PyBackward0"),
+                 kXlog1pyOfNumber = with_node(fn::SpecialXlog1py::info, "SpecialXlog1PyBackward1"),
+                 kXlog1pyToNumber = with_node(fn::SpecialXlog1py::info, "SpecialXlog1PyBackward2");
+
 }  // namespace
+
+HEARTH_DEFINE_FUNCTION(special_entr, (const Tensor& self), pointwise(fn::SpecialEntr{}, self))
+HEARTH_DEFINE_FUNCTION(special_xlog1py, (const Tensor& self, const Tensor& other),
+                       pointwise_as<kXlog1py>(fn::SpecialXlog1py{}, self, other))
+HEARTH_DEFINE_FUNCTION(special_xlog1py, (const Scalar& self, const Tensor& other),
+                       pointwise_as<kXlog1pyOfNumber>(fn::SpecialXlog1py{}, wrapped_number(self),
+                                                      other))
+HEARTH_DEFINE_FUNCTION(special_xlog1py, (const Tensor& self, const Scalar& other),
+                       pointwise_as<kXlog1pyToNumber>(fn::SpecialXlog1py{}, self,
+                                                      wrapped_number(other)))
 
 #define HEARTH_SPECIAL(name, function, ...)                    \
   namespace {                                                  \
@@ -21,7 +37,6 @@ constexpr OpInfo without_gradient(OpInfo info) {
   }                                                            \
   HEARTH_DEFINE_FUNCTION(special_##name, (const Tensor& self), \
                          special<name##_info, fn::Special::function>(self))
-HEARTH_SPECIAL(entr, entr, special_info("special_entr", dtypes::kFloating))
 HEARTH_SPECIAL(erfcx, erfcx, special_info("special_erfcx", dtypes::kFloatAndDouble))
 HEARTH_SPECIAL(ndtri, ndtri, special_info("special_ndtri", dtypes::kFloatAndDouble))
 HEARTH_SPECIAL(log_ndtr, log_ndtr, special_info("special_log_ndtr", dtypes::kFloatAndDouble))
@@ -68,7 +83,6 @@ HEARTH_SPECIAL(spherical_bessel_j0, spherical_bessel_j0,
   HEARTH_DEFINE_FUNCTION(                                                           \
       special_##name, (const Tensor& self, const Scalar& other),                    \
       special<name##_to_number, fn::Special::name>(self, wrapped_number(other)))
-HEARTH_SPECIAL(xlog1py, "SpecialXlog1Py", special_info("special_xlog1py", dtypes::kFloating))
 HEARTH_SPECIAL(zeta, "SpecialZeta", special_info("special_zeta", dtypes::kFloatAndDouble))
 HEARTH_SPECIAL(chebyshev_polynomial_t, "",
                without_gradient(special_info("special_chebyshev_polynomial_t",

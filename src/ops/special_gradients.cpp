@@ -8,8 +8,8 @@ namespace {
 
 using fn::Special;
 
-constexpr double kPi = 3.14159265358979323846, kTwoInvSqrtPi = 1.12837916709551257390,
-                 kSqrtHalf = 0.70710678118654752440, kSqrtTwoPi = 2.50662827463100050242;
+constexpr double kTwoInvSqrtPi = 1.12837916709551257390, kSqrtHalf = 0.70710678118654752440,
+                 kSqrtTwoPi = 2.50662827463100050242;
 
 Tensor number_like(double value, const Tensor& x) { return full({}, value, x.options()); }
 
@@ -22,14 +22,6 @@ Tensor half_at_zero(const Tensor& x, const F& slope) {
   return where(tiny, number_like(0.5, x), slope(safe));
 }
 
-/// The derivative of sinc; near 0 by its series.
-Tensor sinc_slope(const Tensor& x) {
-  const Tensor small = x.abs().lt(0.01), t = kPi * x, square = t * t;
-  const Tensor series = -kPi / 3 * t * (1 - square / 10 * (1 - square / 28));
-  const Tensor safe = where(small, number_like(1, x), x), angle = kPi * safe;
-  return where(small, series, (angle * angle.cos() - angle.sin()) / (angle * safe));
-}
-
 /// The derivative of a function of one number.
 Tensor slope_of(Special function, const Tensor& x) {
   switch (function) {
@@ -38,9 +30,9 @@ Tensor slope_of(Special function, const Tensor& x) {
       return half_at_zero(
           x, [](const Tensor& t) { return special_bessel_j0(t) - special_bessel_j1(t) / t; });
     case Special::bessel_y0: return -special_bessel_y1(x);
-    case Special::bessel_y1: return special_bessel_y0(x) - special_bessel_y1(x) / x;
+    case Special::bessel_y1:
+      return (special_bessel_y0(x) - special_bessel_y1(x) / x).masked_fill(x.eq(0), INFINITY);
     case Special::digamma: return polygamma(1, x);
-    case Special::entr: return -(x.log() + 1);
     case Special::erfcx: return 2 * x * special_erfcx(x) - kTwoInvSqrtPi;
     case Special::i0: return special_i1(x);
     case Special::i0e: return special_i1e(x) - x.sgn() * special_i0e(x);
@@ -55,25 +47,12 @@ Tensor slope_of(Special function, const Tensor& x) {
     case Special::modified_bessel_k0: return -special_modified_bessel_k1(x);
     case Special::modified_bessel_k1:
       return -special_modified_bessel_k0(x) - special_modified_bessel_k1(x) / x;
-    case Special::ndtri: return kSqrtTwoPi * (0.5 * special_ndtri(x).square()).exp();
-    default: return sinc_slope(x);
+    default: return kSqrtTwoPi * (0.5 * special_ndtri(x).square()).exp();  // ndtri
   }
 }
 
 [[noreturn]] void refuse_derivative(const char* of) {
   detail::fail<NotImplementedError>("the derivative for '", of, "' is not implemented.");
-}
-
-Tensor logit_slope(const Tensor& x, double eps) {
-  const double low = eps < 0 ? 0 : eps;
-  const Tensor inside = x.ge(low).logical_and(x.le(1 - low));
-  const Tensor safe = where(inside, x, number_like(0.5, x));
-  return where(inside, (safe * (1 - safe)).reciprocal(), number_like(eps < 0 ? NAN : 0, x));
-}
-
-/// The derivative in a of a log(1 + b).
-Tensor xlog1py_slope(const Tensor& a, const Tensor& b) {
-  return b.masked_fill(a.eq(0).logical_and(b.le(-1)), 0).log1p();
 }
 
 /// The derivative in x of the lower incomplete gamma function.
@@ -90,9 +69,7 @@ Tensor slope_of(Special function, int i, const Tensor& a, const Tensor& b) {
     case Special::igammac:
       if (i == 0) refuse_derivative("igammac: input");
       return -igamma_slope(a, b);
-    case Special::logit: return logit_slope(a, b.item<double>());
     case Special::polygamma: return polygamma(b.item<int64_t>() + 1, a);
-    case Special::xlog1py: return i == 0 ? xlog1py_slope(a, b) : a / (b + 1);
     default:
       if (i == 0) refuse_derivative("zeta");
       return -a * special_zeta(a + 1, b);
@@ -105,7 +82,7 @@ void grad_special(const OpRecord& op, const void*, GradContext& context) {
   const auto widened = [](const Tensor& t) {
     return is_reduced_float(t.scalar_type()) ? t.to(kFloat) : t;
   };
-  const Special function = static_cast<Special>(op.functor);
+  const Special function = fn::special_of(op.functor);
   const Tensor& g = context.grad();
   for (int i = 0; i < context.inputs(); ++i) {
     if (!context.needs(i)) continue;

@@ -32,6 +32,9 @@ L erfinv(L x) {
   return x == 0 ? x : std::copysign(low, x);
 }
 
+/// sin(pi x) / (pi x), from the distance to the nearest even integer.
+L sinc(L x) { return x == 0 ? 1 : std::sin(kPi * std::remainder(x, 2.0L)) / (kPi * x); }
+
 /// The remainder with the sign of b.
 L modulo(L a, L b) {
   const L rest = std::fmod(a, b);
@@ -168,6 +171,13 @@ Table functions() {
           HEARTH_REFERENCE("special_ndtr", normal_cdf(x[0])),
           HEARTH_REFERENCE("erfinv", erfinv(x[0])),
           HEARTH_REFERENCE("xlogy", x[0] == 0 && !std::isnan(x[1]) ? 0 : x[0] * std::log(x[1])),
+          HEARTH_REFERENCE("logit", std::log(x[0] / (1 - x[0]))),
+          HEARTH_REFERENCE("special_entr", x[0] < 0    ? -1 / L(0)
+                                           : x[0] == 0 ? 0
+                                                       : -x[0] * std::log(x[0])),
+          HEARTH_REFERENCE("special_xlog1py",
+                           x[0] == 0 && !std::isnan(x[1]) ? 0 : x[0] * std::log1p(x[1])),
+          HEARTH_REFERENCE("sinc", sinc(x[0])),
           HEARTH_REFERENCE("floor", std::floor(x[0])),
           HEARTH_REFERENCE("ceil", std::ceil(x[0])),
           HEARTH_REFERENCE("round", std::nearbyint(x[0])),

@@ -3,7 +3,7 @@
 
 A line is a function's name in torch.special and then its cases, "x:value" or "x:y:value". Values at
 finite arguments are mpmath's, after a comparison with PyTorch's; those at 0, infinities and NaN are
-PyTorch's. All arguments are multiples of 1/64 or powers of ten.
+PyTorch's. All arguments are multiples of 1/64, powers of ten or powers of two.
 """
 
 import math
@@ -69,7 +69,7 @@ def polynomials():
 
 # A name, mpmath's function, and the arguments.
 ONE = [
-    ("airy_ai", mpmath.airyai, EVERYWHERE[:-1] + [1e20]),
+    ("airy_ai", mpmath.airyai, EVERYWHERE[:-1] + [1e20, -1e10, -1e12, -2.0**40]),
     ("bessel_j0", lambda x: mpmath.besselj(0, x), EVERYWHERE),
     ("bessel_j1", lambda x: mpmath.besselj(1, x), EVERYWHERE),
     ("bessel_y0", lambda x: mpmath.bessely(0, x), POSITIVE),
@@ -98,7 +98,8 @@ GAMMA_PAIRS = [(a, x) for a in (0.015625, 0.453125, 1.0, 3.921875, 40.5)
     (230.5, 200.25), (230.5, 250.75), (5000.25, 4900.5), (5000.25, 5100.0), (5000.25, 1000.5)]
 ZETA_PAIRS = [(s, q) for s in (1.015625, 1.5, 2.0, 7.0, 31.0)
               for q in (0.015625, 0.75, 3.5, 40.25)] + [
-    (2.0, 1e10), (2.0, -2.25), (3.0, -7.875), (8.0, -0.328125)]
+    (2.0, 1e10), (2.0, -2.25), (3.0, -7.875), (8.0, -0.328125), (31.0, -0.5),
+    (21.0, -1.5), (31.0, -1.5), (3.0, -20.5), (9.0, -40.5), (5.0, -30.484375), (5.0, -30.515625)]
 TWO = [
     ("gammainc", lambda a, x: mpmath.gammainc(a, 0, x, regularized=True), GAMMA_PAIRS),
     ("gammaincc", lambda a, x: mpmath.gammainc(a, x, mpmath.inf, regularized=True), GAMMA_PAIRS),
@@ -106,7 +107,7 @@ TWO = [
     ("zeta", lambda s, q: mpmath.zeta(s, q), ZETA_PAIRS),
     ("polygamma", lambda n, x: mpmath.psi(int(n), x),
      [(n, x) for n in (0, 1, 2, 5, 10)
-      for x in (0.09375, 1.578125, 9.953125, 120.5, -0.640625, -3.265625)]),
+      for x in (0.09375, 1.578125, 9.953125, 120.5, -0.640625, -3.265625, -1.5)]),
 ] + [(name, f, [(x, n) for x in ABSCISSAS for n in DEGREES])
       for name, f in polynomials()]
 
