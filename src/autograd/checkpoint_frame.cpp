@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/device_context.h"
 #include "hearth/autocast.h"
 #include "hearth/autograd_hooks.h"
 
@@ -53,13 +54,13 @@ struct CastCacheRegion {
 }  // namespace
 
 RandomStates::RandomStates() {
-  for (int i = 0; i <= kMaxGpus; ++i) states_.push_back(generator(i).get_state());
+  for (int i = 0; i <= cuda_device_count(); ++i) states_.push_back(generator(i).get_state());
 }
 
 void RandomStates::restore() const {
-  for (int i = 0; i <= kMaxGpus; ++i) {
-    Generator target = generator(i);
-    target.set_state(states_[static_cast<size_t>(i)]);
+  for (size_t i = 0; i < states_.size(); ++i) {
+    Generator target = generator(static_cast<int>(i));
+    target.set_state(states_[i]);
   }
 }
 

@@ -17,6 +17,7 @@ class RandomStates {
  public:
   RandomStates();  ///< the current ones
   void restore() const;
+  size_t count() const { return states_.size(); }
 
  private:
   std::vector<Tensor> states_;

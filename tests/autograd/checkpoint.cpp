@@ -8,6 +8,7 @@
 
 #include "tests/autograd/support.h"
 
+#include "autograd/checkpoint_frame.h"
 #include "hearth/autograd_hooks.h"
 #include "hearth/custom_function.h"
 #include "hearth/hearth.h"
@@ -116,6 +117,10 @@ TEST(Checkpoint, RestoresRandomStatesOfModules) {
   }
 }
 
+TEST(Checkpoint, SavesTheRandomStatesOfExistingDevices) {
+  EXPECT_EQ(utils::detail::RandomStates().count(), size_t(1 + cuda::device_count()));
+}
+
 TEST(Checkpoint, RestoresAutocast) {
   nn::Sequential net = block(6);
   const Tensor x = rand({4, 6}).requires_grad_();
@@ -198,6 +203,16 @@ TEST(Checkpoint, SeesTensorsInContainers) {
         return Dict({{"a", t}});
       },
       [](const Dict& dict) { return dict["a"]; });
+  expect_seen(
+      [](const Tensor& t) {
+        return std::vector<std::pair<Tensor, int>>{{t, 1}};
+      },
+      [](const auto& list) { return list[0].first; });
+  expect_seen(
+      [](const Tensor& t) {
+        return std::vector<std::optional<Tensor>>{t, {}};
+      },
+      [](const auto& list) { return *list[0]; });
   expect_seen([](const Tensor& t) { return IValue(t); },
               [](const IValue& value) { return value.toTensor(); });
   expect_seen([](const Tensor& t) { return IValue(std::vector<Tensor>{t}); },
