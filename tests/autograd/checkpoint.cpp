@@ -272,6 +272,30 @@ TEST(Checkpoint, SupportsHigherOrdersAndRetainedGraphs) {
   EXPECT_ERROR(y.backward(), "Trying to backward through the graph a second time");
 }
 
+TEST(Checkpoint, FreesValuesInRetainedGraphs) {
+  if (!cuda::is_available()) GTEST_SKIP() << "the allocator of GPUs counts bytes";
+  const Tensor x = rand({1 << 16}, kCUDA).requires_grad_();
+  const auto chain = [](const Tensor& t) { return t.sin().cos().sin().cos().sin().cos(); };
+  const auto peak = [&](bool retain_graph) {
+    int calls = 0;
+    const auto counted = [&](const Tensor& t) {
+      ++calls;
+      return chain(t);
+    };
+    Tensor y = x;
+    for (int i = 0; i < 8; ++i) y = checkpoint(counted, y);
+    const Tensor loss = y.sum();
+    cuda::synchronize();
+    cuda::reset_peak_memory_stats();
+    const size_t before = cuda::memory_allocated();
+    const Tensor gradient = autograd::grad({loss}, {x}, {}, retain_graph)[0];
+    cuda::synchronize();
+    EXPECT_EQ(calls, 16);
+    return cuda::max_memory_allocated() - before;
+  };
+  EXPECT_LE(peak(true), peak(false) + x.nbytes());
+}
+
 TEST(Checkpoint, StopsEarly) {
   const Tensor x = rand({4}).requires_grad_();
   int ends = 0;
