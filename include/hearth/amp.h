@@ -88,8 +88,9 @@ class HEARTH_API GradScaler {
   void save(serialize::OutputArchive& archive) const;  ///< saves state_dict()
   void load(serialize::InputArchive& archive);
 
-  /// The cause of the last step that was skipped; nullopt if none was. It was looked for when the
-  /// step was skipped: other steps do no work for it.
+  /// The cause of the last step that was skipped; nullopt if none was, or if its gradients were
+  /// made finite after unscale_. It was looked for when the step was skipped: other steps do no
+  /// work for it.
   const std::optional<NonFiniteGradient>& non_finite() const { return non_finite_; }
   /// The same as a sentence with the names of the parameter and of its module in `model`; empty if
   /// no step was skipped.

@@ -173,6 +173,7 @@ Tensor GradScaler::step(optim::Optimizer& optimizer, optim::Optimizer::LossClosu
 }
 
 void GradScaler::remember_cause(const optim::Optimizer& optimizer) {
+  non_finite_.reset();
   const auto& groups = optimizer.param_groups();
   for (size_t g = groups.size(); g-- > 0;)
     for (size_t i = groups[g].params().size(); i-- > 0;) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "autograd/engine.h"
+#include "core/device_context.h"
 #include "hearth/autocast.h"
 #include "hearth/autograd_hooks.h"
 
@@ -53,13 +55,13 @@ struct CastCacheRegion {
 }  // namespace
 
 RandomStates::RandomStates() {
-  for (int i = 0; i <= kMaxGpus; ++i) states_.push_back(generator(i).get_state());
+  for (int i = 0; i <= cuda_device_count(); ++i) states_.push_back(generator(i).get_state());
 }
 
 void RandomStates::restore() const {
-  for (int i = 0; i <= kMaxGpus; ++i) {
-    Generator target = generator(i);
-    target.set_state(states_[static_cast<size_t>(i)]);
+  for (size_t i = 0; i < states_.size(); ++i) {
+    Generator target = generator(static_cast<int>(i));
+    target.set_state(states_[i]);
   }
 }
 
@@ -222,7 +224,8 @@ std::vector<Tensor> CheckpointFrame::inputs() const {
 }
 
 Tensor CheckpointFrame::value_of(const std::any& noted) {
-  const auto& holder = *std::any_cast<const std::shared_ptr<Holder>&>(noted);
+  const auto& shared = std::any_cast<const std::shared_ptr<Holder>&>(noted);
+  Holder& holder = *shared;
   const std::lock_guard lock(mutex_);
   const int64_t running = autograd::current_graph_task_id();
   const int64_t pass = running >= 0 ? running : outside_--;
@@ -238,7 +241,10 @@ Tensor CheckpointFrame::value_of(const std::any& noted) {
   if (options_.determinism_check() != "none")
     check_version(holder.index, notes_[holder.index], found->tensor._version());
   const Tensor value = found->tensor;
-  if (running < 0) forget(pass);
+  if (running < 0)
+    forget(pass);
+  else
+    was_read(shared, pass);
   return value;
 }
 
@@ -269,6 +275,18 @@ void CheckpointFrame::check(const Recomputation& run) const {
                   "torch.utils.checkpoint: Recomputed values for the following tensors have "
                   "different metadata than during the forward pass.\n",
                   run.mismatches(), ".\n", hint(run.again()));
+}
+
+void CheckpointFrame::was_read(const std::shared_ptr<Holder>& holder, int64_t pass) {
+  const void* const node = autograd::current_node();
+  if (last_reads_.node != node || last_reads_.pass != pass) {
+    if (last_reads_.pass == pass)
+      for (const auto& read : last_reads_.holders)
+        if (const auto other = read.lock())
+          std::erase_if(other->values, [&](const Value& value) { return value.pass == pass; });
+    last_reads_ = {pass, node, {}};
+  }
+  last_reads_.holders.push_back(holder);
 }
 
 void CheckpointFrame::forget(int64_t pass) {

@@ -17,6 +17,7 @@ class RandomStates {
  public:
   RandomStates();  ///< the current ones
   void restore() const;
+  size_t count() const { return states_.size(); }
 
  private:
   std::vector<Tensor> states_;
@@ -24,7 +25,7 @@ class RandomStates {
 
 /// One call of a checkpointed function: its inputs, the modes of its thread, and notes of what it
 /// saved for backward. The values are computed by calling the function again, once in each backward
-/// pass, and are freed with the nodes that saved them.
+/// pass, and are freed with the nodes that saved them, or when another node reads one.
 class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
  public:
   using Function = CheckpointRegion::Function;
@@ -49,6 +50,12 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
     size_t index;  // of the note
     std::vector<Value> values;
   };
+  /// What one node has read.
+  struct Reads {
+    int64_t pass = 0;
+    const void* node = nullptr;
+    std::vector<std::weak_ptr<Holder>> holders;
+  };
   /// What a tensor that forward saved must be like when it is computed again.
   struct Note {
     std::weak_ptr<Holder> holder;  // expires with the node that saved the tensor
@@ -72,6 +79,9 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   /// The end of an error's text.
   std::string hint(const std::vector<Note>& again) const;
   void forget(int64_t pass);
+  /// Notes that the running node has read the holder's value. Frees those that another node has
+  /// read before in this pass: it has finished.
+  void was_read(const std::shared_ptr<Holder>& holder, int64_t pass);
 
   const CheckpointOptions options_;
   const Function function_;
@@ -81,6 +91,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   std::vector<autograd::SavedTensor> inputs_;
   std::vector<Note> notes_;
   bool forward_completed_ = false;
+  Reads last_reads_;
   int64_t outside_ = -1;  // the number of the next use outside of a backward pass
   std::recursive_mutex mutex_;
 };

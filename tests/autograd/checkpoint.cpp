@@ -8,6 +8,7 @@
 
 #include "tests/autograd/support.h"
 
+#include "autograd/checkpoint_frame.h"
 #include "hearth/autograd_hooks.h"
 #include "hearth/custom_function.h"
 #include "hearth/hearth.h"
@@ -116,6 +117,10 @@ TEST(Checkpoint, RestoresRandomStatesOfModules) {
   }
 }
 
+TEST(Checkpoint, SavesTheRandomStatesOfExistingDevices) {
+  EXPECT_EQ(utils::detail::RandomStates().count(), size_t(1 + cuda::device_count()));
+}
+
 TEST(Checkpoint, RestoresAutocast) {
   nn::Sequential net = block(6);
   const Tensor x = rand({4, 6}).requires_grad_();
@@ -198,6 +203,16 @@ TEST(Checkpoint, SeesTensorsInContainers) {
         return Dict({{"a", t}});
       },
       [](const Dict& dict) { return dict["a"]; });
+  expect_seen(
+      [](const Tensor& t) {
+        return std::vector<std::pair<Tensor, int>>{{t, 1}};
+      },
+      [](const auto& list) { return list[0].first; });
+  expect_seen(
+      [](const Tensor& t) {
+        return std::vector<std::optional<Tensor>>{t, {}};
+      },
+      [](const auto& list) { return *list[0]; });
   expect_seen([](const Tensor& t) { return IValue(t); },
               [](const IValue& value) { return value.toTensor(); });
   expect_seen([](const Tensor& t) { return IValue(std::vector<Tensor>{t}); },
@@ -255,6 +270,30 @@ TEST(Checkpoint, SupportsHigherOrdersAndRetainedGraphs) {
   y.backward();
   EXPECT_TRUE(identical(x.grad(), once.mul(2)));
   EXPECT_ERROR(y.backward(), "Trying to backward through the graph a second time");
+}
+
+TEST(Checkpoint, FreesValuesInRetainedGraphs) {
+  if (!cuda::is_available()) GTEST_SKIP() << "the allocator of GPUs counts bytes";
+  const Tensor x = rand({1 << 16}, kCUDA).requires_grad_();
+  const auto chain = [](const Tensor& t) { return t.sin().cos().sin().cos().sin().cos(); };
+  const auto peak = [&](bool retain_graph) {
+    int calls = 0;
+    const auto counted = [&](const Tensor& t) {
+      ++calls;
+      return chain(t);
+    };
+    Tensor y = x;
+    for (int i = 0; i < 8; ++i) y = checkpoint(counted, y);
+    const Tensor loss = y.sum();
+    cuda::synchronize();
+    cuda::reset_peak_memory_stats();
+    const size_t before = cuda::memory_allocated();
+    const Tensor gradient = autograd::grad({loss}, {x}, {}, retain_graph)[0];
+    cuda::synchronize();
+    EXPECT_EQ(calls, 16);
+    return cuda::max_memory_allocated() - before;
+  };
+  EXPECT_LE(peak(true), peak(false) + x.nbytes());
 }
 
 TEST(Checkpoint, StopsEarly) {

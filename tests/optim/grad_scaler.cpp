@@ -224,6 +224,12 @@ TEST(GradScaler, NamesTheParameterThatIsNotFinite) {
             "the step was skipped: 1 of 3 elements of the gradient of 0.2.weight (module 0.2, "
             "hearth::nn::LinearImpl) are inf or NaN at scale 65536");
   EXPECT_EQ(scaler.get_scale(), 32768);
+  scaler.unscale_(optimizer);  // the gradients still have infinities
+  for (const Tensor& param : net->parameters()) param.mutable_grad().zero_();
+  scaler.step(optimizer);
+  scaler.update();
+  EXPECT_EQ(scaler.get_scale(), 16384);
+  EXPECT_FALSE(scaler.non_finite()) << "the cause of an earlier step";
 }
 
 TEST(GradScaler, SavesAndLoads) {
