@@ -111,6 +111,37 @@ TEST(Complex, ZeroHasDefinedValuesAndGradients) {
   EXPECT_EQ(only(z.pow(2.5)), complex<double>(0));
 }
 
+/// dy/dz of a function analytic near z, on z's side of its branch cut, by a difference of values.
+C slope(const std::function<Tensor(const Tensor&)>& f, C z) {
+  const auto at = [&](C x) {
+    return C(only(f(full({}, Scalar(complex<double>(x.real(), x.imag())), kComplexDouble))));
+  };
+  const double step = 1e-6;
+  return (at(z + step) - at(z - step)) / (2 * step);
+}
+
+/// The same by backward: a real function's gradient is conj(dy/dz).
+C derivative(const std::function<Tensor(const Tensor&)>& f, C z) {
+  const Tensor x = full({}, Scalar(complex<double>(z.real(), z.imag())), kComplexDouble);
+  x.requires_grad_();
+  return std::conj(C(only(autograd::grad({real(f(x))}, {x})[0])));
+}
+
+TEST(Complex, GradientsOnBranchCutsAreThoseOfTheirSide) {
+  const std::map<std::string, std::function<Tensor(const Tensor&)>> functions{
+      {"asin", [](const Tensor& z) { return z.asin(); }},
+      {"acos", [](const Tensor& z) { return z.acos(); }},
+      {"acosh", [](const Tensor& z) { return z.acosh(); }}};
+  for (const auto& [name, f] : functions)
+    for (const C z : {C(-2, 0.0), C(-2, -0.0), C(2, 0.0), C(2, -0.0), C(0.5, 0.0), C(0.5, -0.0),
+                      C(-0.5, 0.0), C(-0.5, -0.0), C(1, 2), C(-1, -2)}) {
+      const C side(0, std::signbit(z.imag()) ? -1e-9 : 1e-9);
+      const C wanted = slope(f, z + side), got = derivative(f, z);
+      EXPECT_LT(std::abs(got - wanted), 1e-6) << name << " at " << z << ": " << got << ", not "
+                                              << wanted;
+    }
+}
+
 TEST(Complex, RealTensorsKeepTheirValues) {
   const Tensor x = tensor({-1.5, 0.0, 2.0});
   EXPECT_TRUE(x.conj().is_same(x) && real(x).is_same(x) && x.resolve_conj().is_same(x));
