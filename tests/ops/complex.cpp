@@ -142,6 +142,34 @@ TEST(Complex, GradientsOnBranchCutsAreThoseOfTheirSide) {
     }
 }
 
+/// The gradient by z of the real part of y's gradient times v.
+Tensor second_gradient(const Tensor& y, const Tensor& z, const Tensor& v) {
+  const Tensor first = autograd::grad({y}, {z}, {}, true, true)[0];
+  return autograd::grad({real(first * v).sum()}, {z})[0];
+}
+
+TEST(Complex, SecondDerivativesAtZero) {
+  const Tensor z = view_as_complex(tensor({3.0, 4.0, 0.0, 0.0}, kDouble).view({2, 2}).clone());
+  z.requires_grad_();
+  const Tensor v = full({2}, Scalar(complex<double>(2, -1)), kComplexDouble);
+  // The norm is 5; beside it, zero entries have the second derivative 1 / 5 along their own axes.
+  EXPECT_LT(std::abs(C(only(second_gradient(z.norm(), z, v)[1])) - C(0.4, 0.2)), 1e-12);
+  const Tensor kept = linalg_vector_norm(z, 2, IntArrayRef({0}), true);
+  EXPECT_EQ(kept.sizes(), IntArrayRef({1}));
+  EXPECT_LT(std::abs(C(only(second_gradient(kept, z, v)[1])) - C(0.4, 0.2)), 1e-12);
+  const Tensor zero = zeros({1}, kComplexDouble).requires_grad_();
+  const Tensor g = ones({1}, kDouble).requires_grad_();
+  const Tensor first = autograd::grad({zero.abs()}, {zero}, {g}, true, true)[0];
+  EXPECT_EQ(only(autograd::grad({real(first * v[0]).sum()}, {zero})[0]), complex<double>(0));
+}
+
+TEST(Complex, StdOfEqualNumbersHasTheGradientZero) {
+  const Tensor z = full({3}, Scalar(complex<double>(1, -2)), kComplexDouble).requires_grad_();
+  const Tensor y = z.std();
+  EXPECT_EQ(y.item<double>(), 0);
+  EXPECT_TRUE(autograd::grad({y}, {z})[0].eq(0).all().item<bool>());
+}
+
 TEST(Complex, RealTensorsKeepTheirValues) {
   const Tensor x = tensor({-1.5, 0.0, 2.0});
   EXPECT_TRUE(x.conj().is_same(x) && real(x).is_same(x) && x.resolve_conj().is_same(x));
