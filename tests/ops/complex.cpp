@@ -229,6 +229,38 @@ TEST(Complex, OutFormsAndInPlaceForms) {
   EXPECT_TRUE(z.clone().pow_(2).equal(z * z));
 }
 
+TEST(Complex, SumsWithComplexFactorsCheckTheirOperands) {
+  const auto refuses = [](const Tensor& self, const Tensor& a, const Tensor& b, bool batch) {
+    const auto text = [&](const Scalar& factor) -> std::string {
+      try {
+        (void)(batch ? self.baddbmm(a, b, 1, factor) : self.addmm(a, b, 1, factor));
+      } catch (const Error& error) {
+        return error.what_without_backtrace();
+      }
+      return "no error";
+    };
+    EXPECT_NE(text(Scalar(kI)), "no error");
+    EXPECT_EQ(text(Scalar(kI)), text(2));
+  };
+  const Tensor m = ones({2, 2}, kComplexFloat), batch = ones({3, 2, 2}, kComplexFloat);
+  refuses(batch, m, m, false);
+  refuses(m, m[0], m[0], false);
+  refuses(m, m[0], m, false);
+  refuses(m, batch, m, false);
+  refuses(m, m, m.to(kComplexDouble), false);
+  refuses(m.to(kComplexDouble), m, m, false);
+  refuses(m, m, m, true);
+  refuses(batch, batch, m, true);
+  refuses(m, batch, batch.to(kComplexDouble), true);
+}
+
+TEST(Complex, SumsWithoutSelfDoNotReadIt) {
+  const Tensor m = ones({1, 2, 2}, kComplexFloat), nan = full({1, 2, 2}, NAN, kComplexFloat);
+  const Tensor wanted = m * 2 * Scalar(kI);
+  EXPECT_TRUE(nan.baddbmm(m, m, 0, Scalar(kI)).equal(wanted));
+  EXPECT_TRUE(nan[0].addmm(m[0], m[0], 0, Scalar(kI)).equal(wanted[0]));
+}
+
 TEST(Complex, RefusalsHavePyTorchsTexts) {
   const Tensor z = numbers({{1, 2}, {3, 4}}), x = ones({2});
   const auto text = [](const std::function<void()>& call) -> std::string {
