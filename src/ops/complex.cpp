@@ -74,7 +74,9 @@ struct ViewAsReal {
     context.out().dtype = to_real(in.dtype);
   }
   static void grad(const Args&, GradContext& context) {
-    context.set(0, view_as_complex(context.grad().contiguous()));
+    const Tensor parts = context.grad().contiguous();
+    const bool is_aligned = parts.storage_offset() % 2 == 0;
+    context.set(0, view_as_complex(is_aligned ? parts : parts.clone()));
   }
 };
 

@@ -170,6 +170,19 @@ TEST(Complex, StdOfEqualNumbersHasTheGradientZero) {
   EXPECT_TRUE(autograd::grad({y}, {z})[0].eq(0).all().item<bool>());
 }
 
+TEST(Complex, ViewsAtOddOffsetsOfRealNumbers) {
+  const Tensor z = ones({2}, kComplexDouble).requires_grad_();
+  const Tensor parts = arange(5, kDouble).narrow(0, 1, 4).view({2, 2});
+  EXPECT_EQ(only(autograd::grad({view_as_real(z)}, {z}, {parts})[0][1]), complex<double>(3, 4));
+  const Tensor base = arange(6, kDouble).narrow(0, 1, 5).detach();  // elements 1 to 5
+  const Tensor factor = full({2}, Scalar(complex<double>(0, 2)), kComplexDouble).requires_grad_();
+  view_as_complex(base.narrow(0, 1, 4).view({2, 2})).mul_(factor);  // 2+3i and 4+5i
+  const Tensor weights = arange(1, 6, kDouble);
+  const Tensor got = autograd::grad({(base * weights).sum()}, {factor})[0];
+  EXPECT_EQ(only(got[0]), complex<double>(2, 3) * complex<double>(2, -3));
+  EXPECT_EQ(only(got[1]), complex<double>(4, 5) * complex<double>(4, -5));
+}
+
 TEST(Complex, RealTensorsKeepTheirValues) {
   const Tensor x = tensor({-1.5, 0.0, 2.0});
   EXPECT_TRUE(x.conj().is_same(x) && real(x).is_same(x) && x.resolve_conj().is_same(x));
