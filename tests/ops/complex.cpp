@@ -137,8 +137,8 @@ TEST(Complex, GradientsOnBranchCutsAreThoseOfTheirSide) {
                       C(-0.5, 0.0), C(-0.5, -0.0), C(1, 2), C(-1, -2)}) {
       const C side(0, std::signbit(z.imag()) ? -1e-9 : 1e-9);
       const C wanted = slope(f, z + side), got = derivative(f, z);
-      EXPECT_LT(std::abs(got - wanted), 1e-6) << name << " at " << z << ": " << got << ", not "
-                                              << wanted;
+      EXPECT_LT(std::abs(got - wanted), 1e-6)
+          << name << " at " << z << ": " << got << ", not " << wanted;
     }
 }
 
@@ -240,6 +240,20 @@ TEST(Complex, OutFormsAndInPlaceForms) {
   polar_out(out, tensor({2.f, 1.f}), tensor({0.f, 0.f}));
   EXPECT_TRUE(out.equal(numbers({2, 1})));
   EXPECT_TRUE(z.clone().pow_(2).equal(z * z));
+}
+
+TEST(Complex, PowersThatAreRootsOrInversesUseNoLogarithm) {
+  const Tensor z = full({}, Scalar(complex<double>(INFINITY, 0)), kComplexDouble);
+  EXPECT_EQ(only(z.pow(0.5)), complex<double>(INFINITY, 0));
+  const Tensor x = full({}, Scalar(complex<double>(0, 2)), kComplexDouble).requires_grad_();
+  EXPECT_EQ(only(x.pow(-1)), complex<double>(0, -0.5));
+  EXPECT_EQ(only(x.pow(-2)), complex<double>(-0.25, 0));
+  EXPECT_EQ(only(x.detach().clone().pow_(-2)), complex<double>(-0.25, 0));
+  EXPECT_TRUE(x.pow(0.5).equal(x.sqrt()) && x.pow(-0.5).equal(x.rsqrt()));
+  for (const double exponent : {0.5, -0.5, -1.0, -2.0}) {
+    const C got(only(autograd::grad({real(x.pow(exponent))}, {x})[0]));
+    EXPECT_LT(std::abs(got - std::conj(exponent * std::pow(C(0, 2), exponent - 1))), 1e-12);
+  }
 }
 
 TEST(Complex, SumsWithComplexFactorsCheckTheirOperands) {
