@@ -274,6 +274,7 @@ CopySlices::CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn)
       view_dtype_(view.dtype),
       view_offset_(view.offset - impl_of(base).offset * int64_t(base.element_size()) /
                                      int64_t(element_size(view.dtype))),
+      shift_(base.is_complex() || !is_complex(view.dtype) ? 0 : impl_of(base).offset % 2),
       fn_(std::move(fn)) {
   add_input_metadata(base);
   add_next_edge(gradient_edge(base));
@@ -282,12 +283,18 @@ CopySlices::CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn)
   share_forward(*fn_, *this);
 }
 
+Tensor CopySlices::empty_base(const TensorOptions& options) const {
+  if (shift_ == 0) return empty_strided(sizes_, strides_, options);
+  int64_t last = shift_;
+  for (size_t d = 0; d < sizes_.size(); ++d) last += (sizes_[d] - 1) * strides_[d];
+  return hearth::empty({last + 1}, options).as_strided(sizes_, strides_, shift_);
+}
+
 variable_list CopySlices::apply(variable_list&& grads) {
   variable_list results(num_outputs());
   if (!grads[0].defined()) return results;
   // The gradient of the base; the result of fn replaces that of the written part.
-  Tensor base_grad = empty_strided(sizes_, strides_,
-                                   TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
+  Tensor base_grad = empty_base(TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);
   const Tensor part = part_of(base_grad, view_dtype_, view_sizes_, view_strides_, view_offset_);
   variable_list fn_grads = NodeAccess::call(*fn_, {part.clone()});

@@ -94,9 +94,13 @@ class CopySlices final : public Node {
   variable_list apply(variable_list&& grads) override;
 
  private:
+  /// Memory for the base's gradient, of which the view's part is aligned as in the base.
+  Tensor empty_base(const TensorOptions& options) const;
+
   Dims sizes_, strides_, view_sizes_, view_strides_;
   ScalarType view_dtype_;
-  int64_t view_offset_;  // from the base's first element, in elements of the view
+  int64_t view_offset_;  // from the base's first element, in elements of the view, rounded up
+  int64_t shift_;        // the base's offset in a complex element of the view
   NodePtr fn_;
 };
 

@@ -244,6 +244,7 @@ struct PowHalf {
   static constexpr OpInfo info{.name = "pow",
                                .overload = "half",
                                .dtypes = dtypes::kFloating,
+                               .cpu_dtypes = dtypes::kComplex,
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep};
   template <class V>
@@ -261,6 +262,7 @@ struct PowMinusHalf {
   static constexpr OpInfo info{.name = "pow",
                                .overload = "minus_half",
                                .dtypes = dtypes::kFloating,
+                               .cpu_dtypes = dtypes::kComplex,
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep};
   template <class V>

@@ -41,9 +41,9 @@ HEARTH_FN V atanh(V x) {
 HEARTH_ANALYTIC_FUNCTION(Sin, sin, kKeep, false, sin(x), (g * cos(x)))
 HEARTH_ANALYTIC_FUNCTION(Cos, cos, kKeep, false, cos(x), -(g* sin(x)))
 HEARTH_ANALYTIC_FUNCTION(Tan, tan, kFloat32, true, sin(x) / cos(x), (g * (1 + x * x)))
-HEARTH_ANALYTIC_FUNCTION(Asin, asin, kFloat32, false, atan2(x, sqrt((1 - x) * (1 + x))),
+HEARTH_ANALYTIC_FUNCTION(RealAsin, asin, kFloat32, false, atan2(x, sqrt((1 - x) * (1 + x))),
                          (g * rsqrt(1 - x * x)))
-HEARTH_ANALYTIC_FUNCTION(Acos, acos, kFloat32, false, atan2(sqrt((1 - x) * (1 + x)), x),
+HEARTH_ANALYTIC_FUNCTION(RealAcos, acos, kFloat32, false, atan2(sqrt((1 - x) * (1 + x)), x),
                          (-g * rsqrt(1 - x * x)))
 HEARTH_ANALYTIC_FUNCTION(Atan, atan, kKeep, false, atan2(x, V(1)), g / (x * x + 1))
 HEARTH_ANALYTIC_FUNCTION(Sinh, sinh, kFloat32, false, sinh(x), (g * cosh(x)))
@@ -59,11 +59,25 @@ struct Asinh : RealAsinh {
     return g * conj(rsqrt(conj(x) * conj(x) + 1));
   }
 };
+/// The derivatives on the branch cuts depend on the sign of the imaginary zero, which x + 1 and
+/// 1 - x lose: they add 0 to -0. x - (-1) and -(x - 1) keep it.
+struct Asin : RealAsin {
+  template <class V>
+  HEARTH_FN V complex_grad(V g, V x) const {
+    return g * (rsqrt(-(x - 1)) * rsqrt(x - V(-1)));
+  }
+};
+struct Acos : RealAcos {
+  template <class V>
+  HEARTH_FN V complex_grad(V g, V x) const {
+    return -g * (rsqrt(-(x - 1)) * rsqrt(x - V(-1)));
+  }
+};
 /// For half of the complex numbers the root of x² - 1 has the wrong sign.
 struct Acosh : RealAcosh {
   template <class V>
   HEARTH_FN V complex_grad(V g, V x) const {
-    return g * (rsqrt(x + 1) * rsqrt(x - 1));
+    return g * (rsqrt(x - V(-1)) * rsqrt(x - 1));
   }
 };
 HEARTH_FLOAT_FUNCTION(Deg2Rad, "deg2rad", kKeep, false, kRadian* x, kRadian* g)

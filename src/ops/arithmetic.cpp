@@ -3,6 +3,7 @@
 #include "functors/arithmetic.h"
 #include "hearth/tensor.h"
 #include "ops/complex.h"
+#include "ops/composed_out.h"
 #include "ops/define.h"
 #include "ops/pointwise_named.h"
 
@@ -144,9 +145,27 @@ bool is_power(const Tensor& self, const Scalar& exponent, int power) {
 /// Whether PyTorch computes the power as this root; for half dtypes it does not.
 bool is_root(const Tensor& self, const Scalar& exponent, double root) {
   const ScalarType type = self.scalar_type();
-  return (type == kFloat || type == kDouble) && !exponent.isComplex() &&
-         exponent.toDouble() == root;
+  const bool has_root = is_complex(type) || type == kFloat || type == kDouble;
+  return has_root && (is_complex(type) || !exponent.isComplex()) &&
+         exponent.toComplexDouble() == root;
 }
+
+/// A complex number to the power -1 or -2 without logarithms, as in PyTorch.
+struct ComplexInverse {
+  const Tensor& self;
+  double exponent;
+  static bool computes(const Tensor& self, const Scalar& exponent) {
+    return self.is_complex() &&
+           (exponent.toComplexDouble() == -1. || exponent.toComplexDouble() == -2.);
+  }
+  Tensor call() const { return (exponent == -2 ? self.square() : self).reciprocal(); }
+  Tensor& inplace(const Tensor& target) const {
+    return write_inplace(const_cast<Tensor&>(target), [this] { return call(); });
+  }
+  Tensor& out(Tensor& target) const {
+    return write_out("pow", target, [this] { return call(); });
+  }
+};
 
 /// The base of a power, complex if the exponent is: its logarithm may be.
 Tensor base_of(const Tensor& self, const Scalar& exponent) {
@@ -195,8 +214,10 @@ HEARTH_DEFINE_ALL_FORMS(
          pick(is_power(self, exponent, 3), pointwise(fn::Cube{}, self),
               pick(is_root(self, exponent, 0.5), pointwise(fn::PowHalf{}, self),
                    pick(is_root(self, exponent, -0.5), pointwise(fn::PowMinusHalf{}, self),
-                        power<fn::Pow::info, fn::ComplexPow::info>(base_of(self, exponent),
-                                                                   exponent_of(self, exponent)))))))
+                        pick(ComplexInverse::computes(self, exponent),
+                             ComplexInverse{self, exponent.toComplexDouble().real()},
+                             power<fn::Pow::info, fn::ComplexPow::info>(
+                                 base_of(self, exponent), exponent_of(self, exponent))))))))
 HEARTH_DEFINE_ALL_FORMS(square, (),
                         pick(is_power(self, 2, 2), pointwise(fn::Square{}, self),
                              power<fn::Pow::info, fn::ComplexPow::info>(base_of(self, 2),

@@ -74,7 +74,9 @@ struct ViewAsReal {
     context.out().dtype = to_real(in.dtype);
   }
   static void grad(const Args&, GradContext& context) {
-    context.set(0, view_as_complex(context.grad().contiguous()));
+    const Tensor parts = context.grad().contiguous();
+    const bool is_aligned = parts.storage_offset() % 2 == 0;
+    context.set(0, view_as_complex(is_aligned ? parts : parts.clone()));
   }
 };
 
@@ -198,8 +200,9 @@ void AbsComplex::launch(const Args&, LaunchContext& context) {
   run_on_parts(fn::number_of<fn::Hypot>, 0, context);
 }
 void AbsComplex::grad(const Args&, GradContext& context) {
-  const Tensor length = context.out();
-  context.set(0, context.grad().mul(context.in(0).div(where(length.eq(0), 1, length))));
+  const Tensor length = context.out(), is_zero = length.eq(0);
+  const Tensor sign = context.in(0).div(where(is_zero, 1, length));
+  context.set(0, context.grad().mul(where(is_zero, 0, sign)));
 }
 
 Tensor make_complex(const Tensor& real, const Tensor& imag) {

@@ -261,7 +261,9 @@ double factor_of(const Scalar& factor, const Tensor& self) {
   return stored.isComplex() ? stored.toComplexDouble().real() : stored.toDouble();
 }
 
-/// beta * self + alpha * (a @ b) by parts, for complex factors: those of kernels are real.
+/// beta * self + alpha * (a @ b) by parts, for complex factors: those of kernels are real. Op
+/// checks the operands.
+template <class Op>
 struct SumByParts {
   const Tensor &self, &a, &b;
   const Scalar &beta, &alpha;
@@ -269,18 +271,27 @@ struct SumByParts {
     const auto imag = [](const Scalar& factor) { return factor.toComplexDouble().imag(); };
     return self.is_complex() && (imag(beta) != 0 || imag(alpha) != 0);
   }
-  Tensor call() const { return self.mul(beta).add(a.matmul(b).mul(alpha)); }
+  Tensor call() const {
+    constexpr bool is_batch = std::is_same_v<Op, Baddbmm>;
+    check_defined(Op::info.name, 1, is_batch ? "batch1" : "mat1", a);
+    check_defined(Op::info.name, 2, is_batch ? "batch2" : "mat2", b);
+    const Tensor* const operands[] = {&self, &a, &b};
+    InferContext context(Inputs{operands, 3});
+    Op::infer({}, context);
+    const Tensor product = a.matmul(b).mul(alpha);
+    return beta.toComplexDouble() == 0. ? product : self.mul(beta).add(product);
+  }
   Tensor& inplace(const Tensor& target) const {
     return write_inplace(const_cast<Tensor&>(target), [this] { return call(); });
   }
   Tensor& out(Tensor& target) const {
-    return write_out("addmm", target, [this] { return call(); });
+    return write_out(Op::info.name, target, [this] { return call(); });
   }
 };
 template <class Op>
 auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
                 const Scalar& alpha) {
-  const SumByParts parts{self, a, b, beta, alpha};
+  const SumByParts<Op> parts{self, a, b, beta, alpha};
   return pick(parts.needed(), parts,
               invoke<Op>({factor_of(beta, self), factor_of(alpha, self)}, self, a, b));
 }

@@ -54,7 +54,11 @@ template <bool root>
 Tensor variance(const VarArgs& args, const Tensor& self) {
   if (!self.is_complex()) return invoke<VarOp<root>>(args, self).call();
   const Tensor sum = variance<false>(args, real(self)).add(variance<false>(args, imag(self)));
-  return root ? sum.sqrt() : sum;
+  if constexpr (root) {
+    const Tensor is_zero = sum.eq(0);  // there the gradient is 0
+    return where(is_zero, sum.detach(), where(is_zero, 1, sum).sqrt());
+  }
+  return sum;
 }
 
 template <bool root>
@@ -175,7 +179,7 @@ constexpr OpInfo kNorm = with_node(VectorNorm::info, "NormBackward0"),
                  kNormDtype = with_node(VectorNorm::info, "NormBackward2"),
                  kNormDimDtype = with_node(VectorNorm::info, "NormBackward3");
 
-/// The input of a norm, checked and converted; of complex numbers, their absolute values.
+/// The input of a norm, checked and converted.
 Tensor norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   constexpr const char* kWhere = "linalg.vector_norm: ";
   const ScalarType type = self.scalar_type();
@@ -190,8 +194,7 @@ Tensor norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   HEARTH_CHECK(!dtype || promote_types(type, *dtype) == *dtype, kWhere, "the dtype of the input (",
                name_of(type), ") should be convertible without narrowing to the specified dtype (",
                name_of(dtype.value_or(type)), ")");
-  const Tensor input = in_dtype(self, dtype);
-  return input.is_complex() ? input.abs() : input;
+  return in_dtype(self, dtype);
 }
 
 NormArgs norm_args(const Tensor& self, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
@@ -207,11 +210,33 @@ Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   return norm_input(self, dtype);
 }
 
-/// The norm of an input from norm_input.
+/// A norm of an input from norm_input. The Euclidean norm of complex numbers is that of their
+/// parts, so that its second derivative is right at zeros too; others are those of absolute values.
+template <class Op>
+struct NormCall {
+  NormArgs args;
+  Tensor input;
+  Tensor call() const {
+    if (!by_parts()) return invoke<Op>(args, numbers()).call();
+    NormArgs of_parts = args;
+    of_parts.dim.bits |= 1u << input.dim();
+    const Tensor norm = invoke<Op>(of_parts, view_as_real(input)).call();
+    return args.keepdim ? norm.squeeze(-1) : norm;
+  }
+  Tensor& out(Tensor& target) const {
+    if (by_parts()) return write_out(Op::info.name, target, [this] { return call(); });
+    return invoke<Op>(args, numbers()).out(target);
+  }
+
+ private:
+  bool by_parts() const { return input.is_complex() && args.ord == 2; }
+  Tensor numbers() const { return input.is_complex() ? input.abs() : input; }
+};
+
 template <class Op>
 Tensor norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
                bool keepdim) {
-  return invoke<Op>(norm_args(input, p, dim, keepdim), input).call();
+  return NormCall<Op>{norm_args(input, p, dim, keepdim), input}.call();
 }
 
 }  // namespace
@@ -254,8 +279,8 @@ HEARTH_DEFINE_COMPOSED_OUT(norm, (const ::std::optional<Scalar>& p, ScalarType d
                            norm_of<NumberedNorm<kNormDtype>>(plain_norm_input(self, dtype), p, {},
                                                              false))
 HEARTH_DEFINE_OUT(norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim),
-                  invoke<NumberedNorm<kNormDim>>(norm_args(self, p, dim, keepdim),
-                                                 plain_norm_input(self, {})))
+                  NormCall<NumberedNorm<kNormDim>>{norm_args(self, p, dim, keepdim),
+                                                   plain_norm_input(self, {})})
 HEARTH_DEFINE_COMPOSED_OUT(
     norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype),
     norm_of<NumberedNorm<kNormDimDtype>>(plain_norm_input(self, dtype), p, dim, keepdim))
@@ -266,7 +291,7 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
 Tensor& linalg_vector_norm_out(Tensor& out, const Tensor& self, const Scalar& ord,
                                OptionalIntArrayRef dim, bool keepdim,
                                ::std::optional<ScalarType> dtype) {
-  return invoke<VectorNorm>(norm_args(self, ord, dim, keepdim), norm_input(self, dtype)).out(out);
+  return NormCall<VectorNorm>{norm_args(self, ord, dim, keepdim), norm_input(self, dtype)}.out(out);
 }
 
 }  // namespace hearth

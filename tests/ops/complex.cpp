@@ -111,6 +111,78 @@ TEST(Complex, ZeroHasDefinedValuesAndGradients) {
   EXPECT_EQ(only(z.pow(2.5)), complex<double>(0));
 }
 
+/// dy/dz of a function analytic near z, on z's side of its branch cut, by a difference of values.
+C slope(const std::function<Tensor(const Tensor&)>& f, C z) {
+  const auto at = [&](C x) {
+    return C(only(f(full({}, Scalar(complex<double>(x.real(), x.imag())), kComplexDouble))));
+  };
+  const double step = 1e-6;
+  return (at(z + step) - at(z - step)) / (2 * step);
+}
+
+/// The same by backward: a real function's gradient is conj(dy/dz).
+C derivative(const std::function<Tensor(const Tensor&)>& f, C z) {
+  const Tensor x = full({}, Scalar(complex<double>(z.real(), z.imag())), kComplexDouble);
+  x.requires_grad_();
+  return std::conj(C(only(autograd::grad({real(f(x))}, {x})[0])));
+}
+
+TEST(Complex, GradientsOnBranchCutsAreThoseOfTheirSide) {
+  const std::map<std::string, std::function<Tensor(const Tensor&)>> functions{
+      {"asin", [](const Tensor& z) { return z.asin(); }},
+      {"acos", [](const Tensor& z) { return z.acos(); }},
+      {"acosh", [](const Tensor& z) { return z.acosh(); }}};
+  for (const auto& [name, f] : functions)
+    for (const C z : {C(-2, 0.0), C(-2, -0.0), C(2, 0.0), C(2, -0.0), C(0.5, 0.0), C(0.5, -0.0),
+                      C(-0.5, 0.0), C(-0.5, -0.0), C(1, 2), C(-1, -2)}) {
+      const C side(0, std::signbit(z.imag()) ? -1e-9 : 1e-9);
+      const C wanted = slope(f, z + side), got = derivative(f, z);
+      EXPECT_LT(std::abs(got - wanted), 1e-6)
+          << name << " at " << z << ": " << got << ", not " << wanted;
+    }
+}
+
+/// The gradient by z of the real part of y's gradient times v.
+Tensor second_gradient(const Tensor& y, const Tensor& z, const Tensor& v) {
+  const Tensor first = autograd::grad({y}, {z}, {}, true, true)[0];
+  return autograd::grad({real(first * v).sum()}, {z})[0];
+}
+
+TEST(Complex, SecondDerivativesAtZero) {
+  const Tensor z = view_as_complex(tensor({3.0, 4.0, 0.0, 0.0}, kDouble).view({2, 2}).clone());
+  z.requires_grad_();
+  const Tensor v = full({2}, Scalar(complex<double>(2, -1)), kComplexDouble);
+  // The norm is 5; beside it, zero entries have the second derivative 1 / 5 along their own axes.
+  EXPECT_LT(std::abs(C(only(second_gradient(z.norm(), z, v)[1])) - C(0.4, 0.2)), 1e-12);
+  const Tensor kept = linalg_vector_norm(z, 2, IntArrayRef({0}), true);
+  EXPECT_EQ(kept.sizes(), IntArrayRef({1}));
+  EXPECT_LT(std::abs(C(only(second_gradient(kept, z, v)[1])) - C(0.4, 0.2)), 1e-12);
+  const Tensor zero = zeros({1}, kComplexDouble).requires_grad_();
+  const Tensor g = ones({1}, kDouble).requires_grad_();
+  const Tensor first = autograd::grad({zero.abs()}, {zero}, {g}, true, true)[0];
+  EXPECT_EQ(only(autograd::grad({real(first * v[0]).sum()}, {zero})[0]), complex<double>(0));
+}
+
+TEST(Complex, StdOfEqualNumbersHasTheGradientZero) {
+  const Tensor z = full({3}, Scalar(complex<double>(1, -2)), kComplexDouble).requires_grad_();
+  const Tensor y = z.std();
+  EXPECT_EQ(y.item<double>(), 0);
+  EXPECT_TRUE(autograd::grad({y}, {z})[0].eq(0).all().item<bool>());
+}
+
+TEST(Complex, ViewsAtOddOffsetsOfRealNumbers) {
+  const Tensor z = ones({2}, kComplexDouble).requires_grad_();
+  const Tensor parts = arange(5, kDouble).narrow(0, 1, 4).view({2, 2});
+  EXPECT_EQ(only(autograd::grad({view_as_real(z)}, {z}, {parts})[0][1]), complex<double>(3, 4));
+  const Tensor base = arange(6, kDouble).narrow(0, 1, 5).detach();  // elements 1 to 5
+  const Tensor factor = full({2}, Scalar(complex<double>(0, 2)), kComplexDouble).requires_grad_();
+  view_as_complex(base.narrow(0, 1, 4).view({2, 2})).mul_(factor);  // 2+3i and 4+5i
+  const Tensor weights = arange(1, 6, kDouble);
+  const Tensor got = autograd::grad({(base * weights).sum()}, {factor})[0];
+  EXPECT_EQ(only(got[0]), complex<double>(2, 3) * complex<double>(2, -3));
+  EXPECT_EQ(only(got[1]), complex<double>(4, 5) * complex<double>(4, -5));
+}
+
 TEST(Complex, RealTensorsKeepTheirValues) {
   const Tensor x = tensor({-1.5, 0.0, 2.0});
   EXPECT_TRUE(x.conj().is_same(x) && real(x).is_same(x) && x.resolve_conj().is_same(x));
@@ -168,6 +240,52 @@ TEST(Complex, OutFormsAndInPlaceForms) {
   polar_out(out, tensor({2.f, 1.f}), tensor({0.f, 0.f}));
   EXPECT_TRUE(out.equal(numbers({2, 1})));
   EXPECT_TRUE(z.clone().pow_(2).equal(z * z));
+}
+
+TEST(Complex, PowersThatAreRootsOrInversesUseNoLogarithm) {
+  const Tensor z = full({}, Scalar(complex<double>(INFINITY, 0)), kComplexDouble);
+  EXPECT_EQ(only(z.pow(0.5)), complex<double>(INFINITY, 0));
+  const Tensor x = full({}, Scalar(complex<double>(0, 2)), kComplexDouble).requires_grad_();
+  EXPECT_EQ(only(x.pow(-1)), complex<double>(0, -0.5));
+  EXPECT_EQ(only(x.pow(-2)), complex<double>(-0.25, 0));
+  EXPECT_EQ(only(x.detach().clone().pow_(-2)), complex<double>(-0.25, 0));
+  EXPECT_TRUE(x.pow(0.5).equal(x.sqrt()) && x.pow(-0.5).equal(x.rsqrt()));
+  for (const double exponent : {0.5, -0.5, -1.0, -2.0}) {
+    const C got(only(autograd::grad({real(x.pow(exponent))}, {x})[0]));
+    EXPECT_LT(std::abs(got - std::conj(exponent * std::pow(C(0, 2), exponent - 1))), 1e-12);
+  }
+}
+
+TEST(Complex, SumsWithComplexFactorsCheckTheirOperands) {
+  const auto refuses = [](const Tensor& self, const Tensor& a, const Tensor& b, bool batch) {
+    const auto text = [&](const Scalar& factor) -> std::string {
+      try {
+        (void)(batch ? self.baddbmm(a, b, 1, factor) : self.addmm(a, b, 1, factor));
+      } catch (const Error& error) {
+        return error.what_without_backtrace();
+      }
+      return "no error";
+    };
+    EXPECT_NE(text(Scalar(kI)), "no error");
+    EXPECT_EQ(text(Scalar(kI)), text(2));
+  };
+  const Tensor m = ones({2, 2}, kComplexFloat), batch = ones({3, 2, 2}, kComplexFloat);
+  refuses(batch, m, m, false);
+  refuses(m, m[0], m[0], false);
+  refuses(m, m[0], m, false);
+  refuses(m, batch, m, false);
+  refuses(m, m, m.to(kComplexDouble), false);
+  refuses(m.to(kComplexDouble), m, m, false);
+  refuses(m, m, m, true);
+  refuses(batch, batch, m, true);
+  refuses(m, batch, batch.to(kComplexDouble), true);
+}
+
+TEST(Complex, SumsWithoutSelfDoNotReadIt) {
+  const Tensor m = ones({1, 2, 2}, kComplexFloat), nan = full({1, 2, 2}, NAN, kComplexFloat);
+  const Tensor wanted = m * 2 * Scalar(kI);
+  EXPECT_TRUE(nan.baddbmm(m, m, 0, Scalar(kI)).equal(wanted));
+  EXPECT_TRUE(nan[0].addmm(m[0], m[0], 0, Scalar(kI)).equal(wanted[0]));
 }
 
 TEST(Complex, RefusalsHavePyTorchsTexts) {

@@ -96,6 +96,7 @@ const std::map<std::string, Function> functions{
     COMPLEX_CASE(cat, hearth::cat({z, w.conj()})),
     COMPLEX_CASE(var_dim, z.var(1)),
     COMPLEX_CASE(float_power, z.float_power(3)),
+    COMPLEX_CASE(acosh_cut, make_complex(real(z).abs() * -1 - 1.5, imag(w) * 0).acosh()),
 };
 #undef COMPLEX_UNARY
 #undef COMPLEX_CASE

@@ -7,6 +7,7 @@
 #include "hearth/parallel_for.h"
 #include "hearth/stream.h"
 #include "hearth/threads.h"
+#include "kernels/cpu/fft_plan.h"
 #include "tests/ops/complex_rows.h"
 #include "tests/ops/fft_reference.h"
 #include "tests/support/devices.h"
@@ -309,6 +310,15 @@ TEST(Fft, Errors) {
   EXPECT_EQ(fft::fft(ones({0, 4})).sizes().vec(), (std::vector<int64_t>{0, 4}));
   EXPECT_EQ(fft::irfft(ones({0, 4})).sizes().vec(), (std::vector<int64_t>{0, 6}));
   EXPECT_EQ(fft::rfftn(x, {-1, 8}).sizes().vec(), (std::vector<int64_t>{4, 5}));
+}
+
+TEST(Fft, PlansLargerThanTheCacheStayBesideTheOthers) {
+  const auto method = cpu::FftMethod::kStages;
+  const auto small = cpu::fft_plan<float>(48, method);
+  const auto large = cpu::fft_plan<double>(1 << 22, method);
+  EXPECT_GT(large->bytes(), size_t(32) << 20);
+  EXPECT_EQ(cpu::fft_plan<double>(1 << 22, method), large);
+  EXPECT_EQ(cpu::fft_plan<float>(48, method), small);
 }
 
 }  // namespace

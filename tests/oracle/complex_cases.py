@@ -27,6 +27,8 @@ FUNCTIONS |= {
     "where": lambda z, w: torch.where(z.real > 0, z, w), "real_times_complex": lambda z, w: z.real * w, "masked_fill": lambda z, w:
     z.masked_fill(w.real > 0, 1 + 1j), "cat": lambda z, w: torch.cat([z, w.conj()]), "var_dim": lambda z, w: z.var(1),
     "float_power": lambda z, w: z.float_power(3),
+    # On both sides of the branch cut: the imaginary parts are 0 and -0.
+    "acosh_cut": lambda z, w: torch.complex(z.real.abs() * -1 - 1.5, w.imag * 0).acosh(),
 }
 
 

@@ -140,41 +140,50 @@ typename FftPlan<T>::Pointer make_plan(int64_t n, FftMethod method) {
   return plan;
 }
 
-/// The plans used last, as many as fit into kMaxBytes.
-template <class T>
+/// The plans used last, of both dtypes: as many as fit into kMaxBytes, and always the newest.
 class PlanCache {
  public:
-  using Pointer = typename FftPlan<T>::Pointer;
-
   static PlanCache& instance() {
     static PlanCache* const cache = new PlanCache;  // lives until the process ends
     return *cache;
   }
   /// The plan, which becomes the one used last; null if there is none.
-  Pointer find(int64_t n, FftMethod method) {
+  template <class T>
+  typename FftPlan<T>::Pointer find(int64_t n, FftMethod method) {
     const std::lock_guard lock(mutex_);
     for (auto it = plans_.begin(); it != plans_.end(); ++it) {
-      if ((*it)->n != n || (*it)->method != method) continue;
+      if (it->n != n || it->method != method || it->number_size != sizeof(T)) continue;
       plans_.splice(plans_.begin(), plans_, it);
-      return *it;
+      return std::static_pointer_cast<const FftPlan<T>>(it->plan);
     }
     return nullptr;
   }
-  void add(const Pointer& plan) {
+  template <class T>
+  void add(const typename FftPlan<T>::Pointer& plan) {
     const std::lock_guard lock(mutex_);
-    plans_.push_front(plan);
-    bytes_ += plan->bytes();
-    while (bytes_ > kMaxBytes || plans_.size() > kMaxPlans) {
-      bytes_ -= plans_.back()->bytes();
-      plans_.pop_back();
+    plans_.push_front({plan->n, plan->method, sizeof(T), plan->bytes(), plan});
+    // Beside a plan larger than the whole budget, the others keep theirs.
+    size_t bytes = plan->bytes() > kMaxBytes ? 0 : plan->bytes(), count = 1;
+    for (auto it = std::next(plans_.begin()); it != plans_.end();) {
+      const bool fits = bytes + it->bytes <= kMaxBytes && count < kMaxPlans;
+      if (fits) {
+        bytes += it->bytes;
+        ++count;
+      }
+      it = fits ? std::next(it) : plans_.erase(it);
     }
   }
 
  private:
+  struct Entry {
+    int64_t n;
+    FftMethod method;
+    size_t number_size, bytes;
+    std::shared_ptr<const void> plan;
+  };
   static constexpr size_t kMaxBytes = size_t(32) << 20, kMaxPlans = 64;
   std::mutex mutex_;
-  std::list<Pointer> plans_;
-  size_t bytes_ = 0;
+  std::list<Entry> plans_;
 };
 
 }  // namespace
@@ -203,10 +212,10 @@ int64_t fft_grid_rows(int64_t n) {
 
 template <class T>
 typename FftPlan<T>::Pointer fft_plan(int64_t n, FftMethod method) {
-  PlanCache<T>& cache = PlanCache<T>::instance();
-  if (auto plan = cache.find(n, method)) return plan;
+  PlanCache& cache = PlanCache::instance();
+  if (auto plan = cache.find<T>(n, method)) return plan;
   auto plan = make_plan<T>(n, method);
-  cache.add(plan);
+  cache.add<T>(plan);
   return plan;
 }
 template FftPlan<float>::Pointer fft_plan<float>(int64_t, FftMethod);

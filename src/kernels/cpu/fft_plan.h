@@ -30,7 +30,8 @@ struct FftPlan {
   Pointer first, second;    // the convolution's plan; those of columns and rows
 
   size_t bytes() const {
-    return sizeof(T) * (turns.size() + spectrum.size()) + sizeof(int64_t) * slots.size();
+    return sizeof *this + sizeof(FftStage<T>) * stages.size() +
+           sizeof(T) * (turns.size() + spectrum.size()) + sizeof(int64_t) * slots.size();
   }
 };
 
