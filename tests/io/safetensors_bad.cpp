@@ -84,8 +84,7 @@ TEST(BadSafetensors, RejectsInvalidTensorEntries) {
             "no error");
   EXPECT_BAD(file("{\"a\":{\"dtype\":\"F32\",\"shape\":[0]}}"), "does not have all of dtype");
   EXPECT_BAD(file("{\"a\":" + tensor_json("F33", "[0]", "[0,0]") + "}"), "unknown dtype 'F33'");
-  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0]") + "}"),
-             "needs two data_offsets");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0]") + "}"), "needs two data_offsets");
   EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0,0,0]") + "}"), "there is a number");
   EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[2]", "[0,4]") + "}", 4),
              "expected 8 bytes for tensor");

@@ -1,6 +1,7 @@
 #pragma once
 
-// The conversions between dtypes, compiled for one instruction set. Included only by convert_@target@.cpp.in.
+// The conversions between dtypes, compiled for one instruction set. Included only by
+// convert_@target@.cpp.in.
 
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/pointwise_table.h"
