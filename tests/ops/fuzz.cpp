@@ -77,13 +77,15 @@ class Fuzzer {
 
   void run_form(const Row& row, Tensors& in) {
     const uint32_t form = below(6);
+    // Rows of functions that make tensors have no inputs.
+    const Tensor first = in.empty() ? Tensor() : in[0];
     if (form == 0 && row.out) {
-      Tensor out = one_in(2) || !in[0].defined()
+      Tensor out = one_in(2) || !first.defined()
                        ? empty({below(3)}, TensorOptions(any_dtype()).device(any_device()))
-                       : in[0];
+                       : first;
       row.out(out, in);
-    } else if (form == 1 && row.inplace && in[0].defined()) {
-      Tensor self = in[0];
+    } else if (form == 1 && row.inplace && first.defined()) {
+      Tensor self = first;
       row.inplace(self, in);
     } else {
       const Tensors out = row.call(in);
