@@ -211,7 +211,7 @@ const Register moves[] = {
         [](const Tensors& in) {
           const Tensor& z = in[0];
           return z.t().reshape({2, 6})[1].slice(0, 0, 6, 2).unsqueeze(1).expand({3, 2}) *
-                 z.split(2, 1)[1].squeeze();
+                 z.split(2, 1).back().squeeze();
         },
         [](const auto& in) {
           return filled({3, 2}, [&](int64_t i) {
