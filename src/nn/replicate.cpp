@@ -2,6 +2,7 @@
 
 #include "hearth/custom_function.h"
 #include "hearth/nn/data_parallel.h"
+#include "hearth/operators.h"
 #include "hearth/thread_state.h"
 #include "nn/coalesced_copy.h"
 

@@ -132,9 +132,9 @@ TEST_F(SeveralDevices, ReplicasPassGradientsOn) {
 TEST_F(SeveralDevices, ReplicatesFrozenParametersFromTheCpu) {
   nn::Linear layer(3, 2);
   layer->weight.set_requires_grad(false);
-  const auto replicas = nn::parallel::replicate(layer, kBoth);
+  auto replicas = nn::parallel::replicate(layer, kBoth);
   EXPECT_FALSE(replicas[1]->weight.requires_grad());
-  const Tensor y = nn::Linear(replicas[1])(ones({1, 3}, kSecond));
+  const Tensor y = replicas[1](ones({1, 3}, kSecond));
   y.sum().backward();
   EXPECT_FALSE(layer->weight.grad().defined());
   EXPECT_TRUE(layer->bias.grad().equal(ones({2})));
@@ -257,7 +257,7 @@ TEST_F(SeveralDevices, ErrorsNameTheDevice) {
   EXPECT_TRUE(fails_with([&] { on_cpu(ones({4, 2})); }, "found one of them on device: cpu"));
   EXPECT_TRUE(fails_with(
       [&] {
-        nn::DataParallel({nn::Linear(2, 2)}, {{kFirst, kFirst}});
+        const nn::DataParallel twice(nn::Linear(2, 2), nn::DataParallelOptions({kFirst, kFirst}));
       },
       "twice"));
 }
@@ -279,7 +279,7 @@ TEST_F(SeveralDevices, PrintsAndNamesAsPython) {
   std::ostringstream text;
   text << model;
   EXPECT_EQ(text.str(),
-            "DataParallel(\n  (module): Linear(in_features=2, out_features=1, bias=True)\n)");
+            "DataParallel(\n  (module): Linear(in_features=2, out_features=1, bias=true)\n)");
   EXPECT_TRUE(model->state_dict().contains("module.weight"));
 }
 

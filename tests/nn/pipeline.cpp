@@ -191,11 +191,11 @@ TEST(Pipelines, Errors) {
 
 TEST(Pipelines, SkipErrors) {
   const std::vector<Device> two(2, Device(kCPU));
-  nn::Pipeline never_popped(nn::Sequential(Stash(), nn::Tanh()), nn::PipelineOptions(two));
+  nn::Pipeline never_popped{nn::Sequential(Stash(), nn::Tanh()), nn::PipelineOptions(two)};
   EXPECT_ERROR(never_popped(ones({2, 2})), "was stashed in stage 0, but no later module popped it");
-  nn::Pipeline never_stashed(nn::Sequential(nn::Tanh(), AddSkipped()), nn::PipelineOptions(two));
+  nn::Pipeline never_stashed{nn::Sequential(nn::Tanh(), AddSkipped()), nn::PipelineOptions(two)};
   EXPECT_ERROR(never_stashed(ones({2, 2})), "There is no tensor 'skip' to pop");
-  nn::Pipeline twice(nn::Sequential(Stash(), Stash()), nn::PipelineOptions(two));
+  nn::Pipeline twice{nn::Sequential(Stash(), Stash()), nn::PipelineOptions(two)};
   EXPECT_ERROR(twice(ones({2, 2})), "stashed twice");
 }
 
