@@ -4,6 +4,8 @@
 
 #include <sstream>
 
+#include <map>
+
 #include "hearth/hearth.h"
 #include "tests/nn/support.h"
 

@@ -1,12 +1,8 @@
 #pragma once
 
-#include <array>
-#include <map>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,11 +42,10 @@ class HEARTH_API Split {
 };
 
 template <class T>
-inline constexpr bool is_map = false;
-template <class K, class T, class... Rest>
-inline constexpr bool is_map<std::map<K, T, Rest...>> = true;
-template <class K, class T, class... Rest>
-inline constexpr bool is_map<std::unordered_map<K, T, Rest...>> = true;
+concept MapLike = requires {
+  typename T::key_type;
+  typename T::mapped_type;
+};
 template <class T>
 inline constexpr bool is_list = false;
 template <class T>
@@ -71,7 +66,7 @@ void each_tensor(const T& value, const Visit& visit) {
     if (value.defined()) visit(value);
   } else if constexpr (is_list<T>) {
     for (const auto& item : value) each_tensor(item, visit);
-  } else if constexpr (is_map<T>) {
+  } else if constexpr (MapLike<T>) {
     for (const auto& [key, item] : value) each_tensor(item, visit);
   } else if constexpr (is_optional<T>) {
     if (value) each_tensor(*value, visit);
@@ -88,7 +83,7 @@ T with_tensors(const T& value, const Change& change) {
     if (value.defined()) result = change(value);
   } else if constexpr (is_list<T>) {
     for (auto& item : result) item = with_tensors(item, change);
-  } else if constexpr (is_map<T>) {
+  } else if constexpr (MapLike<T>) {
     for (auto& [key, item] : result) item = with_tensors(item, change);
   } else if constexpr (is_optional<T>) {
     if (value) result = with_tensors(*value, change);
@@ -123,7 +118,7 @@ T gather(const std::vector<T>& parts, Device target_device, int64_t dim = 0) {
                       part.size());
     for (size_t i = 0; i < result.size(); ++i)
       result[i] = join([i](const T& part) { return part[i]; });
-  } else if constexpr (detail::is_map<T>) {
+  } else if constexpr (detail::MapLike<T>) {
     for (const T& part : parts)
       HEARTH_CHECK_AS(ValueError, part.size() == result.size(),
                       "All dicts must have the same number of keys");
