@@ -79,32 +79,39 @@ void DataParallelModule::make_replicas() {
   made_of_ = original_->modules();
 }
 
+void DataParallelModule::warn_of_idle(size_t count) {
+  if (count == devices_.size() || warned_) return;
+  warned_ = true;
+  warn(hearth::detail::str("DataParallel: a batch has only ", count, " part(s) for ",
+                           devices_.size(), " devices, so that the others have no work. Pass ",
+                           "larger batches or fewer devices"));
+}
+
 std::vector<std::shared_ptr<Module>> DataParallelModule::replicas(size_t count) {
   check_device();
+  warn_of_idle(count);
   std::vector<std::shared_ptr<Module>> result{original_};
-  if (count < devices_.size() && !warned_) {
-    warned_ = true;
-    warn(hearth::detail::str("DataParallel: a batch has only ", count, " part(s) for ",
-                             devices_.size(), " devices, so that the others have no work. Pass ",
-                             "larger batches or fewer devices"));
-  }
   if (count <= 1) return result;
-  const std::vector<Tensor> parameters = original_->parameters(), buffers = original_->buffers();
-  std::vector<std::shared_ptr<Module>> parts = original_->modules();
-  if (replicas_.empty() || parts != made_of_ ||
-      parameters.size() != replicas_[0].parameters.size() ||
+  std::vector<Tensor> trained = original_->parameters(), constant;
+  const std::vector<Tensor> buffers = original_->buffers();
+  const std::vector<std::shared_ptr<Module>> parts = original_->modules();
+  if (replicas_.empty() || parts != made_of_ || trained.size() != replicas_[0].parameters.size() ||
       buffers.size() != replicas_[0].buffers.size())
     make_replicas();
-  std::vector<std::vector<Tensor>> parameter_copies, buffer_copies;
-  for (size_t i = 0; i + 1 < count; ++i) {
-    Replica& replica = replicas_[i];
-    take_training(parts, replica.parts);
-    parameter_copies.push_back(replica.parameters);
-    if (!buffers.empty()) buffer_copies.push_back(replica.buffers);
-    result.push_back(replica.module);
+  std::vector<std::vector<Tensor>> trained_copies(count - 1), constant_copies(count - 1);
+  for (size_t k = 0; k + 1 < count; ++k) {
+    take_training(parts, replicas_[k].parts);
+    trained_copies[k] = replicas_[k].parameters;
+    result.push_back(replicas_[k].module);
   }
-  copies::link_copies(parameters, parameter_copies, /*copies_data=*/true);
-  copies::copy_values(buffers, buffer_copies);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const bool is_trained = buffers[i].requires_grad();
+    (is_trained ? trained : constant).push_back(buffers[i]);
+    for (size_t k = 0; k + 1 < count; ++k)
+      (is_trained ? trained_copies : constant_copies)[k].push_back(replicas_[k].buffers[i]);
+  }
+  copies::link_copies(trained, trained_copies, /*copies_data=*/true);
+  copies::copy_values(constant, constant_copies);
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "nn/replicate.h"
 
+#include <algorithm>
+
 #include "hearth/custom_function.h"
 #include "hearth/nn/data_parallel.h"
 #include "hearth/operators.h"
@@ -68,9 +70,25 @@ std::vector<Tensor> copies_of_trained(const Module& module, const Module& copy) 
   return tensors;
 }
 
+/// Throws if parameters have no sizes yet, as those of a LazyLinear before its first call: each
+/// copy would draw values of its own.
+void check_initialized(const Module& module) {
+  module.apply([](const Module& part) {
+    const std::vector<Tensor> parameters = part.parameters(/*recurse=*/false);
+    const auto has_no_sizes = [](const Tensor& tensor) {
+      return tensor.dim() == 1 && tensor.numel() == 0;
+    };
+    HEARTH_CHECK(
+        parameters.empty() || !std::all_of(parameters.begin(), parameters.end(), has_no_sizes),
+        "Modules with uninitialized parameters can't be used with `DataParallel`. Run a "
+        "dummy forward pass to correctly initialize the modules");
+  });
+}
+
 }  // namespace
 
 std::shared_ptr<Module> clone_on(const Module& module, Device device) {
+  check_initialized(module);
   const GeneratorGuard own_numbers(make_generator());
   try {
     return module.clone(device);

@@ -276,6 +276,25 @@ TEST_F(SeveralDevices, SeesReplacedModules) {
   expect_close_values(model(x), net->forward(x));
 }
 
+TEST_F(SeveralDevices, LazyModulesNeedACallFirst) {
+  nn::LazyLinear lazy(2);
+  lazy->to(kFirst);
+  nn::DataParallel model(static_cast<const nn::Linear&>(lazy));
+  const Tensor x = rand({4, 3}, kFirst);
+  EXPECT_TRUE(fails_with([&] { model(x); }, "Run a dummy forward pass"));
+  lazy(x);
+  expect_close_values(model(x), lazy(x));
+}
+
+TEST_F(SeveralDevices, TrainsBuffersThatRequireGrad) {
+  ShiftedNet net;
+  net->to(kFirst);
+  net->shift.set_requires_grad(true);
+  nn::DataParallel model(net);
+  model(rand({6, 6}, kFirst)).sum().backward();
+  EXPECT_TRUE(net->shift.grad().cpu().equal(full({3}, 6.)));
+}
+
 TEST_F(SeveralDevices, PrintsAndNamesAsPython) {
   nn::DataParallel model{nn::Linear(2, 1)};
   std::ostringstream text;

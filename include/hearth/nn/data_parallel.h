@@ -132,6 +132,7 @@ class HEARTH_API DataParallelModule : public Module {
     std::vector<std::shared_ptr<Module>> parts;
   };
   void check_device() const;
+  void warn_of_idle(size_t count);
   void make_replicas();
 
   std::shared_ptr<Module> original_;
