@@ -105,6 +105,7 @@ Tensor PipelineImpl::forward(const Tensor& input) {
     std::vector<Tensor> values = micro_batches(batch, "input");
     const size_t count = values.size();
     std::vector<skip::Store> stores(count);
+    std::vector<StreamMark> computed(count);
     // In each cycle, stage s runs the micro-batch that stage s - 1 ran in the last one.
     for (size_t cycle = 0; cycle < count + stages() - 1; ++cycle)
       for (size_t stage = 0; stage < stages(); ++stage) {
@@ -115,8 +116,11 @@ Tensor PipelineImpl::forward(const Tensor& input) {
         store.stage = stage;
         store.device = stages_[stage].device;
         const skip::StoreScope scope(store);
-        const Tensor on_device = copy_to_stage(values[chunk], store.device);
+        // Copied here and not at the end of the last stage, so that backward copies the gradient
+        // right after it is computed.
+        const Tensor on_device = copy_to_stage(values[chunk], store.device, computed[chunk]);
         values[chunk] = run_stage(stage, on_device, static_cast<int64_t>(chunk));
+        computed[chunk] = StreamMark(store.device);
       }
     for (const skip::Store& store : stores) skip::check_all_popped(store);
     return cat(values, 0);

@@ -37,8 +37,9 @@ class PipelineStep {
   /// A stage's graph for a micro-batch: from a leaf to the result.
   struct Cell {
     Tensor input, output;
-    bool is_done = false;           // the forward has run
-    bool is_backward_done = false;  // the backward has run
+    StreamMark computed, gradient_computed;  // the output, and the gradient of the input
+    bool is_done = false;                    // the forward has run
+    bool is_backward_done = false;           // the backward has run
   };
 
   /// Launches all actions. The devices run them asynchronously, each in its own order.
@@ -84,9 +85,11 @@ class PipelineStep {
     store.device = pipeline_.stages_[stage].device;
     const skip::StoreScope scope(store);
     const Tensor& source = stage == 0 ? inputs_[chunk] : cells_[stage - 1][chunk].output;
-    cell.input = copy_to_stage(source.detach(), store.device).detach();
+    const StreamMark computed = stage == 0 ? StreamMark() : cells_[stage - 1][chunk].computed;
+    cell.input = copy_to_stage(source.detach(), store.device, computed).detach();
     if (stage > 0 && source.requires_grad()) cell.input.requires_grad_();
     cell.output = pipeline_.run_stage(stage, cell.input, static_cast<int64_t>(chunk));
+    cell.computed = StreamMark(store.device);
     cell.is_done = true;
     if (stage + 1 < cells_.size()) return;
     skip::check_all_popped(store);
@@ -110,19 +113,26 @@ class PipelineStep {
   void run_backward(size_t stage, size_t chunk) {
     Cell& cell = cells_[stage][chunk];
     std::vector<Tensor> roots, gradients;
-    const auto add_root = [&](const Tensor& root, const Tensor& gradient, bool is_loss) {
-      if (!root.requires_grad() || (!gradient.defined() && !is_loss)) return;
+    const auto add_root = [&](const Tensor& root, const Tensor& gradient, const Cell& from) {
+      if (!root.requires_grad() || !gradient.defined()) return;
       roots.push_back(root);
-      gradients.push_back(is_loss ? gradient : copy_to_stage(gradient, root.device()));
+      gradients.push_back(copy_to_stage(gradient, root.device(), from.gradient_computed));
     };
     const bool is_last = stage + 1 == cells_.size();
-    add_root(cell.output, is_last ? Tensor() : cells_[stage + 1][chunk].input.grad(), is_last);
+    if (!is_last) {
+      Cell& next = cells_[stage + 1][chunk];
+      add_root(cell.output, next.input.grad(), next);
+      next.input = Tensor();
+    } else if (cell.output.requires_grad()) {
+      roots.push_back(cell.output);
+      gradients.emplace_back();  // the loss
+    }
     for (const skip::Store::Link& link : stores_[chunk].links)
-      if (link.from == stage) add_root(link.source, link.leaf.grad(), false);
+      if (link.from == stage) add_root(link.source, link.leaf.grad(), cells_[link.to][chunk]);
     if (!roots.empty()) autograd::backward(roots, gradients);
-    cell.is_backward_done = true;
+    cell.gradient_computed = StreamMark(pipeline_.stages_[stage].device);
     cell.output = Tensor();
-    if (!is_last) cells_[stage + 1][chunk].input = Tensor();
+    cell.is_backward_done = true;
   }
 
   PipelineImpl& pipeline_;

@@ -1,7 +1,6 @@
 #include "hearth/nn/skip.h"
 
 #include "nn/skip_store.h"
-#include "nn/stage_copy.h"
 
 namespace hearth::nn::skip {
 
@@ -30,7 +29,8 @@ void stash(const std::string& name, const Tensor& tensor) {
   Store& store = store_in_use();
   HEARTH_CHECK(!store.is_pipeline || !store.entries.contains(name), "The tensor '", name,
                "' was stashed twice. Pop it first, or use two names");
-  store.entries.insert_or_assign(name, Store::Entry{tensor, store.stage});
+  const StreamMark computed = store.is_pipeline ? StreamMark(tensor.device()) : StreamMark();
+  store.entries.insert_or_assign(name, Store::Entry{tensor, store.stage, computed});
 }
 
 Tensor pop(const std::string& name) {
@@ -42,8 +42,8 @@ Tensor pop(const std::string& name) {
   const Store::Entry entry = found->second;
   store.entries.erase(found);
   if (!store.is_pipeline || entry.stage == store.stage) return entry.tensor;
-  if (!store.cuts_graph) return copy_to_stage(entry.tensor, store.device);
-  Tensor leaf = copy_to_stage(entry.tensor.detach(), store.device);
+  if (!store.cuts_graph) return copy_to_stage(entry.tensor, store.device, entry.computed);
+  Tensor leaf = copy_to_stage(entry.tensor.detach(), store.device, entry.computed);
   if (entry.tensor.requires_grad()) {
     leaf = leaf.detach().requires_grad_();
     store.links.push_back({entry.tensor, leaf, entry.stage, store.stage});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearth/tensor.h"
+#include "nn/stage_copy.h"
 
 namespace hearth::nn::skip {
 
@@ -13,6 +14,7 @@ struct Store {
   struct Entry {
     Tensor tensor;
     size_t stage;
+    StreamMark computed;
   };
   /// A tensor that was popped in a later stage than it was stashed in, as a new leaf.
   struct Link {

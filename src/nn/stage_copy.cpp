@@ -3,7 +3,6 @@
 #include <map>
 #include <mutex>
 
-#include "hearth/cuda.h"
 #include "hearth/custom_function.h"
 
 namespace hearth::nn {
@@ -24,7 +23,7 @@ cuda::Stream copy_stream(Device device, CopyUse use) {
   return streams.emplace(key, cuda::Stream(device)).first->second;
 }
 
-Tensor copy_on_streams(const Tensor& tensor, Device device) {
+Tensor copy_on_streams(const Tensor& tensor, Device device, const StreamMark& computed) {
   const Device source = tensor.device();
   const TensorOptions target = TensorOptions().device(device);
   if (!source.is_cuda() || !device.is_cuda()) return tensor.to(target);
@@ -32,7 +31,10 @@ Tensor copy_on_streams(const Tensor& tensor, Device device) {
   const cuda::Stream sending = copy_stream(source, use),
                      receiving = copy_stream(device, CopyUse::kReceive);
   const cuda::Stream reader = cuda::current_stream(device.index());
-  sending.wait_stream(cuda::current_stream(source.index()));
+  if (computed)
+    computed.make_wait(sending);
+  else
+    sending.wait_stream(cuda::current_stream(source.index()));
   Tensor copy;
   {
     const cuda::StreamGuard send(sending), receive(receiving);
@@ -45,22 +47,29 @@ Tensor copy_on_streams(const Tensor& tensor, Device device) {
 }
 
 struct StageCopy : autograd::Function<StageCopy> {
-  static Tensor forward(autograd::AutogradContext* context, const Tensor& tensor, Device device) {
-    if (context) context->saved_data["source"] = tensor.device().str();
-    return copy_on_streams(tensor, device);
+  static Tensor forward(autograd::AutogradContext* context, const Tensor& tensor, Device device,
+                        const StreamMark& computed) {
+    context->saved_data["source"] = tensor.device().str();
+    return copy_on_streams(tensor, device, computed);
   }
   static autograd::variable_list backward(autograd::AutogradContext* context,
                                           autograd::variable_list gradients) {
     const Device source(context->saved_data.at("source").toStringRef());
-    return {copy_on_streams(gradients[0], source), Tensor()};
+    return {copy_on_streams(gradients[0], source, {}), Tensor(), Tensor()};
   }
 };
 
 }  // namespace
 
-Tensor copy_to_stage(const Tensor& tensor, Device device) {
+StreamMark::StreamMark(Device device) {
+  if (!device.is_cuda()) return;
+  event_ = std::make_shared<cuda::Event>();
+  event_->record(cuda::current_stream(device.index()));
+}
+
+Tensor copy_to_stage(const Tensor& tensor, Device device, const StreamMark& computed) {
   if (tensor.device() == device) return tensor;
-  return StageCopy::apply(tensor, device);
+  return StageCopy::apply(tensor, device, computed);
 }
 
 }  // namespace hearth::nn

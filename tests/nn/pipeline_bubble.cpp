@@ -89,7 +89,7 @@ TEST_F(PipelineBubble, IsThatOfTheTheory) {
       EXPECT_LE(waits, theory + 0.1) << what << ", " << chunks << " micro-batches";
     };
     for (const auto schedule : {PipelineSchedule::GPipe, PipelineSchedule::OneFOneB}) {
-      nn::Pipeline model(nn::Sequential{Busy{}, Busy{}},
+      nn::Pipeline model(nn::Sequential(Busy(), Busy()),
                          nn::PipelineOptions(devices).chunks(chunks).schedule(schedule));
       const double time = shortest([&] { model->step(x, x, mean); });
       expect_theory(1 - 3. * double(chunks) / time,
