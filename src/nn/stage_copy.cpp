@@ -9,9 +9,9 @@ namespace hearth::nn {
 
 namespace {
 
-/// The streams of a device for copies: those it sends to devices before and behind it, and those it
-/// receives.
-enum class CopyUse { kSendBack, kSendOn, kReceive };
+/// The streams of a device for copies, which never wait for copies of another kind: to and from
+/// devices with a higher index, and with a lower one.
+enum class CopyUse { kSendUp, kSendDown, kReceiveFromAbove, kReceiveFromBelow };
 
 cuda::Stream copy_stream(Device device, CopyUse use) {
   static std::mutex mutex;
@@ -27,9 +27,10 @@ Tensor copy_on_streams(const Tensor& tensor, Device device, const StreamMark& co
   const Device source = tensor.device();
   const TensorOptions target = TensorOptions().device(device);
   if (!source.is_cuda() || !device.is_cuda()) return tensor.to(target);
-  const CopyUse use = device.index() > source.index() ? CopyUse::kSendOn : CopyUse::kSendBack;
-  const cuda::Stream sending = copy_stream(source, use),
-                     receiving = copy_stream(device, CopyUse::kReceive);
+  const bool goes_up = device.index() > source.index();
+  const cuda::Stream sending = copy_stream(source, goes_up ? CopyUse::kSendUp : CopyUse::kSendDown);
+  const cuda::Stream receiving =
+      copy_stream(device, goes_up ? CopyUse::kReceiveFromBelow : CopyUse::kReceiveFromAbove);
   const cuda::Stream reader = cuda::current_stream(device.index());
   if (computed)
     computed.make_wait(sending);
