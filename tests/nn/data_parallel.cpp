@@ -40,9 +40,9 @@ struct ShiftedNetImpl : nn::Cloneable<ShiftedNetImpl> {
 HEARTH_MODULE(ShiftedNet);
 
 /// Takes and returns nested values.
-struct NestedImpl : nn::Cloneable<NestedImpl> {
+struct NestedValuesImpl : nn::Cloneable<NestedValuesImpl> {
   using Dict = std::map<std::string, Tensor>;
-  NestedImpl() { reset(); }
+  NestedValuesImpl() { reset(); }
   void reset() override { layer = register_module("layer", nn::Linear(4, 2)); }
   std::tuple<Tensor, std::vector<Tensor>> forward(const Dict& inputs, double factor,
                                                   const std::optional<Tensor>& mask) {
@@ -52,7 +52,7 @@ struct NestedImpl : nn::Cloneable<NestedImpl> {
   }
   nn::Linear layer = nullptr;
 };
-HEARTH_MODULE(Nested);
+HEARTH_MODULE(NestedValues);
 
 /// Fails on the second device.
 struct FailingImpl : nn::Cloneable<FailingImpl> {
@@ -235,7 +235,7 @@ TEST_F(SeveralDevices, SecondDerivatives) {
 }
 
 TEST_F(SeveralDevices, NestedArguments) {
-  Nested net;
+  NestedValues net;
   net->to(kFirst);
   nn::DataParallel model(net);
   const std::map<std::string, Tensor> inputs{{"x", rand({5, 4}, kFirst)}};

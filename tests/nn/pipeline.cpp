@@ -11,7 +11,6 @@ namespace hearth::testing {
 namespace {
 
 using nn::PipelineSchedule;
-using Loss = nn::PipelineImpl::LossFunction;
 
 std::string actions_text(PipelineSchedule schedule, int64_t stage, int64_t stages, int64_t chunks) {
   std::string text;
