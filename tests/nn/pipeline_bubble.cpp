@@ -81,22 +81,23 @@ class PipelineBubble : public ::testing::Test {
 TEST_F(PipelineBubble, IsThatOfTheTheory) {
   const std::vector<Device> devices{Device(DeviceType::CUDA, 0), Device(DeviceType::CUDA, 1)};
   const auto mean = [](const Tensor& y, const Tensor&) { return y.mean(); };
-  for (const int64_t chunks : {1, 2, 6}) {
+  for (const int64_t chunks : {2, 6}) {
     const double theory = 1. / double(chunks + 1);
     const Tensor x = rand({chunks, 3}, devices[0]);
-    const auto expect_theory = [&](double waits, const char* what) {
+    const auto expect_theory = [&](const char* what, const auto& run) {
+      const double waits = 1 - 3. * double(chunks) / shortest(run);
       EXPECT_GE(waits, theory - 1e-3) << what << ", " << chunks << " micro-batches";
       EXPECT_LE(waits, theory + 0.1) << what << ", " << chunks << " micro-batches";
     };
-    for (const auto schedule : {PipelineSchedule::GPipe, PipelineSchedule::OneFOneB}) {
-      nn::Pipeline model(nn::Sequential(Busy(), Busy()),
-                         nn::PipelineOptions(devices).chunks(chunks).schedule(schedule));
-      const double time = shortest([&] { model->step(x, x, mean); });
-      expect_theory(1 - 3. * double(chunks) / time,
-                    schedule == PipelineSchedule::GPipe ? "GPipe" : "1F1B");
-      const double call = shortest([&] { model->forward(x).sum().backward(); });
-      expect_theory(1 - 3. * double(chunks) / call, "forward and backward");
-    }
+    const auto pipeline = [&](PipelineSchedule schedule) {
+      return nn::Pipeline(nn::Sequential(Busy(), Busy()),
+                          nn::PipelineOptions(devices).chunks(chunks).schedule(schedule));
+    };
+    nn::Pipeline gpipe = pipeline(PipelineSchedule::GPipe),
+                 one_f_one_b = pipeline(PipelineSchedule::OneFOneB);
+    expect_theory("GPipe", [&] { gpipe->step(x, x, mean); });
+    expect_theory("1F1B", [&] { one_f_one_b->step(x, x, mean); });
+    expect_theory("forward and backward", [&] { gpipe->forward(x).sum().backward(); });
   }
 }
 
