@@ -1,0 +1,221 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hearth/arg.h"
+#include "hearth/cuda.h"
+#include "hearth/nn/pimpl.h"
+#include "hearth/nn/scatter_gather.h"
+
+// Data parallel training in one process: each device computes a part of the batch with its own copy
+// of the module. Parameters are copied to the devices and gradients summed in a few large copies.
+namespace hearth::nn {
+
+namespace parallel {
+
+namespace detail {
+
+/// Calls work(0), …, work(count - 1), each in its own thread (the first in the caller's) with the
+/// caller's modes. `devices`, if any, are made current. Then throws the error of the lowest number,
+/// which names its device.
+HEARTH_API void run_in_parallel(size_t count, const std::vector<Device>& devices,
+                                const std::function<void(size_t)>& work);
+
+/// clone()s on the devices, whose parameters pass their gradients on to the module's.
+HEARTH_API std::vector<std::shared_ptr<Module>> replicate(const std::shared_ptr<Module>& module,
+                                                          const std::vector<Device>& devices);
+
+/// All GPUs; throws if there are none.
+HEARTH_API std::vector<Device> all_gpus();
+
+[[noreturn]] HEARTH_API void fail_other_type(const Module& module, const Module& clone);
+
+}  // namespace detail
+
+/// A copy of the module per device, made by clone(), so that the module must derive from Cloneable.
+/// Gradients of the copies are summed in the parameters of `module`.
+template <class M>
+std::vector<std::shared_ptr<M>> replicate(const std::shared_ptr<M>& module,
+                                          const std::vector<Device>& devices) {
+  std::vector<std::shared_ptr<M>> replicas;
+  for (const std::shared_ptr<Module>& copy : detail::replicate(module, devices)) {
+    replicas.push_back(std::dynamic_pointer_cast<M>(copy));
+    if (!replicas.back()) detail::fail_other_type(*module, *copy);
+  }
+  return replicas;
+}
+template <class M>
+std::vector<ModuleHolder<M>> replicate(const ModuleHolder<M>& module,
+                                       const std::vector<Device>& devices) {
+  const std::vector<std::shared_ptr<M>> replicas = replicate(module.ptr(), devices);
+  return std::vector<ModuleHolder<M>>(replicas.begin(), replicas.end());
+}
+
+/// modules[i]->forward(inputs[i]) for all i at the same time, on the devices if given. The first
+/// error is rethrown after all calls have ended.
+template <class M>
+std::vector<Tensor> parallel_apply(
+    std::vector<M>& modules, const std::vector<Tensor>& inputs,
+    const std::optional<std::vector<Device>>& devices = std::nullopt) {
+  HEARTH_CHECK(modules.size() == inputs.size(), "Must have as many inputs as modules");
+  HEARTH_CHECK(!devices || modules.size() == devices->size(),
+               "Must have as many devices as modules");
+  std::vector<Tensor> outputs(modules.size());
+  detail::run_in_parallel(modules.size(), devices.value_or(std::vector<Device>()), [&](size_t i) {
+    const Device device = devices ? (*devices)[i] : inputs[i].device();
+    outputs[i] = call_forward(*modules[i], inputs[i]).to(device);
+  });
+  return outputs;
+}
+
+/// module(input) with the rows of `input` divided among the devices (default: all GPUs); the result
+/// is on output_device (default: the first device). This copies the module at each call; a
+/// DataParallel keeps its copies.
+template <class M>
+Tensor data_parallel(M module, Tensor input,
+                     std::optional<std::vector<Device>> devices = std::nullopt,
+                     std::optional<Device> output_device = std::nullopt, int64_t dim = 0) {
+  if (!devices) devices = detail::all_gpus();
+  HEARTH_CHECK(!devices->empty(), "Expected at least one device");
+  const Device target = output_device.value_or(devices->front());
+  std::vector<Tensor> inputs = scatter(input, *devices, std::nullopt, dim);
+  if (devices->size() == 1) {
+    module->to(devices->front());
+    return Tensor(call_forward(*module, inputs[0])).to(target);
+  }
+  devices->resize(inputs.size(), devices->front());
+  auto replicas = replicate(module, *devices);
+  return gather(parallel_apply(replicas, inputs, devices), target, dim);
+}
+
+}  // namespace parallel
+
+/// Options of DataParallel.
+struct HEARTH_API DataParallelOptions {
+  DataParallelOptions() = default;
+  DataParallelOptions(std::vector<Device> devices) : devices_(std::move(devices)) {}
+  HEARTH_ARG(std::optional<std::vector<Device>>, devices);  ///< by default all GPUs
+  HEARTH_ARG(std::optional<Device>, output_device);         ///< by default the first device
+  HEARTH_ARG(int64_t, dim) = 0;                             ///< along which inputs are divided
+};
+
+namespace detail {
+
+/// The part of DataParallel that does not depend on the module's type.
+class HEARTH_API DataParallelModule : public Module {
+ public:
+  DataParallelModule(std::shared_ptr<Module> module, DataParallelOptions options);
+  const std::vector<Device>& devices() const { return devices_; }  ///< empty without GPUs
+  Device output_device() const { return output_device_; }
+  int64_t dim() const { return options_.dim(); }
+  /// Makes the copies on the other devices anew at the next call. Needed after changes of the
+  /// module that are neither parameters, buffers, training mode nor submodules: options and hooks.
+  void reset_replicas();
+  void pretty_print(std::ostream& stream) const override;
+
+ protected:
+  /// The module, and its copies on the next count - 1 devices with its present parameters, buffers
+  /// and modes. The caller holds the mutex.
+  std::vector<std::shared_ptr<Module>> replicas(size_t count);
+
+  std::mutex mutex_;  // the copies serve one call at a time
+
+ private:
+  struct Replica {
+    std::shared_ptr<Module> module;
+    std::vector<Tensor> parameters, buffers;  // in the order of the original's
+    std::vector<std::shared_ptr<Module>> parts;
+  };
+  void check_device() const;
+  void warn_of_idle(size_t count);
+  void make_replicas();
+
+  std::shared_ptr<Module> original_;
+  DataParallelOptions options_;
+  std::vector<Device> devices_;
+  Device output_device_{DeviceType::CPU};
+  std::vector<Replica> replicas_;                 // on devices_[1], devices_[2], …
+  std::vector<std::shared_ptr<Module>> made_of_;  // the original's parts when they were made
+  bool warned_ = false;
+};
+
+}  // namespace detail
+
+/// Calls the module on all devices, each with a part of the arguments' rows, and joins the results.
+/// Arguments may be tensors, lists, tuples, maps and optionals of them; other values go to each
+/// device. The module must be on the first device, where it is used itself, so that changes of its
+/// buffers there are kept; those of the copies are lost. Without GPUs it just calls the module.
+template <class M>
+class DataParallelImpl : public detail::DataParallelModule {
+ public:
+  explicit DataParallelImpl(std::shared_ptr<M> wrapped, DataParallelOptions options = {})
+      : DataParallelModule(wrapped, std::move(options)), module(std::move(wrapped)) {}
+  explicit DataParallelImpl(const ModuleHolder<M>& wrapped, DataParallelOptions options = {})
+      : DataParallelImpl(wrapped.ptr(), std::move(options)) {}
+
+  template <class... Args>
+  auto forward(const Args&... args) {
+    const auto body = [this](const auto&... values) { return apply_parts(values...); };
+    return run_module(*this, body, args...);
+  }
+
+  std::shared_ptr<M> module;
+
+ private:
+  template <class... Args>
+  auto apply_parts(const Args&... args) {
+    using Result = std::decay_t<decltype(call_forward(*module, std::declval<Args&>()...))>;
+    if (devices().empty()) return Result(call_forward(*module, Args(args)...));
+    parallel::detail::Split split(devices(), dim());
+    (parallel::detail::each_tensor(args, [&](const Tensor& tensor) { split.add(tensor); }), ...);
+    const std::lock_guard lock(mutex_);
+    const std::vector<std::shared_ptr<Module>> modules = replicas(split.parts());
+    std::vector<std::optional<Result>> results(modules.size());
+    // The parts are made here, so that the graph has the same order in each run.
+    using Parts = std::tuple<Args...>;
+    std::vector<Parts> parts;
+    for (size_t i = 0; i < modules.size(); ++i)
+      parts.emplace_back(parallel::detail::with_tensors(
+          args, [&](const Tensor& tensor) { return split.part(tensor, i); })...);
+    parallel::detail::run_in_parallel(modules.size(), devices(), [&](size_t i) {
+      const auto call = [&](auto&... values) {
+        results[i] = call_forward(static_cast<M&>(*modules[i]), values...);
+      };
+      std::apply(call, parts[i]);
+    });
+    return parallel::gather(
+        parallel::detail::selected(results, [](const auto& result) { return *result; }),
+        output_device(), dim());
+  }
+};
+
+/// The holder of DataParallelImpl: `nn::DataParallel model(net);`.
+template <class M>
+class DataParallel : public ModuleHolder<DataParallelImpl<M>> {
+ public:
+  using ModuleHolder<DataParallelImpl<M>>::ModuleHolder;
+  using Impl = DataParallelImpl<M>;
+  explicit DataParallel(const ModuleHolder<M>& module, DataParallelOptions options = {})
+      : ModuleHolder<DataParallelImpl<M>>(
+            std::make_shared<DataParallelImpl<M>>(module, std::move(options))) {}
+  explicit DataParallel(std::shared_ptr<M> module, DataParallelOptions options = {})
+      : ModuleHolder<DataParallelImpl<M>>(
+            std::make_shared<DataParallelImpl<M>>(std::move(module), std::move(options))) {}
+};
+template <class Holder>
+requires detail::is_holder<Holder> DataParallel(const Holder&)
+->DataParallel<typename Holder::ContainedType>;
+template <class Holder>
+requires detail::is_holder<Holder> DataParallel(const Holder&, DataParallelOptions)
+->DataParallel<typename Holder::ContainedType>;
+template <class M>
+DataParallel(std::shared_ptr<M>) -> DataParallel<M>;
+template <class M>
+DataParallel(std::shared_ptr<M>, DataParallelOptions) -> DataParallel<M>;
+
+}  // namespace hearth::nn

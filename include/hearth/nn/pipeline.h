@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hearth/arg.h"
+#include "hearth/nn/sequential.h"
+#include "hearth/nn/skip.h"
+
+// Pipeline parallelism in one process: the modules of a Sequential are divided among devices, and
+// the rows of a batch into micro-batches, so that all devices work at the same time.
+namespace hearth::nn {
+
+/// The order in which each stage of a pipeline runs its micro-batches. Both wait for the fraction
+/// (p - 1) / (m + p - 1) of the time, with p stages and m micro-batches.
+enum class PipelineSchedule {
+  GPipe,     ///< all forwards, then all backwards: keeps m micro-batches for backward
+  OneFOneB,  ///< backwards as soon as possible: stage s keeps at most p - s micro-batches
+};
+
+/// The forward or backward of a micro-batch.
+struct PipelineAction {
+  bool is_backward = false;
+  int64_t chunk = 0;
+  friend bool operator==(const PipelineAction&, const PipelineAction&) = default;
+};
+/// What a stage runs, in order.
+HEARTH_API std::vector<PipelineAction> pipeline_actions(PipelineSchedule schedule, int64_t stage,
+                                                        int64_t stages, int64_t chunks);
+
+/// Options of Pipeline.
+struct HEARTH_API PipelineOptions {
+  PipelineOptions(std::vector<Device> devices) : devices_(std::move(devices)) {}
+  HEARTH_ARG(std::vector<Device>, devices);  ///< one per stage
+  /// The number of modules per stage; by default equal, the first stages having one more.
+  HEARTH_ARG(std::vector<int64_t>, balance);
+  HEARTH_ARG(int64_t, chunks) = 0;  ///< the number of micro-batches; 0: that of the stages
+  HEARTH_ARG(PipelineSchedule, schedule) = PipelineSchedule::OneFOneB;  ///< of step()
+  /// Whether step()'s loss function returns a mean over rows, so that each micro-batch counts by
+  /// its rows; else the losses are summed.
+  HEARTH_ARG(bool, mean_loss) = true;
+};
+
+/// The results of Pipeline's step().
+struct PipelineResult {
+  Tensor loss, output;  ///< of the whole batch, on the last device, without history
+};
+
+/// The modules of a Sequential on several devices. They keep their names and are moved, not copied.
+/// Between stages, modules pass one tensor; others by skip::stash and skip::pop. Batch statistics
+/// are those of micro-batches.
+class HEARTH_API PipelineImpl : public Module {
+ public:
+  using LossFunction = std::function<Tensor(const Tensor& output, const Tensor& target)>;
+
+  PipelineImpl(Sequential modules, PipelineOptions options);
+
+  /// The modules' result for all micro-batches, on the last device. backward() runs the stages in
+  /// the reverse order.
+  Tensor forward(const Tensor& input);
+  /// Forward and backward of all micro-batches in the order of the schedule. Adds to the
+  /// parameters' gradients exactly what the micro-batches do one after the other without a
+  /// pipeline.
+  PipelineResult step(const Tensor& input, const Tensor& target, const LossFunction& loss);
+
+  size_t stages() const { return stages_.size(); }
+  int64_t chunks() const { return options_.chunks(); }
+  const std::vector<Device>& devices() const { return options_.devices(); }
+  void pretty_print(std::ostream& stream) const override;
+
+ private:
+  friend class PipelineStep;
+  struct Stage {
+    std::vector<AnyModule> modules;
+    Device device;
+  };
+  std::vector<Tensor> micro_batches(const Tensor& input, const char* name) const;
+  /// Runs a stage on its device.
+  Tensor run_stage(size_t stage, const Tensor& input, int64_t chunk);
+
+  PipelineOptions options_;
+  std::vector<Stage> stages_;
+};
+HEARTH_MODULE(Pipeline);
+
+}  // namespace hearth::nn

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "hearth/tensor.h"
+
+namespace hearth::nn::parallel::detail {
+
+/// Tensors of one device, packed for copies to other devices: small dense ones of a dtype share a
+/// flat tensor, so that they are copied at once. All steps are recorded if recording is enabled.
+class CoalescedCopy {
+ public:
+  /// Undefined tensors are allowed; their copies are undefined.
+  explicit CoalescedCopy(const std::vector<Tensor>& tensors);
+  /// Copies of all tensors on the device, in their order. On the tensors' own device, those that
+  /// are not packed are returned as they are.
+  std::vector<Tensor> to(Device device) const;
+
+ private:
+  struct Bucket {
+    std::vector<size_t> members;
+    Tensor flat;
+  };
+  std::vector<Tensor> tensors_;
+  std::vector<Bucket> buckets_;
+  std::vector<size_t> single_;  // copied by themselves
+};
+
+}  // namespace hearth::nn::parallel::detail

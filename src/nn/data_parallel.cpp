@@ -1,0 +1,118 @@
+#include "hearth/nn/data_parallel.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "nn/replicate.h"
+#include "nn/resolved_device.h"
+
+namespace hearth::nn::detail {
+
+namespace {
+
+namespace copies = parallel::detail;
+
+/// `tensors[key]` for each name of `wanted`.
+std::vector<Tensor> in_order(const OrderedDict<std::string, Tensor>& wanted,
+                             const OrderedDict<std::string, Tensor>& tensors) {
+  std::vector<Tensor> result;
+  result.reserve(wanted.size());
+  for (const auto& item : wanted) result.push_back(tensors[item.key()]);
+  return result;
+}
+
+/// Sets the training modes of a copy to those of the original.
+void take_training(const std::vector<std::shared_ptr<Module>>& from,
+                   const std::vector<std::shared_ptr<Module>>& to) {
+  // train() also sets the modes of all submodules; these follow in the list.
+  for (size_t i = 0; i < from.size(); ++i)
+    if (to[i]->is_training() != from[i]->is_training()) to[i]->train(from[i]->is_training());
+}
+
+}  // namespace
+
+DataParallelModule::DataParallelModule(std::shared_ptr<Module> module, DataParallelOptions options)
+    : original_(std::move(module)), options_(std::move(options)) {
+  HEARTH_CHECK(original_, "DataParallel needs a module, but got an empty pointer");
+  if (options_.devices())
+    devices_ = resolved(*options_.devices());
+  else if (cuda::is_available())
+    devices_ = copies::all_gpus();
+  for (size_t i = 0; i < devices_.size(); ++i)
+    HEARTH_CHECK_AS(ValueError,
+                    std::find(devices_.begin(), devices_.begin() + static_cast<std::ptrdiff_t>(i),
+                              devices_[i]) == devices_.begin() + static_cast<std::ptrdiff_t>(i),
+                    "Each device of a DataParallel may be given once, but ", devices_[i],
+                    " is given twice");
+  if (!devices_.empty()) output_device_ = resolved(options_.output_device().value_or(devices_[0]));
+  register_module("module", original_);
+}
+
+void DataParallelModule::pretty_print(std::ostream& stream) const { stream << "DataParallel"; }
+
+void DataParallelModule::reset_replicas() {
+  const std::lock_guard lock(mutex_);
+  replicas_.clear();
+}
+
+void DataParallelModule::check_device() const {
+  const auto check = [this](const Tensor& tensor) {
+    HEARTH_CHECK(tensor.device() == devices_[0],
+                 "module must have its parameters and buffers on device ", devices_[0],
+                 " (device_ids[0]) but found one of them on device: ", tensor.device());
+  };
+  for (const Tensor& tensor : original_->parameters()) check(tensor);
+  for (const Tensor& tensor : original_->buffers()) check(tensor);
+}
+
+void DataParallelModule::make_replicas() {
+  replicas_.clear();
+  const auto parameters = original_->named_parameters(), buffers = original_->named_buffers();
+  for (size_t i = 1; i < devices_.size(); ++i) {
+    Replica replica;
+    replica.module = copies::clone_on(*original_, devices_[i]);
+    replica.parameters = in_order(parameters, replica.module->named_parameters());
+    replica.buffers = in_order(buffers, replica.module->named_buffers());
+    replica.parts = replica.module->modules();
+    replicas_.push_back(std::move(replica));
+  }
+  made_of_ = original_->modules();
+}
+
+void DataParallelModule::warn_of_idle(size_t count) {
+  if (count == devices_.size() || warned_) return;
+  warned_ = true;
+  warn(hearth::detail::str("DataParallel: a batch has only ", count, " part(s) for ",
+                           devices_.size(), " devices, so that the others have no work. Pass ",
+                           "larger batches or fewer devices"));
+}
+
+std::vector<std::shared_ptr<Module>> DataParallelModule::replicas(size_t count) {
+  check_device();
+  warn_of_idle(count);
+  std::vector<std::shared_ptr<Module>> result{original_};
+  if (count <= 1) return result;
+  std::vector<Tensor> trained = original_->parameters(), constant;
+  const std::vector<Tensor> buffers = original_->buffers();
+  const std::vector<std::shared_ptr<Module>> parts = original_->modules();
+  if (replicas_.empty() || parts != made_of_ || trained.size() != replicas_[0].parameters.size() ||
+      buffers.size() != replicas_[0].buffers.size())
+    make_replicas();
+  std::vector<std::vector<Tensor>> trained_copies(count - 1), constant_copies(count - 1);
+  for (size_t k = 0; k + 1 < count; ++k) {
+    take_training(parts, replicas_[k].parts);
+    trained_copies[k] = replicas_[k].parameters;
+    result.push_back(replicas_[k].module);
+  }
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const bool is_trained = buffers[i].requires_grad();
+    (is_trained ? trained : constant).push_back(buffers[i]);
+    for (size_t k = 0; k + 1 < count; ++k)
+      (is_trained ? trained_copies : constant_copies)[k].push_back(replicas_[k].buffers[i]);
+  }
+  copies::link_copies(trained, trained_copies, /*copies_data=*/true);
+  copies::copy_values(constant, constant_copies);
+  return result;
+}
+
+}  // namespace hearth::nn::detail

@@ -1,0 +1,57 @@
+#include <exception>
+#include <thread>
+
+#include "hearth/nn/data_parallel.h"
+#include "hearth/thread_state.h"
+
+namespace hearth::nn::parallel::detail {
+
+namespace {
+
+/// Runs work(i); returns its error, which names the device.
+std::exception_ptr error_of(size_t i, const std::vector<Device>& devices,
+                            const std::function<void(size_t)>& work) {
+  try {
+    std::optional<cuda::DeviceGuard> device;
+    if (i < devices.size() && devices[i].is_cuda()) device.emplace(devices[i]);
+    work(i);
+    return nullptr;
+  } catch (Error& error) {
+    if (i < devices.size())
+      error.add_context(hearth::detail::str("in replica ", i, " on device ", devices[i]));
+    return std::current_exception();
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
+
+void run_in_parallel(size_t count, const std::vector<Device>& devices,
+                     const std::function<void(size_t)>& work) {
+  if (count == 0) return;
+  const ThreadLocalState state;
+  std::vector<std::exception_ptr> errors(count);
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(count - 1);
+    for (size_t i = 1; i < count; ++i)
+      threads.emplace_back([&, i] {
+        const ThreadLocalStateGuard modes(state);
+        errors[i] = error_of(i, devices, work);
+      });
+    errors[0] = error_of(0, devices, work);
+  }
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+std::vector<Device> all_gpus() {
+  const int count = cuda::device_count();
+  HEARTH_CHECK(count > 0, "Expected at least one CUDA device to be available");
+  std::vector<Device> devices;
+  for (int i = 0; i < count; ++i) devices.emplace_back(DeviceType::CUDA, DeviceIndex(i));
+  return devices;
+}
+
+}  // namespace hearth::nn::parallel::detail

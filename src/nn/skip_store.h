@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hearth/tensor.h"
+#include "nn/stage_copy.h"
+
+namespace hearth::nn::skip {
+
+/// The stashed tensors of one micro-batch.
+struct Store {
+  struct Entry {
+    Tensor tensor;
+    size_t stage;
+    StreamMark computed;
+  };
+  /// A tensor that was popped in a later stage than it was stashed in, as a new leaf.
+  struct Link {
+    Tensor source, leaf;
+    size_t from, to;  // stages
+  };
+
+  std::map<std::string, Entry> entries;
+  std::vector<Link> links;  // if cuts_graph
+  size_t stage = 0;         // that runs now
+  Device device{DeviceType::CPU};
+  bool is_pipeline = false;
+  bool cuts_graph = false;  // each stage has a graph of its own
+};
+
+/// Makes a store this thread's during the scope's lifetime.
+class StoreScope {
+ public:
+  explicit StoreScope(Store& store);
+  ~StoreScope();
+  StoreScope(const StoreScope&) = delete;
+  StoreScope& operator=(const StoreScope&) = delete;
+
+ private:
+  Store* outer_;
+};
+
+/// Throws if a tensor was stashed and not popped.
+void check_all_popped(const Store& store);
+
+}  // namespace hearth::nn::skip
