@@ -36,6 +36,9 @@
   X(laguerre_polynomial_l)          \
   X(legendre_polynomial_p)          \
   X(logit)                          \
+  X(nextafter)                      \
+  X(nextafter_bfloat16)             \
+  X(nextafter_float)                \
   X(polygamma)                      \
   X(shifted_chebyshev_polynomial_t) \
   X(shifted_chebyshev_polynomial_u) \

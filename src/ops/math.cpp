@@ -33,6 +33,8 @@ HEARTH_DEFINE_ALL_FORMS(erfinv, (), pointwise(fn::Erfinv{}, self))
 HEARTH_DEFINE_BINARY_AS(xlogy, Xlogy, kXlogyOtherNumber)
 HEARTH_DEFINE_FUNCTION(xlogy, (const Scalar& self, const Tensor& other),
                        pointwise_as<kXlogySelfNumber>(fn::Xlogy{}, wrapped_number(self), other))
+HEARTH_DEFINE_OUT(logaddexp, (const Tensor& other), pointwise(fn::LogAddExp{}, self, other))
+HEARTH_DEFINE_OUT(logaddexp2, (const Tensor& other), pointwise(fn::LogAddExp2{}, self, other))
 HEARTH_DEFINE_ALL_FORMS(floor, (), pointwise(fn::Floor{}, self))
 HEARTH_DEFINE_ALL_FORMS(ceil, (), pointwise(fn::Ceil{}, self))
 HEARTH_DEFINE_ALL_FORMS(round, (), pointwise(fn::Round{}, self))

@@ -71,6 +71,8 @@ ScatterKernel combining_kernel(const ScatterParams& params) {
 
 void run(const ScatterParams& params, Ctx& ctx) {
   if (params.index.numel == 0) return;
+  if (params.combine == Combine::kMaximum || params.combine == Combine::kMinimum)
+    detail::fail<Error>("scatter_reduce(): amax and amin are not implemented on CUDA");
   const GatherArgs args = gather_args(params.index, params.src, params.out, params.dim, ctx);
   const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(args.numel, stream);
