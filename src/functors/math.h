@@ -70,23 +70,23 @@ struct Xlogy {
 };
 
 /// log(e^a + e^b) and log2(2^a + 2^b) without overflow. Equal infinities are their own result.
-#define HEARTH_LOG_OF_SUM(Name, op_name, power, factor)                                     \
-  struct Name {                                                                             \
-    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kFloating};             \
-    template <class V>                                                                      \
-    HEARTH_FN V value(V a, V b) const {                                                     \
-      const auto same = (a == b) & isinf(a);                                                \
-      const V distance = abs(select(same, 0, a) - select(same, 0, b));                      \
-      return select(same, a, maximum(a, b) + log1p(power(-distance)) * factor);             \
-    }                                                                                       \
-    template <class V>                                                                      \
-    HEARTH_FN V grad_a(V g, V a, V b) const {                                               \
-      return g / (1 + power(b - a));                                                        \
-    }                                                                                       \
-    template <class V>                                                                      \
-    HEARTH_FN V grad_b(V g, V a, V b) const {                                               \
-      return g / (1 + power(a - b));                                                        \
-    }                                                                                       \
+#define HEARTH_LOG_OF_SUM(Name, op_name, power, factor)                         \
+  struct Name {                                                                 \
+    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kFloating}; \
+    template <class V>                                                          \
+    HEARTH_FN V value(V a, V b) const {                                         \
+      const auto same = (a == b) & isinf(a);                                    \
+      const V distance = abs(select(same, 0, a) - select(same, 0, b));          \
+      return select(same, a, maximum(a, b) + log1p(power(-distance)) * factor); \
+    }                                                                           \
+    template <class V>                                                          \
+    HEARTH_FN V grad_a(V g, V a, V b) const {                                   \
+      return g / (1 + power(b - a));                                            \
+    }                                                                           \
+    template <class V>                                                          \
+    HEARTH_FN V grad_b(V g, V a, V b) const {                                   \
+      return g / (1 + power(a - b));                                            \
+    }                                                                           \
   };
 HEARTH_LOG_OF_SUM(LogAddExp, "logaddexp", exp, 1)
 HEARTH_LOG_OF_SUM(LogAddExp2, "logaddexp2", exp2, (1 / kLn2))
@@ -159,8 +159,9 @@ struct NanToNum {
   }
 };
 
-using Math = List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, SpecialNdtr,
-                  Erfinv, Xlogy, LogAddExp, LogAddExp2, Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum>;
+using Math =
+    List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, SpecialNdtr, Erfinv,
+         Xlogy, LogAddExp, LogAddExp2, Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum>;
 HEARTH_NUMBER_FAMILY(Math)
 
 }  // namespace hearth::fn

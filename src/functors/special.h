@@ -39,6 +39,7 @@
   X(nextafter)                      \
   X(nextafter_bfloat16)             \
   X(nextafter_float)                \
+  X(nextafter_half)                 \
   X(polygamma)                      \
   X(shifted_chebyshev_polynomial_t) \
   X(shifted_chebyshev_polynomial_u) \

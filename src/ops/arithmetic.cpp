@@ -296,10 +296,9 @@ HEARTH_DEFINE_OUT(copysign, (const Scalar& other),
                   pointwise_as<kCopysignNumber>(fn::Copysign{}, self, wrapped_number(other)))
 HEARTH_DEFINE_METHOD_ONLY(Tensor&, copysign_, (const Tensor& other),
                           pointwise(fn::Copysign{}, self, other).inplace(self))
-HEARTH_DEFINE_METHOD_ONLY(Tensor&, copysign_, (const Scalar& other),
-                          pointwise_as<kCopysignNumber>(fn::Copysign{}, self,
-                                                        wrapped_number(other))
-                              .inplace(self))
+HEARTH_DEFINE_METHOD_ONLY(
+    Tensor&, copysign_, (const Scalar& other),
+    pointwise_as<kCopysignNumber>(fn::Copysign{}, self, wrapped_number(other)).inplace(self))
 
 Tensor Tensor::operator-() const { return neg(); }
 #define HEARTH_COMPOUND(op, method)                                          \

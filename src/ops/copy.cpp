@@ -235,11 +235,11 @@ HEARTH_DEFINE_INPLACE(fill_, (const Scalar& value),
                       invoke<CopyInto<kFill>>({}, self, fill_value(self, value)))
 HEARTH_DEFINE_INPLACE(fill_, (const Tensor& value),
                       invoke<CopyInto<kFill>>({}, self, fill_value(self, value)))
-#define HEARTH_DEFINE_FILL(Value)                                                \
-  Tensor fill(const Tensor& self, const Value& value) {                          \
-    check_defined("fill", 0, "self", self);                                      \
-    return self.clone().fill_(value);                                            \
-  }                                                                              \
+#define HEARTH_DEFINE_FILL(Value)                       \
+  Tensor fill(const Tensor& self, const Value& value) { \
+    check_defined("fill", 0, "self", self);             \
+    return self.clone().fill_(value);                   \
+  }                                                     \
   HEARTH_DEFINE_WRITE_OUT(fill, (const Tensor& self, const Value& value), fill(self, value))
 HEARTH_DEFINE_FILL(Scalar)
 HEARTH_DEFINE_FILL(Tensor)

@@ -1,5 +1,6 @@
 #include "ops/create.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -105,10 +106,10 @@ Dims permuted_strides(IntArrayRef size, IntArrayRef order) {
   std::vector<bool> seen(size.size());
   int64_t stride = 1;
   for (size_t i = order.size(); i-- > 0;) {
-    HEARTH_CHECK_AS(IndexError, order[i] >= 0 && order[i] < dims,
-                    "Dimension out of range (expected to be between 0 and ", dims - 1, ", but got ",
-                    order[i], " at index ", i,
-                    ").  NB: negative dims not currently supported; file an issue if you want it.");
+    HEARTH_CHECK(order[i] >= 0 && order[i] < dims,
+                 "Dimension out of range (expected to be between 0 and ", dims - 1, ", but got ",
+                 order[i], " at index ", i,
+                 ").  NB: negative dims not currently supported; file an issue if you want it.");
     const size_t d = size_t(order[i]);
     HEARTH_CHECK(!seen[d], "Duplicate dim not allowed");
     seen[d] = true;

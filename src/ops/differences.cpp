@@ -53,8 +53,8 @@ Tensor empty_integral(const Tensor& y, int64_t dim) {
 
 /// The distances of the points x, in sizes that broadcast with y's along dim.
 Tensor distances(const char* op, const Tensor& y, const Tensor& x, int64_t dim) {
-  HEARTH_CHECK(y.scalar_type() != kBool && x.scalar_type() != kBool, op,
-               ": received a bool input for `x` or `y`, but bool is not supported");
+  HEARTH_CHECK_AS(NotImplementedError, y.scalar_type() != kBool && x.scalar_type() != kBool, op,
+                  ": received a bool input for `x` or `y`, but bool is not supported");
   Tensor points = x;
   if (x.dim() == 1) {
     HEARTH_CHECK(x.size(0) == y.size(dim), op,
@@ -71,8 +71,8 @@ Tensor distances(const char* op, const Tensor& y, const Tensor& x, int64_t dim) 
 }
 
 double distance_of(const char* op, const Tensor& y, const Scalar& dx) {
-  HEARTH_CHECK(y.scalar_type() != kBool, op,
-               ": received a bool input for `y`, but bool is not supported");
+  HEARTH_CHECK_AS(NotImplementedError, y.scalar_type() != kBool, op,
+                  ": received a bool input for `y`, but bool is not supported");
   HEARTH_CHECK(!dx.isComplex() && !dx.isBoolean(), op,
                ": Currently, we only support dx as a real number.");
   return dx.toDouble();

@@ -6,8 +6,8 @@ namespace hearth {
 
 namespace {
 
-constexpr OpInfo kGcd{.name = "gcd", .dtypes = dtypes::kIntegers},
-    kLcm{.name = "lcm", .dtypes = dtypes::kIntegers};
+constexpr OpInfo kGcd{.name = "gcd_cpu", .dtypes = dtypes::kIntegers},
+    kLcm{.name = "lcm_cpu", .dtypes = dtypes::kIntegers};
 
 /// Euclid's algorithm on all elements at once.
 Tensor gcd_of(const Tensor& self, const Tensor& other) {
@@ -32,7 +32,7 @@ Tensor of_integers(const Tensor& self, const Tensor& other, const Function& func
 
 struct Gcd {
   struct Args {};
-  static constexpr OpInfo info = kGcd;
+  static constexpr OpInfo info{.name = "gcd"};
   static Tensor compute(const Args&, const Tensor& self, const Tensor& other) {
     return of_integers<kGcd>(self, other, gcd_of);
   }
@@ -40,7 +40,7 @@ struct Gcd {
 
 struct Lcm {
   struct Args {};
-  static constexpr OpInfo info = kLcm;
+  static constexpr OpInfo info{.name = "lcm"};
   static Tensor compute(const Args&, const Tensor& self, const Tensor& other) {
     return of_integers<kLcm>(self, other, [](const Tensor& a, const Tensor& b) {
       const Tensor divisor = gcd_of(a, b), safe = where(divisor.eq(0), 1, divisor);

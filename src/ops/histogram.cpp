@@ -10,7 +10,13 @@ namespace hearth {
 
 namespace {
 
-constexpr OpInfo kHistogram{.name = "histogram_cpu", .dtypes = dtypes::kFloatAndDouble};
+constexpr OpInfo kHistogram{.name = "histogramdd", .dtypes = dtypes::kFloatAndDouble},
+    kHistc{.name = "histogram_cpu", .dtypes = dtypes::kFloating};
+
+void check_bin_count(int64_t bins, size_t dim) {
+  HEARTH_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins, " for dimension ",
+               dim);
+}
 
 /// The interval of the bins of one coordinate.
 struct Interval {
@@ -70,21 +76,22 @@ void check_edges(const Tensor& self, const Tensor& edges, size_t dim) {
   HEARTH_CHECK(edges.scalar_type() == self.scalar_type(),
                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but "
                "got input with dtype ",
-               name_of(self.scalar_type()), " and bins for dimension ", dim, " with dtype ",
-               name_of(edges.scalar_type()));
+               self.dtype().name(), " and bins for dimension ", dim, " with dtype ",
+               edges.dtype().name());
   HEARTH_CHECK(edges.dim() == 1,
                "torch.histogramdd: bins tensor should have one dimension, but got ", edges.dim(),
                " dimensions in the bins tensor for dimension ", dim);
   HEARTH_CHECK(edges.numel() > 0,
                "torch.histogramdd: bins tensor should have at least 1 element, but got ",
                edges.numel(), " elements in the bins tensor for dimension ", dim);
+  check_bin_count(edges.numel() - 1, dim);
 }
 
 void check_weight(const Tensor& self, const Tensor& weight) {
   HEARTH_CHECK(weight.scalar_type() == self.scalar_type(),
                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
                "should have the same dtype, but got input(",
-               name_of(self.scalar_type()), "), and weight(", name_of(weight.scalar_type()), ")");
+               self.dtype().name(), "), and weight(", weight.dtype().name(), ")");
   HEARTH_CHECK(weight.sizes().equals(self.sizes().slice(0, size_t(self.dim()) - 1)),
                "torch.histogramdd: if weight tensor is provided it should have the same shape as "
                "the input tensor excluding its innermost dimension, but got input with shape ",
@@ -96,8 +103,7 @@ std::vector<Tensor> equal_edges(const Tensor& self, IntArrayRef bins,
                                 const std::vector<Interval>& intervals) {
   std::vector<Tensor> edges;
   for (size_t d = 0; d < bins.size(); ++d) {
-    HEARTH_CHECK(bins[d] > 0, "torch.histogramdd: bins must be > 0, but got ", bins[d],
-                 " for dimension ", d);
+    check_bin_count(bins[d], d);
     edges.push_back(linspace(intervals[d].low, intervals[d].high, bins[d] + 1,
                              self.options().requires_grad(false)));
   }
@@ -121,7 +127,7 @@ Tensor bins_of(const Tensor& coordinates, const Tensor& edges) {
   const Tensor values = coordinates.contiguous();
   const Tensor bins = bucketize(values, edges, false, true).sub(1);
   const Tensor is_inside = values.ge(edges[0]).logical_and(values.le(edges[-1]));
-  return where(is_inside, bins.clamp_max(last), -1);  // without bins, last is -1
+  return where(is_inside, bins.clamp_max(last), -1);
 }
 
 /// Divides the sums by their total and by the volumes of the bins.
@@ -143,10 +149,11 @@ Tensor histogram_of(const Tensor& points, const std::vector<Tensor>& edges, cons
   int64_t count = 1;
   Tensor places = zeros({points.size(0)}, TensorOptions(kLong).device(points.device()));
   for (size_t d = 0; d < edges.size(); ++d) {
-    sizes.push_back(edges[d].numel() - 1);
-    count *= sizes.back();
+    const int64_t bins_here = edges[d].numel() - 1;
+    sizes.push_back(bins_here);
+    count *= bins_here;
     const Tensor bins = bins_of(points.select(1, int64_t(d)), edges[d]);
-    places = where(places.lt(0).logical_or(bins.lt(0)), -1, places.mul(sizes.back()).add(bins));
+    places = where(places.lt(0).logical_or(bins.lt(0)), -1, places.mul(bins_here).add(bins));
   }
   const TensorOptions options = points.options().requires_grad(false);
   const Tensor hist = sums_at(places, weight, count, options).view(sizes);
@@ -169,7 +176,11 @@ TensorAndList histogram_of_points(const Tensor& self, std::vector<Tensor> edges,
 TensorAndList histogram_of_points(const Tensor& self, IntArrayRef bins,
                                   std::optional<ArrayRef<double>> range,
                                   const std::optional<Tensor>& weight, bool density) {
-  check_points(self, bins.size());
+  HEARTH_CHECK(self.dim() >= 2,
+               "torch.histogramdd: input tensor should have at least 2 dimensions");
+  HEARTH_CHECK(int64_t(bins.size()) == self.size(-1),
+               "histogramdd: The size of bins must be equal to the innermost dimension of the "
+               "input.");
   const Tensor points = self.detach().reshape({-1, self.size(-1)});
   return histogram_of_points(self, equal_edges(self, bins, intervals_of(points, range)), weight,
                              density);
@@ -188,14 +199,14 @@ TensorPair first_edges(const TensorAndList& result) {
 
 /// Finds each bin by a division, as ATen does.
 Tensor counts_of(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
-  HEARTH_CHECK(bins > 0, "torch.histc(): bins must be > 0, but got ", bins);
-  check_dtype(kHistogram, self.scalar_type());
+  check_bin_count(bins, 0);
+  check_dtype(kHistc, self.scalar_type());
   const Tensor x = self.detach().reshape({-1});
   Interval interval{min.toDouble(), max.toDouble()};
   if (interval.low == interval.high && x.numel() > 0) interval = interval_of(x);
-  HEARTH_CHECK(std::isfinite(interval.low) && std::isfinite(interval.high), "range of [",
-               interval.low, ", ", interval.high, "] is not finite");
-  HEARTH_CHECK(interval.low <= interval.high, "max must be larger than min");
+  HEARTH_CHECK(std::isfinite(interval.low) && std::isfinite(interval.high),
+               "torch.histc: range of [", interval.low, ", ", interval.high, "] is not finite");
+  HEARTH_CHECK(interval.low <= interval.high, "torch.histc: max must be larger than min");
   if (interval.low == interval.high) interval = {interval.low - 1, interval.high + 1};
   const TensorOptions options = x.options().requires_grad(false);
   const Tensor low = full({}, interval.low, options), high = full({}, interval.high, options);

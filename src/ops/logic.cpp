@@ -26,11 +26,11 @@ HEARTH_DEFINE_ALL_FORMS(bitwise_not, (),
                         pick(self.scalar_type() == kBool, pointwise(fn::LogicalNot{}, self),
                              pointwise(fn::BitwiseNot{}, self)))
 
-#define HEARTH_DEFINE_OPERATOR(name, inplace, function, Other)                               \
-  HEARTH_DEFINE_METHOD(Tensor, name, (const Other& other), self.function(other))             \
+#define HEARTH_DEFINE_OPERATOR(name, inplace, function, Other)                   \
+  HEARTH_DEFINE_METHOD(Tensor, name, (const Other& other), self.function(other)) \
   HEARTH_DEFINE_METHOD_ONLY(Tensor&, inplace, (const Other& other), self.function##_(other))
-#define HEARTH_DEFINE_OPERATORS(name, inplace, function)    \
-  HEARTH_DEFINE_OPERATOR(name, inplace, function, Tensor)   \
+#define HEARTH_DEFINE_OPERATORS(name, inplace, function)  \
+  HEARTH_DEFINE_OPERATOR(name, inplace, function, Tensor) \
   HEARTH_DEFINE_OPERATOR(name, inplace, function, Scalar)
 HEARTH_DEFINE_OPERATORS(__and__, __iand__, bitwise_and)
 HEARTH_DEFINE_OPERATORS(__or__, __ior__, bitwise_or)

@@ -1,6 +1,7 @@
 // Poisson and binomial distributions, drawn on the host: each number takes as many uniform numbers
 // as it happens to need.
 #include <cmath>
+#include <utility>
 
 #include "core/generator_impl.h"
 #include "ops/composed_out.h"
@@ -51,10 +52,10 @@ double small_binomial(Mt19937& mt, double count, double p) {
 
 /// log(k!) without Stirling's approximation of it.
 double stirling_tail(double k) {
-  static constexpr double kSmall[] = {
-      0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
-      0.0166446911898211, 0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
-      0.00925546218271273, 0.00833056343336287};
+  static constexpr double kSmall[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
+                                      0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
+                                      0.0118967099458917,  0.0104112652619720, 0.00925546218271273,
+                                      0.00833056343336287};
   if (k <= 9) return kSmall[static_cast<size_t>(k)];
   const double square = (k + 1) * (k + 1);
   return (1. / 12 - (1. / 360 - 1. / 1260 / square) / square) / (k + 1);
@@ -109,10 +110,9 @@ Tensor on_host(const Tensor& tensor) { return tensor.detach().cpu().to(kDouble).
 
 /// The derivative is 0.
 Tensor with_zero_gradient(const Tensor& result, const Tensor& input) {
-  return input.requires_grad() && modes.grad_enabled ? where(full({}, false, input.options().dtype(
-                                                                 kBool)),
-                                                             input, result)
-                                                     : result;
+  return input.requires_grad() && modes.grad_enabled
+             ? where(full({}, false, input.options().dtype(kBool)), input, result)
+             : result;
 }
 
 Tensor poisson_of(const Tensor& self, const std::optional<Generator>& generator) {
@@ -124,15 +124,17 @@ Tensor poisson_of(const Tensor& self, const std::optional<Generator>& generator)
                "invalid Poisson rate, expected rate to be non-negative");
   const double* const rate = rates.data_ptr<double>();
   return with_zero_gradient(
-      drawn_like(self, generator, [&](Mt19937& mt, int64_t i) { return draw_poisson(mt, rate[i]); }),
+      drawn_like(self, generator,
+                 [&](Mt19937& mt, int64_t i) { return draw_poisson(mt, rate[i]); }),
       self);
 }
 
 Tensor binomial_of(const Tensor& count, const Tensor& prob,
                    const std::optional<Generator>& generator) {
-  const ScalarType type = result_type(count, prob);
-  HEARTH_CHECK_AS(NotImplementedError, is_floating_point(type),
-                  "\"binomial_cpu\" not implemented for '", name_of(type), "'");
+  for (const auto& [name, tensor] : {std::pair("count", &count), std::pair("prob", &prob)})
+    HEARTH_CHECK_AS(ValueError, tensor->is_floating_point(),
+                    "binomial only supports floating-point dtypes for ", name,
+                    ", got: ", name_of(tensor->scalar_type()));
   HEARTH_CHECK(count.scalar_type() == prob.scalar_type(), "Found dtype ",
                name_of(prob.scalar_type()), " but expected ", name_of(count.scalar_type()));
   const Dims sizes = broadcast_sizes(count.sizes(), prob.sizes());
@@ -140,12 +142,12 @@ Tensor binomial_of(const Tensor& count, const Tensor& prob,
   if (count.is_meta()) return empty(sizes, like.options());
   const Tensor counts = on_host(like), probabilities = on_host(prob.expand(sizes));
   const double *const n = counts.data_ptr<double>(), *const p = probabilities.data_ptr<double>();
-  return with_zero_gradient(
-      with_zero_gradient(
-          drawn_like(like, generator,
-                     [&](Mt19937& mt, int64_t i) { return draw_binomial(mt, n[i], p[i]); }),
-          count),
-      prob);
+  return with_zero_gradient(with_zero_gradient(drawn_like(like, generator,
+                                                          [&](Mt19937& mt, int64_t i) {
+                                                            return draw_binomial(mt, n[i], p[i]);
+                                                          }),
+                                               count),
+                            prob);
 }
 
 }  // namespace

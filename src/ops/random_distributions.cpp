@@ -25,7 +25,7 @@ Tensor& fill_cauchy(const Tensor& self, double median, double sigma,
   HEARTH_CHECK(self.is_floating_point(),
                "Cauchy distribution is a continuous probability distribution. dtype must be a "
                "floating point but you specified ",
-               name_of(self.scalar_type()));
+               self.dtype().name());
   return overwrite(
       self, [&](const Tensor& t) { t.uniform_(0, 1, generator); },
       [&](const Tensor& u) {
@@ -37,8 +37,8 @@ Tensor& fill_cauchy(const Tensor& self, double median, double sigma,
 Tensor& fill_log_normal(const Tensor& self, double mean, double std,
                         const std::optional<Generator>& generator) {
   HEARTH_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
-  HEARTH_CHECK(self.is_floating_point(), "\"log_normal_cpu\" not implemented for '",
-               name_of(self.scalar_type()), "'");
+  HEARTH_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                  "\"log_normal_cpu\" not implemented for '", name_of(self.scalar_type()), "'");
   const auto draw = [&](const Tensor& t) {
     const Tensor with_gaps = empty({t.numel(), 2}, t.options()).select(1, 0);
     with_gaps.normal_(mean, std, generator);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hearth/context.h"
+#include "ops/call.h"
 #include "ops/copy.h"
 #include "ops/gather.h"
 #include "seam/scatter.h"

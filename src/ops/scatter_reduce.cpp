@@ -10,16 +10,16 @@ namespace hearth {
 
 namespace {
 
-constexpr OpInfo scatter_reduce_info(const char* overload) {
+constexpr OpInfo scatter_reduce_info(const char* overload, DtypeSet types = dtypes::kRealAndBool) {
   return {.name = "scatter_reduce",
           .overload = overload,
           .arguments = "self,index,src",
-          .dtypes = dtypes::kRealAndBool,
+          .dtypes = types,
           .saves = in_slot(0) | in_slot(1) | in_slot(2) | out_slot(0),
           .runs_inplace = true,
           .always_launches = true};
 }
-constexpr OpInfo kScatterProduct = scatter_reduce_info("prod"),
+constexpr OpInfo kScatterProduct = scatter_reduce_info("prod", dtypes::kAll),
                  kScatterMaximum = scatter_reduce_info("amax"),
                  kScatterMinimum = scatter_reduce_info("amin");
 
@@ -45,8 +45,8 @@ struct ScatterProduct : ScatterOp<kScatterProduct, Combine::kMultiply> {
     const Tensor is_only_zero = is_zero.logical_and(num_zeros.eq(1));
     const Tensor others = product(args, self, index, src.masked_fill(is_only_zero, 1));
     const Tensor of_zeros = (grad * others).gather(args.dim, index);
-    const Tensor of_others = (grad * context.out()).gather(args.dim, index) /
-                             src.masked_fill(is_zero, 1);
+    const Tensor of_others =
+        (grad * context.out()).gather(args.dim, index) / src.masked_fill(is_zero, 1);
     context.set(2, where(is_only_zero, of_zeros, of_others));
   }
 };
@@ -74,8 +74,7 @@ ScatterReduction reduction_named(std::string_view name) {
   constexpr std::string_view kNames[] = {"sum", "prod", "mean", "amax", "amin"};
   for (int i = 0; i < 5; ++i)
     if (name == kNames[i]) return static_cast<ScatterReduction>(i);
-  detail::fail<Error>("reduce argument must be either sum, prod, mean, amax or amin, got ", name,
-                      ".");
+  detail::fail<Error>("reduce argument must be either sum, prod, mean, amax or amin, got ", name);
 }
 
 /// The value that does not change a reduction.
@@ -103,7 +102,8 @@ Tensor mean_at(const Tensor& start, int64_t dim, const Tensor& index, const Tens
                bool include_self) {
   const TensorOptions options = start.options().requires_grad(false);
   const Tensor first = include_self ? ones(start.sizes(), options) : zeros(start.sizes(), options);
-  const Tensor count = first.scatter_add(dim, index, ones(src.sizes(), options)).clamp_min(1);
+  const Tensor sums = first.scatter_add(dim, index, ones(src.sizes(), options));
+  const Tensor count = where(sums.eq(0), 1, sums);
   const Tensor sum = start.scatter_add(dim, index, src);
   return is_integral(start.scalar_type(), true) ? sum.div(count, "floor") : sum.div(count);
 }
@@ -111,8 +111,9 @@ Tensor mean_at(const Tensor& start, int64_t dim, const Tensor& index, const Tens
 Tensor scatter_reduced_by(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                           ScatterReduction reduction, bool include_self) {
   dim = wrap_dim(dim, self.dim());
-  HEARTH_CHECK(!self.is_complex() || reduction == ScatterReduction::kSum,
-               "scatter_reduce(): only sum is implemented for complex tensors");
+  HEARTH_CHECK_AS(NotImplementedError,
+                  self.scalar_type() != kBool || reduction != ScatterReduction::kMean,
+                  "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'");
   const Scalar identity = identity_of(reduction, self.scalar_type());
   const Tensor start = include_self ? self : self.scatter(dim, index, identity);
   const Tensor values = reached(src, index);
@@ -131,17 +132,17 @@ void check_index_reduce(const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& source) {
   const ScalarType type = index.scalar_type();
   HEARTH_CHECK(type == kLong || type == kInt,
-               "index_reduce(): Expected dtype int32/int64 for index");
+               "index_reduce_(): Expected dtype int32/int64 for index but got: ", name_of(type));
   HEARTH_CHECK_AS(IndexError, index.dim() <= 1,
-                  "index_reduce(): Index is supposed to be a vector, but got dim: ", index.dim(),
+                  "index_reduce_(): Index is supposed to be a vector, but got dim: ", index.dim(),
                   " with type: ", name_of(type), " and size: ", index.sizes());
-  HEARTH_CHECK(self.scalar_type() == source.scalar_type(), "index_reduce(): self (",
+  HEARTH_CHECK(self.scalar_type() == source.scalar_type(), "index_reduce_(): self (",
                name_of(self.scalar_type()), ") and source (", name_of(source.scalar_type()),
                ") must have the same scalar type");
-  HEARTH_CHECK(dim == 0 || dim < source.dim(), "index_reduce(): Indexing dim ", dim,
+  HEARTH_CHECK(dim == 0 || dim < source.dim(), "index_reduce_(): Indexing dim ", dim,
                " is out of bounds of tensor");
   const int64_t num_slices = source.dim() == 0 ? 1 : source.size(dim);
-  HEARTH_CHECK(index.numel() == num_slices, "index_reduce(): Number of indices (", index.numel(),
+  HEARTH_CHECK(index.numel() == num_slices, "index_reduce_(): Number of indices (", index.numel(),
                ") should be equal to source.size(dim): (", num_slices, "), for dim: ", dim);
   Dims expected(self.sizes());
   if (self.dim() > 0) expected[size_t(dim)] = num_slices;

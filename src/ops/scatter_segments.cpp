@@ -16,12 +16,12 @@ struct SegmentReduction {
 
 SegmentReduction segment_reduction(std::string_view name) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (name == "max") return {"amax", -kInfinity};
+  if (name == "max" || name == "amax") return {"amax", -kInfinity};
   if (name == "mean") return {"sum", std::numeric_limits<double>::quiet_NaN()};
-  if (name == "min") return {"amin", kInfinity};
+  if (name == "min" || name == "amin") return {"amin", kInfinity};
   if (name == "sum") return {"sum", 0};
   if (name == "prod") return {"prod", 1};
-  detail::fail<Error>("unsupported reduction given! got ", name);
+  detail::fail<Error>("reduce argument must be either sum, prod, mean, amax or amin, got ", name);
 }
 
 /// Checks the lengths, whose last dimension counts the segments along axis.
@@ -34,7 +34,8 @@ void check_lengths(const Tensor& data, const Tensor& lengths, int64_t axis, bool
   if (unsafe || lengths.numel() == 0) return;
   HEARTH_CHECK(lengths.min().item<int64_t>() >= 0, "lengths contains negative value!");
   HEARTH_CHECK(lengths.sum(-1).eq(data.size(axis)).all().item<bool>(),
-               "Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+               "segment_reduce(): Expected all rows of lengths along axis to sum to "
+               "data.size(lengths.dim()-1) when "
                "!unsafe.");
 }
 
@@ -47,8 +48,7 @@ Tensor with_trailing_dims(Tensor tensor, int64_t dims) {
 /// The number of the segment of each element along axis.
 Tensor segment_numbers(const Tensor& data, const Tensor& lengths, int64_t axis) {
   const Tensor ends = lengths.cumsum(-1);
-  const Tensor positions =
-      arange(data.size(axis), TensorOptions(kLong).device(data.device()));
+  const Tensor positions = arange(data.size(axis), TensorOptions(kLong).device(data.device()));
   Dims sizes(lengths.sizes());
   sizes[size_t(axis)] = data.size(axis);
   const Tensor numbers = searchsorted(ends, positions.expand(sizes), false, true);
@@ -77,9 +77,10 @@ Tensor lengths_of(const Tensor& lengths, const Tensor& offsets) {
   HEARTH_CHECK(lengths.defined() || offsets.defined(),
                "segment_reduce(): Either lengths or offsets must be defined.");
   const Tensor& given = offsets.defined() ? offsets : lengths;
-  HEARTH_CHECK(is_integral(given.scalar_type(), false),
-               "segment_reduce(): Expected lengths or offsets of an integer dtype, but got ",
-               name_of(given.scalar_type()));
+  const ScalarType type = given.scalar_type();
+  HEARTH_CHECK_AS(NotImplementedError, type == kInt || type == kLong, "\"_segment_reduce_",
+                  offsets.defined() ? "offsets" : "lengths", "_cpu_kernel1\" not implemented for '",
+                  name_of(type), "'");
   return (offsets.defined() ? offsets.diff() : lengths).to(kLong);
 }
 
@@ -92,15 +93,16 @@ Tensor segment_reduce(const Tensor& data, std::string_view reduce,
   check_defined("segment_reduce", 0, "data", data);
   HEARTH_CHECK(!or_undefined(indices).defined(),
                "segment_reduce(): indices based reduction is not supported yet.");
-  HEARTH_CHECK(data.numel() > 0, "segment_reduce(): data must have at least one element.");
+  HEARTH_CHECK_AS(NotImplementedError, data.is_floating_point(),
+                  "\"_segment_reduce_cpu\" not implemented for '", name_of(data.scalar_type()),
+                  "'");
   axis = wrap_dim(axis, data.dim());
   return reduced_segments(data, reduce, lengths_of(or_undefined(lengths), or_undefined(offsets)),
                           axis, unsafe, initial);
 }
 HEARTH_DEFINE_WRITE_OUT(segment_reduce,
                         (const Tensor& data, std::string_view reduce,
-                         const std::optional<Tensor>& lengths,
-                         const std::optional<Tensor>& indices,
+                         const std::optional<Tensor>& lengths, const std::optional<Tensor>& indices,
                          const std::optional<Tensor>& offsets, int64_t axis, bool unsafe,
                          const std::optional<Scalar>& initial),
                         segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe,

@@ -8,8 +8,8 @@ namespace {
 
 void check_member_type(const Tensor& tensor) {
   const ScalarType type = tensor.scalar_type();
-  HEARTH_CHECK(type != kBool && !is_complex(type),
-               "Unsupported input type encountered for isin(): ", name_of(type));
+  HEARTH_CHECK_AS(NotImplementedError, type != kBool && !is_complex(type),
+                  "Unsupported input type encountered for isin(): ", name_of(type));
 }
 
 /// Searches the elements in the sorted set.
@@ -43,8 +43,8 @@ Tensor isin(const Scalar& element, const Tensor& test_elements, bool, bool inver
                  invert);
 }
 
-#define HEARTH_DEFINE_ISIN_OUT(Elements, Set)                                           \
-  HEARTH_DEFINE_WRITE_OUT(                                                              \
+#define HEARTH_DEFINE_ISIN_OUT(Elements, Set)                                            \
+  HEARTH_DEFINE_WRITE_OUT(                                                               \
       isin, (const Elements& elements, const Set& set, bool assume_unique, bool invert), \
       isin(elements, set, assume_unique, invert))
 HEARTH_DEFINE_ISIN_OUT(Tensor, Tensor)

@@ -81,25 +81,24 @@ void launch_special(const OpRecord& op, const void*, LaunchContext& context) {
 
 namespace {
 
-constexpr DtypeSet kBFloat16Set = 1u << unsigned(kBFloat16);
-
 constexpr OpInfo kLgamma = special_info("lgamma", dtypes::kFloating),
                  kDigamma = special_info("digamma", dtypes::kFloating),
                  kPolygamma = special_info("polygamma", dtypes::kFloating),
                  kI0 = special_info("i0", dtypes::kFloating),
                  kSinc = special_info("sinc", dtypes::kFloating),
                  kLogit = special_info("logit", dtypes::kFloating),
-                 kNextafter{.name = "nextafter", .dtypes = dtypes::kFloatAndDouble | kBFloat16Set},
+                 kNextafter{.name = "nextafter", .dtypes = dtypes::kFloating},
                  kIgamma{.name = "igamma", .dtypes = dtypes::kFloating},
                  kIgammac{.name = "igammac", .dtypes = dtypes::kFloating};
 
 /// Each dtype has a function of its own.
 auto nextafter_of(const Tensor& self, const Tensor& other) {
   const ScalarType type = result_type(self, other);
-  return pick(type == kFloat, special<kNextafter, fn::Special::nextafter_float>(self, other),
-              pick(type == kBFloat16,
-                   special<kNextafter, fn::Special::nextafter_bfloat16>(self, other),
-                   special<kNextafter, fn::Special::nextafter>(self, other)));
+  return pick(
+      type == kFloat, special<kNextafter, fn::Special::nextafter_float>(self, other),
+      pick(type == kBFloat16, special<kNextafter, fn::Special::nextafter_bfloat16>(self, other),
+           pick(type == kHalf, special<kNextafter, fn::Special::nextafter_half>(self, other),
+                special<kNextafter, fn::Special::nextafter>(self, other))));
 }
 
 /// The number is an input, not an argument, so that the kernel has no others.

@@ -93,7 +93,8 @@ Tensor slope_of(Special function, int i, const Tensor& a, const Tensor& b) {
     case Special::logit: return logit_slope(a, b.item<double>());
     case Special::nextafter:
     case Special::nextafter_bfloat16:
-    case Special::nextafter_float: refuse_derivative("nextafter");
+    case Special::nextafter_float:
+    case Special::nextafter_half: return i == 0 ? a.ne(b) : zeros_like(a.ne(b));
     case Special::polygamma: return polygamma(b.item<int64_t>() + 1, a);
     case Special::xlog1py: return i == 0 ? xlog1py_slope(a, b) : a / (b + 1);
     default:

@@ -36,9 +36,8 @@ void check_quantile(const Tensor& self, const Tensor& q) {
 Tensor ranks_in(const Tensor& sorted, const Tensor& q, Between between, bool ignores_nan) {
   const Tensor is_nan = sorted.isnan();
   const int64_t last = sorted.size(-1) - 1;
-  const Tensor ranks = ignores_nan
-                           ? (q * (is_nan.logical_not().sum(-1, true) - 1)).clamp_min(0)
-                           : where(is_nan.any(-1, true), Scalar(double(last)), q * last);
+  const Tensor ranks = ignores_nan ? (q * (is_nan.logical_not().sum(-1, true) - 1)).clamp_min(0)
+                                   : where(is_nan.any(-1, true), Scalar(double(last)), q * last);
   switch (between) {
     case Between::kLower: return ranks.floor();
     case Between::kHigher: return ranks.ceil();
@@ -55,8 +54,7 @@ Tensor quantiles_of_rows(const Tensor& rows, const Tensor& q, Between between, b
   const Tensor below = ranks.floor().to(kLong);
   const Tensor values = sorted.gather(-1, below);
   if (between != Between::kLinear && between != Between::kMidpoint) return values;
-  const Tensor weights =
-      between == Between::kMidpoint ? full_like(ranks, 0.5) : ranks - below;
+  const Tensor weights = between == Between::kMidpoint ? full_like(ranks, 0.5) : ranks - below;
   return values.lerp(sorted.gather(-1, ranks.ceil().to(kLong)), weights);
 }
 
@@ -84,8 +82,8 @@ Tensor quantiles(const Tensor& self, double q, std::optional<int64_t> dim, bool 
 
 }  // namespace
 
-#define HEARTH_DEFINE_QUANTILE(name, Q, ignores_nan)                                       \
-  HEARTH_DEFINE_COMPOSED_OUT(                                                              \
+#define HEARTH_DEFINE_QUANTILE(name, Q, ignores_nan)                                         \
+  HEARTH_DEFINE_COMPOSED_OUT(                                                                \
       name, (Q q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation), \
       quantiles(self, q, dim, keepdim, interpolation, ignores_nan))
 HEARTH_DEFINE_QUANTILE(quantile, const Tensor&, false)

@@ -26,8 +26,8 @@ struct Renorm {
   static Tensor compute(const Args& args, const Tensor& self) {
     constexpr double kEpsilon = 1e-7;
     const Dims dims = dims_except(self, args.dim);
-    const Tensor norm = linalg_vector_norm(self, args.p, IntArrayRef(dims), true,
-                                           wide_type(self.scalar_type()));
+    const Tensor norm =
+        linalg_vector_norm(self, args.p, IntArrayRef(dims), true, wide_type(self.scalar_type()));
     const Tensor scale = where(norm > args.maxnorm, args.maxnorm / (norm + kEpsilon), 1.);
     return self.mul(scale.to(self.scalar_type()));
   }
