@@ -161,7 +161,7 @@ struct NanToNum {
 
 using Math =
     List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, SpecialNdtr, Erfinv,
-         Xlogy, LogAddExp, LogAddExp2, Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum>;
+         Xlogy, Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum, LogAddExp, LogAddExp2>;
 HEARTH_NUMBER_FAMILY(Math)
 
 }  // namespace hearth::fn

@@ -36,17 +36,17 @@
   X(laguerre_polynomial_l)          \
   X(legendre_polynomial_p)          \
   X(logit)                          \
-  X(nextafter)                      \
-  X(nextafter_bfloat16)             \
-  X(nextafter_float)                \
-  X(nextafter_half)                 \
   X(polygamma)                      \
   X(shifted_chebyshev_polynomial_t) \
   X(shifted_chebyshev_polynomial_u) \
   X(shifted_chebyshev_polynomial_v) \
   X(shifted_chebyshev_polynomial_w) \
   X(xlog1py)                        \
-  X(zeta)
+  X(zeta)                           \
+  X(nextafter)                      \
+  X(nextafter_bfloat16)             \
+  X(nextafter_float)                \
+  X(nextafter_half)
 
 namespace hearth::fn {
 
