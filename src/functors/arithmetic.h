@@ -374,29 +374,9 @@ struct Heaviside {
   }
 };
 
-/// |a| with the sign of b, which counts the sign of zeros and NaN.
-struct Copysign {
-  static constexpr OpInfo info{
-      .name = "copysign", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
-  template <class V>
-  HEARTH_FN V value(V a, V b) const {
-    const V magnitude = abs(a);
-    return select(signbit(b), -magnitude, magnitude);
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V a, V b) const {
-    const V ratio = value(a, b) / select(a == 0, 1, a);
-    return select(a == 0, 0, g * ratio);
-  }
-  template <class V>
-  HEARTH_FN V grad_b(V g, V, V) const {
-    return 0 * g;
-  }
-};
-
 using Arithmetic =
     List<Copy, Add, Sub, Mul, Neg, Abs, Conj, ComplexSgn, Where, MaskedFill, Pow, ComplexPow,
-         Square, Cube, PowHalf, PowMinusHalf, Sign, Lerp, Addcmul, Addcdiv, Heaviside, Copysign>;
+         Square, Cube, PowHalf, PowMinusHalf, Sign, Lerp, Addcmul, Addcdiv, Heaviside>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn

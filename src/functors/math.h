@@ -159,9 +159,29 @@ struct NanToNum {
   }
 };
 
-using Math =
-    List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, SpecialNdtr, Erfinv,
-         Xlogy, Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum, LogAddExp, LogAddExp2>;
+/// |a| with the sign of b, which counts the sign of zeros and NaN.
+struct Copysign {
+  static constexpr OpInfo info{
+      .name = "copysign", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    const V magnitude = abs(a);
+    return select(signbit(b), -magnitude, magnitude);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    const V ratio = value(a, b) / select(a == 0, 1, a);
+    return select(a == 0, 0, g * ratio);
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V, V) const {
+    return 0 * g;
+  }
+};
+
+using Math = List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, SpecialNdtr,
+                  Erfinv, Xlogy, Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum,
+                  LogAddExp, LogAddExp2, Copysign>;
 HEARTH_NUMBER_FAMILY(Math)
 
 }  // namespace hearth::fn

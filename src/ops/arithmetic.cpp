@@ -71,7 +71,6 @@ constexpr OpInfo kAddNumber = with_node(fn::Add::info, "AddBackward1"),
                  kSubNumber = with_node(fn::Sub::info, "SubBackward1"),
                  kRsub = with_node(fn::Sub::info, "Rsub"),
                  kRsubNumber = with_node(fn::Sub::info, "RsubBackward1"),
-                 kCopysignNumber = with_node(fn::Copysign::info, "CopysignBackward1"),
                  kMulNumber = with_node(fn::Mul::info, "MulBackward1"),
                  kSgn = with_node(fn::Sign::info, "Sgn");
 
@@ -290,15 +289,6 @@ HEARTH_DEFINE_ALL_FORMS(addcdiv,
                                   divided(tensor1, tensor2), tensor2))
 HEARTH_DEFINE_ALL_FORMS(heaviside, (const Tensor& values),
                         pointwise(fn::Heaviside{}, self, of_dtype(values, self)))
-
-HEARTH_DEFINE_OUT(copysign, (const Tensor& other), pointwise(fn::Copysign{}, self, other))
-HEARTH_DEFINE_OUT(copysign, (const Scalar& other),
-                  pointwise_as<kCopysignNumber>(fn::Copysign{}, self, wrapped_number(other)))
-HEARTH_DEFINE_METHOD_ONLY(Tensor&, copysign_, (const Tensor& other),
-                          pointwise(fn::Copysign{}, self, other).inplace(self))
-HEARTH_DEFINE_METHOD_ONLY(
-    Tensor&, copysign_, (const Scalar& other),
-    pointwise_as<kCopysignNumber>(fn::Copysign{}, self, wrapped_number(other)).inplace(self))
 
 Tensor Tensor::operator-() const { return neg(); }
 #define HEARTH_COMPOUND(op, method)                                          \
