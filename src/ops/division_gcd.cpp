@@ -18,7 +18,7 @@ Tensor gcd_of(const Tensor& self, const Tensor& other) {
     a = where(goes_on, b, a);
     b = where(goes_on, rest, 0);
   }
-  return a.expand(broadcast_sizes(self.sizes(), other.sizes())).clone();
+  return a;
 }
 
 /// Both inputs in their common dtype, and of the same sizes.
