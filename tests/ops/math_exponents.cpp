@@ -52,7 +52,7 @@ Row frexp_row() {
 const Register registered_exponents[] = {Register(ldexp_row()), Register(frexp_row())};
 
 TEST(Exponents, FrexpOfSpecialValues) {
-  const Tensor x = tensor({0.0, -0.0, INFINITY, 1e-45, 3.0, -0.75}, kFloat);
+  const Tensor x = tensor({0.0, -0.0, HUGE_VAL, 1e-45, 3.0, -0.75}, kFloat);
   const auto [mantissa, exponent] = frexp(x);
   EXPECT_TRUE(mantissa.equal(tensor({0.f, -0.f, INFINITY, 0.5f, 0.75f, -0.75f})));
   EXPECT_TRUE(mantissa.signbit().equal(x.signbit()));
