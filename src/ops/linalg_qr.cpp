@@ -218,12 +218,16 @@ Tensor reflected(const Tensor& input, const Tensor& tau, const Tensor& other, bo
   return result;
 }
 
-Tensor ormqr_of(const Tensor& input, const Tensor& tau, const Tensor& other, bool left,
-                bool transpose) {
-  check_defined("ormqr", 1, "input2", tau);
-  check_defined("ormqr", 2, "input3", other);
-  check_ormqr(input, tau, other, left);
-  return reflected(input, tau, other, left, transpose);
+struct OrmqrArgs {
+  bool left, transpose;
+  HEARTH_FIELDS(left, transpose)
+};
+constexpr OpInfo kOrmqr = float32_on_cpu("ormqr", "self,input2,input3");
+
+Tensor ormqr_of(const OrmqrArgs& args, const Tensor& input, const Tensor& tau,
+                const Tensor& other) {
+  check_ormqr(input, tau, other, args.left);
+  return reflected(input, tau, other, args.left, args.transpose);
 }
 
 }  // namespace
@@ -241,7 +245,8 @@ HEARTH_DEFINE_LINALG(linalg_householder_product, (const Tensor& input, const Ten
                      product_of(input, tau))
 HEARTH_DEFINE_COMPOSED_OUT(ormqr,
                            (const Tensor& input2, const Tensor& input3, bool left, bool transpose),
-                           ormqr_of(self, input2, input3, left, transpose))
+                           compose<Composed<kOrmqr, OrmqrArgs, ormqr_of>>({left, transpose}, self,
+                                                                          input2, input3))
 HEARTH_DEFINE_COMPOSED_OUT(orgqr, (const Tensor& input2), product_of(self, input2))
 
 }  // namespace hearth

@@ -58,26 +58,65 @@ Tensor quantiles_of_rows(const Tensor& rows, const Tensor& q, Between between, b
   return values.lerp(sorted.gather(-1, ranks.ceil().to(kLong)), weights);
 }
 
-Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
-                 std::string_view interpolation, bool ignores_nan) {
-  const Between between = interpolation_named(interpolation);
+/// The arguments of both functions; q is absent if it is a tensor.
+struct QuantileArgs {
+  std::optional<double> q;
+  std::optional<int64_t> dim;
+  bool keepdim;
+  Between between;
+  HEARTH_FIELDS(q, dim, keepdim, between)
+};
+
+Tensor quantiles(const QuantileArgs& args, const Tensor& self, const Tensor& q, bool ignores_nan) {
   check_quantile(self, q);
-  const int64_t position = wrap_dim(dim.value_or(0), self.dim());
-  const bool flattens = !dim || self.dim() == 0;
+  const int64_t position = wrap_dim(args.dim.value_or(0), self.dim());
+  const bool flattens = !args.dim || self.dim() == 0;
   const Tensor rows = flattens ? self.reshape({-1}) : self.movedim(position, -1);
-  const Tensor found = quantiles_of_rows(rows, q.reshape({-1}), between, ignores_nan);
+  const Tensor found = quantiles_of_rows(rows, q.reshape({-1}), args.between, ignores_nan);
   const Tensor result = q.dim() == 0 ? found.squeeze(-1) : found.movedim(-1, 0);
-  if (!keepdim) return result;
+  if (!args.keepdim) return result;
   if (!flattens) return result.unsqueeze(position + q.dim());
   Dims sizes(q.sizes());
   for (int64_t d = 0; d < self.dim(); ++d) sizes.push_back(1);
   return result.reshape(sizes);
 }
 
-Tensor quantiles(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
-                 std::string_view interpolation, bool ignores_nan) {
+template <bool ignores_nan>
+struct Quantile {
+  using Args = QuantileArgs;
+  static constexpr OpInfo info{.name = ignores_nan ? "nanquantile" : "quantile",
+                               .arguments = "self,q",
+                               .amp_cpu = Amp::kFloat32};
+  static Tensor compute(const Args& args, const Tensor& self, const Tensor& q) {
+    return quantiles(args, self, q, ignores_nan);
+  }
+};
+
+/// The overload with a number as q.
+template <bool ignores_nan>
+struct QuantileOfNumber {
+  using Args = QuantileArgs;
+  static constexpr OpInfo info = Quantile<ignores_nan>::info;
+  static Tensor compute(const Args& args, const Tensor& self) {
+    const TensorOptions options = self.options().requires_grad(false);
+    return quantiles(args, self, full({}, *args.q, options), ignores_nan);
+  }
+};
+
+template <bool ignores_nan>
+Tensor quantile_of(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
+                   std::string_view interpolation) {
+  check_defined("quantile", 1, "q", q);
+  return compose<Quantile<ignores_nan>>({{}, dim, keepdim, interpolation_named(interpolation)},
+                                        self, q);
+}
+
+template <bool ignores_nan>
+Tensor quantile_of(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
+                   std::string_view interpolation) {
   HEARTH_CHECK(q >= 0 && q <= 1, "quantile() q must be in the range [0, 1] but got ", q);
-  return quantiles(self, full({}, q, self.options()), dim, keepdim, interpolation, ignores_nan);
+  return compose<QuantileOfNumber<ignores_nan>>(
+      {q, dim, keepdim, interpolation_named(interpolation)}, self);
 }
 
 }  // namespace
@@ -85,7 +124,7 @@ Tensor quantiles(const Tensor& self, double q, std::optional<int64_t> dim, bool 
 #define HEARTH_DEFINE_QUANTILE(name, Q, ignores_nan)                                         \
   HEARTH_DEFINE_COMPOSED_OUT(                                                                \
       name, (Q q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation), \
-      quantiles(self, q, dim, keepdim, interpolation, ignores_nan))
+      quantile_of<ignores_nan>(self, q, dim, keepdim, interpolation))
 HEARTH_DEFINE_QUANTILE(quantile, const Tensor&, false)
 HEARTH_DEFINE_QUANTILE(quantile, double, false)
 HEARTH_DEFINE_QUANTILE(nanquantile, const Tensor&, true)

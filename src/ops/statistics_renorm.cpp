@@ -22,7 +22,7 @@ struct Renorm {
     double maxnorm;
     HEARTH_FIELDS(p, dim, maxnorm)
   };
-  static constexpr OpInfo info{.name = "renorm"};
+  static constexpr OpInfo info{.name = "renorm", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
   static Tensor compute(const Args& args, const Tensor& self) {
     constexpr double kEpsilon = 1e-7;
     const Dims dims = dims_except(self, args.dim);
@@ -44,11 +44,23 @@ Tensor renormed(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& 
   return compose<Renorm>({p.toDouble(), wrap_dim(dim, self.dim()), maxnorm.toDouble()}, self);
 }
 
+struct Dist {
+  struct Args {
+    double p;
+    HEARTH_FIELDS(p)
+  };
+  static constexpr OpInfo info{.name = "dist", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  static Tensor compute(const Args& args, const Tensor& self, const Tensor& other) {
+    return self.sub(other).norm(args.p);
+  }
+};
+
 }  // namespace
 
 HEARTH_DEFINE_COMPOSED(renorm, (const Scalar& p, int64_t dim, const Scalar& maxnorm),
                        renormed(self, p, dim, maxnorm))
-HEARTH_DEFINE_COMPOSED_OUT(dist, (const Tensor& other, const Scalar& p), self.sub(other).norm(p))
+HEARTH_DEFINE_COMPOSED_OUT(dist, (const Tensor& other, const Scalar& p),
+                           compose<Dist>({p.toDouble()}, self, other))
 
 Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
   check_defined("norm_except_dim", 0, "v", v);

@@ -54,7 +54,7 @@ TEST(Elements, Statistics) {
   EXPECT_NEAR(torch::corrcoef(m)[0][1].item<double>(), 0.9972, 1e-4);
   EXPECT_NEAR(m.quantile(0.3).item<double>(), 3.5, 1e-12);
   const auto q = torch::tensor({0.1, 0.8}, torch::kDouble);
-  EXPECT_EQ(torch::quantile(m, q, 1, true, "lower").sizes(), (std::vector<int64_t>{2, 2, 1}));
+  EXPECT_EQ(torch::quantile(m, q, 1, true, "lower").sizes().vec(), (std::vector<int64_t>{2, 2, 1}));
   EXPECT_TRUE(torch::nanquantile(torch::tensor({1.f, NAN, 2.f}), 0.5).equal(torch::tensor(1.5f)));
   EXPECT_TRUE(torch::histc(m, 2, 0, 10).equal(torch::tensor({3.0, 3.0}, torch::kDouble)));
   const auto [hist, edges] = torch::histogram(m.select(0, 0), 2);
@@ -102,7 +102,8 @@ TEST(Elements, SlicesAndCopies) {
   EXPECT_TRUE(torch::fill(torch::ones({2}), 3).equal(torch::full({2}, 3.f)));
   EXPECT_TRUE(torch::as_strided_scatter(torch::zeros({4}), torch::ones({2}), {2}, {2})
                   .equal(torch::tensor({1.f, 0.f, 1.f, 0.f})));
-  EXPECT_EQ(torch::empty_permuted({2, 3, 4}, {2, 0, 1}).strides(), (std::vector<int64_t>{3, 1, 6}));
+  EXPECT_EQ(torch::empty_permuted({2, 3, 4}, {2, 0, 1}).strides().vec(),
+            (std::vector<int64_t>{3, 1, 6}));
   const auto x = torch::tensor({1, 0, 2});
   EXPECT_TRUE(x.nonzero_static(3).equal(torch::tensor({{0}, {2}, {-1}}, torch::kLong)));
   EXPECT_EQ(torch::nonzero_numpy(torch::eye(2)).size(), 2u);

@@ -57,7 +57,25 @@ Row renorm_row() {
        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got Int"}};
   return row;
 }
-const Register registered_renorm(renorm_row());
+
+Row dist_row() {
+  Row row;
+  row.name = "dist";
+  row.covers = {"dist"};
+  row.cases = {{{{3, 5}}, {{3, 5}, Draw::kPositive}}, {{{2, 3, 4}}, {{3, 1}, Draw::kPositive}}};
+  row.slack = 8;
+  row.gradient_slack = 8;
+  row.call = [](const Tensors& in) { return Tensors{in[0].dist(in[1])}; };
+  row.reference = [](const Arrays& in) {
+    double squares = 0;
+    for (const double d : map(in, [](const double* x) { return x[0] - x[1]; }).values)
+      squares += d * d;
+    return Arrays{build({}, [&](const Position&) { return std::sqrt(squares); })};
+  };
+  row.out = [](Tensor& out, const Tensors& in) { dist_out(out, in[0], in[1]); };
+  return row;
+}
+const Register registered_norms[] = {Register(renorm_row()), Register(dist_row())};
 
 TEST(Renorm, NormsOfHalfTypesAreFloat) {
   const Tensor x = tensor({{300.f, 400.f}, {0.f, 1.f}}).to(kHalf);

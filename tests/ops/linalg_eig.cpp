@@ -126,7 +126,37 @@ Row ldl_row() {
   return row;
 }
 
-const Register registered_eig[] = {Register(eig_row()), Register(ldl_row())};
+/// The row multiplies by the reflections I - tau v v^T one after the other.
+Row ormqr_row() {
+  Row row;
+  row.name = "ormqr";
+  row.covers = {"ormqr"};
+  row.cases = {{{{4, 3}, Draw::kUnit}, {{3}, Draw::kUnit}, {{4, 2}}},
+               {{{3, 3}, Draw::kUnit}, {{3}, Draw::kUnit}, {{3, 4}}}};
+  row.dtypes = dtypes::kFloatAndDouble;
+  row.slack = 100;
+  row.gradient_slack = 1000;
+  row.call = [](const Tensors& in) { return Tensors{ormqr(in[0], in[1], in[2])}; };
+  row.reference = [](const Arrays& in) {
+    const int64_t m = in[0].sizes[0], k = in[1].sizes[0], n = in[2].sizes[1];
+    Array out = in[2];
+    for (int64_t i = k; i-- > 0;)
+      for (int64_t column = 0; column < n; ++column) {
+        const auto v = [&](int64_t row) {
+          return row < i ? 0 : row == i ? 1 : at(in[0], {row, i});
+        };
+        double product = 0;
+        for (int64_t r = 0; r < m; ++r) product += v(r) * out.values[size_t(r * n + column)];
+        for (int64_t r = 0; r < m; ++r)
+          out.values[size_t(r * n + column)] -= in[1].values[size_t(i)] * v(r) * product;
+      }
+    return Arrays{out};
+  };
+  row.out = [](Tensor& out, const Tensors& in) { ormqr_out(out, in[0], in[1], in[2]); };
+  return row;
+}
+
+const Register registered_eig[] = {Register(eig_row()), Register(ldl_row()), Register(ormqr_row())};
 
 /// Batches large enough for several threads.
 LargeCase many_eigenvalues(ScalarType dtype) {

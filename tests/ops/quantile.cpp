@@ -1,6 +1,7 @@
 // quantile and nanquantile.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hearth/autograd.h"
@@ -11,6 +12,47 @@
 
 namespace hearth::testing {
 namespace {
+
+/// The q-th quantile of each row.
+Array quantiles_of_rows(const Array& x, double q) {
+  const int64_t length = x.sizes.back();
+  return build({x.sizes[0]}, [&](const Position& p) {
+    std::vector<double> row(x.values.begin() + p[0] * length,
+                            x.values.begin() + (p[0] + 1) * length);
+    std::sort(row.begin(), row.end());
+    const double rank = q * double(length - 1);
+    const size_t below = size_t(std::floor(rank)), above = size_t(std::ceil(rank));
+    return row[below] + (rank - double(below)) * (row[above] - row[below]);
+  });
+}
+
+Row quantile_row(std::string name, Tensor (*of_number)(const Tensor&, double),
+                 Tensor (*of_tensor)(const Tensor&, const Tensor&)) {
+  Row row;
+  row.name = name;
+  row.covers = {std::move(name)};
+  row.cases = {{{{3, 5}, Draw::kDistinct}}, {{{2, 8}, Draw::kDistinct}}, {{{4, 1}}}};
+  row.dtypes = dtypes::kFloatAndDouble;
+  row.slack = 4;
+  row.gradient_slack = 4;
+  row.orders = 1;
+  row.call = [=](const Tensors& in) {
+    const TensorOptions options = in[0].options().requires_grad(false);
+    return Tensors{of_number(in[0], 0.3), of_tensor(in[0], full({}, 0.75, options))};
+  };
+  row.reference = [](const Arrays& in) {
+    return Arrays{quantiles_of_rows(in[0], 0.3), quantiles_of_rows(in[0], 0.75)};
+  };
+  return row;
+}
+
+const Register registered_quantiles[] = {
+    Register(quantile_row(
+        "quantile", [](const Tensor& x, double q) { return x.quantile(q, 1); },
+        [](const Tensor& x, const Tensor& q) { return x.quantile(q, 1); })),
+    Register(quantile_row(
+        "nanquantile", [](const Tensor& x, double q) { return x.nanquantile(q, 1); },
+        [](const Tensor& x, const Tensor& q) { return x.nanquantile(q, 1); }))};
 
 Tensor two_rows() { return tensor({{1.f, 7.f, 3.f}, {4.f, 9.f, 6.f}}); }
 
