@@ -18,8 +18,8 @@ void check_joined(const Tensor& self, const std::optional<Tensor>& other, int64_
                  d, ") = ", self.size(d), ", but got tensor.size(", d, ") = ", other->size(d));
 }
 
-Tensor joined(const Tensor& self, int64_t dim, const std::optional<Tensor>& prepend,
-              const std::optional<Tensor>& append) {
+Tensor joined_parts(const Tensor& self, int64_t dim, const std::optional<Tensor>& prepend,
+                    const std::optional<Tensor>& append) {
   std::vector<Tensor> parts;
   if (or_undefined(prepend).defined()) parts.push_back(*prepend);
   parts.push_back(self);
@@ -35,7 +35,7 @@ Tensor differences(const Tensor& self, int64_t n, int64_t dim, const std::option
   check_joined(self, prepend, dim);
   check_joined(self, append, dim);
   if (n == 0) return self.clone();
-  Tensor result = joined(self, dim, prepend, append);
+  Tensor result = joined_parts(self, dim, prepend, append);
   for (int64_t left = result.size(dim); n > 0 && left > 0; --n, --left) {
     const Tensor after = result.narrow(dim, 1, left - 1), before = result.narrow(dim, 0, left - 1);
     result = result.scalar_type() == kBool ? after.logical_xor(before) : after.sub(before);

@@ -63,7 +63,7 @@ std::vector<Interval> intervals_of(const Tensor& points, std::optional<ArrayRef<
   return intervals;
 }
 
-void check_points(const Tensor& self, size_t num_bins) {
+void check_histogram_points(const Tensor& self, size_t num_bins) {
   HEARTH_CHECK(self.dim() >= 2,
                "torch.histogramdd: input tensor should have at least 2 dimensions, but got ",
                self.dim());
@@ -72,7 +72,7 @@ void check_points(const Tensor& self, size_t num_bins) {
                " sequences of bin edges for a ", n, "-dimensional histogram but got ", num_bins);
 }
 
-void check_edges(const Tensor& self, const Tensor& edges, size_t dim) {
+void check_bin_edges(const Tensor& self, const Tensor& edges, size_t dim) {
   HEARTH_CHECK(edges.scalar_type() == self.scalar_type(),
                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but "
                "got input with dtype ",
@@ -162,8 +162,8 @@ Tensor histogram_of(const Tensor& points, const std::vector<Tensor>& edges, cons
 
 TensorAndList histogram_of_points(const Tensor& self, std::vector<Tensor> edges,
                                   const std::optional<Tensor>& weight, bool density) {
-  check_points(self, edges.size());
-  for (size_t d = 0; d < edges.size(); ++d) check_edges(self, edges[d], d);
+  check_histogram_points(self, edges.size());
+  for (size_t d = 0; d < edges.size(); ++d) check_bin_edges(self, edges[d], d);
   Tensor weights;
   if (or_undefined(weight).defined()) {
     check_weight(self, *weight);

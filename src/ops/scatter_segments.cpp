@@ -25,7 +25,7 @@ SegmentReduction segment_reduction(std::string_view name) {
 }
 
 /// Checks the lengths, whose last dimension counts the segments along axis.
-void check_lengths(const Tensor& data, const Tensor& lengths, int64_t axis, bool unsafe) {
+void check_segment_lengths(const Tensor& data, const Tensor& lengths, int64_t axis, bool unsafe) {
   HEARTH_CHECK(lengths.dim() == axis + 1, "Expected lengths to have ", axis + 1,
                " dimensions, but got ", lengths.dim(), ".");
   for (int64_t d = 0; d < axis; ++d)
@@ -58,7 +58,7 @@ Tensor segment_numbers(const Tensor& data, const Tensor& lengths, int64_t axis) 
 Tensor reduced_segments(const Tensor& data, std::string_view reduce, const Tensor& lengths,
                         int64_t axis, bool unsafe, const std::optional<Scalar>& initial) {
   const SegmentReduction reduction = segment_reduction(reduce);
-  check_lengths(data, lengths, axis, unsafe);
+  check_segment_lengths(data, lengths, axis, unsafe);
   Dims sizes(data.sizes());
   sizes[size_t(axis)] = lengths.size(-1);
   const bool is_mean = reduce == "mean";

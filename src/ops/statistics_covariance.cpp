@@ -24,7 +24,7 @@ void check_observations(const char* name, const Tensor& weights, int64_t count) 
 }
 
 /// The product of frequencies and weights; undefined without both.
-Tensor weights_of(const Tensor& fweights, const Tensor& aweights, int64_t count) {
+Tensor observation_weights(const Tensor& fweights, const Tensor& aweights, int64_t count) {
   if (fweights.defined()) check_observations("fweights", fweights, count);
   if (aweights.defined()) check_observations("aweights", aweights, count);
   if (!fweights.defined()) return aweights;
@@ -52,7 +52,7 @@ Tensor covariance(const Tensor& self, int64_t correction, const Tensor& fweights
   HEARTH_CHECK(self.scalar_type() != kBool, "cov(): bool dtype is not supported for input");
   const Tensor rows = self.dim() < 2 ? self.reshape({1, -1}) : self;
   const int64_t count = rows.size(1);
-  const Tensor weights = weights_of(fweights, aweights, count);
+  const Tensor weights = observation_weights(fweights, aweights, count);
   const auto weighted = [&](const Tensor& t) { return weights.defined() ? t * weights : t; };
   const Tensor total = weights.defined()
                            ? weights.sum()

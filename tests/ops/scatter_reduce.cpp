@@ -98,8 +98,8 @@ TEST(ScatterReduce, IntegersAndSpecialValues) {
 }
 
 /// The gradients of sum(scatter_reduce(...)) in self and in src.
-std::vector<Tensor> gradients(const Tensor& self, const Tensor& index, const Tensor& src,
-                              const char* reduce, bool include_self) {
+std::vector<Tensor> scatter_gradients(const Tensor& self, const Tensor& index, const Tensor& src,
+                                      const char* reduce, bool include_self) {
   const Tensor x = self.clone().requires_grad_(), s = src.clone().requires_grad_();
   const Tensor result = x.scatter_reduce(0, index, s, reduce, include_self);
   return autograd::grad({result.sum()}, {x, s});
@@ -107,18 +107,18 @@ std::vector<Tensor> gradients(const Tensor& self, const Tensor& index, const Ten
 
 TEST(ScatterReduce, GradientsOfZerosAndTies) {
   const Tensor index = tensor({0, 2}, kLong), x = tensor({1.f, 2.f, 3.f}), s = tensor({1.f, 3.f});
-  const auto ties = gradients(x, index, s, "amax", true);
+  const auto ties = scatter_gradients(x, index, s, "amax", true);
   EXPECT_TRUE(ties[0].equal(tensor({0.5f, 1.f, 0.5f})));
   EXPECT_TRUE(ties[1].equal(tensor({0.5f, 0.5f})));
-  const auto means = gradients(x, index, s, "mean", false);
+  const auto means = scatter_gradients(x, index, s, "mean", false);
   EXPECT_TRUE(means[0].equal(tensor({0.f, 1.f, 0.f})));
   EXPECT_TRUE(means[1].equal(tensor({1.f, 1.f})));
   const auto one_zero =
-      gradients(tensor({0.f, 2.f}), zeros({1}, kLong), tensor({3.f}), "prod", true);
+      scatter_gradients(tensor({0.f, 2.f}), zeros({1}, kLong), tensor({3.f}), "prod", true);
   EXPECT_TRUE(one_zero[0].equal(tensor({3.f, 1.f})));
   EXPECT_TRUE(one_zero[1].equal(tensor({0.f})));
   const auto zero_of_src =
-      gradients(tensor({2.f}), zeros({2}, kLong), tensor({0.f, 5.f}), "prod", true);
+      scatter_gradients(tensor({2.f}), zeros({2}, kLong), tensor({0.f, 5.f}), "prod", true);
   EXPECT_TRUE(zero_of_src[1].equal(tensor({10.f, 0.f})));
 }
 
