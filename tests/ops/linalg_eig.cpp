@@ -142,9 +142,7 @@ Row ormqr_row() {
     Array out = in[2];
     for (int64_t i = k; i-- > 0;)
       for (int64_t column = 0; column < n; ++column) {
-        const auto v = [&](int64_t row) {
-          return row < i ? 0 : row == i ? 1 : at(in[0], {row, i});
-        };
+        const auto v = [&](int64_t r) { return r < i ? 0 : r == i ? 1 : at(in[0], {r, i}); };
         double product = 0;
         for (int64_t r = 0; r < m; ++r) product += v(r) * out.values[size_t(r * n + column)];
         for (int64_t r = 0; r < m; ++r)
