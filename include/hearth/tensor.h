@@ -49,6 +49,8 @@ using TensorRefPair = std::tuple<Tensor&, Tensor&>;             ///< the two out
 using TensorRefTriple = std::tuple<Tensor&, Tensor&, Tensor&>;  ///< three outputs
 using TensorRefQuad = std::tuple<Tensor&, Tensor&, Tensor&, Tensor&>;  ///< four outputs
 
+using TensorAndList = std::tuple<Tensor, std::vector<Tensor>>;  ///< a tensor and a list
+
 /// An n-dimensional array. Copies of the handle share the array. `const` protects the handle, not
 /// the elements, so in-place methods are const.
 class HEARTH_API Tensor {

@@ -151,6 +151,29 @@ struct Sinc {
   }
 };
 
+/// log(e^a + e^b) and log2(2^a + 2^b) without overflow. Equal infinities are their own result.
+#define HEARTH_LOG_OF_SUM(Name, op_name, power, factor)                         \
+  struct Name {                                                                 \
+    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kFloating}; \
+    template <class V>                                                          \
+    HEARTH_FN V value(V a, V b) const {                                         \
+      const auto same = (a == b) & isinf(a);                                    \
+      const V distance = abs(select(same, 0, a) - select(same, 0, b));          \
+      return select(same, a, maximum(a, b) + log1p(power(-distance)) * factor); \
+    }                                                                           \
+    template <class V>                                                          \
+    HEARTH_FN V grad_a(V g, V a, V b) const {                                   \
+      return g / (1 + power(b - a));                                            \
+    }                                                                           \
+    template <class V>                                                          \
+    HEARTH_FN V grad_b(V g, V a, V b) const {                                   \
+      return g / (1 + power(a - b));                                            \
+    }                                                                           \
+  };
+HEARTH_LOG_OF_SUM(LogAddExp, "logaddexp", exp, 1)
+HEARTH_LOG_OF_SUM(LogAddExp2, "logaddexp2", exp2, (1 / kLn2))
+#undef HEARTH_LOG_OF_SUM
+
 /// A rounding function, whose gradient is zero.
 #define HEARTH_ROUNDING(Name, function)                                       \
   struct Name {                                                               \
@@ -218,9 +241,29 @@ struct NanToNum {
   }
 };
 
+/// |a| with the sign of b, which counts the sign of zeros and NaN.
+struct Copysign {
+  static constexpr OpInfo info{
+      .name = "copysign", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    const V magnitude = abs(a);
+    return select(signbit(b), -magnitude, magnitude);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    const V ratio = value(a, b) / select(a == 0, 1, a);
+    return select(a == 0, 0, g * ratio);
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V, V) const {
+    return 0 * g;
+  }
+};
+
 using Math = List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, SpecialNdtr,
                   Erfinv, Xlogy, Logit, SpecialEntr, SpecialXlog1py, Sinc, Floor, Ceil, Round,
-                  RoundDecimals, Trunc, Frac, NanToNum>;
+                  RoundDecimals, Trunc, Frac, NanToNum, LogAddExp, LogAddExp2, Copysign>;
 HEARTH_NUMBER_FAMILY(Math)
 
 }  // namespace hearth::fn

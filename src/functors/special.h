@@ -40,7 +40,11 @@
   X(shifted_chebyshev_polynomial_u) \
   X(shifted_chebyshev_polynomial_v) \
   X(shifted_chebyshev_polynomial_w) \
-  X(zeta)
+  X(zeta)                           \
+  X(nextafter)                      \
+  X(nextafter_bfloat16)             \
+  X(nextafter_float)                \
+  X(nextafter_half)
 
 namespace hearth::fn {
 

@@ -7,6 +7,7 @@
 #include "hearth/autograd.h"
 #include "hearth/context.h"
 #include "ops/binding.h"
+#include "ops/composed_out.h"
 #include "ops/create.h"
 #include "ops/define.h"
 #include "ops/memory_order.h"
@@ -234,6 +235,15 @@ HEARTH_DEFINE_INPLACE(fill_, (const Scalar& value),
                       invoke<CopyInto<kFill>>({}, self, fill_value(self, value)))
 HEARTH_DEFINE_INPLACE(fill_, (const Tensor& value),
                       invoke<CopyInto<kFill>>({}, self, fill_value(self, value)))
+#define HEARTH_DEFINE_FILL(Value)                       \
+  Tensor fill(const Tensor& self, const Value& value) { \
+    check_defined("fill", 0, "self", self);             \
+    return self.clone().fill_(value);                   \
+  }                                                     \
+  HEARTH_DEFINE_WRITE_OUT(fill, (const Tensor& self, const Value& value), fill(self, value))
+HEARTH_DEFINE_FILL(Scalar)
+HEARTH_DEFINE_FILL(Tensor)
+#undef HEARTH_DEFINE_FILL
 HEARTH_DEFINE_INPLACE(zero_, (), invoke<CopyInto<kFill>>({}, self, wrapped_number(0)))
 
 }  // namespace hearth

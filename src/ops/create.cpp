@@ -1,5 +1,6 @@
 #include "ops/create.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -94,6 +95,30 @@ ScalarType number_dtype(const TensorOptions& options, const Scalar& value) {
   return value.type();
 }
 
+/// The strides of a tensor whose dimensions lie in memory in this order, the outermost first.
+Dims permuted_strides(IntArrayRef size, IntArrayRef order) {
+  const int64_t dims = int64_t(size.size());
+  HEARTH_CHECK(size.size() == order.size(),
+               "Number of dimensions in size does not match the length of the physical_layout; "
+               "i.e. len(size) = ",
+               size.size(), " is not equal to len(physical_layout) = ", order.size());
+  Dims strides(size.size(), 0);
+  std::vector<bool> seen(size.size());
+  int64_t stride = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    HEARTH_CHECK(order[i] >= 0 && order[i] < dims,
+                 "Dimension out of range (expected to be between 0 and ", dims - 1, ", but got ",
+                 order[i], " at index ", i,
+                 ").  NB: negative dims not currently supported; file an issue if you want it.");
+    const size_t d = size_t(order[i]);
+    HEARTH_CHECK(!seen[d], "Duplicate dim not allowed");
+    seen[d] = true;
+    strides[d] = stride;
+    stride *= std::max<int64_t>(size[d], 1);
+  }
+  return strides;
+}
+
 }  // namespace
 
 namespace by_name {
@@ -123,6 +148,10 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& 
       uninitialized(allocate_strided(size, stride, dtype_from(options),
                                      resolve_device(options.device()), options.pinned_memory())),
       options);
+}
+
+Tensor empty_permuted(IntArrayRef size, IntArrayRef physical_layout, const TensorOptions& options) {
+  return empty_strided(size, permuted_strides(size, physical_layout), options);
 }
 
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
@@ -284,6 +313,10 @@ HEARTH_DEFINE_INPLACE_AS(resize_as_,
 HEARTH_DEFINE_INPLACE_AS(resize_, (IntArrayRef size, std::optional<MemoryFormat> format),
                          resize(self, size, format))
 
+Tensor& empty_permuted_out(Tensor& out, IntArrayRef size, IntArrayRef physical_layout) {
+  permuted_strides(size, physical_layout);  // throws if they are wrong
+  return resized(out, size);
+}
 Tensor& empty_out(Tensor& out, IntArrayRef size, std::optional<MemoryFormat> format) {
   return format ? out.resize_(size, format) : resized(out, size);
 }

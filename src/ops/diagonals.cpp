@@ -165,8 +165,33 @@ Tensor with_part(const Tensor& self, const Tensor& src, const Part& part) {
   return copy;
 }
 
+/// A copy with the same strides, in a copy of the whole memory.
+Tensor copy_of_memory(const Tensor& self) {
+  const int64_t elements = int64_t(self.storage().nbytes() / self.itemsize());
+  return self.as_strided({elements}, {1}, 0)
+      .clone()
+      .as_strided(self.sizes(), self.strides(), self.storage_offset());
+}
+
+/// self with src in a view that may leave its elements and read the rest of the memory.
+Tensor with_strided_part(const Tensor& self, const Tensor& src, IntArrayRef size,
+                         IntArrayRef stride, std::optional<int64_t> offset) {
+  const bool is_whole = self.is_contiguous() && self.storage_offset() == 0;
+  const Tensor copy = is_whole || self.is_meta() ? self.clone() : copy_of_memory(self);
+  const Tensor slice = copy.as_strided(size, stride, offset.value_or(self.storage_offset()));
+  HEARTH_CHECK(slice.sizes().equals(src.sizes()),
+               "expected src to have a size equal to the slice of self. src size = ", src.sizes(),
+               ", slice size = ", slice.sizes());
+  slice.copy_(src);
+  return copy;
+}
+
 }  // namespace
 
+HEARTH_DEFINE_COMPOSED_OUT(as_strided_scatter,
+                           (const Tensor& src, IntArrayRef size, IntArrayRef stride,
+                            std::optional<int64_t> storage_offset),
+                           with_strided_part(self, src, size, stride, storage_offset))
 HEARTH_DEFINE_METHOD(Tensor, diagonal, (int64_t offset, int64_t dim1, int64_t dim2),
                      invoke<Diagonal>(diagonal_args(offset, dim1, dim2, self.dim()), self).call())
 HEARTH_DEFINE_METHOD(Tensor, diag_embed, (int64_t offset, int64_t dim1, int64_t dim2),

@@ -1,4 +1,6 @@
 // The QR factorization and products of reflections.
+#include <utility>
+
 #include "ops/linalg.h"
 #include "seam/triangle.h"
 
@@ -171,6 +173,63 @@ Tensor product_of(const Tensor& input, const Tensor& tau) {
   return invoke<HouseholderProduct>({}, input, tau).call();
 }
 
+void check_ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, bool left) {
+  constexpr const char* op = "torch.ormqr: ";
+  HEARTH_CHECK(input.dim() >= 2, op, "input must have at least 2 dimensions.");
+  HEARTH_CHECK(other.dim() >= 2, op, "other must have at least 2 dimensions.");
+  const int64_t dim = left ? -2 : -1;
+  HEARTH_CHECK(other.size(dim) == input.size(-2), op, "other.shape[", dim,
+               "] must be equal to input.shape[-2]");
+  HEARTH_CHECK(input.dim() - tau.dim() == 1, op,
+               "Expected tau to have one dimension less than input, but got tau.ndim equal to ",
+               tau.dim(), " and input.ndim is equal to ", input.dim());
+  HEARTH_CHECK(tau.size(-1) == std::min(other.size(dim), input.size(-1)), op,
+               "tau.shape[-1] must be equal to min(other.shape[", dim, "], input.shape[-1])");
+  HEARTH_CHECK(input.dim() == other.dim(), op,
+               "Expected other to have the same number of dimensions as input, but got other.ndim "
+               "equal to ",
+               other.dim(), " and input.ndim is equal to ", input.dim());
+  const Dims batch = batch_of(input.sizes());
+  for (const auto& [name, own] :
+       {std::pair("tau", batch_of(tau.sizes(), 1)), std::pair("other", batch_of(other.sizes()))})
+    HEARTH_CHECK(own == batch, op, "Expected batch dimensions of ", name,
+                 " to be equal to input.shape[:-2], but got ", IntArrayRef(own));
+  for (const auto& [name, tensor] : {std::pair("tau", &tau), std::pair("other", &other)})
+    HEARTH_CHECK(tensor->scalar_type() == input.scalar_type(), op, "Expected input and ", name,
+                 " to have the same dtype, but input has dtype", name_of(input.scalar_type()),
+                 " and ", name, " has dtype ", name_of(tensor->scalar_type()));
+  check_real(input, "ormqr_cpu");
+}
+
+/// Reflects the columns of `other` (not left: its rows) at one vector after the other.
+Tensor reflected(const Tensor& input, const Tensor& tau, const Tensor& other, bool left,
+                 bool transpose) {
+  if (!left) return reflected(input, tau, other.mT(), true, !transpose).mT();
+  const int64_t count = tau.size(-1);
+  const Tensor identity =
+      by_name::eye(input.size(-2), input.size(-1), input.options().requires_grad(false));
+  const Tensor vectors = input.tril(-1).add(identity);
+  Tensor result = other;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t k = transpose ? i : count - 1 - i;
+    const Tensor v = vectors.narrow(-1, k, 1), factor = tau.narrow(-1, k, 1).unsqueeze(-1);
+    result = result.sub(factor.mul(v).matmul(v.mT().matmul(result)));
+  }
+  return result;
+}
+
+struct OrmqrArgs {
+  bool left, transpose;
+  HEARTH_FIELDS(left, transpose)
+};
+constexpr OpInfo kOrmqr = float32_on_cpu("ormqr", "self,input2,input3");
+
+Tensor ormqr_of(const OrmqrArgs& args, const Tensor& input, const Tensor& tau,
+                const Tensor& other) {
+  check_ormqr(input, tau, other, args.left);
+  return reflected(input, tau, other, args.left, args.transpose);
+}
+
 }  // namespace
 }  // namespace linalg
 
@@ -184,6 +243,10 @@ HEARTH_DEFINE_METHOD(TensorPair, geqrf, (), compose<Composed<kGeqrf, NoArgs, geq
 HEARTH_DEFINE_TWO_OUT(geqrf, a, tau, (const Tensor& self), geqrf(self))
 HEARTH_DEFINE_LINALG(linalg_householder_product, (const Tensor& input, const Tensor& tau),
                      product_of(input, tau))
+HEARTH_DEFINE_COMPOSED_OUT(ormqr,
+                           (const Tensor& input2, const Tensor& input3, bool left, bool transpose),
+                           compose<Composed<kOrmqr, OrmqrArgs, ormqr_of>>({left, transpose}, self,
+                                                                          input2, input3))
 HEARTH_DEFINE_COMPOSED_OUT(orgqr, (const Tensor& input2), product_of(self, input2))
 
 }  // namespace hearth

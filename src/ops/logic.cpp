@@ -26,6 +26,25 @@ HEARTH_DEFINE_ALL_FORMS(bitwise_not, (),
                         pick(self.scalar_type() == kBool, pointwise(fn::LogicalNot{}, self),
                              pointwise(fn::BitwiseNot{}, self)))
 
+#define HEARTH_DEFINE_OPERATOR(name, function)                                    \
+  HEARTH_DEFINE_METHOD(Tensor, name, (const Tensor& other), self.function(other)) \
+  HEARTH_DEFINE_METHOD(Tensor, name, (const Scalar& other), self.function(other))
+HEARTH_DEFINE_OPERATOR(__and__, bitwise_and)
+HEARTH_DEFINE_OPERATOR(__or__, bitwise_or)
+HEARTH_DEFINE_OPERATOR(__xor__, bitwise_xor)
+HEARTH_DEFINE_OPERATOR(__lshift__, bitwise_left_shift)
+HEARTH_DEFINE_OPERATOR(__rshift__, bitwise_right_shift)
+#undef HEARTH_DEFINE_OPERATOR
+#define HEARTH_DEFINE_ASSIGNMENT(name, function)                                        \
+  HEARTH_DEFINE_METHOD_ONLY(Tensor&, name, (const Tensor& other), self.function(other)) \
+  HEARTH_DEFINE_METHOD_ONLY(Tensor&, name, (const Scalar& other), self.function(other))
+HEARTH_DEFINE_ASSIGNMENT(__iand__, bitwise_and_)
+HEARTH_DEFINE_ASSIGNMENT(__ior__, bitwise_or_)
+HEARTH_DEFINE_ASSIGNMENT(__ixor__, bitwise_xor_)
+HEARTH_DEFINE_ASSIGNMENT(__ilshift__, bitwise_left_shift_)
+HEARTH_DEFINE_ASSIGNMENT(__irshift__, bitwise_right_shift_)
+#undef HEARTH_DEFINE_ASSIGNMENT
+
 Tensor Tensor::operator~() const { return bitwise_not(); }
 Tensor& Tensor::operator&=(const Tensor& other) { return bitwise_and_(other); }
 Tensor& Tensor::operator|=(const Tensor& other) { return bitwise_or_(other); }

@@ -10,7 +10,8 @@ namespace hearth {
 
 namespace {
 
-constexpr OpInfo kLog1p = with_node(fn::Log1p::info, "Log1P"),
+constexpr OpInfo kCopysignNumber = with_node(fn::Copysign::info, "CopysignBackward1"),
+                 kLog1p = with_node(fn::Log1p::info, "Log1P"),
                  kXlogySelfNumber = with_node(fn::Xlogy::info, "XlogyBackward1"),
                  kXlogyOtherNumber = with_node(fn::Xlogy::info, "XlogyBackward2"),
                  kRoundDecimals = with_node(fn::RoundDecimals::info, "RoundBackward1");
@@ -33,6 +34,16 @@ HEARTH_DEFINE_ALL_FORMS(erfinv, (), pointwise(fn::Erfinv{}, self))
 HEARTH_DEFINE_BINARY_AS(xlogy, Xlogy, kXlogyOtherNumber)
 HEARTH_DEFINE_FUNCTION(xlogy, (const Scalar& self, const Tensor& other),
                        pointwise_as<kXlogySelfNumber>(fn::Xlogy{}, wrapped_number(self), other))
+HEARTH_DEFINE_OUT(logaddexp, (const Tensor& other), pointwise(fn::LogAddExp{}, self, other))
+HEARTH_DEFINE_OUT(logaddexp2, (const Tensor& other), pointwise(fn::LogAddExp2{}, self, other))
+HEARTH_DEFINE_OUT(copysign, (const Tensor& other), pointwise(fn::Copysign{}, self, other))
+HEARTH_DEFINE_OUT(copysign, (const Scalar& other),
+                  pointwise_as<kCopysignNumber>(fn::Copysign{}, self, wrapped_number(other)))
+HEARTH_DEFINE_METHOD_ONLY(Tensor&, copysign_, (const Tensor& other),
+                          pointwise(fn::Copysign{}, self, other).inplace(self))
+HEARTH_DEFINE_METHOD_ONLY(
+    Tensor&, copysign_, (const Scalar& other),
+    pointwise_as<kCopysignNumber>(fn::Copysign{}, self, wrapped_number(other)).inplace(self))
 HEARTH_DEFINE_ALL_FORMS(floor, (), pointwise(fn::Floor{}, self))
 HEARTH_DEFINE_ALL_FORMS(ceil, (), pointwise(fn::Ceil{}, self))
 HEARTH_DEFINE_ALL_FORMS(round, (), pointwise(fn::Round{}, self))

@@ -1,6 +1,8 @@
 #include "seam/nonzero.h"
 
-#include "ops/define.h"
+#include <algorithm>
+
+#include "ops/composed_out.h"
 
 namespace hearth {
 
@@ -31,9 +33,25 @@ struct Nonzero {
   }
 };
 
+/// The first rows of nonzero, and rows of fill_value up to `size` rows.
+Tensor first_nonzeros(const Tensor& self, int64_t size, int64_t fill_value) {
+  HEARTH_CHECK(size >= 0, "nonzero_static: 'size' must be an non-negative integer");
+  const Tensor result =
+      full({size, self.dim()}, fill_value, TensorOptions(kLong).device(self.device()));
+  if (self.is_meta()) return result;
+  const Tensor found = self.nonzero();
+  const int64_t rows = std::min(size, found.size(0));
+  result.narrow(0, 0, rows).copy_(found.narrow(0, 0, rows));
+  return result;
+}
+
 }  // namespace
 
 HEARTH_DEFINE_OUT(nonzero, (), invoke<Nonzero>({}, self))
+HEARTH_DEFINE_COMPOSED_OUT(nonzero_static, (int64_t size, int64_t fill_value),
+                           first_nonzeros(self, size, fill_value))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, nonzero_numpy, (),
+                     (self.dim() == 0 ? self.unsqueeze(0) : self).nonzero().unbind(1))
 HEARTH_DEFINE_METHOD(Tensor, argwhere, (), self.nonzero())
 
 }  // namespace hearth

@@ -86,8 +86,19 @@ constexpr OpInfo kLgamma = special_info("lgamma", dtypes::kFloating),
                  kDigamma = special_info("digamma", dtypes::kFloating),
                  kPolygamma = special_info("polygamma", dtypes::kFloating),
                  kI0 = special_info("i0", dtypes::kFloating),
+                 kNextafter{.name = "nextafter", .dtypes = dtypes::kFloating},
                  kIgamma{.name = "igamma", .dtypes = dtypes::kFloating},
                  kIgammac{.name = "igammac", .dtypes = dtypes::kFloating};
+
+/// Each dtype has a function of its own.
+auto nextafter_of(const Tensor& self, const Tensor& other) {
+  const ScalarType type = result_type(self, other);
+  return pick(
+      type == kFloat, special<kNextafter, fn::Special::nextafter_float>(self, other),
+      pick(type == kBFloat16, special<kNextafter, fn::Special::nextafter_bfloat16>(self, other),
+           pick(type == kHalf, special<kNextafter, fn::Special::nextafter_half>(self, other),
+                special<kNextafter, fn::Special::nextafter>(self, other))));
+}
 
 /// The number is an input, not an argument, so that the kernel has no others.
 auto polygamma_of(int64_t n, const Tensor& self, const Tensor& number) {
@@ -123,6 +134,7 @@ HEARTH_DEFINE_WITH_METHOD(igamma, (const Tensor& other),
                           special<kIgamma, fn::Special::igamma>(self, other))
 HEARTH_DEFINE_WITH_METHOD(igammac, (const Tensor& other),
                           special<kIgammac, fn::Special::igammac>(self, other))
+HEARTH_DEFINE_WITH_METHOD(nextafter, (const Tensor& other), nextafter_of(self, other))
 #undef HEARTH_DEFINE_WITH_METHOD
 
 HEARTH_DEFINE_FUNCTION(polygamma, (int64_t n, const Tensor& self),

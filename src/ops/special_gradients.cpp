@@ -69,6 +69,10 @@ Tensor slope_of(Special function, int i, const Tensor& a, const Tensor& b) {
     case Special::igammac:
       if (i == 0) refuse_derivative("igammac: input");
       return -igamma_slope(a, b);
+    case Special::nextafter:
+    case Special::nextafter_bfloat16:
+    case Special::nextafter_float:
+    case Special::nextafter_half: return i == 0 ? a.ne(b) : zeros_like(a.ne(b));
     case Special::polygamma: return polygamma(b.item<int64_t>() + 1, a);
     default:
       if (i == 0) refuse_derivative("zeta");

@@ -273,6 +273,17 @@ std::vector<Tensor> chunks_of(const Tensor& self, int64_t chunks, int64_t dim) {
   return split_evenly(self, width, dim);
 }
 
+/// Each piece as a slice of its own, which may be written to, as a result of split may not.
+std::vector<Tensor> as_slices(const Tensor& self, const std::vector<Tensor>& pieces, int64_t dim) {
+  std::vector<Tensor> slices;
+  int64_t start = 0;
+  for (const Tensor& piece : pieces) {
+    slices.push_back(self.narrow(dim, start, piece.size(dim)));
+    start += piece.size(dim);
+  }
+  return slices;
+}
+
 int64_t start_of(const Tensor& start) {
   HEARTH_CHECK(start.dim() == 0 && is_integral(start.scalar_type(), false),
                "start must be an 0-dim integral Tensor.");
@@ -309,6 +320,13 @@ HEARTH_DEFINE_METHOD(std::vector<Tensor>, split_with_sizes, (IntArrayRef split_s
                      split_by(self, split_sizes, dim))
 HEARTH_DEFINE_METHOD(std::vector<Tensor>, chunk, (int64_t chunks, int64_t dim),
                      chunks_of(self, chunks, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, unsafe_split, (int64_t split_size, int64_t dim),
+                     as_slices(self, split_evenly(self, split_size, dim), dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, unsafe_split_with_sizes,
+                     (IntArrayRef split_sizes, int64_t dim),
+                     as_slices(self, split_by(self, split_sizes, dim), dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, unsafe_chunk, (int64_t chunks, int64_t dim),
+                     as_slices(self, chunks_of(self, chunks, dim), dim))
 HEARTH_DEFINE_METHOD(std::vector<Tensor>, unbind, (int64_t dim), slices_of(self, dim))
 
 }  // namespace hearth

@@ -64,6 +64,25 @@ struct EighParams {
   bool upper = false, vectors = true;
 };
 
+/// The eigenvalues w (complex, contiguous) and, if `vectors`, the eigenvectors v (complex) of any
+/// square matrices; destroys a.
+struct EigParams {
+  View a, w, v, info;
+  bool vectors = true;
+};
+
+/// The factorisation A = L D L^T of symmetric matrices in place, of their lower triangles, with
+/// blocks of D of one or two rows. pivots is int32 [..., rows], contiguous, and LAPACK's (sytrf).
+/// info > 0 if D[info - 1, info - 1] is exactly zero.
+struct LdlFactorParams {
+  View a, pivots, info;
+};
+
+/// b = a^-1 b in place, by LdlFactor's results.
+struct LdlSolveParams {
+  View a, pivots, b;
+};
+
 /// The algorithms for least squares: LAPACK's gels, gelsy, gelsd and gelss.
 enum class LeastSquaresDriver : int8_t { kQr, kPivotedQr, kDivideAndConquer, kSvd };
 

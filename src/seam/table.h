@@ -70,7 +70,10 @@ namespace hearth {
   X(Special)                   \
   X(Fft)                       \
   X(AmpUnscale)                \
-  X(AmpUpdateScale)
+  X(AmpUpdateScale)            \
+  X(Eig)                       \
+  X(LdlFactor)                 \
+  X(LdlSolve)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)

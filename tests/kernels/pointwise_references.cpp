@@ -49,6 +49,12 @@ L floor_quotient(L a, L b) {
   return rest != 0 && (rest < 0) != (b < 0) ? whole - 1 : whole;
 }
 
+/// log(e^(unit a) + e^(unit b)) / unit.
+L log_of_sum(L a, L b, L unit) {
+  if (a == b && std::isinf(a)) return a;
+  return maximum_of(a, b) + std::log1p(std::exp(-unit * std::fabs(a - b))) / unit;
+}
+
 long long as_integer(L x) { return static_cast<long long>(x); }
 
 L cross_entropy(L a, L b) {
@@ -185,6 +191,9 @@ Table functions() {
           HEARTH_REFERENCE("trunc", std::trunc(x[0])),
           HEARTH_REFERENCE("frac", x[0] - std::trunc(x[0])),
           HEARTH_REFERENCE("nan_to_num", std::isfinite(x[0]) ? x[0] : 0),
+          HEARTH_REFERENCE("logaddexp", log_of_sum(x[0], x[1], 1)),
+          HEARTH_REFERENCE("logaddexp2", log_of_sum(x[0], x[1], std::log(L(2)))),
+          HEARTH_REFERENCE("copysign", std::copysign(x[0], x[1])),
           HEARTH_REFERENCE("sin", std::sin(x[0])),
           HEARTH_REFERENCE("cos", std::cos(x[0])),
           HEARTH_REFERENCE("tan", std::tan(x[0])),

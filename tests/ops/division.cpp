@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/ops/pointwise_rows.h"
@@ -87,6 +89,28 @@ Row fmod_row() {
   return row;
 }
 
+/// A row of an integer function of two integers.
+Row divisor_row(Row row, Tensor& (*inplace)(Tensor&, const Tensor&)) {
+  row = with_inplace(std::move(row), inplace);
+  row.orders = 0;
+  row.special_values = false;
+  row.refusals = {{[call = row.call] {
+                     call({ones({2}), ones({2})});
+                   },
+                   "_cpu\" not implemented for 'Float'"},
+                  {[call = row.call] {
+                     call({ones({2}, kBool), ones({2}, kBool)});
+                   },
+                   "_cpu\" not implemented for 'Bool'"}};
+  return row;
+}
+#define DIVISOR_ROW(name)                                        \
+  Register(divisor_row(                                          \
+      POINTWISE_ROW2(name, Draw::kNormal, dtypes::kIntegers,     \
+                     double(std::name(int64_t(a), int64_t(b)))), \
+      [](Tensor& self, const Tensor& other) -> Tensor& { return self.name##_(other); }))
+const Register registered_divisors[] = {DIVISOR_ROW(gcd), DIVISOR_ROW(lcm)};
+
 const Register registered_division[] = {
     Register(div_row()),
     Register(trunc_row()),
@@ -120,6 +144,16 @@ TEST(Division, NumbersAndIntegerTensors) {
   EXPECT_TRUE((n % 3).equal(tensor({1, 2, 2}, TensorOptions(kLong))));
   EXPECT_EQ((3.5 % n).scalar_type(), kFloat);
   EXPECT_TRUE(true_divide(n, 2).equal(divide(n, 2)));
+}
+
+TEST(Division, DivisorsOfZeroAndOfNegativeNumbers) {
+  const Tensor a = tensor({12, -18, 0, 7, 0}), b = tensor({18, 12, 0, 0, -5});
+  EXPECT_TRUE(gcd(a, b).equal(tensor({6, 6, 0, 7, 5})));
+  EXPECT_TRUE(lcm(a, b).equal(tensor({36, 36, 0, 0, 0})));
+  EXPECT_TRUE(gcd(tensor({int64_t{1} << 62}), tensor({int64_t{6}})).equal(tensor({int64_t{2}})));
+  EXPECT_EQ(gcd(a.to(kShort), b.to(kChar)).scalar_type(), kShort);
+  EXPECT_EQ(gcd(a.view({5, 1}), b).sizes().vec(), (std::vector<int64_t>{5, 5}));
+  EXPECT_EQ(gcd(a.meta(), b.meta()).scalar_type(), a.scalar_type());
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ bool same_numbers(const Tensor& a, const Tensor& b) {
 bool is_uninitialised(const std::string& name) {
   static const std::set<std::string> names{
       "empty",         "empty_like", "new_empty", "new_empty_strided",
-      "empty_strided", "resize",     "resize_as"};
+      "empty_strided", "resize",     "resize_as", "empty_permuted"};
   return names.count(name) > 0;
 }
 

@@ -96,7 +96,11 @@ Tensors as_tensors(R&& result) {
     return {result};
   else if constexpr (std::is_same_v<T, Tensors>)
     return result;
-  else if constexpr (requires { std::get<0>(result); })
+  else if constexpr (std::is_same_v<T, TensorAndList>) {
+    Tensors all = std::get<1>(result);
+    all.insert(all.begin(), std::get<0>(result));
+    return all;
+  } else if constexpr (requires { std::get<0>(result); })
     return std::apply([](const auto&... part) { return Tensors{part...}; }, result);
   else
     return {full({}, Scalar(double(result)), kDouble)};

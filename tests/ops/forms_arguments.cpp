@@ -66,9 +66,9 @@ NamedDtype pick_value<NamedDtype>(std::mt19937&) {
 }
 template <>
 std::string_view pick_value<std::string_view>(std::mt19937& random) {
-  const std::string_view pool[] = {"none", "tanh", "trunc",   "floor", "add",  "multiply",
-                                   "left", "fro",  "reduced", "L",     "gelsd"};
-  return pool[random() % 11];
+  const std::string_view pool[] = {"none", "tanh",    "trunc", "floor", "add",  "multiply", "left",
+                                   "fro",  "reduced", "L",     "gelsd", "mean", "linear"};
+  return pool[random() % std::size(pool)];
 }
 template <>
 IntArrayRef pick_value<IntArrayRef>(std::mt19937& random) {
@@ -118,6 +118,7 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
   const auto indices_of_slices = [] {
     return Tensors{numbers({3, 4}), index_tensor({3}, 3), numbers({3, 4})};
   };
+  const auto whole = [] { return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)}; };
   const auto masked = [] {
     return Tensors{numbers({3, 4}), numbers({3, 4}).gt(0), numbers({3, 4})};
   };
@@ -276,6 +277,59 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        [] {
          return Tensors{numbers({2, 3, 4})};
        }},
+      {"__and__", whole},
+      {"__or__", whole},
+      {"__xor__", whole},
+      {"__lshift__", whole},
+      {"__rshift__", whole},
+      {"gcd", whole},
+      {"lcm", whole},
+      {"linalg_eig", definite},
+      {"linalg_eigvals", definite},
+      {"linalg_ldl_factor", definite},
+      {"linalg_ldl_factor_ex", definite},
+      {"linalg_ldl_solve",
+       [=] {
+         return Tensors{definite()[0], pivots, definite()[0]};
+       }},
+      {"ormqr",
+       [] {
+         return Tensors{numbers({4, 3}), numbers({3}), numbers({4, 4})};
+       }},
+      {"quantile",
+       [] {
+         return Tensors{numbers({3, 4}), full({2}, 0.3)};
+       }},
+      {"nanquantile",
+       [] {
+         return Tensors{numbers({3, 4}), full({2}, 0.3)};
+       }},
+      {"histogram",
+       [] {
+         return Tensors{numbers({4}), std::get<0>(numbers({5}).sort()), positive({4})};
+       }},
+      {"segment_reduce",
+       [] {
+         return Tensors{numbers({4}), full({2}, 2, kLong)};
+       }},
+      {"as_strided_scatter",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({1})};
+       }},
+      {"fill",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({})};
+       }},
+      {"poisson",
+       [] {
+         return Tensors{positive({3, 4})};
+       }},
+      {"binomial",
+       [] {
+         return Tensors{positive({3, 4}).mul(9), positive({3, 4}).div(3)};
+       }},
+      {"scatter_reduce", indices_of_elements},
+      {"index_reduce", indices_of_slices},
       {"scatter", indices_of_elements},
       {"scatter_add", indices_of_elements},
       {"gather", indices_of_elements},

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "hearth/autograd.h"
 #include "hearth/stream.h"
+#include "hearth/tensor_literal.h"
 #include "tests/ops/pointwise_rows.h"
 
 namespace hearth::testing {
@@ -30,6 +34,13 @@ Row ndtr_row() {
   row.slack = 2;
   row.out = [](Tensor& out, const Tensors& in) { special_ndtr_out(out, in[0]); };
   return row;
+}
+
+/// log(e^(unit a) + e^(unit b)) / unit.
+double log_of_sum(double a, double b, double unit) {
+  if (std::isnan(a) || std::isnan(b)) return std::nan("");
+  if (a == b && std::isinf(a)) return a;
+  return std::max(a, b) + std::log1p(std::exp(-unit * std::fabs(a - b))) / unit;
 }
 
 #define MATH_ROW(name, draw, reference) \
@@ -70,6 +81,11 @@ const Register registered_math[] = {
                  "round.decimals")),
     Register(POINTWISE_ROW("frac", frac, Draw::kNormal, x - std::trunc(x))),
     Register(nan_to_num_row()),
+    Register(POINTWISE_ROW2(logaddexp, Draw::kNormal, dtypes::kFloating, log_of_sum(a, b, 1))),
+    Register(POINTWISE_ROW2(logaddexp2, Draw::kNormal, dtypes::kFloating, log_of_sum(a, b, M_LN2))),
+    Register(of_all_numbers(with_inplace(
+        POINTWISE_ROW2(copysign, Draw::kNormal, dtypes::kRealAndBool, std::copysign(a, b)),
+        [](Tensor& self, const Tensor& other) -> Tensor& { return self.copysign_(other); }))),
     Register(of_all_numbers(with_inplace(
         POINTWISE_ROW2(xlogy, Draw::kPositive, dtypes::kRealAndBool,
                        a == 0 && !std::isnan(b) ? 0 : a * std::log(b)),
@@ -106,6 +122,21 @@ TEST(Math, XlogyOfZeroAndOfNumbers) {
   EXPECT_EQ(zero.xlogy(0).item<float>(), 0);
   EXPECT_TRUE(std::isnan(zero.xlogy(NAN).item<float>()));
   EXPECT_EQ(xlogy(2, ones({1})).item<float>(), 0);
+}
+
+TEST(Math, CopysignOfZerosNumbersAndGradients) {
+  const Tensor x = tensor({1.f, -2.f, 0.f}), y = tensor({-0.f, 3.f, -1.f});
+  EXPECT_TRUE(copysign(x, y).equal(tensor({-1.f, 2.f, -0.f})));
+  EXPECT_TRUE(copysign(x, y).signbit().equal(tensor({true, false, true})));
+  EXPECT_TRUE(copysign(tensor({1, -2}), -1).equal(tensor({-1.f, -2.f})));
+  const Tensor leaf = x.clone().requires_grad_();
+  copysign(leaf, y).sum().backward();
+  EXPECT_TRUE(leaf.grad().equal(tensor({-1.f, -1.f, 0.f})));
+}
+
+TEST(Math, LogaddexpRefusesIntegers) {
+  EXPECT_THROW(logaddexp(tensor({1}), tensor({2})), NotImplementedError);
+  EXPECT_THROW(logaddexp2(tensor({1}), tensor({2})), NotImplementedError);
 }
 
 }  // namespace

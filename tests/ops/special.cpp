@@ -171,6 +171,8 @@ const std::vector<BinaryCase>& binary_cases() {
       BINARY(
           igammac, [](D a, D x) { return 1 - igamma_reference(a, x); }, first, first, true, 2,
           true),
+      BINARY(
+          nextafter, [](D a, D) { return a; }, Draw::kNormal, Draw::kPositive, true, 1),
       BINARY(special_zeta, &zeta_reference, Draw::kAboveOne, first, false, 2, true),
       BINARY(
           special_xlog1py, [](D a, D b) { return a * std::log1p(b); }, Draw::kNormal, first, true,

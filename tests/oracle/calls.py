@@ -356,6 +356,46 @@ CALLS = {
     "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
 }
+
+
+def frexp(x):
+    mantissa, exponent = torch.frexp(x)
+    return mantissa, exponent.long()
+
+
+def scatter_reduce(name):
+    # PyTorch has no gradient where src is larger than the index.
+    return lambda x, i, s: x.scatter_reduce(1, i, s[: i.shape[0], : i.shape[1]], name)
+
+
+def quantiles(function):
+    return lambda x: (function(x, 0.3, 1), function(x, torch.tensor(0.75, dtype=x.dtype), 1))
+
+
+def eig_of_triangular(x):
+    a = x.triu(1) + torch.arange(1, x.shape[-1] + 1, dtype=x.dtype).diag_embed()
+    w, v = torch.linalg.eig(a)
+    rest = a @ v.real - v.real * w.real.unsqueeze(-2)
+    return w.real.sort()[0], torch.linalg.eigvals(a).real.sort()[0], rest
+
+
+def ldl(x, b):
+    x, b = x.detach(), b.detach()
+    a = x + x.mT + 4 * torch.eye(x.shape[-1], dtype=x.dtype)
+    return a @ torch.linalg.ldl_solve(*torch.linalg.ldl_factor(a), b)
+
+
+CALLS |= {
+    "frexp": frexp,
+    "scatter_reduce_prod": scatter_reduce("prod"),
+    "scatter_reduce_amax": scatter_reduce("amax"),
+    "scatter_reduce_amin": scatter_reduce("amin"),
+    "quantile": quantiles(torch.quantile),
+    "nanquantile": quantiles(torch.nanquantile),
+    "renorm": lambda x: x.renorm(2, 0, 1),
+    "linalg_eig": eig_of_triangular,
+    "linalg_ldl": ldl,
+}
 CALLS |= {
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
     "elu_scaled": lambda x: torch.ops.aten.elu(x, 0.5, 2, 1.5),

@@ -60,5 +60,7 @@ MoveBlock copy_to_table(size_t element_size);
 MoveBlock add_to_table(ScalarType dtype);
 /// Returns the MoveBlock that multiplies the table's elements.
 MoveBlock multiply_table(ScalarType dtype);
+/// Returns the MoveBlock that keeps the larger (or smaller) element in the table.
+MoveBlock extreme_table(ScalarType dtype, bool largest);
 
 }  // namespace hearth::cpu

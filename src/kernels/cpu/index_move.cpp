@@ -81,6 +81,18 @@ struct IntoTable {
   }
 };
 
+/// Keeps the larger (or smaller) of the table's element and a value; NaN wins.
+template <bool largest>
+struct ExtremeIntoTable {
+  template <class T>
+  void operator()(T& table, const T& value) const {
+    if constexpr (requires { value < table; }) {
+      const bool is_nan = !(value == value);
+      if (is_nan || (largest ? table < value : value < table)) table = value;
+    }
+  }
+};
+
 template <class T, class Action>
 constexpr MoveBlock move_with =
     [](void* table, void* values, const IndexBlock& block, const IndexRun& run) {
@@ -95,11 +107,10 @@ MoveBlock copy_function(size_t element_size) {
   return result;
 }
 
-template <class Operation>
+template <class Action>
 MoveBlock combining_function(ScalarType dtype) {
   MoveBlock result = nullptr;
-  with_dtype(dtype,
-             [&](auto element) { result = move_with<decltype(element), IntoTable<Operation>>; });
+  with_dtype(dtype, [&](auto element) { result = move_with<decltype(element), Action>; });
   return result;
 }
 
@@ -110,7 +121,13 @@ MoveBlock copy_from_table(size_t element_size) {
 }
 MoveBlock copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
 
-MoveBlock add_to_table(ScalarType dtype) { return combining_function<Sum>(dtype); }
-MoveBlock multiply_table(ScalarType dtype) { return combining_function<AddressProduct>(dtype); }
+MoveBlock add_to_table(ScalarType dtype) { return combining_function<IntoTable<Sum>>(dtype); }
+MoveBlock multiply_table(ScalarType dtype) {
+  return combining_function<IntoTable<AddressProduct>>(dtype);
+}
+MoveBlock extreme_table(ScalarType dtype, bool largest) {
+  return largest ? combining_function<ExtremeIntoTable<true>>(dtype)
+                 : combining_function<ExtremeIntoTable<false>>(dtype);
+}
 
 }  // namespace hearth::cpu

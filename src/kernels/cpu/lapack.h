@@ -30,6 +30,13 @@
   void letter##gelss_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b,     \
                       const int* ldb, T* s, const T* rcond, int* rank, T* work, const int* lwork,  \
                       int* info);                                                                  \
+  void letter##geev_(const char* jobvl, const char* jobvr, const int* n, T* a, const int* lda,     \
+                     T* wr, T* wi, T* vl, const int* ldvl, T* vr, const int* ldvr, T* work,        \
+                     const int* lwork, int* info, size_t, size_t);                                 \
+  void letter##sytrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work,  \
+                      const int* lwork, int* info, size_t);                                        \
+  void letter##sytrs_(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda, \
+                      const int* pivots, T* b, const int* ldb, int* info, size_t);                 \
   }                                                                                                \
   namespace hearth::cpu::lapack {                                                                  \
   inline void getrf(int m, int n, T* a, int* pivots, int* info) {                                  \
@@ -76,6 +83,19 @@
                     int lwork, int* info) {                                                        \
     const int lda = leading(m), ldb = leading(m > n ? m : n);                                      \
     letter##gelss_(&m, &n, &nrhs, a, &lda, b, &ldb, s, &rcond, rank, work, &lwork, info);          \
+  }                                                                                                \
+  inline void geev(char job, int n, T* a, T* wr, T* wi, T* vr, T* work, int lwork, int* info) {    \
+    const int lda = leading(n);                                                                    \
+    letter##geev_("N", &job, &n, a, &lda, wr, wi, nullptr, &lda, vr, &lda, work, &lwork, info, 1,  \
+                  1);                                                                              \
+  }                                                                                                \
+  inline void sytrf(int n, T* a, int* pivots, T* work, int lwork, int* info) {                     \
+    const int lda = leading(n);                                                                    \
+    letter##sytrf_("L", &n, a, &lda, pivots, work, &lwork, info, 1);                               \
+  }                                                                                                \
+  inline void sytrs(int n, int nrhs, const T* a, const int* pivots, T* b, int* info) {             \
+    const int lda = leading(n);                                                                    \
+    letter##sytrs_("L", &n, &nrhs, a, &lda, pivots, b, &lda, info, 1);                             \
   }                                                                                                \
   }
 

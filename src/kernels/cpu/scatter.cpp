@@ -10,6 +10,8 @@ MoveBlock combination(const ScatterParams& params) {
   switch (params.combine) {
     case Combine::kReplace: return copy_to_table(element_size(params.out.dtype));
     case Combine::kMultiply: return multiply_table(params.out.dtype);
+    case Combine::kMaximum: return extreme_table(params.out.dtype, true);
+    case Combine::kMinimum: return extreme_table(params.out.dtype, false);
     default: return add_to_table(params.out.dtype);
   }
 }

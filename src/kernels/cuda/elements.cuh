@@ -63,10 +63,10 @@ __device__ __forceinline__ void atomic_add(T* to, T value) {
   }
 }
 
-/// *to *= value, atomically; bool multiplies as "and", integers wrap. A compare-and-swap loop on
-/// the 32- or 64-bit word that contains the element.
-template <class T>
-__device__ __forceinline__ void atomic_multiply(T* to, T value) {
+/// *to = change(*to), atomically: a compare-and-swap loop on the 32- or 64-bit word that contains
+/// the element.
+template <class T, class F>
+__device__ __forceinline__ void atomic_update(T* to, const F& change) {
   using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   const auto address = reinterpret_cast<uintptr_t>(to);
   auto* word = reinterpret_cast<Word*>(address & ~uintptr_t{sizeof(Word) - 1});
@@ -76,19 +76,39 @@ __device__ __forceinline__ void atomic_multiply(T* to, T value) {
     T element;
     char* const inside = reinterpret_cast<char*>(&wanted) + byte_offset;
     memcpy(&element, inside, sizeof(T));
-    if constexpr (std::is_same_v<T, bool>)
-      element = element && value;
-    else if constexpr (std::is_integral_v<T>)
-      element = static_cast<T>(static_cast<uint64_t>(element) * static_cast<uint64_t>(value));
-    else if constexpr (sizeof(T) == 2)
-      element = static_cast<T>(static_cast<float>(element) * static_cast<float>(value));
-    else
-      element *= value;
+    element = change(element);
     memcpy(inside, &element, sizeof(T));
     const Word seen = atomicCAS(word, old, wanted);
     if (seen == old) return;
     old = seen;
   }
+}
+
+/// *to *= value, atomically; bool multiplies as "and", integers wrap.
+template <class T>
+__device__ __forceinline__ void atomic_multiply(T* to, T value) {
+  atomic_update(to, [value](T element) -> T {
+    if constexpr (std::is_same_v<T, bool>)
+      return element && value;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(element) * static_cast<uint64_t>(value));
+    else if constexpr (sizeof(T) == 2)
+      return static_cast<T>(static_cast<float>(element) * static_cast<float>(value));
+    else
+      return element * value;
+  });
+}
+
+/// *to = the larger (or smaller) of *to and value, atomically; NaN wins.
+template <bool largest, class T>
+__device__ __forceinline__ void atomic_extreme(T* to, T value) {
+  using Number = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
+  const Number wanted = static_cast<Number>(value);
+  atomic_update(to, [value, wanted](T element) -> T {
+    const Number old = static_cast<Number>(element);
+    const bool replaces = !(wanted == wanted) || (largest ? old < wanted : wanted < old);
+    return replaces ? value : element;
+  });
 }
 
 }  // namespace hearth::cuda

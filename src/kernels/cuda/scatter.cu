@@ -48,12 +48,29 @@ __global__ void __launch_bounds__(kBlock)
   });
 }
 
-/// The kernel that adds or multiplies in a dtype.
+template <class T, bool largest>
+__global__ void __launch_bounds__(kBlock)
+    scatter_extreme_kernel(const __grid_constant__ GatherArgs args) {
+  for_each_index(args, [](const char* src, char* out) {
+    atomic_extreme<largest>(reinterpret_cast<T*>(out), *reinterpret_cast<const T*>(src));
+  });
+}
+
+/// Whether the result depends on the order of the values, and by rounding: sums and products.
+bool is_ordered(Combine combine) {
+  return combine == Combine::kAdd || combine == Combine::kMultiply;
+}
+
+/// The kernel that combines values in a dtype.
 using ScatterKernel = void (*)(GatherArgs);
 template <class T>
 ScatterKernel combining_kernel(Combine combine) {
   if (combine == Combine::kAdd) return scatter_add_kernel<T>;
-  if constexpr (!kIsComplex<T>) return scatter_multiply_kernel<T>;
+  if constexpr (!kIsComplex<T>) {
+    if (combine == Combine::kMaximum) return scatter_extreme_kernel<T, true>;
+    if (combine == Combine::kMinimum) return scatter_extreme_kernel<T, false>;
+    return scatter_multiply_kernel<T>;
+  }
   detail::fail<Error>("scatter(): multiplying is not implemented for complex tensors on CUDA");
 }
 
@@ -80,7 +97,7 @@ void run(const ScatterParams& params, Ctx& ctx) {
     return replace_in_order(ScatterFinder{args}, args.numel, largest, params.out.dtype, ctx);
   // Also throws if the combination is not implemented.
   const ScatterKernel combining = replaces ? nullptr : combining_kernel(params);
-  if (!replaces && combines_in_order(params.out.dtype, params.deterministic))
+  if (is_ordered(params.combine) && combines_in_order(params.out.dtype, params.deterministic))
     return combine_in_order(ScatterFinder{args}, args.numel, largest, params.out.dtype,
                             params.combine == Combine::kMultiply, ctx);
   if (replaces)

@@ -1,0 +1,63 @@
+// Functions of a number's binary exponent.
+#include "ops/composed_out.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+/// self * 2^other.
+struct Ldexp {
+  struct Args {};
+  static constexpr OpInfo info{.name = "ldexp"};
+  static Tensor compute(const Args&, const Tensor& self, const Tensor& other) {
+    return self.mul(pow(Scalar(2.0), other));
+  }
+};
+
+/// The exponents of finite numbers that are not subnormal, from the bits of float64.
+Tensor exponents_of_bits(const Tensor& x) {
+  constexpr int64_t kFractionBits = 52, kExponentMask = 0x7ff, kBias = 1022;
+  return x.view(kLong).bitwise_right_shift(kFractionBits).bitwise_and(kExponentMask).sub(kBias);
+}
+
+/// x * 2^exponents, where 2^exponents itself may overflow.
+Tensor times_power(const Tensor& x, const Tensor& exponents) {
+  const Tensor half = exponents.div(2, "floor");
+  return x.mul(half.to(kDouble).exp2()).mul(exponents.sub(half).to(kDouble).exp2());
+}
+
+/// Fraction and exponent, computed in float64, which holds the numbers of all floating dtypes.
+struct Frexp {
+  struct Args {};
+  static constexpr OpInfo info{.name = "frexp"};
+  static TensorPair compute(const Args&, const Tensor& self) {
+    constexpr double kSmall = 0x1p-1000;
+    constexpr int64_t kShift = 60;  // makes subnormal numbers normal
+    const Tensor x = self.to(kDouble), value = x.detach().contiguous();
+    const Tensor is_plain = value.isfinite().logical_and(value.ne(0));
+    const Tensor shift = value.abs().lt(kSmall).logical_and(is_plain).to(kLong).mul(kShift);
+    const Tensor exponent = exponents_of_bits(times_power(value, shift)).sub(shift).mul(is_plain);
+    return {times_power(x, exponent.neg()).to(self.scalar_type()), exponent.to(kInt)};
+  }
+};
+
+TensorPair frexp_of(const Tensor& self) {
+  HEARTH_CHECK(self.is_floating_point(), "torch.frexp() only supports floating-point dtypes");
+  return compose<Frexp>({}, self);
+}
+
+}  // namespace
+
+HEARTH_DEFINE_COMPOSED(ldexp, (const Tensor& other), compose<Ldexp>({}, self, other))
+HEARTH_DEFINE_METHOD(TensorPair, frexp, (), frexp_of(self))
+
+TensorRefPair frexp_out(Tensor& mantissa, Tensor& exponent, const Tensor& self) {
+  check_defined("frexp", 0, "self", self);
+  const auto [first, second] = frexp_of(self);
+  write_out("frexp", mantissa, [&first = first] { return first; });
+  write_out("frexp", exponent, [&second = second] { return second; });
+  return {mantissa, exponent};
+}
+
+}  // namespace hearth

@@ -1,0 +1,171 @@
+// Poisson and binomial distributions, drawn on the host: each number takes as many uniform numbers
+// as it happens to need.
+#include <cmath>
+#include <utility>
+
+#include "core/generator_impl.h"
+#include "ops/composed_out.h"
+#include "ops/create.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+/// Multiplies uniform numbers until their product falls to e^-rate (Knuth).
+double small_poisson(Mt19937& mt, double rate) {
+  const double limit = std::exp(-rate);
+  double count = -1;
+  for (double product = 1; count < 0 || product > limit; ++count) product *= mt.uniform();
+  return count;
+}
+
+/// Transformed rejection (Hörmann 1993, PTRS), for rates from 10.
+double large_poisson(Mt19937& mt, double rate) {
+  const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b;
+  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), tight = 0.9277 - 3.6224 / (b - 2);
+  while (true) {
+    const double u = mt.uniform() - 0.5, v = mt.uniform();
+    const double us = 0.5 - std::fabs(u);
+    const double k = std::floor((2 * a / us + b) * u + rate + 0.43);
+    if (us >= 0.07 && v <= tight) return k;
+    if (k < 0 || (us < 0.013 && v > us)) continue;
+    const double height = std::log(v) + std::log(inverse_alpha) - std::log(a / (us * us) + b);
+    if (height <= -rate + k * std::log(rate) - std::lgamma(k + 1)) return k;
+  }
+}
+
+double draw_poisson(Mt19937& mt, double rate) {
+  if (rate == 0) return 0;
+  return rate < 10 ? small_poisson(mt, rate) : large_poisson(mt, rate);
+}
+
+/// Adds geometric numbers of trials until there are more than `count`.
+double small_binomial(Mt19937& mt, double count, double p) {
+  const double log_failure = std::log1p(-p);
+  double successes = 0;
+  for (double trials = 0;; ++successes) {
+    trials += std::ceil(std::log(mt.uniform()) / log_failure);
+    if (trials > count) return successes;
+  }
+}
+
+/// log(k!) without Stirling's approximation of it.
+double stirling_tail(double k) {
+  static constexpr double kSmall[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
+                                      0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
+                                      0.0118967099458917,  0.0104112652619720, 0.00925546218271273,
+                                      0.00833056343336287};
+  if (k <= 9) return kSmall[static_cast<size_t>(k)];
+  const double square = (k + 1) * (k + 1);
+  return (1. / 12 - (1. / 360 - 1. / 1260 / square) / square) / (k + 1);
+}
+
+/// The logarithm of the bound on the height at k, with the mode m and the odds r (Hörmann 1993).
+double binomial_bound(double count, double k, double m, double r) {
+  return (m + 0.5) * std::log((m + 1) / (r * (count - m + 1))) +
+         (count + 1) * std::log((count - m + 1) / (count - k + 1)) +
+         (k + 0.5) * std::log(r * (count - k + 1) / (k + 1)) + stirling_tail(m) +
+         stirling_tail(count - m) - stirling_tail(k) - stirling_tail(count - k);
+}
+
+/// Transformed rejection (Hörmann 1993, BTRS), for means from 10.
+double large_binomial(Mt19937& mt, double count, double p) {
+  const double deviation = std::sqrt(count * p * (1 - p));
+  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double c = count * p + 0.5, tight = 0.92 - 4.2 / b, r = p / (1 - p);
+  const double alpha = (2.83 + 5.1 / b) * deviation, m = std::floor((count + 1) * p);
+  while (true) {
+    const double u = mt.uniform() - 0.5, v = mt.uniform();
+    const double us = 0.5 - std::fabs(u);
+    const double k = std::floor((2 * a / us + b) * u + c);
+    if (k < 0 || k > count) continue;
+    if (us >= 0.07 && v <= tight) return k;
+    if (std::log(v * alpha / (a / (us * us) + b)) <= binomial_bound(count, k, m, r)) return k;
+  }
+}
+
+double draw_binomial(Mt19937& mt, double count, double p) {
+  if (count <= 0 || p <= 0) return 0;
+  if (p >= 1) return count;
+  if (!(p <= 0.5)) return p > 0.5 ? count - draw_binomial(mt, count, 1 - p) : p;
+  return count * p >= 10 ? large_binomial(mt, count, p) : small_binomial(mt, count, p);
+}
+
+/// Calls draw(twister, i) for each element of a new tensor like `like`, whose numbers are drawn in
+/// row-major order by the given generator, or by the CPU's.
+template <class DrawNumber>
+Tensor drawn_like(const Tensor& like, const std::optional<Generator>& generator,
+                  const DrawNumber& draw) {
+  const Tensor host = empty(like.sizes(), TensorOptions(kDouble));
+  GeneratorImpl& impl = generator_for(or_default(generator), Device(DeviceType::CPU));
+  const std::lock_guard<std::mutex> lock(impl.mutex);
+  double* const numbers = host.data_ptr<double>();
+  for (int64_t i = 0; i < host.numel(); ++i) numbers[i] = draw(impl.mt, i);
+  return host.to(like.device(), like.scalar_type());
+}
+
+/// The elements in float64, in row-major order on the host.
+Tensor on_host(const Tensor& tensor) { return tensor.detach().cpu().to(kDouble).contiguous(); }
+
+/// The derivative is 0.
+Tensor with_zero_gradient(const Tensor& result, const Tensor& input) {
+  return input.requires_grad() && modes.grad_enabled
+             ? where(full({}, false, input.options().dtype(kBool)), input, result)
+             : result;
+}
+
+Tensor poisson_of(const Tensor& self, const std::optional<Generator>& generator) {
+  HEARTH_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                  "\"poisson_cpu\" not implemented for '", name_of(self.scalar_type()), "'");
+  if (self.is_meta()) return empty_like(self);
+  const Tensor rates = on_host(self);
+  HEARTH_CHECK(rates.ge(0).all().item<bool>(),
+               "invalid Poisson rate, expected rate to be non-negative");
+  const double* const rate = rates.data_ptr<double>();
+  return with_zero_gradient(
+      drawn_like(self, generator,
+                 [&](Mt19937& mt, int64_t i) { return draw_poisson(mt, rate[i]); }),
+      self);
+}
+
+Tensor binomial_of(const Tensor& count, const Tensor& prob,
+                   const std::optional<Generator>& generator) {
+  for (const auto& [name, tensor] : {std::pair("count", &count), std::pair("prob", &prob)})
+    HEARTH_CHECK_AS(ValueError, tensor->is_floating_point(),
+                    "binomial only supports floating-point dtypes for ", name,
+                    ", got: ", name_of(tensor->scalar_type()));
+  HEARTH_CHECK(count.scalar_type() == prob.scalar_type(), "Found dtype ",
+               name_of(prob.scalar_type()), " but expected ", name_of(count.scalar_type()));
+  const Dims sizes = broadcast_sizes(count.sizes(), prob.sizes());
+  const Tensor like = count.detach().expand(sizes);
+  if (count.is_meta()) return empty(sizes, like.options());
+  const Tensor counts = on_host(like), probabilities = on_host(prob.expand(sizes));
+  const double *const n = counts.data_ptr<double>(), *const p = probabilities.data_ptr<double>();
+  return with_zero_gradient(with_zero_gradient(drawn_like(like, generator,
+                                                          [&](Mt19937& mt, int64_t i) {
+                                                            return draw_binomial(mt, n[i], p[i]);
+                                                          }),
+                                               count),
+                            prob);
+}
+
+}  // namespace
+
+Tensor poisson(const Tensor& self, std::optional<Generator> generator) {
+  check_defined("poisson", 0, "self", self);
+  return poisson_of(self, generator);
+}
+Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator) {
+  check_defined("binomial", 0, "count", count);
+  check_defined("binomial", 1, "prob", prob);
+  return binomial_of(count, prob, generator);
+}
+HEARTH_DEFINE_WRITE_OUT(poisson, (const Tensor& self, std::optional<Generator> generator),
+                        poisson(self, generator))
+HEARTH_DEFINE_WRITE_OUT(binomial,
+                        (const Tensor& count, const Tensor& prob,
+                         std::optional<Generator> generator),
+                        binomial(count, prob, generator))
+
+}  // namespace hearth

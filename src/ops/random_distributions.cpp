@@ -1,0 +1,70 @@
+// Cauchy, log-normal and geometric distributions, from uniform and normal numbers in float64, of
+// which PyTorch draws one per element.
+#include <cmath>
+#include <numbers>
+
+#include "ops/composed_out.h"
+#include "ops/create.h"
+
+namespace hearth {
+
+namespace {
+
+/// Overwrites self with formula(float64 numbers that draw(tensor) wrote), in self's memory order.
+template <class DrawNumbers, class Formula>
+Tensor& overwrite(const Tensor& self, const DrawNumbers& draw, const Formula& formula) {
+  const TensorOptions options = self.options().dtype(kDouble).requires_grad(false);
+  const Tensor numbers = empty_like(self, options);
+  fill_without_history(numbers, draw);
+  return self.copy_(formula(numbers));
+}
+
+Tensor& fill_cauchy(const Tensor& self, double median, double sigma,
+                    const std::optional<Generator>& generator) {
+  HEARTH_CHECK(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
+  HEARTH_CHECK(self.is_floating_point(),
+               "Cauchy distribution is a continuous probability distribution. dtype must be a "
+               "floating point but you specified ",
+               self.dtype().name());
+  return overwrite(
+      self, [&](const Tensor& t) { t.uniform_(0, 1, generator); },
+      [&](const Tensor& u) {
+        return u.sub(0.5).mul(std::numbers::pi).tan().mul(sigma).add(median);
+      });
+}
+
+/// Draws normal numbers one by one: for tensors with gaps in memory, normal_ draws no blocks.
+Tensor& fill_log_normal(const Tensor& self, double mean, double std,
+                        const std::optional<Generator>& generator) {
+  HEARTH_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
+  HEARTH_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                  "\"log_normal_cpu\" not implemented for '", name_of(self.scalar_type()), "'");
+  const auto draw = [&](const Tensor& t) {
+    const Tensor with_gaps = empty({t.numel(), 2}, t.options()).select(1, 0);
+    with_gaps.normal_(mean, std, generator);
+    t.as_strided({t.numel()}, {1}).copy_(with_gaps);
+  };
+  return overwrite(self, draw, [](const Tensor& x) { return x.exp(); });
+}
+
+Tensor& fill_geometric(const Tensor& self, double p, const std::optional<Generator>& generator) {
+  HEARTH_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
+  HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kBool && !self.is_complex(),
+                  "\"geometric_cpu\" not implemented for '", name_of(self.scalar_type()), "'");
+  return overwrite(
+      self, [&](const Tensor& t) { t.uniform_(0, 1, generator); },
+      [&](const Tensor& u) { return u.log().div(std::log1p(-p)).ceil(); });
+}
+
+}  // namespace
+
+HEARTH_DEFINE_METHOD_ONLY(Tensor&, cauchy_,
+                          (double median, double sigma, std::optional<Generator> generator),
+                          fill_cauchy(self, median, sigma, generator))
+HEARTH_DEFINE_METHOD_ONLY(Tensor&, log_normal_,
+                          (double mean, double std, std::optional<Generator> generator),
+                          fill_log_normal(self, mean, std, generator))
+HEARTH_DEFINE_METHOD_ONLY(Tensor&, geometric_, (double p, std::optional<Generator> generator),
+                          fill_geometric(self, p, generator))
+
+}  // namespace hearth

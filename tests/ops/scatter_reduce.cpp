@@ -1,0 +1,177 @@
+// scatter_reduce, index_reduce and segment_reduce.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "tests/support/op_table.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+using Combination = double (*)(double, double);
+
+/// A row for a reduction along dimension 1 whose indices repeat.
+Row reduction_row(std::string reduce, Combination combine) {
+  Row row;
+  row.name = "scatter_reduce_" + reduce;
+  row.covers = {"scatter_reduce." + reduce};
+  const auto index = [](std::vector<int64_t> sizes, int64_t below) {
+    return Input{std::move(sizes), Draw::kIndex, below};
+  };
+  row.cases = {{{{3, 5}}, index({3, 4}, 5), {{3, 4}}},
+               {{{4, 2}}, index({2, 7}, 2), {{3, 8}}},
+               {{{2, 3}}, index({0, 2}, 3), {{1, 2}}}};
+  row.dtypes = dtypes::kRealAndBool;
+  row.slack = 8;
+  row.gradient_slack = 8;
+  row.orders = reduce == "prod" ? 2 : 1;
+  row.call = [=](const Tensors& in) {
+    return Tensors{in[0].scatter_reduce(1, in[1], in[2], reduce)};
+  };
+  row.reference = [=](const Arrays& in) {
+    Array out = in[0];
+    for (int64_t i = 0; i < int64_t(in[1].values.size()); ++i) {
+      const Position from = position_of(i, in[1].sizes);
+      Position to = from;
+      to[1] = int64_t(in[1].values[size_t(i)]);
+      double& element = out.values[size_t(linear_of(to, out.sizes))];
+      element = combine(element, at(in[2], from));
+    }
+    return Arrays{out};
+  };
+  row.out = [=](Tensor& out, const Tensors& in) {
+    scatter_reduce_out(out, in[0], 1, in[1], in[2], reduce);
+  };
+  row.inplace = [=](Tensor& self, const Tensors& in) {
+    self.scatter_reduce_(1, in[1], in[2], reduce);
+  };
+  row.refusals = {
+      {[] { ones({3}).scatter_reduce(0, zeros({1}, kLong), ones({1}), "add"); },
+       "reduce argument must be either sum, prod, mean, amax or amin, got add"},
+      {[=] { ones({3}).scatter_reduce(0, zeros({1}, kLong), ones({1}, kDouble), reduce); },
+       "scatter(): Expected self.dtype to be equal to src.dtype"},
+      {[=] { ones({3}).scatter_reduce(0, full({1}, 3, kLong), ones({1}), reduce); },
+       "index 3 is out of bounds for dimension 0 with size 3"}};
+  return row;
+}
+
+const Register registered_reductions[] = {
+    Register(reduction_row("prod", [](double a, double b) { return a * b; })),
+    Register(reduction_row("amax", [](double a, double b) { return std::max(a, b); })),
+    Register(reduction_row("amin", [](double a, double b) { return std::min(a, b); }))};
+
+Tensor repeated_index() { return tensor({0, 1, 0}, kLong); }
+
+TEST(ScatterReduce, WithAndWithoutSelf) {
+  const Tensor x = tensor({5.f, 6.f, 7.f}), src = tensor({1.f, 2.f, 3.f});
+  const auto reduced = [&](const char* name, bool include_self) {
+    return x.scatter_reduce(0, repeated_index(), src, name, include_self);
+  };
+  EXPECT_TRUE(reduced("sum", true).equal(tensor({9.f, 8.f, 7.f})));
+  EXPECT_TRUE(reduced("prod", true).equal(tensor({15.f, 12.f, 7.f})));
+  EXPECT_TRUE(reduced("mean", true).equal(tensor({3.f, 4.f, 7.f})));
+  EXPECT_TRUE(reduced("amax", true).equal(tensor({5.f, 6.f, 7.f})));
+  EXPECT_TRUE(reduced("amin", true).equal(tensor({1.f, 2.f, 7.f})));
+  EXPECT_TRUE(reduced("sum", false).equal(tensor({4.f, 2.f, 7.f})));
+  EXPECT_TRUE(reduced("prod", false).equal(tensor({3.f, 2.f, 7.f})));
+  EXPECT_TRUE(reduced("mean", false).equal(tensor({2.f, 2.f, 7.f})));
+  EXPECT_TRUE(reduced("amax", false).equal(tensor({3.f, 2.f, 7.f})));
+  EXPECT_TRUE(reduced("amin", false).equal(tensor({1.f, 2.f, 7.f})));
+}
+
+TEST(ScatterReduce, IntegersAndSpecialValues) {
+  const Tensor zero = zeros({2}, kLong), fives = full({3}, 5, kLong);
+  EXPECT_TRUE(fives.scatter_reduce(0, zero, tensor({-8, -9}, kLong), "mean")
+                  .equal(tensor({-4, 5, 5}, kLong)));
+  EXPECT_TRUE(fives.scatter_reduce(0, zero, tensor({-8, -9}, kLong), "amax", false)
+                  .equal(tensor({-8, 5, 5}, kLong)));
+  const Tensor with_nan =
+      tensor({5.f, NAN, 7.f}).scatter_reduce(0, repeated_index(), tensor({1.f, 2.f, NAN}), "amax");
+  EXPECT_TRUE(with_nan.isnan().equal(tensor({true, true, false})));
+  EXPECT_ERROR(ones({1}, kBool).scatter_reduce(0, zeros({1}, kLong), ones({1}, kBool), "mean"),
+               "not implemented for 'Bool'");
+}
+
+/// The gradients of sum(scatter_reduce(...)) in self and in src.
+std::vector<Tensor> scatter_gradients(const Tensor& self, const Tensor& index, const Tensor& src,
+                                      const char* reduce, bool include_self) {
+  const Tensor x = self.clone().requires_grad_(), s = src.clone().requires_grad_();
+  const Tensor result = x.scatter_reduce(0, index, s, reduce, include_self);
+  return autograd::grad({result.sum()}, {x, s});
+}
+
+TEST(ScatterReduce, GradientsOfZerosAndTies) {
+  const Tensor index = tensor({0, 2}, kLong), x = tensor({1.f, 2.f, 3.f}), s = tensor({1.f, 3.f});
+  const auto ties = scatter_gradients(x, index, s, "amax", true);
+  EXPECT_TRUE(ties[0].equal(tensor({0.5f, 1.f, 0.5f})));
+  EXPECT_TRUE(ties[1].equal(tensor({0.5f, 0.5f})));
+  const auto means = scatter_gradients(x, index, s, "mean", false);
+  EXPECT_TRUE(means[0].equal(tensor({0.f, 1.f, 0.f})));
+  EXPECT_TRUE(means[1].equal(tensor({1.f, 1.f})));
+  const auto one_zero =
+      scatter_gradients(tensor({0.f, 2.f}), zeros({1}, kLong), tensor({3.f}), "prod", true);
+  EXPECT_TRUE(one_zero[0].equal(tensor({3.f, 1.f})));
+  EXPECT_TRUE(one_zero[1].equal(tensor({0.f})));
+  const auto zero_of_src =
+      scatter_gradients(tensor({2.f}), zeros({2}, kLong), tensor({0.f, 5.f}), "prod", true);
+  EXPECT_TRUE(zero_of_src[1].equal(tensor({10.f, 0.f})));
+}
+
+TEST(IndexReduce, SlicesAndRefusals) {
+  const Tensor source = arange(6, kFloat).view({3, 2}), x = ones({3, 2});
+  const Tensor largest = x.index_reduce(0, repeated_index(), source, "amax");
+  EXPECT_TRUE(largest.equal(tensor({4.f, 5.f, 2.f, 3.f, 1.f, 1.f}).view({3, 2})));
+  EXPECT_TRUE(x.index_reduce(1, zeros({2}, kLong), source, "prod", false)
+                  .select(1, 0)
+                  .equal(tensor({0.f, 6.f, 20.f})));
+  EXPECT_ERROR(
+      x.index_reduce(0, repeated_index(), source, "sum"),
+      "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got sum.");
+  EXPECT_ERROR(x.index_reduce(0, zeros({2}, kLong), source, "mean"),
+               "index_reduce_(): Number of indices (2) should be equal to source.size(dim): (3)");
+  EXPECT_ERROR(x.index_reduce(0, repeated_index().to(kFloat), source, "mean"),
+               "index_reduce_(): Expected dtype int32/int64 for index but got: Float");
+  EXPECT_ERROR(x.index_reduce(0, repeated_index(), source.t().contiguous(), "mean"),
+               "index_reduce_(): Number of indices (3) should be equal");
+}
+
+TEST(SegmentReduce, ReductionsOfSegments) {
+  const Tensor x = tensor({1.f, 5.f, 2.f}), lengths = tensor({2, 1, 0}, kLong);
+  EXPECT_TRUE(segment_reduce(x, "sum", lengths).equal(tensor({6.f, 2.f, 0.f})));
+  EXPECT_TRUE(segment_reduce(x, "prod", lengths).equal(tensor({5.f, 2.f, 1.f})));
+  EXPECT_TRUE(segment_reduce(x, "max", lengths).equal(tensor({5.f, 2.f, -INFINITY})));
+  EXPECT_TRUE(segment_reduce(x, "min", lengths).equal(tensor({1.f, 2.f, INFINITY})));
+  EXPECT_TRUE(segment_reduce(x, "mean", lengths).isnan().equal(tensor({false, false, true})));
+  EXPECT_TRUE(segment_reduce(x, "mean", lengths, {}, {}, 0, false, Scalar(2))
+                  .equal(tensor({4.f, 4.f, 2.f})));
+  const Tensor rows = ones({3, 2}), offsets = tensor({0, 1, 3}, kLong);
+  EXPECT_TRUE(segment_reduce(rows, "sum", {}, {}, offsets)
+                  .equal(tensor({1.f, 1.f, 2.f, 2.f}).view({2, 2})));
+  const Tensor of_rows = tensor({1, 2, 3, 0}, kLong).view({2, 2});
+  EXPECT_TRUE(segment_reduce(ones({2, 3}), "sum", of_rows, {}, {}, 1)
+                  .equal(tensor({1.f, 2.f, 3.f, 0.f}).view({2, 2})));
+}
+
+TEST(SegmentReduce, GradientsAndRefusals) {
+  const Tensor x = tensor({1.f, 5.f, 2.f}).requires_grad_();
+  segment_reduce(x, "mean", tensor({2, 1}, kLong)).sum().backward();
+  EXPECT_TRUE(x.grad().equal(tensor({0.5f, 0.5f, 1.f})));
+  EXPECT_ERROR(segment_reduce(ones({3}), "add", tensor({3}, kLong)),
+               "reduce argument must be either sum, prod, mean, amax or amin, got add");
+  EXPECT_ERROR(segment_reduce(ones({3}), "sum"),
+               "segment_reduce(): Either lengths or offsets must be defined.");
+  EXPECT_ERROR(segment_reduce(ones({3}), "sum", tensor({2}, kLong)),
+               "Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1)");
+  EXPECT_ERROR(segment_reduce(ones({3}), "sum", tensor({-1, 4}, kLong)),
+               "lengths contains negative value!");
+  EXPECT_ERROR(segment_reduce(ones({3}, kLong), "sum", tensor({3}, kLong)),
+               "not implemented for 'Long'");
+}
+
+}  // namespace
+}  // namespace hearth::testing
