@@ -3,12 +3,15 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <type_traits>
 
+#include "core/byte_size.h"
 #include "core/memory_counters.h"
+#include "core/memory_report.h"
 #include "core/page_cache.h"
 #include "core/size_classes.h"
 #include "core/slab_depot.h"
@@ -60,9 +63,11 @@ struct ThreadCache {
 struct Heap {
   PageCache pages;
   detail::SlabDepot depots[kSizeClasses];
+  std::atomic<bool> has_read_limit{false};
   std::mutex mutex;  // guards the members below
   ThreadCache* threads = nullptr;
   MemoryStats stats;
+  PathBytes* paths = nullptr;
 };
 constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
@@ -117,30 +122,44 @@ template <class Event>
     count_for_process(event);
 }
 
-std::string mebibytes_text(int64_t bytes) { return detail::str((bytes + (1 << 19)) >> 20, " MiB"); }
+/// Counts bytes of a module's activations; negative ones are removed.
+void count_path(MemoryLabel label, int64_t bytes) noexcept {
+  if (label.path == 0) [[likely]]
+    return;
+  try {
+    const std::lock_guard lock(heap.mutex);
+    if (!heap.paths) heap.paths = new PathBytes;
+    heap.paths->add(label.path, bytes);
+  } catch (const std::bad_alloc&) {
+    // The table of modules is incomplete then.
+  }
+}
+
+/// Reads HEARTH_CPU_MEMORY before the first block is taken from the system.
+void read_memory_limit() {
+  static constexpr char kVariable[] = "HEARTH_CPU_MEMORY";
+  const char* const text = std::getenv(kVariable);
+  if (text && *text) heap.pages.set_memory_limit(parse_bytes(kVariable, text));
+  heap.has_read_limit.store(true, std::memory_order_relaxed);
+}
 
 [[noreturn, gnu::cold]] void out_of_memory(size_t bytes) {
   {
     const std::lock_guard lock(heap.mutex);
     ++heap.stats.num_ooms;
   }
-  const MemoryStats stats = cpu_memory_stats();
-  const size_t limit = heap.pages.memory_limit();
-  detail::fail<OutOfMemoryError>(
-      "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
-      " bytes. Error code 12 (Cannot allocate memory). Tensors hold ",
-      mebibytes_text(stats.allocated_bytes.current), " (at most ",
-      mebibytes_text(stats.allocated_bytes.peak), " so far), caches ",
-      mebibytes_text(stats.cached_bytes()),
-      limit == kNoMemoryLimit ? ""
-                              : ", and the limit is " + mebibytes_text(static_cast<int64_t>(limit)),
-      ". To use less memory, reduce the batch size, evaluate under no_grad(), or release tensors "
-      "that are no longer needed.");
+  MemoryReport report{.device = Device(DeviceType::CPU), .stats = cpu_memory_stats()};
+  report.modules = cpu_module_memory();
+  report.limit = heap.pages.memory_limit();
+  report.wanted = bytes;
+  throw OutOfMemoryError(cpu_out_of_memory_text(report));
 }
 
 /// Calls `take`; if it returns null, empties the caches and calls it again.
 template <class Take>
 void* take_or_throw(size_t bytes, const Take& take) {
+  if (!heap.has_read_limit.load(std::memory_order_relaxed)) [[unlikely]]
+    read_memory_limit();
   if (bytes > PageCache::kLargest) out_of_memory(bytes);
   if (void* data = take()) return data;
   {
@@ -275,17 +294,29 @@ void release(void* data, size_t bytes) noexcept {
 
 }  // namespace
 
-void* cpu_allocate(size_t bytes) {
+void* cpu_allocate(size_t bytes, MemoryLabel label) {
   if (bytes == 0) return nullptr;
   void* data = take(bytes);
-  count([size = block_bytes(bytes)](ThreadCounters& counters) { counters.allocated(size); }, bytes);
+  const size_t size = block_bytes(bytes);
+  count([=](ThreadCounters& counters) { counters.allocated(size, label.tag); }, bytes);
+  count_path(label, static_cast<int64_t>(size));
   return data;
 }
 
-void cpu_free(void* data, size_t bytes) noexcept {
+void cpu_free(void* data, size_t bytes, MemoryLabel label) noexcept {
   if (!data) return;
   release(data, bytes);
-  count([size = block_bytes(bytes)](ThreadCounters& counters) { counters.freed(size); }, bytes);
+  const size_t size = block_bytes(bytes);
+  count([=](ThreadCounters& counters) { counters.freed(size, label.tag); }, bytes);
+  count_path(label, -static_cast<int64_t>(size));
+}
+
+void cpu_retag(size_t bytes, MemoryLabel from, MemoryLabel to) noexcept {
+  if (bytes == 0) return;
+  const size_t size = block_bytes(bytes);
+  count([=](ThreadCounters& counters) { counters.retagged(size, from.tag, to.tag); }, bytes);
+  count_path(from, -static_cast<int64_t>(size));
+  count_path(to, static_cast<int64_t>(size));
 }
 
 void* object_allocate(size_t bytes) { return take(bytes); }
@@ -302,7 +333,15 @@ void cpu_empty_cache() {
 }
 
 void set_cpu_cache_limit(size_t bytes) { heap.pages.set_cache_limit(bytes); }
-void set_cpu_memory_limit(size_t bytes) { heap.pages.set_memory_limit(bytes); }
+void set_cpu_memory_limit(size_t bytes) {
+  heap.has_read_limit = true;
+  heap.pages.set_memory_limit(bytes);
+}
+
+std::vector<ModuleMemory> cpu_module_memory() {
+  const std::lock_guard lock(heap.mutex);
+  return heap.paths ? heap.paths->modules() : std::vector<ModuleMemory>();
+}
 
 MemoryStats cpu_memory_stats() {
   const std::lock_guard lock(heap.mutex);
@@ -321,6 +360,9 @@ void cpu_reset_peak_stats() {
     thread->counters.reset_peak();
   stats.allocation.peak = stats.allocation.current;
   stats.allocated_bytes.peak = stats.allocated_bytes.current;
+  for (MemoryStat& tag : stats.tags) tag.reset_peak();
+  detail::note_peak(stats);
+  if (heap.paths) heap.paths->reset_peak();
   heap.pages.reset_peak();
 }
 

@@ -45,31 +45,51 @@ class ThreadCounter {
   Count peak_{0};  // the maximum of added_ - removed_
 };
 
+/// Notes what each tag holds now as what it held at the peak.
+inline void note_peak(MemoryStats& stats) {
+  for (size_t i = 0; i < kNumMemoryTags; ++i) stats.at_peak[i] = stats.tags[i].current;
+}
+
 /// The allocations and releases of one thread since it last published its counts.
 struct ThreadCounters {
   ThreadCounter blocks, bytes;
+  ThreadCounter tags[kNumMemoryTags];  // bytes
 
-  void allocated(size_t size) {
+  void allocated(size_t size, MemoryTag tag) {
     blocks.add(1);
     bytes.add(static_cast<int64_t>(size));
+    of(tag).add(static_cast<int64_t>(size));
   }
-  void freed(size_t size) {
+  void freed(size_t size, MemoryTag tag) {
     blocks.remove(1);
     bytes.remove(static_cast<int64_t>(size));
+    of(tag).remove(static_cast<int64_t>(size));
+  }
+  void retagged(size_t size, MemoryTag from, MemoryTag to) {
+    of(from).remove(static_cast<int64_t>(size));
+    of(to).add(static_cast<int64_t>(size));
   }
   void reset_peak() {
     blocks.reset_peak();
     bytes.reset_peak();
+    for (ThreadCounter& tag : tags) tag.reset_peak();
   }
   void add_to(MemoryStats& stats) const {
+    const int64_t former_peak = stats.allocated_bytes.peak;
     blocks.add_to(stats.allocation);
     bytes.add_to(stats.allocated_bytes);
+    for (size_t i = 0; i < kNumMemoryTags; ++i) tags[i].add_to(stats.tags[i]);
+    if (stats.allocated_bytes.peak > former_peak) note_peak(stats);
   }
   void move_to(MemoryStats& stats) {
     add_to(stats);
     blocks.clear();
     bytes.clear();
+    for (ThreadCounter& tag : tags) tag.clear();
   }
+
+ private:
+  ThreadCounter& of(MemoryTag tag) { return tags[static_cast<size_t>(tag)]; }
 };
 
 }  // namespace hearth::detail

@@ -146,7 +146,14 @@ TEST_F(DeviceAllocatorTest, WorksAfterOutOfMemoryError) {
             "CUDA out of memory. Tried to allocate 70.00 MiB. GPU 0 has a total capacity of "
             "100.00 MiB of which 40.00 MiB is free. Of the allocated memory 60.00 MiB is allocated "
             "by Hearth, and 0 bytes is reserved by Hearth but unallocated. The largest unallocated "
-            "block has 0 bytes.");
+            "block has 0 bytes.\n"
+            "memory by tag                             now         peak\n"
+            "  other                             60.00 MiB    60.00 MiB\n"
+            "What would help:\n"
+            "  1. release tensors that are no longer needed (t.reset()); sum losses as numbers, "
+            "loss.item(), because a tensor keeps its graph\n"
+            "  2. reduce the batch size\n"
+            "  3. evaluate under NoGradGuard, which keeps no activations");
   EXPECT_EQ(allocator.stats().num_ooms, 1);
   void* const rest = take(40 * kMiB);
   EXPECT_NE(rest, nullptr);
