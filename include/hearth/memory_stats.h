@@ -88,6 +88,14 @@ HEARTH_API std::string memory_summary(Device device, bool abbreviated = false);
 /// Sets the peaks to the current values.
 HEARTH_API void reset_peak_memory_stats(Device device);
 
+/// Begins to record the memory by tag over time, on the CPU and on all GPUs, or ends it. A former
+/// recording is dropped at the beginning. If memory changes more often than `max_entries` times on
+/// a device, each entry is the highest of several.
+HEARTH_API void record_memory_history(bool enabled = true, size_t max_entries = 20000);
+/// The recording as JSON, for `hearth plot-memory`: for each device, the seconds since its
+/// beginning and the bytes of each tag.
+HEARTH_API std::string memory_snapshot();
+
 /// Releases the CPU allocator's cached memory to the system, except a few small blocks that other
 /// threads cached; cuda::empty_cache() does so for GPUs. The cache holds at most a quarter of the
 /// system's memory and at most 4 GiB.

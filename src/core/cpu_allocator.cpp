@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "core/byte_size.h"
 #include "core/memory_counters.h"
@@ -68,6 +69,7 @@ struct Heap {
   ThreadCache* threads = nullptr;
   MemoryStats stats;
   PathBytes* paths = nullptr;
+  MemoryHistory* history = nullptr;
 };
 constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
@@ -101,6 +103,8 @@ size_t block_bytes(size_t bytes) {
 void publish_counts(ThreadCounters& counters = cache->counters) noexcept {
   const std::lock_guard lock(heap.mutex);
   counters.move_to(heap.stats);
+  if (heap.history) [[unlikely]]
+    heap.history->add(heap.stats);
 }
 
 /// Counts an event in the process's statistics.
@@ -311,6 +315,8 @@ void cpu_free(void* data, size_t bytes, MemoryLabel label) noexcept {
   count_path(label, -static_cast<int64_t>(size));
 }
 
+size_t cpu_block_bytes(size_t bytes) { return block_bytes(bytes); }
+
 void cpu_retag(size_t bytes, MemoryLabel from, MemoryLabel to) noexcept {
   if (bytes == 0) return;
   const size_t size = block_bytes(bytes);
@@ -351,6 +357,17 @@ MemoryStats cpu_memory_stats() {
   heap.pages.add_to(stats);
   stats.cache_hits = stats.allocation.allocated - stats.segment.allocated;
   return stats;
+}
+
+void cpu_record_history(std::unique_ptr<MemoryHistory> history) {
+  const std::lock_guard lock(heap.mutex);
+  if (history) history->add(heap.stats);
+  delete std::exchange(heap.history, history.release());
+}
+
+std::string cpu_history_json() {
+  const std::lock_guard lock(heap.mutex);
+  return heap.history ? heap.history->json("cpu") : "";
 }
 
 void cpu_reset_peak_stats() {

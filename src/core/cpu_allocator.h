@@ -1,7 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "core/memory_history.h"
 #include "core/memory_label.h"
 #include "hearth/memory_stats.h"
 
@@ -15,6 +19,9 @@ void* cpu_allocate(size_t bytes, MemoryLabel label = {});
 void cpu_free(void* data, size_t bytes, MemoryLabel label = {}) noexcept;
 /// Counts a block of this size under another label, which cpu_free must get.
 void cpu_retag(size_t bytes, MemoryLabel from, MemoryLabel to) noexcept;
+
+/// The size of the block for a request.
+size_t cpu_block_bytes(size_t bytes);
 
 /// Allocates memory in the same way for the library's own objects, which the statistics do not
 /// count.
@@ -43,5 +50,10 @@ MemoryStats cpu_memory_stats();
 /// The modules whose activations are or were in blocks above 32 KiB.
 std::vector<ModuleMemory> cpu_module_memory();
 void cpu_reset_peak_stats();
+
+/// Records what the tags hold from now on; null ends it.
+void cpu_record_history(std::unique_ptr<MemoryHistory> history);
+/// The recording as JSON; empty if there is none. Blocks up to 32 KiB are seen late.
+std::string cpu_history_json();
 
 }  // namespace hearth

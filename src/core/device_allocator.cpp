@@ -31,6 +31,11 @@ size_t segment_size(size_t size) {
   return size < kOwnSegment ? kLargeSegment : round_up(size, kSegmentRounding);
 }
 
+/// Whether the unneeded rest of a block is large enough for another block.
+bool leaves_block(bool is_small, size_t rest) {
+  return is_small ? rest >= kMinBlock : rest > kSmallRequest;
+}
+
 }  // namespace
 
 struct DeviceAllocator::Block {
@@ -99,6 +104,20 @@ void DeviceAllocator::count(const Block& block, int64_t bytes) {
   MemoryStat& tag = stats_.tags[static_cast<size_t>(block.label.tag)];
   bytes > 0 ? tag.increase(bytes) : tag.decrease(-bytes);
   paths_.add(block.label.path, bytes);
+  if (history_) [[unlikely]]
+    history_->add(stats_);
+}
+
+std::unique_ptr<MemoryHistory> DeviceAllocator::record(std::unique_ptr<MemoryHistory> history) {
+  const std::lock_guard lock(mutex_);
+  if (history) history->add(stats_);
+  history_.swap(history);
+  return history;
+}
+
+std::string DeviceAllocator::history_json() {
+  const std::lock_guard lock(mutex_);
+  return history_ ? history_->json(detail::str("cuda:", device_)) : "";
 }
 
 void DeviceAllocator::retag(void* data, MemoryLabel label) {
@@ -189,7 +208,7 @@ DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamH
 /// Splits the unneeded end off the block, if it is large enough for another block.
 void DeviceAllocator::split(Block* block, size_t size) {
   const size_t rest = block->size - size;
-  if (block->is_small ? rest < kMinBlock : rest <= kSmallRequest) return;
+  if (!leaves_block(block->is_small, rest)) return;
   auto* const tail = new Block{block->data + size, rest, block->stream, block->is_small};
   tail->previous = block;
   tail->next = block->next;
@@ -305,6 +324,11 @@ MemoryReport DeviceAllocator::locked_report(size_t wanted) {
 void DeviceAllocator::throw_out_of_memory(size_t bytes) {
   ++stats_.num_ooms;
   throw OutOfMemoryError(device_out_of_memory_text(locked_report(bytes)));
+}
+
+size_t device_block_bytes(size_t bytes) {
+  const size_t size = round_up(bytes, kMinBlock), segment = segment_size(size);
+  return leaves_block(size <= kSmallRequest, segment - size) ? size : segment;
 }
 
 DeviceAllocator& device_allocator(Device device) {

@@ -6,10 +6,12 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/event_queue.h"
+#include "core/memory_history.h"
 #include "core/memory_label.h"
 #include "hearth/export.h"
 #include "hearth/memory_stats.h"
@@ -39,6 +41,10 @@ class DeviceAllocator {
   void record_stream(void* data, StreamHandle stream);
   /// Counts the block under another label.
   void retag(void* data, MemoryLabel label);
+  /// Records what the tags hold from now on; null ends it. Returns the former recording.
+  std::unique_ptr<MemoryHistory> record(std::unique_ptr<MemoryHistory> history);
+  /// The recording as JSON; empty if there is none.
+  std::string history_json();
   /// Limits the reserved bytes; the device's own limit remains.
   void set_limit(size_t bytes);
   size_t limit();
@@ -83,6 +89,7 @@ class DeviceAllocator {
   std::unique_ptr<EventQueue<Block>> events_;
   MemoryStats stats_;
   PathBytes paths_;
+  std::unique_ptr<MemoryHistory> history_;
   size_t limit_ = SIZE_MAX;
   std::atomic<size_t> active_bytes_{0};
 };
@@ -90,6 +97,9 @@ class DeviceAllocator {
 /// The process's allocator of a CUDA device (index -1: the current one); throws if the device does
 /// not exist.
 DeviceAllocator& device_allocator(Device device);
+
+/// The size of the block for a request, if it is taken from a new segment.
+size_t device_block_bytes(size_t bytes);
 
 /// The functions of device_allocator(device), also for the CUDA plugin, which allocates workspaces.
 HEARTH_API void* device_allocate(Device device, size_t bytes, StreamHandle stream);

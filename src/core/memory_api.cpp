@@ -1,6 +1,7 @@
 #include "core/cpu_allocator.h"
 #include "core/device_allocator.h"
 #include "core/memory_report.h"
+#include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/memory_stats.h"
 
@@ -31,6 +32,31 @@ std::string memory_summary(Device device, bool abbreviated) {
 void reset_peak_memory_stats(Device device) {
   check_has_allocator(device, "reset_peak_memory_stats");
   device.is_cpu() ? cpu_reset_peak_stats() : device_allocator(device).reset_peak();
+}
+
+void record_memory_history(bool enabled, size_t max_entries) {
+  const auto start = MemoryHistory::Clock::now();
+  const auto history = [&] {
+    return enabled ? std::make_unique<MemoryHistory>(start, max_entries) : nullptr;
+  };
+  cpu_record_history(history());
+  for (int i = 0; i < cuda::device_count(); ++i)
+    device_allocator(Device(DeviceType::CUDA, static_cast<DeviceIndex>(i))).record(history());
+}
+
+std::string memory_snapshot() {
+  std::string text = "{\"format\": 1, \"tags\": [";
+  for (size_t i = 0; i < kNumMemoryTags; ++i)
+    text += detail::str(i > 0 ? ", " : "", "\"", as_text(static_cast<MemoryTag>(i)), "\"");
+  text += "], \"devices\": [";
+  const auto add = [&text](const std::string& device) {
+    if (device.empty()) return;
+    text += text.back() == '[' ? device : ", " + device;
+  };
+  add(cpu_history_json());
+  for (int i = 0; i < cuda::device_count(); ++i)
+    add(device_allocator(Device(DeviceType::CUDA, static_cast<DeviceIndex>(i))).history_json());
+  return text + "]}";
 }
 
 }  // namespace hearth

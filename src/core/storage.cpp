@@ -5,6 +5,7 @@
 #include "core/backends.h"
 #include "core/cpu_allocator.h"
 #include "core/device_allocator.h"
+#include "core/meta_memory.h"
 #include "core/pinned_allocator.h"
 #include "core/size_classes.h"
 #include "core/storage_impl.h"
@@ -32,7 +33,11 @@ void* allocate(size_t nbytes, Device device, bool pinned, StreamHandle stream, M
 }
 
 void release(StorageImpl& storage) noexcept {
-  if (!storage.data || storage.borrowed) return;
+  if (!storage.data) {
+    if (detail::meta_counts && storage.device.is_meta()) detail::meta_counts->freed(storage);
+    return;
+  }
+  if (storage.borrowed) return;
   if (storage.deleter) return storage.deleter(storage.data);
   if (!storage.device.is_cuda() && !storage.pinned)
     return cpu_free(storage.data, storage.nbytes, storage.label);
@@ -58,11 +63,12 @@ StoragePtr new_storage(size_t nbytes, Device device, bool pinned) {
   auto storage = StoragePtr::adopt(new StorageImpl);
   storage->device = device;
   if (device.is_cuda()) storage->stream = current_stream(device);
+  storage->label = new_label(nbytes, device);
   if (device.is_meta()) {
     storage->nbytes = nbytes;
+    if (detail::meta_counts) detail::meta_counts->allocated(*storage);
     return storage;
   }
-  storage->label = new_label(nbytes, device);
   storage->data = allocate(nbytes, device, pinned, storage->stream, storage->label);
   storage->nbytes = nbytes;
   storage->pinned = pinned;
@@ -77,6 +83,8 @@ void retag(StorageImpl& storage, MemoryTag tag) {
     device_allocator(storage.device).retag(storage.data, label);
   else if (is_ours && storage.device.is_cpu())
     cpu_retag(storage.nbytes, storage.label, label);
+  else if (detail::meta_counts && storage.device.is_meta())
+    detail::meta_counts->retagged(storage, label);
   storage.label = label;
 }
 
