@@ -87,6 +87,9 @@ HEARTH_API MemoryStats memory_stats(Device device);
 HEARTH_API std::string memory_summary(Device device, bool abbreviated = false);
 /// Sets the peaks to the current values.
 HEARTH_API void reset_peak_memory_stats(Device device);
+/// The bytes that new tensors on the device can have now, within its limit: free memory and what
+/// the allocator has cached.
+HEARTH_API size_t available_memory(Device device);
 
 /// Begins to record the memory by tag over time, on the CPU and on all GPUs, or ends it. A former
 /// recording is dropped at the beginning. If memory changes more often than `max_entries` times on

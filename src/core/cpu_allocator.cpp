@@ -344,6 +344,11 @@ void set_cpu_memory_limit(size_t bytes) {
   heap.pages.set_memory_limit(bytes);
 }
 
+size_t cpu_memory_limit() {
+  if (!heap.has_read_limit) read_memory_limit();
+  return heap.pages.memory_limit();
+}
+
 std::vector<ModuleMemory> cpu_module_memory() {
   const std::lock_guard lock(heap.mutex);
   return heap.paths ? heap.paths->modules() : std::vector<ModuleMemory>();

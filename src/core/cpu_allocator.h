@@ -42,6 +42,7 @@ void set_cpu_cache_limit(size_t bytes);
 /// Sets the maximum number of reserved bytes; by default that of the environment variable
 /// HEARTH_CPU_MEMORY, if it is set.
 void set_cpu_memory_limit(size_t bytes);
+size_t cpu_memory_limit();
 inline constexpr size_t kNoMemoryLimit = static_cast<size_t>(-1);
 
 /// The statistics are exact for one thread. With several, a peak may be too high by the memory that

@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <memory>
+
 #include "core/cpu_allocator.h"
 #include "core/device_allocator.h"
 #include "core/memory_report.h"
+#include "core/system_memory.h"
 #include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/memory_stats.h"
@@ -32,6 +36,17 @@ std::string memory_summary(Device device, bool abbreviated) {
 void reset_peak_memory_stats(Device device) {
   check_has_allocator(device, "reset_peak_memory_stats");
   device.is_cpu() ? cpu_reset_peak_stats() : device_allocator(device).reset_peak();
+}
+
+size_t available_memory(Device device) {
+  check_has_allocator(device, "available_memory");
+  const MemoryStats stats = memory_stats(device);
+  const auto held = static_cast<size_t>(stats.allocated_bytes.current);
+  const auto cached = static_cast<size_t>(std::max<int64_t>(stats.cached_bytes(), 0));
+  const size_t limit = device.is_cpu() ? cpu_memory_limit() : device_allocator(device).limit();
+  const size_t free =
+      device.is_cpu() ? system_memory_available() : device_allocator(device).report().free_bytes;
+  return std::min(free + cached, limit - std::min(limit, held));
 }
 
 void record_memory_history(bool enabled, size_t max_entries) {

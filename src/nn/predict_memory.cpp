@@ -89,7 +89,7 @@ Device counted_device(const nn::Module& model, const std::vector<Tensor>& inputs
 
 }  // namespace
 
-MemoryPrediction detail::predict_memory(
+MemoryPrediction predict_step_memory(
     nn::Module& model, const std::function<Tensor(const std::vector<Tensor>&)>& loss_of,
     optim::Optimizer& optimizer, const std::vector<Tensor>& inputs) {
   for (const Tensor& input : inputs)

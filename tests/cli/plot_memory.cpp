@@ -38,7 +38,9 @@ TEST(PlotMemory, ChartsHaveTheTags) {
     double sum = 0;
     for (size_t s = 1; s < series.size(); ++s) sum += series[s].y[i];
     EXPECT_NEAR(series[0].y[i], sum, 1e-9);
-    if (i > 0) EXPECT_GE(series[0].x[i], series[0].x[i - 1]);
+    if (i > 0) {
+      EXPECT_GE(series[0].x[i], series[0].x[i - 1]);
+    }
   }
 }
 
@@ -56,7 +58,7 @@ TEST(PlotMemory, RefusesOtherFiles) {
   for (const char* const json :
        {"", "[]", "{}", R"({"format": 2})", R"({"format": 1, "tags": ["a"], "devices": [{}]})",
         R"({"format": 1, "tags": ["a"], "devices": [{"device": "cpu", "points": [[1]]}]})"})
-    EXPECT_ERROR(charts(json), "'x.json' is not a recording of memory_snapshot()") << json;
+    EXPECT_ERROR(charts(json), "'x.json' is not a recording of memory_snapshot()");
   EXPECT_ERROR(charts(memory_snapshot()), "has no memory in it");
 }
 

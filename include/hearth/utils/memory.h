@@ -25,18 +25,16 @@ struct MemoryPrediction {
   }
 };
 
-namespace detail {
-/// Runs the step of `loss_of(inputs)` on the meta device; model and optimizer are unchanged then.
-HEARTH_API MemoryPrediction
-predict_memory(nn::Module& model, const std::function<Tensor(const std::vector<Tensor>&)>& loss_of,
-               optim::Optimizer& optimizer, const std::vector<Tensor>& inputs);
-}  // namespace detail
+/// Predicts the memory of the step `loss_of(inputs).backward(); optimizer.step();`. The step runs
+/// on the meta device, so it takes no memory and hardly any time; memory is counted as on the
+/// device of the model's first parameter. Scratch memory of kernels is not included. A model that
+/// reads values in forward() (`item()`) cannot be predicted. Model and optimizer are unchanged.
+HEARTH_API MemoryPrediction predict_step_memory(
+    nn::Module& model, const std::function<Tensor(const std::vector<Tensor>&)>& loss_of,
+    optim::Optimizer& optimizer, const std::vector<Tensor>& inputs);
 
-/// Predicts the memory of the step `loss(model->forward(inputs[0]), inputs[1]).backward();
-/// optimizer.step();`, where `loss` may also take the model's output alone. The step runs on the
-/// meta device, so it takes no memory and hardly any time; memory is counted as on the device of
-/// the model's first parameter. Scratch memory of kernels is not included. A model that reads
-/// values in forward() (`item()`) cannot be predicted.
+/// The same for `loss(model->forward(inputs[0]), inputs[1])`; a `loss` may also take the model's
+/// output alone.
 template <class Model, class Loss>
 MemoryPrediction predict_memory(Model& model, const Loss& loss, optim::Optimizer& optimizer,
                                 const std::vector<Tensor>& inputs) {
@@ -51,7 +49,7 @@ MemoryPrediction predict_memory(Model& model, const Loss& loss, optim::Optimizer
     else
       return loss(output);
   };
-  return detail::predict_memory(*model, loss_of, optimizer, inputs);
+  return predict_step_memory(*model, loss_of, optimizer, inputs);
 }
 
 }  // namespace hearth::utils
