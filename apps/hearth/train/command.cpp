@@ -69,7 +69,6 @@ std::string check_lr(const std::string& text) {
 
 /// Accepts "auto", which becomes kAutoBatchSize, and whole numbers; returns an error text.
 std::string check_batch_size(std::string& text) {
-  if (text == std::to_string(kAutoBatchSize)) return whole_number(1)(text);
   if (text != "auto") return whole_number(1)(text);
   text = std::to_string(kAutoBatchSize);
   return "";
