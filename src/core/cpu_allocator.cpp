@@ -127,13 +127,11 @@ template <class Event>
 }
 
 /// Counts bytes of a module's activations; negative ones are removed.
-void count_path(MemoryLabel label, int64_t bytes) noexcept {
-  if (label.path == 0) [[likely]]
-    return;
+[[gnu::cold, gnu::noinline]] void count_path(uint16_t path, int64_t bytes) noexcept {
   try {
     const std::lock_guard lock(heap.mutex);
     if (!heap.paths) heap.paths = new PathBytes;
-    heap.paths->add(label.path, bytes);
+    heap.paths->add(path, bytes);
   } catch (const std::bad_alloc&) {
     // The table of modules is incomplete then.
   }
@@ -302,8 +300,9 @@ void* cpu_allocate(size_t bytes, MemoryLabel label) {
   if (bytes == 0) return nullptr;
   void* data = take(bytes);
   const size_t size = block_bytes(bytes);
-  count([=](ThreadCounters& counters) { counters.allocated(size, label.tag); }, bytes);
-  count_path(label, static_cast<int64_t>(size));
+  count([=](ThreadCounters& counters) { counters.allocated(size, label.tag()); }, bytes);
+  if (label.path() != 0) [[unlikely]]
+    count_path(label.path(), static_cast<int64_t>(size));
   return data;
 }
 
@@ -311,8 +310,9 @@ void cpu_free(void* data, size_t bytes, MemoryLabel label) noexcept {
   if (!data) return;
   release(data, bytes);
   const size_t size = block_bytes(bytes);
-  count([=](ThreadCounters& counters) { counters.freed(size, label.tag); }, bytes);
-  count_path(label, -static_cast<int64_t>(size));
+  count([=](ThreadCounters& counters) { counters.freed(size, label.tag()); }, bytes);
+  if (label.path() != 0) [[unlikely]]
+    count_path(label.path(), -static_cast<int64_t>(size));
 }
 
 size_t cpu_block_bytes(size_t bytes) { return block_bytes(bytes); }
@@ -320,9 +320,11 @@ size_t cpu_block_bytes(size_t bytes) { return block_bytes(bytes); }
 void cpu_retag(size_t bytes, MemoryLabel from, MemoryLabel to) noexcept {
   if (bytes == 0) return;
   const size_t size = block_bytes(bytes);
-  count([=](ThreadCounters& counters) { counters.retagged(size, from.tag, to.tag); }, bytes);
-  count_path(from, -static_cast<int64_t>(size));
-  count_path(to, static_cast<int64_t>(size));
+  count([=](ThreadCounters& counters) { counters.retagged(size, from.tag(), to.tag()); }, bytes);
+  if (from.path() != 0) [[unlikely]]
+    count_path(from.path(), -static_cast<int64_t>(size));
+  if (to.path() != 0) [[unlikely]]
+    count_path(to.path(), static_cast<int64_t>(size));
 }
 
 void* object_allocate(size_t bytes) { return take(bytes); }

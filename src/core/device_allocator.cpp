@@ -101,9 +101,9 @@ void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream, MemoryLabel l
 
 /// Adds bytes to the block's tag and module, or removes them.
 void DeviceAllocator::count(const Block& block, int64_t bytes) {
-  MemoryStat& tag = stats_.tags[static_cast<size_t>(block.label.tag)];
+  MemoryStat& tag = stats_.tags[static_cast<size_t>(block.label.tag())];
   bytes > 0 ? tag.increase(bytes) : tag.decrease(-bytes);
-  paths_.add(block.label.path, bytes);
+  paths_.add(block.label.path(), bytes);
   if (history_) [[unlikely]]
     history_->add(stats_);
 }

@@ -106,7 +106,7 @@ void set_memory_tag(const Tensor& tensor, MemoryTag tag) {
 MemoryTag memory_tag(const Tensor& tensor) {
   HEARTH_CHECK(tensor.defined(), "memory_tag(): the tensor is undefined");
   const StoragePtr& storage = impl_of(tensor).storage;
-  return storage ? storage->label.tag : MemoryTag::Other;
+  return storage ? storage->label.tag() : MemoryTag::Other;
 }
 
 }  // namespace hearth

@@ -13,9 +13,16 @@ class NamedScope;
 
 /// What a block of memory is for: its tag and, for an activation, the number of the module's path
 /// (0: none).
-struct MemoryLabel {
-  MemoryTag tag = MemoryTag::Other;
-  uint16_t path = 0;
+class MemoryLabel {
+ public:
+  MemoryLabel() = default;
+  MemoryLabel(MemoryTag tag, uint16_t path = 0)
+      : bits_(static_cast<uint32_t>(tag) | uint32_t{path} << 16) {}
+  MemoryTag tag() const { return static_cast<MemoryTag>(bits_ & 0xff); }
+  uint16_t path() const { return static_cast<uint16_t>(bits_ >> 16); }
+
+ private:
+  uint32_t bits_ = 0;  // one word, because parts that are stored and loaded together stall
 };
 
 namespace detail {
@@ -27,12 +34,11 @@ uint16_t innermost_path();
 
 /// The label of memory that this thread allocates now.
 inline MemoryLabel current_memory_label(bool with_path) {
-  MemoryLabel label{modes.memory_tag, 0};
+  const MemoryTag tag = modes.memory_tag;
+  if (tag != MemoryTag::Other && tag != MemoryTag::Activation) return tag;
   if (!detail::innermost_scope) [[likely]]
-    return label;
-  if (label.tag == MemoryTag::Other) label.tag = MemoryTag::Activation;
-  if (with_path && label.tag == MemoryTag::Activation) label.path = detail::innermost_path();
-  return label;
+    return tag;
+  return {MemoryTag::Activation, with_path ? detail::innermost_path() : uint16_t{0}};
 }
 
 /// The bytes of the activations of one module.

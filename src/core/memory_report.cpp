@@ -20,18 +20,19 @@ std::string held_text(const MemoryReport& report) {
                      " more than the limit: release some, or raise it.");
 }
 
-/// How much of the unused memory is in pieces that are too small.
+/// How much of the unused memory is in other pieces than the largest.
 std::string fragmentation_text(const MemoryReport& report) {
   const auto unused = static_cast<size_t>(report.stats.cached_bytes());
-  if (unused == 0) return "";
-  const size_t scattered = unused - std::min(unused, report.largest_unused);
-  std::string text = detail::str(" Fragmentation: ", 100 * scattered / unused,
-                                 " % of the unallocated memory is not in this block.");
+  const auto reserved = static_cast<size_t>(report.stats.reserved_bytes.current);
+  std::string text;
+  if (unused > 0) {
+    const size_t scattered = unused - std::min(unused, report.largest_unused);
+    text = detail::str(" Fragmentation: ", 100 * scattered / unused,
+                       " % of the unallocated memory is in other blocks.");
+  }
   const size_t reservable =
-      std::min(report.free_bytes,
-               report.limit - std::min(report.limit,
-                                       static_cast<size_t>(report.stats.reserved_bytes.current)));
-  if (unused + reservable >= report.wanted && report.wanted > 0)
+      std::min(report.free_bytes, report.limit - std::min(report.limit, reserved));
+  if (unused + reservable >= report.wanted)
     text +=
         " Memory is fragmented: enough is free in all, but not in one piece. Allocate large "
         "tensors first, or release others and call cuda::empty_cache().";

@@ -60,10 +60,10 @@ std::string heading(const MemoryReport& report) {
   text += formatted("|%18s%-57s|\n", "", title.c_str());
   text += line_of('-');
   text += is_cpu
-              ? formatted("|           CPU OOMs: %-12lld  |     allocation retries: %-12lld|\n",
+              ? formatted("|           CPU OOMs: %-12lld  |     allocation retries: %-14lld|\n",
                           static_cast<long long>(report.stats.num_ooms),
                           static_cast<long long>(report.stats.num_alloc_retries))
-              : formatted("|           CUDA OOMs: %-12lld |        cudaMalloc retries: %-9lld|\n",
+              : formatted("|           CUDA OOMs: %-12lld |        cudaMalloc retries: %-11lld|\n",
                           static_cast<long long>(report.stats.num_ooms),
                           static_cast<long long>(report.stats.num_alloc_retries));
   text += line_of('=');

@@ -18,9 +18,9 @@ int64_t MetaMemory::Counts::block_bytes(size_t bytes) const {
 }
 
 void MetaMemory::Counts::count(MemoryLabel label, int64_t bytes) {
-  MemoryStat& tag = stats.tags[static_cast<size_t>(label.tag)];
+  MemoryStat& tag = stats.tags[static_cast<size_t>(label.tag())];
   bytes > 0 ? tag.increase(bytes) : tag.decrease(-bytes);
-  paths.add(label.path, bytes);
+  paths.add(label.path(), bytes);
 }
 
 bool MetaMemory::Counts::counts(const StorageImpl& storage) const {

@@ -26,10 +26,13 @@ MemoryLabel new_label(size_t nbytes, Device device) {
   return current_memory_label(/*with_path=*/!device.is_cpu() || nbytes > detail::kLargestSmall);
 }
 
-void* allocate(size_t nbytes, Device device, bool pinned, StreamHandle stream, MemoryLabel label) {
+[[gnu::always_inline]] inline void* allocate(size_t nbytes, Device device, bool pinned,
+                                             StreamHandle stream, MemoryLabel label) {
+  if (device.is_cpu() && !pinned) [[likely]]
+    return cpu_allocate(nbytes, label);
   if (nbytes == 0) return nullptr;
   if (device.is_cuda()) return device_allocator(device).allocate(nbytes, stream, label);
-  return pinned ? pinned_allocate(nbytes) : cpu_allocate(nbytes, label);
+  return pinned_allocate(nbytes);
 }
 
 void release(StorageImpl& storage) noexcept {
@@ -77,7 +80,7 @@ StoragePtr new_storage(size_t nbytes, Device device, bool pinned) {
 
 void retag(StorageImpl& storage, MemoryTag tag) {
   const MemoryLabel label{tag, 0};
-  if (storage.label.tag == tag) return;
+  if (storage.label.tag() == tag) return;
   const bool is_ours = storage.data && !storage.borrowed && !storage.deleter && !storage.pinned;
   if (is_ours && storage.device.is_cuda())
     device_allocator(storage.device).retag(storage.data, label);

@@ -196,10 +196,10 @@ TEST(OutOfMemory, OnTheCpuTrainingGoesOn) {
   const auto reserved = static_cast<size_t>(memory_stats(kCPU).reserved_bytes.current);
   set_cpu_memory_limit(reserved + 64 * kMiB);
   expect_recovery(kCPU, int64_t(reserved + 128 * kMiB));
-  set_cpu_memory_limit(kMiB);
+  set_cpu_memory_limit(2 * kMiB);
   const Tensor held = empty({10});
   EXPECT_ERROR((void)empty({int64_t{4 * kMiB}}, kByte),
-               "1. raise the limit of 1.00 MiB, which HEARTH_CPU_MEMORY sets");
+               "1. raise the limit of 2.00 MiB, which HEARTH_CPU_MEMORY sets");
   set_cpu_memory_limit(kNoMemoryLimit);
 }
 
