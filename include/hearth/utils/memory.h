@@ -42,8 +42,10 @@ MemoryPrediction predict_memory(Model& model, const Loss& loss, optim::Optimizer
   HEARTH_CHECK_AS(ValueError, inputs.size() == (takes_target ? 2 : 1),
                   "predict_memory(): expected ", takes_target ? 2 : 1, " inputs (the model's input",
                   takes_target ? " and the loss's target" : "", "), but got ", inputs.size());
+  Tensor output;  // programs keep it until the end of the step
   const auto loss_of = [&](const std::vector<Tensor>& values) -> Tensor {
-    const Tensor output = model->forward(values[0]);
+    output.reset();
+    output = model->forward(values[0]);
     if constexpr (takes_target)
       return loss(output, values[1]);
     else
