@@ -89,17 +89,13 @@ MemoryStats measured(nn::Sequential& model, optim::Optimizer& optimizer,
   return memory_stats(batch[0].device());
 }
 
-void expect_close(size_t predicted, int64_t real, const std::string& what) {
-  const double allowed = std::max(kTolerance * static_cast<double>(real), 1024.0);
-  EXPECT_NEAR(static_cast<double>(predicted), static_cast<double>(real), allowed) << what;
-}
+/// What differs by less is in small blocks, whose peaks the CPU's threads count late.
+constexpr double kSmall = 16 * 1024;
 
 void compare(const Network& network, Device device) {
-  const std::string where = detail::str(network.name, " on ", device);
   const MemoryStats before = memory_stats(device);
-  const auto at_peak = [&](const MemoryStats& stats, MemoryTag tag) {
-    const auto number = static_cast<size_t>(tag);
-    return stats.at_peak[number] - before.tags[number].current;
+  const auto added = [&](const MemoryStats& stats, MemoryTag tag) {
+    return static_cast<double>(stats.of(tag).peak - before.of(tag).current);
   };
   nn::Sequential model = network.make();
   model->to(device);
@@ -107,17 +103,25 @@ void compare(const Network& network, Device device) {
   const std::vector<Tensor> batch = batch_for(network, 64, device);
   const auto prediction = utils::predict_memory(model, cross_entropy, optimizer, batch);
   const MemoryStats real = measured(model, optimizer, batch);
-  expect_close(prediction.peak() + static_cast<size_t>(at_peak(real, MemoryTag::Workspace)),
-               real.allocated_bytes.peak - before.allocated_bytes.current, where);
+  const auto peak = static_cast<double>(real.allocated_bytes.peak - before.allocated_bytes.current);
+  const double scratch = added(real, MemoryTag::Workspace);
+  EXPECT_LE(prediction.peak(), (1 + kTolerance) * peak + kSmall) << network.name << ' ' << device;
+  EXPECT_GE(prediction.peak(), (1 - kTolerance) * (peak - scratch) - kSmall)
+      << network.name << ' ' << device;
   for (const MemoryTag tag : {MemoryTag::Parameter, MemoryTag::Gradient, MemoryTag::OptimizerState,
                               MemoryTag::Activation})
-    expect_close(prediction.at_peak(tag), at_peak(real, tag), where + ": " + as_text(tag));
+    EXPECT_NEAR(static_cast<double>(prediction.peak(tag)), added(real, tag),
+                kTolerance * added(real, tag) + kSmall)
+        << network.name << ' ' << device << ' ' << as_text(tag);
 }
 
 TEST(PredictMemory, AgreesWithTheStep) {
   for (const Network& network : networks()) {
     compare(network, kCPU);
-    if (cuda::is_available()) compare(network, testing::last_gpu());
+    if (!cuda::is_available()) continue;
+    compare(network, testing::last_gpu());
+    // A simulated GPU's scratch memory is the CPU's workspace until its work has finished.
+    cuda::synchronize(testing::last_gpu().index());
   }
 }
 

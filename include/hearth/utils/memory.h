@@ -15,14 +15,12 @@ namespace hearth::utils {
 
 /// The memory that a training step needs.
 struct MemoryPrediction {
-  MemoryStats stats;    ///< `stats.allocated_bytes.peak`, and by tag `stats.at_peak`
+  MemoryStats stats;    ///< `stats.allocated_bytes.peak`, by tag `stats.of(tag).peak`
   std::string summary;  ///< as memory_summary() prints it
 
   size_t peak() const { return static_cast<size_t>(stats.allocated_bytes.peak); }
-  /// What the tag holds at the peak of the step.
-  size_t at_peak(MemoryTag tag) const {
-    return static_cast<size_t>(stats.at_peak[static_cast<size_t>(tag)]);
-  }
+  /// The most that the tag holds at any time; these times may differ (`stats.at_peak`).
+  size_t peak(MemoryTag tag) const { return static_cast<size_t>(stats.of(tag).peak); }
 };
 
 /// Predicts the memory of the step `loss_of(inputs).backward(); optimizer.step();`. The step runs
