@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hearth/memory_stats.h"
 #include "optim/field_lists.h"
 #include "optim/fused.h"
 #include "optim/strong_wolfe.h"
