@@ -108,11 +108,10 @@ void DeviceAllocator::count(const Block& block, int64_t bytes) {
     history_->add(stats_);
 }
 
-std::unique_ptr<MemoryHistory> DeviceAllocator::record(std::unique_ptr<MemoryHistory> history) {
+void DeviceAllocator::record(std::unique_ptr<MemoryHistory> history) {
   const std::lock_guard lock(mutex_);
   if (history) history->add(stats_);
   history_.swap(history);
-  return history;
 }
 
 std::string DeviceAllocator::history_json() {
@@ -296,11 +295,6 @@ void DeviceAllocator::set_limit(size_t bytes) {
 size_t DeviceAllocator::limit() {
   const std::lock_guard lock(mutex_);
   return limit_;
-}
-
-std::vector<ModuleMemory> DeviceAllocator::modules() {
-  const std::lock_guard lock(mutex_);
-  return paths_.modules();
 }
 
 MemoryReport DeviceAllocator::report(size_t wanted) {

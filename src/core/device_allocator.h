@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "core/event_queue.h"
 #include "core/memory_history.h"
@@ -41,8 +40,8 @@ class DeviceAllocator {
   void record_stream(void* data, StreamHandle stream);
   /// Counts the block under another label.
   void retag(void* data, MemoryLabel label);
-  /// Records what the tags hold from now on; null ends it. Returns the former recording.
-  std::unique_ptr<MemoryHistory> record(std::unique_ptr<MemoryHistory> history);
+  /// Records what the tags hold from now on; null ends it.
+  void record(std::unique_ptr<MemoryHistory> history);
   /// The recording as JSON; empty if there is none.
   std::string history_json();
   /// Limits the reserved bytes; the device's own limit remains.
@@ -52,7 +51,6 @@ class DeviceAllocator {
   void empty_cache();
 
   MemoryStats stats();
-  std::vector<ModuleMemory> modules();
   /// What a failure to allocate `wanted` bytes would report, and what memory_summary() shows.
   MemoryReport report(size_t wanted = 0);
   /// The bytes that tensors hold or streams may still use; does not lock.

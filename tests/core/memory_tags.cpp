@@ -15,6 +15,7 @@
 #include "tests/core/mebibytes.h"
 #include "tests/support/devices.h"
 #include "tests/support/throws.h"
+#include "tests/support/warnings.h"
 
 namespace hearth {
 namespace {
@@ -221,6 +222,13 @@ TEST(OutOfMemory, FractionOfAGpu) {
   EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, half), " allowed; Of the allocated memory");
   EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, half),
                "cuda::set_per_process_memory_fraction()");
+  {
+    const Tensor held = empty({int64_t(total / 4)}, half);
+    const testing::Warnings warnings;
+    cuda::set_per_process_memory_fraction(0.125);
+    EXPECT_TRUE(testing::Warnings::contains("more than the new limit of "));
+    EXPECT_ERROR((void)empty({int64_t(4 * kMiB)}, half), " more than the limit: release some");
+  }
   cuda::set_per_process_memory_fraction(1);
   (void)empty({int64_t(total / 2 + kMiB)}, half);
   cuda::empty_cache();
