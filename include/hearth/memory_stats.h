@@ -51,10 +51,10 @@ struct MemoryStats {
   int64_t cache_hits = 0;         ///< allocations served from the cache
   int64_t num_alloc_retries = 0;  ///< times the cache was emptied because memory ran out
   int64_t num_ooms = 0;           ///< out-of-memory errors
-  /// allocated_bytes of each tag, by the tag's number.
+  /// allocated_bytes of each tag, by the tag's number. On the CPU, blocks up to 32 KiB are counted
+  /// late: for each thread, a tag's peak may be too low by 2 MiB.
   MemoryStat tags[kNumMemoryTags];
-  /// The bytes of each tag when allocated_bytes had its peak. On the CPU, blocks up to 32 KiB are
-  /// counted late: for each thread, up to 2 MiB may be missing.
+  /// The bytes of each tag when allocated_bytes had its peak, as exact as the tags' peaks.
   int64_t at_peak[kNumMemoryTags] = {};
 
   const MemoryStat& of(MemoryTag tag) const { return tags[static_cast<size_t>(tag)]; }
