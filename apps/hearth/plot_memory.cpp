@@ -16,7 +16,7 @@ namespace hearth::app {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr double kBytesPerMiB = 1024.0 * 1024.0;
 

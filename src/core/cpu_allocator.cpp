@@ -16,6 +16,7 @@
 #include "core/page_cache.h"
 #include "core/size_classes.h"
 #include "core/slab_depot.h"
+#include "core/system_memory.h"
 #include "hearth/error.h"
 
 // Whether blocks are cached: not under the address sanitizer, which detects errors only in blocks
@@ -154,6 +155,7 @@ void read_memory_limit() {
   report.modules = cpu_module_memory();
   report.limit = heap.pages.memory_limit();
   report.wanted = bytes;
+  report.total_bytes = system_memory_total();
   throw OutOfMemoryError(cpu_out_of_memory_text(report));
 }
 

@@ -97,6 +97,9 @@ std::vector<std::string> advice(const MemoryReport& report) {
   };
   const bool is_limited = report.limit != SIZE_MAX;
   const int64_t held = report.stats.allocated_bytes.current;
+  if (report.total_bytes > 0 && report.wanted > report.total_bytes)
+    add("check the sizes: this request alone is more than the " + format_bytes(report.total_bytes) +
+        " of the whole device");
   if (is_limited) add(limit_advice(report));
   for (const MemoryTag tag : tags_by_size(report.stats))
     if (held > 0 && report.stats.of(tag).current >= held / 4)

@@ -18,7 +18,7 @@ struct MemoryReport {
   size_t limit = SIZE_MAX;    // of the reserved bytes
   size_t wanted = 0;          // that could not be allocated
   size_t free_bytes = 0;      // of a GPU
-  size_t total_bytes = 0;     // of a GPU
+  size_t total_bytes = 0;     // of the device
   size_t largest_unused = 0;  // the largest reserved block of a GPU that no tensor uses
 };
 

@@ -16,7 +16,7 @@ constexpr size_t kMaxModules = 20;
 std::string line_of(char fill) { return "|" + std::string(kWidth, fill) + "|\n"; }
 
 template <class... Values>
-std::string formatted(const char* format, const Values&... values) {
+std::string printed(const char* format, const Values&... values) {
   std::array<char, 256> text{};
   std::snprintf(text.data(), text.size(), format, values...);
   return text.data();
@@ -34,7 +34,7 @@ struct Unit {
       value /= 1024;
       reference /= 1024;
     }
-    return formatted(format, static_cast<long long>(value), names[unit]);
+    return printed(format, static_cast<long long>(value), names[unit]);
   }
 };
 
@@ -45,7 +45,7 @@ constexpr Unit kCount{kCountNames, 4, "%7lld %s "};
 
 std::string stat_row(const char* name, const MemoryStat& stat, const MemoryStat& total,
                      const Unit& unit) {
-  return formatted(
+  return printed(
       "| %-21s | %s | %s | %s | %s |\n", name, unit.text(stat.current, total.current).c_str(),
       unit.text(stat.peak, total.peak).c_str(), unit.text(stat.allocated, total.allocated).c_str(),
       unit.text(stat.freed, total.freed).c_str());
@@ -57,15 +57,14 @@ std::string heading(const MemoryReport& report) {
   const std::string title =
       is_cpu ? "Hearth CPU memory summary"
              : detail::str("Hearth CUDA memory summary, device ID ", int{report.device.index()});
-  text += formatted("|%18s%-57s|\n", "", title.c_str());
+  text += printed("|%18s%-57s|\n", "", title.c_str());
   text += line_of('-');
-  text += is_cpu
-              ? formatted("|           CPU OOMs: %-12lld  |     allocation retries: %-14lld|\n",
-                          static_cast<long long>(report.stats.num_ooms),
-                          static_cast<long long>(report.stats.num_alloc_retries))
-              : formatted("|           CUDA OOMs: %-12lld |        cudaMalloc retries: %-11lld|\n",
-                          static_cast<long long>(report.stats.num_ooms),
-                          static_cast<long long>(report.stats.num_alloc_retries));
+  text += is_cpu ? printed("|           CPU OOMs: %-12lld  |     allocation retries: %-14lld|\n",
+                           static_cast<long long>(report.stats.num_ooms),
+                           static_cast<long long>(report.stats.num_alloc_retries))
+                 : printed("|           CUDA OOMs: %-12lld |        cudaMalloc retries: %-11lld|\n",
+                           static_cast<long long>(report.stats.num_ooms),
+                           static_cast<long long>(report.stats.num_alloc_retries));
   text += line_of('=');
   return text + "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n";
 }
@@ -105,18 +104,18 @@ std::string module_rows(const MemoryReport& report) {
   if (report.modules.empty()) return "";
   std::string text = line_of('=');
   text +=
-      formatted("| %-47s | %-10s | %-10s |\n", "Activations by module", "Cur Usage", "Peak Usage");
+      printed("| %-47s | %-10s | %-10s |\n", "Activations by module", "Cur Usage", "Peak Usage");
   text += line_of('-');
   const MemoryStat& largest = report.modules[0].bytes;
   for (size_t i = 0; i < std::min(report.modules.size(), kMaxModules); ++i) {
     const auto& [path, bytes] = report.modules[i];
-    text += formatted("| %-47s | %s | %s |\n", shortened(path, 47).c_str(),
-                      kBytes.text(bytes.current, largest.peak).c_str(),
-                      kBytes.text(bytes.peak, largest.peak).c_str());
+    text += printed("| %-47s | %s | %s |\n", shortened(path, 47).c_str(),
+                    kBytes.text(bytes.current, largest.peak).c_str(),
+                    kBytes.text(bytes.peak, largest.peak).c_str());
   }
   if (report.modules.size() > kMaxModules)
-    text += formatted("| %-73s |\n",
-                      detail::str(report.modules.size() - kMaxModules, " more modules").c_str());
+    text += printed("| %-73s |\n",
+                    detail::str(report.modules.size() - kMaxModules, " more modules").c_str());
   return text;
 }
 

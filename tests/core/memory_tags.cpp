@@ -255,6 +255,14 @@ TEST(OutOfMemory, AdviceFollowsTheLargestTag) {
             std::string::npos);
 }
 
+TEST(OutOfMemory, RequestThatNoDeviceHolds) {
+  EXPECT_ERROR((void)empty({int64_t{1} << 48}, kByte), "1. check the sizes: this request alone is");
+  if (cuda::is_available()) {
+    EXPECT_ERROR((void)empty({int64_t{1} << 48}, TensorOptions(kByte).device(kCUDA)),
+                 "1. check the sizes: this request alone is");
+  }
+}
+
 TEST(CpuMemoryVariable, LimitsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto run = [](const char* value) {

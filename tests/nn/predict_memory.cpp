@@ -27,7 +27,7 @@ nn::Sequential perceptron() {
   return nn::Sequential(nn::Linear(784, 512), nn::ReLU(), nn::Dropout(0.1), nn::Linear(512, 256),
                         nn::Tanh(), nn::Linear(256, 10));
 }
-nn::Sequential convolutions() {
+nn::Sequential plain_convolutions() {
   return nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 16, 3).padding(1)), nn::ReLU(),
                         nn::MaxPool2d(2), nn::Conv2d(nn::Conv2dOptions(16, 32, 3).padding(1)),
                         nn::ReLU(), nn::AvgPool2d(2), nn::Flatten(), nn::Linear(2048, 10));
@@ -56,7 +56,7 @@ nn::Sequential wide_normalized() {
 const std::vector<Network>& networks() {
   static const std::vector<Network> all{
       {"perceptron", perceptron, {784}, 10},
-      {"convolutions", convolutions, {3, 32, 32}, 10},
+      {"convolutions", plain_convolutions, {3, 32, 32}, 10},
       {"normalized convolutions", normalized_convolutions, {3, 32, 32}, 10},
       {"embedded text", embedded_text, {32}, 10},
       {"wide, normalized", wide_normalized, {256}, 10},
