@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "hearth/autograd.h"
+#include "hearth/generator.h"
 #include "hearth/meta_memory.h"
 #include "hearth/operators.h"
 #include "hearth/utils/memory.h"
@@ -39,19 +40,23 @@ class OnMeta {
 
   void replace(const Tensor& tensor) {
     if (!tensor.defined()) return;
+    HEARTH_CHECK_AS(ValueError, tensor.dim() != 1 || tensor.size(0) > 0,
+                    "predict_memory(): the sizes of a lazy module are not known yet; call the "
+                    "model once before");
     const Tensor data = tensor.data(), meta = on_meta(data);
     saved_.push_back({tensor, data, tensor.requires_grad() ? tensor.grad() : Tensor()});
     if (saved_.back().grad.defined()) tensor.mutable_grad() = Tensor();
     tensor.set_data(meta);
   }
 
+  /// In reverse order, since a shared tensor may have been replaced twice.
   void restore() {
-    for (Saved& saved : saved_) {
+    for (; !saved_.empty(); saved_.pop_back()) {
+      const Saved& saved = saved_.back();
       if (saved.tensor.requires_grad()) saved.tensor.mutable_grad() = Tensor();
       saved.tensor.set_data(saved.data);
       if (saved.grad.defined()) saved.tensor.mutable_grad() = saved.grad;
     }
-    saved_.clear();
   }
 
   std::vector<Saved> saved_;
@@ -75,16 +80,25 @@ class WithoutState {
   optim::Optimizer::StateMap state_;
 };
 
-/// The device of the model's first parameter.
-Device device_of(const nn::Module& model, const std::vector<Tensor>& inputs) {
-  for (const Tensor& parameter : model.parameters())
-    if (parameter.defined()) return parameter.device();
-  return inputs[0].device();
-}
+/// Restores the state of a device's default generator when it is destroyed.
+class SavedGenerator {
+ public:
+  explicit SavedGenerator(Device device)
+      : generator_(default_generator(device)), state_(generator_.get_state()) {}
+  ~SavedGenerator() { generator_.set_state(state_); }
+  SavedGenerator(const SavedGenerator&) = delete;
+  SavedGenerator& operator=(const SavedGenerator&) = delete;
 
-Device counted_device(const nn::Module& model, const std::vector<Tensor>& inputs) {
-  const Device device = device_of(model, inputs);
-  return device.is_meta() ? Device(DeviceType::CPU) : device;
+ private:
+  Generator generator_;
+  Tensor state_;
+};
+
+/// The device of the model's first parameter; the CPU for a model on the meta device.
+Device counted_device(const nn::Module& model) {
+  for (const Tensor& parameter : model.parameters())
+    if (parameter.defined() && !parameter.device().is_meta()) return parameter.device();
+  return kCPU;
 }
 
 }  // namespace
@@ -95,7 +109,9 @@ MemoryPrediction predict_step_memory(
   for (const Tensor& input : inputs)
     HEARTH_CHECK_AS(ValueError, input.defined(), "predict_memory(): an input is undefined");
   const AutoGradMode with_gradients(true);
-  const MetaMemory memory(counted_device(model, inputs));
+  const Device device = counted_device(model);
+  const SavedGenerator generator(kCPU), device_generator(device);
+  const MetaMemory memory(device);
   const WithoutState without_state(optimizer);
   const OnMeta on_meta_device(model);
   std::vector<Tensor> batch;

@@ -136,6 +136,7 @@ TEST(PredictMemory, ChangesNothing) {
   for (const Tensor& tensor : model->buffers()) before.push_back(tensor.clone());
   for (const Tensor& parameter : model->parameters()) before.push_back(parameter.clone());
   const size_t states = optimizer.state().size();
+  const Tensor random = default_generator().get_state();
   (void)utils::predict_memory(model, cross_entropy, optimizer, batch);
   std::vector<Tensor> after;
   for (const Tensor& parameter : model->parameters()) after.push_back(parameter.grad());
@@ -145,6 +146,29 @@ TEST(PredictMemory, ChangesNothing) {
   for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(before[i].equal(after[i])) << i;
   EXPECT_EQ(optimizer.state().size(), states);
   EXPECT_GT(states, 0u);
+  EXPECT_TRUE(default_generator().get_state().equal(random));
+}
+
+/// Two layers with one weight.
+struct Tied : nn::Module {
+  Tied() {
+    register_module("first", first);
+    register_module("second", second);
+    second->weight = first->weight;
+    second->register_parameter("shared", first->weight);
+  }
+  Tensor forward(const Tensor& x) { return second(first(x)); }
+  nn::Linear first{4, 4}, second{4, 4};
+};
+
+TEST(PredictMemory, SharedParametersAreRestored) {
+  const auto model = std::make_shared<Tied>();
+  const Tensor before = model->first->weight.clone();
+  optim::SGD optimizer(model->parameters(), 0.1);
+  const auto sum = [](const Tensor& y) { return y.sum(); };
+  EXPECT_GT(utils::predict_memory(model, sum, optimizer, {ones({2, 4})}).peak(), 0u);
+  EXPECT_TRUE(model->first->weight.equal(before));
+  EXPECT_TRUE(model->first->weight.device().is_cpu());
 }
 
 TEST(PredictMemory, RefusesWhatItCannotRun) {
@@ -158,6 +182,9 @@ TEST(PredictMemory, RefusesWhatItCannotRun) {
   EXPECT_TRUE(model->parameters()[0].device().is_cpu());
   const auto sum = [](const Tensor& y) { return y.sum(); };
   EXPECT_ERROR(utils::predict_memory(model, sum, optimizer, {Tensor()}), "an input is undefined");
+  nn::Sequential lazy(nn::LazyLinear(2));
+  EXPECT_ERROR(utils::predict_memory(lazy, sum, optimizer, {ones({1, 2})}),
+               "the sizes of a lazy module are not known yet");
 }
 
 }  // namespace
