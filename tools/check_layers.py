@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The layers and their files; a file belongs to the first layer whose pattern matches its path.
 LAYERS = [
     ("base", r"include/hearth/(fwd|error|export|dtype|half|device|shape|scalar)\.h"),
-    ("nn", r"(include/hearth|src)/(nn|optim|amp|vision)(/.*|\.h)"),
+    ("nn", r"(include/hearth|src)/(nn|optim|amp|vision)(/.*|\.h)|include/hearth/utils/memory\.h"),
     ("data", r"(include/hearth|src)/(data|parallel|io|log)(/.*|\.h)"),
     ("hd.h", r"src/functors/hd\.h"),
     ("functors", r"src/functors/.*"),

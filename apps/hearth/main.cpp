@@ -1,5 +1,5 @@
 // The program hearth: shows devices and versions, runs benchmarks, trains networks, shows and
-// converts files of tensors.
+// converts files of tensors, draws recordings of memory.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,6 +18,7 @@
 #include "info.h"
 #include "inspect.h"
 #include "output.h"
+#include "plot_memory.h"
 #include "train/command.h"
 #include "usage.h"
 
@@ -107,6 +108,7 @@ int main(int argc, char** argv) {
   app::add_train(app);
   app::add_inspect(app);
   app::add_convert(app);
+  app::add_plot_memory(app);
   add_completion(app);
   try {
     app::Output output;

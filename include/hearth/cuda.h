@@ -55,8 +55,14 @@ HEARTH_API size_t memory_reserved(int device = -1);        ///< bytes used by te
 HEARTH_API size_t max_memory_reserved(int device = -1);    ///< peak of memory_reserved()
 HEARTH_API MemoryStats memory_stats(int device = -1);      ///< statistics of the device's allocator
 HEARTH_API void reset_peak_memory_stats(int device = -1);  ///< sets the peaks to the current values
+/// A table of the device's memory by tag and by module (hearth::memory_summary).
+HEARTH_API std::string memory_summary(int device = -1, bool abbreviated = false);
 /// Releases cached memory that no tensor uses, on all devices.
 HEARTH_API void empty_cache();
+/// Limits the memory reserved on the device to this part of its total memory, from 0 to 1; beyond
+/// it, allocations throw OutOfMemoryError.
+HEARTH_API void set_per_process_memory_fraction(double fraction, int device = -1);
+HEARTH_API double get_per_process_memory_fraction(int device = -1);  ///< 1 unless set
 /// The free and the total bytes of the device.
 HEARTH_API std::pair<size_t, size_t> mem_get_info(int device = -1);
 

@@ -1,10 +1,26 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "hearth/device.h"
 #include "hearth/export.h"
 
 namespace hearth {
+
+class Tensor;
+
+/// What a block of memory is for (docs/adr/0009-memory-tags.md).
+enum class MemoryTag : uint8_t {
+  Other,           ///< allocated outside modules and without history: inputs, for example
+  Parameter,       ///< a parameter or buffer of a module
+  Gradient,        ///< allocated by backward
+  OptimizerState,  ///< allocated by an optimizer's step
+  Activation,      ///< allocated by a module's forward(), or with history
+  Workspace,       ///< scratch memory of kernels
+};
+inline constexpr size_t kNumMemoryTags = 6;
 
 /// One statistic of an allocator, as torch.cuda.memory_stats reports it.
 struct MemoryStat {
@@ -35,9 +51,53 @@ struct MemoryStats {
   int64_t cache_hits = 0;         ///< allocations served from the cache
   int64_t num_alloc_retries = 0;  ///< times the cache was emptied because memory ran out
   int64_t num_ooms = 0;           ///< out-of-memory errors
+  /// allocated_bytes of each tag, by the tag's number. On the CPU, blocks up to 32 KiB are counted
+  /// late: for each thread, a tag's peak may be too low by 2 MiB.
+  MemoryStat tags[kNumMemoryTags];
+  /// The bytes of each tag when allocated_bytes had its peak, as exact as the tags' peaks.
+  int64_t at_peak[kNumMemoryTags] = {};
 
+  const MemoryStat& of(MemoryTag tag) const { return tags[static_cast<size_t>(tag)]; }
   int64_t cached_bytes() const { return reserved_bytes.current - allocated_bytes.current; }
 };
+
+HEARTH_API const char* as_text(MemoryTag tag);  ///< such as "optimizer state"
+
+/// Gives the memory that this thread allocates a tag during the guard's lifetime. Modules, backward
+/// and optimizers do so themselves.
+class HEARTH_API MemoryTagGuard {
+ public:
+  explicit MemoryTagGuard(MemoryTag tag);
+  ~MemoryTagGuard();
+  MemoryTagGuard(const MemoryTagGuard&) = delete;
+  MemoryTagGuard& operator=(const MemoryTagGuard&) = delete;
+
+ private:
+  MemoryTag former_;
+};
+
+/// Changes the tag of the tensor's memory; an undefined tensor is ignored.
+HEARTH_API void set_memory_tag(const Tensor& tensor, MemoryTag tag);
+HEARTH_API MemoryTag memory_tag(const Tensor& tensor);  ///< the tag of the tensor's memory
+
+/// The statistics of the CPU's allocator or, for a CUDA device, cuda::memory_stats().
+HEARTH_API MemoryStats memory_stats(Device device);
+/// A table of the device's memory by tag and by module, as torch.cuda.memory_summary() prints it;
+/// `abbreviated` leaves out the modules and the segments.
+HEARTH_API std::string memory_summary(Device device, bool abbreviated = false);
+/// Sets the peaks to the current values.
+HEARTH_API void reset_peak_memory_stats(Device device);
+/// The bytes that new tensors on the device can have now, within its limit: free memory and what
+/// the allocator has cached.
+HEARTH_API size_t available_memory(Device device);
+
+/// Begins to record the memory by tag over time, on the CPU and on all GPUs, or ends it. A former
+/// recording is dropped at the beginning. If memory changes more often than `max_entries` times on
+/// a device, each entry is the highest of several.
+HEARTH_API void record_memory_history(bool enabled = true, size_t max_entries = 20000);
+/// The recording as JSON, for `hearth plot-memory`: for each device, the seconds since its
+/// beginning and the bytes of each tag.
+HEARTH_API std::string memory_snapshot();
 
 /// Releases the CPU allocator's cached memory to the system, except a few small blocks that other
 /// threads cached; cuda::empty_cache() does so for GPUs. The cache holds at most a quarter of the

@@ -18,6 +18,7 @@ class HEARTH_API NamedScope {
 
   /// Whether the innermost scope of this thread belongs to `owner`.
   static bool is_innermost(const void* owner);
+  static const char* innermost_name();  ///< the name of this thread's innermost scope, or null
 
  private:
   const NamedScope* outer_;

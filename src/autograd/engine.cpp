@@ -202,6 +202,7 @@ variable_list GraphTask::run() {
   const ModesGuard guard;
   modes.grad_enabled = create_graph_;
   modes.flags &= ~uint32_t(kInferenceMode);
+  modes.memory_tag = MemoryTag::Gradient;
   discover();
   try {
     run_ready();

@@ -7,6 +7,7 @@
 #include "autograd/anomaly.h"
 #include "core/cpu_allocator.h"
 #include "core/modes.h"
+#include "hearth/memory_stats.h"
 
 namespace hearth::autograd {
 
@@ -259,6 +260,7 @@ void AccumulateGrad::accumulate(Tensor grad) {
       sum = grad.detach();
     else
       sum = copy_with_layout_of(grad, leaf);
+    set_memory_tag(sum, MemoryTag::Gradient);
   } else if (!modes.grad_enabled) {
     sum.add_(grad);
   } else {

@@ -2,6 +2,7 @@
 #include "autograd/node.h"
 #include "autograd/state.h"
 #include "core/modes.h"
+#include "hearth/memory_stats.h"
 
 namespace hearth {
 
@@ -189,6 +190,9 @@ void Tensor::set_data(const Tensor& source) const {
       "data set to a tensor that requires gradients must be floating point or complex dtype");
   const bool same_metadata =
       impl.dtype == from.dtype && impl.device == from.device && impl.sizes().equals(from.sizes());
+  // A parameter stays one when its values are replaced; so does a gradient.
+  const MemoryTag tag = memory_tag(*this);
+  if (tag == MemoryTag::Parameter || tag == MemoryTag::Gradient) set_memory_tag(source, tag);
   impl.dtype = from.dtype;
   impl.device = from.device;
   impl.storage = from.storage;

@@ -3,15 +3,20 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <type_traits>
+#include <utility>
 
+#include "core/byte_size.h"
 #include "core/memory_counters.h"
+#include "core/memory_report.h"
 #include "core/page_cache.h"
 #include "core/size_classes.h"
 #include "core/slab_depot.h"
+#include "core/system_memory.h"
 #include "hearth/error.h"
 
 // Whether blocks are cached: not under the address sanitizer, which detects errors only in blocks
@@ -60,9 +65,12 @@ struct ThreadCache {
 struct Heap {
   PageCache pages;
   detail::SlabDepot depots[kSizeClasses];
+  std::atomic<bool> has_read_limit{false};
   std::mutex mutex;  // guards the members below
   ThreadCache* threads = nullptr;
   MemoryStats stats;
+  PathBytes* paths = nullptr;
+  MemoryHistory* history = nullptr;
 };
 constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
@@ -96,6 +104,8 @@ size_t block_bytes(size_t bytes) {
 void publish_counts(ThreadCounters& counters = cache->counters) noexcept {
   const std::lock_guard lock(heap.mutex);
   counters.move_to(heap.stats);
+  if (heap.history) [[unlikely]]
+    heap.history->add(heap.stats);
 }
 
 /// Counts an event in the process's statistics.
@@ -117,30 +127,43 @@ template <class Event>
     count_for_process(event);
 }
 
-std::string mebibytes_text(int64_t bytes) { return detail::str((bytes + (1 << 19)) >> 20, " MiB"); }
+/// Counts bytes of a module's activations; negative ones are removed.
+[[gnu::cold, gnu::noinline]] void count_path(uint16_t path, int64_t bytes) noexcept {
+  try {
+    const std::lock_guard lock(heap.mutex);
+    if (!heap.paths) heap.paths = new PathBytes;
+    heap.paths->add(path, bytes);
+  } catch (const std::bad_alloc&) {
+    // The table of modules is incomplete then.
+  }
+}
+
+/// Reads HEARTH_CPU_MEMORY before the first block is taken from the system.
+void read_memory_limit() {
+  static constexpr char kVariable[] = "HEARTH_CPU_MEMORY";
+  const char* const text = std::getenv(kVariable);
+  if (text && *text) heap.pages.set_memory_limit(parse_bytes(kVariable, text));
+  heap.has_read_limit.store(true, std::memory_order_relaxed);
+}
 
 [[noreturn, gnu::cold]] void out_of_memory(size_t bytes) {
   {
     const std::lock_guard lock(heap.mutex);
     ++heap.stats.num_ooms;
   }
-  const MemoryStats stats = cpu_memory_stats();
-  const size_t limit = heap.pages.memory_limit();
-  detail::fail<OutOfMemoryError>(
-      "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
-      " bytes. Error code 12 (Cannot allocate memory). Tensors hold ",
-      mebibytes_text(stats.allocated_bytes.current), " (at most ",
-      mebibytes_text(stats.allocated_bytes.peak), " so far), caches ",
-      mebibytes_text(stats.cached_bytes()),
-      limit == kNoMemoryLimit ? ""
-                              : ", and the limit is " + mebibytes_text(static_cast<int64_t>(limit)),
-      ". To use less memory, reduce the batch size, evaluate under no_grad(), or release tensors "
-      "that are no longer needed.");
+  MemoryReport report{.device = Device(DeviceType::CPU), .stats = cpu_memory_stats()};
+  report.modules = cpu_module_memory();
+  report.limit = heap.pages.memory_limit();
+  report.wanted = bytes;
+  report.total_bytes = system_memory_total();
+  throw OutOfMemoryError(cpu_out_of_memory_text(report));
 }
 
 /// Calls `take`; if it returns null, empties the caches and calls it again.
 template <class Take>
 void* take_or_throw(size_t bytes, const Take& take) {
+  if (!heap.has_read_limit.load(std::memory_order_relaxed)) [[unlikely]]
+    read_memory_limit();
   if (bytes > PageCache::kLargest) out_of_memory(bytes);
   if (void* data = take()) return data;
   {
@@ -275,17 +298,35 @@ void release(void* data, size_t bytes) noexcept {
 
 }  // namespace
 
-void* cpu_allocate(size_t bytes) {
+void* cpu_allocate(size_t bytes, MemoryLabel label) {
   if (bytes == 0) return nullptr;
   void* data = take(bytes);
-  count([size = block_bytes(bytes)](ThreadCounters& counters) { counters.allocated(size); }, bytes);
+  const size_t size = block_bytes(bytes);
+  count([=](ThreadCounters& counters) { counters.allocated(size, label.tag()); }, bytes);
+  if (label.path() != 0) [[unlikely]]
+    count_path(label.path(), static_cast<int64_t>(size));
   return data;
 }
 
-void cpu_free(void* data, size_t bytes) noexcept {
+void cpu_free(void* data, size_t bytes, MemoryLabel label) noexcept {
   if (!data) return;
   release(data, bytes);
-  count([size = block_bytes(bytes)](ThreadCounters& counters) { counters.freed(size); }, bytes);
+  const size_t size = block_bytes(bytes);
+  count([=](ThreadCounters& counters) { counters.freed(size, label.tag()); }, bytes);
+  if (label.path() != 0) [[unlikely]]
+    count_path(label.path(), -static_cast<int64_t>(size));
+}
+
+size_t cpu_block_bytes(size_t bytes) { return block_bytes(bytes); }
+
+void cpu_retag(size_t bytes, MemoryLabel from, MemoryLabel to) noexcept {
+  if (bytes == 0) return;
+  const size_t size = block_bytes(bytes);
+  count([=](ThreadCounters& counters) { counters.retagged(size, from.tag(), to.tag()); }, bytes);
+  if (from.path() != 0) [[unlikely]]
+    count_path(from.path(), -static_cast<int64_t>(size));
+  if (to.path() != 0) [[unlikely]]
+    count_path(to.path(), static_cast<int64_t>(size));
 }
 
 void* object_allocate(size_t bytes) { return take(bytes); }
@@ -302,7 +343,20 @@ void cpu_empty_cache() {
 }
 
 void set_cpu_cache_limit(size_t bytes) { heap.pages.set_cache_limit(bytes); }
-void set_cpu_memory_limit(size_t bytes) { heap.pages.set_memory_limit(bytes); }
+void set_cpu_memory_limit(size_t bytes) {
+  heap.has_read_limit = true;
+  heap.pages.set_memory_limit(bytes);
+}
+
+size_t cpu_memory_limit() {
+  if (!heap.has_read_limit) read_memory_limit();
+  return heap.pages.memory_limit();
+}
+
+std::vector<ModuleMemory> cpu_module_memory() {
+  const std::lock_guard lock(heap.mutex);
+  return heap.paths ? heap.paths->modules() : std::vector<ModuleMemory>();
+}
 
 MemoryStats cpu_memory_stats() {
   const std::lock_guard lock(heap.mutex);
@@ -314,6 +368,17 @@ MemoryStats cpu_memory_stats() {
   return stats;
 }
 
+void cpu_record_history(std::unique_ptr<MemoryHistory> history) {
+  const std::lock_guard lock(heap.mutex);
+  if (history) history->add(heap.stats);
+  delete std::exchange(heap.history, history.release());
+}
+
+std::string cpu_history_json() {
+  const std::lock_guard lock(heap.mutex);
+  return heap.history ? heap.history->json("cpu") : "";
+}
+
 void cpu_reset_peak_stats() {
   const std::lock_guard lock(heap.mutex);
   MemoryStats& stats = heap.stats;
@@ -321,6 +386,9 @@ void cpu_reset_peak_stats() {
     thread->counters.reset_peak();
   stats.allocation.peak = stats.allocation.current;
   stats.allocated_bytes.peak = stats.allocated_bytes.current;
+  for (MemoryStat& tag : stats.tags) tag.reset_peak();
+  detail::note_peak(stats);
+  if (heap.paths) heap.paths->reset_peak();
   heap.pages.reset_peak();
 }
 

@@ -97,8 +97,12 @@ class CpuBackend final : public Backend {
     if (bytes > 0) std::memset(data, 0, bytes);
   }
 
-  void* allocate_scratch(size_t bytes, Ctx&) override { return cpu_allocate(bytes); }
-  void free_scratch(void* data, size_t bytes, Ctx&) override { cpu_free(data, bytes); }
+  void* allocate_scratch(size_t bytes, Ctx&) override {
+    return cpu_allocate(bytes, {MemoryTag::Workspace});
+  }
+  void free_scratch(void* data, size_t bytes, Ctx&) override {
+    cpu_free(data, bytes, {MemoryTag::Workspace});
+  }
 
  private:
   static Clock::time_point* time_of(EventHandle event) {

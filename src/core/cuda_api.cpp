@@ -4,6 +4,7 @@
 #include "core/faults.h"
 #include "core/streams.h"
 #include "hearth/cuda.h"
+#include "hearth/error.h"
 #include "hearth/generator.h"
 
 namespace hearth::cuda {
@@ -69,6 +70,29 @@ void reset_peak_memory_stats(int device) { device_allocator(cuda_device(device))
 
 void empty_cache() {
   for (int i = 0; i < device_count(); ++i) device_allocator(cuda_device(i)).empty_cache();
+}
+
+std::string memory_summary(int device, bool abbreviated) {
+  return hearth::memory_summary(cuda_device(device), abbreviated);
+}
+
+void set_per_process_memory_fraction(double fraction, int device) {
+  HEARTH_CHECK_AS(ValueError, fraction >= 0 && fraction <= 1, "Invalid fraction value: ", fraction,
+                  ". Allowed range: 0~1");
+  const Device checked = cuda_device(device);
+  const auto limit = static_cast<size_t>(fraction * double(mem_get_info(device).second));
+  DeviceAllocator& allocator = device_allocator(checked);
+  allocator.set_limit(fraction == 1 ? SIZE_MAX : limit);
+  const size_t held = memory_allocated(device);
+  if (fraction < 1 && held > limit)
+    warn(detail::str("set_per_process_memory_fraction: tensors on ", checked, " hold ",
+                     format_bytes(held), ", more than the new limit of ", format_bytes(limit),
+                     "; allocations fail until ", format_bytes(held - limit), " are released"));
+}
+
+double get_per_process_memory_fraction(int device) {
+  const size_t limit = device_allocator(cuda_device(device)).limit();
+  return limit == SIZE_MAX ? 1 : double(limit) / double(mem_get_info(device).second);
 }
 
 std::pair<size_t, size_t> mem_get_info(int device) {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/device_context.h"
+#include "core/memory_counters.h"
+#include "core/memory_report.h"
 
 namespace hearth {
 
@@ -29,6 +31,11 @@ size_t segment_size(size_t size) {
   return size < kOwnSegment ? kLargeSegment : round_up(size, kSegmentRounding);
 }
 
+/// Whether the unneeded rest of a block is large enough for another block.
+bool leaves_block(bool is_small, size_t rest) {
+  return is_small ? rest >= kMinBlock : rest > kSmallRequest;
+}
+
 }  // namespace
 
 struct DeviceAllocator::Block {
@@ -38,6 +45,7 @@ struct DeviceAllocator::Block {
   bool is_small;        // its segment belongs to the pool small_
   bool in_use = false;  // allocated, or freed with pending events
   int pending_events = 0;
+  MemoryLabel label = {};
   Block* previous = nullptr;  // neighbours in the segment
   Block* next = nullptr;
   std::vector<StreamHandle> other_streams = {};  // that may use the block
@@ -65,7 +73,7 @@ DeviceAllocator::Pool& DeviceAllocator::pool_of(const Block& block) {
   return block.is_small ? small_ : large_;
 }
 
-void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream) {
+void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream, MemoryLabel label) {
   if (bytes == 0) return nullptr;
   const std::lock_guard lock(mutex_);
   if (bytes > kLargestRequest) throw_out_of_memory(bytes);
@@ -78,13 +86,48 @@ void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream) {
   if (!block) throw_out_of_memory(bytes);
   split(block, size);
   block->in_use = true;
+  block->label = label;
   in_use_[block->data] = block;
   const auto amount = static_cast<int64_t>(block->size);
+  const bool is_peak = stats_.allocated_bytes.current + amount > stats_.allocated_bytes.peak;
   stats_.allocation.increase(1);
   stats_.allocated_bytes.increase(amount);
   stats_.active_bytes.increase(amount);
+  count(*block, amount);
+  if (is_peak) detail::note_peak(stats_);
   active_bytes_ += block->size;
   return block->data;
+}
+
+/// Adds bytes to the block's tag and module, or removes them.
+void DeviceAllocator::count(const Block& block, int64_t bytes) {
+  MemoryStat& tag = stats_.tags[static_cast<size_t>(block.label.tag())];
+  bytes > 0 ? tag.increase(bytes) : tag.decrease(-bytes);
+  paths_.add(block.label.path(), bytes);
+  if (history_) [[unlikely]]
+    history_->add(stats_);
+}
+
+void DeviceAllocator::record(std::unique_ptr<MemoryHistory> history) {
+  const std::lock_guard lock(mutex_);
+  if (history) history->add(stats_);
+  history_.swap(history);
+}
+
+std::string DeviceAllocator::history_json() {
+  const std::lock_guard lock(mutex_);
+  return history_ ? history_->json(detail::str("cuda:", device_)) : "";
+}
+
+void DeviceAllocator::retag(void* data, MemoryLabel label) {
+  const std::lock_guard lock(mutex_);
+  const auto found = in_use_.find(data);
+  if (found == in_use_.end()) return;
+  Block& block = *found->second;
+  const auto amount = static_cast<int64_t>(block.size);
+  count(block, -amount);
+  block.label = label;
+  count(block, amount);
 }
 
 void DeviceAllocator::free(void* data, StreamHandle stream) {
@@ -96,6 +139,7 @@ void DeviceAllocator::free(void* data, StreamHandle stream) {
   in_use_.erase(found);
   stats_.allocation.decrease(1);
   stats_.allocated_bytes.decrease(static_cast<int64_t>(block->size));
+  count(*block, -static_cast<int64_t>(block->size));
   if (stream != block->stream) block->other_streams.push_back(stream);
   if (block->other_streams.empty()) {
     release_block(block);
@@ -138,6 +182,8 @@ DeviceAllocator::Block* DeviceAllocator::take_cached(size_t size, StreamHandle s
 
 DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle stream,
                                                      size_t bytes) {
+  const auto reserved = static_cast<size_t>(stats_.reserved_bytes.current);
+  if (reserved > limit_ || bytes > limit_ - reserved) return nullptr;
   auto* const data = static_cast<std::byte*>(backend_.allocate(device_, bytes));
   if (!data) return nullptr;
   stats_.segment.increase(1);
@@ -161,7 +207,7 @@ DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamH
 /// Splits the unneeded end off the block, if it is large enough for another block.
 void DeviceAllocator::split(Block* block, size_t size) {
   const size_t rest = block->size - size;
-  if (block->is_small ? rest < kMinBlock : rest <= kSmallRequest) return;
+  if (!leaves_block(block->is_small, rest)) return;
   auto* const tail = new Block{block->data + size, rest, block->stream, block->is_small};
   tail->previous = block;
   tail->next = block->next;
@@ -236,28 +282,47 @@ void DeviceAllocator::reset_peak() {
   for (MemoryStat* stat : {&stats_.allocation, &stats_.allocated_bytes, &stats_.active_bytes,
                            &stats_.segment, &stats_.reserved_bytes})
     stat->reset_peak();
+  for (MemoryStat& tag : stats_.tags) tag.reset_peak();
+  detail::note_peak(stats_);
+  paths_.reset_peak();
+}
+
+void DeviceAllocator::set_limit(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_ = bytes;
+}
+
+size_t DeviceAllocator::limit() {
+  const std::lock_guard lock(mutex_);
+  return limit_;
+}
+
+MemoryReport DeviceAllocator::report(size_t wanted) {
+  const std::lock_guard lock(mutex_);
+  return locked_report(wanted);
+}
+
+MemoryReport DeviceAllocator::locked_report(size_t wanted) {
+  MemoryReport report{.device = Device(DeviceType::CUDA, static_cast<DeviceIndex>(device_)),
+                      .stats = stats_};
+  report.modules = paths_.modules();
+  report.limit = limit_;
+  report.wanted = wanted;
+  backend_.memory_info(device_, report.free_bytes, report.total_bytes);
+  for (const Pool* pool : {&small_, &large_})
+    for (const Block* block : *pool)
+      report.largest_unused = std::max(report.largest_unused, block->size);
+  return report;
 }
 
 void DeviceAllocator::throw_out_of_memory(size_t bytes) {
   ++stats_.num_ooms;
-  size_t free_bytes = 0, total_bytes = 0, largest = 0;
-  backend_.memory_info(device_, free_bytes, total_bytes);
-  for (const Pool* pool : {&small_, &large_})
-    for (const Block* block : *pool) largest = std::max(largest, block->size);
-  const auto cached = static_cast<size_t>(stats_.cached_bytes());
-  std::string message =
-      detail::str("CUDA out of memory. Tried to allocate ", format_bytes(bytes), ". GPU ", device_,
-                  " has a total capacity of ", format_bytes(total_bytes), " of which ",
-                  format_bytes(free_bytes), " is free. Of the allocated memory ",
-                  format_bytes(static_cast<size_t>(stats_.allocated_bytes.current)),
-                  " is allocated by Hearth, and ", format_bytes(cached),
-                  " is reserved by Hearth but unallocated. The largest unallocated block has ",
-                  format_bytes(largest), ".");
-  if (cached + free_bytes >= bytes)
-    message +=
-        " Memory is fragmented: enough is free in all, but not in one piece. Allocate large "
-        "tensors first, or release others and call cuda::empty_cache().";
-  throw OutOfMemoryError(std::move(message));
+  throw OutOfMemoryError(device_out_of_memory_text(locked_report(bytes)));
+}
+
+size_t device_block_bytes(size_t bytes) {
+  const size_t size = round_up(bytes, kMinBlock), segment = segment_size(size);
+  return leaves_block(size <= kSmallRequest, segment - size) ? size : segment;
 }
 
 DeviceAllocator& device_allocator(Device device) {
@@ -273,7 +338,7 @@ DeviceAllocator& device_allocator(Device device) {
 }
 
 void* device_allocate(Device device, size_t bytes, StreamHandle stream) {
-  return device_allocator(device).allocate(bytes, stream);
+  return device_allocator(device).allocate(bytes, stream, {MemoryTag::Workspace});
 }
 
 void device_free(Device device, void* data, StreamHandle stream) {

@@ -2,17 +2,23 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <unordered_map>
 
 #include "core/event_queue.h"
+#include "core/memory_history.h"
+#include "core/memory_label.h"
 #include "hearth/export.h"
 #include "hearth/memory_stats.h"
 #include "seam/backend.h"
 
 namespace hearth {
+
+struct MemoryReport;
 
 /// Memory of one device, allocated from it in segments and cached for reuse. A freed block can be
 /// reused at once on the same stream, because work on a stream runs in order.
@@ -26,16 +32,27 @@ class DeviceAllocator {
 
   /// Allocates a block for use on `stream`, at least 512-byte aligned; null for 0 bytes. Throws
   /// OutOfMemoryError if neither cache nor device has enough memory.
-  void* allocate(size_t bytes, StreamHandle stream);
+  void* allocate(size_t bytes, StreamHandle stream, MemoryLabel label = {});
   /// Frees a block that `stream` may still use, as if it were recorded.
   void free(void* data, StreamHandle stream);
   /// Delays the reuse of the block, once it is freed, until the work then in `stream` has finished.
   /// Ignores memory that is not from this allocator.
   void record_stream(void* data, StreamHandle stream);
+  /// Counts the block under another label.
+  void retag(void* data, MemoryLabel label);
+  /// Records what the tags hold from now on; null ends it.
+  void record(std::unique_ptr<MemoryHistory> history);
+  /// The recording as JSON; empty if there is none.
+  std::string history_json();
+  /// Limits the reserved bytes; the device's own limit remains.
+  void set_limit(size_t bytes);
+  size_t limit();
   /// Returns unused segments to the device.
   void empty_cache();
 
   MemoryStats stats();
+  /// What a failure to allocate `wanted` bytes would report, and what memory_summary() shows.
+  MemoryReport report(size_t wanted = 0);
   /// The bytes that tensors hold or streams may still use; does not lock.
   size_t active_bytes() const { return active_bytes_.load(std::memory_order_relaxed); }
   void reset_peak();
@@ -52,6 +69,8 @@ class DeviceAllocator {
   Block* new_segment(size_t size, StreamHandle stream, size_t bytes);
   Block* take_after_release(size_t size, StreamHandle stream);
   void split(Block* block, size_t size);
+  void count(const Block& block, int64_t bytes);
+  MemoryReport locked_report(size_t wanted);
   void release_block(Block* block);
   void wait_for_streams(Block* block) noexcept;
   void absorb(Block* block, Block* neighbour);
@@ -67,6 +86,9 @@ class DeviceAllocator {
   std::unordered_map<void*, Block*> in_use_;
   std::unique_ptr<EventQueue<Block>> events_;
   MemoryStats stats_;
+  PathBytes paths_;
+  std::unique_ptr<MemoryHistory> history_;
+  size_t limit_ = SIZE_MAX;
   std::atomic<size_t> active_bytes_{0};
 };
 
@@ -74,7 +96,10 @@ class DeviceAllocator {
 /// not exist.
 DeviceAllocator& device_allocator(Device device);
 
-/// The functions of device_allocator(device), also for the CUDA plugin.
+/// The size of the block for a request, if it is taken from a new segment.
+size_t device_block_bytes(size_t bytes);
+
+/// The functions of device_allocator(device), also for the CUDA plugin, which allocates workspaces.
 HEARTH_API void* device_allocate(Device device, size_t bytes, StreamHandle stream);
 HEARTH_API void device_free(Device device, void* data, StreamHandle stream);
 void device_record_stream(void* data, Device device, StreamHandle stream);

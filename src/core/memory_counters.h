@@ -45,30 +45,85 @@ class ThreadCounter {
   Count peak_{0};  // the maximum of added_ - removed_
 };
 
-/// The allocations and releases of one thread since it last published its counts.
+/// Notes what each tag holds now as what it held at the peak.
+inline void note_peak(MemoryStats& stats) {
+  for (size_t i = 0; i < kNumMemoryTags; ++i) stats.at_peak[i] = stats.tags[i].current;
+}
+
+/// Totals of additions and removals, without a peak. Only one thread writes them.
+struct Totals {
+  std::atomic<int64_t> added{0}, removed{0};
+
+  static void increase(std::atomic<int64_t>& count, int64_t amount) {
+    count.store(count.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  void clear() {
+    added.store(0, std::memory_order_relaxed);
+    removed.store(0, std::memory_order_relaxed);
+  }
+};
+
+/// The allocations and releases of one thread since it last published its counts. The tag Other is
+/// not counted, but follows from the total: it is the usual tag of small blocks outside modules,
+/// where each counter would be a measurable part of an allocation.
 struct ThreadCounters {
   ThreadCounter blocks, bytes;
+  Totals tags[kNumMemoryTags];  // bytes; that of Other is unused
+  Totals retags;                // bytes that changed their tag, in `added`
 
-  void allocated(size_t size) {
+  void allocated(size_t size, MemoryTag tag) {
     blocks.add(1);
     bytes.add(static_cast<int64_t>(size));
+    if (tag != MemoryTag::Other) Totals::increase(of(tag).added, static_cast<int64_t>(size));
   }
-  void freed(size_t size) {
+  void freed(size_t size, MemoryTag tag) {
     blocks.remove(1);
     bytes.remove(static_cast<int64_t>(size));
+    if (tag != MemoryTag::Other) Totals::increase(of(tag).removed, static_cast<int64_t>(size));
+  }
+  void retagged(size_t size, MemoryTag from, MemoryTag to) {
+    const auto amount = static_cast<int64_t>(size);
+    Totals::increase(retags.added, amount);
+    if (from != MemoryTag::Other) Totals::increase(of(from).removed, amount);
+    if (to != MemoryTag::Other) Totals::increase(of(to).added, amount);
   }
   void reset_peak() {
     blocks.reset_peak();
     bytes.reset_peak();
   }
   void add_to(MemoryStats& stats) const {
+    const MemoryStat before = stats.allocated_bytes;
     blocks.add_to(stats.allocation);
     bytes.add_to(stats.allocated_bytes);
+    const int64_t moved = retags.added.load(std::memory_order_relaxed);
+    int64_t other_added = stats.allocated_bytes.allocated - before.allocated + moved;
+    int64_t other_removed = stats.allocated_bytes.freed - before.freed + moved;
+    for (size_t i = 1; i < kNumMemoryTags; ++i) {
+      const int64_t added = tags[i].added.load(std::memory_order_relaxed);
+      const int64_t removed = tags[i].removed.load(std::memory_order_relaxed);
+      add_tag(stats.tags[i], added, removed);
+      other_added -= added;
+      other_removed -= removed;
+    }
+    add_tag(stats.tags[0], other_added, other_removed);
+    if (stats.allocated_bytes.peak > before.peak) note_peak(stats);
   }
   void move_to(MemoryStats& stats) {
     add_to(stats);
     blocks.clear();
     bytes.clear();
+    for (Totals& tag : tags) tag.clear();
+    retags.clear();
+  }
+
+ private:
+  static_assert(MemoryTag::Other == MemoryTag(0));
+  Totals& of(MemoryTag tag) { return tags[static_cast<size_t>(tag)]; }
+  static void add_tag(MemoryStat& stat, int64_t added, int64_t removed) {
+    stat.allocated += added;
+    stat.freed += removed;
+    stat.current += added - removed;
+    stat.peak = std::max(stat.peak, stat.current);
   }
 };
 

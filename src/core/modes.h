@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "hearth/memory_stats.h"
 #include "seam/ctx.h"
 
 namespace hearth {
@@ -43,7 +44,9 @@ struct Modes {
   bool anomaly_check_nan = true;
   bool autocast_cache = true;
   int8_t cuda_device = 0;
-  int8_t autocast_dtype[2] = {15, 5};   // ScalarType for CPU (bfloat16) and CUDA (half)
+  int8_t autocast_dtype[2] = {15, 5};  // ScalarType for CPU (bfloat16) and CUDA (half)
+  /// The tag of new memory; Other: Activation inside modules (core/memory_label.h).
+  MemoryTag memory_tag = MemoryTag::Other;
   StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream
   const Scope* scope = nullptr;
   Observer* observer = nullptr;

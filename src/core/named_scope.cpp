@@ -2,25 +2,33 @@
 
 #include <new>
 
+#include "core/memory_label.h"
 #include "core/modes.h"
 
 namespace hearth {
 
-namespace {
-constinit thread_local const NamedScope* innermost = nullptr;
-}
+constinit thread_local const NamedScope* detail::innermost_scope = nullptr;
+using detail::innermost_scope;
 
-NamedScope::NamedScope(const char* name, const void* owner) : outer_(innermost), owner_(owner) {
+NamedScope::NamedScope(const char* name, const void* owner)
+    : outer_(innermost_scope), owner_(owner) {
   static_assert(sizeof(Scope) <= sizeof scope_ && alignof(Scope) <= alignof(void*));
   modes.scope = new (scope_) Scope{name, modes.scope};
-  innermost = this;
+  innermost_scope = this;
 }
 
 NamedScope::~NamedScope() {
   modes.scope = std::launder(reinterpret_cast<const Scope*>(scope_))->outer;
-  innermost = outer_;
+  innermost_scope = outer_;
 }
 
-bool NamedScope::is_innermost(const void* owner) { return innermost && innermost->owner_ == owner; }
+bool NamedScope::is_innermost(const void* owner) {
+  return innermost_scope && innermost_scope->owner_ == owner;
+}
+
+const char* NamedScope::innermost_name() {
+  if (!innermost_scope) return nullptr;
+  return std::launder(reinterpret_cast<const Scope*>(innermost_scope->scope_))->name;
+}
 
 }  // namespace hearth

@@ -5,7 +5,9 @@
 #include "core/backends.h"
 #include "core/cpu_allocator.h"
 #include "core/device_allocator.h"
+#include "core/meta_memory.h"
 #include "core/pinned_allocator.h"
+#include "core/size_classes.h"
 #include "core/storage_impl.h"
 #include "core/streams.h"
 
@@ -18,16 +20,30 @@ void StorageImpl::operator delete(void* memory, size_t bytes) noexcept {
 
 namespace {
 
-void* allocate(size_t nbytes, Device device, bool pinned, StreamHandle stream) {
+/// The label of a new block. Small blocks of the CPU are counted without their module, because
+/// that would take longer than the allocation.
+MemoryLabel new_label(size_t nbytes, Device device) {
+  return current_memory_label(/*with_path=*/!device.is_cpu() || nbytes > detail::kLargestSmall);
+}
+
+[[gnu::always_inline]] inline void* allocate(size_t nbytes, Device device, bool pinned,
+                                             StreamHandle stream, MemoryLabel label) {
+  if (device.is_cpu() && !pinned) [[likely]]
+    return cpu_allocate(nbytes, label);
   if (nbytes == 0) return nullptr;
-  if (device.is_cuda()) return device_allocate(device, nbytes, stream);
-  return pinned ? pinned_allocate(nbytes) : cpu_allocate(nbytes);
+  if (device.is_cuda()) return device_allocator(device).allocate(nbytes, stream, label);
+  return pinned_allocate(nbytes);
 }
 
 void release(StorageImpl& storage) noexcept {
-  if (!storage.data || storage.borrowed) return;
+  if (!storage.data) {
+    if (detail::meta_counts && storage.device.is_meta()) detail::meta_counts->freed(storage);
+    return;
+  }
+  if (storage.borrowed) return;
   if (storage.deleter) return storage.deleter(storage.data);
-  if (!storage.device.is_cuda() && !storage.pinned) return cpu_free(storage.data, storage.nbytes);
+  if (!storage.device.is_cuda() && !storage.pinned)
+    return cpu_free(storage.data, storage.nbytes, storage.label);
   try {
     if (storage.device.is_cuda())
       device_free(storage.device, storage.data, storage.stream);
@@ -50,14 +66,29 @@ StoragePtr new_storage(size_t nbytes, Device device, bool pinned) {
   auto storage = StoragePtr::adopt(new StorageImpl);
   storage->device = device;
   if (device.is_cuda()) storage->stream = current_stream(device);
+  storage->label = new_label(nbytes, device);
   if (device.is_meta()) {
     storage->nbytes = nbytes;
+    if (detail::meta_counts) detail::meta_counts->allocated(*storage);
     return storage;
   }
-  storage->data = allocate(nbytes, device, pinned, storage->stream);
+  storage->data = allocate(nbytes, device, pinned, storage->stream, storage->label);
   storage->nbytes = nbytes;
   storage->pinned = pinned;
   return storage;
+}
+
+void retag(StorageImpl& storage, MemoryTag tag) {
+  const MemoryLabel label{tag, 0};
+  if (storage.label.tag() == tag) return;
+  const bool is_ours = storage.data && !storage.borrowed && !storage.deleter && !storage.pinned;
+  if (is_ours && storage.device.is_cuda())
+    device_allocator(storage.device).retag(storage.data, label);
+  else if (is_ours && storage.device.is_cpu())
+    cpu_retag(storage.nbytes, storage.label, label);
+  else if (detail::meta_counts && storage.device.is_meta())
+    detail::meta_counts->retagged(storage, label);
+  storage.label = label;
 }
 
 void grow_storage(StorageImpl& storage, size_t nbytes) {
@@ -66,7 +97,7 @@ void grow_storage(StorageImpl& storage, size_t nbytes) {
   StorageImpl grown;
   grown.device = storage.device;
   grown.stream = storage.device.is_cuda() ? current_stream(storage.device) : nullptr;
-  grown.data = allocate(nbytes, storage.device, storage.pinned, grown.stream);
+  grown.data = allocate(nbytes, storage.device, storage.pinned, grown.stream, storage.label);
   if (storage.data && storage.device.is_cuda()) {
     backend_of(storage.device)
         .copy(grown.data, storage.data, storage.nbytes, CopyKind::kDeviceToDevice,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "core/memory_label.h"
 #include "hearth/device.h"
 #include "hearth/intrusive.h"
 #include "seam/ctx.h"
@@ -15,6 +16,7 @@ struct StorageImpl : RefCounted {
   size_t nbytes = 0;
   Device device{DeviceType::CPU};
   bool pinned = false;
+  MemoryLabel label;                   // of memory from this library's allocators
   StreamHandle stream = nullptr;       // the stream it was allocated on
   std::function<void(void*)> deleter;  // frees external memory (from_blob)
   bool borrowed = false;               // external memory that is never freed here
@@ -27,6 +29,9 @@ using StoragePtr = IntrusivePtr<StorageImpl>;
 
 /// Allocates memory on the device, for use in order with its current stream.
 StoragePtr new_storage(size_t nbytes, Device device, bool pinned = false);
+
+/// Changes the tag of the storage's memory.
+void retag(StorageImpl& storage, MemoryTag tag);
 
 /// Replaces the memory of `storage` by a block of at least `nbytes` and copies its contents.
 void grow_storage(StorageImpl& storage, size_t nbytes);

@@ -2,6 +2,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/demangle.h"
+#include "hearth/memory_stats.h"
 #include "hearth/nn/cloneable.h"
 #include "hearth/nn/pimpl.h"
 #include "nn/names.h"
@@ -60,6 +61,7 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
     warn(
         "An undefined tensor cannot require grad. "
         "Ignoring the `requires_grad=true` function parameter.");
+  set_memory_tag(tensor, MemoryTag::Parameter);
   return parameters_.insert(std::move(name), std::move(tensor));
 }
 
@@ -70,6 +72,7 @@ void Module::unregister_parameter(const std::string& name) {
 
 Tensor& Module::register_buffer(std::string name, Tensor tensor, bool persistent) {
   check_name("Buffer", name, parameters_, children_);
+  set_memory_tag(tensor, MemoryTag::Parameter);
   Tensor& buffer = buffers_.insert(name, std::move(tensor));
   if (!persistent) unsaved_.push_back(std::move(name));
   return buffer;

@@ -251,7 +251,11 @@ void compute_with_history(OpCall& call) {
   modes.saved_by = call.op.info->name;
   const NodePtr node = make_node(call, saves);
   save_inputs(*node, call, saves);
-  compute_and_bump_versions(call);
+  {
+    const bool is_untagged = modes.memory_tag == MemoryTag::Other;
+    const MemoryTagGuard tag(is_untagged ? MemoryTag::Activation : modes.memory_tag);
+    compute_and_bump_versions(call);
+  }
   if (!any_output_differentiable(call)) return;
   if (complex_grad_of(call.op) == ComplexGrad::kRefused)
     for (const Tensor& output : call.outputs) refuse_complex(call, output, "the result");

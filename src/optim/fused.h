@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearth/autograd.h"
+#include "hearth/memory_stats.h"
 #include "hearth/operators.h"
 #include "hearth/optim/optimizer.h"
 
@@ -110,6 +111,7 @@ Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, c
                   bool (*keeps_state)(const Options&) = nullptr) {
   const NoGradGuard no_grad;
   Tensor loss = loss_of(closure);
+  const MemoryTagGuard tag(MemoryTag::OptimizerState);
   for (const OptimizerParamGroup& group : optimizer.param_groups()) {
     const Options& options = options_of<Options>(group);
     const bool keeps = !keeps_state || keeps_state(options);

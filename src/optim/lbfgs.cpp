@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hearth/memory_stats.h"
 #include "optim/field_lists.h"
 #include "optim/fused.h"
 #include "optim/strong_wolfe.h"
@@ -107,7 +108,11 @@ Tensor flat_gradient(const std::vector<Tensor>& params) {
 
 /// Calls the closure, sets loss_ and grad_, which is negated to maximize, and returns the loss.
 Tensor Step::evaluate() {
-  Tensor loss = loss_of(closure_);
+  Tensor loss;
+  {
+    const MemoryTagGuard tag(MemoryTag::Other);  // the closure's memory is not the optimizer's
+    loss = loss_of(closure_);
+  }
   HEARTH_CHECK(loss.defined(), "the closure of LBFGS must return the loss");
   const double sign = options_.maximize() ? -1 : 1;
   loss_ = sign * to_double(loss);
@@ -250,6 +255,7 @@ Tensor LBFGS::step(LossClosure closure) {
                param_groups_.size());
   const OptimizerParamGroup& group = param_groups_[0];
   if (group.params().empty()) return loss_of(closure);
+  const MemoryTagGuard tag(MemoryTag::OptimizerState);
   return Step(options_of<LBFGSOptions>(group), group.params(),
               state_of<LBFGSParamState>(*this, group.params()[0]), closure)
       .run();

@@ -2,6 +2,7 @@
 // identified by their order.
 #include "hearth/autograd.h"
 #include "hearth/demangle.h"
+#include "hearth/memory_stats.h"
 #include "hearth/operators.h"
 #include "hearth/optim/serialize.h"
 #include "optim/adapter.h"
@@ -109,6 +110,7 @@ void read_state(const Optimizer& optimizer, const StateMaker& make_state, Loaded
 /// Loads options and state; an error changes nothing.
 void read(Optimizer& optimizer, const StateMaker& make_state, Fields& f) {
   const NoGradGuard no_grad;
+  const MemoryTagGuard tag(MemoryTag::OptimizerState);
   check_name(optimizer, f);
   Loaded loaded;
   f.nested("param_groups", [&](Fields& list) { read_groups(optimizer, loaded, list); });

@@ -59,6 +59,48 @@ TEST(TrainMemory, SingleRunReportsTheError) {
   EXPECT_EQ(statuses_of(out), std::vector<std::string>{"out of memory"});
 }
 
+/// The first line of the output, which says what --batch-size auto has chosen.
+std::string chosen(const RunResult& ran) { return ran.err.substr(0, ran.err.find('\n')); }
+
+TEST(TrainMemory, AutoBatchSizeFitsAndIsKept) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  const std::vector<std::string> little{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=12MiB",
+                                        "OMP_NUM_THREADS=1"};
+  const RunResult ran =
+      train({"--out", out, "--limit", "3000", "--epochs", "1", "--batch-size", "auto"}, little);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(chosen(ran).starts_with("batch size 128 (cuda: a step needs ")) << ran.err;
+  EXPECT_EQ(rows_of(out)[0].at("batch_size"), "128");
+  EXPECT_NE(bytes_of(out + "/config.toml").find("batch-size = [128]"), std::string::npos);
+  const RunResult resumed = run({"train", "--resume", out, "--epochs", "2"}, little);
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(resumed.err.find("batch size"), std::string::npos) << resumed.err;
+}
+
+TEST(TrainMemory, AutoBatchSizeIsAtMostATenthOfTheImages) {
+  const TempFolder folder;
+  const RunResult ran = train({"--out", folder.path("out"), "--limit", "200", "--epochs", "0",
+                               "--batch-size", "auto", "--device", "cpu"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(chosen(ran).starts_with("batch size 16 (cpu: ")) << ran.err;
+}
+
+TEST(TrainMemory, AutoBatchSizeThatCannotFitIsAnError) {
+  const TempFolder folder;
+  expect_failure(train({"--out", folder.path("out"), "--limit", "200", "--batch-size", "auto"},
+                       {"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=256KiB", "OMP_NUM_THREADS=1"}),
+                 1, "hearth: --batch-size auto: not even one image fits into the ");
+}
+
+TEST(TrainMemory, TheCpusLimitIsAnError) {
+  const TempFolder folder;
+  expect_failure(train({"--out", folder.path("out"), "--limit", "4000", "--epochs", "1",
+                        "--batch-size", "4000", "--device", "cpu"},
+                       {"HEARTH_CPU_MEMORY=64MiB", "OMP_NUM_THREADS=1"}),
+                 1, "raise the limit of 64.00 MiB, which HEARTH_CPU_MEMORY sets");
+}
+
 TEST(TrainMemory, NoStatusIsRunningAfterAFailure) {
   const TempFolder folder;
   const std::string out = folder.path("out");

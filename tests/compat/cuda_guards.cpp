@@ -37,6 +37,9 @@ TEST(CudaFunctions, HaveLibTorchNames) {
   c10::cuda::CUDACachingAllocator::emptyCache();
   c10::cuda::CUDACachingAllocator::resetPeakStats(0);
   EXPECT_EQ(hearth::cuda::max_memory_reserved(0), hearth::cuda::memory_reserved(0));
+  c10::cuda::CUDACachingAllocator::setMemoryFraction(0.5, 0);
+  EXPECT_DOUBLE_EQ(c10::cuda::CUDACachingAllocator::getMemoryFraction(0), 0.5);
+  c10::cuda::CUDACachingAllocator::setMemoryFraction(1, 0);
 }
 
 }  // namespace

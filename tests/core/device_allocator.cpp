@@ -146,7 +146,14 @@ TEST_F(DeviceAllocatorTest, WorksAfterOutOfMemoryError) {
             "CUDA out of memory. Tried to allocate 70.00 MiB. GPU 0 has a total capacity of "
             "100.00 MiB of which 40.00 MiB is free. Of the allocated memory 60.00 MiB is allocated "
             "by Hearth, and 0 bytes is reserved by Hearth but unallocated. The largest unallocated "
-            "block has 0 bytes.");
+            "block has 0 bytes.\n"
+            "memory by tag                             now         peak\n"
+            "  other                             60.00 MiB    60.00 MiB\n"
+            "What would help:\n"
+            "  1. release tensors that are no longer needed (t.reset()); sum losses as numbers, "
+            "loss.item(), because a tensor keeps its graph\n"
+            "  2. reduce the batch size\n"
+            "  3. evaluate under NoGradGuard, which keeps no activations");
   EXPECT_EQ(allocator.stats().num_ooms, 1);
   void* const rest = take(40 * kMiB);
   EXPECT_NE(rest, nullptr);
@@ -182,6 +189,40 @@ TEST_F(DeviceAllocatorTest, CountsAllocationsAndBytes) {
   EXPECT_EQ(allocator.stats().allocated_bytes.peak, 512);
   free(b);
   EXPECT_THROW(free(b), Error);
+}
+
+TEST_F(DeviceAllocatorTest, CountsTags) {
+  const auto held = [&](MemoryTag tag) { return allocator.stats().of(tag).current; };
+  void* const parameter = allocator.allocate(512, stream, MemoryTag::Parameter);
+  void* const activation = allocator.allocate(kMiB, stream, MemoryTag::Activation);
+  allocator.free(activation, stream);
+  void* const other = allocator.allocate(1024, stream);
+  EXPECT_EQ(held(MemoryTag::Parameter), 512);
+  EXPECT_EQ(held(MemoryTag::Activation), 0);
+  EXPECT_EQ(held(MemoryTag::Other), 1024);
+  allocator.retag(other, MemoryTag::Gradient);
+  EXPECT_EQ(held(MemoryTag::Other), 0);
+  EXPECT_EQ(held(MemoryTag::Gradient), 1024);
+  const MemoryStats stats = allocator.stats();
+  EXPECT_EQ(stats.of(MemoryTag::Activation).peak, int64_t(kMiB));
+  EXPECT_EQ(stats.at_peak[static_cast<size_t>(MemoryTag::Activation)], int64_t(kMiB));
+  EXPECT_EQ(stats.at_peak[static_cast<size_t>(MemoryTag::Parameter)], 512);
+  EXPECT_EQ(stats.at_peak[static_cast<size_t>(MemoryTag::Gradient)], 0);
+  allocator.reset_peak();
+  EXPECT_EQ(allocator.stats().of(MemoryTag::Activation).peak, 0);
+  EXPECT_EQ(allocator.stats().at_peak[static_cast<size_t>(MemoryTag::Gradient)], 1024);
+  for (void* block : {parameter, other}) free(block);
+  EXPECT_EQ(held(MemoryTag::Gradient), 0);
+}
+
+TEST_F(DeviceAllocatorTest, LimitIsRespected) {
+  allocator.set_limit(30 * kMiB);
+  void* const block = take(20 * kMiB);
+  EXPECT_NE(failure(allocator, 20 * kMiB, stream).find("30.00 MiB allowed"), std::string::npos);
+  free(block);
+  EXPECT_NE(take(30 * kMiB), nullptr) << "the cached 20 MiB are released for it";
+  allocator.set_limit(SIZE_MAX);
+  EXPECT_NE(take(60 * kMiB), nullptr);
 }
 
 TEST_F(DeviceAllocatorTest, SupportsConcurrentThreads) {

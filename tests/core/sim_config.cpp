@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/byte_size.h"
 #include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "tests/core/mebibytes.h"
@@ -60,11 +61,11 @@ TEST_F(SimConfig, RejectsInvalidCounts) {
 }
 
 TEST_F(SimConfig, ParsesSizes) {
-  EXPECT_EQ(sim::parse_bytes("X", "8GiB"), size_t{8} << 30);
-  EXPECT_EQ(sim::parse_bytes("X", "64 KiB"), size_t{64} << 10);
-  EXPECT_EQ(sim::parse_bytes("X", "1000000"), 1000000U);
+  EXPECT_EQ(parse_bytes("X", "8GiB"), size_t{8} << 30);
+  EXPECT_EQ(parse_bytes("X", "64 KiB"), size_t{64} << 10);
+  EXPECT_EQ(parse_bytes("X", "1000000"), 1000000U);
   for (const char* size : {"", "GiB", "8GB", "-1", "0", "99999999999GiB", "1.5GiB"})
-    EXPECT_THROW(sim::parse_bytes("X", size), Error) << size;
+    EXPECT_THROW(parse_bytes("X", size), Error) << size;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "../choices.h"
 #include "../names.h"
+#include "batch_size.h"
 #include "config.h"
 #include "hearth/about.h"
 #include "hearth/cuda.h"
@@ -66,14 +67,23 @@ std::string check_lr(const std::string& text) {
   return fits ? "" : "expected a number above 0, not '" + printable(text) + "'";
 }
 
+/// Accepts "auto", which becomes kAutoBatchSize, and whole numbers; returns an error text.
+std::string check_batch_size(std::string& text) {
+  if (text != "auto") return whole_number(1)(text);
+  text = std::to_string(kAutoBatchSize);
+  return "";
+}
+
 void add_grid(CLI::App& train, TrainOptions& options) {
   train.add_option("--lr", options.lrs, "Learning rates")
       ->delimiter(',')
       ->check(CLI::Validator(check_lr, ""))
       ->capture_default_str();
-  train.add_option("--batch-size", options.batch_sizes, "Images per batch")
+  train
+      .add_option("--batch-size", options.batch_sizes,
+                  "Images per batch; auto: as many as fit into memory")
       ->delimiter(',')
-      ->check(whole_number(1))
+      ->transform(CLI::Validator(check_batch_size, ""))
       ->capture_default_str();
   train.add_option("--num-workers", options.num_workers, "Threads that load batches in advance")
       ->delimiter(',')
@@ -187,9 +197,11 @@ void run(CLI::App& train, Flags& flags) {
   const bool by_user = !options.devices.empty();
   if (!by_user) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
   check_grid(options);
-  if (!folder) check_all_different(options);
+  if (!folder) check_all_different(options);  // before the data is loaded
   check_devices(options.devices);
   const ImageSets images = load_images(options.data, options.limit);
+  std::cerr << choose_batch_sizes(options, images);
+  if (!folder) check_all_different(options);
   if (!folder) folder = RunFolder::create(options, flags.out);
   std::cerr << devices_text(options.devices, by_user);
   if (!app::train(options, images, *folder)) throw CLI::RuntimeError(kStoppedBySignal);

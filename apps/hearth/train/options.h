@@ -7,6 +7,9 @@
 
 namespace hearth::app {
 
+/// Stands for `--batch-size auto` until the data and the devices are known.
+inline constexpr int64_t kAutoBatchSize = 0;
+
 /// The settings of `hearth train`: the axes of the grid, and the settings that all runs share.
 struct TrainOptions {
   std::vector<double> lrs{0.01};

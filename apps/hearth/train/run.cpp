@@ -168,14 +168,29 @@ double Run::test_accuracy() {
   const NoGradGuard no_grad;
   module_->eval();
   const Images& test = images_.test;
-  Tensor correct = zeros({}, TensorOptions(kLong).device(device_));
-  for (int64_t start = 0; start < test.count(); start += kTestBatch) {
-    const int64_t size = std::min(kTestBatch, test.count() - start);
-    const Tensor scores = scores_of(test.images().narrow(0, start, size).to(device_));
-    correct += scores.argmax(1).eq(test.labels().narrow(0, start, size).to(device_)).sum();
+  int64_t correct = 0, most = kTestBatch;
+  for (int64_t start = 0; start < test.count();) {
+    const int64_t size = std::min(most, test.count() - start);
+    try {
+      correct += correct_of(start, size);
+      start += size;
+    } catch (const OutOfMemoryError&) {
+      if (size == 1) throw;
+      most = size / 2;
+      device_.is_cuda() ? cuda::empty_cache() : empty_cpu_cache();
+    }
   }
   module_->train();
-  return static_cast<double>(correct.item<int64_t>()) / static_cast<double>(test.count());
+  return static_cast<double>(correct) / static_cast<double>(test.count());
+}
+
+int64_t Run::correct_of(int64_t start, int64_t size) {
+  const Images& test = images_.test;
+  const Tensor scores = scores_of(test.images().narrow(0, start, size).to(device_));
+  return scores.argmax(1)
+      .eq(test.labels().narrow(0, start, size).to(device_))
+      .sum()
+      .item<int64_t>();
 }
 
 void Run::end_epoch(Display& display) {

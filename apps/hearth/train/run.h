@@ -43,6 +43,8 @@ class Run {
   /// The network's scores, under autocast with --amp.
   Tensor scores_of(const Tensor& images);
   double test_accuracy();
+  /// The number of test images [start, start + size) that are classified correctly.
+  int64_t correct_of(int64_t start, int64_t size);
   void end_epoch(Display& display);
   void save();
   void save_losses() const;

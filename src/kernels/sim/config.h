@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 namespace hearth::sim {
 
@@ -15,9 +14,5 @@ struct Config {
 /// Reads HEARTH_SIM_GPUS, HEARTH_SIM_GPU_MEMORY and HEARTH_SIM_LAZY; no devices if the first is
 /// unset, empty or 0; throws an Error if a value is invalid.
 Config config_from_environment();
-
-/// Parses "8GiB", "512 MiB", "64KiB" or a number of bytes; throws an Error that names `variable`
-/// for other texts.
-size_t parse_bytes(std::string_view variable, std::string_view text);
 
 }  // namespace hearth::sim

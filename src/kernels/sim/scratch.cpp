@@ -10,7 +10,7 @@ void* Scratch::allocate(size_t bytes, size_t limit) {
     if (bytes > limit || current > limit - bytes) return nullptr;
   } while (!in_use_.compare_exchange_weak(current, current + bytes));
   try {
-    return cpu_allocate(bytes);
+    return cpu_allocate(bytes, {MemoryTag::Workspace});
   } catch (...) {
     in_use_ -= bytes;
     throw;
@@ -18,7 +18,7 @@ void* Scratch::allocate(size_t bytes, size_t limit) {
 }
 
 void Scratch::free(void* data, size_t bytes) {
-  cpu_free(data, bytes);
+  cpu_free(data, bytes, {MemoryTag::Workspace});
   in_use_ -= bytes;
 }
 

@@ -1,0 +1,131 @@
+#include "batch_size.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "hearth/hearth.h"
+#include "hearth/utils/memory.h"
+#include "models.h"
+#include "optimizers.h"
+
+namespace hearth::app {
+
+namespace {
+
+/// The part of the available memory that a step may be predicted to need; the rest is for scratch
+/// memory, which is not predicted.
+constexpr double kUsablePart = 0.8;
+constexpr int64_t kFewestSteps = 10;  // of an epoch
+
+/// A training step with batches of a given size on one device.
+class TrialStep {
+ public:
+  TrialStep(const TrainOptions& options, const ImageSets& images, Device device)
+      : options_(options), images_(images), device_(device) {
+    manual_seed(options.seed);
+    model_ = make_model(options.model, images.train.images().sizes().slice(1), images.classes);
+    module_ = model_.ptr();
+    module_->to(device);
+    optimizer_ = make_optimizer(options.optimizer, module_->parameters(), options.lrs.front());
+  }
+
+  /// The bytes that the step adds to what is held before it.
+  size_t predicted(int64_t size) {
+    const std::vector<Tensor> batch = batch_of(size);
+    const utils::MemoryPrediction prediction = utils::predict_step_memory(
+        *module_, [&](const std::vector<Tensor>& inputs) { return loss_of(inputs); }, *optimizer_,
+        batch);
+    const size_t held = parameter_bytes();
+    return prediction.peak() - std::min(held, prediction.peak());
+  }
+
+  /// Runs the step; false if memory does not suffice.
+  bool fits(int64_t size) {
+    try {
+      std::vector<Tensor> inputs;
+      for (const Tensor& tensor : batch_of(size)) inputs.push_back(tensor.to(device_));
+      optimizer_->zero_grad();
+      loss_of(inputs).backward();
+      optimizer_->step();
+      if (device_.is_cuda()) cuda::synchronize(device_.index());
+      return true;
+    } catch (const OutOfMemoryError&) {
+    } catch (const std::bad_alloc&) {
+    }
+    optimizer_->zero_grad();
+    device_.is_cuda() ? cuda::empty_cache() : empty_cpu_cache();
+    return false;
+  }
+
+ private:
+  /// Images and labels of the first images.
+  std::vector<Tensor> batch_of(int64_t size) const {
+    return {images_.train.images().narrow(0, 0, size), images_.train.labels().narrow(0, 0, size)};
+  }
+
+  Tensor loss_of(const std::vector<Tensor>& inputs) {
+    const amp::autocast autocast(device_, options_.amp == "fp16" ? kHalf : kBFloat16,
+                                 options_.amp != "off");
+    return cross_entropy_loss(model_.forward(inputs[0]).to(kFloat), inputs[1]);
+  }
+
+  size_t parameter_bytes() const {
+    size_t bytes = 0;
+    for (const Tensor& parameter : module_->parameters()) bytes += parameter.nbytes();
+    return bytes;
+  }
+
+  const TrainOptions& options_;
+  const ImageSets& images_;
+  const Device device_;
+  nn::AnyModule model_;
+  std::shared_ptr<nn::Module> module_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+};
+
+struct Choice {
+  int64_t size = 0;
+  size_t predicted = 0, available = 0;
+};
+
+/// The largest size up to `most` that is predicted to fit, and then proves to fit.
+Choice choose(const TrainOptions& options, const ImageSets& images, Device device, int64_t most) {
+  TrialStep step(options, images, device);
+  const size_t available = available_memory(device);
+  const auto usable = static_cast<size_t>(kUsablePart * static_cast<double>(available));
+  int64_t size = 1;
+  size_t needed = step.predicted(size);
+  while (2 * size <= most) {
+    const size_t more = step.predicted(2 * size);
+    if (more > usable) break;
+    needed = more;
+    size *= 2;
+  }
+  while (size > 0 && !step.fits(size)) size /= 2;
+  HEARTH_CHECK_AS(OutOfMemoryError, size > 0,
+                  "--batch-size auto: not even one image fits into the ", available >> 20,
+                  " MiB that are available on ", device, ", of which a step needs ",
+                  (needed >> 20) + 1,
+                  " MiB. Free memory, choose a smaller --model or an --optimizer with less state "
+                  "(sgd), or try --amp bf16.");
+  return {size, needed, available};
+}
+
+}  // namespace
+
+std::string choose_batch_sizes(TrainOptions& options, const ImageSets& images) {
+  if (std::ranges::count(options.batch_sizes, kAutoBatchSize) == 0) return "";
+  int64_t most = std::max<int64_t>(images.train.count() / kFewestSteps, 1);
+  std::string reason;
+  for (const std::string& name : options.devices) {
+    const Choice choice = choose(options, images, Device(name), most);
+    most = choice.size;
+    reason += detail::str(reason.empty() ? "" : "; ", name, ": a step needs ",
+                          choice.predicted >> 20, " of ", choice.available >> 20, " MiB");
+  }
+  std::ranges::replace(options.batch_sizes, kAutoBatchSize, most);
+  return detail::str("batch size ", most, " (", reason, ")\n");
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "hearth/device.h"
+#include "hearth/memory_stats.h"
+
+namespace hearth {
+
+/// Counts the meta tensors that this thread creates during its lifetime, as if they were on another
+/// device: what a program would need there. Scratch memory of kernels is not counted.
+class HEARTH_API MetaMemory {
+ public:
+  explicit MetaMemory(Device like);  ///< the CPU or a CUDA device
+  ~MetaMemory();
+  MetaMemory(const MetaMemory&) = delete;
+  MetaMemory& operator=(const MetaMemory&) = delete;
+
+  const MemoryStats& stats() const;                     ///< allocation, allocated_bytes and tags
+  std::string summary(bool abbreviated = false) const;  ///< as memory_summary()
+
+  struct Counts;
+
+ private:
+  Counts* counts_;
+  Counts* former_;
+};
+
+}  // namespace hearth

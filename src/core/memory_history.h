@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hearth/memory_stats.h"
+
+namespace hearth {
+
+/// What one device's tensors held over time, by tag. If there are more changes than points, each
+/// point is the highest of several changes. Its owner locks it.
+class MemoryHistory {
+ public:
+  using Clock = std::chrono::steady_clock;
+  MemoryHistory(Clock::time_point start, size_t max_points);
+
+  /// Notes what the tags hold now; allocates no memory.
+  void add(const MemoryStats& stats) noexcept;
+  /// `{"device": …, "points": [[seconds, bytes of each tag…], …]}`.
+  std::string json(const std::string& device) const;
+
+ private:
+  struct Point {
+    double seconds = 0;
+    int64_t total = -1;
+    std::array<int64_t, kNumMemoryTags> bytes{};
+  };
+  void finish_point() noexcept;
+  void halve() noexcept;
+
+  Clock::time_point start_;
+  std::vector<Point> points_;
+  Point highest_;       // of the changes since the last point
+  size_t changes_ = 0;  // since the last point
+  size_t changes_per_point_ = 1;
+};
+
+}  // namespace hearth

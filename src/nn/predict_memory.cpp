@@ -1,0 +1,137 @@
+#include <utility>
+
+#include "hearth/autograd.h"
+#include "hearth/generator.h"
+#include "hearth/meta_memory.h"
+#include "hearth/operators.h"
+#include "hearth/utils/memory.h"
+
+namespace hearth::utils {
+
+namespace {
+
+/// A tensor of the same sizes, strides and dtype on the meta device.
+Tensor on_meta(const Tensor& tensor) {
+  if (!tensor.defined()) return tensor;
+  return empty_strided(tensor.sizes(), tensor.strides(),
+                       TensorOptions(tensor.scalar_type()).device(Device("meta")));
+}
+
+/// Moves a model's tensors to the meta device until it is destroyed.
+class OnMeta {
+ public:
+  explicit OnMeta(nn::Module& model) {
+    try {
+      for (const Tensor& parameter : model.parameters()) replace(parameter);
+      for (const Tensor& buffer : model.buffers()) replace(buffer);
+    } catch (...) {
+      restore();
+      throw;
+    }
+  }
+  ~OnMeta() { restore(); }
+  OnMeta(const OnMeta&) = delete;
+  OnMeta& operator=(const OnMeta&) = delete;
+
+ private:
+  struct Saved {
+    Tensor tensor, data, grad;
+  };
+
+  void replace(const Tensor& tensor) {
+    if (!tensor.defined()) return;
+    HEARTH_CHECK_AS(ValueError, tensor.dim() != 1 || tensor.size(0) > 0,
+                    "predict_memory(): the sizes of a lazy module are not known yet; call the "
+                    "model once before");
+    const Tensor data = tensor.data(), meta = on_meta(data);
+    saved_.push_back({tensor, data, tensor.requires_grad() ? tensor.grad() : Tensor()});
+    if (saved_.back().grad.defined()) tensor.mutable_grad() = Tensor();
+    tensor.set_data(meta);
+  }
+
+  /// In reverse order, since a shared tensor may have been replaced twice.
+  void restore() {
+    for (; !saved_.empty(); saved_.pop_back()) {
+      const Saved& saved = saved_.back();
+      if (saved.tensor.requires_grad()) saved.tensor.mutable_grad() = Tensor();
+      saved.tensor.set_data(saved.data);
+      if (saved.grad.defined()) saved.tensor.mutable_grad() = saved.grad;
+    }
+  }
+
+  std::vector<Saved> saved_;
+};
+
+/// Gives an optimizer empty state until it is destroyed.
+class WithoutState {
+ public:
+  explicit WithoutState(optim::Optimizer& optimizer) : optimizer_(optimizer) {
+    state_.swap(optimizer.state());
+  }
+  ~WithoutState() {
+    optimizer_.state().clear();
+    state_.swap(optimizer_.state());
+  }
+  WithoutState(const WithoutState&) = delete;
+  WithoutState& operator=(const WithoutState&) = delete;
+
+ private:
+  optim::Optimizer& optimizer_;
+  optim::Optimizer::StateMap state_;
+};
+
+/// Restores the state of a device's default generator when it is destroyed.
+class SavedGenerator {
+ public:
+  explicit SavedGenerator(Device device)
+      : generator_(default_generator(device)), state_(generator_.get_state()) {}
+  ~SavedGenerator() { generator_.set_state(state_); }
+  SavedGenerator(const SavedGenerator&) = delete;
+  SavedGenerator& operator=(const SavedGenerator&) = delete;
+
+ private:
+  Generator generator_;
+  Tensor state_;
+};
+
+/// The device of the model's first parameter; the CPU for a model on the meta device.
+Device counted_device(const nn::Module& model) {
+  for (const Tensor& parameter : model.parameters())
+    if (parameter.defined() && !parameter.device().is_meta()) return parameter.device();
+  return kCPU;
+}
+
+}  // namespace
+
+MemoryPrediction predict_step_memory(
+    nn::Module& model, const std::function<Tensor(const std::vector<Tensor>&)>& loss_of,
+    optim::Optimizer& optimizer, const std::vector<Tensor>& inputs) {
+  for (const Tensor& input : inputs)
+    HEARTH_CHECK_AS(ValueError, input.defined(), "predict_memory(): an input is undefined");
+  const AutoGradMode with_gradients(true);
+  const Device device = counted_device(model);
+  const SavedGenerator generator(kCPU), device_generator(device);
+  const MetaMemory memory(device);
+  const WithoutState without_state(optimizer);
+  const OnMeta on_meta_device(model);
+  std::vector<Tensor> batch;
+  for (const Tensor& input : inputs) batch.push_back(on_meta(input));
+  try {
+    // The first step creates the optimizer's state; the second has it from its beginning.
+    for (int step = 0; step < 2; ++step) {
+      optimizer.zero_grad();
+      Tensor loss = loss_of(batch);
+      HEARTH_CHECK_AS(ValueError, loss.defined(), "the loss is undefined");
+      loss.backward();
+      optimizer.step();
+    }
+  } catch (Error& error) {
+    error.add_context(
+        "in predict_memory(), which runs the step on the meta device: all tensors of forward() and "
+        "of the loss must be parameters, buffers or inputs, and no values may be read");
+    throw;
+  }
+  return {memory.stats(), memory.summary()};
+}
+
+}  // namespace hearth::utils
