@@ -187,15 +187,15 @@ auto checkpoint(const CheckpointOptions& options, F&& fn, Inputs&&... inputs)
   std::vector<Tensor> tensors;
   detail::visit_tensors(kept,
                         [&](Tensor& tensor) { tensors.push_back(std::exchange(tensor, {})); });
-  const auto again = [copy = std::decay_t<F>(fn),
-                      kept = std::move(kept)](const std::vector<Tensor>& saved) {
+  auto again = [copy = std::decay_t<F>(fn),
+                kept = std::move(kept)](const std::vector<Tensor>& saved) {
     auto arguments = kept;
     auto next = saved.begin();
     detail::visit_tensors(arguments, [&](Tensor& tensor) { tensor = *next++; });
     auto function = copy;
     std::apply([&](auto&... part) { (void)std::invoke(function, part...); }, arguments);
   };
-  detail::CheckpointRegion region(options, tensors, again);
+  detail::CheckpointRegion region(options, tensors, std::move(again));
   if constexpr (std::is_void_v<Result>) {
     std::invoke(fn, std::forward<Inputs>(inputs)...);
     region.completed();
