@@ -150,22 +150,18 @@ bool is_root(const Tensor& self, const Scalar& exponent, double root) {
          exponent.toComplexDouble() == root;
 }
 
-/// A complex number to the power -1 or -2 without logarithms, as in PyTorch.
-struct ComplexInverse {
-  const Tensor& self;
-  double exponent;
-  static bool computes(const Tensor& self, const Scalar& exponent) {
-    return self.is_complex() &&
-           (exponent.toComplexDouble() == -1. || exponent.toComplexDouble() == -2.);
-  }
-  Tensor call() const { return (exponent == -2 ? self.square() : self).reciprocal(); }
-  Tensor& inplace(const Tensor& target) const {
-    return write_inplace(const_cast<Tensor&>(target), [this] { return call(); });
-  }
-  Tensor& out(Tensor& target) const {
-    return write_out("pow", target, [this] { return call(); });
-  }
-};
+/// Whether the power is that of complex numbers to -1 or -2.
+bool is_complex_inverse(const Tensor& self, const Scalar& exponent) {
+  const complex<double> power = exponent.toComplexDouble();
+  return self.is_complex() && (power == -1. || power == -2.);
+}
+
+/// That power without logarithms, as in PyTorch.
+auto complex_inverse(const Tensor& self, const Scalar& exponent) {
+  return composed("pow", [&self, &exponent] {
+    return (exponent.toComplexDouble() == -2. ? self.square() : self).reciprocal();
+  });
+}
 
 /// The base of a power, complex if the exponent is: its logarithm may be.
 Tensor base_of(const Tensor& self, const Scalar& exponent) {
@@ -214,8 +210,7 @@ HEARTH_DEFINE_ALL_FORMS(
          pick(is_power(self, exponent, 3), pointwise(fn::Cube{}, self),
               pick(is_root(self, exponent, 0.5), pointwise(fn::PowHalf{}, self),
                    pick(is_root(self, exponent, -0.5), pointwise(fn::PowMinusHalf{}, self),
-                        pick(ComplexInverse::computes(self, exponent),
-                             ComplexInverse{self, exponent.toComplexDouble().real()},
+                        pick(is_complex_inverse(self, exponent), complex_inverse(self, exponent),
                              power<fn::Pow::info, fn::ComplexPow::info>(
                                  base_of(self, exponent), exponent_of(self, exponent))))))))
 HEARTH_DEFINE_ALL_FORMS(square, (),

@@ -12,6 +12,27 @@ Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& co
 /// The in-place form of a composed op; throws if the result cannot be cast to self's dtype.
 Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute);
 
+/// A composed op with the forms of an invocation; see composed.
+template <class F>
+struct Composed {
+  const char* op;
+  F compute;
+  Tensor call() const { return compute(); }
+  Tensor& inplace(const Tensor& self) const {
+    return write_inplace(const_cast<Tensor&>(self), [this] { return compute(); });
+  }
+  Tensor& out(Tensor& target) const {
+    return write_out(op, target, [this] { return compute(); });
+  }
+};
+
+/// The composed op `compute`, a function without arguments, as an invocation: `pick` can choose
+/// between it and a kernel op.
+template <class F>
+Composed<F> composed(const char* op, F compute) {
+  return {op, std::move(compute)};
+}
+
 }  // namespace hearth
 
 // The method, the free function and the out= form of a composed op; see HEARTH_DEFINE_METHOD.

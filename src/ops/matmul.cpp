@@ -261,38 +261,31 @@ double factor_of(const Scalar& factor, const Tensor& self) {
   return stored.isComplex() ? stored.toComplexDouble().real() : stored.toDouble();
 }
 
-/// beta * self + alpha * (a @ b) by parts, for complex factors: those of kernels are real. Op
-/// checks the operands.
+bool has_imaginary_part(const Scalar& factor) { return factor.toComplexDouble().imag() != 0; }
+
+/// beta * self + alpha * (a @ b) by parts. Op checks the operands.
 template <class Op>
-struct SumByParts {
-  const Tensor &self, &a, &b;
-  const Scalar &beta, &alpha;
-  bool needed() const {
-    const auto imag = [](const Scalar& factor) { return factor.toComplexDouble().imag(); };
-    return self.is_complex() && (imag(beta) != 0 || imag(alpha) != 0);
-  }
-  Tensor call() const {
-    constexpr bool is_batch = std::is_same_v<Op, Baddbmm>;
-    check_defined(Op::info.name, 1, is_batch ? "batch1" : "mat1", a);
-    check_defined(Op::info.name, 2, is_batch ? "batch2" : "mat2", b);
-    const Tensor* const operands[] = {&self, &a, &b};
-    InferContext context(Inputs{operands, 3});
-    Op::infer({}, context);
-    const Tensor product = a.matmul(b).mul(alpha);
-    return beta.toComplexDouble() == 0. ? product : self.mul(beta).add(product);
-  }
-  Tensor& inplace(const Tensor& target) const {
-    return write_inplace(const_cast<Tensor&>(target), [this] { return call(); });
-  }
-  Tensor& out(Tensor& target) const {
-    return write_out(Op::info.name, target, [this] { return call(); });
-  }
-};
+Tensor sum_by_parts(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
+                    const Scalar& alpha) {
+  constexpr bool is_batch = std::is_same_v<Op, Baddbmm>;
+  check_defined(Op::info.name, 1, is_batch ? "batch1" : "mat1", a);
+  check_defined(Op::info.name, 2, is_batch ? "batch2" : "mat2", b);
+  const Tensor* const operands[] = {&self, &a, &b};
+  InferContext context(Inputs{operands, 3});
+  Op::infer({}, context);
+  const Tensor product = a.matmul(b).mul(alpha);
+  return beta.toComplexDouble() == 0. ? product : self.mul(beta).add(product);
+}
+
+/// beta * self + alpha * (a @ b): by Op's kernel, or by parts for complex factors, which kernels do
+/// not take.
 template <class Op>
 auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
                 const Scalar& alpha) {
-  const SumByParts<Op> parts{self, a, b, beta, alpha};
-  return pick(parts.needed(), parts,
+  const bool by_parts =
+      self.is_complex() && (has_imaginary_part(beta) || has_imaginary_part(alpha));
+  return pick(by_parts,
+              composed(Op::info.name, [&] { return sum_by_parts<Op>(self, a, b, beta, alpha); }),
               invoke<Op>({factor_of(beta, self), factor_of(alpha, self)}, self, a, b));
 }
 

@@ -51,9 +51,9 @@ struct VarOp {
 
 /// The variance of complex numbers is the sum of those of their parts.
 template <bool root>
-Tensor variance(const VarArgs& args, const Tensor& self) {
-  if (!self.is_complex()) return invoke<VarOp<root>>(args, self).call();
-  const Tensor sum = variance<false>(args, real(self)).add(variance<false>(args, imag(self)));
+Tensor complex_variance(const VarArgs& args, const Tensor& self) {
+  const Tensor of_real = invoke<VarOp<false>>(args, real(self)).call();
+  const Tensor sum = of_real.add(invoke<VarOp<false>>(args, imag(self)).call());
   if constexpr (root) {
     const Tensor is_zero = sum.eq(0);  // there the gradient is 0
     return where(is_zero, sum.detach(), where(is_zero, 1, sum).sqrt());
@@ -61,12 +61,21 @@ Tensor variance(const VarArgs& args, const Tensor& self) {
   return sum;
 }
 
+/// var or std.
+template <bool root>
+auto variance(const VarArgs& args, const Tensor& self) {
+  return pick(self.is_complex(),
+              composed(VarOp<root>::info.name,
+                       [args, &self] { return complex_variance<root>(args, self); }),
+              invoke<VarOp<root>>(args, self));
+}
+
 template <bool root>
 struct VarMean {
   using Args = VarArgs;
   static constexpr OpInfo info{.name = root ? "std_mean" : "var_mean"};
   static TensorPair compute(const Args& args, const Tensor& self) {
-    const Tensor result = variance<root>(args, self);
+    const Tensor result = variance<root>(args, self).call();
     const uint32_t all_dims = (1u << self.dim()) - 1;
     Dims dims;
     for (int64_t d = 0; d < self.dim(); ++d)
@@ -210,61 +219,53 @@ Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   return norm_input(self, dtype);
 }
 
-/// A norm of an input from norm_input. The Euclidean norm of complex numbers is that of their
-/// parts, so that its second derivative is right at zeros too; others are those of absolute values.
+/// The Euclidean norm of complex numbers is that of their parts, so that its second derivative is
+/// right at zeros too; other norms are those of absolute values.
 template <class Op>
-struct NormCall {
-  NormArgs args;
-  Tensor input;
-  Tensor call() const {
-    if (!by_parts()) return invoke<Op>(args, numbers()).call();
-    NormArgs of_parts = args;
-    of_parts.dim.bits |= 1u << input.dim();
-    const Tensor norm = invoke<Op>(of_parts, view_as_real(input)).call();
-    return args.keepdim ? norm.squeeze(-1) : norm;
-  }
-  Tensor& out(Tensor& target) const {
-    if (by_parts()) return write_out(Op::info.name, target, [this] { return call(); });
-    return invoke<Op>(args, numbers()).out(target);
-  }
+Tensor complex_norm(const NormArgs& args, const Tensor& input) {
+  if (args.ord != 2) return invoke<Op>(args, input.abs()).call();
+  NormArgs of_parts = args;
+  of_parts.dim.bits |= 1u << input.dim();
+  const Tensor norm = invoke<Op>(of_parts, view_as_real(input)).call();
+  return args.keepdim ? norm.squeeze(-1) : norm;
+}
 
- private:
-  bool by_parts() const { return input.is_complex() && args.ord == 2; }
-  Tensor numbers() const { return input.is_complex() ? input.abs() : input; }
-};
-
+/// The norm of an input from norm_input.
 template <class Op>
-Tensor norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
-               bool keepdim) {
-  return NormCall<Op>{norm_args(input, p, dim, keepdim), input}.call();
+auto norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
+             bool keepdim) {
+  const NormArgs args = norm_args(input, p, dim, keepdim);
+  return pick(input.is_complex(),
+              composed(Op::info.name, [args, &input] { return complex_norm<Op>(args, input); }),
+              invoke<Op>(args, input));
 }
 
 }  // namespace
 
-#define HEARTH_DEFINE_VARIANCE(name, root)                                                        \
-  HEARTH_DEFINE_METHOD(Tensor, name, (bool unbiased),                                             \
-                       variance<root>(var_args(#name, self, {}, unbiased, false), self))          \
-  HEARTH_DEFINE_METHOD(Tensor, name, (int dim),                                                   \
-                       variance<root>(var_args(#name, self, int64_t{dim}, 1, false), self))       \
-  HEARTH_DEFINE_COMPOSED_OUT(name, (OptionalIntArrayRef dim, bool unbiased, bool keepdim),        \
-                             variance<root>(var_args(#name, self, dim, unbiased, keepdim), self)) \
-  HEARTH_DEFINE_COMPOSED_OUT(                                                                     \
-      name, (OptionalIntArrayRef dim, const ::std::optional<Scalar>& correction, bool keepdim),   \
-      variance<root>(var_args(#name, self, dim, correction_of(correction), keepdim), self))       \
-  TensorPair name##_mean(const Tensor& self, bool unbiased) {                                     \
-    return compose<VarMean<root>>(var_args(#name "_mean", self, {}, unbiased, false), self);      \
-  }                                                                                               \
-  TensorPair name##_mean(const Tensor& self, int dim) {                                           \
-    return compose<VarMean<root>>(var_args(#name "_mean", self, int64_t{dim}, 1, false), self);   \
-  }                                                                                               \
-  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,              \
-                         bool keepdim) {                                                          \
-    return compose<VarMean<root>>(var_args(#name "_mean", self, dim, unbiased, keepdim), self);   \
-  }                                                                                               \
-  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim,                             \
-                         const ::std::optional<Scalar>& correction, bool keepdim) {               \
-    return compose<VarMean<root>>(                                                                \
-        var_args(#name "_mean", self, dim, correction_of(correction), keepdim), self);            \
+#define HEARTH_DEFINE_VARIANCE(name, root)                                                         \
+  HEARTH_DEFINE_METHOD(Tensor, name, (bool unbiased),                                              \
+                       variance<root>(var_args(#name, self, {}, unbiased, false), self).call())    \
+  HEARTH_DEFINE_METHOD(Tensor, name, (int dim),                                                    \
+                       variance<root>(var_args(#name, self, int64_t{dim}, 1, false), self).call()) \
+  HEARTH_DEFINE_OUT(name, (OptionalIntArrayRef dim, bool unbiased, bool keepdim),                  \
+                    variance<root>(var_args(#name, self, dim, unbiased, keepdim), self))           \
+  HEARTH_DEFINE_OUT(                                                                               \
+      name, (OptionalIntArrayRef dim, const ::std::optional<Scalar>& correction, bool keepdim),    \
+      variance<root>(var_args(#name, self, dim, correction_of(correction), keepdim), self))        \
+  TensorPair name##_mean(const Tensor& self, bool unbiased) {                                      \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, {}, unbiased, false), self);       \
+  }                                                                                                \
+  TensorPair name##_mean(const Tensor& self, int dim) {                                            \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, int64_t{dim}, 1, false), self);    \
+  }                                                                                                \
+  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,               \
+                         bool keepdim) {                                                           \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, dim, unbiased, keepdim), self);    \
+  }                                                                                                \
+  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim,                              \
+                         const ::std::optional<Scalar>& correction, bool keepdim) {                \
+    return compose<VarMean<root>>(                                                                 \
+        var_args(#name "_mean", self, dim, correction_of(correction), keepdim), self);             \
   }
 HEARTH_DEFINE_VARIANCE(var, false)
 HEARTH_DEFINE_VARIANCE(std, true)
@@ -273,25 +274,25 @@ HEARTH_DEFINE_VARIANCE(std, true)
 HEARTH_DEFINE_OUT(logsumexp, (IntArrayRef dim, bool keepdim),
                   invoke<LogSumExp>(reduce_args(self, dim, keepdim), as_floating(self)))
 
-HEARTH_DEFINE_COMPOSED_OUT(norm, (const Scalar& p),
-                           norm_of<NumberedNorm<kNorm>>(plain_norm_input(self, {}), p, {}, false))
-HEARTH_DEFINE_COMPOSED_OUT(norm, (const ::std::optional<Scalar>& p, ScalarType dtype),
-                           norm_of<NumberedNorm<kNormDtype>>(plain_norm_input(self, dtype), p, {},
-                                                             false))
+HEARTH_DEFINE_COMPOSED_OUT(
+    norm, (const Scalar& p),
+    norm_of<NumberedNorm<kNorm>>(plain_norm_input(self, {}), p, {}, false).call())
+HEARTH_DEFINE_COMPOSED_OUT(
+    norm, (const ::std::optional<Scalar>& p, ScalarType dtype),
+    norm_of<NumberedNorm<kNormDtype>>(plain_norm_input(self, dtype), p, {}, false).call())
 HEARTH_DEFINE_OUT(norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim),
-                  NormCall<NumberedNorm<kNormDim>>{norm_args(self, p, dim, keepdim),
-                                                   plain_norm_input(self, {})})
+                  norm_of<NumberedNorm<kNormDim>>(plain_norm_input(self, {}), p, dim, keepdim))
 HEARTH_DEFINE_COMPOSED_OUT(
     norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype),
-    norm_of<NumberedNorm<kNormDimDtype>>(plain_norm_input(self, dtype), p, dim, keepdim))
+    norm_of<NumberedNorm<kNormDimDtype>>(plain_norm_input(self, dtype), p, dim, keepdim).call())
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
                           bool keepdim, ::std::optional<ScalarType> dtype) {
-  return norm_of<VectorNorm>(norm_input(self, dtype), ord, dim, keepdim);
+  return norm_of<VectorNorm>(norm_input(self, dtype), ord, dim, keepdim).call();
 }
 Tensor& linalg_vector_norm_out(Tensor& out, const Tensor& self, const Scalar& ord,
                                OptionalIntArrayRef dim, bool keepdim,
                                ::std::optional<ScalarType> dtype) {
-  return NormCall<VectorNorm>{norm_args(self, ord, dim, keepdim), norm_input(self, dtype)}.out(out);
+  return norm_of<VectorNorm>(norm_input(self, dtype), ord, dim, keepdim).out(out);
 }
 
 }  // namespace hearth
