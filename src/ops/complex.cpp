@@ -35,25 +35,12 @@ struct Complex {
   static void launch(const Args&, LaunchContext& context) {
     for (int i = 0; i < 2; ++i) {
       const View in = context.in(i), part = part_of(context.out(), i);
-      run_copy(context.ctx, part, expanded(in, part));
+      run_copy(context.ctx, part, broadcast_view(in, part));
     }
   }
   static void grad(const Args&, GradContext& context) {
     if (context.needs(0)) context.set(0, real(context.grad()));
     if (context.needs(1)) context.set(1, imag(context.grad()));
-  }
-
- private:
-  /// The view broadcast to the sizes of `to`.
-  static View expanded(const View& in, const View& to) {
-    View view = to;
-    view.data = in.data;
-    view.dtype = in.dtype;
-    for (int d = 0; d < to.dim; ++d) {
-      const int from = d - (to.dim - in.dim);
-      view.strides[d] = from < 0 || in.sizes[from] == 1 ? 0 : in.strides[from];
-    }
-    return view;
   }
 };
 

@@ -143,22 +143,12 @@ struct Addmm {
     check_bias(bias, sizes);
     context.set(0, sizes, a.dtype);
   }
-  /// The bias, broadcast to the result's sizes.
-  static View broadcast(const View& bias, const View& out) {
-    View expanded = out;
-    expanded.data = bias.data;
-    for (int d = 0; d < out.dim; ++d) {
-      const int source = d - (out.dim - bias.dim);
-      expanded.strides[d] = source < 0 || bias.sizes[source] == 1 ? 0 : bias.strides[source];
-    }
-    return expanded;
-  }
   static void launch(const Args& args, LaunchContext& context) {
     MatmulParams params;
     params.a = context.in(1);
     params.b = context.in(2);
     params.out = context.out();
-    params.c = broadcast(context.in(0), params.out);
+    params.c = broadcast_view(context.in(0), params.out);
     params.alpha = args.alpha;
     params.beta = args.beta;
     run_kernel(context.ctx, params);

@@ -68,6 +68,17 @@ std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArra
   return next == 0 ? std::optional(result) : std::nullopt;
 }
 
+View broadcast_view(const View& in, const View& to) {
+  View view = to;
+  view.data = in.data;
+  view.dtype = in.dtype;
+  for (int d = 0; d < to.dim; ++d) {
+    const int from = d - (to.dim - in.dim);
+    view.strides[d] = from < 0 || in.sizes[from] == 1 ? 0 : in.strides[from];
+  }
+  return view;
+}
+
 std::string type_text(const TensorImpl& impl) {
   const char* name = name_of(impl.dtype);
   if (impl.device.is_meta()) return detail::str("Meta", name, "Type");
