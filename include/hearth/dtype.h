@@ -124,6 +124,10 @@ namespace by_name {
 constexpr ScalarType to_real(ScalarType type) {
   return type == kComplexFloat ? kFloat : type == kComplexDouble ? kDouble : type;
 }
+/// complex128 for float64 and complex128, complex64 for all others.
+constexpr ScalarType to_complex(ScalarType type) {
+  return to_real(type) == kDouble ? kComplexDouble : kComplexFloat;
+}
 /// "Float", "Long", …, as PyTorch prints a ScalarType in C++.
 HEARTH_API const char* name_of(ScalarType type);
 /// "float32", "int64", …, as Python prints a dtype after "torch.".

@@ -50,10 +50,8 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   if (a == ScalarType::Undefined || b == ScalarType::Undefined) return ScalarType::Undefined;
   if (a == kBool) return b;
   if (b == kBool) return a;
-  if (is_complex(a) || is_complex(b)) {
-    const bool wide = a == kComplexDouble || b == kComplexDouble || a == kDouble || b == kDouble;
-    return wide ? kComplexDouble : kComplexFloat;
-  }
+  if (is_complex(a) || is_complex(b))
+    return to_complex(to_real(a) == kDouble || to_real(b) == kDouble ? kDouble : kFloat);
   if (is_floating_point(a) && is_floating_point(b)) {
     if (a == kDouble || b == kDouble) return kDouble;
     return kFloat;  // float32 with a half type, or the two half types

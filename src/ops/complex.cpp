@@ -22,15 +22,13 @@ View part_of(const View& complex, int which) {
 
 namespace {
 
-ScalarType complex_of(ScalarType real) { return real == kDouble ? kComplexDouble : kComplexFloat; }
-
 struct Complex {
   using Args = NoArgs;
   static constexpr OpInfo info{
       .name = "complex", .arguments = "real,imag", .complex_grad = ComplexGrad::kOwn};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &real = context.in(0), &imag = context.in(1);
-    context.set(0, broadcast_sizes(real.sizes(), imag.sizes()), complex_of(real.dtype));
+    context.set(0, broadcast_sizes(real.sizes(), imag.sizes()), to_complex(real.dtype));
   }
   static void launch(const Args&, LaunchContext& context) {
     for (int i = 0; i < 2; ++i) {
@@ -82,7 +80,7 @@ struct ViewAsComplex {
       strides.push_back(in.strides()[d] / 2);
     }
     set_view(context, sizes, strides, 0);
-    context.out().dtype = complex_of(in.dtype);
+    context.out().dtype = to_complex(in.dtype);
   }
   static void grad(const Args&, GradContext& context) {
     context.set(0, view_as_real(context.grad()));
@@ -147,8 +145,8 @@ void check_parts(const Tensor& a, const Tensor& b) {
 
 Tensor& check_complex_out(Tensor& out, const Tensor& part) {
   check_defined("complex", 2, "out", out);
-  HEARTH_CHECK(out.scalar_type() == complex_of(part.scalar_type()),
-               "Expected object of scalar type ", name_of(complex_of(part.scalar_type())),
+  HEARTH_CHECK(out.scalar_type() == to_complex(part.scalar_type()),
+               "Expected object of scalar type ", name_of(to_complex(part.scalar_type())),
                " but got scalar type ", name_of(out.scalar_type()), " for argument 'out'");
   return out;
 }

@@ -91,7 +91,7 @@ ScalarType dtype_from(const TensorOptions& options) {
 ScalarType number_dtype(const TensorOptions& options, const Scalar& value) {
   if (options.has_dtype()) return dtype_from(options);
   if (value.isFloatingPoint()) return get_default_dtype();
-  if (value.isComplex()) return get_default_dtype() == kDouble ? kComplexDouble : kComplexFloat;
+  if (value.isComplex()) return to_complex(get_default_dtype());
   return value.type();
 }
 

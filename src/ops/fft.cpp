@@ -10,10 +10,6 @@ namespace hearth {
 
 namespace {
 
-ScalarType to_complex(ScalarType dtype) {
-  return dtype == kDouble ? kComplexDouble : kComplexFloat;
-}
-
 /// Transforms the last of several dimensions and then, in place, the others.
 void run_all(Ctx& ctx, FftParams params, const Dims& dims) {
   run_kernel(ctx, params);

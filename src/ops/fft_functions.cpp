@@ -47,9 +47,7 @@ Tensor promoted(const FftFacts& facts, const Tensor& self) {
   if (is_integral(type, true)) type = get_default_dtype();
   HEARTH_CHECK_AS(NotImplementedError, is_complex(type) || !is_reduced_float(type),
                   "Unsupported dtype ", name_of(type));
-  if (facts.kind == FftKind::kComplexToReal && !is_complex(type))
-    type = type == kDouble ? kComplexDouble : kComplexFloat;
-  return self.to(type);
+  return self.to(facts.kind == FftKind::kComplexToReal ? to_complex(type) : type);
 }
 
 void check_points(int64_t n) {
@@ -146,9 +144,7 @@ Tensor transform_dims(const FftFacts& facts, const DimsArgs& args, const Tensor&
   if (shape.dims.empty()) {
     HEARTH_CHECK(facts.kind == FftKind::kComplex, facts.name, " must transform at least one axis");
     norm_of(args.norm, facts.forward);
-    return input.is_complex()
-               ? input.clone()
-               : input.to(input.scalar_type() == kDouble ? kComplexDouble : kComplexFloat);
+    return input.is_complex() ? input.clone() : input.to(to_complex(input.scalar_type()));
   }
   int64_t& last = shape.sizes[shape.sizes.size() - 1];
   if (facts.kind == FftKind::kComplexToReal && (!args.s || args.s->back() == -1))

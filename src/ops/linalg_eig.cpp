@@ -31,7 +31,7 @@ struct Eig {
                                .complex_grad = ComplexGrad::kOwn};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& a = context.in(0);
-    const ScalarType type = a.dtype == kDouble ? kComplexDouble : kComplexFloat;
+    const ScalarType type = to_complex(a.dtype);
     context.set(0, batch_of(a.sizes(), 1), type);
     if (args.vectors)
       set_column_major(context, 1, a.sizes(), type);

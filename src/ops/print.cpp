@@ -74,8 +74,7 @@ std::string python_tuple(IntArrayRef values) {
 bool dtype_is_evident(const Tensor& tensor) {
   const ScalarType type = tensor.scalar_type(), default_type = get_default_dtype();
   if (tensor.is_meta() || tensor.numel() == 0) return type == default_type;
-  return type == default_type || type == kLong || type == kBool ||
-         type == (default_type == kDouble ? kComplexDouble : kComplexFloat);
+  return type == default_type || type == kLong || type == kBool || type == to_complex(default_type);
 }
 
 std::vector<std::string> suffixes_of(const Tensor& tensor) {

@@ -16,17 +16,14 @@ ScalarType promote_known(ScalarType a, ScalarType b) {
 /// if its dtype is of a higher kind: bool < int < float < complex.
 ScalarType combine(ScalarType higher, ScalarType lower) {
   if (is_complex(higher)) return higher;
-  if (is_floating_point(higher)) {
-    if (!is_complex(lower)) return higher;
-    return higher == kDouble ? kComplexDouble : kComplexFloat;
-  }
+  if (is_floating_point(higher)) return is_complex(lower) ? to_complex(higher) : higher;
   if (higher == kBool || is_floating_point(lower) || is_complex(lower))
     return promote_known(higher, lower);
   return higher != ScalarType::Undefined ? higher : lower;
 }
 
 ScalarType number_type(ScalarType dtype) {
-  if (is_complex(dtype)) return get_default_dtype() == kDouble ? kComplexDouble : kComplexFloat;
+  if (is_complex(dtype)) return to_complex(get_default_dtype());
   return is_floating_point(dtype) ? get_default_dtype() : dtype;
 }
 

@@ -106,8 +106,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 const TensorOptions& options) {
   HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
   const bool complex = !options.has_dtype() && (start.isComplex() || end.isComplex());
-  const ScalarType usual = get_default_dtype() == kDouble ? kComplexDouble : kComplexFloat;
-  return filled({steps}, complex ? options.dtype(usual) : options,
+  return filled({steps}, complex ? options.dtype(to_complex(get_default_dtype())) : options,
                 [&](const Tensor& t) { fill_linspace(t, start, end); });
 }
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
