@@ -298,7 +298,8 @@ variable_list CopySlices::apply(variable_list&& grads) {
   // The gradient of the base; the result of fn replaces that of the written part.
   Tensor base_grad = empty_base(TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);
-  const Tensor part = part_of(base_grad, view_dtype_, view_sizes_, view_strides_, view_offset_);
+  const Tensor part =
+      view_of_base(base_grad, view_dtype_, view_sizes_, view_strides_, view_offset_);
   variable_list fn_grads = NodeAccess::call(*fn_, {part.clone()});
   if (!fn_grads.empty() && fn_grads[0].defined())
     part.copy_(fn_grads[0]);

@@ -11,8 +11,8 @@ TensorState::~TensorState() {
   retained->owner = nullptr;
 }
 
-Tensor part_of(const Tensor& base, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
-               int64_t offset) {
+Tensor view_of_base(const Tensor& base, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
+                    int64_t offset) {
   if (base.scalar_type() == dtype) return base.as_strided(sizes, strides, offset);
   if (base.is_complex()) return view_as_real(base).as_strided(sizes, strides, offset);
   Dims all(sizes), steps(strides);
@@ -107,7 +107,7 @@ void refresh_view(const Tensor& tensor, TensorState& state) {
   const AutoGradMode on(true);
   const TensorImpl& impl = impl_of(tensor);
   const Tensor same_view =
-      part_of(view.base, impl.dtype, impl.sizes(), impl.strides(), impl.offset);
+      view_of_base(view.base, impl.dtype, impl.sizes(), impl.strides(), impl.offset);
   const TensorState* recorded = state_if_any(impl_of(same_view));
   const NodePtr grad_fn = recorded ? recorded->grad_fn : NodePtr();
   const uint32_t output_nr = recorded ? recorded->output_nr : 0;

@@ -35,8 +35,8 @@ struct ViewInfo {
 
 /// The view of base with this dtype, sizes, strides and offset; base and dtype are alike, or one is
 /// complex and the other the dtype of its parts.
-Tensor part_of(const Tensor& base, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
-               int64_t offset);
+Tensor view_of_base(const Tensor& base, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
+                    int64_t offset);
 
 /// A hook on a tensor's gradient, and the number by which the user can remove it.
 struct TensorHook {
