@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
-#include <cmath>
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/reduce_convert.h"
@@ -103,16 +101,6 @@ void run(const AmpUnscaleParams& params, Ctx& ctx) {
   if (found.load(std::memory_order_relaxed)) *params.found_inf = 1;
 }
 
-void run(const AmpUpdateScaleParams& params, Ctx&) {
-  if (*params.found_inf != 0) {
-    *params.scale = static_cast<float>(*params.scale * params.backoff_factor);
-    *params.growth_tracker = 0;
-    return;
-  }
-  const int64_t steps = int64_t{*params.growth_tracker} + 1;
-  *params.growth_tracker = steps == params.growth_interval ? 0 : static_cast<int32_t>(steps);
-  const auto grown = static_cast<float>(*params.scale * params.growth_factor);
-  if (steps == params.growth_interval && std::isfinite(grown)) *params.scale = grown;
-}
+void run(const AmpUpdateScaleParams& params, Ctx&) { update_scale(params); }
 
 }  // namespace hearth::cpu

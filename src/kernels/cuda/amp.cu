@@ -86,16 +86,7 @@ void run_typed(const AmpUnscaleParams& params, const NativeStream& stream) {
 }
 
 __global__ void update_kernel(const __grid_constant__ AmpUpdateScaleParams params) {
-  if (*params.found_inf != 0) {
-    *params.scale = static_cast<float>(*params.scale * params.backoff_factor);
-    *params.growth_tracker = 0;
-    return;
-  }
-  const int64_t steps = int64_t{*params.growth_tracker} + 1;
-  const bool grows = steps == params.growth_interval;
-  *params.growth_tracker = grows ? 0 : static_cast<int32_t>(steps);
-  const auto grown = static_cast<float>(*params.scale * params.growth_factor);
-  if (grows && isfinite(grown)) *params.scale = grown;
+  update_scale(params);
 }
 
 }  // namespace
