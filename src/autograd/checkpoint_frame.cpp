@@ -142,15 +142,14 @@ class CheckpointFrame::Recomputation {
 };
 
 void CheckpointFrame::check_version(size_t index, const Note& note, int64_t version) {
-  HEARTH_CHECK(
-      version == note.version,
-      "one of the variables needed for gradient computation has been modified by an inplace "
-      "operation: the tensor at position ",
-      index, " that ", note.saved_by ? note.saved_by : "a custom function",
-      " saved in a function called by utils::checkpoint, ", text_of(note), ", is at version ",
-      version, "; expected version ", note.version,
-      " instead. A checkpointed function may not modify what it has saved, and weights and other "
-      "tensors that it reads may not be modified until backward has called it again.");
+  if (version == note.version) return;
+  autograd::fail_modified(
+      hearth::detail::str("the tensor at position ", index, " that ",
+                          note.saved_by ? note.saved_by : "a custom function",
+                          " saved in a function called by utils::checkpoint, ", text_of(note), ","),
+      version, note.version,
+      "A checkpointed function may not modify what it has saved, and weights and other tensors "
+      "that it reads may not be modified until backward has called it again.");
 }
 
 CheckpointFrame::CheckpointFrame(CheckpointOptions options, const std::vector<Tensor>& inputs,

@@ -1,4 +1,5 @@
 // Saved tensors that are kept in the host's memory.
+#include "autograd/saved_tensor.h"
 #include "core/tensor_impl.h"
 #include "hearth/autograd_hooks.h"
 #include "hearth/operators.h"
@@ -26,14 +27,12 @@ OnHost pack(const Tensor& tensor, bool pin) {
 
 Tensor unpack(const OnHost& packed, bool pinned) {
   if (!packed.device.is_cpu()) return packed.tensor.to(packed.device, /*non_blocking=*/pinned);
-  HEARTH_CHECK(
-      packed.tensor._version() == packed.version,
-      "one of the variables needed for gradient computation has been modified by an inplace "
-      "operation: [torch.",
-      packed.tensor.toString(), " ", packed.tensor.sizes(), "] is at version ",
-      packed.tensor._version(), "; expected version ", packed.version,
-      " instead. (save_on_cpu keeps tensors of the CPU without a copy)");
-  return packed.tensor;
+  const Tensor& tensor = packed.tensor;
+  if (tensor._version() != packed.version)
+    fail_modified(hearth::detail::str("[torch.", tensor.toString(), " ", tensor.sizes(), "]"),
+                  tensor._version(), packed.version,
+                  "(save_on_cpu keeps tensors of the CPU without a copy)");
+  return tensor;
 }
 
 }  // namespace

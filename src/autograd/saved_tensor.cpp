@@ -96,17 +96,21 @@ void SavedTensor::check_version(Node* node) const {
   if (impl.version() == version_) return;
   const Node* producer = own_output_ ? node : history_.function.get();
   const uint32_t number = own_output_ ? output_nr_ : history_.input_nr;
+  std::string what = detail::str("[torch.", impl.device.is_cuda() ? "cuda." : "",
+                                 name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]");
+  if (producer)
+    what +=
+        detail::str(", which is output ", number, " of ", forward_op_name(producer->name()), ",");
+  fail_modified(what, impl.version(), version_,
+                "Hint: enable anomaly detection to find the operation that failed to compute its "
+                "gradient, with torch.autograd.set_detect_anomaly(True) (DetectAnomalyGuard).");
+}
+
+void fail_modified(const std::string& what, int64_t version, int64_t expected, const char* hint) {
   detail::fail<Error>(
       "one of the variables needed for gradient computation has been modified by an inplace "
-      "operation: [torch.",
-      impl.device.is_cuda() ? "cuda." : "", name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]",
-      producer ? detail::str(", which is output ", number, " of ",
-                             forward_op_name(producer->name()), ",")
-               : std::string(),
-      " is at version ", impl.version(), "; expected version ", version_,
-      " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-      "gradient, with "
-      "torch.autograd.set_detect_anomaly(True) (DetectAnomalyGuard).");
+      "operation: ",
+      what, " is at version ", version, "; expected version ", expected, " instead. ", hint);
 }
 
 void fail_released(const Node& node) {

@@ -38,6 +38,11 @@ class SavedTensor {
   bool own_output_ = false;
 };
 
+/// Throws PyTorch's error for a tensor that was modified in place after it was saved at version
+/// `expected`. `what` describes the tensor, `hint` is the last sentence.
+[[noreturn]] void fail_modified(const std::string& what, int64_t version, int64_t expected,
+                                const char* hint);
+
 /// Throws PyTorch's error for a second backward pass, after the tensors that `node` saved were
 /// freed.
 [[noreturn]] void fail_released(const Node& node);
