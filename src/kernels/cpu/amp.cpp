@@ -5,14 +5,15 @@
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/reduce_convert.h"
+#include "kernels/cpu/tensor_ranges.h"
 #include "seam/ctx.h"
 
 namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kGrain = 65536;  // elements that are worth another thread
-constexpr int64_t kTile = 1024;    // elements of a half type that are converted at once
+constexpr int64_t kUnscaleGrain = 65536;  // elements that are worth another thread
+constexpr int64_t kUnscaleTile = 1024;    // elements of a half type that are converted at once
 
 /// Whether an element is inf or NaN: whether all bits of its exponent, `mask`, are set.
 template <class Bits>
@@ -28,38 +29,30 @@ void scale(T* data, int64_t n, T by) {
   for (int64_t i = 0; i < n; ++i) data[i] *= by;
 }
 
-/// The tensors of a call, as one range of elements.
+/// Unscales the tensors of a call, as one range of elements.
 class Unscale {
  public:
   Unscale(const AmpUnscaleParams& params, Ctx& ctx)
-      : params_(params),
-        by_(*params.inv_scale),
-        starts_(static_cast<int64_t*>(ctx.scratch((params.tensors.size() + 1) * sizeof(int64_t)))) {
-    starts_[0] = 0;
-    for (size_t i = 0; i < params.tensors.size(); ++i)
-      starts_[i + 1] = starts_[i] + params.tensors[i].numel;
-  }
+      : params_(params), by_(*params.inv_scale), ranges_(params.tensors, ctx) {}
 
-  int64_t numel() const { return starts_[params_.tensors.size()]; }
+  int64_t numel() const { return ranges_.count(); }
 
   /// Unscales elements [begin, end); returns whether one of them was not finite.
   bool run(int64_t begin, int64_t end) const {
-    int64_t* const last = starts_ + params_.tensors.size();
-    auto i = size_t(std::upper_bound(starts_, last, begin) - starts_ - 1);
     bool found = false;
-    for (; begin < end; begin = starts_[++i]) {
-      const int64_t first = begin - starts_[i], n = std::min(end, starts_[i + 1]) - begin;
+    ranges_.visit(begin, end, [&](size_t i, int64_t first, int64_t last) {
       char* const data = static_cast<char*>(params_.tensors[i].data);
-      found |= unscale(data + first * int64_t(element_size(params_.dtype)), n);
-    }
+      found |= unscale(data + first * int64_t(element_size(params_.dtype)), last - first);
+    });
     return found;
   }
 
  private:
   bool unscale(char* data, int64_t n) const {
     bool found = false;
-    for (int64_t done = 0; done < n; done += kTile) {  // the second pass finds the tile in cache
-      const int64_t count = std::min(kTile, n - done);
+    for (int64_t done = 0; done < n;
+         done += kUnscaleTile) {  // the second pass finds the tile in cache
+      const int64_t count = std::min(kUnscaleTile, n - done);
       void* const at = data + done * int64_t(element_size(params_.dtype));
       found |= check(at, count);
       if (by_ != 1) multiply(at, count);
@@ -79,7 +72,7 @@ class Unscale {
   void multiply(void* data, int64_t n) const {
     if (params_.dtype == kFloat) return scale(static_cast<float*>(data), n, by_);
     if (params_.dtype == kDouble) return scale(static_cast<double*>(data), n, double(by_));
-    alignas(64) float tile[kTile];
+    alignas(64) float tile[kUnscaleTile];
     StridedConvert(params_.dtype, kFloat)(data, 1, tile, 1, n);
     scale(tile, n, by_);
     StridedConvert(kFloat, params_.dtype)(tile, 1, data, 1, n);
@@ -87,7 +80,7 @@ class Unscale {
 
   const AmpUnscaleParams& params_;
   const float by_;
-  int64_t* const starts_;  // the number of each tensor's first element
+  const TensorRanges ranges_;
 };
 
 }  // namespace
@@ -95,7 +88,7 @@ class Unscale {
 void run(const AmpUnscaleParams& params, Ctx& ctx) {
   const Unscale unscale(params, ctx);
   std::atomic<bool> found = false;
-  parallel_for(0, unscale.numel(), kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, unscale.numel(), kUnscaleGrain, [&](int64_t begin, int64_t end) {
     if (unscale.run(begin, end)) found.store(true, std::memory_order_relaxed);
   });
   if (found.load(std::memory_order_relaxed)) *params.found_inf = 1;

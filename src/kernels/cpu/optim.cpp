@@ -8,6 +8,7 @@
 #include "kernels/cpu/optim_kernels.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/cpu/strided.h"
+#include "kernels/cpu/tensor_ranges.h"
 #include "seam/ctx.h"
 
 namespace hearth::cpu {
@@ -27,7 +28,7 @@ FactorsFn factors_of(int rule, List<F...>) {
   return functions[rule];
 }
 
-/// A fused step, with its loops and the offset of each tensor.
+/// A fused step, with its loops.
 class FusedStep {
  public:
   FusedStep(const FusedStepParams& params, Ctx& ctx)
@@ -35,28 +36,22 @@ class FusedStep {
         compute_type_(params.dtype == kDouble ? kDouble : kFloat),
         step_(HEARTH_ISA_TABLE(optim_table).steps[params.rule][compute_type_ == kDouble]),
         factors_(factors_of(params.rule, fn::OptimRules{})),
-        starts_(static_cast<int64_t*>(ctx.scratch((params.tensors.size() + 1) * sizeof(int64_t)))) {
-    starts_[0] = 0;
-    for (size_t i = 0; i < params.tensors.size(); ++i)
-      starts_[i + 1] = starts_[i] + params.tensors[i].numel;
-  }
+        ranges_(params.tensors, ctx) {}
 
-  int64_t numel() const { return starts_[params_.tensors.size()]; }
+  int64_t numel() const { return ranges_.count(); }
 
   /// Updates elements [begin, end) of all tensors, counted one tensor after the other.
   void run(int64_t begin, int64_t end) const {
-    int64_t* const starts_end = starts_ + params_.tensors.size();
-    auto i = size_t(std::upper_bound(starts_, starts_end, begin) - starts_ - 1);
     StepArgs args{
         params_.parameters, {}, params_.grad_scale ? *params_.grad_scale : 1.0, params_.maximize};
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // equals no number
-    for (double last_step = kNone; begin < end; begin = starts_[++i]) {
+    double last_step = std::numeric_limits<double>::quiet_NaN();  // equals no number
+    ranges_.visit(begin, end, [&](size_t i, int64_t first, int64_t last) {
       const StepTensor& tensor = params_.tensors[i];
       const double step =
           tensor.step_at ? number_at(tensor.step_at, params_.step_dtype) : tensor.step;
       if (step != last_step) args.factors = factors_(params_.parameters, last_step = step);
-      update(tensor, args, begin - starts_[i], std::min(end, starts_[i + 1]) - starts_[i]);
-    }
+      update(tensor, args, first, last);
+    });
   }
 
  private:
@@ -113,7 +108,7 @@ class FusedStep {
   const ScalarType compute_type_;
   const StepFn step_;
   const FactorsFn factors_;
-  int64_t* const starts_;  // the index of each tensor's first element among all elements
+  const TensorRanges ranges_;
 };
 
 }  // namespace

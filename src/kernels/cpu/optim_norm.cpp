@@ -5,6 +5,7 @@
 #include "core/parallel_for.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/cpu/reduce_kernels.h"
+#include "kernels/cpu/tensor_ranges.h"
 #include "seam/ctx.h"
 
 namespace hearth::cpu {
@@ -24,34 +25,27 @@ class TotalNorm {
         compute_type_(params.dtype == kDouble ? kDouble : kFloat),
         loops_(*reduce_table().loops[params.reduction][int(compute_type_)]),
         merge_loops_(*reduce_table().loops[params.reduction][int(kDouble)]),
-        starts_(static_cast<int64_t*>(ctx.scratch((params.tensors.size() + 1) * sizeof(int64_t)))) {
-    starts_[0] = 0;
-    for (size_t i = 0; i < params.tensors.size(); ++i)
-      starts_[i + 1] = starts_[i] + (params.tensors[i].numel + kPiece - 1) / kPiece;
-    states_ = static_cast<double*>(ctx.scratch(size_t(pieces() + 1) * sizeof(double)));
-  }
+        pieces_(params.tensors, ctx, kPiece),
+        states_(static_cast<double*>(ctx.scratch(size_t(pieces_.count() + 1) * sizeof(double)))) {}
 
   void run() const {
     int64_t numel = 0;
     for (const auto& tensor : params_.tensors) numel += tensor.numel;
-    const int64_t elements_per_piece = std::max<int64_t>(numel / std::max<int64_t>(pieces(), 1), 1);
-    parallel_for(0, pieces(), std::max<int64_t>(kOptimNormGrain / elements_per_piece, 1),
+    const int64_t count = std::max<int64_t>(pieces_.count(), 1);
+    const int64_t elements_per_piece = std::max<int64_t>(numel / count, 1);
+    parallel_for(0, pieces_.count(), std::max<int64_t>(kOptimNormGrain / elements_per_piece, 1),
                  [this](int64_t begin, int64_t end) { reduce_pieces(begin, end); });
     merge_pieces();
   }
 
  private:
-  int64_t pieces() const { return starts_[params_.tensors.size()]; }
-
   void reduce_pieces(int64_t begin, int64_t end) const {
-    int64_t* const starts_end = starts_ + params_.tensors.size();
-    auto i = size_t(std::upper_bound(starts_, starts_end, begin) - starts_ - 1);
-    for (; begin < end; ++begin) {
-      while (begin >= starts_[i + 1]) ++i;
-      const int64_t first = (begin - starts_[i]) * kPiece;
-      states_[begin] =
-          reduce(params_.tensors[i], first, std::min(kPiece, params_.tensors[i].numel - first));
-    }
+    double* state = states_ + begin;
+    pieces_.visit(begin, end, [&](size_t i, int64_t first, int64_t last) {
+      const TotalNormParams::Elements& tensor = params_.tensors[i];
+      for (int64_t done = first * kPiece; first < last; ++first, done += kPiece)
+        *state++ = reduce(tensor, done, std::min(kPiece, tensor.numel - done));
+    });
   }
 
   /// Returns the state of n elements from `first` on.
@@ -83,7 +77,7 @@ class TotalNorm {
     TileStates total, piece;
     merge_loops_.start(1, total);
     merge_loops_.start(kReduceTileBytes / int64_t(sizeof(double)), piece);
-    for (int64_t i = 0; i < pieces(); ++i) {
+    for (int64_t i = 0; i < pieces_.count(); ++i) {
       *reinterpret_cast<double*>(piece.bytes[0]) = states_[i];
       merge_loops_.merge(params_.parameters, piece, 0, 1, total);
     }
@@ -95,8 +89,8 @@ class TotalNorm {
   const TotalNormParams& params_;
   const ScalarType compute_type_;
   const ReduceLoops &loops_, &merge_loops_;
-  int64_t* const starts_;  // the index of each tensor's first piece among all pieces
-  double* states_;         // of all pieces
+  const TensorRanges pieces_;
+  double* const states_;  // of all pieces
 };
 
 }  // namespace
