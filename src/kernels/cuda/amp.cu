@@ -2,23 +2,19 @@
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/stream.h"
+#include "kernels/cuda/tensor_chunks.cuh"
 
 namespace hearth::cuda {
 
 namespace {
 
-constexpr int kMaxTensors = 512;   // of one launch, whose table is a kernel argument
-constexpr int64_t kChunk = 16384;  // elements of a chunk: one block's work
-constexpr int kWideBytes = 16;     // loaded and stored at once
-
-/// Tensors whose chunks one launch unscales.
+/// Tensors that one launch unscales; a kernel argument.
 struct UnscaleTable {
+  using Chunks = TensorChunks<512, 16384>;
   const float* inv_scale;
   float* found_inf;
-  int count;
-  int first_chunk[kMaxTensors + 1];
-  int64_t numel[kMaxTensors];
-  void* data[kMaxTensors];
+  Chunks chunks;
+  void* data[Chunks::kMaxTensors];
 };
 
 /// Unscales kWide elements; returns whether one of them was not finite.
@@ -41,13 +37,7 @@ __device__ __forceinline__ bool unscale(T* data, float by) {
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     unscale_kernel(const __grid_constant__ UnscaleTable table) {
-  int tensor = 0;
-  for (int end = table.count; end - tensor > 1;) {
-    const int middle = (tensor + end) / 2;
-    (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
-  }
-  const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kChunk;
-  const int64_t rest = table.numel[tensor] - begin, n = rest < kChunk ? rest : kChunk;
+  const auto [tensor, begin, n] = table.chunks.of_block();
   T* const data = static_cast<T*>(table.data[tensor]) + begin;
   const float by = *table.inv_scale;
   constexpr int kWide = kWideBytes / sizeof(T);
@@ -60,28 +50,19 @@ __global__ void __launch_bounds__(kBlock)
   if (found) *table.found_inf = 1.f;
 }
 
-/// Launches the kernel for up to kMaxTensors tensors at a time.
+/// Launches the kernel for as many tensors at a time as a table takes.
 template <class T>
 void run_typed(const AmpUnscaleParams& params, const NativeStream& stream) {
   UnscaleTable table;
   table.inv_scale = params.inv_scale;
   table.found_inf = params.found_inf;
-  table.count = table.first_chunk[0] = 0;
+  table.chunks.clear();
   const auto launch = [&] {
-    const int blocks = table.first_chunk[table.count];
-    if (blocks == 0) return;
-    unscale_kernel<T><<<static_cast<unsigned>(blocks), kBlock, 0, stream.stream>>>(table);
-    table.count = 0;
+    const auto blocks = static_cast<unsigned>(table.chunks.num_chunks());
+    if (blocks > 0) unscale_kernel<T><<<blocks, kBlock, 0, stream.stream>>>(table);
   };
-  for (const auto& tensor : params.tensors) {
-    const int64_t chunks = (tensor.numel + kChunk - 1) / kChunk;
-    if (chunks == 0) continue;
-    if (table.count == kMaxTensors || table.first_chunk[table.count] + chunks > INT32_MAX) launch();
-    const int i = table.count++;
-    table.numel[i] = tensor.numel;
-    table.data[i] = tensor.data;
-    table.first_chunk[i + 1] = table.first_chunk[i] + static_cast<int>(chunks);
-  }
+  for (const auto& tensor : params.tensors)
+    if (tensor.numel > 0) table.data[table.chunks.add(tensor.numel, launch)] = tensor.data;
   launch();
 }
 

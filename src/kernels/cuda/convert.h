@@ -91,6 +91,8 @@ HEARTH_LANE C round_to(C value, ScalarType dtype) {
   return value;
 }
 
+inline constexpr int64_t kWideBytes = 16;  // loaded and stored at once
+
 /// kWide elements that are loaded and stored at once.
 template <class T, int kWide>
 struct alignas(sizeof(T) * kWide) Pack {

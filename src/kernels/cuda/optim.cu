@@ -6,14 +6,13 @@
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/offsets.h"
 #include "kernels/cuda/stream.h"
+#include "kernels/cuda/tensor_chunks.cuh"
 
 namespace hearth::cuda {
 
 namespace {
 
-constexpr int64_t kChunk = 4096;  // elements that one block updates
-constexpr int kWideBytes = 16;    // loaded and stored at once
-constexpr int kGrad = 1;          // the operand that is the gradient
+constexpr int kGrad = 1;  // the operand that is the gradient
 
 /// The arguments that all tensors share.
 struct StepCommon {
@@ -32,13 +31,11 @@ struct TensorStep {
 /// The tensors of one launch, whose operands are dense in one common order; a kernel argument.
 template <int operands>
 struct StepTable {
-  static constexpr int kMaxTensors = operands == 1 ? 640 : 192;
+  using Chunks = TensorChunks<operands == 1 ? 640 : 192, 4096>;
   StepCommon common;
-  int num_tensors;
-  int first_chunk[kMaxTensors + 1];
-  int64_t numel[kMaxTensors];
-  void* data[operands][kMaxTensors];
-  TensorStep steps[kMaxTensors];
+  Chunks chunks;
+  void* data[operands][Chunks::kMaxTensors];
+  TensorStep steps[Chunks::kMaxTensors];
 };
 
 /// One tensor of any strides.
@@ -118,11 +115,7 @@ __global__ void __launch_bounds__(kBlock)
     dense_kernel(const __grid_constant__ F rule,
                  const __grid_constant__ StepTable<F::operands> table) {
   if (table.common.found_inf != nullptr && *table.common.found_inf == 1) return;
-  int tensor = 0;
-  for (int end = table.num_tensors; end - tensor > 1;) {
-    const int middle = (tensor + end) / 2;
-    (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
-  }
+  const auto [tensor, begin, n] = table.chunks.of_block();
   const fn::StepFactors factors = shared_factors(rule, table.common, table.steps[tensor]);
   T* data[F::operands];
   uintptr_t addresses = 0;
@@ -132,9 +125,6 @@ __global__ void __launch_bounds__(kBlock)
     addresses |= reinterpret_cast<uintptr_t>(data[k]);
   }
   constexpr int kWide = kWideBytes / sizeof(T);
-  const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kChunk;
-  const int64_t remaining = table.numel[tensor] - begin,
-                n = remaining < kChunk ? remaining : kChunk;
   const int64_t num_packs = addresses % kWideBytes == 0 ? n / kWide : 0;
   for (int64_t i = threadIdx.x; i < num_packs; i += kBlock)
     dense_step<F, T, kWide>(rule, table.common, factors, data, begin + i * kWide);
@@ -166,7 +156,7 @@ class StepLauncher {
       : params_(params), stream_(stream) {
     std::memcpy(&rule_, params.parameters, sizeof rule_);
     table_.common = common();
-    table_.num_tensors = table_.first_chunk[0] = 0;
+    table_.chunks.clear();
   }
 
   void run() {
@@ -189,22 +179,14 @@ class StepLauncher {
   }
 
   void add(const StepTensor& tensor) {
-    const int64_t chunks = (tensor.numel + kChunk - 1) / kChunk;
-    if (table_.num_tensors == table_.kMaxTensors ||
-        table_.first_chunk[table_.num_tensors] + chunks > INT32_MAX)
-      launch_table();
-    const int i = table_.num_tensors++;
-    table_.numel[i] = tensor.numel;
+    const int i = table_.chunks.add(tensor.numel, [this] { launch_table(); });
     for (int k = 0; k < F::operands; ++k) table_.data[k][i] = tensor.data[k];
     table_.steps[i] = step_of(tensor);
-    table_.first_chunk[i + 1] = table_.first_chunk[i] + static_cast<int>(chunks);
   }
 
-  void launch_table() {
-    const int blocks = table_.first_chunk[table_.num_tensors];
-    if (blocks == 0) return;
-    dense_kernel<F, T><<<static_cast<unsigned>(blocks), kBlock, 0, stream_.stream>>>(rule_, table_);
-    table_.num_tensors = 0;
+  void launch_table() const {
+    const auto blocks = static_cast<unsigned>(table_.chunks.num_chunks());
+    if (blocks > 0) dense_kernel<F, T><<<blocks, kBlock, 0, stream_.stream>>>(rule_, table_);
   }
 
   void launch_strided(const StepTensor& tensor) {

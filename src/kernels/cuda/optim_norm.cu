@@ -3,20 +3,17 @@
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/stream.h"
+#include "kernels/cuda/tensor_chunks.cuh"
 
 namespace hearth::cuda {
 
 namespace {
 
-constexpr int kMaxTensors = 1024;      // of one launch, whose table is a kernel argument
-constexpr int64_t kNormChunk = 16384;  // elements that one block reduces
-
-/// Tensors whose chunks one launch reduces.
+/// Tensors that one launch reduces; a kernel argument.
 struct NormTable {
-  int num_tensors;
-  int first_chunk[kMaxTensors + 1];
-  int64_t numel[kMaxTensors];
-  const void* data[kMaxTensors];
+  using Chunks = TensorChunks<1024, 16384>;
+  Chunks chunks;
+  const void* data[Chunks::kMaxTensors];
 };
 
 /// The states of the chunks of all launches, which the last block of the last launch merges, and
@@ -57,17 +54,10 @@ __device__ __forceinline__ C merge_block(const F& f, C state) {
 template <class F, class T>
 __device__ __forceinline__ Register<T> reduce_chunk(const F& f, const NormTable& table) {
   using C = Register<T>;
-  int tensor = 0;
-  for (int end = table.num_tensors; end - tensor > 1;) {
-    const int middle = (tensor + end) / 2;
-    (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
-  }
-  const T* data = static_cast<const T*>(table.data[tensor]);
-  const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kNormChunk;
-  const int64_t remaining = table.numel[tensor] - begin,
-                end = begin + (remaining < kNormChunk ? remaining : kNormChunk);
+  const auto [tensor, begin, n] = table.chunks.of_block();
+  const T* const data = static_cast<const T*>(table.data[tensor]) + begin;
   fn::State<Lane<C>, 1> state{{Lane<C>(start<F, C>())}};
-  for (int64_t i = begin + threadIdx.x; i < end; i += kBlock)
+  for (int64_t i = threadIdx.x; i < n; i += kBlock)
     state = f.combine(state, Lane<C>(to_register(data[i])));
   return state.part[0].v;
 }
@@ -98,14 +88,14 @@ __global__ void __launch_bounds__(kBlock)
         to_element<T>(f.finish(fn::State<Lane<C>, 1>{{Lane<C>(total)}}).v);
 }
 
-/// Launches the kernel for up to kMaxTensors tensors at a time.
+/// Launches the kernel for as many tensors at a time as a table takes.
 template <class F, class T>
 void run_typed(const TotalNormParams& params, Ctx& ctx) {
   F f;
   std::memcpy(static_cast<void*>(&f), params.parameters, sizeof f);
   const cudaStream_t stream = stream_of(ctx).stream;
   int64_t chunks = 0;
-  for (const auto& tensor : params.tensors) chunks += (tensor.numel + kNormChunk - 1) / kNormChunk;
+  for (const auto& tensor : params.tensors) chunks += NormTable::Chunks::chunks_of(tensor.numel);
   if (chunks > INT32_MAX)
     detail::fail<Error>("the norm of this many elements is not implemented on CUDA");
   auto* const num_finished = static_cast<unsigned*>(ctx.scratch(sizeof(unsigned)));
@@ -113,24 +103,16 @@ void run_typed(const TotalNormParams& params, Ctx& ctx) {
   NormOutput output{ctx.scratch(size_t(chunks + 1) * sizeof(Register<T>)), 0, int(chunks), nullptr,
                     params.out};
   NormTable table;
-  table.num_tensors = table.first_chunk[0] = 0;
-  const auto launch = [&](bool is_last) {
-    if (is_last) output.num_finished = num_finished;
-    const int blocks = table.first_chunk[table.num_tensors];
+  table.chunks.clear();
+  const auto launch = [&] {
+    const int blocks = table.chunks.num_chunks();
     norm_kernel<F, T><<<static_cast<unsigned>(blocks), kBlock, 0, stream>>>(f, table, output);
     output.first_state += blocks;
-    table.num_tensors = 0;
   };
-  for (const auto& tensor : params.tensors) {
-    if (tensor.numel == 0) continue;
-    if (table.num_tensors == kMaxTensors) launch(false);
-    const int i = table.num_tensors++;
-    table.numel[i] = tensor.numel;
-    table.data[i] = tensor.data;
-    table.first_chunk[i + 1] =
-        table.first_chunk[i] + static_cast<int>((tensor.numel + kNormChunk - 1) / kNormChunk);
-  }
-  launch(true);
+  for (const auto& tensor : params.tensors)
+    if (tensor.numel > 0) table.data[table.chunks.add(tensor.numel, launch)] = tensor.data;
+  output.num_finished = num_finished;
+  launch();
 }
 
 template <class F>

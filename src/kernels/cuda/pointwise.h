@@ -6,8 +6,6 @@
 
 namespace hearth::cuda {
 
-inline constexpr int64_t kWideBytes = 16;  // loaded and stored at once
-
 // All kernels have the same arguments, so that their launch is no template of functor and types,
 // which would take nine tenths of the host's compile time.
 
