@@ -66,7 +66,8 @@ enum class Effect : unsigned char {
 /// A set of inputs and outputs of an op: bits 0 to 47 are inputs, 48 to 63 outputs. In a longer
 /// list, the last bit stands for all remaining ones.
 using SlotSet = unsigned long long;
-HEARTH_FN SlotSet in_slot(int i) { return SlotSet(1) << (i < 47 ? i : 47); }
+inline constexpr int kLastInputSlot = 47;
+HEARTH_FN SlotSet in_slot(int i) { return SlotSet(1) << (i < kLastInputSlot ? i : kLastInputSlot); }
 HEARTH_FN SlotSet out_slot(int i) { return SlotSet(1) << (i < 15 ? 48 + i : 63); }
 
 /// The properties of an op, for dispatch, autograd, autocast, error texts, profilers and tests.

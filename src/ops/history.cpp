@@ -142,9 +142,6 @@ void mark_inference(const OpCall& call) {
     if (output.defined()) impl_of(output).flags |= kInference;
 }
 
-/// From this number on, the inputs of a call share one bit of SlotSet.
-constexpr int kFirstSharedSlot = 47;
-
 using NodePtr = IntrusivePtr<OpNode>;
 
 /// The inputs that have no edge in PyTorch's nodes: inputs without a gradient formula, indices,
@@ -153,7 +150,7 @@ SlotSet edgeless_inputs(const OpCall& call) {
   const bool is_pointwise = call.op.functor >= 0;
   SlotSet set = 0;
   for (int i = call.binding == Binding::kInplace ? 1 : 0;
-       i < std::min(call.inputs.count, kFirstSharedSlot); ++i) {
+       i < std::min(call.inputs.count, kLastInputSlot); ++i) {
     if (!call.inputs[i].defined()) continue;
     const TensorImpl& impl = impl_of(call.inputs[i]);
     const bool has_no_edge =
@@ -169,7 +166,7 @@ NodePtr make_node(const OpCall& call, SlotSet saves) {
   const SlotSet edgeless = edgeless_inputs(call);
   auto node = NodePtr::adopt(new OpNode(call.op, call.args, call.inputs.count, saves, edgeless));
   for (int i = 0; i < call.inputs.count; ++i) {
-    if (i < kFirstSharedSlot && (edgeless & in_slot(i))) continue;
+    if (i < kLastInputSlot && (edgeless & in_slot(i))) continue;
     const bool has_edge = (call.op.differentiable & in_slot(i)) && call.inputs[i].defined() &&
                           is_differentiable(call.inputs[i].scalar_type());
     node->add_next_edge(has_edge ? autograd::gradient_edge(call.inputs[i]) : autograd::Edge());
