@@ -27,8 +27,7 @@ namespace {
 
 constexpr const char* kMismatch =
     "This can happen if the operations in the checkpointed region are nondeterministic or depend "
-    "on "
-    "global state that changed between forward and backward.";
+    "on global state that changed between forward and backward.";
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();

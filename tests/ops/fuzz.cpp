@@ -78,7 +78,7 @@ class Fuzzer {
 
   void run_form(const Row& row, Tensors& in) {
     const uint32_t form = below(6);
-    const Tensor first = in[0];
+    const Tensor& first = in[0];
     if (form == 0 && row.out) {
       Tensor out = one_in(2) || !first.defined()
                        ? empty({below(3)}, TensorOptions(any_dtype()).device(any_device()))
