@@ -173,11 +173,14 @@ bool close(T got, long double exact, long double terms = 0) {
   }
 }
 
-/// A functor whose `alpha`, if it has one, differs from the default.
+/// A functor in which alpha, the upper bound of hardtanh and the replacement of threshold differ
+/// from the default, 1.
 template <class F>
 F sample() {
   F f{};
   if constexpr (requires { f.alpha.real; }) f.alpha = {3, 3};
+  if constexpr (requires { f.max_val.real; }) f.max_val = {3, 3};
+  if constexpr (requires { f.replacement.real; }) f.replacement = {3, 3};
   return f;
 }
 
