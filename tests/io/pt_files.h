@@ -55,19 +55,21 @@ struct Steps {
   Optimizer optimizer;
 };
 
-/// Compares the keys, tensors and doubles of two state dicts, and the types of other values.
+/// Compares two state dicts: tensors and doubles up to rounding, other values by type and text.
 inline void expect_same_state(const optim::StateDict& found, const optim::StateDict& expected,
                               const std::string& name) {
   EXPECT_EQ(found.size(), expected.size()) << name;
   for (const auto& [key, value] : expected) {
     ASSERT_TRUE(found.contains(key)) << name << ": " << key;
+    EXPECT_STREQ(found[key].tagKind(), value.tagKind()) << name << ": " << key;
     if (value.isTensor())
       EXPECT_TRUE(found[key].toTensor().allclose(value.toTensor())) << name << ": " << key;
     else if (value.isDouble())
       EXPECT_NEAR(found[key].toDouble(), value.toDouble(), 1e-6 * std::abs(value.toDouble()))
           << name << ": " << key;
     else
-      EXPECT_EQ(detail::str(found[key].tagKind()), value.tagKind()) << name << ": " << key;
+      EXPECT_EQ(::testing::PrintToString(found[key]), ::testing::PrintToString(value))
+          << name << ": " << key;
   }
 }
 
