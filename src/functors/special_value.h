@@ -5,6 +5,7 @@
 #include "functors/special_error.h"
 #include "functors/special_gamma.h"
 #include "functors/special_igamma.h"
+#include "functors/special_nextafter.h"
 #include "functors/special_polynomial.h"
 
 namespace hearth::fn {
