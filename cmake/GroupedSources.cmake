@@ -1,11 +1,12 @@
 # Groups of sources that are compiled as one, because headers take most of the time to compile a small source. CMake's
 # unity builds name their sources by absolute paths, so checkouts could not share a compiler cache.
 
-set(largest_group 8)
+# A group that would have more sources than this is halved, so that the average is about eight.
+set(largest_group 12)
 
 # hearth_group_sources(<list>): if HEARTH_GROUPS is set, replaces the sources in the variable <list> by generated ones.
-# Each includes up to eight sources of one folder and one language with equal compiler flags. Generated sources and
-# those with definitions of their own are kept as they are.
+# Each includes several sources of one folder and one language with equal properties. Generated sources and those with
+# definitions of their own are kept as they are.
 function(hearth_group_sources list_name)
   if(NOT HEARTH_GROUPS)
     return()
@@ -24,7 +25,7 @@ function(hearth_group_sources list_name)
     get_filename_component(extension ${path} LAST_EXT)
     get_source_file_property(flags ${source} COMPILE_OPTIONS)
     get_source_file_property(skip_precompiled ${source} SKIP_PRECOMPILE_HEADERS)
-    string(MD5 key "${folder} ${extension} ${flags}")
+    string(MD5 key "${folder} ${extension} ${flags} ${skip_precompiled}")
     list(APPEND keys ${key})
     list(APPEND sources_${key} ${path})
     set(properties_${key} SKIP_PRECOMPILE_HEADERS ${skip_precompiled})
@@ -34,35 +35,55 @@ function(hearth_group_sources list_name)
   endforeach()
   list(REMOVE_DUPLICATES keys)
   foreach(key IN LISTS keys)
-    hearth_write_groups(groups ${sources_${key}})
-    set_source_files_properties(${groups} PROPERTIES ${properties_${key}})
+    hearth_write_groups(groups 0 ${sources_${key}})
+    set_source_files_properties(${groups} PROPERTIES
+      INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR} ${properties_${key}})
     list(APPEND units ${groups})
   endforeach()
   set(${list_name} ${units} PARENT_SCOPE)
 endfunction()
 
-# hearth_write_groups(<groups> <paths>...): writes the groups of these sources and sets <groups> to their paths.
-function(hearth_write_groups groups_name)
-  set(groups)
+# hearth_write_groups(<groups> <depth> <paths>...): writes the groups of these sources and sets <groups> to their paths.
+# Too many sources for one group are halved by a digit of the hash of their names, number <depth>, and each half again
+# by the next digit. So a source's group does not depend on its place in the list: a new source changes one group, or
+# splits it in two.
+function(hearth_write_groups groups_name depth)
   list(LENGTH ARGN num_sources)
-  math(EXPR num_groups "(${num_sources} + ${largest_group} - 1) / ${largest_group}")
-  foreach(group RANGE 1 ${num_groups})
-    math(EXPR begin "${num_sources} * (${group} - 1) / ${num_groups}")
-    math(EXPR end "${num_sources} * ${group} / ${num_groups}")
-    math(EXPR length "${end} - ${begin}")
-    list(SUBLIST ARGN ${begin} ${length} members)
-    set(text)
-    foreach(member IN LISTS members)
-      cmake_path(RELATIVE_PATH member BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-      string(APPEND text "#include \"${member}\"\n")
+  set(groups)
+  if(num_sources GREATER largest_group)
+    set(low)
+    set(high)
+    foreach(source IN LISTS ARGN)
+      cmake_path(GET source FILENAME name)
+      string(MD5 hash ${name})
+      string(SUBSTRING ${hash} ${depth} 1 digit)
+      if(digit MATCHES "[0-7]")
+        list(APPEND low ${source})
+      else()
+        list(APPEND high ${source})
+      endif()
     endforeach()
-    list(GET members 0 first)
-    cmake_path(RELATIVE_PATH first BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set(unit ${PROJECT_BINARY_DIR}/groups/${first})
-    file(CONFIGURE OUTPUT ${unit} CONTENT "${text}" @ONLY)
-    list(APPEND groups ${unit})
-  endforeach()
-  set_source_files_properties(${groups} PROPERTIES
-    INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
+    math(EXPR depth "${depth} + 1")
+    hearth_write_groups(low_groups ${depth} ${low})
+    hearth_write_groups(high_groups ${depth} ${high})
+    set(groups ${low_groups} ${high_groups})
+  elseif(num_sources GREATER 0)
+    hearth_write_group(groups ${ARGN})
+  endif()
   set(${groups_name} ${groups} PARENT_SCOPE)
+endfunction()
+
+# hearth_write_group(<unit> <paths>...): writes a group of these sources, named after the first, and sets <unit> to
+# its path.
+function(hearth_write_group unit_name)
+  set(text)
+  foreach(member IN LISTS ARGN)
+    cmake_path(RELATIVE_PATH member BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(APPEND text "#include \"${member}\"\n")
+  endforeach()
+  list(GET ARGN 0 first)
+  cmake_path(RELATIVE_PATH first BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set(unit ${PROJECT_BINARY_DIR}/groups/${first})
+  file(CONFIGURE OUTPUT ${unit} CONTENT "${text}" @ONLY)
+  set(${unit_name} ${unit} PARENT_SCOPE)
 endfunction()
