@@ -264,17 +264,6 @@ void differentiate(const GridSamplerBackwardParams& p) {
                });
 }
 
-/// Calls f with a value of the dtype's type.
-template <class F>
-void with_floating(ScalarType dtype, const F& f) {
-  switch (dtype) {
-    case kDouble: return f(double{});
-    case kHalf: return f(Half{});
-    case kBFloat16: return f(BFloat16{});
-    default: return f(float{});
-  }
-}
-
 /// Allocates contiguous scratch memory for a view's elements in double or float.
 View scratch_like(const View& view, Ctx& ctx) {
   View result = view;

@@ -47,12 +47,12 @@ A add_product(A sum, A x, A y) {
     return sum + x * y;
 }
 
-constexpr int64_t kTileRows = 4, kTileColumns = 64;
+constexpr int64_t kProductRows = 4, kProductColumns = 64;
 
 /// A tile of `rows` by `columns` elements of the product; a, b and out point to its first row and
 /// column.
 template <class T>
-struct Tile {
+struct ProductTile {
   using A = Accumulator<T>;
   const T* a;
   const T* b;
@@ -61,7 +61,7 @@ struct Tile {
   int64_t a_row_stride, a_column_stride, b_row_stride, b_column_stride, out_row_stride,
       out_column_stride;
 
-  void accumulate(A (&sums)[kTileRows][kTileColumns]) const {
+  void accumulate(A (&sums)[kProductRows][kProductColumns]) const {
     for (int64_t r = 0; r < rows; ++r) std::fill_n(sums[r], columns, A(0));
     for (int64_t p = 0; p < k; ++p) {
       const T* const row = b + p * b_row_stride;
@@ -78,7 +78,7 @@ struct Tile {
   }
 
   void run(double alpha, double beta) const {
-    A sums[kTileRows][kTileColumns];
+    A sums[kProductRows][kProductColumns];
     accumulate(sums);
     const A alpha_factor = factor<T>(alpha), beta_factor = factor<T>(beta);
     for (int64_t r = 0; r < rows; ++r)
@@ -94,22 +94,22 @@ struct Tile {
 
 void multiply_loops(const View& a, const View& b, const View& out, double alpha, double beta) {
   const int64_t m = out.sizes[1], n = out.sizes[2], k = a.sizes[2];
-  const int64_t row_tiles = (m + kTileRows - 1) / kTileRows;
+  const int64_t row_tiles = (m + kProductRows - 1) / kProductRows;
   const auto tile_work =
-      static_cast<int64_t>(std::min(1e18, double(kTileRows) * double(n) * double(k + 1)));
+      static_cast<int64_t>(std::min(1e18, double(kProductRows) * double(n) * double(k + 1)));
   const int64_t grain = kMoveGrain / std::max<int64_t>(1, tile_work) + 1;
   with_dtype(out.dtype, [&](auto element) {
     using T = decltype(element);
     parallel_for(0, out.sizes[0] * row_tiles, grain, [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t) {
-        const int64_t batch = t / row_tiles, i = t % row_tiles * kTileRows;
-        for (int64_t j = 0; j < n; j += kTileColumns) {
-          const Tile<T> tile{
+        const int64_t batch = t / row_tiles, i = t % row_tiles * kProductRows;
+        for (int64_t j = 0; j < n; j += kProductColumns) {
+          const ProductTile<T> tile{
               a.as<T>() + batch * a.strides[0] + i * a.strides[1],
               b.as<T>() + batch * b.strides[0] + j * b.strides[2],
               out.as<T>() + batch * out.strides[0] + i * out.strides[1] + j * out.strides[2],
-              std::min(kTileRows, m - i),
-              std::min(kTileColumns, n - j),
+              std::min(kProductRows, m - i),
+              std::min(kProductColumns, n - j),
               k,
               a.strides[1],
               a.strides[2],

@@ -144,13 +144,6 @@ void backward(const NllLossBackwardParams& params, const Picks<T>& picks) {
   });
 }
 
-template <class F>
-void with_floating(ScalarType dtype, const F& f) {
-  with_dtype(dtype, [&](auto type) {
-    if constexpr (is_floating_point(dtype_of<decltype(type)>)) f(type);
-  });
-}
-
 }  // namespace
 
 void run(const NllLossParams& params, Ctx& ctx) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kTaskElements = 1 << 17;  // of a task, at least
 constexpr int64_t kTasks = 128;             // enough for the cores of any processor
-constexpr int64_t kShortRow = 16;           // shorter rows are reduced by columns
+constexpr int64_t kShortReducedRow = 16;    // shorter rows are reduced by columns
 constexpr int64_t kNarrowGrid = 64;         // columns that are worth a tile of their own
 
 /// count / size, rounded up. Avoids the division if possible, which is slow for small tensors.
@@ -35,8 +35,9 @@ void ReduceGrid::choose_tiles() {
   const ReduceDims& reduced = plan_.reduced;
   const bool rows_inside =
       kept.inner_in() == 0 || (reduced.inner_in() != 0 && reduced.inner_in() < kept.inner_in());
-  by_rows_ = kept.dim == 0 ||
-             (rows_inside && (reduced.inner_size() >= kShortRow || kept.numel < kShortRow));
+  by_rows_ =
+      kept.dim == 0 ||
+      (rows_inside && (reduced.inner_size() >= kShortReducedRow || kept.numel < kShortReducedRow));
   const bool dense = reduced.inner_in() == kept.inner_size() && reduced.inner_size() >= kNarrowGrid;
   split_runs_ = !by_rows_ && kept.inner_in() == 1 && (kept.inner_size() >= kNarrowGrid || dense);
   const int64_t run = at_least_1(split_runs_ ? kept.inner_size() : kept.numel);

@@ -13,9 +13,9 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;            // elements that are converted at once
+constexpr int64_t kRowNormBlock = 1024;     // elements that are converted at once
 constexpr int64_t kRowNormGrain = 1 << 14;  // up to this many elements run on one thread
-constexpr int64_t kMaxChunks = 64;          // of rows, each with partial sums of its own
+constexpr int64_t kMaxRowNormChunks = 64;   // of rows, each with partial sums of its own
 
 const RowNormTable& row_norm_table() { return HEARTH_ISA_TABLE(row_norm_table); }
 
@@ -49,7 +49,7 @@ class Elements {
 };
 
 struct Buffer {
-  alignas(64) char bytes[kBlock * sizeof(double)];
+  alignas(64) char bytes[kRowNormBlock * sizeof(double)];
 };
 
 /// Returns the elements of a small view as `type`; if it is undefined, `count` times `missing`.
@@ -74,7 +74,7 @@ struct RowNorm {
         compute(in.dtype == kDouble ? kDouble : kFloat),
         loops(compute == kDouble ? row_norm_table().f64 : row_norm_table().f32),
         per_element(shape.inner == 1),
-        block(in.dtype == compute ? std::max<int64_t>(shape.length(), 1) : kBlock),
+        block(in.dtype == compute ? std::max<int64_t>(shape.length(), 1) : kRowNormBlock),
         weights(values_of(weight, 1, ctx)) {}
 
   void* values_of(const View& view, double missing, Ctx& ctx) const {
@@ -229,7 +229,7 @@ void run(const RowNormBackwardParams& params, Ctx& ctx) {
   const RowNormBackward pass(params, ctx);
   const int64_t rows = params.shape.rows, channels = params.shape.all_channels();
   const int64_t chunks = std::clamp<int64_t>(params.in.numel / kRowNormGrain, 1,
-                                             std::clamp<int64_t>(rows, 1, kMaxChunks));
+                                             std::clamp<int64_t>(rows, 1, kMaxRowNormChunks));
   double* const sums = scratch_doubles(pass.needs_sums() ? chunks * 2 * channels : 0, ctx);
   parallel_blocks(chunks, [&](int64_t chunk) {
     double* const partial = sums + (pass.needs_sums() ? chunk * 2 * channels : 0);

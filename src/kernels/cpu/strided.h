@@ -155,6 +155,14 @@ void with_dtype(ScalarType dtype, const F& f) {
   }
 }
 
+/// The same for floating-point dtypes.
+template <class F>
+void with_floating(ScalarType dtype, const F& f) {
+  with_dtype(dtype, [&](auto type) {
+    if constexpr (is_floating_point(dtype_of<decltype(type)>)) f(type);
+  });
+}
+
 /// out = functor.formula(inputs...) by the pointwise kernels, for a functor without parameters; the
 /// inputs have out's sizes.
 void compute(int functor, Formula formula, const View& out,

@@ -14,12 +14,12 @@ using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 /// A view of [N, C, (D,) H, W]: sizes and strides in the order x, y, z; without a depth it is 1.
 template <class T>
-struct Volume {
+struct SampledVolume {
   T* data;
   int64_t batch_stride, channel_stride, channels;
   int64_t sizes[3] = {1, 1, 1}, strides[3] = {0, 0, 0};
 
-  Volume(const View& view, int dims) : data(view.as<T>()) {
+  SampledVolume(const View& view, int dims) : data(view.as<T>()) {
     batch_stride = view.strides[0];
     channel_stride = view.strides[1];
     channels = view.sizes[1];
@@ -48,11 +48,11 @@ struct Grid {
 };
 
 /// The positions of an output, over all samples.
-struct Positions {
+struct GridPositions {
   int64_t numel = 1;
   FastDivisor sizes[3];
 
-  Positions(const View& out, int dims) {
+  GridPositions(const View& out, int dims) {
     numel = out.sizes[0];
     for (int d = 0; d < dims; ++d) {
       sizes[d] = FastDivisor(out.sizes[1 + dims - d]);
@@ -63,7 +63,7 @@ struct Positions {
 
 /// Calls work(sample, position) for every position.
 template <class F>
-__device__ __forceinline__ void for_each_position(const Positions& positions, F work) {
+__device__ __forceinline__ void for_each_position(const GridPositions& positions, F work) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < positions.numel; e += step) {
     int64_t position[3], n = e;
@@ -109,8 +109,8 @@ struct Point {
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    sample(Volume<const T> in, Grid<const T> grid, Volume<T> out, GridRule rule, int dims,
-           Positions positions) {
+    sample(SampledVolume<const T> in, Grid<const T> grid, SampledVolume<T> out, GridRule rule,
+           int dims, GridPositions positions) {
   using R = Real<T>;
   for_each_position(positions, [&](int64_t n, const int64_t(&position)[3]) {
     const Point<R> point(grid, rule, dims, n, position, in.sizes);
@@ -137,8 +137,8 @@ __device__ __forceinline__ void add(R* to, R value) {
 /// Adds up the gradient of the input, in float for half types.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    scatter(Volume<const T> grad, Grid<const T> grid, Volume<Real<T>> sums, GridRule rule, int dims,
-            Positions positions) {
+    scatter(SampledVolume<const T> grad, Grid<const T> grid, SampledVolume<Real<T>> sums,
+            GridRule rule, int dims, GridPositions positions) {
   using R = Real<T>;
   for_each_position(positions, [&](int64_t n, const int64_t(&position)[3]) {
     const Point<R> point(grid, rule, dims, n, position, sums.sizes);
@@ -157,8 +157,8 @@ __global__ void __launch_bounds__(kBlock)
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    differentiate(Volume<const T> grad, Volume<const T> in, Grid<const T> grid, Grid<T> grad_grid,
-                  GridRule rule, int dims, Positions positions) {
+    differentiate(SampledVolume<const T> grad, SampledVolume<const T> in, Grid<const T> grid,
+                  Grid<T> grad_grid, GridRule rule, int dims, GridPositions positions) {
   using R = Real<T>;
   for_each_position(positions, [&](int64_t n, const int64_t(&position)[3]) {
     const Point<R> point(grid, rule, dims, n, position, in.sizes);
@@ -190,10 +190,10 @@ __global__ void __launch_bounds__(kBlock) round_sums(const Real<T>* sums, T* to,
 
 template <class T>
 void sample_as(const GridSamplerParams& p, const NativeStream& stream) {
-  const Positions positions(p.out, p.dims);
+  const GridPositions positions(p.out, p.dims);
   sample<T><<<grid_for(positions.numel, stream), kBlock, 0, stream.stream>>>(
-      Volume<const T>(p.in, p.dims), Grid<const T>(p.grid, p.dims), Volume<T>(p.out, p.dims),
-      p.rule, p.dims, positions);
+      SampledVolume<const T>(p.in, p.dims), Grid<const T>(p.grid, p.dims),
+      SampledVolume<T>(p.out, p.dims), p.rule, p.dims, positions);
 }
 
 /// Computes grad_in, which is contiguous, since the op allocates it.
@@ -204,11 +204,11 @@ void scatter_as(const GridSamplerBackwardParams& p, const NativeStream& stream, 
   const size_t bytes = size_t(sums.numel) * sizeof(R);
   if constexpr (!std::is_same_v<T, R>) sums.data = ctx.scratch(bytes);
   HEARTH_CUDA(cudaMemsetAsync(sums.data, 0, bytes, stream.stream));
-  const Positions positions(p.grad_out, p.dims);
+  const GridPositions positions(p.grad_out, p.dims);
   if (positions.numel > 0)
     scatter<T><<<grid_for(positions.numel, stream), kBlock, 0, stream.stream>>>(
-        Volume<const T>(p.grad_out, p.dims), Grid<const T>(p.grid, p.dims), Volume<R>(sums, p.dims),
-        p.rule, p.dims, positions);
+        SampledVolume<const T>(p.grad_out, p.dims), Grid<const T>(p.grid, p.dims),
+        SampledVolume<R>(sums, p.dims), p.rule, p.dims, positions);
   if constexpr (!std::is_same_v<T, R>)
     round_sums<T><<<grid_for(sums.numel, stream), kBlock, 0, stream.stream>>>(
         sums.as<R>(), p.grad_in.as<T>(), sums.numel);
@@ -217,10 +217,10 @@ void scatter_as(const GridSamplerBackwardParams& p, const NativeStream& stream, 
 template <class T>
 void backward_as(const GridSamplerBackwardParams& p, const NativeStream& stream, Ctx& ctx) {
   if (p.grad_in.defined() && p.grad_in.numel > 0) scatter_as<T>(p, stream, ctx);
-  const Positions positions(p.grad_out, p.dims);
+  const GridPositions positions(p.grad_out, p.dims);
   if (!p.grad_grid.defined() || positions.numel == 0) return;
   differentiate<T><<<grid_for(positions.numel, stream), kBlock, 0, stream.stream>>>(
-      Volume<const T>(p.grad_out, p.dims), Volume<const T>(p.in, p.dims),
+      SampledVolume<const T>(p.grad_out, p.dims), SampledVolume<const T>(p.in, p.dims),
       Grid<const T>(p.grid, p.dims), Grid<T>(p.grad_grid, p.dims), p.rule, p.dims, positions);
 }
 

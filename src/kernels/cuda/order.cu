@@ -148,7 +148,7 @@ void sort_all(KeyedIndices<K> from, KeyedIndices<K> to, int64_t lines, int64_t n
 }
 
 template <class K>
-KeyedIndices<K> scratch_for(int64_t numel, Ctx& ctx) {
+KeyedIndices<K> scratch_pairs(int64_t numel, Ctx& ctx) {
   return {static_cast<K*>(ctx.scratch(sizeof(K) * size_t(numel))),
           static_cast<int64_t*>(ctx.scratch(sizeof(int64_t) * size_t(numel)))};
 }
@@ -161,8 +161,8 @@ void run_typed(const OrderParams& params, Ctx& ctx) {
              indices = lines_along(params.indices, params.dim);
   const int64_t n = last_size(in), lines = in.numel / n;
   const NativeStream& stream = stream_of(ctx);
-  const KeyedIndices<K> unsorted = scratch_for<K>(in.numel, ctx),
-                        sorted = scratch_for<K>(in.numel, ctx);
+  const KeyedIndices<K> unsorted = scratch_pairs<K>(in.numel, ctx),
+                        sorted = scratch_pairs<K>(in.numel, ctx);
   Loop elements(in.dim, in.sizes);
   elements.add(in);
   elements.merge();

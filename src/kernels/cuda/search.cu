@@ -7,14 +7,15 @@ namespace hearth::cuda {
 
 namespace {
 
-struct Rows {
+struct SortedRows {
   int64_t length;          // of a sorted row
   int64_t values_per_row;  // to search in it
 };
 
 template <class T, class I>
 __global__ void __launch_bounds__(kBlock)
-    search_kernel(const T* sorted, const T* values, I* out, int64_t numel, Rows rows, bool right) {
+    search_kernel(const T* sorted, const T* values, I* out, int64_t numel, SortedRows rows,
+                  bool right) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) {
     const T* row = sorted + i / rows.values_per_row * rows.length;
@@ -37,8 +38,9 @@ template <class T, class I>
 void search(const SearchParams& params, Ctx& ctx) {
   const View &sorted = params.sorted, &values = params.values;
   const NativeStream& stream = stream_of(ctx);
-  const Rows rows{sorted.dim == 0 ? 1 : sorted.sizes[sorted.dim - 1],
-                  sorted.dim == 1 || values.dim == 0 ? values.numel : values.sizes[values.dim - 1]};
+  const SortedRows rows{
+      sorted.dim == 0 ? 1 : sorted.sizes[sorted.dim - 1],
+      sorted.dim == 1 || values.dim == 0 ? values.numel : values.sizes[values.dim - 1]};
   search_kernel<T, I><<<grid_for(values.numel, stream), kBlock, 0, stream.stream>>>(
       sorted.as<const T>(), values.as<const T>(), params.out.as<I>(), values.numel, rows,
       params.right);
