@@ -19,10 +19,10 @@ OPS = ROOT / "src" / "ops"
 SHARED = {
     "src/seam": "backend cpu_build ctx sim table view",
     "src/kernels": "draws",
-    "src/kernels/cpu": "blas convert isa lapack libraries math onednn strided vec",
+    "src/kernels/cpu": "blas convert isa lapack libraries math onednn strided tensor_ranges vec",
     "src/kernels/cuda": "convert cudnn_library dtypes elements error faults floating lane "
                         "libraries library_cudnn lines loop moments offsets plugin runtime "
-                        "sorted_writes stream table",
+                        "sorted_writes stream table tensor_chunks",
 }
 
 FORM = re.compile(r"^HEARTH_DEFINE_(?:(?:METHOD|METHOD_ONLY)\([^,]+,\s+|\w+\(\s*)(\w+)",
