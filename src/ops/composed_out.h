@@ -14,7 +14,7 @@ Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute);
 
 /// A composed op with the forms of an invocation; see composed.
 template <class F>
-struct Composed {
+struct ComposedInvocation {
   const char* op;
   F compute;
   Tensor call() const { return compute(); }
@@ -29,7 +29,7 @@ struct Composed {
 /// The composed op `compute`, a function without arguments, as an invocation: `pick` can choose
 /// between it and a kernel op.
 template <class F>
-Composed<F> composed(const char* op, F compute) {
+ComposedInvocation<F> composed(const char* op, F compute) {
   return {op, std::move(compute)};
 }
 

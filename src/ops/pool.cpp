@@ -26,8 +26,8 @@ struct AdaptiveAvgPool {
     bool is_global = self.numel() > 0;
     for (const int64_t size : args.kernel) is_global &= size == 1;
     if (!is_global) return invoke<Pool<PoolKind::kAdaptiveAverage, spatial>>(args, self).call();
-    static constexpr int64_t kDims[] = {-3, -2, -1};
-    return self.mean(IntArrayRef(kDims + (3 - spatial), spatial), true);
+    static constexpr int64_t kLastDims[] = {-3, -2, -1};
+    return self.mean(IntArrayRef(kLastDims + (3 - spatial), spatial), true);
   }
 };
 
