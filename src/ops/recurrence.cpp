@@ -117,8 +117,8 @@ constexpr OpInfo kTanhInfo = net_info("rnn_tanh", Amp::kLower);
 constexpr OpInfo kReluInfo = net_info("rnn_relu", Amp::kLower);
 using Lstm = Net<RecurrenceMode::kLstm, kLstmInfo>;
 using Gru = Net<RecurrenceMode::kGru, kGruInfo>;
-using TanhNet = Net<RecurrenceMode::kTanh, kTanhInfo>;
-using ReluNet = Net<RecurrenceMode::kRelu, kReluInfo>;
+using TanhNet = Net<RecurrenceMode::kRnnTanh, kTanhInfo>;
+using ReluNet = Net<RecurrenceMode::kRnnRelu, kReluInfo>;
 
 template <class Op>
 auto run(NetArgs args, const Tensor& input, TensorList hx, TensorList params) {

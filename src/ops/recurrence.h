@@ -15,7 +15,7 @@ struct RecurrenceWeights {
 /// One layer of a recurrent net in one direction. Sequences are [steps, batch, features] or, with
 /// batch_sizes, [positions, features].
 struct RecurrenceLayer {
-  RecurrenceMode mode = RecurrenceMode::kTanh;
+  RecurrenceMode mode = RecurrenceMode::kRnnTanh;
   bool reverse = false;
   std::vector<int64_t> batch_sizes = {};
 };

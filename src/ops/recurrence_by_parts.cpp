@@ -48,8 +48,8 @@ class RunningState {
 RecurrenceState recurrence_step(RecurrenceMode mode, const Tensor& from_input,
                                 const RecurrenceState& state, const RecurrenceWeights& weights) {
   const Tensor from_state = linear(state.h, weights.w_hh, weights.b_hh);
-  if (mode == RecurrenceMode::kTanh) return {from_input.add(from_state).tanh(), {}};
-  if (mode == RecurrenceMode::kRelu) return {from_input.add(from_state).relu(), {}};
+  if (mode == RecurrenceMode::kRnnTanh) return {from_input.add(from_state).tanh(), {}};
+  if (mode == RecurrenceMode::kRnnRelu) return {from_input.add(from_state).relu(), {}};
   if (mode == RecurrenceMode::kGru) {
     const auto x = from_input.chunk(3, 1), h = from_state.chunk(3, 1);
     const Tensor reset = x[0].add(h[0]).sigmoid(), update = x[1].add(h[1]).sigmoid();

@@ -84,8 +84,8 @@ TensorPair lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, con
                                                         or_undefined(b_ih), or_undefined(b_hh)); \
   }
 HEARTH_DEFINE_CELL(gru_cell, kGru, kGruCellInfo)
-HEARTH_DEFINE_CELL(rnn_tanh_cell, kTanh, kTanhCellInfo)
-HEARTH_DEFINE_CELL(rnn_relu_cell, kRelu, kReluCellInfo)
+HEARTH_DEFINE_CELL(rnn_tanh_cell, kRnnTanh, kTanhCellInfo)
+HEARTH_DEFINE_CELL(rnn_relu_cell, kRnnRelu, kReluCellInfo)
 #undef HEARTH_DEFINE_CELL
 
 }  // namespace hearth

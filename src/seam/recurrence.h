@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-enum class RecurrenceMode : int8_t { kLstm, kGru, kTanh, kRelu };
+enum class RecurrenceMode : int8_t { kLstm, kGru, kRnnTanh, kRnnRelu };
 
 /// The number of gates: LSTM's i, f, g, o; GRU's r, z, n.
 constexpr int64_t gates_of(RecurrenceMode mode) {
@@ -24,7 +24,7 @@ struct GateBlock {
 /// One layer of a recurrent net in one direction. A position is one step of one sequence; the
 /// positions of a step are adjacent, and the sequences that have ended are the last of the batch.
 struct RecurrenceShape {
-  RecurrenceMode mode = RecurrenceMode::kTanh;
+  RecurrenceMode mode = RecurrenceMode::kRnnTanh;
   bool reverse = false;  // from the last step to the first
   int64_t steps = 0, batch = 0;
   int64_t hidden = 0;                // hidden units

@@ -196,11 +196,11 @@ TEST_F(DeviceAllocatorTest, CountsTags) {
   void* const parameter = allocator.allocate(512, stream, MemoryTag::Parameter);
   void* const activation = allocator.allocate(kMiB, stream, MemoryTag::Activation);
   allocator.free(activation, stream);
-  void* const other = allocator.allocate(1024, stream);
+  void* const untagged = allocator.allocate(1024, stream);
   EXPECT_EQ(held(MemoryTag::Parameter), 512);
   EXPECT_EQ(held(MemoryTag::Activation), 0);
   EXPECT_EQ(held(MemoryTag::Other), 1024);
-  allocator.retag(other, MemoryTag::Gradient);
+  allocator.retag(untagged, MemoryTag::Gradient);
   EXPECT_EQ(held(MemoryTag::Other), 0);
   EXPECT_EQ(held(MemoryTag::Gradient), 1024);
   const MemoryStats stats = allocator.stats();
@@ -211,7 +211,7 @@ TEST_F(DeviceAllocatorTest, CountsTags) {
   allocator.reset_peak();
   EXPECT_EQ(allocator.stats().of(MemoryTag::Activation).peak, 0);
   EXPECT_EQ(allocator.stats().at_peak[static_cast<size_t>(MemoryTag::Gradient)], 1024);
-  for (void* block : {parameter, other}) free(block);
+  for (void* block : {parameter, untagged}) free(block);
   EXPECT_EQ(held(MemoryTag::Gradient), 0);
 }
 

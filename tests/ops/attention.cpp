@@ -123,7 +123,7 @@ Row bool_mask_row() {
   return row;
 }
 
-Row refusing(Row row) {
+Row attention_refusing(Row row) {
   // A fifth tensor stands for is_causal, a sixth also for enable_gqa.
   const auto refuse = [&](Tensors in, std::string message) {
     row.refusals.push_back({[in] { attend(in, {in.size() > 4, {}, in.size() > 5}); }, message});
@@ -153,12 +153,12 @@ Row refusing(Row row) {
 }
 
 const Register registered_attention[] = {
-    Register(refusing(attention_row("attention",
-                                    {inputs(2, 3, 4, 5, 4),
-                                     inputs(1, 2, 1, 3, 5),
-                                     {{{3, 4}}, {{6, 4}}, {{6, 2}}},
-                                     {{{2, 3, 4}}, {{2, 6, 4}}, {{2, 6, 3}}}},
-                                    {}))),
+    Register(attention_refusing(attention_row("attention",
+                                              {inputs(2, 3, 4, 5, 4),
+                                               inputs(1, 2, 1, 3, 5),
+                                               {{{3, 4}}, {{6, 4}}, {{6, 2}}},
+                                               {{{2, 3, 4}}, {{2, 6, 4}}, {{2, 6, 3}}}},
+                                              {}))),
     Register(attention_row("attention_causal", {inputs(1, 2, 4, 6, 3), inputs(2, 1, 6, 4, 3)},
                            {.causal = true})),
     Register(attention_row("attention_scaled", {inputs(1, 2, 3, 4, 3)}, {.scale = -0.7})),
@@ -180,7 +180,7 @@ Row by_parts_row() {
   row.covers = {"scaled_dot_product_attention"};
   return row;
 }
-const Register by_parts{by_parts_row()};
+const Register attention_by_parts{by_parts_row()};
 
 /// The gradients of query, key and value for the gradient `g` of the output.
 Arrays gradients_reference(const Arrays& in, const AttentionOptions& options, const Array& g) {
@@ -260,7 +260,7 @@ RegisterLarge large_row(std::string name, std::function<LargeCase(ScalarType)> m
   return RegisterLarge({std::move(name), {"Attention", "AttentionBackward"}, std::move(make), 16});
 }
 const AttentionOptions kShared{.enable_gqa = true};
-const RegisterLarge registered_large[] = {
+const RegisterLarge large_attention[] = {
     large_row("attention", [](ScalarType dtype) { return several_tiles(dtype, kShared, Array{}); }),
     large_row("attention_causal",
               [](ScalarType dtype) {

@@ -54,7 +54,7 @@ Tensors call_net(const Net& net, const Tensors& in) {
     return {y, h};
   };
   if (net.mode == Mode::kGru) return pair([](const auto&... a) { return gru(a...); });
-  if (net.mode == Mode::kTanh) return pair([](const auto&... a) { return rnn_tanh(a...); });
+  if (net.mode == Mode::kRnnTanh) return pair([](const auto&... a) { return rnn_tanh(a...); });
   return pair([](const auto&... a) { return rnn_relu(a...); });
 }
 
@@ -80,8 +80,8 @@ void step(const Net& net, const Array* p, const double* x, Numbers& h, Numbers& 
   for (int64_t u = 0; u < net.hidden; ++u) {
     const auto at = [&](int64_t gate) { return size_t(gate * net.hidden + u); };
     const auto sum = [&](int64_t gate) { return of_input[at(gate)] + of_state[at(gate)]; };
-    if (net.mode == Mode::kTanh) next.push_back(std::tanh(sum(0)));
-    if (net.mode == Mode::kRelu) next.push_back(std::max(sum(0), 0.0));
+    if (net.mode == Mode::kRnnTanh) next.push_back(std::tanh(sum(0)));
+    if (net.mode == Mode::kRnnRelu) next.push_back(std::max(sum(0), 0.0));
     if (net.mode == Mode::kGru) {
       const double z = sigmoid_of(sum(1));
       const double n = std::tanh(of_input[at(2)] + sigmoid_of(sum(0)) * of_state[at(2)]);
@@ -235,13 +235,13 @@ Row refusing(Row row) {
 
 const Register registered_recurrence[] = {Register(refusing(plain_row(Mode::kLstm))),
                                           Register(plain_row(Mode::kGru)),
-                                          Register(plain_row(Mode::kTanh)),
-                                          Register(plain_row(Mode::kRelu)),
+                                          Register(plain_row(Mode::kRnnTanh)),
+                                          Register(plain_row(Mode::kRnnRelu)),
                                           Register(deep_row(Mode::kLstm)),
                                           Register(deep_row(Mode::kGru)),
                                           Register(packed_row(Mode::kLstm)),
                                           Register(packed_row(Mode::kGru)),
-                                          Register(packed_row(Mode::kTanh)),
+                                          Register(packed_row(Mode::kRnnTanh)),
                                           Register(projected_row())};
 
 /// A row for a cell. Its inputs are those of a network without the dimensions of layers and steps.
@@ -258,9 +258,9 @@ Row cell_row(Mode mode) {
       auto [h, c] = lstm_cell(t[0], TensorList(t).slice(1, 2), t[3], t[4], t[5], t[6]);
       return {h, c};
     }
-    const auto cell = net.mode == Mode::kGru    ? gru_cell
-                      : net.mode == Mode::kTanh ? rnn_tanh_cell
-                                                : rnn_relu_cell;
+    const auto cell = net.mode == Mode::kGru       ? gru_cell
+                      : net.mode == Mode::kRnnTanh ? rnn_tanh_cell
+                                                   : rnn_relu_cell;
     return {cell(t[0], t[1], t[2], t[3], t[4], t[5])};
   };
   row.reference = [net](Arrays arrays) {
@@ -290,7 +290,7 @@ Row cell_row(Mode mode) {
   return row;
 }
 const Register cells[] = {Register(cell_row(Mode::kLstm)), Register(cell_row(Mode::kGru)),
-                          Register(cell_row(Mode::kTanh)), Register(cell_row(Mode::kRelu))};
+                          Register(cell_row(Mode::kRnnTanh)), Register(cell_row(Mode::kRnnRelu))};
 
 /// Inputs of a layer: x, h, c, w_ih, w_hh, b_ih, b_hh, w_hr; some may be undefined.
 struct LayerCase {
@@ -372,10 +372,11 @@ const RegisterLarge registered_large[] = {
     large_layer_row("_few_projected", {{Mode::kLstm, true}, 4, 3, 19, 150, 130}),
     large_layer_row("_many", {{Mode::kGru, true, falling_batch_sizes(43, 6)}, 6, 43, 19, 37, 37}),
     large_layer_row("_few", {{Mode::kGru}, 4, 3, 19, 150, 150}),
-    large_layer_row("_many", {{Mode::kTanh}, 4, 43, 19, 37, 37, false}),
-    large_layer_row("_few", {{Mode::kTanh, true}, 4, 3, 19, 270, 270}),
-    large_layer_row("_many", {{Mode::kRelu, false, falling_batch_sizes(43, 4)}, 4, 43, 19, 37, 37}),
-    large_layer_row("_few", {{Mode::kRelu}, 3, 3, 19, 270, 270})};
+    large_layer_row("_many", {{Mode::kRnnTanh}, 4, 43, 19, 37, 37, false}),
+    large_layer_row("_few", {{Mode::kRnnTanh, true}, 4, 3, 19, 270, 270}),
+    large_layer_row("_many",
+                    {{Mode::kRnnRelu, false, falling_batch_sizes(43, 4)}, 4, 43, 19, 37, 37}),
+    large_layer_row("_few", {{Mode::kRnnRelu}, 3, 3, 19, 270, 270})};
 
 Tensors lstm_parameters(int64_t input, int64_t hidden) {
   return {randn({4 * hidden, input}).requires_grad_(), randn({4 * hidden, hidden}).requires_grad_(),
