@@ -49,7 +49,7 @@ class RecurrenceBackward {
 
   /// Computes the gradients of all weights: products over all positions.
   void multiply_weights(Ctx& ctx) const {
-    using Product = TransposedProduct<T>;
+    using Transposed = TransposedProduct<T>;
     const int64_t positions = steps_.positions(), hidden = shape_.hidden;
     const auto panels_of = [&](bool wanted, int64_t columns, const auto& row) {
       return wanted ? Panels<T>::of_rows(columns, positions, ctx, row) : Panels<T>();
@@ -65,7 +65,7 @@ class RecurrenceBackward {
     const Panels<T> units = panels_of(grad_projection.defined(), hidden, [&](int64_t i) {
       return row(params_.unprojected, i, hidden);
     });
-    std::vector<Product> products;
+    std::vector<Transposed> products;
     const int64_t ld = shape_.slots() * hidden;
     const T* const grads = params_.grad_gates.as<T>();
     if (grad_input.defined())
