@@ -14,8 +14,8 @@ LAYERS = [
     ("data", r"(include/hearth|src)/(data|parallel|io|log)(/.*|\.h)"),
     ("hd.h", r"src/functors/hd\.h"),
     ("functors", r"src/functors/.*"),
-    ("kernel bodies", r"src/kernels/(cpu|cuda|sim)/.*"),
-    ("kernels", r"src/kernels/.*"),
+    ("kernels", r"src/kernels/(cpu|cuda|sim)/.*"),
+    ("shared kernel code", r"src/kernels/.*"),
     ("seam", r"src/seam/.*"),
     ("autograd", r"src/autograd/.*|include/hearth/(autograd/.*|(autograd|autograd_hooks|custom_function|utils/checkpoint)\.h)"),
     ("ops", r"src/ops/.*"),
@@ -36,8 +36,8 @@ MAY_INCLUDE = {
     "seam": {"base", "hd.h", "functors"},
     "core": {"base", "hd.h", "seam", "declarations"},
     "declarations": {"base", "core"},
-    "kernels": {"base", "hd.h", "functors", "seam", "core"},
-    "kernel bodies": {"base", "hd.h", "functors", "seam", "core", "kernels"},
+    "shared kernel code": {"base", "hd.h", "functors", "seam", "core"},
+    "kernels": {"base", "hd.h", "functors", "seam", "core", "shared kernel code"},
     "autograd": {"base", "hd.h", "seam", "core"},
     "ops": {"base", "hd.h", "functors", "seam", "core", "autograd", "declarations", "umbrella"},
     "nn": {PUBLIC},
@@ -81,25 +81,25 @@ def resolve(name, includer):
     return None
 
 
-def why_not_vendor(path, name):
+def vendor_violation(path, name):
     for headers, allowed_paths in VENDORS:
         if re.fullmatch(headers, name) and not re.fullmatch(allowed_paths, path):
             return f"only {allowed_paths} may include it"
     if layer_of(path) in ("functors", "hd.h") and name not in FUNCTOR_STANDARD_HEADERS:
-        return "functors compile for every target, without the standard library"
+        return "functors compile for every target: of the standard library they may include only <cmath>"
     return None
 
 
-def why_not_project(path, target):
+def project_violation(path, target):
     layer, other = layer_of(path), layer_of(target)
     if path.startswith("include/") and not target.startswith("include/"):
         return "public headers include public headers only"
-    if layer in ("seam", "kernels", "kernel bodies") and NOT_FOR_KERNELS.fullmatch(target):
+    if layer in ("seam", "shared kernel code", "kernels") and NOT_FOR_KERNELS.fullmatch(target):
         return "kernels see Views, never a Tensor or autograd"
-    if layer == "kernel bodies" and other == layer:
+    if layer == "kernels" and other == layer:
         ours, theirs = path.split("/")[2], target.split("/")[2]
         if "cuda" in (ours, theirs) and ours != theirs:
-            return "the CUDA plugin and the core share only the seam"
+            return "CUDA kernels and the kernels of other backends do not include each other"
         return None
     if other == layer or other in MAY_INCLUDE[layer]:
         return None
@@ -111,14 +111,14 @@ def why_not_project(path, target):
 def violations_of(file):
     path = file.relative_to(ROOT).as_posix()
     if layer_of(path) is None:
-        yield 1, "(itself)", "it lies in no layer; name one in tools/check_layers.py"
+        yield 1, "(itself)", "its path matches no layer of tools/check_layers.py"
         return
     for number, line in enumerate(file.read_text().splitlines(), 1):
         if re.match(r"\s*#\s*pragma\s+omp\b", line):
-            yield number, "#pragma omp", "parallel loops are core/parallel_for's"
+            yield number, "#pragma omp", "write parallel loops with core/parallel_for.h"
         if match := INCLUDE.match(line):
             target = resolve(match[2], file)
-            why = why_not_project(path, target) if target else why_not_vendor(path, match[2])
+            why = project_violation(path, target) if target else vendor_violation(path, match[2])
             if why:
                 yield number, match[2], why
 

@@ -9,7 +9,7 @@ namespace {
 
 std::string joined(const std::vector<std::string>& words) { return CLI::detail::join(words, " "); }
 
-/// Puts `prefix` before each of the characters.
+/// Inserts `prefix` before each character of the text that is in `characters`.
 std::string escaped(std::string text, const std::string& characters, const std::string& prefix) {
   for (size_t i = 0; (i = text.find_first_of(characters, i)) != std::string::npos;
        i += prefix.size() + 1)
@@ -22,7 +22,7 @@ bool is_list(const CLI::Option& option) { return option.get_delimiter() != '\0';
 /// Suggestions for words that are not values of a flag: subcommands, positional values, flags.
 std::vector<std::string> words_of(const CLI::App& command) {
   std::vector<std::string> words;
-  for (const CLI::App* inner : commands_of(command)) words.push_back(inner->get_name());
+  for (const CLI::App* subcommand : commands_of(command)) words.push_back(subcommand->get_name());
   for (const CLI::Option* option : command.get_options())
     if (option->get_positional())
       for (const std::string& name : values_of(*option).names) words.push_back(name);
@@ -30,7 +30,7 @@ std::vector<std::string> words_of(const CLI::App& command) {
   return words;
 }
 
-/// Whether the command takes files without a flag.
+/// Whether a positional argument of the command is a file.
 bool takes_files(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     if (option->get_positional() && values_of(*option).paths == Values::Paths::kFiles) return true;
@@ -44,7 +44,7 @@ std::string bash_value(const CLI::Option& flag) {
   const Values values = values_of(flag);
   std::string text;
   if (values.paths != Values::Paths::kNone) text += "compopt -o filenames 2>/dev/null; ";
-  if (is_list(flag) && !values.names.empty()) text += "former=${word%\"${word##*,}\"}; ";
+  if (is_list(flag) && !values.names.empty()) text += "earlier=${word%\"${word##*,}\"}; ";
   text += "complete_as -W " + in_quotes(joined(values.names));
   if (values.paths == Values::Paths::kFiles) text += " -f";
   if (values.paths == Values::Paths::kFolders) text += " -d";
@@ -68,9 +68,9 @@ std::string bash_script(const CLI::App& app) {
         cases += line(in_quotes(command->get_name() + " " + flag_of(*flag)), bash_value(*flag));
     cases += line(in_quotes(command->get_name() + " ") + "*", words(*command));
   }
-  // complete_as() keeps $former, the earlier items of a list, before each suggestion.
+  // complete_as() puts $earlier, all items of a list but the last, before each suggestion.
   return "_" + name + R"(() {
-  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= former=
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= earlier=
   [[ $COMP_CWORD -gt 1 ]] && command=${COMP_WORDS[1]}
   # Bash splits --flag=value into three words.
   if [[ $word == = ]]; then
@@ -78,7 +78,7 @@ std::string bash_script(const CLI::App& app) {
   elif [[ $previous == = ]]; then
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi
-  complete_as() { mapfile -t COMPREPLY < <(compgen -P "$former" "$@" -- "${word#"$former"}"); }
+  complete_as() { mapfile -t COMPREPLY < <(compgen -P "$earlier" "$@" -- "${word#"$earlier"}"); }
   COMPREPLY=()
   case "$command $previous" in
 )" + cases +
@@ -91,13 +91,13 @@ std::string bash_script(const CLI::App& app) {
 std::string zsh_value(const CLI::Option& flag) {
   const Values values = values_of(flag);
   const std::string names = "(" + joined(values.names) + ")";
-  const char* files = values.paths == Values::Paths::kFolders ? "_files -/" : "_files";
+  const char* path_action = values.paths == Values::Paths::kFolders ? "_files -/" : "_files";
   if (values.paths == Values::Paths::kNone)
     return is_list(flag) && !values.names.empty()
                ? "_values -s , " + value_name(flag) + " " + joined(values.names)
                : names;
-  if (values.names.empty()) return files;
-  return "_alternative \"names\\:name\\:" + names + "\" \"files\\:file\\:" + files + "\"";
+  if (values.names.empty()) return path_action;
+  return "_alternative \"names\\:name\\:" + names + "\" \"files\\:file\\:" + path_action + "\"";
 }
 
 /// A specification for _arguments: "--size[description]:INT:(one two)".
@@ -132,7 +132,7 @@ std::string zsh_script(const CLI::App& app) {
          "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    " +
          zsh_arguments(app) + "\n    return\n  fi\n" +
          "  shift words\n  (( CURRENT-- ))\n  case $words[1] in\n" + cases + "  esac\n}\n" +
-         "# Loaded as an autoloaded function or with source.\n"
+         "# Zsh autoloads this file as a function, or the user runs it with source.\n"
          "if [[ $funcstack[1] == _" +
          name + " ]]; then\n  _" + name + "\nelse\n  compdef _" + name + " " + name + "\nfi\n";
 }
@@ -178,11 +178,11 @@ const std::vector<std::string>& shells() {
 }
 
 std::string completion_script(const CLI::App& app, const std::string& shell) {
-  const std::string head = "# Completion of " + app.get_name() + " for " + shell +
-                           ", printed by `" + app.get_name() + " completion " + shell + "`.\n";
-  if (shell == "bash") return head + bash_script(app);
-  if (shell == "fish") return head + fish_script(app);
-  return zsh_script(app);  // without head: zsh expects #compdef in the first line
+  const std::string header = "# Completion of " + app.get_name() + " for " + shell +
+                             ", printed by `" + app.get_name() + " completion " + shell + "`.\n";
+  if (shell == "bash") return header + bash_script(app);
+  if (shell == "fish") return header + fish_script(app);
+  return zsh_script(app);  // without header: zsh expects #compdef in the first line
 }
 
 }  // namespace hearth::app

@@ -43,7 +43,7 @@ Statistics statistics_of(const Tensor& tensor) {
   return result;
 }
 
-/// "0.333333".
+/// The number with six significant digits: "0.333333".
 std::string six_digits(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", number);
@@ -70,9 +70,9 @@ uint64_t total_bytes(const io::NamedValues& values) {
 }
 
 void print_table(const io::FileContent& content, bool with_statistics) {
-  std::vector<std::string> head{"name", "dtype", "shape", "bytes"};
-  if (with_statistics) head.insert(head.end(), {"min", "max", "mean", "NaN"});
-  TextTable table(head);
+  std::vector<std::string> header{"name", "dtype", "shape", "bytes"};
+  if (with_statistics) header.insert(header.end(), {"min", "max", "mean", "NaN"});
+  TextTable table(header);
   size_t count = 0;
   for (const auto& [name, value] : content.values) {
     if (!value.isTensor()) continue;
@@ -132,7 +132,7 @@ void print_json(const io::FileContent& content, bool with_statistics) {
       json["values"][printable(name)] = value_text(value);
   for (const auto& [key, value] : content.metadata)
     json["metadata"][printable(key)] = printable(value);
-  // Names need not be valid UTF-8, which dump() would refuse.
+  // By default, dump() throws if a name is not valid UTF-8.
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
@@ -166,7 +166,7 @@ void add_inspect(CLI::App& app) {
       {{}, Values::Paths::kFiles})
       ->required();
   command->add_flag("--no-statistics", options->no_statistics,
-                    "Leave out minimum, maximum, mean and the number of NaN");
+                    "Leave out minimum, maximum, mean and the number of NaNs");
   command->add_flag("--json", options->as_json, "Print JSON");
   command->footer("Example: hearth inspect model.safetensors");
   command->callback([options] { inspect(*options); });

@@ -61,7 +61,7 @@ class Bench {
   }
 
   /// The shortest time of one call; calls are repeated for half a second.
-  double seconds_of(const Work& work) const {
+  double shortest_seconds(const Work& work) const {
     double best = seconds_of_call(work);
     for (double total = best; total < 0.5;) {
       const double seconds = seconds_of_call(work);
@@ -71,41 +71,41 @@ class Bench {
     return best;
   }
 
-  Tensor square() const { return randn({result_.size, result_.size}); }
+  Tensor random_square() const { return randn({result_.size, result_.size}); }
 
   void multiply() {
-    const Tensor a = square(), b = square();
+    const Tensor a = random_square(), b = random_square();
     Tensor on_cpu, on_gpu;
-    result_.baseline.seconds = seconds_of([&] { on_cpu = matmul(a, b); });
+    result_.baseline.seconds = shortest_seconds([&] { on_cpu = matmul(a, b); });
     if (!gpu_) return;
     const Tensor a_on_gpu = a.to(*gpu_), b_on_gpu = b.to(*gpu_);
-    result_.instead->seconds = seconds_of([&] { on_gpu = matmul(a_on_gpu, b_on_gpu); });
+    result_.instead->seconds = shortest_seconds([&] { on_gpu = matmul(a_on_gpu, b_on_gpu); });
     result_.difference = largest_difference(on_gpu.cpu(), on_cpu);
   }
 
   /// Transfers a matrix row by row and as a whole.
   void transfer_rows() {
-    const Tensor x = square();
+    const Tensor x = random_square();
     std::vector<Tensor> rows(static_cast<size_t>(result_.size));
     Tensor whole;
-    result_.baseline.seconds = seconds_of([&] {
+    result_.baseline.seconds = shortest_seconds([&] {
       for (int64_t i = 0; i < result_.size; ++i) rows[size_t(i)] = x[i].to(*gpu_);
     });
-    result_.instead->seconds = seconds_of([&] { whole = x.to(*gpu_); });
+    result_.instead->seconds = shortest_seconds([&] { whole = x.to(*gpu_); });
     result_.difference = largest_difference(whole, stack(rows));
   }
 
-  /// Transfers to the GPU and back around each product, and once around all products.
+  /// Multiplies a matrix on the GPU by a scalar many times, with transfers each time and only once.
   void transfer_repeatedly() {
-    const Tensor x = square();
+    const Tensor x = random_square();
     const double factor = 1.01;
     Tensor moved_each_time, moved_once;
-    result_.baseline.seconds = seconds_of([&] {
+    result_.baseline.seconds = shortest_seconds([&] {
       moved_each_time = x;
       for (int64_t i = 0; i < result_.times; ++i)
         moved_each_time = (moved_each_time.to(*gpu_) * factor).cpu();
     });
-    result_.instead->seconds = seconds_of([&] {
+    result_.instead->seconds = shortest_seconds([&] {
       moved_once = x.to(*gpu_);
       for (int64_t i = 0; i < result_.times; ++i) moved_once = moved_once * factor;
       moved_once = moved_once.cpu();
@@ -113,12 +113,12 @@ class Bench {
     result_.difference = largest_difference(moved_once, moved_each_time);
   }
 
-  struct Trained {
+  struct TrainingResult {
     double seconds, loss;
   };
 
   /// Trains the tutorials' network on random images.
-  Trained train_on(Device device) const {
+  TrainingResult train_on(Device device) const {
     manual_seed(0);
     nn::AnyModule network = make_model("tutorial-cnn", {1, 28, 28}, 10);
     network.ptr()->to(device);
@@ -141,10 +141,10 @@ class Bench {
   }
 
   void train() {
-    const Trained on_cpu = train_on(Device(DeviceType::CPU));
+    const TrainingResult on_cpu = train_on(Device(DeviceType::CPU));
     result_.baseline.seconds = on_cpu.seconds;
     if (!gpu_) return;
-    const Trained on_gpu = train_on(*gpu_);
+    const TrainingResult on_gpu = train_on(*gpu_);
     result_.instead->seconds = on_gpu.seconds;
     result_.difference = std::fabs(on_gpu.loss - on_cpu.loss);
   }
@@ -173,7 +173,7 @@ std::string title(const Measurement& measurement) {
   switch (measurement.kind) {
     case Kind::kMatmul: return "matmul of " + sizes;
     case Kind::kRows: return "move " + sizes + " to the GPU";
-    case Kind::kTransfers: return counted("product") + " of " + sizes;
+    case Kind::kTransfers: return "scale " + sizes + ", " + counted("time");
     case Kind::kTraining: return counted("training step") + ", CNN, batch " + size;
   }
   return "";

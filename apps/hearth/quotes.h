@@ -4,7 +4,7 @@
 
 namespace hearth::app {
 
-/// The text in single quotes, for any shell.
+/// The text in single quotes, for sh, bash and zsh, and for fish if it has no backslash.
 std::string in_quotes(const std::string& text);
 
 /// The text as one word of a command line, in quotes only if it needs them.

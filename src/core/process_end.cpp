@@ -63,10 +63,10 @@ void call_stop_functions() {
 }
 
 /// When the main thread ends the process, its thread-local objects are destroyed before all static
-/// ones, including those that another thread is creating. So this destructor waits for such
-/// threads.
-struct MainThread {
-  ~MainThread() {
+/// ones, including those that another thread is creating. So this destructor blocks new calls that
+/// may create static objects and waits for the active ones.
+struct MainThreadExit {
+  ~MainThreadExit() {
     if (gettid() != getpid()) return;
     call_stop_functions();
     creating_calls_blocked.store(true);
@@ -74,13 +74,14 @@ struct MainThread {
   }
 };
 
-void watch_main_thread() { thread_local const MainThread main_thread; }
-[[maybe_unused]] const bool watches_main_thread = (watch_main_thread(), true);
+void register_main_thread_exit() { thread_local const MainThreadExit main_thread_exit; }
+[[maybe_unused]] const bool is_main_thread_exit_registered = (register_main_thread_exit(), true);
 
-/// Waits for all calls; registered with atexit. exit() runs such functions and the destructors of
-/// static objects in reverse order of registration, so this one runs before the destructors of all
-/// objects created before its registration.
-void end_calls() {
+/// Calls the stop functions, blocks new calls and waits for the active ones; registered with
+/// atexit. exit() runs such functions and the destructors of static objects in reverse order of
+/// registration, so this one runs before the destructors of all objects created before its
+/// registration.
+void finish_calls() {
   call_stop_functions();
   if (!calls_blocked.exchange(true)) wait_for(active_calls, has_active_call);
 }
@@ -135,7 +136,7 @@ void LibraryCall::end() const {
   has_active_creating_call = false;
 }
 
-void protect_new_statics() { std::atexit(end_calls); }
+void protect_new_statics() { std::atexit(finish_calls); }
 
 namespace {
 

@@ -139,7 +139,7 @@ void Job::rethrow() const {
   try {
     std::rethrow_exception(error_);
   } catch (Error& error) {
-    error.add_context(hearth::detail::str("while making the data loader's batch (", where(), ")"));
+    error.add_context(hearth::detail::str("while loading data (", where(), ")"));
     throw;
   }
 }

@@ -42,36 +42,36 @@ uint64_t header_length(const Bytes& bytes) {
   if (bytes.size() < kLengthBytes)
     bad_bytes(name, bytes.size(), "expected the 8 bytes of the header's length, but the file ends");
   if (ZipReader::recognizes(bytes))
-    bad_bytes(
-        name, 0,
-        "expected a safetensors file, but this is a zip archive, perhaps of torch.save, which "
-        "hearth::io::load_pt and torch::load read");
+    bad_bytes(name, 0,
+              "expected a safetensors file, but this is a zip archive, perhaps written by "
+              "torch.save; hearth::io::load_pt and torch::load read such files");
   refuse_old_pickle(bytes);
   const auto length = number_at<uint64_t>(bytes, 0);
   const uint64_t num_remaining = bytes.size() - kLengthBytes;
   if (length > kMaxHeaderBytes || length > num_remaining)
     bad_bytes(name, 0, "expected the header's length, at most ",
               std::min(num_remaining, kMaxHeaderBytes), " bytes here, but got ", length,
-              ": the file is damaged or no file of tensors");
+              ": the file is damaged or not a safetensors file");
   if (length < 2 || bytes.text(kLengthBytes, kLengthBytes + 1) != "{")
     bad_bytes(name, kLengthBytes, "expected the header, which begins with '{'");
   return length;
 }
 
 uint64_t num_elements(const std::string& file, const TensorEntry& entry) {
-  uint64_t product = 1, without_zeros = 1;
+  // The product of the other sizes must not overflow, even if one size is 0.
+  uint64_t product = 1, nonzero_product = 1;
   for (const int64_t size : entry.sizes) {
     product *= static_cast<uint64_t>(size);
-    if (__builtin_mul_overflow(without_zeros, uint64_t(std::max<int64_t>(size, 1)),
-                               &without_zeros) ||
-        without_zeros > uint64_t{INT64_MAX} / 64)
+    if (__builtin_mul_overflow(nonzero_product, uint64_t(std::max<int64_t>(size, 1)),
+                               &nonzero_product) ||
+        nonzero_product > uint64_t{INT64_MAX} / 64)
       bad_bytes(file, kLengthBytes, "the sizes of tensor '", entry.name, "', ",
                 IntArrayRef(entry.sizes), ", are too large");
   }
   return product;
 }
 
-/// Throws unless the tensors cover the data without gaps and overlaps.
+/// Throws unless the tensors cover the data without gaps or overlaps.
 void check_offsets(const Bytes& bytes, const SafetensorsHeader& header) {
   const uint64_t data_bytes = bytes.size() - header.data_begin;
   std::vector<const TensorEntry*> sorted;
@@ -84,7 +84,7 @@ void check_offsets(const Bytes& bytes, const SafetensorsHeader& header) {
     const uint64_t bits = num_elements(bytes.name(), *entry) * entry->dtype->bits;
     if (entry->begin != expected)
       bad_bytes(bytes.name(), header.data_begin + expected, "expected tensor '", entry->name,
-                "' to begin here, but its offset says ", entry->begin, " instead of ", expected);
+                "' to begin here, but its offset is ", entry->begin, ", not ", expected);
     if (entry->end < entry->begin || entry->end - entry->begin != (bits + 7) / 8 || bits % 8 != 0)
       bad_bytes(bytes.name(), header.data_begin + entry->begin, "expected ", (bits + 7) / 8,
                 " bytes for tensor '", entry->name, "', ", entry->dtype->name, " of sizes ",
@@ -127,7 +127,7 @@ std::string header_text(const SafetensorsHeader& header) {
               ' ');
   const uint64_t length = json.size();
   HEARTH_CHECK(length <= kMaxHeaderBytes, "cannot save ", header.tensors.size(), " tensors and ",
-               header.metadata.size(), " metadata: the header would have ", length,
+               header.metadata.size(), " metadata entries: the header would have ", length,
                " bytes, but readers accept at most ", kMaxHeaderBytes);
   std::string text;
   append_number(text, length);

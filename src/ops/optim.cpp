@@ -99,6 +99,7 @@ void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_l
                  bool maximize, bool is_first_step, const std::optional<Tensor>& grad_scale,
                  const std::optional<Tensor>& found_inf) {
   const TensorList buffers = momentum == 0 ? TensorList() : momentum_buffer_list;
+  // In calls of check_lengths, self stands for a list that is not used.
   check_lengths(self, {grads, momentum == 0 ? self : buffers});
   invoke_step<Sgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov, maximize,
                     is_first_step},
@@ -111,9 +112,10 @@ template <bool decoupled>
 void fused_adam(const typename Adam<decoupled>::Args& args, TensorList self, TensorList grads,
                 TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs,
                 TensorList state_steps, const Tensor& grad_scale, const Tensor& found_inf) {
-  const TensorList largest = args.amsgrad ? max_exp_avg_sqs : TensorList();
-  check_lengths(self, {grads, exp_avgs, exp_avg_sqs, args.amsgrad ? largest : self, state_steps});
-  invoke_step<Adam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, largest, state_steps,
+  const TensorList max_avg_sqs = args.amsgrad ? max_exp_avg_sqs : TensorList();
+  check_lengths(self,
+                {grads, exp_avgs, exp_avg_sqs, args.amsgrad ? max_avg_sqs : self, state_steps});
+  invoke_step<Adam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, max_avg_sqs, state_steps,
                                grad_scale, found_inf);
 }
 
@@ -153,12 +155,14 @@ void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
                      double eps, double weight_decay, double momentum, bool centered, bool maximize,
                      const std::optional<Tensor>& grad_scale,
                      const std::optional<Tensor>& found_inf) {
-  const TensorList means = centered ? grad_avgs : TensorList(),
+  const TensorList used_grad_avgs = centered ? grad_avgs : TensorList(),
                    buffers = momentum > 0 ? momentum_buffer_list : TensorList();
-  check_lengths(self, {grads, square_avgs, centered ? means : self, momentum > 0 ? buffers : self});
+  check_lengths(
+      self, {grads, square_avgs, centered ? used_grad_avgs : self, momentum > 0 ? buffers : self});
   invoke_step<RmsProp>(
       {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize}, self,
-      grads, square_avgs, means, buffers, or_undefined(grad_scale), or_undefined(found_inf));
+      grads, square_avgs, used_grad_avgs, buffers, or_undefined(grad_scale),
+      or_undefined(found_inf));
 }
 
 }  // namespace hearth

@@ -15,7 +15,7 @@
 namespace hearth {
 namespace {
 
-/// Restores the simulator's variables after a test.
+/// Unsets the environment variables of simulated GPUs for a test and restores them after it.
 class SimConfig : public ::testing::Test {
  protected:
   SimConfig() {
@@ -43,13 +43,13 @@ TEST_F(SimConfig, IsReadFromTheEnvironment) {
   set("HEARTH_SIM_GPUS", "3");
   set("HEARTH_SIM_GPU_MEMORY", "512MiB");
   set("HEARTH_SIM_LAZY", "1");
-  const sim::Config found = sim::config_from_environment();
-  EXPECT_EQ(found.devices, 3);
-  EXPECT_EQ(found.memory, 512 * kMiB);
-  EXPECT_TRUE(found.lazy);
+  const sim::Config config = sim::config_from_environment();
+  EXPECT_EQ(config.devices, 3);
+  EXPECT_EQ(config.memory, 512 * kMiB);
+  EXPECT_TRUE(config.lazy);
 }
 
-TEST_F(SimConfig, RejectsInvalidCounts) {
+TEST_F(SimConfig, ChecksTheNumberOfGpus) {
   for (const char* count : {"17", "-1", "two", "2x", "1 "}) {
     set("HEARTH_SIM_GPUS", count);
     EXPECT_THROW(sim::config_from_environment(), Error) << count;

@@ -20,8 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Example i is the number i, with noise if `has_noise` is set. Some examples take longer to load.
-struct Noisy : datasets::Dataset<Noisy, TensorExample> {
-  Noisy(size_t count_, bool has_noise_) : count(count_), has_noise(has_noise_) {}
+struct NumberExamples : datasets::Dataset<NumberExamples, TensorExample> {
+  NumberExamples(size_t count_, bool has_noise_) : count(count_), has_noise(has_noise_) {}
   TensorExample get(size_t index) override {
     if (index % 7 == 0) std::this_thread::sleep_for(200us);
     const Tensor value = full({1}, double(index), kDouble);
@@ -44,13 +44,15 @@ void expect_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].equal(b[i])) << "batch " << i;
 }
 
-auto noisy(size_t count) { return Noisy(count, true).map(transforms::Stack<TensorExample>()); }
+auto noisy_batches(size_t count) {
+  return NumberExamples(count, true).map(transforms::Stack<TensorExample>());
+}
 
 TEST(DataLoader, BatchesDoNotDependOnWorkerCount) {
   std::vector<std::vector<Tensor>> expected;
   for (const size_t workers : {0, 1, 2, 7}) {
     manual_seed(11);
-    auto loader = make_data_loader(noisy(103), DataLoaderOptions(8).workers(workers));
+    auto loader = make_data_loader(noisy_batches(103), DataLoaderOptions(8).workers(workers));
     for (size_t i = 0; i < 3; ++i) {
       const std::vector<Tensor> batches = data_of_epoch(*loader);
       if (workers == 0)
@@ -67,14 +69,15 @@ TEST(DataLoader, BatchesDoNotDependOnWorkerCount) {
 TEST(DataLoader, DropsTheLastBatch) {
   for (const size_t workers : {0, 2}) {
     auto loader = make_data_loader<samplers::SequentialSampler>(
-        noisy(10), DataLoaderOptions(4).workers(workers).drop_last(true));
+        noisy_batches(10), DataLoaderOptions(4).workers(workers).drop_last(true));
     EXPECT_EQ(data_of_epoch(*loader).size(), 2U);
   }
 }
 
 TEST(DataLoader, ReturnsAllBatchesWithoutOrdering) {
   auto loader = make_data_loader<samplers::SequentialSampler>(
-      Noisy(50, false), DataLoaderOptions(1).workers(3).enforce_ordering(false).max_jobs(9));
+      NumberExamples(50, false),
+      DataLoaderOptions(1).workers(3).enforce_ordering(false).max_jobs(9));
   std::multiset<double> seen;
   for (auto& batch : *loader) seen.insert(batch[0].data.item<double>());
   EXPECT_EQ(seen.size(), 50U);
@@ -84,10 +87,12 @@ TEST(DataLoader, ReturnsAllBatchesWithoutOrdering) {
 struct Throwing : datasets::Dataset<Throwing, int> {
   int get(size_t index) override {
     if (index == 5) throw std::invalid_argument("badness");
-    if (index == 7) detail_error();
+    if (index == 7) fail_with_index_error();
     return int(index);
   }
-  [[noreturn]] static void detail_error() { hearth::detail::fail<IndexError>("no such index"); }
+  [[noreturn]] static void fail_with_index_error() {
+    hearth::detail::fail<IndexError>("no such index");
+  }
   std::optional<size_t> size() const override { return 20; }
 };
 
@@ -151,22 +156,21 @@ TEST(DataLoader, KeepsExceptionTypesWithoutWorkers) {
       std::invalid_argument);
   EXPECT_THROW(
       try { ++batch; } catch (const IndexError& error) {
-        EXPECT_STREQ(error.what(),
-                     "no such index\nwhile making the data loader's batch (in batch 3, example 7)");
+        EXPECT_STREQ(error.what(), "no such index\nwhile loading data (in batch 3, example 7)");
         throw;
       },
       IndexError);
 }
 
 TEST(DataLoader, TransformErrorsNameTheExample) {
-  auto dataset = Noisy(20, false).map(transforms::TensorLambda<void>(
+  auto dataset = NumberExamples(20, false).map(transforms::TensorLambda<void>(
       [](const Tensor& t) { return t.item<double>() == 6 ? t.view({2}) : t; }));
   auto loader =
       make_data_loader<samplers::SequentialSampler>(dataset, DataLoaderOptions(4).workers(1));
   EXPECT_ERROR(for (auto& batch : *loader)(void) batch, "(in batch 1, example 6)");
   const auto throwing_loader = [](size_t workers) {
     return make_data_loader<samplers::SequentialSampler>(
-        Noisy(20, false).map(transforms::Collate<TensorExample>(
+        NumberExamples(20, false).map(transforms::Collate<TensorExample>(
             [](const std::vector<TensorExample>&) -> TensorExample { throw 5; })),
         DataLoaderOptions(3).workers(workers));
   };
@@ -175,10 +179,10 @@ TEST(DataLoader, TransformErrorsNameTheExample) {
   EXPECT_THROW((void)*throwing_loader(0)->begin(), int);
 }
 
-TEST(DataLoader, IteratorsCompareAndCheckTheirUse) {
+TEST(DataLoader, IteratorsRejectUsePastTheEnd) {
   for (const size_t workers : {0, 2}) {
     auto loader = make_data_loader<samplers::SequentialSampler>(
-        Noisy(3, false), DataLoaderOptions(1).workers(workers));
+        NumberExamples(3, false), DataLoaderOptions(1).workers(workers));
     auto it = loader->begin(), end = loader->end();
     EXPECT_TRUE(it == it && end == end && it != end && end != it);
     EXPECT_EQ(it->size(), 1U);
@@ -192,7 +196,7 @@ TEST(DataLoader, IteratorsCompareAndCheckTheirUse) {
 }
 
 TEST(DataLoader, AllowsOneIteratorAtATime) {
-  auto loader = make_data_loader(Noisy(30, false), DataLoaderOptions(1).workers(2));
+  auto loader = make_data_loader(NumberExamples(30, false), DataLoaderOptions(1).workers(2));
   {
     auto it = loader->begin();
     EXPECT_ERROR(loader->begin(),
@@ -207,7 +211,7 @@ TEST(DataLoader, AllowsOneIteratorAtATime) {
 }
 
 TEST(DataLoader, IteratorThrowsAfterJoin) {
-  auto loader = make_data_loader(Noisy(30, false), DataLoaderOptions(1).workers(2));
+  auto loader = make_data_loader(NumberExamples(30, false), DataLoaderOptions(1).workers(2));
   auto it = loader->begin();
   (void)*it;
   loader->join();
@@ -222,14 +226,16 @@ struct Unsized : datasets::Dataset<Unsized, int> {
 TEST(DataLoader, ChecksItsOptions) {
   EXPECT_ERROR(make_data_loader(Unsized(), 1),
                "Expected the dataset to be sized in order to construct the Sampler");
-  const auto empty_batches = make_data_loader(Noisy(3, false), DataLoaderOptions(0));
+  const auto empty_batches = make_data_loader(NumberExamples(3, false), DataLoaderOptions(0));
   auto batch = empty_batches->begin();
   EXPECT_ERROR(*batch, "the sampler returned an empty batch for batch_size=0");
-  EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(1).workers(2).max_jobs(0)),
-               "max_jobs should be positive");
+  EXPECT_ERROR(
+      make_data_loader(NumberExamples(3, false), DataLoaderOptions(1).workers(2).max_jobs(0)),
+      "max_jobs should be positive");
   // The check comes before any copies of the dataset.
-  EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(1).workers(1'000'000'000'000)),
-               "a data loader has at most 4096 workers, but workers=1000000000000");
+  EXPECT_ERROR(
+      make_data_loader(NumberExamples(3, false), DataLoaderOptions(1).workers(1'000'000'000'000)),
+      "a data loader has at most 4096 workers, but workers=1000000000000");
   const FullDataLoaderOptions full(DataLoaderOptions(5).workers(3));
   EXPECT_TRUE(full.batch_size == 5 && full.max_jobs == 6 && full.enforce_ordering &&
               !full.drop_last && !full.timeout);
@@ -267,7 +273,7 @@ struct WorkerProperties : datasets::Dataset<WorkerProperties, std::vector<uint64
   std::optional<size_t> size() const override { return 40; }
 };
 
-TEST(DataLoader, WorkersRunSeriallyInTheCallersModes) {
+TEST(DataLoader, WorkersUseOneThreadAndTheCallersGradMode) {
   auto loader = make_data_loader(WorkerProperties(), DataLoaderOptions(1).workers(3));
   std::set<uint64_t> ids, seeds;
   {
@@ -283,18 +289,20 @@ TEST(DataLoader, WorkersRunSeriallyInTheCallersModes) {
   EXPECT_EQ(ids.size(), seeds.size());
   for (auto& batch : *loader) EXPECT_EQ(batch[0][1], 1U);
   EXPECT_FALSE(get_worker_info());
-  auto alone = make_data_loader(WorkerProperties(), DataLoaderOptions(1));
-  EXPECT_EQ((*alone->begin())[0][2], kNoWorker);
-  EXPECT_EQ((*alone->begin())[0][0], uint64_t(get_num_threads()));
+  auto without_workers = make_data_loader(WorkerProperties(), DataLoaderOptions(1));
+  EXPECT_EQ((*without_workers->begin())[0][2], kNoWorker);
+  EXPECT_EQ((*without_workers->begin())[0][0], uint64_t(get_num_threads()));
 }
 
 TEST(DataLoader, PinsBatches) {
   const bool has_gpu = cuda::is_available();
-  auto stacked = make_data_loader(noisy(6), DataLoaderOptions(3).workers(1).pin_memory(true));
+  auto stacked =
+      make_data_loader(noisy_batches(6), DataLoaderOptions(3).workers(1).pin_memory(true));
   EXPECT_EQ(stacked->options().pin_memory, has_gpu);
   for (auto& batch : *stacked) EXPECT_EQ(batch.data.is_pinned(), has_gpu);
-  auto listed = make_data_loader(Noisy(6, false), DataLoaderOptions(3).pin_memory(true));
-  for (auto& batch : *listed)
+  auto unstacked =
+      make_data_loader(NumberExamples(6, false), DataLoaderOptions(3).pin_memory(true));
+  for (auto& batch : *unstacked)
     for (auto& example : batch) EXPECT_EQ(example.data.is_pinned(), has_gpu);
 }
 

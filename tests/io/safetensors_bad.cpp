@@ -112,10 +112,10 @@ TEST(BadSafetensors, RejectsGapsAndOverlaps) {
                 bytes);
   };
   EXPECT_EQ(safetensors_error(two_tensors("[4,8]", "[0,4]", 8)), "no error");
-  EXPECT_BAD(two_tensors("[0,4]", "[0,4]", 8), "its offset says 0 instead of 4");
-  EXPECT_BAD(two_tensors("[0,4]", "[2,6]", 8), "its offset says 2 instead of 4");
-  EXPECT_BAD(two_tensors("[0,4]", "[5,9]", 9), "its offset says 5 instead of 4");
-  EXPECT_BAD(two_tensors("[1,5]", "[5,9]", 9), "its offset says 1 instead of 0");
+  EXPECT_BAD(two_tensors("[0,4]", "[0,4]", 8), "its offset is 0, not 4");
+  EXPECT_BAD(two_tensors("[0,4]", "[2,6]", 8), "its offset is 2, not 4");
+  EXPECT_BAD(two_tensors("[0,4]", "[5,9]", 9), "its offset is 5, not 4");
+  EXPECT_BAD(two_tensors("[1,5]", "[5,9]", 9), "its offset is 1, not 0");
 }
 
 TEST(BadSafetensors, NormalizesBools) {

@@ -17,7 +17,7 @@ namespace {
 
 // PyTorch's names from "Autocast Op Reference" in its documentation of torch.amp and, where that is
 // incomplete, from ATen's autocast_mode.{h,cpp} (2.15). They include ops that Hearth does not have.
-// PyTorch lists recurrent nets by their libraries: _cudnn_rnn and mkldnn_rnn_layer.
+// Instead of lstm, gru and rnn_*, PyTorch lists library functions: _cudnn_rnn, mkldnn_rnn_layer.
 // Unlisted ops keep their input dtype.
 constexpr const char* kCudaLower =
     "matmul addbmm addmm addmv addr baddbmm bmm chain_matmul multi_dot conv1d conv2d conv3d "
@@ -94,7 +94,7 @@ TEST(Autocast, PoliciesMatchPyTorch) {
 Amp policy_of(const Row& row, DeviceType device) {
   if (row.name == "sum_to_size") return listed_policy("sum", device);
   if (row.name == "inner") return device == kCUDA ? Amp::kWidest : Amp::kLower;  // tensordot, mm
-  if (row.name == "linalg_pinv") return Amp::kLower;                             // its products
+  if (row.name == "linalg_pinv") return Amp::kLower;         // its matrix products
   if (row.name.starts_with("index_put")) return Amp::kKeep;  // the rows write in place
   const Amp policy = listed_policy(row.name, device);
   if (policy != Amp::kKeep || row.covers.empty()) return policy;
@@ -116,14 +116,14 @@ class OpAutocast : public ::testing::TestWithParam<Row> {};
 TEST_P(OpAutocast, FollowsThePolicy) {
   const Row& row = GetParam();
   for (const Device device : devices())
-    for (const ScalarType lower : {kHalf, kBFloat16})
+    for (const ScalarType autocast_dtype : {kHalf, kBFloat16})
       for (const ScalarType dtype : {kFloat, kBFloat16, kHalf, kDouble}) {
         if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
         const Tensors in = make_inputs(row.cases[0], dtype, device, MemoryLayout::kContiguous, 1);
-        const AutocastMode autocast(device.type(), lower);
+        const AutocastMode autocast(device.type(), autocast_dtype);
         // Complex numbers keep their dtype.
         const Amp policy = row.of_complex ? Amp::kKeep : policy_of(row, device.type());
-        const ScalarType computed = computed_dtype(policy, dtype, lower);
+        const ScalarType computed = computed_dtype(policy, dtype, autocast_dtype);
         EXPECT_EQ(row.call(in)[0].scalar_type(), result_dtype(row, 0, computed))
             << row.name << " of " << name_of(dtype) << " on " << device;
       }
@@ -176,32 +176,32 @@ Tensor ones_of(IntArrayRef sizes, ScalarType dtype, Device device) {
 TEST(Autocast, UnlistedOpsPromoteAsUsual) {
   for (const Device device : devices()) {
     const AutocastMode autocast(device.type());
-    const Tensor half = ones_of({2, 2}, kHalf, device), number = ones_of({}, kFloat, device),
-                 full = ones_of({2, 2}, kFloat, device);
+    const Tensor half = ones_of({2, 2}, kHalf, device), scalar = ones_of({}, kFloat, device),
+                 float32 = ones_of({2, 2}, kFloat, device);
     // A 0-d tensor does not decide the dtype.
     for (const Tensor& result :
-         {half + number, half - number, half * number, half / number, half.maximum(number),
-          half.minimum(number), where(half.gt(0), half, number), half + 1.5})
+         {half + scalar, half - scalar, half * scalar, half / scalar, half.maximum(scalar),
+          half.minimum(scalar), where(half.gt(0), half, scalar), half + 1.5})
       EXPECT_EQ(result.scalar_type(), kHalf) << device;
-    EXPECT_EQ((half + full).scalar_type(), kFloat) << device;
+    EXPECT_EQ((half + float32).scalar_type(), kFloat) << device;
   }
 }
 
 TEST(Autocast, WidestPolicyOnCuda) {
   for (const Device device : devices()) {
     const AutocastMode autocast(device.type());
-    const Tensor half = ones_of({2, 2}, kHalf, device), number = ones_of({}, kFloat, device),
-                 full = ones_of({2, 2}, kFloat, device);
+    const Tensor half = ones_of({2, 2}, kHalf, device), scalar = ones_of({}, kFloat, device),
+                 float32 = ones_of({2, 2}, kFloat, device);
     const Tensor index = zeros({2, 2}, TensorOptions(kLong).device(device));
-    // Unlike type promotion, PyTorch's widest policy counts 0-d tensors.
-    EXPECT_EQ(half.atan2(number).scalar_type(), device.is_cuda() ? kFloat : kHalf) << device;
+    // Unlike type promotion, PyTorch's widest policy lets 0-d tensors decide the dtype.
+    EXPECT_EQ(half.atan2(scalar).scalar_type(), device.is_cuda() ? kFloat : kHalf) << device;
     if (device.is_cuda()) {
-      EXPECT_EQ(half.scatter_add(0, index, full).scalar_type(), kFloat) << device;
-      EXPECT_EQ(full.scatter_add(0, index, half).scalar_type(), kFloat) << device;
+      EXPECT_EQ(half.scatter_add(0, index, float32).scalar_type(), kFloat) << device;
+      EXPECT_EQ(float32.scatter_add(0, index, half).scalar_type(), kFloat) << device;
     } else {
-      EXPECT_THROW(half.scatter_add(0, index, full), Error);
+      EXPECT_THROW(half.scatter_add(0, index, float32), Error);
     }
-    EXPECT_EQ(cat({half, full}).scalar_type(), kFloat) << device;
+    EXPECT_EQ(cat({half, float32}).scalar_type(), kFloat) << device;
     EXPECT_EQ(stack({half, half}).scalar_type(), kHalf) << device;
   }
 }
@@ -209,15 +209,16 @@ TEST(Autocast, WidestPolicyOnCuda) {
 TEST(Autocast, IneligibleArgumentsKeepTheirDtype) {
   for (const Device device : devices()) {
     const AutocastMode autocast(device.type());
-    const Tensor full = ones_of({2, 2}, kFloat, device), wide = ones_of({2, 2}, kDouble, device),
-                 half = ones_of({2, 2}, kHalf, device), whole = ones_of({2, 2}, kLong, device);
-    EXPECT_THROW(full.mm(wide), Error) << device;
-    EXPECT_EQ(whole.mm(whole).scalar_type(), kLong) << device;
-    EXPECT_EQ(whole.sum().scalar_type(), kLong) << device;
-    EXPECT_EQ(wide.pow(half).scalar_type(), kDouble) << device;
+    const Tensor float32 = ones_of({2, 2}, kFloat, device),
+                 float64 = ones_of({2, 2}, kDouble, device), half = ones_of({2, 2}, kHalf, device),
+                 int64 = ones_of({2, 2}, kLong, device);
+    EXPECT_THROW(float32.mm(float64), Error) << device;
+    EXPECT_EQ(int64.mm(int64).scalar_type(), kLong) << device;
+    EXPECT_EQ(int64.sum().scalar_type(), kLong) << device;
+    EXPECT_EQ(float64.pow(half).scalar_type(), kDouble) << device;
     EXPECT_EQ(half.sum(kHalf).scalar_type(), kHalf) << device;
     EXPECT_EQ(half.sum(kDouble).scalar_type(), kDouble) << device;
-    // On CUDA, pow casts the tensor to float32; the number has no effect.
+    // On CUDA, pow casts the tensor to float32, whatever the exponent.
     EXPECT_EQ(half.pow(2).scalar_type(), device.is_cuda() ? kFloat : kHalf) << device;
     EXPECT_EQ(ones_of({2, 2}, kFloat, kMeta).mm(ones_of({2, 2}, kFloat, kMeta)).scalar_type(),
               kFloat);

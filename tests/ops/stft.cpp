@@ -91,7 +91,7 @@ Tensor signal(std::vector<int64_t> sizes) {
   const Tensor n = arange(count_of(sizes), kDouble);
   return n.mul(0.37).sin().add(n.mul(1.3).add(n.sin().mul(0.2)).cos().mul(0.3)).view(sizes);
 }
-Tensor numbers(const std::vector<int64_t>& sizes) {
+Tensor complex_signal(const std::vector<int64_t>& sizes) {
   return make_complex(signal(sizes), signal(sizes).flip({-1}).mul(0.7));
 }
 Tensor hann(int64_t n) { return hann_window(n, kDouble); }
@@ -115,33 +115,34 @@ struct OracleCase {
 std::map<std::string, OracleCase> stft_cases() {
   const Tensor x = signal({2, 21});
   return {{"plain", {x, {}}},
-          {"one", {signal({19}), {.n_fft = 6, .hop = 3, .window = hann(6)}}},
+          {"unbatched", {signal({19}), {.n_fft = 6, .hop = 3, .window = hann(6)}}},
           {"short_window", {x, {.win = 5, .window = hann(5)}}},
           {"short_ones", {x, {.win = 5}}},
           {"not_centred", {x, {.n_fft = 7, .hop = 4, .center = false}}},
           {"aligned", {x, {.hop = 2, .win = 4, .window = hann(4), .center = false, .align = true}}},
-          {"zeros", {x, {.pad_mode = "constant"}}},
+          {"constant", {x, {.pad_mode = "constant"}}},
           {"replicate", {x, {.pad_mode = "replicate"}}},
           {"circular", {x, {.pad_mode = "circular"}}},
           {"normalized", {x, {.window = hann(8), .normalized = true}}},
           {"twosided", {x, {.onesided = false}}},
-          {"complex", {numbers({2, 21}), {.window = hann(8)}}},
-          {"complex_window", {signal({21}), {.window = numbers({8})}}}};
+          {"complex", {complex_signal({2, 21}), {.window = hann(8)}}},
+          {"complex_window", {signal({21}), {.window = complex_signal({8})}}}};
 }
 
 std::map<std::string, OracleCase> istft_cases() {
-  const Tensor z = numbers({2, 5, 6}), all = numbers({2, 8, 6});
-  return {{"plain", {z, {}}},
-          {"one", {numbers({4, 7}), {.n_fft = 6, .hop = 3, .window = hann(6)}}},
-          {"odd", {numbers({2, 4, 6}), {.n_fft = 7, .hop = 2}}},
-          {"short_window", {z, {.hop = 2, .win = 5, .window = hann(5).add(0.1)}}},
-          {"not_centred", {z, {.window = hann(8).add(0.1), .center = false}}},
-          {"normalized", {z, {.window = hann(8), .normalized = true}}},
-          {"twosided", {all, {.onesided = false}}},
-          {"complex",
-           {all, {.window = numbers({8}).add(0.5), .onesided = false, .return_complex = true}}},
-          {"cut", {z, {.length = 7}}},
-          {"padded", {z, {.length = 16}}}};
+  const Tensor z = complex_signal({2, 5, 6}), all = complex_signal({2, 8, 6});
+  return {
+      {"plain", {z, {}}},
+      {"unbatched", {complex_signal({4, 7}), {.n_fft = 6, .hop = 3, .window = hann(6)}}},
+      {"odd", {complex_signal({2, 4, 6}), {.n_fft = 7, .hop = 2}}},
+      {"short_window", {z, {.hop = 2, .win = 5, .window = hann(5).add(0.1)}}},
+      {"not_centred", {z, {.window = hann(8).add(0.1), .center = false}}},
+      {"normalized", {z, {.window = hann(8), .normalized = true}}},
+      {"twosided", {all, {.onesided = false}}},
+      {"complex",
+       {all, {.window = complex_signal({8}).add(0.5), .onesided = false, .return_complex = true}}},
+      {"truncated", {z, {.length = 7}}},
+      {"padded", {z, {.length = 16}}}};
 }
 
 std::map<std::string, Tensor> windows() {

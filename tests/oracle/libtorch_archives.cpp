@@ -18,7 +18,7 @@ struct Net : torch::nn::Module {
   torch::Tensor scale;
 };
 
-/// Fills the parameters with 0, 1, 2, … eighths.
+/// Fills the parameters with 0/8, 1/8, 2/8, …
 void fill(Net& net) {
   torch::NoGradGuard no_grad;
   int next = 0;

@@ -4,7 +4,8 @@
     .venv-peer/bin/python tests/oracle/stft_cases.py
 
 A line is "<name> <sizes> <values>"; "<name>.grad" is the gradient of the input for the output gradient
-cos(0, 1, 2, ...). The signals are those of tests/ops/stft.cpp; complex numbers are pairs.
+cos(0), cos(1), cos(2), ... The signals are those of tests/ops/stft.cpp. A complex number is two values, its
+real and imaginary parts.
 """
 
 import warnings
@@ -22,7 +23,7 @@ def signal(*sizes):
     return (torch.sin(0.37 * n) + 0.3 * torch.cos(1.3 * n + 0.2 * torch.sin(n))).reshape(sizes)
 
 
-def numbers(*sizes):
+def complex_signal(*sizes):
     return torch.complex(signal(*sizes), signal(*sizes).flip(-1) * 0.7)
 
 
@@ -32,33 +33,33 @@ def hann(n):
 
 STFT = {
     "plain": lambda: (signal(2, 21), dict(n_fft=8)),
-    "one": lambda: (signal(19), dict(n_fft=6, hop_length=3, window=hann(6))),
+    "unbatched": lambda: (signal(19), dict(n_fft=6, hop_length=3, window=hann(6))),
     "short_window": lambda: (signal(2, 21), dict(n_fft=8, win_length=5, window=hann(5))),
     "short_ones": lambda: (signal(2, 21), dict(n_fft=8, win_length=5)),
     "not_centred": lambda: (signal(2, 21), dict(n_fft=7, hop_length=4, center=False)),
     "aligned": lambda: (signal(2, 21), dict(n_fft=8, hop_length=2, win_length=4, window=hann(4),
                                             center=False, align_to_window=True)),
-    "zeros": lambda: (signal(2, 21), dict(n_fft=8, pad_mode="constant")),
+    "constant": lambda: (signal(2, 21), dict(n_fft=8, pad_mode="constant")),
     "replicate": lambda: (signal(2, 21), dict(n_fft=8, pad_mode="replicate")),
     "circular": lambda: (signal(2, 21), dict(n_fft=8, pad_mode="circular")),
     "normalized": lambda: (signal(2, 21), dict(n_fft=8, normalized=True, window=hann(8))),
     "twosided": lambda: (signal(2, 21), dict(n_fft=8, onesided=False)),
-    "complex": lambda: (numbers(2, 21), dict(n_fft=8, window=hann(8))),
-    "complex_window": lambda: (signal(21), dict(n_fft=8, window=numbers(8))),
+    "complex": lambda: (complex_signal(2, 21), dict(n_fft=8, window=hann(8))),
+    "complex_window": lambda: (signal(21), dict(n_fft=8, window=complex_signal(8))),
 }
 ISTFT = {
-    "plain": lambda: (numbers(2, 5, 6), dict(n_fft=8)),
-    "one": lambda: (numbers(4, 7), dict(n_fft=6, hop_length=3, window=hann(6))),
-    "odd": lambda: (numbers(2, 4, 6), dict(n_fft=7, hop_length=2)),
-    "short_window": lambda: (numbers(2, 5, 6), dict(n_fft=8, win_length=5, hop_length=2,
-                                                    window=hann(5) + 0.1)),
-    "not_centred": lambda: (numbers(2, 5, 6), dict(n_fft=8, center=False, window=hann(8) + 0.1)),
-    "normalized": lambda: (numbers(2, 5, 6), dict(n_fft=8, normalized=True, window=hann(8))),
-    "twosided": lambda: (numbers(2, 8, 6), dict(n_fft=8, onesided=False)),
-    "complex": lambda: (numbers(2, 8, 6), dict(n_fft=8, onesided=False, return_complex=True,
-                                               window=numbers(8) + 0.5)),
-    "cut": lambda: (numbers(2, 5, 6), dict(n_fft=8, length=7)),
-    "padded": lambda: (numbers(2, 5, 6), dict(n_fft=8, length=16)),
+    "plain": lambda: (complex_signal(2, 5, 6), dict(n_fft=8)),
+    "unbatched": lambda: (complex_signal(4, 7), dict(n_fft=6, hop_length=3, window=hann(6))),
+    "odd": lambda: (complex_signal(2, 4, 6), dict(n_fft=7, hop_length=2)),
+    "short_window": lambda: (complex_signal(2, 5, 6), dict(n_fft=8, win_length=5, hop_length=2,
+                                                           window=hann(5) + 0.1)),
+    "not_centred": lambda: (complex_signal(2, 5, 6), dict(n_fft=8, center=False, window=hann(8) + 0.1)),
+    "normalized": lambda: (complex_signal(2, 5, 6), dict(n_fft=8, normalized=True, window=hann(8))),
+    "twosided": lambda: (complex_signal(2, 8, 6), dict(n_fft=8, onesided=False)),
+    "complex": lambda: (complex_signal(2, 8, 6), dict(n_fft=8, onesided=False, return_complex=True,
+                                                      window=complex_signal(8) + 0.5)),
+    "truncated": lambda: (complex_signal(2, 5, 6), dict(n_fft=8, length=7)),
+    "padded": lambda: (complex_signal(2, 5, 6), dict(n_fft=8, length=16)),
 }
 WINDOWS = {
     "hann": lambda: torch.hann_window(7, dtype=torch.float64),
@@ -85,7 +86,7 @@ def line(name, tensor):
     return f"{name} {sizes} " + ",".join(f"{v:.9g}" for v in tensor.flatten().tolist())
 
 
-def transform(name, function, case):
+def lines_of_case(name, function, case):
     x, arguments = case()
     x.requires_grad_()
     y = as_real(function(x, **arguments))
@@ -96,9 +97,9 @@ def transform(name, function, case):
 def main():
     lines = []
     for name, case in STFT.items():
-        lines += transform("stft." + name, lambda x, **a: torch.stft(x, return_complex=True, **a), case)
+        lines += lines_of_case("stft." + name, lambda x, **a: torch.stft(x, return_complex=True, **a), case)
     for name, case in ISTFT.items():
-        lines += transform("istft." + name, torch.istft, case)
+        lines += lines_of_case("istft." + name, torch.istft, case)
     lines += [line("window." + name, make()) for name, make in WINDOWS.items()]
     path = Path(__file__).resolve().parent.parent / "fixtures" / "stft_cases.txt"
     path.write_text("\n".join(lines) + "\n")

@@ -11,8 +11,8 @@ inline Device last_gpu() {
   return {DeviceType::CUDA, static_cast<DeviceIndex>(cuda::device_count() - 1)};
 }
 
-/// Whether this is a real GPU, whose libraries choose algorithms by shapes and alignments.
-/// Simulated GPUs compute as the CPU does.
+/// Whether this is a real GPU. Its libraries choose algorithms by shapes and alignments, so the
+/// last bits of results may differ; simulated GPUs compute as the CPU does.
 inline bool is_real_gpu(Device device) {
   return device.is_cuda() && !cuda::get_device_name(device.index()).starts_with("Simulated");
 }

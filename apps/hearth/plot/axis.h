@@ -8,11 +8,11 @@ namespace hearth::app {
 /// A range of values with ticks at round numbers.
 class Axis {
  public:
-  /// Covers all finite values and a small margin; without values it is 0..1. If all values are
-  /// whole numbers, so are the ticks.
+  /// Covers the values that can be shown, or 0 and 1 if there are none, and a small margin. If all
+  /// of them are whole numbers, so are the ticks.
   Axis(const std::vector<double>& values, int max_ticks);
 
-  /// False for values that a line leaves out: infinite, NaN or too large.
+  /// Whether a value can be drawn: not if it is infinite, NaN or too large.
   static bool can_show(double value);
 
   struct Tick {
@@ -20,7 +20,7 @@ class Axis {
     std::string label;
   };
   const std::vector<Tick>& ticks() const { return ticks_; }
-  /// 0 at the low end, 1 at the high end.
+  /// The value's position on the axis: 0 at the low end, 1 at the high end.
   double fraction(double value) const { return (value - low_) / (high_ - low_); }
 
  private:

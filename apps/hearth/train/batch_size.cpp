@@ -13,12 +13,12 @@ namespace hearth::app {
 
 namespace {
 
-/// The part of the available memory that a step may be predicted to need; the rest is for scratch
-/// memory, which is not predicted.
-constexpr double kUsablePart = 0.8;
-constexpr int64_t kFewestSteps = 10;  // of an epoch
+/// The fraction of the available memory that a step may be predicted to need; the rest is left for
+/// scratch memory, which is not predicted.
+constexpr double kUsableFraction = 0.8;
+constexpr int64_t kMinStepsPerEpoch = 10;
 
-/// A training step with batches of a given size on one device.
+/// A training step on one device, to predict or try whether a batch size fits into memory.
 class TrialStep {
  public:
   TrialStep(const TrainOptions& options, const ImageSets& images, Device device)
@@ -30,14 +30,13 @@ class TrialStep {
     optimizer_ = make_optimizer(options.optimizer, module_->parameters(), options.lrs.front());
   }
 
-  /// The bytes that the step adds to what is held before it.
-  size_t predicted(int64_t size) {
+  /// The bytes that the step needs in addition to the parameters, which are in memory already.
+  size_t predicted_bytes(int64_t size) {
     const std::vector<Tensor> batch = batch_of(size);
     const utils::MemoryPrediction prediction = utils::predict_step_memory(
         *module_, [&](const std::vector<Tensor>& inputs) { return loss_of(inputs); }, *optimizer_,
         batch);
-    const size_t held = parameter_bytes();
-    return prediction.peak() - std::min(held, prediction.peak());
+    return prediction.peak() - std::min(parameter_bytes(), prediction.peak());
   }
 
   /// Runs the step; false if memory does not suffice.
@@ -59,7 +58,7 @@ class TrialStep {
   }
 
  private:
-  /// Images and labels of the first images.
+  /// The first `size` images and their labels.
   std::vector<Tensor> batch_of(int64_t size) const {
     return {images_.train.images().narrow(0, 0, size), images_.train.labels().narrow(0, 0, size)};
   }
@@ -89,24 +88,24 @@ struct Choice {
   size_t predicted = 0, available = 0;
 };
 
-/// The largest size up to `most` that is predicted to fit, and then proves to fit.
-Choice choose(const TrainOptions& options, const ImageSets& images, Device device, int64_t most) {
+/// The largest power of two up to `max_size` that is predicted to fit, halved until a step fits.
+Choice choose(const TrainOptions& options, const ImageSets& images, Device device,
+              int64_t max_size) {
   TrialStep step(options, images, device);
   const size_t available = available_memory(device);
-  const auto usable = static_cast<size_t>(kUsablePart * static_cast<double>(available));
+  const auto usable = static_cast<size_t>(kUsableFraction * static_cast<double>(available));
   int64_t size = 1;
-  size_t needed = step.predicted(size);
-  while (2 * size <= most) {
-    const size_t more = step.predicted(2 * size);
+  size_t needed = step.predicted_bytes(size);
+  while (2 * size <= max_size) {
+    const size_t more = step.predicted_bytes(2 * size);
     if (more > usable) break;
     needed = more;
     size *= 2;
   }
   while (size > 0 && !step.fits(size)) size /= 2;
   HEARTH_CHECK_AS(OutOfMemoryError, size > 0,
-                  "--batch-size auto: not even one image fits into the ", available >> 20,
-                  " MiB that are available on ", device, ", of which a step needs ",
-                  (needed >> 20) + 1,
+                  "--batch-size auto: not even one image fits: ", device, " has ", available >> 20,
+                  " MiB available, and a step needs about ", (needed >> 20) + 1,
                   " MiB. Free memory, choose a smaller --model or an --optimizer with less state "
                   "(sgd), or try --amp bf16.");
   return {size, needed, available};
@@ -116,16 +115,16 @@ Choice choose(const TrainOptions& options, const ImageSets& images, Device devic
 
 std::string choose_batch_sizes(TrainOptions& options, const ImageSets& images) {
   if (std::ranges::count(options.batch_sizes, kAutoBatchSize) == 0) return "";
-  int64_t most = std::max<int64_t>(images.train.count() / kFewestSteps, 1);
+  int64_t max_size = std::max<int64_t>(images.train.count() / kMinStepsPerEpoch, 1);
   std::string reason;
   for (const std::string& name : options.devices) {
-    const Choice choice = choose(options, images, Device(name), most);
-    most = choice.size;
+    const Choice choice = choose(options, images, Device(name), max_size);
+    max_size = choice.size;
     reason += detail::str(reason.empty() ? "" : "; ", name, ": a step needs ",
                           choice.predicted >> 20, " of ", choice.available >> 20, " MiB");
   }
-  std::ranges::replace(options.batch_sizes, kAutoBatchSize, most);
-  return detail::str("batch size ", most, " (", reason, ")\n");
+  std::ranges::replace(options.batch_sizes, kAutoBatchSize, max_size);
+  return detail::str("batch size ", max_size, " (", reason, ")\n");
 }
 
 }  // namespace hearth::app

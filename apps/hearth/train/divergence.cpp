@@ -13,12 +13,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string path_in(const std::string& run_folder) { return run_folder + "/diverged.json"; }
+std::string divergence_path(const std::string& run_folder) { return run_folder + "/diverged.json"; }
 
 }  // namespace
 
 std::optional<Divergence> saved_divergence(const std::string& run_folder) {
-  const std::string path = path_in(run_folder);
+  const std::string path = divergence_path(run_folder);
   std::ifstream file(path);
   if (!file) return std::nullopt;
   const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
@@ -30,12 +30,12 @@ std::optional<Divergence> saved_divergence(const std::string& run_folder) {
 
 void save_divergence(const std::string& run_folder, const Divergence& divergence) {
   const Json json{{"step", divergence.step}, {"reason", divergence.reason}};
-  io::write_file(path_in(run_folder), json.dump(2) + "\n");
+  io::write_file(divergence_path(run_folder), json.dump(2) + "\n");
 }
 
 void remove_divergence(const std::string& run_folder) {
   std::error_code ignored;  // the file need not exist
-  std::filesystem::remove(path_in(run_folder), ignored);
+  std::filesystem::remove(divergence_path(run_folder), ignored);
 }
 
 }  // namespace hearth::app

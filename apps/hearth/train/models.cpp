@@ -32,7 +32,7 @@ struct TutorialCnn : nn::Module {
   nn::Linear fc1, fc2, out;
 };
 
-/// LeNet-5 in today's form: images padded to 32x32, ReLU, max pooling.
+/// LeNet-5 with ReLU and max pooling; padding enlarges images of 28x28 to 32x32.
 struct LeNet : nn::Module {
   explicit LeNet(int64_t classes)
       : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)))),
@@ -53,7 +53,7 @@ struct LeNet : nn::Module {
   nn::Linear fc1, fc2, fc3;
 };
 
-/// Two hidden layers over the pixels.
+/// A multilayer perceptron on the pixels, with two hidden layers.
 struct Mlp : nn::Module {
   Mlp(int64_t pixels, int64_t classes)
       : fc1(register_module("fc1", nn::Linear(pixels, 256))),

@@ -10,9 +10,9 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBandElements = 1 << 15;  // of the output
-constexpr int64_t kWideInner = 16;          // channels that are worth a loop of their own
-constexpr int64_t kTasksPerSlot = 4;        // so that slots finish together
+constexpr int64_t kBandElements = 1 << 15;   // of the output, in one band
+constexpr int64_t kMinChannelsForLoop = 16;  // from here, the inner loop is over channels
+constexpr int64_t kTasksPerSlot = 4;         // so that slots finish together
 
 template <class T>
 const UpsampleLoops& upsample_loops_of() {
@@ -23,12 +23,13 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-/// The memory of one slot: input rows or rows between the two steps (kept), a row of the input and
-/// one of the output, and the addresses of the rows or pixels that one output reads (taps).
+/// The scratch memory of one slot.
 template <class T>
 struct UpsamplePass<T>::Scratch {
-  T *kept, *in_row, *out_row;
-  const void** taps;
+  T* kept;            // the band's input rows, or the rows between the two steps
+  T* in_row;          // one row of the input
+  T* out_row;         // one row of the output
+  const void** taps;  // the addresses of the rows or pixels that one output reads
 };
 
 template <class T>
@@ -41,9 +42,10 @@ UpsamplePass<T>::UpsamplePass(const UpsampleImages& in, const UpsampleImages& ou
       loops_(upsample_loops_of<T>()),
       reader_(in_, dtype_of<T>),
       writer_(out_, dtype_of<T>),
-      by_position_(in.inner >= kWideInner || in.width() >= INT32_MAX) {
+      by_position_(in.inner >= kMinChannelsForLoop || in.width() >= INT32_MAX) {
   if (columns_.table && !by_position_) elements_ = UpsampleElements<T>(*columns_.table, in.inner);
-  // The axis that shrinks goes first, but bytes are rounded in PyTorch's order.
+  // If the number of rows shrinks, rows go first, so that the columns have less to do. 8-bit images
+  // are rounded after each step; they keep PyTorch's order, columns first.
   columns_first_ = columns_.table && (!rows_.table || columns_.unit != 0 || out_.rows >= in_.rows);
   copies_rows_ = !reader_.direct() || (columns_first_ && elements_.has_missing_taps);
   const int64_t wanted_bands =
@@ -52,9 +54,9 @@ UpsamplePass<T>::UpsamplePass(const UpsampleImages& in, const UpsampleImages& ou
       std::clamp<int64_t>(kBandElements / out_.width(), 1, ceil_div(out_.rows, wanted_bands));
   bands_ = ceil_div(out_.rows, band_rows_);
   if (!rows_.table || (!columns_first_ && !copies_rows_)) return;
-  for (int64_t b = 0; b < bands_; ++b) {
-    const Band rows_of_band = band(b);
-    kept_rows_ = std::max(kept_rows_, rows_of_band.in_end - rows_of_band.in_begin);
+  for (int64_t i = 0; i < bands_; ++i) {
+    const Band current = band(i);
+    kept_rows_ = std::max(kept_rows_, current.in_end - current.in_begin);
   }
 }
 
@@ -99,10 +101,10 @@ void UpsamplePass<T>::run(Ctx& ctx) const {
   const bool small =
       out_.outer() * (out_.rows * out_.width() + in_.rows * in_.width()) < kMoveGrain;
   const int slots = small ? 1 : task_slots(tasks);
-  const size_t size = scratch_elements() * sizeof(T);
-  char* const memory = static_cast<char*>(ctx.scratch(size * size_t(slots)));
+  const size_t slot_bytes = scratch_elements() * sizeof(T);
+  char* const memory = static_cast<char*>(ctx.scratch(slot_bytes * size_t(slots)));
   parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
-    run_band(task / bands_, band(task % bands_), scratch_at(memory + size * size_t(slot)));
+    run_band(task / bands_, band(task % bands_), scratch_at(memory + slot_bytes * size_t(slot)));
   });
 }
 

@@ -4,8 +4,8 @@
 
 namespace hearth::cpu {
 
-/// One complex number as the value of a formula: arithmetic, equality and select. The functions are
-/// in complex_math.h.
+/// The value type V of complex formulas: one complex number with arithmetic, equality and select.
+/// Its functions (exp, sqrt and others) are in complex_math.h.
 template <class T, class Isa>
 struct ComplexLane {
   struct Mask {
