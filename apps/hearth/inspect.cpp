@@ -27,14 +27,13 @@ struct Statistics {
 
 Statistics statistics_of(const Tensor& tensor) {
   Statistics result;
-  if (!tensor.has_storage() || is_complex(tensor.scalar_type())) return result;
+  if (!tensor.has_storage()) return result;
   Tensor values = tensor.detach();
   if (values.scalar_type() == kBool) values = values.to(kByte);
-  if (is_floating_point(values.scalar_type())) {
-    const Tensor is_nan = values.isnan();
-    result.nans = is_nan.sum().item<int64_t>();
-    if (result.nans > 0) values = values.masked_select(is_nan.logical_not());
-  }
+  const Tensor is_nan = values.isnan();
+  result.nans = is_nan.sum().item<int64_t>();
+  if (is_complex(values.scalar_type())) return result;  // complex numbers have no order
+  if (result.nans > 0) values = values.masked_select(is_nan.logical_not());
   result.count = values.numel();
   if (result.count == 0) return result;
   result.min = values.min().item<double>();

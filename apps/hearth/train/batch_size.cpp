@@ -95,14 +95,9 @@ Choice choose(const TrainOptions& options, const ImageSets& images, Device devic
   const size_t available = available_memory(device);
   const auto usable = static_cast<size_t>(kUsableFraction * static_cast<double>(available));
   int64_t size = 1;
-  size_t needed = step.predicted_bytes(size);
-  while (2 * size <= max_size) {
-    const size_t more = step.predicted_bytes(2 * size);
-    if (more > usable) break;
-    needed = more;
-    size *= 2;
-  }
+  while (2 * size <= max_size && step.predicted_bytes(2 * size) <= usable) size *= 2;
   while (size > 0 && !step.fits(size)) size /= 2;
+  const size_t needed = step.predicted_bytes(std::max<int64_t>(size, 1));
   HEARTH_CHECK_AS(OutOfMemoryError, size > 0,
                   "--batch-size auto: not even one image fits: ", device, " has ", available >> 20,
                   " MiB available, and a step needs about ", (needed >> 20) + 1,
