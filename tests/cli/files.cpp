@@ -52,6 +52,15 @@ TEST(Inspect, PrintsJson) {
   EXPECT_FALSE(plain["tensors"][0].contains("min"));
 }
 
+TEST(Inspect, CountsTheNaNsOfComplexNumbers) {
+  const TempFolder folder;
+  const Tensor numbers = make_complex(tensor({1.F, 2.F, 3.F}), tensor({0.F, std::nanf(""), 1.F}));
+  io::save_npz(io::NamedTensors{{"z", numbers}}, folder.path("x.npz"));
+  const Json json = Json::parse(run({"inspect", "--json", folder.path("x.npz")}).out);
+  EXPECT_EQ(json["tensors"][0]["nan"], 1);
+  EXPECT_FALSE(json["tensors"][0].contains("min"));
+}
+
 TEST(Inspect, PrintsJsonOfNamesThatAreNotUtf8) {
   const TempFolder folder;
   io::save_npz(io::NamedTensors{{"a\xff", ones({1})}}, folder.path("x.npz"));
