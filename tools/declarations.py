@@ -94,7 +94,8 @@ def modules_of(text):
     holders = re.findall(r"^HEARTH_MODULE\((\w+)\);", text, re.M)
     holders += re.findall(r"^class (?:HEARTH_API )?(\w+) : public ModuleHolder<", text, re.M)
     for name in holders:
-        match = re.search(DOC + rf"^(?:class|struct) (?:HEARTH_API )?{name}Impl\b[^;]", text, re.M)
+        head = r"^(?:template <[^<>]*>\n)?(?:class|struct) (?:HEARTH_API )?"
+        match = re.search(DOC + head + rf"{name}Impl\b[^;]", text, re.M)
         if match:
             found.append((match.start(), name, match[1], name + "Options"))
     # Holders with constructors of their own.

@@ -146,6 +146,8 @@ def module_rows(text, options, docs):
         parameters = [parameter(p) for p in found[0]] if found else []
         if name.startswith("Lazy"):
             parameters = parameters[1:]  # the number of inputs
+        if re.search(rf"\b{name}Impl\((?:std::shared_ptr<M>|Sequential) \w+,", text):
+            parameters = ["module"] + parameters
         if not found:
             plain = re.search(
                 rf"(?:explicit )?\b{name}Impl\(((?:[^()]|\([^()]*\))*)\)(?: :|;|\s*\{{)", text
