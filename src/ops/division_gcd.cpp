@@ -11,14 +11,15 @@ constexpr OpInfo kGcd{.name = "gcd_cpu", .dtypes = dtypes::kIntegers},
 
 /// Euclid's algorithm on all elements at once.
 Tensor gcd_of(const Tensor& self, const Tensor& other) {
+  const Tensor result = self.bitwise_or(other);  // for its memory order
+  if (result.is_meta()) return result;
   Tensor a = self.abs(), b = other.abs();
-  if (a.is_meta()) return a.bitwise_or(b);
   for (Tensor goes_on = b.ne(0); goes_on.any().item<bool>(); goes_on = b.ne(0)) {
     const Tensor rest = a.fmod(where(goes_on, b, 1));
     a = where(goes_on, b, a);
     b = where(goes_on, rest, 0);
   }
-  return a;
+  return result.copy_(a);
 }
 
 /// Both inputs in their common dtype, and of the same sizes.

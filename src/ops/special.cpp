@@ -82,11 +82,16 @@ void launch_special(const OpRecord& op, const void*, LaunchContext& context) {
 
 namespace {
 
+constexpr OpInfo nextafter_info(const char* overload) {
+  return {.name = "nextafter", .overload = overload, .dtypes = dtypes::kFloating};
+}
+
 constexpr OpInfo kLgamma = special_info("lgamma", dtypes::kFloating),
                  kDigamma = special_info("digamma", dtypes::kFloating),
                  kPolygamma = special_info("polygamma", dtypes::kFloating),
-                 kI0 = special_info("i0", dtypes::kFloating),
-                 kNextafter{.name = "nextafter", .dtypes = dtypes::kFloating},
+                 kI0 = special_info("i0", dtypes::kFloating), kNextafter = nextafter_info(""),
+                 kNextafterFloat = nextafter_info("float"), kNextafterHalf = nextafter_info("half"),
+                 kNextafterBFloat16 = nextafter_info("bfloat16"),
                  kIgamma{.name = "igamma", .dtypes = dtypes::kFloating},
                  kIgammac{.name = "igammac", .dtypes = dtypes::kFloating};
 
@@ -94,9 +99,10 @@ constexpr OpInfo kLgamma = special_info("lgamma", dtypes::kFloating),
 auto nextafter_of(const Tensor& self, const Tensor& other) {
   const ScalarType type = result_type(self, other);
   return pick(
-      type == kFloat, special<kNextafter, fn::Special::nextafter_float>(self, other),
-      pick(type == kBFloat16, special<kNextafter, fn::Special::nextafter_bfloat16>(self, other),
-           pick(type == kHalf, special<kNextafter, fn::Special::nextafter_half>(self, other),
+      type == kFloat, special<kNextafterFloat, fn::Special::nextafter_float>(self, other),
+      pick(type == kBFloat16,
+           special<kNextafterBFloat16, fn::Special::nextafter_bfloat16>(self, other),
+           pick(type == kHalf, special<kNextafterHalf, fn::Special::nextafter_half>(self, other),
                 special<kNextafter, fn::Special::nextafter>(self, other))));
 }
 

@@ -96,7 +96,8 @@ struct Quantile {
 template <bool ignores_nan>
 struct QuantileOfNumber {
   using Args = QuantileArgs;
-  static constexpr OpInfo info = Quantile<ignores_nan>::info;
+  static constexpr OpInfo info{
+      .name = Quantile<ignores_nan>::info.name, .overload = "scalar", .amp_cpu = Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& self) {
     const TensorOptions options = self.options().requires_grad(false);
     return quantiles(args, self, full({}, *args.q, options), ignores_nan);

@@ -82,7 +82,8 @@ Row ldl_row() {
   row.call = [](const Tensors& in) {
     const Tensor a = symmetric_of(in[0].detach()), b = in[1].detach();
     const auto [ld, pivots] = linalg_ldl_factor(a);
-    return Tensors{a.matmul(linalg_ldl_solve(ld, pivots, b))};
+    const Tensor x = linalg_ldl_solve(ld, pivots, b);
+    return Tensors{a.unsqueeze(-1).mul(x.unsqueeze(-3)).sum(-2)};  // A X without autocast
   };
   row.reference = [](const Arrays& in) {
     std::vector<int64_t> sizes = in[1].sizes;

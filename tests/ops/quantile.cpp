@@ -30,7 +30,7 @@ Row quantile_row(std::string name, Tensor (*of_number)(const Tensor&, double),
                  Tensor (*of_tensor)(const Tensor&, const Tensor&)) {
   Row row;
   row.name = name;
-  row.covers = {std::move(name)};
+  row.covers = {name, name + ".scalar"};
   row.cases = {{{{3, 5}, Draw::kDistinct}}, {{{2, 8}, Draw::kDistinct}}, {{{4, 1}}}};
   row.dtypes = dtypes::kFloatAndDouble;
   row.slack = 4;
