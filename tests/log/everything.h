@@ -4,7 +4,7 @@
 
 namespace hearth::testing {
 
-/// Calls every function of SummaryWriter. tests/oracle/tensorboard.py makes the same calls of
+/// Calls every function of SummaryWriter. tests/oracle/read_by_tensorboard.py makes the same calls of
 /// PyTorch's.
 void write_everything(const std::string& folder);
 

@@ -24,7 +24,7 @@ class Fields {
 
   size_t count(int field) const;
   bool has(int field) const { return count(field) > 0; }
-  const std::string& bytes(int field, size_t i = 0) const { return at(field, i); }
+  std::string bytes(int field, size_t i = 0) const { return at(field, i); }
   Fields message(int field, size_t i = 0) const { return Fields(at(field, i)); }
   int64_t integer(int field, size_t i = 0) const { return as<int64_t>(at(field, i)); }
   double real(int field) const { return as<double>(at(field, 0)); }
