@@ -68,8 +68,7 @@ void check_domains(const HParams& hparams, const HParamDomains& domains) {
 /// A Summary.Value of the plugin hparams: a field of HParamsPluginData.
 Message hparams_message(const char* tag, int field, const Message& content) {
   return detail::tagged(tag).message(
-      kMetadata,
-      detail::plugin_metadata("hparams", Message().integer(1, 0).message(field, content).str()));
+      kMetadata, detail::plugin_metadata("hparams", Message().message(field, content).str()));
 }
 
 Message experiment_of(const HParams& hparams, const NamedNumbers& metrics,
@@ -133,8 +132,7 @@ Tensor curve_of(const Tensor& labels, const Tensor& predictions, int64_t num_thr
 constexpr int64_t kMostThresholds = 127;  // as in PyTorch
 
 Message curve_message(const std::string& tag, const Tensor& rows, int64_t num_thresholds) {
-  const std::string content =
-      Message().integer(1, 0).integer(2, std::min(num_thresholds, kMostThresholds)).str();
+  const std::string content = Message().integer(2, std::min(num_thresholds, kMostThresholds)).str();
   return detail::tagged(tag)
       .message(kMetadata, detail::plugin_metadata("pr_curves", content))
       .message(kTensor, detail::float_tensor(rows));
@@ -167,7 +165,6 @@ struct MeshPart {
 Message mesh_message(const std::string& tag, const MeshPart& part, const Tensor& values,
                      int64_t components, const std::string& config) {
   const std::string content = Message()
-                                  .integer(1, 0)
                                   .bytes(2, tag)
                                   .integer(3, part.type)
                                   .bytes(5, config)
@@ -184,10 +181,9 @@ Message mesh_message(const std::string& tag, const MeshPart& part, const Tensor&
 void SummaryWriter::add_text(const std::string& tag, const std::string& text_string,
                              Step global_step, Walltime walltime) {
   detail::check_utf8("The text", text_string);
-  const std::string content = Message().integer(1, 0).str();  // version 0
   writer_->add(summary_event(Stamp(global_step, walltime),
                              detail::tagged(tag + "/text_summary")
-                                 .message(kMetadata, detail::plugin_metadata("text", content))
+                                 .message(kMetadata, detail::plugin_metadata("text"))
                                  .message(kTensor, detail::text_tensor({text_string}, {1}))));
 }
 

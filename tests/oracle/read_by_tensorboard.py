@@ -255,7 +255,8 @@ def shown_sound(board, run):
 def shown_meshes(board, run):
     shown = {}
     for tag, instances in board.get("plugin/mesh/tags").get(run, {}).items():
-        shown[tag] = [instances, board.get("plugin/mesh/meshes", run=run, tag=tag, sample=0)]
+        parts = board.get("plugin/mesh/meshes", run=run, tag=tag, sample=0)
+        shown[tag] = [instances, sorted(parts, key=lambda part: part["content_type"])]
     return shown
 
 
