@@ -33,22 +33,12 @@ struct Counted {
   std::vector<double> edges, counts;
 };
 
-/// The number of edges that are at most `value`: a binary search without branches.
-size_t edges_up_to(const std::vector<double>& edges, double value) {
-  const double* first = edges.data();
-  for (size_t length = edges.size(); length > 1;) {
-    const size_t half = length / 2;
-    first += first[half - 1] <= value ? half : 0;
-    length -= half;
-  }
-  return static_cast<size_t>(first - edges.data()) + (*first <= value);
-}
-
 Counted count_between(const std::vector<double>& values, const std::vector<double>& edges) {
   Counted counted{edges, std::vector<double>(edges.size() - 1)};
   for (const double value : values) {
     if (!(value >= edges.front() && value <= edges.back())) continue;
-    const size_t bin = edges_up_to(edges, value) - 1;
+    const auto above = std::upper_bound(edges.begin(), edges.end(), value);
+    const auto bin = static_cast<size_t>(above - edges.begin()) - 1;
     ++counted.counts[std::min(bin, counted.counts.size() - 1)];
   }
   return counted;
