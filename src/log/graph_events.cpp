@@ -21,6 +21,9 @@ class NodeNames {
   std::unordered_map<std::string, int> uses_;
 };
 
+/// "weight" of "conv1.weight".
+std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
 /// A NodeDef: name, op, the names of its inputs, and attributes that TensorBoard shows.
 Message node_message(const std::string& name, const std::string& op,
                      const std::vector<std::string>& inputs, const std::string& arguments,
@@ -63,7 +66,8 @@ class GraphDef {
     const char* op = is_input                                    ? "IO Node"
                      : value.kind == GraphValue::Kind::Parameter ? "Parameter"
                                                                  : "Constant";
-    names_of_values_[number] = names_.add(is_input ? "input" : value.scope, value.name);
+    names_of_values_[number] =
+        is_input ? names_.add("input", value.name) : names_.add(value.scope, last_part(value.name));
     def_.message(1, node_message(names_of_values_[number], op, {}, "", {&value}));
   }
   void add_node(const GraphNode& node) {

@@ -92,10 +92,12 @@ void Tracer::State::name_modules(const nn::Module& model) {
           scope_at[parent] + "/" + class_name(module) + "[" + path.substr(dot + 1) + "]";
     }
     const std::string& scope = scope_at[path];
+    graph.modules.push_back({path, class_name(module), scope});
     scopes_.emplace(scope_name(module), scope);
     const auto add = [&](const OrderedDict<std::string, Tensor>& tensors) {
       for (const auto& entry : tensors)
-        parameters_.emplace(&impl_of(entry.value()), Named{entry.key(), scope});
+        parameters_.emplace(&impl_of(entry.value()),
+                            Named{(path.empty() ? "" : path + ".") + entry.key(), scope});
     };
     add(module.named_parameters(false));
     add(module.named_buffers(false));

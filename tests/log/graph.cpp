@@ -51,7 +51,7 @@ TEST(Trace, RecordsOpsWithModulesAndValues) {
   EXPECT_EQ(graph.nodes[0].inputs[0], graph.inputs[0]);
   const GraphValue& weight = graph.values[graph.nodes[0].inputs[1]];
   EXPECT_EQ(weight.kind, GraphValue::Kind::Parameter);
-  EXPECT_EQ(weight.name, "weight");
+  EXPECT_EQ(weight.name, "0.weight");
   EXPECT_EQ(weight.scope, "Sequential/Linear[0]");
   EXPECT_EQ(weight.sizes, (std::vector<int64_t>{3, 2}));
   EXPECT_EQ(graph.values[graph.outputs[0]].sizes, (std::vector<int64_t>{4, 3}));
@@ -102,7 +102,7 @@ TEST(Trace, TakesHoldersPointersAndAnyModules) {
 TEST(Trace, Prints) {
   nn::Sequential net(nn::Linear(2, 3), nn::ReLU());
   EXPECT_EQ(printed(utils::trace(net, ones({1, 2}))),
-            "%3 = linear(input.1, weight, bias) [1, 3]  # Sequential/Linear[0]\n"
+            "%3 = linear(input.1, 0.weight, 0.bias) [1, 3]  # Sequential/Linear[0]\n"
             "%4 = relu(%3) [1, 3]  # Sequential/ReLU[1]\n"
             "return %4\n");
 }

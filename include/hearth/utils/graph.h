@@ -24,7 +24,7 @@ struct GraphValue {
     Result      ///< of a node
   };
   Kind kind = Kind::Result;
-  std::string name;   ///< "input.1", "weight"; empty for results
+  std::string name;   ///< "input.1", "conv1.weight", "constant"; empty for results
   std::string scope;  ///< the module of a parameter; the first user of a constant
   std::vector<int64_t> sizes;
   ScalarType dtype = ScalarType::Undefined;
@@ -39,12 +39,20 @@ struct GraphNode {
   std::vector<size_t> outputs;  ///< indices of values
 };
 
+/// A module of the model.
+struct GraphModule {
+  std::string path;   ///< "conv1"; "" is the model
+  std::string type;   ///< "Conv2d"
+  std::string scope;  ///< "Net/Conv2d[conv1]"
+};
+
 /// The ops of a call in order. An op that writes to a tensor gives a new value to it and to all its
 /// views.
 struct Graph {
   std::vector<GraphValue> values;
   std::vector<GraphNode> nodes;
   std::vector<size_t> inputs, outputs;  ///< indices of values
+  std::vector<GraphModule> modules;     ///< a module before its submodules
 };
 
 /// Prints one line per node.
