@@ -19,7 +19,7 @@ int64_t count_of(const std::vector<int64_t>& sizes) {
 /// The multiply-adds of an op call, from the sizes of its tensors; 0 for ops without products.
 class ProductCounter {
  public:
-  ProductCounter(const utils::Graph& graph, const utils::GraphNode& node)
+  ProductCounter(const hearth::utils::Graph& graph, const hearth::utils::GraphNode& node)
       : graph_(graph), node_(node) {}
 
   int64_t count() const {
@@ -61,15 +61,15 @@ class ProductCounter {
     const int64_t steps = input(0).back() == 0 ? 0 : count_of(input(0)) / input(0).back();
     int64_t weights = 0;
     for (const size_t number : node_.inputs) {
-      const utils::GraphValue& value = graph_.values[number];
-      if (value.kind == utils::GraphValue::Kind::Parameter && value.sizes.size() == 2)
+      const hearth::utils::GraphValue& value = graph_.values[number];
+      if (value.kind == hearth::utils::GraphValue::Kind::Parameter && value.sizes.size() == 2)
         weights += count_of(value.sizes);
     }
     return steps * weights;
   }
 
-  const utils::Graph& graph_;
-  const utils::GraphNode& node_;
+  const hearth::utils::Graph& graph_;
+  const hearth::utils::GraphNode& node_;
 };
 
 /// Whether the scope is that of the module or of a submodule.
@@ -78,15 +78,16 @@ bool is_inside(std::string_view scope, std::string_view module) {
          (scope.size() == module.size() || scope[module.size()] == '/');
 }
 
-LayerSummary summary_of(const utils::GraphModule& module, const utils::Graph& graph) {
+LayerSummary summary_of(const hearth::utils::GraphModule& module,
+                        const hearth::utils::Graph& graph) {
   LayerSummary layer;
   layer.path = module.path;
   layer.type = module.type;
-  for (const utils::GraphNode& node : graph.nodes) {
+  for (const hearth::utils::GraphNode& node : graph.nodes) {
     if (!is_inside(node.scope, module.scope)) continue;
     if (node.scope == module.scope) layer.multiply_adds += ProductCounter(graph, node).count();
     if (node.outputs.empty()) continue;
-    const utils::GraphValue& value = graph.values[node.outputs[0]];
+    const hearth::utils::GraphValue& value = graph.values[node.outputs[0]];
     layer.output = value.sizes;
     layer.output_bytes = count_of(value.sizes) * static_cast<int64_t>(element_size(value.dtype));
   }
@@ -128,10 +129,10 @@ void print_rows(std::ostream& stream, const std::vector<Row>& rows) {
 
 }  // namespace
 
-ModelSummary summarize(const Module& model, const utils::Graph& graph) {
+ModelSummary summarize(const Module& model, const hearth::utils::Graph& graph) {
   ModelSummary summary;
   const auto modules = model.named_modules();
-  for (const utils::GraphModule& module : graph.modules) {
+  for (const hearth::utils::GraphModule& module : graph.modules) {
     LayerSummary layer = summary_of(module, graph);
     if (const auto* found = modules.find(module.path))
       for (const Tensor& parameter : (*found)->parameters(false))

@@ -30,13 +30,13 @@ struct ModelSummary {
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const ModelSummary& summary);
 
 /// The summary of a model and the graph of a call of it.
-HEARTH_API ModelSummary summarize(const Module& model, const utils::Graph& graph);
+HEARTH_API ModelSummary summarize(const Module& model, const hearth::utils::Graph& graph);
 
 /// Calls the model once on the inputs, in evaluation mode and without gradients, and returns a
 /// table of its modules.
 template <class Model, class... Inputs>
 ModelSummary summary(Model& model, const Inputs&... inputs) {
-  return summarize(utils::detail::module_of(model), utils::trace(model, inputs...));
+  return summarize(hearth::utils::detail::module_of(model), hearth::utils::trace(model, inputs...));
 }
 
 }  // namespace hearth::nn

@@ -68,8 +68,8 @@ class EventWriter;
 class HEARTH_API SummaryWriter {
  public:
   explicit SummaryWriter(const SummaryWriterOptions& options = {});
-  explicit SummaryWriter(const std::string& log_dir);
-  ~SummaryWriter();  ///< closes the writer
+  explicit SummaryWriter(const std::string& log_dir);  ///< with default options
+  ~SummaryWriter();                                    ///< closes the writer
   SummaryWriter(SummaryWriter&& other) noexcept;
   SummaryWriter& operator=(SummaryWriter&& other) noexcept;
 
@@ -129,9 +129,11 @@ class HEARTH_API SummaryWriter {
   void add_embedding(const Tensor& mat, const EmbeddingOptions& options = {});
   /// Adds charts that combine several tags.
   void add_custom_scalars(const ChartLayout& layout);
+  /// Adds one chart with a line per tag.
   void add_custom_scalars_multilinechart(const std::vector<std::string>& tags,
                                          const std::string& category = "default",
                                          const std::string& title = "untitled");
+  /// Adds one chart of a value with its lower and upper bound: three tags.
   void add_custom_scalars_marginchart(const std::vector<std::string>& tags,
                                       const std::string& category = "default",
                                       const std::string& title = "untitled");
@@ -145,9 +147,9 @@ class HEARTH_API SummaryWriter {
   requires(sizeof...(Inputs) > 0) void add_graph(Model& model, const Inputs&... input_to_model) {
     add_graph(utils::trace(model, input_to_model...));
   }
-  void add_graph(const Graph& traced);
+  void add_graph(const Graph& traced);  ///< adds the result of utils::trace
 
-  const std::string& get_logdir() const { return options_.log_dir(); }
+  const std::string& get_logdir() const { return options_.log_dir(); }  ///< the folder
   void flush();  ///< returns when all records are in the files
   void close();  ///< writes all records and closes the files; a later add_… opens new files
 
