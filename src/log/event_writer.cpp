@@ -12,8 +12,9 @@ namespace hearth::utils::tensorboard::detail {
 
 namespace {
 constexpr size_t kMaxPendingBytes = size_t{64} << 20;
-constexpr size_t kEntryBytes = 256;  // of memory besides the event
-constexpr double kMaxDelay = 1;      // seconds; a killed program loses no more
+constexpr size_t kEntryBytes = 256;   // of memory besides the event
+constexpr size_t kMostWarnings = 20;  // of a writer: their texts may contain values
+constexpr double kMaxDelay = 1;       // seconds; a killed program loses no more
 }  // namespace
 
 EventWriter::EventWriter(const SummaryWriterOptions& options)
@@ -123,7 +124,8 @@ void EventWriter::attempt(const F& f) {
     f();
   } catch (const std::exception& error) {
     const Lock lock(mutex_);
-    if (problems_.insert(error.what()).second) warnings_.push_back(error.what());
+    if (problems_.size() < kMostWarnings && problems_.insert(error.what()).second)
+      warnings_.push_back(error.what());
   }
 }
 
