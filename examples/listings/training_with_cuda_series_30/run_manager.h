@@ -1,15 +1,19 @@
 #pragma once
 
+#include <hearth/vision/utils.h>
 #include <torch/torch.h>
+#include <torch/utils/tensorboard.h>
 
 #include <chrono>
 #include <iomanip>
 #include <iostream>
+#include <optional>
+#include <sstream>
 
 #include "network.h"
 #include "runs.h"
 
-/// Measures the time and the results of runs and prints one row per epoch.
+/// Measures the time and the results of runs, prints one row per epoch and logs for TensorBoard.
 class RunManager {
  public:
   template <class Loader>
@@ -21,10 +25,16 @@ class RunManager {
     epoch_count_ = 0;
 
     network_ = std::move(network);
+    std::ostringstream comment;
+    comment << '-' << run;
+    tb_.emplace(SummaryWriterOptions().comment(comment.str()));
 
     auto batch = *loader.begin();
     auto images = batch.data;
-    network_(images.to(run.device));
+    auto grid = torch::vision::utils::make_grid(images);
+
+    tb_->add_image("images", grid);
+    tb_->add_graph(network_, images.to(run.device));
   }
 
   void begin_epoch() {
@@ -60,6 +70,8 @@ class RunManager {
 
  private:
   using Clock = std::chrono::steady_clock;
+  using SummaryWriter = torch::utils::tensorboard::SummaryWriter;
+  using SummaryWriterOptions = torch::utils::tensorboard::SummaryWriterOptions;
 
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -68,6 +80,7 @@ class RunManager {
   Run run_params_;
   int run_count_ = 0, epoch_count_ = 0;
   Network network_ = nullptr;
+  std::optional<SummaryWriter> tb_;
   Clock::time_point run_start_time_, epoch_start_time_;
   double epoch_loss_ = 0;
   int64_t epoch_num_correct_ = 0, epoch_examples_ = 0;

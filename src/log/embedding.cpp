@@ -1,0 +1,157 @@
+// The files of TensorBoard's projector.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+
+#include "hearth/io/file.h"
+#include "hearth/operators.h"
+#include "log/event_writer.h"
+#include "log/events.h"
+#include "log/pictures.h"
+
+namespace hearth::utils::tensorboard {
+
+namespace {
+
+/// An embedding whose files the writer's thread writes.
+struct EmbeddingFiles {
+  std::string log_dir, folder, name;  // `folder` is relative to log_dir
+  Tensor points, images;
+  std::vector<std::string> labels;
+};
+
+/// The tag as part of a path, encoded as in PyTorch.
+std::string path_part(const std::string& tag) {
+  std::string out;
+  for (const char c : tag) {
+    if (c == '%')
+      out += "%25";
+    else if (c == '/')
+      out += "%2f";
+    else if (c == '\\')
+      out += "%5c";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string five_digits(int64_t step) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%05lld", static_cast<long long>(step));
+  return text;
+}
+
+/// One line per row, with tabs between the numbers.
+std::string tsv_of(const Tensor& points) {
+  const auto numbers = detail::elements<double>(points);
+  const auto columns = static_cast<size_t>(points.size(1));
+  std::string out;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    char text[32];
+    out.append(text, std::to_chars(text, text + sizeof text, numbers[i]).ptr);
+    out += (i + 1) % columns ? '\t' : '\n';
+  }
+  return out;
+}
+
+std::string lines_of(const std::vector<std::string>& labels) {
+  std::string out;
+  for (const std::string& label : labels) (out += label) += '\n';
+  return out;
+}
+
+/// A quoted string of the text format of Protocol Buffers.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out += '"';
+}
+
+/// The embedding's entry in projector_config.pbtxt.
+std::string config_of(const EmbeddingFiles& files) {
+  const auto path = [&](const char* file) { return quoted(files.folder + "/" + file); };
+  std::string out = "embeddings {\n  tensor_name: " + quoted(files.name) + "\n";
+  out += "  tensor_path: " + path("tensors.tsv") + "\n";
+  if (!files.labels.empty()) out += "  metadata_path: " + path("metadata.tsv") + "\n";
+  if (files.images.defined()) {
+    out += "  sprite {\n    image_path: " + path("sprite.png") + "\n";
+    for (const int64_t dim : {3, 2})
+      out += hearth::detail::str("    single_image_dim: ", files.images.size(dim), "\n");
+    out += "  }\n";
+  }
+  return out + "}\n";
+}
+
+void write_embedding(const EmbeddingFiles& files, std::string& config) {
+  namespace fs = std::filesystem;
+  const std::string folder = files.log_dir + "/" + files.folder;
+  HEARTH_CHECK(!fs::exists(folder) || fs::is_directory(folder), "Path: `", folder,
+               "` exists, but is a file. Cannot proceed.");
+  if (!fs::create_directories(folder))
+    warn("Embedding dir exists, did you set global_step for add_embedding()? (" + folder + ")");
+  io::write_file(folder + "/tensors.tsv", tsv_of(files.points));
+  if (!files.labels.empty()) io::write_file(folder + "/metadata.tsv", lines_of(files.labels));
+  if (files.images.defined())
+    io::write_file(folder + "/sprite.png", detail::sprite_png(files.images));
+  config += config_of(files);
+  io::write_file(files.log_dir + "/projector_config.pbtxt", config);
+}
+
+void check_labels(const EmbeddingOptions& options, int64_t rows) {
+  const auto& labels = options.metadata();
+  HEARTH_CHECK(labels.empty() || static_cast<int64_t>(labels.size()) == rows,
+               "#labels should equal with #data points");
+  for (const std::string& label : labels)
+    HEARTH_CHECK_AS(ValueError, label.find('\n') == std::string::npos,
+                    "A label cannot contain a line break: '", label, "'");
+  const auto& header = options.metadata_header();
+  if (labels.empty() || header.empty()) return;
+  const auto tabs = std::count(labels[0].begin(), labels[0].end(), '\t');
+  HEARTH_CHECK(static_cast<int64_t>(header.size()) == tabs + 1,
+               "len of header must be equal to the number of columns in metadata");
+}
+
+/// The header, with tabs between its names, and the labels.
+std::vector<std::string> metadata_lines(const EmbeddingOptions& options) {
+  if (options.metadata().empty() || options.metadata_header().empty()) return options.metadata();
+  std::string header;
+  for (const std::string& name : options.metadata_header())
+    header += (header.empty() ? "" : "\t") + name;
+  std::vector<std::string> lines{header};
+  lines.insert(lines.end(), options.metadata().begin(), options.metadata().end());
+  return lines;
+}
+
+}  // namespace
+
+void SummaryWriter::add_embedding(const Tensor& mat, const EmbeddingOptions& options) {
+  const Tensor points = detail::snapshot(mat, "add_embedding", "mat");
+  HEARTH_CHECK(points.dim() == 2,
+               "mat should be 2D, where mat.size(0) is the number of data points");
+  check_labels(options, points.size(0));
+  Tensor images;
+  if (options.label_img().defined()) {
+    images = detail::snapshot(options.label_img(), "add_embedding", "label_img");
+    detail::check_image(images.sizes(), images.scalar_type(), "NCHW");
+    HEARTH_CHECK(images.size(0) == points.size(0), "#images should equal with #data points");
+  }
+  const std::string step = five_digits(options.global_step().value_or(0));
+  const EmbeddingFiles files{writer_->folder(),
+                             step + "/" + path_part(options.tag()),
+                             options.tag() + ":" + step,
+                             points,
+                             images,
+                             metadata_lines(options)};
+  const size_t bytes = points.nbytes() + (images.defined() ? images.nbytes() : 0);
+  writer_->add_later(bytes, [files, config = embeddings_] {
+    write_embedding(files, *config);
+    return std::string();
+  });
+}
+
+}  // namespace hearth::utils::tensorboard

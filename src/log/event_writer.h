@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hearth/utils/tensorboard.h"
+#include "log/event_file.h"
+
+namespace hearth::utils::tensorboard::detail {
+
+/// Writes the events of a SummaryWriter to its files, on a thread of its own. Folders are named
+/// relative to the writer's; "" is that one.
+class EventWriter {
+ public:
+  explicit EventWriter(const SummaryWriterOptions& options);
+  ~EventWriter();
+  EventWriter(const EventWriter&) = delete;
+  EventWriter& operator=(const EventWriter&) = delete;
+
+  /// Adds an event; an empty one only creates the file.
+  void add(std::string event, std::string folder = {});
+  /// Adds the event that `make` returns on the writer's thread, or none if that is empty. `bytes`
+  /// is the memory that `make` holds. If it throws, the error's text becomes a warning.
+  void add_later(size_t bytes, std::function<std::string()> make);
+  void close_folder(std::string folder);  ///< closes the file of a subfolder
+  void flush();                           ///< waits until all events are in the files
+  /// Flushes, closes the files and ends the thread. A later add() opens new files.
+  void close();
+
+  const std::string& folder() const { return folder_; }
+
+ private:
+  struct Entry {
+    std::string folder, event;
+    std::function<std::string()> make;  // null: `event` is complete
+    size_t bytes;
+    bool closes_folder = false;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void push(Entry entry);
+  void start();
+  bool is_due() const;
+  void run();
+  void write(std::vector<Entry>& entries);
+  void apply(Entry& entry);
+  void flush_files();
+  EventFile& file_in(const std::string& folder);
+  /// Runs f; keeps the text of a new error for a warning.
+  template <class F>
+  void attempt(const F& f);
+  /// Gives the kept warnings, on the caller's thread.
+  void give_warnings(Lock& lock);
+
+  const std::string folder_, suffix_;
+  const size_t max_queue_;
+  const std::chrono::duration<double> delay_;
+
+  std::map<std::string, EventFile> files_;  // used by the writer's thread only
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable work_, progress_;
+  std::vector<Entry> pending_;
+  size_t pending_bytes_ = 0;
+  uint64_t added_ = 0, written_ = 0;  // entries
+  bool is_urgent_ = false, stops_ = false, has_ended_ = false;
+  std::set<std::string> problems_;     // the texts of all errors
+  std::vector<std::string> warnings_;  // the errors that were not yet reported
+  std::thread thread_;
+};
+
+}  // namespace hearth::utils::tensorboard::detail

@@ -1,0 +1,137 @@
+// utils::trace and add_graph.
+#include "hearth/utils/graph.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "hearth/hearth.h"
+#include "hearth/utils/tensorboard.h"
+#include "tests/log/reader.h"
+#include "tests/support/files.h"
+
+namespace hearth::testing {
+namespace {
+
+using utils::Graph;
+using utils::GraphValue;
+
+struct BlockImpl : nn::Module {
+  BlockImpl() : fc(register_module("fc", nn::Linear(3, 3))) {}
+  Tensor forward(const Tensor& x) {
+    Tensor y = fc(x).relu();
+    y.add_(x);
+    y.view({-1}).mul_(2);
+    return y.detach() + y;
+  }
+  nn::Linear fc;
+};
+HEARTH_MODULE(Block);
+
+std::string printed(const Graph& graph) {
+  std::ostringstream stream;
+  stream << graph;
+  return stream.str();
+}
+
+std::vector<std::string> ops_of(const Graph& graph) {
+  std::vector<std::string> ops;
+  for (const auto& node : graph.nodes) ops.push_back(node.op);
+  return ops;
+}
+
+TEST(Trace, RecordsOpsWithModulesAndValues) {
+  nn::Sequential net(nn::Linear(2, 3), Block(), nn::Dropout(0.5));
+  const Graph graph = utils::trace(net, ones({4, 2}));
+  EXPECT_EQ(graph.nodes[0].op, "linear");
+  EXPECT_EQ(graph.nodes[0].scope, "Sequential/Linear[0]");
+  EXPECT_EQ(graph.nodes[1].scope, "Sequential/Block[1]/Linear[fc]");
+  ASSERT_EQ(graph.inputs.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].inputs[0], graph.inputs[0]);
+  const GraphValue& weight = graph.values[graph.nodes[0].inputs[1]];
+  EXPECT_EQ(weight.kind, GraphValue::Kind::Parameter);
+  EXPECT_EQ(weight.name, "0.weight");
+  EXPECT_EQ(weight.scope, "Sequential/Linear[0]");
+  EXPECT_EQ(weight.sizes, (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(graph.values[graph.outputs[0]].sizes, (std::vector<int64_t>{4, 3}));
+}
+
+TEST(Trace, SeesViewsAndInPlaceOps) {
+  Block block;
+  const Graph graph = utils::trace(block, ones({2, 3}));
+  const auto ops = ops_of(graph);
+  const auto node = [&](const std::string& op) {
+    return graph.nodes[size_t(std::find(ops.begin(), ops.end(), op) - ops.begin())];
+  };
+  // The last sum reads the value that mul_ wrote through a view.
+  const size_t written = node("mul").outputs[0];
+  for (const size_t input : graph.nodes.back().inputs) {
+    const bool is_detached = graph.values[input].name.empty() && input > written;
+    EXPECT_TRUE(input == written || is_detached) << printed(graph);
+  }
+}
+
+TEST(Trace, LeavesTheModelAsItWas) {
+  nn::Sequential net(nn::Linear(2, 2), nn::Dropout(0.5), nn::BatchNorm1d(2));
+  net->children()[1]->eval();
+  const Tensor mean = net->named_buffers()["2.running_mean"].clone();
+  utils::trace(net, randn({4, 2}));
+  EXPECT_TRUE(net->is_training());
+  EXPECT_FALSE(net->children()[1]->is_training());
+  EXPECT_TRUE(net->children()[2]->is_training());
+  EXPECT_TRUE(net->named_buffers()["2.running_mean"].equal(mean));
+  EXPECT_TRUE(GradMode::is_enabled());
+  nn::Linear wrong(5, 2);
+  EXPECT_THROW(utils::trace(wrong, ones({1, 2})), Error);
+  EXPECT_TRUE(wrong->is_training());
+}
+
+TEST(Trace, TakesHoldersPointersAndAnyModules) {
+  nn::Linear linear(2, 2);
+  auto pointer = linear.ptr();
+  nn::AnyModule any(linear);
+  EXPECT_EQ(utils::trace(linear, ones({1, 2})).nodes.size(), 1u);
+  EXPECT_EQ(utils::trace(pointer, ones({1, 2})).nodes.size(), 1u);
+  EXPECT_EQ(utils::trace(*pointer, ones({1, 2})).nodes.size(), 1u);
+  EXPECT_EQ(utils::trace(any, ones({1, 2})).nodes.size(), 1u);
+  nn::LSTM lstm(2, 3);
+  EXPECT_EQ(utils::trace(lstm, ones({4, 1, 2})).outputs.size(), 1u);
+}
+
+TEST(Trace, Prints) {
+  nn::Sequential net(nn::Linear(2, 3), nn::ReLU());
+  EXPECT_EQ(printed(utils::trace(net, ones({1, 2}))),
+            "%3 = linear(input.1, 0.weight, 0.bias) [1, 3]  # Sequential/Linear[0]\n"
+            "%4 = relu(%3) [1, 3]  # Sequential/ReLU[1]\n"
+            "return %4\n");
+}
+
+TEST(SummaryWriter, AGraphHasANodePerOp) {
+  const TempFolder folder;
+  nn::Sequential net(nn::Linear(2, 3), nn::ReLU(), nn::Linear(3, 1), nn::ReLU());
+  {
+    utils::tensorboard::SummaryWriter writer(folder.str());
+    writer.add_graph(net, ones({1, 2}));
+  }
+  std::vector<std::string> names;
+  for (const LoggedEvent& event : events_in(folder.str())) {
+    if (!event.fields.has(4)) continue;
+    const Fields graph = event.fields.message(4);
+    for (size_t i = 0; i < graph.count(1); ++i) names.push_back(graph.message(1, i).bytes(1));
+  }
+  const std::vector<std::string> expected{"input/input.1",
+                                          "Sequential/Linear[0]/weight",
+                                          "Sequential/Linear[0]/bias",
+                                          "Sequential/Linear[2]/weight",
+                                          "Sequential/Linear[2]/bias",
+                                          "Sequential/Linear[0]/linear",
+                                          "Sequential/ReLU[1]/relu",
+                                          "Sequential/Linear[2]/linear",
+                                          "Sequential/ReLU[3]/relu",
+                                          "output/output.1"};
+  EXPECT_EQ(names, expected);
+}
+
+}  // namespace
+}  // namespace hearth::testing
