@@ -82,15 +82,14 @@ bool StreamChoice::has(int rank, Stream stream) const {
 }
 
 Console::Console(EventLoop& loop, ConsoleOptions options)
-    : options_(std::move(options)), out_(loop, STDOUT_FILENO), err_(loop, STDERR_FILENO) {
-  if (!options_.log_dir.empty()) log_folder_ = new_folder(options_.log_dir);
-}
+    : options_(std::move(options)), out_(loop, STDOUT_FILENO), err_(loop, STDERR_FILENO) {}
 
 Console::~Console() { close_logs(); }
 
 void Console::begin_attempt(int attempt) {
   close_logs();
   attempt_ = attempt;
+  if (!options_.log_dir.empty() && log_folder_.empty()) log_folder_ = new_folder(options_.log_dir);
 }
 
 void Console::show(const RankLine& line) {

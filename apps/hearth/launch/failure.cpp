@@ -60,8 +60,8 @@ std::string time_now() {
 std::string failure_report(const std::string& program, const std::vector<Failure>& failures) {
   const Failure& first = failures.front();
   const std::string thick(kWidth, '='), thin(kWidth, '-');
-  std::string text = "hearth: " + subject(first) + " failed first, with " + ending(first) +
-                     "; all other ranks were ended\n" + thick + "\n" + printable(program) +
+  std::string text = "hearth: " + subject(first) + " failed with " + ending(first) +
+                     ", so all ranks were ended\n" + thick + "\n" + printable(program) +
                      " FAILED\n" + thin + "\nFirst failure:\n" + details(first);
   if (failures.size() > 1) text += thin + "\nOther failures at the same time:\n";
   for (size_t i = 1; i < failures.size(); ++i)

@@ -115,7 +115,7 @@ int Launcher::run_attempts() {
     run_attempt(restart, supervisor);
     const int signal = supervisor.signal();
     if (!supervisor.failures().empty())
-      console_.note(failure_report(job_.command[0], supervisor.failures()));
+      console_.note(failure_report(options_.command[0], supervisor.failures()));
     else if (signal == 0)
       return 0;
     if (signal != 0) console_.note("hearth: stopped by " + signal_name(signal) + "\n");

@@ -58,7 +58,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
   add("--master-addr", options.master_addr, "The same as HOST")->check(not_empty);
   add("--master-port", options.master_port, "The same as PORT (default: a free one)")
       ->check(whole_number(1, 65535));
-  launch.add_flag("--standalone", "One machine, which is the default")->group("Ranks and machines");
+  launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
+      ->group("Ranks and machines");
   add("--rdzv-token", options.token, "Secret that all ranks must know")->check(not_empty);
   offer(add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
         {{}, Values::Paths::kFiles})
@@ -84,8 +85,8 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
   const auto group = [](CLI::Option* option) { return option->group("Output"); };
   group(launch.add_option("--log-line-prefix-template", options.console.prefix,
                           "Prefix of each line, with ${rank}, ${local_rank}, ${hostname}"))
-      ->capture_default_str();
-  group(launch.add_flag("--no-prefix", "No prefix"));
+      ->default_str("'" + options.console.prefix + "'");
+  group(launch.add_flag("--no-prefix", options.has_no_prefix, "No prefix"));
   group(offer(launch.add_option("--log-dir", options.console.log_dir,
                                 "Folder for a log file of each rank and stream"),
               {{}, Values::Paths::kFolders}))
@@ -125,7 +126,7 @@ void check_nodes_flags(const CLI::App& launch, const LaunchOptions& options) {
                               std::to_string(options.nodes) + "; machines are counted from 0");
   if (options.nodes == 1) return;
   const std::string machines = std::to_string(options.nodes) + " machines";
-  if (is_given(launch, "--standalone")) refuse("--standalone", "stands for one machine");
+  if (options.is_standalone) refuse("--standalone", "stands for one machine");
   if (options.endpoint.empty() && options.master_addr.empty())
     refuse("--nnodes", machines + " need --rdzv-endpoint HOST:PORT, an address of machine 0");
   if (!is_given(launch, "--node-rank"))
@@ -184,7 +185,7 @@ void finish_launch_options(const CLI::App& launch, LaunchOptions& options) {
       refuse(flag, "needs --log-dir, the folder for the log files");
   if (!options.tee.empty()) options.console.tee.parse(options.tee);
   if (!options.redirects.empty()) options.console.redirects.parse(options.redirects);
-  if (is_given(launch, "--no-prefix")) options.console.prefix.clear();
+  if (options.has_no_prefix) options.console.prefix.clear();
   if (options.token.empty()) options.token = text_or(std::getenv("HEARTH_RDZV_TOKEN"), "");
   if (options.ssh.empty()) options.ssh = text_or(std::getenv("HEARTH_SSH"), "ssh");
 }

@@ -24,7 +24,7 @@ struct LaunchOptions {
   std::string cluster, ssh;
   std::string tee, redirects;
   ConsoleOptions console;
-  bool is_agent = false;
+  bool is_standalone = false, has_no_prefix = false, is_agent = false;
   std::vector<std::string> command;  // the program and its arguments
 };
 
