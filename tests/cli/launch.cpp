@@ -93,7 +93,7 @@ TEST(Launch, MuchOutputOfASlowReaderIsComplete) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-  Program program(launch_line({"--nproc-per-node", "2"}, "yes 0123456789 | head -n 150000"),
+  Program program(launch_line({"--nproc-per-node", "2"}, "yes 0123456789 | head -n 50000"),
                   clean_environment(), ends[1]);
   close(ends[1]);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -102,7 +102,7 @@ TEST(Launch, MuchOutputOfASlowReaderIsComplete) {
   for (ssize_t count; (count = read(ends[0], buffer, sizeof buffer)) > 0;) bytes += size_t(count);
   close(ends[0]);
   EXPECT_EQ(program.wait().status, 0);
-  EXPECT_EQ(bytes, 2 * 150000 * std::string("[rank 0] 0123456789\n").size());
+  EXPECT_EQ(bytes, 2 * 50000 * std::string("[rank 0] 0123456789\n").size());
 }
 
 TEST(Launch, FirstFailureIsReportedAndEndsAll) {

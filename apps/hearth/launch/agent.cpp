@@ -10,7 +10,6 @@
 
 #include "../names.h"
 #include "address.h"
-#include "hearth/about.h"
 #include "hearth/error.h"
 #include "local_ranks.h"
 #include "options.h"
@@ -53,7 +52,7 @@ std::string master_problem(const Question& question, int& port) {
 
 Answer answer_to(const Question& question) {
   Answer answer;
-  answer.version = about().version;
+  answer.version = own_version();
   const auto add = [&](const std::string& problem) {
     if (!problem.empty()) answer.problems.push_back(problem);
   };

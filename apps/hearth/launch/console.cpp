@@ -88,6 +88,7 @@ Console::~Console() { close_logs(); }
 
 void Console::begin_attempt(int attempt) {
   close_logs();
+  prefixes_.clear();
   attempt_ = attempt;
   if (!options_.log_dir.empty() && log_folder_.empty()) log_folder_ = new_folder(options_.log_dir);
 }
@@ -96,7 +97,9 @@ void Console::show(const RankLine& line) {
   log(line);
   if (!log_folder_.empty() && options_.redirects.has(line.rank, line.stream)) return;
   Outlet& outlet = line.stream == Stream::kOut ? out_ : err_;
-  outlet.write(prefix_of(options_.prefix, line) + line.text + "\n");
+  const auto [prefix, is_new] = prefixes_.try_emplace(line.rank);
+  if (is_new) prefix->second = prefix_of(options_.prefix, line);
+  outlet.write(prefix->second + line.text + "\n");
 }
 
 void Console::log(const RankLine& line) {

@@ -69,6 +69,7 @@ class Console {
   std::string log_folder_;  // of this launch
   int attempt_ = 0;
   std::map<std::pair<int, Stream>, int> logs_;  // open files
+  std::map<int, std::string> prefixes_;         // of each rank
   bool log_failed_ = false;
   Outlet out_, err_;
 };

@@ -13,6 +13,9 @@
 
 namespace hearth::app {
 
+/// The version of this program.
+const std::string& own_version();
+
 /// What an agent has to check before ranks are started.
 struct Question {
   std::string program, directory, interface, processes;
