@@ -45,6 +45,7 @@ Lines::Read Lines::read_from(int file) {
 
 void Tail::add(const std::string& line) {
   lines_.push_back(line.substr(0, kTailWidth));
+  if (lines_.back().ends_with('\r')) lines_.back().pop_back();  // ssh writes it for terminals
   if (lines_.size() > kTailLines) lines_.pop_front();
 }
 
