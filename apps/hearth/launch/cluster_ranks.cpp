@@ -30,7 +30,7 @@ std::string connection_problem(const Host& host, const LineProcess& ssh) {
   Failure failure;
   failure.status = ssh.status();
   return "'" + printable(host.hearth) + "' ended with " + ending(failure) + reason +
-         "; it must be version " + own_version();
+         "; it must be version " + kVersion;
 }
 
 }  // namespace
@@ -110,9 +110,9 @@ std::string ClusterRanks::problems_of(const Machine& machine) const {
     return line(connection_problem(host, machine.link.process()));
   if (!machine.answer)
     return line("no answer after " + std::to_string(kLongestAnswer.count()) + " seconds");
-  if (machine.answer->version != own_version())
+  if (machine.answer->version != kVersion)
     return line("it has hearth " + printable(machine.answer->version) + ", this machine has " +
-                own_version() + "; install the same version");
+                kVersion + "; install the same version");
   std::string text;
   for (const std::string& problem : machine.answer->problems) text += line(problem);
   return text;

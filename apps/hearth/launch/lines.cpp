@@ -8,7 +8,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr size_t kLongest = 1 << 20, kTailLines = 10, kTailWidth = 500;
+constexpr size_t kLongest = 4 << 20, kTailLines = 10, kTailWidth = 500;
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "hearth/about.h"
 #include "hearth/error.h"
 
 namespace hearth::app {
@@ -54,10 +53,7 @@ std::optional<int> number_in(const std::string& text, size_t begin) {
 
 }  // namespace
 
-const std::string& own_version() {
-  static const std::string version = about().version;  // about() is slow
-  return version;
-}
+const char* const kVersion = HEARTH_VERSION;
 
 std::string encode(const Frame& frame) {
   std::string line{kFrameMark, static_cast<char>(frame.kind)};

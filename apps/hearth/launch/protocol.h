@@ -13,8 +13,8 @@
 
 namespace hearth::app {
 
-/// The version of this program.
-const std::string& own_version();
+/// The version of this program, which agents must have, too.
+extern const char* const kVersion;
 
 /// What an agent has to check before ranks are started.
 struct Question {
