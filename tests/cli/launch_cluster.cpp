@@ -1,4 +1,5 @@
 // hearth launch --cluster: the cluster file, and machines reached by a script in place of ssh.
+#include "apps/hearth/launch/cluster_file.h"
 #include "tests/cli/launch_support.h"
 
 namespace hearth::testing {
@@ -195,10 +196,14 @@ TEST(LaunchCluster, LostConnectionIsReportedAndEndsTheRanks) {
 TEST(LaunchCluster, FileErrorsNameTheLine) {
   const auto fails = [](const std::string& text, int line, const std::string& error) {
     const Site site(text);
-    const RunResult ran = site.launch("echo started");
-    EXPECT_EQ(ran.status, 2) << text;
-    const std::string expected = "hearth: " + site.file + ":" + std::to_string(line) + ": " + error;
-    EXPECT_EQ(ran.err.find(expected), 0U) << ran.err << "\nexpected " << error;
+    const std::string expected = site.file + ":" + std::to_string(line) + ": " + error;
+    try {
+      app::read_cluster(site.file);
+      ADD_FAILURE() << text;
+    } catch (const std::exception& refusal) {
+      EXPECT_EQ(std::string(refusal.what()).find(expected), 0U)
+          << refusal.what() << "\nexpected " << error;
+    }
   };
   const std::string host = "[[host]]\naddress = \"127.0.0.1\"\n";
   fails("proceses = 2\n" + host, 1,
@@ -228,9 +233,23 @@ TEST(LaunchCluster, FileErrorsNameTheLine) {
   fails(host + "environment = { RANK = 3 }\n", 3, "'RANK' is set by hearth launch itself");
   fails(host + "environment = { A = [1] }\n", 3, "'A' must be a string or a whole number");
   fails(host + "environment = { \"A B\" = 1 }\n", 3, "'A B' is not a name of a variable");
-  const Site empty("processes = 2\n"), broken("[[host\n");
-  EXPECT_EQ(empty.launch("").err.find("hearth: " + empty.file + ": the file has no [[host]]"), 0U);
-  EXPECT_EQ(broken.launch("").err.find("hearth: cannot read '" + broken.file + "': line 1"), 0U);
+}
+
+TEST(LaunchCluster, UnusableFilesAreRefused) {
+  const auto fails = [](const std::string& text, int status, const std::string& error) {
+    const Site site(text);
+    const RunResult ran = site.launch("echo started");
+    EXPECT_EQ(ran.status, status) << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_NE(ran.err.find(error), std::string::npos) << ran.err;
+  };
+  fails("processes = 2\n", 2, "/cluster.toml: the file has no [[host]], so there is no machine\n");
+  fails("[[host\n", 2, "/cluster.toml': line 1");
+  fails("[[host]]\nadres = 3\n", 2,
+        "/cluster.toml:2: unknown key 'adres'; did you mean 'address'?");
+  const RunResult ran = run({"launch", "--cluster", "/no/file", "ls"}, clean_environment());
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.err, "hearth: cannot read '/no/file': No such file or directory\n");
 }
 
 }  // namespace
