@@ -14,7 +14,7 @@ done
 case $2 in
 127.0.0.9) echo "ssh: connect to host 127.0.0.9 port 22: Connection refused" >&2; exit 255 ;;
 127.0.0.8) exec sh -c "/nowhere/$3" ;;
-127.0.0.7) printf '\036a{"version":"0.0.1","processes":1,"port":1,"problems":[]}\n'; exec cat ;;
+127.0.0.7) printf '\036a{"version":"0.0.1"}\n'; exec cat ;;
 esac
 [ -z "$SSH_FILE" ] || echo $$ >> "$SSH_FILE"
 echo "Welcome to $2"

@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::seconds kLongestAnswer{30};
 constexpr int kConnectionFailed = 255, kNotFound = 127;  // exit codes of ssh and of the shell there
 
-/// Why ssh has ended before the agent answered.
+/// Why ssh has ended before the ranks were started.
 std::string connection_problem(const Host& host, const LineProcess& ssh) {
   const std::vector<std::string> lines = ssh.last_lines();
   const std::string reason = lines.empty() ? "" : ": " + printable(lines.back());
@@ -106,7 +106,7 @@ std::string ClusterRanks::problems_of(const Machine& machine) const {
   const std::string name =
       host.name == host.address ? host.name : host.name + " (" + host.address + ")";
   const auto line = [&](const std::string& problem) { return "\n  " + name + ": " + problem; };
-  if (!machine.answer && machine.link.process().has_ended())
+  if (machine.link.process().has_ended())
     return line(connection_problem(host, machine.link.process()));
   if (!machine.answer)
     return line("no answer after " + std::to_string(kLongestAnswer.count()) + " seconds");

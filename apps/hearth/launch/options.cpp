@@ -43,9 +43,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* description) {
     return launch.add_option(name, value, description)->group("Ranks and machines");
   };
-  offer(
-      add("--nproc-per-node", options.processes, "Processes on each machine, also auto, cpu, gpu"),
-      {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
+  offer(add("--nproc-per-node", options.processes, "Processes on each machine, or one of"),
+        {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
       ->check(CLI::Validator(check_processes, ""))
       ->capture_default_str();
   add("--nnodes", options.nodes, "Machines")
