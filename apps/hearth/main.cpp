@@ -1,9 +1,10 @@
-// The program hearth: shows devices and versions, runs benchmarks, trains networks, shows and
-// converts files of tensors, draws recordings of memory.
+// The program hearth: shows devices and versions, runs benchmarks, trains networks, starts
+// distributed programs, shows and converts files of tensors, draws recordings of memory.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <limits>
 #include <new>
@@ -17,6 +18,8 @@
 #include "hearth/error.h"
 #include "info.h"
 #include "inspect.h"
+#include "launch/command.h"
+#include "launch/options.h"
 #include "output.h"
 #include "plot_memory.h"
 #include "train/command.h"
@@ -81,10 +84,11 @@ void reserve_standard_streams() {
       (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-int run_command(CLI::App& app, int argc, char** argv) {
+int run_command(CLI::App& app, std::vector<std::string> arguments) {
   try {
-    app::refuse_empty_items(app, {argv + 1, argv + argc});
-    app.parse(argc, argv);
+    app::refuse_empty_items(app, arguments);
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
+    app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& error) {
     return app::finish_parsing(app, error);
@@ -106,13 +110,17 @@ int main(int argc, char** argv) {
   add_info(app);
   add_bench(app);
   app::add_train(app);
+  const auto program_arguments = std::make_shared<std::vector<std::string>>();
+  app::add_launch(app, program_arguments);
   app::add_inspect(app);
   app::add_convert(app);
   app::add_plot_memory(app);
   add_completion(app);
   try {
     app::Output output;
-    const int status = run_command(app, argc, argv);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    *program_arguments = app::take_program_arguments(app, arguments);
+    const int status = run_command(app, std::move(arguments));
     output.check();
     return status;
   } catch (const std::bad_alloc&) {

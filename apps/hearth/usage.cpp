@@ -33,7 +33,8 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
 }
 
 std::string explanation(const CLI::App& command, const CLI::ParseError& error) {
-  const std::vector<std::string> extras = command.remaining();
+  std::vector<std::string> extras = command.remaining();
+  std::erase(extras, "--");  // CLI11 keeps it if arguments follow
   const std::vector<std::string> commands = names_of(commands_of(command));
   if (extras.empty()) {
     const bool is_incomplete = error.get_exit_code() == int(CLI::ExitCodes::RequiredError);

@@ -1,16 +1,11 @@
 #include "config.h"
 
-#include <toml++/toml.h>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "../choices.h"
 #include "../names.h"
+#include "../settings_file.h"
 #include "../text_table.h"
-#include "hearth/error.h"
 
 namespace hearth::app {
 
@@ -29,10 +24,6 @@ std::vector<std::string> setting_names(const CLI::App& command) {
   return names;
 }
 
-std::string location(const std::string& path, const toml::source_region& source) {
-  return path + ":" + std::to_string(source.begin.line);
-}
-
 /// The TOML value as text that a flag accepts.
 std::string flag_text(const std::string& where, const toml::node& node, bool in_list) {
   if (const auto text = node.value_exact<std::string>()) {
@@ -48,7 +39,7 @@ std::string flag_text(const std::string& where, const toml::node& node, bool in_
 
 void apply(CLI::App& command, const std::string& path, const std::string& key,
            const toml::node& node) {
-  const std::string where = location(path, node.source());
+  const std::string where = location(path, node);
   CLI::Option* option = command.get_option_no_throw("--" + key);
   if (!option || !is_setting(*option))
     throw CLI::ValidationError(where, unknown_name("setting", key, setting_names(command)));
@@ -69,22 +60,6 @@ void apply(CLI::App& command, const std::string& path, const std::string& key,
   } catch (const CLI::ParseError& error) {
     throw CLI::ValidationError(where, error.what());
   }
-}
-
-/// The content of a file or pipe. Its size is limited, because toml++ recurses into dotted keys.
-std::string content_of(const std::string& path) {
-  constexpr size_t kLargest = 64 << 10;
-  std::error_code error;
-  HEARTH_CHECK(!std::filesystem::is_directory(path, error), "cannot read '", path,
-               "': it is a folder");
-  std::ifstream file(path, std::ios::binary);
-  HEARTH_CHECK(file, "cannot read '", path, "': ", std::strerror(errno));
-  std::string text(kLargest + 1, '\0');
-  file.read(text.data(), std::streamsize(text.size()));
-  text.resize(size_t(file.gcount()));
-  HEARTH_CHECK(text.size() <= kLargest, "cannot read '", path,
-               "': a file with settings may have at most ", kLargest, " bytes");
-  return text;
 }
 
 std::string toml_of(double value) { return shortest(value); }
@@ -124,16 +99,8 @@ std::string config_text(const TrainOptions& options) {
 }
 
 void apply_config(CLI::App& command, const std::string& path) {
-  const std::string text = content_of(path);
-  try {
-    for (const auto& [key, node] : toml::parse(text, path))
-      apply(command, path, std::string(key.str()), node);
-  } catch (const toml::parse_error& error) {
-    throw CLI::ValidationError(
-        detail::str("cannot read '", path, "'"),
-        detail::str("line ", error.source().begin.line, ", column ", error.source().begin.column,
-                    ": ", printable(std::string(error.description()))));
-  }
+  for (const auto& [key, node] : read_settings(path))
+    apply(command, path, std::string(key.str()), node);
 }
 
 }  // namespace hearth::app

@@ -1,0 +1,125 @@
+#include "address.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "../names.h"
+#include "hearth/error.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr int kHighestPort = 65535;
+
+struct FreeAddresses {
+  void operator()(addrinfo* addresses) const { freeaddrinfo(addresses); }
+};
+using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
+
+/// The addresses of a host; null if there are none, with the reason in `problem`.
+Addresses addresses_of(const std::string& host, std::string& problem) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  const int error = getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (error != 0)
+    problem = "the machine '" + printable(host) +
+              "' is unknown: " + (error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error));
+  return Addresses(found);
+}
+
+/// Binds a socket to the address and this port. Returns the port, or minus the errno.
+int bind_once(const addrinfo& address, int port) {
+  sockaddr_storage name{};
+  std::memcpy(&name, address.ai_addr, address.ai_addrlen);
+  // The port is at the same place in both kinds of addresses.
+  reinterpret_cast<sockaddr_in&>(name).sin_port = htons(uint16_t(port));
+  const int file = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return -errno;
+  const int on = 1;
+  setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  socklen_t size = address.ai_addrlen;
+  int result = port;
+  if (bind(file, reinterpret_cast<sockaddr*>(&name), size) != 0 || listen(file, 1) != 0)
+    result = -errno;
+  else if (getsockname(file, reinterpret_cast<sockaddr*>(&name), &size) == 0)
+    result = ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
+  close(file);
+  return result;
+}
+
+/// As bind_once() for the first of the host's addresses that works.
+int bind_to(const std::string& host, int port, std::string& problem) {
+  const Addresses addresses = addresses_of(host, problem);
+  int result = -EADDRNOTAVAIL;
+  for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
+    result = bind_once(*address, port);
+    if (result > 0) break;
+  }
+  if (result > 0 || !problem.empty()) return result;
+  const std::string place = "port " + std::to_string(port) + " of '" + printable(host) + "'";
+  if (result == -EADDRNOTAVAIL)
+    problem = "'" + printable(host) + "' is not an address of this machine";
+  else if (result == -EADDRINUSE)
+    problem = place + " is taken by another program";
+  else
+    problem = "cannot listen on " + place + ": " + std::strerror(-result);
+  return result;
+}
+
+}  // namespace
+
+std::string parse_endpoint(const std::string& text, Endpoint& endpoint) {
+  const std::string expected =
+      "'" + printable(text) + "' must be HOST:PORT, for example 10.0.0.1:29500 or [::1]:29500";
+  std::string rest;
+  if (text.starts_with('[')) {
+    const size_t end = text.find(']');
+    if (end == std::string::npos) return expected;
+    endpoint.host = text.substr(1, end - 1);
+    rest = text.substr(end + 1);
+  } else {
+    const size_t colon = std::min(text.find(':'), text.size());
+    if (text.find(':', colon + 1) != std::string::npos && colon < text.size()) return expected;
+    endpoint.host = text.substr(0, colon);
+    rest = text.substr(colon);
+  }
+  if (endpoint.host.empty()) return expected;
+  if (rest.empty()) return "";
+  int port = 0;
+  const char* end = rest.data() + rest.size();
+  const auto [stop, error] = std::from_chars(rest.data() + 1, end, port);
+  if (rest[0] != ':' || error != std::errc() || stop != end) return expected;
+  if (port < 1 || port > kHighestPort)
+    return "the port of '" + printable(text) + "' must be from 1 to 65535";
+  endpoint.port = port;
+  return "";
+}
+
+std::string listening_problem(const std::string& host, int port) {
+  std::string problem;
+  bind_to(host, port, problem);
+  return problem;
+}
+
+std::string resolving_problem(const std::string& host) {
+  std::string problem;
+  addresses_of(host, problem);
+  return problem;
+}
+
+int free_port(const std::string& host) {
+  std::string problem;
+  const int port = bind_to(host, 0, problem);
+  HEARTH_CHECK(port > 0, problem);
+  return port;
+}
+
+}  // namespace hearth::app

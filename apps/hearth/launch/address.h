@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace hearth::app {
+
+constexpr int kDefaultPort = 29500;
+
+/// An address of a machine with a port, such as "10.0.0.1:29500" or "[::1]:29500".
+struct Endpoint {
+  std::string host;
+  std::optional<int> port;
+};
+
+/// Returns an error text; empty if the text was valid.
+std::string parse_endpoint(const std::string& text, Endpoint& endpoint);
+
+/// Why no process of this machine can listen on this address and port; empty if one can.
+std::string listening_problem(const std::string& host, int port);
+
+/// Why the name of a machine cannot be resolved; empty if it can.
+std::string resolving_problem(const std::string& host);
+
+/// A port of this address that is free now. Throws if this machine does not have the address.
+int free_port(const std::string& host);
+
+}  // namespace hearth::app

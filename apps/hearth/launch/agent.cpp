@@ -1,0 +1,143 @@
+#include "agent.h"
+
+#include <net/if.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "../names.h"
+#include "address.h"
+#include "hearth/error.h"
+#include "local_ranks.h"
+#include "options.h"
+#include "program.h"
+#include "protocol.h"
+#include "supervisor.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr size_t kMostUnsent = 1 << 20;
+
+std::string interface_problem(const std::string& name) {
+  if (name.empty() || if_nametoindex(name.c_str()) != 0) return "";
+  std::string known;
+  if (struct if_nameindex* list = if_nameindex()) {
+    for (const struct if_nameindex* item = list; item->if_index != 0; ++item)
+      known += (known.empty() ? "" : ", ") + std::string(item->if_name);
+    if_freenameindex(list);
+  }
+  return "there is no network interface '" + printable(name) + "' (there are " + known + ")";
+}
+
+/// Checks the master's address on every machine, its port only on the master.
+std::string master_problem(const Question& question, int& port) {
+  const std::string unknown = resolving_problem(question.master_addr);
+  if (!unknown.empty() || !question.is_master) return unknown;
+  if (question.master_port) {
+    port = *question.master_port;
+    return listening_problem(question.master_addr, port);
+  }
+  try {
+    port = free_port(question.master_addr);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+Answer answer_to(const Question& question) {
+  Answer answer;
+  answer.version = kVersion;
+  const auto add = [&](const std::string& problem) {
+    if (!problem.empty()) answer.problems.push_back(problem);
+  };
+  std::error_code ignored;
+  const bool has_folder =
+      question.directory.empty() || std::filesystem::is_directory(question.directory, ignored);
+  if (!has_folder) add("there is no folder '" + printable(question.directory) + "'");
+  if (has_folder) add(find_program(question.program, question.directory).problem);
+  add(interface_problem(question.interface));
+  add(master_problem(question, answer.port));
+  try {
+    answer.processes = count_processes(question.processes);
+  } catch (const Error& error) {
+    add(error.what());
+  }
+  return answer;
+}
+
+class Agent {
+ public:
+  Agent() : in_([this](const std::string& line) { take_line(line); }), out_(loop_, STDOUT_FILENO) {
+    loop_.set_gate([this] { return out_.pending() < kMostUnsent; });
+    loop_.watch(STDIN_FILENO, POLLIN, [this] { read_input(); });
+  }
+
+  int run() {
+    while (has_input_ && !task_) loop_.run_once();
+    if (!task_) return 0;
+    run_ranks();
+    send({Frame::Kind::kDone, 0, ""});
+    while (has_input_ && out_.pending() > 0) loop_.run_once();
+    return 0;
+  }
+
+ private:
+  void send(const Frame& frame) { out_.write(encode(frame)); }
+
+  void read_input() {
+    if (in_.read_from(STDIN_FILENO) != Lines::Read::kEnd) return;
+    has_input_ = false;
+    loop_.forget(STDIN_FILENO);
+    if (supervisor_) supervisor_->forward(SIGTERM);
+  }
+
+  void take_line(const std::string& line) {
+    if (const auto signal = decode_signal(line)) {
+      if (supervisor_) supervisor_->forward(*signal);
+    } else if (!was_asked_) {
+      was_asked_ = true;
+      send({Frame::Kind::kAnswer, 0, encode(answer_to(decode_question(line)))});
+    } else if (!task_) {
+      task_ = decode_task(line);
+    }
+  }
+
+  void run_ranks() {
+    NodeJob job = task_->job;
+    const ProgramFile program = find_program(job.command.at(0), job.directory);
+    HEARTH_CHECK(program.problem.empty(), program.problem);
+    job.command[0] = program.path;
+    supervisor_.emplace(loop_, signals_, std::chrono::seconds(task_->grace));
+    const auto take = [this](const RankLine& line) {
+      const auto kind = line.stream == Stream::kOut ? Frame::Kind::kOut : Frame::Kind::kErr;
+      send({kind, line.local_rank, line.text});
+    };
+    const auto fail = [this](const Failure& failure) {
+      if (!supervisor_->is_ending()) send({Frame::Kind::kFailure, 0, encode(failure)});
+      supervisor_->failed(failure);
+    };
+    LocalRanks ranks({loop_, signals_, guard_}, job, task_->host, {take, fail});
+    supervisor_->run(ranks);
+  }
+
+  SignalReader signals_;
+  Guard guard_;
+  EventLoop loop_;
+  Lines in_;
+  Outlet out_;
+  std::optional<Supervisor> supervisor_;
+  std::optional<Task> task_;
+  bool has_input_ = true, was_asked_ = false;
+};
+
+}  // namespace
+
+int run_agent() { return Agent().run(); }
+
+}  // namespace hearth::app

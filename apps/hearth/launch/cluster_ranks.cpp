@@ -1,0 +1,199 @@
+#include "cluster_ranks.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "../names.h"
+#include "hearth/error.h"
+#include "host_link.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr std::chrono::seconds kLongestAnswer{30};
+constexpr int kConnectionFailed = 255, kNotFound = 127;  // exit codes of ssh and of the shell there
+
+/// Why ssh has ended before the ranks were started.
+std::string connection_problem(const Host& host, const LineProcess& ssh) {
+  const std::vector<std::string> lines = ssh.last_lines();
+  const std::string reason = lines.empty() ? "" : ": " + printable(lines.back());
+  const int code = WIFEXITED(ssh.status()) ? WEXITSTATUS(ssh.status()) : 0;
+  if (code == kConnectionFailed)
+    return "cannot connect" + reason +
+           "; 'ssh -o BatchMode=yes' to this machine must work without a password";
+  if (code == kNotFound)
+    return "there is no program '" + printable(host.hearth) + "'" + reason +
+           "; install it there, or set 'hearth' in the cluster file to its path";
+  Failure failure;
+  failure.status = ssh.status();
+  return "'" + printable(host.hearth) + "' ended with " + ending(failure) + reason +
+         "; it must be version " + kVersion;
+}
+
+}  // namespace
+
+struct ClusterRanks::Machine {
+  Machine(const Context& context, const std::string& ssh, const Host& description,
+          HostLink::Events events)
+      : host(description), link(context, ssh, host, std::move(events)) {}
+
+  const Host& host;
+  HostLink link;
+  std::optional<Answer> answer;
+  int first_rank = 0;
+  bool is_done = false;  // all of its ranks have ended
+};
+
+ClusterRanks::ClusterRanks(const Context& context, const ClusterJob& job, RankEvents events)
+    : context_(context), job_(job), events_(std::move(events)) {
+  for (const Host& host : job_.cluster.hosts) connect(host);
+  for (const auto& machine : machines_) machine->link.send_line(encode(question_to(*machine)));
+  wait_for_answers();
+  if (early_signal_) return;
+  check_answers();
+  start();
+}
+
+ClusterRanks::~ClusterRanks() = default;
+
+void ClusterRanks::connect(const Host& host) {
+  const size_t index = machines_.size();
+  const HostLink::Events events{
+      [this, index](const Frame& frame) { take_frame(*machines_[index], frame); },
+      [this, index](Stream stream, const std::string& line) {
+        take_noise(*machines_[index], stream, line);
+      }};
+  machines_.push_back(std::make_unique<Machine>(context_, job_.ssh, host, events));
+}
+
+Question ClusterRanks::question_to(const Machine& machine) const {
+  Question question{job_.job.command.at(0),
+                    machine.host.directory,
+                    machine.host.interface,
+                    machine.host.processes,
+                    job_.job.master_addr,
+                    false,
+                    std::nullopt};
+  if (&machine != machines_.front().get()) return question;
+  question.is_master = true;
+  if (job_.job.master_port) question.master_port = job_.job.master_port;
+  return question;
+}
+
+void ClusterRanks::wait_for_answers() {
+  const auto read_signals = [this] {
+    while (const auto signal = context_.signals.next()) {
+      if (*signal == SIGCHLD) reap();
+      if (asks_to_end(*signal)) early_signal_ = *signal;
+    }
+  };
+  context_.loop.watch(context_.signals.file(), POLLIN, read_signals);
+  const auto is_waiting = [](const auto& machine) {
+    return !machine->answer && !machine->link.process().has_ended();
+  };
+  const auto deadline = EventLoop::Clock::now() + kLongestAnswer;
+  while (!early_signal_ && EventLoop::Clock::now() < deadline &&
+         std::any_of(machines_.begin(), machines_.end(), is_waiting))
+    context_.loop.run_once(deadline);
+  context_.loop.forget(context_.signals.file());
+}
+
+std::string ClusterRanks::problems_of(const Machine& machine) const {
+  const Host& host = machine.host;
+  const std::string name =
+      host.name == host.address ? host.name : host.name + " (" + host.address + ")";
+  const auto line = [&](const std::string& problem) { return "\n  " + name + ": " + problem; };
+  if (machine.link.process().has_ended())
+    return line(connection_problem(host, machine.link.process()));
+  if (!machine.answer)
+    return line("no answer after " + std::to_string(kLongestAnswer.count()) + " seconds");
+  if (machine.answer->version != kVersion)
+    return line("it has hearth " + printable(machine.answer->version) + ", this machine has " +
+                kVersion + "; install the same version");
+  std::string text;
+  for (const std::string& problem : machine.answer->problems) text += line(problem);
+  return text;
+}
+
+void ClusterRanks::check_answers() const {
+  std::string problems;
+  for (const auto& machine : machines_) problems += problems_of(*machine);
+  HEARTH_CHECK(problems.empty(), "the machines of '", printable(job_.file),
+               "' are not ready, no rank was started:", problems);
+}
+
+void ClusterRanks::start() {
+  NodeJob job = job_.job;
+  job.nodes = static_cast<int>(machines_.size());
+  job.master_port = machines_.front()->answer->port;
+  job.world_size = 0;
+  for (const auto& machine : machines_) {
+    machine->first_rank = job.world_size;
+    job.world_size += machine->answer->processes;
+  }
+  for (const auto& machine : machines_) {
+    job.first_rank = machine->first_rank;
+    job.local_size = machine->answer->processes;
+    job.directory = machine->host.directory;
+    job.environment = machine->host.environment;
+    machine->link.send_line(encode(Task{job, machine->host.name, job_.grace}));
+    ++job.node;
+  }
+  has_started_ = true;
+}
+
+void ClusterRanks::take_frame(Machine& machine, const Frame& frame) {
+  const Host& host = machine.host;
+  switch (frame.kind) {
+    case Frame::Kind::kAnswer: machine.answer = decode_answer(frame.text); break;
+    case Frame::Kind::kOut:
+    case Frame::Kind::kErr: {
+      const Stream stream = frame.kind == Frame::Kind::kOut ? Stream::kOut : Stream::kErr;
+      const int rank = machine.first_rank + frame.local_rank;
+      events_.line({rank, frame.local_rank, host.name, stream, frame.text});
+      break;
+    }
+    case Frame::Kind::kFailure: events_.failure(decode_failure(frame.text)); break;
+    case Frame::Kind::kDone: machine.is_done = true; break;
+  }
+}
+
+void ClusterRanks::take_noise(const Machine& machine, Stream stream, const std::string& line) {
+  // Before the ranks are started, it is at most part of an error.
+  if (has_started_ && stream == Stream::kErr)
+    events_.note("[" + machine.host.name + "] " + line.substr(0, line.find_last_not_of('\r') + 1) +
+                 "\n");
+}
+
+void ClusterRanks::send(int signal) {
+  if (signal == SIGKILL) ++num_kills_;
+  for (const auto& machine : machines_) {
+    machine->link.send_line(signal_line(signal));
+    // The agent has had time to kill its ranks; the connection may be dead.
+    if (num_kills_ > 1) machine->link.process().send(SIGKILL);
+  }
+}
+
+void ClusterRanks::reap() {
+  for (const auto& machine : machines_) {
+    const LineProcess& ssh = machine->link.process();
+    if (!machine->link.process().reap() || !has_started_ || machine->is_done) continue;
+    Failure failure;
+    failure.process = ssh.id();
+    failure.host = machine->host.name;
+    failure.status = ssh.status() ? ssh.status() : W_EXITCODE(kConnectionFailed, 0);
+    failure.time = time_now();
+    failure.last_lines = ssh.last_lines();
+    events_.failure(failure);
+  }
+}
+
+bool ClusterRanks::ended() const {
+  return std::all_of(machines_.begin(), machines_.end(),
+                     [](const auto& machine) { return machine->link.process().has_ended(); });
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,154 @@
+#include "console.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "../names.h"
+#include "failure.h"
+#include "hearth/error.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr size_t kMostPending = 1 << 20;
+constexpr int kBothStreams = 3;
+
+std::optional<int> small_number(const std::string& text, int most) {
+  int number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < 0 || number > most) return {};
+  return number;
+}
+
+/// Creates a folder for the logs of this launch; an older one is never used again.
+std::string new_folder(const std::string& parent) {
+  std::error_code error;
+  std::filesystem::create_directories(parent, error);
+  HEARTH_CHECK(!error, "--log-dir: cannot create the folder '", printable(parent),
+               "': ", error.message());
+  const std::string name = parent + "/" + time_now();
+  for (int i = 1;; ++i) {
+    const std::string path = i == 1 ? name : name + "-" + std::to_string(i);
+    if (std::filesystem::create_directory(path, error)) return path;
+    HEARTH_CHECK(!error, "--log-dir: cannot create the folder '", printable(path),
+                 "': ", error.message());
+  }
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) text.remove_prefix(size_t(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string StreamChoice::parse(const std::string& text) {
+  const std::string expected = "'" + printable(text) +
+                               "' must be 0 (nothing), 1 (stdout), 2 (stderr) or 3 (both), or a "
+                               "list of ranks such as 0:1,1:2";
+  if (const auto streams = small_number(text, kBothStreams)) {
+    everywhere_ = *streams;
+    return "";
+  }
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    const size_t colon = item.find(':');
+    if (colon == std::string::npos) return expected;
+    const auto rank = small_number(item.substr(0, colon), 1 << 20);
+    const auto streams = small_number(item.substr(colon + 1), kBothStreams);
+    if (!rank || !streams) return expected;
+    if (!by_rank_.emplace(*rank, *streams).second)
+      return "'" + printable(text) + "' names rank " + std::to_string(*rank) + " twice";
+  }
+  return by_rank_.empty() || text.back() == ',' ? expected : "";
+}
+
+bool StreamChoice::has(int rank, Stream stream) const {
+  const auto found = by_rank_.find(rank);
+  const int streams = found == by_rank_.end() ? everywhere_ : found->second;
+  return streams & static_cast<int>(stream);
+}
+
+Console::Console(EventLoop& loop, ConsoleOptions options)
+    : options_(std::move(options)), out_(loop, STDOUT_FILENO), err_(loop, STDERR_FILENO) {}
+
+Console::~Console() { close_logs(); }
+
+void Console::begin_attempt(int attempt) {
+  close_logs();
+  prefixes_.clear();
+  attempt_ = attempt;
+  if (!options_.log_dir.empty() && log_folder_.empty()) log_folder_ = new_folder(options_.log_dir);
+}
+
+void Console::show(const RankLine& line) {
+  log(line);
+  if (!log_folder_.empty() && options_.redirects.has(line.rank, line.stream)) return;
+  Outlet& outlet = line.stream == Stream::kOut ? out_ : err_;
+  const auto [prefix, is_new] = prefixes_.try_emplace(line.rank);
+  if (is_new) prefix->second = prefix_of(options_.prefix, line);
+  outlet.write(prefix->second + line.text + "\n");
+}
+
+void Console::log(const RankLine& line) {
+  if (log_folder_.empty()) return;
+  const bool is_chosen =
+      options_.tee.has(line.rank, line.stream) || options_.redirects.has(line.rank, line.stream);
+  if (!is_chosen && !(options_.tee.empty() && options_.redirects.empty())) return;
+  const int file = log_file(line.rank, line.stream);
+  if ((file >= 0 && write_all(file, line.text + "\n")) || log_failed_) return;
+  log_failed_ = true;
+  note("hearth: the logs in '" + printable(log_folder_) +
+       "' are not complete: " + std::strerror(errno) + "\n");
+}
+
+int Console::log_file(int rank, Stream stream) {
+  const auto [entry, is_new] = logs_.try_emplace({rank, stream}, -1);
+  if (is_new) {
+    const std::string folder =
+        log_folder_ + "/attempt_" + std::to_string(attempt_) + "/rank_" + std::to_string(rank);
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    const std::string path = folder + (stream == Stream::kOut ? "/stdout.log" : "/stderr.log");
+    entry->second = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  }
+  return entry->second;
+}
+
+void Console::close_logs() {
+  for (const auto& [key, file] : logs_)
+    if (file >= 0) close(file);
+  logs_.clear();
+}
+
+bool Console::is_behind() const { return out_.pending() + err_.pending() > kMostPending; }
+
+void Console::check() const {
+  HEARTH_CHECK(out_.error() == 0, "the output could not be written: ", std::strerror(out_.error()));
+}
+
+std::string prefix_of(const std::string& pattern, const RankLine& line) {
+  const std::pair<std::string, std::string> values[] = {
+      {"${rank}", std::to_string(line.rank)},
+      {"${local_rank}", std::to_string(line.local_rank)},
+      {"${hostname}", line.host}};
+  std::string text = pattern;
+  for (const auto& [name, value] : values)
+    for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size())
+      text.replace(at, name.size(), value);
+  return text;
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "lines.h"
+#include "outlet.h"
+
+namespace hearth::app {
+
+/// Streams of ranks: "3" stands for both streams of all ranks, "0:1,1:2" for stdout of rank 0 and
+/// stderr of rank 1.
+class StreamChoice {
+ public:
+  /// Returns an error text; empty if the text was valid.
+  std::string parse(const std::string& text);
+  bool has(int rank, Stream stream) const;
+  bool empty() const { return everywhere_ == 0 && by_rank_.empty(); }
+  /// The highest rank that is named, or -1.
+  int highest_rank() const { return by_rank_.empty() ? -1 : by_rank_.rbegin()->first; }
+
+ private:
+  int everywhere_ = 0;
+  std::map<int, int> by_rank_;
+};
+
+struct ConsoleOptions {
+  /// What precedes each line; ${rank}, ${local_rank} and ${hostname} are replaced.
+  std::string prefix = "[rank ${rank}] ";
+  std::string log_dir;  // empty: no log files
+  StreamChoice tee, redirects;
+};
+
+/// A line of output of a rank.
+struct RankLine {
+  int rank, local_rank;
+  const std::string& host;
+  Stream stream;
+  const std::string& text;
+};
+
+/// Shows the ranks' lines on this program's streams, and writes them to log files.
+class Console {
+ public:
+  Console(EventLoop& loop, ConsoleOptions options);
+  ~Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  /// Later lines go into the log folder of this attempt.
+  void begin_attempt(int attempt);
+  void show(const RankLine& line);
+  /// A message of the program itself, which ends with a newline.
+  void note(const std::string& text) { err_.write(text); }
+  /// Whether the readers of the streams are slower than the ranks.
+  bool is_behind() const;
+  /// Whether all text has been written.
+  bool is_done() const { return out_.pending() + err_.pending() == 0; }
+  /// Throws if stdout could not be written.
+  void check() const;
+
+ private:
+  void log(const RankLine& line);
+  int log_file(int rank, Stream stream);
+  void close_logs();
+
+  ConsoleOptions options_;
+  std::string log_folder_;  // of this launch
+  int attempt_ = 0;
+  std::map<std::pair<int, Stream>, int> logs_;  // open files
+  std::map<int, std::string> prefixes_;         // of each rank
+  bool log_failed_ = false;
+  Outlet out_, err_;
+};
+
+/// The options' prefix for this line.
+std::string prefix_of(const std::string& pattern, const RankLine& line);
+
+}  // namespace hearth::app

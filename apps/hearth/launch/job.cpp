@@ -1,0 +1,64 @@
+#include "job.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace hearth::app {
+
+namespace {
+
+constexpr const char* kThreads = "OMP_NUM_THREADS";
+
+/// The values of rank_variables(), and of variables that have them only sometimes.
+std::map<std::string, std::string> own_variables(const NodeJob& job, int local_rank) {
+  std::map<std::string, std::string> values{
+      {"RANK", std::to_string(job.first_rank + local_rank)},
+      {"WORLD_SIZE", std::to_string(job.world_size)},
+      {"LOCAL_RANK", std::to_string(local_rank)},
+      {"LOCAL_WORLD_SIZE", std::to_string(job.local_size)},
+      {"GROUP_RANK", std::to_string(job.node)},
+      {"GROUP_WORLD_SIZE", std::to_string(job.nodes)},
+      {"MASTER_ADDR", job.master_addr},
+      {"MASTER_PORT", std::to_string(job.master_port)},
+      {"HEARTH_RESTART_COUNT", std::to_string(job.restart)},
+      {"HEARTH_MAX_RESTARTS", std::to_string(job.max_restarts)},
+      {"HEARTH_RDZV_TOKEN", job.token},
+      // For programs that use PyTorch.
+      {"TORCHELASTIC_RESTART_COUNT", std::to_string(job.restart)},
+      {"TORCHELASTIC_MAX_RESTARTS", std::to_string(job.max_restarts)}};
+  if (job.token.empty()) values.erase("HEARTH_RDZV_TOKEN");
+  if (limits_threads(job)) values[kThreads] = "1";
+  return values;
+}
+
+}  // namespace
+
+const std::vector<std::string>& rank_variables() {
+  static const std::vector<std::string> names = [] {
+    NodeJob job;
+    job.token = "set";
+    std::vector<std::string> found;
+    for (const auto& [name, value] : own_variables(job, 0)) found.push_back(name);
+    return found;
+  }();
+  return names;
+}
+
+std::vector<std::string> rank_environment(const NodeJob& job, int local_rank) {
+  std::map<std::string, std::string> values = own_variables(job, local_rank);
+  values.insert(job.environment.begin(), job.environment.end());
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : values) environment.push_back(name + "=" + value);
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    if (!values.count(text.substr(0, text.find('=')))) environment.push_back(text);
+  }
+  return environment;
+}
+
+bool limits_threads(const NodeJob& job) {
+  return job.local_size > 1 && !std::getenv(kThreads) && !job.environment.count(kThreads);
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hearth::app {
+
+/// The ranks of one machine, and what they run.
+struct NodeJob {
+  std::vector<std::string> command;                // the program and its arguments
+  std::string directory;                           // empty: that of this process
+  std::map<std::string, std::string> environment;  // added to the inherited variables
+  int node = 0, nodes = 1;
+  int first_rank = 0, local_size = 1, world_size = 1;
+  std::string master_addr = "127.0.0.1";
+  int master_port = 0;
+  std::string token;
+  int restart = 0, max_restarts = 0;
+};
+
+/// The variables that every rank gets; a cluster file may not set them.
+const std::vector<std::string>& rank_variables();
+
+/// The whole environment of a rank, as NAME=value.
+std::vector<std::string> rank_environment(const NodeJob& job, int local_rank);
+
+/// Whether the ranks of this job get OMP_NUM_THREADS=1, because it is not set and they share a
+/// machine.
+bool limits_threads(const NodeJob& job);
+
+}  // namespace hearth::app

@@ -1,0 +1,174 @@
+#include "launcher.h"
+
+#include <poll.h>
+#include <sys/random.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "../names.h"
+#include "address.h"
+#include "hearth/error.h"
+#include "local_ranks.h"
+#include "program.h"
+
+namespace hearth::app {
+
+namespace {
+
+/// 128 random bits.
+std::string random_token() {
+  unsigned char bytes[16];
+  HEARTH_CHECK(getrandom(bytes, sizeof bytes, 0) == ssize_t{sizeof bytes},
+               "cannot read random numbers");
+  std::string text;
+  for (const unsigned char byte : bytes)
+    for (const int digit : {byte >> 4, byte & 15}) text += "0123456789abcdef"[digit];
+  return text;
+}
+
+/// Throws if --tee or --redirects names a rank that does not exist.
+void check_choice(const std::string& flag, const StreamChoice& choice, int world_size) {
+  if (choice.highest_rank() >= world_size)
+    throw CLI::ValidationError(flag, "there is no rank " + std::to_string(choice.highest_rank()) +
+                                         "; ranks are from 0 to " + std::to_string(world_size - 1));
+}
+
+/// Throws if the command for ssh does not exist.
+void check_ssh(const std::string& ssh) {
+  const std::string word = ssh.substr(0, ssh.find_first_of(" \t"));
+  const bool is_plain = word.find_first_of("'\"$`\\;&|(){}=~*?<>") == std::string::npos;
+  const std::string problem = is_plain ? find_program(word, "").problem : "";
+  HEARTH_CHECK(problem.empty(), "--ssh: ", problem,
+               ssh == "ssh" ? "; the package openssh-client has it" : "");
+}
+
+}  // namespace
+
+Launcher::Launcher(const LaunchOptions& options)
+    : options_(options), console_(loop_, options.console) {
+  loop_.set_gate([this] { return !console_.is_behind(); });
+  job_.command = options.command;
+  job_.token = options.token;
+  job_.max_restarts = options.max_restarts;
+  if (!options.master_addr.empty()) job_.master_addr = options.master_addr;
+  port_ = options.master_port;
+  if (options.cluster.empty())
+    prepare_machine();
+  else
+    prepare_cluster();
+  if (job_.token.empty() && (cluster_ || job_.nodes == 1)) job_.token = random_token();
+}
+
+void Launcher::prepare_machine() {
+  const ProgramFile program = find_program(job_.command[0], "");
+  HEARTH_CHECK(program.problem.empty(), program.problem);
+  job_.command[0] = program.path;
+  if (!options_.endpoint.empty()) {
+    Endpoint endpoint;
+    parse_endpoint(options_.endpoint, endpoint);
+    job_.master_addr = endpoint.host;
+    if (endpoint.port) port_ = endpoint.port;
+  }
+  if (!port_ && options_.nodes > 1) port_ = kDefaultPort;
+  job_.nodes = options_.nodes;
+  job_.node = options_.node_rank;
+  job_.local_size = count_processes(options_.processes);
+  job_.first_rank = job_.node * job_.local_size;
+  job_.world_size = job_.nodes * job_.local_size;
+  check_choice("--tee", options_.console.tee, job_.world_size);
+  check_choice("--redirects", options_.console.redirects, job_.world_size);
+  if (limits_threads(job_))
+    console_.note("hearth: OMP_NUM_THREADS is not set, so it is 1 for each of the " +
+                  std::to_string(job_.local_size) +
+                  " ranks, which share this machine; set it to use more threads\n");
+}
+
+void Launcher::prepare_cluster() {
+  check_ssh(options_.ssh);
+  cluster_ = {options_.cluster, read_cluster(options_.cluster), options_.ssh, options_.grace, job_};
+  for (Host& host : cluster_->cluster.hosts) {
+    if (host.directory.empty()) host.directory = std::filesystem::current_path();
+    if (host.hearth.empty()) host.hearth = std::filesystem::read_symlink("/proc/self/exe");
+  }
+  if (!port_) port_ = cluster_->cluster.master_port;
+  job_.master_port = port_.value_or(0);
+  if (options_.master_addr.empty()) job_.master_addr = cluster_->cluster.hosts[0].address;
+}
+
+int Launcher::run() {
+  int status = 0;
+  try {
+    status = run_attempts();
+  } catch (...) {
+    flush();
+    throw;
+  }
+  flush();
+  if (status == 0) console_.check();
+  return status;
+}
+
+int Launcher::run_attempts() {
+  for (int restart = 0;; ++restart) {
+    Supervisor supervisor(loop_, signals_, std::chrono::seconds(options_.grace));
+    run_attempt(restart, supervisor);
+    const int signal = supervisor.signal();
+    if (!supervisor.failures().empty())
+      console_.note(failure_report(options_.command[0], supervisor.failures()));
+    else if (signal == 0)
+      return 0;
+    if (signal != 0) console_.note("hearth: stopped by " + signal_name(signal) + "\n");
+    if (signal == 0 && restart < options_.max_restarts) {
+      console_.note("hearth: all ranks are started again (restart " + std::to_string(restart + 1) +
+                    " of " + std::to_string(options_.max_restarts) + ")\n");
+      continue;
+    }
+    return supervisor.failures().empty() ? 128 + signal : exit_code(supervisor.failures()[0]);
+  }
+}
+
+void Launcher::run_attempt(int restart, Supervisor& supervisor) {
+  const Context context{loop_, signals_, guard_};
+  const RankEvents events{[this](const RankLine& line) { console_.show(line); },
+                          [&](const Failure& failure) { supervisor.failed(failure); },
+                          [this](const std::string& text) { console_.note(text); }};
+  console_.begin_attempt(restart);
+  job_.restart = restart;
+  if (cluster_) {
+    cluster_->job = job_;
+    ClusterRanks ranks(context, *cluster_, events);
+    if (ranks.early_signal())
+      supervisor.forward(ranks.early_signal());
+    else
+      supervisor.run(ranks);
+    return;
+  }
+  choose_port();
+  LocalRanks ranks(context, job_, host_name(), events);
+  supervisor.run(ranks);
+}
+
+void Launcher::choose_port() {
+  if (!port_) {
+    job_.master_port = free_port(job_.master_addr);
+    return;
+  }
+  job_.master_port = *port_;
+  const std::string problem = job_.node == 0 ? listening_problem(job_.master_addr, *port_)
+                                             : resolving_problem(job_.master_addr);
+  const bool is_taken = problem.ends_with("by another program");
+  HEARTH_CHECK(problem.empty(), problem, is_taken ? "; choose another one" : "",
+               is_taken && job_.nodes == 1 ? ", or leave it out for a free one" : "");
+}
+
+void Launcher::flush() {
+  bool must_end = false;
+  loop_.watch(signals_.file(), POLLIN, [&] {
+    while (const auto signal = signals_.next()) must_end = must_end || asks_to_end(*signal);
+  });
+  while (!console_.is_done() && !must_end) loop_.run_once();
+  loop_.forget(signals_.file());
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,48 @@
+#include "line_process.h"
+
+#include <poll.h>
+
+namespace hearth::app {
+
+LineProcess::LineProcess(const Context& context, const Command& command, Take take)
+    : loop_(context.loop),
+      process_(command, context.signals, context.guard),
+      out_([take](const std::string& line) { take(Stream::kOut, line); }),
+      err_([this, take](const std::string& line) {
+        tail_.add(line);
+        take(Stream::kErr, line);
+      }) {
+  watch(process_.output(), out_);
+  watch(process_.errors(), err_);
+}
+
+LineProcess::~LineProcess() {
+  loop_.forget(process_.output());
+  loop_.forget(process_.errors());
+}
+
+void LineProcess::watch(int file, Lines& lines) const {
+  const auto read = [&loop = loop_, file, &lines] {
+    if (lines.read_from(file) == Lines::Read::kEnd) loop.forget(file);
+  };
+  loop_.watch(file, POLLIN, read, /*can_wait=*/true);
+}
+
+void LineProcess::drain(int file, Lines& lines) const {
+  while (lines.read_from(file) == Lines::Read::kSome) {
+  }
+  lines.finish();
+  loop_.forget(file);
+}
+
+bool LineProcess::reap() {
+  if (status_) return false;
+  const std::optional<int> status = process_.status();
+  if (!status) return false;
+  drain(process_.output(), out_);
+  drain(process_.errors(), err_);
+  status_ = status;
+  return true;
+}
+
+}  // namespace hearth::app

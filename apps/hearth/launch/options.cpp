@@ -1,0 +1,205 @@
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "../choices.h"
+#include "../names.h"
+#include "address.h"
+#include "hearth/cuda.h"
+#include "hearth/error.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr int kMostProcesses = 4096, kMostNodes = 65536, kMostRestarts = 1'000'000;
+constexpr int kLongestGrace = 86400;
+constexpr const char* kSpecialCounts[] = {"auto", "cpu", "gpu"};
+
+bool is_special(const std::string& count) {
+  return std::find(std::begin(kSpecialCounts), std::end(kSpecialCounts), count) !=
+         std::end(kSpecialCounts);
+}
+
+std::string check_endpoint(const std::string& text) {
+  Endpoint ignored;
+  return parse_endpoint(text, ignored);
+}
+
+std::string not_empty(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
+
+std::string check_nodes(const std::string& text) {
+  if (text.find(':') != std::string::npos)
+    return "'" + printable(text) +
+           "' is a range; give one number, because a job keeps its machines";
+  std::string copy = text;
+  return whole_number(1, kMostNodes)(copy);
+}
+
+void add_machines(CLI::App& launch, LaunchOptions& options) {
+  const auto add = [&](const char* name, auto& value, const char* description) {
+    return launch.add_option(name, value, description)->group("Ranks and machines");
+  };
+  offer(add("--nproc-per-node", options.processes, "Processes on each machine, or one of"),
+        {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
+      ->check(CLI::Validator(check_processes, ""))
+      ->capture_default_str();
+  add("--nnodes", options.nodes, "Machines")
+      ->check(CLI::Validator(check_nodes, ""))
+      ->capture_default_str();
+  add("--node-rank", options.node_rank, "Number of this machine, from 0")
+      ->check(whole_number(0, kMostNodes));
+  add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
+      ->check(CLI::Validator(check_endpoint, ""));
+  add("--master-addr", options.master_addr, "The same as HOST")->check(not_empty);
+  add("--master-port", options.master_port, "The same as PORT (default: a free one)")
+      ->check(whole_number(1, 65535));
+  launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
+      ->group("Ranks and machines");
+  add("--rdzv-token", options.token, "Secret that all ranks must know")->check(not_empty);
+  offer(add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
+        {{}, Values::Paths::kFiles})
+      ->type_name("FILE")
+      ->check(not_empty);
+  add("--ssh", options.ssh, "Command in place of ssh")->check(not_empty);
+}
+
+void add_failures(CLI::App& launch, LaunchOptions& options) {
+  const auto add = [&](const char* name, int& value, const char* description) {
+    return launch.add_option(name, value, description)
+        ->group("Failures and signals")
+        ->capture_default_str();
+  };
+  add("--max-restarts", options.max_restarts,
+      "How often all ranks are started again after a failure")
+      ->check(whole_number(0, kMostRestarts));
+  add("--shutdown-timeout", options.grace, "Seconds from the signal to SIGKILL")
+      ->check(whole_number(0, kLongestGrace));
+}
+
+void add_output(CLI::App& launch, LaunchOptions& options) {
+  const auto group = [](CLI::Option* option) { return option->group("Output"); };
+  group(launch.add_option("--log-line-prefix-template", options.console.prefix,
+                          "Prefix of each line, with ${rank}, ${local_rank}, ${hostname}"))
+      ->default_str("'" + options.console.prefix + "'");
+  group(launch.add_flag("--no-prefix", options.has_no_prefix, "No prefix"));
+  group(offer(launch.add_option("--log-dir", options.console.log_dir,
+                                "Folder for a log file of each rank and stream"),
+              {{}, Values::Paths::kFolders}))
+      ->type_name("FOLDER")
+      ->check(not_empty);
+  const auto add = [&](const char* name, std::string& value, const char* description) {
+    group(launch.add_option(name, value, description))->check([](const std::string& text) {
+      return StreamChoice().parse(text);
+    });
+  };
+  add("-t,--tee", options.tee, "Streams to show and to log: 1, 2, 3 for both, or 0:1,1:2");
+  add("-r,--redirects", options.redirects, "Streams to log only");
+}
+
+bool is_given(const CLI::App& launch, const std::string& flag) {
+  return launch.get_option(flag)->count() > 0;
+}
+
+std::string text_or(const char* text, const char* otherwise) {
+  return text && *text ? text : otherwise;
+}
+
+[[noreturn]] void refuse(const std::string& flag, const std::string& reason) {
+  throw CLI::ValidationError(flag, reason);
+}
+
+void check_cluster_flags(const CLI::App& launch) {
+  for (const char* flag :
+       {"--nproc-per-node", "--nnodes", "--node-rank", "--rdzv-endpoint", "--standalone"})
+    if (is_given(launch, flag))
+      refuse(flag, "cannot be combined with --cluster, whose file names the machines");
+}
+
+void check_nodes_flags(const CLI::App& launch, const LaunchOptions& options) {
+  if (options.node_rank >= options.nodes)
+    refuse("--node-rank", std::to_string(options.node_rank) + " must be below --nnodes, " +
+                              std::to_string(options.nodes) + "; machines are counted from 0");
+  if (options.nodes == 1) return;
+  const std::string machines = std::to_string(options.nodes) + " machines";
+  if (options.is_standalone) refuse("--standalone", "stands for one machine");
+  if (options.endpoint.empty() && options.master_addr.empty())
+    refuse("--nnodes", machines + " need --rdzv-endpoint HOST:PORT, an address of machine 0");
+  if (!is_given(launch, "--node-rank"))
+    refuse("--nnodes", machines + " need --node-rank, which differs on each machine");
+}
+
+void check_endpoint_flags(const LaunchOptions& options) {
+  if (options.endpoint.empty()) return;
+  Endpoint endpoint;
+  parse_endpoint(options.endpoint, endpoint);
+  if (!options.master_addr.empty() && options.master_addr != endpoint.host)
+    refuse("--master-addr", "'" + printable(options.master_addr) +
+                                "' contradicts --rdzv-endpoint; give only one of them");
+  if (options.master_port && endpoint.port && options.master_port != endpoint.port)
+    refuse("--master-port", std::to_string(*options.master_port) +
+                                " contradicts --rdzv-endpoint; give only one of them");
+}
+
+}  // namespace
+
+std::vector<std::string> take_program_arguments(const CLI::App& app,
+                                                std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] != "launch") return {};
+  const CLI::App* launch = app.get_subcommand("launch");
+  size_t i = 1;
+  for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
+    std::string& flag = arguments[i];
+    const size_t equals = std::min(flag.find('='), flag.size());
+    // torchrun accepts underscores, too.
+    if (flag.starts_with("--")) std::replace(flag.begin(), flag.begin() + long(equals), '_', '-');
+    const CLI::Option* option = launch->get_option_no_throw(flag.substr(0, equals));
+    if (option && takes_value(*option) && equals == flag.size()) ++i;
+  }
+  if (i >= arguments.size()) return {};
+  if (arguments[i] != "--") arguments.insert(arguments.begin() + long(i), "--");
+  const size_t first = std::min(i + 2, arguments.size());
+  std::vector<std::string> taken(arguments.begin() + long(first), arguments.end());
+  arguments.resize(first);
+  return taken;
+}
+
+void add_launch_flags(CLI::App& launch, LaunchOptions& options) {
+  add_machines(launch, options);
+  add_failures(launch, options);
+  add_output(launch, options);
+}
+
+void finish_launch_options(const CLI::App& launch, LaunchOptions& options) {
+  if (!options.cluster.empty())
+    check_cluster_flags(launch);
+  else
+    check_nodes_flags(launch, options);
+  check_endpoint_flags(options);
+  for (const char* flag : {"--tee", "--redirects"})
+    if (is_given(launch, flag) && options.console.log_dir.empty())
+      refuse(flag, "needs --log-dir, the folder for the log files");
+  if (!options.tee.empty()) options.console.tee.parse(options.tee);
+  if (!options.redirects.empty()) options.console.redirects.parse(options.redirects);
+  if (options.has_no_prefix) options.console.prefix.clear();
+  if (options.token.empty()) options.token = text_or(std::getenv("HEARTH_RDZV_TOKEN"), "");
+  if (options.ssh.empty()) options.ssh = text_or(std::getenv("HEARTH_SSH"), "ssh");
+}
+
+int count_processes(const std::string& text) {
+  if (!is_special(text)) return std::stoi(text);
+  const int gpus = text == "cpu" ? 0 : int(cuda::device_count());
+  HEARTH_CHECK(text != "gpu" || gpus > 0, "there is no GPU to count: ", cuda::why_not());
+  return gpus > 0 ? gpus : std::max(1, int(std::thread::hardware_concurrency()));
+}
+
+std::string check_processes(const std::string& text) {
+  std::string copy = text;
+  if (is_special(text) || whole_number(1, kMostProcesses)(copy).empty()) return "";
+  return whole_number(1, kMostProcesses)(copy) + ", nor auto, cpu or gpu";
+}
+
+}  // namespace hearth::app

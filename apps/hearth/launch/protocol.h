@@ -1,0 +1,67 @@
+// The messages between `hearth launch --cluster` and the agents that it starts by ssh. The launcher
+// writes lines to the agent's stdin: a question, then a task, then signals. The agent writes frames
+// to its stdout; lines that are no frames come from the login shell.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "failure.h"
+#include "job.h"
+#include "lines.h"
+
+namespace hearth::app {
+
+/// The version of this program, which agents must have, too.
+extern const char* const kVersion;
+
+/// What an agent has to check before ranks are started.
+struct Question {
+  std::string program, directory, interface, processes;
+  std::string master_addr;
+  bool is_master = false;          // this machine has rank 0
+  std::optional<int> master_port;  // none: a free one
+};
+
+/// The answer.
+struct Answer {
+  std::string version;
+  int processes = 0, port = 0;
+  std::vector<std::string> problems;
+};
+
+/// The ranks that an agent has to run.
+struct Task {
+  NodeJob job;
+  std::string host;  // the machine's name in the cluster file
+  int grace = 0;     // seconds
+};
+
+/// A line of an agent's output.
+struct Frame {
+  enum class Kind : char { kAnswer = 'a', kOut = 'o', kErr = 'e', kFailure = 'f', kDone = 'd' };
+  Kind kind;
+  int local_rank = 0;  // of kOut and kErr
+  std::string text;
+};
+
+std::string encode(const Frame& frame);
+/// None if the line is not a frame.
+std::optional<Frame> decode_frame(const std::string& line);
+
+// JSON on one line. Decoding throws if the text is malformed.
+std::string encode(const Question& question);
+std::string encode(const Answer& answer);
+std::string encode(const Task& task);
+std::string encode(const Failure& failure);
+Question decode_question(const std::string& text);
+Answer decode_answer(const std::string& text);
+Task decode_task(const std::string& text);
+Failure decode_failure(const std::string& text);
+
+/// "signal 15", a line to an agent.
+std::string signal_line(int signal);
+std::optional<int> decode_signal(const std::string& line);
+
+}  // namespace hearth::app

@@ -1,0 +1,68 @@
+#include "supervisor.h"
+
+#include <poll.h>
+
+namespace hearth::app {
+
+namespace {
+
+/// This many signals end the ranks without grace.
+constexpr int kImpatient = 3;
+/// How often SIGKILL is repeated.
+constexpr std::chrono::seconds kBetweenKills{2};
+
+}  // namespace
+
+Supervisor::Supervisor(EventLoop& loop, const SignalReader& signals, std::chrono::seconds grace)
+    : loop_(loop), signals_(signals), grace_(grace) {}
+
+void Supervisor::run(Ranks& ranks) {
+  ranks_ = &ranks;
+  loop_.watch(signals_.file(), POLLIN, [this] { read_signals(); });
+  ranks.reap();  // some may have ended while others were started
+  while (!ranks.ended()) {
+    const bool must_end = signal_ != 0 || !failures_.empty();
+    if (must_end && !deadline_) end_ranks(signal_ ? signal_ : SIGTERM);
+    kill_late_ranks();
+    loop_.run_once(deadline_);
+  }
+  loop_.forget(signals_.file());
+  ranks_ = nullptr;
+}
+
+void Supervisor::failed(const Failure& failure) {
+  if (!is_ending()) failures_.push_back(failure);
+}
+
+void Supervisor::forward(int signal) {
+  if (!asks_to_end(signal)) {
+    if (ranks_) ranks_->send(signal);
+    return;
+  }
+  if (signal_ == 0) signal_ = signal;
+  if (++num_signals_ == kImpatient) deadline_ = EventLoop::Clock::now();
+  // Before the first one is forwarded, run() sets the deadline.
+  if (deadline_ && ranks_) ranks_->send(signal);
+}
+
+void Supervisor::read_signals() {
+  while (const auto signal = signals_.next()) {
+    if (*signal != SIGCHLD)
+      forward(*signal);
+    else if (ranks_)
+      ranks_->reap();
+  }
+}
+
+void Supervisor::end_ranks(int signal) {
+  deadline_ = EventLoop::Clock::now() + grace_;
+  ranks_->send(signal);
+}
+
+void Supervisor::kill_late_ranks() {
+  if (!deadline_ || EventLoop::Clock::now() < *deadline_) return;
+  ranks_->send(SIGKILL);
+  deadline_ = EventLoop::Clock::now() + kBetweenKills;
+}
+
+}  // namespace hearth::app
