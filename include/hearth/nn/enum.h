@@ -60,7 +60,7 @@ namespace hearth {
 
 namespace enumtype {
 #define HEARTH_ENUM(Name)                                    \
-  struct k##Name {                                           \
+  struct HEARTH_API k##Name {                                \
     static constexpr std::string_view enum_name = "k" #Name; \
   };
 HEARTH_ENUMS(HEARTH_ENUM)
