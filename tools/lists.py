@@ -83,7 +83,9 @@ class Options:
                 body = body_after(text, match.start())
                 name = match[1]
                 options = re.findall(
-                    r"HEARTH_ARG\(([^()]*(?:\([^()]*\))?[^()]*),\s+(\w+)\)\s*(?:=\s*([^;]*))?;", body
+                    r"HEARTH_(?:ARG|CHOICE)\(([^()]*(?:\([^()]*\))?[^()]*?),\s+(\w+)(?:, \d+[^()]*)?\)"
+                    r"\s*(?:=\s*(?!\s*std::nullopt)([^;]*)|= std::nullopt)?;",
+                    body,
                 )
                 made = re.search(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)\s*:", body)
                 self.classes[name] = (

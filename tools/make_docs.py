@@ -82,6 +82,7 @@ def prepared_header(path, functions, methods):
     # Macros that docs/Doxyfile or the lines below define.
     for macro in (
         "HEARTH_ARG",
+        "HEARTH_CHOICE",
         "HEARTH_MODULE",
         "HEARTH_API",
         "HEARTH_FIELDS",

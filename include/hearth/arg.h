@@ -6,11 +6,7 @@
 /// `HEARTH_ARG(bool, bias) = true;` allows options.bias(false) and options.bias().
 #define HEARTH_ARG(T, name)                                \
  public:                                                   \
-  auto name(const T& new_##name)->decltype(*this) {        \
-    this->name##_ = new_##name;                            \
-    return *this;                                          \
-  }                                                        \
-  auto name(T&& new_##name)->decltype(*this) {             \
+  auto name(T new_##name)->decltype(*this) {               \
     this->name##_ = std::move(new_##name);                 \
     return *this;                                          \
   }                                                        \

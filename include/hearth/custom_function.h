@@ -64,7 +64,7 @@ class HEARTH_API CustomNode : public Node {
   /// Adds an argument of Function::apply(). The gradient of one that is not a tensor is undefined.
   template <class T>
   void add_argument(const T&) {
-    is_tensor_.push_back(false);
+    add_other_argument();
   }
   void add_argument(const Tensor& tensor);
   void add_argument(const std::optional<Tensor>& tensor);
@@ -79,6 +79,7 @@ class HEARTH_API CustomNode : public Node {
 
  private:
   friend class AutogradContext;
+  void add_other_argument();
   void finish_output(Tensor& output, bool only_output);
   void rebase_input(const Tensor& input, uint32_t number, bool only_output);
   void cut_history(Tensor& output, bool is_input, bool is_dirty) const;

@@ -71,6 +71,8 @@ void CustomNode::release_variables() {
   if (context_.saved_) context_.saved_->tensors.clear();
 }
 
+void CustomNode::add_other_argument() { is_tensor_.push_back(false); }
+
 void CustomNode::add_argument(const Tensor& tensor) {
   is_tensor_.push_back(true);
   inputs_.push_back(tensor);

@@ -46,6 +46,10 @@ void check_options(const RNNOptionsBase& options) {
 
 }  // namespace
 
+RNNOptionsBase::RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size,
+                               int64_t hidden_size)
+    : mode_(mode), input_size_(input_size), hidden_size_(hidden_size) {}
+
 template <class Derived>
 RNNImplBase<Derived>::RNNImplBase(const RNNOptionsBase& options_) : options_base(options_) {
   check_options(options_base);

@@ -192,13 +192,16 @@ class ChunkDataset final
     stopped_ = false;
   }
 
-  /// The next chunks to read together, and the index of this group in the epoch.
-  std::optional<std::pair<std::vector<size_t>, size_t>> next_chunks() {
+  /// Gets the next chunks to read together, and the index of this group in the epoch. False at the
+  /// end of the epoch.
+  bool next_chunks(std::vector<size_t>& chunks, size_t& group) {
     const std::lock_guard lock(mutex_);
-    if (stopped_) return std::nullopt;
-    auto chunks = chunk_sampler_.next(options_.cross_chunk_shuffle_count());
-    if (!chunks) return std::nullopt;
-    return std::pair(std::move(*chunks), next_group_++);
+    if (stopped_) return false;
+    auto next = chunk_sampler_.next(options_.cross_chunk_shuffle_count());
+    if (!next) return false;
+    chunks = std::move(*next);
+    group = next_group_++;
+    return true;
   }
 
   void preload() {
@@ -212,11 +215,12 @@ class ChunkDataset final
     bool has_chunks = false;
     std::exception_ptr error;
     try {
-      const auto next = next_chunks();
-      if (!next) return false;
+      std::vector<size_t> chunks;
+      size_t group;
+      if (!next_chunks(chunks, group)) return false;
       has_chunks = true;
-      const data::detail::SeedGuard seed(seed_, next->second);
-      read(next->first);
+      const data::detail::SeedGuard seed(seed_, group);
+      read(chunks);
     } catch (...) {
       error = std::current_exception();
     }

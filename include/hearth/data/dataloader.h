@@ -67,7 +67,7 @@ class DataLoaderBase {
 
   /// Ends the worker threads; the loader cannot be used afterwards.
   void join() {
-    prefetcher_.reset();
+    prefetcher_ = Prefetcher();
     joined_ = options_.workers > 0;
   }
   const FullDataLoaderOptions& options() const noexcept { return options_; }
@@ -114,8 +114,7 @@ class DataLoaderBase {
     position_.batch_size = options_.batch_size;
     position_.size = datasets_.front()->size();
     if (options_.workers > 0)
-      prefetcher_ =
-          std::make_unique<detail::Prefetcher>(options_.workers, options_.enforce_ordering);
+      prefetcher_ = Prefetcher(new detail::Prefetcher(options_.workers, options_.enforce_ordering));
   }
 
   /// The next batch's request, or nullopt at the end of the epoch.
@@ -133,6 +132,7 @@ class DataLoaderBase {
 
  private:
   using Job = detail::BatchJob<Dataset, Batch, BatchRequest>;
+  using Prefetcher = hearth::detail::OwnedPtr<detail::Prefetcher>;
 
   size_t in_flight() const { return prefetcher_ ? prefetcher_->in_flight() : 0; }
 
@@ -234,7 +234,7 @@ class DataLoaderBase {
   size_t num_loads_ = 0;   // number of calls of load()
   std::shared_ptr<const detail::Epoch> epoch_;
   std::weak_ptr<const void> iterator_;
-  std::unique_ptr<detail::Prefetcher> prefetcher_;  // last: its jobs use all other members
+  Prefetcher prefetcher_;  // last: its jobs use all other members
 };
 
 /// A loader whose sampler chooses the examples of a batch. Each worker has a copy of the dataset.

@@ -24,7 +24,7 @@ using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtyp
 
 /// The option `padding`: numbers of elements, kSame or kValid.
 #define HEARTH_CONV_PADDING                                            \
-  HEARTH_ARG(padding_t, padding) = ExpandingArray<D>(0);               \
+  HEARTH_CHOICE(padding_t, padding, 8 * D + 8) = ExpandingArray<D>(0); \
                                                                        \
  public:                                                               \
   auto padding(std::initializer_list<int64_t> list)->decltype(*this) { \
@@ -47,7 +47,7 @@ struct ConvNdOptions {
   HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;
   HEARTH_ARG(int64_t, groups) = 1;
   HEARTH_ARG(bool, bias) = true;
-  HEARTH_ARG(conv_padding_mode_t, padding_mode) = kZeros;
+  HEARTH_CHOICE(conv_padding_mode_t, padding_mode) = kZeros;
 };
 
 }  // namespace detail
@@ -64,10 +64,10 @@ struct ConvOptions {
   HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of the kernel
   HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance between kernel positions
   HEARTH_CONV_PADDING
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
-  HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
-  HEARTH_ARG(bool, bias) = true;                      ///< whether a bias is added
-  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< or kReflect, kReplicate, kCircular
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;           ///< distance between kernel elements
+  HEARTH_ARG(int64_t, groups) = 1;                       ///< independent groups of channels
+  HEARTH_ARG(bool, bias) = true;                         ///< whether a bias is added
+  HEARTH_CHOICE(padding_mode_t, padding_mode) = kZeros;  ///< or kReflect, kReplicate, kCircular
 };
 using Conv1dOptions = ConvOptions<1>;  ///< options of Conv1d
 using Conv2dOptions = ConvOptions<2>;  ///< options of Conv2d
@@ -88,7 +88,7 @@ struct ConvTransposeOptions {
   HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
   HEARTH_ARG(bool, bias) = true;                      ///< whether a bias is added
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
-  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< only kZeros
+  HEARTH_CHOICE(padding_mode_t, padding_mode) = kZeros;  ///< only kZeros
 };
 using ConvTranspose1dOptions = ConvTransposeOptions<1>;  ///< options of ConvTranspose1d
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;  ///< options of ConvTranspose2d

@@ -20,7 +20,7 @@ using EmbeddingBagMode = std::variant<enumtype::kSum, enumtype::kMean, enumtype:
   HEARTH_ARG(std::optional<double>, max_norm);    /**< rows used are scaled down to this norm */ \
   HEARTH_ARG(double, norm_type) = 2.;             /**< the p of the p-norm for max_norm */       \
   HEARTH_ARG(bool, scale_grad_by_freq) = false;   /**< divides gradients by counts of indices */ \
-  HEARTH_ARG(EmbeddingBagMode, mode) = kMean;     /**< kSum, kMean or kMax */                    \
+  HEARTH_CHOICE(EmbeddingBagMode, mode) = kMean;  /**< kSum, kMean or kMax */                    \
   HEARTH_ARG(bool, sparse) = false;               /**< must be false */                          \
   HEARTH_ARG(bool, include_last_offset) = false;  /**< the last offset is the last bag's end */  \
   HEARTH_ARG(std::optional<int64_t>, padding_idx) /**< row that is skipped */

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -58,7 +60,7 @@ namespace hearth {
 
 namespace enumtype {
 #define HEARTH_ENUM(Name)                                    \
-  struct k##Name {                                           \
+  struct HEARTH_API k##Name {                                \
     static constexpr std::string_view enum_name = "k" #Name; \
   };
 HEARTH_ENUMS(HEARTH_ENUM)
@@ -84,4 +86,40 @@ Reduction::Reduction reduction_get_enum(const Variant& reduction) {
 HEARTH_ENUMS(HEARTH_ENUM)
 #undef HEARTH_ENUM
 
+namespace detail {
+
+/// The bytes of a std::variant or std::optional whose copies are copies of the bytes. The compiler
+/// instantiates that type, which takes longer than a whole module, only where a program uses it
+/// (ADR 6). The library has the bodies.
+template <class Variant, size_t kBytes = 8>
+class HEARTH_API Choice {
+ public:
+  template <class Alternative>
+  Choice(const Alternative& value);
+  void set(const Variant& value);
+  Variant& get() noexcept { return *std::launder(reinterpret_cast<Variant*>(bytes_)); }
+  const Variant& get() const noexcept {
+    return *std::launder(reinterpret_cast<const Variant*>(bytes_));
+  }
+
+ private:
+  alignas(8) unsigned char bytes_[kBytes];
+};
+
+}  // namespace detail
+
 }  // namespace hearth
+
+/// HEARTH_ARG for an option that a detail::Choice holds: HEARTH_CHOICE(T, name[, bytes]).
+/// src/nn/choice.cpp must list T and its default.
+#define HEARTH_CHOICE(T, name, ...)                              \
+ public:                                                         \
+  auto name(const T& new_##name)->decltype(*this) {              \
+    this->name##_.set(new_##name);                               \
+    return *this;                                                \
+  }                                                              \
+  const T& name() const noexcept { return this->name##_.get(); } \
+  T& name() noexcept { return this->name##_.get(); }             \
+                                                                 \
+ private:                                                        \
+  ::hearth::detail::Choice<T __VA_OPT__(, ) __VA_ARGS__> name##_

@@ -10,24 +10,24 @@ namespace hearth::nn {
 /// Options of PoissonNLLLoss.
 struct HEARTH_API PoissonNLLLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(bool, log_input) = true;          ///< whether the input is the rate's logarithm
-  HEARTH_ARG(bool, full) = false;              ///< whether an approximation of log(y!) is added
-  HEARTH_ARG(double, eps) = 1e-8;              ///< added to rates before their logarithm
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(bool, log_input) = true;             ///< whether the input is the rate's logarithm
+  HEARTH_ARG(bool, full) = false;                 ///< whether an approximation of log(y!) is added
+  HEARTH_ARG(double, eps) = 1e-8;                 ///< added to rates before their logarithm
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of GaussianNLLLoss.
 struct HEARTH_API GaussianNLLLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(bool, full) = false;              ///< whether the constant log(2 * pi) / 2 is added
-  HEARTH_ARG(double, eps) = 1e-6;              ///< the least variance
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(bool, full) = false;                 ///< whether the constant log(2 * pi) / 2 is added
+  HEARTH_ARG(double, eps) = 1e-6;                 ///< the least variance
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of CTCLoss.
 struct HEARTH_API CTCLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(int64_t, blank) = 0;              ///< the class that stands for no label
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(bool, zero_infinity) = false;     ///< whether infinite losses count as 0
+  HEARTH_ARG(int64_t, blank) = 0;                 ///< the class that stands for no label
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(bool, zero_infinity) = false;        ///< whether infinite losses count as 0
 };
 
 /// exp(x) - y * x, or x - y * log(x + eps) without log_input.

@@ -26,27 +26,27 @@ using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSu
 struct HEARTH_API MSELossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(MSELossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of L1Loss.
 struct HEARTH_API L1LossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(L1LossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of SmoothL1Loss.
 struct HEARTH_API SmoothL1LossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(SmoothL1LossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(std::optional<double>, beta);     ///< |x - y| where the loss turns linear (1)
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(std::optional<double>, beta);        ///< |x - y| where the loss turns linear (1)
 };
 /// Options of HuberLoss.
 struct HEARTH_API HuberLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(HuberLossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(double, delta) = 1.0;             ///< |x - y| where the loss turns linear
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, delta) = 1.0;                ///< |x - y| where the loss turns linear
 };
 /// Options of KLDivLoss.
 struct HEARTH_API KLDivLossOptions {
@@ -55,36 +55,36 @@ struct HEARTH_API KLDivLossOptions {
   HEARTH_FROM_REDUCTION(KLDivLossOptions)
   KLDivLossOptions(enumtype::kBatchMean reduction) : reduction_(reduction) {}
   /// kMean, kSum, kNone, or kBatchMean: the sum over the number of samples.
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;
   HEARTH_ARG(bool, log_target) = false;  ///< whether the target is given as its logarithm
 };
 /// Options of BCELoss.
 struct HEARTH_API BCELossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);                  ///< factors of the elements' losses
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(Tensor, weight);                     ///< factors of the elements' losses
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of BCEWithLogitsLoss.
 struct HEARTH_API BCEWithLogitsLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);                  ///< factors of the elements' losses
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(Tensor, pos_weight);              ///< factors of the terms y * log(…)
+  HEARTH_ARG(Tensor, weight);                     ///< factors of the elements' losses
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(Tensor, pos_weight);                 ///< factors of the terms y * log(…)
 };
 /// Options of NLLLoss.
 struct HEARTH_API NLLLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
-  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that is ignored
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(Tensor, weight);                     ///< factors of the classes
+  HEARTH_ARG(int64_t, ignore_index) = -100;       ///< a target that is ignored
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of CrossEntropyLoss.
 struct HEARTH_API CrossEntropyLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
-  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that is ignored
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(double, label_smoothing) = 0.0;   ///< share of the target spread over all classes
+  HEARTH_ARG(Tensor, weight);                     ///< factors of the classes
+  HEARTH_ARG(int64_t, ignore_index) = -100;       ///< a target that is ignored
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, label_smoothing) = 0.0;      ///< share of the target spread over all classes
 };
 
 namespace detail {

@@ -12,55 +12,55 @@ namespace hearth::nn {
 /// Options of HingeEmbeddingLoss.
 struct HEARTH_API HingeEmbeddingLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(double, margin) = 1.0;            ///< dissimilar pairs beyond it have no loss
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, margin) = 1.0;               ///< dissimilar pairs beyond it have no loss
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of MarginRankingLoss.
 struct HEARTH_API MarginRankingLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(double, margin) = 0;              ///< the least difference without loss
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, margin) = 0;                 ///< the least difference without loss
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of CosineEmbeddingLoss.
 struct HEARTH_API CosineEmbeddingLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(double, margin) = 0.0;            ///< dissimilar pairs below it have no loss
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, margin) = 0.0;               ///< dissimilar pairs below it have no loss
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of MultiMarginLoss.
 struct HEARTH_API MultiMarginLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(int64_t, p) = 1;                  ///< exponent: 1 or 2
-  HEARTH_ARG(double, margin) = 1.0;            ///< the least difference without loss
-  HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(int64_t, p) = 1;                     ///< exponent: 1 or 2
+  HEARTH_ARG(double, margin) = 1.0;               ///< the least difference without loss
+  HEARTH_ARG(Tensor, weight);                     ///< factors of the classes
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of MultiLabelMarginLoss.
 struct HEARTH_API MultiLabelMarginLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(MultiLabelMarginLossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of SoftMarginLoss.
 struct HEARTH_API SoftMarginLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(SoftMarginLossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of MultiLabelSoftMarginLoss.
 struct HEARTH_API MultiLabelSoftMarginLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(Tensor, weight);                     ///< factors of the classes
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of TripletMarginLoss.
 struct HEARTH_API TripletMarginLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(double, margin) = 1.0;            ///< the least difference without loss
-  HEARTH_ARG(double, p) = 2.0;                 ///< the distances are p-norms
-  HEARTH_ARG(double, eps) = 1e-6;              ///< added to differences
-  HEARTH_ARG(bool, swap) = false;              ///< see TripletMarginLoss
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, margin) = 1.0;               ///< the least difference without loss
+  HEARTH_ARG(double, p) = 2.0;                    ///< the distances are p-norms
+  HEARTH_ARG(double, eps) = 1e-6;                 ///< added to differences
+  HEARTH_ARG(bool, swap) = false;                 ///< see TripletMarginLoss
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of TripletMarginWithDistanceLoss.
 struct HEARTH_API TripletMarginWithDistanceLossOptions {
@@ -68,9 +68,9 @@ struct HEARTH_API TripletMarginWithDistanceLossOptions {
   using distance_function_t = std::function<Tensor(const Tensor&, const Tensor&)>;
   /// By default pairwise_distance.
   HEARTH_ARG(std::optional<distance_function_t>, distance_function);
-  HEARTH_ARG(double, margin) = 1.0;            ///< the least difference without loss
-  HEARTH_ARG(bool, swap) = false;              ///< see TripletMarginLoss
-  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, margin) = 1.0;               ///< the least difference without loss
+  HEARTH_ARG(bool, swap) = false;                 ///< see TripletMarginLoss
+  HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 
 /// Declares a loss of three tensors.

@@ -90,9 +90,9 @@ struct HEARTH_API PadFuncOptions {
   using mode_t = std::variant<enumtype::kConstant, enumtype::kReflect, enumtype::kReplicate,
                               enumtype::kCircular>;
   PadFuncOptions(std::vector<int64_t> pad) : pad_(std::move(pad)) {}
-  HEARTH_ARG(std::vector<int64_t>, pad);  ///< widths
-  HEARTH_ARG(mode_t, mode) = kConstant;   ///< or kReflect, kReplicate, kCircular
-  HEARTH_ARG(double, value) = 0;          ///< the padding's elements, for kConstant
+  HEARTH_ARG(std::vector<int64_t>, pad);    ///< widths
+  HEARTH_CHOICE(mode_t, mode) = kConstant;  ///< or kReflect, kReplicate, kCircular
+  HEARTH_ARG(double, value) = 0;            ///< the padding's elements, for kConstant
 };
 
 /// Pads the last dimensions.

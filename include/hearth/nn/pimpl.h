@@ -64,6 +64,7 @@ class ModuleHolder : detail::ModuleHolderTag {
 
  public:
   using ContainedType = Contained;
+  using Impl = Contained;
 
   ModuleHolder()  // for a module that requires arguments, write `Linear linear{nullptr};`
       requires detail::MadeWithoutArguments<Contained> : impl_(std::make_shared<Contained>()) {}
@@ -137,5 +138,6 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
         : ::hearth::nn::ModuleHolder<M>() {}                      \
     using Impl [[maybe_unused]] = ImplType;                       \
   }
-/// Defines `Name`, the holder of NameImpl.
-#define HEARTH_MODULE(Name) HEARTH_MODULE_IMPL(Name, Name##Impl)
+/// Defines `Name`, the holder of NameImpl. (An alias, because a class of its own takes as long to
+/// compile as the module.)
+#define HEARTH_MODULE(Name) using Name = ::hearth::nn::ModuleHolder<Name##Impl>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearth/nn/any.h"
+#include "hearth/nn/enum.h"
 #include "hearth/nn/expanding_array.h"
 #include "hearth/nn/stateless.h"
 
@@ -68,9 +69,11 @@ template <size_t D>
 struct FractionalMaxPoolOptions {
   FractionalMaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size) {}
   using ExpandingArrayDouble = ExpandingArray<D, double>;
-  HEARTH_ARG(ExpandingArray<D>, kernel_size);                     ///< size of a window
-  HEARTH_ARG(std::optional<ExpandingArray<D>>, output_size);      ///< number of windows
-  HEARTH_ARG(std::optional<ExpandingArrayDouble>, output_ratio);  ///< windows per input element
+  HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of a window
+  /// The number of windows.
+  HEARTH_CHOICE(std::optional<ExpandingArray<D>>, output_size, 8 * D + 8) = std::nullopt;
+  /// Windows per input element.
+  HEARTH_CHOICE(std::optional<ExpandingArrayDouble>, output_ratio, 8 * D + 8) = std::nullopt;
   HEARTH_ARG(Tensor, _random_samples);  ///< [N, C, D], in [0, 1); drawn if undefined
 };
 

@@ -30,9 +30,8 @@ namespace detail {
 struct HEARTH_API RNNOptionsBase {
   using rnn_options_base_mode_t =
       std::variant<enumtype::kLSTM, enumtype::kGRU, enumtype::kRNN_TANH, enumtype::kRNN_RELU>;
-  RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size, int64_t hidden_size)
-      : mode_(mode), input_size_(input_size), hidden_size_(hidden_size) {}
-  HEARTH_ARG(rnn_options_base_mode_t, mode);
+  RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size, int64_t hidden_size);
+  HEARTH_CHOICE(rnn_options_base_mode_t, mode);
   HEARTH_RNN_OPTIONS;
   HEARTH_ARG(int64_t, proj_size) = 0;
 };
@@ -44,7 +43,7 @@ struct HEARTH_API RNNOptions {
   RNNOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
   HEARTH_RNN_OPTIONS;
-  HEARTH_ARG(nonlinearity_t, nonlinearity) = kTanh;  ///< kTanh or kReLU
+  HEARTH_CHOICE(nonlinearity_t, nonlinearity) = kTanh;  ///< kTanh or kReLU
 };
 /// Options of LSTM.
 struct HEARTH_API LSTMOptions {

@@ -25,7 +25,7 @@ struct HEARTH_API RNNCellOptions {
   RNNCellOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
   HEARTH_RNN_CELL_OPTIONS;
-  HEARTH_ARG(nonlinearity_t, nonlinearity) = kTanh;  ///< kTanh or kReLU
+  HEARTH_CHOICE(nonlinearity_t, nonlinearity) = kTanh;  ///< kTanh or kReLU
 };
 /// Options of LSTMCell.
 struct HEARTH_API LSTMCellOptions {

@@ -17,7 +17,7 @@ struct UpsampleOptions {
                               enumtype::kBicubic, enumtype::kTrilinear>;
   HEARTH_ARG(std::optional<std::vector<int64_t>>, size);         ///< the output's last sizes
   HEARTH_ARG(std::optional<std::vector<double>>, scale_factor);  ///< or the factors of all sizes
-  HEARTH_ARG(mode_t, mode) = kNearest;                           ///< the interpolation
+  HEARTH_CHOICE(mode_t, mode) = kNearest;                        ///< the interpolation
   HEARTH_ARG(std::optional<bool>, align_corners);  ///< whether outermost elements coincide
 };
 /// Options of UpsamplingNearest2d and UpsamplingBilinear2d.
@@ -42,7 +42,7 @@ struct InterpolateFuncOptions {
                    enumtype::kTrilinear, enumtype::kArea, enumtype::kNearestExact>;
   HEARTH_ARG(std::optional<std::vector<int64_t>>, size);         ///< the output's last sizes
   HEARTH_ARG(std::optional<std::vector<double>>, scale_factor);  ///< or the factors of all sizes
-  HEARTH_ARG(mode_t, mode) = kNearest;                           ///< the interpolation
+  HEARTH_CHOICE(mode_t, mode) = kNearest;                        ///< the interpolation
   HEARTH_ARG(std::optional<bool>, align_corners);  ///< whether outermost elements coincide
   /// Whether positions are computed from the rounded sizes instead of the factors.
   HEARTH_ARG(std::optional<bool>, recompute_scale_factor);

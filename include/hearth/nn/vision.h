@@ -13,9 +13,9 @@ namespace hearth::nn::functional {
 struct GridSampleFuncOptions {
   using mode_t = std::variant<enumtype::kBilinear, enumtype::kNearest, enumtype::kBicubic>;
   using padding_mode_t = std::variant<enumtype::kZeros, enumtype::kBorder, enumtype::kReflection>;
-  HEARTH_ARG(mode_t, mode) = kBilinear;               ///< the interpolation
-  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< values outside the input
-  HEARTH_ARG(std::optional<bool>, align_corners);     ///< whether -1 and 1 are centres of elements
+  HEARTH_CHOICE(mode_t, mode) = kBilinear;               ///< the interpolation
+  HEARTH_CHOICE(padding_mode_t, padding_mode) = kZeros;  ///< values outside the input
+  HEARTH_ARG(std::optional<bool>, align_corners);  ///< whether -1 and 1 are centres of elements
 };
 
 /// Samples images [N, C, H, W] or volumes [N, C, D, H, W] at the coordinates `grid`, [N, …, 2 or
