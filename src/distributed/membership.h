@@ -1,0 +1,56 @@
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "distributed/socket.h"
+#include "hearth/distributed/tcp_store.h"
+
+namespace hearth::distributed {
+
+/// Receives news about the ranks of a job, on the membership's thread.
+class MembershipListener {
+ public:
+  virtual ~MembershipListener() = default;
+  /// A rank has left the job without a failure.
+  virtual void on_left(int rank) = 0;
+  /// A rank has ended in another way; kStoreServer stands for the server of the store.
+  virtual void on_lost(int rank, const std::string& description) = 0;
+  virtual void on_announcement(const std::string& text) = 0;
+
+  static constexpr int kStoreServer = -1;
+};
+
+/// A connection to the store's server that stands for this rank: when it breaks, the server tells
+/// all other ranks.
+class Membership {
+ public:
+  Membership(TCPStore& store, int rank, const std::string& description);
+  /// Leaves the job.
+  ~Membership();
+
+  void add(MembershipListener& listener);
+  /// Afterwards the listener is not called any more.
+  void remove(MembershipListener& listener);
+  /// Calls on_announcement of all listeners in all ranks.
+  void announce(const std::string& text);
+
+ private:
+  void listen();
+  void handle(const std::string& frame);
+  template <class F>
+  void tell(const F& call);
+
+  Socket socket_;
+  const std::string place_;
+  std::mutex sending_;
+  std::mutex mutex_;  // of the members below
+  std::vector<MembershipListener*> listeners_;
+  bool leaves_ = false;
+  bool server_closed_ = false;
+  std::thread thread_;
+};
+
+}  // namespace hearth::distributed
