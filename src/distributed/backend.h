@@ -47,9 +47,9 @@ class Backend {
                           const BackendCall& call) = 0;
   virtual void reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op, int root,
                       const BackendCall& call) = 0;
-  /// out[i] = a[i] op b[i], as all_reduce combines them.
-  virtual void combine(void* out, const void* a, const void* b, int64_t count, ScalarType dtype,
-                       ReduceOp op) = 0;
+  /// `in` has size() times the `count` elements of `out`.
+  virtual void reduce_scatter(const void* in, void* out, int64_t count, ScalarType dtype,
+                              ReduceOp op, const BackendCall& call) = 0;
   virtual void broadcast(void* data, int64_t bytes, int root, const BackendCall& call) = 0;
   /// `out` has size() times the bytes of `in`.
   virtual void all_gather(const void* in, void* out, int64_t bytes, const BackendCall& call) = 0;

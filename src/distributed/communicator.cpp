@@ -44,6 +44,29 @@ Communicator::Communicator(Options options)
 Communicator::~Communicator() {
   shutdown();
   if (options_.membership) options_.membership->remove(*this);
+  bool is_idle = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_idle = active_.empty();
+  }
+  if (!is_idle) abort("the group was destroyed before the call ended");
+  // Gloo resets its connections, which can discard what another rank has not read yet. So unless
+  // all ranks are here, the connections stay open until the process ends.
+  if (reason().empty() && !all_have_finished()) [[maybe_unused]]
+    const Backend* const kept = backend_.release();
+}
+
+/// Whether all ranks destroy the group now.
+bool Communicator::all_have_finished() {
+  constexpr milliseconds kPatience{200};
+  try {
+    if (control_store_->add("finished", 1) == options_.size)
+      control_store_->set("all finished", std::string("1"));
+    control_store_->wait({"all finished"}, kPatience);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 /// Waits for the other ranks, and checks that they fit.

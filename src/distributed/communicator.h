@@ -57,13 +57,14 @@ class Communicator final : public MembershipListener {
 
  private:
   void meet();
+  bool all_have_finished();
   void serve();
   void run(Work::State& work);
   void begin(const StatePtr& work, milliseconds timeout);
   void end(const StatePtr& work, std::exception_ptr error);
   /// The error of a call that failed with the current exception; ends the group.
   std::exception_ptr failure_of(const Work::State& work);
-  std::string cause_of(const CallInfo& call, const std::string& what);
+  std::string cause_of(const std::string& what);
   void compare_with_other_ranks(const CallInfo& call, milliseconds timeout);
   std::string describe();
   std::string ask_all_ranks();

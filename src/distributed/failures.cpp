@@ -70,13 +70,14 @@ bool compares_calls() {
 std::exception_ptr Communicator::failure_of(const Work::State& work) {
   const std::exception_ptr error = std::current_exception();
   const std::string what = text_of(error);
-  const bool timed_out = Deadline::Clock::now() - work.call.start >= work.timeout;
+  const bool timed_out = work.timeout.count() > 0 &&
+                         Deadline::Clock::now() - work.call.start >= work.timeout;
   std::string text = detail::str(work.call.text(), " in ", title(), " failed on rank ",
                                  options_.rank, ": ");
   if (!reason().empty()) {
     text += reason();
   } else if (is_backend_error(error) && !timed_out) {
-    text += cause_of(work.call, what);
+    text += cause_of(what);
   } else {
     if (timed_out)
       text = detail::str(work.call.text(), " in ", title(), " has not ended on rank ",
@@ -94,7 +95,7 @@ std::exception_ptr Communicator::failure_of(const Work::State& work) {
 }
 
 /// The reason why a connection broke: news of a rank that ended, or what another rank published.
-std::string Communicator::cause_of(const CallInfo&, const std::string& what) {
+std::string Communicator::cause_of(const std::string& what) {
   const Deadline deadline = Deadline::after(kCauseTimeout);
   try {
     while (!deadline.has_passed()) {
