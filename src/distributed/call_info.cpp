@@ -59,7 +59,7 @@ uint32_t CallInfo::tag() const {
   const auto add = [&](uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
   add(sequence);
   add(static_cast<uint64_t>(type));
-  add(reduces ? op.op_ : 255u);
+  add(reduces ? uint64_t(op.op_) : 255);
   add(static_cast<uint64_t>(peer));
   add(static_cast<uint64_t>(dtype));
   int64_t count = 1;

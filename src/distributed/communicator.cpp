@@ -10,6 +10,7 @@ namespace hearth::distributed {
 namespace {
 
 constexpr milliseconds kControlTimeout{2000};
+constexpr milliseconds kEndless{std::chrono::hours(24 * 365)};
 
 std::string address_in(Store& store) {
   auto base = &store;
@@ -118,6 +119,7 @@ void Communicator::begin(const StatePtr& work, milliseconds timeout) {
   HEARTH_CHECK_AS(DistBackendError, !stops_, "Process group '", options_.name,
                   "' was destroyed.");
   work->timeout = timeout == kUnsetTimeout ? timeout_.load() : timeout;
+  if (work->timeout.count() == 0) work->timeout = kEndless;
   if (const char* const module = NamedScope::innermost_name()) work->call.module = module;
 }
 

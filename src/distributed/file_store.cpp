@@ -70,7 +70,7 @@ struct FileStore::Shared {
 
   /// Runs f with the file locked and read to its end.
   template <class F>
-  auto locked(const F& f) {
+  auto locked(const F& f) -> decltype(f()) {
     const std::lock_guard guard(mutex);
     while (flock(descriptor, LOCK_EX) != 0)
       if (errno != EINTR) fail_on_file(path, "lock");
