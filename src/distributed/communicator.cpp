@@ -31,30 +31,15 @@ Communicator::Communicator(Options options)
       timeout_(options_.timeout) {
   control_store_->setTimeout(kControlTimeout);
   meet();
-  BackendOptions backend;
-  backend.rank = options_.rank;
-  backend.size = options_.size;
-  backend.store = std::make_shared<PrefixStore>(options_.backend, options_.store);
-  backend.timeout = options_.timeout;
-  backend.address = address_in(*options_.store);
-  backend_ = create_backend(options_.backend, backend);
+  BackendOptions connection;
+  connection.rank = options_.rank;
+  connection.size = options_.size;
+  connection.store = std::make_shared<PrefixStore>(options_.backend, options_.store);
+  connection.timeout = options_.timeout;
+  connection.address = address_in(*options_.store);
+  backend_ = create_backend(options_.backend, connection);
   if (options_.membership) options_.membership->add(*this);
   thread_ = std::thread([this] { serve(); });
-}
-
-Communicator::~Communicator() {
-  shutdown();
-  if (options_.membership) options_.membership->remove(*this);
-  bool is_idle = false;
-  {
-    const std::lock_guard lock(mutex_);
-    is_idle = active_.empty();
-  }
-  if (!is_idle) abort("the group was destroyed before the call ended");
-  // Gloo resets its connections, which can discard what another rank has not read yet. So unless
-  // all ranks are here, the connections stay open until the process ends.
-  if (reason().empty() && !all_have_finished()) [[maybe_unused]]
-    const Backend* const kept = backend_.release();
 }
 
 /// Whether all ranks destroy the group now.
@@ -75,10 +60,11 @@ void Communicator::meet() {
   Store& store = *options_.store;
   const std::string me = describe_process();
   const std::string key = detail::str("rank/", options_.rank);
-  const std::string entry = store.compareSet(key, "", me);
-  HEARTH_CHECK_AS(DistStoreError, entry == me, "two processes have rank ", options_.rank, " in ",
-                  title(), ": this one (", me, ") and ", entry,
+  HEARTH_CHECK_AS(DistStoreError, store.add(key + "/processes", 1) == 1, "two processes have rank ",
+                  options_.rank, " in ", title(), ": this one (", me, ") and ",
+                  store.get_to_str(key),
                   "; give each process its own RANK, and each job a new store");
+  store.set(key, me);
   const std::string mine = detail::str(about().version, ", ", options_.size, " ranks, backend ",
                                        options_.backend);
   const std::string theirs = store.compareSet("job", "", mine);
@@ -176,7 +162,7 @@ WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const
   }
   std::shared_ptr<Transfer> transfer;
   try {
-    transfer = begin_it(*backend_);
+    transfer = begin_it(*backend());
   } catch (...) {
     end(work, failure_of(*work));
     return result;
@@ -203,18 +189,40 @@ WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const
 void Communicator::abort(const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    if (reason_.empty()) reason_ = why;
+    if (reason_.empty()) {
+      state_at_end_ = describe();
+      reason_ = why;
+    }
   }
-  backend_->abort();
+  if (const auto running = backend()) running->abort();
+}
+
+std::shared_ptr<Backend> Communicator::backend() {
+  const std::lock_guard lock(mutex_);
+  return backend_;
 }
 
 void Communicator::shutdown() {
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     stops_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
+  if (options_.membership) options_.membership->remove(*this);
+  bool is_idle = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_idle = active_.empty();
+  }
+  if (!is_idle) abort("the group was destroyed before the call ended");
+  // Gloo resets its connections, which can discard what another rank has not read yet. So unless
+  // all ranks are here, the connections stay open until the process ends.
+  if (reason().empty() && !all_have_finished())
+    static_cast<void>(new std::shared_ptr<Backend>(backend()));
+  const std::lock_guard lock(mutex_);
+  backend_.reset();
 }
 
 std::string Communicator::reason() {

@@ -34,7 +34,7 @@ class Communicator final : public MembershipListener {
   using Begin = std::function<std::unique_ptr<Transfer>(Backend&)>;
 
   explicit Communicator(Options options);
-  ~Communicator() override;
+  ~Communicator() override { shutdown(); }
 
   /// Appends a collective, whose state has call, tensors and body, to the queue.
   WorkPtr submit(StatePtr work, milliseconds timeout);
@@ -66,14 +66,16 @@ class Communicator final : public MembershipListener {
   std::exception_ptr failure_of(const Work::State& work);
   std::string cause_of(const std::string& what);
   void compare_with_other_ranks(const CallInfo& call, milliseconds timeout);
-  std::string describe();
+  std::string describe() const;  // the lock is held
+  std::string locked_description();
   std::string ask_all_ranks();
   std::string reason();
+  std::shared_ptr<Backend> backend();
   int group_rank(int global_rank) const;
 
   const Options options_;
   std::shared_ptr<Store> control_store_;
-  std::unique_ptr<Backend> backend_;
+  std::shared_ptr<Backend> backend_;  // null after shutdown()
   std::atomic<milliseconds> timeout_;
   ThreadCache transfers_;
 
@@ -86,7 +88,8 @@ class Communicator final : public MembershipListener {
   uint64_t sequence_ = 0;
   uint64_t reports_ = 0;
   bool stops_ = false;
-  std::string reason_;  // why the group was aborted
+  std::string reason_;        // why the group was aborted
+  std::string state_at_end_;  // what describe() said then
   std::set<int> left_;
 
   std::thread thread_;

@@ -97,14 +97,16 @@ std::exception_ptr Communicator::failure_of(const Work::State& work) {
 /// The reason why a connection broke: news of a rank that ended, or what another rank published.
 std::string Communicator::cause_of(const std::string& what) {
   const Deadline deadline = Deadline::after(kCauseTimeout);
-  try {
-    while (!deadline.has_passed()) {
-      if (std::string known = reason(); !known.empty()) return known;
-      if (control_store_->check({"cause"})) return control_store_->get_to_str("cause");
-      std::this_thread::sleep_for(kCausePause);
-    }
-  } catch (const std::exception&) {
+  bool has_store = true;
+  while (!deadline.has_passed()) {
     if (std::string known = reason(); !known.empty()) return known;
+    try {
+      if (has_store && control_store_->check({"cause"}))
+        return control_store_->get_to_str("cause");
+    } catch (const std::exception&) {
+      has_store = false;  // the membership will tell why
+    }
+    std::this_thread::sleep_for(kCausePause);
   }
   const std::lock_guard lock(mutex_);
   if (left_.empty()) return what;
@@ -115,8 +117,8 @@ std::string Communicator::cause_of(const std::string& what) {
 }
 
 /// Says what this rank does now, for the table of another rank.
-std::string Communicator::describe() {
-  const std::lock_guard lock(mutex_);
+std::string Communicator::describe() const {
+  if (!reason_.empty()) return state_at_end_;
   if (active_.empty()) {
     if (!last_) return "has made no call yet";
     return detail::str("is in no call; the last one, ", last_->text(), ", ended ",
@@ -130,6 +132,11 @@ std::string Communicator::describe() {
   }
   if (!queue_.empty()) text += detail::str("; ", queue_.size(), " more calls wait");
   return text;
+}
+
+std::string Communicator::locked_description() {
+  const std::lock_guard lock(mutex_);
+  return describe();
 }
 
 /// A table with a line for each rank.
@@ -163,7 +170,7 @@ std::string Communicator::ask_all_ranks() {
   } catch (const std::exception&) {
     table += detail::str("\n  unknown, because the store does not answer: rank 0, which serves it, "
                          "is stopped or cannot be reached\n  rank ",
-                         options_.rank, " ", describe());
+                         options_.rank, " ", locked_description());
   }
   return table;
 }
@@ -174,7 +181,7 @@ void Communicator::on_announcement(const std::string& text) {
       text.substr(kReport.size(), line - kReport.size()) != options_.name)
     return;
   try {
-    control_store_->set(detail::str(text.substr(line + 1), "/", options_.rank), describe());
+    control_store_->set(detail::str(text.substr(line + 1), "/", options_.rank), locked_description());
   } catch (const std::exception&) {
     // The rank that asked shows that there is no answer.
   }

@@ -25,7 +25,9 @@ WorldOwner& owner() {
 /// Tells the other ranks that this process ends without a failure.
 void leave_at_process_end() {
   const std::lock_guard lock(owner().mutex);
-  if (owner().world) owner().world->membership.reset();
+  if (!owner().world) return;
+  if (owner().world->membership) owner().world->membership->leave();
+  if (auto* const tcp = dynamic_cast<TCPStore*>(owner().world->own_store.get())) tcp->stop_server();
 }
 
 std::shared_ptr<Store> create_store(const Rendezvous& place, const InitOptions& options) {
@@ -88,7 +90,8 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
   auto world = std::make_unique<World>();
   world->backend = backend.empty() ? "gloo" : backend;
   world->timeout = options.timeout();
-  world->store = options.store() ? options.store() : create_store(place, options);
+  world->store = options.store();
+  if (!world->store) world->store = world->own_store = create_store(place, options);
   if (auto* const tcp = dynamic_cast<TCPStore*>(world->store.get()))
     world->membership = std::make_shared<Membership>(*tcp, place.rank, describe_process());
   std::vector<int> ranks;
@@ -113,9 +116,8 @@ void destroy_process_group(const ProcessGroupPtr& group) {
   }
   for (const ProcessGroupPtr& other : ended->others) other->shutdown();
   ended->group->shutdown();
-  ended->others.clear();
-  ended->group.reset();  // the connections first, then the membership, then the store
-  ended->membership.reset();
+  if (ended->membership) ended->membership->leave();
+  if (auto* const tcp = dynamic_cast<TCPStore*>(ended->own_store.get())) tcp->stop_server();
 }
 
 bool is_initialized() {

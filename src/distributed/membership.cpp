@@ -24,10 +24,12 @@ Membership::Membership(TCPStore& store, int rank, const std::string& description
   thread_ = std::thread([this] { listen(); });
 }
 
-Membership::~Membership() {
+void Membership::leave() {
   {
     const std::lock_guard lock(mutex_);
+    if (leaves_) return;
     leaves_ = true;
+    listeners_.clear();
   }
   try {
     const std::lock_guard lock(sending_);

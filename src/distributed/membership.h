@@ -28,8 +28,9 @@ class MembershipListener {
 class Membership {
  public:
   Membership(TCPStore& store, int rank, const std::string& description);
-  /// Leaves the job.
-  ~Membership();
+  ~Membership() { leave(); }
+  /// Leaves the job without a failure. The listeners are not called any more.
+  void leave();
 
   void add(MembershipListener& listener);
   /// Afterwards the listener is not called any more.

@@ -19,6 +19,7 @@ using namespace protocol;
 namespace {
 
 constexpr milliseconds kHelloTimeout{10'000};
+constexpr milliseconds kPatienceAtEnd{1000};
 constexpr size_t kMaxStrangers = 256;
 constexpr size_t kMaxUnsent = 2 * kMaxFrame;
 
@@ -67,7 +68,12 @@ StoreServer::StoreServer(Socket listener, std::string token)
   thread_ = std::thread([this] { serve(); });
 }
 
-StoreServer::~StoreServer() {
+StoreServer::~StoreServer() { stop(); }
+
+void StoreServer::stop() {
+  if (!thread_.joinable()) return;
+  const Deadline patience = Deadline::after(kPatienceAtEnd);
+  while (num_joined_ > 0 && !patience.has_passed()) std::this_thread::sleep_for(milliseconds(2));
   stops_ = true;
   [[maybe_unused]] const ssize_t written = write(wake_writer_.descriptor(), "", 1);
   thread_.join();
@@ -193,7 +199,10 @@ bool StoreServer::execute(Client& client, uint8_t command, Reader& request) {
       retry(client);
       break;
     case kJoin:
+      if (client.rank >= 0) return false;
       client.rank = request.number();
+      if (client.rank < 0) return false;
+      ++num_joined_;
       client.description = request.text();
       send(client, ok());
       break;
@@ -287,6 +296,7 @@ void StoreServer::remove(Clients::iterator position) {
   const std::unique_ptr<Client> client = std::move(*position);
   clients_.erase(position);
   if (client->rank < 0) return;
+  --num_joined_;
   broadcast(Writer(client->has_left ? kLeft : kLost)
                 .number(client->rank)
                 .text(client->description)

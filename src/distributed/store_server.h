@@ -16,8 +16,10 @@ namespace hearth::distributed {
 class StoreServer {
  public:
   StoreServer(Socket listener, std::string token);
-  /// Tells the ranks that the server closes, and closes.
   ~StoreServer();
+  /// Waits a moment for the ranks that are about to leave, tells the others that the server closes,
+  /// and closes it.
+  void stop();
   uint16_t port() const { return port_of(listener_); }
 
  private:
@@ -45,6 +47,7 @@ class StoreServer {
   const std::string token_;
   Socket wake_reader_, wake_writer_;  // a pipe
   std::atomic<bool> stops_{false};
+  std::atomic<int> num_joined_{0};
   KeyTable table_;
   bool table_changed_ = false;
   Clients clients_;

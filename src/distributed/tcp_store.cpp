@@ -136,6 +136,10 @@ int64_t TCPStore::queueLen(const std::string& key) {
   return connections_->call(Writer(protocol::kLength).text(key), timeout_, answer).number();
 }
 
+void TCPStore::stop_server() {
+  if (server_) server_->stop();
+}
+
 std::string TCPStore::local_address() { return connections_->local_address(timeout_); }
 
 }  // namespace hearth::distributed

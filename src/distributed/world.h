@@ -12,6 +12,7 @@ namespace hearth::distributed {
 /// The default group of this process and what belongs to it.
 struct World {
   std::shared_ptr<Store> store;
+  std::shared_ptr<Store> own_store;  // the same, unless the program has given the store
   std::shared_ptr<Membership> membership;
   std::string backend;
   milliseconds timeout{0};

@@ -55,6 +55,8 @@ class HEARTH_API TCPStore : public Store {
   uint16_t port() const noexcept { return port_; }
   /// This machine's address on the way to the server: "10.0.0.7".
   std::string local_address();
+  /// Closes the server, if this object serves the store; the keys are lost.
+  void stop_server();
 
  private:
   friend class Membership;
