@@ -42,6 +42,11 @@ class Communicator final : public MembershipListener {
   WorkPtr submit_transfer(StatePtr work, milliseconds timeout, const Begin& begin,
                           std::function<void()> after);
   void abort(const std::string& reason);
+  /// abort() on all ranks.
+  void abort_everywhere(const std::string& reason) {
+    tell_other_ranks(reason);
+    abort(reason);
+  }
   void shutdown();
 
   const Options& options() const { return options_; }
@@ -64,6 +69,7 @@ class Communicator final : public MembershipListener {
   void end(const StatePtr& work, std::exception_ptr error);
   /// The error of a call that failed with the current exception; ends the group.
   std::exception_ptr failure_of(const Work::State& work);
+  void tell_other_ranks(const std::string& text);
   std::string cause_of(const std::string& what);
   void compare_with_other_ranks(const CallInfo& call, milliseconds timeout);
   std::string describe() const;  // the lock is held

@@ -17,6 +17,7 @@ constexpr milliseconds kReportTimeout{1000};
 constexpr milliseconds kCauseTimeout{500};
 constexpr milliseconds kCausePause{10};
 constexpr std::string_view kReport = "report ";
+constexpr std::string_view kAbort = "abort ";
 constexpr int64_t kComparedBytes = 256;
 
 std::string seconds_since(Deadline::Clock::time_point start) {
@@ -84,14 +85,23 @@ std::exception_ptr Communicator::failure_of(const Work::State& work) {
                          options_.rank, " within ", work.timeout.count(), " ms.", ask_all_ranks());
     else
       text += what;
-    try {  // the other ranks only see that their connections break
-      control_store_->compareSet("cause", "", detail::str("rank ", options_.rank, " says: ", text));
-    } catch (const std::exception&) {
-    }
+    tell_other_ranks(text);
   }
   abort(text);
   if (!work.call.module.empty()) text += detail::str("\nin module ", work.call.module);
   return std::make_exception_ptr(DistBackendError(std::move(text)));
+}
+
+/// Gives the other ranks, which only see that their connections break, the reason.
+void Communicator::tell_other_ranks(const std::string& text) {
+  const std::string message = detail::str("rank ", options_.rank, " says: ", text);
+  try {
+    if (options_.membership)
+      options_.membership->announce(detail::str(kAbort, options_.name, "\n", message));
+    control_store_->compareSet("cause", "", message);
+  } catch (const std::exception&) {
+    // Without the store, the broken connections must do.
+  }
 }
 
 /// The reason why a connection broke: news of a rank that ended, or what another rank published.
@@ -176,12 +186,12 @@ std::string Communicator::ask_all_ranks() {
 }
 
 void Communicator::on_announcement(const std::string& text) {
-  const size_t line = text.find('\n');
-  if (!text.starts_with(kReport) || line == std::string::npos ||
-      text.substr(kReport.size(), line - kReport.size()) != options_.name)
-    return;
+  const size_t line = std::min(text.find('\n'), text.size() - 1);
+  const std::string content = text.substr(line + 1);
+  if (text.substr(0, line) == detail::str(kAbort, options_.name)) abort(content);
+  if (text.substr(0, line) != detail::str(kReport, options_.name)) return;
   try {
-    control_store_->set(detail::str(text.substr(line + 1), "/", options_.rank), locked_description());
+    control_store_->set(detail::str(content, "/", options_.rank), locked_description());
   } catch (const std::exception&) {
     // The rank that asked shows that there is no answer.
   }

@@ -22,12 +22,18 @@ WorldOwner& owner() {
   return *only;
 }
 
+/// Leaves the job; rank 0 also closes the store's server.
+void leave(const World& world) {
+  constexpr milliseconds kPatience{200};
+  const bool serves = world.group->getRank() == 0;
+  if (world.membership) world.membership->leave(serves ? milliseconds(0) : kPatience);
+  if (auto* const tcp = dynamic_cast<TCPStore*>(world.own_store.get())) tcp->stop_server();
+}
+
 /// Tells the other ranks that this process ends without a failure.
 void leave_at_process_end() {
   const std::lock_guard lock(owner().mutex);
-  if (!owner().world) return;
-  if (owner().world->membership) owner().world->membership->leave();
-  if (auto* const tcp = dynamic_cast<TCPStore*>(owner().world->own_store.get())) tcp->stop_server();
+  if (owner().world) leave(*owner().world);
 }
 
 std::shared_ptr<Store> create_store(const Rendezvous& place, const InitOptions& options) {
@@ -116,8 +122,7 @@ void destroy_process_group(const ProcessGroupPtr& group) {
   }
   for (const ProcessGroupPtr& other : ended->others) other->shutdown();
   ended->group->shutdown();
-  if (ended->membership) ended->membership->leave();
-  if (auto* const tcp = dynamic_cast<TCPStore*>(ended->own_store.get())) tcp->stop_server();
+  leave(*ended);
 }
 
 bool is_initialized() {

@@ -16,13 +16,13 @@ int64_t number_in(const std::string& key, const std::string& value) {
   return number;
 }
 
-void throw_store_timeout(const std::vector<std::string>& keys, int64_t milliseconds) {
+void throw_store_timeout(const std::vector<std::string>& keys, int64_t timeout_ms) {
   constexpr size_t kShown = 4;
   std::string names;
   for (size_t i = 0; i < std::min(keys.size(), kShown); ++i)
     names += detail::str(i ? ", " : "", keys[i]);
   if (keys.size() > kShown) names += detail::str(" and ", keys.size() - kShown, " more");
-  detail::fail<DistStoreError>("wait timeout after ", milliseconds, "ms, keys: ", names);
+  detail::fail<DistStoreError>("wait timeout after ", timeout_ms, "ms, keys: ", names);
 }
 
 const std::string* KeyTable::find(const std::string& key) const {

@@ -36,6 +36,6 @@ class KeyTable {
 /// The number in the value of a store's key; throws if it is none.
 int64_t number_in(const std::string& key, const std::string& value);
 /// Throws the error of a wait that took too long.
-[[noreturn]] void throw_store_timeout(const std::vector<std::string>& keys, int64_t milliseconds);
+[[noreturn]] void throw_store_timeout(const std::vector<std::string>& keys, int64_t timeout_ms);
 
 }  // namespace hearth::distributed

@@ -24,7 +24,7 @@ Membership::Membership(TCPStore& store, int rank, const std::string& description
   thread_ = std::thread([this] { listen(); });
 }
 
-void Membership::leave() {
+void Membership::leave(milliseconds patience) {
   {
     const std::lock_guard lock(mutex_);
     if (leaves_) return;
@@ -36,6 +36,10 @@ void Membership::leave() {
     socket_.send_all(Writer(protocol::kLeave).frame(), Deadline::after(kLeaveTimeout));
   } catch (const DistNetworkError&) {
     // The server has ended before.
+  }
+  {
+    std::unique_lock lock(mutex_);
+    closed_.wait_for(lock, patience, [this] { return server_closed_; });
   }
   socket_.shut_down();
   thread_.join();
@@ -69,7 +73,14 @@ void Membership::listen() {
     tell([&](MembershipListener& listener) {
       if (!leaves_ && !server_closed_) listener.on_lost(MembershipListener::kStoreServer, place_);
     });
+    note_closed_server();
   }
+}
+
+void Membership::note_closed_server() {
+  const std::lock_guard lock(mutex_);
+  server_closed_ = true;
+  closed_.notify_all();
 }
 
 void Membership::handle(const std::string& frame) {
@@ -91,11 +102,7 @@ void Membership::handle(const std::string& frame) {
       tell([&](MembershipListener& listener) { listener.on_lost(rank, description); });
       break;
     }
-    case protocol::kClosing: {
-      const std::lock_guard lock(mutex_);
-      server_closed_ = true;
-      break;
-    }
+    case protocol::kClosing: note_closed_server(); break;
     default: break;
   }
 }

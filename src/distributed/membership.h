@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -29,8 +30,9 @@ class Membership {
  public:
   Membership(TCPStore& store, int rank, const std::string& description);
   ~Membership() { leave(); }
-  /// Leaves the job without a failure. The listeners are not called any more.
-  void leave();
+  /// Leaves the job without a failure. The listeners are not called any more. Waits a moment for
+  /// the server to close, so that this process does not find the old server if it joins again.
+  void leave(milliseconds patience = milliseconds(0));
 
   void add(MembershipListener& listener);
   /// Afterwards the listener is not called any more.
@@ -41,6 +43,7 @@ class Membership {
  private:
   void listen();
   void handle(const std::string& frame);
+  void note_closed_server();
   template <class F>
   void tell(const F& call);
 
@@ -51,6 +54,7 @@ class Membership {
   std::vector<MembershipListener*> listeners_;
   bool leaves_ = false;
   bool server_closed_ = false;
+  std::condition_variable closed_;
   std::thread thread_;
 };
 

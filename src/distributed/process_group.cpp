@@ -45,7 +45,7 @@ const std::string& ProcessGroup::getGroupName() const { return member().options(
 std::shared_ptr<Store> ProcessGroup::getStore() const { return member().options().store; }
 std::chrono::milliseconds ProcessGroup::getTimeout() const { return member().timeout(); }
 void ProcessGroup::setTimeout(std::chrono::milliseconds timeout) { member().set_timeout(timeout); }
-void ProcessGroup::abort() { member().abort("abort() was called"); }
+void ProcessGroup::abort() { member().abort_everywhere("abort() was called"); }
 void ProcessGroup::shutdown() { member().shutdown(); }
 
 }  // namespace hearth::distributed

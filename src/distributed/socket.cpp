@@ -52,7 +52,7 @@ void wait_until_ready(int descriptor, short events, Deadline deadline) {
 Socket connect_once(const addrinfo& address, Deadline deadline) {
   Socket socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return {};
-  if (connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) != 0) {
+  if (::connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) != 0) {
     if (errno != EINPROGRESS) return {};
     pollfd entry{socket.descriptor(), POLLOUT, 0};
     if (poll(&entry, 1, deadline.poll_timeout()) <= 0) {
@@ -97,12 +97,12 @@ std::string why_not_listening(const std::string& host, uint16_t port, int error)
 }  // namespace
 
 Socket::~Socket() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void Socket::send_all(std::string_view data, Deadline deadline) const {
   while (!data.empty()) {
-    const ssize_t count = send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t count = ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0)
       data.remove_prefix(static_cast<size_t>(count));
     else if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -114,7 +114,7 @@ void Socket::send_all(std::string_view data, Deadline deadline) const {
 
 void Socket::receive_all(char* data, size_t size, Deadline deadline) const {
   while (size > 0) {
-    const ssize_t count = recv(descriptor_, data, size, MSG_DONTWAIT);
+    const ssize_t count = ::recv(descriptor_, data, size, MSG_DONTWAIT);
     if (count == 0) detail::fail<DistNetworkError>("the connection was closed by the peer");
     if (count > 0) {
       data += count;
@@ -137,8 +137,8 @@ Socket listen_on(const std::string& host, uint16_t port) {
   Socket socket(::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (!socket || bind(socket.descriptor(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
-      listen(socket.descriptor(), SOMAXCONN) != 0)
+  if (!socket || ::bind(socket.descriptor(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+      ::listen(socket.descriptor(), SOMAXCONN) != 0)
     throw DistNetworkError(why_not_listening(host, port, errno));
   return socket;
 }

@@ -16,7 +16,8 @@ class Socket {
   explicit Socket(int descriptor) : descriptor_(descriptor) {}
   Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
+    Socket taken(std::move(other));
+    std::swap(descriptor_, taken.descriptor_);
     return *this;
   }
   ~Socket();

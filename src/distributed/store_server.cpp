@@ -77,6 +77,8 @@ void StoreServer::stop() {
   stops_ = true;
   [[maybe_unused]] const ssize_t written = write(wake_writer_.descriptor(), "", 1);
   thread_.join();
+  clients_.clear();
+  listener_ = Socket();
 }
 
 void StoreServer::serve() {
@@ -134,7 +136,7 @@ bool StoreServer::handle(Client& client, short events) {
 bool StoreServer::receive(Client& client) {
   char buffer[64 * 1024];
   while (true) {
-    const ssize_t count = recv(client.socket.descriptor(), buffer, sizeof buffer, 0);
+    const ssize_t count = ::recv(client.socket.descriptor(), buffer, sizeof buffer, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
     if (count <= 0) return false;
@@ -207,7 +209,11 @@ bool StoreServer::execute(Client& client, uint8_t command, Reader& request) {
       send(client, ok());
       break;
     case kAnnounce: broadcast(Writer(kAnnounced).text(request.text()).frame()); break;
-    case kLeave: client.has_left = true; break;
+    case kLeave:
+      if (client.rank < 0 || client.has_left) return false;
+      client.has_left = true;
+      --num_joined_;
+      break;
     default:
       if (!read_or_change(client, command, request)) return false;
   }
@@ -296,7 +302,7 @@ void StoreServer::remove(Clients::iterator position) {
   const std::unique_ptr<Client> client = std::move(*position);
   clients_.erase(position);
   if (client->rank < 0) return;
-  --num_joined_;
+  if (!client->has_left) --num_joined_;
   broadcast(Writer(client->has_left ? kLeft : kLost)
                 .number(client->rank)
                 .text(client->description)

@@ -21,12 +21,14 @@ namespace hearth::distributed {
 
 namespace {
 
-/// Runs f; Gloo's exceptions become DistBackendErrors.
+/// Runs f; Gloo's exceptions, which have no common class, become DistBackendErrors.
 template <class F>
 auto translated(const F& f) {
   try {
     return f();
-  } catch (const gloo::Exception& error) {
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
     detail::fail<DistBackendError>("Gloo: ", error.what());
   }
 }
@@ -40,7 +42,7 @@ std::shared_ptr<gloo::transport::Device> create_device(const std::string& addres
     attributes.hostname = address.empty() ? "127.0.0.1" : address;
   try {
     return gloo::transport::tcp::CreateDevice(attributes);
-  } catch (const gloo::Exception& error) {
+  } catch (const std::exception& error) {
     if (interface && *interface)
       detail::fail<DistNetworkError>("GLOO_SOCKET_IFNAME is '", interface,
                                      "', but this machine has no such network interface with an "
@@ -241,13 +243,13 @@ std::unique_ptr<Transfer> GlooBackend::receive(void* data, int64_t bytes, int so
   return translated([&] {
     auto transfer = std::make_unique<GlooTransfer>(
         context_->createUnboundBuffer(data, static_cast<size_t>(bytes)), false);
-    std::vector<int> sources{source};
-    if (source < 0) {
-      sources.clear();
-      for (int rank = 0; rank < context_->size; ++rank)
-        if (rank != context_->rank) sources.push_back(rank);
-    }
-    transfer->buffer().recv(std::move(sources), slot_of(tag, bytes));
+    std::vector<int> others;
+    for (int rank = 0; rank < context_->size; ++rank)
+      if (rank != context_->rank) others.push_back(rank);
+    if (source >= 0)
+      transfer->buffer().recv(source, slot_of(tag, bytes));
+    else
+      transfer->buffer().recv(std::move(others), slot_of(tag, bytes));
     return std::unique_ptr<Transfer>(std::move(transfer));
   });
 }
