@@ -20,11 +20,9 @@ class GlooStore final : public gloo::rendezvous::Store {
     const auto bytes = store_->get(key);
     return {bytes.begin(), bytes.end()};
   }
-  void wait(const std::vector<std::string>& keys) override { store_->wait(keys); }
-  void wait(const std::vector<std::string>& keys,
-            const std::chrono::milliseconds& timeout) override {
-    store_->wait(keys, timeout);
-  }
+  // Gloo gets each key that it has waited for, and get() waits itself.
+  void wait(const std::vector<std::string>&) override {}
+  void wait(const std::vector<std::string>&, const std::chrono::milliseconds&) override {}
 
  private:
   std::shared_ptr<distributed::Store> store_;
