@@ -238,7 +238,7 @@ int Communicator::group_rank(int global_rank) const {
 
 void Communicator::on_left(int rank) {
   const std::lock_guard lock(mutex_);
-  if (const int member = group_rank(rank); member >= 0) left_.insert(member);
+  if (const int member = group_rank(rank); member >= 0) left_.push_back(member);
 }
 
 void Communicator::on_lost(int rank, const std::string& description) {

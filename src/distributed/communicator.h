@@ -4,7 +4,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -76,6 +75,10 @@ class Communicator final : public MembershipListener {
   std::string locked_description();
   std::string ask_all_ranks();
   std::string reason();
+  bool has_left() {
+    const std::lock_guard lock(mutex_);
+    return !left_.empty();
+  }
   std::shared_ptr<Backend> backend();
   int group_rank(int global_rank) const;
 
@@ -96,7 +99,7 @@ class Communicator final : public MembershipListener {
   bool stops_ = false;
   std::string reason_;        // why the group was aborted
   std::string state_at_end_;  // what describe() said then
-  std::set<int> left_;
+  std::vector<int> left_;     // the ranks that have left, in this order
 
   std::thread thread_;
 };

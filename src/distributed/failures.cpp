@@ -79,6 +79,7 @@ std::exception_ptr Communicator::failure_of(const Work::State& work) {
     text += reason();
   } else if (is_backend_error(error) && !timed_out) {
     text += cause_of(what);
+    if (reason().empty()) tell_other_ranks(text);
   } else {
     if (timed_out)
       text = detail::str(work.call.text(), " in ", title(), " has not ended on rank ",
@@ -107,6 +108,7 @@ void Communicator::tell_other_ranks(const std::string& text) {
 /// The reason why a connection broke: news of a rank that ended, or what another rank published.
 std::string Communicator::cause_of(const std::string& what) {
   const Deadline deadline = Deadline::after(kCauseTimeout);
+  const Deadline news_of_leaving = Deadline::after(kCauseTimeout / 5);
   bool has_store = true;
   while (!deadline.has_passed()) {
     if (std::string known = reason(); !known.empty()) return known;
@@ -116,11 +118,12 @@ std::string Communicator::cause_of(const std::string& what) {
     } catch (const std::exception&) {
       has_store = false;  // the membership will tell why
     }
+    if (news_of_leaving.has_passed() && has_left()) break;
     std::this_thread::sleep_for(kCausePause);
   }
   const std::lock_guard lock(mutex_);
   if (left_.empty()) return what;
-  return detail::str("rank ", *left_.begin(),
+  return detail::str("rank ", left_.front(),
                      " has left the group: its program has ended, or called "
                      "destroy_process_group (",
                      what, ")");

@@ -24,7 +24,7 @@ WorldOwner& owner() {
 
 /// Leaves the job; rank 0 also closes the store's server.
 void leave(const World& world) {
-  constexpr milliseconds kPatience{200};
+  constexpr milliseconds kPatience{1000};
   const bool serves = world.group->getRank() == 0;
   if (world.membership) world.membership->leave(serves ? milliseconds(0) : kPatience);
   if (auto* const tcp = dynamic_cast<TCPStore*>(world.own_store.get())) tcp->stop_server();

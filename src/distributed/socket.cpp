@@ -108,21 +108,21 @@ void Socket::send_all(std::string_view data, Deadline deadline) const {
     else if (errno == EAGAIN || errno == EWOULDBLOCK)
       wait_until_ready(descriptor_, POLLOUT, deadline);
     else if (errno != EINTR)
-      detail::fail<DistNetworkError>("the connection is broken: ", std::strerror(errno));
+      detail::fail<ConnectionClosed>("the connection is broken: ", std::strerror(errno));
   }
 }
 
 void Socket::receive_all(char* data, size_t size, Deadline deadline) const {
   while (size > 0) {
     const ssize_t count = ::recv(descriptor_, data, size, MSG_DONTWAIT);
-    if (count == 0) detail::fail<DistNetworkError>("the connection was closed by the peer");
+    if (count == 0) detail::fail<ConnectionClosed>("the connection was closed by the peer");
     if (count > 0) {
       data += count;
       size -= static_cast<size_t>(count);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       wait_until_ready(descriptor_, POLLIN, deadline);
     } else if (errno != EINTR) {
-      detail::fail<DistNetworkError>("the connection is broken: ", std::strerror(errno));
+      detail::fail<ConnectionClosed>("the connection is broken: ", std::strerror(errno));
     }
   }
 }

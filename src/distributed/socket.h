@@ -6,8 +6,14 @@
 #include <utility>
 
 #include "distributed/deadline.h"
+#include "hearth/error.h"
 
 namespace hearth::distributed {
+
+/// The peer has closed the connection.
+struct ConnectionClosed : DistNetworkError {
+  using DistNetworkError::DistNetworkError;
+};
 
 /// An open socket, which is closed when it is destroyed. Its functions throw DistNetworkError.
 class Socket {

@@ -1,5 +1,7 @@
 #include "distributed/store_connections.h"
 
+#include <thread>
+
 #include "distributed/key_table.h"
 #include "hearth/error.h"
 
@@ -23,22 +25,34 @@ std::string StoreConnections::place() const {
   return detail::str("the store at ", host_, ":", port_);
 }
 
-Socket StoreConnections::connect(milliseconds timeout) const {
-  const Deadline deadline = Deadline::after(timeout);
-  Socket socket = connect_to(host_, port_, deadline);
-  std::string frame;
+/// Sends the hello and returns the answer; empty if the server closed the connection, as one that
+/// ends does.
+std::string StoreConnections::greet(const Socket& socket, Deadline deadline) const {
+  Writer hello(protocol::kHello);
   try {
-    socket.send_all(Writer(protocol::kHello).text(protocol::kName).text(token_).frame(), deadline);
-    frame = receive_frame(socket, deadline);
-  } catch (const DistNetworkError& error) {
-    detail::fail<DistNetworkError>(place(), " did not answer as a store of Hearth does: ",
-                                   error.what(), "; check MASTER_ADDR and MASTER_PORT");
+    socket.send_all(hello.text(protocol::kName).text(token_).frame(), deadline);
+    return receive_frame(socket, deadline);
+  } catch (const ConnectionClosed&) {
+    return "";
   }
-  Reader answer(frame);
-  const uint8_t kind = answer.kind();
+}
+
+Socket StoreConnections::connect(milliseconds timeout) const {
+  constexpr milliseconds kRetryTime{3000}, kPause{50};
+  const Deadline deadline = Deadline::after(timeout);
+  const Deadline last_retry = Deadline::after(kRetryTime);
+  Socket socket = connect_to(host_, port_, deadline);
+  std::string frame = greet(socket, deadline);
+  while (frame.empty() && !last_retry.has_passed() && deadline.left() > kPause) {
+    std::this_thread::sleep_for(kPause);
+    socket = connect_to(host_, port_, deadline);
+    frame = greet(socket, deadline);
+  }
+  const bool has_answer = !frame.empty();
+  const uint8_t kind = has_answer ? Reader(frame).kind() : uint8_t(protocol::kFailed);
   HEARTH_CHECK_AS(DistNetworkError, kind != protocol::kRefused, place(),
-                  " refused this process: ", answer.text(),
-                  "; start all processes with the same HEARTH_RDZV_TOKEN");
+                  " refused this process, because its token is wrong; start all processes with "
+                  "the same HEARTH_RDZV_TOKEN");
   HEARTH_CHECK_AS(DistNetworkError, kind == protocol::kOk, place(),
                   " did not answer as a store of Hearth does; check MASTER_ADDR and MASTER_PORT");
   return socket;

@@ -27,6 +27,7 @@ class StoreConnections {
   std::string local_address(milliseconds timeout);
 
  private:
+  std::string greet(const Socket& socket, Deadline deadline) const;
   Socket borrow(milliseconds timeout);
   void give_back(Socket socket);
 

@@ -197,7 +197,7 @@ TEST(Stores, OnlyTheRightTokenIsAdmitted) {
   auto other = client_options(server);
   for (const char* const wrong : {"", "secreT", "secret2"}) {
     other.token = wrong;
-    EXPECT_ERROR(dist::TCPStore("127.0.0.1", other), "the token is wrong");
+    EXPECT_ERROR(dist::TCPStore("127.0.0.1", other), "its token is wrong");
   }
   other.token = "secret";
   dist::TCPStore client("127.0.0.1", other);
