@@ -1,4 +1,4 @@
-# Install rules for the library, the plugin, the headers, and the files for find_package, pkg-config and LibTorch
+# Install rules for the library, the plugins, the headers, and the files for find_package, pkg-config and LibTorch
 # projects.
 
 include(CMakePackageConfigHelpers)
@@ -7,9 +7,11 @@ set(torch_dir ${CMAKE_INSTALL_DATADIR}/hearth/torch)
 
 install(TARGETS hearth hearth_torch EXPORT hearthTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET hearth_cuda)
-  install(TARGETS hearth_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(plugin hearth_cuda hearth_gloo)
+  if(TARGET ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
 install(DIRECTORY include/hearth DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY compat/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hearth-compat)
 

@@ -12,6 +12,7 @@ program=(
   nlohmann-json3-dev zlib1g-dev                         # files: safetensors' JSON, gzip
   libpng-dev libjpeg-dev                                # files: images
   libcli11-dev libtomlplusplus-dev libcairo2-dev        # the program hearth
+  libgloo-dev                                           # the Gloo plugin: several processes
 )
 tests=(
   libgtest-dev                                          # tests

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "hearth/distributed/collectives.h"
+#include "hearth/distributed/init.h"
+#include "hearth/distributed/process_group.h"
+#include "hearth/distributed/store.h"
+#include "hearth/distributed/tcp_store.h"
+#include "hearth/distributed/types.h"
+#include "hearth/distributed/work.h"

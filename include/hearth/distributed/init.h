@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearth/arg.h"
+#include "hearth/distributed/process_group.h"
+
+namespace hearth::distributed {
+
+/// Options of init_process_group, with Python's names.
+struct InitOptions {
+  /// "env://", "tcp://host:port?rank=0&world_size=2" or "file:///path?rank=0&world_size=2".
+  HEARTH_ARG(std::string, init_method) = "";
+  HEARTH_ARG(std::chrono::milliseconds, timeout) = ProcessGroup::kDefaultTimeout;
+  HEARTH_ARG(int, world_size) = -1;
+  HEARTH_ARG(int, rank) = -1;
+  HEARTH_ARG(std::shared_ptr<Store>, store);  ///< in place of init_method
+};
+
+/// Connects the processes of a job and creates the default group. Rank, world size and address are
+/// those of the options, or of the environment: RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT as
+/// `hearth launch` and torchrun set them, or the variables of Slurm, Open MPI and MPICH.
+HEARTH_API void init_process_group(const std::string& backend = "gloo",
+                                   const InitOptions& options = {});
+/// Waits for the submitted calls of a group and closes it; null: of all groups.
+HEARTH_API void destroy_process_group(const ProcessGroupPtr& group = nullptr);
+
+HEARTH_API bool is_available();       ///< whether this build can communicate
+HEARTH_API bool is_gloo_available();  ///< whether the Gloo plugin can be loaded
+HEARTH_API std::string why_no_gloo(); ///< the reason why not, or empty
+HEARTH_API bool is_initialized();     ///< whether there is a default group
+
+/// A group of some ranks of the default group, all by default. All processes must call this in the
+/// same order, also those that are not in `ranks`: their result has rank -1.
+HEARTH_API ProcessGroupPtr new_group(const std::vector<int>& ranks = {},
+                                     std::optional<std::chrono::milliseconds> timeout = {},
+                                     const std::string& backend = "");
+HEARTH_API ProcessGroupPtr default_group();  ///< throws if there is none
+
+// In these functions, a null group is the default one.
+HEARTH_API int get_rank(const ProcessGroupPtr& group = nullptr);
+HEARTH_API int get_world_size(const ProcessGroupPtr& group = nullptr);
+HEARTH_API std::string get_backend(const ProcessGroupPtr& group = nullptr);
+/// The ranks in the default group of the group's members.
+HEARTH_API std::vector<int> get_process_group_ranks(const ProcessGroupPtr& group = nullptr);
+HEARTH_API int get_global_rank(const ProcessGroupPtr& group, int group_rank);
+HEARTH_API int get_group_rank(const ProcessGroupPtr& group, int global_rank);
+/// The number of this process on its machine, for choosing a GPU: LOCAL_RANK or what Slurm, Open
+/// MPI or MPICH set; 0 without any of them.
+HEARTH_API int get_node_local_rank();
+
+}  // namespace hearth::distributed

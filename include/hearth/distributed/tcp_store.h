@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "hearth/distributed/store.h"
+
+namespace hearth::distributed {
+
+class Membership;
+class StoreServer;
+class StoreConnections;
+
+struct TCPStoreOptions {
+  static constexpr uint16_t kDefaultPort = 29500;
+
+  uint16_t port = kDefaultPort;  ///< of a server, 0: any free port
+  bool isServer = false;         ///< whether this object serves the store
+  std::optional<size_t> numWorkers;
+  bool waitWorkers = true;  ///< whether the server's constructor waits for `numWorkers` stores
+  std::chrono::milliseconds timeout = Store::kDefaultTimeout;
+  /// A bound socket for the server, instead of a new one.
+  std::optional<int> masterListenFd;
+  bool useLibUV = true;  ///< without effect
+  /// A secret that server and clients share. By default the environment variable
+  /// HEARTH_RDZV_TOKEN. It is sent unencrypted.
+  std::optional<std::string> token;
+};
+
+/// A store that one process serves over TCP, usually rank 0. The server listens only on `host`.
+class HEARTH_API TCPStore : public Store {
+ public:
+  explicit TCPStore(std::string host, const TCPStoreOptions& options = {});
+  ~TCPStore() override;
+  using Store::compareSet;
+  using Store::set;
+  using Store::wait;
+  std::shared_ptr<Store> clone() override;
+  void set(const std::string& key, const Bytes& value) override;
+  Bytes get(const std::string& key) override;
+  int64_t add(const std::string& key, int64_t value) override;
+  Bytes compareSet(const std::string& key, const Bytes& expected, const Bytes& desired) override;
+  bool deleteKey(const std::string& key) override;
+  bool check(const std::vector<std::string>& keys) override;
+  int64_t getNumKeys() override;
+  std::vector<std::string> listKeys() override;
+  void wait(const std::vector<std::string>& keys, std::chrono::milliseconds timeout) override;
+  void append(const std::string& key, const Bytes& value) override;
+  void queuePush(const std::string& key, const Bytes& value) override;
+  Bytes queuePop(const std::string& key, bool block = true) override;
+  int64_t queueLen(const std::string& key) override;
+  const std::string& getHost() const noexcept { return host_; }
+  uint16_t getPort() const noexcept { return port_; }
+  const std::string& host() const noexcept { return host_; }
+  uint16_t port() const noexcept { return port_; }
+  /// This machine's address on the way to the server: "10.0.0.7".
+  std::string local_address();
+  /// Closes the server, if this object serves the store; the keys are lost.
+  void stop_server();
+
+ private:
+  friend class Membership;
+  TCPStore() = default;
+  void wait_for_workers(const TCPStoreOptions& options);
+
+  std::string host_;
+  uint16_t port_ = 0;
+  std::shared_ptr<StoreServer> server_;  // null in clients
+  std::shared_ptr<StoreConnections> connections_;
+};
+
+}  // namespace hearth::distributed

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "distributed/deadline.h"
+#include "hearth/distributed/types.h"
+
+namespace hearth::distributed {
+
+/// The description of a call: what its tag is computed from, and what errors show.
+struct CallInfo {
+  OpType type = OpType::UNKNOWN;
+  uint64_t sequence = 0;  // of collectives, from 1
+  bool reduces = false;   // whether `op` counts
+  ReduceOp op;
+  int peer = -1;  // the root, or the other rank of a transfer
+  int user_tag = 0;
+  ScalarType dtype = ScalarType::Undefined;
+  std::vector<int64_t> sizes;  // of the tensor that must be equal on all ranks
+  bool has_equal_sizes = true;
+  std::string module;
+  Deadline::Clock::time_point start{};
+
+  bool is_transfer() const {
+    return type == OpType::SEND || type == OpType::RECV || type == OpType::RECVANYSOURCE;
+  }
+  /// "all_reduce number 3: SUM of Float [2, 3]".
+  std::string text() const;
+  /// Equal on ranks with matching calls.
+  uint32_t tag() const;
+};
+
+}  // namespace hearth::distributed

@@ -1,0 +1,256 @@
+#include "distributed/communicator.h"
+
+#include "core/threads.h"
+#include "hearth/about.h"
+#include "hearth/autograd.h"
+#include "hearth/named_scope.h"
+
+namespace hearth::distributed {
+
+namespace {
+
+constexpr milliseconds kControlTimeout{2000};
+constexpr milliseconds kEndless{std::chrono::hours(24 * 365)};
+
+std::string address_in(Store& store) {
+  auto base = &store;
+  std::shared_ptr<Store> owner;
+  if (auto* const prefixed = dynamic_cast<PrefixStore*>(base)) {
+    owner = prefixed->getUnderlyingNonPrefixStore();
+    base = owner.get();
+  }
+  auto* const tcp = dynamic_cast<TCPStore*>(base);
+  return tcp ? tcp->local_address() : "";
+}
+
+}  // namespace
+
+Communicator::Communicator(Options options)
+    : options_(std::move(options)),
+      control_store_(options_.store->clone()),
+      timeout_(options_.timeout) {
+  control_store_->setTimeout(kControlTimeout);
+  meet();
+  BackendOptions connection;
+  connection.rank = options_.rank;
+  connection.size = options_.size;
+  connection.store = std::make_shared<PrefixStore>(options_.backend, options_.store);
+  connection.timeout = options_.timeout;
+  connection.address = address_in(*options_.store);
+  backend_ = create_backend(options_.backend, connection);
+  if (options_.membership) options_.membership->add(*this);
+  thread_ = std::thread([this] { serve(); });
+}
+
+/// Whether all ranks destroy the group now.
+bool Communicator::all_have_finished() {
+  constexpr milliseconds kPatience{200};
+  try {
+    if (control_store_->add("finished", 1) == options_.size)
+      control_store_->set("all finished", std::string("1"));
+    control_store_->wait({"all finished"}, kPatience);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// Waits for the other ranks, and checks that they fit.
+void Communicator::meet() {
+  Store& store = *options_.store;
+  const std::string me = describe_process();
+  const std::string key = detail::str("rank/", options_.rank);
+  HEARTH_CHECK_AS(DistStoreError, store.add(key + "/processes", 1) == 1, "two processes have rank ",
+                  options_.rank, " in ", title(), ": this one (", me, ") and ",
+                  store.get_to_str(key),
+                  "; give each process its own RANK, and each job a new store");
+  store.set(key, me);
+  const std::string mine = detail::str(about().version, ", ", options_.size, " ranks, backend ",
+                                       options_.backend);
+  const std::string theirs = store.compareSet("job", "", mine);
+  HEARTH_CHECK_AS(DistStoreError, mine == theirs, "rank ", options_.rank, " of ", title(),
+                  " has Hearth ", mine, ", but another rank has Hearth ", theirs,
+                  "; start all ranks with the same program and WORLD_SIZE");
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < options_.size; ++rank) keys.push_back(detail::str("rank/", rank));
+  try {
+    store.wait(keys, options_.timeout);
+  } catch (const DistStoreError&) {
+    std::string missing;
+    for (int rank = 0; rank < options_.size; ++rank)
+      if (!control_store_->check({keys[size_t(rank)]}))
+        missing += detail::str(missing.empty() ? "" : ", ", rank);
+    detail::fail<DistStoreError>("these ranks of ", title(), " have not come within ",
+                                 options_.timeout.count(), " ms: ", missing, "; ", options_.size,
+                                 " ranks are expected");
+  }
+}
+
+WorkPtr Communicator::submit(StatePtr work, milliseconds timeout) {
+  WorkPtr result(new Work(work));
+  {
+    const std::lock_guard lock(mutex_);
+    begin(work, timeout);
+    work->call.sequence = ++sequence_;
+    queue_.push_back(std::move(work));
+  }
+  changed_.notify_all();
+  return result;
+}
+
+/// Checks that calls are possible, and fills in what all calls have.
+void Communicator::begin(const StatePtr& work, milliseconds timeout) {
+  HEARTH_CHECK_AS(DistBackendError, reason_.empty(), "Process group '", options_.name,
+                  "' cannot be used any more: ", reason_);
+  HEARTH_CHECK_AS(DistBackendError, !stops_, "Process group '", options_.name,
+                  "' was destroyed.");
+  work->timeout = timeout == kUnsetTimeout ? timeout_.load() : timeout;
+  if (work->timeout.count() == 0) work->timeout = kEndless;
+  if (const char* const module = NamedScope::innermost_name()) work->call.module = module;
+}
+
+void Communicator::end(const StatePtr& work, std::exception_ptr error) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(active_, work);
+    if (!last_) last_ = std::make_unique<CallInfo>();
+    *last_ = work->call;
+    last_end_ = Deadline::Clock::now();
+  }
+  work->finish(std::move(error));
+}
+
+void Communicator::serve() {
+  compute_serially_from_now_on();
+  const NoGradGuard no_grad;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stops_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    StatePtr work = std::move(queue_.front());
+    queue_.pop_front();
+    work->call.start = Deadline::Clock::now();
+    active_.push_back(work);
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      run(*work);
+    } catch (...) {
+      error = failure_of(*work);
+    }
+    end(work, error);
+    work.reset();  // frees the tensors before the lock is taken
+    lock.lock();
+  }
+}
+
+void Communicator::run(Work::State& work) {
+  const std::string former = reason();
+  HEARTH_CHECK_AS(DistBackendError, former.empty(), former);
+  if (compares_calls()) compare_with_other_ranks(work.call, work.timeout);
+  work.run_in_order([&] { work.body(*backend_, {work.call.tag(), work.timeout}); });
+}
+
+WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const Begin& begin_it,
+                                      std::function<void()> after) {
+  WorkPtr result(new Work(work));
+  {
+    const std::lock_guard lock(mutex_);
+    begin(work, timeout);
+    work->call.start = Deadline::Clock::now();
+    active_.push_back(work);
+  }
+  std::shared_ptr<Transfer> transfer;
+  try {
+    transfer = begin_it(*backend());
+  } catch (...) {
+    end(work, failure_of(*work));
+    return result;
+  }
+  transfers_.run([this, work = std::move(work), transfer, after = std::move(after)]() mutable {
+    const NoGradGuard no_grad;
+    std::exception_ptr error;
+    try {
+      const int source = transfer->wait(work->timeout);
+      work->run_in_order(after);
+      const std::lock_guard lock(work->mutex);
+      work->source_rank = source;
+    } catch (...) {
+      error = failure_of(*work);
+    }
+    transfer.reset();
+    after = nullptr;
+    end(work, error);
+    work.reset();
+  });
+  return result;
+}
+
+void Communicator::abort(const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (reason_.empty()) {
+      state_at_end_ = describe();
+      reason_ = why;
+    }
+  }
+  if (const auto running = backend()) running->abort();
+}
+
+std::shared_ptr<Backend> Communicator::backend() {
+  const std::lock_guard lock(mutex_);
+  return backend_;
+}
+
+void Communicator::shutdown() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+  if (options_.membership) options_.membership->remove(*this);
+  bool is_idle = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_idle = active_.empty();
+  }
+  if (!is_idle) abort("the group was destroyed before the call ended");
+  // Gloo resets its connections, which can discard what another rank has not read yet. So unless
+  // all ranks are here, the connections stay open until the process ends.
+  if (reason().empty() && !all_have_finished())
+    static_cast<void>(new std::shared_ptr<Backend>(backend()));
+  const std::lock_guard lock(mutex_);
+  backend_.reset();
+}
+
+std::string Communicator::reason() {
+  const std::lock_guard lock(mutex_);
+  return reason_;
+}
+
+int Communicator::group_rank(int global_rank) const {
+  for (size_t i = 0; i < options_.global_ranks.size(); ++i)
+    if (options_.global_ranks[i] == global_rank) return static_cast<int>(i);
+  return -1;
+}
+
+void Communicator::on_left(int rank) {
+  const std::lock_guard lock(mutex_);
+  if (const int member = group_rank(rank); member >= 0) left_.push_back(member);
+}
+
+void Communicator::on_lost(int rank, const std::string& description) {
+  if (rank == kStoreServer) {
+    abort(detail::str("lost ", description, ": rank 0, which serves it, has ended"));
+    return;
+  }
+  const int member = group_rank(rank);
+  if (member < 0 || member == options_.rank) return;
+  abort(detail::str("rank ", rank, " (", description,
+                    ") has ended without destroying its process group; its own output may "
+                    "tell why"));
+}
+
+}  // namespace hearth::distributed

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace hearth::distributed {
+
+/// Who this process is in its job, and where the job's store is.
+struct Rendezvous {
+  int rank = -1;
+  int world_size = -1;
+  std::string host;  // of the store; empty if `file` is used
+  int port = -1;
+  std::string file;
+};
+
+/// Reads the options `rank` and `world_size` (-1: not set), the address and the environment. `method`
+/// is env://, tcp://host:port or file://path, with ?rank=0&world_size=2 after the latter two.
+Rendezvous find_rendezvous(const std::string& method, int rank, int world_size);
+
+/// The first host in a list of Slurm: "n[03-10,12],m1" -> "n03".
+std::string first_host(const std::string& nodelist);
+
+}  // namespace hearth::distributed

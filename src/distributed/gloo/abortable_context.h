@@ -1,0 +1,42 @@
+#pragma once
+
+#include <gloo/rendezvous/context.h>
+#include <gloo/transport/context.h>
+#include <gloo/transport/unbound_buffer.h>
+
+#include <memory>
+#include <mutex>
+#include <set>
+
+namespace hearth::distributed {
+
+class AbortableBuffer;
+
+/// The buffers of a context that can be aborted. Gloo's collectives create buffers of their own,
+/// which wait until the time-out if a connection to a rank that they do not wait for breaks.
+class AbortableBuffers {
+ public:
+  void add(AbortableBuffer& buffer);
+  void remove(AbortableBuffer& buffer);
+  void abort();
+  void throw_if_aborted();
+
+ private:
+  std::mutex mutex_;
+  std::set<AbortableBuffer*> buffers_;
+  bool aborted_ = false;
+};
+
+/// A Gloo context for all ranks of a group whose calls fail when abort() is called.
+class AbortableContext : public gloo::rendezvous::Context {
+ public:
+  using gloo::rendezvous::Context::Context;
+
+  void connect(gloo::rendezvous::Store& store, std::shared_ptr<gloo::transport::Device> device);
+  void abort();
+
+ private:
+  std::shared_ptr<AbortableBuffers> buffers_ = std::make_shared<AbortableBuffers>();
+};
+
+}  // namespace hearth::distributed

@@ -1,0 +1,263 @@
+#include "distributed/gloo/gloo_backend.h"
+
+#include <gloo/allgather.h>
+#include <gloo/allreduce.h>
+#include <gloo/alltoallv.h>
+#include <gloo/barrier.h>
+#include <gloo/broadcast.h>
+#include <gloo/gather.h>
+#include <gloo/reduce.h>
+#include <gloo/scatter.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "distributed/gloo/gloo_store.h"
+#include "distributed/gloo/reduce_functions.h"
+
+namespace hearth::distributed {
+
+namespace {
+
+/// Runs f; Gloo's exceptions, which have no common class, become DistBackendErrors.
+template <class F>
+auto translated(const F& f) {
+  try {
+    return f();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    detail::fail<DistBackendError>("Gloo: ", error.what());
+  }
+}
+
+std::shared_ptr<gloo::transport::Device> create_device(const std::string& address) {
+  gloo::transport::tcp::attr attributes;
+  const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
+  if (interface && *interface)
+    attributes.iface = interface;
+  else
+    attributes.hostname = address.empty() ? "127.0.0.1" : address;
+  try {
+    return gloo::transport::tcp::CreateDevice(attributes);
+  } catch (const std::exception& error) {
+    if (interface && *interface)
+      detail::fail<DistNetworkError>("GLOO_SOCKET_IFNAME is '", interface,
+                                     "', but this machine has no such network interface with an "
+                                     "address (Gloo: ", error.what(), ")");
+    throw;
+  }
+}
+
+ReduceFunction function_of(ReduceOp op, ScalarType dtype) {
+  const ReduceFunction function = reduce_function(op, dtype);
+  HEARTH_CHECK_AS(DistBackendError, function, "Gloo has no ", as_text(op), " of ", dtype);
+  return function;
+}
+
+// Gloo's options take the element's type only for its size.
+template <class Options>
+void set_memory(Options& options, void* data, int64_t count, ScalarType dtype) {
+  const auto n = static_cast<size_t>(count);
+  switch (element_size(dtype)) {
+    case 1: options.setOutput(static_cast<uint8_t*>(data), n); break;
+    case 2: options.setOutput(static_cast<uint16_t*>(data), n); break;
+    case 4: options.setOutput(static_cast<uint32_t*>(data), n); break;
+    default: options.setOutput(static_cast<uint64_t*>(data), n); break;
+  }
+}
+
+char* bytes_at(const void* data) { return static_cast<char*>(const_cast<void*>(data)); }
+
+template <class Options>
+Options options_for(const std::shared_ptr<AbortableContext>& context, const BackendCall& call) {
+  Options options(context);
+  options.setTag(call.tag);
+  options.setTimeout(call.timeout);
+  return options;
+}
+
+}  // namespace
+
+GlooBackend::GlooBackend(const BackendOptions& options)
+    : context_(std::make_shared<AbortableContext>(options.rank, options.size)) {
+  translated([&] {
+    context_->setTimeout(options.timeout);
+    GlooStore store(options.store);
+    context_->connect(store, create_device(options.address));
+  });
+}
+
+void GlooBackend::all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
+                             const BackendCall& call) {
+  translated([&] {
+    auto options = options_for<gloo::AllreduceOptions>(context_, call);
+    set_memory(options, data, count, dtype);
+    options.setReduceFunction(function_of(op, dtype));
+    gloo::allreduce(options);
+  });
+}
+
+void GlooBackend::reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op, int root,
+                         const BackendCall& call) {
+  translated([&] {
+    auto options = options_for<gloo::ReduceOptions>(context_, call);
+    set_memory(options, data, count, dtype);
+    options.setReduceFunction(function_of(op, dtype));
+    options.setRoot(root);
+    gloo::reduce(options);
+  });
+}
+
+void GlooBackend::reduce_scatter(const void* in, void* out, int64_t count, ScalarType dtype,
+                                 ReduceOp op, const BackendCall& call) {
+  const ReduceFunction combine = function_of(op, dtype);
+  const int64_t bytes = count * static_cast<int64_t>(element_size(dtype));
+  const std::vector<int64_t> parts(static_cast<size_t>(context_->size), bytes);
+  const std::unique_ptr<char[]> received(new char[static_cast<size_t>(bytes * context_->size)]);
+  all_to_all(in, parts, received.get(), parts, call);
+  std::memcpy(out, received.get(), static_cast<size_t>(bytes));
+  for (int rank = 1; rank < context_->size; ++rank)
+    combine(out, out, received.get() + bytes * rank, static_cast<size_t>(count));
+}
+
+void GlooBackend::broadcast(void* data, int64_t bytes, int root, const BackendCall& call) {
+  translated([&] {
+    auto options = options_for<gloo::BroadcastOptions>(context_, call);
+    options.setOutput(bytes_at(data), static_cast<size_t>(bytes));
+    options.setRoot(root);
+    gloo::broadcast(options);
+  });
+}
+
+void GlooBackend::all_gather(const void* in, void* out, int64_t bytes, const BackendCall& call) {
+  translated([&] {
+    auto options = options_for<gloo::AllgatherOptions>(context_, call);
+    options.setInput(bytes_at(in), static_cast<size_t>(bytes));
+    options.setOutput(bytes_at(out), static_cast<size_t>(bytes * context_->size));
+    gloo::allgather(options);
+  });
+}
+
+void GlooBackend::gather(const void* in, void* out, int64_t bytes, int root,
+                         const BackendCall& call) {
+  translated([&] {
+    auto options = options_for<gloo::GatherOptions>(context_, call);
+    options.setInput(bytes_at(in), static_cast<size_t>(bytes));
+    if (context_->rank == root)
+      options.setOutput(bytes_at(out), static_cast<size_t>(bytes * context_->size));
+    options.setRoot(root);
+    gloo::gather(options);
+  });
+}
+
+void GlooBackend::scatter(const void* in, void* out, int64_t bytes, int root,
+                          const BackendCall& call) {
+  translated([&] {
+    auto options = options_for<gloo::ScatterOptions>(context_, call);
+    if (context_->rank == root) {
+      std::vector<char*> parts;
+      for (int rank = 0; rank < context_->size; ++rank)
+        parts.push_back(bytes_at(in) + bytes * rank);
+      options.setInputs(parts, static_cast<size_t>(bytes));
+    }
+    options.setOutput(bytes_at(out), static_cast<size_t>(bytes));
+    options.setRoot(root);
+    gloo::scatter(options);
+  });
+}
+
+void GlooBackend::all_to_all(const void* in, const std::vector<int64_t>& in_bytes, void* out,
+                             const std::vector<int64_t>& out_bytes, const BackendCall& call) {
+  translated([&] {
+    auto options = options_for<gloo::AlltoallvOptions>(context_, call);
+    options.setInput(bytes_at(in), in_bytes);
+    options.setOutput(bytes_at(out), out_bytes);
+    gloo::alltoallv(options);
+  });
+}
+
+void GlooBackend::barrier(const BackendCall& call) {
+  translated([&] {
+    auto options = options_for<gloo::BarrierOptions>(context_, call);
+    gloo::barrier(options);
+  });
+}
+
+void GlooBackend::abort() noexcept {
+  try {
+    context_->abort();
+  } catch (const std::exception&) {
+    // The connections are broken already.
+  }
+}
+
+namespace {
+
+/// A send or a receive.
+class GlooTransfer final : public Transfer {
+ public:
+  GlooTransfer(std::unique_ptr<gloo::transport::UnboundBuffer> buffer, bool sends)
+      : buffer_(std::move(buffer)), sends_(sends) {}
+
+  int wait(milliseconds timeout) override {
+    return translated([&] {
+      int rank = -1;
+      if (sends_)
+        buffer_->waitSend(&rank, timeout);
+      else
+        buffer_->waitRecv(&rank, timeout);
+      return rank;
+    });
+  }
+  gloo::transport::UnboundBuffer& buffer() { return *buffer_; }
+
+ private:
+  std::unique_ptr<gloo::transport::UnboundBuffer> buffer_;
+  const bool sends_;
+};
+
+/// The channel of a transfer. Other sizes have other channels, because Gloo ends the process if a
+/// message is longer than the receiver's buffer. The highest byte is that of collectives.
+uint64_t slot_of(int tag, int64_t bytes) {
+  uint64_t hash = static_cast<uint64_t>(tag) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(bytes);
+  hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9u;
+  return (hash ^ hash >> 29) & 0x00ffffffffffffffu;
+}
+
+}  // namespace
+
+std::unique_ptr<Transfer> GlooBackend::send(const void* data, int64_t bytes, int destination,
+                                            int tag) {
+  return translated([&] {
+    auto transfer = std::make_unique<GlooTransfer>(
+        context_->createUnboundBuffer(bytes_at(data), static_cast<size_t>(bytes)), true);
+    transfer->buffer().send(destination, slot_of(tag, bytes));
+    return std::unique_ptr<Transfer>(std::move(transfer));
+  });
+}
+
+std::unique_ptr<Transfer> GlooBackend::receive(void* data, int64_t bytes, int source, int tag) {
+  return translated([&] {
+    auto transfer = std::make_unique<GlooTransfer>(
+        context_->createUnboundBuffer(data, static_cast<size_t>(bytes)), false);
+    std::vector<int> others;
+    for (int rank = 0; rank < context_->size; ++rank)
+      if (rank != context_->rank) others.push_back(rank);
+    if (source >= 0)
+      transfer->buffer().recv(source, slot_of(tag, bytes));
+    else
+      transfer->buffer().recv(std::move(others), slot_of(tag, bytes));
+    return std::unique_ptr<Transfer>(std::move(transfer));
+  });
+}
+
+}  // namespace hearth::distributed
+
+extern "C" __attribute__((visibility("default"))) hearth::distributed::Backend* hearth_gloo_backend(
+    int version, const hearth::distributed::BackendOptions* options) {
+  if (version != hearth::distributed::kBackendVersion) return nullptr;
+  return new hearth::distributed::GlooBackend(*options);
+}

@@ -1,0 +1,193 @@
+#include "hearth/distributed/init.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/process_end.h"
+#include "distributed/environment.h"
+#include "distributed/world.h"
+
+namespace hearth::distributed {
+
+namespace {
+
+struct WorldOwner {
+  std::mutex mutex;
+  std::unique_ptr<World> world;
+};
+
+/// Never destroyed, because threads of groups may run until the process ends.
+WorldOwner& owner() {
+  static WorldOwner* const only = new WorldOwner;
+  return *only;
+}
+
+/// Leaves the job; rank 0 also closes the store's server.
+void leave(const World& world) {
+  constexpr milliseconds kPatience{1000};
+  const bool serves = world.group->getRank() == 0;
+  if (world.membership) world.membership->leave(serves ? milliseconds(0) : kPatience);
+  if (auto* const tcp = dynamic_cast<TCPStore*>(world.own_store.get())) tcp->stop_server();
+}
+
+/// Tells the other ranks that this process ends without a failure.
+void leave_at_process_end() {
+  const std::lock_guard lock(owner().mutex);
+  if (owner().world) leave(*owner().world);
+}
+
+std::shared_ptr<Store> create_store(const Rendezvous& place, const InitOptions& options) {
+  if (!place.file.empty()) return std::make_shared<FileStore>(place.file, place.world_size);
+  TCPStoreOptions tcp;
+  tcp.port = static_cast<uint16_t>(place.port);
+  tcp.isServer = place.rank == 0;
+  tcp.timeout = options.timeout();
+  return std::make_shared<TCPStore>(place.host, tcp);
+}
+
+Communicator::Options describe_group(const World& world, std::string name,
+                                     const std::vector<int>& ranks, int global_rank) {
+  Communicator::Options group;
+  group.name = std::move(name);
+  group.store = std::make_shared<PrefixStore>("group/" + group.name, world.store);
+  group.rank = static_cast<int>(std::find(ranks.begin(), ranks.end(), global_rank) - ranks.begin());
+  group.size = static_cast<int>(ranks.size());
+  group.backend = world.backend;
+  group.timeout = world.timeout;
+  group.global_ranks = ranks;
+  group.membership = world.membership;
+  return group;
+}
+
+ProcessGroupPtr connect_group(Communicator::Options group) {
+  return std::make_shared<ProcessGroup>(std::make_shared<Communicator>(std::move(group)));
+}
+
+Rendezvous place_of(const InitOptions& options) {
+  if (!options.store()) return find_rendezvous(options.init_method(), options.rank(),
+                                               options.world_size());
+  HEARTH_CHECK_AS(ValueError, options.init_method().empty(),
+                  "Cannot specify both init_method and store.");
+  HEARTH_CHECK_AS(ValueError, options.world_size() > 0 && options.rank() >= 0 &&
+                                  options.rank() < options.world_size(),
+                  "with a store, rank (", options.rank(), ") and world_size (",
+                  options.world_size(), ") must be given");
+  Rendezvous place;
+  place.rank = options.rank();
+  place.world_size = options.world_size();
+  return place;
+}
+
+/// The running world; the lock is held.
+World& running_world() {
+  HEARTH_CHECK_AS(ValueError, owner().world,
+                  "Default process group has not been initialized, please make sure to call "
+                  "init_process_group.");
+  return *owner().world;
+}
+
+}  // namespace
+
+void init_process_group(const std::string& backend, const InitOptions& options) {
+  const std::lock_guard lock(owner().mutex);
+  HEARTH_CHECK_AS(ValueError, !owner().world, "trying to initialize the default process group twice!");
+  compares_calls();  // checks its variable
+  const Rendezvous place = place_of(options);
+  auto world = std::make_unique<World>();
+  world->backend = backend.empty() ? "gloo" : backend;
+  world->timeout = options.timeout();
+  world->store = options.store();
+  if (!world->store) world->store = world->own_store = create_store(place, options);
+  if (auto* const tcp = dynamic_cast<TCPStore*>(world->store.get()))
+    world->membership = std::make_shared<Membership>(*tcp, place.rank, describe_process());
+  std::vector<int> ranks;
+  for (int rank = 0; rank < place.world_size; ++rank) ranks.push_back(rank);
+  world->group = connect_group(describe_group(*world, "default", ranks, place.rank));
+  static const bool registered = (stop_at_process_end(leave_at_process_end), true);
+  (void)registered;
+  owner().world = std::move(world);
+}
+
+void destroy_process_group(const ProcessGroupPtr& group) {
+  std::unique_ptr<World> ended;
+  {
+    const std::lock_guard lock(owner().mutex);
+    World& world = running_world();
+    if (group && group != world.group) {
+      if (group->communicator()) group->shutdown();
+      std::erase(world.others, group);
+      return;
+    }
+    ended = std::move(owner().world);
+  }
+  for (const ProcessGroupPtr& other : ended->others) other->shutdown();
+  ended->group->shutdown();
+  leave(*ended);
+}
+
+bool is_initialized() {
+  const std::lock_guard lock(owner().mutex);
+  return owner().world != nullptr;
+}
+
+ProcessGroupPtr default_group() {
+  const std::lock_guard lock(owner().mutex);
+  return running_world().group;
+}
+
+ProcessGroup& resolve(const ProcessGroupPtr& group) {
+  return group ? *group : *default_group();
+}
+
+ProcessGroupPtr new_group(const std::vector<int>& wanted,
+                          std::optional<std::chrono::milliseconds> timeout,
+                          const std::string& backend) {
+  Communicator::Options options;
+  {
+    const std::lock_guard lock(owner().mutex);
+    World& world = running_world();
+    const Communicator::Options& all = world.group->communicator()->options();
+    std::vector<int> ranks = wanted.empty() ? all.global_ranks : wanted;
+    std::sort(ranks.begin(), ranks.end());
+    HEARTH_CHECK_AS(ValueError, ranks.front() >= 0 && ranks.back() < all.size,
+                    "new_group: the new group's ranks must lie between 0 and ", all.size - 1);
+    HEARTH_CHECK_AS(ValueError, std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end(),
+                    "new_group: a rank occurs twice");
+    const std::string name = std::to_string(++world.created);
+    if (!std::binary_search(ranks.begin(), ranks.end(), all.rank))
+      return std::make_shared<ProcessGroup>(std::shared_ptr<Communicator>());
+    options = describe_group(world, name, ranks, all.rank);
+    if (timeout) options.timeout = *timeout;
+    if (!backend.empty()) options.backend = backend;
+  }
+  ProcessGroupPtr group = connect_group(std::move(options));
+  const std::lock_guard lock(owner().mutex);
+  running_world().others.push_back(group);
+  return group;
+}
+
+int get_rank(const ProcessGroupPtr& group) { return resolve(group).getRank(); }
+int get_world_size(const ProcessGroupPtr& group) { return resolve(group).getSize(); }
+std::string get_backend(const ProcessGroupPtr& group) { return resolve(group).getBackendName(); }
+
+std::vector<int> get_process_group_ranks(const ProcessGroupPtr& group) {
+  const Communicator* const communicator = resolve(group).communicator();
+  return communicator ? communicator->options().global_ranks : std::vector<int>();
+}
+
+int get_global_rank(const ProcessGroupPtr& group, int group_rank) {
+  const std::vector<int> ranks = get_process_group_ranks(group);
+  HEARTH_CHECK_AS(ValueError, 0 <= group_rank && group_rank < static_cast<int>(ranks.size()),
+                  "Group rank ", group_rank, " is not part of the group");
+  return ranks[static_cast<size_t>(group_rank)];
+}
+
+int get_group_rank(const ProcessGroupPtr& group, int global_rank) {
+  const std::vector<int> ranks = get_process_group_ranks(group);
+  const auto found = std::find(ranks.begin(), ranks.end(), global_rank);
+  HEARTH_CHECK_AS(ValueError, found != ranks.end(), "Global rank ", global_rank,
+                  " is not part of the group");
+  return static_cast<int>(found - ranks.begin());
+}
+
+}  // namespace hearth::distributed

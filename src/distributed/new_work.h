@@ -1,0 +1,35 @@
+#pragma once
+
+#include "distributed/communicator.h"
+#include "distributed/host_tensor.h"
+
+namespace hearth::distributed {
+
+/// The state of a new call. `same` is the tensor whose dtype and sizes are equal on all ranks.
+Communicator::StatePtr new_work(OpType type, const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& outputs, const Tensor& same);
+
+/// The only tensor of a list; throws if it has another length.
+const Tensor& only(const std::vector<Tensor>& tensors, OpType type);
+/// Throws unless the tensor can be communicated.
+void check_tensor(const Tensor& tensor, OpType type);
+/// Throws unless the reduction exists for the tensor's dtype.
+void check_reduction(const Tensor& tensor, ReduceOp op, OpType type);
+/// Throws unless the list has `count` tensors with the dtype and the number of elements of `like`.
+void check_list(const std::vector<Tensor>& tensors, int count, const Tensor& like, OpType type);
+void check_rank(int64_t rank, int size, OpType type);
+
+/// How a backend is to reduce a tensor: complex numbers are pairs of real ones, AVG is a SUM that
+/// is divided afterwards.
+struct Reduction {
+  Reduction(const Tensor& tensor, ReduceOp wanted);
+  /// Divides the result if the operation is AVG.
+  void finish(const Tensor& result, int size) const;
+
+  ScalarType dtype;
+  int64_t count;
+  ReduceOp op;
+  bool averages;
+};
+
+}  // namespace hearth::distributed

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "distributed/deadline.h"
+#include "hearth/error.h"
+
+namespace hearth::distributed {
+
+/// The peer has closed the connection.
+struct ConnectionClosed : DistNetworkError {
+  using DistNetworkError::DistNetworkError;
+};
+
+/// An open socket, which is closed when it is destroyed. Its functions throw DistNetworkError.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    Socket taken(std::move(other));
+    std::swap(descriptor_, taken.descriptor_);
+    return *this;
+  }
+  ~Socket();
+
+  int descriptor() const { return descriptor_; }
+  explicit operator bool() const { return descriptor_ >= 0; }
+
+  void send_all(std::string_view data, Deadline deadline) const;
+  /// Fills `size` bytes.
+  void receive_all(char* data, size_t size, Deadline deadline) const;
+  /// Makes the threads that wait for this socket fail.
+  void shut_down() const;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// A socket that listens on the host's address only; port 0 is any free port.
+Socket listen_on(const std::string& host, uint16_t port);
+/// Connects to a server that may still have to start; tries until the deadline.
+Socket connect_to(const std::string& host, uint16_t port, Deadline deadline);
+uint16_t port_of(const Socket& socket);
+/// The address of this end of a connection: "10.0.0.7".
+std::string address_of(const Socket& socket);
+void make_nonblocking(int descriptor);
+
+}  // namespace hearth::distributed

@@ -1,0 +1,103 @@
+#include "distributed/store_connections.h"
+
+#include <thread>
+
+#include "distributed/key_table.h"
+#include "hearth/error.h"
+
+namespace hearth::distributed {
+
+using protocol::Reader;
+using protocol::Writer;
+
+std::string receive_frame(const Socket& socket, Deadline deadline) {
+  char header[protocol::kHeader];
+  socket.receive_all(header, sizeof header, deadline);
+  const size_t size = protocol::frame_size(header);
+  HEARTH_CHECK_AS(DistNetworkError, size <= protocol::kMaxFrame,
+                  "the peer does not speak the store's protocol");
+  std::string frame(size, '\0');
+  socket.receive_all(frame.data(), size, deadline);
+  return frame;
+}
+
+std::string StoreConnections::place() const {
+  return detail::str("the store at ", host_, ":", port_);
+}
+
+/// Sends the hello and returns the answer; empty if the server closed the connection, as one that
+/// ends does.
+std::string StoreConnections::greet(const Socket& socket, Deadline deadline) const {
+  Writer hello(protocol::kHello);
+  try {
+    socket.send_all(hello.text(protocol::kName).text(token_).frame(), deadline);
+    return receive_frame(socket, deadline);
+  } catch (const ConnectionClosed&) {
+    return "";
+  }
+}
+
+Socket StoreConnections::connect(milliseconds timeout) const {
+  constexpr milliseconds kRetryTime{3000}, kPause{50};
+  const Deadline deadline = Deadline::after(timeout);
+  const Deadline last_retry = Deadline::after(kRetryTime);
+  Socket socket = connect_to(host_, port_, deadline);
+  std::string frame = greet(socket, deadline);
+  while (frame.empty() && !last_retry.has_passed() && deadline.left() > kPause) {
+    std::this_thread::sleep_for(kPause);
+    socket = connect_to(host_, port_, deadline);
+    frame = greet(socket, deadline);
+  }
+  const bool has_answer = !frame.empty();
+  const uint8_t kind = has_answer ? Reader(frame).kind() : uint8_t(protocol::kFailed);
+  HEARTH_CHECK_AS(DistNetworkError, kind != protocol::kRefused, place(),
+                  " refused this process, because its token is wrong; start all processes with "
+                  "the same HEARTH_RDZV_TOKEN");
+  HEARTH_CHECK_AS(DistNetworkError, kind == protocol::kOk, place(),
+                  " did not answer as a store of Hearth does; check MASTER_ADDR and MASTER_PORT");
+  return socket;
+}
+
+Socket StoreConnections::borrow(milliseconds timeout) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      Socket socket = std::move(idle_.back());
+      idle_.pop_back();
+      return socket;
+    }
+  }
+  return connect(timeout);
+}
+
+void StoreConnections::give_back(Socket socket) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(socket));
+}
+
+std::string StoreConnections::local_address(milliseconds timeout) {
+  Socket socket = borrow(timeout);
+  std::string address = address_of(socket);
+  give_back(std::move(socket));
+  return address;
+}
+
+Reader StoreConnections::call(Writer& command, milliseconds timeout, std::string& answer,
+                              const std::vector<std::string>& waited_for) {
+  const Deadline deadline = Deadline::after(timeout);
+  const std::string request = command.frame();
+  Socket socket = borrow(timeout);
+  try {
+    socket.send_all(request, deadline);
+    answer = receive_frame(socket, deadline);
+  } catch (const DistNetworkError& error) {
+    if (deadline.has_passed()) throw_store_timeout(waited_for, timeout.count());
+    detail::fail<DistNetworkError>("lost ", place(), ", which rank 0 serves: ", error.what());
+  }
+  give_back(std::move(socket));
+  Reader reader(answer);
+  if (reader.kind() != protocol::kOk) throw DistStoreError(reader.text());
+  return reader;
+}
+
+}  // namespace hearth::distributed

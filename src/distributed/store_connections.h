@@ -1,0 +1,44 @@
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "distributed/socket.h"
+#include "distributed/store_protocol.h"
+
+namespace hearth::distributed {
+
+/// Connections to a store's server. A call borrows one, so that calls of several threads, some of
+/// which wait, do not hinder each other.
+class StoreConnections {
+ public:
+  StoreConnections(std::string host, uint16_t port, std::string token)
+      : host_(std::move(host)), port_(port), token_(std::move(token)) {}
+
+  /// Sends a command and returns the results. `waited_for` are the keys for the error of a time-out.
+  protocol::Reader call(protocol::Writer& command, milliseconds timeout, std::string& answer,
+                        const std::vector<std::string>& waited_for = {});
+  /// A new connection that has said hello.
+  Socket connect(milliseconds timeout) const;
+  std::string place() const;  ///< "the store at 10.0.0.1:29500"
+  const std::string& host() const { return host_; }
+  uint16_t port() const { return port_; }
+  std::string local_address(milliseconds timeout);
+
+ private:
+  std::string greet(const Socket& socket, Deadline deadline) const;
+  Socket borrow(milliseconds timeout);
+  void give_back(Socket socket);
+
+  const std::string host_;
+  const uint16_t port_;
+  const std::string token_;
+  std::mutex mutex_;
+  std::vector<Socket> idle_;
+};
+
+/// Receives one frame's content, of at most kMaxFrame bytes.
+std::string receive_frame(const Socket& socket, Deadline deadline);
+
+}  // namespace hearth::distributed

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "distributed/key_table.h"
+#include "distributed/socket.h"
+#include "distributed/store_protocol.h"
+
+namespace hearth::distributed {
+
+/// Serves a TCPStore on a thread of its own.
+class StoreServer {
+ public:
+  StoreServer(Socket listener, std::string token);
+  ~StoreServer();
+  /// Waits a moment for the ranks that are about to leave, tells the others that the server closes,
+  /// and closes it.
+  void stop();
+  uint16_t port() const { return port_of(listener_); }
+
+ private:
+  struct Client;
+  using Clients = std::list<std::unique_ptr<Client>>;
+
+  void serve();
+  void accept_clients();
+  bool handle(Client& client, short events);
+  bool receive(Client& client);
+  bool handle_frames(Client& client);
+  bool handle_frame(Client& client, std::string_view frame);
+  bool greet(Client& client, protocol::Reader& request);
+  bool execute(Client& client, uint8_t command, protocol::Reader& request);
+  bool read_or_change(Client& client, uint8_t command, protocol::Reader& request);
+  void retry_waiting();
+  bool retry(Client& client);
+  void send(Client& client, std::string frame);
+  bool flush(Client& client);
+  void broadcast(const std::string& frame);
+  void remove(Clients::iterator client);
+  void drop_slow_strangers();
+
+  Socket listener_;
+  const std::string token_;
+  Socket wake_reader_, wake_writer_;  // a pipe
+  std::atomic<bool> stops_{false};
+  std::atomic<int> num_joined_{0};
+  KeyTable table_;
+  bool table_changed_ = false;
+  Clients clients_;
+  Deadline accept_pause_ = Deadline::never();  // after a lack of descriptors
+  std::thread thread_;
+};
+
+}  // namespace hearth::distributed

@@ -1,0 +1,101 @@
+// Sending and receiving between two ranks, and the barrier that names missing ranks.
+
+#include "distributed/new_work.h"
+#include "hearth/autograd.h"
+
+namespace hearth::distributed {
+
+namespace {
+
+void check_transfer(int peer, int tag, const Communicator::Options& group, OpType type) {
+  check_rank(peer, group.size, type);
+  HEARTH_CHECK_AS(ValueError, tag >= 0, name_of(type), ": the tag is ", tag,
+                  ", but must not be negative");
+  HEARTH_CHECK_AS(ValueError, peer != group.rank, "Invalid ",
+                  type == OpType::SEND ? "destination" : "source",
+                  " rank: it should not be the same as the rank of the current process.");
+}
+
+Communicator::StatePtr new_transfer(OpType type, const Tensor& tensor, int peer, int tag) {
+  const std::vector<Tensor> none, one{tensor};
+  const auto work = type == OpType::SEND ? new_work(type, one, none, tensor)
+                                         : new_work(type, none, one, tensor);
+  work->call.peer = peer;
+  work->call.user_tag = tag;
+  return work;
+}
+
+WorkPtr receive(Communicator& group, const Tensor& tensor, OpType type, int source, int tag) {
+  const auto host = std::make_shared<HostTensor>(tensor, HostTensor::kWrite);
+  const auto begin = [&](Backend& backend) {
+    return backend.receive(host->data(), host->bytes(), source, tag);
+  };
+  return group.submit_transfer(new_transfer(type, tensor, source, tag), kUnsetTimeout, begin,
+                               [host] { host->write_back(); });
+}
+
+}  // namespace
+
+WorkPtr ProcessGroup::send(std::vector<Tensor>& tensors, int destination, int tag) {
+  const Tensor tensor = only(tensors, OpType::SEND);
+  check_tensor(tensor, OpType::SEND);
+  check_transfer(destination, tag, member().options(), OpType::SEND);
+  const NoGradGuard no_grad;
+  const auto host = std::make_shared<HostTensor>(tensor, HostTensor::kRead);
+  const auto begin = [&](Backend& backend) {
+    return backend.send(host->data(), host->bytes(), destination, tag);
+  };
+  // `host` keeps the memory until the end.
+  return member().submit_transfer(new_transfer(OpType::SEND, tensor, destination, tag),
+                                  kUnsetTimeout, begin, [host] {});
+}
+
+WorkPtr ProcessGroup::recv(std::vector<Tensor>& tensors, int source, int tag) {
+  const Tensor tensor = only(tensors, OpType::RECV);
+  check_tensor(tensor, OpType::RECV);
+  check_transfer(source, tag, member().options(), OpType::RECV);
+  return receive(member(), tensor, OpType::RECV, source, tag);
+}
+
+WorkPtr ProcessGroup::recvAnysource(std::vector<Tensor>& tensors, int tag) {
+  const Tensor tensor = only(tensors, OpType::RECVANYSOURCE);
+  check_tensor(tensor, OpType::RECVANYSOURCE);
+  HEARTH_CHECK_AS(ValueError, tag >= 0, "recv: the tag is ", tag, ", but must not be negative");
+  return receive(member(), tensor, OpType::RECVANYSOURCE, -1, tag);
+}
+
+void ProcessGroup::monitoredBarrier(const BarrierOptions& options, bool wait_all_ranks) {
+  Communicator& group = member();
+  const auto& [store, name, rank, size, backend, unused, global, membership] = group.options();
+  const milliseconds timeout =
+      options.timeout == kUnsetTimeout ? group.timeout() : options.timeout;
+  const Deadline deadline = Deadline::after(timeout);
+  const std::string round = detail::str(
+      "monitored/", store->add(detail::str("monitored/", rank, "/count"), 1), "/");
+  const auto key_of = [&](int member) { return round + std::to_string(member); };
+  store->set(key_of(rank), std::string("here"));
+  if (rank != 0) {
+    // Rank 0 answers at its own time-out at the latest, which began at most so much later.
+    store->wait({round + "answer"}, 2 * timeout);
+    const std::string answer = store->get_to_str(round + "answer");
+    HEARTH_CHECK_AS(DistBackendError, answer.empty(), "[Rank ", rank, "]: ", answer);
+    return;
+  }
+  std::string missing;
+  int count = 0;
+  for (int member = 1; member < size && (count == 0 || wait_all_ranks); ++member) {
+    try {
+      store->wait({key_of(member)}, std::max(deadline.left(), milliseconds(1)));
+    } catch (const DistStoreError&) {
+      missing += detail::str(count++ ? ", " : "", member);
+    }
+  }
+  std::string answer;
+  if (count > 0)
+    answer = detail::str(count == 1 ? "Rank " : "Ranks ", missing,
+                         " failed to pass monitoredBarrier in ", timeout.count(), " ms");
+  store->set(round + "answer", answer);
+  HEARTH_CHECK_AS(DistBackendError, answer.empty(), "[Rank 0]: ", answer);
+}
+
+}  // namespace hearth::distributed

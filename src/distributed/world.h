@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "distributed/communicator.h"
+#include "hearth/distributed/init.h"
+
+namespace hearth::distributed {
+
+/// The default group of this process and what belongs to it.
+struct World {
+  std::shared_ptr<Store> store;
+  std::shared_ptr<Store> own_store;  // the same, unless the program has given the store
+  std::shared_ptr<Membership> membership;
+  std::string backend;
+  milliseconds timeout{0};
+  ProcessGroupPtr group;
+  std::vector<ProcessGroupPtr> others;  // of new_group
+  int created = 0;                      // the number of calls of new_group
+};
+
+/// The group, or the default group if it is null.
+ProcessGroup& resolve(const ProcessGroupPtr& group);
+
+}  // namespace hearth::distributed

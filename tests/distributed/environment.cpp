@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "hearth/distributed.h"
+#include "hearth/hearth.h"
+#include "tests/distributed/ranks.h"
+#include "tests/support/throws.h"
+
+// Where init_process_group finds ranks and addresses.
+
+namespace hearth::testing {
+namespace {
+
+namespace dist = hearth::distributed;
+using Variables = std::map<std::string, std::string>;
+
+const RankFunction prints_error("prints_error", [] {
+  const char* const method = std::getenv("TEST_INIT_METHOD");
+  const auto options = dist::InitOptions()
+                           .init_method(method ? method : "")
+                           .timeout(std::chrono::milliseconds(3000));
+  std::printf("%s", error_of([&] {
+    dist::init_process_group("gloo", options);
+    std::printf("rank %d of %d, local %d; ", dist::get_rank(), dist::get_world_size(),
+                dist::get_node_local_rank());
+    dist::destroy_process_group();
+  }).c_str());
+});
+
+/// What init_process_group says in a process with these variables.
+std::string outcome(const Variables& variables) {
+  RankOptions options;
+  options.sets_environment = false;
+  options.environment = variables;
+  return run_ranks(prints_error, 1, options)[0].output;
+}
+
+#define EXPECT_SAYS(text, ...)                                         \
+  do {                                                                 \
+    const std::string said = outcome(__VA_ARGS__);                     \
+    EXPECT_NE(said.find(text), std::string::npos) << "said: " << said; \
+  } while (false)
+
+Variables good() {
+  return {{"RANK", "0"},
+          {"WORLD_SIZE", "1"},
+          {"MASTER_ADDR", "127.0.0.1"},
+          {"MASTER_PORT", std::to_string(free_port())}};
+}
+
+Variables changed(const std::string& name, const std::string& value) {
+  Variables variables = good();
+  variables[name] = value;
+  return variables;
+}
+
+TEST(InitProcessGroup, NamesEachWrongVariable) {
+  EXPECT_SAYS("rank 0 of 1, local 0; no error", good());
+  EXPECT_SAYS("RANK is expected, but not set; start the program with hearth launch", {});
+  EXPECT_SAYS("WORLD_SIZE is set, but RANK is not", changed("RANK", ""));
+  EXPECT_SAYS("RANK is set, but WORLD_SIZE is not", changed("WORLD_SIZE", ""));
+  EXPECT_SAYS("MASTER_ADDR is expected, but not set", changed("MASTER_ADDR", ""));
+  EXPECT_SAYS("MASTER_PORT is expected, but not set", changed("MASTER_PORT", ""));
+  EXPECT_SAYS("RANK is 'two', but must be a number from 0", changed("RANK", "two"));
+  EXPECT_SAYS("RANK is '-1'", changed("RANK", "-1"));
+  EXPECT_SAYS("WORLD_SIZE is '0'", changed("WORLD_SIZE", "0"));
+  EXPECT_SAYS("WORLD_SIZE is '2 '", changed("WORLD_SIZE", "2 "));
+  EXPECT_SAYS("MASTER_PORT is '70000', but must be a number from 1 to 65535",
+              changed("MASTER_PORT", "70000"));
+  EXPECT_SAYS("the rank (RANK) is 4, but the world size (WORLD_SIZE) is 1; ranks go from 0 to 0",
+              changed("RANK", "4"));
+  EXPECT_SAYS("the host 'no-such-host.invalid' is unknown",
+              changed("MASTER_ADDR", "no-such-host.invalid"));
+  EXPECT_SAYS("no address of this machine", changed("MASTER_ADDR", "192.0.2.7"));
+  EXPECT_SAYS("HEARTH_DISTRIBUTED_DEBUG is 'loud', but must be off, info or detail",
+              changed("HEARTH_DISTRIBUTED_DEBUG", "loud"));
+  EXPECT_SAYS("has no such network interface", changed("GLOO_SOCKET_IFNAME", "nonexistent0"));
+  EXPECT_SAYS("Gloo plugin /nonexistent.so", changed("HEARTH_GLOO_PLUGIN", "/nonexistent.so"));
+}
+
+TEST(InitProcessGroup, ReadsUrls) {
+  const std::string port = std::to_string(free_port());
+  EXPECT_SAYS("rank 0 of 1", {{"TEST_INIT_METHOD", "tcp://127.0.0.1:" + port + "?rank=0&world_size=1"}});
+  const std::string path = std::filesystem::temp_directory_path() / ("hearth_init_" + port);
+  EXPECT_SAYS("rank 0 of 1", {{"TEST_INIT_METHOD", "file://" + path + "?rank=0&world_size=1"}});
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_SAYS("rank 0 of 1", {{"TEST_INIT_METHOD", "tcp://127.0.0.1:" + port}, {"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  EXPECT_SAYS("needs ?rank=0&world_size=2", {{"TEST_INIT_METHOD", "tcp://127.0.0.1:" + port}});
+  EXPECT_SAYS("the port is '1x', but must be a number", {{"TEST_INIT_METHOD", "tcp://127.0.0.1:1x?rank=0&world_size=1"}});
+  EXPECT_SAYS("must have the form tcp://host:port", {{"TEST_INIT_METHOD", "tcp://host?rank=0&world_size=1"}});
+  EXPECT_SAYS("'size' is unknown; rank and world_size are allowed", {{"TEST_INIT_METHOD", "tcp://h:1?rank=0&size=1"}});
+  EXPECT_SAYS("use env://, tcp://host:port or file:///path", {{"TEST_INIT_METHOD", "http://h:1"}});
+  EXPECT_SAYS("lacks the path of a file", {{"TEST_INIT_METHOD", "file://?rank=0&world_size=1"}});
+}
+
+TEST(InitProcessGroup, UnderstandsOtherLaunchers) {
+  const std::string port = std::to_string(free_port());
+  EXPECT_SAYS("rank 0 of 1, local 0", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"},
+                                       {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}, {"MASTER_PORT", port}});
+  EXPECT_SAYS("MASTER_ADDR is expected", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"},
+                                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}});
+  EXPECT_SAYS("rank 0 of 1, local 3", {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}, {"MPI_LOCALRANKID", "3"},
+                                       {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port}});
+  EXPECT_SAYS("rank 0 of 1, local 2", {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_LOCALID", "2"},
+                                       {"SLURM_JOB_NODELIST", "localhost"}, {"SLURM_JOB_ID", port}});
+  EXPECT_SAYS("the host 'no-such-host03.invalid' is unknown",
+              {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_ID", "77"},
+               {"SLURM_JOB_NODELIST", "no-such-host[03-10,12].invalid,other"}});
+  EXPECT_SAYS("which lacks a ]", {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NODELIST", "n[1-"}});
+}
+
+const RankFunction counts("counts", [] {
+  dist::init_process_group();
+  Tensor x = ones({1});
+  dist::all_reduce(x);
+  REQUIRE(x.item<int>() == dist::get_world_size());
+  // The default group can be created again.
+  dist::destroy_process_group();
+  dist::init_process_group();
+  dist::all_reduce(x);
+  REQUIRE(x.item<int>() == 9);
+  dist::destroy_process_group();
+});
+
+TEST(InitProcessGroup, CanBeRepeated) { run_ranks_well(counts, 3); }
+
+TEST(InitProcessGroup, RefusesASecondProcessWithTheSameRank) {
+  RankOptions options;
+  options.environment = {{"RANK", "1"}, {"WORLD_SIZE", "2"}};
+  dist::TCPStoreOptions server;
+  server.isServer = true;
+  server.port = static_cast<uint16_t>(free_port());
+  dist::TCPStore store("127.0.0.1", server);
+  options.environment["MASTER_PORT"] = std::to_string(server.port);
+  int refused = 0;
+  for (const RankResult& result : run_ranks(prints_error, 2, options))
+    refused += result.output.find("two processes have rank 1") != std::string::npos;
+  EXPECT_EQ(refused, 1);
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hearth::testing {
+
+/// What one process of a test has done.
+struct RankResult {
+  int exit_code = -1;    // of a process that ended itself
+  int signal = 0;        // that ended it
+  std::string output;    // its standard output
+  double seconds = 0;    // from the start of the test to its end
+  bool timed_out = false;
+};
+
+/// Registers a function that processes of tests run: `const RankFunction name("name", [] {…});`.
+class RankFunction {
+ public:
+  using Body = void (*)();
+  RankFunction(const char* name, Body body);
+  const char* name() const { return name_; }
+
+ private:
+  const char* name_;
+};
+
+/// Settings of a test's processes.
+struct RankOptions {
+  std::map<std::string, std::string> environment{};
+  std::chrono::milliseconds timeout{60'000};
+  /// Called with the process ids, as soon as all processes run.
+  std::function<void(const std::vector<int>&)> meanwhile{};
+  bool sets_environment = true;  // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
+};
+
+/// Runs a function in `size` new processes of this program, and waits for them.
+std::vector<RankResult> run_ranks(const RankFunction& function, int size,
+                                  const RankOptions& options = {});
+/// run_ranks, and fails the test unless all processes exit with 0.
+std::vector<RankResult> run_ranks_well(const RankFunction& function, int size,
+                                       const RankOptions& options = {});
+
+/// A port that is free now.
+int free_port();
+
+/// Throws, which ends the process with a failure, unless the condition holds.
+void require(bool condition, const std::string& what);
+
+}  // namespace hearth::testing
+
+/// In a rank's function: ends the process with a failure unless the condition holds.
+#define REQUIRE(...) ::hearth::testing::require((__VA_ARGS__), #__VA_ARGS__)
+/// In a rank's function: requires that the statement throws an error that contains the text.
+#define REQUIRE_ERROR(statement, text)                                                       \
+  do {                                                                                       \
+    const std::string message_of_error_ = ::hearth::testing::error_of([&] { statement; });   \
+    ::hearth::testing::require(message_of_error_.find(text) != std::string::npos,            \
+                               std::string("wrong error: ") + message_of_error_);            \
+  } while (false)
