@@ -72,19 +72,14 @@ void copy_between_gpus(const TensorImpl& to, const TensorImpl& from, size_t byte
   backend.destroy_event(done);
 }
 
-/// Whether the host memory is page-locked, by Hearth's allocator or by the program: then
-/// Backend::copy returns before a copy from it has ended.
-bool is_page_locked(Backend& backend, const void* host) {
-  return is_pinned(host) || backend.reach_of(host).device != Backend::Reach::kNoDevice;
-}
-
+/// Without non_blocking, waits for the copy, so that any stream may read the result.
 void copy_to_gpu(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool non_blocking) {
   Backend& backend = backend_of(to.device);
   const StreamHandle stream = current_stream(to.device);
   backend.copy(to.data(), from.data(), bytes, CopyKind::kHostToDevice, to.device.index(), stream);
   if (non_blocking)
     pinned_record(from.data(), to.device, stream);
-  else if (is_page_locked(backend, from.data()))
+  else
     backend.synchronize(to.device.index(), stream);
 }
 

@@ -204,6 +204,20 @@ TEST_F(CudaApi, BlockingCopyFromForeignPinnedMemoryWaits) {
   backend.free_pinned(host);
 }
 
+TEST_F(CudaApi, BlockingCopyCanBeReadOnAnyStream) {
+  Tensor busy = ones({500, 500}, last_);
+  for (int i = 0; i < 10; ++i) busy = busy.matmul(busy).div_(500);
+  const Tensor on_device = full({1000}, 3.F).to(last_);
+  const cuda::Stream side(last_);
+  Tensor doubled;
+  {
+    const cuda::StreamGuard guard(side);
+    doubled = on_device * 2;
+  }
+  side.synchronize();
+  EXPECT_EQ(doubled.sum().item<float>(), 6000);
+}
+
 TEST_F(CudaApi, BackendDeterminesCudnnAvailability) {
   EXPECT_EQ(cuda::cudnn_is_available(), backend_of(last_).has_cudnn());
 }
