@@ -11,6 +11,7 @@ namespace hearth::testing {
 namespace {
 
 using utils::tensorboard::SummaryWriter;
+using utils::tensorboard::SummaryWriterOptions;
 
 constexpr double kStart = 1.7e9;  // the time of the first record
 
@@ -100,9 +101,20 @@ void add_plugins(SummaryWriter& writer) {
       EmbeddingOptions().metadata({"a\t1", "b\t2"}).metadata_header({"name", "class"}));
 }
 
+/// A run that was interrupted after step 9 and resumed from step 6.
+void write_resumed(const std::string& folder) {
+  {
+    SummaryWriter writer(folder);
+    for (int step = 0; step < 10; ++step) writer.add_scalar("resumed", step, step, kStart + step);
+  }
+  SummaryWriter writer(SummaryWriterOptions().log_dir(folder).purge_step(6));
+  for (int step = 6; step < 12; ++step) writer.add_scalar("resumed", -step, step, kStart + 20);
+}
+
 }  // namespace
 
 void write_everything(const std::string& folder) {
+  write_resumed(folder + "/resumed");
   SummaryWriter writer(folder);
   add_scalars(writer);
   add_histograms(writer);

@@ -107,7 +107,17 @@ def add_plugins(writer):
                          metadata_header=["name", "class"])
 
 
+def write_resumed(folder):
+    with SummaryWriter(folder) as writer:
+        for step in range(10):
+            writer.add_scalar("resumed", step, step, START + step)
+    with SummaryWriter(folder, purge_step=6) as writer:
+        for step in range(6, 12):
+            writer.add_scalar("resumed", -step, step, START + 20)
+
+
 def write_with_pytorch(folder):
+    write_resumed(str(folder / "resumed"))
     with SummaryWriter(str(folder)) as writer:
         for add in (add_scalars, add_histograms, add_images, add_plugins):
             add(writer)
@@ -172,8 +182,7 @@ def logged(folder):
         for event in LegacyEventFileLoader(str(file)).Load():
             for value in event.summary.value:
                 key = (file.parent.relative_to(folder).as_posix(), value.tag, event.step)
-                assert key not in values, key
-                values[key] = content(value)
+                values.setdefault(key, []).append(content(value))
     return values
 
 
@@ -299,6 +308,13 @@ PLUGINS = {
 }
 
 
+def check_resumed(board, run):
+    points = board.get("plugin/scalars/scalars", run=f"{run}/resumed", tag="resumed")
+    shown = [(step, value) for _, step, value in points]
+    if shown != [(step, step if step < 6 else -step) for step in range(12)]:
+        yield f"the resumed run of {run} shows {shown}"
+
+
 def check_own(board, run):
     """What has no counterpart in PyTorch, or another form: the graph, the video, the layout."""
     graph = board.raw("plugin/graphs/graph", run=run).decode()
@@ -322,7 +338,8 @@ def compare_shown(folder):
     board = TensorBoard(folder)
     problems = []
     try:
-        board.wait_for("hearth", "pytorch", "hearth/trial", "pytorch/trial", "hearth/a_b_sin")
+        board.wait_for("hearth", "pytorch", "hearth/trial", "pytorch/trial", "hearth/a_b_sin",
+                       "hearth/resumed", "pytorch/resumed")
         for name, shown in PLUGINS.items():
             ours, theirs = shown(board, "hearth"), shown(board, "pytorch")
             if not ours:
@@ -331,6 +348,7 @@ def compare_shown(folder):
                 problems.append(f"{name} differs:\n  {str(ours)[:1500]}\n  {str(theirs)[:1500]}")
             print(f"TensorBoard, {name}: {len(ours)} compared")
         problems += check_own(board, "hearth")
+        problems += [*check_resumed(board, "hearth"), *check_resumed(board, "pytorch")]
     finally:
         board.process.terminate()
         board.process.wait()
