@@ -140,12 +140,10 @@ using GenericList = ValueList<IValue>;
 namespace ivalue {
 
 /// A tuple in an IValue.
-class Tuple {
+class HEARTH_API Tuple {
  public:
-  explicit Tuple(std::vector<IValue> elements) : elements_(std::move(elements)) {}
-  static std::shared_ptr<const Tuple> create(std::vector<IValue> elements) {
-    return std::make_shared<const Tuple>(std::move(elements));
-  }
+  explicit Tuple(std::vector<IValue> elements);
+  static std::shared_ptr<const Tuple> create(std::vector<IValue> elements);
   template <class... Elements>
   static std::shared_ptr<const Tuple> create(Elements... elements) {
     return create(std::vector<IValue>{IValue(std::move(elements))...});

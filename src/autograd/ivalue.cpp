@@ -246,4 +246,13 @@ std::ostream& operator<<(std::ostream& out, const IValue& value) {
   return out;
 }
 
+namespace ivalue {
+
+Tuple::Tuple(std::vector<IValue> elements) : elements_(std::move(elements)) {}
+std::shared_ptr<const Tuple> Tuple::create(std::vector<IValue> elements) {
+  return std::make_shared<const Tuple>(std::move(elements));
+}
+
+}  // namespace ivalue
+
 }  // namespace hearth

@@ -87,3 +87,11 @@ std::pair<size_t, size_t> locate(ArrayRef<size_t> cumulative_sizes, size_t index
 }
 
 }  // namespace hearth::data::datasets::detail
+
+namespace hearth::data::datasets {
+
+SplitLengths::SplitLengths(std::initializer_list<Scalar> lengths) {
+  for (const Scalar& length : lengths) values.push_back(length.to<double>());
+}
+
+}  // namespace hearth::data::datasets

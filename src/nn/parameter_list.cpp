@@ -79,4 +79,10 @@ void ParameterDictImpl::clear() { parameters_.clear(); }
 std::vector<std::string> ParameterDictImpl::keys() const { return parameters_.keys(); }
 std::vector<Tensor> ParameterDictImpl::values() const { return parameters_.values(); }
 
+bool ParameterDictImpl::contains(const std::string& key) const noexcept {
+  return parameters_.contains(key);
+}
+const Tensor& ParameterDictImpl::get(const std::string& key) const { return parameters_[key]; }
+Tensor& ParameterDictImpl::get(const std::string& key) { return parameters_[key]; }
+
 }  // namespace hearth::nn

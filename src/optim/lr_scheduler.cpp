@@ -145,6 +145,10 @@ void LRScheduler::load(serialize::InputArchive& archive) {
   read(reader);
 }
 
+PerGroup::PerGroup(double value) : values_{value}, is_list_(false) {}
+PerGroup::PerGroup(std::vector<double> values) : values_(std::move(values)) {}
+PerGroup::PerGroup(const std::vector<float>& values) : values_(values.begin(), values.end()) {}
+PerGroup::PerGroup(std::initializer_list<double> values) : values_(values) {}
 std::vector<double> PerGroup::spread(size_t num_groups) const {
   if (!is_list_) return std::vector<double>(num_groups, values_[0]);
   return values_.size() == num_groups ? values_ : std::vector<double>();

@@ -247,10 +247,8 @@ class Subset : public BatchDataset<Subset<DatasetType>, typename DatasetType::Ba
 };
 
 /// The lengths of random_split()'s parts, or their fractions, which add up to 1.
-struct SplitLengths {
-  SplitLengths(std::initializer_list<Scalar> lengths) {
-    for (const Scalar& length : lengths) values.push_back(length.to<double>());
-  }
+struct HEARTH_API SplitLengths {
+  SplitLengths(std::initializer_list<Scalar> lengths);
   template <class T>
   SplitLengths(const std::vector<T>& lengths) : values(lengths.begin(), lengths.end()) {}
 

@@ -83,11 +83,11 @@ class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   ConstIterator end() const { return parameters_.end(); }
   size_t size() const noexcept { return parameters_.size(); }
   bool empty() const noexcept { return parameters_.is_empty(); }
-  bool contains(const std::string& key) const noexcept { return parameters_.contains(key); }
-  const Tensor& get(const std::string& key) const { return parameters_[key]; }
-  Tensor& get(const std::string& key) { return parameters_[key]; }
-  const Tensor& operator[](const std::string& key) const { return parameters_[key]; }
-  Tensor& operator[](const std::string& key) { return parameters_[key]; }
+  bool contains(const std::string& key) const noexcept;
+  const Tensor& get(const std::string& key) const;
+  Tensor& get(const std::string& key);
+  const Tensor& operator[](const std::string& key) const { return get(key); }
+  Tensor& operator[](const std::string& key) { return get(key); }
 };
 HEARTH_MODULE(ParameterDict);
 

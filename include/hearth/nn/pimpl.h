@@ -69,7 +69,10 @@ class ModuleHolder : detail::ModuleHolderTag {
   ModuleHolder()  // for a module that requires arguments, write `Linear linear{nullptr};`
       requires detail::MadeWithoutArguments<Contained> : impl_(std::make_shared<Contained>()) {}
   ModuleHolder(std::nullptr_t) {}
-  ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
+  /// (A template, so that nullptr does not instantiate the shared pointer.)
+  template <class M>
+  requires std::is_convertible_v<M*, Contained*> ModuleHolder(std::shared_ptr<M> module)
+      : impl_(std::shared_ptr<Contained>(std::move(module))) {}
   /// Creates a module from the arguments of one of its constructors.
   template <class Head, class... Tail>
   requires((sizeof...(Tail) > 0 ||

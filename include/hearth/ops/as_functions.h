@@ -5,23 +5,25 @@
 
 namespace hearth {
 
-// See as_methods.inc for the forms.
-#define HEARTH_ALL_FORMS(name, ...)                                      \
-  HEARTH_API Tensor name(const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
-  HEARTH_API Tensor& name##_(Tensor& self __VA_OPT__(, ) __VA_ARGS__);   \
-  HEARTH_API Tensor& name##_out(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__);
-#define HEARTH_OUT(name, ...)                                            \
-  HEARTH_API Tensor name(const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
-  HEARTH_API Tensor& name##_out(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__);
-#define HEARTH_METHOD(R, name, ...) \
-  HEARTH_API R name(const Tensor& self __VA_OPT__(, ) __VA_ARGS__);
-#define HEARTH_INPLACE(name, ...) HEARTH_API Tensor& name(Tensor& self __VA_OPT__(, ) __VA_ARGS__);
-#define HEARTH_FUNCTION(R, name, ...) HEARTH_API R name(__VA_ARGS__);
+// See as_methods.inc for the forms. One pragma exports all functions, which compiles faster than
+// HEARTH_API on each.
+#pragma GCC visibility push(default)
+#define HEARTH_ALL_FORMS(name, ...)                           \
+  Tensor name(const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
+  Tensor& name##_(Tensor& self __VA_OPT__(, ) __VA_ARGS__);   \
+  Tensor& name##_out(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__);
+#define HEARTH_OUT(name, ...)                                 \
+  Tensor name(const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
+  Tensor& name##_out(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__);
+#define HEARTH_METHOD(R, name, ...) R name(const Tensor& self __VA_OPT__(, ) __VA_ARGS__);
+#define HEARTH_INPLACE(name, ...) Tensor& name(Tensor& self __VA_OPT__(, ) __VA_ARGS__);
+#define HEARTH_FUNCTION(R, name, ...) R name(__VA_ARGS__);
 #define HEARTH_METHOD_ONLY(R, name, ...)
 #define HEARTH_QUALIFIED(R, name, ...) \
   namespace by_name {                  \
-  HEARTH_API R name(__VA_ARGS__);      \
+  R name(__VA_ARGS__);                 \
   }
 #include "hearth/ops/list.inc"
+#pragma GCC visibility pop
 
 }  // namespace hearth

@@ -76,10 +76,10 @@ class HEARTH_API LRScheduler {
 /// One number for all parameter groups, or a list with one per group.
 class HEARTH_API PerGroup {
  public:
-  PerGroup(double value) : values_{value}, is_list_(false) {}
-  PerGroup(std::vector<double> values) : values_(std::move(values)) {}
-  PerGroup(const std::vector<float>& values) : values_(values.begin(), values.end()) {}
-  PerGroup(std::initializer_list<double> values) : values_(values) {}
+  PerGroup(double value);
+  PerGroup(std::vector<double> values);
+  PerGroup(const std::vector<float>& values);
+  PerGroup(std::initializer_list<double> values);
   bool is_list() const { return is_list_; }  ///< whether it was given as a list
   const std::vector<double>& values() const { return values_; }
   /// One value per group; empty if the list has another length.
