@@ -165,10 +165,11 @@ std::string Communicator::ask_all_ranks() {
   std::string table = " The ranks:";
   try {
     options_.membership->announce(detail::str(kReport, options_.name, "\n", id));
-    try {
-      control_store_->wait(keys, kReportTimeout);
-    } catch (const DistStoreError&) {
-      // The table shows who did not answer.
+    const Deadline deadline = Deadline::after(kReportTimeout);
+    while (!control_store_->check(keys) && !deadline.has_passed()) {
+      // Another rank, which timed out before, may end, and its table is as good.
+      if (const std::string known = reason(); !known.empty()) return " " + known;
+      std::this_thread::sleep_for(kCausePause);
     }
     for (int rank = 0; rank < options_.size; ++rank) {
       const std::string& key = keys[static_cast<size_t>(rank)];
