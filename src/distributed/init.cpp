@@ -32,8 +32,9 @@ void leave(const World& world) {
 
 /// Tells the other ranks that this process ends without a failure.
 void leave_at_process_end() {
-  const std::lock_guard lock(owner().mutex);
-  if (owner().world) leave(*owner().world);
+  // A thread that connects a group holds the lock.
+  const std::unique_lock lock(owner().mutex, std::try_to_lock);
+  if (lock && owner().world) leave(*owner().world);
 }
 
 std::shared_ptr<Store> create_store(const Rendezvous& place, const InitOptions& options) {
@@ -115,12 +116,14 @@ void destroy_process_group(const ProcessGroupPtr& group) {
   {
     const std::lock_guard lock(owner().mutex);
     World& world = running_world();
-    if (group && group != world.group) {
-      if (group->communicator()) group->shutdown();
+    if (group && group != world.group)
       std::erase(world.others, group);
-      return;
-    }
-    ended = std::move(owner().world);
+    else
+      ended = std::move(owner().world);
+  }
+  if (!ended) {
+    if (group->communicator()) group->shutdown();
+    return;
   }
   for (const ProcessGroupPtr& other : ended->others) other->shutdown();
   ended->group->shutdown();
