@@ -34,8 +34,8 @@ namespace {
 std::string direction_of(const CallInfo& call) {
   if (call.type == OpType::RECVANYSOURCE) return " from any rank";
   if (call.peer < 0) return "";
-  const bool receives = call.type == OpType::BROADCAST || call.type == OpType::SCATTER ||
-                        call.type == OpType::RECV;
+  const bool receives =
+      call.type == OpType::BROADCAST || call.type == OpType::SCATTER || call.type == OpType::RECV;
   return detail::str(receives ? " from" : " to", " rank ", call.peer);
 }
 
@@ -48,7 +48,8 @@ std::string CallInfo::text() const {
   else
     text += detail::str(" number ", sequence, direction_of(*this));
   if (type == OpType::BARRIER) return text;
-  text += detail::str(": ", reduces ? detail::str(as_text(op), " of ") : "", hearth::name_of(dtype));
+  text +=
+      detail::str(": ", reduces ? detail::str(as_text(op), " of ") : "", hearth::name_of(dtype));
   if (has_equal_sizes) text += detail::str(" ", hearth::as_text(IntArrayRef(sizes)));
   if (user_tag != 0) text += detail::str(" with tag ", user_tag);
   return text;

@@ -65,8 +65,8 @@ void Communicator::meet() {
                   store.get_to_str(key),
                   "; give each process its own RANK, and each job a new store");
   store.set(key, me);
-  const std::string mine = detail::str(about().version, ", ", options_.size, " ranks, backend ",
-                                       options_.backend);
+  const std::string mine =
+      detail::str(about().version, ", ", options_.size, " ranks, backend ", options_.backend);
   const std::string theirs = store.compareSet("job", "", mine);
   HEARTH_CHECK_AS(DistStoreError, mine == theirs, "rank ", options_.rank, " of ", title(),
                   " has Hearth ", mine, ", but another rank has Hearth ", theirs,
@@ -102,8 +102,7 @@ WorkPtr Communicator::submit(StatePtr work, milliseconds timeout) {
 void Communicator::begin(const StatePtr& work, milliseconds timeout) {
   HEARTH_CHECK_AS(DistBackendError, reason_.empty(), "Process group '", options_.name,
                   "' cannot be used any more: ", reason_);
-  HEARTH_CHECK_AS(DistBackendError, !stops_, "Process group '", options_.name,
-                  "' was destroyed.");
+  HEARTH_CHECK_AS(DistBackendError, !stops_, "Process group '", options_.name, "' was destroyed.");
   work->timeout = timeout == kUnsetTimeout ? timeout_.load() : timeout;
   if (work->timeout.count() == 0) work->timeout = kEndless;
   if (const char* const module = NamedScope::innermost_name()) work->call.module = module;

@@ -26,7 +26,7 @@ class Communicator final : public MembershipListener {
     int size = 1;
     std::string backend = "gloo";
     milliseconds timeout{0};
-    std::vector<int> global_ranks;  // of the members
+    std::vector<int> global_ranks;           // of the members
     std::shared_ptr<Membership> membership;  // null without a TCP store
   };
   using StatePtr = std::shared_ptr<Work::State>;

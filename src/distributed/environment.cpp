@@ -26,10 +26,10 @@ int parse_number(const std::string& name, const std::string& text, int least, in
   int number = 0;
   const char* const end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
-  HEARTH_CHECK_AS(ValueError,
-                  result.ec == std::errc() && result.ptr == end && least <= number &&
-                      number <= most,
-                  name, " is '", text, "', but must be a number from ", least, " to ", most);
+  HEARTH_CHECK_AS(
+      ValueError,
+      result.ec == std::errc() && result.ptr == end && least <= number && number <= most, name,
+      " is '", text, "', but must be a number from ", least, " to ", most);
   return number;
 }
 
@@ -61,13 +61,15 @@ const Launcher* ask_launcher(Rendezvous& found) {
     if (!rank && !size) continue;
     if (found.rank < 0) {
       HEARTH_CHECK_AS(ValueError, rank, "the environment variable ", launcher.world_size,
-                      " is set, but ", launcher.rank, " is not; set it to the number of this "
+                      " is set, but ", launcher.rank,
+                      " is not; set it to the number of this "
                       "process, or start it with hearth launch");
       found.rank = *rank;
     }
     if (found.world_size < 0) {
-      HEARTH_CHECK_AS(ValueError, size, "the environment variable ", launcher.rank,
-                      " is set, but ", launcher.world_size, " is not; set it to the number of "
+      HEARTH_CHECK_AS(ValueError, size, "the environment variable ", launcher.rank, " is set, but ",
+                      launcher.world_size,
+                      " is not; set it to the number of "
                       "processes, or start them with hearth launch");
       found.world_size = *size;
     }
@@ -99,8 +101,8 @@ std::optional<int> port_of_job(const Launcher* launcher) {
   constexpr int kFirst = 20'000, kCount = 10'000;
   if (std::string_view(launcher->rank) == "SLURM_PROCID")
     if (const auto job = text_variable("SLURM_JOB_ID"))
-      return kFirst + parse_number("the environment variable SLURM_JOB_ID", *job, 0, 2'000'000'000)
-                          % kCount;
+      return kFirst +
+             parse_number("the environment variable SLURM_JOB_ID", *job, 0, 2'000'000'000) % kCount;
   return kUsualPort;
 }
 
@@ -112,11 +114,13 @@ void read_environment(Rendezvous& found) {
                   "WORLD_SIZE, MASTER_ADDR and MASTER_PORT");
   auto host = text_variable("MASTER_ADDR");
   if (!host) host = host_of(launcher);
-  HEARTH_CHECK_AS(ValueError, host, "the environment variable MASTER_ADDR is expected, but not set; "
+  HEARTH_CHECK_AS(ValueError, host,
+                  "the environment variable MASTER_ADDR is expected, but not set; "
                   "set it to the address of the machine on which rank 0 runs");
   auto port = number_variable("MASTER_PORT", 1, kMaxPort);
   if (!port) port = port_of_job(launcher);
-  HEARTH_CHECK_AS(ValueError, port, "the environment variable MASTER_PORT is expected, but not set; "
+  HEARTH_CHECK_AS(ValueError, port,
+                  "the environment variable MASTER_PORT is expected, but not set; "
                   "set it to a free port of the machine on which rank 0 runs");
   found.host = *host;
   found.port = *port;
@@ -131,13 +135,13 @@ void read_query(const std::string& method, std::string_view query, Rendezvous& f
     const std::string name(item.substr(0, equals));
     const std::string value(equals == item.npos ? "" : item.substr(equals + 1));
     const bool is_rank = name == "rank";
-    HEARTH_CHECK_AS(ValueError, is_rank || name == "world_size", "init_method '", method,
-                    "': '", name, "' is unknown; rank and world_size are allowed");
+    HEARTH_CHECK_AS(ValueError, is_rank || name == "world_size", "init_method '", method, "': '",
+                    name, "' is unknown; rank and world_size are allowed");
     int& slot = is_rank ? found.rank : found.world_size;
     const int number = parse_number(detail::str("init_method '", method, "': ", name), value,
                                     is_rank ? 0 : 1, kMaxRanks);
-    HEARTH_CHECK_AS(ValueError, slot < 0 || slot == number, "init_method '", method, "' has ",
-                    name, " ", number, ", but the option ", name, " is ", slot);
+    HEARTH_CHECK_AS(ValueError, slot < 0 || slot == number, "init_method '", method, "' has ", name,
+                    " ", number, ", but the option ", name, " is ", slot);
     slot = number;
   }
 }
@@ -183,11 +187,13 @@ Rendezvous find_rendezvous(const std::string& method, int rank, int world_size) 
     read_environment(found);
   } else {
     HEARTH_CHECK_AS(ValueError, colon != std::string::npos && (scheme == "tcp" || scheme == "file"),
-                    "init_method '", method, "' is unknown; use env://, tcp://host:port or "
+                    "init_method '", method,
+                    "' is unknown; use env://, tcp://host:port or "
                     "file:///path");
     const std::string rest = method.substr(colon + 3);
     const size_t question = std::min(rest.find('?'), rest.size());
-    if (question < rest.size()) read_query(method, std::string_view(rest).substr(question + 1), found);
+    if (question < rest.size())
+      read_query(method, std::string_view(rest).substr(question + 1), found);
     ask_launcher(found);
     if (scheme == "tcp")
       read_address(method, rest.substr(0, question), found);

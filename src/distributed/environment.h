@@ -14,8 +14,9 @@ struct Rendezvous {
   std::string file;
 };
 
-/// Reads the options `rank` and `world_size` (-1: not set), the address and the environment. `method`
-/// is env://, tcp://host:port or file://path, with ?rank=0&world_size=2 after the latter two.
+/// Reads the options `rank` and `world_size` (-1: not set), the address and the environment.
+/// `method` is env://, tcp://host:port or file://path, with ?rank=0&world_size=2 after the latter
+/// two.
 Rendezvous find_rendezvous(const std::string& method, int rank, int world_size);
 
 /// The first host in a list of Slurm: "n[03-10,12],m1" -> "n03".

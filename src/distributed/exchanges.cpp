@@ -77,8 +77,8 @@ WorkPtr ProcessGroup::_allgather_base(Tensor& output, Tensor& input,
   return member().submit(work, options.timeout);
 }
 
-WorkPtr ProcessGroup::gather(std::vector<std::vector<Tensor>>& outputs,
-                             std::vector<Tensor>& inputs, const GatherOptions& options) {
+WorkPtr ProcessGroup::gather(std::vector<std::vector<Tensor>>& outputs, std::vector<Tensor>& inputs,
+                             const GatherOptions& options) {
   const Tensor input = only(inputs, OpType::GATHER);
   check_tensor(input, OpType::GATHER);
   check_rank(options.rootRank, getSize(), OpType::GATHER);
@@ -192,8 +192,8 @@ WorkPtr ProcessGroup::alltoall_base(Tensor& output, Tensor& input,
   const auto work = new_work(kType, {input}, {output}, input);
   work->call.has_equal_sizes = false;
   work->body = [in = input, output, in_bytes = split_bytes(input, input_sizes, getSize()),
-                out_bytes = split_bytes(output, output_sizes, getSize())](
-                   Backend& backend, const BackendCall& call) {
+                out_bytes = split_bytes(output, output_sizes, getSize())](Backend& backend,
+                                                                          const BackendCall& call) {
     const HostTensor host(in, HostTensor::kRead);
     const HostTensor out(output, HostTensor::kWrite);
     backend.all_to_all(host.data(), in_bytes, out.data(), out_bytes, call);

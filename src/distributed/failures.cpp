@@ -71,10 +71,10 @@ bool compares_calls() {
 std::exception_ptr Communicator::failure_of(const Work::State& work) {
   const std::exception_ptr error = std::current_exception();
   const std::string what = text_of(error);
-  const bool timed_out = work.timeout.count() > 0 &&
-                         Deadline::Clock::now() - work.call.start >= work.timeout;
-  std::string text = detail::str(work.call.text(), " in ", title(), " failed on rank ",
-                                 options_.rank, ": ");
+  const bool timed_out =
+      work.timeout.count() > 0 && Deadline::Clock::now() - work.call.start >= work.timeout;
+  std::string text =
+      detail::str(work.call.text(), " in ", title(), " failed on rank ", options_.rank, ": ");
   if (!reason().empty()) {
     text += reason();
   } else if (is_backend_error(error) && !timed_out) {
@@ -113,8 +113,7 @@ std::string Communicator::cause_of(const std::string& what) {
   while (!deadline.has_passed()) {
     if (std::string known = reason(); !known.empty()) return known;
     try {
-      if (has_store && control_store_->check({"cause"}))
-        return control_store_->get_to_str("cause");
+      if (has_store && control_store_->check({"cause"})) return control_store_->get_to_str("cause");
     } catch (const std::exception&) {
       has_store = false;  // the membership will tell why
     }
@@ -166,10 +165,11 @@ std::string Communicator::ask_all_ranks() {
   std::string table = " The ranks:";
   try {
     options_.membership->announce(detail::str(kReport, options_.name, "\n", id));
-    try {
-      control_store_->wait(keys, kReportTimeout);
-    } catch (const DistStoreError&) {
-      // The table shows who did not answer.
+    const Deadline deadline = Deadline::after(kReportTimeout);
+    while (!control_store_->check(keys) && !deadline.has_passed()) {
+      // Another rank, which timed out before, may end, and its table is as good.
+      if (const std::string known = reason(); !known.empty()) return " " + known;
+      std::this_thread::sleep_for(kCausePause);
     }
     for (int rank = 0; rank < options_.size; ++rank) {
       const std::string& key = keys[static_cast<size_t>(rank)];
@@ -181,9 +181,10 @@ std::string Communicator::ask_all_ranks() {
                              control_store_->get_to_str(detail::str("rank/", rank)), ")");
     }
   } catch (const std::exception&) {
-    table += detail::str("\n  unknown, because the store does not answer: rank 0, which serves it, "
-                         "is stopped or cannot be reached\n  rank ",
-                         options_.rank, " ", locked_description());
+    table += detail::str(
+        "\n  unknown, because the store does not answer: rank 0, which serves it, "
+        "is stopped or cannot be reached\n  rank ",
+        options_.rank, " ", locked_description());
   }
   return table;
 }
@@ -211,13 +212,14 @@ void Communicator::compare_with_other_ranks(const CallInfo& call, milliseconds t
   std::string table;
   bool differs = false;
   for (int rank = 0; rank < options_.size; ++rank) {
-    const std::string theirs = all.substr(static_cast<size_t>(rank * kComparedBytes), kComparedBytes);
+    const std::string theirs =
+        all.substr(static_cast<size_t>(rank * kComparedBytes), kComparedBytes);
     differs |= theirs != mine;
     table += detail::str("\n  rank ", rank, " calls ", theirs.c_str());
   }
-  HEARTH_CHECK_AS(ValueError, !differs,
-                  "the ranks make different calls; they must make the same ones in the same order:",
-                  table);
+  HEARTH_CHECK_AS(
+      ValueError, !differs,
+      "the ranks make different calls; they must make the same ones in the same order:", table);
 }
 
 }  // namespace hearth::distributed

@@ -159,9 +159,7 @@ FileStore::~FileStore() = default;
 
 const std::string& FileStore::getPath() const noexcept { return shared_->path; }
 
-std::shared_ptr<Store> FileStore::clone() {
-  return std::shared_ptr<Store>(new FileStore(*this));
-}
+std::shared_ptr<Store> FileStore::clone() { return std::shared_ptr<Store>(new FileStore(*this)); }
 
 void FileStore::set(const std::string& key, const Bytes& value) {
   shared_->locked([&] { shared_->set(key, to_text(value)); });

@@ -82,8 +82,8 @@ WorkPtr all_gather_into_tensor(const Tensor& output, const Tensor& input,
   });
 }
 
-WorkPtr gather(const Tensor& tensor, const List& gather_list, int dst,
-               const ProcessGroupPtr& group, bool async_op) {
+WorkPtr gather(const Tensor& tensor, const List& gather_list, int dst, const ProcessGroupPtr& group,
+               bool async_op) {
   return call(group, "gather", async_op, [&](ProcessGroup& members) {
     GatherOptions options;
     options.rootRank = get_group_rank(group, dst);
@@ -151,8 +151,7 @@ WorkPtr all_to_all_single(const Tensor& output, const Tensor& input,
 }
 
 WorkPtr barrier(const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "barrier", async_op,
-              [&](ProcessGroup& members) { return members.barrier(); });
+  return call(group, "barrier", async_op, [&](ProcessGroup& members) { return members.barrier(); });
 }
 
 void monitored_barrier(const ProcessGroupPtr& group, std::chrono::milliseconds timeout,

@@ -31,8 +31,8 @@ GlooPlugin load_gloo() {
   }
   const auto entry = reinterpret_cast<GlooEntry>(dlsym(library, kGlooSymbol));
   if (!entry)
-    return {nullptr, detail::str(file.path, " is not a Gloo plugin of Hearth: it has no ",
-                                 kGlooSymbol)};
+    return {nullptr,
+            detail::str(file.path, " is not a Gloo plugin of Hearth: it has no ", kGlooSymbol)};
   return {entry, ""};
 }
 

@@ -32,8 +32,9 @@ void leave(const World& world) {
 
 /// Tells the other ranks that this process ends without a failure.
 void leave_at_process_end() {
-  const std::lock_guard lock(owner().mutex);
-  if (owner().world) leave(*owner().world);
+  // A thread that connects a group holds the lock.
+  const std::unique_lock lock(owner().mutex, std::try_to_lock);
+  if (lock && owner().world) leave(*owner().world);
 }
 
 std::shared_ptr<Store> create_store(const Rendezvous& place, const InitOptions& options) {
@@ -64,14 +65,15 @@ ProcessGroupPtr connect_group(Communicator::Options group) {
 }
 
 Rendezvous place_of(const InitOptions& options) {
-  if (!options.store()) return find_rendezvous(options.init_method(), options.rank(),
-                                               options.world_size());
+  if (!options.store())
+    return find_rendezvous(options.init_method(), options.rank(), options.world_size());
   HEARTH_CHECK_AS(ValueError, options.init_method().empty(),
                   "Cannot specify both init_method and store.");
-  HEARTH_CHECK_AS(ValueError, options.world_size() > 0 && options.rank() >= 0 &&
-                                  options.rank() < options.world_size(),
-                  "with a store, rank (", options.rank(), ") and world_size (",
-                  options.world_size(), ") must be given");
+  HEARTH_CHECK_AS(
+      ValueError,
+      options.world_size() > 0 && options.rank() >= 0 && options.rank() < options.world_size(),
+      "with a store, rank (", options.rank(), ") and world_size (", options.world_size(),
+      ") must be given");
   Rendezvous place;
   place.rank = options.rank();
   place.world_size = options.world_size();
@@ -90,7 +92,8 @@ World& running_world() {
 
 void init_process_group(const std::string& backend, const InitOptions& options) {
   const std::lock_guard lock(owner().mutex);
-  HEARTH_CHECK_AS(ValueError, !owner().world, "trying to initialize the default process group twice!");
+  HEARTH_CHECK_AS(ValueError, !owner().world,
+                  "trying to initialize the default process group twice!");
   compares_calls();  // checks its variable
   const Rendezvous place = place_of(options);
   auto world = std::make_unique<World>();
@@ -113,12 +116,14 @@ void destroy_process_group(const ProcessGroupPtr& group) {
   {
     const std::lock_guard lock(owner().mutex);
     World& world = running_world();
-    if (group && group != world.group) {
-      if (group->communicator()) group->shutdown();
+    if (group && group != world.group)
       std::erase(world.others, group);
-      return;
-    }
-    ended = std::move(owner().world);
+    else
+      ended = std::move(owner().world);
+  }
+  if (!ended) {
+    if (group->communicator()) group->shutdown();
+    return;
   }
   for (const ProcessGroupPtr& other : ended->others) other->shutdown();
   ended->group->shutdown();
@@ -135,9 +140,7 @@ ProcessGroupPtr default_group() {
   return running_world().group;
 }
 
-ProcessGroup& resolve(const ProcessGroupPtr& group) {
-  return group ? *group : *default_group();
-}
+ProcessGroup& resolve(const ProcessGroupPtr& group) { return group ? *group : *default_group(); }
 
 ProcessGroupPtr new_group(const std::vector<int>& wanted,
                           std::optional<std::chrono::milliseconds> timeout,

@@ -55,9 +55,7 @@ std::string KeyTable::compare_set(const std::string& key, const std::string& exp
   return entry->second;
 }
 
-bool KeyTable::erase(const std::string& key) {
-  return values_.erase(key) + queues_.erase(key) > 0;
-}
+bool KeyTable::erase(const std::string& key) { return values_.erase(key) + queues_.erase(key) > 0; }
 
 std::vector<std::string> KeyTable::keys() const {
   std::vector<std::string> keys;

@@ -102,7 +102,8 @@ Socket::~Socket() {
 
 void Socket::send_all(std::string_view data, Deadline deadline) const {
   while (!data.empty()) {
-    const ssize_t count = ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t count =
+        ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0)
       data.remove_prefix(static_cast<size_t>(count));
     else if (errno == EAGAIN || errno == EWOULDBLOCK)

@@ -37,8 +37,7 @@ int64_t Store::queueLen(const std::string&) {
   detail::fail<NotImplementedError>("queue support is not implemented.");
 }
 
-void Store::barrier(const std::string& key, int64_t world_size,
-                    std::chrono::milliseconds timeout) {
+void Store::barrier(const std::string& key, int64_t world_size, std::chrono::milliseconds timeout) {
   const std::string complete = key + "/complete";
   if (add(key, 1) == world_size) set(complete, std::string("1"));
   wait({complete}, timeout);

@@ -29,21 +29,21 @@ inline constexpr size_t kHeader = 4;
 enum Command : uint8_t {
   kHello = 'H',
   kSet = 's',
-  kGet = 'g',      // key; waits
-  kAdd = 'a',      // key, number
+  kGet = 'g',  // key; waits
+  kAdd = 'a',  // key, number
   kCompareSet = 'c',
   kDelete = 'd',
-  kCheck = 'k',    // keys
-  kWait = 'w',     // keys; waits
+  kCheck = 'k',  // keys
+  kWait = 'w',   // keys; waits
   kNumKeys = 'n',
   kListKeys = 'l',
   kAppend = 'p',
   kPush = 'u',
-  kPop = 'o',      // queue, whether to wait
+  kPop = 'o',  // queue, whether to wait
   kLength = 'q',
-  kJoin = 'J',     // rank, description: this connection stands for a rank
-  kAnnounce = 'A', // text, for all ranks that have joined
-  kLeave = 'L',    // the rank ends without a failure
+  kJoin = 'J',      // rank, description: this connection stands for a rank
+  kAnnounce = 'A',  // text, for all ranks that have joined
+  kLeave = 'L',     // the rank ends without a failure
 };
 
 enum Answer : uint8_t { kOk = 0, kFailed = 1, kRefused = 2 };

@@ -238,9 +238,7 @@ bool StoreServer::read_or_change(Client& client, uint8_t command, Reader& reques
       const std::string expected = request.text();
       return send(client, ok_text(table_.compare_set(key, expected, request.text()))), true;
     }
-    case kAdd:
-      try {
-        return send(client, ok_number(table_.add(key, request.number()))), true;
+    case kAdd: try { return send(client, ok_number(table_.add(key, request.number()))), true;
       } catch (const DistStoreError& error) {
         return send(client, failure(error.what())), true;
       }
@@ -258,7 +256,8 @@ void StoreServer::retry_waiting() {
 
 /// Answers a waiting command if it need not wait any more.
 bool StoreServer::retry(Client& client) {
-  const std::string& key = client.waiting_keys.empty() ? client.description : client.waiting_keys[0];
+  const std::string& key =
+      client.waiting_keys.empty() ? client.description : client.waiting_keys[0];
   if (client.waiting_command == kPop) {
     std::string value;
     if (!table_.pop(key, value)) return false;

@@ -28,8 +28,8 @@ TCPStore::TCPStore(std::string host, const TCPStoreOptions& options)
                   "the token of the store has ", token.size(), " characters; at most ",
                   protocol::kMaxHello / 2, " are allowed");
   if (options.isServer) {
-    Socket listener = options.masterListenFd ? Socket(*options.masterListenFd)
-                                             : listen_on(host_, options.port);
+    Socket listener =
+        options.masterListenFd ? Socket(*options.masterListenFd) : listen_on(host_, options.port);
     server_ = std::make_shared<StoreServer>(std::move(listener), token);
     port_ = server_->port();
   }
@@ -125,8 +125,7 @@ Store::Bytes TCPStore::queuePop(const std::string& key, bool block) {
     command.text(key).number(block);
     return to_bytes(connections_->call(command, timeout_, answer, {key}).text());
   } catch (const DistStoreError& error) {
-    if (error.msg() == "queue is empty")
-      detail::fail<DistQueueEmptyError>("queue is empty: ", key);
+    if (error.msg() == "queue is empty") detail::fail<DistQueueEmptyError>("queue is empty: ", key);
     throw;
   }
 }

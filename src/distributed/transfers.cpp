@@ -18,8 +18,8 @@ void check_transfer(int peer, int tag, const Communicator::Options& group, OpTyp
 
 Communicator::StatePtr new_transfer(OpType type, const Tensor& tensor, int peer, int tag) {
   const std::vector<Tensor> none, one{tensor};
-  const auto work = type == OpType::SEND ? new_work(type, one, none, tensor)
-                                         : new_work(type, none, one, tensor);
+  const auto work =
+      type == OpType::SEND ? new_work(type, one, none, tensor) : new_work(type, none, one, tensor);
   work->call.peer = peer;
   work->call.user_tag = tag;
   return work;
@@ -67,11 +67,10 @@ WorkPtr ProcessGroup::recvAnysource(std::vector<Tensor>& tensors, int tag) {
 void ProcessGroup::monitoredBarrier(const BarrierOptions& options, bool wait_all_ranks) {
   Communicator& group = member();
   const auto& [store, name, rank, size, backend, unused, global, membership] = group.options();
-  const milliseconds timeout =
-      options.timeout == kUnsetTimeout ? group.timeout() : options.timeout;
+  const milliseconds timeout = options.timeout == kUnsetTimeout ? group.timeout() : options.timeout;
   const Deadline deadline = Deadline::after(timeout);
-  const std::string round = detail::str(
-      "monitored/", store->add(detail::str("monitored/", rank, "/count"), 1), "/");
+  const std::string round =
+      detail::str("monitored/", store->add(detail::str("monitored/", rank, "/count"), 1), "/");
   const auto key_of = [&](int member) { return round + std::to_string(member); };
   store->set(key_of(rank), std::string("here"));
   if (rank != 0) {

@@ -32,8 +32,8 @@ bool Work::wait(std::chrono::milliseconds timeout) {
   if (timeout == kNoTimeout || timeout == kUnsetTimeout)
     state_->ended.wait(lock, has_ended);
   else if (!state_->ended.wait_for(lock, timeout, has_ended))
-    detail::fail<DistBackendError>("Operation timed out! ", state_->call.text(), " has not ended after ",
-                                   timeout.count(), " ms");
+    detail::fail<DistBackendError>("Operation timed out! ", state_->call.text(),
+                                   " has not ended after ", timeout.count(), " ms");
   const std::exception_ptr error = state_->error;
   lock.unlock();
   if (error) std::rethrow_exception(error);

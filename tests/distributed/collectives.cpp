@@ -180,8 +180,7 @@ const RankFunction layouts("layouts", [] {
     // Columns as outputs, a row that is a view as input.
     Tensor columns = zeros({3, size}, options);
     dist::all_gather(columns.unbind(1), arange(6, options).narrow(0, 2, 3) + rank);
-    for (int r = 0; r < size; ++r)
-      REQUIRE(equal(columns.select(1, r), arange(2, 5, options) + r));
+    for (int r = 0; r < size; ++r) REQUIRE(equal(columns.select(1, r), arange(2, 5, options) + r));
     // An expanded input.
     Tensor all = zeros({size, 3}, options);
     dist::all_gather_into_tensor(all, full({1}, rank, options).expand({3}));
@@ -241,8 +240,7 @@ TEST(Collectives, TakeAllDtypes) {
 TEST(Collectives, TakeViewsAndEmptyTensors) {
   run_ranks_well(layouts, 3);
   run_ranks_well(layouts, 2, {.environment = {{"HEARTH_SIM_GPUS", "1"}}});
-  run_ranks_well(layouts, 2,
-                 {.environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_SIM_LAZY", "1"}}});
+  run_ranks_well(layouts, 2, {.environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_SIM_LAZY", "1"}}});
 }
 TEST(Collectives, RunInOrderWithoutWaiting) { run_ranks_well(asynchronous, 3); }
 

@@ -21,11 +21,11 @@ const RankFunction prints_error("prints_error", [] {
                            .init_method(method ? method : "")
                            .timeout(std::chrono::milliseconds(3000));
   std::printf("%s", error_of([&] {
-    dist::init_process_group("gloo", options);
-    std::printf("rank %d of %d, local %d; ", dist::get_rank(), dist::get_world_size(),
-                dist::get_node_local_rank());
-    dist::destroy_process_group();
-  }).c_str());
+                      dist::init_process_group("gloo", options);
+                      std::printf("rank %d of %d, local %d; ", dist::get_rank(),
+                                  dist::get_world_size(), dist::get_node_local_rank());
+                      dist::destroy_process_group();
+                    }).c_str());
 });
 
 /// What init_process_group says in a process with these variables.
@@ -81,34 +81,52 @@ TEST(InitProcessGroup, NamesEachWrongVariable) {
 
 TEST(InitProcessGroup, ReadsUrls) {
   const std::string port = std::to_string(free_port());
-  EXPECT_SAYS("rank 0 of 1", {{"TEST_INIT_METHOD", "tcp://127.0.0.1:" + port + "?rank=0&world_size=1"}});
+  EXPECT_SAYS("rank 0 of 1",
+              {{"TEST_INIT_METHOD", "tcp://127.0.0.1:" + port + "?rank=0&world_size=1"}});
   const std::string path = std::filesystem::temp_directory_path() / ("hearth_init_" + port);
   EXPECT_SAYS("rank 0 of 1", {{"TEST_INIT_METHOD", "file://" + path + "?rank=0&world_size=1"}});
   EXPECT_FALSE(std::filesystem::exists(path));
-  EXPECT_SAYS("rank 0 of 1", {{"TEST_INIT_METHOD", "tcp://127.0.0.1:" + port}, {"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  EXPECT_SAYS(
+      "rank 0 of 1",
+      {{"TEST_INIT_METHOD", "tcp://127.0.0.1:" + port}, {"RANK", "0"}, {"WORLD_SIZE", "1"}});
   EXPECT_SAYS("needs ?rank=0&world_size=2", {{"TEST_INIT_METHOD", "tcp://127.0.0.1:" + port}});
-  EXPECT_SAYS("the port is '1x', but must be a number", {{"TEST_INIT_METHOD", "tcp://127.0.0.1:1x?rank=0&world_size=1"}});
-  EXPECT_SAYS("must have the form tcp://host:port", {{"TEST_INIT_METHOD", "tcp://host?rank=0&world_size=1"}});
-  EXPECT_SAYS("'size' is unknown; rank and world_size are allowed", {{"TEST_INIT_METHOD", "tcp://h:1?rank=0&size=1"}});
+  EXPECT_SAYS("the port is '1x', but must be a number",
+              {{"TEST_INIT_METHOD", "tcp://127.0.0.1:1x?rank=0&world_size=1"}});
+  EXPECT_SAYS("must have the form tcp://host:port",
+              {{"TEST_INIT_METHOD", "tcp://host?rank=0&world_size=1"}});
+  EXPECT_SAYS("'size' is unknown; rank and world_size are allowed",
+              {{"TEST_INIT_METHOD", "tcp://h:1?rank=0&size=1"}});
   EXPECT_SAYS("use env://, tcp://host:port or file:///path", {{"TEST_INIT_METHOD", "http://h:1"}});
   EXPECT_SAYS("lacks the path of a file", {{"TEST_INIT_METHOD", "file://?rank=0&world_size=1"}});
 }
 
 TEST(InitProcessGroup, UnderstandsOtherLaunchers) {
   const std::string port = std::to_string(free_port());
-  EXPECT_SAYS("rank 0 of 1, local 0", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"},
+  EXPECT_SAYS("rank 0 of 1, local 0", {{"OMPI_COMM_WORLD_RANK", "0"},
+                                       {"OMPI_COMM_WORLD_SIZE", "1"},
                                        {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
-                                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}, {"MASTER_PORT", port}});
-  EXPECT_SAYS("MASTER_ADDR is expected", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"},
+                                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"},
+                                       {"MASTER_PORT", port}});
+  EXPECT_SAYS("MASTER_ADDR is expected", {{"OMPI_COMM_WORLD_RANK", "0"},
+                                          {"OMPI_COMM_WORLD_SIZE", "4"},
                                           {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}});
-  EXPECT_SAYS("rank 0 of 1, local 3", {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}, {"MPI_LOCALRANKID", "3"},
-                                       {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port}});
-  EXPECT_SAYS("rank 0 of 1, local 2", {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_LOCALID", "2"},
-                                       {"SLURM_JOB_NODELIST", "localhost"}, {"SLURM_JOB_ID", port}});
+  EXPECT_SAYS("rank 0 of 1, local 3", {{"PMI_RANK", "0"},
+                                       {"PMI_SIZE", "1"},
+                                       {"MPI_LOCALRANKID", "3"},
+                                       {"MASTER_ADDR", "127.0.0.1"},
+                                       {"MASTER_PORT", port}});
+  EXPECT_SAYS("rank 0 of 1, local 2", {{"SLURM_PROCID", "0"},
+                                       {"SLURM_NTASKS", "1"},
+                                       {"SLURM_LOCALID", "2"},
+                                       {"SLURM_JOB_NODELIST", "localhost"},
+                                       {"SLURM_JOB_ID", port}});
   EXPECT_SAYS("the host 'no-such-host03.invalid' is unknown",
-              {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_ID", "77"},
+              {{"SLURM_PROCID", "0"},
+               {"SLURM_NTASKS", "1"},
+               {"SLURM_JOB_ID", "77"},
                {"SLURM_JOB_NODELIST", "no-such-host[03-10,12].invalid,other"}});
-  EXPECT_SAYS("which lacks a ]", {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NODELIST", "n[1-"}});
+  EXPECT_SAYS("which lacks a ]",
+              {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NODELIST", "n[1-"}});
 }
 
 const RankFunction counts("counts", [] {

@@ -95,15 +95,17 @@ Process start(int rank, int size, int port, const char* function, const RankOpti
 
 /// Reads what the process prints until it closes its output; false after the deadline.
 void collect(std::vector<Process>& processes, std::vector<RankResult>& results,
-             std::chrono::steady_clock::time_point start, std::chrono::milliseconds timeout) {
+             std::chrono::steady_clock::time_point start, const RankOptions& options) {
   const auto elapsed = [&] { return std::chrono::steady_clock::now() - start; };
   while (true) {
     std::vector<pollfd> entries;
     for (const Process& process : processes)
       entries.push_back({process.has_ended ? -1 : process.output, POLLIN, 0});
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(timeout - elapsed());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout - elapsed());
     bool any = false;
-    for (const Process& process : processes) any |= !process.has_ended;
+    for (size_t i = 0; i < processes.size(); ++i)
+      any |= !processes[i].has_ended && static_cast<int>(i) != options.endless_rank;
     if (!any || left.count() <= 0) return;
     poll(entries.data(), entries.size(), static_cast<int>(left.count()));
     for (size_t i = 0; i < processes.size(); ++i) {
@@ -136,7 +138,7 @@ std::vector<RankResult> run_ranks(const RankFunction& function, int size,
   }
   if (options.meanwhile) options.meanwhile(ids);
   std::vector<RankResult> results(static_cast<size_t>(size));
-  collect(processes, results, begin, options.timeout);
+  collect(processes, results, begin, options);
   for (size_t i = 0; i < processes.size(); ++i) {
     results[i].timed_out = !processes[i].has_ended;
     if (results[i].timed_out) kill(processes[i].id, SIGKILL);

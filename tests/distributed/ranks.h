@@ -12,10 +12,10 @@ namespace hearth::testing {
 
 /// What one process of a test has done.
 struct RankResult {
-  int exit_code = -1;    // of a process that ended itself
-  int signal = 0;        // that ended it
-  std::string output;    // its standard output
-  double seconds = 0;    // from the start of the test to its end
+  int exit_code = -1;  // of a process that ended itself
+  int signal = 0;      // that ended it
+  std::string output;  // its standard output
+  double seconds = 0;  // from the start of the test to its end
   bool timed_out = false;
 };
 
@@ -36,6 +36,7 @@ struct RankOptions {
   std::chrono::milliseconds timeout{60'000};
   /// Called with the process ids, as soon as all processes run.
   std::function<void(const std::vector<int>&)> meanwhile{};
+  int endless_rank = -1;         // is killed when all others have ended
   bool sets_environment = true;  // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
 };
 
@@ -57,9 +58,9 @@ void require(bool condition, const std::string& what);
 /// In a rank's function: ends the process with a failure unless the condition holds.
 #define REQUIRE(...) ::hearth::testing::require((__VA_ARGS__), #__VA_ARGS__)
 /// In a rank's function: requires that the statement throws an error that contains the text.
-#define REQUIRE_ERROR(statement, text)                                                       \
-  do {                                                                                       \
-    const std::string message_of_error_ = ::hearth::testing::error_of([&] { statement; });   \
-    ::hearth::testing::require(message_of_error_.find(text) != std::string::npos,            \
-                               std::string("wrong error: ") + message_of_error_);            \
+#define REQUIRE_ERROR(statement, text)                                                     \
+  do {                                                                                     \
+    const std::string message_of_error_ = ::hearth::testing::error_of([&] { statement; }); \
+    ::hearth::testing::require(message_of_error_.find(text) != std::string::npos,          \
+                               std::string("wrong error: ") + message_of_error_);          \
   } while (false)

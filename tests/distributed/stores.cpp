@@ -218,7 +218,8 @@ class RawConnection {
   ~RawConnection() { close(descriptor_); }
   bool connected() const { return connected_; }
   void send(const std::string& bytes) const {
-    [[maybe_unused]] const auto sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    [[maybe_unused]] const auto sent =
+        ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
   /// Whether the server closes the connection within a second.
   bool is_closed() const {
@@ -240,7 +241,9 @@ std::string number(uint64_t value) {
   return bytes;
 }
 std::string text(const std::string& value) { return number(value.size()) + value; }
-std::string frame(const std::string& content) { return number(content.size()).substr(0, 4) + content; }
+std::string frame(const std::string& content) {
+  return number(content.size()).substr(0, 4) + content;
+}
 std::string hello() { return frame("H" + text("hearth-store-1") + text("")); }
 
 TEST(Stores, StrangersAndBrokenMessagesAreDroppedWithoutHarm) {
@@ -250,17 +253,17 @@ TEST(Stores, StrangersAndBrokenMessagesAreDroppedWithoutHarm) {
       "GET / HTTP/1.0\r\n\r\n",
       std::string(100, '\0'),
       std::string(5000, '\xff'),
-      frame("s" + text("key") + text("value")),                        // no hello
+      frame("s" + text("key") + text("value")),  // no hello
       frame("H" + text("another-protocol") + text("")),
-      frame("H" + number(~uint64_t(0)) + "x"),                         // a length beyond the frame
+      frame("H" + number(~uint64_t(0)) + "x"),  // a length beyond the frame
       hello() + frame(""),
       hello() + frame("?"),
-      hello() + std::string("\xff\xff\xff\xff"),                       // 4 GiB
-      hello() + frame("s" + text("key")),                              // an argument is missing
-      hello() + frame("k" + number(uint64_t(1) << 60)),                // a list of 2^60 keys
+      hello() + std::string("\xff\xff\xff\xff"),         // 4 GiB
+      hello() + frame("s" + text("key")),                // an argument is missing
+      hello() + frame("k" + number(uint64_t(1) << 60)),  // a list of 2^60 keys
       hello() + frame("s" + text("key") + text("value") + "more"),
-      hello() + frame("J" + number(~uint64_t(0)) + text("")),          // rank -1
-      hello() + frame("g" + text("none")) + frame("n"),                // does not wait for its answer
+      hello() + frame("J" + number(~uint64_t(0)) + text("")),  // rank -1
+      hello() + frame("g" + text("none")) + frame("n"),        // does not wait for its answer
   };
   for (const std::string& attack : attacks) {
     RawConnection stranger(port);

@@ -31,6 +31,13 @@ class intrusive_ptr {
   intrusive_ptr() = default;
   intrusive_ptr(std::nullptr_t) {}
   explicit intrusive_ptr(std::unique_ptr<T> object) : object_(std::move(object)) {}
+  /// From and to std::shared_ptr, which Hearth's own classes use.
+  template <class From>
+  requires std::is_convertible_v<From*, T*> intrusive_ptr(std::shared_ptr<From> object)
+      : object_(std::move(object)) {}
+  template <class To>
+  requires std::is_convertible_v<T*, To*>
+  operator std::shared_ptr<To>() const { return object_; }
   template <class From>
   requires std::is_convertible_v<From*, T*> intrusive_ptr(intrusive_ptr<From> other)
       : object_(std::move(other.object_)) {}
@@ -67,8 +74,6 @@ class intrusive_ptr {
   template <class Other>
   friend class intrusive_ptr;
   friend class weak_intrusive_ptr<T>;
-  explicit intrusive_ptr(std::shared_ptr<T> object) : object_(std::move(object)) {}
-
   std::shared_ptr<T> object_;
 };
 

@@ -70,7 +70,8 @@ HEARTH_API WorkPtr isend(const Tensor& tensor, int dst, const ProcessGroupPtr& g
 HEARTH_API WorkPtr irecv(const Tensor& tensor, int src = -1, const ProcessGroupPtr& group = nullptr,
                          int tag = 0);
 
-// Collectives of values that an IValue can hold: numbers, strings, tensors, lists, tuples and dicts.
+// Collectives of values that an IValue can hold: numbers, strings, tensors, lists, tuples and
+// dicts.
 /// The values of all ranks.
 HEARTH_API std::vector<IValue> all_gather_object(const IValue& object,
                                                  const ProcessGroupPtr& group = nullptr);

@@ -28,10 +28,10 @@ HEARTH_API void init_process_group(const std::string& backend = "gloo",
 /// Waits for the submitted calls of a group and closes it; null: of all groups.
 HEARTH_API void destroy_process_group(const ProcessGroupPtr& group = nullptr);
 
-HEARTH_API bool is_available();       ///< whether this build can communicate
-HEARTH_API bool is_gloo_available();  ///< whether the Gloo plugin can be loaded
-HEARTH_API std::string why_no_gloo(); ///< the reason why not, or empty
-HEARTH_API bool is_initialized();     ///< whether there is a default group
+HEARTH_API bool is_available();        ///< whether this build can communicate
+HEARTH_API bool is_gloo_available();   ///< whether the Gloo plugin can be loaded
+HEARTH_API std::string why_no_gloo();  ///< the reason why not, or empty
+HEARTH_API bool is_initialized();      ///< whether there is a default group
 
 /// A group of some ranks of the default group, all by default. All processes must call this in the
 /// same order, also those that are not in `ranks`: their result has rank -1.

@@ -21,7 +21,8 @@ class HEARTH_API ProcessGroup {
   static constexpr std::chrono::milliseconds kDefaultTimeout{30 * 60 * 1000};
 
   /// Connects `size` processes that call this with equal arguments and different ranks.
-  ProcessGroup(std::shared_ptr<Store> store, int rank, int size, const std::string& backend = "gloo",
+  ProcessGroup(std::shared_ptr<Store> store, int rank, int size,
+               const std::string& backend = "gloo",
                std::chrono::milliseconds timeout = kDefaultTimeout);
   explicit ProcessGroup(std::shared_ptr<Communicator> communicator);
   ~ProcessGroup();

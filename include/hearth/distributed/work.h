@@ -16,11 +16,11 @@ class HEARTH_API Work {
   static constexpr std::chrono::milliseconds kNoTimeout{0};  ///< waits without end
 
   virtual ~Work();
-  bool isCompleted() const;             ///< whether it has ended, with or without an error
-  bool isSuccess() const;               ///< whether it has ended without an error
-  std::exception_ptr exception() const; ///< the error, or null
-  int sourceRank() const;               ///< the rank from which a tensor was received, else -1
-  std::vector<Tensor> result() const;   ///< the tensors that it has written
+  bool isCompleted() const;              ///< whether it has ended, with or without an error
+  bool isSuccess() const;                ///< whether it has ended without an error
+  std::exception_ptr exception() const;  ///< the error, or null
+  int sourceRank() const;                ///< the rank from which a tensor was received, else -1
+  std::vector<Tensor> result() const;    ///< the tensors that it has written
   /// Waits for the end and for the results on GPUs as synchronize() does, and throws the error.
   /// After the timeout throws DistBackendError; the work goes on.
   bool wait(std::chrono::milliseconds timeout = kNoTimeout);

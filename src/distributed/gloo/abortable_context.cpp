@@ -9,9 +9,7 @@ using std::chrono::milliseconds;
 class AbortableBuffer final : public UnboundBuffer {
  public:
   AbortableBuffer(std::unique_ptr<UnboundBuffer> buffer, std::shared_ptr<AbortableBuffers> all)
-      : UnboundBuffer(buffer->ptr, buffer->size),
-        buffer_(std::move(buffer)),
-        all_(std::move(all)) {
+      : UnboundBuffer(buffer->ptr, buffer->size), buffer_(std::move(buffer)), all_(std::move(all)) {
     all_->add(*this);
   }
   ~AbortableBuffer() override { all_->remove(*this); }

@@ -46,7 +46,8 @@ std::shared_ptr<gloo::transport::Device> create_device(const std::string& addres
     if (interface && *interface)
       detail::fail<DistNetworkError>("GLOO_SOCKET_IFNAME is '", interface,
                                      "', but this machine has no such network interface with an "
-                                     "address (Gloo: ", error.what(), ")");
+                                     "address (Gloo: ",
+                                     error.what(), ")");
     throw;
   }
 }

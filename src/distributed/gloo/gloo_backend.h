@@ -19,8 +19,7 @@ class GlooBackend final : public Backend {
                       const BackendCall& call) override;
   void broadcast(void* data, int64_t bytes, int root, const BackendCall& call) override;
   void all_gather(const void* in, void* out, int64_t bytes, const BackendCall& call) override;
-  void gather(const void* in, void* out, int64_t bytes, int root,
-              const BackendCall& call) override;
+  void gather(const void* in, void* out, int64_t bytes, int root, const BackendCall& call) override;
   void scatter(const void* in, void* out, int64_t bytes, int root,
                const BackendCall& call) override;
   void all_to_all(const void* in, const std::vector<int64_t>& in_bytes, void* out,
