@@ -50,6 +50,7 @@ void MetaMemory::Counts::retagged(const StorageImpl& storage, MemoryLabel label)
   const int64_t bytes = block_bytes(storage.nbytes);
   count(storage.label, -bytes);
   count(label, bytes);
+  detail::note_retag(stats);
 }
 
 namespace {
