@@ -98,7 +98,7 @@ void grow_meta(StorageImpl& storage, size_t nbytes) {
   const StoragePtr grown = new_storage(nbytes, storage.device);
   retag(*grown, storage.label.tag());
   std::swap(storage.nbytes, grown->nbytes);
-  std::swap(storage.stream, grown->stream);
+  std::swap(storage.meta_memory, grown->meta_memory);
   std::swap(storage.label, grown->label);
 }
 
