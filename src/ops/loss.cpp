@@ -3,6 +3,7 @@
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "ops/autocast.h"
 #include "ops/binding.h"
 #include "ops/composed_gradient.h"
 #include "ops/composed_out.h"
