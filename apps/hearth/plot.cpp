@@ -7,6 +7,7 @@
 #include "hearth/io/file.h"
 #include "plot/axis.h"
 #include "plot/canvas.h"
+#include "plot/thinned.h"
 
 namespace hearth::app {
 
@@ -21,6 +22,8 @@ constexpr double kHalfDigit = 0.36 * kFontSize;  // from the baseline to a digit
 constexpr double kLegendRow = 21, kLegendLine = 26, kLegendIndent = kLegendLine + 8,
                  kLegendGap = 22;
 constexpr int kMostLegendRows = 20;
+constexpr int kMostPixels = 32767;  // of a picture's side
+constexpr size_t kMostCharts = kMostPixels / static_cast<size_t>(kWidth * kPixels);
 
 constexpr Color kInk{51, 51, 51}, kFrame{110, 110, 110}, kGrid{228, 228, 228};
 // The palette of Okabe and Ito for colour-blind readers, without its yellow.
@@ -148,7 +151,8 @@ class Panel {
     const double width = series.x.size() <= kManyPoints ? 2 : 1.2;
     Polyline line;
     const auto finish_line = [&] {
-      if (line.size() > 1) canvas_.draw_line(line, width, style.color, style.dash);
+      if (line.size() > 1)
+        canvas_.draw_line(thinned(line, 1.0 / kPixels), width, style.color, style.dash);
       if (has_dots || line.size() == 1)
         for (const Point& p : line) canvas_.draw_dot(p, 6, style.color);
       line.clear();
@@ -186,6 +190,8 @@ class Panel {
 
 void check(const std::vector<Chart>& charts) {
   HEARTH_CHECK(!charts.empty(), "write_png: there are no charts to draw");
+  HEARTH_CHECK(charts.size() <= kMostCharts, "a picture has room for ", kMostCharts,
+               " charts, but there are ", charts.size());
   for (const Chart& chart : charts)
     for (const Series& series : chart.series)
       HEARTH_CHECK(series.x.size() == series.y.size(), "write_png: the series '", series.name,

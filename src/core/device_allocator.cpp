@@ -128,6 +128,7 @@ void DeviceAllocator::retag(void* data, MemoryLabel label) {
   count(block, -amount);
   block.label = label;
   count(block, amount);
+  detail::note_retag(stats_);
 }
 
 void DeviceAllocator::free(void* data, StreamHandle stream) {

@@ -50,6 +50,11 @@ inline void note_peak(MemoryStats& stats) {
   for (size_t i = 0; i < kNumMemoryTags; ++i) stats.at_peak[i] = stats.tags[i].current;
 }
 
+/// The tags at the peak after one has changed: at the peak, they are the present ones.
+inline void note_retag(MemoryStats& stats) {
+  if (stats.allocated_bytes.current == stats.allocated_bytes.peak) note_peak(stats);
+}
+
 /// Totals of additions and removals, without a peak. Only one thread writes them.
 struct Totals {
   std::atomic<int64_t> added{0}, removed{0};
@@ -107,6 +112,7 @@ struct ThreadCounters {
     }
     add_tag(stats.tags[0], other_added, other_removed);
     if (stats.allocated_bytes.peak > before.peak) note_peak(stats);
+    if (moved > 0) note_retag(stats);
   }
   void move_to(MemoryStats& stats) {
     add_to(stats);

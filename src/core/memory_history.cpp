@@ -1,13 +1,19 @@
 #include "core/memory_history.h"
 
 #include <algorithm>
+#include <new>
 
 #include "hearth/error.h"
 
 namespace hearth {
 
-MemoryHistory::MemoryHistory(Clock::time_point start, size_t max_points) : start_(start) {
-  points_.reserve(std::max<size_t>(max_points, 2));
+namespace {
+constexpr size_t kFirstPoints = 20000;  // room for these is taken at once
+}
+
+MemoryHistory::MemoryHistory(Clock::time_point start, size_t max_points)
+    : start_(start), max_points_(std::clamp<size_t>(max_points, 2, points_.max_size())) {
+  points_.reserve(std::min(max_points_, kFirstPoints));
 }
 
 void MemoryHistory::add(const MemoryStats& stats) noexcept {
@@ -20,17 +26,29 @@ void MemoryHistory::add(const MemoryStats& stats) noexcept {
 }
 
 void MemoryHistory::finish_point() noexcept {
-  if (points_.size() == points_.capacity()) halve();
+  if (points_.size() == points_.capacity()) grow();
+  if (points_.size() == max_points_) halve();
   points_.push_back(highest_);
   highest_ = Point();
   changes_ = 0;
 }
 
-/// Keeps the higher one of each two points.
+/// Makes room for more points; if memory is short, the present ones are the most.
+void MemoryHistory::grow() noexcept {
+  if (points_.size() == max_points_) return;
+  try {
+    points_.reserve(points_.size() + std::min(points_.size(), max_points_ - points_.size()));
+  } catch (const std::bad_alloc&) {
+    max_points_ = points_.size();
+  }
+}
+
+/// Keeps the higher one of each two points, and the last of an odd number.
 void MemoryHistory::halve() noexcept {
-  const size_t half = points_.size() / 2;
+  const size_t half = (points_.size() + 1) / 2;
   for (size_t i = 0; i < half; ++i) {
-    const Point &first = points_[2 * i], &second = points_[2 * i + 1];
+    const Point& first = points_[2 * i];
+    const Point& second = points_[std::min(2 * i + 1, points_.size() - 1)];
     points_[i] = first.total > second.total ? first : second;
   }
   points_.resize(half);

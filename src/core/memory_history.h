@@ -17,7 +17,7 @@ class MemoryHistory {
   using Clock = std::chrono::steady_clock;
   MemoryHistory(Clock::time_point start, size_t max_points);
 
-  /// Notes what the tags hold now; allocates no memory.
+  /// Notes what the tags hold now; allocates no memory of tensors.
   void add(const MemoryStats& stats) noexcept;
   /// `{"device": …, "points": [[seconds, bytes of each tag…], …]}`.
   std::string json(const std::string& device) const;
@@ -29,10 +29,12 @@ class MemoryHistory {
     std::array<int64_t, kNumMemoryTags> bytes{};
   };
   void finish_point() noexcept;
+  void grow() noexcept;
   void halve() noexcept;
 
   Clock::time_point start_;
   std::vector<Point> points_;
+  size_t max_points_;
   Point highest_;       // of the changes since the last point
   size_t changes_ = 0;  // since the last point
   size_t changes_per_point_ = 1;

@@ -94,6 +94,7 @@ const char* as_text(MemoryTag tag) {
 }
 
 MemoryTagGuard::MemoryTagGuard(MemoryTag tag) : former_(modes.memory_tag) {
+  (void)as_text(tag);  // throws if it does not exist
   modes.memory_tag = tag;
 }
 MemoryTagGuard::~MemoryTagGuard() { modes.memory_tag = former_; }

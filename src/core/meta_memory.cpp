@@ -24,13 +24,13 @@ void MetaMemory::Counts::count(MemoryLabel label, int64_t bytes) {
 }
 
 bool MetaMemory::Counts::counts(const StorageImpl& storage) const {
-  return reinterpret_cast<uintptr_t>(storage.stream) == number;
+  return storage.meta_memory == number;
 }
 
 void MetaMemory::Counts::allocated(StorageImpl& storage) {
   const int64_t bytes = block_bytes(storage.nbytes);
   const bool is_peak = stats.allocated_bytes.current + bytes > stats.allocated_bytes.peak;
-  storage.stream = reinterpret_cast<StreamHandle>(number);
+  storage.meta_memory = number;
   stats.allocation.increase(1);
   stats.allocated_bytes.increase(bytes);
   count(storage.label, bytes);
@@ -50,6 +50,7 @@ void MetaMemory::Counts::retagged(const StorageImpl& storage, MemoryLabel label)
   const int64_t bytes = block_bytes(storage.nbytes);
   count(storage.label, -bytes);
   count(label, bytes);
+  detail::note_retag(stats);
 }
 
 namespace {
@@ -60,9 +61,11 @@ Device checked_target(Device like) {
   return like;
 }
 
-uintptr_t next_number() {
-  static std::atomic<uintptr_t> last{0};
-  return ++last;
+/// Not 0, which is that of storages that are not counted.
+uint32_t next_number() {
+  static std::atomic<uint32_t> last{0};
+  const uint32_t number = ++last;
+  return number != 0 ? number : ++last;
 }
 
 }  // namespace

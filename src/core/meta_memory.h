@@ -8,9 +8,9 @@
 
 namespace hearth {
 
-/// What a MetaMemory has counted. A storage that it counts has its number in place of a stream.
+/// What a MetaMemory has counted. A storage that it counts has its number.
 struct MetaMemory::Counts {
-  uintptr_t number;
+  uint32_t number;
   Device like;
   MemoryStats stats = {};
   PathBytes paths = {};

@@ -91,9 +91,23 @@ void retag(StorageImpl& storage, MemoryTag tag) {
   storage.label = label;
 }
 
+namespace {
+
+/// Counts the new block before the old one is freed, as on other devices.
+void grow_meta(StorageImpl& storage, size_t nbytes) {
+  const StoragePtr grown = new_storage(nbytes, storage.device);
+  retag(*grown, storage.label.tag());
+  std::swap(storage.nbytes, grown->nbytes);
+  std::swap(storage.meta_memory, grown->meta_memory);
+  std::swap(storage.label, grown->label);
+}
+
+}  // namespace
+
 void grow_storage(StorageImpl& storage, size_t nbytes) {
   HEARTH_CHECK(!storage.deleter && !storage.borrowed,
                "Trying to resize storage that is not resizable");
+  if (storage.device.is_meta()) return grow_meta(storage, nbytes);
   StorageImpl grown;
   grown.device = storage.device;
   grown.stream = storage.device.is_cuda() ? current_stream(storage.device) : nullptr;

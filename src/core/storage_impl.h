@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "core/memory_label.h"
@@ -20,6 +21,7 @@ struct StorageImpl : RefCounted {
   StreamHandle stream = nullptr;       // the stream it was allocated on
   std::function<void(void*)> deleter;  // frees external memory (from_blob)
   bool borrowed = false;               // external memory that is never freed here
+  uint32_t meta_memory = 0;            // the number of the MetaMemory that counts it; 0: none
 
   static void destroy(StorageImpl* storage) noexcept;
   static void* operator new(size_t bytes);

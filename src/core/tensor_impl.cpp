@@ -267,10 +267,8 @@ void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides)
   checked_numel(sizes);
   // Memory first, so that a failed allocation leaves the tensor unchanged.
   const size_t needed = span_bytes(sizes, strides, impl.offset, element_size(impl.dtype));
-  if (!impl.device.is_meta()) {
-    if (!impl.storage) impl.storage = new_storage(needed, impl.device);
-    if (impl.storage->nbytes < needed) grow_storage(*impl.storage, needed);
-  }
+  if (!impl.storage) impl.storage = new_storage(needed, impl.device);
+  if (impl.storage->nbytes < needed) grow_storage(*impl.storage, needed);
   impl.set_geometry(sizes, strides);
 }
 

@@ -2,6 +2,8 @@
 
 #include "hearth/autograd.h"
 #include "hearth/generator.h"
+#include "hearth/nn/run_module.h"
+#include "nn/lazy.h"
 
 namespace hearth::nn {
 
@@ -138,6 +140,14 @@ std::shared_ptr<M> lazy_norm(Options options, int64_t dims, bool allow_unbatched
 }
 
 }  // namespace
+
+bool detail::is_lazy(const Module& module) {
+  if (!ModuleCall::has_hooks(module)) return false;
+  for (const auto& tensors : {module.named_parameters(false), module.named_buffers(false)})
+    for (const auto& item : tensors)
+      if (item->defined()) return is_uninitialized(*item);
+  return false;
+}
 
 LazyLinear::LazyLinear(int64_t out_features, bool bias)
     : Linear(make_without_draws<LinearImpl>(LinearOptions(1, out_features).bias(bias))) {

@@ -9,13 +9,13 @@ namespace {
 /// Whether autocast casts the tensor. It leaves integers, doubles (such as C++ numbers) and tensors
 /// on other devices as they are.
 bool is_eligible(const Tensor& t, DeviceType device) {
-  return t.defined() && t.device().type() == device && t.is_floating_point() &&
+  return t.defined() && autocast_device(t) == device && t.is_floating_point() &&
          t.scalar_type() != kDouble;
 }
 
 bool has_input_on(Inputs inputs, DeviceType device) {
   for (int i = 0; i < inputs.count; ++i)
-    if (inputs[i].defined() && inputs[i].device().type() == device) return true;
+    if (inputs[i].defined() && autocast_device(inputs[i]) == device) return true;
   return false;
 }
 

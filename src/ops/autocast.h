@@ -2,9 +2,26 @@
 
 #include <optional>
 
+#include "core/meta_memory.h"
 #include "ops/call.h"
 
 namespace hearth {
+
+/// The device type whose autocast state applies to the tensor: while a MetaMemory counts meta
+/// tensors as those of another device, that device's.
+inline DeviceType autocast_device(const Tensor& tensor) {
+  const DeviceType type = tensor.device().type();
+  const bool is_counted = type == DeviceType::Meta && detail::meta_counts;
+  return is_counted ? detail::meta_counts->like.type() : type;
+}
+
+/// Whether autocast is enabled for the tensor.
+inline bool uses_autocast(const Tensor& tensor) {
+  const DeviceType device = autocast_device(tensor);
+  return modes.flags & (device == DeviceType::CPU    ? kAutocastCpu
+                        : device == DeviceType::CUDA ? kAutocastCuda
+                                                     : 0u);
+}
 
 /// Inputs cast by the op's policy.
 class AutocastInputs {

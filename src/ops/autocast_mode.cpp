@@ -79,7 +79,7 @@ Tensor cached_cast(const Tensor& tensor, ScalarType dtype) {
   const TensorImpl& impl = impl_of(tensor);
   // The end of an autocast region clears the cache; the autograd engine's threads are in none.
   if (nesting == 0 || !modes.autocast_cache || !is_weight(impl) ||
-      dtype != get_autocast_dtype(impl.device.type()))
+      dtype != get_autocast_dtype(autocast_device(tensor)))
     return tensor.to(dtype);
   if (const auto found = cached_casts.find(&impl); found != cached_casts.end()) {
     if (is_current(found->second, impl, dtype)) return found->second.cast;

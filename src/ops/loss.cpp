@@ -1,9 +1,9 @@
 #include "functors/loss.h"
 
-#include "hearth/autocast.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "ops/autocast.h"
 #include "ops/binding.h"
 #include "ops/composed_gradient.h"
 #include "ops/composed_out.h"
@@ -39,8 +39,7 @@ void check_probabilities(const Tensor& t, const char* name) {
 
 /// Casts losses to the dtype of `like`, as in PyTorch, unless autocast chose their dtype.
 Tensor in_dtype_of(const Tensor& like, const Tensor& losses) {
-  const bool uses_autocast = !like.is_meta() && autocast::is_autocast_enabled(like.device().type());
-  return uses_autocast || !like.is_floating_point() ? losses : losses.to(like.scalar_type());
+  return uses_autocast(like) || !like.is_floating_point() ? losses : losses.to(like.scalar_type());
 }
 
 /// Throws PyTorch's error unless `other` broadcasts to `sizes`.
@@ -51,8 +50,7 @@ void check_broadcasts_into(IntArrayRef sizes, IntArrayRef other) {
 }
 
 void check_entropy_inputs(const Tensor& self, const Tensor& target) {
-  const bool has_mixed_dtypes = self.scalar_type() != target.scalar_type() &&
-                                !autocast::is_autocast_enabled(self.device().type());
+  const bool has_mixed_dtypes = self.scalar_type() != target.scalar_type() && !uses_autocast(self);
   HEARTH_CHECK(!has_mixed_dtypes, "Found dtype ", name_of(target.scalar_type()), " but expected ",
                name_of(self.scalar_type()));
   check_probabilities(self, "input");

@@ -78,6 +78,18 @@ TEST(TrainMemory, AutoBatchSizeFitsAndIsKept) {
   EXPECT_EQ(resumed.err.find("batch size"), std::string::npos) << resumed.err;
 }
 
+TEST(TrainMemory, AutoBatchSizeKnowsAutocast) {
+  const TempFolder folder;
+  const auto needed = [&](const std::string& amp) {
+    const RunResult ran = train({"--out", folder.path(amp), "--limit", "2000", "--epochs", "0",
+                                 "--batch-size", "auto", "--device", "cpu", "--amp", amp});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_TRUE(chosen(ran).starts_with("batch size 128 (cpu: a step needs ")) << ran.err;
+    return std::stoi(chosen(ran).substr(std::string("batch size 128 (cpu: a step needs ").size()));
+  };
+  EXPECT_LT(needed("bf16"), needed("off"));
+}
+
 TEST(TrainMemory, AutoBatchSizeIsAtMostATenthOfTheImages) {
   const TempFolder folder;
   const RunResult ran = train({"--out", folder.path("out"), "--limit", "200", "--epochs", "0",

@@ -28,6 +28,25 @@ TEST(MemoryHistory, KeepsThePeakWhenItIsFull) {
   EXPECT_LE(std::count(json.begin(), json.end(), '['), 1 + 9) << json;
 }
 
+TEST(MemoryHistory, KeepsTheLastPointOfAnOddNumber) {
+  for (const size_t max_points : {3, 5, 7})
+    for (size_t peak = 0; peak < 40; ++peak) {
+      MemoryHistory history(MemoryHistory::Clock::now(), max_points);
+      for (size_t i = 0; i < 40; ++i) history.add(holding(i == peak ? 4321 : 1));
+      EXPECT_NE(history.json("cpu").find(", 0, 4321, 0, 0, 0, 0]"), std::string::npos)
+          << max_points << ' ' << peak;
+    }
+}
+
+TEST(MemoryHistory, GrowsWhenItMayHaveAnyNumberOfPoints) {
+  MemoryHistory history(MemoryHistory::Clock::now(), SIZE_MAX);
+  for (int i = 0; i < 50000; ++i) history.add(holding(i));
+  const std::string json = history.json("cpu");
+  EXPECT_EQ(std::count(json.begin(), json.end(), '['), 1 + 50000);
+  record_memory_history(true, SIZE_MAX);
+  record_memory_history(false);
+}
+
 TEST(MemoryHistory, HasEachChangeInOrder) {
   MemoryHistory history(MemoryHistory::Clock::now(), 8);
   for (const int64_t bytes : {11, 22, 33}) history.add(holding(bytes));
@@ -75,6 +94,42 @@ TEST(MetaMemory, CountsItsOwnTensorsOnly) {
   EXPECT_EQ(memory.stats().of(MemoryTag::Gradient).peak, block);
   EXPECT_EQ(memory.stats().allocated_bytes.peak, block);
   EXPECT_NE(memory.summary().find("gradient"), std::string::npos);
+}
+
+TEST(MetaMemory, CountsResizedTensors) {
+  Tensor plain = empty({0}, kMeta);
+  plain.resize_({1000});
+  EXPECT_EQ(plain.storage().nbytes(), 4000u);
+  const auto block = static_cast<int64_t>(cpu_block_bytes(4000));
+  const auto larger = static_cast<int64_t>(cpu_block_bytes(40000));
+  const MetaMemory memory(kCPU);
+  Tensor t = empty({0}, kMeta);
+  set_memory_tag(t, MemoryTag::Gradient);
+  t.resize_({1000});
+  EXPECT_EQ(held(memory), block);
+  t.resize_({10000});
+  EXPECT_EQ(held(memory), larger);
+  EXPECT_EQ(memory.stats().of(MemoryTag::Gradient).current, larger);
+  EXPECT_EQ(memory.stats().allocated_bytes.peak, block + larger) << "both exist during the copy";
+  t.resize_({10});
+  EXPECT_EQ(held(memory), larger);
+  plain.resize_({2000});
+  EXPECT_EQ(plain.storage().nbytes(), 8000u);
+  t.reset();
+  plain.reset();
+  EXPECT_EQ(held(memory), 0);
+}
+
+TEST(MetaMemory, AutocastIsThatOfItsDevice) {
+  const Tensor a = ones({2, 2}, kMeta);
+  const AutocastMode autocast(kCPU, kBFloat16);
+  EXPECT_EQ(matmul(a, a).scalar_type(), kFloat);
+  {
+    const MetaMemory memory(kCPU);
+    EXPECT_EQ(matmul(a, a).scalar_type(), kBFloat16);
+  }
+  const MetaMemory memory(Device("cuda"));
+  EXPECT_EQ(matmul(a, a).scalar_type(), kFloat);
 }
 
 TEST(MetaMemory, NeedsADeviceWithMemory) {

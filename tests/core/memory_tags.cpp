@@ -10,6 +10,7 @@
 #include "core/device_allocator.h"
 #include "core/memory_report.h"
 #include "hearth/hearth.h"
+#include "hearth/meta_memory.h"
 #include "hearth/utils/checkpoint.h"
 #include "kernels/sim/sim_backend.h"
 #include "tests/core/mebibytes.h"
@@ -104,6 +105,7 @@ TEST(MemoryTags, OfTensors) {
   set_memory_tag(Tensor(), MemoryTag::Workspace);
   EXPECT_ERROR(memory_tag(Tensor()), "memory_tag(): the tensor is undefined");
   EXPECT_ERROR(set_memory_tag(t, MemoryTag(6)), "MemoryTag 6 does not exist");
+  EXPECT_ERROR(MemoryTagGuard(MemoryTag(200)), "MemoryTag 200 does not exist");
   const Tensor w = ones({4}, requires_grad());
   EXPECT_EQ(memory_tag(w * 2), MemoryTag::Activation) << "a result with history";
   EXPECT_EQ(memory_tag(t * 2), MemoryTag::Other);
@@ -163,6 +165,25 @@ TEST(MemoryTags, PeakHasItsTags) {
   const auto number = static_cast<size_t>(MemoryTag::Workspace);
   EXPECT_EQ(stats.at_peak[number] - before.of(MemoryTag::Workspace).current, int64_t{8 * kMiB});
   EXPECT_EQ(stats.of(MemoryTag::Workspace).current, before.of(MemoryTag::Workspace).current);
+}
+
+TEST(MemoryTags, PeakHasTheTagsOfLaterRetags) {
+  for (const Device device : devices()) {
+    wait_for_gpus();
+    reset_peak_memory_stats(device);
+    const MemoryStats before = memory_stats(device);
+    const Tensor t = empty({int64_t{8 * kMiB}}, TensorOptions(kByte).device(device));
+    (void)memory_stats(device);
+    set_memory_tag(t, MemoryTag::Gradient);
+    const auto number = static_cast<size_t>(MemoryTag::Gradient);
+    EXPECT_EQ(memory_stats(device).at_peak[number] - before.at_peak[number], int64_t{8 * kMiB})
+        << device;
+  }
+  const MetaMemory memory(kCPU);
+  const Tensor t = empty({1000}, kMeta);
+  set_memory_tag(t, MemoryTag::Gradient);
+  EXPECT_EQ(memory.stats().at_peak[static_cast<size_t>(MemoryTag::Gradient)],
+            static_cast<int64_t>(cpu_block_bytes(4000)));
 }
 
 TEST(MemorySummary, ListsTagsAndModules) {

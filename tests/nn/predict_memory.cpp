@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "hearth/hearth.h"
+#include "hearth/nn/data_parallel.h"
+#include "hearth/nn/pipeline.h"
 #include "hearth/utils/memory.h"
 #include "tests/support/devices.h"
 #include "tests/support/throws.h"
@@ -149,6 +151,77 @@ TEST(PredictMemory, ChangesNothing) {
   EXPECT_TRUE(default_generator().get_state().equal(random));
 }
 
+/// Eight convolutions, whose memory is mostly activations.
+nn::Sequential deep_convolutions() {
+  nn::Sequential layers;
+  for (int i = 0; i < 8; ++i) {
+    layers->push_back(nn::Conv2d(nn::Conv2dOptions(16, 16, 3).padding(1)));
+    layers->push_back(nn::ReLU());
+  }
+  layers->push_back(nn::AdaptiveAvgPool2d(1));
+  layers->push_back(nn::Flatten());
+  layers->push_back(nn::Linear(16, 10));
+  return layers;
+}
+
+/// The predicted peak of a step with or without autocast and, if `real` is given, that of real
+/// steps, in bytes.
+size_t autocast_peak(Device device, bool enabled, double* real = nullptr) {
+  const MemoryStats before = memory_stats(device);
+  nn::Sequential model = deep_convolutions();
+  model->to(device);
+  optim::Adam optimizer(model->parameters(), 1e-3);
+  const std::vector<Tensor> batch{rand({32, 16, 32, 32}).to(device),
+                                  randint(10, {32}, TensorOptions(kLong)).to(device)};
+  Tensor output;
+  const auto loss_of = [&](const std::vector<Tensor>& values) -> Tensor {
+    const AutocastMode autocast(device.type(), kBFloat16, enabled);
+    output.reset();
+    output = model->forward(values[0]).to(kFloat);
+    return cross_entropy_loss(output, values[1]);
+  };
+  const size_t predicted = utils::predict_step_memory(*model, loss_of, optimizer, batch).peak();
+  output.reset();
+  for (int step = 0; real && step < 2; ++step) {
+    optimizer.zero_grad();
+    reset_peak_memory_stats(device);
+    loss_of(batch).backward();
+    optimizer.step();
+  }
+  if (device.is_cuda()) cuda::synchronize(device.index());
+  const MemoryStats stats = memory_stats(device);
+  if (real)
+    *real = static_cast<double>(stats.allocated_bytes.peak - before.allocated_bytes.current);
+  return predicted;
+}
+
+TEST(PredictMemory, FollowsAutocast) {
+  EXPECT_LT(autocast_peak(kCPU, true), 0.75 * double(autocast_peak(kCPU, false)));
+  if (!cuda::is_available()) return;
+  const Device gpu = testing::last_gpu();
+  double real = 0;
+  const size_t predicted = autocast_peak(gpu, true, &real);
+  EXPECT_NEAR(double(predicted), real, kTolerance * real);
+  EXPECT_LT(predicted, 0.75 * double(autocast_peak(gpu, false)));
+}
+
+TEST(PredictMemory, KeepsTheGradientsOfOtherAndFrozenParameters) {
+  nn::Linear model(4, 4), other(4, 4);
+  std::vector<Tensor> parameters = model->parameters();
+  for (const Tensor& parameter : other->parameters()) parameters.push_back(parameter);
+  optim::SGD optimizer(parameters, 0.1);
+  other(model(ones({2, 4}))).sum().backward();
+  model->bias.set_requires_grad(false);
+  std::vector<Tensor> before;
+  for (const Tensor& parameter : parameters) before.push_back(parameter.grad());
+  const auto sum = [](const Tensor& y) { return y.sum(); };
+  (void)utils::predict_memory(model, sum, optimizer, {ones({2, 4})});
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    ASSERT_TRUE(parameters[i].grad().defined()) << i;
+    EXPECT_TRUE(parameters[i].grad().is_same(before[i])) << i;
+  }
+}
+
 /// Two layers with one weight.
 struct Tied : nn::Module {
   Tied() {
@@ -185,6 +258,28 @@ TEST(PredictMemory, RefusesWhatItCannotRun) {
   nn::Sequential lazy(nn::LazyLinear(2));
   EXPECT_ERROR(utils::predict_memory(lazy, sum, optimizer, {ones({1, 2})}),
                "the sizes of a lazy module are not known yet");
+  nn::Linear without_features(8, 0);
+  optim::SGD of_none(without_features->parameters(), 0.1);
+  EXPECT_NO_THROW(utils::predict_memory(without_features, sum, of_none, {ones({2, 8})}));
+}
+
+TEST(PredictMemory, RefusesModelsOnSeveralDevices) {
+  if (cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
+  const Device first("cuda:0"), second("cuda:1");
+  const auto sum = [](const Tensor& y) { return y.sum(); };
+  const std::vector<Tensor> batch{ones({2, 4}, first)};
+  nn::Sequential both(nn::Linear(4, 4), nn::Linear(4, 4));
+  optim::SGD optimizer(both->parameters(), 0.1);
+  both->to(first);
+  nn::DataParallel parallel(both);
+  EXPECT_ERROR(utils::predict_memory(parallel, sum, optimizer, batch),
+               "nn::DataParallel is not supported");
+  both->ptr(1)->to(second);
+  EXPECT_ERROR(utils::predict_memory(both, sum, optimizer, batch),
+               "models on several devices are not supported; this one is on cuda:0 and cuda:1");
+  nn::Pipeline pipeline(both, nn::PipelineOptions({first, second}));
+  EXPECT_ERROR(utils::predict_memory(pipeline, sum, optimizer, batch),
+               "nn::Pipeline is not supported");
 }
 
 }  // namespace

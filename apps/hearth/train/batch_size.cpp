@@ -39,14 +39,17 @@ class TrialStep {
     return prediction.peak() - std::min(parameter_bytes(), prediction.peak());
   }
 
-  /// Runs the step; false if memory does not suffice.
+  /// Runs two steps, since the first one creates the optimizer's state; false if memory does not
+  /// suffice.
   bool fits(int64_t size) {
     try {
       std::vector<Tensor> inputs;
       for (const Tensor& tensor : batch_of(size)) inputs.push_back(tensor.to(device_));
-      optimizer_->zero_grad();
-      loss_of(inputs).backward();
-      optimizer_->step();
+      for (int step = 0; step < 2; ++step) {
+        optimizer_->zero_grad();
+        loss_of(inputs).backward();
+        optimizer_->step();
+      }
       if (device_.is_cuda()) cuda::synchronize(device_.index());
       return true;
     } catch (const OutOfMemoryError&) {
