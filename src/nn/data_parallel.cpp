@@ -53,6 +53,7 @@ void DataParallelModule::pretty_print(std::ostream& stream) const { stream << "D
 void DataParallelModule::reset_replicas() {
   const std::lock_guard lock(mutex_);
   replicas_.clear();
+  made_of_.clear();
 }
 
 void DataParallelModule::check_device() const {
@@ -67,6 +68,9 @@ void DataParallelModule::check_device() const {
 
 void DataParallelModule::make_replicas() {
   replicas_.clear();
+  made_of_.clear();
+  // If a copy fails, the list stays empty, so that the next call makes all of them.
+  std::vector<Replica> made;
   const auto parameters = original_->named_parameters(), buffers = original_->named_buffers();
   for (size_t i = 1; i < devices_.size(); ++i) {
     Replica replica;
@@ -74,8 +78,9 @@ void DataParallelModule::make_replicas() {
     replica.parameters = in_order(parameters, replica.module->named_parameters());
     replica.buffers = in_order(buffers, replica.module->named_buffers());
     replica.parts = replica.module->modules();
-    replicas_.push_back(std::move(replica));
+    made.push_back(std::move(replica));
   }
+  replicas_ = std::move(made);
   made_of_ = original_->modules();
 }
 

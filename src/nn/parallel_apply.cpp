@@ -3,23 +3,31 @@
 
 #include "hearth/nn/data_parallel.h"
 #include "hearth/thread_state.h"
+#include "nn/error_context.h"
 
 namespace hearth::nn::parallel::detail {
 
 namespace {
 
-/// Runs work(i); returns its error, which names the device.
+/// Runs work(i), whose errors name the device.
+void run_on_device(size_t i, const std::vector<Device>& devices,
+                   const std::function<void(size_t)>& work) {
+  if (i >= devices.size()) return work(i);
+  try {
+    std::optional<cuda::DeviceGuard> device;
+    if (devices[i].is_cuda()) device.emplace(devices[i]);
+    work(i);
+  } catch (...) {
+    nn::detail::rethrow_with_context(
+        hearth::detail::str("in replica ", i, " on device ", devices[i]));
+  }
+}
+
 std::exception_ptr error_of(size_t i, const std::vector<Device>& devices,
                             const std::function<void(size_t)>& work) {
   try {
-    std::optional<cuda::DeviceGuard> device;
-    if (i < devices.size() && devices[i].is_cuda()) device.emplace(devices[i]);
-    work(i);
+    run_on_device(i, devices, work);
     return nullptr;
-  } catch (Error& error) {
-    if (i < devices.size())
-      error.add_context(hearth::detail::str("in replica ", i, " on device ", devices[i]));
-    return std::current_exception();
   } catch (...) {
     return std::current_exception();
   }

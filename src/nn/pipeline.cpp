@@ -1,11 +1,13 @@
 #include "hearth/nn/pipeline.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
+#include <map>
 #include <ostream>
 
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
+#include "nn/error_context.h"
 #include "nn/resolved_device.h"
 #include "nn/skip_store.h"
 #include "nn/stage_copy.h"
@@ -26,9 +28,47 @@ void check_balance(const std::vector<int64_t>& balance, size_t modules, size_t s
   for (const int64_t count : balance)
     HEARTH_CHECK_AS(ValueError, count > 0, "Pipeline: each stage needs a module, but there are ",
                     modules, " modules for ", stages, " devices. Give fewer devices");
-  const int64_t sum = std::accumulate(balance.begin(), balance.end(), int64_t{0});
+  int64_t sum = 0;
+  for (const int64_t count : balance) sum = count > INT64_MAX - sum ? INT64_MAX : sum + count;
   HEARTH_CHECK_AS(ValueError, sum == static_cast<int64_t>(modules), "Pipeline: balance is for ",
                   sum, " modules, but the Sequential has ", modules);
+}
+
+/// The modules, parameters and buffers of all stages, to find those that two stages share.
+class StageParts {
+ public:
+  void add(const Module& module, const std::string& name, size_t stage) {
+    for (const auto& item : module.named_modules(name))
+      add_one(item.value().get(), "module", item.key(), stage);
+    for (const auto& item : module.named_parameters())
+      add_one(item->unsafeGetTensorImpl(), "parameter", name + "." + item.key(), stage);
+    for (const auto& item : module.named_buffers())
+      add_one(item->unsafeGetTensorImpl(), "buffer", name + "." + item.key(), stage);
+  }
+
+ private:
+  struct Owner {
+    size_t stage;
+    std::string name;
+  };
+  void add_one(const void* part, const char* kind, const std::string& name, size_t stage) {
+    const auto [found, is_new] = owners_.try_emplace(part, Owner{stage, name});
+    const Owner& owner = found->second;
+    HEARTH_CHECK_AS(ValueError, owner.stage == stage, "Pipeline: the ", kind, " '", name,
+                    "' of stage ", stage, " is also '", owner.name, "' of stage ", owner.stage,
+                    ". Stages cannot share parts, because each is on its own device. Choose "
+                    "PipelineOptions::balance so that one stage has both");
+  }
+  std::map<const void*, Owner> owners_;
+};
+
+void check_not_shared(const SequentialImpl& modules, const std::vector<int64_t>& balance) {
+  const std::vector<std::string> names = modules.named_children().keys();
+  StageParts parts;
+  size_t next = 0;
+  for (size_t stage = 0; stage < balance.size(); ++stage)
+    for (int64_t k = 0; k < balance[stage]; ++k, ++next)
+      parts.add(*modules[next], names[next], stage);
 }
 
 }  // namespace
@@ -58,6 +98,7 @@ PipelineImpl::PipelineImpl(Sequential modules, PipelineOptions options)
   if (options_.chunks() == 0) options_.chunks(static_cast<int64_t>(devices.size()));
   if (options_.balance().empty()) options_.balance(equal_balance(modules->size(), devices.size()));
   check_balance(options_.balance(), modules->size(), devices.size());
+  check_not_shared(*modules, options_.balance());
   const std::vector<std::string> names = modules->named_children().keys();
   size_t next = 0;
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -92,11 +133,12 @@ Tensor PipelineImpl::run_stage(size_t stage, const Tensor& input, int64_t chunk)
     const Tensor* output = value.try_get<Tensor>();
     HEARTH_CHECK(output, "Pipeline: stages pass one tensor, but the last module of stage ", stage,
                  " returns another type. Pass other tensors by skip::stash");
+    HEARTH_CHECK(output->defined(), "Pipeline: the last module of stage ", stage,
+                 " returned an undefined tensor");
     return *output;
-  } catch (Error& error) {
-    error.add_context(hearth::detail::str("in stage ", stage, " on device ", part.device,
-                                          ", micro-batch ", chunk));
-    throw;
+  } catch (...) {
+    detail::rethrow_with_context(hearth::detail::str("in stage ", stage, " on device ", part.device,
+                                                     ", micro-batch ", chunk));
   }
 }
 

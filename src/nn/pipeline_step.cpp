@@ -1,8 +1,11 @@
 // One training step of a pipeline. Each stage has a graph of its own per micro-batch, so that the
 // order of all forwards and backwards is free.
+#include <utility>
+
 #include "hearth/autograd.h"
 #include "hearth/nn/pipeline.h"
 #include "hearth/operators.h"
+#include "nn/error_context.h"
 #include "nn/skip_store.h"
 #include "nn/stage_copy.h"
 
@@ -16,11 +19,12 @@ class PipelineStep {
       : pipeline_(pipeline), loss_(loss), rows_(input.size(0)) {
     HEARTH_CHECK(target.dim() > 0 && target.size(0) == rows_, "Pipeline: the input has ", rows_,
                  " rows, but the target has the sizes ", target.sizes());
-    inputs_ = pipeline.micro_batches(input, "input");
-    targets_ = pipeline.micro_batches(target, "target");
+    // Copied now: later copies would wait for what the schedule has queued on their devices.
+    const std::vector<Device>& devices = pipeline.devices();
+    inputs_ = pipeline.micro_batches(copy_to_stage(input.detach(), devices.front()), "input");
+    targets_ = pipeline.micro_batches(copy_to_stage(target.detach(), devices.back()), "target");
     stores_.resize(inputs_.size());
     losses_.resize(inputs_.size());
-    outputs_.resize(inputs_.size());
     cells_.resize(pipeline.stages(), std::vector<Cell>(inputs_.size()));
   }
 
@@ -29,7 +33,7 @@ class PipelineStep {
     PipelineResult result;
     for (const Tensor& loss : losses_)
       result.loss = result.loss.defined() ? result.loss + loss : loss;
-    result.output = cat(outputs_, 0);
+    if (!outputs_.empty()) result.output = cat(outputs_, 0);
     return result;
   }
 
@@ -37,6 +41,7 @@ class PipelineStep {
   /// A stage's graph for a micro-batch: from a leaf to the result.
   struct Cell {
     Tensor input, output;
+    Tensor gradient;                         // of the input, after the backward
     StreamMark computed, gradient_computed;  // the output, and the gradient of the input
     bool is_done = false;                    // the forward has run
     bool is_backward_done = false;           // the backward has run
@@ -87,20 +92,27 @@ class PipelineStep {
     const Tensor& source = stage == 0 ? inputs_[chunk] : cells_[stage - 1][chunk].output;
     const StreamMark computed = stage == 0 ? StreamMark() : cells_[stage - 1][chunk].computed;
     cell.input = copy_to_stage(source.detach(), store.device, computed).detach();
-    if (stage > 0 && source.requires_grad()) cell.input.requires_grad_();
-    cell.output = pipeline_.run_stage(stage, cell.input, static_cast<int64_t>(chunk));
+    Tensor argument = cell.input;
+    if (stage > 0 && source.requires_grad()) argument = alias_of_leaf(cell.input.requires_grad_());
+    cell.output = pipeline_.run_stage(stage, argument, static_cast<int64_t>(chunk));
     cell.computed = StreamMark(store.device);
     cell.is_done = true;
     if (stage + 1 < cells_.size()) return;
     skip::check_all_popped(store);
-    add_loss(cell, chunk);
+    try {
+      add_loss(cell, chunk);
+    } catch (...) {
+      detail::rethrow_with_context(hearth::detail::str("in the loss of micro-batch ", chunk));
+    }
   }
 
   /// Replaces the last stage's result by the micro-batch's part of the loss.
   void add_loss(Cell& cell, size_t chunk) {
-    outputs_[chunk] = cell.output.detach();
-    const Tensor target = copy_to_stage(targets_[chunk].detach(), cell.output.device());
+    // The last stage's forwards are in the order of the micro-batches.
+    if (pipeline_.options_.return_outputs()) outputs_.push_back(cell.output.detach());
+    const Tensor target = copy_to_stage(targets_[chunk], cell.output.device());
     Tensor loss = loss_(cell.output, target);
+    HEARTH_CHECK(loss.defined(), "Pipeline: the loss function returned an undefined tensor");
     HEARTH_CHECK(loss.numel() == 1,
                  "Pipeline: the loss function must return one number, but got a ",
                  "tensor of sizes ", loss.sizes());
@@ -112,27 +124,52 @@ class PipelineStep {
 
   void run_backward(size_t stage, size_t chunk) {
     Cell& cell = cells_[stage][chunk];
-    std::vector<Tensor> roots, gradients;
-    const auto add_root = [&](const Tensor& root, const Tensor& gradient, const Cell& from) {
-      if (!root.requires_grad() || !gradient.defined()) return;
-      roots.push_back(root);
-      gradients.push_back(copy_to_stage(gradient, root.device(), from.gradient_computed));
-    };
-    const bool is_last = stage + 1 == cells_.size();
-    if (!is_last) {
-      Cell& next = cells_[stage + 1][chunk];
-      add_root(cell.output, next.input.grad(), next);
-      next.input = Tensor();
-    } else if (cell.output.requires_grad()) {
-      roots.push_back(cell.output);
-      gradients.emplace_back();  // the loss
-    }
-    for (const skip::Store::Link& link : stores_[chunk].links)
-      if (link.from == stage) add_root(link.source, link.leaf.grad(), cells_[link.to][chunk]);
-    if (!roots.empty()) autograd::backward(roots, gradients);
+    backward_from(roots_of(stage, chunk), stage, chunk);
     cell.gradient_computed = StreamMark(pipeline_.stages_[stage].device);
-    cell.output = Tensor();
+    // Only gradients are kept for the stages before.
+    cell.gradient = std::exchange(cell.input, Tensor()).grad();
+    for (skip::Store::Link& link : stores_[chunk].links)
+      if (link.to == stage) link.gradient = std::exchange(link.leaf, Tensor()).grad();
     cell.is_backward_done = true;
+  }
+
+  /// Results of a stage, and their gradients on its device.
+  struct Roots {
+    std::vector<Tensor> tensors, gradients;
+  };
+
+  /// Where the backward of a stage begins. What the stages after it have left for it is released.
+  Roots roots_of(size_t stage, size_t chunk) {
+    Roots roots;
+    const auto add = [&](const Tensor& root, const Tensor& gradient, const Cell& from) {
+      if (!root.requires_grad() || !gradient.defined()) return;
+      roots.tensors.push_back(root);
+      roots.gradients.push_back(copy_to_stage(gradient, root.device(), from.gradient_computed));
+    };
+    const Tensor output = std::exchange(cells_[stage][chunk].output, Tensor());
+    if (stage + 1 < cells_.size()) {
+      Cell& next = cells_[stage + 1][chunk];
+      add(output, std::exchange(next.gradient, Tensor()), next);
+    } else {
+      roots.tensors.push_back(output);
+      roots.gradients.emplace_back();  // the loss
+    }
+    std::vector<skip::Store::Link>& links = stores_[chunk].links;
+    for (const skip::Store::Link& link : links)
+      if (link.from == stage) add(link.source, link.gradient, cells_[link.to][chunk]);
+    std::erase_if(links, [&](const skip::Store::Link& link) { return link.from == stage; });
+    return roots;
+  }
+
+  void backward_from(const Roots& roots, size_t stage, size_t chunk) const {
+    if (roots.tensors.empty()) return;
+    try {
+      autograd::backward(roots.tensors, roots.gradients);
+    } catch (...) {
+      detail::rethrow_with_context(
+          hearth::detail::str("in the backward of stage ", stage, " on device ",
+                              pipeline_.stages_[stage].device, ", micro-batch ", chunk));
+    }
   }
 
   PipelineImpl& pipeline_;

@@ -7,6 +7,7 @@
 #include "hearth/operators.h"
 #include "hearth/thread_state.h"
 #include "nn/coalesced_copy.h"
+#include "nn/error_context.h"
 
 namespace hearth::nn::parallel::detail {
 
@@ -92,9 +93,9 @@ std::shared_ptr<Module> clone_on(const Module& module, Device device) {
   const GeneratorGuard own_numbers(make_generator());
   try {
     return module.clone(device);
-  } catch (Error& error) {
-    error.add_context(hearth::detail::str("while copying ", module.name(), " to ", device));
-    throw;
+  } catch (...) {
+    nn::detail::rethrow_with_context(
+        hearth::detail::str("while copying ", module.name(), " to ", device));
   }
 }
 

@@ -66,6 +66,11 @@ std::vector<Tensor> scatter(const Tensor& input, const std::vector<Device>& devi
 
 Tensor gather(const std::vector<Tensor>& tensors, Device target_device, int64_t dim) {
   HEARTH_CHECK(!tensors.empty(), "Expected at least one tensor to gather from");
+  const auto undefined = std::count_if(tensors.begin(), tensors.end(),
+                                       [](const Tensor& tensor) { return !tensor.defined(); });
+  HEARTH_CHECK_AS(ValueError, undefined == 0 || undefined == std::ssize(tensors),
+                  "Some devices returned a tensor and others an undefined one");
+  if (undefined > 0) return {};
   const bool all_scalars = std::all_of(tensors.begin(), tensors.end(),
                                        [](const Tensor& tensor) { return tensor.dim() == 0; });
   if (tensors.size() == 1 && !all_scalars) return moved(tensors[0], target_device);

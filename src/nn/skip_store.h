@@ -20,6 +20,7 @@ struct Store {
   struct Link {
     Tensor source, leaf;
     size_t from, to;  // stages
+    Tensor gradient;  // the leaf's, after the backward of stage `to`
   };
 
   std::map<std::string, Entry> entries;

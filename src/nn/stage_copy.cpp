@@ -60,6 +60,14 @@ struct StageCopy : autograd::Function<StageCopy> {
   }
 };
 
+struct LeafAlias : autograd::Function<LeafAlias> {
+  static Tensor forward(autograd::AutogradContext*, const Tensor& leaf) { return leaf.detach(); }
+  static autograd::variable_list backward(autograd::AutogradContext*,
+                                          autograd::variable_list gradients) {
+    return gradients;
+  }
+};
+
 }  // namespace
 
 StreamMark::StreamMark(Device device) {
@@ -72,5 +80,7 @@ Tensor copy_to_stage(const Tensor& tensor, Device device, const StreamMark& comp
   if (tensor.device() == device) return tensor;
   return StageCopy::apply(tensor, device, computed);
 }
+
+Tensor alias_of_leaf(const Tensor& leaf) { return LeafAlias::apply(leaf); }
 
 }  // namespace hearth::nn

@@ -26,4 +26,8 @@ class StreamMark {
 /// same way. On its own device, the tensor itself.
 Tensor copy_to_stage(const Tensor& tensor, Device device, const StreamMark& computed = {});
 
+/// A result with the leaf's values and memory. Unlike the leaf it may be modified in place, and its
+/// gradient is the leaf's.
+Tensor alias_of_leaf(const Tensor& leaf);
+
 }  // namespace hearth::nn

@@ -68,7 +68,8 @@ std::vector<Tensor> parallel_apply(
   std::vector<Tensor> outputs(modules.size());
   detail::run_in_parallel(modules.size(), devices.value_or(std::vector<Device>()), [&](size_t i) {
     const Device device = devices ? (*devices)[i] : inputs[i].device();
-    outputs[i] = call_forward(*modules[i], inputs[i]).to(device);
+    outputs[i] = call_forward(*modules[i], inputs[i]);
+    if (outputs[i].defined()) outputs[i] = outputs[i].to(device);
   });
   return outputs;
 }
@@ -86,7 +87,8 @@ Tensor data_parallel(M module, Tensor input,
   std::vector<Tensor> inputs = scatter(input, *devices, std::nullopt, dim);
   if (devices->size() == 1) {
     module->to(devices->front());
-    return Tensor(call_forward(*module, inputs[0])).to(target);
+    const Tensor output = call_forward(*module, inputs[0]);
+    return output.defined() ? output.to(target) : output;
   }
   devices->resize(inputs.size(), devices->front());
   auto replicas = replicate(module, *devices);

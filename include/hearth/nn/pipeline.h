@@ -41,11 +41,13 @@ struct HEARTH_API PipelineOptions {
   /// Whether step()'s loss function returns a mean over rows, so that each micro-batch counts by
   /// its rows; else the losses are summed.
   HEARTH_ARG(bool, mean_loss) = true;
+  HEARTH_ARG(bool, return_outputs) = true;  ///< whether step() keeps and returns the outputs
 };
 
 /// The results of Pipeline's step().
 struct PipelineResult {
-  Tensor loss, output;  ///< of the whole batch, on the last device, without history
+  Tensor loss;    ///< of the whole batch, on the last device, without history
+  Tensor output;  ///< likewise; undefined without PipelineOptions::return_outputs
 };
 
 /// The modules of a Sequential on several devices. They keep their names and are moved, not copied.

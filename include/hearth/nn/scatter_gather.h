@@ -20,7 +20,7 @@ HEARTH_API std::vector<Tensor> scatter(
     const std::optional<std::vector<int64_t>>& chunk_sizes = std::nullopt, int64_t dim = 0);
 
 /// The tensors, moved to `target_device` and joined along `dim`. 0-d tensors become a vector, with
-/// a warning.
+/// a warning. Undefined, if all of them are.
 HEARTH_API Tensor gather(const std::vector<Tensor>& tensors, Device target_device, int64_t dim = 0);
 
 namespace detail {
@@ -110,6 +110,7 @@ T gather(const std::vector<T>& parts, Device target_device, int64_t dim = 0) {
   const auto join = [&](const auto& select) {
     return gather(detail::selected(parts, select), target_device, dim);
   };
+  HEARTH_CHECK(!parts.empty(), "Expected at least one result to gather from");
   T result = parts.front();
   if constexpr (detail::is_list<T>) {
     for (const T& part : parts)

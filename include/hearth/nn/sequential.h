@@ -48,6 +48,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   template <class Result = Tensor, class... Args>
   Result forward(Args&&... args) {
     const auto body = [this](auto&&... values) -> Result {
+      const Call call;
       AnyValue value = first().any_forward(std::forward<decltype(values)>(values)...);
       value = pass_on(std::move(value));
       Result* result = value.try_get<Result>();
@@ -112,6 +113,11 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   bool is_empty() const noexcept { return modules_.empty(); }
 
  private:
+  /// One forward(). What skip::stash keeps belongs to the outermost one of a thread.
+  struct HEARTH_API Call {
+    Call();
+    ~Call();
+  };
   std::string next_name() const { return std::to_string(modules_.size()); }
   AnyModule& first();
   /// Calls all modules after the first.

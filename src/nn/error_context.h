@@ -1,0 +1,26 @@
+#pragma once
+
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "hearth/error.h"
+
+namespace hearth::nn::detail {
+
+/// Throws the exception that is being handled again, with a line of context. A standard exception
+/// becomes an Error with the same text, in which the original is nested.
+[[noreturn]] inline void rethrow_with_context(std::string_view line) {
+  try {
+    throw;
+  } catch (Error& error) {
+    error.add_context(line);
+    throw;
+  } catch (const std::exception& original) {
+    Error error(original.what());
+    error.add_context(line);
+    std::throw_with_nested(std::move(error));
+  }
+}
+
+}  // namespace hearth::nn::detail
