@@ -193,6 +193,12 @@ std::optional<Tensor> as_vector(const std::optional<Tensor>& weight) {
   return weight->reshape({weight->numel()});
 }
 
+/// The edges that are returned share no memory with the caller's.
+Tensor copied(const Tensor& bins) {
+  check_defined("histogram", 1, "bins", bins);
+  return bins.detach().clone();
+}
+
 TensorPair first_edges(const TensorAndList& result) {
   return {std::get<0>(result), std::get<1>(result)[0]};
 }
@@ -228,7 +234,8 @@ HEARTH_DEFINE_COMPOSED_OUT(histc, (int64_t bins, const Scalar& min, const Scalar
                            counts_of(self, bins, min, max))
 HEARTH_DEFINE_METHOD(TensorPair, histogram,
                      (const Tensor& bins, const std::optional<Tensor>& weight, bool density),
-                     first_edges(histogram_of_points(as_points(self), std::vector<Tensor>{bins},
+                     first_edges(histogram_of_points(as_points(self),
+                                                     std::vector<Tensor>{copied(bins)},
                                                      as_vector(weight), density)))
 HEARTH_DEFINE_METHOD(TensorPair, histogram,
                      (int64_t bins, std::optional<ArrayRef<double>> range,

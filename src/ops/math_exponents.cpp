@@ -6,12 +6,27 @@ namespace hearth {
 
 namespace {
 
+/// x * 2^exponents in float64, rounded once: only the last factor can make a result subnormal
+/// that is not 0. 2^exponents itself may overflow.
+Tensor scaled_by_power(const Tensor& x, const Tensor& exponents) {
+  constexpr int64_t kFactor = 1000, kLargest = 2200;  // from 2^-1074 to 2^1024, and to 0
+  const Tensor all = exponents.to(kLong).clamp(-kLargest, kLargest);
+  const Tensor last = all.clamp(-kFactor, kFactor), rest = all.sub(last);
+  const Tensor second = rest.clamp(-kFactor, kFactor), first = rest.sub(second);
+  Tensor result = x.to(kDouble);
+  for (const Tensor* part : {&first, &second, &last}) result = result.mul(part->to(kDouble).exp2());
+  return result;
+}
+
 /// self * 2^other.
 struct Ldexp {
   struct Args {};
   static constexpr OpInfo info{.name = "ldexp"};
   static Tensor compute(const Args&, const Tensor& self, const Tensor& other) {
-    return self.mul(pow(Scalar(2.0), other));
+    if (self.is_complex() || !is_integral(other.scalar_type(), false))
+      return self.mul(pow(Scalar(2.0), other));
+    const ScalarType type = self.is_floating_point() ? self.scalar_type() : kFloat;
+    return scaled_by_power(self, other).to(type);
   }
 };
 

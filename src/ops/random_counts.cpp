@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/generator_impl.h"
+#include "core/philox.h"
 #include "ops/composed_out.h"
 #include "ops/create.h"
 #include "ops/promote.h"
@@ -86,22 +87,30 @@ double large_binomial(Mt19937& mt, double count, double p) {
 }
 
 double draw_binomial(Mt19937& mt, double count, double p) {
+  if (std::isnan(count)) return count;
   if (count <= 0 || p <= 0) return 0;
   if (p >= 1) return count;
   if (!(p <= 0.5)) return p > 0.5 ? count - draw_binomial(mt, count, 1 - p) : p;
   return count * p >= 10 ? large_binomial(mt, count, p) : small_binomial(mt, count, p);
 }
 
+/// The seed of the numbers of one draw from a device's generator, from its Philox stream.
+uint64_t seed_of_draw(const RandomSource& source) {
+  return philox_bits<uint32_t>(source.seed, source.offset, 0);
+}
+
 /// Calls draw(twister, i) for each element of a new tensor like `like`, whose numbers are drawn in
-/// row-major order by the given generator, or by the CPU's.
+/// row-major order by the given generator, or by the default one of its device.
 template <class DrawNumber>
 Tensor drawn_like(const Tensor& like, const std::optional<Generator>& generator,
                   const DrawNumber& draw) {
   const Tensor host = empty(like.sizes(), TensorOptions(kDouble));
-  GeneratorImpl& impl = generator_for(or_default(generator), Device(DeviceType::CPU));
-  const std::lock_guard<std::mutex> lock(impl.mutex);
+  const Draw source(or_default(generator), like.device());
+  Mt19937 of_device;
+  Mt19937* const mt = source.source().mt ? source.source().mt : &of_device;
+  if (mt == &of_device) of_device.reseed(seed_of_draw(source.source()));
   double* const numbers = host.data_ptr<double>();
-  for (int64_t i = 0; i < host.numel(); ++i) numbers[i] = draw(impl.mt, i);
+  for (int64_t i = 0; i < host.numel(); ++i) numbers[i] = draw(*mt, i);
   return host.to(like.device(), like.scalar_type());
 }
 

@@ -118,6 +118,12 @@ Tensor scatter_reduced_by(const Tensor& self, int64_t dim, const Tensor& index, 
   const Tensor start = include_self ? self : self.scatter(dim, index, identity);
   const Tensor values = reached(src, index);
   const DimArgs args{dim};
+  const ScalarType type = self.scalar_type();
+  const bool adds = reduction == ScatterReduction::kSum || reduction == ScatterReduction::kMean;
+  if (adds && is_reduced_float(type) &&
+      src.scalar_type() == type)  // 16 bits would lose small terms
+    return scatter_reduced_by(self.to(kFloat), dim, index, src.to(kFloat), reduction, include_self)
+        .to(type);
   switch (reduction) {
     case ScatterReduction::kSum: return start.scatter_add(dim, index, values);
     case ScatterReduction::kProd: return ScatterProduct::product(args, start, index, values);

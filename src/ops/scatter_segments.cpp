@@ -24,19 +24,56 @@ SegmentReduction segment_reduction(std::string_view name) {
   detail::fail<Error>("reduce argument must be either sum, prod, mean, amax or amin, got ", name);
 }
 
-/// Checks the lengths, whose last dimension counts the segments along axis.
-void check_segment_lengths(const Tensor& data, const Tensor& lengths, int64_t axis, bool unsafe) {
+/// The segments along the last dimension: their lengths, and where they begin and end.
+struct Segments {
+  Tensor lengths, starts, ends;
+};
+
+void check_segment_dims(const Tensor& data, const Tensor& lengths, int64_t axis) {
   HEARTH_CHECK(lengths.dim() == axis + 1, "Expected lengths to have ", axis + 1,
                " dimensions, but got ", lengths.dim(), ".");
   for (int64_t d = 0; d < axis; ++d)
     HEARTH_CHECK(lengths.size(d) == data.size(d), "Expected lengths and data to agree in size ",
                  "along dimension ", d, ", but got ", lengths.size(d), " and ", data.size(d), ".");
-  if (unsafe || lengths.numel() == 0) return;
+}
+
+/// Checks lengths that are to fill the data.
+void check_segment_lengths(const Tensor& data, const Tensor& lengths, int64_t axis) {
+  if (lengths.numel() == 0) return;
   HEARTH_CHECK(lengths.min().item<int64_t>() >= 0, "lengths contains negative value!");
   HEARTH_CHECK(lengths.sum(-1).eq(data.size(axis)).all().item<bool>(),
                "segment_reduce(): Expected all rows of lengths along axis to sum to "
                "data.size(lengths.dim()-1) when "
                "!unsafe.");
+}
+
+/// The segments of lengths, or between offsets.
+Segments segments_of(const Tensor& data, const Tensor& lengths, const Tensor& offsets, int64_t axis,
+                     bool unsafe) {
+  HEARTH_CHECK(lengths.defined() || offsets.defined(),
+               "segment_reduce(): Either lengths or offsets must be defined.");
+  const Tensor& given = offsets.defined() ? offsets : lengths;
+  const ScalarType type = given.scalar_type();
+  HEARTH_CHECK_AS(NotImplementedError, type == kInt || type == kLong, "\"_segment_reduce_",
+                  offsets.defined() ? "offsets" : "lengths", "_cpu_kernel1\" not implemented for '",
+                  name_of(type), "'");
+  check_segment_dims(data, given, axis);
+  Segments result;
+  if (offsets.defined()) {
+    const int64_t count = offsets.size(-1) - 1;
+    result.starts = offsets.narrow(-1, 0, count).to(kLong);
+    result.ends = offsets.narrow(-1, 1, count).to(kLong);
+    result.lengths = result.ends.sub(result.starts);
+  } else {
+    result.lengths = lengths.to(kLong);
+    if (!unsafe) check_segment_lengths(data, result.lengths, axis);
+    result.ends = result.lengths.cumsum(-1);
+    result.starts = result.ends.sub(result.lengths);
+  }
+  HEARTH_CHECK(result.lengths.numel() == 0 || result.lengths.min().item<int64_t>() >= 0,
+               "Expected segment_length >= 0 to be true, but got false.  (Could this error message "
+               "be improved?  If so, please report an enhancement request to PyTorch.)");
+  return result;
 }
 
 /// A tensor of data's number of dimensions, by dimensions of size 1 at its end.
@@ -45,43 +82,66 @@ Tensor with_trailing_dims(Tensor tensor, int64_t dims) {
   return tensor;
 }
 
-/// The number of the segment of each element along axis.
-Tensor segment_numbers(const Tensor& data, const Tensor& lengths, int64_t axis) {
-  const Tensor ends = lengths.cumsum(-1);
+/// The number of the segment of each element along axis; elements of no segment get their count.
+Tensor segment_numbers(const Tensor& data, const Segments& segments, int64_t axis) {
+  const int64_t count = segments.lengths.size(-1);
   const Tensor positions = arange(data.size(axis), TensorOptions(kLong).device(data.device()));
-  Dims sizes(lengths.sizes());
+  Dims sizes(segments.lengths.sizes());
   sizes[size_t(axis)] = data.size(axis);
-  const Tensor numbers = searchsorted(ends, positions.expand(sizes), false, true);
+  const Tensor places = positions.expand(sizes).contiguous();
+  Tensor numbers = searchsorted(segments.ends.contiguous(), places, false, true);
+  if (count > 0) numbers = where(places.lt(segments.starts.narrow(-1, 0, 1)), count, numbers);
   return with_trailing_dims(numbers, data.dim()).expand(data.sizes());
 }
 
-Tensor reduced_segments(const Tensor& data, std::string_view reduce, const Tensor& lengths,
-                        int64_t axis, bool unsafe, const std::optional<Scalar>& initial) {
-  const SegmentReduction reduction = segment_reduction(reduce);
-  check_segment_lengths(data, lengths, axis, unsafe);
+/// scatter_reduce into segments that begin with one value, without the elements of no segment.
+Tensor scattered_segments(const Tensor& data, const Tensor& numbers, int64_t axis, int64_t count,
+                          double start, std::string_view reduce) {
   Dims sizes(data.sizes());
-  sizes[size_t(axis)] = lengths.size(-1);
-  const bool is_mean = reduce == "mean";
-  const double start = initial ? initial->toDouble() : is_mean ? 0 : reduction.empty;
-  const Tensor reduced =
-      full(sizes, start, data.options().requires_grad(false))
-          .scatter_reduce(axis, segment_numbers(data, lengths, axis), data, reduction.scatter);
-  if (!is_mean) return reduced;
-  const Tensor counts = with_trailing_dims(lengths, data.dim());
-  const Tensor mean = reduced / counts.clamp_min(1);
-  return initial ? mean : mean.masked_fill(counts.eq(0), reduction.empty);
+  sizes[size_t(axis)] = count + 1;
+  return full(sizes, start, data.options().requires_grad(false))
+      .scatter_reduce(axis, numbers, data, reduce)
+      .narrow(axis, 0, count);
 }
 
-/// The lengths of the segments: given, or the differences of the offsets.
-Tensor lengths_of(const Tensor& lengths, const Tensor& offsets) {
-  HEARTH_CHECK(lengths.defined() || offsets.defined(),
-               "segment_reduce(): Either lengths or offsets must be defined.");
-  const Tensor& given = offsets.defined() ? offsets : lengths;
-  const ScalarType type = given.scalar_type();
-  HEARTH_CHECK_AS(NotImplementedError, type == kInt || type == kLong, "\"_segment_reduce_",
-                  offsets.defined() ? "offsets" : "lengths", "_cpu_kernel1\" not implemented for '",
-                  name_of(type), "'");
-  return (offsets.defined() ? offsets.diff() : lengths).to(kLong);
+/// The NaNs of a segment share its gradient.
+Tensor with_gradient_of_nan(const Tensor& extremes, const Tensor& data, const Tensor& numbers,
+                            int64_t axis, int64_t count) {
+  const Tensor is_nan = data.detach().isnan();
+  const Tensor share =
+      scattered_segments(is_nan.to(data.scalar_type()), numbers, axis, count, 0, "sum");
+  const Tensor sums = scattered_segments(where(is_nan, data, 0), numbers, axis, count, 0, "sum");
+  return where(share.gt(0), sums / share.clamp_min(1), extremes);
+}
+
+/// The largest or smallest elements. The initial value takes no part in a tie.
+Tensor extreme_segments(const Tensor& data, const Tensor& numbers, int64_t axis, int64_t count,
+                        const SegmentReduction& reduction, const std::optional<Scalar>& initial) {
+  const bool needs_gradient = data.requires_grad() && modes.grad_enabled;
+  const Tensor values = needs_gradient ? data.masked_fill(data.isnan(), reduction.empty) : data;
+  Tensor result =
+      scattered_segments(values, numbers, axis, count, reduction.empty, reduction.scatter);
+  if (needs_gradient) result = with_gradient_of_nan(result, data, numbers, axis, count);
+  if (!initial) return result;
+  const double start = initial->toDouble();
+  const Tensor is_kept = reduction.scatter == "amax" ? result.ge(start) : result.le(start);
+  return where(is_kept.logical_or(result.isnan()), result, start);
+}
+
+Tensor reduced_segments(const Tensor& data, std::string_view reduce, const Segments& segments,
+                        int64_t axis, const std::optional<Scalar>& initial) {
+  const SegmentReduction reduction = segment_reduction(reduce);
+  const int64_t count = segments.lengths.size(-1);
+  const Tensor numbers = segment_numbers(data, segments, axis);
+  if (reduction.scatter[0] == 'a')
+    return extreme_segments(data, numbers, axis, count, reduction, initial);
+  const bool is_mean = reduce == "mean";
+  const double start = initial ? initial->toDouble() : is_mean ? 0 : reduction.empty;
+  const Tensor reduced = scattered_segments(data, numbers, axis, count, start, reduction.scatter);
+  if (!is_mean) return reduced;
+  const Tensor lengths = with_trailing_dims(segments.lengths, data.dim());
+  const Tensor mean = reduced / lengths.clamp_min(1);
+  return initial ? mean : mean.masked_fill(lengths.eq(0), reduction.empty);
 }
 
 }  // namespace
@@ -97,8 +157,10 @@ Tensor segment_reduce(const Tensor& data, std::string_view reduce,
                   "\"_segment_reduce_cpu\" not implemented for '", name_of(data.scalar_type()),
                   "'");
   axis = wrap_dim(axis, data.dim());
-  return reduced_segments(data, reduce, lengths_of(or_undefined(lengths), or_undefined(offsets)),
-                          axis, unsafe, initial);
+  segment_reduction(reduce);  // refuses a wrong name first
+  const Segments segments =
+      segments_of(data, or_undefined(lengths), or_undefined(offsets), axis, unsafe);
+  return reduced_segments(data, reduce, segments, axis, initial);
 }
 HEARTH_DEFINE_WRITE_OUT(segment_reduce,
                         (const Tensor& data, std::string_view reduce,

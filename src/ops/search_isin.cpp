@@ -12,15 +12,24 @@ void check_member_type(const Tensor& tensor) {
                   "Unsupported input type encountered for isin(): ", name_of(type));
 }
 
+/// The members of the set as a vector of a dtype, without NaN: it equals nothing, and a search
+/// needs numbers in order.
+Tensor comparable_members(const Tensor& set, ScalarType type) {
+  const Tensor flat = set.detach().to(type).reshape({-1});
+  const bool may_have_nan = is_floating_point(type) && !flat.is_meta();
+  return may_have_nan ? flat.masked_select(flat.isnan().logical_not()) : flat;
+}
+
 /// Searches the elements in the sorted set.
 Tensor members(const Tensor& elements, const Tensor& set, bool invert) {
   check_member_type(elements);
   check_member_type(set);
   const ScalarType type = result_type(elements, set);
   const Tensor wanted = elements.detach().to(type);
-  if (set.numel() == 0)
+  const Tensor searched = comparable_members(set, type);
+  if (searched.numel() == 0)
     return full(elements.sizes(), invert, elements.options().dtype(kBool).requires_grad(false));
-  const Tensor sorted = std::get<0>(set.detach().to(type).reshape({-1}).sort());
+  const Tensor sorted = std::get<0>(searched.sort());
   const Tensor place = searchsorted(sorted, wanted).clamp_max(sorted.numel() - 1);
   const Tensor found = sorted.index_select(0, place.reshape({-1})).view(wanted.sizes());
   return invert ? found.ne(wanted) : found.eq(wanted);

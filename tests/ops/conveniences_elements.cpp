@@ -133,5 +133,14 @@ TEST(Elements, NextafterGradientIsOneWhereTheNumbersDiffer) {
   EXPECT_TRUE(to.grad().equal(zeros({3})));
 }
 
+TEST(Elements, IsinIgnoresNanInTheSet) {
+  const Tensor x = tensor({1.f, 5.f, NAN, INFINITY, 7.f});
+  const Tensor set = tensor({1.f, 2.f, 5.f, NAN, NAN, NAN, INFINITY, NAN, NAN});
+  const Tensor expected = tensor({true, true, false, true, false});
+  EXPECT_TRUE(isin(x, set).equal(expected));
+  EXPECT_TRUE(isin(x, set, false, true).equal(expected.logical_not()));
+  EXPECT_FALSE(isin(x, tensor({NAN})).any().item<bool>());
+}
+
 }  // namespace
 }  // namespace hearth::testing

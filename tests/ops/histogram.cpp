@@ -48,6 +48,7 @@ TEST(Histogram, GivenEdgesWeightsAndDensity) {
   const auto [density, same] = histogram(x, edges, weight, true);
   EXPECT_TRUE(density.allclose(tensor({1.f / 6, 5.f / 12})));
   EXPECT_TRUE(same.equal(edges));
+  EXPECT_NE(same.data_ptr(), edges.data_ptr());
   Tensor hist = empty({0}), bins = empty({0});
   histogram_out(hist, bins, x, edges);
   EXPECT_TRUE(hist.equal(tensor({1.f, 2.f})));

@@ -71,6 +71,26 @@ TEST(Exponents, FrexpGradientIsThePowerOfTwo) {
   EXPECT_TRUE(x.grad().equal(tensor({1.f, 0.25f, 0.0625f})));
 }
 
+TEST(Exponents, LdexpByIntegersIsExact) {
+  const Tensor x = tensor({5e-324, 1e-300, 0.0, 1.0}, kDouble);
+  const Tensor powers = tensor({1074, 1500, 5000, -1074}, kLong);
+  const Tensor expected = tensor({1.0, std::ldexp(1e-300, 1500), 0.0, 5e-324}, kDouble);
+  EXPECT_TRUE(x.ldexp(powers).equal(expected));
+  EXPECT_TRUE(ldexp(tensor({0.f, 1.f}), full({2}, 255, kByte)).equal(tensor({0.f, INFINITY})));
+  // One rounding: a second one would round 1.5 + 2^-50 units down.
+  const double odd = std::ldexp(1.5 + 0x1p-50, -1000);
+  EXPECT_EQ(full({}, odd, kDouble).ldexp(full({}, -74, kLong)).item<double>(),
+            std::ldexp(odd, -74));
+}
+
+TEST(Exponents, LdexpByIntegersKeepsTheDtype) {
+  const Tensor powers = tensor({1, 2}, kLong);
+  for (const ScalarType type : {kHalf, kBFloat16, kFloat, kDouble}) {
+    EXPECT_EQ(ones({2}, type).ldexp(powers).scalar_type(), type);
+    EXPECT_EQ(ones({}, type).ldexp(powers).scalar_type(), type);
+  }
+}
+
 TEST(Exponents, LdexpOfIntegersIsFloating) {
   EXPECT_TRUE(ldexp(tensor({1}), tensor({2})).equal(tensor({4.f})));
   EXPECT_ERROR(ones({1}, kLong).ldexp_(ones({1})), "can't be cast to the desired output type Long");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hearth/autograd.h"
+#include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
@@ -75,6 +76,28 @@ TEST(Distributions, Refusals) {
   EXPECT_ERROR(binomial(ones({1}, kLong), ones({1})),
                "binomial only supports floating-point dtypes for count, got: Long");
   EXPECT_ERROR(binomial(ones({1}), ones({1}, kDouble)), "Found dtype Double but expected Float");
+}
+
+TEST(Distributions, CountsOnADeviceUseItsGenerator) {
+  for (const Device device : devices()) {
+    if (device.is_cpu()) continue;
+    const Tensor rates = full({50}, 20., TensorOptions(device)),
+                 p = full({50}, .5, rates.options());
+    manual_seed(3);
+    const Tensor next = rand({2});
+    manual_seed(3);
+    cuda::manual_seed_all(1);
+    const Tensor first = poisson(rates), counts = binomial(rates, p);
+    EXPECT_TRUE(rand({2}).equal(next));
+    EXPECT_FALSE(poisson(rates).equal(first));
+    cuda::manual_seed_all(1);
+    EXPECT_TRUE(poisson(rates).equal(first));
+    EXPECT_TRUE(binomial(rates, p).equal(counts));
+  }
+}
+
+TEST(Distributions, BinomialOfNanIsNan) {
+  EXPECT_TRUE(binomial(tensor({NAN}), tensor({0.5f})).isnan().item<bool>());
 }
 
 }  // namespace

@@ -157,6 +157,44 @@ TEST(SegmentReduce, ReductionsOfSegments) {
                   .equal(tensor({1.f, 2.f, 3.f, 0.f}).view({2, 2})));
 }
 
+TEST(ScatterReduce, HalfNumbersAreAddedInFloat32) {
+  for (const ScalarType type : {kHalf, kBFloat16}) {
+    const Tensor zero = zeros({5000}, kLong), src = ones({5000}, type);
+    const Tensor sum = zeros({2}, type).scatter_reduce(0, zero, src, "sum");
+    EXPECT_TRUE(sum.equal(tensor({5000.f, 0.f}).to(type)));
+    const Tensor mean = zeros({2}, type).scatter_reduce(0, zero, src, "mean", false);
+    EXPECT_TRUE(mean.equal(tensor({1.f, 0.f}).to(type)));
+  }
+}
+
+TEST(SegmentReduce, OffsetsAndLengthsThatLeaveElementsOut) {
+  const Tensor x = tensor({9.f, 4.f, 11.f, 1.f, 2.f, 3.f, 3.f}), offsets = tensor({1, 3, 7}, kLong);
+  EXPECT_TRUE(segment_reduce(x, "sum", {}, {}, offsets).equal(tensor({15.f, 9.f})));
+  EXPECT_TRUE(segment_reduce(x, "max", {}, {}, offsets).equal(tensor({11.f, 3.f})));
+  EXPECT_TRUE(segment_reduce(x, "mean", {}, {}, offsets).equal(tensor({7.5f, 2.25f})));
+  const Tensor numbers = arange(1, 8, kFloat);
+  EXPECT_TRUE(segment_reduce(numbers, "sum", tensor({2, 3}, kLong), {}, {}, 0, true)
+                  .equal(tensor({3.f, 12.f})));
+  EXPECT_ERROR(segment_reduce(numbers, "sum", tensor({3, -2, 6}, kLong), {}, {}, 0, true),
+               "Expected segment_length >= 0 to be true, but got false.");
+}
+
+/// The gradient of segment_reduce's sum over one segment.
+Tensor segment_gradient(const Tensor& data, const char* reduce,
+                        const std::optional<Scalar>& initial) {
+  const Tensor x = data.clone().requires_grad_();
+  const Tensor lengths = full({1}, x.numel(), kLong);
+  return autograd::grad({segment_reduce(x, reduce, lengths, {}, {}, 0, false, initial).sum()},
+                        {x})[0];
+}
+
+TEST(SegmentReduce, ElementsShareTheGradientWithoutTheInitialValue) {
+  EXPECT_TRUE(segment_gradient(tensor({4.f, 4.f}), "max", 4).equal(tensor({0.5f, 0.5f})));
+  EXPECT_TRUE(segment_gradient(tensor({1.f, 1.f, 2.f}), "min", 1).equal(tensor({0.5f, 0.5f, 0.f})));
+  EXPECT_TRUE(segment_gradient(tensor({1.f, 2.f}), "max", 9).equal(tensor({0.f, 0.f})));
+  EXPECT_TRUE(segment_gradient(tensor({4.f, NAN}), "max", {}).equal(tensor({0.f, 1.f})));
+}
+
 TEST(SegmentReduce, GradientsAndRefusals) {
   const Tensor x = tensor({1.f, 5.f, 2.f}).requires_grad_();
   segment_reduce(x, "mean", tensor({2, 1}, kLong)).sum().backward();
