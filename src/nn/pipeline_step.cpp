@@ -1,5 +1,6 @@
 // One training step of a pipeline. Each stage has a graph of its own per micro-batch, so that the
 // order of all forwards and backwards is free.
+#include <string>
 #include <utility>
 
 #include "hearth/autograd.h"
@@ -94,7 +95,12 @@ class PipelineStep {
     cell.input = copy_to_stage(source.detach(), store.device, computed).detach();
     Tensor argument = cell.input;
     if (stage > 0 && source.requires_grad()) argument = alias_of_leaf(cell.input.requires_grad_());
+    const std::string stashed = stage == 0 ? "" : name_of_stashed(store, source);
+    const auto version = argument._version();
     cell.output = pipeline_.run_stage(stage, argument, static_cast<int64_t>(chunk));
+    HEARTH_CHECK(stashed.empty() || argument._version() == version, "Pipeline: stage ", stage,
+                 " modifies its input in place, but the stage before stashed the same tensor as '",
+                 stashed, "', which would not change. Stash a clone");
     cell.computed = StreamMark(store.device);
     cell.is_done = true;
     if (stage + 1 < cells_.size()) return;
@@ -104,6 +110,13 @@ class PipelineStep {
     } catch (...) {
       detail::rethrow_with_context(hearth::detail::str("in the loss of micro-batch ", chunk));
     }
+  }
+
+  /// The name under which a tensor with the same memory was stashed, or an empty text.
+  static std::string name_of_stashed(const skip::Store& store, const Tensor& tensor) {
+    for (const auto& [name, entry] : store.entries)
+      if (entry.tensor.data_ptr() == tensor.data_ptr()) return name;
+    return {};
   }
 
   /// Replaces the last stage's result by the micro-batch's part of the loss.

@@ -79,6 +79,13 @@ TEST(PipelineSteps, StagesThatBeginInPlace) {
     EXPECT_TRUE(parameters[i].grad().cpu().equal(expected[i].grad().cpu())) << i;
 }
 
+TEST(PipelineSteps, InPlaceOnAStashedTensorOfTheStageBefore) {
+  nn::Pipeline pipeline(nn::Sequential(nn::Linear(4, 4), StashHere(), DoubleInPlace(), AddHere()),
+                        Options(devices_of(2)).balance({2, 2}).chunks(2));
+  const Tensor x = rand({4, 4}, devices_of(1)[0]);
+  EXPECT_ERROR(pipeline->step(x, x, step_error), "stashed the same tensor as 'here'");
+}
+
 /// The most memory that a step takes on top of what was there before.
 int64_t peak_of_step(int64_t chunks, bool return_outputs) {
   nn::Sequential net(nn::Linear(256, 256), StashHere(), nn::Linear(256, 256), AddHere(),
