@@ -165,22 +165,44 @@ Tensor index_reduced(const Tensor& self, int64_t dim, const Tensor& index, const
                reduce, ".");
   dim = wrap_dim(dim, self.dim());
   check_index_reduce(self, dim, index, source);
+  HEARTH_CHECK_AS(NotImplementedError, !self.is_complex() && self.scalar_type() != kBool,
+                  include_self ? "\"index_func_" : "\"index_reduce_func_exclude_input_init",
+                  "\" not implemented for '", name_of(self.scalar_type()), "'");
   Dims sizes(size_t(source.dim()), 1);
   if (source.dim() > 0) sizes[size_t(dim)] = index.numel();
   const Tensor places = index.reshape(sizes).expand(source.sizes());
   return scatter_reduced_by(self, dim, places, source, reduction_named(reduce), include_self);
 }
 
+/// What an in-place form reads: a copy if the backward pass needs self as it was before.
+Tensor before_writing(const Tensor& self) {
+  return self.requires_grad() && modes.grad_enabled ? self.clone() : self;
+}
+
 }  // namespace
 
-HEARTH_DEFINE_COMPOSED(scatter_reduce,
-                       (int64_t dim, const Tensor& index, const Tensor& src,
-                        std::string_view reduce, bool include_self),
-                       scatter_reduced_by(self, dim, index, src, reduction_named(reduce),
-                                          include_self))
-HEARTH_DEFINE_COMPOSED(index_reduce,
-                       (int64_t dim, const Tensor& index, const Tensor& source,
-                        std::string_view reduce, bool include_self),
-                       index_reduced(self, dim, index, source, reduce, include_self))
+HEARTH_DEFINE_COMPOSED_OUT(scatter_reduce,
+                           (int64_t dim, const Tensor& index, const Tensor& src,
+                            std::string_view reduce, bool include_self),
+                           scatter_reduced_by(self, dim, index, src, reduction_named(reduce),
+                                              include_self))
+HEARTH_DEFINE_INPLACE_AS(scatter_reduce_,
+                         (int64_t dim, const Tensor& index, const Tensor& src,
+                          std::string_view reduce, bool include_self),
+                         write_inplace(self, [&] {
+                           return scatter_reduced_by(before_writing(self), dim, index, src,
+                                                     reduction_named(reduce), include_self);
+                         }))
+HEARTH_DEFINE_COMPOSED_OUT(index_reduce,
+                           (int64_t dim, const Tensor& index, const Tensor& source,
+                            std::string_view reduce, bool include_self),
+                           index_reduced(self, dim, index, source, reduce, include_self))
+HEARTH_DEFINE_INPLACE_AS(index_reduce_,
+                         (int64_t dim, const Tensor& index, const Tensor& source,
+                          std::string_view reduce, bool include_self),
+                         write_inplace(self, [&] {
+                           return index_reduced(before_writing(self), dim, index, source, reduce,
+                                                include_self);
+                         }))
 
 }  // namespace hearth
