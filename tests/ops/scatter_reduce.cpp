@@ -181,6 +181,13 @@ TEST(ScatterReduce, InPlaceKeepsWhatTheGradientNeeds) {
   }
 }
 
+TEST(ScatterReduce, InPlaceRefusesSharedMemory) {
+  Tensor x = ones({3});
+  const Tensor zero = zeros({3}, kLong);
+  EXPECT_ERROR(x.scatter_reduce_(0, zero, x, "amax"), "refer to a single memory location");
+  EXPECT_ERROR(x.index_reduce_(0, zero, x, "amax"), "refer to a single memory location");
+}
+
 TEST(IndexReduce, RefusesComplexAndBool) {
   const Tensor zero = zeros({1}, kLong);
   EXPECT_ERROR(ones({3}, kComplexFloat).index_reduce(0, zero, ones({1}, kComplexFloat), "prod"),
