@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "hearth/operators.h"
+#include "ops/binding.h"
 #include "ops/composed_out.h"
 #include "ops/saturate.h"
 #include "ops/scatter.h"
@@ -165,22 +166,52 @@ Tensor index_reduced(const Tensor& self, int64_t dim, const Tensor& index, const
                reduce, ".");
   dim = wrap_dim(dim, self.dim());
   check_index_reduce(self, dim, index, source);
+  HEARTH_CHECK_AS(NotImplementedError, !self.is_complex() && self.scalar_type() != kBool,
+                  include_self ? "\"index_func_" : "\"index_reduce_func_exclude_input_init",
+                  "\" not implemented for '", name_of(self.scalar_type()), "'");
   Dims sizes(size_t(source.dim()), 1);
   if (source.dim() > 0) sizes[size_t(dim)] = index.numel();
   const Tensor places = index.reshape(sizes).expand(source.sizes());
   return scatter_reduced_by(self, dim, places, source, reduction_named(reduce), include_self);
 }
 
+/// What an in-place form reads: a copy if the backward pass needs self as it was before. The other
+/// inputs may share no memory with self.
+Tensor before_writing(const Tensor& self, const Tensor& index, const Tensor& src) {
+  for (const Tensor* input : {&index, &src})
+    HEARTH_CHECK(input->numel() == 0 || self.numel() == 0 ||
+                     !(partially_overlap(impl_of(self), impl_of(*input)) ||
+                       self.const_data_ptr() == input->const_data_ptr()),
+                 "unsupported operation: some elements of the input tensor and the written-to "
+                 "tensor refer to a single memory location. Please clone() the tensor before "
+                 "performing the operation.");
+  return self.requires_grad() && modes.grad_enabled ? self.clone() : self;
+}
+
 }  // namespace
 
-HEARTH_DEFINE_COMPOSED(scatter_reduce,
-                       (int64_t dim, const Tensor& index, const Tensor& src,
-                        std::string_view reduce, bool include_self),
-                       scatter_reduced_by(self, dim, index, src, reduction_named(reduce),
-                                          include_self))
-HEARTH_DEFINE_COMPOSED(index_reduce,
-                       (int64_t dim, const Tensor& index, const Tensor& source,
-                        std::string_view reduce, bool include_self),
-                       index_reduced(self, dim, index, source, reduce, include_self))
+HEARTH_DEFINE_COMPOSED_OUT(scatter_reduce,
+                           (int64_t dim, const Tensor& index, const Tensor& src,
+                            std::string_view reduce, bool include_self),
+                           scatter_reduced_by(self, dim, index, src, reduction_named(reduce),
+                                              include_self))
+HEARTH_DEFINE_INPLACE_AS(scatter_reduce_,
+                         (int64_t dim, const Tensor& index, const Tensor& src,
+                          std::string_view reduce, bool include_self),
+                         write_inplace(self, [&] {
+                           return scatter_reduced_by(before_writing(self, index, src), dim, index,
+                                                     src, reduction_named(reduce), include_self);
+                         }))
+HEARTH_DEFINE_COMPOSED_OUT(index_reduce,
+                           (int64_t dim, const Tensor& index, const Tensor& source,
+                            std::string_view reduce, bool include_self),
+                           index_reduced(self, dim, index, source, reduce, include_self))
+HEARTH_DEFINE_INPLACE_AS(index_reduce_,
+                         (int64_t dim, const Tensor& index, const Tensor& source,
+                          std::string_view reduce, bool include_self),
+                         write_inplace(self, [&] {
+                           return index_reduced(before_writing(self, index, source), dim, index,
+                                                source, reduce, include_self);
+                         }))
 
 }  // namespace hearth

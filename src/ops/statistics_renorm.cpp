@@ -66,7 +66,7 @@ Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
   check_defined("norm_except_dim", 0, "v", v);
   if (dim == -1) return v.norm(pow);
   const Dims dims = dims_except(v, wrap_dim(dim, v.dim()));
-  if (dims.empty()) return v.abs();
+  if (dims.empty()) return pow == 0 ? v.ne(0).to(v.scalar_type()) : v.abs();
   return v.norm(std::optional<Scalar>(pow), IntArrayRef(dims), true);
 }
 

@@ -137,5 +137,9 @@ TEST(Distances, DistAndNormExceptDim) {
   EXPECT_TRUE(norm_except_dim(v, 1, -1).equal(v.sum()));
 }
 
+TEST(NormExceptDim, CountsNumbersThatAreNotZero) {
+  EXPECT_TRUE(norm_except_dim(tensor({0.f, -1.f, 2.f}), 0, 0).equal(tensor({0.f, 1.f, 1.f})));
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -167,6 +167,35 @@ TEST(ScatterReduce, HalfNumbersAreAddedInFloat32) {
   }
 }
 
+TEST(ScatterReduce, InPlaceKeepsWhatTheGradientNeeds) {
+  for (const char* reduce : {"prod", "amax", "amin"}) {
+    const Tensor leaf = tensor({1.f, 4.f}).requires_grad_(), src = tensor({3.f});
+    const Tensor zero = zeros({1}, kLong);
+    const Tensor expected =
+        autograd::grad({(leaf * 2).scatter_reduce(0, zero, src, reduce).sum()}, {leaf})[0];
+    Tensor x = leaf * 2, y = leaf * 2;
+    x.scatter_reduce_(0, zero, src, reduce).sum().backward();
+    EXPECT_TRUE(leaf.grad().equal(expected)) << reduce;
+    EXPECT_TRUE(
+        autograd::grad({y.index_reduce_(0, zero, src, reduce).sum()}, {leaf})[0].equal(expected));
+  }
+}
+
+TEST(ScatterReduce, InPlaceRefusesSharedMemory) {
+  Tensor x = ones({3});
+  const Tensor zero = zeros({3}, kLong);
+  EXPECT_ERROR(x.scatter_reduce_(0, zero, x, "amax"), "refer to a single memory location");
+  EXPECT_ERROR(x.index_reduce_(0, zero, x, "amax"), "refer to a single memory location");
+}
+
+TEST(IndexReduce, RefusesComplexAndBool) {
+  const Tensor zero = zeros({1}, kLong);
+  EXPECT_ERROR(ones({3}, kComplexFloat).index_reduce(0, zero, ones({1}, kComplexFloat), "prod"),
+               "\"index_func_\" not implemented for 'ComplexFloat'");
+  EXPECT_ERROR(ones({3}, kBool).index_reduce(0, zero, ones({1}, kBool), "amax", false),
+               "\"index_reduce_func_exclude_input_init\" not implemented for 'Bool'");
+}
+
 TEST(SegmentReduce, OffsetsAndLengthsThatLeaveElementsOut) {
   const Tensor x = tensor({9.f, 4.f, 11.f, 1.f, 2.f, 3.f, 3.f}), offsets = tensor({1, 3, 7}, kLong);
   EXPECT_TRUE(segment_reduce(x, "sum", {}, {}, offsets).equal(tensor({15.f, 9.f})));
