@@ -157,7 +157,7 @@ Subject stepped(Holder holder) {
 }
 
 Table parametrized() {
-  using namespace utils::parametrizations;
+  using namespace nn::utils::parametrizations;
 #define STEPPED(...) [] { return stepped(__VA_ARGS__); }
   return {{"weight_norm", STEPPED(weight_norm(Linear(6, 3)))},
           {"weight_norm_dim1", STEPPED(weight_norm(Conv2d(4, 3, 2), "weight", 1))},
