@@ -23,6 +23,7 @@ struct Ldexp {
   struct Args {};
   static constexpr OpInfo info{.name = "ldexp"};
   static Tensor compute(const Args&, const Tensor& self, const Tensor& other) {
+    const NoAutocast plain;
     if (self.is_complex() || !is_integral(other.scalar_type(), false))
       return self.mul(pow(Scalar(2.0), other));
     const ScalarType type = self.is_floating_point() ? self.scalar_type() : kFloat;
