@@ -115,14 +115,20 @@ Tensor scatter_reduced_by(const Tensor& self, int64_t dim, const Tensor& index, 
   HEARTH_CHECK_AS(NotImplementedError,
                   self.scalar_type() != kBool || reduction != ScatterReduction::kMean,
                   "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'");
+  const bool is_extreme =
+      reduction == ScatterReduction::kAmax || reduction == ScatterReduction::kAmin;
+  HEARTH_CHECK_AS(NotImplementedError, !is_extreme || !self.is_complex(),
+                  "\"scatter_gather_tensor_cpu_reduce_",
+                  reduction == ScatterReduction::kAmax ? "amax" : "amin",
+                  "\" not implemented for '", name_of(self.scalar_type()), "'");
   const Scalar identity = identity_of(reduction, self.scalar_type());
   const Tensor start = include_self ? self : self.scatter(dim, index, identity);
   const Tensor values = reached(src, index);
   const DimArgs args{dim};
   const ScalarType type = self.scalar_type();
   const bool adds = reduction == ScatterReduction::kSum || reduction == ScatterReduction::kMean;
-  if (adds && is_reduced_float(type) &&
-      src.scalar_type() == type)  // 16 bits would lose small terms
+  // 16 bits would lose small terms.
+  if (adds && is_reduced_float(type) && src.scalar_type() == type)
     return scatter_reduced_by(self.to(kFloat), dim, index, src.to(kFloat), reduction, include_self)
         .to(type);
   switch (reduction) {

@@ -240,5 +240,12 @@ TEST(SegmentReduce, GradientsAndRefusals) {
                "not implemented for 'Long'");
 }
 
+TEST(ScatterReduce, ComplexNumbersHaveNoExtremes) {
+  const Tensor self = zeros({3}, kComplexFloat), index = tensor({0, 1}).to(kLong);
+  for (const char* reduce : {"amax", "amin"})
+    EXPECT_THROW(self.scatter_reduce(0, index, ones({2}, kComplexFloat), reduce),
+                 NotImplementedError);
+}
+
 }  // namespace
 }  // namespace hearth::testing
