@@ -118,10 +118,15 @@ void OpNode::release_variables() {
 }
 
 Tensor OpNode::saved(int operand) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (released_) fail_released(*this);
-  for (const Saved& saved : saved_)
-    if (saved.operand == operand) return saved.tensor.unpack(this);
+  for (const Saved& saved : saved_) {
+    if (saved.operand != operand) continue;
+    if (!saved.tensor.has_hook()) return saved.tensor.unpack(this);
+    const SavedTensor copy = saved.tensor;
+    lock.unlock();  // the hook may run backward, which locks other nodes
+    return copy.unpack(this);
+  }
   const bool is_input = operand >= 0;
   HEARTH_CHECK(saves_ & (is_input ? in_slot(operand) : out_slot(~operand)), name(), " reads ",
                is_input ? "input " : "output ", is_input ? operand : ~operand,

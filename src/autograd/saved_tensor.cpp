@@ -14,7 +14,6 @@ struct SavedTensor::Packed {
   IntrusivePtr<SavedHooks> hooks;
   std::any value;
 };
-void SavedTensor::DeletePacked::operator()(Packed* packed) const { delete packed; }
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_nr)
     : output_nr_(output_nr), own_output_(own_output) {

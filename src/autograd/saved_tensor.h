@@ -20,18 +20,17 @@ class SavedTensor {
   /// saving node.
   Tensor unpack(Node* node) const;
   bool defined() const { return tensor_.defined() || packed_; }
+  /// Whether unpack() calls a hook, which is the program's code.
+  bool has_hook() const { return packed_ != nullptr; }
 
  private:
   struct Packed;  // the result of the pack hook
-  struct DeletePacked {
-    void operator()(Packed* packed) const;
-  };
   void pack(const Tensor& tensor);
   void check_version(Node* node) const;
   Tensor with_history(Tensor value, Node* node) const;
 
   Tensor tensor_;  // the tensor itself if it is a leaf that requires grad, else an alias
-  std::unique_ptr<Packed, DeletePacked> packed_;
+  std::shared_ptr<Packed> packed_;
   Edge history_;  // invalid for such leaves, own outputs and tensors without history
   uint32_t version_ = 0;
   uint32_t output_nr_ = 0;
