@@ -53,7 +53,6 @@ void DataParallelModule::pretty_print(std::ostream& stream) const { stream << "D
 void DataParallelModule::reset_replicas() {
   const std::lock_guard lock(mutex_);
   replicas_.clear();
-  made_of_.clear();
 }
 
 void DataParallelModule::check_device() const {
@@ -68,7 +67,6 @@ void DataParallelModule::check_device() const {
 
 void DataParallelModule::make_replicas() {
   replicas_.clear();
-  made_of_.clear();
   // If a copy fails, the list stays empty, so that the next call makes all of them.
   std::vector<Replica> made;
   const auto parameters = original_->named_parameters(), buffers = original_->named_buffers();

@@ -1,26 +1,13 @@
 #include "hearth/nn/lazy.h"
 
 #include "hearth/autograd.h"
-#include "hearth/generator.h"
 #include "hearth/nn/run_module.h"
+#include "nn/generator_state.h"
 #include "nn/lazy.h"
 
 namespace hearth::nn {
 
 namespace {
-
-/// Restores the CPU generator's state at the end of a scope in which a module is constructed.
-class GeneratorStateGuard {
- public:
-  GeneratorStateGuard() : state_(generator_.get_state()) {}
-  ~GeneratorStateGuard() { generator_.set_state(state_); }
-  GeneratorStateGuard(const GeneratorStateGuard&) = delete;
-  GeneratorStateGuard& operator=(const GeneratorStateGuard&) = delete;
-
- private:
-  Generator generator_ = default_generator();
-  Tensor state_;
-};
 
 /// Whether the tensor's sizes are not known yet; it is [0] until then.
 bool is_uninitialized(const Tensor& tensor) {
@@ -120,7 +107,7 @@ void defer(M& module, const std::initializer_list<Tensor>& tensors, Fill fill) {
 /// Makes a module; the default generator's state stays the same.
 template <class M, class Options>
 std::shared_ptr<M> make_without_draws(const Options& options) {
-  const GeneratorStateGuard guard;
+  const GeneratorStateGuard guard(kCPU);
   return std::make_shared<M>(options);
 }
 

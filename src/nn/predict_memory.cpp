@@ -2,12 +2,12 @@
 #include <utility>
 
 #include "hearth/autograd.h"
-#include "hearth/generator.h"
 #include "hearth/meta_memory.h"
 #include "hearth/nn/data_parallel.h"
 #include "hearth/nn/pipeline.h"
 #include "hearth/operators.h"
 #include "hearth/utils/memory.h"
+#include "nn/generator_state.h"
 #include "nn/lazy.h"
 
 namespace hearth::utils {
@@ -113,20 +113,6 @@ class WithoutState {
   optim::Optimizer::StateMap state_;
 };
 
-/// Restores the state of a device's default generator when it is destroyed.
-class SavedGenerator {
- public:
-  explicit SavedGenerator(Device device)
-      : generator_(default_generator(device)), state_(generator_.get_state()) {}
-  ~SavedGenerator() { generator_.set_state(state_); }
-  SavedGenerator(const SavedGenerator&) = delete;
-  SavedGenerator& operator=(const SavedGenerator&) = delete;
-
- private:
-  Generator generator_;
-  Tensor state_;
-};
-
 /// The device of the model's parameters; the CPU for a model on the meta device.
 Device counted_device(const nn::Module& model) {
   std::optional<Device> device;
@@ -166,7 +152,7 @@ MemoryPrediction predict_step_memory(
   check_can_predict(model);
   const AutoGradMode with_gradients(true);
   const Device device = counted_device(model);
-  const SavedGenerator generator(kCPU), device_generator(device);
+  const nn::GeneratorStateGuard generator(kCPU), device_generator(device);
   const MetaMemory memory(device);
   const WithoutState without_state(optimizer);
   const WithoutGradients without_gradients(model, optimizer);

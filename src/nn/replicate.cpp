@@ -8,6 +8,7 @@
 #include "hearth/thread_state.h"
 #include "nn/coalesced_copy.h"
 #include "nn/error_context.h"
+#include "nn/lazy.h"
 
 namespace hearth::nn::parallel::detail {
 
@@ -75,14 +76,9 @@ std::vector<Tensor> copies_of_trained(const Module& module, const Module& copy) 
 /// copy would draw values of its own.
 void check_initialized(const Module& module) {
   module.apply([](const Module& part) {
-    const std::vector<Tensor> parameters = part.parameters(/*recurse=*/false);
-    const auto has_no_sizes = [](const Tensor& tensor) {
-      return tensor.dim() == 1 && tensor.numel() == 0;
-    };
-    HEARTH_CHECK(
-        parameters.empty() || !std::all_of(parameters.begin(), parameters.end(), has_no_sizes),
-        "Modules with uninitialized parameters can't be used with `DataParallel`. Run a "
-        "dummy forward pass to correctly initialize the modules");
+    HEARTH_CHECK(!nn::detail::is_lazy(part),
+                 "Modules with uninitialized parameters can't be used with `DataParallel`. Run a "
+                 "dummy forward pass to correctly initialize the modules");
   });
 }
 

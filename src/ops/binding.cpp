@@ -53,6 +53,20 @@ bool partially_overlap(const TensorImpl& a, const TensorImpl& b) {
 
 namespace {
 
+constexpr char kOverlap[] =
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+    "single memory location. Please clone() the tensor before performing the operation.";
+
+}  // namespace
+
+void check_disjoint(const TensorImpl& written, const TensorImpl& other) {
+  const bool is_same_view = written.storage && written.storage == other.storage &&
+                            written.numel > 0 && same_geometry(written, other);
+  HEARTH_CHECK(!is_same_view && !partially_overlap(written, other), kOverlap);
+}
+
+namespace {
+
 void check_castable(const Tensor& target, ScalarType dtype) {
   HEARTH_CHECK(can_cast(dtype, target.scalar_type()), "result type ", name_of(dtype),
                " can't be cast to the desired output type ", name_of(target.scalar_type()));
@@ -71,18 +85,11 @@ bool has_wrapped_number(const OpCall& call) {
   return false;
 }
 
-constexpr char kOverlap[] =
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-    "single memory location. Please clone() the tensor before performing the operation.";
-
 void check_outputs_disjoint(const Outputs& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t k = 0; k < i; ++k) {
       if (!outputs[i].defined() || !outputs[k].defined()) continue;
-      const TensorImpl &a = impl_of(outputs[i]), &b = impl_of(outputs[k]);
-      const bool is_same_view =
-          a.storage && a.storage == b.storage && a.numel > 0 && same_geometry(a, b);
-      HEARTH_CHECK(!is_same_view && !partially_overlap(a, b), kOverlap);
+      check_disjoint(impl_of(outputs[i]), impl_of(outputs[k]));
     }
 }
 

@@ -37,12 +37,6 @@ Tensor exponents_of_bits(const Tensor& x) {
   return x.view(kLong).bitwise_right_shift(kFractionBits).bitwise_and(kExponentMask).sub(kBias);
 }
 
-/// x * 2^exponents, where 2^exponents itself may overflow.
-Tensor times_power(const Tensor& x, const Tensor& exponents) {
-  const Tensor half = exponents.div(2, "floor");
-  return x.mul(half.to(kDouble).exp2()).mul(exponents.sub(half).to(kDouble).exp2());
-}
-
 /// Fraction and exponent, computed in float64, which holds the numbers of all floating dtypes.
 struct Frexp {
   struct Args {};
@@ -53,8 +47,9 @@ struct Frexp {
     const Tensor x = self.to(kDouble), value = x.detach().contiguous();
     const Tensor is_plain = value.isfinite().logical_and(value.ne(0));
     const Tensor shift = value.abs().lt(kSmall).logical_and(is_plain).to(kLong).mul(kShift);
-    const Tensor exponent = exponents_of_bits(times_power(value, shift)).sub(shift).mul(is_plain);
-    return {times_power(x, exponent.neg()).to(self.scalar_type()), exponent.to(kInt)};
+    const Tensor exponent =
+        exponents_of_bits(scaled_by_power(value, shift)).sub(shift).mul(is_plain);
+    return {scaled_by_power(x, exponent.neg()).to(self.scalar_type()), exponent.to(kInt)};
   }
 };
 

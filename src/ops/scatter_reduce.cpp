@@ -121,16 +121,15 @@ Tensor scatter_reduced_by(const Tensor& self, int64_t dim, const Tensor& index, 
                   "\"scatter_gather_tensor_cpu_reduce_",
                   reduction == ScatterReduction::kAmax ? "amax" : "amin",
                   "\" not implemented for '", name_of(self.scalar_type()), "'");
-  const Scalar identity = identity_of(reduction, self.scalar_type());
-  const Tensor start = include_self ? self : self.scatter(dim, index, identity);
-  const Tensor values = reached(src, index);
-  const DimArgs args{dim};
   const ScalarType type = self.scalar_type();
   const bool adds = reduction == ScatterReduction::kSum || reduction == ScatterReduction::kMean;
   // 16 bits would lose small terms.
   if (adds && is_reduced_float(type) && src.scalar_type() == type)
     return scatter_reduced_by(self.to(kFloat), dim, index, src.to(kFloat), reduction, include_self)
         .to(type);
+  const Tensor start = include_self ? self : self.scatter(dim, index, identity_of(reduction, type));
+  const Tensor values = reached(src, index);
+  const DimArgs args{dim};
   switch (reduction) {
     case ScatterReduction::kSum: return start.scatter_add(dim, index, values);
     case ScatterReduction::kProd: return ScatterProduct::product(args, start, index, values);
@@ -184,13 +183,7 @@ Tensor index_reduced(const Tensor& self, int64_t dim, const Tensor& index, const
 /// What an in-place form reads: a copy if the backward pass needs self as it was before. The other
 /// inputs may share no memory with self.
 Tensor before_writing(const Tensor& self, const Tensor& index, const Tensor& src) {
-  for (const Tensor* input : {&index, &src})
-    HEARTH_CHECK(input->numel() == 0 || self.numel() == 0 ||
-                     !(partially_overlap(impl_of(self), impl_of(*input)) ||
-                       self.const_data_ptr() == input->const_data_ptr()),
-                 "unsupported operation: some elements of the input tensor and the written-to "
-                 "tensor refer to a single memory location. Please clone() the tensor before "
-                 "performing the operation.");
+  for (const Tensor* input : {&index, &src}) check_disjoint(impl_of(self), impl_of(*input));
   return self.requires_grad() && modes.grad_enabled ? self.clone() : self;
 }
 
