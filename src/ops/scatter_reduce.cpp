@@ -183,7 +183,8 @@ Tensor index_reduced(const Tensor& self, int64_t dim, const Tensor& index, const
 /// What an in-place form reads: a copy if the backward pass needs self as it was before. The other
 /// inputs may share no memory with self.
 Tensor before_writing(const Tensor& self, const Tensor& index, const Tensor& src) {
-  for (const Tensor* input : {&index, &src}) check_disjoint(impl_of(self), impl_of(*input));
+  for (const Tensor* input : {&index, &src})
+    if (input->defined()) check_disjoint(impl_of(self), impl_of(*input));
   return self.requires_grad() && modes.grad_enabled ? self.clone() : self;
 }
 
