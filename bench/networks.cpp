@@ -1,6 +1,8 @@
 #include <torch/torch.h>
 
 #include <cstdio>
+#include <string>
+#include <utility>
 
 #include "measure.h"
 
@@ -124,10 +126,45 @@ void recurrent() {
   report("gru", [&] { gru(x); });
 }
 
+/// The network of the tutorials for images of 28x28 pixels.
+nn::Sequential small_cnn() {
+  nn::Sequential net;
+  for (const auto [in, out] : {std::pair<int64_t, int64_t>(1, 6), {6, 12}}) {
+    net->push_back(nn::Conv2d(nn::Conv2dOptions(in, out, 5)));
+    net->push_back(nn::ReLU());
+    net->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(2)));
+  }
+  net->push_back(nn::Flatten());
+  net->push_back(nn::Linear(192, 120));
+  net->push_back(nn::ReLU());
+  net->push_back(nn::Linear(120, 60));
+  net->push_back(nn::ReLU());
+  net->push_back(nn::Linear(60, 10));
+  return net;
+}
+
+void small_networks() {
+  for (const int64_t batch : {100, 1000}) {
+    nn::Sequential net = small_cnn();
+    torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(0.01));
+    const Tensor x = torch::randn({batch, 1, 28, 28});
+    const Tensor target = torch::randint(10, {batch}, torch::kLong);
+    const std::string name = "small_cnn_" + std::to_string(batch);
+    report((name + "_step").c_str(), [&] {
+      optimizer.zero_grad();
+      nn::functional::cross_entropy(net->forward(x), target).backward();
+      optimizer.step();
+    });
+    const torch::NoGradGuard no_grad;
+    report(name.c_str(), [&] { net->forward(x); });
+  }
+}
+
 }  // namespace
 
 int main() {
   torch::manual_seed(0);
+  small_networks();
   resnet("resnet18_step", torch::MemoryFormat::Contiguous);
   resnet("resnet18_step_channels_last", torch::MemoryFormat::ChannelsLast);
   transformers();

@@ -2,6 +2,7 @@
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/conv_columns.h"
+#include "kernels/cpu/conv_small.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/cpu/strided.h"
 
@@ -65,6 +66,11 @@ void add_bias(const View& to, const View& bias) {
                });
 }
 
+bool runs_as_small(const ConvParams& params) {
+  return params.in.contiguous() && params.weight.contiguous() && params.out.contiguous() &&
+         (!params.bias.defined() || params.bias.contiguous()) && suits_conv_small(params);
+}
+
 /// Runs oneDNN's convolution in `dtype` (float32, or bfloat16 on processors that compute with it).
 /// Returns false if oneDNN has none.
 bool run_by_library(const ConvParams& params, ScalarType dtype, Ctx& ctx) {
@@ -84,6 +90,7 @@ bool run_by_library(const ConvParams& params, ScalarType dtype, Ctx& ctx) {
 void run(const ConvParams& params, Ctx& ctx) {
   const ScalarType dtype = params.in.dtype;
   if (params.computed().numel == 0) return;
+  if (dtype == kFloat && runs_as_small(params)) return conv_small(params, ctx);
   if (dtype == kBFloat16 && run_by_library(params, kBFloat16, ctx)) return;
   if (dtype != kDouble && run_by_library(params, kFloat, ctx)) return;
   const ScalarType compute_type = dtype == kDouble ? kDouble : kFloat;

@@ -7,6 +7,7 @@
 #include "core/parallel_for.h"
 #include "hearth/small_vector.h"
 #include "kernels/cpu/pointwise_table.h"
+#include "kernels/cpu/pool_max.h"
 #include "kernels/cpu/strided.h"
 
 namespace hearth::cpu {
@@ -137,7 +138,10 @@ template <class T, bool flat>
 class PoolLoops {
  public:
   PoolLoops(const PoolShape& shape, const Layout& layout, const ImageStrides& strides)
-      : shape_(shape), strides_(strides), inner_(flat ? 1 : layout.inner) {
+      : shape_(shape),
+        strides_(strides),
+        inner_(flat ? 1 : layout.inner),
+        taps_(shape_, strides.layer, strides.row) {
     if (shape.kind != PoolKind::kFractionalMax) prepare();
   }
 
@@ -148,6 +152,8 @@ class PoolLoops {
 
   /// Computes the largest elements of one row of windows, and their indices in the volume.
   void max_row(const T* in, WindowRow r, T* out, int64_t* indices) const {
+    if constexpr (flat && std::is_same_v<T, float>)
+      if (taps_.covers(r.layer, r.row)) return taps_.run(in, r.layer, r.row, out, indices);
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
     // A window without an element gets the index of the nearest one.
@@ -243,6 +249,7 @@ class PoolLoops {
   PoolShape shape_;
   const ImageStrides strides_;
   const int64_t inner_;
+  MaxTaps taps_;
   Runs runs_;
   // Of each output column: for maxima the nearest input column, for averages the divisor.
   SmallVector<int64_t, 32> per_column_;
