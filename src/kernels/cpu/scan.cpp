@@ -11,7 +11,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kGroup = 4;  // lines scanned at once; more would conflict in the cache's sets
-constexpr int64_t kChunk = 1 << 14;         // elements of a chunk of a long line
+constexpr int64_t kChunk = 1 << 12;         // elements of a chunk of a long line
 constexpr int64_t kScanGrain = kMoveGrain;  // up to this many elements run on one thread
 
 /// Floats are summed in double, half types in float.
@@ -42,6 +42,7 @@ struct Lines {
   Strides along, apart;
   int64_t n, count;
   int64_t element_size;
+  int64_t position = 0, position_step = 0;  // of the first element of the first and of each line
 
   Pointers moved(Pointers p, Strides step, int64_t steps) const {
     return {p.in + steps * step.in * element_size,
@@ -50,6 +51,18 @@ struct Lines {
             p.indices ? p.indices + steps * step.indices : nullptr};
   }
   int64_t chunks() const { return (n + kChunk - 1) / kChunk; }
+  /// The chunks from `chunk` on, which have the same length, as lines.
+  Lines group(int64_t chunk, int64_t group_size) const {
+    Lines result = *this;
+    result.first = moved(first, along, chunk * kChunk);
+    result.apart = {along.in * kChunk, along.factor * kChunk, along.out * kChunk,
+                    along.indices * kChunk};
+    result.n = std::min(kChunk, n - chunk * kChunk);
+    result.count = group_size;
+    result.position = chunk * kChunk;
+    result.position_step = kChunk;
+    return result;
+  }
 };
 
 /// The loops of one kind of scan in one dtype; the remaining code is common to all scans.
@@ -57,10 +70,10 @@ struct ScanLoops {
   size_t element_size, state_size;
   void (*lines)(const Lines&);
   /// A line in chunks takes three steps: the total of each chunk, the totals up to each chunk, and
-  /// the scan of each chunk.
-  void (*chunk_total)(const Lines&, int64_t chunk, void* totals);
+  /// the scan of each chunk. The first and the last take up to kGroup chunks of equal length.
+  void (*chunk_totals)(const Lines& chunks, int64_t first, void* totals);
   void (*scan_totals)(int64_t chunks, void* totals);
-  void (*chunk)(const Lines&, int64_t chunk, const void* totals);
+  void (*chunks)(const Lines& chunks, int64_t first, const void* totals);
 };
 
 template <class T, class A, class Op>
@@ -68,20 +81,20 @@ struct ScanLoopsOf {
   using State = typename Op::State;
   static constexpr bool kHasFactor = std::is_same_v<Op, scan::Linear<A>>;
 
-  /// Scans positions [position, position + n) of `count` lines, whose states it updates.
+  /// Scans `count` lines, whose states it updates.
   template <int64_t count, bool write>
-  static void scan(const Lines& lines, Pointers pointers, int64_t n, int64_t position,
-                   State* states) {
+  static void scan(const Lines& lines, Pointers pointers, State* states) {
     const Strides apart = lines.apart;
     State state[count];
     std::copy_n(states, count, state);
-    for (int64_t i = 0; i < n; ++i, pointers = lines.moved(pointers, lines.along, 1)) {
+    for (int64_t i = 0; i < lines.n; ++i, pointers = lines.moved(pointers, lines.along, 1)) {
       const T* in = reinterpret_cast<const T*>(pointers.in);
       const T* factors = reinterpret_cast<const T*>(pointers.factor);
       for (int64_t l = 0; l < count; ++l) {
         A factor(0);
         if constexpr (kHasFactor) factor = A(factors[l * apart.factor]);
-        state[l] = Op::merge(state[l], Op::element(A(in[l * apart.in]), factor, position + i));
+        const int64_t position = lines.position + l * lines.position_step + i;
+        state[l] = Op::merge(state[l], Op::element(A(in[l * apart.in]), factor, position));
       }
       if constexpr (write) {
         T* out = reinterpret_cast<T*>(pointers.out);
@@ -101,35 +114,42 @@ struct ScanLoopsOf {
     for (; remaining >= kGroup;
          remaining -= kGroup, pointers = lines.moved(pointers, lines.apart, kGroup)) {
       std::fill_n(states, kGroup, Op::start());
-      scan<kGroup, true>(lines, pointers, lines.n, 0, states);
+      scan<kGroup, true>(lines, pointers, states);
     }
     for (; remaining > 0; --remaining, pointers = lines.moved(pointers, lines.apart, 1)) {
       states[0] = Op::start();
-      scan<1, true>(lines, pointers, lines.n, 0, states);
+      scan<1, true>(lines, pointers, states);
     }
   }
 
   template <bool write>
-  static void scan_chunk(const Lines& lines, int64_t chunk, State* state) {
-    const int64_t first = chunk * kChunk, count = std::min(kChunk, lines.n - first);
-    scan<1, write>(lines, lines.moved(lines.first, lines.along, first), count, first, state);
+  static void scan_group(const Lines& chunks, State* states) {
+    if (chunks.count == kGroup) return scan<kGroup, write>(chunks, chunks.first, states);
+    Lines line = chunks;
+    for (int64_t c = 0; c < chunks.count; ++c) {
+      scan<1, write>(line, line.first, states + c);
+      line.first = line.moved(line.first, line.apart, 1);
+      line.position += line.position_step;
+    }
   }
-  static void chunk_total(const Lines& lines, int64_t chunk, void* totals) {
-    State state = Op::start();
-    scan_chunk<false>(lines, chunk, &state);
-    static_cast<State*>(totals)[chunk] = state;
+  static void chunk_totals(const Lines& chunks, int64_t first, void* totals) {
+    State* const states = static_cast<State*>(totals) + first;
+    std::fill_n(states, chunks.count, Op::start());
+    scan_group<false>(chunks, states);
   }
   static void scan_totals(int64_t chunks, void* totals) {
     auto* states = static_cast<State*>(totals);
     for (int64_t c = 1; c < chunks; ++c) states[c] = Op::merge(states[c - 1], states[c]);
   }
-  static void chunk(const Lines& lines, int64_t chunk, const void* totals) {
-    State state = chunk > 0 ? static_cast<const State*>(totals)[chunk - 1] : Op::start();
-    scan_chunk<true>(lines, chunk, &state);
+  static void chunks(const Lines& chunks, int64_t first, const void* totals) {
+    State states[kGroup];
+    for (int64_t c = 0; c < chunks.count; ++c)
+      states[c] = first + c > 0 ? static_cast<const State*>(totals)[first + c - 1] : Op::start();
+    scan_group<true>(chunks, states);
   }
 
-  static constexpr ScanLoops kLoops{sizeof(T),   sizeof(State), scan_lines,
-                                    chunk_total, scan_totals,   chunk};
+  static constexpr ScanLoops kLoops{sizeof(T),    sizeof(State), scan_lines,
+                                    chunk_totals, scan_totals,   chunks};
 };
 
 /// Returns the loops of a kind of scan, or null if it is not defined for the dtype.
@@ -201,15 +221,23 @@ Scan::Scan(const ScanParams& params, const ScanLoops& loops) : loops_(loops) {
 }
 
 void Scan::scan_in_chunks(const Lines& line, Ctx& ctx) const {
-  const int64_t chunks = line.chunks();
-  void* totals = ctx.scratch(size_t(chunks) * loops_.state_size);
-  parallel_blocks(chunks - 1, [&](int64_t c) { loops_.chunk_total(line, c, totals); });
-  loops_.scan_totals(chunks - 1, totals);
-  parallel_blocks(chunks, [&](int64_t c) { loops_.chunk(line, c, totals); });
+  const int64_t whole = line.n / kChunk, groups = (line.chunks() + kGroup - 1) / kGroup;
+  void* totals = ctx.scratch(size_t(line.chunks()) * loops_.state_size);
+  const auto for_each_group = [&](const auto& f) {
+    parallel_blocks(groups, [&](int64_t group) {
+      const int64_t first = group * kGroup, end = std::min(first + kGroup, line.chunks());
+      if (first < whole) f(line.group(first, std::min(end, whole) - first), first);
+      if (end > whole) f(line.group(whole, 1), whole);  // a shorter chunk
+    });
+  };
+  for_each_group(
+      [&](const Lines& chunks, int64_t first) { loops_.chunk_totals(chunks, first, totals); });
+  loops_.scan_totals(line.chunks(), totals);
+  for_each_group([&](const Lines& chunks, int64_t first) { loops_.chunks(chunks, first, totals); });
 }
 
 void Scan::run(Ctx& ctx) const {
-  constexpr int64_t kMaxChunkedLines = 4, kMinChunks = 8;
+  constexpr int64_t kMaxChunkedLines = 4, kMinChunks = 32;
   const int64_t count = lines_.numel(), n = line_.n;
   const bool in_chunks = count <= kMaxChunkedLines && n >= kMinChunks * kChunk;
   const auto scan = [&](const int64_t* offsets, int64_t num_lines) {
