@@ -5,6 +5,7 @@
 #include "functors/arithmetic.h"
 #include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/pointwise_tile.h"
+#include "kernels/cpu/transpose.h"
 
 namespace hearth::cpu {
 
@@ -288,6 +289,8 @@ void run_with(const PointwiseTable& table, const PointwiseParams& params) {
     run_tiles(job);
 }
 
-void run(const PointwiseParams& params, Ctx&) { run_with(pointwise_table(), params); }
+void run(const PointwiseParams& params, Ctx&) {
+  if (!copy_transposed(params)) run_with(pointwise_table(), params);
+}
 
 }  // namespace hearth::cpu
