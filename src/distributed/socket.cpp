@@ -144,6 +144,13 @@ Socket listen_on(const std::string& host, uint16_t port) {
   return socket;
 }
 
+Socket listen_with(int descriptor) {
+  if (::listen(descriptor, SOMAXCONN) != 0)
+    detail::fail<DistNetworkError>("masterListenFd is ", descriptor,
+                                   ", but must be a bound TCP socket: ", std::strerror(errno));
+  return Socket(descriptor);
+}
+
 Socket connect_to(const std::string& host, uint16_t port, Deadline deadline) {
   constexpr milliseconds kMaxPause{100};
   std::string reason;

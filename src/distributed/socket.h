@@ -43,6 +43,8 @@ class Socket {
 
 /// A socket that listens on the host's address only; port 0 is any free port.
 Socket listen_on(const std::string& host, uint16_t port);
+/// Makes a bound socket listen, and takes it over.
+Socket listen_with(int descriptor);
 /// Connects to a server that may still have to start; tries until the deadline.
 Socket connect_to(const std::string& host, uint16_t port, Deadline deadline);
 uint16_t port_of(const Socket& socket);
