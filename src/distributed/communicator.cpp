@@ -235,11 +235,9 @@ WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const
     const NoGradGuard no_grad;
     std::exception_ptr error;
     try {
-      const int source = transfer->wait(work->timeout);
+      work->source_rank = transfer->wait(work->timeout);
       work->run_in_order(after);
       wait_for_device(*work, *backend);
-      const std::lock_guard lock(work->mutex);
-      work->source_rank = source;
     } catch (...) {
       error = failure_of(*work);
     }

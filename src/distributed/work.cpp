@@ -1,5 +1,7 @@
 #include "hearth/distributed/work.h"
 
+#include <algorithm>
+
 #include "distributed/work_state.h"
 
 namespace hearth::distributed {
@@ -16,10 +18,7 @@ std::exception_ptr Work::exception() const {
   return state_->error;
 }
 
-int Work::sourceRank() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->source_rank;
-}
+int Work::sourceRank() const { return state_->source_rank; }
 
 std::vector<Tensor> Work::result() const {
   const std::lock_guard lock(state_->mutex);
@@ -68,9 +67,11 @@ void Work::State::use_stream(const cuda::Stream& chosen) {
 }
 
 void Work::State::note_enqueued() {
-  // Without tensors, as in a barrier, the host is to wait for the end.
+  // Without tensors on the GPU, as in a barrier, the host is to wait for the end.
+  const auto is_on_gpu = [](const Tensor& tensor) { return tensor.is_cuda(); };
   const std::lock_guard lock(mutex);
-  is_enqueued = !inputs.empty() || !outputs.empty();
+  is_enqueued = std::any_of(inputs.begin(), inputs.end(), is_on_gpu) ||
+                std::any_of(outputs.begin(), outputs.end(), is_on_gpu);
   ended.notify_all();
 }
 

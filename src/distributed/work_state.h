@@ -39,7 +39,7 @@ struct Work::State {
   std::atomic<bool> is_completed{false};
   std::atomic<bool> is_enqueued{false};
   std::exception_ptr error;
-  int source_rank = -1;
+  std::atomic<int> source_rank{-1};
   std::vector<std::function<void(Work&)>> hooks;
 };
 

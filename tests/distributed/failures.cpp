@@ -159,6 +159,20 @@ TEST(Failures, ARankThatLeftIsNamed) {
   }
 }
 
+/// Rank 0, which serves the store, ends without destroy_process_group.
+const RankFunction first_leaves("first_leaves", [] {
+  init(milliseconds(20'000));
+  if (dist::get_rank() == 0) return;
+  Tensor x = ones({1});
+  print_error([&] { dist::all_reduce(x); });
+});
+
+TEST(Failures, RankZeroThatLeftIsNamed) {
+  const std::vector<RankResult> results = run_ranks_well(first_leaves, 2);
+  EXPECT_PRED2(contains, results[1].output, "rank 0 has left the group");
+  EXPECT_LE(seconds_in(results[1].output), 2) << results[1].output;
+}
+
 const RankFunction never_come("never_come", [] {
   print_error(
       [] { dist::init_process_group("gloo", dist::InitOptions().timeout(milliseconds(500))); });

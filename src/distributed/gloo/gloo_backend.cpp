@@ -24,13 +24,13 @@ namespace {
 
 /// Runs f; Gloo's exceptions, which have no common class, become DistBackendErrors.
 template <class F>
-auto translated(const F& f) {
+auto translated(const F& f, const char* beginning = "Gloo: ") {
   try {
     return f();
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    detail::fail<DistBackendError>("Gloo: ", error.what());
+    detail::fail<DistBackendError>(beginning, error.what());
   }
 }
 
@@ -85,11 +85,13 @@ Options options_for(const std::shared_ptr<AbortableContext>& context, const Back
 
 GlooBackend::GlooBackend(const BackendOptions& options)
     : context_(std::make_shared<AbortableContext>(options.rank, options.size)) {
-  translated([&] {
-    context_->setTimeout(options.timeout);
-    GlooStore store(options.store);
-    context_->connect(store, create_device(options.address));
-  });
+  translated(
+      [&] {
+        context_->setTimeout(options.timeout);
+        GlooStore store(options.store);
+        context_->connect(store, create_device(options.address));
+      },
+      "cannot connect the ranks; with several networks, GLOO_SOCKET_IFNAME chooses one. Gloo: ");
 }
 
 void GlooBackend::all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
