@@ -22,7 +22,8 @@ void init_late(milliseconds delay) {
   dist::init_process_group("gloo", dist::InitOptions().timeout(milliseconds(20'000)));
 }
 
-int rank_variable() { return std::atoi(std::getenv("RANK")); }
+int number_variable(const char* name) { return std::atoi(std::getenv(name)); }
+int rank_variable() { return number_variable("RANK"); }
 
 /// Rank 1 dies while it waits for rank 2, which comes later. Rank 0 keeps the store.
 const RankFunction dies_at_start("dies_at_start", [] {
@@ -35,7 +36,7 @@ const RankFunction dies_at_start("dies_at_start", [] {
   auto options = dist::InitOptions().timeout(milliseconds(20'000)).rank(rank).world_size(3);
   dist::TCPStoreOptions server;
   server.isServer = rank == 0;
-  server.port = static_cast<uint16_t>(std::atoi(std::getenv("MASTER_PORT")));
+  server.port = static_cast<uint16_t>(number_variable("MASTER_PORT"));
   options.store(std::make_shared<dist::TCPStore>("127.0.0.1", server));
   std::this_thread::sleep_for(milliseconds(rank == 2 ? 1200 : 0));
   print_error([&] { dist::init_process_group("gloo", options); });
