@@ -2,7 +2,6 @@
 
 #include "core/threads.h"
 #include "distributed/abortable_store.h"
-#include "hearth/about.h"
 #include "hearth/autograd.h"
 #include "hearth/named_scope.h"
 
@@ -12,17 +11,6 @@ namespace {
 
 constexpr milliseconds kControlTimeout{2000};
 constexpr milliseconds kEndless{std::chrono::hours(24 * 365)};
-
-std::string address_in(Store& store) {
-  auto base = &store;
-  std::shared_ptr<Store> owner;
-  if (auto* const prefixed = dynamic_cast<PrefixStore*>(base)) {
-    owner = prefixed->getUnderlyingNonPrefixStore();
-    base = owner.get();
-  }
-  auto* const tcp = dynamic_cast<TCPStore*>(base);
-  return tcp ? tcp->local_address() : "";
-}
 
 }  // namespace
 
@@ -35,7 +23,10 @@ milliseconds checked_timeout(milliseconds timeout) {
 Communicator::Communicator(Options options)
     : options_(std::move(options)),
       store_(std::make_shared<AbortableStore>("control", options_.store,
-                                              [this] { throw_if_aborted(); })),
+                                              [this] {
+                                                throw_if_aborted();
+                                                if (!options_.membership) throw_published_cause();
+                                              })),
       control_store_(store_->clone()),
       timeout_(checked_timeout(options_.timeout)) {
   control_store_->setTimeout(kControlTimeout);
@@ -54,18 +45,6 @@ Communicator::Communicator(Options options)
   thread_ = std::thread([this] { serve(); });
 }
 
-void Communicator::connect() {
-  BackendOptions connection;
-  connection.rank = options_.rank;
-  connection.size = options_.size;
-  connection.store = std::make_shared<PrefixStore>(options_.backend, store_);
-  connection.timeout = options_.timeout;
-  connection.address = address_in(*options_.store);
-  std::shared_ptr<Backend> connected = create_backend(options_.backend, connection);
-  const std::lock_guard lock(mutex_);
-  backend_ = std::move(connected);
-}
-
 /// Whether all ranks destroy the group now.
 bool Communicator::all_have_finished() {
   constexpr milliseconds kPatience{200};
@@ -76,40 +55,6 @@ bool Communicator::all_have_finished() {
     return true;
   } catch (const std::exception&) {
     return false;
-  }
-}
-
-/// Checks that this is the only process with its rank.
-void Communicator::take_rank() {
-  const std::string key = detail::str("rank/", options_.rank);
-  if (store_->add(key + "/processes", 1) != 1)
-    throw_rank_is_taken(options_.rank, describe_process(), store_->get_to_str(key));
-  store_->set(key, describe_process());
-}
-
-/// Waits for the other ranks, and checks that they fit.
-void Communicator::meet() {
-  // A rank that failed before this one came may have told why.
-  HEARTH_CHECK_AS(DistBackendError, !store_->check({"cause"}), store_->get_to_str("cause"));
-  const std::string mine =
-      detail::str(about().version, ", ", options_.size, " ranks, backend ", options_.backend,
-                  compares_calls() ? ", HEARTH_DISTRIBUTED_DEBUG=detail" : "");
-  const std::string theirs = store_->compareSet("job", "", mine);
-  HEARTH_CHECK_AS(DistStoreError, mine == theirs, "rank ", options_.rank, " of ", title(),
-                  " has Hearth ", mine, ", but another rank has Hearth ", theirs,
-                  "; start all ranks with the same program and environment");
-  std::vector<std::string> keys;
-  for (int rank = 0; rank < options_.size; ++rank) keys.push_back(detail::str("rank/", rank));
-  try {
-    store_->wait(keys, options_.timeout);
-  } catch (const DistStoreError&) {
-    std::string missing;
-    for (int rank = 0; rank < options_.size; ++rank)
-      if (!control_store_->check({keys[size_t(rank)]}))
-        missing += detail::str(missing.empty() ? "" : ", ", rank);
-    detail::fail<DistStoreError>("these ranks of ", title(), " have not come within ",
-                                 options_.timeout.count(), " ms: ", missing, "; ", options_.size,
-                                 " ranks are expected");
   }
 }
 

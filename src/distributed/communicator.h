@@ -87,6 +87,7 @@ class Communicator final : public MembershipListener {
   std::string ask_all_ranks();
   std::string reason();
   void throw_if_aborted();
+  void throw_published_cause();
   bool has_left() {
     const std::lock_guard lock(mutex_);
     return !left_.empty();

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "hearth/distributed.h"
@@ -19,7 +20,9 @@ using std::chrono::milliseconds;
 
 void init_late(milliseconds delay) {
   std::this_thread::sleep_for(delay);
-  dist::init_process_group("gloo", dist::InitOptions().timeout(milliseconds(20'000)));
+  const char* const method = std::getenv("TEST_INIT_METHOD");
+  dist::init_process_group(
+      "gloo", dist::InitOptions().timeout(milliseconds(20'000)).init_method(method ? method : ""));
 }
 
 int number_variable(const char* name) { return std::atoi(std::getenv(name)); }
@@ -60,10 +63,15 @@ const RankFunction cannot_connect("cannot_connect", [] {
 });
 
 TEST(Startup, ARankThatCannotConnectTellsTheOthers) {
-  for (const RankResult& result : run_ranks_well(cannot_connect, 3)) {
-    EXPECT_PRED2(contains, result.output, "has no such network interface");
-    EXPECT_LE(seconds_in(result.output), 2) << result.output;
-  }
+  RankOptions with_file;
+  with_file.environment["TEST_INIT_METHOD"] = "file://" +
+                                              std::filesystem::temp_directory_path().string() +
+                                              "/hearth_startup_" + std::to_string(free_port());
+  for (const RankOptions& options : {RankOptions(), with_file})
+    for (const RankResult& result : run_ranks_well(cannot_connect, 3, options)) {
+      EXPECT_PRED2(contains, result.output, "has no such network interface");
+      EXPECT_LE(seconds_in(result.output), 2) << result.output;
+    }
 }
 
 /// The third process has rank 1 too; it ends as a program that does not catch the error, and the
