@@ -89,13 +89,15 @@ Reader StoreConnections::call(Writer& command, milliseconds timeout, std::string
                               const std::vector<std::string>& waited_for) {
   const Deadline deadline = Deadline::after(timeout);
   const std::string request = command.frame();
-  Socket socket = borrow(timeout);
+  Socket socket;
   try {
+    socket = borrow(timeout);
     socket.send_all(request, deadline);
     answer = receive_frame(socket, deadline);
   } catch (const DistNetworkError& error) {
     if (deadline.has_passed() && !waited_for.empty())
       throw_store_timeout(waited_for, timeout.count());
+    if (!socket) throw;
     detail::fail<DistNetworkError>("lost ", place(), ", which rank 0 serves: ", error.what());
   }
   give_back(std::move(socket));

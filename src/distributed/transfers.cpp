@@ -66,11 +66,26 @@ WorkPtr ProcessGroup::recvAnysource(std::vector<Tensor>& tensors, int tag) {
   return receive(member(), tensor, OpType::RECVANYSOURCE, -1, tag);
 }
 
+namespace {
+
+/// Whether the store has a key before the deadline.
+bool appears(Store& store, const std::string& key, Deadline deadline) {
+  try {
+    store.wait({key}, std::max(deadline.left(), milliseconds(1)));
+    return true;
+  } catch (const DistStoreError&) {
+    return store.check({key});  // the wait may have been too short for an answer
+  }
+}
+
+}  // namespace
+
 void ProcessGroup::monitoredBarrier(const BarrierOptions& options, bool wait_all_ranks) {
   Communicator& group = member();
   Store& store = group.store();
   const int rank = getRank(), size = getSize();
-  const milliseconds timeout = options.timeout == kUnsetTimeout ? group.timeout() : options.timeout;
+  const milliseconds timeout =
+      options.timeout == kUnsetTimeout ? group.timeout() : checked_timeout(options.timeout);
   const Deadline deadline = Deadline::after(timeout);
   const std::string round =
       detail::str("monitored/", store.add(detail::str("monitored/", rank, "/count"), 1), "/");
@@ -83,16 +98,11 @@ void ProcessGroup::monitoredBarrier(const BarrierOptions& options, bool wait_all
     HEARTH_CHECK_AS(DistBackendError, answer.empty(), "[Rank ", rank, "]: ", answer);
     return;
   }
-  std::string missing;
+  std::string missing, answer;
   int count = 0;
-  for (int member = 1; member < size && (count == 0 || wait_all_ranks); ++member) {
-    try {
-      store.wait({key_of(member)}, std::max(deadline.left(), milliseconds(1)));
-    } catch (const DistStoreError&) {
+  for (int member = 1; member < size && (count == 0 || wait_all_ranks); ++member)
+    if (!appears(store, key_of(member), deadline))
       missing += detail::str(count++ ? ", " : "", member);
-    }
-  }
-  std::string answer;
   if (count > 0)
     answer = detail::str(count == 1 ? "Rank " : "Ranks ", missing,
                          " failed to pass monitoredBarrier in ", timeout.count(), " ms");

@@ -308,7 +308,9 @@ TEST(Stores, ValuesThatAreTooLargeForAnAnswerAreAnError) {
   dist::TCPStore server("127.0.0.1", server_options());
   std::string error;
   std::thread waits([&] {
-    dist::TCPStore client("127.0.0.1", client_options(server));
+    auto options = client_options(server);
+    options.timeout = milliseconds(30'000);
+    dist::TCPStore client("127.0.0.1", options);
     error = error_of([&] { client.get("grows"); });
   });
   std::this_thread::sleep_for(milliseconds(100));
@@ -318,6 +320,7 @@ TEST(Stores, ValuesThatAreTooLargeForAnAnswerAreAnError) {
   waits.join();
   EXPECT_TRUE(error == "no error" || error.find("too large for the store") != std::string::npos)
       << error;
+  server.setTimeout(milliseconds(30'000));
   EXPECT_ERROR(server.get("grows"), "too large for the store");
   server.set("still", std::string("works"));
   EXPECT_EQ(server.get_to_str("still"), "works");
