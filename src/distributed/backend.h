@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/cuda.h"
 #include "hearth/distributed/store.h"
 #include "hearth/distributed/types.h"
 
@@ -22,26 +23,30 @@ struct BackendOptions {
   std::string address;  // of this machine, as the other ranks reach it; empty if unknown
 };
 
-/// A number that is equal on the ranks that make the same call, and the time that it may take.
+/// How a call runs.
 struct BackendCall {
-  uint32_t tag = 0;
+  uint32_t tag = 0;  // of a collective: equal on the ranks that make it; of a transfer: the user's
   milliseconds timeout{0};
+  const cuda::Stream* stream = nullptr;  // on which a backend for a GPU puts the call
 };
 
 /// A transfer that has begun.
 class Transfer {
  public:
   virtual ~Transfer() = default;
-  /// Waits for the end and returns the other rank. Called once.
+  /// Waits for the end, or until it is on the stream, and returns the other rank. Called once.
   virtual int wait(milliseconds timeout) = 0;
 };
 
-/// An engine that moves data between the ranks of one group. Buffers are contiguous host memory.
-/// Collectives are called by one thread, transfers by any. Functions throw DistBackendError.
+/// An engine that moves data between the ranks of one group. Buffers are contiguous memory of
+/// device(). A backend for the CPU returns from a collective at its end; one for a GPU puts it on
+/// the call's stream and returns, and check() throws what goes wrong afterwards.
+/// Collectives are called by one thread, other functions by any. Functions throw DistBackendError.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual const char* name() const = 0;
+  virtual Device device() const { return kCPU; }
 
   virtual void all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                           const BackendCall& call) = 0;
@@ -63,17 +68,20 @@ class Backend {
   virtual void barrier(const BackendCall& call) = 0;
 
   virtual std::unique_ptr<Transfer> send(const void* data, int64_t bytes, int destination,
-                                         int tag) = 0;
+                                         const BackendCall& call) = 0;
   /// From rank `source`, or from any rank if it is negative.
-  virtual std::unique_ptr<Transfer> receive(void* data, int64_t bytes, int source, int tag) = 0;
+  virtual std::unique_ptr<Transfer> receive(void* data, int64_t bytes, int source,
+                                            const BackendCall& call) = 0;
 
-  /// Makes all calls fail, here and soon on the other ranks. Any thread may call it.
+  /// Throws if a call has failed after it was put on a stream.
+  virtual void check() {}
+  /// Makes all calls fail, here and soon on the other ranks.
   virtual void abort() noexcept = 0;
 };
 
 /// The entry point of a backend's plugin. It returns null if the plugin was built for another
 /// version of this header.
-inline constexpr int kBackendVersion = 1;
+inline constexpr int kBackendVersion = 2;
 inline constexpr char kGlooSymbol[] = "hearth_gloo_backend";
 using GlooEntry = Backend* (*)(int version, const BackendOptions* options);
 

@@ -1,7 +1,7 @@
 #include "distributed/communicator.h"
 
 #include "core/threads.h"
-#include "hearth/about.h"
+#include "distributed/abortable_store.h"
 #include "hearth/autograd.h"
 #include "hearth/named_scope.h"
 
@@ -12,33 +12,36 @@ namespace {
 constexpr milliseconds kControlTimeout{2000};
 constexpr milliseconds kEndless{std::chrono::hours(24 * 365)};
 
-std::string address_in(Store& store) {
-  auto base = &store;
-  std::shared_ptr<Store> owner;
-  if (auto* const prefixed = dynamic_cast<PrefixStore*>(base)) {
-    owner = prefixed->getUnderlyingNonPrefixStore();
-    base = owner.get();
-  }
-  auto* const tcp = dynamic_cast<TCPStore*>(base);
-  return tcp ? tcp->local_address() : "";
-}
-
 }  // namespace
+
+milliseconds checked_timeout(milliseconds timeout) {
+  HEARTH_CHECK_AS(ValueError, timeout.count() >= 0, "the time-out must not be negative, got ",
+                  timeout.count(), " ms; 0 waits without end");
+  return timeout;
+}
 
 Communicator::Communicator(Options options)
     : options_(std::move(options)),
-      control_store_(options_.store->clone()),
-      timeout_(options_.timeout) {
+      store_(std::make_shared<AbortableStore>("control", options_.store,
+                                              [this] {
+                                                throw_if_aborted();
+                                                if (!options_.membership) throw_published_cause();
+                                              })),
+      control_store_(store_->clone()),
+      timeout_(checked_timeout(options_.timeout)) {
   control_store_->setTimeout(kControlTimeout);
-  meet();
-  BackendOptions connection;
-  connection.rank = options_.rank;
-  connection.size = options_.size;
-  connection.store = std::make_shared<PrefixStore>(options_.backend, options_.store);
-  connection.timeout = options_.timeout;
-  connection.address = address_in(*options_.store);
-  backend_ = create_backend(options_.backend, connection);
+  take_rank();
   if (options_.membership) options_.membership->add(*this);
+  try {
+    meet();
+    connect();
+  } catch (const std::exception& error) {
+    // Otherwise they would wait for this rank.
+    if (reason().empty())
+      tell_other_ranks(detail::str("cannot connect ", title(), ": ", error.what()));
+    if (options_.membership) options_.membership->remove(*this);
+    throw;
+  }
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -52,37 +55,6 @@ bool Communicator::all_have_finished() {
     return true;
   } catch (const std::exception&) {
     return false;
-  }
-}
-
-/// Waits for the other ranks, and checks that they fit.
-void Communicator::meet() {
-  Store& store = *options_.store;
-  const std::string me = describe_process();
-  const std::string key = detail::str("rank/", options_.rank);
-  HEARTH_CHECK_AS(DistStoreError, store.add(key + "/processes", 1) == 1, "two processes have rank ",
-                  options_.rank, " in ", title(), ": this one (", me, ") and ",
-                  store.get_to_str(key),
-                  "; give each process its own RANK, and each job a new store");
-  store.set(key, me);
-  const std::string mine =
-      detail::str(about().version, ", ", options_.size, " ranks, backend ", options_.backend);
-  const std::string theirs = store.compareSet("job", "", mine);
-  HEARTH_CHECK_AS(DistStoreError, mine == theirs, "rank ", options_.rank, " of ", title(),
-                  " has Hearth ", mine, ", but another rank has Hearth ", theirs,
-                  "; start all ranks with the same program and WORLD_SIZE");
-  std::vector<std::string> keys;
-  for (int rank = 0; rank < options_.size; ++rank) keys.push_back(detail::str("rank/", rank));
-  try {
-    store.wait(keys, options_.timeout);
-  } catch (const DistStoreError&) {
-    std::string missing;
-    for (int rank = 0; rank < options_.size; ++rank)
-      if (!control_store_->check({keys[size_t(rank)]}))
-        missing += detail::str(missing.empty() ? "" : ", ", rank);
-    detail::fail<DistStoreError>("these ranks of ", title(), " have not come within ",
-                                 options_.timeout.count(), " ms: ", missing, "; ", options_.size,
-                                 " ranks are expected");
   }
 }
 
@@ -103,8 +75,9 @@ void Communicator::begin(const StatePtr& work, milliseconds timeout) {
   HEARTH_CHECK_AS(DistBackendError, reason_.empty(), "Process group '", options_.name,
                   "' cannot be used any more: ", reason_);
   HEARTH_CHECK_AS(DistBackendError, !stops_, "Process group '", options_.name, "' was destroyed.");
-  work->timeout = timeout == kUnsetTimeout ? timeout_.load() : timeout;
+  work->timeout = timeout == kUnsetTimeout ? timeout_.load() : checked_timeout(timeout);
   if (work->timeout.count() == 0) work->timeout = kEndless;
+  if (const cuda::Stream* const stream = stream_for(*work)) work->use_stream(*stream);
   if (const char* const module = NamedScope::innermost_name()) work->call.module = module;
 }
 
@@ -143,41 +116,78 @@ void Communicator::serve() {
   }
 }
 
+/// The stream of the GPU that a call uses, or null.
+const cuda::Stream* Communicator::stream_for(const Work::State& work) {
+  std::optional<Device> device;
+  for (const auto* const tensors : {&work.inputs, &work.outputs})
+    for (const Tensor& tensor : *tensors)
+      if (tensor.is_cuda()) device = tensor.device();
+  const Device own = backend_ ? backend_->device() : Device(kCPU);
+  if (!device && own.is_cuda()) device = own;
+  if (!device) return nullptr;
+  HEARTH_CHECK_AS(ValueError, !own.is_cuda() || own == *device, name_of(work.call.type), " in ",
+                  title(), ": a tensor is on ", *device, ", but the group communicates on ", own);
+  return &streams_.try_emplace(device->index(), *device).first->second;
+}
+
 void Communicator::run(Work::State& work) {
-  const std::string former = reason();
-  HEARTH_CHECK_AS(DistBackendError, former.empty(), former);
-  if (compares_calls()) compare_with_other_ranks(work.call, work.timeout);
-  work.run_in_order([&] { work.body(*backend_, {work.call.tag(), work.timeout}); });
+  throw_if_aborted();
+  work.run_in_order([&] {
+    if (compares_calls()) compare_with_other_ranks(work.call, work.backend_call(0));
+    work.body(*backend_, work.backend_call(work.call.tag()));
+  });
+  wait_for_device(work, *backend_);
+}
+
+/// Waits for the end of a call that the backend has put on a stream.
+void Communicator::wait_for_device(Work::State& work, Backend& backend) {
+  constexpr std::chrono::microseconds kPause{100};
+  if (!backend.device().is_cuda()) return;
+  work.note_enqueued();
+  const Deadline deadline = Deadline::after(work.timeout);
+  while (!work.done->query()) {
+    backend.check();
+    throw_if_aborted();
+    HEARTH_CHECK_AS(DistBackendError, !deadline.has_passed(), "the time-out has passed");
+    std::this_thread::sleep_for(kPause);
+  }
+  backend.check();
 }
 
 WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const Begin& begin_it,
                                       std::function<void()> after) {
   WorkPtr result(new Work(work));
+  std::shared_ptr<Backend> backend;
   {
     const std::lock_guard lock(mutex_);
     begin(work, timeout);
     work->call.start = Deadline::Clock::now();
     active_.push_back(work);
+    backend = backend_;
   }
   std::shared_ptr<Transfer> transfer;
   try {
-    transfer = begin_it(*backend());
+    const NoGradGuard no_grad;
+    work->run_in_order([&] {
+      transfer = begin_it(*backend, work->backend_call(static_cast<uint32_t>(work->call.user_tag)));
+    });
   } catch (...) {
     end(work, failure_of(*work));
     return result;
   }
-  transfers_.run([this, work = std::move(work), transfer, after = std::move(after)]() mutable {
+  transfers_.run([this, work = std::move(work), backend = std::move(backend), transfer,
+                  after = std::move(after)]() mutable {
     const NoGradGuard no_grad;
     std::exception_ptr error;
     try {
-      const int source = transfer->wait(work->timeout);
+      work->source_rank = transfer->wait(work->timeout);
       work->run_in_order(after);
-      const std::lock_guard lock(work->mutex);
-      work->source_rank = source;
+      wait_for_device(*work, *backend);
     } catch (...) {
       error = failure_of(*work);
     }
     transfer.reset();
+    backend.reset();
     after = nullptr;
     end(work, error);
     work.reset();
@@ -229,6 +239,11 @@ std::string Communicator::reason() {
   return reason_;
 }
 
+void Communicator::throw_if_aborted() {
+  const std::string why = reason();
+  HEARTH_CHECK_AS(DistBackendError, why.empty(), why);
+}
+
 int Communicator::group_rank(int global_rank) const {
   for (size_t i = 0; i < options_.global_ranks.size(); ++i)
     if (options_.global_ranks[i] == global_rank) return static_cast<int>(i);
@@ -247,9 +262,12 @@ void Communicator::on_lost(int rank, const std::string& description) {
   }
   const int member = group_rank(rank);
   if (member < 0 || member == options_.rank) return;
-  abort(detail::str("rank ", rank, " (", description,
-                    ") has ended without destroying its process group; its own output may "
-                    "tell why"));
+  const std::string cause = detail::str("rank ", rank, " (", description,
+                                        ") has ended without destroying its process group; its own "
+                                        "output may tell why");
+  const bool is_connected = backend() != nullptr;
+  abort(cause);
+  if (!is_connected) publish_cause(cause);  // for ranks that come later
 }
 
 }  // namespace hearth::distributed

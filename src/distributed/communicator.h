@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "distributed/membership.h"
@@ -14,6 +15,9 @@
 #include "hearth/distributed/process_group.h"
 
 namespace hearth::distributed {
+
+/// The time-out; throws if it is negative.
+milliseconds checked_timeout(milliseconds timeout);
 
 /// The inside of a process group: runs collectives in order on its own thread, and turns failures
 /// into errors that name their cause on every rank.
@@ -30,7 +34,7 @@ class Communicator final : public MembershipListener {
     std::shared_ptr<Membership> membership;  // null without a TCP store
   };
   using StatePtr = std::shared_ptr<Work::State>;
-  using Begin = std::function<std::unique_ptr<Transfer>(Backend&)>;
+  using Begin = std::function<std::unique_ptr<Transfer>(Backend&, const BackendCall&)>;
 
   explicit Communicator(Options options);
   ~Communicator() override { shutdown(); }
@@ -50,7 +54,9 @@ class Communicator final : public MembershipListener {
 
   const Options& options() const { return options_; }
   milliseconds timeout() const { return timeout_; }
-  void set_timeout(milliseconds timeout) { timeout_ = timeout; }
+  void set_timeout(milliseconds timeout) { timeout_ = checked_timeout(timeout); }
+  /// The group's store; waiting for its keys ends when the group is aborted.
+  Store& store() { return *store_; }
   /// A store for short requests, which do not wait long.
   Store& control_store() { return *control_store_; }
   std::string title() const { return detail::str("group '", options_.name, "'"); }
@@ -60,21 +66,28 @@ class Communicator final : public MembershipListener {
   void on_announcement(const std::string& text) override;
 
  private:
+  void take_rank();
   void meet();
+  void connect();
   bool all_have_finished();
   void serve();
   void run(Work::State& work);
   void begin(const StatePtr& work, milliseconds timeout);
+  const cuda::Stream* stream_for(const Work::State& work);
+  void wait_for_device(Work::State& work, Backend& backend);
   void end(const StatePtr& work, std::exception_ptr error);
   /// The error of a call that failed with the current exception; ends the group.
   std::exception_ptr failure_of(const Work::State& work);
   void tell_other_ranks(const std::string& text);
+  void publish_cause(const std::string& text);
   std::string cause_of(const std::string& what);
-  void compare_with_other_ranks(const CallInfo& call, milliseconds timeout);
+  void compare_with_other_ranks(const CallInfo& call, const BackendCall& how);
   std::string describe() const;  // the lock is held
   std::string locked_description();
   std::string ask_all_ranks();
   std::string reason();
+  void throw_if_aborted();
+  void throw_published_cause();
   bool has_left() {
     const std::lock_guard lock(mutex_);
     return !left_.empty();
@@ -83,10 +96,9 @@ class Communicator final : public MembershipListener {
   int group_rank(int global_rank) const;
 
   const Options options_;
-  std::shared_ptr<Store> control_store_;
+  std::shared_ptr<Store> store_, control_store_;
   std::shared_ptr<Backend> backend_;  // null after shutdown()
   std::atomic<milliseconds> timeout_;
-  ThreadCache transfers_;
 
   std::mutex mutex_;  // of the members below
   std::condition_variable changed_;
@@ -97,11 +109,13 @@ class Communicator final : public MembershipListener {
   uint64_t sequence_ = 0;
   uint64_t reports_ = 0;
   bool stops_ = false;
-  std::string reason_;        // why the group was aborted
-  std::string state_at_end_;  // what describe() said then
-  std::vector<int> left_;     // the ranks that have left, in this order
+  std::string reason_;                             // why the group was aborted
+  std::string state_at_end_;                       // what describe() said then
+  std::vector<int> left_;                          // the ranks that have left, in this order
+  std::unordered_map<int, cuda::Stream> streams_;  // on which calls run, by GPU
 
   std::thread thread_;
+  ThreadCache transfers_;  // its threads use the members above
 };
 
 /// Whether HEARTH_DISTRIBUTED_DEBUG asks to compare each call with the other ranks' calls.

@@ -1,44 +1,10 @@
 // The collectives that move tensors without combining them.
 
-#include <cstring>
 #include <numeric>
 
 #include "distributed/new_work.h"
 
 namespace hearth::distributed {
-
-namespace {
-
-/// Copies the tensors one after another into host memory.
-void pack(const std::vector<Tensor>& tensors, char* to) {
-  for (const Tensor& tensor : tensors) {
-    const HostTensor host(tensor, HostTensor::kRead);
-    if (host.bytes() > 0) std::memcpy(to, host.data(), static_cast<size_t>(host.bytes()));
-    to += host.bytes();
-  }
-}
-
-/// Fills the tensors from host memory.
-void unpack(const char* from, const std::vector<Tensor>& tensors) {
-  for (const Tensor& tensor : tensors) {
-    const HostTensor host(tensor, HostTensor::kWrite);
-    if (host.bytes() > 0) std::memcpy(host.data(), from, static_cast<size_t>(host.bytes()));
-    from += host.bytes();
-    host.write_back();
-  }
-}
-
-std::vector<int64_t> bytes_of(const std::vector<Tensor>& tensors) {
-  std::vector<int64_t> bytes;
-  for (const Tensor& tensor : tensors) bytes.push_back(static_cast<int64_t>(tensor.nbytes()));
-  return bytes;
-}
-
-int64_t sum_of(const std::vector<int64_t>& values) {
-  return std::accumulate(values.begin(), values.end(), int64_t(0));
-}
-
-}  // namespace
 
 WorkPtr ProcessGroup::allgather(std::vector<std::vector<Tensor>>& outputs,
                                 std::vector<Tensor>& inputs, const AllgatherOptions& options) {
@@ -50,10 +16,10 @@ WorkPtr ProcessGroup::allgather(std::vector<std::vector<Tensor>>& outputs,
   check_list(parts, getSize(), input, OpType::ALLGATHER);
   const auto work = new_work(OpType::ALLGATHER, {input}, parts, input);
   work->body = [input, parts](Backend& backend, const BackendCall& call) {
-    const HostTensor in(input, HostTensor::kRead);
-    const Tensor memory = host_bytes(in.bytes() * static_cast<int64_t>(parts.size()));
-    if (in.bytes() > 0) backend.all_gather(in.data(), memory.data_ptr(), in.bytes(), call);
-    unpack(part_of(memory, 0, 0), parts);
+    const StagedTensor in(input, StagedTensor::kRead, backend.device());
+    const StagedTensors out(parts, backend.device());
+    if (in.bytes() > 0) backend.all_gather(in.data(), out.data(), in.bytes(), call);
+    out.write_back();
   };
   return member().submit(work, options.timeout);
 }
@@ -69,9 +35,9 @@ WorkPtr ProcessGroup::_allgather_base(Tensor& output, Tensor& input,
                   "output tensor size must be equal to world_size times input tensor size");
   const auto work = new_work(kType, {input}, {output}, input);
   work->body = [in = input, output](Backend& backend, const BackendCall& call) {
-    const HostTensor host(in, HostTensor::kRead);
-    const HostTensor out(output, HostTensor::kWrite);
-    if (host.bytes() > 0) backend.all_gather(host.data(), out.data(), host.bytes(), call);
+    const StagedTensor staged(in, StagedTensor::kRead, backend.device());
+    const StagedTensor out(output, StagedTensor::kWrite, backend.device());
+    if (staged.bytes() > 0) backend.all_gather(staged.data(), out.data(), staged.bytes(), call);
     out.write_back();
   };
   return member().submit(work, options.timeout);
@@ -92,10 +58,10 @@ WorkPtr ProcessGroup::gather(std::vector<std::vector<Tensor>>& outputs, std::vec
   const auto work = new_work(OpType::GATHER, {input}, parts, input);
   work->call.peer = root;
   work->body = [input, parts, root](Backend& backend, const BackendCall& call) {
-    const HostTensor in(input, HostTensor::kRead);
-    const Tensor memory = host_bytes(in.bytes() * static_cast<int64_t>(parts.size()));
-    if (in.bytes() > 0) backend.gather(in.data(), memory.data_ptr(), in.bytes(), root, call);
-    unpack(part_of(memory, 0, 0), parts);
+    const StagedTensor in(input, StagedTensor::kRead, backend.device());
+    const StagedTensors out(parts, backend.device());
+    if (in.bytes() > 0) backend.gather(in.data(), out.data(), in.bytes(), root, call);
+    out.write_back();
   };
   return member().submit(work, options.timeout);
 }
@@ -116,11 +82,11 @@ WorkPtr ProcessGroup::scatter(std::vector<Tensor>& outputs,
   const auto work = new_work(OpType::SCATTER, parts, {output}, output);
   work->call.peer = root;
   work->body = [parts, output, root](Backend& backend, const BackendCall& call) {
-    const HostTensor out(output, HostTensor::kWrite);
+    const StagedTensor out(output, StagedTensor::kWrite, backend.device());
     if (out.bytes() == 0) return;
-    const Tensor memory = host_bytes(out.bytes() * static_cast<int64_t>(parts.size()));
-    pack(parts, part_of(memory, 0, 0));
-    backend.scatter(memory.data_ptr(), out.data(), out.bytes(), root, call);
+    const StagedTensors in(parts, backend.device());
+    in.read();
+    backend.scatter(in.data(), out.data(), out.bytes(), root, call);
     out.write_back();
   };
   return member().submit(work, options.timeout);
@@ -142,11 +108,10 @@ WorkPtr ProcessGroup::alltoall(std::vector<Tensor>& outputs, std::vector<Tensor>
   const auto work = new_work(kType, inputs, outputs, inputs[0]);
   work->call.has_equal_sizes = false;
   work->body = [inputs, outputs](Backend& backend, const BackendCall& call) {
-    const std::vector<int64_t> in_bytes = bytes_of(inputs), out_bytes = bytes_of(outputs);
-    const Tensor in = host_bytes(sum_of(in_bytes)), out = host_bytes(sum_of(out_bytes));
-    pack(inputs, part_of(in, 0, 0));
-    backend.all_to_all(in.data_ptr(), in_bytes, out.data_ptr(), out_bytes, call);
-    unpack(part_of(out, 0, 0), outputs);
+    const StagedTensors in(inputs, backend.device()), out(outputs, backend.device());
+    in.read();
+    backend.all_to_all(in.data(), in.bytes(), out.data(), out.bytes(), call);
+    out.write_back();
   };
   return member().submit(work, options.timeout);
 }
@@ -173,8 +138,9 @@ std::vector<int64_t> split_bytes(const Tensor& tensor, const std::vector<int64_t
                     rows, ", got ", size);
     bytes.push_back(rows == 0 ? 0 : total / rows * size);
   }
-  HEARTH_CHECK_AS(ValueError, sum_of(sizes) == rows,
-                  "Split sizes doesn't match total dim 0 size: ", sum_of(sizes), " and ", rows);
+  const int64_t sum = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
+  HEARTH_CHECK_AS(ValueError, sum == rows, "Split sizes doesn't match total dim 0 size: ", sum,
+                  " and ", rows);
   return bytes;
 }
 
@@ -194,9 +160,9 @@ WorkPtr ProcessGroup::alltoall_base(Tensor& output, Tensor& input,
   work->body = [in = input, output, in_bytes = split_bytes(input, input_sizes, getSize()),
                 out_bytes = split_bytes(output, output_sizes, getSize())](Backend& backend,
                                                                           const BackendCall& call) {
-    const HostTensor host(in, HostTensor::kRead);
-    const HostTensor out(output, HostTensor::kWrite);
-    backend.all_to_all(host.data(), in_bytes, out.data(), out_bytes, call);
+    const StagedTensor staged(in, StagedTensor::kRead, backend.device());
+    const StagedTensor out(output, StagedTensor::kWrite, backend.device());
+    backend.all_to_all(staged.data(), in_bytes, out.data(), out_bytes, call);
     out.write_back();
   };
   return member().submit(work, options.timeout);

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "distributed/communicator.h"
+#include "distributed/staged_tensor.h"
+#include "hearth/operators.h"
 
 namespace hearth::distributed {
 
@@ -99,7 +101,16 @@ void Communicator::tell_other_ranks(const std::string& text) {
   try {
     if (options_.membership)
       options_.membership->announce(detail::str(kAbort, options_.name, "\n", message));
-    control_store_->compareSet("cause", "", message);
+  } catch (const std::exception&) {
+    // Without the store's server, the broken connections must do.
+  }
+  publish_cause(message);
+}
+
+/// Stores the reason why the group ends, unless another rank has stored one.
+void Communicator::publish_cause(const std::string& text) {
+  try {
+    control_store_->compareSet("cause", "", text);
   } catch (const std::exception&) {
     // Without the store, the broken connections must do.
   }
@@ -202,13 +213,21 @@ void Communicator::on_announcement(const std::string& text) {
 }
 
 /// Throws unless all ranks make the same call.
-void Communicator::compare_with_other_ranks(const CallInfo& call, milliseconds timeout) {
+void Communicator::compare_with_other_ranks(const CallInfo& call, const BackendCall& how) {
+  const Tensor own = zeros({kComparedBytes}, TensorOptions(kByte));
   std::string mine = call.text();
   mine.resize(kComparedBytes);
-  std::string all(static_cast<size_t>(kComparedBytes * options_.size), '\0');
+  std::memcpy(own.data_ptr(), mine.data(), mine.size());
+  const Tensor texts = empty({options_.size, kComparedBytes}, TensorOptions(kByte));
+  const StagedTensor in(own, StagedTensor::kRead, backend_->device());
+  const StagedTensor out(texts, StagedTensor::kWrite, backend_->device());
   CallInfo comparison;  // has the same tag on all ranks
   comparison.sequence = call.sequence;
-  backend_->all_gather(mine.data(), all.data(), kComparedBytes, {comparison.tag(), timeout});
+  BackendCall gathering = how;
+  gathering.tag = comparison.tag();
+  backend_->all_gather(in.data(), out.data(), kComparedBytes, gathering);
+  out.write_back();
+  const std::string all(static_cast<const char*>(texts.data_ptr()), texts.nbytes());
   std::string table;
   bool differs = false;
   for (int rank = 0; rank < options_.size; ++rank) {

@@ -22,9 +22,9 @@ WorkPtr waited(WorkPtr work, bool async_op) {
 
 template <class F>
 WorkPtr call(const ProcessGroupPtr& group, const char* function, bool async_op, const F& f) {
-  ProcessGroup& members = resolve(group);
-  if (!takes_part(members, function)) return nullptr;
-  return waited(f(members), async_op);
+  const ProcessGroupPtr members = resolve(group);
+  if (!takes_part(*members, function)) return nullptr;
+  return waited(f(*members), async_op);
 }
 
 template <class Options>
@@ -156,11 +156,11 @@ WorkPtr barrier(const ProcessGroupPtr& group, bool async_op) {
 
 void monitored_barrier(const ProcessGroupPtr& group, std::chrono::milliseconds timeout,
                        bool wait_all_ranks) {
-  ProcessGroup& members = resolve(group);
-  if (!takes_part(members, "monitored_barrier")) return;
+  const ProcessGroupPtr members = resolve(group);
+  if (!takes_part(*members, "monitored_barrier")) return;
   BarrierOptions options;
   options.timeout = timeout;
-  members.monitoredBarrier(options, wait_all_ranks);
+  members->monitoredBarrier(options, wait_all_ranks);
 }
 
 WorkPtr isend(const Tensor& tensor, int dst, const ProcessGroupPtr& group, int tag) {

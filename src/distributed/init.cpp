@@ -95,6 +95,7 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
   HEARTH_CHECK_AS(ValueError, !owner().world,
                   "trying to initialize the default process group twice!");
   compares_calls();  // checks its variable
+  checked_timeout(options.timeout());
   const Rendezvous place = place_of(options);
   auto world = std::make_unique<World>();
   world->backend = backend.empty() ? "gloo" : backend;
@@ -140,7 +141,7 @@ ProcessGroupPtr default_group() {
   return running_world().group;
 }
 
-ProcessGroup& resolve(const ProcessGroupPtr& group) { return group ? *group : *default_group(); }
+ProcessGroupPtr resolve(const ProcessGroupPtr& group) { return group ? group : default_group(); }
 
 ProcessGroupPtr new_group(const std::vector<int>& wanted,
                           std::optional<std::chrono::milliseconds> timeout,
@@ -169,12 +170,13 @@ ProcessGroupPtr new_group(const std::vector<int>& wanted,
   return group;
 }
 
-int get_rank(const ProcessGroupPtr& group) { return resolve(group).getRank(); }
-int get_world_size(const ProcessGroupPtr& group) { return resolve(group).getSize(); }
-std::string get_backend(const ProcessGroupPtr& group) { return resolve(group).getBackendName(); }
+int get_rank(const ProcessGroupPtr& group) { return resolve(group)->getRank(); }
+int get_world_size(const ProcessGroupPtr& group) { return resolve(group)->getSize(); }
+std::string get_backend(const ProcessGroupPtr& group) { return resolve(group)->getBackendName(); }
 
 std::vector<int> get_process_group_ranks(const ProcessGroupPtr& group) {
-  const Communicator* const communicator = resolve(group).communicator();
+  const ProcessGroupPtr members = resolve(group);
+  const Communicator* const communicator = members->communicator();
   return communicator ? communicator->options().global_ranks : std::vector<int>();
 }
 

@@ -15,12 +15,19 @@ constexpr milliseconds kLeaveTimeout{1000};
 
 }  // namespace
 
+void throw_rank_is_taken(int rank, const std::string& me, const std::string& other) {
+  detail::fail<DistStoreError>("two processes have rank ", rank, ": this one (", me, ") and ",
+                               other, "; give each process its own RANK, and each job a new store");
+}
+
 Membership::Membership(TCPStore& store, int rank, const std::string& description)
     : socket_(store.connections_->connect(store.getTimeout())),
       place_(store.connections_->place()) {
   const Deadline deadline = Deadline::after(store.getTimeout());
   socket_.send_all(Writer(protocol::kJoin).number(rank).text(description).frame(), deadline);
-  receive_frame(socket_, deadline);
+  const std::string frame = receive_frame(socket_, deadline);
+  Reader answer(frame);
+  if (answer.kind() != protocol::kOk) throw_rank_is_taken(rank, description, answer.text());
   thread_ = std::thread([this] { listen(); });
 }
 

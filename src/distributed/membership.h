@@ -24,6 +24,9 @@ class MembershipListener {
   static constexpr int kStoreServer = -1;
 };
 
+/// Throws because a second process has come with the rank of `other`.
+[[noreturn]] void throw_rank_is_taken(int rank, const std::string& me, const std::string& other);
+
 /// A connection to the store's server that stands for this rank: when it breaks, the server tells
 /// all other ranks.
 class Membership {

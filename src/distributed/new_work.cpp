@@ -22,7 +22,7 @@ Communicator::StatePtr new_work(OpType type, const std::vector<Tensor>& inputs,
                     ": the tensors are on different devices, ", all[0].device(), " and ",
                     tensor.device());
   }
-  work->remember_device(all);
+  for (const Tensor& tensor : outputs) check_writable(tensor);
   return work;
 }
 
@@ -36,6 +36,14 @@ void check_tensor(const Tensor& tensor, OpType type) {
   HEARTH_CHECK_AS(ValueError, tensor.defined(), name_of(type), ": a tensor is undefined");
   HEARTH_CHECK_AS(ValueError, !tensor.is_meta(), name_of(type),
                   ": a tensor is on the device meta, so it has no elements");
+}
+
+void check_writable(const Tensor& tensor) {
+  for (int64_t d = 0; d < tensor.dim(); ++d)
+    HEARTH_CHECK_AS(ValueError, tensor.size(d) <= 1 || tensor.stride(d) != 0,
+                    "unsupported operation: more than one element of the written-to tensor refers "
+                    "to a single memory location. Please clone() the tensor before performing the "
+                    "operation.");
 }
 
 void check_reduction(const Tensor& tensor, ReduceOp op, OpType type) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "distributed/communicator.h"
-#include "distributed/host_tensor.h"
+#include "distributed/staged_tensor.h"
 
 namespace hearth::distributed {
 
@@ -13,6 +13,9 @@ Communicator::StatePtr new_work(OpType type, const std::vector<Tensor>& inputs,
 const Tensor& only(const std::vector<Tensor>& tensors, OpType type);
 /// Throws unless the tensor can be communicated.
 void check_tensor(const Tensor& tensor, OpType type);
+/// Throws if elements of the tensor share memory (an expanded tensor), so that it cannot be
+/// written.
+void check_writable(const Tensor& tensor);
 /// Throws unless the reduction exists for the tensor's dtype.
 void check_reduction(const Tensor& tensor, ReduceOp op, OpType type);
 /// Throws unless the list has `count` tensors with the dtype and the number of elements of `like`.

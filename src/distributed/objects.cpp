@@ -51,7 +51,7 @@ std::vector<IValue> objects_in(const Tensor& rows, const std::vector<int64_t>& l
   return objects;
 }
 
-bool is_member(const ProcessGroupPtr& group) { return resolve(group).communicator() != nullptr; }
+bool is_member(const ProcessGroupPtr& group) { return resolve(group)->communicator() != nullptr; }
 
 }  // namespace
 

@@ -13,12 +13,12 @@ WorkPtr ProcessGroup::allreduce(std::vector<Tensor>& tensors, const AllreduceOpt
   work->call.reduces = true;
   work->call.op = op;
   work->body = [tensor, op, size = getSize()](Backend& backend, const BackendCall& call) {
-    const HostTensor host(tensor, HostTensor::kReadWrite);
-    const Reduction reduction(host.tensor(), op);
+    const StagedTensor staged(tensor, StagedTensor::kReadWrite, backend.device());
+    const Reduction reduction(staged.tensor(), op);
     if (reduction.count > 0)
-      backend.all_reduce(host.data(), reduction.count, reduction.dtype, reduction.op, call);
-    reduction.finish(host.tensor(), size);
-    host.write_back();
+      backend.all_reduce(staged.data(), reduction.count, reduction.dtype, reduction.op, call);
+    reduction.finish(staged.tensor(), size);
+    staged.write_back();
   };
   return member().submit(work, options.timeout);
 }
@@ -35,15 +35,15 @@ WorkPtr ProcessGroup::reduce(std::vector<Tensor>& tensors, const ReduceOptions& 
   work->call.peer = root;
   work->body = [tensor, op, root, rank = getRank(), size = getSize()](Backend& backend,
                                                                       const BackendCall& call) {
-    const HostTensor host(tensor, HostTensor::kReadWrite);
-    const Reduction reduction(host.tensor(), op);
+    const StagedTensor staged(tensor, StagedTensor::kReadWrite, backend.device());
+    const Reduction reduction(staged.tensor(), op);
     if (reduction.count == 0) return;
     // The backend may use the memory of the other ranks for partial results.
-    const Tensor memory = rank == root ? host.tensor() : host.tensor().clone();
+    const Tensor memory = rank == root ? staged.tensor() : staged.tensor().clone();
     backend.reduce(memory.data_ptr(), reduction.count, reduction.dtype, reduction.op, root, call);
     if (rank != root) return;
     reduction.finish(memory, size);
-    host.write_back();
+    staged.write_back();
   };
   return member().submit(work, options.timeout);
 }
@@ -62,12 +62,13 @@ WorkPtr ProcessGroup::reduce_scatter(std::vector<Tensor>& outputs,
   work->call.reduces = true;
   work->call.op = op;
   work->body = [parts, output, op](Backend& backend, const BackendCall& call) {
-    const HostTensor out(output, HostTensor::kWrite);
+    const StagedTensor out(output, StagedTensor::kWrite, backend.device());
     const Reduction reduction(out.tensor(), op);
-    const Tensor in = stack(parts).cpu();
+    const StagedTensors in(parts, backend.device());
+    in.read();
     if (reduction.count > 0)
-      backend.reduce_scatter(in.data_ptr(), out.data(), reduction.count, reduction.dtype,
-                             reduction.op, call);
+      backend.reduce_scatter(in.data(), out.data(), reduction.count, reduction.dtype, reduction.op,
+                             call);
     reduction.finish(out.tensor(), static_cast<int>(parts.size()));
     out.write_back();
   };
@@ -89,11 +90,11 @@ WorkPtr ProcessGroup::_reduce_scatter_base(Tensor& output, Tensor& input,
   work->call.op = op;
   work->body = [in = input, output, op, size = getSize()](Backend& backend,
                                                           const BackendCall& call) {
-    const HostTensor host(in, HostTensor::kRead);
-    const HostTensor out(output, HostTensor::kWrite);
+    const StagedTensor staged(in, StagedTensor::kRead, backend.device());
+    const StagedTensor out(output, StagedTensor::kWrite, backend.device());
     const Reduction reduction(out.tensor(), op);
     if (reduction.count > 0)
-      backend.reduce_scatter(host.data(), out.data(), reduction.count, reduction.dtype,
+      backend.reduce_scatter(staged.data(), out.data(), reduction.count, reduction.dtype,
                              reduction.op, call);
     reduction.finish(out.tensor(), size);
     out.write_back();
@@ -109,9 +110,10 @@ WorkPtr ProcessGroup::broadcast(std::vector<Tensor>& tensors, const BroadcastOpt
   work->call.peer = root;
   work->body = [tensor, root, is_root = getRank() == root](Backend& backend,
                                                            const BackendCall& call) {
-    const HostTensor host(tensor, is_root ? HostTensor::kRead : HostTensor::kWrite);
-    if (host.bytes() > 0) backend.broadcast(host.data(), host.bytes(), root, call);
-    if (!is_root) host.write_back();
+    const StagedTensor staged(tensor, is_root ? StagedTensor::kRead : StagedTensor::kWrite,
+                              backend.device());
+    if (staged.bytes() > 0) backend.broadcast(staged.data(), staged.bytes(), root, call);
+    if (!is_root) staged.write_back();
   };
   return member().submit(work, options.timeout);
 }

@@ -144,7 +144,14 @@ Socket listen_on(const std::string& host, uint16_t port) {
   return socket;
 }
 
-Socket connect_to(const std::string& host, uint16_t port, Deadline deadline) {
+Socket listen_with(int descriptor) {
+  if (::listen(descriptor, SOMAXCONN) != 0)
+    detail::fail<DistNetworkError>("masterListenFd is ", descriptor,
+                                   ", but must be a bound TCP socket: ", std::strerror(errno));
+  return Socket(descriptor);
+}
+
+Socket connect_to(const std::string& host, uint16_t port, Deadline deadline, Deadline last_try) {
   constexpr milliseconds kMaxPause{100};
   std::string reason;
   for (milliseconds pause(2);; pause = std::min(2 * pause, kMaxPause)) {
@@ -158,7 +165,7 @@ Socket connect_to(const std::string& host, uint16_t port, Deadline deadline) {
       if (socket && !is_connected_to_itself(socket)) return socket;
       reason = socket ? "nobody listens" : std::strerror(errno);
     }
-    if (deadline.left() <= pause)
+    if (std::min(deadline.left(), last_try.left()) <= pause)
       detail::fail<DistNetworkError>("cannot connect to port ", port, " of '", host,
                                      "' before the time-out: ", reason,
                                      "; check that rank 0 runs, and MASTER_ADDR and MASTER_PORT");

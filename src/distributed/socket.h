@@ -43,8 +43,10 @@ class Socket {
 
 /// A socket that listens on the host's address only; port 0 is any free port.
 Socket listen_on(const std::string& host, uint16_t port);
-/// Connects to a server that may still have to start; tries until the deadline.
-Socket connect_to(const std::string& host, uint16_t port, Deadline deadline);
+/// Makes a bound socket listen, and takes it over.
+Socket listen_with(int descriptor);
+/// Connects to a server; if it still has to start, tries again until `last_try`.
+Socket connect_to(const std::string& host, uint16_t port, Deadline deadline, Deadline last_try);
 uint16_t port_of(const Socket& socket);
 /// The address of this end of a connection: "10.0.0.7".
 std::string address_of(const Socket& socket);

@@ -37,15 +37,17 @@ std::string StoreConnections::greet(const Socket& socket, Deadline deadline) con
   }
 }
 
-Socket StoreConnections::connect(milliseconds timeout) const {
+Socket StoreConnections::connect(milliseconds timeout) {
   constexpr milliseconds kRetryTime{3000}, kPause{50};
   const Deadline deadline = Deadline::after(timeout);
   const Deadline last_retry = Deadline::after(kRetryTime);
-  Socket socket = connect_to(host_, port_, deadline);
+  // A server that has answered before does not start again.
+  const Deadline last_try = was_connected_ ? Deadline::after(milliseconds(1)) : deadline;
+  Socket socket = connect_to(host_, port_, deadline, last_try);
   std::string frame = greet(socket, deadline);
   while (frame.empty() && !last_retry.has_passed() && deadline.left() > kPause) {
     std::this_thread::sleep_for(kPause);
-    socket = connect_to(host_, port_, deadline);
+    socket = connect_to(host_, port_, deadline, last_try);
     frame = greet(socket, deadline);
   }
   const bool has_answer = !frame.empty();
@@ -55,6 +57,7 @@ Socket StoreConnections::connect(milliseconds timeout) const {
                   "the same HEARTH_RDZV_TOKEN");
   HEARTH_CHECK_AS(DistNetworkError, kind == protocol::kOk, place(),
                   " did not answer as a store of Hearth does; check MASTER_ADDR and MASTER_PORT");
+  was_connected_ = true;
   return socket;
 }
 
@@ -86,12 +89,15 @@ Reader StoreConnections::call(Writer& command, milliseconds timeout, std::string
                               const std::vector<std::string>& waited_for) {
   const Deadline deadline = Deadline::after(timeout);
   const std::string request = command.frame();
-  Socket socket = borrow(timeout);
+  Socket socket;
   try {
+    socket = borrow(timeout);
     socket.send_all(request, deadline);
     answer = receive_frame(socket, deadline);
   } catch (const DistNetworkError& error) {
-    if (deadline.has_passed()) throw_store_timeout(waited_for, timeout.count());
+    if (deadline.has_passed() && !waited_for.empty())
+      throw_store_timeout(waited_for, timeout.count());
+    if (!socket) throw;
     detail::fail<DistNetworkError>("lost ", place(), ", which rank 0 serves: ", error.what());
   }
   give_back(std::move(socket));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ class StoreConnections {
   protocol::Reader call(protocol::Writer& command, milliseconds timeout, std::string& answer,
                         const std::vector<std::string>& waited_for = {});
   /// A new connection that has said hello.
-  Socket connect(milliseconds timeout) const;
+  Socket connect(milliseconds timeout);
   std::string place() const;  ///< "the store at 10.0.0.1:29500"
   const std::string& host() const { return host_; }
   uint16_t port() const { return port_; }
@@ -37,6 +38,7 @@ class StoreConnections {
   const std::string token_;
   std::mutex mutex_;
   std::vector<Socket> idle_;
+  std::atomic<bool> was_connected_{false};
 };
 
 /// Receives one frame's content, of at most kMaxFrame bytes.

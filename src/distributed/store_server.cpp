@@ -31,10 +31,10 @@ bool equal_secrets(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-std::string failure(std::string_view reason) { return Writer(kFailed).text(reason).frame(); }
-std::string ok() { return Writer(kOk).frame(); }
-std::string ok_text(std::string_view text) { return Writer(kOk).text(text).frame(); }
-std::string ok_number(int64_t number) { return Writer(kOk).number(number).frame(); }
+Writer failure(std::string_view reason) { return Writer(kFailed).text(reason); }
+Writer ok() { return Writer(kOk); }
+Writer ok_text(std::string_view text) { return Writer(kOk).text(text); }
+Writer ok_number(int64_t number) { return Writer(kOk).number(number); }
 
 }  // namespace
 
@@ -45,6 +45,7 @@ struct StoreServer::Client {
   Deadline hello_deadline = Deadline::after(kHelloTimeout);
   std::string received;  // the beginning of a frame
   std::string unsent;
+  size_t sent = 0;      // bytes of `unsent`
   bool closes = false;  // after `unsent`
   // A command that waits for keys.
   uint8_t waiting_command = 0;
@@ -93,13 +94,8 @@ void StoreServer::serve() {
     auto client = clients_.begin();
     for (size_t i = 2; i < entries.size(); ++i) {
       const auto current = client++;
-      bool stays = true;
-      try {
-        stays = entries[i].revents == 0 || handle(**current, entries[i].revents);
-      } catch (const std::exception&) {
-        stays = false;  // it broke a rule of the protocol
-      }
-      if (!stays) remove(current);
+      if (const short events = entries[i].revents)
+        keep_if(current, [&] { return handle(**current, events); });
     }
     if (table_changed_) retry_waiting();
     drop_slow_strangers();
@@ -113,8 +109,9 @@ void StoreServer::accept_clients() {
   while (true) {
     Socket socket(accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-        accept_pause_ = Deadline::after(milliseconds(500));
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (errno != EAGAIN && errno != EWOULDBLOCK)
+        accept_pause_ = Deadline::after(milliseconds(500));  // as for a lack of descriptors
       return;
     }
     const int on = 1;
@@ -134,8 +131,9 @@ bool StoreServer::handle(Client& client, short events) {
 
 /// Reads what has arrived; returns whether the client stays.
 bool StoreServer::receive(Client& client) {
+  constexpr int kReads = 16;  // then the other clients get their turn
   char buffer[64 * 1024];
-  while (true) {
+  for (int i = 0; i < kReads; ++i) {
     const ssize_t count = ::recv(client.socket.descriptor(), buffer, sizeof buffer, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
@@ -144,6 +142,7 @@ bool StoreServer::receive(Client& client) {
     if (!handle_frames(client)) return false;
     if (static_cast<size_t>(count) < sizeof buffer) return true;
   }
+  return true;
 }
 
 bool StoreServer::handle_frames(Client& client) {
@@ -177,7 +176,7 @@ bool StoreServer::greet(Client& client, Reader& request) {
     send(client, ok());
   } else {
     client.closes = true;
-    send(client, Writer(kRefused).text("the token is wrong").frame());
+    send(client, Writer(kRefused).text("the token is wrong"));
   }
   return flush(client);
 }
@@ -201,12 +200,7 @@ bool StoreServer::execute(Client& client, uint8_t command, Reader& request) {
       retry(client);
       break;
     case kJoin:
-      if (client.rank >= 0) return false;
-      client.rank = request.number();
-      if (client.rank < 0) return false;
-      ++num_joined_;
-      client.description = request.text();
-      send(client, ok());
+      if (!join(client, request)) return false;
       break;
     case kAnnounce: broadcast(Writer(kAnnounced).text(request.text()).frame()); break;
     case kLeave:
@@ -221,10 +215,25 @@ bool StoreServer::execute(Client& client, uint8_t command, Reader& request) {
   return flush(client);
 }
 
+/// Lets the client stand for a rank; refuses a second process with the same rank.
+bool StoreServer::join(Client& client, Reader& request) {
+  const int64_t rank = request.number();
+  const std::string description = request.text();
+  if (client.rank >= 0 || rank < 0) return false;
+  for (const auto& other : clients_)
+    if (other->rank == rank && !other->has_left)
+      return send(client, failure(other->description)), true;
+  client.rank = rank;
+  client.description = description;
+  ++num_joined_;
+  send(client, ok());
+  return true;
+}
+
 /// The commands that are answered at once; returns false for an unknown one.
 bool StoreServer::read_or_change(Client& client, uint8_t command, Reader& request) {
   if (command == kNumKeys) return send(client, ok_number(table_.size())), true;
-  if (command == kListKeys) return send(client, Writer(kOk).list(table_.keys()).frame()), true;
+  if (command == kListKeys) return send(client, Writer(kOk).list(table_.keys())), true;
   if (command == kCheck) return send(client, ok_number(table_.has_all(request.list()))), true;
   const std::string key = request.text();
   table_changed_ |= command != kLength;
@@ -238,10 +247,15 @@ bool StoreServer::read_or_change(Client& client, uint8_t command, Reader& reques
       const std::string expected = request.text();
       return send(client, ok_text(table_.compare_set(key, expected, request.text()))), true;
     }
-    case kAdd: try { return send(client, ok_number(table_.add(key, request.number()))), true;
+    case kAdd: {
+      const int64_t number = request.number();
+      try {
+        send(client, ok_number(table_.add(key, number)));
       } catch (const DistStoreError& error) {
-        return send(client, failure(error.what())), true;
+        send(client, failure(error.msg()));  // the key has no number
       }
+      return true;
+    }
     default: return false;
   }
   send(client, ok());
@@ -250,51 +264,79 @@ bool StoreServer::read_or_change(Client& client, uint8_t command, Reader& reques
 
 void StoreServer::retry_waiting() {
   table_changed_ = false;
-  for (const auto& client : clients_)
-    if (client->waiting_command && retry(*client)) flush(*client);
+  for (auto client = clients_.begin(); client != clients_.end();) {
+    const auto current = client++;
+    if ((*current)->waiting_command)
+      keep_if(current, [&] { return !retry(**current) || flush(**current); });
+  }
 }
 
 /// Answers a waiting command if it need not wait any more.
 bool StoreServer::retry(Client& client) {
-  const std::string& key =
-      client.waiting_keys.empty() ? client.description : client.waiting_keys[0];
+  std::vector<std::string>& keys = client.waiting_keys;
   if (client.waiting_command == kPop) {
     std::string value;
-    if (!table_.pop(key, value)) return false;
+    if (!table_.pop(keys[0], value)) return false;
     send(client, ok_text(value));
-  } else if (!table_.has_all(client.waiting_keys)) {
-    return false;
+  } else if (client.waiting_command == kGet) {
+    const std::string* const value = table_.find(keys[0]);
+    if (!value) return false;
+    send(client, ok_text(*value));
   } else {
-    send(client, client.waiting_command == kGet ? ok_text(*table_.find(key)) : ok());
+    // Each key is found once, however often the table changes.
+    while (!keys.empty() && table_.find(keys.back())) keys.pop_back();
+    if (!keys.empty()) return false;
+    send(client, ok());
   }
   client.waiting_command = 0;
-  client.waiting_keys.clear();
+  keys.clear();
   return true;
 }
 
-void StoreServer::send(Client& client, std::string frame) { client.unsent += frame; }
+/// Appends an answer, or an error if it is too large, to what the client gets.
+void StoreServer::send(Client& client, Writer answer) {
+  try {
+    client.unsent += answer.frame();
+  } catch (const DistStoreError& error) {
+    client.unsent += failure(error.msg()).frame();
+  }
+}
 
 /// Sends what the connection takes now; returns whether the client stays.
 bool StoreServer::flush(Client& client) {
-  size_t sent = 0;
-  while (sent < client.unsent.size()) {
-    const ssize_t count = ::send(client.socket.descriptor(), client.unsent.data() + sent,
-                                 client.unsent.size() - sent, MSG_NOSIGNAL);
+  std::string& data = client.unsent;
+  while (client.sent < data.size()) {
+    const ssize_t count = ::send(client.socket.descriptor(), data.data() + client.sent,
+                                 data.size() - client.sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return false;
     if (count < 0) break;
-    sent += static_cast<size_t>(count);
+    client.sent += static_cast<size_t>(count);
   }
-  client.unsent.erase(0, sent);
-  return client.unsent.size() <= kMaxUnsent && !(client.closes && client.unsent.empty());
+  if (client.sent > data.size() / 2) {  // not each time, because the rest is moved
+    data.erase(0, client.sent);
+    client.sent = 0;
+  }
+  return data.size() - client.sent <= kMaxUnsent && !(client.closes && data.empty());
 }
 
 void StoreServer::broadcast(const std::string& frame) {
   for (const auto& client : clients_) {
     if (client->rank < 0) continue;
-    send(*client, frame);
+    client->unsent += frame;
     flush(*client);  // a broken connection is found by the next poll
   }
+}
+
+/// Removes a client unless `stays` returns true.
+template <class F>
+void StoreServer::keep_if(Clients::iterator client, const F& stays) {
+  try {
+    if (stays()) return;
+  } catch (const std::exception&) {
+    // It broke a rule of the protocol, or its message needs too much memory.
+  }
+  remove(client);
 }
 
 void StoreServer::remove(Clients::iterator position) {

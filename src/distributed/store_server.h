@@ -37,9 +37,12 @@ class StoreServer {
   bool read_or_change(Client& client, uint8_t command, protocol::Reader& request);
   void retry_waiting();
   bool retry(Client& client);
-  void send(Client& client, std::string frame);
+  bool join(Client& client, protocol::Reader& request);
+  void send(Client& client, protocol::Writer answer);
   bool flush(Client& client);
   void broadcast(const std::string& frame);
+  template <class F>
+  void keep_if(Clients::iterator client, const F& stays);
   void remove(Clients::iterator client);
   void drop_slow_strangers();
 

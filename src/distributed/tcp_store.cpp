@@ -28,8 +28,8 @@ TCPStore::TCPStore(std::string host, const TCPStoreOptions& options)
                   "the token of the store has ", token.size(), " characters; at most ",
                   protocol::kMaxHello / 2, " are allowed");
   if (options.isServer) {
-    Socket listener =
-        options.masterListenFd ? Socket(*options.masterListenFd) : listen_on(host_, options.port);
+    Socket listener = options.masterListenFd ? listen_with(*options.masterListenFd)
+                                             : listen_on(host_, options.port);
     server_ = std::make_shared<StoreServer>(std::move(listener), token);
     port_ = server_->port();
   }

@@ -1,7 +1,6 @@
 // Sending and receiving between two ranks, and the barrier that names missing ranks.
 
 #include "distributed/new_work.h"
-#include "hearth/autograd.h"
 
 namespace hearth::distributed {
 
@@ -26,12 +25,13 @@ Communicator::StatePtr new_transfer(OpType type, const Tensor& tensor, int peer,
 }
 
 WorkPtr receive(Communicator& group, const Tensor& tensor, OpType type, int source, int tag) {
-  const auto host = std::make_shared<HostTensor>(tensor, HostTensor::kWrite);
-  const auto begin = [&](Backend& backend) {
-    return backend.receive(host->data(), host->bytes(), source, tag);
+  const auto staged = std::make_shared<std::optional<StagedTensor>>();
+  const auto begin = [&](Backend& backend, const BackendCall& call) {
+    staged->emplace(tensor, StagedTensor::kWrite, backend.device());
+    return backend.receive((*staged)->data(), (*staged)->bytes(), source, call);
   };
   return group.submit_transfer(new_transfer(type, tensor, source, tag), kUnsetTimeout, begin,
-                               [host] { host->write_back(); });
+                               [staged] { (*staged)->write_back(); });
 }
 
 }  // namespace
@@ -40,14 +40,14 @@ WorkPtr ProcessGroup::send(std::vector<Tensor>& tensors, int destination, int ta
   const Tensor tensor = only(tensors, OpType::SEND);
   check_tensor(tensor, OpType::SEND);
   check_transfer(destination, tag, member().options(), OpType::SEND);
-  const NoGradGuard no_grad;
-  const auto host = std::make_shared<HostTensor>(tensor, HostTensor::kRead);
-  const auto begin = [&](Backend& backend) {
-    return backend.send(host->data(), host->bytes(), destination, tag);
+  const auto staged = std::make_shared<std::optional<StagedTensor>>();
+  const auto begin = [&](Backend& backend, const BackendCall& call) {
+    staged->emplace(tensor, StagedTensor::kRead, backend.device());
+    return backend.send((*staged)->data(), (*staged)->bytes(), destination, call);
   };
-  // `host` keeps the memory until the end.
+  // `staged` keeps the memory until the end.
   return member().submit_transfer(new_transfer(OpType::SEND, tensor, destination, tag),
-                                  kUnsetTimeout, begin, [host] {});
+                                  kUnsetTimeout, begin, [staged] {});
 }
 
 WorkPtr ProcessGroup::recv(std::vector<Tensor>& tensors, int source, int tag) {
@@ -61,39 +61,52 @@ WorkPtr ProcessGroup::recvAnysource(std::vector<Tensor>& tensors, int tag) {
   const Tensor tensor = only(tensors, OpType::RECVANYSOURCE);
   check_tensor(tensor, OpType::RECVANYSOURCE);
   HEARTH_CHECK_AS(ValueError, tag >= 0, "recv: the tag is ", tag, ", but must not be negative");
+  HEARTH_CHECK_AS(ValueError, getSize() > 1,
+                  "recv: the group has no other rank from which a tensor could come");
   return receive(member(), tensor, OpType::RECVANYSOURCE, -1, tag);
 }
 
+namespace {
+
+/// Whether the store has a key before the deadline.
+bool appears(Store& store, const std::string& key, Deadline deadline) {
+  try {
+    store.wait({key}, std::max(deadline.left(), milliseconds(1)));
+    return true;
+  } catch (const DistStoreError&) {
+    return store.check({key});  // the wait may have been too short for an answer
+  }
+}
+
+}  // namespace
+
 void ProcessGroup::monitoredBarrier(const BarrierOptions& options, bool wait_all_ranks) {
   Communicator& group = member();
-  const auto& [store, name, rank, size, backend, unused, global, membership] = group.options();
-  const milliseconds timeout = options.timeout == kUnsetTimeout ? group.timeout() : options.timeout;
+  Store& store = group.store();
+  const int rank = getRank(), size = getSize();
+  const milliseconds timeout =
+      options.timeout == kUnsetTimeout ? group.timeout() : checked_timeout(options.timeout);
   const Deadline deadline = Deadline::after(timeout);
   const std::string round =
-      detail::str("monitored/", store->add(detail::str("monitored/", rank, "/count"), 1), "/");
+      detail::str("monitored/", store.add(detail::str("monitored/", rank, "/count"), 1), "/");
   const auto key_of = [&](int member) { return round + std::to_string(member); };
-  store->set(key_of(rank), std::string("here"));
+  store.set(key_of(rank), std::string("here"));
   if (rank != 0) {
     // Rank 0 answers at its own time-out at the latest, which began at most so much later.
-    store->wait({round + "answer"}, 2 * timeout);
-    const std::string answer = store->get_to_str(round + "answer");
+    store.wait({round + "answer"}, 2 * timeout);
+    const std::string answer = store.get_to_str(round + "answer");
     HEARTH_CHECK_AS(DistBackendError, answer.empty(), "[Rank ", rank, "]: ", answer);
     return;
   }
-  std::string missing;
+  std::string missing, answer;
   int count = 0;
-  for (int member = 1; member < size && (count == 0 || wait_all_ranks); ++member) {
-    try {
-      store->wait({key_of(member)}, std::max(deadline.left(), milliseconds(1)));
-    } catch (const DistStoreError&) {
+  for (int member = 1; member < size && (count == 0 || wait_all_ranks); ++member)
+    if (!appears(store, key_of(member), deadline))
       missing += detail::str(count++ ? ", " : "", member);
-    }
-  }
-  std::string answer;
   if (count > 0)
     answer = detail::str(count == 1 ? "Rank " : "Ranks ", missing,
                          " failed to pass monitoredBarrier in ", timeout.count(), " ms");
-  store->set(round + "answer", answer);
+  store.set(round + "answer", answer);
   HEARTH_CHECK_AS(DistBackendError, answer.empty(), "[Rank 0]: ", answer);
 }
 

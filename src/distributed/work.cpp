@@ -1,5 +1,7 @@
 #include "hearth/distributed/work.h"
 
+#include <algorithm>
+
 #include "distributed/work_state.h"
 
 namespace hearth::distributed {
@@ -16,10 +18,7 @@ std::exception_ptr Work::exception() const {
   return state_->error;
 }
 
-int Work::sourceRank() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->source_rank;
-}
+int Work::sourceRank() const { return state_->source_rank; }
 
 std::vector<Tensor> Work::result() const {
   const std::lock_guard lock(state_->mutex);
@@ -28,7 +27,7 @@ std::vector<Tensor> Work::result() const {
 
 bool Work::wait(std::chrono::milliseconds timeout) {
   std::unique_lock lock(state_->mutex);
-  const auto has_ended = [&] { return state_->is_completed.load(); };
+  const auto has_ended = [&] { return state_->can_be_used(); };
   if (timeout == kNoTimeout || timeout == kUnsetTimeout)
     state_->ended.wait(lock, has_ended);
   else if (!state_->ended.wait_for(lock, timeout, has_ended))
@@ -42,7 +41,7 @@ bool Work::wait(std::chrono::milliseconds timeout) {
 }
 
 void Work::synchronize() {
-  if (state_->done && state_->is_completed)
+  if (state_->done && state_->can_be_used())
     state_->done->wait(cuda::current_stream(state_->stream->device_index()));
 }
 
@@ -57,17 +56,23 @@ void Work::on_completion(std::function<void(Work&)> hook) {
   hook(*this);
 }
 
-void Work::State::remember_device(const std::vector<Tensor>& tensors) {
-  for (const Tensor& tensor : tensors) {
-    if (!tensor.is_cuda()) continue;
-    if (!stream) {
-      stream.emplace(tensor.device());
-      ready.emplace();
-      ready->record(cuda::current_stream(tensor.get_device()));
-      done.emplace();
-    }
-    tensor.record_stream(*stream);
-  }
+void Work::State::use_stream(const cuda::Stream& chosen) {
+  stream = chosen;
+  ready.emplace();
+  ready->record(cuda::current_stream(chosen.device_index()));
+  done.emplace();
+  for (const auto* const tensors : {&inputs, &outputs})
+    for (const Tensor& tensor : *tensors)
+      if (tensor.is_cuda()) tensor.record_stream(chosen);
+}
+
+void Work::State::note_enqueued() {
+  // Without tensors on the GPU, as in a barrier, the host is to wait for the end.
+  const auto is_on_gpu = [](const Tensor& tensor) { return tensor.is_cuda(); };
+  const std::lock_guard lock(mutex);
+  is_enqueued = std::any_of(inputs.begin(), inputs.end(), is_on_gpu) ||
+                std::any_of(outputs.begin(), outputs.end(), is_on_gpu);
+  ended.notify_all();
 }
 
 void Work::State::run_in_order(const std::function<void()>& f) {
@@ -95,7 +100,13 @@ void Work::State::finish(std::exception_ptr failure) {
   if (to_call.empty()) return;
   // A Work that does not own this state, which its caller keeps alive.
   Ended work(std::shared_ptr<State>(this, [](State*) {}));
-  for (const auto& hook : to_call) hook(work);
+  for (const auto& hook : to_call) {
+    try {
+      hook(work);
+    } catch (const std::exception& thrown) {
+      warn(detail::str("A hook of ", call.text(), " has thrown an exception: ", thrown.what()));
+    }
+  }
 }
 
 }  // namespace hearth::distributed

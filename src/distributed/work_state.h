@@ -14,25 +14,32 @@ namespace hearth::distributed {
 
 /// The state that a Work shares with the thread that runs it.
 struct Work::State {
-  /// Remembers the tensors' GPU and the point in its current stream after which they may be used.
-  void remember_device(const std::vector<Tensor>& tensors);
+  /// Lets the work run on a stream, after what is now on the GPU's current stream.
+  void use_stream(const cuda::Stream& stream);
   /// Runs f between the tensors' earlier and later uses on the GPU.
   void run_in_order(const std::function<void()>& f);
+  BackendCall backend_call(uint32_t tag) const {
+    return {tag, timeout, stream ? &*stream : nullptr};
+  }
+  /// Says that the call is on the stream, so that other streams can wait for it.
+  void note_enqueued();
   void finish(std::exception_ptr failure);
+  bool can_be_used() const { return is_completed || is_enqueued; }
 
   CallInfo call;
   milliseconds timeout{0};
   std::vector<Tensor> inputs, outputs;
   std::function<void(Backend&, const BackendCall&)> body;  // of a collective
 
-  std::optional<cuda::Stream> stream;  // on which data moves between GPU and host
+  std::optional<cuda::Stream> stream;  // on which the call, or its copies to the host, run
   std::optional<cuda::Event> ready, done;
 
   mutable std::mutex mutex;
   std::condition_variable ended;
   std::atomic<bool> is_completed{false};
+  std::atomic<bool> is_enqueued{false};
   std::exception_ptr error;
-  int source_rank = -1;
+  std::atomic<int> source_rank{-1};
   std::vector<std::function<void(Work&)>> hooks;
 };
 

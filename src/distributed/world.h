@@ -22,6 +22,6 @@ struct World {
 };
 
 /// The group, or the default group if it is null.
-ProcessGroup& resolve(const ProcessGroupPtr& group);
+ProcessGroupPtr resolve(const ProcessGroupPtr& group);
 
 }  // namespace hearth::distributed

@@ -242,6 +242,31 @@ TEST(Collectives, TakeViewsAndEmptyTensors) {
   run_ranks_well(layouts, 2, {.environment = {{"HEARTH_SIM_GPUS", "1"}}});
   run_ranks_well(layouts, 2, {.environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_SIM_LAZY", "1"}}});
 }
+
+/// What the group does with a backend whose buffers are a GPU's memory.
+const RankFunction fails_on_device("fails_on_device", [] {
+  in_group([](int, int) {
+    Tensor x = ones({4}, TensorOptions(kShort).device(kCUDA));
+    dist::barrier();
+    const auto work = dist::all_reduce(x, ReduceOp::PRODUCT, nullptr, true);
+    while (!work->is_completed()) std::this_thread::yield();
+    REQUIRE(!work->is_success());
+    REQUIRE_ERROR(work->wait(), "the call failed on the GPU");
+    REQUIRE_ERROR(dist::all_reduce(x), "cannot be used any more");
+  });
+});
+
+TEST(Collectives, TakeABackendForGpus) {
+  const RankOptions options{
+      .environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_GLOO_PLUGIN", HEARTH_DEVICE_BACKEND}}};
+  for (const RankFunction* const function :
+       {&reductions, &moves, &exchanges, &dtypes, &layouts, &asynchronous})
+    run_ranks_well(*function, 3, options);
+  run_ranks_well(fails_on_device, 2, options);
+  RankOptions debugged = options;
+  debugged.environment["HEARTH_DISTRIBUTED_DEBUG"] = "detail";
+  run_ranks_well(layouts, 2, debugged);
+}
 TEST(Collectives, RunInOrderWithoutWaiting) { run_ranks_well(asynchronous, 3); }
 
 }  // namespace

@@ -15,28 +15,10 @@ namespace {
 
 namespace dist = hearth::distributed;
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 void init(milliseconds timeout) {
   dist::init_process_group("gloo", dist::InitOptions().timeout(timeout));
   dist::barrier();
-}
-
-/// Prints the error of f and the seconds until it came.
-template <class F>
-void print_error(const F& f) {
-  const auto start = Clock::now();
-  const std::string error = error_of(f);
-  const std::chrono::duration<double> seconds = Clock::now() - start;
-  std::printf("%s\nafter %.3f s\n", error.c_str(), seconds.count());
-}
-
-double seconds_in(const std::string& output) {
-  return std::atof(output.c_str() + output.rfind("after ") + 6);
 }
 
 /// Rank 1 dies; 0 and 2 are in collectives, and 3 receives from 2, which never sends.
@@ -175,6 +157,20 @@ TEST(Failures, ARankThatLeftIsNamed) {
     EXPECT_PRED2(contains, results[rank].output, "rank 1 has left the group") << rank;
     EXPECT_LE(seconds_in(results[rank].output), 2) << results[rank].output;
   }
+}
+
+/// Rank 0, which serves the store, ends without destroy_process_group.
+const RankFunction first_leaves("first_leaves", [] {
+  init(milliseconds(20'000));
+  if (dist::get_rank() == 0) return;
+  Tensor x = ones({1});
+  print_error([&] { dist::all_reduce(x); });
+});
+
+TEST(Failures, RankZeroThatLeftIsNamed) {
+  const std::vector<RankResult> results = run_ranks_well(first_leaves, 2);
+  EXPECT_PRED2(contains, results[1].output, "rank 0 has left the group");
+  EXPECT_LE(seconds_in(results[1].output), 2.5) << results[1].output;
 }
 
 const RankFunction never_come("never_come", [] {

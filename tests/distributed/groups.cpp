@@ -143,6 +143,9 @@ TEST(Groups, ContainSomeRanks) { run_ranks_well(subgroups, 4); }
 TEST(Groups, SendAndReceive) {
   run_ranks_well(transfers, 2);
   run_ranks_well(transfers, 3);
+  run_ranks_well(
+      transfers, 2,
+      {.environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_GLOO_PLUGIN", HEARTH_DEVICE_BACKEND}}});
 }
 TEST(Groups, ExchangeObjects) { run_ranks_well(objects, 3); }
 TEST(Groups, RefuseWrongCalls) { run_ranks_well(wrong_calls, 2); }

@@ -17,6 +17,8 @@
 #include <exception>
 #include <stdexcept>
 
+#include "tests/support/throws.h"
+
 extern char** environ;
 
 namespace hearth::testing {
@@ -178,6 +180,21 @@ int free_port() {
 
 void require(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error("not true: " + what);
+}
+
+void print_error(const std::function<void()>& f) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string error = error_of(f);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  std::printf("%s\nafter %.3f s\n", error.c_str(), seconds.count());
+}
+
+double seconds_in(const std::string& output) {
+  return std::atof(output.c_str() + output.rfind("after ") + 6);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
 }
 
 }  // namespace hearth::testing

@@ -52,6 +52,11 @@ int free_port();
 
 /// Throws, which ends the process with a failure, unless the condition holds.
 void require(bool condition, const std::string& what);
+/// In a rank's function: prints the error of f and the seconds until it came.
+void print_error(const std::function<void()>& f);
+/// The seconds that print_error has printed.
+double seconds_in(const std::string& output);
+bool contains(const std::string& text, const std::string& part);
 
 }  // namespace hearth::testing
 

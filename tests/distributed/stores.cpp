@@ -303,5 +303,44 @@ TEST(Stores, RandomBytesDoNotHarmTheServer) {
   EXPECT_EQ(server.get_to_str("still"), "works");
 }
 
+/// Values that grow beyond what an answer can hold, while another client waits for them.
+TEST(Stores, ValuesThatAreTooLargeForAnAnswerAreAnError) {
+  dist::TCPStore server("127.0.0.1", server_options());
+  std::string error;
+  std::thread waits([&] {
+    auto options = client_options(server);
+    options.timeout = milliseconds(30'000);
+    dist::TCPStore client("127.0.0.1", options);
+    error = error_of([&] { client.get("grows"); });
+  });
+  std::this_thread::sleep_for(milliseconds(100));
+  const std::string part = frame("p" + text("grows") + text(std::string(40 << 20, 'x')));
+  RawConnection writer(server.getPort());
+  writer.send(hello() + part + part);  // at once
+  waits.join();
+  EXPECT_TRUE(error == "no error" || error.find("too large for the store") != std::string::npos)
+      << error;
+  server.setTimeout(milliseconds(30'000));
+  EXPECT_ERROR(server.get("grows"), "too large for the store");
+  server.set("still", std::string("works"));
+  EXPECT_EQ(server.get_to_str("still"), "works");
+}
+
+TEST(Stores, AGivenSocketNeedNotListenYet) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  auto options = server_options();
+  options.masterListenFd = descriptor;
+  options.timeout = milliseconds(1000);
+  dist::TCPStore store("127.0.0.1", options);
+  store.set("a", std::string("b"));
+  EXPECT_EQ(store.get_to_str("a"), "b");
+  options.masterListenFd = 987;
+  EXPECT_ERROR(dist::TCPStore("127.0.0.1", options), "masterListenFd");
+}
+
 }  // namespace
 }  // namespace hearth::testing

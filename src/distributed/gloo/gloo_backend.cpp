@@ -2,6 +2,7 @@
 
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
+#include <gloo/alltoall.h>
 #include <gloo/alltoallv.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
@@ -23,13 +24,13 @@ namespace {
 
 /// Runs f; Gloo's exceptions, which have no common class, become DistBackendErrors.
 template <class F>
-auto translated(const F& f) {
+auto translated(const F& f, const char* beginning = "Gloo: ") {
   try {
     return f();
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    detail::fail<DistBackendError>("Gloo: ", error.what());
+    detail::fail<DistBackendError>(beginning, error.what());
   }
 }
 
@@ -84,11 +85,13 @@ Options options_for(const std::shared_ptr<AbortableContext>& context, const Back
 
 GlooBackend::GlooBackend(const BackendOptions& options)
     : context_(std::make_shared<AbortableContext>(options.rank, options.size)) {
-  translated([&] {
-    context_->setTimeout(options.timeout);
-    GlooStore store(options.store);
-    context_->connect(store, create_device(options.address));
-  });
+  translated(
+      [&] {
+        context_->setTimeout(options.timeout);
+        GlooStore store(options.store);
+        context_->connect(store, create_device(options.address));
+      },
+      "cannot connect the ranks; with several networks, GLOO_SOCKET_IFNAME chooses one. Gloo: ");
 }
 
 void GlooBackend::all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
@@ -118,7 +121,7 @@ void GlooBackend::reduce_scatter(const void* in, void* out, int64_t count, Scala
   const int64_t bytes = count * static_cast<int64_t>(element_size(dtype));
   const std::vector<int64_t> parts(static_cast<size_t>(context_->size), bytes);
   const std::unique_ptr<char[]> received(new char[static_cast<size_t>(bytes * context_->size)]);
-  all_to_all(in, parts, received.get(), parts, call);
+  exchange(in, parts, received.get(), parts, call);
   std::memcpy(out, received.get(), static_cast<size_t>(bytes));
   for (int rank = 1; rank < context_->size; ++rank)
     combine(out, out, received.get() + bytes * rank, static_cast<size_t>(count));
@@ -172,6 +175,29 @@ void GlooBackend::scatter(const void* in, void* out, int64_t bytes, int root,
 
 void GlooBackend::all_to_all(const void* in, const std::vector<int64_t>& in_bytes, void* out,
                              const std::vector<int64_t>& out_bytes, const BackendCall& call) {
+  check_parts(in_bytes, out_bytes, call);
+  exchange(in, in_bytes, out, out_bytes, call);
+}
+
+/// Throws unless each rank expects as many bytes as the others send: Gloo ends the process if a
+/// message is longer than the receiver's buffer.
+void GlooBackend::check_parts(const std::vector<int64_t>& in_bytes,
+                              const std::vector<int64_t>& out_bytes, const BackendCall& call) {
+  std::vector<int64_t> sent = in_bytes, coming(out_bytes.size());
+  translated([&] {
+    auto options = options_for<gloo::AlltoallOptions>(context_, call);
+    options.setInput(sent.data(), sent.size());
+    options.setOutput(coming.data(), coming.size());
+    gloo::alltoall(options);
+  });
+  for (size_t rank = 0; rank < coming.size(); ++rank)
+    HEARTH_CHECK_AS(ValueError, coming[rank] == out_bytes[rank], "rank ", rank, " sends ",
+                    coming[rank], " bytes to rank ", context_->rank, ", which expects ",
+                    out_bytes[rank], "; the sizes of the parts must agree");
+}
+
+void GlooBackend::exchange(const void* in, const std::vector<int64_t>& in_bytes, void* out,
+                           const std::vector<int64_t>& out_bytes, const BackendCall& call) {
   translated([&] {
     auto options = options_for<gloo::AlltoallvOptions>(context_, call);
     options.setInput(bytes_at(in), in_bytes);
@@ -200,8 +226,10 @@ namespace {
 /// A send or a receive.
 class GlooTransfer final : public Transfer {
  public:
-  GlooTransfer(std::unique_ptr<gloo::transport::UnboundBuffer> buffer, bool sends)
-      : buffer_(std::move(buffer)), sends_(sends) {}
+  GlooTransfer(AbortableContext& context, void* data, int64_t bytes, bool sends)
+      : buffer_(bytes > 0 ? context.createUnboundBuffer(data, static_cast<size_t>(bytes))
+                          : context.createUnboundBuffer(&placeholder_, 1)),
+        sends_(sends) {}
 
   int wait(milliseconds timeout) override {
     return translated([&] {
@@ -216,13 +244,14 @@ class GlooTransfer final : public Transfer {
   gloo::transport::UnboundBuffer& buffer() { return *buffer_; }
 
  private:
+  char placeholder_ = 0;  // Gloo cannot send 0 bytes
   std::unique_ptr<gloo::transport::UnboundBuffer> buffer_;
   const bool sends_;
 };
 
 /// The channel of a transfer. Other sizes have other channels, because Gloo ends the process if a
 /// message is longer than the receiver's buffer. The highest byte is that of collectives.
-uint64_t slot_of(int tag, int64_t bytes) {
+uint64_t slot_of(uint32_t tag, int64_t bytes) {
   uint64_t hash = static_cast<uint64_t>(tag) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(bytes);
   hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9u;
   return (hash ^ hash >> 29) & 0x00ffffffffffffffu;
@@ -231,26 +260,25 @@ uint64_t slot_of(int tag, int64_t bytes) {
 }  // namespace
 
 std::unique_ptr<Transfer> GlooBackend::send(const void* data, int64_t bytes, int destination,
-                                            int tag) {
+                                            const BackendCall& call) {
   return translated([&] {
-    auto transfer = std::make_unique<GlooTransfer>(
-        context_->createUnboundBuffer(bytes_at(data), static_cast<size_t>(bytes)), true);
-    transfer->buffer().send(destination, slot_of(tag, bytes));
+    auto transfer = std::make_unique<GlooTransfer>(*context_, bytes_at(data), bytes, true);
+    transfer->buffer().send(destination, slot_of(call.tag, bytes));
     return std::unique_ptr<Transfer>(std::move(transfer));
   });
 }
 
-std::unique_ptr<Transfer> GlooBackend::receive(void* data, int64_t bytes, int source, int tag) {
+std::unique_ptr<Transfer> GlooBackend::receive(void* data, int64_t bytes, int source,
+                                               const BackendCall& call) {
   return translated([&] {
-    auto transfer = std::make_unique<GlooTransfer>(
-        context_->createUnboundBuffer(data, static_cast<size_t>(bytes)), false);
+    auto transfer = std::make_unique<GlooTransfer>(*context_, data, bytes, false);
     std::vector<int> others;
     for (int rank = 0; rank < context_->size; ++rank)
       if (rank != context_->rank) others.push_back(rank);
     if (source >= 0)
-      transfer->buffer().recv(source, slot_of(tag, bytes));
+      transfer->buffer().recv(source, slot_of(call.tag, bytes));
     else
-      transfer->buffer().recv(std::move(others), slot_of(tag, bytes));
+      transfer->buffer().recv(std::move(others), slot_of(call.tag, bytes));
     return std::unique_ptr<Transfer>(std::move(transfer));
   });
 }

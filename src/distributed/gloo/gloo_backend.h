@@ -26,11 +26,17 @@ class GlooBackend final : public Backend {
                   const std::vector<int64_t>& out_bytes, const BackendCall& call) override;
   void barrier(const BackendCall& call) override;
   std::unique_ptr<Transfer> send(const void* data, int64_t bytes, int destination,
-                                 int tag) override;
-  std::unique_ptr<Transfer> receive(void* data, int64_t bytes, int source, int tag) override;
+                                 const BackendCall& call) override;
+  std::unique_ptr<Transfer> receive(void* data, int64_t bytes, int source,
+                                    const BackendCall& call) override;
   void abort() noexcept override;
 
  private:
+  void check_parts(const std::vector<int64_t>& in_bytes, const std::vector<int64_t>& out_bytes,
+                   const BackendCall& call);
+  void exchange(const void* in, const std::vector<int64_t>& in_bytes, void* out,
+                const std::vector<int64_t>& out_bytes, const BackendCall& call);
+
   std::shared_ptr<AbortableContext> context_;
 };
 
