@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch: the
-# output of the programs of examples/libtorch, the choice of overloads, values, gradients and files.
-# The torch folder is that of PyTorch's Python package (default: the package in .venv-peer). Without
-# PyTorch, it runs nothing.
+# output of the programs of examples/libtorch, the choice of overloads, values, gradients and files;
+# and asks TensorBoard what it shows of event files, if .venv-peer has its package. The torch folder
+# is that of PyTorch's Python package (default: the package in .venv-peer). Without PyTorch, it runs
+# nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -23,4 +24,7 @@ if [[ -x $python ]]; then
   "$python" tests/oracle/compare.py "$rows"
   HEARTH_KEEP_FILES=$files "$build/test_io" --gtest_brief=1 --gtest_filter='Pt.*:Npy.*'
   "$python" tests/oracle/pt_files.py check "$files"
+  if "$python" -c 'import tensorboard, PIL' 2> /dev/null; then
+    "$python" tests/oracle/read_by_tensorboard.py "$build"
+  fi
 fi

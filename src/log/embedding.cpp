@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "hearth/io/file.h"
 #include "hearth/operators.h"
@@ -42,6 +44,8 @@ std::string five_digits(int64_t step) {
   std::snprintf(text, sizeof text, "%05lld", static_cast<long long>(step));
   return text;
 }
+
+bool is_control(char c) { return static_cast<uint8_t>(c) < ' '; }
 
 /// One line per row, with tabs between the numbers.
 std::string tsv_of(const Tensor& points) {
@@ -87,28 +91,48 @@ std::string config_of(const EmbeddingFiles& files) {
   return out + "}\n";
 }
 
-void write_embedding(const EmbeddingFiles& files, std::string& config) {
-  namespace fs = std::filesystem;
+/// Adds the embedding's entry to projector_config.pbtxt, which may be of an earlier writer.
+void add_to_config(const EmbeddingFiles& files) {
+  const std::string path = files.log_dir + "/projector_config.pbtxt", entry = config_of(files);
+  std::ifstream file(path, std::ios::binary);
+  const std::string config{std::istreambuf_iterator<char>(file), {}};
+  if (config.find(entry) == std::string::npos) io::write_file(path, config + entry);
+}
+
+void write_embedding(const EmbeddingFiles& files) {
   const std::string folder = files.log_dir + "/" + files.folder;
-  HEARTH_CHECK(!fs::exists(folder) || fs::is_directory(folder), "Path: `", folder,
-               "` exists, but is a file. Cannot proceed.");
-  if (!fs::create_directories(folder))
-    warn("Embedding dir exists, did you set global_step for add_embedding()? (" + folder + ")");
+  HEARTH_CHECK(!std::filesystem::exists(folder) || std::filesystem::is_directory(folder), "Path: `",
+               folder, "` exists, but is a file. Cannot proceed.");
+  std::filesystem::create_directories(folder);
   io::write_file(folder + "/tensors.tsv", tsv_of(files.points));
   if (!files.labels.empty()) io::write_file(folder + "/metadata.tsv", lines_of(files.labels));
   if (files.images.defined())
     io::write_file(folder + "/sprite.png", detail::sprite_png(files.images));
-  config += config_of(files);
-  io::write_file(files.log_dir + "/projector_config.pbtxt", config);
+  add_to_config(files);
+}
+
+/// Throws unless TensorBoard's projector can read the points and the name.
+void check_points(const Tensor& points, const std::string& tag) {
+  HEARTH_CHECK(points.dim() == 2,
+               "mat should be 2D, where mat.size(0) is the number of data points");
+  HEARTH_CHECK_AS(ValueError, points.numel() > 0,
+                  "mat must have at least one row and one column, but its sizes are ",
+                  points.sizes());
+  HEARTH_CHECK_AS(TypeError, !points.is_complex(), "mat cannot be complex");
+  detail::check_utf8("The tag", tag);
+  HEARTH_CHECK_AS(ValueError, std::none_of(tag.begin(), tag.end(), is_control),
+                  "The tag of an embedding cannot contain control characters: '", tag, "'");
 }
 
 void check_labels(const EmbeddingOptions& options, int64_t rows) {
   const auto& labels = options.metadata();
   HEARTH_CHECK(labels.empty() || static_cast<int64_t>(labels.size()) == rows,
                "#labels should equal with #data points");
-  for (const std::string& label : labels)
+  for (const std::string& label : labels) {
+    detail::check_utf8("The label", label);
     HEARTH_CHECK_AS(ValueError, label.find('\n') == std::string::npos,
                     "A label cannot contain a line break: '", label, "'");
+  }
   const auto& header = options.metadata_header();
   if (labels.empty() || header.empty()) return;
   const auto tabs = std::count(labels[0].begin(), labels[0].end(), '\t');
@@ -131,8 +155,7 @@ std::vector<std::string> metadata_lines(const EmbeddingOptions& options) {
 
 void SummaryWriter::add_embedding(const Tensor& mat, const EmbeddingOptions& options) {
   const Tensor points = detail::snapshot(mat, "add_embedding", "mat");
-  HEARTH_CHECK(points.dim() == 2,
-               "mat should be 2D, where mat.size(0) is the number of data points");
+  check_points(points, options.tag());
   check_labels(options, points.size(0));
   Tensor images;
   if (options.label_img().defined()) {
@@ -147,9 +170,12 @@ void SummaryWriter::add_embedding(const Tensor& mat, const EmbeddingOptions& opt
                              points,
                              images,
                              metadata_lines(options)};
+  if (std::error_code ignored; std::filesystem::exists(files.log_dir + "/" + files.folder, ignored))
+    warn("Embedding dir exists, did you set global_step for add_embedding()? (" + files.folder +
+         ")");
   const size_t bytes = points.nbytes() + (images.defined() ? images.nbytes() : 0);
-  writer_->add_later(bytes, [files, config = embeddings_] {
-    write_embedding(files, *config);
+  writer_->add_later(bytes, [files] {
+    write_embedding(files);
     return std::string();
   });
 }

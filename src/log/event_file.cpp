@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "hearth/error.h"
 #include "log/events.h"
 #include "log/records.h"
 
@@ -27,11 +26,12 @@ std::string event_file_name(const std::string& suffix) {
                              ".", count++, suffix);
 }
 
-[[noreturn]] void fail_to_write(const std::string& folder, int reason) {
-  hearth::detail::fail<Error>("cannot write to the folder ", folder, ": ", std::strerror(reason));
-}
-
 }  // namespace
+
+WriteError::WriteError(const std::string& folder, int error_number)
+    : Error(hearth::detail::str("cannot write to the folder ", folder, ": ",
+                                std::strerror(error_number))),
+      reason_(std::strerror(error_number)) {}
 
 std::string host_name() {
   char name[256] = "";
@@ -46,10 +46,12 @@ void EventFile::add(std::string_view event) {
 void EventFile::create() {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
-  if (error) fail_to_write(folder_, error.value());
-  path_ = folder_ + "/" + event_file_name(suffix_);
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0) fail_to_write(folder_, errno);
+  if (error) throw WriteError(folder_, error.value());
+  do {  // on another computer of the same name, a process may have the same number
+    path_ = folder_ + "/" + event_file_name(suffix_);
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  } while (file_ < 0 && errno == EEXIST);
+  if (file_ < 0) throw WriteError(folder_, errno);
   std::string first;
   append_record(first, version_event());
   write_all(first);
@@ -68,7 +70,7 @@ void EventFile::write_all(std::string_view bytes) {
     if (written < 0) {
       const int reason = errno;
       undo_write();
-      fail_to_write(folder_, reason);
+      throw WriteError(folder_, reason);
     }
     bytes.remove_prefix(static_cast<size_t>(written));
   }

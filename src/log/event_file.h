@@ -5,7 +5,20 @@
 #include <string_view>
 #include <utility>
 
+#include "hearth/error.h"
+
 namespace hearth::utils::tensorboard::detail {
+
+/// A folder cannot be written to.
+class WriteError : public Error {
+ public:
+  WriteError(const std::string& folder, int error_number);
+  /// The reason without the folder, such as "No space left on device".
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;
+};
 
 /// An event file. The first flush() creates it and its folder.
 class EventFile {
@@ -18,7 +31,7 @@ class EventFile {
 
   void add(std::string_view event);  ///< appends a record to the buffer; nothing if it is empty
   /// Writes the buffer. On failure, drops it, removes a record that was written in part, and
-  /// throws.
+  /// throws a WriteError.
   void flush();
 
  private:

@@ -1,5 +1,7 @@
 #include "log/event_writer.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -15,21 +17,45 @@ constexpr size_t kMaxPendingBytes = size_t{64} << 20;
 constexpr size_t kEntryBytes = 256;   // of memory besides the event
 constexpr size_t kMostWarnings = 20;  // of a writer: their texts may contain values
 constexpr double kMaxDelay = 1;       // seconds; a killed program loses no more
+
+std::atomic<unsigned> forks{0};  // between the first process and this one
+[[maybe_unused]] const int counts_forks =
+    pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+
 }  // namespace
 
 EventWriter::EventWriter(const SummaryWriterOptions& options)
     : folder_(options.log_dir()),
       suffix_(options.filename_suffix()),
       max_queue_(options.max_queue() > 0 ? static_cast<size_t>(options.max_queue()) : SIZE_MAX),
-      delay_(std::clamp(options.flush_secs(), 0.0, kMaxDelay)) {
-  if (options.purge_step())
-    for (std::string& event : purge_events(*options.purge_step())) add(std::move(event));
-  else
-    add("");  // creates the file
+      delay_(std::clamp(options.flush_secs(), 0.0, kMaxDelay)),
+      purge_step_(options.purge_step()),
+      forks_(forks.load(std::memory_order_relaxed)) {
+  add("");  // creates the file
   flush();
 }
 
-EventWriter::~EventWriter() { close(); }
+EventWriter::~EventWriter() {
+  try {
+    close();
+  } catch (const std::exception&) {  // from the program's function for warnings
+  }
+}
+
+void EventWriter::operator delete(EventWriter* writer, std::destroying_delete_t) {
+  if (!writer->is_of_this_process()) return;
+  writer->~EventWriter();
+  ::operator delete(writer);
+}
+
+bool EventWriter::is_of_this_process() {
+  if (forks_ == forks.load(std::memory_order_relaxed)) return true;
+  if (!has_warned_child_.exchange(true))
+    warn(
+        "SummaryWriter: a forked process cannot use a writer of its parent, and its records are "
+        "lost; create a SummaryWriter after the fork");
+  return false;
+}
 
 void EventWriter::add(std::string event, std::string folder) {
   const size_t bytes = event.size() + kEntryBytes;
@@ -44,7 +70,20 @@ void EventWriter::close_folder(std::string folder) {
   push({std::move(folder), "", nullptr, kEntryBytes, true});
 }
 
+void EventWriter::check_step(const std::string& tag, int64_t step, const std::string& folder) {
+  if (!is_of_this_process()) return;
+  const Lock lock(mutex_);
+  const auto [found, is_new] = last_steps_.try_emplace({folder, tag}, step);
+  if (step < found->second)
+    add_warning("a step goes back",
+                hearth::detail::str("the step of '", tag, "' goes back from ", found->second,
+                                    " to ", step, "; TensorBoard hides the tag's records from ",
+                                    step, " on that came before (this is said once)"));
+  found->second = step;
+}
+
 void EventWriter::push(Entry entry) {
+  if (!is_of_this_process()) return;
   Lock lock(mutex_);
   give_warnings(lock);
   progress_.wait(lock, [&] { return pending_bytes_ < kMaxPendingBytes && !has_ended_; });
@@ -93,7 +132,14 @@ void EventWriter::run() {
 }
 
 void EventWriter::write(std::vector<Entry>& entries) {
-  for (Entry& entry : entries) attempt([&] { apply(entry); });
+  using Clock = std::chrono::steady_clock;
+  auto flushed = Clock::now();
+  for (Entry& entry : entries) {
+    attempt([&] { apply(entry); });
+    if (Clock::now() - flushed < delay_) continue;
+    flush_files();
+    flushed = Clock::now();
+  }
   flush_files();
 }
 
@@ -115,31 +161,44 @@ EventFile& EventWriter::file_in(const std::string& folder) {
   const auto found = files_.find(folder);
   if (found != files_.end()) return found->second;
   const std::string path = folder.empty() ? folder_ : folder_ + "/" + folder;
-  return files_.try_emplace(folder, path, suffix_).first->second;
+  EventFile& file = files_.try_emplace(folder, path, suffix_).first->second;
+  if (purge_step_ && purged_.insert(folder).second)
+    for (const std::string& event : purge_events(*purge_step_)) file.add(event);
+  return file;
 }
 
 template <class F>
 void EventWriter::attempt(const F& f) {
   try {
     f();
+  } catch (const WriteError& error) {
+    add_error(error.reason(), error.what());  // once for all folders
   } catch (const std::exception& error) {
-    const Lock lock(mutex_);
-    if (problems_.size() < kMostWarnings && problems_.insert(error.what()).second)
-      warnings_.push_back(error.what());
+    add_error(error.what(), error.what());
   }
+}
+
+void EventWriter::add_error(const std::string& problem, const std::string& text) {
+  const Lock lock(mutex_);
+  add_warning(problem,
+              text + " (such records are lost; the program goes on, and this is said once)");
+}
+
+void EventWriter::add_warning(const std::string& problem, const std::string& text) {
+  if (problems_.size() < kMostWarnings && problems_.insert(problem).second)
+    warnings_.push_back(text);
 }
 
 void EventWriter::give_warnings(Lock& lock) {
   if (warnings_.empty()) return;
   const std::vector<std::string> texts = std::exchange(warnings_, {});
   lock.unlock();
-  for (const std::string& text : texts)
-    warn("SummaryWriter: " + text +
-         " (such records are lost; the program goes on, and this is said once)");
+  for (const std::string& text : texts) warn("SummaryWriter: " + text);
   lock.lock();
 }
 
 void EventWriter::flush() {
+  if (!is_of_this_process()) return;
   Lock lock(mutex_);
   const uint64_t end = added_;
   is_urgent_ = !pending_.empty();
@@ -149,16 +208,19 @@ void EventWriter::flush() {
 }
 
 void EventWriter::close() {
+  if (!is_of_this_process()) return;
   Lock lock(mutex_);
   if (thread_.joinable()) {
     stops_ = true;
     work_.notify_one();
-    progress_.wait(lock, [&] { return has_ended_ || !thread_.joinable(); });
+    // Another thread may close the writer first, and a third may open it again.
+    progress_.wait(lock, [&, before = closings_] { return has_ended_ || closings_ != before; });
   }
   if (has_ended_) {
     thread_.join();
     files_.clear();
     has_ended_ = stops_ = false;
+    ++closings_;
     progress_.notify_all();
   }
   give_warnings(lock);

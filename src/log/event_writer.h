@@ -1,14 +1,17 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "hearth/utils/tensorboard.h"
@@ -24,12 +27,17 @@ class EventWriter {
   ~EventWriter();
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
+  /// `delete writer` does nothing in a forked child: the thread is not there, and destroying what
+  /// it waits for would wait for it.
+  static void operator delete(EventWriter* writer, std::destroying_delete_t);
 
   /// Adds an event; an empty one only creates the file.
   void add(std::string event, std::string folder = {});
   /// Adds the event that `make` returns on the writer's thread, or none if that is empty. `bytes`
   /// is the memory that `make` holds. If it throws, the error's text becomes a warning.
   void add_later(size_t bytes, std::function<std::string()> make);
+  /// Gives a warning if a step is less than the one before of this tag in this folder.
+  void check_step(const std::string& tag, int64_t step, const std::string& folder = {});
   void close_folder(std::string folder);  ///< closes the file of a subfolder
   void flush();                           ///< waits until all events are in the files
   /// Flushes, closes the files and ends the thread. A later add() opens new files.
@@ -46,6 +54,8 @@ class EventWriter {
   };
   using Lock = std::unique_lock<std::mutex>;
 
+  /// Whether this process created the writer. If not, gives a warning once.
+  bool is_of_this_process();
   void push(Entry entry);
   void start();
   bool is_due() const;
@@ -57,14 +67,22 @@ class EventWriter {
   /// Runs f; keeps the text of a new error for a warning.
   template <class F>
   void attempt(const F& f);
+  void add_error(const std::string& problem, const std::string& text);
+  /// Keeps a text for a warning if the problem is a new one.
+  void add_warning(const std::string& problem, const std::string& text);
   /// Gives the kept warnings, on the caller's thread.
   void give_warnings(Lock& lock);
 
   const std::string folder_, suffix_;
   const size_t max_queue_;
   const std::chrono::duration<double> delay_;
+  const Step purge_step_;
+  const unsigned forks_;  // of the process before the writer was created
+  std::atomic<bool> has_warned_child_{false};
 
-  std::map<std::string, EventFile> files_;  // used by the writer's thread only
+  // Used by the writer's thread only.
+  std::map<std::string, EventFile> files_;
+  std::set<std::string> purged_;  // the folders with the records of purge_step_
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_, progress_;
@@ -72,8 +90,10 @@ class EventWriter {
   size_t pending_bytes_ = 0;
   uint64_t added_ = 0, written_ = 0;  // entries
   bool is_urgent_ = false, stops_ = false, has_ended_ = false;
-  std::set<std::string> problems_;     // the texts of all errors
-  std::vector<std::string> warnings_;  // the errors that were not yet reported
+  uint64_t closings_ = 0;
+  std::map<std::pair<std::string, std::string>, int64_t> last_steps_;  // by folder and tag
+  std::set<std::string> problems_;                                     // so far
+  std::vector<std::string> warnings_;                                  // to be given
   std::thread thread_;
 };
 

@@ -1,6 +1,7 @@
 #include "log/events.h"
 
 #include <chrono>
+#include <cmath>
 
 #include "hearth/operators.h"
 #include "io/utf8.h"
@@ -66,6 +67,11 @@ void add_elements(Message& message, int field, const Tensor& tensor) {
 double now() {
   using std::chrono::system_clock;
   return std::chrono::duration<double>(system_clock::now().time_since_epoch()).count();
+}
+
+// TensorBoard stops reading a file at a time that is not a number.
+Stamp::Stamp(Step step_, Walltime walltime) : time(walltime ? *walltime : now()), step(step_) {
+  HEARTH_CHECK_AS(ValueError, std::isfinite(time), "walltime must be finite, but got ", time);
 }
 
 Message event_of(const Stamp& stamp) {

@@ -15,7 +15,7 @@ double now();  ///< seconds since 1970
 
 /// Time and step of an event.
 struct Stamp {
-  Stamp(Step step_, Walltime walltime) : time(walltime ? *walltime : now()), step(step_) {}
+  Stamp(Step step_, Walltime walltime);
   double time;
   Step step;
 };

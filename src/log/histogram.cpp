@@ -16,7 +16,7 @@ constexpr double kMostBins = 1e7;
 
 /// The edges of TensorFlow's histograms: each is 1.1 times the one before.
 const std::vector<double>& tensorflow_edges() {
-  static const std::vector<double> edges = [] {
+  static const auto& edges = *new const std::vector<double>([] {
     std::vector<double> positive;
     for (double edge = 1e-12; edge < 1e20; edge *= 1.1) positive.push_back(edge);
     std::vector<double> all;
@@ -24,7 +24,7 @@ const std::vector<double>& tensorflow_edges() {
     all.push_back(0);
     all.insert(all.end(), positive.begin(), positive.end());
     return all;
-  }();
+  }());  // never destroyed: the writer's thread may need it while the program ends
   return edges;
 }
 
@@ -67,6 +67,9 @@ Counted count_uniform(const std::vector<double>& values, double num_bins) {
   const double step = (last - first) / num_bins;
   for (size_t i = 0; i < n; ++i) counted.edges[i] = static_cast<double>(i) * step + first;
   counted.edges[n] = last;
+  for (size_t i = 0; i < n; ++i)
+    HEARTH_CHECK_AS(ValueError, counted.edges[i] < counted.edges[i + 1],
+                    "Too many bins for data range. Cannot create ", n, " finite-sized bins.");
   for (const double value : values) {
     auto bin = static_cast<size_t>((value - first) / (last - first) * num_bins);
     if (bin == n) --bin;

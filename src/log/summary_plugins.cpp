@@ -5,6 +5,7 @@
 
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
+#include "io/valid_json.h"
 #include "log/event_writer.h"
 #include "log/events.h"
 
@@ -142,6 +143,8 @@ Message curve_message(const std::string& tag, const Tensor& rows, int64_t num_th
 Message chart_message(const Chart& chart) {
   for (const std::string& tag : chart.tags) detail::check_utf8("The tag", tag);
   detail::check_utf8("The title", chart.title);
+  HEARTH_CHECK_AS(ValueError, chart.type == "Margin" || chart.type == "Multiline",
+                  "The type of a chart is 'Multiline' or 'Margin', but got '", chart.type, "'");
   Message message;
   message.bytes(1, chart.title);
   if (chart.type != "Margin") {
@@ -155,12 +158,26 @@ Message chart_message(const Chart& chart) {
   return message.message(3, Message().message(1, series));
 }
 
+constexpr int64_t kVertex = 1, kFace = 2, kColor = 3;  // TensorBoard's numbers of the parts
+
 /// One part of a mesh, with TensorBoard's number and name of it.
 struct MeshPart {
   int64_t type;
   const char* name;
   const Tensor& tensor;
 };
+
+/// Throws unless the part has sizes [B, N, 3] that fit the vertices.
+void check_mesh_part(const MeshPart& part, IntArrayRef sizes, IntArrayRef vertices) {
+  HEARTH_CHECK_AS(ValueError, sizes.size() == 3 && sizes[2] == 3,
+                  "Tensor shape should be of shape BxNx3, but got ", sizes, ".");
+  HEARTH_CHECK_AS(ValueError, part.type != kColor || sizes.equals(vertices),
+                  "A mesh has a color for each vertex, but got colors of sizes ", sizes,
+                  " and vertices of sizes ", vertices);
+  HEARTH_CHECK_AS(ValueError, sizes[0] == vertices[0],
+                  "vertices and faces must have the same batch size, but got sizes ", vertices,
+                  " and ", sizes);
+}
 
 Message mesh_message(const std::string& tag, const MeshPart& part, const Tensor& values,
                      int64_t components, const std::string& config) {
@@ -268,17 +285,18 @@ void SummaryWriter::add_custom_scalars_marginchart(const std::vector<std::string
 void SummaryWriter::add_mesh(const std::string& tag, const Tensor& vertices, const Tensor& colors,
                              const Tensor& faces, const std::string& config_dict, Step global_step,
                              Walltime walltime) {
-  const MeshPart parts[] = {{1, "VERTEX", vertices}, {2, "FACE", faces}, {3, "COLOR", colors}};
+  const MeshPart parts[] = {
+      {kVertex, "VERTEX", vertices}, {kFace, "FACE", faces}, {kColor, "COLOR", colors}};
   int64_t components = 0;
   for (const MeshPart& part : parts)
     if (part.tensor.defined()) components |= int64_t{1} << part.type;
-  detail::check_utf8("config_dict", config_dict);
+  HEARTH_CHECK_AS(ValueError, io::is_json(config_dict),
+                  "config_dict is not valid JSON: ", config_dict);
   std::vector<Message> values_of_parts;
   for (const MeshPart& part : parts) {
-    if (!part.tensor.defined() && part.type != 1) continue;
+    if (!part.tensor.defined() && part.type != kVertex) continue;
     const Tensor values = detail::snapshot(part.tensor, "add_mesh", "vertices");
-    HEARTH_CHECK_AS(ValueError, values.dim() == 3,
-                    "Tensor shape should be of shape BxNx3, but got ", values.sizes(), ".");
+    check_mesh_part(part, values.sizes(), vertices.sizes());
     values_of_parts.push_back(mesh_message(tag, part, values, components, config_dict));
   }
   writer_->add(summary_event(Stamp(global_step, walltime), values_of_parts));

@@ -33,6 +33,7 @@ double number_in(const Tensor& tensor) {
                "Tensor should contain one element (0 dimensions). Was given size: ",
                tensor.defined() ? tensor.numel() : 0, " and ", tensor.defined() ? tensor.dim() : 0,
                " dimensions.");
+  HEARTH_CHECK_AS(TypeError, !tensor.is_complex(), "A scalar cannot be complex");
   return tensor.detach().item<double>();
 }
 
@@ -46,9 +47,7 @@ std::string folder_of_scalar(std::string main_tag, const std::string& tag) {
 }  // namespace
 
 SummaryWriter::SummaryWriter(const SummaryWriterOptions& options)
-    : options_(with_log_dir(options)),
-      writer_(new detail::EventWriter(options_)),
-      embeddings_(std::make_shared<std::string>()) {}
+    : options_(with_log_dir(options)), writer_(new detail::EventWriter(options_)) {}
 SummaryWriter::SummaryWriter(const std::string& log_dir)
     : SummaryWriter(SummaryWriterOptions().log_dir(log_dir)) {}
 SummaryWriter::~SummaryWriter() = default;
@@ -60,9 +59,11 @@ void SummaryWriter::close() { writer_->close(); }
 
 void SummaryWriter::add_scalar(const std::string& tag, double scalar_value, Step global_step,
                                Walltime walltime, bool new_style, bool double_precision) {
-  writer_->add(
+  std::string event =
       summary_event(Stamp(global_step, walltime),
-                    detail::scalar_message(tag, scalar_value, new_style, double_precision)));
+                    detail::scalar_message(tag, scalar_value, new_style, double_precision));
+  writer_->check_step(tag, global_step.value_or(0));
+  writer_->add(std::move(event));
 }
 
 void SummaryWriter::add_scalar(const std::string& tag, const Tensor& scalar_value, Step global_step,
@@ -73,9 +74,12 @@ void SummaryWriter::add_scalar(const std::string& tag, const Tensor& scalar_valu
 void SummaryWriter::add_scalars(const std::string& main_tag, const NamedNumbers& tag_scalar_dict,
                                 Step global_step, Walltime walltime) {
   const Stamp stamp(global_step, walltime);
-  for (const auto& [tag, value] : tag_scalar_dict)
-    writer_->add(summary_event(stamp, detail::scalar_message(main_tag, value, false, false)),
-                 folder_of_scalar(main_tag, tag));
+  for (const auto& [tag, value] : tag_scalar_dict) {
+    const std::string folder = folder_of_scalar(main_tag, tag);
+    std::string event = summary_event(stamp, detail::scalar_message(main_tag, value, false, false));
+    writer_->check_step(main_tag, global_step.value_or(0), folder);
+    writer_->add(std::move(event), folder);
+  }
 }
 
 void SummaryWriter::add_tensor(const std::string& tag, const Tensor& tensor, Step global_step,
@@ -148,6 +152,10 @@ void SummaryWriter::add_audio(const std::string& tag, const Tensor& snd_tensor, 
                               int64_t sample_rate, Walltime walltime) {
   const Tensor sound = detail::snapshot(snd_tensor, "add_audio", "snd_tensor").squeeze();
   HEARTH_CHECK(sound.dim() == 1, "input tensor should be 1 dimensional.");
+  HEARTH_CHECK_AS(ValueError, sound.numel() > 0, "The sound has no samples");
+  constexpr int64_t kMostSamples = INT32_MAX / 2;  // a WAV file has at most 2 GiB
+  HEARTH_CHECK_AS(ValueError, sound.numel() <= kMostSamples, "A sound has at most ", kMostSamples,
+                  " samples, but got ", sound.numel());
   HEARTH_CHECK_AS(TypeError, !sound.is_complex(), "A sound cannot be complex");
   HEARTH_CHECK_AS(ValueError, sample_rate > 0 && sample_rate <= INT32_MAX,
                   "sample_rate must be positive, but got ", sample_rate);

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <optional>
 #include <ostream>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +24,12 @@ std::string class_name(const nn::Module& module) {
   return std::string(name);
 }
 
+/// Whether two tensors of one storage have the same elements at the same positions.
+bool have_same_elements(const TensorImpl& a, const TensorImpl& b) {
+  return a.dtype == b.dtype && a.offset == b.offset && a.sizes().equals(b.sizes()) &&
+         a.strides().equals(b.strides());
+}
+
 /// The name of the scope that a call of the module opens (nn/run_module.cpp).
 std::string scope_name(const nn::Module& module) {
   return module.path().empty() ? module.name() : module.path();
@@ -38,6 +46,7 @@ struct Tracer::State final : Observer {
   size_t add_value(const Tensor& tensor, GraphValue::Kind kind, std::string name,
                    std::string scope);
   size_t number_of(const Tensor& tensor);
+  std::optional<size_t> number_of_alias(const TensorImpl& impl) const;
   void set_number(const Tensor& tensor, size_t number);
   void renumber_aliases(const Tensor& written, size_t number);
   std::string scope_of(const ObservedCall& call) const;
@@ -132,12 +141,22 @@ size_t Tracer::State::number_of(const Tensor& tensor) {
   if (const auto known = numbers_.find(&impl); known != numbers_.end()) return known->second;
   if (const auto named = parameters_.find(&impl); named != parameters_.end())
     return add_value(tensor, GraphValue::Kind::Parameter, named->second.name, named->second.scope);
-  for (const auto& [other, number] : numbers_)
-    if (impl.storage && other->storage == impl.storage) {
-      set_number(tensor, number);
-      return number;
-    }
+  if (const auto alias = number_of_alias(impl)) {
+    set_number(tensor, *alias);
+    return *alias;
+  }
   return add_value(tensor, GraphValue::Kind::Constant, "constant", node_.scope);
+}
+
+/// The last number of a tensor with the same elements or, without one, in the same storage.
+std::optional<size_t> Tracer::State::number_of_alias(const TensorImpl& impl) const {
+  std::optional<size_t> same, any;
+  for (const auto& [other, number] : numbers_) {
+    if (!impl.storage || other->storage != impl.storage) continue;
+    any = std::max(any, std::optional(number));
+    if (have_same_elements(*other, impl)) same = std::max(same, std::optional(number));
+  }
+  return same ? same : any;
 }
 
 void Tracer::State::renumber_aliases(const Tensor& written, size_t number) {

@@ -31,9 +31,11 @@ class ProductCounter {
     if (op == "linear") return output() * input(1).back();
     if (op == "bilinear") return output() * per_row(input(2));
     if (op.starts_with("conv_transpose")) return count_of(input(0)) * per_row(input(1));
+    if (op == "conv_tbc") return output() * count_of(input(1)) / std::max<int64_t>(1, input(1)[2]);
     if (op.starts_with("conv")) return output() * per_row(input(1));
     if (is_one_of({"matmul", "mm", "bmm", "mv", "dot"})) return output() * input(0).back();
-    if (is_one_of({"addmm", "baddbmm", "addmv", "addbmm"})) return output() * input(1).back();
+    if (is_one_of({"addmm", "baddbmm", "addmv"})) return output() * input(1).back();
+    if (op == "addbmm") return count_of(input(1)) * input(2).back();
     if (op == "scaled_dot_product_attention") return attention();
     if (is_one_of({"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell",
                    "rnn_relu_cell"}))

@@ -72,6 +72,25 @@ TEST(Trace, SeesViewsAndInPlaceOps) {
   }
 }
 
+struct AliasesImpl : nn::Module {
+  Tensor forward(const Tensor& x) {
+    const Tensor y = x + 1;
+    std::vector<Tensor> views;
+    for (int64_t i = 0; i < 20; ++i) views.push_back(y.narrow(0, i, 1));
+    return y.data() + views[7].data();  // data() is no op
+  }
+};
+HEARTH_MODULE(Aliases);
+
+TEST(Trace, AliasesHaveTheNumberOfTheSameView) {
+  Aliases module;
+  const Graph graph = utils::trace(module, ones({40}).narrow(0, 0, 21));
+  const auto& sum = graph.nodes.back();
+  ASSERT_EQ(sum.op, "add");
+  EXPECT_EQ(sum.inputs[0], graph.nodes[0].outputs[0]);
+  EXPECT_EQ(sum.inputs[1], graph.nodes[8].outputs[0]);
+}
+
 TEST(Trace, LeavesTheModelAsItWas) {
   nn::Sequential net(nn::Linear(2, 2), nn::Dropout(0.5), nn::BatchNorm1d(2));
   net->children()[1]->eval();

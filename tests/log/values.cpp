@@ -48,6 +48,15 @@ TEST(SummaryWriter, ScalarsHaveStepTimeAndValue) {
   EXPECT_EQ(first.bytes(3), "brain.Event:2");
 }
 
+TEST(SummaryWriter, TakesItemsOfTensors) {
+  const TempFolder folder;
+  {
+    SummaryWriter writer(folder.str());
+    writer.add_scalar("loss", tensor({0.5}).item(), 3);
+  }
+  EXPECT_EQ(values_in(folder.str(), "loss").at(0).fields.real32(2), 0.5f);
+}
+
 TEST(SummaryWriter, NewStyleScalarsAreTensors) {
   const TempFolder folder;
   {
@@ -170,6 +179,43 @@ TEST(SummaryWriter, WrongArgumentsAreErrors) {
   EXPECT_ERROR(writer.add_mesh("a", ones({4, 3})), "BxNx3");
   EXPECT_ERROR(writer.add_pr_curve("a", ones({2}), ones({3})), "same sizes");
   EXPECT_ERROR(writer.add_tensor("a", empty({2}, Device("meta"))), "meta tensor");
+  EXPECT_ERROR(writer.add_scalar("a", ones({1}, kComplexFloat)), "cannot be complex");
+  EXPECT_ERROR(writer.add_audio("a", ones({1, 0})), "has no samples");
+}
+
+TEST(SummaryWriter, WhatTensorBoardCannotReadIsAnError) {
+  const TempFolder folder;
+  SummaryWriter writer(folder.str());
+  const auto with_tag = [](const char* tag) { return EmbeddingOptions().tag(tag); };
+  EXPECT_ERROR(writer.add_scalar("a", 1, 1, std::nan("")), "walltime must be finite");
+  EXPECT_ERROR(writer.add_embedding(ones({0, 2})), "at least one row and one column");
+  EXPECT_ERROR(writer.add_embedding(ones({2, 0})), "at least one row and one column");
+  EXPECT_ERROR(writer.add_embedding(ones({2, 2}, kComplexFloat)), "cannot be complex");
+  EXPECT_ERROR(writer.add_embedding(ones({2, 2}), with_tag("a\nb")), "control characters");
+  EXPECT_ERROR(writer.add_embedding(ones({2, 2}), with_tag("\xff")), "not valid UTF-8");
+  EXPECT_ERROR(writer.add_embedding(ones({1, 2}), EmbeddingOptions().metadata({"\xff"})),
+               "not valid UTF-8");
+  EXPECT_ERROR(writer.add_mesh("a", ones({1, 4, 2})), "BxNx3");
+  EXPECT_ERROR(writer.add_mesh("a", ones({1, 4, 3}), ones({1, 5, 3})), "a color for each vertex");
+  EXPECT_ERROR(writer.add_mesh("a", ones({1, 4, 3}), {}, ones({2, 5, 3})), "faces");
+  EXPECT_ERROR(writer.add_mesh("a", ones({1, 4, 3}), {}, {}, "{oops"), "not valid JSON");
+  EXPECT_ERROR(writer.add_custom_scalars({{"x", {{"t", "Bars", {"a"}}}}}),
+               "'Multiline' or 'Margin', but got 'Bars'");
+}
+
+TEST(SummaryWriter, BinsThatCannotBeToldApartAreAWarning) {
+  const TempFolder folder;
+  const Warnings warnings;
+  SummaryWriter writer(folder.str());
+  constexpr double kLarge = 1.7e308;  // the range overflows
+  writer.add_histogram("large", tensor({-kLarge, kLarge}, kDouble), 1, 10);
+  writer.add_histogram("large", tensor({-kLarge, 1.0, kLarge}, kDouble), 1, "auto");
+  writer.add_histogram("close", tensor({1e16, 1e16 + 2}, kDouble), 1, 100);
+  writer.flush();
+  EXPECT_TRUE(
+      Warnings::contains("Too many bins for data range. Cannot create 10 finite-sized bins"));
+  EXPECT_TRUE(Warnings::contains("Cannot create 100 finite-sized bins"));
+  EXPECT_EQ(values_in(folder.str()).size(), 0u);
 }
 
 TEST(SummaryWriter, ValuesThatCannotBeCountedAreAWarning) {
@@ -202,6 +248,19 @@ TEST(SummaryWriter, EmbeddingsAreFiles) {
   const std::string config = bytes_of(folder.path("projector_config.pbtxt"));
   EXPECT_NE(config.find("tensor_path: \"00003/x%2fy/tensors.tsv\""), std::string::npos);
   EXPECT_NE(config.find("single_image_dim: 2"), std::string::npos);
+}
+
+TEST(SummaryWriter, EmbeddingsOfAnEarlierWriterStay) {
+  const TempFolder folder;
+  for (const char* tag : {"first", "second", "second"}) {
+    SummaryWriter writer(folder.str());
+    writer.add_embedding(ones({1, 2}), EmbeddingOptions().tag(tag));
+  }
+  const std::string config = bytes_of(folder.path("projector_config.pbtxt"));
+  EXPECT_NE(config.find("\"first:00000\""), std::string::npos);
+  const size_t second = config.find("\"second:00000\"");
+  EXPECT_NE(second, std::string::npos);
+  EXPECT_EQ(config.find("\"second:00000\"", second + 1), std::string::npos);
 }
 
 TEST(SummaryWriter, HyperparametersAreARunOfTheirOwn) {

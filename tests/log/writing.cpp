@@ -11,7 +11,8 @@
 #include <set>
 #include <thread>
 
-#include "hearth/error.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
 #include "hearth/utils/tensorboard.h"
 #include "tests/log/reader.h"
 #include "tests/support/files.h"
@@ -25,13 +26,13 @@ using utils::tensorboard::SummaryWriterOptions;
 
 constexpr int kThreads = 4, kPerThread = 10000;
 
-/// Adds scalars "t0" to "t3" from four threads, each with the steps 0, 1, …
-void add_from_threads(SummaryWriter& writer, int per_thread) {
+/// Adds scalars "t0" to "t3" from four threads, each with the steps from `begin` to before `end`.
+void add_from_threads(SummaryWriter& writer, int begin, int end) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t)
-    threads.emplace_back([&writer, t, per_thread] {
+    threads.emplace_back([&writer, t, begin, end] {
       const std::string tag = "t" + std::to_string(t);
-      for (int step = 0; step < per_thread; ++step) writer.add_scalar(tag, step, step);
+      for (int step = begin; step < end; ++step) writer.add_scalar(tag, step, step);
     });
   for (std::thread& thread : threads) thread.join();
 }
@@ -57,7 +58,7 @@ TEST(Writing, SeveralThreadsUseOneWriter) {
   const TempFolder folder;
   {
     SummaryWriter writer(folder.str());
-    add_from_threads(writer, kPerThread);
+    add_from_threads(writer, 0, kPerThread);
   }
   for (int t = 0; t < kThreads; ++t) {
     const auto values = values_in(folder.str(), "t" + std::to_string(t));
@@ -69,12 +70,18 @@ TEST(Writing, SeveralThreadsUseOneWriter) {
   }
 }
 
+// tests/oracle/read_by_tensorboard.py also uses this one and the next.
 TEST(Writing, DISABLED_EndlessScalars) {
   SummaryWriter writer(".");
   for (int round = 0; round < 1000; ++round) {
-    add_from_threads(writer, 100);
+    add_from_threads(writer, 100 * round, 100 * (round + 1));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+}
+
+TEST(Writing, DISABLED_ResumedScalars) {
+  SummaryWriter writer(SummaryWriterOptions().log_dir(".").purge_step(50));
+  add_from_threads(writer, 50, 10000);
 }
 
 TEST(Writing, AKilledProgramLosesAtMostASecond) {
@@ -143,6 +150,8 @@ TEST(Writing, AnUnwritableFolderIsOneWarning) {
     EXPECT_EQ(warnings.said().size(), 1u);
     EXPECT_TRUE(Warnings::contains("cannot write to the folder " + folder.path("file/run")));
     for (int i = 0; i < 1000; ++i) writer.add_scalar("a", i, i);
+    for (const char* name : {"one", "two"}) writer.add_scalars("b", {{name, 1}});
+    writer.add_hparams({{"lr", 0.1}}, {});
     writer.flush();
   }
   EXPECT_EQ(warnings.said().size(), 1u);
@@ -172,6 +181,135 @@ TEST(Writing, AFullDiskLeavesWholeRecords) {
   for (const LoggedValue& value : values) steps.insert(value.step);
   EXPECT_EQ(steps.size(), values.size());
   EXPECT_LT(values.size(), 1000u);
+}
+
+TEST(Writing, DISABLED_StaticWriter) {
+  static SummaryWriter writer(".");  // its thread works while static objects are destroyed
+  writer.add_histogram("last", tensor({-1., 2., 2.}));
+}
+
+TEST(Writing, AStaticWriterWritesAtExit) {
+  const TempFolder folder;
+  EXPECT_EQ(status_of(start_test("StaticWriter", folder.str())), 0);
+  const auto values = values_in(folder.str(), "last");
+  ASSERT_EQ(values.size(), 1u);
+  const auto counts = values[0].fields.message(5).packed<double>(7);
+  EXPECT_EQ(counts[1], 1);
+  EXPECT_EQ(counts.back(), 2);
+}
+
+TEST(Writing, SlowRecordsDoNotDelayTheOthers) {
+  const TempFolder folder;
+  SummaryWriter writer(SummaryWriterOptions().log_dir(folder.str()).flush_secs(0.02));
+  const Tensor noise = randint(256, {3, 500, 500}).to(kByte);  // cannot be compressed
+  const std::string file = event_files(folder.str()).at(0);
+  writer.add_scalar("first", 1);
+  for (int step = 0; step < 20; ++step) writer.add_image("slow", noise, step);
+  constexpr size_t kHeader = 100;  // more than the file's first record
+  size_t size = 0;
+  while (size <= kHeader) size = std::filesystem::file_size(file);
+  EXPECT_LT(size, 20 * noise.nbytes());
+}
+
+TEST(Writing, AResumedRunHidesLaterStepsOfSubfolders) {
+  const TempFolder folder;
+  {
+    SummaryWriter writer(folder.str());
+    for (int step = 0; step < 10; ++step) writer.add_scalars("loss", {{"train", 1}}, step);
+  }
+  SummaryWriter writer(SummaryWriterOptions().log_dir(folder.str()).purge_step(6));
+  writer.add_scalars("loss", {{"train", 1}}, 6);
+  writer.close();
+  writer.add_scalars("loss", {{"train", 1}}, 7);  // must not hide step 6
+  writer.close();
+  std::vector<int64_t> starts;
+  for (const LoggedEvent& event : events_in(folder.path("loss_train")))
+    if (event.fields.has(7)) starts.push_back(event.step);
+  EXPECT_EQ(starts, std::vector<int64_t>{6});
+}
+
+TEST(Writing, ThreadsMayCloseAWriterAtOnce) {
+  const TempFolder folder;
+  SummaryWriter writer(folder.str());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&writer, t] {
+      for (int i = 0; i < 300; ++i)
+        if (t < 2)
+          writer.close();
+        else
+          writer.add_scalar(t == 2 ? "a" : "b", i, i);
+    });
+  for (std::thread& thread : threads) thread.join();
+  writer.close();
+  EXPECT_EQ(values_in(folder.str()).size(), 600u);
+}
+
+TEST(Writing, AFileOfTheSameNameIsKept) {
+  const TempFolder folder;
+  { const SummaryWriter first(folder.str()); }
+  // events.out.tfevents.<seconds>.<host>.<process>.<number>: the names of the next file
+  const std::string name = event_files(folder.str()).at(0);
+  const size_t dot = name.rfind('.'), seconds = name.find("tfevents.") + 9;
+  const int64_t time = std::stoll(name.substr(seconds, 10));
+  for (int64_t later = 0; later < 20; ++later)
+    write_bytes(name.substr(0, seconds) + std::to_string(time + later) +
+                    name.substr(seconds + 10, dot - seconds - 10) + "." +
+                    std::to_string(std::stoi(name.substr(dot + 1)) + 1),
+                "");
+  const Warnings warnings;
+  {
+    SummaryWriter second(folder.str());
+    second.add_scalar("a", 1);
+  }
+  EXPECT_TRUE(warnings.said().empty());
+  EXPECT_EQ(values_in(folder.str()).size(), 1u);
+}
+
+/// What a child process does with its parent's writer; returns the number of its warnings.
+size_t use_in_child(SummaryWriter writer) {
+  const Warnings warnings;
+  writer.add_scalar("child", 1);
+  writer.add_scalar("child", 2);
+  writer.flush();
+  writer.close();
+  return Warnings::contains("forked") ? warnings.said().size() : 100;
+}
+
+TEST(Writing, AForkedChildDoesNotWaitForTheParentsThread) {
+  const TempFolder folder;
+  SummaryWriter writer(folder.str());
+  writer.add_scalar("parent", 1);
+  writer.flush();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);  // ends a child that hangs
+    ::_exit(static_cast<int>(use_in_child(std::move(writer))));
+  }
+  const int status = status_of(child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  writer.add_scalar("parent", 2);
+  writer.flush();
+  EXPECT_EQ(values_in(folder.str(), "parent").size(), 2u);
+  EXPECT_EQ(values_in(folder.str(), "child").size(), 0u);
+}
+
+TEST(Writing, StepsThatGoBackAreOneWarning) {
+  const TempFolder folder;
+  const Warnings warnings;
+  SummaryWriter writer(folder.str());
+  for (const int64_t step : {5, 5, 7}) writer.add_scalar("a", 1, step);
+  writer.add_scalar("b", 1, 1);
+  writer.add_scalars("a", {{"x", 1}}, 2);
+  EXPECT_TRUE(warnings.said().empty());
+  writer.add_scalar("a", 1, 3);
+  writer.add_scalar("b", 1, 0);
+  writer.add_scalar("b", 1, -1);
+  writer.flush();
+  ASSERT_EQ(warnings.said().size(), 1u);
+  EXPECT_TRUE(Warnings::contains("the step of 'a' goes back from 7 to 3"));
+  EXPECT_EQ(values_in(folder.str()).size(), 7u);
 }
 
 TEST(Writing, TheFileOfATagOrderIsThatOfTheCalls) {

@@ -46,6 +46,19 @@ TEST(Summary, CountsMultiplyAdds) {
   EXPECT_EQ(products(nn::MultiheadAttention(8, 2), x, x, x), 5 * 8 * 24 + 2 * 25 * 8 + 5 * 8 * 8);
 }
 
+struct ProductsImpl : nn::Module {
+  Tensor forward(const Tensor& a, const Tensor& b) {
+    const Tensor sum = addbmm(zeros({3, 5}), a, b);         // 7 * 3 * 4 * 5
+    const Tensor kernel = ones({2, 5, 6});                  // width, in, out
+    return conv_tbc(sum.unsqueeze(1), kernel, zeros({6}));  // 2 * 1 * 6 * 2 * 5
+  }
+};
+HEARTH_MODULE(Products);
+
+TEST(Summary, CountsSumsOfProductsAndTimeFirstConvolutions) {
+  EXPECT_EQ(products(Products(), ones({7, 3, 4}), ones({7, 4, 5})), 7 * 3 * 4 * 5 + 2 * 6 * 2 * 5);
+}
+
 TEST(Summary, CountsSharedParametersOnce) {
   nn::Linear linear(2, 2);
   nn::Sequential net(linear, linear);

@@ -2,8 +2,8 @@
 """read_by_tensorboard.py <build folder>: checks with TensorBoard and PyTorch what SummaryWriter writes.
 
 Runs tests/log/everything.cpp (in test_log) and the same calls of torch.utils.tensorboard, compares
-the messages in their files, then starts TensorBoard on both folders and compares what its plugins
-show of each. Needs the packages torch, tensorboard and pillow.
+the messages in their files, then starts TensorBoard on both folders and compares what all its
+plugins with data show of each. Kills a program that logs and resumes it. Needs the packages torch, tensorboard and pillow.
 """
 
 import io
@@ -205,7 +205,8 @@ class TensorBoard:
     def __init__(self, folder):
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder), "--port", "0",
-             "--host", "127.0.0.1", "--reload_interval", "1"],
+             "--host", "127.0.0.1", "--reload_interval", "1",
+             "--samples_per_plugin", "scalars=1000000"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for line in self.process.stdout:
             if match := re.search(r"http://127\.0\.0\.1:\d+", line):
@@ -293,6 +294,17 @@ def shown_hparams(board, run):
                                        for session in group["sessions"])]
 
 
+def shown_charts(board, run):
+    return board.get("plugin/custom_scalars/scalars", run=run, tag="loss/train")
+
+
+def shown_series(board, run):
+    tags = board.get("plugin/timeseries/tags")
+    return {plugin: sorted(tags[plugin]["runTagInfo"].get(run, []))
+            for plugin in ("scalars", "histograms")}
+
+
+# What is asked of each plugin; check_own() asks the graphs.
 PLUGINS = {
     "scalars": lambda board, run: shown_by_tag(board, "scalars", "scalars", run),
     "histograms": lambda board, run: shown_by_tag(board, "histograms", "histograms", run),
@@ -305,7 +317,21 @@ PLUGINS = {
     "mesh": shown_meshes,
     "projector": shown_points,
     "hparams": shown_hparams,
+    "custom_scalars": shown_charts,
+    "timeseries": shown_series,
 }
+
+
+def check_plugins(board):
+    """Whether every plugin that has data was asked, and no other."""
+    asked = {*PLUGINS, "graphs"}
+    for _ in range(START_LIMIT_S):
+        listing = board.get("plugins_listing")
+        enabled = {name for name, plugin in listing.items() if plugin["enabled"]}
+        if enabled == asked:
+            return
+        time.sleep(1)  # the projector finds its data on a thread that the first listing starts
+    yield f"the plugins with data are {sorted(enabled)}, but asked were {sorted(asked)}"
 
 
 def check_resumed(board, run):
@@ -321,6 +347,10 @@ def check_own(board, run):
     for text in ("Sequential/Conv2d[0]/conv2d", 'op: "Parameter"', "Sequential/Linear[3]/linear"):
         if text not in graph:
             yield f"the graph lacks {text}"
+    if not board.get("plugin/graphs/info")[run]["run_graph"]:
+        yield "the graph is not listed"
+    if b"device:CPU" not in board.raw("plugin/graphs/run_metadata", run=run, tag="step1"):
+        yield "the graph has no metadata"
     image = board.get("plugin/images/images", run=run, tag="video", sample=0)[0]
     query = urllib.parse.parse_qs(image["query"])
     with Image.open(io.BytesIO(board.raw("plugin/images/individualImage",
@@ -332,6 +362,40 @@ def check_own(board, run):
               for category in board.get("plugin/custom_scalars/layout")["category"]]
     if not {"Losses", "Bounds"} <= set(titles):
         yield f"the custom charts are {titles}"
+
+
+def run_test(program, name, folder):
+    """Starts one of test_log's disabled tests in a folder."""
+    return subprocess.Popen([program, f"--gtest_filter=*DISABLED_{name}", "--gtest_brief=1",
+                             "--gtest_also_run_disabled_tests"], cwd=folder)
+
+
+def check_killed(program):
+    """Four threads add scalars until kill -9; a second process resumes from step 50."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = run_test(program, "EndlessScalars", folder)
+        time.sleep(3)
+        killed = time.time()
+        process.kill()
+        process.wait()
+        board = TensorBoard(folder)
+        try:
+            for resumed in (False, True):
+                if resumed and run_test(program, "ResumedScalars", folder).wait():
+                    yield "the resumed process failed"
+                board.wait_for(".")
+                for tag in ("t0", "t1", "t2", "t3"):
+                    points = board.get("plugin/scalars/scalars", run=".", tag=tag)
+                    if [step for _, step, _ in points] != list(range(len(points))):
+                        yield f"{tag}: the steps of a killed run are not 0, 1, …"
+                    if any(step != value for _, step, value in points):
+                        yield f"{tag}: a step has the value of another"
+                    if points[-1][0] < killed - 1.2 or resumed and len(points) != 10000:
+                        yield f"{tag} ends {killed - points[-1][0]} s before the kill"
+                    print(f"killed, {resumed=}: {len(points)} steps of {tag}")
+        finally:
+            board.process.terminate()
+            board.process.wait()
 
 
 def compare_shown(folder):
@@ -347,7 +411,7 @@ def compare_shown(folder):
             elif not same(ours, theirs):
                 problems.append(f"{name} differs:\n  {str(ours)[:1500]}\n  {str(theirs)[:1500]}")
             print(f"TensorBoard, {name}: {len(ours)} compared")
-        problems += check_own(board, "hearth")
+        problems += [*check_own(board, "hearth"), *check_plugins(board)]
         problems += [*check_resumed(board, "hearth"), *check_resumed(board, "pytorch")]
     finally:
         board.process.terminate()
@@ -360,10 +424,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = Path(folder) / "hearth", Path(folder) / "pytorch"
         ours.mkdir()
-        subprocess.run([program, "--gtest_filter=*DISABLED_WriteForTheOracle", "--gtest_brief=1",
-                        "--gtest_also_run_disabled_tests"], cwd=ours, check=True)
+        if run_test(program, "WriteForTheOracle", ours).wait():
+            raise SystemExit("test_log failed")
         write_with_pytorch(theirs)
         problems = compare_files(ours, theirs) + compare_shown(Path(folder))
+    problems += check_killed(program)
     print("\n".join(problems) or "tensorboard: ok")
     return 1 if problems else 0
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -42,7 +43,9 @@ using ChartLayout = std::vector<std::pair<std::string, std::vector<Chart>>>;
 struct HEARTH_API SummaryWriterOptions {
   HEARTH_ARG(std::string, log_dir);  ///< empty: runs/<date>_<host><comment>
   HEARTH_ARG(std::string, comment);  ///< end of the default log_dir
-  HEARTH_ARG(Step, purge_step);      ///< TensorBoard hides earlier records from this step on
+  /// TensorBoard hides earlier records from this step on, those of subfolders from the time on that
+  /// the writer adds to them.
+  HEARTH_ARG(Step, purge_step);
   /// Records that may wait before they are written. Calls wait only if they exceed 64 MiB.
   HEARTH_ARG(int64_t, max_queue) = 10;
   HEARTH_ARG(double, flush_secs) = 120;      ///< a record waits so long, but at most one second
@@ -64,7 +67,7 @@ class EventWriter;
 
 /// Writes records that TensorBoard shows into the files of a folder. A thread of its own encodes
 /// and writes them. If the folder cannot be written to, records are lost with one warning, and the
-/// program goes on. Several threads may use one writer.
+/// program goes on. Several threads may use one writer; a forked process needs one of its own.
 class HEARTH_API SummaryWriter {
  public:
   explicit SummaryWriter(const SummaryWriterOptions& options = {});
@@ -79,6 +82,13 @@ class HEARTH_API SummaryWriter {
   /// Adds the value of a tensor with one element; waits for its device.
   void add_scalar(const std::string& tag, const Tensor& scalar_value, Step global_step = {},
                   Walltime walltime = {}, bool new_style = false, bool double_precision = false);
+  /// Adds a number that Tensor::item() returned.
+  template <class Number>
+  requires(std::is_same_v<Number, Scalar>) void add_scalar(
+      const std::string& tag, const Number& scalar_value, Step global_step = {},
+      Walltime walltime = {}, bool new_style = false, bool double_precision = false) {
+    add_scalar(tag, scalar_value.toDouble(), global_step, walltime, new_style, double_precision);
+  }
   /// Adds one number per name to one chart; each name gets a subfolder, a run of its own.
   void add_scalars(const std::string& main_tag, const NamedNumbers& tag_scalar_dict,
                    Step global_step = {}, Walltime walltime = {});
@@ -125,7 +135,8 @@ class HEARTH_API SummaryWriter {
                         const Tensor& false_negative_counts, const Tensor& precision,
                         const Tensor& recall, Step global_step = {}, int64_t num_thresholds = 127,
                         Walltime walltime = {});
-  /// Adds points [N, D] for the projector: files in a subfolder and projector_config.pbtxt.
+  /// Adds points [N, D] for the projector: files in a subfolder, and an entry in
+  /// projector_config.pbtxt.
   void add_embedding(const Tensor& mat, const EmbeddingOptions& options = {});
   /// Adds charts that combine several tags.
   void add_custom_scalars(const ChartLayout& layout);
@@ -156,7 +167,6 @@ class HEARTH_API SummaryWriter {
  private:
   SummaryWriterOptions options_;
   std::unique_ptr<detail::EventWriter> writer_;
-  std::shared_ptr<std::string> embeddings_;  // the projector's settings so far
 };
 
 }  // namespace hearth::utils::tensorboard
