@@ -68,7 +68,7 @@ int bind_to(const std::string& host, int port, std::string& problem) {
   if (result == -EADDRNOTAVAIL)
     problem = "'" + printable(host) + "' is not an address of this machine";
   else if (result == -EADDRINUSE)
-    problem = place + " is taken by another program";
+    problem = place + " is taken by another program; choose another port";
   else
     problem = "cannot listen on " + place + ": " + std::strerror(-result);
   return result;

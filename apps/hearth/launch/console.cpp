@@ -1,6 +1,7 @@
 #include "console.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,6 +44,13 @@ std::string new_folder(const std::string& parent) {
   }
 }
 
+bool is_same_file(int first, int second) {
+  struct stat a {
+  }, b{};
+  return fstat(first, &a) == 0 && fstat(second, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(file, text.data(), text.size());
@@ -81,8 +89,12 @@ bool StreamChoice::has(int rank, Stream stream) const {
   return streams & static_cast<int>(stream);
 }
 
+// Two outlets would tear the lines of one terminal or pipe.
 Console::Console(EventLoop& loop, ConsoleOptions options)
-    : options_(std::move(options)), out_(loop, STDOUT_FILENO), err_(loop, STDERR_FILENO) {}
+    : options_(std::move(options)),
+      out_(loop, STDOUT_FILENO),
+      own_err_(loop, STDERR_FILENO),
+      err_(is_same_file(STDOUT_FILENO, STDERR_FILENO) ? out_ : own_err_) {}
 
 Console::~Console() { close_logs(); }
 
@@ -133,7 +145,9 @@ void Console::close_logs() {
   logs_.clear();
 }
 
-bool Console::is_behind() const { return out_.pending() + err_.pending() > kMostPending; }
+size_t Console::pending() const { return out_.pending() + own_err_.pending(); }
+
+bool Console::is_behind() const { return pending() > kMostPending; }
 
 void Console::check() const {
   HEARTH_CHECK(out_.error() == 0, "the output could not be written: ", std::strerror(out_.error()));

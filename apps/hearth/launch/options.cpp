@@ -16,7 +16,7 @@ namespace hearth::app {
 namespace {
 
 constexpr int kMostProcesses = 4096, kMostNodes = 65536, kMostRestarts = 1'000'000;
-constexpr int kLongestGrace = 86400;
+constexpr int kLongestWait = 86400;
 constexpr const char* kSpecialCounts[] = {"auto", "cpu", "gpu"};
 
 bool is_special(const std::string& count) {
@@ -31,12 +31,21 @@ std::string check_endpoint(const std::string& text) {
 
 std::string not_empty(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
 
+/// Reads "2" or "2:4". Returns an error text; empty if the text was valid.
+std::string parse_nodes(const std::string& text, NodeRange& nodes) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  std::string least = text.substr(0, colon);
+  std::string most = colon < text.size() ? text.substr(colon + 1) : least;
+  for (std::string* number : {&least, &most})
+    if (const std::string error = whole_number(1, kMostNodes)(*number); !error.empty())
+      return error;
+  nodes = {std::stoi(least), std::stoi(most)};
+  return nodes.min <= nodes.max ? "" : "'" + text + "' must be MIN:MAX, the smaller number first";
+}
+
 std::string check_nodes(const std::string& text) {
-  if (text.find(':') != std::string::npos)
-    return "'" + printable(text) +
-           "' is a range; give one number, because a job keeps its machines";
-  std::string copy = text;
-  return whole_number(1, kMostNodes)(copy);
+  NodeRange ignored;
+  return parse_nodes(text, ignored);
 }
 
 void add_machines(CLI::App& launch, LaunchOptions& options) {
@@ -47,9 +56,10 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
         {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
       ->check(CLI::Validator(check_processes, ""))
       ->capture_default_str();
-  add("--nnodes", options.nodes, "Machines")
+  add("--nnodes", options.node_counts,
+      "Machines; with --cluster also MIN:MAX (default: all of them)")
       ->check(CLI::Validator(check_nodes, ""))
-      ->capture_default_str();
+      ->default_str("1");
   add("--node-rank", options.node_rank, "Number of this machine, from 0")
       ->check(whole_number(0, kMostNodes));
   add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
@@ -77,7 +87,10 @@ void add_failures(CLI::App& launch, LaunchOptions& options) {
       "How often all ranks are started again after a failure")
       ->check(whole_number(0, kMostRestarts));
   add("--shutdown-timeout", options.grace, "Seconds from the signal to SIGKILL")
-      ->check(whole_number(0, kLongestGrace));
+      ->check(whole_number(0, kLongestWait));
+  add("--heartbeat-timeout", options.heartbeat_timeout,
+      "Seconds without a sign of life after which a machine of the cluster counts as lost")
+      ->check(whole_number(1, kLongestWait));
 }
 
 void add_output(CLI::App& launch, LaunchOptions& options) {
@@ -113,18 +126,22 @@ std::string text_or(const char* text, const char* otherwise) {
 }
 
 void check_cluster_flags(const CLI::App& launch) {
-  for (const char* flag :
-       {"--nproc-per-node", "--nnodes", "--node-rank", "--rdzv-endpoint", "--standalone"})
+  for (const char* flag : {"--nproc-per-node", "--node-rank", "--rdzv-endpoint", "--standalone"})
     if (is_given(launch, flag))
       refuse(flag, "cannot be combined with --cluster, whose file names the machines");
 }
 
 void check_nodes_flags(const CLI::App& launch, const LaunchOptions& options) {
-  if (options.node_rank >= options.nodes)
+  const NodeRange nodes = options.nodes.value_or(NodeRange());
+  if (nodes.min != nodes.max)
+    refuse("--nnodes", "'" + options.node_counts +
+                           "' is a range, which needs --cluster; give one number, because the same "
+                           "command runs on each machine");
+  if (options.node_rank >= nodes.max)
     refuse("--node-rank", std::to_string(options.node_rank) + " must be below --nnodes, " +
-                              std::to_string(options.nodes) + "; machines are counted from 0");
-  if (options.nodes == 1) return;
-  const std::string machines = std::to_string(options.nodes) + " machines";
+                              std::to_string(nodes.max) + "; machines are counted from 0");
+  if (nodes.max == 1) return;
+  const std::string machines = std::to_string(nodes.max) + " machines";
   if (options.is_standalone) refuse("--standalone", "stands for one machine");
   if (options.endpoint.empty() && options.master_addr.empty())
     refuse("--nnodes", machines + " need --rdzv-endpoint HOST:PORT, an address of machine 0");
@@ -174,6 +191,7 @@ void add_launch_flags(CLI::App& launch, LaunchOptions& options) {
 }
 
 void finish_launch_options(const CLI::App& launch, LaunchOptions& options) {
+  if (is_given(launch, "--nnodes")) parse_nodes(options.node_counts, options.nodes.emplace());
   if (!options.cluster.empty())
     check_cluster_flags(launch);
   else
