@@ -37,6 +37,21 @@ TEST(Launch, TwoMachinesShareTheRanks) {
   EXPECT_EQ(node("1"), (Lines{"[rank 2] 2/4 1" + rest, "[rank 3] 3/4 1" + rest}));
 }
 
+TEST(Launch, ProgramsForTorchrunFindTheirVariables) {
+  const RunResult ran = launch({"--nproc_per_node", "2", "--rdzv_id=run-7", "--no-python"},
+                               "echo $ROLE_NAME $ROLE_RANK/$ROLE_WORLD_SIZE $TORCHELASTIC_RUN_ID");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(sorted_lines(ran.out),
+            (std::vector<std::string>{"[rank 0] default 0/2 run-7", "[rank 1] default 1/2 run-7"}));
+}
+
+TEST(Launch, OutputCanBeLimitedToSomeRanks) {
+  const RunResult ran =
+      launch({"--nproc-per-node", "3", "--local-ranks-filter", "0,2"}, "echo out; echo err >&2");
+  EXPECT_EQ(sorted_lines(ran.out), (std::vector<std::string>{"[rank 0] out", "[rank 2] out"}));
+  EXPECT_EQ(sorted_lines(ran.err), (std::vector<std::string>{"[rank 0] err", "[rank 2] err"}));
+}
+
 TEST(Launch, ThreadsAreLimitedWithANotice) {
   const auto threads = [](const std::string& count, const std::string& variable) {
     return launch({"--nproc-per-node", count, "--no-prefix"}, "echo ${OMP_NUM_THREADS-unset}",
@@ -216,6 +231,11 @@ TEST(Launch, MistakesAreExplained) {
   fails({"--nnodes", "1:x"}, 2, "--nnodes: 'x' is not a whole number from 1 to");
   fails({"--heartbeat-timeout", "0"}, 2,
         "--heartbeat-timeout: '0' is not a whole number from 1 to");
+  fails({"--rdzv-backend", "c10d"}, 2,
+        "--rdzv-backend: torchrun's flag has no counterpart: leave it out; the ranks meet at");
+  fails({"-m", "train"}, 2,
+        "-m,--module: torchrun's flag has no counterpart: use the program 'python3'");
+  fails({"--local-ranks-filter", "a"}, 2, "--local-ranks-filter: 'a' is not a whole number from 0");
   fails({"--nnodes", "2"}, 2, "--nnodes: 2 machines need --rdzv-endpoint HOST:PORT");
   fails({"--nnodes", "2", "--rdzv-endpoint", "127.0.0.1"}, 2,
         "--nnodes: 2 machines need --node-rank");

@@ -76,6 +76,46 @@ TEST(LaunchLinks, SignalThatArrivesWithTheTaskEndsTheRanks) {
                              "d\n"));
 }
 
+/// Two machines, of which the second one gives this answer.
+RunResult with_answer(const app::Answer& answer) {
+  const Site site(R"(
+[[host]]
+address = "localhost"
+[[host]]
+name = "other"
+address = "127.0.0.6"
+)");
+  std::vector<std::string> environment = site.environment();
+  environment.push_back("SSH_ANSWER=" + encode(answer));
+  return run(site.line("echo started"), environment);
+}
+
+TEST(LaunchLinks, MasterThatHasAnotherAddressElsewhereIsRefused) {
+  app::Answer answer;
+  answer.version = app::kVersion;
+  answer.master_addresses = {"192.0.2.7"};
+  const RunResult ran = with_answer(answer);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_NE(ran.err.find("\n  other (127.0.0.6): 'localhost' is 192.0.2.7 here, but rank 0 on "
+                         "localhost listens on "),
+            std::string::npos)
+      << ran.err;
+  EXPECT_NE(ran.err.find("; use an address in place of the name\n"), std::string::npos);
+}
+
+TEST(LaunchLinks, ProgramsThatDifferAreNamed) {
+  app::Answer answer;
+  answer.version = app::kVersion;
+  answer.processes = 1;
+  answer.master_addresses = {"::1", "127.0.0.1"};
+  answer.program = "another";
+  const RunResult ran = with_answer(answer);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "[rank 0] started\n");
+  EXPECT_EQ(ran.err, "hearth: the program 'sh' on other differs from that on localhost\n");
+}
+
 pid_t parent_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/status");
   for (std::string word; file >> word;)

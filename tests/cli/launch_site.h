@@ -6,8 +6,9 @@
 namespace hearth::testing {
 
 /// Runs the remote command on this machine. 127.0.0.9 refuses connections, as every address in the
-/// file $SSH_GONE does; 127.0.0.8 has no hearth, and 127.0.0.7 has another version. With
-/// $SSH_RELAY, the data pass through two processes, whose ids are added to that file.
+/// file $SSH_GONE does; 127.0.0.8 has no hearth, and 127.0.0.7 has another version. 127.0.0.6 gives
+/// the answer $SSH_ANSWER and runs no ranks. With $SSH_RELAY, the data pass through two processes,
+/// whose ids are added to that file.
 inline constexpr const char* kSsh = R"(#!/bin/sh
 refuse() {
   echo "ssh: connect to host $address port 22: Connection refused" >&2
@@ -23,6 +24,13 @@ case $address in
 127.0.0.9) refuse ;;
 127.0.0.8) exec sh -c "/nowhere/$3" ;;
 127.0.0.7) printf '\036a{"version":"0.0.1"}\n'; exec cat ;;
+127.0.0.6)
+  printf '\036a%s\n' "$SSH_ANSWER"
+  read question
+  read task
+  printf '\036d\n'
+  exit 0
+  ;;
 esac
 [ -z "$SSH_FILE" ] || echo $$ >> "$SSH_FILE"
 echo "Welcome to $address"

@@ -65,7 +65,7 @@ directory = "$folder"
 interface = "wire"
 [environment]
 HEARTH_TEST_RANK_FUNCTION = "training"
-CHECKPOINT = "$folder/checkpoint"
+HEARTH_TEST_CHECKPOINT = "$folder/checkpoint"
 OMP_NUM_THREADS = 1
 [[host]]
 name = "one"

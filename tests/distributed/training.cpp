@@ -15,8 +15,8 @@ namespace {
 
 namespace dist = hearth::distributed;
 
-/// What DistributedDataParallel does: all ranks begin with the weights of rank 0, and get the mean of
-/// their gradients.
+/// What DistributedDataParallel does: all ranks begin with the weights of rank 0, and get the mean
+/// of their gradients.
 void share_parameters(const nn::Sequential& model) {
   NoGradGuard no_grad;
   for (Tensor& parameter : model->parameters()) dist::broadcast(parameter, 0);
@@ -27,7 +27,8 @@ void average_gradients(const nn::Sequential& model) {
 }
 
 /// Trains 40 steps on 24 samples, of which each rank has an equal part, and prints the sum of the
-/// squared weights. Rank 0 saves every step in the file CHECKPOINT; all continue from it.
+/// squared weights. Rank 0 saves every step in the file HEARTH_TEST_CHECKPOINT; all continue from
+/// it.
 const RankFunction training("training", [] {
   dist::init_process_group();
   const int rank = dist::get_rank(), size = dist::get_world_size();
@@ -39,7 +40,7 @@ const RankFunction training("training", [] {
   int64_t step = 0;
   io::Checkpoint checkpoint;
   checkpoint.add("model", model).add("optimizer", optimizer).add("step", step);
-  const std::string file = std::getenv("CHECKPOINT");
+  const std::string file = std::getenv("HEARTH_TEST_CHECKPOINT");
   // The machines of this test share a disk.
   if (std::filesystem::exists(file)) checkpoint.load(file);
   if (rank == 0) std::printf("%d ranks begin at step %d\n", size, static_cast<int>(step));

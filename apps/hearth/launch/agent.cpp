@@ -36,15 +36,16 @@ std::string interface_problem(const std::string& name) {
 }
 
 /// Checks the master's address on every machine, its port only on the master.
-std::string master_problem(const Question& question, int& port) {
-  const std::string unknown = resolving_problem(question.master_addr);
+std::string master_problem(const Question& question, Answer& answer) {
+  std::string unknown;
+  answer.master_addresses = resolve(question.master_addr, unknown);
   if (!unknown.empty() || !question.is_master) return unknown;
   if (question.master_port) {
-    port = question.master_port;
-    return listening_problem(question.master_addr, port);
+    answer.port = question.master_port;
+    return listening_problem(question.master_addr, answer.port);
   }
   try {
-    port = free_port(question.master_addr);
+    answer.port = free_port(question.master_addr);
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -61,9 +62,13 @@ Answer answer_to(const Question& question) {
   const bool has_folder =
       question.directory.empty() || std::filesystem::is_directory(question.directory, ignored);
   if (!has_folder) add("there is no folder '" + printable(question.directory) + "'");
-  if (has_folder) add(find_program(question.program, question.directory).problem);
+  if (has_folder) {
+    const ProgramFile program = find_program(question.program, question.directory);
+    answer.program = fingerprint(program.path);
+    add(program.problem);
+  }
   add(interface_problem(question.interface));
-  add(master_problem(question, answer.port));
+  add(master_problem(question, answer));
   try {
     answer.processes = count_processes(question.processes);
   } catch (const Error& error) {

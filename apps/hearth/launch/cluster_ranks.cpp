@@ -58,6 +58,7 @@ ClusterRanks::ClusterRanks(const Context& context, ClusterJob job, RankEvents ev
   wait_for_answers();
   if (early_signal_) return;
   check_answers();
+  compare_programs();
   start();
 }
 
@@ -116,7 +117,16 @@ std::string ClusterRanks::problems_of(const Machine& machine) const {
                 kVersion + "; install the same version");
   std::string text;
   for (const std::string& problem : machine.answer->problems) text += line(problem);
-  return text;
+  const Machine& first = *machines_.front();
+  if (!text.empty() || !first.answer) return text;
+  const std::vector<std::string>&here = machine.answer->master_addresses,
+        &there = first.answer->master_addresses;
+  if (here.empty() || there.empty() ||
+      std::find_first_of(here.begin(), here.end(), there.begin(), there.end()) != here.end())
+    return "";
+  return line("'" + printable(job_.job.master_addr) + "' is " + printable(here[0]) +
+              " here, but rank 0 on " + first.host.name + " listens on " + printable(there[0]) +
+              "; use an address in place of the name");
 }
 
 void ClusterRanks::check_answers() const {
@@ -135,6 +145,14 @@ void ClusterRanks::check_answers() const {
   throw MachinesNotReady("the machines of '" + printable(job_.file) +
                              "' are not ready, no rank was started:" + problems,
                          are_others_ready ? unreachable : std::set<std::string>());
+}
+
+void ClusterRanks::compare_programs() const {
+  const Machine& first = *machines_.front();
+  for (const auto& machine : machines_)
+    if (machine->answer->program != first.answer->program)
+      events_.note("hearth: the program '" + printable(job_.job.command[0]) + "' on " +
+                   machine->host.name + " differs from that on " + first.host.name + "\n");
 }
 
 void ClusterRanks::start() {

@@ -61,6 +61,7 @@ class ClusterRanks : public Ranks {
   Question question_to(const Machine& machine) const;
   void wait_for_answers();
   void check_answers() const;
+  void compare_programs() const;
   std::string problems_of(const Machine& machine) const;
   void start();
   void take_frame(Machine& machine, const Frame& frame);

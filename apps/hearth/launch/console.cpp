@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -108,6 +109,9 @@ void Console::begin_attempt(int attempt) {
 void Console::show(const RankLine& line) {
   log(line);
   if (!log_folder_.empty() && options_.redirects.has(line.rank, line.stream)) return;
+  const std::vector<int>& shown = options_.local_ranks;
+  if (!shown.empty() && std::find(shown.begin(), shown.end(), line.local_rank) == shown.end())
+    return;
   Outlet& outlet = line.stream == Stream::kOut ? out_ : err_;
   const auto [prefix, is_new] = prefixes_.try_emplace(line.rank);
   if (is_new) prefix->second = prefix_of(options_.prefix, line);

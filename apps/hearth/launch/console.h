@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lines.h"
 #include "outlet.h"
@@ -30,6 +31,7 @@ struct ConsoleOptions {
   std::string prefix = "[rank ${rank}] ";
   std::string log_dir;  // empty: no log files
   StreamChoice tee, redirects;
+  std::vector<int> local_ranks;  // whose lines are shown; empty: all
 };
 
 /// A line of output of a rank.

@@ -50,6 +50,7 @@ Launcher::Launcher(const LaunchOptions& options)
   loop_.set_gate([this] { return !console_.is_behind(); });
   job_.command = options.command;
   job_.token = options.token;
+  job_.run_id = options.run_id;
   job_.max_restarts = options.max_restarts;
   port_ = options.master_port;
   if (options.cluster.empty())
@@ -182,8 +183,11 @@ void Launcher::choose_port() {
     return;
   }
   job_.master_port = *port_;
-  const std::string problem = job_.node == 0 ? listening_problem(job_.master_addr, *port_)
-                                             : resolving_problem(job_.master_addr);
+  std::string problem;
+  if (job_.node == 0)
+    problem = listening_problem(job_.master_addr, *port_);
+  else
+    resolve(job_.master_addr, problem);
   HEARTH_CHECK(problem.empty(), problem);
 }
 

@@ -57,9 +57,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
       ->check(CLI::Validator(check_processes, ""))
       ->capture_default_str();
   add("--nnodes", options.node_counts,
-      "Machines; with --cluster also MIN:MAX (default: all of them)")
-      ->check(CLI::Validator(check_nodes, ""))
-      ->default_str("1");
+      "Machines (default: 1, or all of --cluster); with --cluster also MIN:MAX")
+      ->check(CLI::Validator(check_nodes, ""));
   add("--node-rank", options.node_rank, "Number of this machine, from 0")
       ->check(whole_number(0, kMostNodes));
   add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
@@ -70,6 +69,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
   launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
       ->group("Ranks and machines");
   add("--rdzv-token", options.token, "Secret that all ranks must know")->check(not_empty);
+  add("--rdzv-id", options.run_id, "Name of the job, for programs that use PyTorch")
+      ->capture_default_str();
   offer(add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
         {{}, Values::Paths::kFiles})
       ->type_name("FILE")
@@ -99,6 +100,10 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
                           "Prefix of each line, with ${rank}, ${local_rank}, ${hostname}"))
       ->default_str("'" + options.console.prefix + "'");
   group(launch.add_flag("--no-prefix", options.has_no_prefix, "No prefix"));
+  group(launch.add_option("--local-ranks-filter", options.console.local_ranks,
+                          "Local ranks whose output is shown (default: all)"))
+      ->delimiter(',')
+      ->check(whole_number(0, kMostProcesses));
   group(offer(launch.add_option("--log-dir", options.console.log_dir,
                                 "Folder for a log file of each rank and stream"),
               {{}, Values::Paths::kFolders}))
@@ -113,16 +118,35 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
   add("-r,--redirects", options.redirects, "Streams to log only");
 }
 
+[[noreturn]] void refuse(const std::string& flag, const std::string& reason) {
+  throw CLI::ValidationError(flag, reason);
+}
+
+/// Flags of torchrun that have no counterpart: what they are for is always so, or done otherwise.
+void add_foreign_flags(CLI::App& launch) {
+  launch.add_flag("--no-python")->group("");  // programs are always started directly
+  constexpr std::pair<const char*, const char*> kRefused[] = {
+      {"--rdzv-backend", "leave it out; the ranks meet at --rdzv-endpoint"},
+      {"--rdzv-conf", "leave it out; the ranks meet at --rdzv-endpoint"},
+      {"--monitor-interval", "leave it out; failures are noticed at once"},
+      {"--start-method", "leave it out; the program is started as a new process"},
+      {"--role", "leave it out; all ranks have the role 'default'"},
+      {"-m,--module", "use the program 'python3', with '-m' as its first argument"}};
+  for (const auto& [flag, remedy] : kRefused) {
+    const std::string name = flag,
+                      text = std::string("torchrun's flag has no counterpart: ") + remedy;
+    launch.add_option(name)->group("")->check([name, text](const std::string&) -> std::string {
+      refuse(name, text);  // a returned text would be shown without the name, as the flag is hidden
+    });
+  }
+}
+
 bool is_given(const CLI::App& launch, const std::string& flag) {
   return launch.get_option(flag)->count() > 0;
 }
 
 std::string text_or(const char* text, const char* otherwise) {
   return text && *text ? text : otherwise;
-}
-
-[[noreturn]] void refuse(const std::string& flag, const std::string& reason) {
-  throw CLI::ValidationError(flag, reason);
 }
 
 void check_cluster_flags(const CLI::App& launch) {
@@ -188,6 +212,7 @@ void add_launch_flags(CLI::App& launch, LaunchOptions& options) {
   add_machines(launch, options);
   add_failures(launch, options);
   add_output(launch, options);
+  add_foreign_flags(launch);
 }
 
 void finish_launch_options(const CLI::App& launch, LaunchOptions& options) {

@@ -10,10 +10,11 @@ namespace hearth::app {
 // The members that are sent. An answer may come from another version, which has others.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Question, program, directory, interface, processes, master_addr,
                                    master_port, is_master)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Answer, version, processes, port, problems)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Answer, version, processes, port, program,
+                                                master_addresses, problems)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeJob, command, directory, environment, node, nodes,
                                    first_rank, local_size, world_size, master_addr, master_port,
-                                   token, restart, max_restarts)
+                                   token, run_id, restart, max_restarts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, job, host, grace)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, rank, local_rank, process, host, status, time,
                                    last_lines)

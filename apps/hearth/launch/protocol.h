@@ -34,6 +34,8 @@ struct Question {
 struct Answer {
   std::string version;
   int processes = 0, port = 0;
+  std::string program;                        // its fingerprint
+  std::vector<std::string> master_addresses;  // what the master's name stands for
   std::vector<std::string> problems;
 };
 
