@@ -2,6 +2,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <regex>
+
 #include "tests/cli/launch_support.h"
 
 namespace hearth::testing {
@@ -33,6 +35,21 @@ TEST(Launch, TwoMachinesShareTheRanks) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(node("0"), (Lines{"[rank 0] 0/4 0" + rest, "[rank 1] 1/4 0" + rest}));
   EXPECT_EQ(node("1"), (Lines{"[rank 2] 2/4 1" + rest, "[rank 3] 3/4 1" + rest}));
+}
+
+TEST(Launch, ProgramsForTorchrunFindTheirVariables) {
+  const RunResult ran = launch({"--nproc_per_node", "2", "--rdzv_id=run-7", "--no-python"},
+                               "echo $ROLE_NAME $ROLE_RANK/$ROLE_WORLD_SIZE $TORCHELASTIC_RUN_ID");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(sorted_lines(ran.out),
+            (std::vector<std::string>{"[rank 0] default 0/2 run-7", "[rank 1] default 1/2 run-7"}));
+}
+
+TEST(Launch, OutputCanBeLimitedToSomeRanks) {
+  const RunResult ran =
+      launch({"--nproc-per-node", "3", "--local-ranks-filter", "0,2"}, "echo out; echo err >&2");
+  EXPECT_EQ(sorted_lines(ran.out), (std::vector<std::string>{"[rank 0] out", "[rank 2] out"}));
+  EXPECT_EQ(sorted_lines(ran.err), (std::vector<std::string>{"[rank 0] err", "[rank 2] err"}));
 }
 
 TEST(Launch, ThreadsAreLimitedWithANotice) {
@@ -77,6 +94,21 @@ TEST(Launch, LinesAreNeverTorn) {
     ++number;
   }
   for (const int count : next) EXPECT_EQ(count, 201);
+}
+
+TEST(Launch, LinesOfBothStreamsAreWholeInOneFile) {
+  const TempFolder folder;
+  const int file = open(folder.path("both").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  Program program(launch_line({"--nproc-per-node", "2"},
+                              "i=0; while [ $i -lt 1000 ]; do echo \"a longer line $i of stdout\"; "
+                              "echo \"a longer line $i of stderr\" >&2; i=$((i + 1)); done"),
+                  clean_environment(), file, file);
+  close(file);
+  EXPECT_EQ(program.wait().status, 0);
+  const std::vector<std::string> lines = sorted_lines(bytes_of(folder.path("both")));
+  EXPECT_EQ(lines.size(), 4000U);
+  const std::regex expected("\\[rank [01]\\] a longer line \\d+ of std(out|err)");
+  for (const std::string& line : lines) ASSERT_TRUE(std::regex_match(line, expected)) << line;
 }
 
 TEST(Launch, StreamsStaySeparateAndPrefixesCanBeChosen) {
@@ -194,7 +226,16 @@ TEST(Launch, MistakesAreExplained) {
         "--nproc-per-node: '0' is not a whole number from 1 to 4096, nor auto, cpu or gpu");
   fails({"--nproc-per-nod", "2"}, 2,
         "unknown flag '--nproc-per-nod'; did you mean '--nproc-per-node'?");
-  fails({"--nnodes", "1:2"}, 2, "--nnodes: '1:2' is a range; give one number");
+  fails({"--nnodes", "1:2"}, 2, "--nnodes: '1:2' is a range, which needs --cluster");
+  fails({"--nnodes", "2:1"}, 2, "--nnodes: '2:1' must be MIN:MAX, the smaller number first");
+  fails({"--nnodes", "1:x"}, 2, "--nnodes: 'x' is not a whole number from 1 to");
+  fails({"--heartbeat-timeout", "0"}, 2,
+        "--heartbeat-timeout: '0' is not a whole number from 1 to");
+  fails({"--rdzv-backend", "c10d"}, 2,
+        "--rdzv-backend: torchrun's flag has no counterpart: leave it out; the ranks meet at");
+  fails({"-m", "train"}, 2,
+        "-m,--module: torchrun's flag has no counterpart: use the program 'python3'");
+  fails({"--local-ranks-filter", "a"}, 2, "--local-ranks-filter: 'a' is not a whole number from 0");
   fails({"--nnodes", "2"}, 2, "--nnodes: 2 machines need --rdzv-endpoint HOST:PORT");
   fails({"--nnodes", "2", "--rdzv-endpoint", "127.0.0.1"}, 2,
         "--nnodes: 2 machines need --node-rank");
@@ -212,7 +253,8 @@ TEST(Launch, MistakesAreExplained) {
   fails({"--master-addr", "192.0.2.1"}, 1, "'192.0.2.1' is not an address of this machine");
   fails({"--master-addr", "no.such.machine.invalid"}, 1,
         "the machine 'no.such.machine.invalid' is unknown: ");
-  fails({"--cluster", "x.toml", "--nnodes", "2"}, 2, "--nnodes: cannot be combined with --cluster");
+  fails({"--cluster", "x.toml", "--node-rank", "0"}, 2,
+        "--node-rank: cannot be combined with --cluster");
   EXPECT_EQ(run({"launch", "--nproc-per-node", "2"}).err.find("hearth: program is required\n"), 0U);
 }
 
@@ -247,8 +289,7 @@ TEST(Launch, TakenPortsAreRefused) {
   const RunResult ran = launch({"--master-port", port}, "echo started");
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.err, "hearth: port " + port +
-                         " of '127.0.0.1' is taken by another program; choose another one, or "
-                         "leave it out for a free one\n");
+                         " of '127.0.0.1' is taken by another program; choose another port\n");
   close(server);
 }
 

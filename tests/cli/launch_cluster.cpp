@@ -1,60 +1,9 @@
 // hearth launch --cluster: the cluster file, and machines reached by a script in place of ssh.
 #include "apps/hearth/launch/cluster_file.h"
-#include "tests/cli/launch_support.h"
+#include "tests/cli/launch_site.h"
 
 namespace hearth::testing {
 namespace {
-
-/// Runs the remote command on this machine. 127.0.0.9 refuses connections, 127.0.0.8 has no hearth,
-/// and 127.0.0.7 has another version.
-constexpr const char* kSsh = R"(#!/bin/sh
-while [ "$1" != -- ]; do
-  case $1 in -o | -p | -l) shift 2 ;; *) shift ;; esac
-done
-case $2 in
-127.0.0.9) echo "ssh: connect to host 127.0.0.9 port 22: Connection refused" >&2; exit 255 ;;
-127.0.0.8) exec sh -c "/nowhere/$3" ;;
-127.0.0.7) printf '\036a{"version":"0.0.1"}\n'; exec cat ;;
-esac
-[ -z "$SSH_FILE" ] || echo $$ >> "$SSH_FILE"
-echo "Welcome to $2"
-exec sh -c "$3"
-)";
-
-constexpr const char* kTwoHosts = R"(
-processes = 2
-[[host]]
-name = "alpha"
-address = "127.0.0.1"
-[[host]]
-name = "beta"
-address = "127.0.0.2"
-processes = 1
-)";
-
-/// A folder with a cluster file and a script in place of ssh.
-struct Site {
-  TempFolder folder;
-  std::string file = folder.path("cluster.toml"), ssh = folder.path("ssh"),
-              record = folder.path("record");
-
-  explicit Site(const std::string& cluster = kTwoHosts) {
-    write_bytes(file, cluster);
-    write_bytes(ssh, kSsh);
-    std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
-  }
-  std::vector<std::string> environment() const {
-    return clean_environment({"FILE=" + record, "SSH_FILE=" + folder.path("ssh-record")});
-  }
-  std::vector<std::string> line(const std::string& script,
-                                std::vector<std::string> flags = {}) const {
-    flags.insert(flags.end(), {"--cluster", file, "--ssh", ssh});
-    return launch_line(flags, script);
-  }
-  RunResult launch(const std::string& script, const std::vector<std::string>& flags = {}) const {
-    return run(line(script, flags), environment());
-  }
-};
 
 TEST(LaunchCluster, RanksOfAllHostsGetTheirNumbers) {
   const Site site(R"(
@@ -153,16 +102,6 @@ TEST(LaunchCluster, FailureEndsAllHostsAndRestarts) {
   EXPECT_TRUE(all_gone(processes_in(site.record)));
 }
 
-/// A launcher whose ranks on both hosts have started.
-struct RunningCluster {
-  Site site;
-  Program program;
-  explicit RunningCluster(const std::string& script)
-      : program(site.line(script), site.environment()) {
-    EXPECT_TRUE(comes_true([&] { return processes_in(site.record).size() == 3; })) << program.err();
-  }
-};
-
 TEST(LaunchCluster, SignalsReachAllHosts) {
   RunningCluster running(
       "trap 'echo ended; exit 0' INT; echo $$ >> $FILE; while :; do sleep 0.01; done");
@@ -244,6 +183,10 @@ TEST(LaunchCluster, UnusableFilesAreRefused) {
     EXPECT_NE(ran.err.find(error), std::string::npos) << ran.err;
   };
   fails("processes = 2\n", 2, "/cluster.toml: the file has no [[host]], so there is no machine\n");
+  EXPECT_EQ(Site()
+                .launch("echo started", {"--nnodes", "3"})
+                .err.find("hearth: --nnodes: the cluster file has only 2 machines, not 3\n"),
+            0U);
   fails("[[host\n", 2, "/cluster.toml': line 1");
   fails("[[host]]\nadres = 3\n", 2,
         "/cluster.toml:2: unknown key 'adres'; did you mean 'address'?");

@@ -68,7 +68,7 @@ int bind_to(const std::string& host, int port, std::string& problem) {
   if (result == -EADDRNOTAVAIL)
     problem = "'" + printable(host) + "' is not an address of this machine";
   else if (result == -EADDRINUSE)
-    problem = place + " is taken by another program";
+    problem = place + " is taken by another program; choose another port";
   else
     problem = "cannot listen on " + place + ": " + std::strerror(-result);
   return result;
@@ -109,10 +109,16 @@ std::string listening_problem(const std::string& host, int port) {
   return problem;
 }
 
-std::string resolving_problem(const std::string& host) {
-  std::string problem;
-  addresses_of(host, problem);
-  return problem;
+std::vector<std::string> resolve(const std::string& host, std::string& problem) {
+  std::vector<std::string> numbers;
+  const Addresses addresses = addresses_of(host, problem);
+  for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
+    char text[NI_MAXHOST] = "";
+    getnameinfo(address->ai_addr, address->ai_addrlen, text, sizeof text, nullptr, 0,
+                NI_NUMERICHOST);
+    numbers.emplace_back(text);
+  }
+  return numbers;
 }
 
 int free_port(const std::string& host) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hearth::app {
 
@@ -19,8 +20,8 @@ std::string parse_endpoint(const std::string& text, Endpoint& endpoint);
 /// Why no process of this machine can listen on this address and port; empty if one can.
 std::string listening_problem(const std::string& host, int port);
 
-/// Why the name of a machine cannot be resolved; empty if it can.
-std::string resolving_problem(const std::string& host);
+/// The addresses of a machine as this one knows them, as numbers; empty with a reason in `problem`.
+std::vector<std::string> resolve(const std::string& host, std::string& problem);
 
 /// A port of this address that is free now. Throws if this machine does not have the address.
 int free_port(const std::string& host);

@@ -10,6 +10,7 @@
 
 #include "../names.h"
 #include "address.h"
+#include "heartbeat.h"
 #include "hearth/error.h"
 #include "local_ranks.h"
 #include "options.h"
@@ -35,15 +36,16 @@ std::string interface_problem(const std::string& name) {
 }
 
 /// Checks the master's address on every machine, its port only on the master.
-std::string master_problem(const Question& question, int& port) {
-  const std::string unknown = resolving_problem(question.master_addr);
+std::string master_problem(const Question& question, Answer& answer) {
+  std::string unknown;
+  answer.master_addresses = resolve(question.master_addr, unknown);
   if (!unknown.empty() || !question.is_master) return unknown;
   if (question.master_port) {
-    port = *question.master_port;
-    return listening_problem(question.master_addr, port);
+    answer.port = question.master_port;
+    return listening_problem(question.master_addr, answer.port);
   }
   try {
-    port = free_port(question.master_addr);
+    answer.port = free_port(question.master_addr);
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -60,9 +62,13 @@ Answer answer_to(const Question& question) {
   const bool has_folder =
       question.directory.empty() || std::filesystem::is_directory(question.directory, ignored);
   if (!has_folder) add("there is no folder '" + printable(question.directory) + "'");
-  if (has_folder) add(find_program(question.program, question.directory).problem);
+  if (has_folder) {
+    const ProgramFile program = find_program(question.program, question.directory);
+    answer.program = fingerprint(program.path);
+    add(program.problem);
+  }
   add(interface_problem(question.interface));
-  add(master_problem(question, answer.port));
+  add(master_problem(question, answer));
   try {
     answer.processes = count_processes(question.processes);
   } catch (const Error& error) {
@@ -73,39 +79,63 @@ Answer answer_to(const Question& question) {
 
 class Agent {
  public:
-  Agent() : in_([this](const std::string& line) { take_line(line); }), out_(loop_, STDOUT_FILENO) {
+  explicit Agent(std::chrono::seconds timeout)
+      : in_([this](const std::string& line) { take_line(line); }, kLongestMessage),
+        out_(loop_, STDOUT_FILENO),
+        heartbeat_(loop_, timeout,
+                   {[this] {
+                      send({Frame::Kind::kAlive, 0, ""});
+                    },
+                    [this] { lose_launcher(); }}) {
     loop_.set_gate([this] { return out_.pending() < kMostUnsent; });
     loop_.watch(STDIN_FILENO, POLLIN, [this] { read_input(); });
+    out_.write("\n");  // ends what the login shell may have printed
   }
 
-  int run() {
-    while (has_input_ && !task_) loop_.run_once();
-    if (!task_) return 0;
+  void run() {
+    while (has_launcher_ && !task_) loop_.run_once();
+    if (!task_) return;
     run_ranks();
-    send({Frame::Kind::kDone, 0, ""});
-    while (has_input_ && out_.pending() > 0) loop_.run_once();
-    return 0;
+    // Without this frame, the launcher knows that the ranks did not end by themselves.
+    const bool was_stopped_here = supervisor_->signal() != 0 && !was_told_to_end_;
+    if (!was_stopped_here) send({Frame::Kind::kDone, 0, ""});
+    while (has_launcher_ && out_.pending() > 0) loop_.run_once();
+    HEARTH_CHECK(!was_stopped_here, "stopped by ", signal_name(supervisor_->signal()),
+                 " on this machine");
   }
 
  private:
   void send(const Frame& frame) { out_.write(encode(frame)); }
 
   void read_input() {
-    if (in_.read_from(STDIN_FILENO) != Lines::Read::kEnd) return;
-    has_input_ = false;
+    heartbeat_.heard();
+    if (in_.read_from(STDIN_FILENO) == Lines::Read::kEnd) lose_launcher();
+  }
+
+  void lose_launcher() {
+    if (!has_launcher_) return;
+    has_launcher_ = false;
     loop_.forget(STDIN_FILENO);
-    if (supervisor_) supervisor_->forward(SIGTERM);
+    forward(SIGTERM);
   }
 
   void take_line(const std::string& line) {
+    if (line == kAliveLine) return;
     if (const auto signal = decode_signal(line)) {
-      if (supervisor_) supervisor_->forward(*signal);
+      forward(*signal);
     } else if (!was_asked_) {
       was_asked_ = true;
       send({Frame::Kind::kAnswer, 0, encode(answer_to(decode_question(line)))});
     } else if (!task_) {
       task_ = decode_task(line);
+      // From now on, signals are for the ranks, even if none has been started yet.
+      supervisor_.emplace(loop_, signals_, std::chrono::seconds(task_->grace));
     }
+  }
+
+  void forward(int signal) {
+    was_told_to_end_ = was_told_to_end_ || asks_to_end(signal);
+    if (supervisor_) supervisor_->forward(signal);
   }
 
   void run_ranks() {
@@ -113,7 +143,6 @@ class Agent {
     const ProgramFile program = find_program(job.command.at(0), job.directory);
     HEARTH_CHECK(program.problem.empty(), program.problem);
     job.command[0] = program.path;
-    supervisor_.emplace(loop_, signals_, std::chrono::seconds(task_->grace));
     const auto take = [this](const RankLine& line) {
       const auto kind = line.stream == Stream::kOut ? Frame::Kind::kOut : Frame::Kind::kErr;
       send({kind, line.local_rank, line.text});
@@ -131,13 +160,14 @@ class Agent {
   EventLoop loop_;
   Lines in_;
   Outlet out_;
+  Heartbeat heartbeat_;
   std::optional<Supervisor> supervisor_;
   std::optional<Task> task_;
-  bool has_input_ = true, was_asked_ = false;
+  bool has_launcher_ = true, was_asked_ = false, was_told_to_end_ = false;
 };
 
 }  // namespace
 
-int run_agent() { return Agent().run(); }
+void run_agent(std::chrono::seconds timeout) { Agent(timeout).run(); }
 
 }  // namespace hearth::app

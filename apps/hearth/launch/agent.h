@@ -1,9 +1,12 @@
 #pragma once
 
+#include <chrono>
+
 namespace hearth::app {
 
 /// `hearth launch --agent`: runs ranks for a launcher on another machine, which writes to stdin.
-/// When stdin ends, because the connection has ended, so do the ranks.
-int run_agent();
+/// When stdin ends or is silent for longer than the time-out, because the connection has ended, so
+/// do the ranks.
+void run_agent(std::chrono::seconds timeout);
 
 }  // namespace hearth::app

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 
+#include <CLI/StringTools.hpp>
 #include <algorithm>
 
 #include "../names.h"
@@ -14,7 +15,7 @@ namespace hearth::app {
 namespace {
 
 constexpr std::chrono::seconds kLongestAnswer{30};
-constexpr int kConnectionFailed = 255, kNotFound = 127;  // exit codes of ssh and of the shell there
+constexpr int kNotFound = 127;  // exit code of the shell there
 
 /// Why ssh has ended before the ranks were started.
 std::string connection_problem(const Host& host, const LineProcess& ssh) {
@@ -37,8 +38,8 @@ std::string connection_problem(const Host& host, const LineProcess& ssh) {
 
 struct ClusterRanks::Machine {
   Machine(const Context& context, const std::string& ssh, const Host& description,
-          HostLink::Events events)
-      : host(description), link(context, ssh, host, std::move(events)) {}
+          std::chrono::seconds timeout, HostLink::Events events)
+      : host(description), link(context, ssh, host, timeout, std::move(events)) {}
 
   const Host& host;
   HostLink link;
@@ -47,13 +48,17 @@ struct ClusterRanks::Machine {
   bool is_done = false;  // all of its ranks have ended
 };
 
-ClusterRanks::ClusterRanks(const Context& context, const ClusterJob& job, RankEvents events)
-    : context_(context), job_(job), events_(std::move(events)) {
-  for (const Host& host : job_.cluster.hosts) connect(host);
+ClusterRanks::ClusterRanks(const Context& context, ClusterJob job, RankEvents events)
+    : context_(context), job_(std::move(job)), events_(std::move(events)) {
+  std::vector<Host>& hosts = job_.cluster.hosts;
+  hosts.resize(std::min(hosts.size(), size_t(job_.max_nodes)));
+  if (job_.job.master_addr.empty()) job_.job.master_addr = hosts.front().address;
+  for (const Host& host : hosts) connect(host);
   for (const auto& machine : machines_) machine->link.send_line(encode(question_to(*machine)));
   wait_for_answers();
   if (early_signal_) return;
   check_answers();
+  compare_programs();
   start();
 }
 
@@ -66,21 +71,18 @@ void ClusterRanks::connect(const Host& host) {
       [this, index](Stream stream, const std::string& line) {
         take_noise(*machines_[index], stream, line);
       }};
-  machines_.push_back(std::make_unique<Machine>(context_, job_.ssh, host, events));
+  machines_.push_back(
+      std::make_unique<Machine>(context_, job_.ssh, host, job_.heartbeat_timeout, events));
 }
 
 Question ClusterRanks::question_to(const Machine& machine) const {
-  Question question{job_.job.command.at(0),
-                    machine.host.directory,
-                    machine.host.interface,
-                    machine.host.processes,
-                    job_.job.master_addr,
-                    false,
-                    std::nullopt};
-  if (&machine != machines_.front().get()) return question;
-  question.is_master = true;
-  if (job_.job.master_port) question.master_port = job_.job.master_port;
-  return question;
+  return {job_.job.command.at(0),
+          machine.host.directory,
+          machine.host.interface,
+          machine.host.processes,
+          job_.job.master_addr,
+          job_.job.master_port,
+          &machine == machines_.front().get()};
 }
 
 void ClusterRanks::wait_for_answers() {
@@ -115,14 +117,42 @@ std::string ClusterRanks::problems_of(const Machine& machine) const {
                 kVersion + "; install the same version");
   std::string text;
   for (const std::string& problem : machine.answer->problems) text += line(problem);
-  return text;
+  const Machine& first = *machines_.front();
+  if (!text.empty() || !first.answer) return text;
+  const std::vector<std::string>&here = machine.answer->master_addresses,
+        &there = first.answer->master_addresses;
+  if (here.empty() || there.empty() ||
+      std::find_first_of(here.begin(), here.end(), there.begin(), there.end()) != here.end())
+    return "";
+  return line("'" + printable(job_.job.master_addr) + "' is " + printable(here[0]) +
+              " here, but rank 0 on " + first.host.name + " listens on " + printable(there[0]) +
+              "; use an address in place of the name");
 }
 
 void ClusterRanks::check_answers() const {
   std::string problems;
-  for (const auto& machine : machines_) problems += problems_of(*machine);
-  HEARTH_CHECK(problems.empty(), "the machines of '", printable(job_.file),
-               "' are not ready, no rank was started:", problems);
+  std::set<std::string> unreachable;
+  bool are_others_ready = true;
+  for (const auto& machine : machines_) {
+    const std::string problem = problems_of(*machine);
+    problems += problem;
+    if (!machine->answer)
+      unreachable.insert(machine->host.name);
+    else if (!problem.empty())
+      are_others_ready = false;
+  }
+  if (problems.empty()) return;
+  throw MachinesNotReady("the machines of '" + printable(job_.file) +
+                             "' are not ready, no rank was started:" + problems,
+                         are_others_ready ? unreachable : std::set<std::string>());
+}
+
+void ClusterRanks::compare_programs() const {
+  const Machine& first = *machines_.front();
+  for (const auto& machine : machines_)
+    if (machine->answer->program != first.answer->program)
+      events_.note("hearth: the program '" + printable(job_.job.command[0]) + "' on " +
+                   machine->host.name + " differs from that on " + first.host.name + "\n");
 }
 
 void ClusterRanks::start() {
@@ -157,6 +187,7 @@ void ClusterRanks::take_frame(Machine& machine, const Frame& frame) {
       break;
     }
     case Frame::Kind::kFailure: events_.failure(decode_failure(frame.text)); break;
+    case Frame::Kind::kAlive: break;
     case Frame::Kind::kDone: machine.is_done = true; break;
   }
 }
@@ -181,12 +212,12 @@ void ClusterRanks::reap() {
   for (const auto& machine : machines_) {
     const LineProcess& ssh = machine->link.process();
     if (!machine->link.process().reap() || !has_started_ || machine->is_done) continue;
-    Failure failure;
-    failure.process = ssh.id();
-    failure.host = machine->host.name;
-    failure.status = ssh.status() ? ssh.status() : W_EXITCODE(kConnectionFailed, 0);
-    failure.time = time_now();
-    failure.last_lines = ssh.last_lines();
+    const bool has_reason = ssh.status() != 0 && !machine->link.was_silent();
+    const int status = has_reason ? ssh.status() : W_EXITCODE(kConnectionFailed, 0);
+    Failure failure{-1, 0, ssh.id(), machine->host.name, status, time_now(), ssh.last_lines()};
+    if (machine->link.was_silent())
+      failure.last_lines.push_back("hearth: nothing was heard from this machine for " +
+                                   std::to_string(job_.heartbeat_timeout.count()) + " s");
     events_.failure(failure);
   }
 }
@@ -194,6 +225,22 @@ void ClusterRanks::reap() {
 bool ClusterRanks::ended() const {
   return std::all_of(machines_.begin(), machines_.end(),
                      [](const auto& machine) { return machine->link.process().has_ended(); });
+}
+
+std::unique_ptr<ClusterRanks> start_where_possible(const Context& context, ClusterJob job,
+                                                   const RankEvents& events) {
+  std::vector<Host>& hosts = job.cluster.hosts;
+  while (true) {
+    try {
+      return std::make_unique<ClusterRanks>(context, job, events);
+    } catch (const MachinesNotReady& error) {
+      const std::set<std::string>& gone = error.unreachable();
+      if (gone.empty() || hosts.size() - gone.size() < size_t(job.min_nodes)) throw;
+      std::erase_if(hosts, [&](const Host& host) { return gone.contains(host.name); });
+      events.note("hearth: continuing without the machines that cannot be reached: " +
+                  CLI::detail::join(gone, ", ") + "\n");
+    }
+  }
 }
 
 }  // namespace hearth::app

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cluster_file.h"
+#include "hearth/error.h"
 #include "job.h"
 #include "line_process.h"
 #include "protocol.h"
@@ -12,21 +15,37 @@
 
 namespace hearth::app {
 
-/// An attempt on all machines of a cluster file.
+/// A job on the machines of a cluster file.
 struct ClusterJob {
   std::string file;  // for errors
   Cluster cluster;
   std::string ssh;
+  int min_nodes = 1, max_nodes = 1;
   int grace = 0;  // seconds
-  NodeJob job;    // what all machines have in common; without a port, a free one is used
+  std::chrono::seconds heartbeat_timeout{0};
+  // What all machines have in common. Without an address, that of the first machine is used;
+  // without a port, a free one.
+  NodeJob job;
+};
+
+/// No rank was started, because machines are not ready.
+class MachinesNotReady : public Error {
+ public:
+  MachinesNotReady(const std::string& text, std::set<std::string> unreachable)
+      : Error(text), unreachable_(std::move(unreachable)) {}
+  /// The names of the machines that cannot be reached, if the others are ready; otherwise empty.
+  const std::set<std::string>& unreachable() const { return unreachable_; }
+
+ private:
+  std::set<std::string> unreachable_;
 };
 
 /// The ranks of one attempt on the machines of a cluster.
 class ClusterRanks : public Ranks {
  public:
-  /// Connects to all machines and checks them; throws an error with all problems. If a signal asks
-  /// to end meanwhile, no rank is started.
-  ClusterRanks(const Context& context, const ClusterJob& job, RankEvents events);
+  /// Connects to the first `max_nodes` machines and checks them; throws MachinesNotReady with all
+  /// problems. If a signal asks to end meanwhile, no rank is started.
+  ClusterRanks(const Context& context, ClusterJob job, RankEvents events);
   ~ClusterRanks() override;
 
   /// The signal that arrived before the ranks were started, or 0.
@@ -42,17 +61,22 @@ class ClusterRanks : public Ranks {
   Question question_to(const Machine& machine) const;
   void wait_for_answers();
   void check_answers() const;
+  void compare_programs() const;
   std::string problems_of(const Machine& machine) const;
   void start();
   void take_frame(Machine& machine, const Frame& frame);
   void take_noise(const Machine& machine, Stream stream, const std::string& line);
 
   Context context_;
-  const ClusterJob& job_;
+  ClusterJob job_;
   RankEvents events_;
   std::vector<std::unique_ptr<Machine>> machines_;
   bool has_started_ = false;
   int early_signal_ = 0, num_kills_ = 0;
 };
+
+/// Starts the ranks on the machines that can be reached, if these are at least `min_nodes`.
+std::unique_ptr<ClusterRanks> start_where_possible(const Context& context, ClusterJob job,
+                                                   const RankEvents& events);
 
 }  // namespace hearth::app

@@ -12,7 +12,7 @@ namespace hearth::app {
 namespace {
 
 void run_launch(const CLI::App& launch, LaunchOptions& options) {
-  if (options.is_agent) throw CLI::RuntimeError(run_agent());
+  if (options.is_agent) return run_agent(std::chrono::seconds(options.heartbeat_timeout));
   if (options.command.empty()) throw CLI::RequiredError("program");
   finish_launch_options(launch, options);
   if (const int status = Launcher(options).run()) throw CLI::RuntimeError(status);

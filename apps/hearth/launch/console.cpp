@@ -1,8 +1,10 @@
 #include "console.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -43,6 +45,13 @@ std::string new_folder(const std::string& parent) {
   }
 }
 
+bool is_same_file(int first, int second) {
+  struct stat a {
+  }, b{};
+  return fstat(first, &a) == 0 && fstat(second, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(file, text.data(), text.size());
@@ -81,8 +90,12 @@ bool StreamChoice::has(int rank, Stream stream) const {
   return streams & static_cast<int>(stream);
 }
 
+// Two outlets would tear the lines of one terminal or pipe.
 Console::Console(EventLoop& loop, ConsoleOptions options)
-    : options_(std::move(options)), out_(loop, STDOUT_FILENO), err_(loop, STDERR_FILENO) {}
+    : options_(std::move(options)),
+      out_(loop, STDOUT_FILENO),
+      own_err_(loop, STDERR_FILENO),
+      err_(is_same_file(STDOUT_FILENO, STDERR_FILENO) ? out_ : own_err_) {}
 
 Console::~Console() { close_logs(); }
 
@@ -96,6 +109,9 @@ void Console::begin_attempt(int attempt) {
 void Console::show(const RankLine& line) {
   log(line);
   if (!log_folder_.empty() && options_.redirects.has(line.rank, line.stream)) return;
+  const std::vector<int>& shown = options_.local_ranks;
+  if (!shown.empty() && std::find(shown.begin(), shown.end(), line.local_rank) == shown.end())
+    return;
   Outlet& outlet = line.stream == Stream::kOut ? out_ : err_;
   const auto [prefix, is_new] = prefixes_.try_emplace(line.rank);
   if (is_new) prefix->second = prefix_of(options_.prefix, line);
@@ -133,7 +149,9 @@ void Console::close_logs() {
   logs_.clear();
 }
 
-bool Console::is_behind() const { return out_.pending() + err_.pending() > kMostPending; }
+size_t Console::pending() const { return out_.pending() + own_err_.pending(); }
+
+bool Console::is_behind() const { return pending() > kMostPending; }
 
 void Console::check() const {
   HEARTH_CHECK(out_.error() == 0, "the output could not be written: ", std::strerror(out_.error()));

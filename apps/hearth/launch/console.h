@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lines.h"
 #include "outlet.h"
@@ -30,6 +31,7 @@ struct ConsoleOptions {
   std::string prefix = "[rank ${rank}] ";
   std::string log_dir;  // empty: no log files
   StreamChoice tee, redirects;
+  std::vector<int> local_ranks;  // whose lines are shown; empty: all
 };
 
 /// A line of output of a rank.
@@ -56,7 +58,7 @@ class Console {
   /// Whether the readers of the streams are slower than the ranks.
   bool is_behind() const;
   /// Whether all text has been written.
-  bool is_done() const { return out_.pending() + err_.pending() == 0; }
+  bool is_done() const { return pending() == 0; }
   /// Throws if stdout could not be written.
   void check() const;
 
@@ -64,6 +66,7 @@ class Console {
   void log(const RankLine& line);
   int log_file(int rank, Stream stream);
   void close_logs();
+  size_t pending() const;  // bytes
 
   ConsoleOptions options_;
   std::string log_folder_;  // of this launch
@@ -71,7 +74,8 @@ class Console {
   std::map<std::pair<int, Stream>, int> logs_;  // open files
   std::map<int, std::string> prefixes_;         // of each rank
   bool log_failed_ = false;
-  Outlet out_, err_;
+  Outlet out_, own_err_;
+  Outlet& err_;
 };
 
 /// The options' prefix for this line.

@@ -18,6 +18,7 @@ class EventLoop {
   void forget(int file);
   /// The gate is open while this function returns true.
   void set_gate(std::function<bool()> is_open) { is_open_ = std::move(is_open); }
+  bool is_open() const { return is_open_(); }
   /// Waits for at least one event, at most until this time, and calls the functions.
   void run_once(std::optional<Clock::time_point> until = {});
 

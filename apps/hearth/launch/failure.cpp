@@ -18,7 +18,8 @@ std::string field(const std::string& name, const std::string& value) {
 }
 
 std::string subject(const Failure& failure) {
-  if (failure.rank < 0) return "the connection to " + failure.host;
+  if (failure.rank < 0)
+    return (exit_code(failure) < 128 ? "hearth launch on " : "the connection to ") + failure.host;
   return "rank " + std::to_string(failure.rank) + " on " + failure.host;
 }
 

@@ -7,9 +7,12 @@
 
 namespace hearth::app {
 
-/// A rank that failed, or a machine whose connection was lost.
+/// The exit code of ssh when there is no connection. From 128 on, ssh was killed.
+constexpr int kConnectionFailed = 255;
+
+/// A rank that failed, or a machine whose connection or agent was lost.
 struct Failure {
-  int rank = -1;  // -1: the connection to the machine
+  int rank = -1;  // -1: the machine
   int local_rank = 0;
   pid_t process = 0;
   std::string host;

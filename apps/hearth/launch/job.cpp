@@ -25,6 +25,10 @@ std::map<std::string, std::string> own_variables(const NodeJob& job, int local_r
       {"HEARTH_MAX_RESTARTS", std::to_string(job.max_restarts)},
       {"HEARTH_RDZV_TOKEN", job.token},
       // For programs that use PyTorch.
+      {"ROLE_NAME", "default"},
+      {"ROLE_RANK", std::to_string(job.first_rank + local_rank)},
+      {"ROLE_WORLD_SIZE", std::to_string(job.world_size)},
+      {"TORCHELASTIC_RUN_ID", job.run_id},
       {"TORCHELASTIC_RESTART_COUNT", std::to_string(job.restart)},
       {"TORCHELASTIC_MAX_RESTARTS", std::to_string(job.max_restarts)}};
   if (job.token.empty()) values.erase("HEARTH_RDZV_TOKEN");

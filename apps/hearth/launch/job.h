@@ -16,6 +16,7 @@ struct NodeJob {
   std::string master_addr = "127.0.0.1";
   int master_port = 0;
   std::string token;
+  std::string run_id;
   int restart = 0, max_restarts = 0;
 };
 

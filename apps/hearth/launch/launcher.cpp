@@ -50,8 +50,8 @@ Launcher::Launcher(const LaunchOptions& options)
   loop_.set_gate([this] { return !console_.is_behind(); });
   job_.command = options.command;
   job_.token = options.token;
+  job_.run_id = options.run_id;
   job_.max_restarts = options.max_restarts;
-  if (!options.master_addr.empty()) job_.master_addr = options.master_addr;
   port_ = options.master_port;
   if (options.cluster.empty())
     prepare_machine();
@@ -64,14 +64,15 @@ void Launcher::prepare_machine() {
   const ProgramFile program = find_program(job_.command[0], "");
   HEARTH_CHECK(program.problem.empty(), program.problem);
   job_.command[0] = program.path;
+  if (!options_.master_addr.empty()) job_.master_addr = options_.master_addr;
   if (!options_.endpoint.empty()) {
     Endpoint endpoint;
     parse_endpoint(options_.endpoint, endpoint);
     job_.master_addr = endpoint.host;
     if (endpoint.port) port_ = endpoint.port;
   }
-  if (!port_ && options_.nodes > 1) port_ = kDefaultPort;
-  job_.nodes = options_.nodes;
+  job_.nodes = options_.nodes.value_or(NodeRange()).max;
+  if (!port_ && job_.nodes > 1) port_ = kDefaultPort;
   job_.node = options_.node_rank;
   job_.local_size = count_processes(options_.processes);
   job_.first_rank = job_.node * job_.local_size;
@@ -86,14 +87,28 @@ void Launcher::prepare_machine() {
 
 void Launcher::prepare_cluster() {
   check_ssh(options_.ssh);
-  cluster_ = {options_.cluster, read_cluster(options_.cluster), options_.ssh, options_.grace, job_};
-  for (Host& host : cluster_->cluster.hosts) {
+  Cluster cluster = read_cluster(options_.cluster);
+  const int num_hosts = static_cast<int>(cluster.hosts.size());
+  const NodeRange nodes = options_.nodes.value_or(NodeRange{num_hosts, num_hosts});
+  if (nodes.min > num_hosts)
+    throw CLI::ValidationError("--nnodes", "the cluster file has only " +
+                                               std::to_string(num_hosts) + " machines, not " +
+                                               std::to_string(nodes.min));
+  for (Host& host : cluster.hosts) {
     if (host.directory.empty()) host.directory = std::filesystem::current_path();
     if (host.hearth.empty()) host.hearth = std::filesystem::read_symlink("/proc/self/exe");
   }
-  if (!port_) port_ = cluster_->cluster.master_port;
+  if (!port_) port_ = cluster.master_port;
   job_.master_port = port_.value_or(0);
-  if (options_.master_addr.empty()) job_.master_addr = cluster_->cluster.hosts[0].address;
+  job_.master_addr = options_.master_addr;
+  cluster_ = {options_.cluster,
+              std::move(cluster),
+              options_.ssh,
+              nodes.min,
+              nodes.max,
+              options_.grace,
+              std::chrono::seconds(options_.heartbeat_timeout),
+              job_};
 }
 
 int Launcher::run() {
@@ -112,11 +127,11 @@ int Launcher::run() {
 int Launcher::run_attempts() {
   for (int restart = 0;; ++restart) {
     Supervisor supervisor(loop_, signals_, std::chrono::seconds(options_.grace));
-    run_attempt(restart, supervisor);
+    const bool has_run = run_attempt(restart, supervisor);
     const int signal = supervisor.signal();
     if (!supervisor.failures().empty())
       console_.note(failure_report(options_.command[0], supervisor.failures()));
-    else if (signal == 0)
+    else if (has_run && signal == 0)
       return 0;
     if (signal != 0) console_.note("hearth: stopped by " + signal_name(signal) + "\n");
     if (signal == 0 && restart < options_.max_restarts) {
@@ -128,25 +143,38 @@ int Launcher::run_attempts() {
   }
 }
 
-void Launcher::run_attempt(int restart, Supervisor& supervisor) {
+bool Launcher::run_attempt(int restart, Supervisor& supervisor) {
   const Context context{loop_, signals_, guard_};
   const RankEvents events{[this](const RankLine& line) { console_.show(line); },
                           [&](const Failure& failure) { supervisor.failed(failure); },
                           [this](const std::string& text) { console_.note(text); }};
   console_.begin_attempt(restart);
   job_.restart = restart;
-  if (cluster_) {
-    cluster_->job = job_;
-    ClusterRanks ranks(context, *cluster_, events);
-    if (ranks.early_signal())
-      supervisor.forward(ranks.early_signal());
-    else
-      supervisor.run(ranks);
-    return;
-  }
+  if (cluster_) return run_on_cluster(context, events, supervisor);
   choose_port();
   LocalRanks ranks(context, job_, host_name(), events);
   supervisor.run(ranks);
+  return true;
+}
+
+bool Launcher::run_on_cluster(const Context& context, const RankEvents& events,
+                              Supervisor& supervisor) {
+  cluster_->job = job_;
+  try {
+    const auto ranks = start_where_possible(context, *cluster_, events);
+    if (ranks->early_signal())
+      supervisor.forward(ranks->early_signal());
+    else
+      supervisor.run(*ranks);
+    return true;
+  } catch (const MachinesNotReady& error) {
+    if (job_.restart == 0 || job_.restart == job_.max_restarts) throw;
+    console_.note(std::string("hearth: ") + error.what() + "\n");
+  }
+  // A machine that has failed may need some time, and so do ranks there that have no launcher.
+  const auto until = EventLoop::Clock::now() + cluster_->heartbeat_timeout;
+  if (const int signal = wait([] { return false; }, until)) supervisor.forward(signal);
+  return false;
 }
 
 void Launcher::choose_port() {
@@ -155,20 +183,29 @@ void Launcher::choose_port() {
     return;
   }
   job_.master_port = *port_;
-  const std::string problem = job_.node == 0 ? listening_problem(job_.master_addr, *port_)
-                                             : resolving_problem(job_.master_addr);
-  const bool is_taken = problem.ends_with("by another program");
-  HEARTH_CHECK(problem.empty(), problem, is_taken ? "; choose another one" : "",
-               is_taken && job_.nodes == 1 ? ", or leave it out for a free one" : "");
+  std::string problem;
+  if (job_.node == 0)
+    problem = listening_problem(job_.master_addr, *port_);
+  else
+    resolve(job_.master_addr, problem);
+  HEARTH_CHECK(problem.empty(), problem);
+}
+
+int Launcher::wait(const std::function<bool()>& is_done,
+                   std::optional<EventLoop::Clock::time_point> until) {
+  int ending = 0;
+  loop_.watch(signals_.file(), POLLIN, [&] {
+    while (const auto signal = signals_.next())
+      if (asks_to_end(*signal)) ending = *signal;
+  });
+  while (!is_done() && !ending && !(until && EventLoop::Clock::now() >= *until))
+    loop_.run_once(until);
+  loop_.forget(signals_.file());
+  return ending;
 }
 
 void Launcher::flush() {
-  bool must_end = false;
-  loop_.watch(signals_.file(), POLLIN, [&] {
-    while (const auto signal = signals_.next()) must_end = must_end || asks_to_end(*signal);
-  });
-  while (!console_.is_done() && !must_end) loop_.run_once();
-  loop_.forget(signals_.file());
+  wait([this] { return console_.is_done(); });
 }
 
 }  // namespace hearth::app

@@ -25,9 +25,14 @@ class Launcher {
   void prepare_machine();
   void prepare_cluster();
   int run_attempts();
-  /// Runs all ranks once.
-  void run_attempt(int restart, Supervisor& supervisor);
+  /// Runs all ranks once; false if machines were not ready after a failure.
+  bool run_attempt(int restart, Supervisor& supervisor);
+  bool run_on_cluster(const Context& context, const RankEvents& events, Supervisor& supervisor);
   void choose_port();
+  /// Runs the loop until the condition holds, at most until this time. Returns the signal if one
+  /// asks to end, or 0.
+  int wait(const std::function<bool()>& is_done,
+           std::optional<EventLoop::Clock::time_point> until = {});
   void flush();
 
   const LaunchOptions& options_;

@@ -1,13 +1,15 @@
 #include "line_process.h"
 
+#include <fcntl.h>
 #include <poll.h>
 
 namespace hearth::app {
 
-LineProcess::LineProcess(const Context& context, const Command& command, Take take)
+LineProcess::LineProcess(const Context& context, const Command& command, Take take,
+                         size_t longest_line)
     : loop_(context.loop),
       process_(command, context.signals, context.guard),
-      out_([take](const std::string& line) { take(Stream::kOut, line); }),
+      out_([take](const std::string& line) { take(Stream::kOut, line); }, longest_line),
       err_([this, take](const std::string& line) {
         tail_.add(line);
         take(Stream::kErr, line);
@@ -29,7 +31,9 @@ void LineProcess::watch(int file, Lines& lines) const {
 }
 
 void LineProcess::drain(int file, Lines& lines) const {
-  while (lines.read_from(file) == Lines::Read::kSome) {
+  // Not more than the pipe holds: a process that has left the group may go on writing.
+  for (int rest = fcntl(file, F_GETPIPE_SZ);
+       rest >= 0 && lines.read_from(file) == Lines::Read::kSome; rest -= Lines::kMostRead) {
   }
   lines.finish();
   loop_.forget(file);

@@ -22,7 +22,8 @@ struct Context {
 class LineProcess {
  public:
   using Take = std::function<void(Stream, const std::string&)>;
-  LineProcess(const Context& context, const Command& command, Take take);
+  LineProcess(const Context& context, const Command& command, Take take,
+              size_t longest_line = kLongestLine);
   ~LineProcess();
   LineProcess(const LineProcess&) = delete;
   LineProcess& operator=(const LineProcess&) = delete;

@@ -8,7 +8,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr size_t kLongest = 4 << 20, kTailLines = 10, kTailWidth = 500;
+constexpr size_t kTailLines = 10, kTailWidth = 500;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void Lines::add(std::string_view bytes) {
     rest_.clear();
   }
   rest_ += bytes;
-  if (rest_.size() >= kLongest) finish();
+  if (rest_.size() >= longest_) finish();
 }
 
 void Lines::finish() {
@@ -30,7 +30,7 @@ void Lines::finish() {
 }
 
 Lines::Read Lines::read_from(int file) {
-  char buffer[1 << 16];
+  char buffer[kMostRead];
   ssize_t count;
   while ((count = read(file, buffer, sizeof buffer)) < 0 && errno == EINTR) {
   }

@@ -10,22 +10,28 @@ namespace hearth::app {
 
 enum class Stream { kOut = 1, kErr = 2 };
 
+/// The bytes after which the lines of ranks are split.
+constexpr size_t kLongestLine = 4 << 20;
+
 /// Splits bytes into lines.
 class Lines {
  public:
   using Take = std::function<void(const std::string&)>;
-  explicit Lines(Take take) : take_(std::move(take)) {}
+  explicit Lines(Take take, size_t longest = kLongestLine)
+      : take_(std::move(take)), longest_(longest) {}
 
-  /// Passes on each line that is complete, without its newline. Very long lines are split.
+  /// Passes on each line that is complete, without its newline. Lines that are too long are split.
   void add(std::string_view bytes);
   /// Passes on the last line if it has no newline.
   void finish();
   enum class Read { kSome, kNothing, kEnd };
-  /// Reads what a file has now, up to some limit; at its end it calls finish().
+  /// Reads what a file has now, at most kMostRead bytes; at its end it calls finish().
   Read read_from(int file);
+  static constexpr int kMostRead = 1 << 16;
 
  private:
   Take take_;
+  size_t longest_;
   std::string rest_;
 };
 

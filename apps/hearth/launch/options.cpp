@@ -16,7 +16,7 @@ namespace hearth::app {
 namespace {
 
 constexpr int kMostProcesses = 4096, kMostNodes = 65536, kMostRestarts = 1'000'000;
-constexpr int kLongestGrace = 86400;
+constexpr int kLongestWait = 86400;
 constexpr const char* kSpecialCounts[] = {"auto", "cpu", "gpu"};
 
 bool is_special(const std::string& count) {
@@ -31,12 +31,21 @@ std::string check_endpoint(const std::string& text) {
 
 std::string not_empty(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
 
+/// Reads "2" or "2:4". Returns an error text; empty if the text was valid.
+std::string parse_nodes(const std::string& text, NodeRange& nodes) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  std::string least = text.substr(0, colon);
+  std::string most = colon < text.size() ? text.substr(colon + 1) : least;
+  for (std::string* number : {&least, &most})
+    if (const std::string error = whole_number(1, kMostNodes)(*number); !error.empty())
+      return error;
+  nodes = {std::stoi(least), std::stoi(most)};
+  return nodes.min <= nodes.max ? "" : "'" + text + "' must be MIN:MAX, the smaller number first";
+}
+
 std::string check_nodes(const std::string& text) {
-  if (text.find(':') != std::string::npos)
-    return "'" + printable(text) +
-           "' is a range; give one number, because a job keeps its machines";
-  std::string copy = text;
-  return whole_number(1, kMostNodes)(copy);
+  NodeRange ignored;
+  return parse_nodes(text, ignored);
 }
 
 void add_machines(CLI::App& launch, LaunchOptions& options) {
@@ -47,9 +56,9 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
         {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
       ->check(CLI::Validator(check_processes, ""))
       ->capture_default_str();
-  add("--nnodes", options.nodes, "Machines")
-      ->check(CLI::Validator(check_nodes, ""))
-      ->capture_default_str();
+  add("--nnodes", options.node_counts,
+      "Machines (default: 1, or all of --cluster); with --cluster also MIN:MAX")
+      ->check(CLI::Validator(check_nodes, ""));
   add("--node-rank", options.node_rank, "Number of this machine, from 0")
       ->check(whole_number(0, kMostNodes));
   add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
@@ -60,6 +69,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
   launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
       ->group("Ranks and machines");
   add("--rdzv-token", options.token, "Secret that all ranks must know")->check(not_empty);
+  add("--rdzv-id", options.run_id, "Name of the job, for programs that use PyTorch")
+      ->capture_default_str();
   offer(add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
         {{}, Values::Paths::kFiles})
       ->type_name("FILE")
@@ -77,7 +88,10 @@ void add_failures(CLI::App& launch, LaunchOptions& options) {
       "How often all ranks are started again after a failure")
       ->check(whole_number(0, kMostRestarts));
   add("--shutdown-timeout", options.grace, "Seconds from the signal to SIGKILL")
-      ->check(whole_number(0, kLongestGrace));
+      ->check(whole_number(0, kLongestWait));
+  add("--heartbeat-timeout", options.heartbeat_timeout,
+      "Seconds without a sign of life after which a machine of the cluster counts as lost")
+      ->check(whole_number(1, kLongestWait));
 }
 
 void add_output(CLI::App& launch, LaunchOptions& options) {
@@ -86,6 +100,10 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
                           "Prefix of each line, with ${rank}, ${local_rank}, ${hostname}"))
       ->default_str("'" + options.console.prefix + "'");
   group(launch.add_flag("--no-prefix", options.has_no_prefix, "No prefix"));
+  group(launch.add_option("--local-ranks-filter", options.console.local_ranks,
+                          "Local ranks whose output is shown (default: all)"))
+      ->delimiter(',')
+      ->check(whole_number(0, kMostProcesses));
   group(offer(launch.add_option("--log-dir", options.console.log_dir,
                                 "Folder for a log file of each rank and stream"),
               {{}, Values::Paths::kFolders}))
@@ -100,6 +118,29 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
   add("-r,--redirects", options.redirects, "Streams to log only");
 }
 
+[[noreturn]] void refuse(const std::string& flag, const std::string& reason) {
+  throw CLI::ValidationError(flag, reason);
+}
+
+/// Flags of torchrun that have no counterpart: what they are for is always so, or done otherwise.
+void add_foreign_flags(CLI::App& launch) {
+  launch.add_flag("--no-python")->group("");  // programs are always started directly
+  constexpr std::pair<const char*, const char*> kRefused[] = {
+      {"--rdzv-backend", "leave it out; the ranks meet at --rdzv-endpoint"},
+      {"--rdzv-conf", "leave it out; the ranks meet at --rdzv-endpoint"},
+      {"--monitor-interval", "leave it out; failures are noticed at once"},
+      {"--start-method", "leave it out; the program is started as a new process"},
+      {"--role", "leave it out; all ranks have the role 'default'"},
+      {"-m,--module", "use the program 'python3', with '-m' as its first argument"}};
+  for (const auto& [flag, remedy] : kRefused) {
+    const std::string name = flag,
+                      text = std::string("torchrun's flag has no counterpart: ") + remedy;
+    launch.add_option(name)->group("")->check([name, text](const std::string&) -> std::string {
+      refuse(name, text);  // a returned text would be shown without the name, as the flag is hidden
+    });
+  }
+}
+
 bool is_given(const CLI::App& launch, const std::string& flag) {
   return launch.get_option(flag)->count() > 0;
 }
@@ -108,23 +149,23 @@ std::string text_or(const char* text, const char* otherwise) {
   return text && *text ? text : otherwise;
 }
 
-[[noreturn]] void refuse(const std::string& flag, const std::string& reason) {
-  throw CLI::ValidationError(flag, reason);
-}
-
 void check_cluster_flags(const CLI::App& launch) {
-  for (const char* flag :
-       {"--nproc-per-node", "--nnodes", "--node-rank", "--rdzv-endpoint", "--standalone"})
+  for (const char* flag : {"--nproc-per-node", "--node-rank", "--rdzv-endpoint", "--standalone"})
     if (is_given(launch, flag))
       refuse(flag, "cannot be combined with --cluster, whose file names the machines");
 }
 
 void check_nodes_flags(const CLI::App& launch, const LaunchOptions& options) {
-  if (options.node_rank >= options.nodes)
+  const NodeRange nodes = options.nodes.value_or(NodeRange());
+  if (nodes.min != nodes.max)
+    refuse("--nnodes", "'" + options.node_counts +
+                           "' is a range, which needs --cluster; give one number, because the same "
+                           "command runs on each machine");
+  if (options.node_rank >= nodes.max)
     refuse("--node-rank", std::to_string(options.node_rank) + " must be below --nnodes, " +
-                              std::to_string(options.nodes) + "; machines are counted from 0");
-  if (options.nodes == 1) return;
-  const std::string machines = std::to_string(options.nodes) + " machines";
+                              std::to_string(nodes.max) + "; machines are counted from 0");
+  if (nodes.max == 1) return;
+  const std::string machines = std::to_string(nodes.max) + " machines";
   if (options.is_standalone) refuse("--standalone", "stands for one machine");
   if (options.endpoint.empty() && options.master_addr.empty())
     refuse("--nnodes", machines + " need --rdzv-endpoint HOST:PORT, an address of machine 0");
@@ -171,9 +212,11 @@ void add_launch_flags(CLI::App& launch, LaunchOptions& options) {
   add_machines(launch, options);
   add_failures(launch, options);
   add_output(launch, options);
+  add_foreign_flags(launch);
 }
 
 void finish_launch_options(const CLI::App& launch, LaunchOptions& options) {
+  if (is_given(launch, "--nnodes")) parse_nodes(options.node_counts, options.nodes.emplace());
   if (!options.cluster.empty())
     check_cluster_flags(launch);
   else

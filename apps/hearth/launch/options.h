@@ -12,15 +12,22 @@ class App;
 
 namespace hearth::app {
 
+/// How many machines a job may have.
+struct NodeRange {
+  int min = 1, max = 1;
+};
+
 /// The command line of `hearth launch`.
 struct LaunchOptions {
   std::string processes = "1";  // or "auto", "cpu", "gpu"
-  int nodes = 1, node_rank = 0;
+  std::string node_counts;
+  std::optional<NodeRange> nodes;  // from `node_counts`
+  int node_rank = 0;
   std::string endpoint, master_addr;
   std::optional<int> master_port;
   int max_restarts = 0;
-  int grace = 30;  // seconds
-  std::string token;
+  int grace = 30, heartbeat_timeout = 30;  // seconds
+  std::string token, run_id = "none";
   std::string cluster, ssh;
   std::string tee, redirects;
   ConsoleOptions console;

@@ -24,7 +24,8 @@ struct Ends {
   Ends& operator=(const Ends&) = delete;
   void open_pipe() {
     int ends[2];
-    HEARTH_CHECK(pipe2(ends, O_CLOEXEC) == 0, "cannot create a pipe: ", std::strerror(errno));
+    HEARTH_CHECK(pipe2(ends, O_CLOEXEC) == 0, "cannot create a pipe: ", std::strerror(errno),
+                 errno == EMFILE ? "; 'ulimit -n 65536' raises the limit" : "");
     read = ends[0];
     write = ends[1];
   }

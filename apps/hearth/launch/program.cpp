@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <vector>
 
@@ -91,6 +93,16 @@ ProgramFile find_program(const std::string& name, const std::string& directory) 
   if (name.empty()) return {"", "the name of the program is empty"};
   return name.find('/') != std::string::npos ? find_by_path(name, directory)
                                              : find_in_path(name, directory);
+}
+
+std::string fingerprint(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  char buffer[1 << 16];
+  while (file.read(buffer, sizeof buffer), file.gcount() > 0)
+    for (std::streamsize i = 0; i < file.gcount(); ++i)
+      hash = (hash ^ static_cast<unsigned char>(buffer[i])) * 0x100000001b3;
+  return file.is_open() ? std::to_string(hash) : "";
 }
 
 }  // namespace hearth::app

@@ -14,4 +14,7 @@ struct ProgramFile {
 /// Relative paths start at the directory, which may be empty for the current one.
 ProgramFile find_program(const std::string& name, const std::string& directory);
 
+/// A text that differs for files with different contents; empty if the file cannot be read.
+std::string fingerprint(const std::string& path);
+
 }  // namespace hearth::app

@@ -7,6 +7,18 @@
 
 namespace hearth::app {
 
+// The members that are sent. An answer may come from another version, which has others.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Question, program, directory, interface, processes, master_addr,
+                                   master_port, is_master)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Answer, version, processes, port, program,
+                                                master_addresses, problems)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeJob, command, directory, environment, node, nodes,
+                                   first_rank, local_size, world_size, master_addr, master_port,
+                                   token, run_id, restart, max_restarts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, job, host, grace)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, rank, local_rank, process, host, status, time,
+                                   last_lines)
+
 namespace {
 
 using Json = nlohmann::json;
@@ -28,16 +40,10 @@ std::string readable(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-template <class T>
-T value_of(const Json& json, const char* key) {
-  return json.at(key).get<T>();
-}
-
-/// Calls the function with the parsed text.
-template <class Function>
-auto decoded(const std::string& text, const Function& function) {
+template <class Message>
+Message decoded(const std::string& text) {
   try {
-    return function(Json::parse(text));
+    return Json::parse(text).get<Message>();
   } catch (const Json::exception& error) {
     HEARTH_CHECK(false, "a message of another version of hearth: ", error.what());
   }
@@ -68,6 +74,7 @@ std::optional<Frame> decode_frame(const std::string& line) {
   switch (frame.kind) {
     case Frame::Kind::kAnswer:
     case Frame::Kind::kFailure:
+    case Frame::Kind::kAlive:
     case Frame::Kind::kDone: return frame;
     case Frame::Kind::kOut:
     case Frame::Kind::kErr: {
@@ -82,101 +89,15 @@ std::optional<Frame> decode_frame(const std::string& line) {
   return {};
 }
 
-std::string encode(const Question& question) {
-  Json json{{"program", question.program},         {"directory", question.directory},
-            {"interface", question.interface},     {"processes", question.processes},
-            {"master_addr", question.master_addr}, {"is_master", question.is_master}};
-  if (question.master_port) json["master_port"] = *question.master_port;
-  return exact(json);
-}
+std::string encode(const Question& question) { return exact(question); }
+std::string encode(const Answer& answer) { return readable(answer); }
+std::string encode(const Task& task) { return exact(task); }
+std::string encode(const Failure& failure) { return readable(failure); }
 
-std::string encode(const Answer& answer) {
-  return readable({{"version", answer.version},
-                   {"processes", answer.processes},
-                   {"port", answer.port},
-                   {"problems", answer.problems}});
-}
-
-std::string encode(const Task& task) {
-  const NodeJob& job = task.job;
-  return exact({{"command", job.command},
-                {"directory", job.directory},
-                {"environment", job.environment},
-                {"node", job.node},
-                {"nodes", job.nodes},
-                {"first_rank", job.first_rank},
-                {"local_size", job.local_size},
-                {"world_size", job.world_size},
-                {"master_addr", job.master_addr},
-                {"master_port", job.master_port},
-                {"token", job.token},
-                {"restart", job.restart},
-                {"max_restarts", job.max_restarts},
-                {"host", task.host},
-                {"grace", task.grace}});
-}
-
-std::string encode(const Failure& failure) {
-  return readable({{"rank", failure.rank},
-                   {"local_rank", failure.local_rank},
-                   {"process", failure.process},
-                   {"host", failure.host},
-                   {"status", failure.status},
-                   {"time", failure.time},
-                   {"last_lines", failure.last_lines}});
-}
-
-Question decode_question(const std::string& text) {
-  return decoded(text, [](const Json& json) {
-    Question question;
-    for (auto [key, member] :
-         {std::pair("program", &question.program), std::pair("directory", &question.directory),
-          std::pair("interface", &question.interface), std::pair("processes", &question.processes),
-          std::pair("master_addr", &question.master_addr)})
-      *member = value_of<std::string>(json, key);
-    question.is_master = value_of<bool>(json, "is_master");
-    if (json.contains("master_port")) question.master_port = value_of<int>(json, "master_port");
-    return question;
-  });
-}
-
-Answer decode_answer(const std::string& text) {
-  return decoded(text, [](const Json& json) {
-    // Another version may have other members.
-    return Answer{value_of<std::string>(json, "version"), json.value("processes", 0),
-                  json.value("port", 0), json.value("problems", std::vector<std::string>())};
-  });
-}
-
-Task decode_task(const std::string& text) {
-  return decoded(text, [](const Json& json) {
-    NodeJob job;
-    job.command = value_of<std::vector<std::string>>(json, "command");
-    job.directory = value_of<std::string>(json, "directory");
-    job.environment = value_of<std::map<std::string, std::string>>(json, "environment");
-    for (auto [key, member] :
-         {std::pair("node", &job.node), std::pair("nodes", &job.nodes),
-          std::pair("first_rank", &job.first_rank), std::pair("local_size", &job.local_size),
-          std::pair("world_size", &job.world_size), std::pair("master_port", &job.master_port),
-          std::pair("restart", &job.restart), std::pair("max_restarts", &job.max_restarts)})
-      *member = value_of<int>(json, key);
-    job.master_addr = value_of<std::string>(json, "master_addr");
-    job.token = value_of<std::string>(json, "token");
-    return Task{std::move(job), value_of<std::string>(json, "host"), value_of<int>(json, "grace")};
-  });
-}
-
-Failure decode_failure(const std::string& text) {
-  return decoded(text, [](const Json& json) {
-    return Failure{value_of<int>(json, "rank"),
-                   value_of<int>(json, "local_rank"),
-                   value_of<pid_t>(json, "process"),
-                   value_of<std::string>(json, "host"),
-                   value_of<int>(json, "status"),
-                   value_of<std::string>(json, "time"),
-                   value_of<std::vector<std::string>>(json, "last_lines")};
-  });
-}
+Question decode_question(const std::string& text) { return decoded<Question>(text); }
+Answer decode_answer(const std::string& text) { return decoded<Answer>(text); }
+Task decode_task(const std::string& text) { return decoded<Task>(text); }
+Failure decode_failure(const std::string& text) { return decoded<Failure>(text); }
 
 std::string signal_line(int signal) { return kSignal + std::to_string(signal); }
 

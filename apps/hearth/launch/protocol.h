@@ -1,6 +1,6 @@
 // The messages between `hearth launch --cluster` and the agents that it starts by ssh. The launcher
 // writes lines to the agent's stdin: a question, then a task, then signals. The agent writes frames
-// to its stdout; lines that are no frames come from the login shell.
+// to its stdout; lines that are no frames come from the login shell. Both repeat a sign of life.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,26 @@ namespace hearth::app {
 /// The version of this program, which agents must have, too.
 extern const char* const kVersion;
 
+/// The sign of life for an agent.
+constexpr const char* kAliveLine = "alive";
+
+/// The bytes after which messages would be split; a line of a rank must fit into a frame.
+constexpr size_t kLongestMessage = 16 * kLongestLine;
+
 /// What an agent has to check before ranks are started.
 struct Question {
   std::string program, directory, interface, processes;
   std::string master_addr;
-  bool is_master = false;          // this machine has rank 0
-  std::optional<int> master_port;  // none: a free one
+  int master_port = 0;     // 0: a free one
+  bool is_master = false;  // this machine has rank 0
 };
 
 /// The answer.
 struct Answer {
   std::string version;
   int processes = 0, port = 0;
+  std::string program;                        // its fingerprint
+  std::vector<std::string> master_addresses;  // what the master's name stands for
   std::vector<std::string> problems;
 };
 
@@ -40,7 +48,14 @@ struct Task {
 
 /// A line of an agent's output.
 struct Frame {
-  enum class Kind : char { kAnswer = 'a', kOut = 'o', kErr = 'e', kFailure = 'f', kDone = 'd' };
+  enum class Kind : char {
+    kAnswer = 'a',
+    kOut = 'o',
+    kErr = 'e',
+    kFailure = 'f',
+    kAlive = 'l',
+    kDone = 'd'
+  };
   Kind kind;
   int local_rank = 0;  // of kOut and kErr
   std::string text;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "event_loop.h"
+
+namespace hearth::app {
+
+/// Detects that the other end of a connection is silent. While the loop runs, it calls `beat` at
+/// regular intervals, which should send something, and `lost` if nothing was heard for too long.
+class Heartbeat {
+ public:
+  struct Events {
+    std::function<void()> beat, lost;
+  };
+  Heartbeat(EventLoop& loop, std::chrono::seconds timeout, Events events);
+  ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+  /// Something has arrived from the other end.
+  void heard() { num_silent_ = 0; }
+
+ private:
+  void tick();
+
+  EventLoop& loop_;
+  Events events_;
+  int timer_ = -1;
+  int num_silent_ = 0;  // beats since something was heard
+};
+
+}  // namespace hearth::app

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# namespaces.sh BUILD: `hearth launch --cluster` trains on two machines, one of which fails. A machine is
+# a network namespace with an address and an ssh server of its own. Skipped with exit code 77 where
+# namespaces are not allowed.
+set -euo pipefail
+
+skip() {
+  echo "namespaces.sh: skipped, $1"
+  exit 77
+}
+
+if [[ $1 != --inside ]]; then
+  [[ $(id -u) == 0 ]] || skip "only root may run ssh servers in namespaces"
+  for program in unshare ip ssh ssh-keygen /usr/sbin/sshd; do
+    command -v "$program" > /dev/null || skip "there is no $program (packages util-linux, iproute2, openssh-server)"
+  done
+  id sshd > /dev/null 2>&1 || skip "there is no user 'sshd' (package openssh-server)"
+  isolate=(unshare --mount --net --pid --fork --kill-child --mount-proc)
+  "${isolate[@]}" true 2> /dev/null || skip "namespaces are not allowed here"
+  build=$(realpath "$1")
+  [[ -e $build/libhearth_gloo.so ]] || skip "this build has no Gloo"
+  exec "${isolate[@]}" -- "$(realpath "$0")" --inside "$build"
+fi
+
+build=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mount -t tmpfs tmpfs /run
+mkdir /run/sshd
+cd "$folder"
+
+fail() {
+  echo "namespaces.sh: $1" >&2
+  tail -n 40 output >&2
+  exit 1
+}
+
+on() { # on MACHINE COMMAND...
+  ip netns exec "$@"
+}
+
+ssh-keygen -q -t ed25519 -N "" -f key
+cat > sshd_config << END
+HostKey $folder/key
+AuthorizedKeysFile $folder/key.pub
+StrictModes no
+UsePAM no
+PidFile none
+END
+
+ip netns add one 2> /dev/null || skip "network namespaces cannot be created here"
+ip netns add two
+ip link add wire netns one type veth peer name wire netns two 2> /dev/null ||
+  skip "virtual network cards cannot be created here"
+for machine in one two; do
+  address=10.77.0.$([[ $machine == one ]] && echo 1 || echo 2)
+  on $machine ip address add $address/24 dev wire
+  on $machine ip link set lo up
+  on $machine ip link set wire up
+  on $machine /usr/sbin/sshd -f sshd_config -E sshd.log
+done
+
+cat > cluster.toml << END
+directory = "$folder"
+interface = "wire"
+[environment]
+HEARTH_TEST_RANK_FUNCTION = "training"
+HEARTH_TEST_CHECKPOINT = "$folder/checkpoint"
+OMP_NUM_THREADS = 1
+[[host]]
+name = "one"
+address = "10.77.0.1"
+[[host]]
+name = "two"
+address = "10.77.0.2"
+END
+
+# train FLAGS...: starts the training on machine one, in the background; the process is $launcher.
+train() {
+  rm -f checkpoint
+  : > output
+  on one "$build/hearth" launch --cluster cluster.toml --no-prefix --heartbeat-timeout 2 \
+    --ssh "ssh -i $folder/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=2" \
+    "$@" -- "$build/test_distributed" > output 2>&1 &
+  launcher=$!
+}
+
+# ranks_of MACHINE: the processes of its ranks.
+ranks_of() {
+  local process
+  for process in $(ip netns pids "$1"); do
+    grep -qz "^HEARTH_TEST_RANK_FUNCTION=" "/proc/$process/environ" 2> /dev/null && echo "$process"
+  done
+  return 0
+}
+
+# until_true SECONDS COMMAND...
+until_true() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    ((SECONDS < end)) || return 1
+    sleep 0.05
+  done
+}
+
+is_training() { [[ -e checkpoint ]] && sleep 0.3; }
+has_no_ranks() { [[ -z $(ranks_of "$1") ]]; }
+begins() { grep -c "ranks begin at step" output || true; }
+weights() { sed -n 's/^weights //p' output; }
+
+echo "undisturbed"
+train
+wait $launcher || fail "the training has failed"
+expected=$(weights)
+[[ -n $expected ]] || fail "there are no weights"
+
+echo "a rank is killed: the job continues from its checkpoint, bit for bit"
+train --max-restarts 1
+until_true 30 is_training || fail "the training does not begin"
+kill -KILL $(ranks_of two)
+wait $launcher || fail "the training has failed"
+[[ $(begins) == 2 ]] || fail "there was no restart"
+grep -q "2 ranks begin at step [1-9]" output || fail "the checkpoint was not used"
+grep -q "rank 1 on two failed with signal 9 (SIGKILL)" output || fail "the failure was not reported"
+[[ $(weights) == "$expected" ]] || fail "the weights are $(weights), not $expected"
+
+echo "a machine is cut off: the job continues without it"
+train --nnodes 1:2 --max-restarts 1
+until_true 30 is_training || fail "the training does not begin"
+cut=$SECONDS
+on two ip link set wire down
+until_true 15 grep -q "the connection to two failed" output || fail "the lost machine was not noticed"
+echo "  noticed after $((SECONDS - cut)) s"
+until_true 15 has_no_ranks two || fail "the ranks on the lost machine live on"
+wait $launcher || fail "the training has failed"
+grep -q "continuing without the machines that cannot be reached: two" output || fail "two is not left out"
+grep -q "1 ranks begin at step [1-9]" output || fail "the checkpoint was not used"
+# The sum of the gradients has another order.
+awk -v a="$(weights)" -v b="$expected" 'BEGIN { exit !(a - b < 1e-9 && b - a < 1e-9) }' ||
+  fail "the weights are $(weights), not $expected"
+
+echo "ok"
