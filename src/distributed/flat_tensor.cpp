@@ -1,6 +1,6 @@
 #include "distributed/flat_tensor.h"
 
-#include "hearth/autograd.h"
+#include "hearth/autograd_hooks.h"
 #include "hearth/operators.h"
 
 namespace hearth::distributed {
@@ -36,7 +36,9 @@ std::vector<Tensor> views_of_flat(const Tensor& flat, const std::vector<Tensor>&
 FlatTensor::FlatTensor(const std::vector<Tensor>& like) {
   const NoGradGuard no_grad;
   buffer_ = zeros({total_of(like)}, like.front().options().requires_grad(false));
-  views_ = views_of_flat(buffer_, like);
+  // Leaves and not autograd's views, which detach_() and so zero_grad() would refuse.
+  for (const Tensor& view : views_of_flat(buffer_, like))
+    views_.push_back(autograd::make_variable(view));
 }
 
 void FlatTensor::pack(const std::vector<Tensor>& tensors) const { copy_all(views_, tensors); }
