@@ -44,7 +44,10 @@ void Reducer::finish() {
   rebuild_buckets();
 }
 
-void Reducer::end_pass() { is_expected_ = is_running_ = queued_end_ = false; }
+void Reducer::end_pass() {
+  is_expected_ = is_running_ = false;
+  queued_in_ = -1;
+}
 
 void Reducer::take_results() {
   for (Bucket& bucket : buckets_) bucket.wait();

@@ -81,6 +81,7 @@ void Reducer::prepare_for_forward() {
 void Reducer::prepare_for_backward(const std::vector<Tensor>& outputs) {
   const std::lock_guard lock(mutex_);
   is_expected_ = true;
+  queued_in_ = -1;
   unused_ = unused_in(outputs);
   for (const Tensor& output : outputs) {
     if (!output.requires_grad()) continue;
@@ -105,14 +106,13 @@ void Reducer::on_output(const Unused& unused) {
   const std::lock_guard lock(mutex_);
   is_expected_ = true;
   if (!is_running_) unused_ = unused;
-  // Now and not at the first gradient, which can arrive in a nested backward pass.
-  if (learns_graph()) end_first_pass_later();
+  // In this pass and not in one that is nested in it and may compute all gradients.
+  if (queued_in_ != autograd::current_graph_task_id()) queue_end();
 }
 
-void Reducer::end_first_pass_later() {
-  if (queued_end_) return;
-  queued_end_ = true;
-  autograd::queue_callback([this] { end_first_static_pass(); });
+void Reducer::queue_end() {
+  queued_in_ = autograd::current_graph_task_id();
+  autograd::queue_callback([this] { on_backward_end(); });
 }
 
 void Reducer::on_gradient(size_t index) {
@@ -132,7 +132,7 @@ void Reducer::accept_gradient(size_t index) {
   parameter.is_used = true;
   if (learns_graph()) {
     if (parameter.uses++ == 0) arrival_.push_back(index);
-    end_first_pass_later();
+    if (queued_in_ < 0) queue_end();
     return;
   }
   if (!has_rebuilt_) arrival_.push_back(index);
@@ -177,11 +177,7 @@ void Reducer::mark_ready(size_t index) {
   bucket.add(parameter.slot, communication_);
   ++ready_;
   if (bucket.is_full()) launch_full_buckets();
-  if (ready_ == parameters_.size() && !learns_graph())
-    autograd::queue_callback([this] {
-      const std::lock_guard lock(mutex_);
-      finish();
-    });
+  if (ready_ == parameters_.size() && queued_in_ < 0) queue_end();
 }
 
 void Reducer::launch_full_buckets() {
@@ -191,11 +187,13 @@ void Reducer::launch_full_buckets() {
   if (next_bucket_ == count && exchanges_uses()) begin_exchange_of_uses();
 }
 
-void Reducer::end_first_static_pass() {
+void Reducer::on_backward_end() {
   const std::lock_guard lock(mutex_);
-  if (!is_running_) return;  // no parameter has a gradient
-  for (size_t i = 0; i < parameters_.size(); ++i) mark_ready(i);
-  finish();
+  if (is_running_ && learns_graph())
+    for (size_t i = 0; i < parameters_.size(); ++i) mark_ready(i);
+  // If some are missing, another backward pass may compute them.
+  if (is_running_ && ready_ == parameters_.size()) finish();
+  queued_in_ = -1;
 }
 
 void Reducer::fail_unfinished() const {

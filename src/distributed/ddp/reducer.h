@@ -64,12 +64,12 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   void mark_ready(size_t index);
   void launch_full_buckets();
   void begin_exchange_of_uses();
-  void end_first_static_pass();
+  void queue_end();
+  void on_backward_end();
   void finish();
   void take_results();
   void end_pass();
   void accept_gradient(size_t index);
-  void end_first_pass_later();
   void finish_exchange_of_uses();
   void rebuild_buckets();
   bool learns_graph() const { return options_.static_graph && !knows_graph_; }
@@ -85,8 +85,8 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   bool is_expected_ = false;  // whether the next gradient begins a pass
   bool is_running_ = false;
-  bool queued_end_ = false;  // of the pass that learns the graph
-  Unused unused_;            // in the forward() of this pass
+  int64_t queued_in_ = -1;  // the backward pass whose end calls on_backward_end()
+  Unused unused_;           // in the forward() of this pass
   size_t ready_ = 0, next_bucket_ = 0;
   Tensor uses_;  // per parameter, the largest number of uses on any rank
   WorkPtr uses_work_;

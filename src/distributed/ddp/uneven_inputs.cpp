@@ -19,7 +19,7 @@ UnevenInputs::Round UnevenInputs::exchange(bool has_data) {
   for (int rank = 0; rank < size; ++rank, row += kValues) {
     if (!row[0]) continue;
     ++round.active;
-    round.last_active = rank;
+    last_active_ = rank;
     round.reduces |= row[1] != 0;
     round.broadcasts |= row[2] != 0;
   }
@@ -30,18 +30,19 @@ UnevenInputs::Round UnevenInputs::exchange(bool has_data) {
   return round;
 }
 
-int UnevenInputs::announce_forward() { return exchange(true).last_active; }
+int UnevenInputs::announce_forward() {
+  exchange(true);
+  return last_active_;
+}
 
 void UnevenInputs::finish() {
-  int last_active = 0;
   for (Round round = exchange(false); round.active > 0; round = exchange(false)) {
-    last_active = round.last_active;
-    if (round.broadcasts) model_.sync_buffers(last_active);
+    if (round.broadcasts) model_.sync_buffers(last_active_);
     model_.last_forward_synced_ = round.reduces;
     if (round.reduces) model_.reducer_->run_pass_of_others();
   }
   model_.reducer_->set_divisor(model_.group_->getSize());
-  model_.sync_module_states(last_active);
+  model_.sync_module_states(last_active_);
 }
 
 }  // namespace hearth::nn::parallel::detail

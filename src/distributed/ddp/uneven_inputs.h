@@ -27,6 +27,7 @@ class UnevenInputs {
 
   DistributedDataParallelModule& model_;
   const JoinOptions options_;
+  int last_active_ = 0;  // of the last round in which any rank had data
 };
 
 }  // namespace hearth::nn::parallel::detail
