@@ -31,7 +31,8 @@ Reducer::Reducer(ProcessGroupPtr group, const OrderedDict<std::string, Tensor>& 
 
 Reducer::~Reducer() {
   for (const Parameter& parameter : parameters_)
-    autograd::remove_post_accumulate_grad_hook(parameter.tensor, parameter.hook);
+    if (parameter.hook)
+      autograd::remove_post_accumulate_grad_hook(parameter.tensor, *parameter.hook);
 }
 
 void Reducer::watch_gradients() {
@@ -84,7 +85,7 @@ void Reducer::prepare_for_backward(const std::vector<Tensor>& outputs) {
   queued_in_ = -1;
   unused_ = unused_in(outputs);
   for (const Tensor& output : outputs) {
-    if (!output.requires_grad()) continue;
+    if (!output.requires_grad() || output.is_leaf()) continue;  // a leaf would keep the hook
     output.register_hook([reducer = weak_from_this(), unused = unused_](const Tensor&) {
       if (const auto alive = reducer.lock()) alive->on_output(unused);
     });

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     std::string name;
     Tensor tensor;
     autograd::NodePtr node;  // that accumulates the gradient; kept so that it stays the same
-    unsigned hook = 0;
+    std::optional<unsigned> hook;
     size_t bucket = 0, slot = 0;
     bool is_ready = false, is_used = false;
     int uses = 0;  // gradients in a pass; with a static graph, those of the first pass
