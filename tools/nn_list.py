@@ -20,7 +20,7 @@ such name, of Python (PyTorch 2.15). What the modules compute and their options 
 [lists.md](lists.md), operators in [ops.md](ops.md).
 
 Not planned: quantized modules (`torch.ao`, `nn.quantized`), sparse gradients, nested tensors, named
-dimensions (also of `Unflatten`), TorchScript's code. Distributed modules come with process groups.
+dimensions (also of `Unflatten`), TorchScript's code.
 """
 
 

@@ -2,8 +2,9 @@
 
 #include <ostream>
 
+#include "hearth/nn/sync_batch_norm.h"
 #include "hearth/operators.h"
-#include "nn/norm_base.h"
+#include "nn/batch_norm_call.h"
 
 namespace hearth::nn {
 
@@ -59,11 +60,14 @@ using detail::reset_affine;
 
 template <size_t D, class Derived>
 void BatchNormImplBase<D, Derived>::pretty_print(std::ostream& stream) const {
-  const BatchNormOptions& o = this->options;
-  const auto momentum = o.momentum();
-  stream << str("BatchNorm", D, "d(", o.num_features(), ", eps=", o.eps(),
-                ", momentum=", momentum ? str(*momentum) : "None", ", affine=", o.affine(),
-                ", track_running_stats=", o.track_running_stats(), ")");
+  const std::string name = is_synchronized_ ? "SyncBatchNorm" : str("BatchNorm", D, "d");
+  detail::print_batch_norm(stream, name, this->options);
+}
+
+template <size_t D, class Derived>
+void BatchNormImplBase<D, Derived>::synchronize(std::shared_ptr<distributed::ProcessGroup> group) {
+  is_synchronized_ = true;
+  group_ = std::move(group);
 }
 
 template <size_t D, class Derived>
@@ -79,19 +83,11 @@ Tensor BatchNormImplBase<D, Derived>::normalize(const Tensor& input) {
   else
     HEARTH_CHECK(input.dim() == D + 2, "expected ", D + 2, "D input (got ", input.dim(),
                  "D input)");
-  const BatchNormOptions& o = this->options;
-  Tensor& num_batches = this->num_batches_tracked;
-  const bool tracks = this->is_training() && num_batches.defined();
-  if (tracks) num_batches.add_(1);
-  double momentum = o.momentum().value_or(0);
-  if (tracks && !o.momentum()) momentum = 1 / num_batches.template item<double>();
-  return functional::batch_norm(input, this->running_mean, this->running_var,
-                                functional::BatchNormFuncOptions()
-                                    .weight(this->weight)
-                                    .bias(this->bias)
-                                    .training(this->is_training() || !o.track_running_stats())
-                                    .momentum(momentum)
-                                    .eps(o.eps()));
+  Derived& self = static_cast<Derived&>(*this);
+  const functional::BatchNormFuncOptions call = detail::begin_batch_norm(self);
+  if (is_synchronized_ && this->is_training())
+    return functional::sync_batch_norm(input, this->running_mean, this->running_var, call, group_);
+  return functional::batch_norm(input, this->running_mean, this->running_var, call);
 }
 
 template class NormImplBase<1, BatchNorm1dImpl, BatchNormOptions>;

@@ -2,6 +2,7 @@
 
 #include "hearth/distributed.h"
 #include "hearth/hearth.h"
+#include "tests/distributed/in_group.h"
 #include "tests/distributed/ranks.h"
 #include "tests/support/throws.h"
 
@@ -13,14 +14,6 @@ namespace {
 namespace dist = hearth::distributed;
 using dist::ReduceOp;
 using Tensors = std::vector<Tensor>;
-
-/// Runs f between init_process_group and destroy_process_group.
-template <class F>
-void in_group(const F& f) {
-  dist::init_process_group("gloo", dist::InitOptions().timeout(std::chrono::seconds(30)));
-  f(dist::get_rank(), dist::get_world_size());
-  dist::destroy_process_group();
-}
 
 /// The tensor of a rank: 10 * rank + 0, 1, 2, …
 Tensor numbers_of(int rank, int64_t count, ScalarType dtype = kFloat) {

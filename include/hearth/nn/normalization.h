@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "hearth/arg.h"
 #include "hearth/nn/cloneable.h"
 #include "hearth/nn/pimpl.h"
+
+namespace hearth::distributed {
+class ProcessGroup;
+}
 
 namespace hearth::nn {
 
@@ -76,9 +81,15 @@ class HEARTH_API BatchNormImplBase : public NormImplBase<D, Derived, BatchNormOp
   using NormImplBase<D, Derived, BatchNormOptions>::NormImplBase;
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
+  /// From now on, uses in training mode the statistics of the batches of all ranks of the group
+  /// (null: of the default group), as SyncBatchNorm does.
+  void synchronize(std::shared_ptr<distributed::ProcessGroup> group = nullptr);
 
  private:
   Tensor normalize(const Tensor& input);
+
+  bool is_synchronized_ = false;
+  std::shared_ptr<distributed::ProcessGroup> group_;
 };
 
 /// Batch normalization of [N, C] or [N, C, L].

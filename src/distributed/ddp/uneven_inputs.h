@@ -1,0 +1,33 @@
+#pragma once
+
+#include "hearth/nn/distributed_data_parallel.h"
+
+namespace hearth::nn::parallel::detail {
+
+/// The agreement of the ranks in join(): before each forward(), they tell each other who still has
+/// data.
+class UnevenInputs {
+ public:
+  UnevenInputs(DistributedDataParallelModule& model, const JoinOptions& options)
+      : model_(model), options_(options) {}
+
+  /// Announces a forward() of this rank. Returns the rank whose buffers are the valid ones.
+  int announce_forward();
+  /// This rank has no data left: takes part in what the others do, until all have none.
+  void finish();
+
+ private:
+  struct Round {
+    int active = 0;           // the number of ranks that have data
+    int last_active = 0;      // the highest of them
+    bool reduces = false;     // whether they communicate gradients
+    bool broadcasts = false;  // whether they broadcast buffers
+  };
+  Round exchange(bool has_data);
+
+  DistributedDataParallelModule& model_;
+  const JoinOptions options_;
+  int last_active_ = 0;  // of the last round in which any rank had data
+};
+
+}  // namespace hearth::nn::parallel::detail

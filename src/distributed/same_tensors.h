@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "hearth/distributed/process_group.h"
+#include "hearth/ordered_dict.h"
+
+namespace hearth::distributed {
+
+/// Throws on all ranks, naming a rank and a tensor, unless all ranks have equally many tensors with
+/// the names, sizes, strides and dtypes of rank 0's.
+void check_same_tensors(const ProcessGroupPtr& group,
+                        const OrderedDict<std::string, Tensor>& tensors);
+
+}  // namespace hearth::distributed

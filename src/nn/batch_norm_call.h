@@ -1,0 +1,36 @@
+#pragma once
+
+#include <ostream>
+
+#include "nn/norm_base.h"
+
+// What BatchNorm and SyncBatchNorm share.
+namespace hearth::nn::detail {
+
+inline void print_batch_norm(std::ostream& stream, const std::string& name,
+                             const BatchNormOptions& options) {
+  using hearth::detail::str;
+  const auto momentum = options.momentum();
+  stream << str(name, "(", options.num_features(), ", eps=", options.eps(),
+                ", momentum=", momentum ? str(*momentum) : "None", ", affine=", options.affine(),
+                ", track_running_stats=", options.track_running_stats(), ")");
+}
+
+/// Counts a batch of the module in training mode, and returns the options for its normalization.
+template <class M>
+functional::BatchNormFuncOptions begin_batch_norm(M& module) {
+  const BatchNormOptions& options = module.options;
+  Tensor& num_batches = module.num_batches_tracked;
+  const bool tracks = module.is_training() && num_batches.defined();
+  if (tracks) num_batches.add_(1);
+  double momentum = options.momentum().value_or(0);
+  if (tracks && !options.momentum()) momentum = 1 / num_batches.template item<double>();
+  return functional::BatchNormFuncOptions()
+      .weight(module.weight)
+      .bias(module.bias)
+      .training(module.is_training() || !options.track_running_stats())
+      .momentum(momentum)
+      .eps(options.eps());
+}
+
+}  // namespace hearth::nn::detail

@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include "hearth/distributed/ddp_comm_hooks.h"
+#include "tests/distributed/ddp_models.h"
+#include "tests/support/throws.h"
+
+// Communication hooks of DistributedDataParallel.
+
+namespace hearth::testing {
+namespace {
+
+namespace dist = hearth::distributed;
+namespace hooks = hearth::distributed::algorithms::ddp_comm_hooks;
+using nn::parallel::DistributedDataParallel;
+
+/// The gradients of two steps with a hook, one after another.
+Tensor gradients_with(dist::CommHook hook, bool as_view, ScalarType dtype = kDouble) {
+  nn::Sequential net = make_mlp();
+  net->to(dtype);
+  DistributedDataParallel model(
+      net, DDPOptions().bucket_cap_mb(0.0005).gradient_as_bucket_view(as_view));
+  if (hook) model->register_comm_hook(std::move(hook));
+  std::vector<Tensor> steps;
+  for (int64_t step = 0; step < 2; ++step) {
+    model->zero_grad();
+    const Batch part = Batch(step, 12).of_rank(dist::get_rank(), dist::get_world_size());
+    mse_loss(model(part.x.to(dtype)), part.y.to(dtype)).backward();
+    steps.push_back(flattened(net->parameters(), true));
+    REQUIRE(is_equal_on_all_ranks(steps.back()));
+  }
+  return cat(steps);
+}
+
+const RankFunction compression("ddp_compression", [] {
+  in_group([](int, int) {
+    for (const bool as_view : {false, true}) {
+      const Tensor exact = gradients_with(nullptr, as_view);
+      const double size = exact.abs().max().item<double>();
+      REQUIRE(equal(gradients_with(hooks::allreduce_hook(), as_view), exact));
+      const double half = distance(gradients_with(hooks::fp16_compress_hook(), as_view), exact);
+      REQUIRE(half > 0 && half < 2e-3 * size);  // 11 bits
+      const double brain = distance(gradients_with(hooks::bf16_compress_hook(), as_view), exact);
+      REQUIRE(brain > half && brain < 2e-2 * size);  // 8 bits
+      REQUIRE(
+          distance(gradients_with(hooks::fp16_compress_wrapper(hooks::allreduce_hook()), as_view),
+                   exact) == half);
+      REQUIRE(
+          distance(gradients_with(hooks::bf16_compress_wrapper(hooks::allreduce_hook()), as_view),
+                   exact) == brain);
+    }
+  });
+});
+TEST(CommHooks, HalfPrecision) { run_ranks_well(compression, 2); }
+
+const RankFunction own_hook("ddp_own_hook", [] {
+  in_group([](int, int size) {
+    const Tensor exact = gradients_with(nullptr, false);
+    // Communicates twice, in a step and in a step of that.
+    const Tensor twice = gradients_with(
+        [size](dist::GradBucket& bucket) {
+          const Tensor buffer = bucket.buffer().clone();
+          return dist::Future(dist::all_reduce(buffer, dist::ReduceOp::SUM, nullptr, true))
+              .then([buffer](const dist::Future& sum) {
+                dist::all_reduce(sum.value());
+                return sum.value();
+              })
+              .then(
+                  [size](const dist::Future& sum) { return sum.value() / (double(size) * size); });
+        },
+        true);
+    REQUIRE(distance(twice, exact) < 1e-13);
+    const auto wrong = [](dist::GradBucket& bucket) {
+      return dist::Future(bucket.buffer().narrow(0, 0, 1));
+    };
+    REQUIRE_ERROR(gradients_with(wrong, false), "a communication hook must return a tensor with");
+    DistributedDataParallel model(make_mlp());
+    REQUIRE_ERROR(model->register_comm_hook(nullptr), "needs a function");
+    model->register_comm_hook(hooks::allreduce_hook());
+    REQUIRE_ERROR(model->register_comm_hook(hooks::allreduce_hook()),
+                  "register_comm_hook or register_builtin_comm_hook can only be called once.");
+  });
+});
+TEST(CommHooks, OwnHooksMayCommunicateSeveralTimes) { run_ranks_well(own_hook, 3); }
+
+dist::CommHook power_sgd(int64_t rank, bool feedback, double epsilon = 0) {
+  return hooks::powerSGD_hook(hooks::make_powerSGD_state(hooks::PowerSGDOptions()
+                                                             .matrix_approximation_rank(rank)
+                                                             .start_powerSGD_iter(2)
+                                                             .min_compression_rate(0.1)
+                                                             .orthogonalization_epsilon(epsilon)
+                                                             .use_error_feedback(feedback)));
+}
+
+/// Gives a parameter [8, 6] in each step the gradient that `of_step` returns, and collects what
+/// the hook makes of it.
+template <class F>
+std::vector<Tensor> communicated(dist::CommHook hook, int64_t steps, const F& of_step) {
+  struct MatrixImpl : nn::Module {
+    MatrixImpl() { weight = register_parameter("weight", zeros({8, 6}, kDouble)); }
+    Tensor forward(const Tensor& gradient) { return (weight * gradient).sum(); }
+    Tensor weight;
+  };
+  const auto net = std::make_shared<MatrixImpl>();
+  DistributedDataParallel model(net);
+  model->register_comm_hook(std::move(hook));
+  std::vector<Tensor> result;
+  for (int64_t step = 0; step < steps; ++step) {
+    model->zero_grad();
+    model(of_step(step)).backward();
+    result.push_back(net->weight.grad().clone());
+    REQUIRE(is_equal_on_all_ranks(result.back()));
+  }
+  return result;
+}
+
+const RankFunction power("ddp_power_sgd", [] {
+  in_group([](int rank, int size) {
+    const Tensor columns = (arange(8 * 2, kDouble) * 0.7).sin().view({8, 2});
+    const auto of_rank = [&](int64_t r) {
+      const Tensor rows = (arange(2 * 6, kDouble) * (0.3 + 0.1 * double(r))).cos().view({2, 6});
+      return columns.matmul(rows);  // of rank 2, and their mean, too
+    };
+    Tensor mean = zeros({8, 6}, kDouble);
+    for (int r = 0; r < size; ++r) mean += of_rank(r) / size;
+    const auto gradient = [&](int64_t) { return of_rank(rank); };
+    // A matrix of rank 2 survives the compression to rank 2.
+    for (const double epsilon : {0.0, 1e-12})
+      for (const Tensor& got : communicated(power_sgd(2, false, epsilon), 4, gradient))
+        REQUIRE(distance(got, mean) < 1e-8);
+    // One of rank 1 does not represent it, but with feedback the sum over the steps converges.
+    const std::vector<Tensor> lossy = communicated(power_sgd(1, false), 4, gradient);
+    REQUIRE(distance(lossy[1], mean) < 1e-12 && distance(lossy[3], mean) > 1e-2);
+    constexpr int64_t kFedSteps = 42;
+    const std::vector<Tensor> fed = communicated(power_sgd(1, true), kFedSteps, gradient);
+    Tensor sum = zeros({8, 6}, kDouble);
+    for (const Tensor& part : fed) sum += part;
+    REQUIRE(distance(sum / double(kFedSteps), mean) < 0.1 * distance(lossy[3], mean));
+    // Vectors are not compressed.
+    REQUIRE(distance(gradients_with(power_sgd(16, false), true), gradients_with(nullptr, true)) <
+            1e-12);
+    REQUIRE_ERROR(hooks::make_powerSGD_state(hooks::PowerSGDOptions().start_powerSGD_iter(1)),
+                  "Expect `start_powerSGD_iter` > 1");
+  });
+});
+TEST(CommHooks, PowerSGD) { run_ranks_well(power, 2); }
+
+}  // namespace
+}  // namespace hearth::testing
