@@ -51,7 +51,8 @@ const RankFunction trains_like_one_process("trains_like_one_process", [] {
     ShardedNet alone = make_net();
     auto alone_adam = adam_of(*alone);
     train(alone, whole_batch(), 6, alone_adam);
-    for (const std::optional<bool> reshard : {std::optional<bool>(), std::optional(true), std::optional(false)}) {
+    for (const std::optional<bool> reshard :
+         {std::optional<bool>(), std::optional(true), std::optional(false)}) {
       Sharded sharded(Options().reshard_after_forward(reshard));
       ShardedNet& net = sharded.net;
       auto adam = adam_of(*net);
@@ -68,10 +69,51 @@ const RankFunction trains_like_one_process("trains_like_one_process", [] {
 });
 
 TEST(FullyShard, TrainsLikeOneProcess) {
-  for (const int size : {1, 2, 3, 4}) {
-    const auto results = run_ranks_well(trains_like_one_process, size);
-    if (size == 3) RecordProperty("output", results[0].output);
-  }
+  for (const int size : {1, 2, 3, 4}) run_ranks_well(trains_like_one_process, size);
+}
+
+/// A stack of layers of 256 x 256 values, of which each rank keeps a part.
+nn::Sequential large_layers() {
+  nn::Sequential layers;
+  for (int i = 0; i < 6; ++i) layers->push_back(nn::Linear(256, 256));
+  return layers;
+}
+
+int64_t bytes_of(MemoryTag tag) { return memory_stats(kCPU).of(tag).current; }
+
+const RankFunction keeps_a_part("keeps_a_part", [] {
+  in_default_group([](int, int size) {
+    const int64_t whole = 6 * (256 * 256 + 256) * 4;
+    nn::Sequential layers = large_layers();
+    for (auto& layer : *layers) dist::fully_shard(*layer.ptr());
+    dist::fully_shard(layers);
+    const auto is_part = [&](int64_t bytes, int64_t copies) {
+      std::printf("%g of %d copies\n", double(bytes) / double(whole), int(copies));
+      return bytes < copies * whole * 1.15 / size;  // blocks are rounded up
+    };
+    REQUIRE(is_part(bytes_of(MemoryTag::Parameter), 1));
+    auto adam = optim::Adam(layers->parameters(), 1e-3);
+    const Tensor x = ones({4, 256});
+    for (int step = 0; step < 2; ++step) {
+      reset_peak_memory_stats(kCPU);
+      const Tensor loss = layers->forward(x).square().mean();
+      // What ops have saved keeps no gathered parameter.
+      REQUIRE(is_part(bytes_of(MemoryTag::Parameter), 1));
+      loss.backward();
+      // Never more than the shards and two or three gathered layers.
+      const int64_t peak = memory_stats(kCPU).of(MemoryTag::Parameter).peak;
+      REQUIRE(peak < whole / size * 1.15 + whole / 6 * 3.1);
+      adam.step();
+      REQUIRE(is_part(bytes_of(MemoryTag::Parameter), 1));
+      REQUIRE(is_part(bytes_of(MemoryTag::OptimizerState), 2));
+      // And perhaps one buffer that the group's thread is about to free.
+      REQUIRE(bytes_of(MemoryTag::Gradient) < whole * 1.15 / size + whole / 6 * 1.15);
+    }
+  });
+});
+
+TEST(FullyShard, EachRankKeepsItsPartInMemory) {
+  for (const int size : {2, 4}) run_ranks_well(keeps_a_part, size);
 }
 
 }  // namespace

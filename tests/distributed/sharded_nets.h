@@ -57,17 +57,16 @@ inline double difference(const std::vector<Tensor>& a, const std::vector<Tensor>
   double largest = a.size() == b.size() ? 0 : 1e300;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i)
     if (a[i].numel() > 0)
-      largest = std::max(largest, (a[i].detach().to(kDouble) - b[i].detach().to(kDouble))
-                                      .abs()
-                                      .max()
-                                      .item<double>());
+      largest = std::max(
+          largest,
+          (a[i].detach().to(kDouble) - b[i].detach().to(kDouble)).abs().max().item<double>());
   return largest;
 }
 
 /// Runs f between init_process_group and destroy_process_group.
 inline void in_default_group(const std::function<void(int rank, int size)>& f) {
-  distributed::init_process_group(
-      "gloo", distributed::InitOptions().timeout(std::chrono::seconds(30)));
+  distributed::init_process_group("gloo",
+                                  distributed::InitOptions().timeout(std::chrono::seconds(30)));
   f(distributed::get_rank(), distributed::get_world_size());
   distributed::destroy_process_group();
 }

@@ -63,7 +63,8 @@ class HEARTH_API FSDPModule {
 /// Divides the module's parameters among the ranks, except those of submodules that are already
 /// divided: apply it to submodules first. Each rank keeps a block of rows (dimension 0) of each
 /// parameter. Outside of forward() and backward(), module.parameters() are these blocks, and an
-/// optimizer trains them. Ranks should have equal parameters before. All ranks must call it.
+/// optimizer trains them; module.load_state_dict() also takes whole parameters. Ranks should have
+/// equal parameters before. All ranks must call it.
 ///
 /// forward() must be called through a holder, a Sequential, an AnyModule or `nn::call_forward`,
 /// which run hooks, and first on the outermost module.

@@ -74,8 +74,8 @@ FSDPModule fully_shard(nn::Module& module, const FullyShardOptions& options) {
   Descriptions lines;
   for (const auto& [name, param] : found.params) lines.push_back(describe_parameter(name, param));
   check_same_on_all_ranks("fully_shard", lines, options.process_group());
-  const auto params = std::make_shared<ShardedParams>(found.params, options.process_group(),
-                                                      options.mp_policy());
+  const auto params = std::make_shared<ShardedParams>(module.path(), found.params,
+                                                      options.process_group(), options.mp_policy());
   const auto sharded = std::make_shared<ShardedModule>(module, params, options, found.inside);
   sharded->register_hooks(module);
   return FSDPModule(sharded);

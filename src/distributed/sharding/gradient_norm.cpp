@@ -64,7 +64,7 @@ double FSDPModule::clip_grad_norm_(double max_norm, double norm_type, bool error
   for (const auto& member : state_->members(/*recurse=*/true))
     for (const ShardedParam& param : member->params().params())
       if (param.param.numel() > 0) params.push_back(param.param);
-  nn::utils::clip_grads_with_norm_(params, max_norm, full({}, norm));
+  nn::utils::clip_grads_with_norm_(params, max_norm, full({}, norm, kDouble));
   return norm;
 }
 

@@ -59,7 +59,7 @@ void ShardedParams::take_gradient(size_t index) {
   const Tensor gradient = std::exchange(param.param.mutable_grad(), Tensor());
   std::swap(param.param.mutable_grad(), param.set_aside);
   HEARTH_CHECK(gradient.sizes().equals(param.sizes), "rank ", get_rank(group_), ": parameter '",
-               param.name, "' has a gradient of the sizes ", gradient.sizes(), " instead of ",
+               name_of(param), "' has a gradient of the sizes ", gradient.sizes(), " instead of ",
                IntArrayRef(param.sizes),
                ", because it was used while it was not gathered; use it in the forward() of its "
                "module, or call unshard() before");

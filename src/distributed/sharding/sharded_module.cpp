@@ -70,9 +70,11 @@ void ShardedModule::register_hooks(nn::Module& module) {
         self->pre_forward(called, arguments);
       },
       /*prepend=*/true);
-  module.register_forward_hook(
-      [self](nn::Module&, const std::vector<nn::AnyValue>&, nn::AnyValue& result) {
-        self->post_forward(result);
+  module.register_forward_hook([self](nn::Module&, const std::vector<nn::AnyValue>&,
+                                      nn::AnyValue& result) { self->post_forward(result); });
+  module.register_load_state_dict_pre_hook(
+      [self](nn::Module&, OrderedDict<std::string, Tensor>& state, const std::string& path) {
+        self->params().take_rows(state, path);
       });
   params_->watch_gradients([weak = weak_from_this()] {
     if (const auto owner = weak.lock(); owner && owner->tree_)
@@ -111,9 +113,11 @@ void ShardedModule::pre_forward(const nn::Module& module, std::vector<nn::AnyVal
   tree_->order.push_back(weak_from_this());
   params_->unshard();
   prefetch_next();
+  call_ = std::make_shared<Call>();
+  if (!GradMode::is_enabled()) return;
   std::vector<Tensor> recorded;
   for (nn::AnyValue* value : values) add_recorded(*value, recorded);
-  if (GradMode::is_enabled()) watch_arguments(recorded);
+  watch_arguments(recorded);
 }
 
 void ShardedModule::prefetch_next() const {
@@ -141,33 +145,41 @@ bool ShardedModule::should_reshard(bool knows_results, bool needs_backward) cons
 /// All gradients of the parameters are known when those of all arguments are: nodes that were
 /// recorded later run earlier.
 void ShardedModule::watch_arguments(const std::vector<Tensor>& arguments) {
-  const auto num_known = std::make_shared<size_t>(0);
   for (const Tensor& argument : arguments)
     argument.register_hook(
-        [weak = weak_from_this(), num_known, count = arguments.size()](const Tensor&) {
+        [weak = weak_from_this(), call = call_, count = arguments.size()](const Tensor&) {
           const auto self = weak.lock();
-          if (++*num_known % count == 0 && self) self->post_backward();
+          if (++call->num_known % count != 0 || !self) return;
+          if (std::exchange(call->backward_pass, -1) != -1) --self->running_calls_;
+          self->post_backward();
         });
 }
 
 void ShardedModule::watch_results(const std::vector<Tensor>& results) {
-  const auto call = std::make_shared<const Call>(Call{tree_->last_recorded});
-  tree_->last_recorded = weak_from_this();
+  call_->before = std::exchange(tree_->last_recorded, weak_from_this());
   for (const Tensor& result : results)
-    result.register_hook([weak = weak_from_this(), call](const Tensor&) {
+    result.register_hook([weak = weak_from_this(), call = call_](const Tensor&) {
       if (const auto self = weak.lock()) self->pre_backward(*call);
     });
 }
 
-void ShardedModule::pre_backward(const Call& call) {
+void ShardedModule::pre_backward(Call& call) {
   tree_->finish_at_end_of_backward(tree_);
+  const int64_t pass = autograd::current_graph_task_id();
+  if (std::exchange(call.backward_pass, pass) != pass) ++running_calls_;
   params_->unshard();
   if (const auto before = call.before.lock()) before->params().start_unshard();
 }
 
 void ShardedModule::post_backward() {
   if (requires_gradient_sync) tree_->reduce(params_);
-  if (reshard_after_backward) params_->reshard();
+  // The backward of an earlier call may have begun: its result is an argument of the later one.
+  if (reshard_after_backward && running_calls_ == 0) params_->reshard();
+}
+
+void ShardedModule::end_calls() {
+  running_calls_ = 0;
+  post_backward();
 }
 
 void ShardedModule::finish_backward() {
@@ -176,6 +188,7 @@ void ShardedModule::finish_backward() {
 }
 
 void ShardedModule::abandon_backward() {
+  running_calls_ = 0;
   params_->drop_gradients();
   params_->reshard();
 }

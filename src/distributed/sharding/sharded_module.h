@@ -26,8 +26,8 @@ struct ShardedTree {
   void reduce(const std::shared_ptr<ShardedParams>& params);
 
   std::weak_ptr<ShardedModule> root;
-  Members members;              // the root and all sharded modules inside it
-  Members order, former_order;  // of the calls of forward()
+  Members members;                             // the root and all sharded modules inside it
+  Members order, former_order;                 // of the calls of forward()
   std::weak_ptr<ShardedModule> last_recorded;  // whose call backward runs first
   int64_t backward_pass = -1;                  // whose end is awaited
   std::weak_ptr<ShardedParams> reducing;
@@ -46,8 +46,9 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
   static std::shared_ptr<ShardedModule> find(const nn::Module& module);
   void register_hooks(nn::Module& module);
 
-  void post_backward();   ///< reduces the gradients and frees the gathered parameters
-  void finish_backward(); ///< the gradients of the shards are complete
+  void post_backward();    ///< reduces the gradients and frees the gathered parameters
+  void end_calls();        ///< post_backward() of the calls that still run
+  void finish_backward();  ///< the gradients of the shards are complete
   void abandon_backward();
 
   /// This and, with `recurse`, all sharded modules inside it.
@@ -58,12 +59,15 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
   std::optional<bool> reshard_after_forward;
 
  private:
+  /// A call of forward().
   struct Call {
-    std::weak_ptr<ShardedModule> before;  // whose forward() ran before this one
+    std::weak_ptr<ShardedModule> before;  // whose recorded call came before this one
+    int64_t backward_pass = -1;           // that has begun and not ended this call's backward
+    size_t num_known = 0;                 // gradients of arguments
   };
   void pre_forward(const nn::Module& module, std::vector<nn::AnyValue>& arguments);
   void post_forward(nn::AnyValue& result);
-  void pre_backward(const Call& call);
+  void pre_backward(Call& call);
   void become_root();
   bool is_root() const;
   void prefetch_next() const;
@@ -76,6 +80,8 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
   MixedPrecisionPolicy policy_;
   ShardedTree::Members inside_;
   std::shared_ptr<ShardedTree> tree_;  // null until the first forward()
+  std::shared_ptr<Call> call_;         // the last one
+  int running_calls_ = 0;              // whose backward has begun and not ended
 };
 
 }  // namespace hearth::distributed

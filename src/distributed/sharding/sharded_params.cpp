@@ -10,6 +10,10 @@ namespace hearth::distributed {
 
 namespace {
 
+std::string joined_path(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
+
 int64_t numel_of_row(IntArrayRef sizes) {
   int64_t numel = 1;
   for (size_t d = 1; d < sizes.size(); ++d) numel *= sizes[d];
@@ -19,7 +23,7 @@ int64_t numel_of_row(IntArrayRef sizes) {
 }  // namespace
 
 ShardedParam::ShardedParam(std::string path, Tensor parameter, int rank, int ranks)
-    : name(std::move(path)),
+    : key(std::move(path)),
       param(std::move(parameter)),
       sizes(param.sizes().vec()),
       blocks(param.size(0), ranks),
@@ -34,12 +38,15 @@ std::vector<int64_t> ShardedParam::sizes_of(int64_t count) const {
   return result;
 }
 
-ShardedParams::ShardedParams(const Named& params, ProcessGroupPtr group,
+ShardedParams::ShardedParams(std::string path, const Named& params, ProcessGroupPtr group,
                              MixedPrecisionPolicy policy)
-    : group_(std::move(group)), policy_(std::move(policy)), ranks_(get_world_size(group_)) {
+    : path_(std::move(path)),
+      group_(std::move(group)),
+      policy_(std::move(policy)),
+      ranks_(get_world_size(group_)) {
   const PlainMode plain;
-  for (const auto& [name, param] : params) {
-    ShardedParam& added = params_.emplace_back(name, param, get_rank(group_), ranks_);
+  for (const auto& [key, param] : params) {
+    ShardedParam& added = params_.emplace_back(key, param, get_rank(group_), ranks_);
     added.offset = shard_numel_;
     shard_numel_ += added.padded_numel;
   }
@@ -80,19 +87,32 @@ void ShardedParams::pack_shards() {
   for (const ShardedParam& param : params_) {
     const std::vector<int64_t> sizes = param.sizes_of(param.rows);
     HEARTH_CHECK(param.param.sizes().equals(sizes), "rank ", get_rank(group_), ": parameter '",
-                 param.name, "' was replaced by a tensor of the sizes ", param.param.sizes(),
+                 name_of(param), "' was replaced by a tensor of the sizes ", param.param.sizes(),
                  ", but its shard has the sizes ", IntArrayRef(sizes));
-    HEARTH_CHECK(param.param.scalar_type() == first.scalar_type() &&
-                     param.param.device() == first.device(),
-                 "fully_shard: the parameters of one module must have one dtype and one device, but '",
-                 params_[0].name, "' is ", hearth::name_of(first.scalar_type()), " on ", first.device(),
-                 " and '", param.name, "' is ", hearth::name_of(param.param.scalar_type()), " on ",
-                 param.param.device(),
-                 "; convert it, or apply fully_shard to a submodule that contains only one of them");
+    HEARTH_CHECK(
+        param.param.scalar_type() == first.scalar_type() && param.param.device() == first.device(),
+        "fully_shard: the parameters of one module must have one dtype and one device, but '",
+        name_of(params_[0]), "' is ", hearth::name_of(first.scalar_type()), " on ", first.device(),
+        " and '", name_of(param), "' is ", hearth::name_of(param.param.scalar_type()), " on ",
+        param.param.device(),
+        "; convert it, or apply fully_shard to a submodule that contains only one of them");
     shard_of(param, flat).copy_(param.param.detach());
   }
   for (const ShardedParam& param : params_) param.param.set_data(shard_of(param, flat));
   flat_ = flat;
+}
+
+std::string ShardedParams::name_of(const ShardedParam& param) const {
+  return joined_path(path_, param.key);
+}
+
+void ShardedParams::take_rows(OrderedDict<std::string, Tensor>& state, const std::string& path) {
+  reshard();
+  for (const ShardedParam& param : params_) {
+    Tensor* const value = state.find(joined_path(path, param.key));
+    if (value && value->defined() && value->sizes().equals(param.sizes))
+      *value = value->narrow(0, param.begin, param.rows);
+  }
 }
 
 void ShardedParams::start_unshard() {

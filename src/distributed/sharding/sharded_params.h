@@ -11,6 +11,7 @@
 
 #include "hearth/distributed/collectives.h"
 #include "hearth/distributed/fully_shard.h"
+#include "hearth/ordered_dict.h"
 #include "hearth/tensor.h"
 
 namespace hearth::distributed {
@@ -30,12 +31,12 @@ struct RowBlocks {
 
 /// One parameter of which each rank keeps a block of rows.
 struct ShardedParam {
-  ShardedParam(std::string name, Tensor param, int rank, int ranks);
+  ShardedParam(std::string key, Tensor param, int rank, int ranks);
   /// The sizes and the number of elements of `count` rows.
   std::vector<int64_t> sizes_of(int64_t count) const;
   int64_t numel_of(int64_t count) const { return count * row_numel; }
 
-  std::string name;            // its path, for errors
+  std::string key;             // its path in the sharded module
   Tensor param;                // the module's: a shard, or the whole parameter while it is gathered
   std::vector<int64_t> sizes;  // of the whole parameter
   RowBlocks blocks;
@@ -44,9 +45,9 @@ struct ShardedParam {
   int64_t padded_numel;  // of a block of `chunk` rows
   int64_t offset = 0;    // of this rank's block in the flat shard
 
-  Tensor whole;      // memory of the gathered parameter, freed while it is not gathered
-  Tensor set_aside;  // the shard's gradient while backward accumulates that of the whole parameter
-  Tensor whole_grad; // accumulated, not yet reduced
+  Tensor whole;       // memory of the gathered parameter, freed while it is not gathered
+  Tensor set_aside;   // the shard's gradient while backward accumulates that of the whole parameter
+  Tensor whole_grad;  // accumulated, not yet reduced
 };
 
 /// The parameters of one module, which are gathered together and whose gradients are reduced
@@ -54,14 +55,16 @@ struct ShardedParam {
 class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
  public:
   using Named = std::vector<std::pair<std::string, Tensor>>;
-  ShardedParams(const Named& params, ProcessGroupPtr group, MixedPrecisionPolicy policy);
+  /// `path` is that of the module, for errors.
+  ShardedParams(std::string path, const Named& params, ProcessGroupPtr group,
+                MixedPrecisionPolicy policy);
   /// Registers the hooks that collect gradients.
   void watch_gradients(const std::function<void()>& on_gradient);
 
-  void start_unshard();  ///< begins to gather the parameters, unless they are
-  void unshard();        ///< gathers the parameters and waits for them
+  void start_unshard();   ///< begins to gather the parameters, unless they are
+  void unshard();         ///< gathers the parameters and waits for them
   void cancel_unshard();  ///< drops parameters that have begun to be gathered
-  void reshard();        ///< frees the gathered parameters
+  void reshard();         ///< frees the gathered parameters
   bool is_unsharded() const { return is_unsharded_; }
 
   /// Begins to reduce the whole gradients, if there are any; the shards get them in
@@ -71,6 +74,10 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
   void restore_gradients();  ///< of shards for which backward has brought nothing
   void drop_gradients();     ///< of an interrupted backward pass
 
+  /// Replaces whole parameters in a dictionary by this rank's rows. `path` is that of the module.
+  void take_rows(OrderedDict<std::string, Tensor>& state, const std::string& path);
+
+  std::string name_of(const ShardedParam& param) const;  ///< the path that errors show
   const std::vector<ShardedParam>& params() const { return params_; }
   const ProcessGroupPtr& group() const { return group_; }
 
@@ -93,6 +100,7 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
   ScalarType reduce_dtype(const ShardedParam& param) const;
   void add_gradient(ShardedParam& param, const Tensor& shard) const;
 
+  std::string path_;
   std::vector<ShardedParam> params_;
   ProcessGroupPtr group_;
   MixedPrecisionPolicy policy_;

@@ -47,7 +47,7 @@ void ShardedTree::finish_at_end_of_backward(const std::shared_ptr<ShardedTree>& 
 
 void ShardedTree::finish_backward() {
   backward_pass = -1;
-  for_each_member(*this, [](ShardedModule& member) { member.post_backward(); });
+  for_each_member(*this, [](ShardedModule& member) { member.end_calls(); });
   for_each_member(*this, [](ShardedModule& member) { member.finish_backward(); });
 }
 
