@@ -79,7 +79,7 @@ nn::Sequential large_layers() {
   return layers;
 }
 
-int64_t bytes_of(MemoryTag tag) { return memory_stats(kCPU).of(tag).current; }
+int64_t tagged_bytes(MemoryTag tag) { return memory_stats(kCPU).of(tag).current; }
 
 const RankFunction keeps_a_part("keeps_a_part", [] {
   in_default_group([](int, int size) {
@@ -91,23 +91,23 @@ const RankFunction keeps_a_part("keeps_a_part", [] {
       std::printf("%g of %d copies\n", double(bytes) / double(whole), int(copies));
       return bytes < copies * whole * 1.15 / size;  // blocks are rounded up
     };
-    REQUIRE(is_part(bytes_of(MemoryTag::Parameter), 1));
+    REQUIRE(is_part(tagged_bytes(MemoryTag::Parameter), 1));
     auto adam = optim::Adam(layers->parameters(), 1e-3);
     const Tensor x = ones({4, 256});
     for (int step = 0; step < 2; ++step) {
       reset_peak_memory_stats(kCPU);
       const Tensor loss = layers->forward(x).square().mean();
       // What ops have saved keeps no gathered parameter.
-      REQUIRE(is_part(bytes_of(MemoryTag::Parameter), 1));
+      REQUIRE(is_part(tagged_bytes(MemoryTag::Parameter), 1));
       loss.backward();
       // Never more than the shards and two or three gathered layers.
       const int64_t peak = memory_stats(kCPU).of(MemoryTag::Parameter).peak;
       REQUIRE(peak < whole / size * 1.15 + whole / 6 * 3.1);
       adam.step();
-      REQUIRE(is_part(bytes_of(MemoryTag::Parameter), 1));
-      REQUIRE(is_part(bytes_of(MemoryTag::OptimizerState), 2));
+      REQUIRE(is_part(tagged_bytes(MemoryTag::Parameter), 1));
+      REQUIRE(is_part(tagged_bytes(MemoryTag::OptimizerState), 2));
       // And perhaps one buffer that the group's thread is about to free.
-      REQUIRE(bytes_of(MemoryTag::Gradient) < whole * 1.15 / size + whole / 6 * 1.15);
+      REQUIRE(tagged_bytes(MemoryTag::Gradient) < whole * 1.15 / size + whole / 6 * 1.15);
     }
   });
 });
