@@ -90,7 +90,8 @@ const RankFunction zero_trains("zero_trains", [] {
       }
       ShardedNet copy = make_net();
       const auto plain = make_adam(two_groups(*copy));
-      plain->load_state_dict(zero.state_dict());
+      const optim::Optimizer& base = zero;
+      plain->load_state_dict(base.state_dict());
       copy->load_state_dict(net->state_dict());
       ShardedNet longer = make_net();
       const auto reference = make_adam(two_groups(*longer));
@@ -106,10 +107,10 @@ const RankFunction zero_trains("zero_trains", [] {
 });
 
 TEST(ZeroRedundancyOptimizer, TrainsLikeOneProcess) {
-  for (const int size : {1, 2, 3, 4}) run_ranks_well(zero_trains, size);
+  for (const int size : {2, 3, 4}) run_ranks_well(zero_trains, size);
 }
 
-const char* file() { return std::getenv("HEARTH_TEST_FILE"); }
+const char* file() { return std::getenv("SHARD_TEST_FILE"); }
 
 const RankFunction zero_resumes("zero_resumes", [] {
   in_default_group([](int rank, int) {
@@ -117,7 +118,7 @@ const RankFunction zero_resumes("zero_resumes", [] {
     const auto adam = make_adam(two_groups(*alone));
     Zero zero(two_groups(*net), make_adam);
     const std::string path = file();
-    if (std::getenv("HEARTH_TEST_SAVES")) {
+    if (std::getenv("SHARD_TEST_SAVES")) {
       train_together(net, zero, 3);
       zero.consolidate_state_dict();
       if (rank == 0) save(zero, path + ".optimizer");
@@ -137,9 +138,9 @@ const RankFunction zero_resumes("zero_resumes", [] {
 TEST(ZeroRedundancyOptimizer, ResumesWithAnotherNumberOfRanks) {
   const TempFolder folder;
   RankOptions options;
-  options.environment = {{"HEARTH_TEST_FILE", folder.path("zero")}, {"HEARTH_TEST_SAVES", "1"}};
+  options.environment = {{"SHARD_TEST_FILE", folder.path("zero")}, {"SHARD_TEST_SAVES", "1"}};
   run_ranks_well(zero_resumes, 3, options);
-  options.environment.erase("HEARTH_TEST_SAVES");
+  options.environment.erase("SHARD_TEST_SAVES");
   run_ranks_well(zero_resumes, 2, options);
 }
 

@@ -7,10 +7,6 @@ namespace hearth::distributed::checkpoint {
 
 namespace {
 
-std::string joined(const std::string& path, const std::string& name) {
-  return path.empty() ? name : path + "." + name;
-}
-
 Piece piece_of(std::string key, const Tensor& local, const ShardedParam* shard) {
   // Without rows, there is nothing to divide.
   if (!shard || shard->sizes[0] == 0) return {std::move(key), local, local.sizes().vec(), -1};
@@ -37,7 +33,7 @@ ModelParameters::ModelParameters(const nn::Module& model) {
         shards_[param.param.unsafeGetTensorImpl()] = &param;
     }
     for (const auto& item : part.named_parameters(/*recurse=*/false)) {
-      const std::string name = joined(path, item.key());
+      const std::string name = joined_path(path, item.key());
       parameters_[name] = item->unsafeGetTensorImpl();
       names_.emplace(item->unsafeGetTensorImpl(), name);
     }

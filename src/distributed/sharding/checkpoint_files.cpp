@@ -106,8 +106,7 @@ std::string Folder::file(const std::string& id, int64_t number, int64_t count) c
 void Folder::create() const {
   std::error_code error;
   fs::create_directories(path_, error);
-  HEARTH_CHECK(!error && fs::is_directory(path_, error), "cannot create the folder '", path_,
-               "': ", error ? error.message() : "there is a file of this name");
+  HEARTH_CHECK(!error, "cannot create the folder '", path_, "': ", error.message());
 }
 
 void Folder::remove(const std::string& id, int64_t number, int64_t count) const noexcept {

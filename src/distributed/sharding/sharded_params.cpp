@@ -10,10 +10,6 @@ namespace hearth::distributed {
 
 namespace {
 
-std::string joined_path(const std::string& path, const std::string& key) {
-  return path.empty() ? key : path + "." + key;
-}
-
 int64_t numel_of_row(IntArrayRef sizes) {
   int64_t numel = 1;
   for (size_t d = 1; d < sizes.size(); ++d) numel *= sizes[d];

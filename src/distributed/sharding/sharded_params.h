@@ -16,6 +16,11 @@
 
 namespace hearth::distributed {
 
+/// "path.key", or the key alone if the path is empty.
+inline std::string joined_path(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
+
 /// Blocks of rows of a tensor, one per rank. All but the last ones have `chunk` rows.
 struct RowBlocks {
   RowBlocks(int64_t rows, int ranks) : rows_(rows), chunk((rows + ranks - 1) / ranks) {}
