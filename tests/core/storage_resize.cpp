@@ -13,7 +13,7 @@ namespace hearth::testing {
 namespace {
 
 TEST(ResizeStorage, FreesAndReturnsTheMemory) {
-  const Tensor x = arange(12).view({3, 4}), part = x.t()[1];
+  const Tensor x = arange(12, kFloat).view({3, 4}), part = x.t()[1];
   const int64_t before = memory_stats(kCPU).allocated_bytes.current;
   resize_storage_(x.storage(), 0);
   EXPECT_LT(memory_stats(kCPU).allocated_bytes.current, before);
@@ -21,17 +21,17 @@ TEST(ResizeStorage, FreesAndReturnsTheMemory) {
   EXPECT_THROW(x.sum(), Error);
   EXPECT_THROW(part.fill_(1), Error);
   resize_storage_(x.storage(), 12 * sizeof(float));
-  x.copy_(arange(12).view({3, 4}) * 2);
-  EXPECT_TRUE(equal(part, full({3}, 2) + arange(3) * 8));
+  x.copy_(arange(12, kFloat).view({3, 4}) * 2);
+  EXPECT_TRUE(equal(part, full({3}, 2.0) + arange(3, kFloat) * 8));
 }
 
 TEST(ResizeStorage, KeepsTheBytesThatFit) {
-  const Tensor x = arange(6);
+  const Tensor x = arange(6, kFloat);
   const Tensor first = x.narrow(0, 0, 3);
   resize_storage_(x.storage(), 3 * sizeof(float));
-  EXPECT_TRUE(equal(first, arange(3)));
+  EXPECT_TRUE(equal(first, arange(3, kFloat)));
   resize_storage_(x.storage(), 6 * sizeof(float));
-  EXPECT_TRUE(equal(x.narrow(0, 0, 3), arange(3)));
+  EXPECT_TRUE(equal(x.narrow(0, 0, 3), arange(3, kFloat)));
 }
 
 TEST(ResizeStorage, RefusesMemoryOfOthers) {
@@ -39,7 +39,7 @@ TEST(ResizeStorage, RefusesMemoryOfOthers) {
   const Tensor x = from_blob(values, {4});
   EXPECT_THROW(resize_storage_(x.storage(), 0), Error);
   EXPECT_THROW(resize_storage_(Storage(), 8), Error);
-  EXPECT_TRUE(equal(x, arange(1, 5)));
+  EXPECT_TRUE(equal(x, arange(1, 5, kFloat)));
 }
 
 }  // namespace
