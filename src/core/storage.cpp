@@ -1,5 +1,6 @@
 #include "hearth/storage.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/backends.h"
@@ -10,6 +11,7 @@
 #include "core/size_classes.h"
 #include "core/storage_impl.h"
 #include "core/streams.h"
+#include "hearth/storage_resize.h"
 
 namespace hearth {
 
@@ -94,37 +96,48 @@ void retag(StorageImpl& storage, MemoryTag tag) {
 namespace {
 
 /// Counts the new block before the old one is freed, as on other devices.
-void grow_meta(StorageImpl& storage, size_t nbytes) {
-  const StoragePtr grown = new_storage(nbytes, storage.device);
-  retag(*grown, storage.label.tag());
-  std::swap(storage.nbytes, grown->nbytes);
-  std::swap(storage.meta_memory, grown->meta_memory);
-  std::swap(storage.label, grown->label);
+void resize_meta(StorageImpl& storage, size_t nbytes) {
+  const StoragePtr resized = new_storage(nbytes, storage.device);
+  retag(*resized, storage.label.tag());
+  std::swap(storage.nbytes, resized->nbytes);
+  std::swap(storage.meta_memory, resized->meta_memory);
+  std::swap(storage.label, resized->label);
+}
+
+/// Replaces the memory by a block of `nbytes`, or by none, and copies the bytes that fit.
+void resize(StorageImpl& storage, size_t nbytes) {
+  HEARTH_CHECK(!storage.deleter && !storage.borrowed,
+               "Trying to resize storage that is not resizable");
+  if (storage.device.is_meta()) return resize_meta(storage, nbytes);
+  StorageImpl resized;
+  resized.device = storage.device;
+  resized.stream = storage.device.is_cuda() ? current_stream(storage.device) : nullptr;
+  if (nbytes > 0)
+    resized.data = allocate(nbytes, storage.device, storage.pinned, resized.stream, storage.label);
+  const size_t kept = std::min(nbytes, storage.nbytes);
+  if (storage.data && kept > 0 && storage.device.is_cuda()) {
+    backend_of(storage.device)
+        .copy(resized.data, storage.data, kept, CopyKind::kDeviceToDevice, storage.device.index(),
+              resized.stream);
+    // The old block is freed below, before this stream has copied it.
+    device_record_stream(storage.data, storage.device, resized.stream);
+  } else if (storage.data && kept > 0) {
+    std::memcpy(resized.data, storage.data, kept);
+  }
+  release(storage);
+  storage.data = resized.data;
+  storage.nbytes = nbytes;
+  storage.stream = resized.stream;
 }
 
 }  // namespace
 
-void grow_storage(StorageImpl& storage, size_t nbytes) {
-  HEARTH_CHECK(!storage.deleter && !storage.borrowed,
-               "Trying to resize storage that is not resizable");
-  if (storage.device.is_meta()) return grow_meta(storage, nbytes);
-  StorageImpl grown;
-  grown.device = storage.device;
-  grown.stream = storage.device.is_cuda() ? current_stream(storage.device) : nullptr;
-  grown.data = allocate(nbytes, storage.device, storage.pinned, grown.stream, storage.label);
-  if (storage.data && storage.device.is_cuda()) {
-    backend_of(storage.device)
-        .copy(grown.data, storage.data, storage.nbytes, CopyKind::kDeviceToDevice,
-              storage.device.index(), grown.stream);
-    // The old block is freed below, before this stream has copied it.
-    device_record_stream(storage.data, storage.device, grown.stream);
-  } else if (storage.data) {
-    std::memcpy(grown.data, storage.data, storage.nbytes);
-  }
-  release(storage);
-  storage.data = grown.data;
-  storage.nbytes = nbytes;
-  storage.stream = grown.stream;
+void grow_storage(StorageImpl& storage, size_t nbytes) { resize(storage, nbytes); }
+
+void resize_storage_(const Storage& storage, size_t nbytes) {
+  HEARTH_CHECK(storage, "resize_storage_: the tensor has no storage");
+  StorageImpl& impl = *storage.unsafeGetStorageImpl();
+  if (impl.nbytes != nbytes) resize(impl, nbytes);
 }
 
 Storage::Storage(const Storage& other) : impl_(other.impl_) {

@@ -274,9 +274,16 @@ void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides)
 
 void* kernel_address(const TensorImpl& impl) {
   void* data = impl.data();
-  return impl.device.is_cuda() && data
-             ? backend_of(impl.device).kernel_address(impl.device.index(), data)
-             : data;
+  if (!data) [[unlikely]] {
+    // resize_storage_() has freed the memory.
+    HEARTH_CHECK(impl.numel == 0 || impl.device.is_meta(),
+                 "The tensor has a non-zero number of elements, but its data is not allocated yet. "
+                 "The tensor has the sizes ",
+                 impl.sizes(), "; the memory of its storage was freed");
+    return nullptr;
+  }
+  return impl.device.is_cuda() ? backend_of(impl.device).kernel_address(impl.device.index(), data)
+                               : data;
 }
 
 View view_of(const TensorImpl& impl) {

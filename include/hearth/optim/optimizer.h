@@ -145,7 +145,8 @@ class HEARTH_API Optimizer {
 
   /// Calls the closure, if any, updates all parameters that have a gradient, and returns the loss.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
-  void add_param_group(const OptimizerParamGroup& param_group);  ///< its parameters must be new
+  /// Adds a group, whose parameters must be new.
+  virtual void add_param_group(const OptimizerParamGroup& param_group);
   void zero_grad(bool set_to_none = true);  ///< drops all gradients, or fills them with zeros
 
   OptimizerOptions& defaults() noexcept { return *defaults_; }  ///< for groups without options
@@ -155,9 +156,10 @@ class HEARTH_API Optimizer {
   StateMap& state() noexcept { return state_; }  ///< the states of all parameters
   const StateMap& state() const noexcept { return state_; }
 
-  StateDict state_dict() const;  ///< options and state, whose tensors share the optimizer's memory
+  /// Options and state, whose tensors share the optimizer's memory.
+  virtual StateDict state_dict() const;
   /// Copies a state_dict() of the same type of optimizer; parameters correspond by their order.
-  void load_state_dict(const StateDict& dict);
+  virtual void load_state_dict(const StateDict& dict);
   virtual void save(serialize::OutputArchive& archive) const;  ///< saves options and state
   virtual void load(serialize::InputArchive& archive);         ///< loads options and state
 

@@ -1,0 +1,165 @@
+#include "hearth/distributed/checkpoint.h"
+
+#include "distributed/sharding/checkpoint_contents.h"
+#include "distributed/sharding/checkpoint_files.h"
+#include "distributed/sharding/plain_mode.h"
+#include "distributed/sharding/same_on_all_ranks.h"
+#include "hearth/distributed/collectives.h"
+#include "hearth/operators.h"
+
+namespace hearth::distributed::checkpoint {
+
+namespace {
+
+/// Runs f on all ranks; if it throws on one of them, calls undo() and throws that error on all.
+template <class F, class Undo>
+void on_all_ranks(const ProcessGroupPtr& group, const F& f, const Undo& undo) {
+  std::string error;
+  try {
+    f();
+  } catch (const std::exception& failure) {
+    error = failure.what();
+    if (error.empty()) error = "unknown error";
+  }
+  try {
+    check_all_succeeded(error, group);
+  } catch (...) {
+    undo();
+    throw;
+  }
+}
+
+Contents contents_of(const nn::Module& model, const optim::Optimizer* optimizer) {
+  Contents contents;
+  const ModelParameters parameters(model);
+  add_model(model, parameters, contents);
+  if (optimizer) add_optimizer(*optimizer, parameters, contents);
+  return contents;
+}
+
+/// The whole tensor on rank 0; undefined on others.
+Tensor gather_rows(const Piece& piece, const ProcessGroupPtr& group) {
+  const PlainMode plain;
+  const int ranks = get_world_size(group), rank = get_rank(group);
+  const RowBlocks blocks(piece.sizes[0], ranks);
+  HEARTH_CHECK(blocks.begin(rank) == piece.begin && blocks.size(rank) == piece.local.size(0), "'",
+               piece.key, "' is not divided among the ", ranks, " ranks of this group");
+  std::vector<int64_t> sizes = piece.sizes;
+  sizes[0] = blocks.chunk;
+  const Tensor padded = zeros(sizes, piece.local.options().requires_grad(false).device(kCPU));
+  padded.narrow(0, 0, piece.local.size(0)).copy_(piece.local);
+  std::vector<Tensor> parts;
+  for (int i = 0; rank == 0 && i < ranks; ++i) parts.push_back(empty_like(padded));
+  gather(padded, parts, get_global_rank(group, 0), group);
+  return rank == 0 ? cat(parts).narrow(0, 0, piece.sizes[0]) : Tensor();
+}
+
+/// Replaces the pieces by whole tensors on rank 0.
+void gather_pieces(std::vector<Piece>& pieces, const ProcessGroupPtr& group) {
+  for (Piece& piece : pieces) {
+    if (!piece.is_divided()) continue;
+    piece.local = gather_rows(piece, group);
+    piece.begin = -1;
+  }
+}
+
+/// The parts of all ranks' files, on rank 0.
+std::vector<std::vector<FilePart>> gather_parts(const std::vector<FilePart>& own,
+                                                const ProcessGroupPtr& group) {
+  std::vector<int64_t> numbers;
+  for (const FilePart& part : own) numbers.insert(numbers.end(), {part.begin, part.rows, part.crc});
+  std::vector<std::vector<FilePart>> all;
+  for (const IValue& of_rank : gather_object(numbers, get_global_rank(group, 0), group)) {
+    std::vector<FilePart>& parts = all.emplace_back();
+    const std::vector<int64_t> values = of_rank.toIntVector();
+    for (size_t i = 0; i + 3 <= values.size(); i += 3)
+      parts.push_back({values[i], values[i + 1], values[i + 2]});
+  }
+  return all;
+}
+
+std::string agreed_id(const ProcessGroupPtr& group) {
+  std::vector<IValue> id{new_id()};
+  broadcast_object_list(id, get_global_rank(group, 0), group);
+  return id[0].toStringRef();
+}
+
+/// The checkpoint that is in the folder now, if there is a valid one.
+std::optional<Index> former_index(const Folder& folder) {
+  try {
+    return Index::read(folder);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void remove_files(const Folder& folder, const Index& index) {
+  for (int64_t i = 0; i < index.files; ++i) folder.remove(index.id, i, index.files);
+}
+
+void save_contents(Contents contents, const std::string& path, const Options& options) {
+  const ProcessGroupPtr& group = options.process_group();
+  const int rank = get_rank(group);
+  Descriptions lines;
+  for (const Piece& piece : contents.pieces)
+    lines.push_back(detail::str("'", piece.key, "' ", IntArrayRef(piece.sizes)));
+  check_same_on_all_ranks("checkpoint::save", lines, group);
+  if (options.full_state_dict()) gather_pieces(contents.pieces, group);
+
+  const Folder folder(path);
+  Index index;
+  index.id = agreed_id(group);
+  index.files = options.full_state_dict() ? 1 : get_world_size(group);
+  index.values = contents.values;
+  const auto remove_new_file = [&] {
+    if (rank < index.files) folder.remove(index.id, rank, index.files);
+  };
+  std::vector<FilePart> own;
+  on_all_ranks(
+      group,
+      [&] {
+        folder.create();
+        if (rank < index.files)
+          own = write_parts(contents.pieces, rank == 0, folder.file(index.id, rank, index.files));
+      },
+      remove_new_file);
+  const auto parts = gather_parts(own, group);
+  on_all_ranks(
+      group,
+      [&] {
+        if (rank != 0) return;
+        for (size_t i = 0; i < contents.pieces.size(); ++i) {
+          auto& entry = index.parts.emplace_back(contents.pieces[i].key, std::vector<FilePart>());
+          for (int64_t file = 0; file < index.files; ++file)
+            entry.second.push_back(parts[static_cast<size_t>(file)][i]);
+        }
+        const std::optional<Index> former = former_index(folder);
+        index.write(folder);
+        if (former) remove_files(folder, *former);
+      },
+      remove_new_file);
+}
+
+}  // namespace
+
+void save(const nn::Module& model, const std::string& checkpoint_id, const Options& options) {
+  save_contents(contents_of(model, nullptr), checkpoint_id, options);
+}
+
+void save(const nn::Module& model, const optim::Optimizer& optimizer,
+          const std::string& checkpoint_id, const Options& options) {
+  save_contents(contents_of(model, &optimizer), checkpoint_id, options);
+}
+
+OrderedDict<std::string, Tensor> get_model_state_dict(const nn::Module& model,
+                                                      const ProcessGroupPtr& process_group) {
+  Contents contents = contents_of(model, nullptr);
+  gather_pieces(contents.pieces, process_group);
+  OrderedDict<std::string, Tensor> state;
+  if (get_rank(process_group) != 0) return state;
+  for (const Piece& piece : contents.pieces)
+    state.insert(piece.key.substr(std::string_view(kModelPrefix).size()), piece.local.cpu());
+  return state;
+}
+
+}  // namespace hearth::distributed::checkpoint

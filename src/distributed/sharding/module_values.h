@@ -1,0 +1,14 @@
+#pragma once
+
+#include <functional>
+
+#include "hearth/nn/any_value.h"
+#include "hearth/tensor.h"
+
+namespace hearth::distributed {
+
+/// Calls visit(tensor), which may replace the tensor, for the tensors in an argument or a result of
+/// a module's forward(). False if the type may contain tensors that are not known here.
+bool visit_module_tensors(nn::AnyValue& value, const std::function<void(Tensor&)>& visit);
+
+}  // namespace hearth::distributed

@@ -1,0 +1,60 @@
+#include "distributed/sharding/same_on_all_ranks.h"
+
+#include <algorithm>
+
+#include "hearth/distributed/collectives.h"
+#include "hearth/ivalue_containers.h"
+
+namespace hearth::distributed {
+
+namespace {
+
+std::string joined(const Descriptions& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+Descriptions split(const std::string& text) {
+  Descriptions lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string line_or_nothing(const Descriptions& lines, size_t index) {
+  return index < lines.size() ? lines[index] : "nothing";
+}
+
+}  // namespace
+
+std::string describe_parameter(const std::string& name, const Tensor& param) {
+  return detail::str("'", name, "': ", hearth::name_of(param.scalar_type()), " ", param.sizes(),
+                     param.requires_grad() ? "" : " without gradient");
+}
+
+void check_same_on_all_ranks(const char* function, const Descriptions& lines,
+                             const ProcessGroupPtr& group) {
+  const std::vector<IValue> all = all_gather_object(joined(lines), group);
+  const Descriptions first = split(all[0].toStringRef());
+  for (size_t rank = 1; rank < all.size(); ++rank) {
+    const Descriptions other = split(all[rank].toStringRef());
+    const size_t count = std::max(first.size(), other.size());
+    for (size_t i = 0; i < count; ++i)
+      HEARTH_CHECK(line_or_nothing(first, i) == line_or_nothing(other, i), function,
+                   ": the ranks have different parameters. Number ", i, " of rank ", rank, " is ",
+                   line_or_nothing(other, i), ", but that of rank 0 is ", line_or_nothing(first, i),
+                   ". All ranks must create the same module");
+  }
+}
+
+void check_all_succeeded(const std::string& error, const ProcessGroupPtr& group) {
+  const std::vector<IValue> all = all_gather_object(error, group);
+  for (size_t rank = 0; rank < all.size(); ++rank)
+    HEARTH_CHECK(all[rank].toStringRef().empty(), "rank ", rank, ": ", all[rank].toStringRef());
+}
+
+}  // namespace hearth::distributed

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hearth/distributed/process_group.h"
+#include "hearth/tensor.h"
+
+namespace hearth::distributed {
+
+/// What ranks must agree on: a line per parameter or other item.
+using Descriptions = std::vector<std::string>;
+/// "'fc.weight': Float [3, 4]".
+std::string describe_parameter(const std::string& name, const Tensor& param);
+
+/// Throws on all ranks, with the first difference, unless all ranks pass the same lines. Every rank
+/// of the group must call it.
+void check_same_on_all_ranks(const char* function, const Descriptions& lines,
+                             const ProcessGroupPtr& group);
+/// Throws on all ranks, with the text and the number of the first rank whose text is not empty.
+void check_all_succeeded(const std::string& error, const ProcessGroupPtr& group);
+
+}  // namespace hearth::distributed

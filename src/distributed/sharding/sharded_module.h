@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "distributed/sharding/sharded_params.h"
+#include "hearth/distributed/fully_shard.h"
+#include "hearth/nn/hooks.h"
+
+namespace hearth::distributed {
+
+class ShardedModule;
+
+/// What the sharded modules inside one outermost module share.
+struct ShardedTree {
+  using Members = std::vector<std::weak_ptr<ShardedModule>>;
+  void begin_forward();
+  void end_forward();
+  void finish_at_end_of_backward(const std::shared_ptr<ShardedTree>& self);
+  /// The member whose forward() followed the last one when forward() of the root last ran.
+  std::shared_ptr<ShardedModule> expected_next() const;
+  /// Begins to reduce the gradients, after those of the former member have arrived.
+  void reduce(const std::shared_ptr<ShardedParams>& params);
+
+  std::weak_ptr<ShardedModule> root;
+  Members members;                             // the root and all sharded modules inside it
+  Members order, former_order;                 // of the calls of forward()
+  std::weak_ptr<ShardedModule> last_recorded;  // whose call backward runs first
+  int64_t backward_pass = -1;                  // whose end is awaited
+  std::weak_ptr<ShardedParams> reducing;
+
+ private:
+  void finish_backward();
+};
+
+/// A module to which fully_shard was applied: its parameters, and the hooks that gather and free
+/// them and reduce their gradients.
+class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
+ public:
+  ShardedModule(const nn::Module& module, std::shared_ptr<ShardedParams> params,
+                const FullyShardOptions& options, ShardedTree::Members inside);
+  /// The sharded module of a module, or null.
+  static std::shared_ptr<ShardedModule> find(const nn::Module& module);
+  void register_hooks(nn::Module& module);
+
+  void post_backward();    ///< reduces the gradients and frees the gathered parameters
+  void end_calls();        ///< post_backward() of the calls that still run
+  void finish_backward();  ///< the gradients of the shards are complete
+  void abandon_backward();
+
+  /// This and, with `recurse`, all sharded modules inside it.
+  std::vector<std::shared_ptr<ShardedModule>> members(bool recurse);
+  ShardedParams& params() const { return *params_; }
+
+  bool requires_gradient_sync = true, reshard_after_backward = true;
+  std::optional<bool> reshard_after_forward;
+
+ private:
+  /// A call of forward().
+  struct Call {
+    std::weak_ptr<ShardedModule> before;  // whose recorded call came before this one
+    int64_t backward_pass = -1;           // that has begun and not ended this call's backward
+    size_t num_known = 0;                 // gradients of arguments
+  };
+  void pre_forward(const nn::Module& module, std::vector<nn::AnyValue>& arguments);
+  void post_forward(nn::AnyValue& result);
+  void pre_backward(Call& call);
+  void become_root();
+  bool is_root() const;
+  void prefetch_next() const;
+  void watch_arguments(const std::vector<Tensor>& arguments);
+  void watch_results(const std::vector<Tensor>& results);
+  bool should_reshard(bool knows_results, bool needs_backward) const;
+
+  const nn::Module* const module_;  // only compared
+  std::shared_ptr<ShardedParams> params_;
+  MixedPrecisionPolicy policy_;
+  ShardedTree::Members inside_;
+  std::shared_ptr<ShardedTree> tree_;  // null until the first forward()
+  std::shared_ptr<Call> call_;         // the last one
+  int running_calls_ = 0;              // whose backward has begun and not ended
+};
+
+}  // namespace hearth::distributed

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "hearth/distributed/zero.h"
+
+namespace hearth::distributed {
+
+/// The parameters that one rank updates and broadcasts together.
+struct ZeroBucket {
+  int owner;
+  std::vector<Tensor> params;
+  Tensor flat;  // of which the parameters are views, or undefined
+};
+
+/// Which rank updates which parameter.
+struct ZeroRedundancyOptimizer::Partition {
+  /// Gives the parameters to the ranks, the largest first, each to the rank that has least.
+  void assign(const std::vector<Tensor>& params);
+  int owner_of(const Tensor& param) const;
+  /// The parameters of a list that this rank updates.
+  std::vector<Tensor> own(const std::vector<Tensor>& params) const;
+  /// Copies all parameters from their owners.
+  void broadcast_parameters();
+
+  Factory factory;
+  ZeroRedundancyOptimizerOptions options;
+  int rank = 0;
+  std::vector<int64_t> loads;  // elements by rank
+  std::unique_ptr<optim::Optimizer> local;
+  std::optional<optim::StateDict> consolidated;
+
+ private:
+  void add_to_buckets(const Tensor& param, int owner);
+
+  std::unordered_map<const void*, int> owners_;
+  std::vector<ZeroBucket> buckets_;
+};
+
+}  // namespace hearth::distributed
