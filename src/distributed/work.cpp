@@ -1,6 +1,8 @@
 #include "hearth/distributed/work.h"
 
+#include "core/step_clock.h"
 #include "distributed/work_state.h"
+#include "hearth/profiler/record_function.h"
 
 namespace hearth::distributed {
 
@@ -27,6 +29,8 @@ std::vector<Tensor> Work::result() const {
 }
 
 bool Work::wait(std::chrono::milliseconds timeout) {
+  const profiler::record_function range("Work.wait");
+  const StepWaitTimer timer(StepWait::kCommunication);
   std::unique_lock lock(state_->mutex);
   const auto has_ended = [&] { return state_->is_completed.load(); };
   if (timeout == kNoTimeout || timeout == kUnsetTimeout)

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/step_clock.h"
 #include "hearth/error.h"
 #include "hearth/thread_state.h"
 #include "log/events.h"
@@ -45,6 +46,7 @@ void EventWriter::close_folder(std::string folder) {
 }
 
 void EventWriter::push(Entry entry) {
+  const StepWaitTimer timer(StepWait::kLogging);
   Lock lock(mutex_);
   give_warnings(lock);
   progress_.wait(lock, [&] { return pending_bytes_ < kMaxPendingBytes && !has_ended_; });
@@ -140,6 +142,7 @@ void EventWriter::give_warnings(Lock& lock) {
 }
 
 void EventWriter::flush() {
+  const StepWaitTimer timer(StepWait::kLogging);
   Lock lock(mutex_);
   const uint64_t end = added_;
   is_urgent_ = !pending_.empty();
