@@ -75,16 +75,19 @@ void use_forward_streams(const Node& node) {
   }
 }
 
+[[gnu::cold, gnu::noinline]] void begin_observed_node(const Node& node) {
+  const auto* const op_node = dynamic_cast<const OpNode*>(&node);
+  const std::string name = op_node ? "" : node.name();
+  begin_observed_range({ObservedRange::Kind::kBackward, &node, name,
+                        op_node ? &op_node->op() : nullptr, node.sequence_nr()});
+}
+
 /// Tells observers that a node runs.
 class NodeObservation {
  public:
   explicit NodeObservation(const Node& node) : node_(node) {
-    if (!(modes.flags & kObserved)) [[likely]]
-      return;
-    const auto* const op_node = dynamic_cast<const OpNode*>(&node);
-    const std::string name = op_node ? "" : node.name();
-    begin_observed_range({ObservedRange::Kind::kBackward, &node_, name,
-                          op_node ? &op_node->op() : nullptr, node.sequence_nr()});
+    if (modes.flags & kObserved) [[unlikely]]
+      begin_observed_node(node);
   }
   ~NodeObservation() {
     if (modes.flags & kObserved) [[unlikely]]

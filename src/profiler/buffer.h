@@ -21,17 +21,30 @@ struct EventDetails {
 };
 
 /// An event as its thread records it. The thread that reads it may do so while another writes it.
+/// It has no initial values, so that memory is touched only once.
 struct RawEvent {
   enum class Kind : uint8_t { kOp, kUser, kModule, kBackward };
-  uint64_t start = 0;            // in ticks
-  std::atomic<uint64_t> end{0};  // 0 until the event has ended; written last
-  const OpRecord* op = nullptr;  // null: `name` names the event
-  std::string_view name;
-  uint64_t sequence_nr = 0;  // of a node; of an op: the number that its node would get
-  EventDetails* details = nullptr;
-  uint32_t depth = 0;  // the number of events around it
-  Kind kind = Kind::kOp;
-  bool is_inplace = false;
+  uint64_t start;  // in ticks
+  uint64_t end;    // 0 until the event has ended; written last
+  union {
+    const OpRecord* op;
+    const char* text;  // the name; with has_text
+  };
+  uint64_t sequence_nr;  // of a node; of an op: the number that its node would get
+  EventDetails* details;
+  uint32_t text_size;
+  uint16_t depth;  // the number of events around it
+  Kind kind : 4;
+  bool has_text : 1;
+  bool is_inplace : 1;
+
+  void set_end(uint64_t ticks) {
+    std::atomic_ref<uint64_t>(end).store(ticks, std::memory_order_release);
+  }
+  uint64_t get_end() const {
+    return std::atomic_ref<uint64_t>(const_cast<uint64_t&>(end)).load(std::memory_order_acquire);
+  }
+  std::string_view name() const { return {text, text_size}; }
 };
 
 /// The events of one thread in the order of their starts. Only this thread adds events; others may
@@ -75,7 +88,7 @@ class Buffer {
   static constexpr int kIndexBits = 40;
   struct Chunk {
     ~Chunk() { delete next.load(); }
-    RawEvent events[kChunkEvents];
+    RawEvent events[kChunkEvents];  // without initial values
     std::atomic<size_t> count{0};
     std::atomic<Chunk*> next{nullptr};
   };

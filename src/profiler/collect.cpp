@@ -15,10 +15,10 @@ using Kind = FunctionEvent::Kind;
 
 std::string name_of(const RawEvent& raw) {
   switch (raw.kind) {
-    case RawEvent::Kind::kUser: return std::string(raw.name);
-    case RawEvent::Kind::kModule: return "nn.Module: " + std::string(raw.name);
+    case RawEvent::Kind::kUser: return std::string(raw.name());
+    case RawEvent::Kind::kModule: return "nn.Module: " + std::string(raw.name());
     case RawEvent::Kind::kBackward:
-      return raw.op ? node_name(*raw.op->info) : std::string(raw.name);
+      return raw.has_text ? std::string(raw.name()) : node_name(*raw.op->info);
     case RawEvent::Kind::kOp: break;
   }
   std::string name = std::string("aten::") + raw.op->info->name;
@@ -76,7 +76,7 @@ class Collector {
   }
 
   void add(const RawEvent& raw, int64_t thread, int64_t parent) {
-    const uint64_t end = raw.end.load(std::memory_order_acquire);
+    const uint64_t end = raw.get_end();
     FunctionEvent event;
     event.name = name_of(raw);
     event.kind = kind_of(raw.kind);
@@ -96,7 +96,7 @@ class Collector {
     const auto index = static_cast<int64_t>(events_.size());
     if (raw.kind == RawEvent::Kind::kOp)
       forward_[{raw.sequence_nr, raw.op}][thread] = index;  // the last call creates the node
-    if (raw.kind == RawEvent::Kind::kBackward && raw.op)
+    if (raw.kind == RawEvent::Kind::kBackward && !raw.has_text)
       backward_.push_back({index, raw.sequence_nr, raw.op});
     events_.push_back(std::move(event));
   }

@@ -1,5 +1,7 @@
 #include "profiler/recorder.h"
 
+#include <algorithm>
+
 #include "core/multiply_adds.h"
 #include "core/sequence_nr.h"
 
@@ -31,35 +33,37 @@ void ThreadRecorder::join(Session& session, uint64_t session_number) {
   session.buffers.push_back(buffer_);
 }
 
-RawEvent& ThreadRecorder::open(const void* key) {
+RawEvent& ThreadRecorder::open(const void* key, RawEvent::Kind kind) {
   RawEvent& event = buffer_->append();
-  event.depth = static_cast<uint32_t>(open_.size());
-  open_.push_back({key, &event, buffer_->last_number(), 0, 0, false});
+  event.end = 0;
+  event.details = nullptr;
+  event.depth = static_cast<uint16_t>(std::min<size_t>(open_.size(), UINT16_MAX));
+  event.kind = kind;
+  event.has_text = event.is_inplace = false;
+  open_.push_back({key, &event, buffer_->last_number(), false});
   if (options_.has_details()) [[unlikely]] {
     event.details = new (buffer_->take(sizeof(EventDetails))) EventDetails;
-    open_.back().cpu_bytes = hearth::detail::thread_net_bytes.cpu;
-    open_.back().device_bytes = hearth::detail::thread_net_bytes.device;
+    event.details->cpu_bytes = -hearth::detail::thread_net_bytes.cpu;
+    event.details->device_bytes = -hearth::detail::thread_net_bytes.device;
   }
   return event;
 }
 
 void ThreadRecorder::begin(const ObservedCall& call) {
   if (!is_recording()) return;
-  RawEvent& event = open(&call);
+  RawEvent& event = open(&call, RawEvent::Kind::kOp);
   event.op = &call.op;
-  event.kind = RawEvent::Kind::kOp;
   event.sequence_nr = next_sequence_nr;
   event.is_inplace =
       !call.outputs.empty() && call.inputs.count > 0 && call.outputs[0].is_same(call.inputs[0]);
   if (options_.shapes) [[unlikely]]
-    add_details(call, open_.back());
+    add_shapes(call, *event.details);
   event.start = ticks();
   buffer_->publish();
 }
 
 /// Copies the sizes of the call's inputs.
-void ThreadRecorder::add_details(const ObservedCall& call, Open& open) {
-  EventDetails& details = *open.event->details;
+void ThreadRecorder::add_shapes(const ObservedCall& call, EventDetails& details) {
   size_t numbers = 0;
   const auto sizes_of = [&](int i) {
     return call.inputs[i].defined() ? call.inputs[i].sizes() : IntArrayRef();
@@ -77,13 +81,19 @@ void ThreadRecorder::add_details(const ObservedCall& call, Open& open) {
 void ThreadRecorder::begin_range(const ObservedRange& range) {
   if (!is_recording()) return;
   if (range.kind == ObservedRange::Kind::kModule && !options_.modules) return;
-  RawEvent& event = open(range.key);
-  event.op = range.op;
-  if (!range.op) event.name = buffer_->copy(range.name);
+  using Range = ObservedRange::Kind;
+  RawEvent& event = open(range.key, range.kind == Range::kModule     ? RawEvent::Kind::kModule
+                                    : range.kind == Range::kBackward ? RawEvent::Kind::kBackward
+                                                                     : RawEvent::Kind::kUser);
   event.sequence_nr = range.sequence_nr;
-  event.kind = range.kind == ObservedRange::Kind::kModule     ? RawEvent::Kind::kModule
-               : range.kind == ObservedRange::Kind::kBackward ? RawEvent::Kind::kBackward
-                                                              : RawEvent::Kind::kUser;
+  if (range.op) {
+    event.op = range.op;
+  } else {
+    event.has_text = true;
+    const std::string_view name = buffer_->copy(range.name);
+    event.text = name.data();
+    event.text_size = static_cast<uint32_t>(name.size());
+  }
   event.start = ticks();
   buffer_->publish();
 }
@@ -121,10 +131,10 @@ void ThreadRecorder::close(const void* key) {
   while (open_.size() >= depth) {
     const Open& last = open_.back();
     if (EventDetails* const details = last.event->details) [[unlikely]] {
-      details->cpu_bytes = hearth::detail::thread_net_bytes.cpu - last.cpu_bytes;
-      details->device_bytes = hearth::detail::thread_net_bytes.device - last.device_bytes;
+      details->cpu_bytes += hearth::detail::thread_net_bytes.cpu;
+      details->device_bytes += hearth::detail::thread_net_bytes.device;
     }
-    last.event->end.store(now, std::memory_order_release);
+    last.event->set_end(now);
     open_.pop_back();
   }
 }

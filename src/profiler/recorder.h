@@ -36,16 +36,15 @@ class ThreadRecorder final : public Observer {
     const void* key;
     RawEvent* event;
     uint64_t number;
-    int64_t cpu_bytes, device_bytes;  // of the thread at the event's begin
-    bool has_counted;                 // a call inside has operations
+    bool has_counted;  // a call inside has operations
   };
 
   bool is_recording() const {
     return session_ == recording_session.load(std::memory_order_relaxed) && session_ != 0;
   }
-  RawEvent& open(const void* key);
+  RawEvent& open(const void* key, RawEvent::Kind kind);
   void close(const void* key);
-  void add_details(const ObservedCall& call, Open& open);
+  void add_shapes(const ObservedCall& call, EventDetails& details);
   void count_flops(const ObservedCall& call);
 
   uint64_t session_ = 0;
