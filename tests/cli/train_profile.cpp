@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tests/cli/program.h"
 #include "tests/cli/train_support.h"
 
 namespace hearth::testing {
@@ -35,8 +34,11 @@ TEST(TrainProfile, GoesOnIfTheTraceCannotBeWritten) {
 }
 
 TEST(TrainProfile, RefusesGrids) {
-  expect_refused(train({"--lr", ".1,.2", "--profile", "trace.json"}), 1,
-                 "--profile needs a single run, without lists of settings");
+  const RunResult ran = train({"--lr", ".1,.2", "--profile", "trace.json"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_NE(ran.err.find("--profile needs a single run, without lists of settings"),
+            std::string::npos)
+      << ran.err;
 }
 
 }  // namespace
