@@ -17,7 +17,7 @@ OPS = ROOT / "src" / "ops"
 
 # Files of the seam and of kernels that belong to no family of operators.
 SHARED = {
-    "src/seam": "backend cpu_build ctx sim table view",
+    "src/seam": "activity backend cpu_build ctx sim table view",
     "src/kernels": "draws",
     "src/kernels/cpu": "blas convert isa lapack libraries math onednn strided tensor_ranges vec",
     "src/kernels/cuda": "convert cudnn_library dtypes elements error faults floating lane "

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ATen/Parallel.h"
+#include "ATen/record_function.h"
 #include "torch/csrc/autograd/grad_mode.h"
 #include "torch/types.h"
 

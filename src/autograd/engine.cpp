@@ -3,9 +3,10 @@
 #include <thread>
 
 #include "autograd/anomaly.h"
+#include "autograd/op_node.h"
 #include "core/backends.h"
 #include "core/device_allocator.h"
-#include "core/modes.h"
+#include "core/observer.h"
 #include "core/order_streams.h"
 #include "core/tensor_impl.h"
 
@@ -73,6 +74,31 @@ void use_forward_streams(const Node& node) {
     modes.streams[metadata.device.index()] = metadata.stream;
   }
 }
+
+[[gnu::cold, gnu::noinline]] void begin_observed_node(const Node& node) {
+  const auto* const op_node = dynamic_cast<const OpNode*>(&node);
+  const std::string name = op_node ? "" : node.name();
+  begin_observed_range({ObservedRange::Kind::kBackward, &node, name,
+                        op_node ? &op_node->op() : nullptr, node.sequence_nr()});
+}
+
+/// Tells observers that a node runs.
+class NodeObservation {
+ public:
+  explicit NodeObservation(const Node& node) : node_(node) {
+    if (modes.flags & kObserved) [[unlikely]]
+      begin_observed_node(node);
+  }
+  ~NodeObservation() {
+    if (modes.flags & kObserved) [[unlikely]]
+      end_observed_range(&node_);
+  }
+  NodeObservation(const NodeObservation&) = delete;
+  NodeObservation& operator=(const NodeObservation&) = delete;
+
+ private:
+  const Node& node_;
+};
 
 constexpr char kContextPrefix[] = "in the backward of ";
 
@@ -252,6 +278,7 @@ void GraphTask::run_node(Pending& entry) {
   const ModesGuard guard;
   use_forward_streams(node);
   const ScopedValue<Node*> running(running_node, &node);
+  const NodeObservation observation(node);
   variable_list results;
   try {
     results = NodeAccess::call(node, std::move(entry.gradients));

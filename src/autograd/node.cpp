@@ -7,21 +7,12 @@
 #include "autograd/anomaly.h"
 #include "core/cpu_allocator.h"
 #include "core/modes.h"
+#include "core/sequence_nr.h"
 #include "hearth/memory_stats.h"
 
 namespace hearth::autograd {
 
-namespace {
-
-uint64_t next_sequence_nr() {
-  // Per thread, as in PyTorch: later ops of a thread run earlier in backward.
-  thread_local uint64_t counter = 0;
-  return counter++;
-}
-
-}  // namespace
-
-Node::Node() : sequence_nr_(next_sequence_nr()) {}
+Node::Node() : sequence_nr_(next_sequence_nr++) {}
 Node::~Node() { delete state_.load(std::memory_order_relaxed); }
 
 void* Node::operator new(size_t bytes) { return object_allocate(bytes); }

@@ -1,9 +1,9 @@
 #include "autograd/op_node.h"
 
 #include <bit>
-#include <cctype>
 
 #include "autograd/engine.h"
+#include "core/node_name.h"
 
 namespace hearth::autograd {
 
@@ -90,26 +90,7 @@ const Tensor& OpNode::kept_shape(int i) const {
   return none;
 }
 
-std::string OpNode::name() const {
-  const OpInfo& info = *op().info;
-  std::string text = *info.node ? info.node : info.name;
-  if (!*info.node) {
-    // scatter_add -> ScatterAdd
-    std::string camel;
-    bool starts_word = true;
-    for (char c : text) {
-      if (c == '_') {
-        starts_word = true;
-        continue;
-      }
-      camel += starts_word ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-      starts_word = false;
-    }
-    text = std::move(camel);
-  }
-  // A name that contains "Backward" is complete.
-  return text.find("Backward") == std::string::npos ? text + "Backward0" : text;
-}
+std::string OpNode::name() const { return node_name(*op().info); }
 
 void OpNode::release_variables() {
   const std::lock_guard lock(mutex_);

@@ -302,6 +302,7 @@ void* cpu_allocate(size_t bytes, MemoryLabel label) {
   if (bytes == 0) return nullptr;
   void* data = take(bytes);
   const size_t size = block_bytes(bytes);
+  detail::thread_net_bytes.cpu += static_cast<int64_t>(bytes);
   count([=](ThreadCounters& counters) { counters.allocated(size, label.tag()); }, bytes);
   if (label.path() != 0) [[unlikely]]
     count_path(label.path(), static_cast<int64_t>(size));
@@ -312,6 +313,7 @@ void cpu_free(void* data, size_t bytes, MemoryLabel label) noexcept {
   if (!data) return;
   release(data, bytes);
   const size_t size = block_bytes(bytes);
+  detail::thread_net_bytes.cpu -= static_cast<int64_t>(bytes);
   count([=](ThreadCounters& counters) { counters.freed(size, label.tag()); }, bytes);
   if (label.path() != 0) [[unlikely]]
     count_path(label.path(), -static_cast<int64_t>(size));

@@ -103,6 +103,7 @@ void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream, MemoryLabel l
 void DeviceAllocator::count(const Block& block, int64_t bytes) {
   MemoryStat& tag = stats_.tags[static_cast<size_t>(block.label.tag())];
   bytes > 0 ? tag.increase(bytes) : tag.decrease(-bytes);
+  detail::thread_net_bytes.device += bytes;
   paths_.add(block.label.path(), bytes);
   if (history_) [[unlikely]]
     history_->add(stats_);

@@ -68,6 +68,13 @@ struct Totals {
   }
 };
 
+/// The bytes that a thread has allocated for tensors less those that it has freed, since its start;
+/// for profilers.
+struct ThreadNetBytes {
+  int64_t cpu = 0, device = 0;
+};
+inline constinit thread_local ThreadNetBytes thread_net_bytes;
+
 /// The allocations and releases of one thread since it last published its counts. The tag Other is
 /// not counted, but follows from the total: it is the usual tag of small blocks outside modules,
 /// where each counter would be a measurable part of an allocation.

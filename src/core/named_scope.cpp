@@ -3,7 +3,7 @@
 #include <new>
 
 #include "core/memory_label.h"
-#include "core/modes.h"
+#include "core/observer.h"
 
 namespace hearth {
 
@@ -15,9 +15,13 @@ NamedScope::NamedScope(const char* name, const void* owner)
   static_assert(sizeof(Scope) <= sizeof scope_ && alignof(Scope) <= alignof(void*));
   modes.scope = new (scope_) Scope{name, modes.scope};
   innermost_scope = this;
+  if (modes.flags & kObserved) [[unlikely]]
+    begin_observed_range({ObservedRange::Kind::kModule, this, name});
 }
 
 NamedScope::~NamedScope() {
+  if (modes.flags & kObserved) [[unlikely]]
+    end_observed_range(this);
   modes.scope = std::launder(reinterpret_cast<const Scope*>(scope_))->outer;
   innermost_scope = outer_;
 }

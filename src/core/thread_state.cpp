@@ -1,6 +1,6 @@
 #include "hearth/thread_state.h"
 
-#include "core/modes.h"
+#include "core/observer.h"
 #include "core/threads.h"
 
 namespace hearth {
@@ -36,6 +36,9 @@ ThreadLocalStateGuard::ThreadLocalStateGuard(const ThreadLocalState& state)
   modes.saved_by = mine.saved_by;
   modes.op_reuse = mine.op_reuse;
   modes.generator = generator_.defined() ? &generator_ : mine.generator;
+  if (Observer * (*const of_thread)() = observer_of_thread.load()) [[unlikely]]
+    if (Observer* const observer = of_thread(); observer && !observer->is_installed())
+      observer->install();
 }
 ThreadLocalStateGuard::~ThreadLocalStateGuard() { modes = *former_; }
 

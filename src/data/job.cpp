@@ -2,9 +2,11 @@
 #include <cstring>
 #include <utility>
 
+#include "core/step_clock.h"
 #include "hearth/autograd.h"
 #include "hearth/data/workers.h"
 #include "hearth/operators.h"
+#include "hearth/profiler/record_function.h"
 
 namespace hearth::data {
 
@@ -94,6 +96,14 @@ Job::Job(std::shared_ptr<const Epoch> epoch, size_t number)
 Job::~Job() = default;
 
 void Job::run(size_t worker, size_t workers) noexcept {
+  if (workers > 0) return prepare(worker, workers);
+  const profiler::record_function range(
+      "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  const StepWaitTimer timer(StepWait::kData);
+  prepare(worker, workers);
+}
+
+void Job::prepare(size_t worker, size_t workers) noexcept {
   try {
     const ThreadLocalStateGuard modes(epoch_->modes);
     const SeedGuard seed_guard(epoch_->seed, number_);

@@ -4,8 +4,10 @@
 #include <list>
 #include <mutex>
 
+#include "core/step_clock.h"
 #include "hearth/data/threads.h"
 #include "hearth/data/workers.h"
+#include "hearth/profiler/record_function.h"
 
 namespace hearth::data::detail {
 
@@ -95,6 +97,9 @@ void Prefetcher::submit(std::unique_ptr<Job> job) {
 }
 
 std::unique_ptr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> timeout) {
+  const profiler::record_function range(
+      "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
+  const StepWaitTimer timer(StepWait::kData);
   std::unique_lock lock(state_->mutex);
   if (state_->in_flight_jobs.empty()) return nullptr;
   auto slot = state_->in_flight_jobs.end();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/step_clock.h"
 #include "distributed/work_state.h"
+#include "hearth/profiler/record_function.h"
 
 namespace hearth::distributed {
 
@@ -26,6 +28,8 @@ std::vector<Tensor> Work::result() const {
 }
 
 bool Work::wait(std::chrono::milliseconds timeout) {
+  const profiler::record_function range("Work.wait");
+  const StepWaitTimer timer(StepWait::kCommunication);
   std::unique_lock lock(state_->mutex);
   const auto has_ended = [&] { return state_->can_be_used(); };
   if (timeout == kNoTimeout || timeout == kUnsetTimeout)

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/step_clock.h"
 #include "hearth/error.h"
 #include "hearth/thread_state.h"
 #include "log/events.h"
@@ -84,6 +85,7 @@ void EventWriter::check_step(const std::string& tag, int64_t step, const std::st
 
 void EventWriter::push(Entry entry) {
   if (!is_of_this_process()) return;
+  const StepWaitTimer timer(StepWait::kLogging);
   Lock lock(mutex_);
   give_warnings(lock);
   progress_.wait(lock, [&] { return pending_bytes_ < kMaxPendingBytes && !has_ended_; });
@@ -199,6 +201,7 @@ void EventWriter::give_warnings(Lock& lock) {
 
 void EventWriter::flush() {
   if (!is_of_this_process()) return;
+  const StepWaitTimer timer(StepWait::kLogging);
   Lock lock(mutex_);
   const uint64_t end = added_;
   is_urgent_ = !pending_.empty();

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "core/observer.h"
+#include "core/multiply_adds.h"
 #include "core/tensor_impl.h"
 #include "hearth/utils/graph.h"
 
@@ -79,8 +79,7 @@ Tracer::State::State(nn::Module& model, const std::vector<Tensor>& inputs) {
         add_value(inputs[i], GraphValue::Kind::Input, hearth::detail::str("input.", i + 1), ""));
   model.eval();
   modes.grad_enabled = false;
-  modes.observer = this;
-  modes.flags |= kObserved;
+  install();
 }
 
 Tracer::State::~State() {
@@ -167,7 +166,7 @@ void Tracer::State::renumber_aliases(const Tensor& written, size_t number) {
 
 void Tracer::State::begin(const ObservedCall& call) {
   if (depth_++ > 0) return;
-  node_ = {full_name(*call.op.info), scope_of(call), as_text(call.arguments()), {}, {}};
+  node_ = {full_name(*call.op.info), scope_of(call), as_text(call.arguments()), {}, {}, 0};
   targets_.clear();
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].defined()) node_.inputs.push_back(number_of(call.inputs[i]));
@@ -184,6 +183,7 @@ void Tracer::State::end(const ObservedCall& call) {
     for (const TensorImpl* target : targets_)
       if (target == &impl_of(output)) renumber_aliases(output, number);
   }
+  node_.multiply_adds = multiply_adds(call);
   graph.nodes.push_back(std::move(node_));
 }
 

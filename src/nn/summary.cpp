@@ -16,64 +16,6 @@ int64_t count_of(const std::vector<int64_t>& sizes) {
   return count;
 }
 
-/// The multiply-adds of an op call, from the sizes of its tensors; 0 for ops without products.
-class ProductCounter {
- public:
-  ProductCounter(const hearth::utils::Graph& graph, const hearth::utils::GraphNode& node)
-      : graph_(graph), node_(node) {}
-
-  int64_t count() const {
-    const std::string_view op = node_.op;
-    const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
-      return std::find(names.begin(), names.end(), op) != names.end();
-    };
-    if (node_.outputs.empty()) return 0;
-    if (op == "linear") return output() * input(1).back();
-    if (op == "bilinear") return output() * per_row(input(2));
-    if (op.starts_with("conv_transpose")) return count_of(input(0)) * per_row(input(1));
-    if (op == "conv_tbc") return output() * count_of(input(1)) / std::max<int64_t>(1, input(1)[2]);
-    if (op.starts_with("conv")) return output() * per_row(input(1));
-    if (is_one_of({"matmul", "mm", "bmm", "mv", "dot"})) return output() * input(0).back();
-    if (is_one_of({"addmm", "baddbmm", "addmv"})) return output() * input(1).back();
-    if (op == "addbmm") return count_of(input(1)) * input(2).back();
-    if (op == "scaled_dot_product_attention") return attention();
-    if (is_one_of({"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell",
-                   "rnn_relu_cell"}))
-      return recurrence();
-    return 0;
-  }
-
- private:
-  const std::vector<int64_t>& input(size_t i) const {
-    return graph_.values[node_.inputs.at(i)].sizes;
-  }
-  int64_t output() const { return count_of(graph_.values[node_.outputs[0]].sizes); }
-  /// The elements of a weight for one output channel.
-  static int64_t per_row(const std::vector<int64_t>& weight) {
-    return weight[0] == 0 ? 0 : count_of(weight) / weight[0];
-  }
-  int64_t attention() const {
-    const auto &query = input(0), &key = input(1), &value = input(2);
-    if (query.back() == 0) return 0;
-    const int64_t rows = count_of(query) / query.back();
-    return rows * key[key.size() - 2] * (query.back() + value.back());
-  }
-  /// Each matrix is multiplied once for each step of each sequence.
-  int64_t recurrence() const {
-    const int64_t steps = input(0).back() == 0 ? 0 : count_of(input(0)) / input(0).back();
-    int64_t weights = 0;
-    for (const size_t number : node_.inputs) {
-      const hearth::utils::GraphValue& value = graph_.values[number];
-      if (value.kind == hearth::utils::GraphValue::Kind::Parameter && value.sizes.size() == 2)
-        weights += count_of(value.sizes);
-    }
-    return steps * weights;
-  }
-
-  const hearth::utils::Graph& graph_;
-  const hearth::utils::GraphNode& node_;
-};
-
 /// Whether the scope is that of the module or of a submodule.
 bool is_inside(std::string_view scope, std::string_view module) {
   return scope.starts_with(module) &&
@@ -87,7 +29,7 @@ LayerSummary summary_of(const hearth::utils::GraphModule& module,
   layer.type = module.type;
   for (const hearth::utils::GraphNode& node : graph.nodes) {
     if (!is_inside(node.scope, module.scope)) continue;
-    if (node.scope == module.scope) layer.multiply_adds += ProductCounter(graph, node).count();
+    if (node.scope == module.scope) layer.multiply_adds += node.multiply_adds;
     if (node.outputs.empty()) continue;
     const hearth::utils::GraphValue& value = graph.values[node.outputs[0]];
     layer.output = value.sizes;

@@ -3,6 +3,7 @@
 #include "core/backends.h"
 #include "core/faults.h"
 #include "core/pinned_allocator.h"
+#include "core/step_clock.h"
 #include "core/streams.h"
 #include "hearth/autograd.h"
 #include "ops/binding.h"
@@ -74,6 +75,7 @@ void copy_between_gpus(const TensorImpl& to, const TensorImpl& from, size_t byte
 
 /// Without non_blocking, waits for the copy, so that any stream may read the result.
 void copy_to_gpu(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool non_blocking) {
+  const StepWaitTimer timer(StepWait::kCopies);
   Backend& backend = backend_of(to.device);
   const StreamHandle stream = current_stream(to.device);
   backend.copy(to.data(), from.data(), bytes, CopyKind::kHostToDevice, to.device.index(), stream);

@@ -8,6 +8,7 @@
 #include "hearth/memory_stats.h"
 #include "hearth/operators.h"
 #include "hearth/optim/optimizer.h"
+#include "hearth/profiler/step_clock.h"
 
 namespace hearth::optim {
 
@@ -109,6 +110,7 @@ inline Tensor loss_of(const Optimizer::LossClosure& closure) {
 template <class Options, class State, class Update>
 Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, const Update& update,
                   bool (*keeps_state)(const Options&) = nullptr) {
+  const profiler::detail::OptimizerStep step(typeid(optimizer));
   const NoGradGuard no_grad;
   Tensor loss = loss_of(closure);
   const MemoryTagGuard tag(MemoryTag::OptimizerState);

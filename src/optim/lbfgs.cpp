@@ -249,6 +249,7 @@ std::unique_ptr<OptimizerParamState> LBFGS::make_state() const {
 }
 
 Tensor LBFGS::step(LossClosure closure) {
+  const profiler::detail::OptimizerStep step(typeid(*this));
   const NoGradGuard no_grad;
   HEARTH_CHECK(closure, "LBFGS requires a closure function");
   HEARTH_CHECK(param_groups_.size() == 1, "Expected exactly one param_group, but got ",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearth/error.h"
+#include "seam/activity.h"
 #include "seam/ctx.h"
 #include "seam/table.h"
 
@@ -106,6 +107,10 @@ class Backend {
   /// Scratch memory for one launch; null if none is available (Ctx::scratch then throws).
   virtual void* allocate_scratch(size_t bytes, Ctx& ctx) = 0;
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
+
+  /// Passes all later work of the devices to the sink, which must exist until the process ends;
+  /// null ends it. Activities arrive at the latest in the next synchronize_device().
+  virtual void record_activities(ActivitySink* sink) { (void)sink; }
 };
 
 /// Formats a size: "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".

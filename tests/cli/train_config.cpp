@@ -89,7 +89,8 @@ TEST(TrainConfig, ConfigTextHasAllSettings) {
   const std::string text = "\n" + app::config_text(options);
   for (const CLI::Option* flag : app::flags_of(*app.get_subcommand("train"))) {
     const std::string name = flag->get_single_name();
-    const bool is_setting = name != "help" && name != "config" && name != "resume" && name != "out";
+    const bool is_setting = name != "help" && name != "config" && name != "resume" &&
+                            name != "out" && name != "profile";
     EXPECT_EQ(text.find("\n" + name + " = ") != std::string::npos, is_setting) << name;
   }
 }

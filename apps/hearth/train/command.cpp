@@ -197,6 +197,8 @@ void run(CLI::App& train, Flags& flags) {
   const bool by_user = !options.devices.empty();
   if (!by_user) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
   check_grid(options);
+  HEARTH_CHECK(options.profile.empty() || runs_of(options).size() == 1,
+               "--profile needs a single run, without lists of settings");
   if (!folder) check_all_different(options);  // before the data is loaded
   check_devices(options.devices);
   const ImageSets images = load_images(options.data, options.limit);
@@ -231,6 +233,8 @@ void add_train(CLI::App& app) {
            Values::Paths::kFolders)
       ->expected(0, 1)
       ->default_str(kLatestRun);
+  add_path("--profile", flags->options.profile,
+           "Write a profile of five steps, for ui.perfetto.dev", Values::Paths::kFiles);
   train->footer(
       "Examples: hearth train --epochs 3\n"
       "          hearth train --lr .01,.001 --batch-size 100,1000 --device cpu,cuda");

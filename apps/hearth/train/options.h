@@ -24,6 +24,7 @@ struct TrainOptions {
   std::string amp = "off";       // mixed precision: the dtype under autocast
   std::optional<int64_t> limit;  // images of each set
   bool log_losses = false;
+  std::string profile;  // the file for a profile of a few steps; empty: none
 };
 
 /// The settings of one run: one point of the grid.

@@ -67,7 +67,8 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const ImageSets& 
       folder_(std::move(folder)),
       title_(std::move(title)),
       device_(point.device),
-      scaler_(device_, amp::GradScalerOptions().enabled(options.amp == "fp16")) {
+      scaler_(device_, amp::GradScalerOptions().enabled(options.amp == "fp16")),
+      watch_(options.profile, point.num_workers) {
   create_folder(folder_);
   manual_seed(options.seed);
   model_ = make_model(options.model, images.train.images().sizes().slice(1), images.classes);
@@ -123,13 +124,16 @@ bool Run::train(Display& display, const std::function<void()>& after_epoch) {
     after_epoch();
     progress_.run_seconds += take_seconds();
   }
+  if (progress_.step > 0) display.line(title_ + watch_.verdict());
   return true;
 }
 
 bool Run::train_epoch(Display& display) {
+  const StepWatch::Epoch measured = watch_.epoch();
   correct_ = full({}, progress_.correct, TensorOptions(kLong).device(device_));
   for (const data::Example<>& batch : *loader_) {
     step(batch);
+    watch_.step();
     const bool stop = interrupted();
     if (!stop && !display.is_due()) continue;
     progress_.correct = correct_.item<int64_t>();

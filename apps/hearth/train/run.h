@@ -15,6 +15,7 @@
 #include "options.h"
 #include "progress.h"
 #include "settings.h"
+#include "step_watch.h"
 
 namespace hearth::app {
 
@@ -70,6 +71,7 @@ class Run {
   Tensor correct_;  // right answers in this epoch, on the device
   io::Checkpoint checkpoint_;
   Clock::time_point last_time_;  // of take_seconds()
+  StepWatch watch_;
 };
 
 }  // namespace hearth::app

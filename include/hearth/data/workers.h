@@ -136,6 +136,7 @@ class HEARTH_API Job {
   void end_turn() const;
 
  private:
+  void prepare(size_t worker, size_t workers) noexcept;
   std::string where() const;
 
   std::shared_ptr<const Epoch> epoch_;

@@ -15,7 +15,7 @@ struct LayerSummary {
   std::string path, type;       ///< "features.0", "Conv2d"
   std::vector<int64_t> output;  ///< the sizes of its result; empty if it ran no op
   int64_t parameters = 0;       ///< its own, without those of submodules
-  int64_t multiply_adds = 0;    ///< of products and convolutions that it runs itself
+  int64_t multiply_adds = 0;    ///< of the ops that it runs itself
   int64_t output_bytes = 0;     ///< of its result
 };
 

@@ -37,6 +37,7 @@ struct GraphNode {
   std::string arguments;        ///< "dim=[0], keepdim=True"
   std::vector<size_t> inputs;   ///< indices of values, without absent inputs
   std::vector<size_t> outputs;  ///< indices of values
+  int64_t multiply_adds = 0;    ///< of matrix products, convolutions, attention, recurrent nets
 };
 
 /// A module of the model.

@@ -35,6 +35,27 @@ void stop_threads() {
   if (process_backend) process_backend->stop();
 }
 
+/// The name of a copy, as CUDA's tools print it.
+const char* copy_name(CopyKind kind, bool pinned) {
+  switch (kind) {
+    case CopyKind::kHostToDevice:
+      return pinned ? "Memcpy HtoD (Pinned -> Device)" : "Memcpy HtoD (Pageable -> Device)";
+    case CopyKind::kDeviceToHost:
+      return pinned ? "Memcpy DtoH (Device -> Pinned)" : "Memcpy DtoH (Device -> Pageable)";
+    default: return "Memcpy DtoD (Device -> Device)";
+  }
+}
+
+DeviceActivity activity_of(DeviceActivity::Kind kind, const char* name, int device,
+                           size_t bytes = 0) {
+  DeviceActivity activity;
+  activity.kind = kind;
+  activity.name = name;
+  activity.device = device;
+  activity.bytes = bytes;
+  return activity;
+}
+
 /// A copy of a kernel's parameters, kept until the kernel has run.
 class ParamsCopy {
  public:
@@ -69,6 +90,21 @@ SimBackend::SimBackend(const Config& config) : config_(config) {
 }
 
 SimBackend::~SimBackend() { stop(); }
+
+uint64_t SimBackend::submit(DeviceActivity activity, StreamHandle stream,
+                            std::function<void()> work) {
+  ActivitySink* const sink = sink_.load();
+  if (!sink) [[likely]]
+    return as_stream(stream).submit(std::move(work));
+  activity.stream = stream;
+  activity.launch = sink->launched();
+  return as_stream(stream).submit([sink, activity, work = std::move(work)]() mutable {
+    activity.start = DeviceActivity::Clock::now();
+    work();
+    activity.end = DeviceActivity::Clock::now();
+    sink->add(activity);
+  });
+}
 
 void SimBackend::stop() {
   if (is_forked_child()) return;
@@ -208,45 +244,54 @@ float SimBackend::elapsed_ms(EventHandle start, EventHandle end) {
 void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
                       StreamHandle stream) {
   if (bytes == 0) return;
-  Stream& queue = as_stream(stream);
   const Memory& memory = state(device).memory;
-  if (kind == CopyKind::kHostToDevice && !is_pinned(from)) {
+  const bool pinned = kind == CopyKind::kHostToDevice   ? is_pinned(from)
+                      : kind == CopyKind::kDeviceToHost ? is_pinned(to)
+                                                        : false;
+  const DeviceActivity activity =
+      activity_of(DeviceActivity::Kind::kCopy, copy_name(kind, pinned), device, bytes);
+  if (kind == CopyKind::kHostToDevice && !pinned) {
     const auto* const first = static_cast<const std::byte*>(from);
-    queue.submit([host = std::vector<std::byte>(first, first + bytes), target = memory.alias(to)] {
-      std::memcpy(target, host.data(), host.size());
-    });
+    submit(activity, stream,
+           [host = std::vector<std::byte>(first, first + bytes), target = memory.alias(to)] {
+             std::memcpy(target, host.data(), host.size());
+           });
     return;
   }
-  const uint64_t position = queue.submit([target = memory.alias(to), source = memory.alias(from),
-                                          bytes] { std::memmove(target, source, bytes); });
-  if (kind == CopyKind::kDeviceToHost && !is_pinned(to)) finish(queue, position);
+  const uint64_t position =
+      submit(activity, stream, [target = memory.alias(to), source = memory.alias(from), bytes] {
+        std::memmove(target, source, bytes);
+      });
+  if (kind == CopyKind::kDeviceToHost && !pinned) finish(as_stream(stream), position);
 }
 
 void SimBackend::copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
                            StreamHandle from_stream) {
   if (bytes == 0) return;
-  as_stream(from_stream)
-      .submit([target = kernel_address(to_device, to),
-               source = state(from_device).memory.alias(from),
-               bytes] { std::memmove(target, source, bytes); });
+  submit(activity_of(DeviceActivity::Kind::kCopy, "Memcpy PtoP (Device -> Device)", from_device,
+                     bytes),
+         from_stream,
+         [target = kernel_address(to_device, to), source = state(from_device).memory.alias(from),
+          bytes] { std::memmove(target, source, bytes); });
 }
 
 void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle stream) {
   if (bytes == 0) return;
-  as_stream(stream).submit(
-      [target = kernel_address(device, data), bytes] { std::memset(target, 0, bytes); });
+  submit(activity_of(DeviceActivity::Kind::kFill, "Memset (Device)", device, bytes), stream,
+         [target = kernel_address(device, data), bytes] { std::memset(target, 0, bytes); });
 }
 
 void SimBackend::run_kernel(const ParamsType& type, const void* params, Ctx& ctx) {
   Stream& stream = as_stream(ctx.stream());
   const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
-  stream.submit([this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),
-                 copy = std::make_shared<ParamsCopy>(type, params)] {
-    // The inputs of this kernel may be results that a failed kernel did not compute.
-    if (stream.has_failed()) return;
-    Ctx kernel_ctx(*this, device, &stream, &stream.faults(), numerics);
-    kernel(copy->get(), kernel_ctx);
-  });
+  submit(activity_of(DeviceActivity::Kind::kKernel, type.name, ctx.device().index()), &stream,
+         [this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),
+          copy = std::make_shared<ParamsCopy>(type, params)] {
+           // The inputs of this kernel may be results that a failed kernel did not compute.
+           if (stream.has_failed()) return;
+           Ctx kernel_ctx(*this, device, &stream, &stream.faults(), numerics);
+           kernel(copy->get(), kernel_ctx);
+         });
 }
 
 /// Returns the bytes of the device's memory that tensors do not use; cached memory counts as

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,6 +58,7 @@ class SimBackend final : public Backend {
   void run_kernel(const ParamsType& type, const void* params, Ctx& ctx) override;
   void* allocate_scratch(size_t bytes, Ctx& ctx) override;
   void free_scratch(void* data, size_t bytes, Ctx& ctx) override;
+  void record_activities(ActivitySink* sink) override { sink_ = sink; }
 
   /// Makes host programs that access device memory print an explanation before they end.
   void explain_accesses() const;
@@ -79,7 +82,12 @@ class SimBackend final : public Backend {
   size_t scratch_limit(int device);
   bool is_pinned(const void* data);
 
+  /// Adds work to a stream and, if activities are recorded, reports it when it has run. Returns its
+  /// position in the stream.
+  uint64_t submit(DeviceActivity activity, StreamHandle stream, std::function<void()> work);
+
   Config config_;
+  std::atomic<ActivitySink*> sink_{nullptr};
   std::vector<std::unique_ptr<DeviceState>> devices_;
   std::mutex pinned_mutex_;
   std::map<const std::byte*, size_t> pinned_;  // page-locked ranges: address and bytes

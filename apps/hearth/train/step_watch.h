@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hearth/profiler.h"
+
+namespace hearth::app {
+
+/// Measures what the training steps of a run wait for, and profiles some of them with --profile.
+class StepWatch {
+ public:
+  /// `trace`: the file for a profile of a few steps; empty: none.
+  StepWatch(std::string trace, int64_t workers);
+
+  /// An epoch's training, without its evaluation.
+  class Epoch {
+   public:
+    explicit Epoch(profiler::StepTimes& sum) : sum_(sum) {}
+    ~Epoch() { sum_ += clock_.times(); }
+    Epoch(const Epoch&) = delete;
+    Epoch& operator=(const Epoch&) = delete;
+
+   private:
+    profiler::StepTimes& sum_;
+    profiler::StepClock clock_;
+  };
+  Epoch epoch() { return Epoch(times_); }
+  /// Called after each step.
+  void step();
+  /// "input-bound: 61 % of the step waits for the data loader; --num-workers 2 would help".
+  std::string verdict() const;
+
+ private:
+  void begin_profile();
+
+  std::string trace_;
+  int64_t workers_;
+  profiler::StepTimes times_;
+  std::unique_ptr<profiler::profile> profile_;
+};
+
+}  // namespace hearth::app

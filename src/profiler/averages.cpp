@@ -1,0 +1,121 @@
+#include "profiler/averages.h"
+
+#include <string_view>
+#include <unordered_map>
+
+namespace hearth::profiler {
+
+namespace {
+
+using Kind = FunctionEvent::Kind;
+constexpr double kUsPerNs = 1e-3;
+constexpr std::string_view kModulePrefix = "nn.Module: ";
+
+/// Rows by key, in the order of their first events.
+class Rows {
+ public:
+  FunctionEventAvg& row(const std::string& key, const std::string& name) {
+    const auto [found, is_new] = indices_.emplace(key, rows_.size());
+    if (is_new) rows_.emplace_back().key = name;
+    return rows_[found->second];
+  }
+  EventList take(bool with_memory) { return {std::move(rows_), with_memory}; }
+
+ private:
+  std::unordered_map<std::string, size_t> indices_;
+  std::vector<FunctionEventAvg> rows_;
+};
+
+/// The name of an event's row; steps have one row.
+std::string key_of(const FunctionEvent& event) {
+  return event.name.starts_with("ProfilerStep#") ? "ProfilerStep*" : event.name;
+}
+
+std::string as_text(const Shapes& shapes) {
+  std::string text;
+  for (const auto& sizes : shapes) {
+    for (const int64_t size : sizes) text += std::to_string(size) + ",";
+    text += ';';
+  }
+  return text;
+}
+
+/// The time on devices of the work that each event and the events inside it have launched.
+std::vector<int64_t> device_totals(const std::vector<FunctionEvent>& events) {
+  std::vector<int64_t> totals;
+  for (const FunctionEvent& event : events) totals.push_back(event.device_ns);
+  for (size_t i = events.size(); i-- > 0;)  // a parent comes before the events inside it
+    if (events[i].parent != FunctionEvent::kNone)
+      totals[static_cast<size_t>(events[i].parent)] += totals[i];
+  return totals;
+}
+
+void add_own(FunctionEventAvg& row, const FunctionEvent& event) {
+  row.is_device = event.is_on_device();
+  row.flops += event.flops;
+  row.self_cpu_memory_usage += event.self_cpu_memory;
+  row.self_device_memory_usage += event.self_device_memory;
+  row.self_device_time_total += kUsPerNs * static_cast<double>(event.device_ns);
+  if (!event.is_on_device())
+    row.self_cpu_time_total += kUsPerNs * static_cast<double>(event.self_ns);
+}
+
+void add_total(FunctionEventAvg& row, const FunctionEvent& event, int64_t device_ns) {
+  ++row.count;
+  row.cpu_memory_usage += event.cpu_memory;
+  row.device_memory_usage += event.device_memory;
+  row.device_time_total += kUsPerNs * static_cast<double>(device_ns);
+  if (!event.is_on_device())
+    row.cpu_time_total += kUsPerNs * static_cast<double>(event.duration_ns);
+}
+
+/// The index of the innermost module around an event, or around its forward op; else kNone.
+int64_t module_of(const std::vector<FunctionEvent>& events, int64_t index) {
+  while (index != FunctionEvent::kNone) {
+    const FunctionEvent& event = events[static_cast<size_t>(index)];
+    if (event.kind == Kind::Module) break;
+    index = event.forward != FunctionEvent::kNone       ? event.forward
+            : event.launched_by != FunctionEvent::kNone ? event.launched_by
+                                                        : event.parent;
+  }
+  return index;
+}
+
+}  // namespace
+
+EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_shape,
+                           bool with_memory) {
+  Rows rows;
+  const std::vector<int64_t> device_ns = device_totals(events);
+  for (size_t i = 0; i < events.size(); ++i) {
+    const FunctionEvent& event = events[i];
+    const std::string name = key_of(event), kind = event.is_on_device() ? "device " : "";
+    FunctionEventAvg& row =
+        rows.row(kind + name + (by_shape ? " " + as_text(event.input_shapes) : ""), name);
+    if (by_shape) row.input_shapes = event.input_shapes;
+    add_own(row, event);
+    add_total(row, event, device_ns[i]);
+  }
+  return rows.take(with_memory);
+}
+
+EventList averages_by_module(const std::vector<FunctionEvent>& events, bool with_memory) {
+  Rows rows;
+  const std::vector<int64_t> device_ns = device_totals(events);
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (events[i].is_on_device()) continue;  // counted by the event that has launched it
+    const int64_t module = module_of(events, static_cast<int64_t>(i));
+    const std::string name =
+        module == FunctionEvent::kNone
+            ? "(no module)"
+            : events[static_cast<size_t>(module)].name.substr(kModulePrefix.size());
+    FunctionEventAvg& row = rows.row(name, name);
+    add_own(row, events[i]);
+    const bool is_outermost =
+        events[i].parent == FunctionEvent::kNone || module_of(events, events[i].parent) != module;
+    if (is_outermost) add_total(row, events[i], device_ns[i]);
+  }
+  return rows.take(with_memory);
+}
+
+}  // namespace hearth::profiler

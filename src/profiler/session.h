@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/backends.h"
+#include "profiler/buffer.h"
+#include "profiler/ticks.h"
+
+namespace hearth::profiler {
+
+/// What a session records.
+struct SessionOptions {
+  bool cpu = true, devices = true;
+  bool shapes = false, memory = false, flops = false, modules = false;
+  bool has_details() const { return shapes || memory || flops; }
+};
+
+/// One recording of all threads and devices.
+struct Session {
+  explicit Session(const SessionOptions& session_options) : options(session_options) {}
+  const SessionOptions options;
+  Moment begin, end;
+  uint64_t kept_from = 0;  // in ticks: earlier events are dropped
+  std::mutex mutex;        // guards the lists while the session runs
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  std::vector<DeviceActivity> activities;
+};
+
+/// Starts a session on this thread; throws if another one runs.
+std::shared_ptr<Session> start_session(const SessionOptions& options);
+/// Waits for the devices and ends the session; afterwards nothing changes it except running events,
+/// which may still end.
+void end_session(const std::shared_ptr<Session>& session);
+
+}  // namespace hearth::profiler

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "seam/ctx.h"
+
+namespace hearth {
+
+/// A kernel, copy or fill that a device's stream has run.
+struct DeviceActivity {
+  enum class Kind : uint8_t { kKernel, kCopy, kFill };
+  using Clock = std::chrono::steady_clock;
+  Kind kind = Kind::kKernel;
+  const char* name = "";  // a constant
+  int device = 0;
+  const void* stream = nullptr;  // identifies the stream
+  Clock::time_point start, end;
+  uint64_t launch = 0;  // the number from ActivitySink::launched()
+  size_t bytes = 0;     // of copies and fills
+};
+
+/// A recorder of the activities of a backend's devices; its functions may be called on any thread.
+class ActivitySink {
+ public:
+  virtual ~ActivitySink() = default;
+  /// Called on the host's thread that launches an activity; returns a number for it.
+  virtual uint64_t launched() = 0;
+  virtual void add(const DeviceActivity& activity) = 0;
+};
+
+}  // namespace hearth

@@ -1,0 +1,275 @@
+// What a profile records: ops, nested ranges, backward, modules, threads, FLOPs, memory.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "hearth/hearth.h"
+#include "hearth/profiler.h"
+#include "tests/support/devices.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+using profiler::FunctionEvent;
+using profiler::profile;
+using profiler::ProfileOptions;
+using profiler::record_function;
+using Clock = std::chrono::steady_clock;
+
+void spin(std::chrono::microseconds time) {
+  for (const auto start = Clock::now(); Clock::now() - start < time;) {
+  }
+}
+
+const FunctionEvent& find(const profile& recorded, const std::string& name) {
+  for (const FunctionEvent& event : recorded.events())
+    if (event.name == name) return event;
+  throw std::runtime_error("no event " + name);
+}
+
+std::string parent_of(const profile& recorded, const std::string& name) {
+  const int64_t parent = find(recorded, name).parent;
+  return parent == FunctionEvent::kNone ? "" : recorded.events()[size_t(parent)].name;
+}
+
+/// The program of which PyTorch's profiler gave the expected numbers.
+void known_program() {
+  const Tensor x = ones({4, 3}), w = ones({3, 5}).requires_grad_();
+  Tensor z;
+  {
+    const record_function range("block");
+    const Tensor y = x.matmul(w);
+    z = (y * y).sum();
+  }
+  z.backward();
+}
+
+TEST(Profile, CountsTheCallsAndFlopsOfPyTorch) {
+  profile recorded(ProfileOptions().with_flops(true));
+  known_program();
+  recorded.stop();
+  const auto rows = recorded.key_averages();
+  EXPECT_EQ(rows.at("aten::mm").count, 2);
+  EXPECT_EQ(rows.at("aten::mm").flops, 240);
+  EXPECT_EQ(rows.at("aten::mul").count, 1);  // its backward needs one call of another op
+  EXPECT_EQ(rows.at("aten::mul").flops, 20);
+  EXPECT_EQ(rows.at("aten::matmul").flops, 0);  // they are those of mm
+  for (const char* name : {"block", "aten::matmul", "aten::sum", "SumBackward0", "MulBackward0",
+                           "MmBackward0", "AccumulateGrad"})
+    EXPECT_EQ(rows.at(name).count, 1) << name;
+  EXPECT_ERROR(rows.at("aten::nothing"), "the profile has no event 'aten::nothing'");
+}
+
+TEST(Profile, CountsFlopsOfConvolutionsAndProducts) {
+  profile recorded(ProfileOptions().with_flops(true));
+  conv2d(ones({2, 3, 8, 8}), ones({4, 3, 3, 3}));
+  bmm(ones({2, 3, 4}), ones({2, 4, 5}));
+  addmm(ones({5}), ones({3, 4}), ones({4, 5}));
+  recorded.stop();
+  const auto rows = recorded.key_averages();
+  EXPECT_EQ(rows.at("aten::convolution").flops, 15552);  // PyTorch's number
+  EXPECT_EQ(rows.at("aten::bmm").flops, 240);
+  EXPECT_EQ(rows.at("aten::addmm").flops, 120);
+}
+
+TEST(Profile, CountsEachGradientOfAConvolution) {
+  const Tensor x = ones({2, 3, 8, 8}).requires_grad_(), w = ones({4, 3, 3, 3}).requires_grad_();
+  profile recorded(ProfileOptions().with_flops(true));
+  conv2d(x, w).sum().backward();
+  recorded.stop();
+  EXPECT_EQ(recorded.key_averages().at("aten::convolution_backward").flops, 2 * 15552);
+}
+
+TEST(Profile, KnowsParentsAndSelfTimes) {
+  profile recorded;
+  {
+    const record_function outer("outer");
+    spin(std::chrono::milliseconds(4));
+    {
+      const record_function inner("inner");
+      spin(std::chrono::milliseconds(6));
+      ones({2}).add_(1);
+    }
+  }
+  recorded.stop();
+  EXPECT_EQ(parent_of(recorded, "inner"), "outer");
+  EXPECT_EQ(parent_of(recorded, "outer"), "");
+  EXPECT_EQ(parent_of(recorded, "aten::add_"), "inner");
+  const FunctionEvent &outer = find(recorded, "outer"), &inner = find(recorded, "inner");
+  EXPECT_EQ(outer.self_ns, outer.duration_ns - inner.duration_ns);
+  EXPECT_GE(outer.self_ns, 4'000'000);
+  EXPECT_GE(inner.duration_ns, 6'000'000);
+}
+
+TEST(Profile, AgreesWithAStopwatch) {
+  const Tensor a = randn({160, 160});
+  a.mm(a);
+  double stopwatch = 0;
+  profile recorded;
+  for (int i = 0; i < 60; ++i) {
+    const auto start = Clock::now();
+    a.mm(a);
+    stopwatch += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  }
+  recorded.stop();
+  const auto rows = recorded.key_averages();
+  const auto& mm = rows.at("aten::mm");
+  EXPECT_EQ(mm.count, 60);
+  EXPECT_NEAR(mm.cpu_time_total, stopwatch, 0.02 * stopwatch);
+  EXPECT_NEAR(rows.self_cpu_time_total(), stopwatch, 0.02 * stopwatch);
+}
+
+TEST(Profile, LinksBackwardNodesToForwardOps) {
+  profile recorded;
+  const Tensor x = ones({3}).requires_grad_();
+  const Tensor y = x * 2;
+  (y * y).sum().backward();
+  recorded.stop();
+  std::vector<std::string> links;
+  for (const FunctionEvent& event : recorded.events())
+    if (event.forward != FunctionEvent::kNone) {
+      const FunctionEvent& forward = recorded.events()[size_t(event.forward)];
+      links.push_back(event.name + " of " + forward.name);
+      EXPECT_EQ(event.sequence_nr, forward.sequence_nr);
+      EXPECT_LT(forward.start_ns, event.start_ns);
+    }
+  const std::vector<std::string> expected{"SumBackward0 of aten::sum", "MulBackward0 of aten::mul",
+                                          "MulBackward1 of aten::mul"};
+  EXPECT_EQ(links, expected);
+}
+
+TEST(Profile, NamesModulesOnRequest) {
+  nn::Sequential net(nn::Linear(3, 4), nn::ReLU());
+  for (const bool with_modules : {false, true}) {
+    profile recorded(ProfileOptions().with_modules(with_modules));
+    net->forward(ones({2, 3})).sum().backward();
+    recorded.stop();
+    size_t modules = 0;
+    for (const FunctionEvent& event : recorded.events())
+      modules += event.kind == FunctionEvent::Kind::Module;
+    EXPECT_EQ(modules > 0, with_modules);
+    if (!with_modules) {
+      EXPECT_ERROR(recorded.module_averages(),
+                   "module_averages() needs ProfileOptions().with_modules(true)");
+      continue;
+    }
+    EXPECT_EQ(parent_of(recorded, "aten::linear"), "nn.Module: 0");
+    const auto rows = recorded.module_averages();
+    double sum = 0;
+    for (const auto& row : rows) sum += row.self_cpu_time_total;
+    EXPECT_NEAR(sum, recorded.key_averages().self_cpu_time_total(), 1e-3 * sum);
+    EXPECT_EQ(rows.at("0").count, 1 + 2);  // its forward pass, and two nodes in backward
+    EXPECT_GT(rows.at("1").self_cpu_time_total, 0);
+  }
+}
+
+TEST(Profile, RecordsThreadsThatTakeOverModes) {
+  const Tensor x = ones({2});
+  profile recorded;
+  const ThreadLocalState state;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&state, &x] {
+      const ThreadLocalStateGuard guard(state);
+      const record_function range("work");
+      for (int k = 0; k < 2000; ++k) x.mul(x);
+    });
+  for (std::thread& thread : threads) thread.join();
+  x.mul(x);
+  recorded.stop();
+  std::map<int64_t, int> products;
+  for (const FunctionEvent& event : recorded.events())
+    if (event.name == "aten::mul") ++products[event.thread];
+  EXPECT_EQ(products.size(), 4u);
+  for (const auto& [thread, count] : products) EXPECT_TRUE(count == 2000 || count == 1) << count;
+  EXPECT_EQ(recorded.key_averages().at("work").count, 3);
+}
+
+TEST(Profile, RecordsOptimizersAndLoaders) {
+  for (const size_t workers : {0, 2}) {
+    auto loader = data::make_data_loader<data::samplers::SequentialSampler>(
+        data::datasets::TensorDataset(ones({8, 2}))
+            .map(data::transforms::Stack<data::TensorExample>()),
+        data::DataLoaderOptions(4).workers(workers));
+    const Tensor w = ones({2}).requires_grad_();
+    optim::SGD optimizer({w}, 0.1);
+    profile recorded;
+    for (const auto& batch : *loader) {
+      optimizer.zero_grad();
+      batch.data.matmul(w).sum().backward();
+      optimizer.step();
+    }
+    recorded.stop();
+    const auto rows = recorded.key_averages();
+    EXPECT_EQ(rows.at("Optimizer.step#SGD.step").count, 2);
+    EXPECT_GE(
+        rows.at(workers == 0 ? "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+                             : "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
+            .count,
+        2);
+  }
+}
+
+TEST(Profile, MeasuresMemory) {
+  profile recorded(ProfileOptions().profile_memory(true));
+  Tensor kept;
+  {
+    const record_function range("allocate");
+    kept = empty({256}) + 1;  // the first tensor is freed
+  }
+  recorded.stop();
+  EXPECT_EQ(find(recorded, "allocate").cpu_memory, 1024);
+  EXPECT_EQ(find(recorded, "aten::add").cpu_memory, 1024);
+}
+
+TEST(Profile, RecordsShapes) {
+  profile recorded(ProfileOptions().record_shapes(true));
+  ones({2, 3}).mm(ones({3, 4}));
+  ones({3, 3}).mm(ones({3, 4}));
+  recorded.stop();
+  EXPECT_EQ(find(recorded, "aten::mm").input_shapes, (profiler::Shapes{{2, 3}, {3, 4}}));
+  size_t rows = 0;
+  for (const auto& row : recorded.key_averages(true)) rows += row.key == "aten::mm";
+  EXPECT_EQ(rows, 2u);
+}
+
+TEST(Profile, IsAloneAndEndsInDestructor) {
+  {
+    const profile first;
+    EXPECT_ERROR(profile(), "Profiler is already enabled");
+    EXPECT_TRUE(profiler::is_observed());
+    EXPECT_ERROR(first.events(), "the profile is running: call stop() before reading it");
+  }
+  EXPECT_FALSE(profiler::is_observed());
+  profile second;
+  second.stop();
+  EXPECT_TRUE(second.events().empty());
+  EXPECT_ERROR(second.step(), "profile::step() after stop(): call start() first");
+}
+
+TEST(Profile, RecordsTheWorkOfGpus) {
+  if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU, real or simulated";
+  profile recorded;
+  const Tensor a = randn({8, 8}).to(last_gpu());
+  a.mm(a).cpu();
+  recorded.stop();
+  const FunctionEvent *kernel = nullptr, *to_gpu = nullptr, *to_host = nullptr;
+  for (const FunctionEvent& event : recorded.events()) {
+    if (event.kind == FunctionEvent::Kind::Kernel) kernel = &event;
+    if (event.name.starts_with("Memcpy HtoD")) to_gpu = &event;
+    if (event.name.starts_with("Memcpy DtoH")) to_host = &event;
+  }
+  ASSERT_TRUE(kernel && to_gpu && to_host);
+  EXPECT_EQ(kernel->device, last_gpu().index());
+  EXPECT_EQ(recorded.events()[size_t(kernel->launched_by)].name, "aten::mm");
+  EXPECT_LE(to_gpu->start_ns, kernel->start_ns);
+  EXPECT_LE(kernel->start_ns, to_host->start_ns);
+  EXPECT_GT(recorded.key_averages().at("aten::mm").self_device_time_total, 0);
+  EXPECT_NE(recorded.key_averages().table().find("Self CUDA time total: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hearth::testing
