@@ -5,6 +5,7 @@
 //   char_gpt quick    a small network on the sentences, for a first look
 #include <hearth/hearth.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -20,7 +21,7 @@ namespace {
 struct Setting {
   int64_t width, layers, context, batch, steps;
 };
-constexpr Setting kQuick{48, 2, 64, 12, 200}, kFull{96, 3, 96, 32, 800};
+constexpr Setting kQuick{48, 2, 64, 12, 200}, kFull{64, 2, 96, 32, 600};
 
 models::GPT2 make_model(const Setting& setting) {
   return models::GPT2(models::GPT2Options{.vocab_size = 128,
@@ -89,7 +90,9 @@ void run(const std::string& argument) {
             << bits_per_character(model, text.slice(0, train_length), setting.context) << '\n';
   if (!is_file) std::cout << "no model can reach less than " << sentences::entropy() << '\n';
   const Tensor start = text.slice(0, 0, 8).unsqueeze(0);
-  std::cout << sentences::text_of(model->generate(start, setting.context - 8)[0]) << '\n';
+  std::string written = sentences::text_of(model->generate(start, setting.context - 8)[0]);
+  std::replace(written.begin(), written.end(), '\n', ' ');
+  std::cout << written << '\n';
 }
 
 }  // namespace
