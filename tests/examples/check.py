@@ -4,11 +4,12 @@ its output with the expected file.
 
 The expected file has the lines that the program prints. Runs of spaces may differ in length. In a
 line, {number}, {int} and {word} match a number, an integer and a word, {any} matches any text, and
-{~1.5} a number near 1.5 (to 1e-4: relative, or absolute below 1).
+{~1.5} a number near 1.5 (to 1e-4: relative, or absolute below 1), {<1.5} a number below
+and {>1.5} one above.
     cpu| line      expected only without a GPU
     gpu| line      expected only with two simulated GPUs
-    $ arguments    the program's arguments: {scratch} is an empty folder, {mnist} a folder with small
-                   files in MNIST's format
+    $ arguments    the program's arguments: {scratch} is an empty folder, {mnist} and {cifar10} are
+                   folders with small files in the formats of MNIST and CIFAR-10
 The program must succeed, or fail if the last expected line begins with "hearth: ".
 """
 
@@ -21,6 +22,7 @@ import tempfile
 from itertools import zip_longest
 from pathlib import Path
 
+import cifar10_files
 import mnist_files
 
 TIMEOUT_S = 120
@@ -30,8 +32,14 @@ PATTERNS = {
     "{word}": r"\S+",
     "{any}": r".*",
 }
-PLACEHOLDER = re.compile(r"(\{(?:number|int|word|any|~[^}]*)\})")
+PLACEHOLDER = re.compile(r"(\{(?:number|int|word|any|[~<>][^}]*)\})")
 TOLERANCE = 1e-4
+COMPARISONS = {
+    "~": lambda printed, wanted: abs(printed - wanted) <= TOLERANCE * max(1, abs(wanted)),
+    "<": lambda printed, limit: printed < limit,
+    ">": lambda printed, limit: printed > limit,
+}
+DATASETS = {"mnist": mnist_files, "cifar10": cifar10_files}
 DEVICES = {"cpu": {}, "gpu": {"HEARTH_SIM_GPUS": "2"}}
 
 
@@ -57,28 +65,31 @@ def expectation(file, device):
 
 def matches(expected, line):
     """Whether the printed line matches the expected one."""
-    wanted_numbers = []
+    conditions = []  # a comparison and a number
 
     def pattern_of(part):
-        if part.startswith("{~"):
-            wanted_numbers.append(float(part[2:-1]))
+        if PLACEHOLDER.fullmatch(part) and part[1] in COMPARISONS:
+            conditions.append((COMPARISONS[part[1]], float(part[2:-1])))
             return f"({PATTERNS['{number}']})"
         return PATTERNS.get(part) or re.sub(r"(\\ |\\?\t)+", r"\\s+", re.escape(part))
 
     parts = PLACEHOLDER.split(expected.rstrip())
     match = re.fullmatch("".join(map(pattern_of, parts)) + r"\s*", line)
     return match is not None and all(
-        abs(float(printed) - wanted) <= TOLERANCE * max(1, abs(wanted))
-        for printed, wanted in zip(match.groups(), wanted_numbers))
+        compare(float(printed), number)
+        for printed, (compare, number) in zip(match.groups(), conditions))
 
 
 def complaint(program, file, device):
     """The difference between the program's output on the device and the expected file, or None."""
     arguments, expected = expectation(file, device)
     with tempfile.TemporaryDirectory(prefix="hearth-example-") as scratch:
-        if "{mnist}" in arguments:
-            mnist_files.write(Path(scratch) / "mnist")
-        arguments = arguments.format(scratch=scratch, mnist=f"{scratch}/mnist")
+        folders = {}
+        for name, files in DATASETS.items():
+            folders[name] = Path(scratch) / name
+            if f"{{{name}}}" in arguments:
+                files.write(folders[name])
+        arguments = arguments.format(scratch=scratch, **folders)
         run = subprocess.run([program, *shlex.split(arguments)], env=environment(device),
                              cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              text=True, timeout=TIMEOUT_S)

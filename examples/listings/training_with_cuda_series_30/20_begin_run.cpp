@@ -1,16 +1,16 @@
 #include "../listing.h"
-#include "run_manager.h"
+#include "network.h"
 #include "train_set.h"
 
 void listing(const std::string& folder) {
   const auto train_set = load_train_set(folder);
   RunManager m;
 
-  // A run without a device is one on the CPU.
-  for (const auto& run :
-       {Run{.lr = .01, .batch_size = 100}, Run{.lr = .01, .batch_size = 100, .device = "cuda"}}) {
+  const auto base = Run{{"lr", .01}, {"batch_size", 100}, {"num_workers", 0}};
+  const auto on_gpu = Run{{"lr", .01}, {"batch_size", 100}, {"num_workers", 0}, {"device", "cuda"}};
+  for (const auto& run : {base, on_gpu}) {
     auto network = Network();
-    network->to(torch::Device(run.device));
+    network->to(run.get<torch::Device>("device", torch::kCPU));
     auto loader = make_loader(train_set, run);
     m.begin_run(run, network, *loader);
     std::cout << "began " << run << '\n';

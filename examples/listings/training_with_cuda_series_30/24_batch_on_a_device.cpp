@@ -2,9 +2,9 @@
 #include "train_set.h"
 
 void listing(const std::string& folder) {
-  auto run = Run{.lr = .01, .batch_size = 100, .device = "cuda"};
+  auto run = Run{{"lr", .01}, {"batch_size", 100}, {"num_workers", 0}, {"device", "cuda"}};
   auto loader = make_loader(load_train_set(folder), run);
-  auto device = torch::Device(run.device);
+  auto device = run.get<torch::Device>("device");
   auto batch = *loader->begin();
 
   auto images = batch.data.to(device);

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <hearth/experiment.h>
 #include <torch/torch.h>
 
 #include <string>
 
-#include "runs.h"
+using torch::experiment::Params;
+using torch::experiment::Run;
+using torch::experiment::RunBuilder;
+using torch::experiment::RunManager;
+using torch::experiment::Values;
 
 /// The Fashion-MNIST dataset; batches are tensors of images and labels.
 inline auto load_train_set(const std::string& folder) {
@@ -14,8 +19,8 @@ inline auto load_train_set(const std::string& folder) {
 template <class TrainSet>
 auto make_loader(const TrainSet& train_set, const Run& run) {
   const auto options = torch::data::DataLoaderOptions()
-                           .batch_size(static_cast<size_t>(run.batch_size))
-                           .workers(static_cast<size_t>(run.num_workers));
+                           .batch_size(run.get<size_t>("batch_size"))
+                           .workers(run.get<size_t>("num_workers"));
   return torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(train_set,
                                                                                  options);
 }
