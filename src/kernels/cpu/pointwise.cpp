@@ -3,9 +3,9 @@
 
 #include "core/parallel_for.h"
 #include "functors/arithmetic.h"
+#include "kernels/cpu/copy_transposed.h"
 #include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/pointwise_tile.h"
-#include "kernels/cpu/transpose.h"
 
 namespace hearth::cpu {
 
