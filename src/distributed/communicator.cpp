@@ -36,10 +36,12 @@ Communicator::Communicator(Options options)
     meet();
     connect();
   } catch (const std::exception& error) {
+    std::string what = error.what();
+    if (dynamic_cast<const DistNetworkError*>(&error)) what = cause_of(what);
     // Otherwise they would wait for this rank.
-    if (reason().empty())
-      tell_other_ranks(detail::str("cannot connect ", title(), ": ", error.what()));
+    if (reason().empty()) tell_other_ranks(detail::str("cannot connect ", title(), ": ", what));
     if (options_.membership) options_.membership->remove(*this);
+    throw_if_aborted();  // the reason says more than its consequence
     throw;
   }
   thread_ = std::thread([this] { serve(); });

@@ -11,6 +11,8 @@
 #include <gloo/scatter.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -22,9 +24,36 @@ namespace hearth::distributed {
 
 namespace {
 
+/// Holds back SIGPIPE, which Gloo's writes to a broken connection raise, from this thread and from
+/// those that it starts. Without this, the end of one rank would end the others.
+class SigpipeBlock {
+ public:
+  SigpipeBlock() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &former_);
+  }
+  ~SigpipeBlock() {
+    constexpr timespec kNow{};
+    if (!was_pending_)
+      while (sigtimedwait(&pipe_, nullptr, &kNow) == -1 && errno == EINTR) continue;
+    pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+  }
+  SigpipeBlock(const SigpipeBlock&) = delete;
+  SigpipeBlock& operator=(const SigpipeBlock&) = delete;
+
+ private:
+  sigset_t pipe_, former_;
+  bool was_pending_ = false;
+};
+
 /// Runs f; Gloo's exceptions, which have no common class, become DistBackendErrors.
 template <class F>
 auto translated(const F& f, const char* beginning = "Gloo: ") {
+  const SigpipeBlock no_sigpipe;
   try {
     return f();
   } catch (const Error&) {
@@ -90,6 +119,10 @@ GlooBackend::GlooBackend(const BackendOptions& options)
         context_->setTimeout(options.timeout);
         GlooStore store(options.store);
         context_->connect(store, create_device(options.address));
+        // No rank may close a connection before the others have finished: Gloo ends a process in
+        // which that happens.
+        gloo::BarrierOptions all(context_);
+        gloo::barrier(all);
       },
       "cannot connect the ranks; with several networks, GLOO_SOCKET_IFNAME chooses one. Gloo: ");
 }
