@@ -99,8 +99,8 @@ bool run_job(const char* program, int ranks) {
   setenv("WORLD_SIZE", std::to_string(ranks).c_str(), 1);
   for (int rank = 0; rank < ranks; ++rank) {
     setenv("RANK", std::to_string(rank).c_str(), 1);
-    std::string name = program;
-    char* arguments[] = {name.data(), nullptr};
+    std::string name = program, role = "rank";
+    char* arguments[] = {name.data(), role.data(), nullptr};
     pid_t process = 0;
     if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments, environ) != 0)
       return false;
@@ -112,7 +112,7 @@ bool run_job(const char* program, int ranks) {
 
 }  // namespace
 
-int main(int, char** argv) {
-  if (std::getenv("RANK")) return run_rank();
+int main(int argc, char** argv) {
+  if (argc > 1) return run_rank();
   return run_job(argv[0], 1) && run_job(argv[0], 2) ? 0 : 1;
 }
