@@ -15,8 +15,8 @@ namespace {
 namespace dist = hearth::distributed;
 namespace checkpoint = hearth::distributed::checkpoint;
 
-std::string folder_of_test() { return std::getenv("SHARD_TEST_FOLDER"); }
-bool has_setting(const char* name) { return std::getenv(name) != nullptr; }
+std::string folder_of_test() { return setting("FOLDER"); }
+bool has_setting(const char* name) { return setting(name) != nullptr; }
 
 /// A net with a buffer, and its optimizer.
 struct Training {
@@ -77,7 +77,7 @@ TEST(ShardedCheckpoint, LoadsWithAnotherNumberOfRanks) {
   for (const bool full : {false, true}) {
     const TempFolder folder;
     RankOptions options;
-    options.environment["SHARD_TEST_FOLDER"] = folder.path("checkpoint");
+    options.environment["FOLDER"] = folder.path("checkpoint");
     if (full) options.environment["FULL"] = "1";
     RankOptions saving = options;
     saving.environment["SAVES"] = "1";
@@ -168,7 +168,7 @@ const RankFunction refuses("refuses", [] {
 TEST(ShardedCheckpoint, RefusesOtherModelsAndDamagedFiles) {
   const TempFolder folder;
   RankOptions options;
-  options.environment["SHARD_TEST_FOLDER"] = folder.path("checkpoint");
+  options.environment["FOLDER"] = folder.path("checkpoint");
   run_ranks_well(refuses, 2, options);
 }
 
@@ -199,7 +199,7 @@ const RankFunction survives_any_index("survives_any_index", [] {
 TEST(ShardedCheckpoint, SurvivesAnyIndex) {
   const TempFolder folder;
   RankOptions options;
-  options.environment["SHARD_TEST_FOLDER"] = folder.path("checkpoint");
+  options.environment["FOLDER"] = folder.path("checkpoint");
   const auto results = run_ranks_well(survives_any_index, 1, options);
 }
 

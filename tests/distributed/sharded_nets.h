@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -62,6 +63,9 @@ inline double difference(const std::vector<Tensor>& a, const std::vector<Tensor>
           (a[i].detach().to(kDouble) - b[i].detach().to(kDouble)).abs().max().item<double>());
   return largest;
 }
+
+/// What the test has set in the environment of its ranks, or null.
+inline const char* setting(const char* name) { return std::getenv(name); }
 
 /// Runs f between init_process_group and destroy_process_group.
 inline void in_default_group(const std::function<void(int rank, int size)>& f) {

@@ -110,15 +110,13 @@ TEST(ZeroRedundancyOptimizer, TrainsLikeOneProcess) {
   for (const int size : {2, 3, 4}) run_ranks_well(zero_trains, size);
 }
 
-const char* file() { return std::getenv("SHARD_TEST_FILE"); }
-
 const RankFunction zero_resumes("zero_resumes", [] {
   in_default_group([](int rank, int) {
     ShardedNet alone = make_net(), net = make_net();
     const auto adam = make_adam(two_groups(*alone));
     Zero zero(two_groups(*net), make_adam);
-    const std::string path = file();
-    if (std::getenv("SHARD_TEST_SAVES")) {
+    const std::string path = setting("FILE");
+    if (setting("SAVES")) {
       train_together(net, zero, 3);
       zero.consolidate_state_dict();
       if (rank == 0) save(zero, path + ".optimizer");
@@ -138,9 +136,9 @@ const RankFunction zero_resumes("zero_resumes", [] {
 TEST(ZeroRedundancyOptimizer, ResumesWithAnotherNumberOfRanks) {
   const TempFolder folder;
   RankOptions options;
-  options.environment = {{"SHARD_TEST_FILE", folder.path("zero")}, {"SHARD_TEST_SAVES", "1"}};
+  options.environment = {{"FILE", folder.path("zero")}, {"SAVES", "1"}};
   run_ranks_well(zero_resumes, 3, options);
-  options.environment.erase("SHARD_TEST_SAVES");
+  options.environment.erase("SAVES");
   run_ranks_well(zero_resumes, 2, options);
 }
 
