@@ -118,6 +118,7 @@ TEST(Profile, AgreesWithAStopwatch) {
   const auto rows = recorded.key_averages();
   const auto& mm = rows.at("aten::mm");
   EXPECT_EQ(mm.count, 60);
+  EXPECT_DOUBLE_EQ(mm.cpu_time(), mm.cpu_time_total / 60);
   EXPECT_NEAR(mm.cpu_time_total, stopwatch, 0.02 * stopwatch);
   EXPECT_NEAR(rows.self_cpu_time_total(), stopwatch, 0.02 * stopwatch);
 }

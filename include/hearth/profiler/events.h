@@ -48,7 +48,7 @@ struct FunctionEvent {
 };
 
 /// The sums of the events with one name; times in microseconds, as in Python.
-struct FunctionEventAvg {
+struct HEARTH_API FunctionEventAvg {
   std::string key;
   int64_t count = 0;
   double cpu_time_total = 0, self_cpu_time_total = 0;
