@@ -10,7 +10,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "environment.md"
 FOLDERS = ("src", "apps", "include", "tools", "bench", "tests")
 # Variables of other programs, and those that scripts and tests pass to themselves.
-OTHERS = {"LD_LIBRARY_PATH", "GPU_CHECK_READY", "PATH", "HEARTH_TEST_RANK_FUNCTION", "HEARTH_TEST_CHECKPOINT", "TEST_INIT_METHOD"}
+OTHERS = {"LD_LIBRARY_PATH", "GPU_CHECK_READY", "PATH", "HEARTH_TEST_RANK_FUNCTION",
+          "HEARTH_TEST_CHECKPOINT", "TEST_INIT_METHOD"}
 READS = {
     # Strings, which may be passed to getenv elsewhere.
     (".cpp", ".h", ".in"): r'"((?:HEARTH|OMP)_[A-Z_]+)"|getenv\("(\w+)"\)',
