@@ -134,10 +134,10 @@ void add_foreign_flags(CLI::App& launch) {
       {"-m,--module", "use the program 'python3', with '-m' as its first argument"}};
   for (const auto& [flag, remedy] : kRefused) {
     const std::string name = flag,
-                      text = std::string("torchrun's flag has no counterpart: ") + remedy;
-    launch.add_option(name)->group("")->check([name, text](const std::string&) -> std::string {
-      refuse(name, text);  // a returned text would be shown without the name, as the flag is hidden
-    });
+                      reason = std::string("torchrun's flag has no counterpart: ") + remedy;
+    // Not a check, whose error lacks the name of a hidden flag.
+    const auto call = [name, reason](const std::string&) { refuse(name, reason); };
+    launch.add_option_function<std::string>(name, call)->group("");
   }
 }
 
