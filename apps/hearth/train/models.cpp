@@ -12,14 +12,16 @@ namespace {
 
 /// The network of the tutorials on training (docs/tutorials.md): two convolutions, three linear
 /// layers.
-struct TutorialCnn : nn::Module {
-  explicit TutorialCnn(int64_t classes)
-      : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5)))),
-        conv2(register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 12, 5)))),
-        fc1(register_module("fc1", nn::Linear(12 * 4 * 4, 120))),
-        fc2(register_module("fc2", nn::Linear(120, 60))),
-        out(register_module("out", nn::Linear(60, classes))) {}
+struct TutorialCnn : nn::Cloneable<TutorialCnn> {
+  explicit TutorialCnn(int64_t classes_) : classes(classes_) { reset(); }
 
+  void reset() override {
+    conv1 = register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5)));
+    conv2 = register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 12, 5)));
+    fc1 = register_module("fc1", nn::Linear(12 * 4 * 4, 120));
+    fc2 = register_module("fc2", nn::Linear(120, 60));
+    out = register_module("out", nn::Linear(60, classes));
+  }
   Tensor forward(Tensor t) {
     t = max_pool2d(relu(conv1(t)), 2, 2);
     t = max_pool2d(relu(conv2(t)), 2, 2);
@@ -28,19 +30,22 @@ struct TutorialCnn : nn::Module {
     return out(t);
   }
 
-  nn::Conv2d conv1, conv2;
-  nn::Linear fc1, fc2, out;
+  int64_t classes;
+  nn::Conv2d conv1 = nullptr, conv2 = nullptr;
+  nn::Linear fc1 = nullptr, fc2 = nullptr, out = nullptr;
 };
 
 /// LeNet-5 with ReLU and max pooling; padding enlarges images of 28x28 to 32x32.
-struct LeNet : nn::Module {
-  explicit LeNet(int64_t classes)
-      : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)))),
-        conv2(register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 16, 5)))),
-        fc1(register_module("fc1", nn::Linear(16 * 5 * 5, 120))),
-        fc2(register_module("fc2", nn::Linear(120, 84))),
-        fc3(register_module("fc3", nn::Linear(84, classes))) {}
+struct LeNet : nn::Cloneable<LeNet> {
+  explicit LeNet(int64_t classes_) : classes(classes_) { reset(); }
 
+  void reset() override {
+    conv1 = register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)));
+    conv2 = register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 16, 5)));
+    fc1 = register_module("fc1", nn::Linear(16 * 5 * 5, 120));
+    fc2 = register_module("fc2", nn::Linear(120, 84));
+    fc3 = register_module("fc3", nn::Linear(84, classes));
+  }
   Tensor forward(Tensor t) {
     t = max_pool2d(relu(conv1(t)), 2);
     t = max_pool2d(relu(conv2(t)), 2);
@@ -49,20 +54,24 @@ struct LeNet : nn::Module {
     return fc3(t);
   }
 
-  nn::Conv2d conv1, conv2;
-  nn::Linear fc1, fc2, fc3;
+  int64_t classes;
+  nn::Conv2d conv1 = nullptr, conv2 = nullptr;
+  nn::Linear fc1 = nullptr, fc2 = nullptr, fc3 = nullptr;
 };
 
-/// A multilayer perceptron on the pixels, with two hidden layers.
-struct Mlp : nn::Module {
-  Mlp(int64_t pixels, int64_t classes)
-      : fc1(register_module("fc1", nn::Linear(pixels, 256))),
-        fc2(register_module("fc2", nn::Linear(256, 128))),
-        out(register_module("out", nn::Linear(128, classes))) {}
+/// A multilayer perceptron with two hidden layers, on pixels or other numbers.
+struct Mlp : nn::Cloneable<Mlp> {
+  Mlp(int64_t features_, int64_t classes_) : features(features_), classes(classes_) { reset(); }
 
+  void reset() override {
+    fc1 = register_module("fc1", nn::Linear(features, 256));
+    fc2 = register_module("fc2", nn::Linear(256, 128));
+    out = register_module("out", nn::Linear(128, classes));
+  }
   Tensor forward(Tensor t) { return out(relu(fc2(relu(fc1(t.flatten(1)))))); }
 
-  nn::Linear fc1, fc2, out;
+  int64_t features, classes;
+  nn::Linear fc1 = nullptr, fc2 = nullptr, out = nullptr;
 };
 
 struct Model {
