@@ -85,6 +85,7 @@ TEST(TrainConfig, ConfigTextHasAllSettings) {
   options.devices = {"cpu"};
   app::for_each_setting(options, [](const char*, auto& value, app::Effect) {
     if constexpr (requires { value.emplace(); }) value.emplace();
+    if constexpr (requires { value.emplace_back(); }) value.emplace_back("flip");
   });
   const std::string text = "\n" + app::config_text(options);
   for (const CLI::Option* flag : app::flags_of(*app.get_subcommand("train"))) {

@@ -8,6 +8,7 @@
 #include "../train/data_sets.h"
 #include "../train/display.h"
 #include "../train/evaluate.h"
+#include "../train/models.h"
 #include "../train/trained.h"
 #include "commands.h"
 #include "confusion.h"
@@ -74,7 +75,9 @@ void evaluate_run(EvalOptions& options) {
     options.data = trained.data;
     if (!options.limit) options.limit = trained.limit;
   }
-  const DataSets data = load_data(options.data, options.limit);
+  DataOptions data_options{options.limit};
+  if (trained.input_sizes.size() == 3) data_options.image_size = trained.input_sizes[1];
+  const DataSets data = data_for(trained.name, load_data(options.data, data_options));
   check_fits(data, trained);
   std::cerr << trained.name << " of " << trained.checkpoint << " on "
             << with_commas(data.test.count()) << " test examples of " << options.data << "\n";

@@ -8,10 +8,10 @@
 #include "../names.h"
 #include "../text_table.h"
 #include "../train/evaluate.h"
+#include "../train/fit_image.h"
 #include "../train/trained.h"
 #include "commands.h"
 #include "hearth/hearth.h"
-#include "hearth/vision/functional.h"
 #include "hearth/vision/image.h"
 
 namespace hearth::app {
@@ -19,7 +19,6 @@ namespace hearth::app {
 namespace {
 
 namespace fs = std::filesystem;
-namespace images = vision::transforms::functional;
 
 struct PredictOptions {
   std::string run, device;
@@ -62,9 +61,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
 Tensor read_for(const Trained& trained, const std::string& path) {
   const std::vector<int64_t>& sizes = trained.input_sizes;
   const auto mode = sizes[0] == 1 ? vision::ImageReadMode::GRAY : vision::ImageReadMode::RGB;
-  const Tensor image = images::convert_image_dtype(vision::read_image(path, mode));
-  if (image.sizes().slice(1) == IntArrayRef(sizes).slice(1)) return image;
-  return images::resize(image, {sizes[1], sizes[2]});
+  return fit_image(vision::read_image(path, mode), sizes[1], sizes[2]);
 }
 
 Prediction predict(Trained& trained, const std::string& path, Device device) {

@@ -6,6 +6,8 @@
 
 #include "../choices.h"
 #include "../names.h"
+#include "../settings_file.h"
+#include "augment.h"
 #include "batch_size.h"
 #include "config.h"
 #include "data_sets.h"
@@ -137,9 +139,9 @@ void add_settings(CLI::App& train, TrainOptions& options) {
   train.add_option("--seed", options.seed, "Random seed of each run's weights and image order")
       ->check(whole_number(0))
       ->capture_default_str();
-  offer_only(train.add_option("--model", options.model, "Network"), "model", model_names())
-      ->transform(CLI::Validator(rename_model, ""))
-      ->capture_default_str();
+  offer_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),
+             "model", model_names())
+      ->transform(CLI::Validator(rename_model, ""));
   add_data(train, options.data)->capture_default_str();
   add_update(train, options);
   offer_only(train.add_option("--amp", options.amp, "Mixed precision: products in a 16-bit dtype"),
@@ -149,18 +151,46 @@ void add_settings(CLI::App& train, TrainOptions& options) {
       .add_option("--patience", options.patience,
                   "End a run after so many epochs without a better test accuracy")
       ->check(whole_number(1));
-  train.add_option("--limit", options.limit, "Use at most this many images of each set")
+  train
+      .add_option("--image-size", options.image_size,
+                  "Height and width of an image-folder's images")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  offer_only(train.add_option("--augment", options.augment, "Random changes of training images"),
+             "augmentation", augmentation_names())
+      ->delimiter(',');
+  train.add_option("--limit", options.limit, "Use at most this many examples of each set")
       ->check(whole_number(1));
+  train.add_flag("--no-tensorboard", options.no_tensorboard, "Write no records for TensorBoard");
   train.add_flag("--log-losses", options.log_losses, "Write the loss of each step to losses.csv");
 }
 
-/// A resumed run keeps its settings; only the number of epochs may change.
+/// Whether a setting says where a run computes, and not what.
+bool is_place(const std::string& name) { return name == "device" || name == "num-workers"; }
+
+/// A resumed run keeps its settings; only the number of epochs, the devices and the workers may
+/// change.
 void check_resume(const CLI::App& train) {
   for (const CLI::Option* option : train.get_options()) {
     const std::string name = option->get_single_name();
-    if (option->count() > 0 && name != "resume" && name != "epochs")
+    const bool may_change = name == "resume" || name == "epochs" || is_place(name);
+    if (option->count() > 0 && !may_change)
       throw CLI::ValidationError("--" + name,
-                                 "a resumed run keeps its settings; only --epochs may change");
+                                 "a resumed run keeps its settings; only --epochs, "
+                                 "--device and --num-workers may change");
+  }
+}
+
+/// The grid of a resumed training keeps its runs, so each list keeps its length.
+void check_list_lengths(const CLI::App& train, const std::string& config) {
+  const toml::table settings = read_settings(config);
+  for (const char* name : {"device", "num-workers"}) {
+    const toml::array* list = settings[name].as_array();
+    const size_t given = train.get_option(std::string("--") + name)->results().size();
+    if (list && given > 0 && given != list->size())
+      throw CLI::ValidationError(std::string("--") + name,
+                                 detail::str("the resumed training has ", list->size(),
+                                             " of them, so give as many, not ", given));
   }
 }
 
@@ -196,6 +226,7 @@ void run(CLI::App& train, Flags& flags) {
     check_resume(train);
     if (flags.resume.empty()) throw CLI::ValidationError("--resume", "the path is empty");
     folder = RunFolder::open(flags.resume == kLatestRun ? "" : flags.resume);
+    check_list_lengths(train, folder->config());
     apply_config(train, folder->config());
   } else if (train.get_option("--config")->count() > 0) {
     apply_config(train, flags.config);
@@ -206,7 +237,9 @@ void run(CLI::App& train, Flags& flags) {
   check_scheduler(options);
   if (!folder) check_all_different(options);  // before the data is loaded
   check_devices(options.devices);
-  const DataSets data = load_data(options.data, options.limit);
+  DataSets data = load_data(options.data, {options.limit, options.image_size});
+  if (train.get_option("--model")->count() == 0) options.model = model_for(data);
+  data = data_for(options.model, std::move(data));
   std::cerr << choose_batch_sizes(options, data);
   if (!folder) check_all_different(options);
   if (!folder) folder = RunFolder::create(options, flags.out);

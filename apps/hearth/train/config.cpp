@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <sstream>
+#include <type_traits>
 
 #include "../choices.h"
 #include "../names.h"
@@ -92,6 +93,8 @@ std::string config_text(const TrainOptions& options) {
   for_each_setting(options, [&](const char* name, const auto& value, Effect) {
     if constexpr (requires { value.has_value(); }) {
       if (value) add(name, *value);
+    } else if constexpr (std::is_same_v<decltype(value), const std::vector<std::string>&>) {
+      if (!value.empty()) add(name, value);
     } else {
       add(name, value);
     }

@@ -48,13 +48,14 @@ Examples Examples::first(int64_t count) const {
   return {inputs_, input_sizes_, targets_.narrow(0, 0, std::min(count, this->count()))};
 }
 
-Examples Examples::transformed(std::function<Tensor(Tensor)> change) const {
+Examples Examples::transformed(std::function<Tensor(Tensor)> change,
+                               std::vector<int64_t> input_sizes) const {
   const auto changed = [inputs = inputs_, change](ArrayRef<size_t> indices) {
     std::vector<Tensor> examples = inputs(indices).unbind(0);
     for (Tensor& example : examples) example = change(std::move(example));
     return stack(examples);
   };
-  return {changed, input_sizes_, targets_};
+  return {changed, std::move(input_sizes), targets_};
 }
 
 }  // namespace hearth::app

@@ -32,8 +32,10 @@ class Examples : public data::BatchDataset<Examples, data::Example<>> {
   int64_t targets_per_example() const { return targets_.numel() / count(); }
   /// The first `count` examples.
   Examples first(int64_t count) const;
-  /// These examples with a function applied to each input when it is loaded.
-  Examples transformed(std::function<Tensor(Tensor)> change) const;
+  /// These examples with a function applied to each input when it is loaded, and the sizes that its
+  /// results have.
+  Examples transformed(std::function<Tensor(Tensor)> change,
+                       std::vector<int64_t> input_sizes) const;
 
  private:
   data::Example<> at(ArrayRef<size_t> indices) const;

@@ -26,11 +26,14 @@ struct TrainOptions {
   int64_t accumulate = 1;  // batches per step
   std::optional<double> clip_grad_norm, clip_grad_value;
   double label_smoothing = 0;
-  std::optional<double> ema;        // decay of the average of the weights
-  std::optional<int64_t> patience;  // epochs without a better test accuracy before training ends
-  std::string amp = "off";          // mixed precision: the dtype under autocast
-  std::optional<int64_t> limit;     // examples of each set
+  std::optional<double> ema;         // decay of the average of the weights
+  std::optional<int64_t> patience;   // epochs without a better test accuracy before training ends
+  std::string amp = "off";           // mixed precision: the dtype under autocast
+  std::optional<int64_t> limit;      // examples of each set
+  int64_t image_size = 64;           // of the images of an image-folder
+  std::vector<std::string> augment;  // random changes of the training images
   bool log_losses = false;
+  bool no_tensorboard = false;
 };
 
 /// Whether a setting determines a run's results, so that a resumed run must keep it.
@@ -54,6 +57,9 @@ void for_each_setting(Options& options, const Visit& visit) {
   visit("patience", options.patience, Effect::kNone);
   visit("amp", options.amp, Effect::kResults);
   visit("limit", options.limit, Effect::kResults);
+  visit("image-size", options.image_size, Effect::kNone);  // the sizes of the inputs show it
+  visit("augment", options.augment, Effect::kResults);
+  visit("no-tensorboard", options.no_tensorboard, Effect::kNone);
   visit("log-losses", options.log_losses, Effect::kNone);
 }
 

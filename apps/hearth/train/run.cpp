@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../text_table.h"
+#include "augment.h"
 #include "divergence.h"
 #include "evaluate.h"
 #include "hearth/hearth.h"
@@ -22,6 +23,13 @@ constexpr const char* kSettings = "settings";
 constexpr const char* kProgress = "progress";
 
 bool all_finite(const Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
+
+Examples augmented(const Examples& examples, const TrainOptions& options) {
+  const std::vector<int64_t>& sizes = examples.input_sizes();
+  if (options.augment.empty()) return examples;
+  HEARTH_CHECK(sizes.size() == 3, "--augment changes images, but the data has none");
+  return examples.transformed(make_augmentation(options.augment, sizes[1], sizes[2]), sizes);
+}
 
 int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point,
                         const DataSets& data) {
@@ -75,7 +83,7 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
   if (options.ema) average_.emplace(model_, *options.ema);
   update_.emplace(options, point, module_->parameters(), device_,
                   steps_per_epoch(options, point, data));
-  loader_ = data::make_data_loader(data.train,
+  loader_ = data::make_data_loader(augmented(data.train, options),
                                    data::DataLoaderOptions(static_cast<size_t>(point.batch_size))
                                        .workers(static_cast<size_t>(point.num_workers))
                                        .pin_memory(device_.is_cuda()));
@@ -86,6 +94,7 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
   if (std::filesystem::exists(path(kLastCheckpoint)))
     read_checkpoint(path(kLastCheckpoint),
                     [&](const std::string& file) { checkpoint_.load(file, device_); });
+  log_.emplace(folder_, !options.no_tensorboard, progress_.step + 1);
 }
 
 void Run::save() {
@@ -108,7 +117,7 @@ double Run::take_seconds() {
 }
 
 bool Run::train(Display& display, const std::function<void()>& after_epoch) {
-  last_time_ = Clock::now();
+  last_time_ = last_step_ = Clock::now();
   if (options_.epochs == 0) save();
   while (!has_ended()) {
     const bool complete = train_epoch(display);
@@ -165,6 +174,9 @@ void Run::step(const std::vector<Batch>& batches) {
   progress_.seen += count;
   progress_.loss_sum += *loss * static_cast<double>(count);
   if (options_.log_losses) progress_.losses.push_back(*loss);
+  const std::chrono::duration<double> seconds =
+      Clock::now() - std::exchange(last_step_, Clock::now());
+  log_->step(progress_.step, *loss, update_->lr(progress_.step), seconds.count());
 }
 
 double Run::backward(const std::vector<Batch>& batches, Tensor& correct) {
@@ -198,6 +210,7 @@ void Run::end_epoch(Display& display) {
   progress_.end_epoch(accuracy, data_.train.targets_per_example());
   update_->after_epoch(accuracy);
   const EpochResult& epoch = progress_.epochs.back();
+  log_->epoch(progress_.step, epoch);
   display.line(epoch_title(progress_.epochs.size()) + "  loss " + fixed(epoch.loss, 4) +
                "  accuracy " + fixed(epoch.accuracy, 4) + "  test accuracy " +
                fixed(epoch.test_accuracy, 4) + "  " + duration_text(epoch.epoch_duration) + "  " +

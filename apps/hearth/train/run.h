@@ -11,6 +11,7 @@
 #include "data_sets.h"
 #include "display.h"
 #include "hearth/io/checkpoint.h"
+#include "log.h"
 #include "models.h"
 #include "options.h"
 #include "progress.h"
@@ -69,9 +70,11 @@ class Run {
   std::unique_ptr<Loader> loader_;
   std::optional<Update> update_;
   Progress progress_;
+  std::optional<Log> log_;
   Tensor correct_;  // right answers in this epoch, on the device
   io::Checkpoint checkpoint_;
   Clock::time_point last_time_;  // of take_seconds()
+  Clock::time_point last_step_;
 };
 
 }  // namespace hearth::app

@@ -1,5 +1,7 @@
 #include "settings.h"
 
+#include <nlohmann/json.hpp>
+
 #include "../text_table.h"
 #include "hearth/error.h"
 #include "models.h"
@@ -24,6 +26,11 @@ std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(double value) { return shortest(value); }
 std::string text_of(int64_t value) { return std::to_string(value); }
 std::string text_of(uint64_t value) { return std::to_string(value); }
+std::string text_of(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+  return text.empty() ? "none" : text;
+}
 template <class T>
 std::string text_of(const std::optional<T>& value) {
   return value ? text_of(*value) : "none";
@@ -78,6 +85,8 @@ Settings::Settings(const TrainOptions& options, const RunOptions& point, const D
                                      {"test_images", std::to_string(data.test.count())},
                                      {"lr", shortest(point.lr)},
                                      {"batch_size", std::to_string(point.batch_size)}});
+  if (!data.class_names.empty())
+    network_.emplace_back("class_names", nlohmann::json(data.class_names).dump());
   if (Schedule::depends_on_plan(options.scheduler))
     training_.emplace_back(kScheduledEpochs, std::to_string(options.epochs));
   for (const auto& [name, checksum] : data.checksums)
