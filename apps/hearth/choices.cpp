@@ -1,11 +1,16 @@
 #include "choices.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "names.h"
+#include "text_table.h"
 
 namespace hearth::app {
 
@@ -15,6 +20,32 @@ namespace {
 std::map<const CLI::Option*, std::weak_ptr<const Values>>& registry() {
   static std::map<const CLI::Option*, std::weak_ptr<const Values>> values;
   return values;
+}
+
+/// The text as a number; nullopt if it is none, which `error` then explains.
+std::optional<double> parsed_number(const std::string& text, const std::string& expected,
+                                    std::string& error) {
+  char* end = nullptr;
+  errno = 0;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && end == text.c_str() + text.size();
+  if (is_number && errno == ERANGE)
+    error = "'" + printable(text) + "' is too " + (std::isfinite(value) ? "small" : "large") +
+            " for a float64";
+  else if (!is_number || !std::isfinite(value))
+    error = "expected " + expected + ", not '" + printable(text) + "'";
+  return error.empty() ? std::optional(value) : std::nullopt;
+}
+
+CLI::Validator number_that(const std::string& expected, std::function<bool(double)> fits) {
+  return CLI::Validator(
+      [expected, fits](std::string& text) {
+        std::string error;
+        const std::optional<double> value = parsed_number(text, expected, error);
+        if (!value || fits(*value)) return error;
+        return "expected " + expected + ", not '" + printable(text) + "'";
+      },
+      "");
 }
 
 }  // namespace
@@ -76,6 +107,15 @@ CLI::Validator whole_number(int64_t least, int64_t most) {
                " to " + std::to_string(most);
       },
       "");
+}
+
+CLI::Validator positive_number() {
+  return number_that("a number above 0", [](double value) { return value > 0; });
+}
+
+CLI::Validator number_between(double least, double most) {
+  return number_that("a number from " + shortest(least) + " to " + shortest(most),
+                     [=](double value) { return least <= value && value <= most; });
 }
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }

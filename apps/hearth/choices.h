@@ -31,6 +31,11 @@ void refuse_empty_items(const CLI::App& app, const std::vector<std::string>& arg
 /// Accepts whole numbers from `least` to `most`.
 CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 
+/// Accepts numbers above 0.
+CLI::Validator positive_number();
+/// Accepts numbers from `least` to `most`.
+CLI::Validator number_between(double least, double most);
+
 bool takes_value(const CLI::Option& option);
 /// The value's name in the help text: "INT".
 std::string value_name(const CLI::Option& option);

@@ -1,5 +1,6 @@
-// The program hearth: shows devices and versions, runs benchmarks, trains networks, starts
-// distributed programs, shows and converts files of tensors, draws recordings of memory.
+// The program hearth: shows devices and versions, runs benchmarks, trains, evaluates and compares
+// networks, starts distributed programs, shows and converts files of tensors, draws recordings of
+// memory.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "choices.h"
 #include "completion.h"
 #include "convert.h"
+#include "eval/commands.h"
 #include "hearth/about.h"
 #include "hearth/device.h"
 #include "hearth/error.h"
@@ -110,6 +112,10 @@ int main(int argc, char** argv) {
   add_info(app);
   add_bench(app);
   app::add_train(app);
+  app::add_eval(app);
+  app::add_predict(app);
+  app::add_compare(app);
+  app::add_export(app);
   const auto program_arguments = std::make_shared<std::vector<std::string>>();
   app::add_launch(app, program_arguments);
   app::add_inspect(app);

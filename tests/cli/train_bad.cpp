@@ -17,7 +17,8 @@ TEST(TrainBad, ErrorsNameTheValueAndSuggestANearOne) {
   expect_failure(train({"--bach-size", "3"}), 2, "did you mean '--batch-size'?");
   expect_failure(train({"--lr", ".1,-1"}), 2, "--lr: expected a number above 0, not '-1'");
   expect_failure(train({"--batch-size", "0"}), 2, "'0' is not a whole number from 1 to ");
-  expect_failure(train({"--resume", "x", "--seed", "3"}), 2, "only --epochs may change");
+  expect_failure(train({"--resume", "x", "--seed", "3"}), 2,
+                 "only --epochs, --device and --num-workers may change");
   expect_failure(train({"--device", "cuda:1"}, {"HEARTH_SIM_GPUS=1"}), 1,
                  "there is no device 'cuda:1': the number of GPUs is 1");
 }
@@ -44,7 +45,8 @@ TEST(TrainBad, UnusableFoldersAreRefused) {
   const std::string file = folder.path("file"), out = folder.path("out");
   write_bytes(file, "");
   expect_failure(train({"--out", file + "/x"}), 1, "cannot create the folder '" + file + "/x'");
-  expect_failure(train({"--resume", out}), 2, "only --epochs may change");
+  expect_failure(train({"--resume", out}), 2,
+                 "only --epochs, --device and --num-workers may change");
   expect_failure(run({"train", "--resume", out}), 1, "holds no run to resume");
   ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
   const std::string results = bytes_of(out + "/results.csv");
@@ -91,7 +93,7 @@ class FileSizeLimit {
 TEST(TrainBad, FullDiskKeepsTheOldFiles) {
   const TempFolder folder;
   const std::string out = folder.path("out"), last = out + "/run-1/last.ckpt";
-  ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
+  ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1", "--no-tensorboard"}).status, 0);
   const std::string before = bytes_of(last);
   const std::vector<Row> results = results_of(out);
   const auto files = [&] {
@@ -164,7 +166,8 @@ TEST(TrainBad, CorruptCheckpointsAreRefused) {
 TEST(TrainBad, WrongImageSizeNamesTheModule) {
   const TempFolder folder;
   write_images(folder.str(), 32, 32);
-  const RunResult ran = run({"train", "--data", folder.str(), "--out", folder.path("cnn")});
+  const RunResult ran = run(
+      {"train", "--data", folder.str(), "--out", folder.path("cnn"), "--model", "tutorial-cnn"});
   expect_failure(ran, 1, "mat1 and mat2 shapes cannot be multiplied (5x300 and 192x120)");
   EXPECT_NE(ran.err.find("fc1"), std::string::npos) << ran.err;
   // The MLP takes images of any size.

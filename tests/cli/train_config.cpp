@@ -83,9 +83,10 @@ TEST(TrainConfig, ConfigTextHasAllSettings) {
   app::add_train(app);
   app::TrainOptions options;
   options.devices = {"cpu"};
-  options.limit = 5;
-  options.log_losses = true;
-  options.amp = "bf16";
+  app::for_each_setting(options, [](const char*, auto& value, app::Effect) {
+    if constexpr (requires { value.emplace(); }) value.emplace();
+    if constexpr (requires { value.emplace_back(); }) value.emplace_back("flip");
+  });
   const std::string text = "\n" + app::config_text(options);
   for (const CLI::Option* flag : app::flags_of(*app.get_subcommand("train"))) {
     const std::string name = flag->get_single_name();

@@ -58,6 +58,12 @@ void Canvas::draw_line(const Polyline& line, double width, Color color, Dash das
   cairo_stroke(context);
 }
 
+void Canvas::draw_rectangle(Point top_left, double width, double height, Color color) {
+  set_color(color);
+  cairo_rectangle(context_.get(), top_left.x, top_left.y, width, height);
+  cairo_fill(context_.get());
+}
+
 void Canvas::draw_dot(Point center, double diameter, Color color) {
   set_color(color);
   cairo_arc(context_.get(), center.x, center.y, diameter / 2, 0, 2 * std::numbers::pi);

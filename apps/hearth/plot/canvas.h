@@ -35,6 +35,7 @@ class Canvas {
 
   /// Lines have round ends and joints.
   void draw_line(const Polyline& line, double width, Color color, Dash dash = kSolid);
+  void draw_rectangle(Point top_left, double width, double height, Color color);
   void draw_dot(Point center, double diameter, Color color);
   /// `at` lies on the baseline.
   void draw_text(const std::string& text, Point at, Align align, double font_size, Color color,

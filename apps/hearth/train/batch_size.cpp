@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "evaluate.h"
 #include "hearth/hearth.h"
 #include "hearth/utils/memory.h"
 #include "models.h"
@@ -21,10 +22,10 @@ constexpr int64_t kMinStepsPerEpoch = 10;
 /// A training step on one device, to predict or try whether a batch size fits into memory.
 class TrialStep {
  public:
-  TrialStep(const TrainOptions& options, const ImageSets& images, Device device)
-      : options_(options), images_(images), device_(device) {
+  TrialStep(const TrainOptions& options, const DataSets& data, Device device)
+      : options_(options), data_(data), device_(device) {
     manual_seed(options.seed);
-    model_ = make_model(options.model, images.train.images().sizes().slice(1), images.classes);
+    model_ = make_model(options.model, data.train.input_sizes(), data.classes);
     module_ = model_.ptr();
     module_->to(device);
     optimizer_ = make_optimizer(options.optimizer, module_->parameters(), options.lrs.front());
@@ -61,15 +62,15 @@ class TrialStep {
   }
 
  private:
-  /// The first `size` images and their labels.
+  /// The first `size` examples.
   std::vector<Tensor> batch_of(int64_t size) const {
-    return {images_.train.images().narrow(0, 0, size), images_.train.labels().narrow(0, 0, size)};
+    const data::Example<> batch = data_.train.batch(0, size);
+    return {batch.data, batch.target};
   }
 
   Tensor loss_of(const std::vector<Tensor>& inputs) {
-    const amp::autocast autocast(device_, options_.amp == "fp16" ? kHalf : kBFloat16,
-                                 options_.amp != "off");
-    return cross_entropy_loss(model_.forward(inputs[0]).to(kFloat), inputs[1]);
+    return cross_entropy_loss(scores_of(model_, inputs[0], device_, amp_dtype(options_.amp)),
+                              inputs[1]);
   }
 
   size_t parameter_bytes() const {
@@ -79,7 +80,7 @@ class TrialStep {
   }
 
   const TrainOptions& options_;
-  const ImageSets& images_;
+  const DataSets& data_;
   const Device device_;
   nn::AnyModule model_;
   std::shared_ptr<nn::Module> module_;
@@ -92,9 +93,8 @@ struct Choice {
 };
 
 /// The largest power of two up to `max_size` that is predicted to fit, halved until a step fits.
-Choice choose(const TrainOptions& options, const ImageSets& images, Device device,
-              int64_t max_size) {
-  TrialStep step(options, images, device);
+Choice choose(const TrainOptions& options, const DataSets& data, Device device, int64_t max_size) {
+  TrialStep step(options, data, device);
   const size_t available = available_memory(device);
   const auto usable = static_cast<size_t>(kUsableFraction * static_cast<double>(available));
   int64_t size = 1;
@@ -111,12 +111,12 @@ Choice choose(const TrainOptions& options, const ImageSets& images, Device devic
 
 }  // namespace
 
-std::string choose_batch_sizes(TrainOptions& options, const ImageSets& images) {
+std::string choose_batch_sizes(TrainOptions& options, const DataSets& data) {
   if (std::ranges::count(options.batch_sizes, kAutoBatchSize) == 0) return "";
-  int64_t max_size = std::max<int64_t>(images.train.count() / kMinStepsPerEpoch, 1);
+  int64_t max_size = std::max<int64_t>(data.train.count() / kMinStepsPerEpoch, 1);
   std::string reason;
   for (const std::string& name : options.devices) {
-    const Choice choice = choose(options, images, Device(name), max_size);
+    const Choice choice = choose(options, data, Device(name), max_size);
     max_size = choice.size;
     reason += detail::str(reason.empty() ? "" : "; ", name, ": a step needs ",
                           choice.predicted >> 20, " of ", choice.available >> 20, " MiB");

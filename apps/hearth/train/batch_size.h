@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "images.h"
+#include "data_sets.h"
 #include "options.h"
 
 namespace hearth::app {
@@ -10,6 +10,6 @@ namespace hearth::app {
 /// Replaces kAutoBatchSize among the batch sizes by the largest power of two whose training step
 /// fits into the memory of every device, at most a tenth of the training images. Returns a line
 /// that says what was chosen; empty if nothing was to be chosen. Throws if not even one image fits.
-std::string choose_batch_sizes(TrainOptions& options, const ImageSets& images);
+std::string choose_batch_sizes(TrainOptions& options, const DataSets& data);
 
 }  // namespace hearth::app

@@ -1,21 +1,22 @@
 #include "command.h"
 
-#include <cerrno>
-#include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
 #include "../choices.h"
 #include "../names.h"
+#include "../settings_file.h"
+#include "augment.h"
 #include "batch_size.h"
 #include "config.h"
-#include "hearth/about.h"
+#include "data_sets.h"
+#include "devices.h"
 #include "hearth/cuda.h"
-#include "images.h"
+#include "hearth/hearth.h"
 #include "models.h"
 #include "optimizers.h"
+#include "schedule.h"
 #include "training.h"
 
 namespace hearth::app {
@@ -37,34 +38,33 @@ std::string rename_model(std::string& name) {
   return "";
 }
 
-/// Replaces the typed text by the dataset's name or the folder's full path; returns an error text.
-std::string resolve_data(std::string& typed) {
+/// Returns the text of the error that make() throws, else "".
+template <class Make>
+std::string error_of(const Make& make) {
   try {
-    typed = data_source(typed);
+    make();
     return "";
   } catch (const Error& error) {
-    return error.what();
+    return error.what_without_backtrace();
   }
 }
 
-std::string check_device(const std::string& name) {
-  try {
-    if (!Device(name).is_meta()) return "";
-  } catch (const Error&) {
-  }
-  return unknown_name("device", name, {"cpu", "cuda", "cuda:0"});
+/// An optimizer of one matrix, to check its settings.
+std::unique_ptr<optim::Optimizer> trial_optimizer(const std::string& text) {
+  return make_optimizer(text, {zeros({1, 1}, kFloat)}, 0.1);
 }
 
-std::string check_lr(const std::string& text) {
-  char* end = nullptr;
-  errno = 0;
-  const double value = std::strtod(text.c_str(), &end);
-  const bool is_number = !text.empty() && end == text.c_str() + text.size();
-  if (is_number && errno == ERANGE)
-    return "'" + printable(text) + "' is too " + (std::isfinite(value) ? "small" : "large") +
-           " for a float64";
-  const bool fits = is_number && value > 0 && std::isfinite(value);
-  return fits ? "" : "expected a number above 0, not '" + printable(text) + "'";
+std::string check_optimizer(const std::string& text) {
+  return error_of([&] { trial_optimizer(text); });
+}
+
+/// The scheduler's settings may depend on the optimizer.
+void check_scheduler(const TrainOptions& options) {
+  const std::string error = error_of([&] {
+    const auto optimizer = trial_optimizer(options.optimizer);
+    const Schedule schedule(options.scheduler, *optimizer, {});
+  });
+  if (!error.empty()) throw CLI::ValidationError("--scheduler", error);
 }
 
 /// Accepts "auto", which becomes kAutoBatchSize, and whole numbers; returns an error text.
@@ -77,7 +77,7 @@ std::string check_batch_size(std::string& text) {
 void add_grid(CLI::App& train, TrainOptions& options) {
   train.add_option("--lr", options.lrs, "Learning rates")
       ->delimiter(',')
-      ->check(CLI::Validator(check_lr, ""))
+      ->check(positive_number())
       ->capture_default_str();
   train
       .add_option("--batch-size", options.batch_sizes,
@@ -93,9 +93,43 @@ void add_grid(CLI::App& train, TrainOptions& options) {
                          "Devices, also cuda:1 (default: the GPU if there is one)"),
         {{"cpu", "cuda"}})
       ->delimiter(',')
-      ->check(CLI::Validator(check_device, ""));
+      ->check(device_name());
   for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
     train.get_option(name)->group("Comma-separated lists: one run for each combination");
+}
+
+/// The flags that say how gradients change the weights.
+void add_update(CLI::App& train, TrainOptions& options) {
+  offer(train.add_option("--optimizer", options.optimizer,
+                         "Optimizer, also with settings, as in sgd:momentum=0.9,nesterov"),
+        {optimizer_names()})
+      ->check(CLI::Validator(check_optimizer, ""))
+      ->capture_default_str();
+  offer(train.add_option("--scheduler", options.scheduler,
+                         "Schedule of the learning rate, also with settings, as in step:gamma=0.5"),
+        {scheduler_names()})
+      ->capture_default_str();
+  train
+      .add_option("--warmup-steps", options.warmup_steps,
+                  "Steps in which the learning rate rises from 0")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  train.add_option("--accumulate", options.accumulate, "Batches whose gradients make one step")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  train.add_option("--clip-grad-norm", options.clip_grad_norm, "Largest norm of the gradients")
+      ->check(positive_number());
+  train.add_option("--clip-grad-value", options.clip_grad_value, "Largest element of a gradient")
+      ->check(positive_number());
+  train
+      .add_option("--label-smoothing", options.label_smoothing,
+                  "Share of the target that is spread over all classes")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
+  train
+      .add_option("--ema", options.ema,
+                  "Test and save a moving average of the weights with this decay, as in 0.999")
+      ->check(number_between(0, 1));
 }
 
 void add_settings(CLI::App& train, TrainOptions& options) {
@@ -105,33 +139,58 @@ void add_settings(CLI::App& train, TrainOptions& options) {
   train.add_option("--seed", options.seed, "Random seed of each run's weights and image order")
       ->check(whole_number(0))
       ->capture_default_str();
-  offer_only(train.add_option("--model", options.model, "Network"), "model", model_names())
-      ->transform(CLI::Validator(rename_model, ""))
-      ->capture_default_str();
-  offer(train.add_option("--data", options.data,
-                         "Dataset, or a folder with files named like MNIST's"),
-        {data_names(), Values::Paths::kFolders})
-      ->transform(CLI::Validator(resolve_data, ""))
-      ->capture_default_str();
-  offer_only(train.add_option("--optimizer", options.optimizer,
-                              "Optimizer, with PyTorch's default settings"),
-             "optimizer", optimizer_names())
-      ->capture_default_str();
+  offer_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),
+             "model", model_names())
+      ->transform(CLI::Validator(rename_model, ""));
+  add_data(train, options.data)->capture_default_str();
+  add_update(train, options);
   offer_only(train.add_option("--amp", options.amp, "Mixed precision: products in a 16-bit dtype"),
              "dtype", {"off", "bf16", "fp16"})
       ->capture_default_str();
-  train.add_option("--limit", options.limit, "Use at most this many images of each set")
+  train
+      .add_option("--patience", options.patience,
+                  "End a run after so many epochs without a better test accuracy")
       ->check(whole_number(1));
+  train
+      .add_option("--image-size", options.image_size,
+                  "Height and width of an image-folder's images")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  offer_only(train.add_option("--augment", options.augment, "Random changes of training images"),
+             "augmentation", augmentation_names())
+      ->delimiter(',');
+  train.add_option("--limit", options.limit, "Use at most this many examples of each set")
+      ->check(whole_number(1));
+  train.add_flag("--no-tensorboard", options.no_tensorboard, "Write no records for TensorBoard");
   train.add_flag("--log-losses", options.log_losses, "Write the loss of each step to losses.csv");
 }
 
-/// A resumed run keeps its settings; only the number of epochs may change.
+/// Whether a setting says where a run computes, and not what.
+bool is_place(const std::string& name) { return name == "device" || name == "num-workers"; }
+
+/// A resumed run keeps its settings; only the number of epochs, the devices and the workers may
+/// change.
 void check_resume(const CLI::App& train) {
   for (const CLI::Option* option : train.get_options()) {
     const std::string name = option->get_single_name();
-    if (option->count() > 0 && name != "resume" && name != "epochs")
+    const bool may_change = name == "resume" || name == "epochs" || is_place(name);
+    if (option->count() > 0 && !may_change)
       throw CLI::ValidationError("--" + name,
-                                 "a resumed run keeps its settings; only --epochs may change");
+                                 "a resumed run keeps its settings; only --epochs, "
+                                 "--device and --num-workers may change");
+  }
+}
+
+/// The grid of a resumed training keeps its runs, so each list keeps its length.
+void check_list_lengths(const CLI::App& train, const std::string& config) {
+  const toml::table settings = read_settings(config);
+  for (const char* name : {"device", "num-workers"}) {
+    const toml::array* list = settings[name].as_array();
+    const size_t given = train.get_option(std::string("--") + name)->results().size();
+    if (list && given > 0 && given != list->size())
+      throw CLI::ValidationError(std::string("--") + name,
+                                 detail::str("the resumed training has ", list->size(),
+                                             " of them, so give as many, not ", given));
   }
 }
 
@@ -158,29 +217,6 @@ void check_all_different(const TrainOptions& options) {
   });
 }
 
-void check_devices(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    const Device device(name);
-    if (device.is_cpu()) continue;
-    HEARTH_CHECK(cuda::is_available(), "there is no device '", name, "': ", cuda::why_not(),
-                 " Set HEARTH_SIM_GPUS=1 in the environment to simulate one.");
-    HEARTH_CHECK(device.index() < cuda::device_count(), "there is no device '", name,
-                 "': the number of GPUs is ", cuda::device_count());
-  }
-}
-
-/// A line with the full name of each device. If the user chose none, it says why no GPU was found.
-std::string devices_text(const std::vector<std::string>& names, bool by_user) {
-  std::string text;
-  for (const std::string& name : names) {
-    const Device device(name);
-    text += name + " is " +
-            (device.is_cuda() ? cuda::get_device_name(device.index()) : about().processor) +
-            (by_user || device.is_cuda() ? "" : "; no GPU: " + cuda::why_not()) + "\n";
-  }
-  return text;
-}
-
 void run(CLI::App& train, Flags& flags) {
   // Ignore SIGPIPE: a closed pipe must not stop the training.
   std::signal(SIGPIPE, SIG_IGN);
@@ -190,6 +226,7 @@ void run(CLI::App& train, Flags& flags) {
     check_resume(train);
     if (flags.resume.empty()) throw CLI::ValidationError("--resume", "the path is empty");
     folder = RunFolder::open(flags.resume == kLatestRun ? "" : flags.resume);
+    check_list_lengths(train, folder->config());
     apply_config(train, folder->config());
   } else if (train.get_option("--config")->count() > 0) {
     apply_config(train, flags.config);
@@ -199,14 +236,17 @@ void run(CLI::App& train, Flags& flags) {
   check_grid(options);
   HEARTH_CHECK(options.profile.empty() || runs_of(options).size() == 1,
                "--profile needs a single run, without lists of settings");
+  check_scheduler(options);
   if (!folder) check_all_different(options);  // before the data is loaded
   check_devices(options.devices);
-  const ImageSets images = load_images(options.data, options.limit);
-  std::cerr << choose_batch_sizes(options, images);
+  DataSets data = load_data(options.data, {options.limit, options.image_size});
+  if (train.get_option("--model")->count() == 0) options.model = model_for(data);
+  data = data_for(options.model, std::move(data));
+  std::cerr << choose_batch_sizes(options, data);
   if (!folder) check_all_different(options);
   if (!folder) folder = RunFolder::create(options, flags.out);
   std::cerr << devices_text(options.devices, by_user);
-  if (!app::train(options, images, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
+  if (!app::train(options, data, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <sstream>
+#include <type_traits>
 
 #include "../choices.h"
 #include "../names.h"
@@ -64,6 +65,8 @@ void apply(CLI::App& command, const std::string& path, const std::string& key,
 
 std::string toml_of(double value) { return shortest(value); }
 std::string toml_of(int64_t value) { return std::to_string(value); }
+std::string toml_of(uint64_t value) { return std::to_string(value); }
+std::string toml_of(bool value) { return value ? "true" : "false"; }
 std::string toml_of(const std::string& value) {
   std::ostringstream text;
   text << toml::value<std::string>(value);
@@ -87,14 +90,15 @@ std::string config_text(const TrainOptions& options) {
   add("batch-size", options.batch_sizes);
   add("num-workers", options.num_workers);
   add("device", options.devices);
-  add("epochs", options.epochs);
-  add("seed", static_cast<int64_t>(options.seed));
-  add("model", options.model);
-  add("data", options.data);
-  add("optimizer", options.optimizer);
-  if (options.amp != "off") add("amp", options.amp);
-  if (options.limit) add("limit", *options.limit);
-  if (options.log_losses) text += "log-losses = true\n";
+  for_each_setting(options, [&](const char* name, const auto& value, Effect) {
+    if constexpr (requires { value.has_value(); }) {
+      if (value) add(name, *value);
+    } else if constexpr (std::is_same_v<decltype(value), const std::vector<std::string>&>) {
+      if (!value.empty()) add(name, value);
+    } else {
+      add(name, value);
+    }
+  });
   return text;
 }
 

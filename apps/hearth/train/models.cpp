@@ -5,6 +5,7 @@
 
 #include "../names.h"
 #include "hearth/hearth.h"
+#include "hearth/vision/models.h"
 
 namespace hearth::app {
 
@@ -12,14 +13,16 @@ namespace {
 
 /// The network of the tutorials on training (docs/tutorials.md): two convolutions, three linear
 /// layers.
-struct TutorialCnn : nn::Module {
-  explicit TutorialCnn(int64_t classes)
-      : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5)))),
-        conv2(register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 12, 5)))),
-        fc1(register_module("fc1", nn::Linear(12 * 4 * 4, 120))),
-        fc2(register_module("fc2", nn::Linear(120, 60))),
-        out(register_module("out", nn::Linear(60, classes))) {}
+struct TutorialCnn : nn::Cloneable<TutorialCnn> {
+  explicit TutorialCnn(int64_t classes_) : classes(classes_) { reset(); }
 
+  void reset() override {
+    conv1 = register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5)));
+    conv2 = register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 12, 5)));
+    fc1 = register_module("fc1", nn::Linear(12 * 4 * 4, 120));
+    fc2 = register_module("fc2", nn::Linear(120, 60));
+    out = register_module("out", nn::Linear(60, classes));
+  }
   Tensor forward(Tensor t) {
     t = max_pool2d(relu(conv1(t)), 2, 2);
     t = max_pool2d(relu(conv2(t)), 2, 2);
@@ -28,19 +31,22 @@ struct TutorialCnn : nn::Module {
     return out(t);
   }
 
-  nn::Conv2d conv1, conv2;
-  nn::Linear fc1, fc2, out;
+  int64_t classes;
+  nn::Conv2d conv1 = nullptr, conv2 = nullptr;
+  nn::Linear fc1 = nullptr, fc2 = nullptr, out = nullptr;
 };
 
 /// LeNet-5 with ReLU and max pooling; padding enlarges images of 28x28 to 32x32.
-struct LeNet : nn::Module {
-  explicit LeNet(int64_t classes)
-      : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)))),
-        conv2(register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 16, 5)))),
-        fc1(register_module("fc1", nn::Linear(16 * 5 * 5, 120))),
-        fc2(register_module("fc2", nn::Linear(120, 84))),
-        fc3(register_module("fc3", nn::Linear(84, classes))) {}
+struct LeNet : nn::Cloneable<LeNet> {
+  explicit LeNet(int64_t classes_) : classes(classes_) { reset(); }
 
+  void reset() override {
+    conv1 = register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)));
+    conv2 = register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 16, 5)));
+    fc1 = register_module("fc1", nn::Linear(16 * 5 * 5, 120));
+    fc2 = register_module("fc2", nn::Linear(120, 84));
+    fc3 = register_module("fc3", nn::Linear(84, classes));
+  }
   Tensor forward(Tensor t) {
     t = max_pool2d(relu(conv1(t)), 2);
     t = max_pool2d(relu(conv2(t)), 2);
@@ -49,39 +55,113 @@ struct LeNet : nn::Module {
     return fc3(t);
   }
 
-  nn::Conv2d conv1, conv2;
-  nn::Linear fc1, fc2, fc3;
+  int64_t classes;
+  nn::Conv2d conv1 = nullptr, conv2 = nullptr;
+  nn::Linear fc1 = nullptr, fc2 = nullptr, fc3 = nullptr;
 };
 
-/// A multilayer perceptron on the pixels, with two hidden layers.
-struct Mlp : nn::Module {
-  Mlp(int64_t pixels, int64_t classes)
-      : fc1(register_module("fc1", nn::Linear(pixels, 256))),
-        fc2(register_module("fc2", nn::Linear(256, 128))),
-        out(register_module("out", nn::Linear(128, classes))) {}
+/// A multilayer perceptron with two hidden layers, on pixels or other numbers.
+struct Mlp : nn::Cloneable<Mlp> {
+  Mlp(int64_t features_, int64_t classes_) : features(features_), classes(classes_) { reset(); }
 
+  void reset() override {
+    fc1 = register_module("fc1", nn::Linear(features, 256));
+    fc2 = register_module("fc2", nn::Linear(256, 128));
+    out = register_module("out", nn::Linear(128, classes));
+  }
   Tensor forward(Tensor t) { return out(relu(fc2(relu(fc1(t.flatten(1)))))); }
 
-  nn::Linear fc1, fc2, out;
+  int64_t features, classes;
+  nn::Linear fc1 = nullptr, fc2 = nullptr, out = nullptr;
 };
+
+/// Predicts each next character of a text from those before it.
+struct CharLstm : nn::Cloneable<CharLstm> {
+  explicit CharLstm(int64_t classes_) : classes(classes_) { reset(); }
+
+  void reset() override {
+    embedding = register_module("embedding", nn::Embedding(classes, 64));
+    lstm = register_module("lstm", nn::LSTM(nn::LSTMOptions(64, 128).batch_first(true)));
+    out = register_module("out", nn::Linear(128, classes));
+  }
+  /// Scores [batch, classes, length] for characters [batch, length].
+  Tensor forward(Tensor t) { return out(std::get<0>(lstm(embedding(t)))).transpose(1, 2); }
+
+  int64_t classes;
+  nn::Embedding embedding = nullptr;
+  nn::LSTM lstm = nullptr;
+  nn::Linear out = nullptr;
+};
+
+template <class Net>
+nn::AnyModule own(int64_t, int64_t classes) {
+  return nn::AnyModule(std::make_shared<Net>(classes));
+}
+
+template <auto make>
+nn::AnyModule zoo(int64_t, int64_t classes) {
+  return nn::AnyModule(make(classes));
+}
+
+enum class Input { kImage, kRgbImage, kNumbers, kText };
 
 struct Model {
   const char* name;
-  nn::AnyModule (*make)(int64_t pixels, int64_t classes);
+  Input input;
+  nn::AnyModule (*make)(int64_t elements, int64_t classes);
 };
 
 constexpr Model kModels[] = {
-    {"tutorial-cnn",
-     [](int64_t, int64_t classes) {
-       return nn::AnyModule(std::make_shared<TutorialCnn>(classes));
+    {"tutorial-cnn", Input::kImage, own<TutorialCnn>},
+    {"mlp", Input::kNumbers,
+     [](int64_t elements, int64_t classes) {
+       return nn::AnyModule(std::make_shared<Mlp>(elements, classes));
      }},
-    {"mlp", [](int64_t pixels,
-               int64_t classes) { return nn::AnyModule(std::make_shared<Mlp>(pixels, classes)); }},
-    {"lenet",
-     [](int64_t, int64_t classes) { return nn::AnyModule(std::make_shared<LeNet>(classes)); }},
+    {"lenet", Input::kImage, own<LeNet>},
+    {"char-lstm", Input::kText, own<CharLstm>},
+    {"resnet18", Input::kRgbImage, zoo<vision::models::resnet18>},
+    {"resnet34", Input::kRgbImage, zoo<vision::models::resnet34>},
+    {"resnet50", Input::kRgbImage, zoo<vision::models::resnet50>},
+    {"resnet101", Input::kRgbImage, zoo<vision::models::resnet101>},
+    {"resnet152", Input::kRgbImage, zoo<vision::models::resnet152>},
+    {"vgg11", Input::kRgbImage, zoo<vision::models::vgg11>},
+    {"vgg13", Input::kRgbImage, zoo<vision::models::vgg13>},
+    {"vgg16", Input::kRgbImage, zoo<vision::models::vgg16>},
+    {"vgg16_bn", Input::kRgbImage, zoo<vision::models::vgg16_bn>},
+    {"vgg19", Input::kRgbImage, zoo<vision::models::vgg19>},
+    {"alexnet", Input::kRgbImage, zoo<vision::models::alexnet>},
+    {"mobilenet_v2", Input::kRgbImage, zoo<vision::models::mobilenet_v2>},
+    {"vit_b_16", Input::kRgbImage, zoo<vision::models::vit_b_16>},
+    {"vit_b_32", Input::kRgbImage, zoo<vision::models::vit_b_32>},
+    {"vit_l_16", Input::kRgbImage, zoo<vision::models::vit_l_16>},
 };
 
+const Model& model_named(const std::string& name) {
+  const Model* model = find_named(kModels, name);
+  if (!model) throw ValueError(unknown_name("model", name, model_names()));
+  return *model;
+}
+
+bool is_text(const Examples& examples) { return examples.targets().dim() > 1; }
+
 }  // namespace
+
+std::string model_for(const DataSets& data) {
+  const std::vector<int64_t>& sizes = data.train.input_sizes();
+  if (is_text(data.train)) return "char-lstm";
+  if (sizes.size() == 1) return "mlp";
+  return sizes == std::vector<int64_t>{1, 28, 28} ? "tutorial-cnn" : "resnet18";
+}
+
+DataSets data_for(const std::string& name, DataSets data) {
+  const Model& model = model_named(name);
+  const bool is_image = data.train.input_sizes().size() == 3,
+             takes_text = model.input == Input::kText;
+  const bool takes_image = model.input == Input::kImage || model.input == Input::kRgbImage;
+  HEARTH_CHECK_AS(ValueError, takes_text == is_text(data.train) && (is_image || !takes_image),
+                  "the model '", name, "' does not fit these data: try --model ", model_for(data));
+  return model.input == Input::kRgbImage ? with_channels(std::move(data), 3) : std::move(data);
+}
 
 const std::vector<std::string>& model_names() {
   static const std::vector<std::string> names = names_in(kModels);
@@ -92,12 +172,10 @@ std::string current_model_name(const std::string& name) {
   return name == "seed-cnn" ? "tutorial-cnn" : name;
 }
 
-nn::AnyModule make_model(const std::string& name, IntArrayRef image_sizes, int64_t classes) {
-  int64_t pixels = 1;
-  for (const int64_t size : image_sizes) pixels *= size;
-  const Model* model = find_named(kModels, name);
-  if (!model) throw ValueError(unknown_name("model", name, model_names()));
-  return model->make(pixels, classes);
+nn::AnyModule make_model(const std::string& name, IntArrayRef input_sizes, int64_t classes) {
+  int64_t elements = 1;
+  for (const int64_t size : input_sizes) elements *= size;
+  return model_named(name).make(elements, classes);
 }
 
 }  // namespace hearth::app

@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include <algorithm>
+
 #include "hearth/error.h"
 
 namespace hearth::app {
@@ -9,6 +11,11 @@ namespace {
 constexpr size_t kMostRuns = 10000;
 
 }  // namespace
+
+std::string identifier(std::string flag) {
+  std::ranges::replace(flag, '-', '_');
+  return flag;
+}
 
 void check_grid(const TrainOptions& options) {
   size_t runs = 1;

@@ -21,11 +21,51 @@ struct TrainOptions {
   std::string model = "tutorial-cnn";
   std::string data = "fashion-mnist";
   std::string optimizer = "adam";
-  std::string amp = "off";       // mixed precision: the dtype under autocast
-  std::optional<int64_t> limit;  // images of each set
+  std::string scheduler = "none";
+  int64_t warmup_steps = 0;
+  int64_t accumulate = 1;  // batches per step
+  std::optional<double> clip_grad_norm, clip_grad_value;
+  double label_smoothing = 0;
+  std::optional<double> ema;         // decay of the average of the weights
+  std::optional<int64_t> patience;   // epochs without a better test accuracy before training ends
+  std::string amp = "off";           // mixed precision: the dtype under autocast
+  std::optional<int64_t> limit;      // examples of each set
+  int64_t image_size = 64;           // of the images of an image-folder
+  std::vector<std::string> augment;  // random changes of the training images
   bool log_losses = false;
   std::string profile;  // the file for a profile of a few steps; empty: none
+  bool no_tensorboard = false;
 };
+
+/// Whether a setting determines a run's results, so that a resumed run must keep it.
+enum class Effect { kResults, kNone };
+
+/// Calls visit(name of the flag, member, effect) for each setting that all runs share.
+template <class Options, class Visit>
+void for_each_setting(Options& options, const Visit& visit) {
+  visit("epochs", options.epochs, Effect::kNone);
+  visit("seed", options.seed, Effect::kResults);
+  visit("model", options.model, Effect::kResults);
+  visit("data", options.data, Effect::kResults);
+  visit("optimizer", options.optimizer, Effect::kResults);
+  visit("scheduler", options.scheduler, Effect::kResults);
+  visit("warmup-steps", options.warmup_steps, Effect::kResults);
+  visit("accumulate", options.accumulate, Effect::kResults);
+  visit("clip-grad-norm", options.clip_grad_norm, Effect::kResults);
+  visit("clip-grad-value", options.clip_grad_value, Effect::kResults);
+  visit("label-smoothing", options.label_smoothing, Effect::kResults);
+  visit("ema", options.ema, Effect::kResults);
+  visit("patience", options.patience, Effect::kNone);
+  visit("amp", options.amp, Effect::kResults);
+  visit("limit", options.limit, Effect::kResults);
+  visit("image-size", options.image_size, Effect::kNone);  // the sizes of the inputs show it
+  visit("augment", options.augment, Effect::kResults);
+  visit("no-tensorboard", options.no_tensorboard, Effect::kNone);
+  visit("log-losses", options.log_losses, Effect::kNone);
+}
+
+/// The setting's name in files: "batch_size" for the flag "batch-size".
+std::string identifier(std::string flag);
 
 /// The settings of one run: one point of the grid.
 struct RunOptions {

@@ -34,9 +34,10 @@ std::vector<double> read_numbers(serialize::InputArchive& archive, const std::st
 
 }  // namespace
 
-void Progress::end_epoch(double test_accuracy) {
+void Progress::end_epoch(double test_accuracy, int64_t targets_per_example) {
   const auto count = static_cast<double>(seen);
-  epochs.push_back({loss_sum / count, static_cast<double>(correct) / count, test_accuracy,
+  const double targets = count * static_cast<double>(targets_per_example);
+  epochs.push_back({loss_sum / count, static_cast<double>(correct) / targets, test_accuracy,
                     epoch_seconds, run_seconds});
   batches = seen = correct = 0;
   loss_sum = epoch_seconds = 0;

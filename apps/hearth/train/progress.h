@@ -21,7 +21,7 @@ struct Progress {
   double loss_sum = 0, epoch_seconds = 0;
 
   /// Adds the current epoch to `epochs` and starts the next one.
-  void end_epoch(double test_accuracy);
+  void end_epoch(double test_accuracy, int64_t targets_per_example);
   void save(serialize::OutputArchive& archive) const;
   void load(serialize::InputArchive& archive);
 };

@@ -65,7 +65,8 @@ std::string rounded(const Json& value, int digits) {
   return digits > 0 && !value.is_null() ? fixed(value.get<double>(), digits) : exact(value);
 }
 
-/// One result over the epochs.
+}  // namespace
+
 Series curve(const std::string& name, const std::vector<EpochResult>& epochs,
              double EpochResult::*value) {
   Series series{name, {}, {}};
@@ -76,7 +77,20 @@ Series curve(const std::string& name, const std::vector<EpochResult>& epochs,
   return series;
 }
 
-}  // namespace
+double best_accuracy(const std::vector<EpochResult>& epochs) {
+  double best = -1;
+  for (const EpochResult& epoch : epochs) best = std::max(best, epoch.test_accuracy);
+  return best;
+}
+
+bool stopped_early(const std::vector<EpochResult>& epochs, const TrainOptions& options) {
+  const auto best = std::ranges::max_element(epochs, {}, &EpochResult::test_accuracy);
+  return options.patience && epochs.end() - best > *options.patience;
+}
+
+bool ended(const std::vector<EpochResult>& epochs, const TrainOptions& options) {
+  return std::ssize(epochs) >= options.epochs || stopped_early(epochs, options);
+}
 
 Results::Results(const std::vector<RunOptions>& runs) {
   for (const RunOptions& options : runs) runs_.push_back({options, {}, {}});
@@ -108,16 +122,15 @@ std::string Results::csv() const {
 }
 
 std::string Results::json(const TrainOptions& options) const {
-  Json json{{"format", kFormat},
-            {"model", options.model},
-            {"data", options.data},
-            {"limit", options.limit ? Json(*options.limit) : Json()},
-            {"optimizer", options.optimizer},
-            {"amp", options.amp},
-            {"seed", options.seed},
-            {"epochs", options.epochs},
-            {"threads", get_num_threads()},
-            {"results", Json::array()}};
+  Json json{{"format", kFormat}};
+  for_each_setting(options, [&](const char* name, const auto& value, Effect) {
+    if constexpr (requires { value.has_value(); })
+      json[identifier(name)] = value ? Json(*value) : Json();
+    else
+      json[identifier(name)] = value;
+  });
+  json["threads"] = get_num_threads();
+  json["results"] = Json::array();
   for_each_row([&](const Row& row) {
     Json entry;
     for (const Column& column : kColumns) entry[column.name] = column.value(row);

@@ -13,8 +13,19 @@ struct EpochResult {
   double epoch_duration, run_duration;  // seconds
 };
 
+/// The best test accuracy; below 0 if there are no epochs.
+double best_accuracy(const std::vector<EpochResult>& epochs);
+/// One result over the epochs.
+Series curve(const std::string& name, const std::vector<EpochResult>& epochs,
+             double EpochResult::*value);
+/// Whether the last `patience` epochs had no better test accuracy than those before.
+bool stopped_early(const std::vector<EpochResult>& epochs, const TrainOptions& options);
+/// Whether no epoch is left to train.
+bool ended(const std::vector<EpochResult>& epochs, const TrainOptions& options);
+
 inline constexpr const char *kRunning = "running", *kFinished = "finished", *kStopped = "stopped",
-                            *kFailed = "failed", *kOutOfMemory = "out of memory";
+                            *kStoppedEarly = "stopped early", *kFailed = "failed",
+                            *kOutOfMemory = "out of memory";
 
 struct RunResult {
   RunOptions options;

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "../text_table.h"
+#include "augment.h"
 #include "divergence.h"
+#include "evaluate.h"
 #include "hearth/hearth.h"
 #include "interrupt.h"
 #include "run_folder.h"
@@ -19,14 +21,20 @@ constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kLosses = "losses.csv";
 constexpr const char* kSettings = "settings";
 constexpr const char* kProgress = "progress";
-constexpr int64_t kTestBatch = 1000;
 
 bool all_finite(const Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
 
-double best_accuracy(const std::vector<EpochResult>& epochs) {
-  double best = -1;
-  for (const EpochResult& epoch : epochs) best = std::max(best, epoch.test_accuracy);
-  return best;
+Examples augmented(const Examples& examples, const TrainOptions& options) {
+  const std::vector<int64_t>& sizes = examples.input_sizes();
+  if (options.augment.empty()) return examples;
+  HEARTH_CHECK(sizes.size() == 3, "--augment changes images, but the data has none");
+  return examples.transformed(make_augmentation(options.augment, sizes[1], sizes[2]), sizes);
+}
+
+int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point,
+                        const DataSets& data) {
+  const int64_t size = point.batch_size * options.accumulate;
+  return (data.train.count() + size - 1) / size;
 }
 
 /// Calls read(file) and adds the file's name to its errors.
@@ -58,40 +66,41 @@ std::optional<Progress> saved_progress(const std::string& run_folder, const Sett
   return progress;
 }
 
-Run::Run(const TrainOptions& options, const RunOptions& point, const ImageSets& images,
+Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& data,
          std::string folder, std::string title)
     : options_(options),
       point_(point),
-      images_(images),
-      settings_(options, point, images),
+      data_(data),
+      settings_(options, point, data),
       folder_(std::move(folder)),
       title_(std::move(title)),
       device_(point.device),
-      scaler_(device_, amp::GradScalerOptions().enabled(options.amp == "fp16")),
       watch_(options.profile, point.num_workers) {
   create_folder(folder_);
   manual_seed(options.seed);
-  model_ = make_model(options.model, images.train.images().sizes().slice(1), images.classes);
+  model_ = make_model(options.model, data.train.input_sizes(), data.classes);
   module_ = model_.ptr();
   module_->to(device_);
-  optimizer_ = make_optimizer(options.optimizer, module_->parameters(), point.lr);
-  loader_ = data::make_data_loader(images.train,
+  if (options.ema) average_.emplace(model_, *options.ema);
+  update_.emplace(options, point, module_->parameters(), device_,
+                  steps_per_epoch(options, point, data));
+  loader_ = data::make_data_loader(augmented(data.train, options),
                                    data::DataLoaderOptions(static_cast<size_t>(point.batch_size))
                                        .workers(static_cast<size_t>(point.num_workers))
                                        .pin_memory(device_.is_cuda()));
-  checkpoint_.add(kSettings, settings_)
-      .add("model", module_)
-      .add("optimizer", *optimizer_)
-      .add("loader", loader_)
-      .add(kProgress, progress_);
-  if (scaler_.is_enabled()) checkpoint_.add("scaler", scaler_);
+  checkpoint_.add(kSettings, settings_).add("model", module_);
+  if (average_) checkpoint_.add("average", *average_);
+  update_->add_to(checkpoint_);
+  checkpoint_.add("loader", loader_).add(kProgress, progress_);
   if (std::filesystem::exists(path(kLastCheckpoint)))
     read_checkpoint(path(kLastCheckpoint),
                     [&](const std::string& file) { checkpoint_.load(file, device_); });
+  log_.emplace(folder_, !options.no_tensorboard, progress_.step + 1);
 }
 
 void Run::save() {
-  io::save_safetensors(module_->state_dict(), path(kWeights), settings_.of_network());
+  const nn::Module& trained = average_ ? *average_->model().ptr() : *module_;
+  io::save_safetensors(trained.state_dict(), path(kWeights), settings_.of_network());
   if (options_.log_losses) save_losses();
   checkpoint_.save(path(kLastCheckpoint));
 }
@@ -109,9 +118,9 @@ double Run::take_seconds() {
 }
 
 bool Run::train(Display& display, const std::function<void()>& after_epoch) {
-  last_time_ = Clock::now();
+  last_time_ = last_step_ = Clock::now();
   if (options_.epochs == 0) save();
-  while (static_cast<int64_t>(progress_.epochs.size()) < options_.epochs) {
+  while (!has_ended()) {
     const bool complete = train_epoch(display);
     const double seconds = take_seconds();
     progress_.epoch_seconds += seconds;
@@ -131,9 +140,17 @@ bool Run::train(Display& display, const std::function<void()>& after_epoch) {
 bool Run::train_epoch(Display& display) {
   const StepWatch::Epoch measured = watch_.epoch();
   correct_ = full({}, progress_.correct, TensorOptions(kLong).device(device_));
-  for (const data::Example<>& batch : *loader_) {
-    step(batch);
+  std::vector<Batch> batches;
+  int64_t waiting = 0;  // examples in them
+  for (const Batch& batch : *loader_) {
+    batches.push_back(batch);
+    waiting += batch.data.size(0);
+    const bool is_last = progress_.seen + waiting == data_.train.count();
+    if (static_cast<int64_t>(batches.size()) < options_.accumulate && !is_last) continue;
+    step(batches);
     watch_.step();
+    batches.clear();
+    waiting = 0;
     const bool stop = interrupted();
     if (!stop && !display.is_due()) continue;
     progress_.correct = correct_.item<int64_t>();
@@ -144,65 +161,60 @@ bool Run::train_epoch(Display& display) {
   return true;
 }
 
-Tensor Run::scores_of(const Tensor& images) {
-  const amp::autocast autocast(device_, options_.amp == "fp16" ? kHalf : kBFloat16,
-                               options_.amp != "off");
-  return model_.forward(images).to(kFloat);
+void Run::step(const std::vector<Batch>& batches) {
+  ++progress_.step;
+  progress_.batches += static_cast<int64_t>(batches.size());
+  std::optional<double> loss;  // and right answers before the step: L-BFGS computes more
+  update_->step(progress_.step, [&] {
+    Tensor correct = zeros({}, TensorOptions(kLong).device(device_));
+    const double mean = backward(batches, correct);
+    if (!loss) correct_ += correct;
+    if (!loss) loss = mean;
+    return full({}, mean, kDouble);
+  });
+  if (average_) average_->update(*module_);
+  int64_t count = 0;
+  for (const Batch& batch : batches) count += batch.data.size(0);
+  progress_.seen += count;
+  progress_.loss_sum += *loss * static_cast<double>(count);
+  if (options_.log_losses) progress_.losses.push_back(*loss);
+  const std::chrono::duration<double> seconds =
+      Clock::now() - std::exchange(last_step_, Clock::now());
+  log_->step(progress_.step, *loss, update_->lr(progress_.step), seconds.count());
 }
 
-void Run::step(const data::Example<>& batch) {
-  const Tensor images = batch.data.to(device_), labels = batch.target.to(device_);
-  const Tensor scores = scores_of(images);
-  const Tensor loss = cross_entropy_loss(scores, labels);
-  optimizer_->zero_grad();
-  scaler_.scale(loss).backward();
-  ++progress_.step;
-  ++progress_.batches;
-  const double value = loss.item<double>();
-  if (!std::isfinite(value)) throw Divergence{progress_.step, divergence_reason(value)};
-  scaler_.step(*optimizer_);
-  scaler_.update();
-  correct_ += scores.argmax(1).eq(labels).sum();
-  progress_.seen += images.size(0);
-  progress_.loss_sum += value * static_cast<double>(images.size(0));
-  if (options_.log_losses) progress_.losses.push_back(value);
+double Run::backward(const std::vector<Batch>& batches, Tensor& correct) {
+  double count = 0, sum = 0;
+  for (const Batch& batch : batches) count += static_cast<double>(batch.data.size(0));
+  for (const Batch& batch : batches) {
+    const Tensor inputs = batch.data.to(device_), targets = batch.target.to(device_);
+    const Tensor scores = scores_of(model_, inputs, device_, amp_dtype(options_.amp));
+    Tensor loss =
+        cross_entropy_loss(scores, targets, {}, Reduction::Mean, -100, options_.label_smoothing);
+    const double share = static_cast<double>(inputs.size(0)) / count;
+    if (share != 1) loss = loss * share;
+    update_->scaled(loss).backward();
+    sum += loss.item<double>();
+    if (!std::isfinite(sum)) throw Divergence{progress_.step, divergence_reason(sum)};
+    correct += correct_in(scores, targets);
+  }
+  return sum;
 }
 
 double Run::test_accuracy() {
-  const NoGradGuard no_grad;
-  module_->eval();
-  const Images& test = images_.test;
-  int64_t correct = 0, most = kTestBatch;
-  for (int64_t start = 0; start < test.count();) {
-    const int64_t size = std::min(most, test.count() - start);
-    try {
-      correct += correct_of(start, size);
-      start += size;
-    } catch (const OutOfMemoryError&) {
-      if (size == 1) throw;
-      most = size / 2;
-      device_.is_cuda() ? cuda::empty_cache() : empty_cpu_cache();
-    }
-  }
-  module_->train();
-  return static_cast<double>(correct) / static_cast<double>(test.count());
-}
-
-int64_t Run::correct_of(int64_t start, int64_t size) {
-  const Images& test = images_.test;
-  const Tensor scores = scores_of(test.images().narrow(0, start, size).to(device_));
-  return scores.argmax(1)
-      .eq(test.labels().narrow(0, start, size).to(device_))
-      .sum()
-      .item<int64_t>();
+  return evaluate(average_ ? average_->model() : model_, data_.test,
+                  {device_, data_.classes, point_.num_workers, amp_dtype(options_.amp)})
+      .accuracy();
 }
 
 void Run::end_epoch(Display& display) {
   const double best = best_accuracy(progress_.epochs), accuracy = test_accuracy();
   const double rate = static_cast<double>(progress_.seen) / progress_.epoch_seconds;
   progress_.run_seconds += take_seconds();
-  progress_.end_epoch(accuracy);
+  progress_.end_epoch(accuracy, data_.train.targets_per_example());
+  update_->after_epoch(accuracy);
   const EpochResult& epoch = progress_.epochs.back();
+  log_->epoch(progress_.step, epoch);
   display.line(epoch_title(progress_.epochs.size()) + "  loss " + fixed(epoch.loss, 4) +
                "  accuracy " + fixed(epoch.accuracy, 4) + "  test accuracy " +
                fixed(epoch.test_accuracy, 4) + "  " + duration_text(epoch.epoch_duration) + "  " +
@@ -219,13 +231,14 @@ Display::Status Run::status() const {
   const auto seen = static_cast<double>(progress_.seen);
   const std::chrono::duration<double> since = Clock::now() - last_time_;
   const double rate = seen / (progress_.epoch_seconds + since.count());
-  const int64_t count = images_.train.count(), epoch = int64_t(progress_.epochs.size()) + 1;
+  const int64_t count = data_.train.count(), epoch = int64_t(progress_.epochs.size()) + 1;
   const int64_t samples_left = count - progress_.seen + (options_.epochs - epoch) * count;
   return {epoch_title(size_t(epoch)),
           progress_.seen,
           count,
           progress_.loss_sum / seen,
-          static_cast<double>(progress_.correct) / seen,
+          static_cast<double>(progress_.correct) /
+              (seen * static_cast<double>(data_.train.targets_per_example())),
           rate,
           static_cast<double>(samples_left) / rate};
 }

@@ -5,17 +5,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "average.h"
+#include "data_sets.h"
 #include "display.h"
-#include "hearth/amp.h"
 #include "hearth/io/checkpoint.h"
-#include "images.h"
+#include "log.h"
 #include "models.h"
-#include "optimizers.h"
 #include "options.h"
 #include "progress.h"
 #include "settings.h"
 #include "step_watch.h"
+#include "update.h"
 
 namespace hearth::app {
 
@@ -26,7 +28,7 @@ std::optional<Progress> saved_progress(const std::string& run_folder, const Sett
 class Run {
  public:
   /// Loads the last checkpoint if the folder has one. `title` is the run's name on the display.
-  Run(const TrainOptions& options, const RunOptions& point, const ImageSets& images,
+  Run(const TrainOptions& options, const RunOptions& point, const DataSets& data,
       std::string folder, std::string title);
 
   /// Trains the remaining epochs; returns false if a signal stopped it. Saves a checkpoint after
@@ -37,15 +39,16 @@ class Run {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Loader = data::StatelessDataLoader<Images, data::samplers::RandomSampler>;
+  using Batch = data::Example<>;
+  using Loader = data::StatelessDataLoader<Examples, data::samplers::RandomSampler>;
 
+  bool has_ended() const { return ended(progress_.epochs, options_); }
   bool train_epoch(Display& display);
-  void step(const data::Example<>& batch);
-  /// The network's scores, under autocast with --amp.
-  Tensor scores_of(const Tensor& images);
+  /// Makes a step with the mean gradient of these batches' examples.
+  void step(const std::vector<Batch>& batches);
+  /// Computes the gradients; returns the mean loss and adds the number of right answers.
+  double backward(const std::vector<Batch>& batches, Tensor& correct);
   double test_accuracy();
-  /// The number of test images [start, start + size) that are classified correctly.
-  int64_t correct_of(int64_t start, int64_t size);
   void end_epoch(Display& display);
   void save();
   void save_losses() const;
@@ -58,20 +61,22 @@ class Run {
 
   const TrainOptions& options_;
   const RunOptions point_;
-  const ImageSets& images_;
+  const DataSets& data_;
   Settings settings_;
   std::string folder_, title_;
   Device device_;
   nn::AnyModule model_;
   std::shared_ptr<nn::Module> module_;
-  std::unique_ptr<optim::Optimizer> optimizer_;
-  amp::GradScaler scaler_;  // enabled for float16
+  std::optional<Average> average_;
   std::unique_ptr<Loader> loader_;
+  std::optional<Update> update_;
   Progress progress_;
+  std::optional<Log> log_;
   Tensor correct_;  // right answers in this epoch, on the device
   io::Checkpoint checkpoint_;
   Clock::time_point last_time_;  // of take_seconds()
   StepWatch watch_;
+  Clock::time_point last_step_;
 };
 
 }  // namespace hearth::app

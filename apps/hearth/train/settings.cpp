@@ -1,14 +1,18 @@
 #include "settings.h"
 
+#include <nlohmann/json.hpp>
+
 #include "../text_table.h"
 #include "hearth/error.h"
 #include "models.h"
+#include "schedule.h"
 
 namespace hearth::app {
 
 namespace {
 
-constexpr const char *kModel = "model", *kAmp = "amp", *kChecksum = "_checksum";
+constexpr const char *kModel = "model", *kChecksum = "_checksum",
+                     *kScheduledEpochs = "scheduled_epochs";
 
 /// "1x28x28".
 std::string sizes_text(IntArrayRef sizes) {
@@ -17,13 +21,51 @@ std::string sizes_text(IntArrayRef sizes) {
   return text;
 }
 
+std::string text_of(const std::string& value) { return value; }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(double value) { return shortest(value); }
+std::string text_of(int64_t value) { return std::to_string(value); }
+std::string text_of(uint64_t value) { return std::to_string(value); }
+std::string text_of(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+  return text.empty() ? "none" : text;
+}
+template <class T>
+std::string text_of(const std::optional<T>& value) {
+  return value ? text_of(*value) : "none";
+}
+
+/// The settings that determine the results, as texts.
+io::Metadata texts_of(const TrainOptions& options) {
+  io::Metadata texts;
+  for_each_setting(options, [&](const char* name, const auto& value, Effect effect) {
+    if (effect == Effect::kResults) texts.emplace_back(identifier(name), text_of(value));
+  });
+  return texts;
+}
+
+/// The value that a checkpoint without this setting was trained with: older versions had fewer.
+std::optional<std::string> value_before(const std::string& name, const std::string& value) {
+  static const io::Metadata defaults = texts_of({});
+  if (name.ends_with(kChecksum)) return value;
+  for (const auto& [setting, text] : defaults)
+    if (setting == name) return text;
+  return std::nullopt;
+}
+
 void check_same(serialize::InputArchive& archive, const io::Metadata& expected) {
   for (const auto& [name, value] : expected) {
     std::string saved;
-    // Checkpoints of older versions have no checksums and no mixed precision.
-    if ((name.ends_with(kChecksum) || name == kAmp) && !archive.contains(name)) continue;
-    archive.read(name, saved);
+    const auto before = archive.contains(name) ? std::nullopt : value_before(name, value);
+    if (before)
+      saved = *before;
+    else
+      archive.read(name, saved);
     if (name == kModel) saved = current_model_name(saved);
+    HEARTH_CHECK(saved == value || name != kScheduledEpochs,
+                 "the schedule of this run was made for ", saved,
+                 " epochs: resume it with --epochs ", saved);
     HEARTH_CHECK(saved == value, name, " is ", value, ", but was ", saved,
                  " in this run: config.toml or the data has changed");
   }
@@ -31,20 +73,23 @@ void check_same(serialize::InputArchive& archive, const io::Metadata& expected) 
 
 }  // namespace
 
-Settings::Settings(const TrainOptions& options, const RunOptions& point, const ImageSets& images)
-    : network_{{kModel, options.model},
-               {"classes", std::to_string(images.classes)},
-               {"image_size", sizes_text(images.train.images().sizes().slice(1))}},
-      training_{{"data", options.data},
-                {"limit", options.limit ? std::to_string(*options.limit) : "none"},
-                {"training_images", std::to_string(images.train.count())},
-                {"test_images", std::to_string(images.test.count())},
-                {"optimizer", options.optimizer},
-                {kAmp, options.amp},
-                {"lr", shortest(point.lr)},
-                {"batch_size", std::to_string(point.batch_size)},
-                {"seed", std::to_string(options.seed)}} {
-  for (const auto& [name, checksum] : images.checksums)
+Settings::Settings(const TrainOptions& options, const RunOptions& point, const DataSets& data)
+    : network_{{"classes", std::to_string(data.classes)},
+               {"image_size", sizes_text(data.train.input_sizes())}} {
+  for (const auto& [name, text] : texts_of(options))
+    if (name == kModel)
+      network_.emplace(network_.begin(), name, text);
+    else
+      training_.emplace_back(name, text);
+  training_.insert(training_.end(), {{"training_images", std::to_string(data.train.count())},
+                                     {"test_images", std::to_string(data.test.count())},
+                                     {"lr", shortest(point.lr)},
+                                     {"batch_size", std::to_string(point.batch_size)}});
+  if (!data.class_names.empty())
+    network_.emplace_back("class_names", nlohmann::json(data.class_names).dump());
+  if (Schedule::depends_on_plan(options.scheduler))
+    training_.emplace_back(kScheduledEpochs, std::to_string(options.epochs));
+  for (const auto& [name, checksum] : data.checksums)
     data_.emplace_back(name + kChecksum, checksum);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "data_sets.h"
 #include "hearth/io/archive.h"
 #include "hearth/io/safetensors.h"
-#include "images.h"
 #include "options.h"
 
 namespace hearth::app {
@@ -10,7 +10,7 @@ namespace hearth::app {
 /// The settings that determine a run's results on any machine, stored in its checkpoints.
 class Settings {
  public:
-  Settings(const TrainOptions& options, const RunOptions& point, const ImageSets& images);
+  Settings(const TrainOptions& options, const RunOptions& point, const DataSets& data);
 
   void save(serialize::OutputArchive& archive) const;
   /// Throws unless the archive has the same settings.

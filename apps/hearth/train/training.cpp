@@ -40,12 +40,8 @@ struct Failures {
 
 class Training {
  public:
-  Training(const TrainOptions& options, const ImageSets& images, const RunFolder& folder)
-      : options_(options),
-        images_(images),
-        folder_(folder),
-        runs_(runs_of(options)),
-        results_(runs_) {}
+  Training(const TrainOptions& options, const DataSets& data, const RunFolder& folder)
+      : options_(options), data_(data), folder_(folder), runs_(runs_of(options)), results_(runs_) {}
 
   bool train() {
     // Ignore SIGXFSZ: at the limit on file sizes, a write must fail as it does on a full disk.
@@ -55,7 +51,7 @@ class Training {
     io::write_file(folder_.config(), config_text(options_));
     write_results();
     display_.line(heading());
-    if (const std::string note = note_on_classes(images_); !note.empty()) display_.line(note);
+    if (const std::string note = note_on_classes(data_); !note.empty()) display_.line(note);
     const InterruptGuard guard;
     try {
       train_unfinished_runs();
@@ -82,9 +78,8 @@ class Training {
   static constexpr std::chrono::seconds kDrawingInterval{5};
 
   std::string heading() const {
-    return options_.model + " on " + options_.data + ", " +
-           counted(images_.train.count(), "image") + " to train and " +
-           with_commas(images_.test.count()) + " to test, " +
+    return options_.model + " on " + options_.data + ", " + counted(data_.train.count(), "image") +
+           " to train and " + with_commas(data_.test.count()) + " to test, " +
            counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
            counted(options_.epochs, "epoch");
   }
@@ -108,13 +103,13 @@ class Training {
   void load_progress(size_t i, const std::unordered_set<std::string>& rows) {
     const std::string path = folder_.of_run(i + 1);
     RunResult& run = results_.of_run(i);
-    const auto progress = saved_progress(path, Settings(options_, runs_[i], images_));
+    const auto progress = saved_progress(path, Settings(options_, runs_[i], data_));
     if (progress) {
       run.epochs = progress->epochs;
       const auto count = static_cast<int64_t>(run.epochs.size());
       HEARTH_CHECK(options_.epochs >= count, "--epochs ", options_.epochs, " is less than the ",
                    count, " already trained in '", path, "'");
-      run.status = is_complete(run) ? kFinished : kStopped;
+      run.status = status_of(run.epochs);
     }
     if (const auto divergence = saved_divergence(path)) return record_divergence(i, *divergence);
     HEARTH_CHECK(progress || !rows.contains(std::to_string(i + 1) + ",1"), "'", path, "/",
@@ -122,8 +117,10 @@ class Training {
                  " has results of this run: without the checkpoint it cannot be resumed");
   }
 
-  bool is_complete(const RunResult& run) const {
-    return static_cast<int64_t>(run.epochs.size()) == options_.epochs;
+  /// The status of a run after these epochs.
+  const char* status_of(const std::vector<EpochResult>& epochs) const {
+    if (!ended(epochs, options_)) return kStopped;
+    return std::ssize(epochs) < options_.epochs ? kStoppedEarly : kFinished;
   }
 
   void record_divergence(size_t i, const Divergence& divergence) {
@@ -219,14 +216,14 @@ class Training {
 
   void train_to_the_end(size_t i, const std::string& title) {
     RunResult& result = results_.of_run(i);
-    Run run(options_, runs_[i], images_, folder_.of_run(i + 1), title);
+    Run run(options_, runs_[i], data_, folder_.of_run(i + 1), title);
     stopped_ = !run.train(display_, [&] {
       saved_ = true;
       result.epochs = run.progress().epochs;
-      if (is_complete(result)) result.status = kFinished;
+      if (ended(result.epochs, options_)) result.status = status_of(result.epochs);
       write_results();
     });
-    if (result.status != kFinished) result.status = stopped_ ? kStopped : kFinished;
+    if (!stopped_ || result.status == kRunning) result.status = status_of(result.epochs);
   }
 
   void write_results() {
@@ -251,7 +248,7 @@ class Training {
   }
 
   const TrainOptions& options_;
-  const ImageSets& images_;
+  const DataSets& data_;
   const RunFolder& folder_;
   const std::vector<RunOptions> runs_;
   Results results_;
@@ -264,8 +261,8 @@ class Training {
 
 }  // namespace
 
-bool train(const TrainOptions& options, const ImageSets& images, const RunFolder& folder) {
-  return Training(options, images, folder).train();
+bool train(const TrainOptions& options, const DataSets& data, const RunFolder& folder) {
+  return Training(options, data, folder).train();
 }
 
 }  // namespace hearth::app

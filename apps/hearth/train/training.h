@@ -1,6 +1,6 @@
 #pragma once
 
-#include "images.h"
+#include "data_sets.h"
 #include "options.h"
 #include "run_folder.h"
 
@@ -8,6 +8,6 @@ namespace hearth::app {
 
 /// Trains all unfinished runs of the grid and updates the folder's files; returns false if a
 /// signal stopped it.
-bool train(const TrainOptions& options, const ImageSets& images, const RunFolder& folder);
+bool train(const TrainOptions& options, const DataSets& data, const RunFolder& folder);
 
 }  // namespace hearth::app

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hearth/tensor.h"
+
+namespace hearth::app {
+
+// A confusion matrix: int64 [classes, classes], rows are the true classes, columns the predicted
+// ones; a name for each class.
+
+/// A table with a row for each class, and the share of its examples that were recognised.
+std::string confusion_text(const Tensor& matrix, const std::vector<std::string>& names);
+/// Draws the matrix as the content of a PNG file.
+std::string confusion_png(const Tensor& matrix, const std::vector<std::string>& names);
+
+}  // namespace hearth::app

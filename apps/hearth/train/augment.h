@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hearth/tensor.h"
+
+namespace hearth::app {
+
+/// The names of --augment.
+const std::vector<std::string>& augmentation_names();
+
+/// Applies these random changes one after the other to an image [channels, h, w] of numbers from 0
+/// to 1; throws for an unknown name.
+std::function<Tensor(Tensor)> make_augmentation(const std::vector<std::string>& names,
+                                                int64_t height, int64_t width);
+
+}  // namespace hearth::app

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "examples.h"
+
+namespace hearth::app {
+
+struct DataOptions {
+  std::optional<int64_t> limit = std::nullopt;  // examples of each set
+  int64_t image_size = 64;                      // of the images of an image-folder
+};
+
+struct DataSets {
+  Examples train, test;
+  int64_t classes = 0;
+  std::vector<std::string> class_names = {};  // empty if unknown
+  /// Names ("training_images", …) and checksums of the data.
+  std::vector<std::pair<std::string, std::string>> checksums = {};
+};
+
+/// Adds --data to a command.
+CLI::Option* add_data(CLI::App& command, std::string& source);
+
+/// Maps the argument of --data: a dataset's name is returned unchanged, a folder as its full path,
+/// and so is the path in "name:path". "./name" is a folder even if there is a dataset `name`.
+std::string data_source(const std::string& typed);
+
+/// Loads a dataset by name, "name:path", or from a folder with files named like MNIST's.
+DataSets load_data(const std::string& source, const DataOptions& options);
+
+/// The same data with this many channels, if its images have one.
+DataSets with_channels(DataSets data, int64_t channels);
+
+/// A note if some classes have no training example, else empty.
+std::string note_on_classes(const DataSets& data);
+
+}  // namespace hearth::app

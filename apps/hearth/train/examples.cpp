@@ -1,0 +1,61 @@
+#include "examples.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hearth/hearth.h"
+#include "hearth/vision/functional.h"
+
+namespace hearth::app {
+
+namespace {
+
+Tensor rows_of(ArrayRef<size_t> indices) {
+  const Tensor rows = empty({static_cast<int64_t>(indices.size())}, kLong);
+  std::copy(indices.begin(), indices.end(), rows.data_ptr<int64_t>());
+  return rows;
+}
+
+Examples::Inputs rows_in(const Tensor& inputs) {
+  return [inputs](ArrayRef<size_t> indices) {
+    const Tensor rows = inputs.index_select(0, rows_of(indices));
+    const bool is_bytes = rows.scalar_type() == kByte;
+    return is_bytes ? vision::transforms::functional::convert_image_dtype(rows) : rows;
+  };
+}
+
+}  // namespace
+
+Examples::Examples(Inputs inputs, std::vector<int64_t> input_sizes, Tensor targets)
+    : inputs_(std::move(inputs)),
+      input_sizes_(std::move(input_sizes)),
+      targets_(std::move(targets)) {}
+
+Examples::Examples(Tensor inputs, Tensor targets)
+    : Examples(rows_in(inputs), inputs.sizes().slice(1).vec(), std::move(targets)) {}
+
+data::Example<> Examples::at(ArrayRef<size_t> indices) const {
+  return {inputs_(indices), targets_.index_select(0, rows_of(indices))};
+}
+
+data::Example<> Examples::batch(int64_t start, int64_t count) const {
+  std::vector<size_t> indices(static_cast<size_t>(count));
+  std::iota(indices.begin(), indices.end(), static_cast<size_t>(start));
+  return at(indices);
+}
+
+Examples Examples::first(int64_t count) const {
+  return {inputs_, input_sizes_, targets_.narrow(0, 0, std::min(count, this->count()))};
+}
+
+Examples Examples::transformed(std::function<Tensor(Tensor)> change,
+                               std::vector<int64_t> input_sizes) const {
+  const auto changed = [inputs = inputs_, change](ArrayRef<size_t> indices) {
+    std::vector<Tensor> examples = inputs(indices).unbind(0);
+    for (Tensor& example : examples) example = change(std::move(example));
+    return stack(examples);
+  };
+  return {changed, std::move(input_sizes), targets_};
+}
+
+}  // namespace hearth::app

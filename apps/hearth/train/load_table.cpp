@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <fstream>
+
+#include "hearth/data/csv.h"
+#include "hearth/data/text.h"
+#include "hearth/hearth.h"
+#include "loaders.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr int64_t kTextLength = 64;     // of an example
+constexpr double kTextTestShare = 0.1;  // the end of the text
+
+Tensor rows_at(const Tensor& tensor, const std::vector<size_t>& indices) {
+  return tensor.index_select(
+      0, hearth::tensor(std::vector<int64_t>(indices.begin(), indices.end()), kLong));
+}
+
+/// The name of the last column in the first line.
+std::string last_column(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  HEARTH_CHECK(std::getline(file, line), "cannot read '", path, "': it has no first line");
+  std::string name = line.substr(line.rfind(',') + 1);
+  const auto is_blank = [](char c) { return c == '\r' || c == '"' || c == ' '; };
+  while (!name.empty() && is_blank(name.back())) name.pop_back();
+  while (!name.empty() && is_blank(name.front())) name.erase(name.begin());
+  return name;
+}
+
+/// Pieces of the text and, for each character, the one that follows it.
+Tensors pieces_of(const Tensor& ids) {
+  const int64_t count = (ids.size(0) - 1) / kTextLength, length = count * kTextLength;
+  HEARTH_CHECK(count > 0, "a text needs at least ", 10 * kTextLength + 10, " characters");
+  return {ids.narrow(0, 0, length).view({count, kTextLength}),
+          ids.narrow(0, 1, length).view({count, kTextLength})};
+}
+
+}  // namespace
+
+DataSets load_csv(const std::string& file, const DataOptions& options) {
+  const std::string target = last_column(file);
+  const data::datasets::CSV table(
+      file, data::datasets::CSVOptions().target(target).categorical(target).trim(true));
+  const Tensor numbers = table.data(), classes = table.target();
+  HEARTH_CHECK(numbers.dim() == 2 && numbers.size(1) > 0, "'", file,
+               "' needs columns of numbers before the column '", target, "' with the class");
+  const Split split = random_split_of(numbers.size(0));
+  const Tensor train = rows_at(numbers, split.train).to(kDouble);
+  const Tensor mean = train.mean(0), deviation = train.std(0, false).clamp_min(1e-12);
+  const auto standardised = [&](const std::vector<size_t>& rows) {
+    return ((rows_at(numbers, rows).to(kDouble) - mean) / deviation).to(kFloat);
+  };
+  const std::vector<std::string>& names = table.categories()[target].get_itos();
+  DataSets data = in_memory({standardised(split.train), rows_at(classes, split.train)},
+                            {standardised(split.test), rows_at(classes, split.test)},
+                            std::ssize(names), options.limit);
+  data.class_names = names;
+  return data;
+}
+
+DataSets load_text(const std::string& file, const DataOptions& options) {
+  const std::vector<std::string> texts{data::read_text(file)};
+  const data::tokenizers::Characters characters;
+  const data::Vocab vocab = data::build_vocab(texts, characters);
+  const Tensor ids = data::encode(texts, vocab, characters);
+  const auto tests = static_cast<int64_t>(kTextTestShare * static_cast<double>(ids.size(0)));
+  const int64_t trains = ids.size(0) - tests;
+  return in_memory(pieces_of(ids.narrow(0, 0, trains)), pieces_of(ids.narrow(0, trains, tests)),
+                   static_cast<int64_t>(vocab.size()), options.limit);
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "data_sets.h"
+
+namespace hearth::app {
+
+// The loaders of load_data(): each reads the data at a path.
+
+DataSets load_cifar10(const std::string& folder, const DataOptions& options);
+DataSets load_cifar100(const std::string& folder, const DataOptions& options);
+/// folder/train/<class>/… and folder/test/<class>/… (or val); or folder/<class>/…, of which a fifth
+/// is for testing.
+DataSets load_image_folder(const std::string& folder, const DataOptions& options);
+/// A table of numbers, standardised, whose last column names the class. A fifth of the rows is for
+/// testing.
+DataSets load_csv(const std::string& file, const DataOptions& options);
+/// The characters of a text, in pieces, with the next character as the target of each. The last
+/// tenth is for testing.
+DataSets load_text(const std::string& file, const DataOptions& options);
+
+/// Inputs and targets of one set in memory.
+struct Tensors {
+  Tensor inputs, targets;
+};
+
+/// At most the first `limit` examples of each set, with checksums.
+DataSets in_memory(Tensors train, Tensors test, int64_t classes, std::optional<int64_t> limit);
+
+/// "a81f03b2".
+std::string checksum_of(const void* data, size_t bytes);
+
+/// A random fifth of the numbers below `count` for testing, the same in every run.
+struct Split {
+  std::vector<size_t> train, test;
+};
+Split random_split_of(int64_t count);
+
+}  // namespace hearth::app

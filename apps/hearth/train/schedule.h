@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hearth/optim/lr_scheduler.h"
+
+namespace hearth::app {
+
+/// The names of --scheduler; the first is "none".
+const std::vector<std::string>& scheduler_names();
+
+/// What the default settings of schedulers depend on.
+struct Plan {
+  int64_t epochs = 1, steps_per_epoch = 1;
+};
+
+/// When a scheduler steps.
+enum class ScheduleUnit { kEpoch, kStep, kAccuracy };
+
+/// The learning rates of a run.
+class Schedule {
+ public:
+  /// From a text such as "cosine:eta_min=1e-5". The optimizer, which has the largest rate, must
+  /// outlive the schedule.
+  Schedule(const std::string& text, optim::Optimizer& optimizer, const Plan& plan);
+
+  /// Whether the plan determines a setting of this schedule, so that it cannot change later.
+  static bool depends_on_plan(const std::string& text);
+
+  void after_step();
+  void after_epoch(double test_accuracy);
+
+  void save(serialize::OutputArchive& archive) const;
+  void load(serialize::InputArchive& archive);
+
+ private:
+  std::shared_ptr<optim::LRScheduler> scheduler_;  // null for "none"
+  ScheduleUnit unit_ = ScheduleUnit::kEpoch;
+  bool depends_on_plan_ = false;
+};
+
+}  // namespace hearth::app

@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "hearth/hearth.h"
+#include "loaders.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr double kTestShare = 0.2;
+
+std::string checksum_of_tensor(const Tensor& tensor) {
+  const Tensor contiguous = tensor.contiguous();
+  return checksum_of(contiguous.data_ptr(), contiguous.nbytes());
+}
+
+Tensors first_of(const Tensors& set, const std::optional<int64_t>& limit) {
+  const int64_t count = std::min(limit.value_or(set.inputs.size(0)), set.inputs.size(0));
+  return {set.inputs.narrow(0, 0, count), set.targets.narrow(0, 0, count)};
+}
+
+}  // namespace
+
+std::string checksum_of(const void* data, size_t bytes) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", io::crc32(data, bytes));
+  return text;
+}
+
+DataSets in_memory(Tensors train, Tensors test, int64_t classes, std::optional<int64_t> limit) {
+  train = first_of(train, limit);
+  test = first_of(test, limit);
+  return {{train.inputs, train.targets},
+          {test.inputs, test.targets},
+          classes,
+          {},
+          {{"training_images", checksum_of_tensor(train.inputs)},
+           {"training_labels", checksum_of_tensor(train.targets)},
+           {"test_images", checksum_of_tensor(test.inputs)},
+           {"test_labels", checksum_of_tensor(test.targets)}}};
+}
+
+Split random_split_of(int64_t count) {
+  HEARTH_CHECK(count >= 2, "training and testing need two examples, but there are ", count);
+  Generator random = make_generator();
+  random.set_current_seed(0);
+  const Tensor order = randperm(count, random).to(kLong);
+  const auto tests =
+      std::max<int64_t>(static_cast<int64_t>(kTestShare * static_cast<double>(count)), 1);
+  const auto* const begin = order.data_ptr<int64_t>();
+  Split split{{begin + tests, begin + count}, {begin, begin + tests}};
+  std::ranges::sort(split.train);
+  std::ranges::sort(split.test);
+  return split;
+}
+
+}  // namespace hearth::app
