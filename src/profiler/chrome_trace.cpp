@@ -10,6 +10,7 @@
 #include "core/backends.h"
 #include "hearth/cuda.h"
 #include "hearth/error.h"
+#include "profiler/shapes_text.h"
 
 namespace hearth::profiler {
 
@@ -110,22 +111,12 @@ class Writer {
     if (event.forward != FunctionEvent::kNone)
       text += hearth::detail::str(", \"Fwd thread id\": ",
                                   events_[static_cast<size_t>(event.forward)].thread);
-    if (!event.input_shapes.empty()) text += ", \"Input Dims\": " + list(event.input_shapes);
+    if (!event.input_shapes.empty()) text += ", \"Input Dims\": " + shapes_text(event.input_shapes);
     if (event.flops > 0) text += hearth::detail::str(", \"flops\": ", event.flops);
     if (event.cpu_memory != 0) text += hearth::detail::str(", \"CPU bytes\": ", event.cpu_memory);
     if (event.device_memory != 0)
       text += hearth::detail::str(", \"CUDA bytes\": ", event.device_memory);
     return text;
-  }
-
-  static std::string list(const Shapes& shapes) {
-    std::string text = "[";
-    for (const auto& sizes : shapes) {
-      text += text.size() > 1 ? ", [" : "[";
-      for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
-      text += ']';
-    }
-    return text + "]";
   }
 
   /// Arrows from a forward op to its backward node, and from an op to the work that it launches.

@@ -5,6 +5,7 @@
 
 #include "hearth/error.h"
 #include "hearth/profiler/events.h"
+#include "profiler/shapes_text.h"
 
 namespace hearth::profiler {
 
@@ -35,17 +36,6 @@ std::string memory_text(int64_t bytes) {
   if (std::abs(amount) >= kKb * kKb) return format("%.2f MB", amount / (kKb * kKb));
   if (std::abs(amount) >= kKb) return format("%.2f KB", amount / kKb);
   return std::to_string(bytes) + " B";
-}
-
-/// Python's text of a list of lists.
-std::string shapes_text(const Shapes& shapes) {
-  std::string text = "[";
-  for (const auto& sizes : shapes) {
-    text += text.size() > 1 ? ", [" : "[";
-    for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
-    text += ']';
-  }
-  return text + "]";
 }
 
 /// The numbers by which a table can be sorted.
