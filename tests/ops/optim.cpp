@@ -222,24 +222,28 @@ TEST(FusedStep, IncrementsTheVersionsOfModifiedTensors) {
   expect_versions({scale, found}, 0);
 }
 
-/// Records the inputs that observed calls write to.
-struct Writes final : Observer {
-  void begin(const ObservedCall& call) override {
-    inputs = call.inputs.count;
-    for (int i = 0; i < inputs; ++i)
-      if (call.mutates(i)) written.push_back(call.inputs[i]);
-  }
-  void end(const ObservedCall&) override {}
+/// The inputs of observed calls: their number in the last call, and those that were written.
+struct Writes {
   int inputs = 0;
   Tensors written;
 };
 
+struct WriteObserver final : Observer {
+  void begin(const ObservedCall& call) override {
+    writes.inputs = call.inputs.count;
+    for (int i = 0; i < writes.inputs; ++i)
+      if (call.mutates(i)) writes.written.push_back(call.inputs[i]);
+  }
+  void end(const ObservedCall&) override {}
+  Writes writes;
+};
+
 template <class Step>
 Writes observe(const Step& step) {
-  Writes writes;
-  const ObserverGuard guard(writes);
+  WriteObserver observer;
+  const ObserverGuard guard(observer);
   step();
-  return writes;
+  return std::move(observer.writes);
 }
 
 void expect_same(const Tensors& written, std::initializer_list<Tensors> lists) {
