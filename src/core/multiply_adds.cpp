@@ -99,6 +99,7 @@ class ProductCounter {
 int64_t multiply_adds(const ObservedCall& call) { return ProductCounter(call).count(); }
 
 int64_t flops(const ObservedCall& call) {
+  if (call.outputs.empty()) return 0;  // it failed
   const std::string_view name = call.op.info->name;
   if (name == "add" || name == "mul") return call.inputs[0].numel();
   return 2 * multiply_adds(call);

@@ -74,6 +74,7 @@ void RunManager::add_images(const Tensor& images) {
 
 void RunManager::begin_epoch() {
   HEARTH_CHECK(network_, "begin_epoch() was called before begin_run()");
+  HEARTH_CHECK(!epoch_, "begin_epoch() was called again before end_epoch()");
   epoch_.emplace().start = now();
   epoch_count_ += 1;
 }

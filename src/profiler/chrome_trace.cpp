@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -18,20 +19,8 @@ namespace {
 
 using Kind = FunctionEvent::Kind;
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      (out += '\\') += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      out += code;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// Nanoseconds as microseconds with three decimals.
@@ -73,7 +62,7 @@ class Writer {
     for (int i = 0; gpus && i < gpus->device_count(); ++i) {
       const cuda::DeviceProperties properties = gpus->properties(i);
       text += hearth::detail::str(i ? ", " : "", "{\"id\": ", i,
-                                  ", \"name\": ", quoted(properties.name),
+                                  ", \"name\": ", json_string(properties.name),
                                   ", \"totalGlobalMem\": ", properties.total_memory, "}");
     }
     return text;
@@ -93,10 +82,10 @@ class Writer {
 
   void add_event(size_t i) {
     const FunctionEvent& event = events_[i];
-    add(hearth::detail::str(
-        "\"ph\": \"X\", \"cat\": \"", category_of(event.kind), "\", \"name\": ", quoted(event.name),
-        ", ", place(event), ", \"ts\": ", us_text(event.start_ns),
-        ", \"dur\": ", us_text(event.duration_ns), ", \"args\": {", arguments(i), "}"));
+    add(hearth::detail::str("\"ph\": \"X\", \"cat\": \"", category_of(event.kind),
+                            "\", \"name\": ", json_string(event.name), ", ", place(event),
+                            ", \"ts\": ", us_text(event.start_ns), ", \"dur\": ",
+                            us_text(event.duration_ns), ", \"args\": {", arguments(i), "}"));
   }
 
   std::string arguments(size_t i) const {
@@ -150,7 +139,7 @@ class Writer {
   void add_name(const char* kind, int64_t process, int64_t thread, const std::string& name) {
     add(hearth::detail::str("\"ph\": \"M\", \"name\": \"", kind, "\", \"pid\": ", process,
                             ", \"tid\": ", thread,
-                            ", \"ts\": 0, \"args\": {\"name\": ", quoted(name), "}"));
+                            ", \"ts\": 0, \"args\": {\"name\": ", json_string(name), "}"));
   }
 
   const std::vector<FunctionEvent>& events_;

@@ -89,7 +89,9 @@ class Collector {
     if (raw.details) add_details(event, *raw.details, end != 0);
     if (parent != FunctionEvent::kNone) {
       FunctionEvent& outer = events_[static_cast<size_t>(parent)];
-      outer.self_ns -= event.duration_ns;
+      const int64_t outer_end = outer.start_ns + outer.duration_ns;
+      outer.self_ns -=
+          std::max<int64_t>(0, std::min(event.duration_ns, outer_end - event.start_ns));
       outer.self_cpu_memory -= event.cpu_memory;
       outer.self_device_memory -= event.device_memory;
     }
@@ -110,15 +112,14 @@ class Collector {
     event.device_memory = event.self_device_memory = details.device_bytes;
   }
 
-  /// Sequence numbers are per thread: a call on the node's own thread has precedence.
+  /// Sequence numbers are per thread. If calls of several threads have the same one, the node's is
+  /// not known.
   void link_backward() {
     for (const auto& [index, sequence_nr, op] : backward_) {
       FunctionEvent& node = events_[static_cast<size_t>(index)];
       const auto calls = forward_.find({sequence_nr, op});
-      if (calls == forward_.end()) continue;
-      const auto same_thread = calls->second.find(node.thread);
-      node.forward =
-          (same_thread != calls->second.end() ? same_thread : calls->second.begin())->second;
+      if (calls == forward_.end() || calls->second.size() > 1) continue;
+      node.forward = calls->second.begin()->second;
       node.sequence_nr = static_cast<int64_t>(sequence_nr);
       events_[static_cast<size_t>(node.forward)].sequence_nr = node.sequence_nr;
     }

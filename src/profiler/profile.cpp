@@ -73,6 +73,7 @@ struct profile::State {
     if (former == ProfilerAction::RecordAndSave || (records(former) && ends)) {
       end_session();
       if (options.on_trace_ready()) options.on_trace_ready()(owner);
+      if (!ends && !is_running) return;  // the function has stopped the profile
     } else if (records(former) && !records(next)) {
       warn(next == ProfilerAction::None ? "Incorrect schedule: RECORD followed by NONE"
                                         : "Incorrect schedule: RECORD followed by WARMUP");
@@ -111,8 +112,13 @@ void profile::start() {
   if (state_->is_running) return;
   state_->step = 0;
   state_->events.clear();
-  state_->change_action(*this, state_->action_at(0), false);
   state_->is_running = true;
+  try {
+    state_->change_action(*this, state_->action_at(0), false);
+  } catch (...) {
+    state_->is_running = false;
+    throw;
+  }
   state_->name_step();
 }
 
@@ -128,7 +134,7 @@ void profile::step() {
   state_->step_range.reset();
   ++state_->step;
   state_->change_action(*this, state_->action_at(state_->step), false);
-  state_->name_step();
+  if (state_->is_running) state_->name_step();
 }
 
 int64_t profile::step_num() const { return state_->step; }

@@ -122,21 +122,24 @@ void ThreadRecorder::count_flops(const ObservedCall& call) {
   if (has_counted && open_.size() > 1) open_[open_.size() - 2].has_counted = true;
 }
 
-/// Ends the event and the events inside it whose ends were not seen.
+/// Ends the event, and the events inside it whose ends were not seen. User ranges inside it go on:
+/// they need not be nested.
 void ThreadRecorder::close(const void* key) {
   const uint64_t now = ticks();
   size_t depth = open_.size();
   while (depth > 0 && open_[depth - 1].key != key) --depth;
   if (depth == 0) return;  // it began before the session
-  while (open_.size() >= depth) {
-    const Open& last = open_.back();
-    if (EventDetails* const details = last.event->details) [[unlikely]] {
+  for (size_t i = depth - 1; i < open_.size(); ++i) {
+    Open& each = open_[i];
+    if (!each.key || (i >= depth && each.event->kind == RawEvent::Kind::kUser)) continue;
+    if (EventDetails* const details = each.event->details) [[unlikely]] {
       details->cpu_bytes += hearth::detail::thread_net_bytes.cpu;
       details->device_bytes += hearth::detail::thread_net_bytes.device;
     }
-    last.event->set_end(now);
-    open_.pop_back();
+    each.event->set_end(now);
+    each.key = nullptr;  // keeps its place, on which the depth of the others depends
   }
+  while (!open_.empty() && !open_.back().key) open_.pop_back();
 }
 
 }  // namespace hearth::profiler

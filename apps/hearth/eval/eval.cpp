@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -40,6 +41,11 @@ void check_fits(const DataSets& data, const Trained& trained) {
                ", but these have ", IntArrayRef(data.test.input_sizes()));
   HEARTH_CHECK(data.classes <= trained.classes, "the model of '", trained.checkpoint, "' knows ",
                trained.classes, " classes, but these examples have ", data.classes);
+  HEARTH_CHECK(
+      data.class_names.empty() || trained.class_names.empty() ||
+          std::equal(data.class_names.begin(), data.class_names.end(), trained.class_names.begin()),
+      "the classes of these examples have other names, or another order, than those of '",
+      trained.checkpoint, "'");
 }
 
 void print_json(const EvalOptions& options, const Trained& trained, const Evaluation& evaluation,
@@ -88,11 +94,12 @@ void evaluate_run(EvalOptions& options) {
   const std::string picture = !options.picture.empty()
                                   ? options.picture
                                   : (folder.empty() ? "" : folder + "/") + "confusion.png";
-  io::write_file(picture, confusion_png(evaluation.confusion, class_names_of(trained)));
+  // Before the picture, which may be impossible to write.
   if (options.as_json)
     print_json(options, trained, evaluation, picture);
   else
     print_text(trained, evaluation, picture);
+  io::write_file(picture, confusion_png(evaluation.confusion, class_names_of(trained)));
 }
 
 }  // namespace

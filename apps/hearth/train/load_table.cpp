@@ -49,7 +49,9 @@ DataSets load_csv(const std::string& file, const DataOptions& options) {
                "' needs columns of numbers before the column '", target, "' with the class");
   const Split split = random_split_of(numbers.size(0));
   const Tensor train = rows_at(numbers, split.train).to(kDouble);
-  const Tensor mean = train.mean(0), deviation = train.std(0, false).clamp_min(1e-12);
+  const Tensor mean = train.mean(0), spread = train.std(0, false);
+  // A column that is constant in training stays as it is, except for its mean.
+  const Tensor deviation = where(spread < 1e-12 * (mean.abs() + 1), ones_like(spread), spread);
   const auto standardised = [&](const std::vector<size_t>& rows) {
     return ((rows_at(numbers, rows).to(kDouble) - mean) / deviation).to(kFloat);
   };

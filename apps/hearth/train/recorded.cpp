@@ -1,5 +1,6 @@
 #include "recorded.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -14,7 +15,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The text of a value that is at most a list; dump() of a deeper one may overflow the stack.
 std::string json_text(const Json& value) {
+  HEARTH_CHECK(
+      !value.is_structured() ||
+          std::ranges::none_of(value, [](const Json& item) { return item.is_structured(); }),
+      "a value is nested");
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
@@ -24,7 +30,7 @@ void add_row(const Json& entry, RecordedRun& run) {
   run.status = entry.at("status").get<std::string>();
   if (entry.at("epoch").is_null()) return;
   HEARTH_CHECK(entry.at("epoch").get<size_t>() == run.epochs.size() + 1, "epoch ",
-               entry.at("epoch").dump(), " of run ", run.number, " follows epoch ",
+               json_text(entry.at("epoch")), " of run ", run.number, " follows epoch ",
                run.epochs.size());
   run.epochs.push_back({number_in(entry, "loss"), number_in(entry, "accuracy"),
                         number_in(entry, "test_accuracy"), number_in(entry, "epoch_duration"),
@@ -33,7 +39,7 @@ void add_row(const Json& entry, RecordedRun& run) {
 
 RecordedResults parse_results(const Json& json) {
   RecordedResults results;
-  HEARTH_CHECK(json.at("format") == 1, "its format is ", json.at("format").dump(), ", not 1");
+  HEARTH_CHECK(json.at("format") == 1, "its format is ", json_text(json.at("format")), ", not 1");
   for (const auto& [name, value] : json.items())
     if (name != "format" && name != "results")
       results.settings.emplace_back(name, json_text(value));

@@ -33,8 +33,8 @@ Examples augmented(const Examples& examples, const TrainOptions& options) {
 
 int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point,
                         const DataSets& data) {
-  const int64_t size = point.batch_size * options.accumulate;
-  return (data.train.count() + size - 1) / size;
+  const int64_t batches = (data.train.count() - 1) / point.batch_size + 1;
+  return (batches - 1) / options.accumulate + 1;
 }
 
 /// Calls read(file) and adds the file's name to its errors.
@@ -139,6 +139,7 @@ bool Run::train(Display& display, const std::function<void()>& after_epoch) {
 
 bool Run::train_epoch(Display& display) {
   const StepWatch::Epoch measured = watch_.epoch();
+  last_step_ = Clock::now();
   correct_ = full({}, progress_.correct, TensorOptions(kLong).device(device_));
   std::vector<Batch> batches;
   int64_t waiting = 0;  // examples in them
@@ -164,6 +165,7 @@ bool Run::train_epoch(Display& display) {
 void Run::step(const std::vector<Batch>& batches) {
   ++progress_.step;
   progress_.batches += static_cast<int64_t>(batches.size());
+  const double lr = update_->lr(progress_.step);
   std::optional<double> loss;  // and right answers before the step: L-BFGS computes more
   update_->step(progress_.step, [&] {
     Tensor correct = zeros({}, TensorOptions(kLong).device(device_));
@@ -180,7 +182,7 @@ void Run::step(const std::vector<Batch>& batches) {
   if (options_.log_losses) progress_.losses.push_back(*loss);
   const std::chrono::duration<double> seconds =
       Clock::now() - std::exchange(last_step_, Clock::now());
-  log_->step(progress_.step, *loss, update_->lr(progress_.step), seconds.count());
+  log_->step(progress_.step, *loss, lr, seconds.count());
 }
 
 double Run::backward(const std::vector<Batch>& batches, Tensor& correct) {

@@ -13,7 +13,8 @@ namespace hearth::distributed {
 void Reducer::begin_exchange_of_uses() {
   std::vector<int64_t> uses;
   for (const Parameter& parameter : parameters_)
-    uses.push_back(learns_graph() ? parameter.uses : parameter.is_used);
+    uses.push_back(learns_graph() ? std::max<int64_t>(parameter.uses, parameter.is_used)
+                                  : parameter.is_used);
   uses_ = tensor(uses);
   std::vector<Tensor> tensors{uses_};
   AllreduceOptions options;
@@ -39,6 +40,7 @@ void Reducer::finish() {
     end_pass();
     throw;
   }
+  for (Parameter& parameter : parameters_) parameter.is_used = false;
   if (options_.static_graph) knows_graph_ = true;
   end_pass();
   rebuild_buckets();

@@ -118,6 +118,7 @@ void Reducer::queue_end() {
 
 void Reducer::on_gradient(size_t index) {
   const std::lock_guard lock(mutex_);
+  parameters_[index].is_used = true;  // under no_sync() too: the next reduction averages it
   if (!is_expected_) return;
   try {
     accept_gradient(index);
@@ -130,7 +131,6 @@ void Reducer::on_gradient(size_t index) {
 void Reducer::accept_gradient(size_t index) {
   if (!is_running_) begin_pass();
   Parameter& parameter = parameters_[index];
-  parameter.is_used = true;
   if (learns_graph()) {
     if (parameter.uses++ == 0) arrival_.push_back(index);
     if (queued_in_ < 0) queue_end();
@@ -153,7 +153,7 @@ void Reducer::begin_pass() {
   if (!has_rebuilt_) arrival_.clear();
   for (Bucket& bucket : buckets_) bucket.begin_pass();
   for (Parameter& parameter : parameters_) {
-    parameter.is_ready = parameter.is_used = false;
+    parameter.is_ready = false;
     parameter.left = parameter.uses;
   }
   if (learns_graph()) return;
@@ -190,8 +190,10 @@ void Reducer::launch_full_buckets() {
 
 void Reducer::on_backward_end() {
   const std::lock_guard lock(mutex_);
-  if (is_running_ && learns_graph())
-    for (size_t i = 0; i < parameters_.size(); ++i) mark_ready(i);
+  // The others got no gradient: they are unused, or the loss does not depend on all outputs.
+  if (is_running_ && (learns_graph() || options_.find_unused_parameters))
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      if (!parameters_[i].is_ready) mark_ready(i);
   // If some are missing, another backward pass may compute them.
   if (is_running_ && ready_ == parameters_.size()) finish();
   queued_in_ = -1;

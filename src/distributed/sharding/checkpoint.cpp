@@ -97,6 +97,28 @@ void remove_files(const Folder& folder, const Index& index) {
   for (int64_t i = 0; i < index.files; ++i) folder.remove(index.id, i, index.files);
 }
 
+/// Writes the index on rank 0. No file is removed before all ranks know whether it was written: if
+/// a rank is lost, the files of both checkpoints stay.
+template <class AddParts, class RemoveNewFile>
+void write_index(Index& index, const Folder& folder, const ProcessGroupPtr& group,
+                 const AddParts& add_parts, const RemoveNewFile& remove_new_file) {
+  std::string error;
+  std::optional<Index> former;
+  if (get_rank(group) == 0) try {
+      add_parts();
+      former = former_index(folder);
+      index.write(folder);
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+  const std::string of_rank_0 = all_gather_object(error, group)[0].toStringRef();
+  if (!of_rank_0.empty()) {
+    remove_new_file();
+    detail::fail<Error>("rank 0: ", of_rank_0);
+  }
+  if (former) remove_files(folder, *former);
+}
+
 void save_contents(Contents contents, const std::string& path, const Options& options) {
   const ProcessGroupPtr& group = options.process_group();
   const int rank = get_rank(group);
@@ -124,20 +146,14 @@ void save_contents(Contents contents, const std::string& path, const Options& op
       },
       remove_new_file);
   const auto parts = gather_parts(own, group);
-  on_all_ranks(
-      group,
-      [&] {
-        if (rank != 0) return;
-        for (size_t i = 0; i < contents.pieces.size(); ++i) {
-          auto& entry = index.parts.emplace_back(contents.pieces[i].key, std::vector<FilePart>());
-          for (int64_t file = 0; file < index.files; ++file)
-            entry.second.push_back(parts[static_cast<size_t>(file)][i]);
-        }
-        const std::optional<Index> former = former_index(folder);
-        index.write(folder);
-        if (former) remove_files(folder, *former);
-      },
-      remove_new_file);
+  const auto add_parts = [&] {
+    for (size_t i = 0; i < contents.pieces.size(); ++i) {
+      auto& entry = index.parts.emplace_back(contents.pieces[i].key, std::vector<FilePart>());
+      for (int64_t file = 0; file < index.files; ++file)
+        entry.second.push_back(parts[static_cast<size_t>(file)][i]);
+    }
+  };
+  write_index(index, folder, group, add_parts, remove_new_file);
 }
 
 }  // namespace

@@ -91,9 +91,12 @@ void ShardedParams::start_reduction() {
     param.whole_grad = Tensor();
     offset += param.padded_numel;
   }
+  // A sum of float16 would overflow.
+  const bool divides_first = started.input.scalar_type() == kHalf;
+  if (divides_first) started.input.div_(ranks_);
   if (numel > 0)
-    started.work =
-        reduce_scatter_tensor(started.output, started.input, ReduceOp::AVG, group_, true);
+    started.work = reduce_scatter_tensor(
+        started.output, started.input, divides_first ? ReduceOp::SUM : ReduceOp::AVG, group_, true);
   reduction_ = std::move(started);
 }
 

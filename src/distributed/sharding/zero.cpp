@@ -67,8 +67,15 @@ Tensor ZeroRedundancyOptimizer::step(LossClosure closure) {
   // A scheduler may have changed the options.
   for (size_t i = 0; i < param_groups_.size(); ++i)
     partition_->local->param_groups()[i].set_options(param_groups_[i].options().clone());
-  const Tensor loss = partition_->local->step(std::move(closure));
-  partition_->broadcast_parameters();
+  Tensor loss;
+  std::exception_ptr error;
+  try {
+    loss = partition_->local->step(std::move(closure));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  partition_->broadcast_parameters();  // in any case: the other ranks take part in it
+  if (error) std::rethrow_exception(error);
   return loss;
 }
 

@@ -68,7 +68,7 @@ void copy_matrices(const T* in, T* out, const Matrices& m) {
 /// The dimension other than the last in which the operand is contiguous; -1 if there is none.
 int dense_dim(const Operand& operand, const PointwiseParams& params) {
   for (int d = params.dim - 2; d >= 0; --d)
-    if (operand.strides[d] == 1) return d;
+    if (operand.strides[d] == 1 && params.sizes[d] > 1) return d;
   return -1;
 }
 
