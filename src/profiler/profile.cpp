@@ -49,6 +49,7 @@ struct profile::State {
   ProfilerAction action = ProfilerAction::None;
   int64_t step = 0;
   bool is_running = false;
+  bool is_in_function = false;  // in on_trace_ready
 
   ProfilerAction action_at(int64_t number) const {
     return options.schedule() ? options.schedule()(number) : ProfilerAction::Record;
@@ -65,6 +66,18 @@ struct profile::State {
     events = collect(*ended);
   }
 
+  void call_on_trace_ready(profile& owner) {
+    if (!options.on_trace_ready()) return;
+    is_in_function = true;
+    try {
+      options.on_trace_ready()(owner);
+    } catch (...) {
+      is_in_function = false;
+      throw;
+    }
+    is_in_function = false;
+  }
+
   /// Ends the recording of the present step if the next one does not continue it, and starts the
   /// next one's.
   void change_action(profile& owner, ProfilerAction next, bool ends) {
@@ -72,7 +85,7 @@ struct profile::State {
     const bool continues = former == ProfilerAction::Record && records(next);
     if (former == ProfilerAction::RecordAndSave || (records(former) && ends)) {
       end_session();
-      if (options.on_trace_ready()) options.on_trace_ready()(owner);
+      call_on_trace_ready(owner);
       if (!ends && !is_running) return;  // the function has stopped the profile
     } else if (records(former) && !records(next)) {
       warn(next == ProfilerAction::None ? "Incorrect schedule: RECORD followed by NONE"
@@ -125,6 +138,10 @@ void profile::start() {
 void profile::stop() {
   if (!state_->is_running) return;
   state_->is_running = false;
+  if (state_->is_in_function) {  // the session has ended, and the next step's has not begun
+    state_->action = ProfilerAction::None;
+    return;
+  }
   state_->step_range.reset();
   state_->change_action(*this, ProfilerAction::None, true);
 }

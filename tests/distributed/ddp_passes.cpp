@@ -105,6 +105,56 @@ const RankFunction unused("ddp_unused", [] {
 });
 TEST(DistributedPasses, FindsUnusedParameters) { run_ranks_well(unused, 3); }
 
+const RankFunction unused_after_local("ddp_unused_after_local", [] {
+  in_group([](int rank, int) {
+    TwoBranches net;
+    DistributedDataParallel model(net, DDPOptions().find_unused_parameters(true));
+    const Tensor local_x = Batch(rank, 2).x, x = Batch(5, 2).x;
+    Tensor local;
+    {
+      const auto guard = model->no_sync();
+      model(local_x, true, true).backward();
+      local = net->first->weight.grad().clone();
+    }
+    REQUIRE(!is_equal_on_all_ranks(local));
+    model(x, false, true).backward();
+    // The pass that reduces does not use the first branch, whose gradient is averaged all the same.
+    const Tensor mean = net->first->weight.grad().clone();
+    dist::all_reduce(local, dist::ReduceOp::AVG);
+    REQUIRE(distance(mean, local) < 1e-13);
+    REQUIRE(is_equal_on_all_ranks(net->second->weight.grad()));
+  });
+});
+TEST(DistributedPasses, AveragesWhatOnlyALocalPassHasUsed) {
+  run_ranks_well(unused_after_local, 2);
+}
+
+/// Returns the results of two layers, of which a loss may use one.
+struct TwoHeadsImpl : nn::Module {
+  TwoHeadsImpl() {
+    first = register_module("first", nn::Linear(6, 4));
+    second = register_module("second", nn::Linear(6, 4));
+    to(kDouble);
+  }
+  std::tuple<Tensor, Tensor> forward(const Tensor& x) { return {first(x), second(x)}; }
+  nn::Linear first{nullptr}, second{nullptr};
+};
+HEARTH_MODULE(TwoHeads);
+
+const RankFunction some_outputs("ddp_some_outputs", [] {
+  in_group([](int rank, int) {
+    TwoHeads net;
+    DistributedDataParallel model(net, DDPOptions().find_unused_parameters(true));
+    for (int step = 0; step < 3; ++step) {
+      model->zero_grad();
+      std::get<0>(model(Batch(step + 7 * rank, 2).x)).pow(2).sum().backward();
+      REQUIRE(is_equal_on_all_ranks(net->first->weight.grad()));
+      REQUIRE(net->first->weight.grad().abs().sum().item<double>() > 0);
+    }
+  });
+});
+TEST(DistributedPasses, ALossMayUseSomeOutputs) { run_ranks_well(some_outputs, 2); }
+
 const RankFunction unused_error("ddp_unused_error", [] {
   in_group([](int rank, int) {
     TwoBranches net;

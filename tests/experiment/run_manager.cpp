@@ -177,6 +177,7 @@ TEST(RunManager, ExplainsWrongUse) {
   EXPECT_ERROR(manager.track_loss(tensor(1.), ones({1})),
                "track_loss() was called before begin_epoch()");
   manager.begin_epoch();
+  EXPECT_ERROR(manager.begin_epoch(), "begin_epoch() was called again before end_epoch()");
   EXPECT_ERROR(manager.end_epoch(), "end_epoch() found no loss of this epoch");
   EXPECT_ERROR(manager.track_loss(ones({2}), ones({2})), "a tensor with one element");
   EXPECT_ERROR(manager.track_loss(tensor(1.), tensor(1.)), "a dimension for the examples");

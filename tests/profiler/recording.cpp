@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "hearth/hearth.h"
@@ -235,6 +236,38 @@ TEST(Profile, RecordsShapes) {
   size_t rows = 0;
   for (const auto& row : recorded.key_averages(true)) rows += row.key == "aten::mm";
   EXPECT_EQ(rows, 2u);
+}
+
+TEST(Profile, RangesNeedNotBeNested) {
+  profile recorded;
+  std::optional<record_function> first, second;
+  first.emplace("first");
+  spin(std::chrono::microseconds(2000));
+  second.emplace("second");
+  first.reset();
+  spin(std::chrono::microseconds(5000));
+  second.reset();
+  recorded.stop();
+  EXPECT_GE(find(recorded, "second").duration_ns, 5'000'000);
+  EXPECT_LT(find(recorded, "first").duration_ns, 5'000'000);
+  EXPECT_GE(find(recorded, "first").self_ns, 2'000'000);
+}
+
+TEST(Profile, ItsFunctionMayStopIt) {
+  int calls = 0;
+  {
+    profile recorded(ProfileOptions()
+                         .schedule(profiler::schedule(profiler::ScheduleOptions().active(1)))
+                         .on_trace_ready([&calls](profile& ready) {
+                           ++calls;
+                           ready.stop();
+                         }));
+    recorded.step();
+    EXPECT_ERROR(recorded.step(), "after stop()");
+  }
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(profiler::is_observed());
+  EXPECT_NO_THROW(profile());
 }
 
 TEST(Profile, IsAloneAndEndsInDestructor) {
