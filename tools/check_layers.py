@@ -58,7 +58,7 @@ VENDORS = [
     (r"(cuda|cublas|cudnn|curand|cusolver|cusparse|nccl|nvrtc|cub/|thrust/|cooperative_groups).*",
      r"src/kernels/cuda/.*"),
     (r"gloo/.*", r"src/distributed/gloo/.*"),
-    (r"nlohmann/.*", r"(src/(io|experiment)/.*_json|apps/.*)\.cpp"),
+    (r"nlohmann/.*", r"(src/(io|experiment|profiler)/.*_json|apps/.*)\.cpp"),
     (r"zlib\.h", r"src/io/gzip\.cpp"),
     (r"png\.h", r"src/vision/png\.cpp"),
     (r"(jpeglib|jerror)\.h", r"src/vision/jpeg\.cpp"),

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -12,16 +11,13 @@
 #include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "profiler/shapes_text.h"
+#include "profiler/string_json.h"
 
 namespace hearth::profiler {
 
 namespace {
 
 using Kind = FunctionEvent::Kind;
-
-std::string json_string(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 /// Nanoseconds as microseconds with three decimals.
 std::string us_text(int64_t ns) {
