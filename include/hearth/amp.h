@@ -30,14 +30,14 @@ class HEARTH_API autocast : public AutocastMode {
 /// The options of GradScaler.
 struct HEARTH_API GradScalerOptions {
   HEARTH_ARG(double, init_scale) = 65536;       ///< the first scale
-  HEARTH_ARG(double, growth_factor) = 2;        ///< after growth_interval steps without inf or NaN
-  HEARTH_ARG(double, backoff_factor) = 0.5;     ///< after a step with inf or NaN
-  HEARTH_ARG(int64_t, growth_interval) = 2000;  ///< steps
-  HEARTH_ARG(bool, enabled) = true;             ///< if not, losses are not scaled
+  HEARTH_ARG(double, growth_factor) = 2;        ///< factor after growth_interval finite steps
+  HEARTH_ARG(double, backoff_factor) = 0.5;     ///< factor after a step with inf or NaN
+  HEARTH_ARG(int64_t, growth_interval) = 2000;  ///< steps without inf or NaN before growth
+  HEARTH_ARG(bool, enabled) = true;             ///< if false, losses are not scaled
 };
 
-/// A gradient that had infinite or NaN elements, so that a step was skipped. Of several it is the
-/// one of the last parameter, which backward computes first.
+/// The gradient whose infinite or NaN elements made GradScaler skip a step. If there are several,
+/// it is that of the last parameter, because backward computes that gradient first.
 struct NonFiniteGradient {
   Tensor parameter;
   size_t group = 0, index = 0;  ///< the optimizer's parameter group, and the place in it
@@ -68,9 +68,9 @@ class HEARTH_API GradScaler {
   /// Unscales the gradients unless that is done, and calls optimizer.step() if all are finite. A
   /// closure is an error.
   Tensor step(optim::Optimizer& optimizer, optim::Optimizer::LossClosure closure = nullptr);
-  void update();                         ///< at the end of an iteration: adapts the scale
-  void update(double new_scale);         ///< the same with a given scale
-  void update(const Tensor& new_scale);  ///< the same with a scale of one float32 element
+  void update();                         ///< adapts the scale; call it at the end of an iteration
+  void update(double new_scale);         ///< ends the iteration and sets the scale
+  void update(const Tensor& new_scale);  ///< the same; new_scale has one float32 element
 
   double get_scale() const;  ///< the scale, or 1 if disabled; waits for the device
   double get_growth_factor() const { return options_.growth_factor(); }    ///< of GradScalerOptions
@@ -89,8 +89,7 @@ class HEARTH_API GradScaler {
   void load(serialize::InputArchive& archive);
 
   /// The cause of the last step that was skipped; nullopt if none was, or if its gradients were
-  /// made finite after unscale_. It was looked for when the step was skipped: other steps do no
-  /// work for it.
+  /// made finite after unscale_. Only skipped steps take time to find it.
   const std::optional<NonFiniteGradient>& non_finite() const { return non_finite_; }
   /// The same as a sentence with the names of the parameter and of its module in `model`; empty if
   /// no step was skipped.

@@ -21,8 +21,8 @@ struct DeviceProperties {
   std::string name;
   size_t total_memory = 0;        ///< bytes
   int multi_processor_count = 0;  ///< streaming multiprocessors
-  int major = 0;                  ///< of the compute capability
-  int minor = 0;                  ///< of the compute capability
+  int major = 0;                  ///< the first number of the compute capability
+  int minor = 0;                  ///< its second number
   int max_threads_per_block = 0;
   int warp_size = 32;
 };
@@ -55,7 +55,7 @@ HEARTH_API size_t memory_reserved(int device = -1);        ///< bytes used by te
 HEARTH_API size_t max_memory_reserved(int device = -1);    ///< peak of memory_reserved()
 HEARTH_API MemoryStats memory_stats(int device = -1);      ///< statistics of the device's allocator
 HEARTH_API void reset_peak_memory_stats(int device = -1);  ///< sets the peaks to the current values
-/// A table of the device's memory by tag and by module (hearth::memory_summary).
+/// hearth::memory_summary() of the device: a table of its memory by tag and by module.
 HEARTH_API std::string memory_summary(int device = -1, bool abbreviated = false);
 /// Releases cached memory that no tensor uses, on all devices.
 HEARTH_API void empty_cache();
@@ -71,7 +71,7 @@ class Event;
 /// An in-order queue of work on one device. Copies refer to the same queue.
 class HEARTH_API Stream {
  public:
-  /// The next stream of the device's pool of 32; work of a lower priority value runs first.
+  /// The next stream of the device's pool of 32. Streams with a negative priority run first.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
   /// The stream of `device` with the backend's `handle`; null is the default stream.
   Stream(Device device, void* handle);

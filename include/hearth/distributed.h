@@ -1,5 +1,6 @@
 #pragma once
 
+// Several processes: stores, process groups and collective operations.
 #include "hearth/distributed/collectives.h"
 #include "hearth/distributed/init.h"
 #include "hearth/distributed/process_group.h"

@@ -92,8 +92,8 @@ HEARTH_API Tensor fromDLPack(DLManagedTensor* source, std::function<void(void*)>
 HEARTH_API Tensor fromDLPackVersioned(DLManagedTensorVersioned* source,
                                       std::function<void(void*)> deleter = {});
 
-HEARTH_API DLDataType getDLDataType(const Tensor& tensor);  ///< the tensor's dtype
-HEARTH_API DLDevice torchDeviceToDLDevice(Device device);   ///< the device
+HEARTH_API DLDataType getDLDataType(const Tensor& tensor);  ///< DLPack's form of the tensor's dtype
+HEARTH_API DLDevice torchDeviceToDLDevice(Device device);   ///< DLPack's form of the device
 HEARTH_API ScalarType
 toScalarType(const DLDataType& dtype);  ///< throws if Hearth has no such dtype
 

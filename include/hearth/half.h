@@ -81,7 +81,7 @@ struct alignas(2 * sizeof(T)) complex {
   T real_ = 0, imag_ = 0;
   constexpr complex() = default;
   constexpr complex(T real, T imag = 0) : real_(real), imag_(imag) {}
-  /// From another complex number, std::complex too.
+  /// Conversion from another complex type, for example std::complex.
   template <class C>
   requires requires(const C& z) {
     typename C::value_type;
@@ -89,7 +89,7 @@ struct alignas(2 * sizeof(T)) complex {
   }
   constexpr explicit(sizeof(typename C::value_type) >= sizeof(T)) complex(const C& other)
       : real_(static_cast<T>(other.real())), imag_(static_cast<T>(other.imag())) {}
-  /// As std::complex.
+  /// Conversion to std::complex.
   template <class C>
   requires requires {
     typename C::value_type;

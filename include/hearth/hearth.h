@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Includes all of Hearth's public headers.
+/// Includes the headers of everyday training; docs/guide names the others where they are needed.
 #include "hearth/accessor.h"
 #include "hearth/amp.h"
 #include "hearth/arg.h"

@@ -11,7 +11,7 @@ namespace hearth {
 
 class Tensor;
 
-/// What a block of memory is for (docs/adr/0009-memory-tags.md).
+/// The purpose of a block of memory (docs/adr/0009-memory-tags.md).
 enum class MemoryTag : uint8_t {
   Other,           ///< allocated outside modules and without history: inputs, for example
   Parameter,       ///< a parameter or buffer of a module
@@ -63,8 +63,8 @@ struct MemoryStats {
 
 HEARTH_API const char* as_text(MemoryTag tag);  ///< such as "optimizer state"
 
-/// Gives the memory that this thread allocates a tag during the guard's lifetime. Modules, backward
-/// and optimizers do so themselves.
+/// Sets the tag of the memory that this thread allocates during the guard's lifetime. Modules,
+/// backward and optimizers set theirs themselves.
 class HEARTH_API MemoryTagGuard {
  public:
   explicit MemoryTagGuard(MemoryTag tag);
@@ -87,16 +87,16 @@ HEARTH_API MemoryStats memory_stats(Device device);
 HEARTH_API std::string memory_summary(Device device, bool abbreviated = false);
 /// Sets the peaks to the current values.
 HEARTH_API void reset_peak_memory_stats(Device device);
-/// The bytes that new tensors on the device can have now, within its limit: free memory and what
-/// the allocator has cached.
+/// The bytes available to new tensors on the device, within its limit: the free memory and the
+/// allocator's cache.
 HEARTH_API size_t available_memory(Device device);
 
-/// Begins to record the memory by tag over time, on the CPU and on all GPUs, or ends it. A former
-/// recording is dropped at the beginning. If memory changes more often than `max_entries` times on
-/// a device, each entry is the highest of several.
+/// Starts to record the memory of each tag over time, on the CPU and on all GPUs, and drops the
+/// former recording; with `enabled` false, stops. If the memory of a device changes more than
+/// `max_entries` times, neighbouring entries are merged into the one with the most bytes.
 HEARTH_API void record_memory_history(bool enabled = true, size_t max_entries = 20000);
-/// The recording as JSON, for `hearth plot-memory`: for each device, the seconds since its
-/// beginning and the bytes of each tag.
+/// The recording as JSON, for `hearth plot-memory`: for each device, entries of the seconds since
+/// the start and the bytes of each tag.
 HEARTH_API std::string memory_snapshot();
 
 /// Releases the CPU allocator's cached memory to the system, except a few small blocks that other

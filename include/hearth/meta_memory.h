@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-/// Counts the meta tensors that this thread creates during its lifetime, as if they were on another
-/// device: what a program would need there. Scratch memory of kernels is not counted.
+/// During its lifetime, counts the memory that the meta tensors created by this thread would take
+/// on another device. Scratch memory of kernels is not counted.
 class HEARTH_API MetaMemory {
  public:
   explicit MetaMemory(Device like);  ///< the CPU or a CUDA device

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the time goes: profiles of operators, named ranges, the waits of training steps.
+// Profiles of operators, named ranges, and the times that training steps wait.
 #include "hearth/profiler/events.h"
 #include "hearth/profiler/profile.h"
 #include "hearth/profiler/record_function.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+/// @file
 /// Images, as in torchvision: files, datasets, transforms, models, grids of images. Not part of
 /// hearth.h.
 #include "hearth/vision/datasets.h"
