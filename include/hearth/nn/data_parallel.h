@@ -12,8 +12,8 @@
 #include "hearth/nn/pimpl.h"
 #include "hearth/nn/scatter_gather.h"
 
-// Data parallel training in one process: each device computes a part of the batch with its own copy
-// of the module. Parameters are copied to the devices and gradients summed in a few large copies.
+// Data-parallel training in one process: each device computes a part of the batch with its own copy
+// of the module. Parameters and gradients are copied between devices in a few large blocks.
 namespace hearth::nn {
 
 namespace parallel {
@@ -21,12 +21,12 @@ namespace parallel {
 namespace detail {
 
 /// Calls work(0), …, work(count - 1), each in its own thread (the first in the caller's) with the
-/// caller's modes. `devices`, if any, are made current. Then throws the error of the lowest number,
-/// which names its device.
+/// caller's modes and, if `devices` has any, its own current device. Afterwards, throws the error
+/// of the lowest number, if any, with its device's name.
 HEARTH_API void run_in_parallel(size_t count, const std::vector<Device>& devices,
                                 const std::function<void(size_t)>& work);
 
-/// clone()s on the devices, whose parameters pass their gradients on to the module's.
+/// Clones of the module on the devices. Gradients of their parameters are added to the module's.
 HEARTH_API std::vector<std::shared_ptr<Module>> replicate(const std::shared_ptr<Module>& module,
                                                           const std::vector<Device>& devices);
 
@@ -115,14 +115,14 @@ class HEARTH_API DataParallelModule : public Module {
   const std::vector<Device>& devices() const { return devices_; }  ///< empty without GPUs
   Device output_device() const { return output_device_; }
   int64_t dim() const { return options_.dim(); }
-  /// Makes the copies on the other devices anew at the next call. Needed after changes of the
-  /// module that are neither parameters, buffers, training mode nor submodules: options and hooks.
+  /// Makes the next call copy the module to the other devices again. Call it after changes of
+  /// options or hooks; parameters, buffers, submodules and training mode are kept equal without it.
   void reset_replicas();
   void pretty_print(std::ostream& stream) const override;
 
  protected:
-  /// The module, and its copies on the next count - 1 devices with its present parameters, buffers
-  /// and modes. The caller holds the mutex.
+  /// The module, and copies of its current parameters, buffers and modes on the next count - 1
+  /// devices. The caller holds the mutex.
   std::vector<std::shared_ptr<Module>> replicas(size_t count);
 
   std::mutex mutex_;  // the copies serve one call at a time
@@ -142,7 +142,7 @@ class HEARTH_API DataParallelModule : public Module {
   std::vector<Device> devices_;
   Device output_device_{DeviceType::CPU};
   std::vector<Replica> replicas_;                 // on devices_[1], devices_[2], …
-  std::vector<std::shared_ptr<Module>> made_of_;  // the original's parts when they were made
+  std::vector<std::shared_ptr<Module>> made_of_;  // the original's parts when replicas_ were made
   bool warned_ = false;
 };
 
@@ -150,8 +150,8 @@ class HEARTH_API DataParallelModule : public Module {
 
 /// Calls the module on all devices, each with a part of the arguments' rows, and joins the results.
 /// Arguments may be tensors, lists, tuples, maps and optionals of them; other values go to each
-/// device. The module must be on the first device, where it is used itself, so that changes of its
-/// buffers there are kept; those of the copies are lost. Without GPUs it just calls the module.
+/// device. The module itself runs on the first device, where it must be; the others have copies.
+/// Changes of the copies' buffers are lost. Without GPUs, DataParallel only calls the module.
 template <class M>
 class DataParallelImpl : public detail::DataParallelModule {
  public:

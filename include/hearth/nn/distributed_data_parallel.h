@@ -15,7 +15,7 @@ namespace hearth::distributed {
 class Reducer;
 }
 
-// Data parallel training in several processes: each computes a part of the batch, and the gradients
+// Data-parallel training in several processes: each computes a part of the batch, and the gradients
 // are averaged while backward computes them.
 namespace hearth::nn::parallel {
 
@@ -33,18 +33,18 @@ struct HEARTH_API DistributedDataParallelOptions {
   /// Whether forward() may leave parameters unused. It then searches the graph of its outputs:
   /// tensors, or lists, tuples, maps and optionals of them.
   HEARTH_ARG(bool, find_unused_parameters) = false;
-  HEARTH_ARG(bool, gradient_as_bucket_view) = false;  ///< saves the memory of the gradients
+  HEARTH_ARG(bool, gradient_as_bucket_view) = false;  ///< gradients are views of the buckets
   /// Whether all iterations have the same graph and unused parameters.
   HEARTH_ARG(bool, static_graph) = false;
 };
 
 /// Options of DistributedDataParallelImpl::join, with Python's names and defaults.
 struct HEARTH_API JoinOptions {
-  /// Whether gradients are divided by the number of ranks, also if some have no data left; else by
-  /// the number of those that have.
+  /// Whether gradients are divided by the number of all ranks; if false, by the number of ranks
+  /// that still have data.
   HEARTH_ARG(bool, divide_by_initial_world_size) = true;
   HEARTH_ARG(bool, enable) = true;  ///< if false, join() only calls its function
-  /// Whether all ranks throw when the first has no data left.
+  /// Whether all ranks throw as soon as one has no data left.
   HEARTH_ARG(bool, throw_on_early_termination) = false;
 };
 
@@ -59,8 +59,9 @@ class HEARTH_API DistributedDataParallelModule : public Module {
                                 DistributedDataParallelOptions options);
   ~DistributedDataParallelModule() override;
 
-  /// While it exists, gradients are only added up on this rank. The next backward pass of a
-  /// forward() without it averages their sums. It must enclose forward().
+  /// During its lifetime, backward passes add gradients on this rank without communication. The
+  /// backward pass of the next forward() outside it averages the sums of all ranks. The guard must
+  /// enclose forward().
   class HEARTH_API NoSync {
    public:
     explicit NoSync(DistributedDataParallelModule& model)
@@ -77,7 +78,7 @@ class HEARTH_API DistributedDataParallelModule : public Module {
 
   /// Calls `train`, in which ranks may call forward() and backward() different numbers of times. A
   /// rank that returns early takes part in the communication of the others, with gradients of 0,
-  /// until all have returned. Then all ranks take the parameters of a rank that was last.
+  /// until all have returned. Then all ranks copy the parameters of one that returned last.
   void join(const std::function<void()>& train, const JoinOptions& options = {});
 
   /// Replaces the all_reduce of the gradients; call it once, before training.
@@ -111,7 +112,7 @@ class HEARTH_API DistributedDataParallelModule : public Module {
   distributed::ProcessGroupPtr group_;
   std::shared_ptr<distributed::Reducer> reducer_;
   bool syncs_gradients_ = true;
-  bool last_forward_synced_ = true;       // then the next one broadcasts the buffers
+  bool last_forward_synced_ = true;       // if so, the next forward() broadcasts the buffers
   std::unique_ptr<UnevenInputs> uneven_;  // during join()
 };
 

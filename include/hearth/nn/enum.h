@@ -88,9 +88,9 @@ HEARTH_ENUMS(HEARTH_ENUM)
 
 namespace detail {
 
-/// The bytes of a std::variant or std::optional whose copies are copies of the bytes. The compiler
-/// instantiates that type, which takes longer than a whole module, only where a program uses it
-/// (ADR 6). The library has the bodies.
+/// Storage for a trivially copyable std::variant or std::optional. The compiler instantiates that
+/// type, which takes longer than a whole module, only where a program uses the value
+/// (docs/adr/0006-weight-of-the-umbrella.md). The member functions are defined in the library.
 template <class Variant, size_t kBytes = 8>
 class HEARTH_API Choice {
  public:

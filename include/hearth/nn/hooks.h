@@ -75,7 +75,7 @@ class HEARTH_API Hooks {
 };
 }  // namespace detail
 
-/// Removes a hook.
+/// Identifies a registered hook, to remove it.
 class HEARTH_API RemovableHandle {
  public:
   RemovableHandle() = default;

@@ -36,8 +36,8 @@ HEARTH_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 /// Fills a matrix from N(0, std^2) and zeroes the fraction `sparsity` of each column.
 HEARTH_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 /// Fills from a normal distribution of variance gain^2 / fan (He et al.); a is LeakyReLU's slope.
-/// mode is kFanIn and nonlinearity kLeakyReLU if not given. (As overloads, because default
-/// arguments make every program instantiate the variants.)
+/// The defaults are kFanIn and kLeakyReLU. (Overloads, because default arguments make every program
+/// instantiate the variants.)
 HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a = 0);
 HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode);
 HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode,
@@ -52,7 +52,7 @@ HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode,
 HEARTH_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 HEARTH_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);  ///< the same, uniform
 
-/// (fan_in, the number of inputs of each output; fan_out, of outputs of each input) of a weight.
+/// (fan_in, fan_out) of a weight: the numbers of inputs per output and of outputs per input.
 HEARTH_API std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor);
 
 }  // namespace hearth::nn::init

@@ -68,7 +68,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// Adds a tensor that is trained. Names must be new and may not be empty or contain a dot.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
   void unregister_parameter(const std::string& name);  ///< removes a parameter
-  /// Adds a tensor that is not trained. Unless persistent, it is missing in state_dict() and files.
+  /// Adds a tensor that is not trained. state_dict() and files omit it unless it is persistent.
   Tensor& register_buffer(std::string name, Tensor tensor, bool persistent = true);
   /// Adds a submodule and returns it.
   template <class M>
@@ -154,13 +154,13 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// module runs no hooks. `prepend`: the hook runs before the existing hooks instead of after
   /// them.
   RemovableHandle register_forward_pre_hook(ForwardPreHook hook, bool prepend = false);
-  /// Registers a hook that is called after each such forward().
+  /// Registers a hook that is called after forward(), in the same cases.
   RemovableHandle register_forward_hook(ForwardHook hook, bool prepend = false);
-  /// Registers hook(module, grad_input, grad_output), called in backward for each such forward(),
-  /// once the gradients of its arguments are known (if no argument needs a gradient: of its
-  /// results). The hook may return a replacement of grad_input. Both lists have undefined gradients
-  /// for arguments and results that are not tensors. The module may not modify its arguments in
-  /// place.
+  /// Registers hook(module, grad_input, grad_output), called in backward for each forward() that
+  /// ran hooks, as soon as the gradients of its arguments are known or, if no argument needs one,
+  /// those of its results. The hook may return a replacement of grad_input. The lists have
+  /// undefined gradients for arguments and results that are not tensors. The module may not modify
+  /// its arguments in place.
   RemovableHandle register_full_backward_hook(BackwardHook hook, bool prepend = false);
   /// Registers hook(module, grad_output), called once the gradients of the results are known; the
   /// hook may return a replacement of grad_output.

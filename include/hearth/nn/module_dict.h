@@ -49,7 +49,7 @@ class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   }
   std::shared_ptr<Module> pop(const std::string& key);  ///< removes a module and returns it
   void clear();                                         ///< removes all modules
-  /// Adds modules; existing names are replaced.
+  /// Adds modules, and replaces those of existing names.
   void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules);
   template <class Container>
   void update(const Container& modules) {

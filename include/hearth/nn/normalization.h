@@ -81,8 +81,8 @@ class HEARTH_API BatchNormImplBase : public NormImplBase<D, Derived, BatchNormOp
   using NormImplBase<D, Derived, BatchNormOptions>::NormImplBase;
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
-  /// From now on, uses in training mode the statistics of the batches of all ranks of the group
-  /// (null: of the default group), as SyncBatchNorm does.
+  /// Makes training mode use the statistics of the batches of all ranks of the group (null: the
+  /// default group), as SyncBatchNorm does.
   void synchronize(std::shared_ptr<distributed::ProcessGroup> group = nullptr);
 
  private:

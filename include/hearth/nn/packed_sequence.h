@@ -42,7 +42,7 @@ class HEARTH_API PackedSequence {
 HEARTH_API PackedSequence pack_padded_sequence(Tensor input, Tensor lengths,
                                                bool batch_first = false,
                                                bool enforce_sorted = true);
-/// The reverse: padded sequences and their lengths.
+/// Sequences padded to total_length (default: the longest sequence's length), and their lengths.
 HEARTH_API std::tuple<Tensor, Tensor> pad_packed_sequence(
     const PackedSequence& sequence, bool batch_first = false, double padding_value = 0.0,
     std::optional<int64_t> total_length = std::nullopt);

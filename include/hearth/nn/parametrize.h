@@ -77,8 +77,8 @@ Pointer register_parametrization(Pointer module, const std::string& name, P para
 /// Whether a parameter has a parametrization; without a name, whether any parameter has one.
 HEARTH_API bool is_parametrized(const Module& module, const std::string& name = "");
 
-/// Removes the parametrizations of a parameter, which keeps its present value or, unless
-/// leave_parametrized, gets the value of its original, which must be a single tensor.
+/// Removes the parametrizations of a parameter. The parameter keeps its current value; without
+/// leave_parametrized, it gets the value of its original, which must be a single tensor.
 template <class Pointer>
 Pointer remove_parametrizations(Pointer module, const std::string& name,
                                 bool leave_parametrized = true) {

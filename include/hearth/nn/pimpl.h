@@ -29,7 +29,7 @@ template <class M, class... Args>
 using ForwardResult = decltype(std::declval<M&>().forward(std::declval<Args>()...));
 
 /// Shared ownership of a module. Unlike a std::shared_ptr<M>, it costs no compile time where a
-/// holder is only declared (ADR 6).
+/// holder is only declared (docs/adr/0006-weight-of-the-umbrella.md).
 template <class M>
 class ModulePointer {
  public:

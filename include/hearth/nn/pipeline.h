@@ -13,8 +13,8 @@
 // the rows of a batch into micro-batches, so that all devices work at the same time.
 namespace hearth::nn {
 
-/// The order in which each stage of a pipeline runs its micro-batches. Both wait for the fraction
-/// (p - 1) / (m + p - 1) of the time, with p stages and m micro-batches.
+/// The order in which each stage of a pipeline runs its micro-batches. With p stages and m
+/// micro-batches, devices are idle for the fraction (p - 1) / (m + p - 1) of the time in both.
 enum class PipelineSchedule {
   GPipe,     ///< all forwards, then all backwards: keeps m micro-batches for backward
   OneFOneB,  ///< backwards as soon as possible: stage s keeps at most p - s micro-batches
@@ -23,10 +23,10 @@ enum class PipelineSchedule {
 /// The forward or backward of a micro-batch.
 struct PipelineAction {
   bool is_backward = false;
-  int64_t chunk = 0;
+  int64_t chunk = 0;  ///< the micro-batch
   friend bool operator==(const PipelineAction&, const PipelineAction&) = default;
 };
-/// What a stage runs, in order.
+/// The actions of a stage, in order; `chunks` is the number of micro-batches.
 HEARTH_API std::vector<PipelineAction> pipeline_actions(PipelineSchedule schedule, int64_t stage,
                                                         int64_t stages, int64_t chunks);
 
@@ -36,10 +36,10 @@ struct HEARTH_API PipelineOptions {
   HEARTH_ARG(std::vector<Device>, devices);  ///< one per stage
   /// The number of modules per stage; by default equal, the first stages having one more.
   HEARTH_ARG(std::vector<int64_t>, balance);
-  HEARTH_ARG(int64_t, chunks) = 0;  ///< the number of micro-batches; 0: that of the stages
+  HEARTH_ARG(int64_t, chunks) = 0;  ///< the number of micro-batches; 0: one per stage
   HEARTH_ARG(PipelineSchedule, schedule) = PipelineSchedule::OneFOneB;  ///< of step()
-  /// Whether step()'s loss function returns a mean over rows, so that each micro-batch counts by
-  /// its rows; else the losses are summed.
+  /// Whether step()'s loss function returns a mean over rows. If so, the losses of the
+  /// micro-batches are weighted by their numbers of rows; else they are summed.
   HEARTH_ARG(bool, mean_loss) = true;
   HEARTH_ARG(bool, return_outputs) = true;  ///< whether step() keeps and returns the outputs
 };
@@ -51,8 +51,8 @@ struct PipelineResult {
 };
 
 /// The modules of a Sequential on several devices. They keep their names and are moved, not copied.
-/// Between stages, modules pass one tensor; others by skip::stash and skip::pop. Batch statistics
-/// are those of micro-batches.
+/// Each stage passes one tensor to the next; further tensors need skip::stash and skip::pop. Batch
+/// norms use the statistics of micro-batches.
 class HEARTH_API PipelineImpl : public Module {
  public:
   using LossFunction = std::function<Tensor(const Tensor& output, const Tensor& target)>;
@@ -62,9 +62,8 @@ class HEARTH_API PipelineImpl : public Module {
   /// The modules' result for all micro-batches, on the last device. backward() runs the stages in
   /// the reverse order.
   Tensor forward(const Tensor& input);
-  /// Forward and backward of all micro-batches in the order of the schedule. Adds to the
-  /// parameters' gradients exactly what the micro-batches do one after the other without a
-  /// pipeline.
+  /// Forward and backward of all micro-batches in the order of the schedule. The gradients are
+  /// exactly those of the micro-batches one after another without a pipeline.
   PipelineResult step(const Tensor& input, const Tensor& target, const LossFunction& loss);
 
   size_t stages() const { return stages_.size(); }

@@ -125,8 +125,8 @@ class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
 HEARTH_MODULE(RNN);
 
 /// i, f, g, o = W_ih * x + b_ih + W_hh * h + b_hh; c' = sigmoid(f) * c + sigmoid(i) * tanh(g);
-/// h' = sigmoid(o) * tanh(c'), with a projection W_hr * h'. Returns the outputs and the last states
-/// (h, c), shaped as RNN's.
+/// h' = sigmoid(o) * tanh(c'); with proj_size, h' is multiplied by W_hr. Returns the outputs and
+/// the last states (h, c), shaped as RNN's.
 class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
   LSTMImpl(int64_t input_size, int64_t hidden_size);

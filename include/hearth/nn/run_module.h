@@ -152,8 +152,8 @@ decltype(auto) enter_module(M& module, Body&& body, Args&&... args) {
 }  // namespace detail
 
 /// The implementation of every forward() of the library: opens the module's scope, so that errors
-/// name it, runs its hooks, and calls `body`, a function or a member of the module, with the
-/// arguments. If a holder, Sequential or AnyModule opened the scope, it only calls the body.
+/// name the module, runs its hooks, and calls `body`, a function or a member of the module. If a
+/// holder, Sequential or AnyModule opened the scope already, run_module only calls the body.
 template <class M, class Body, class... Args>
 decltype(auto) run_module(M& module, Body&& body, Args&&... args) {
   if (NamedScope::is_innermost(static_cast<const Module*>(&module)))

@@ -9,24 +9,24 @@
 #include "hearth/error.h"
 #include "hearth/tensor.h"
 
-// Splitting of arguments among devices, and joining of their results. Both are recorded for
-// backward, so gradients return to the device that they belong to.
+// Splitting of arguments among devices, and joining of their results. Autograd records both, so
+// gradients return to the devices of the arguments.
 namespace hearth::nn::parallel {
 
-/// Chunks of the tensor along `dim`, one per device, without chunk_sizes as chunk() makes them: at
-/// most as many as there are devices, the last one possibly smaller.
+/// Chunks of the tensor along `dim`, chunk i on device i. Without chunk_sizes, they are those of
+/// chunk(): at most one per device, and the last may be smaller.
 HEARTH_API std::vector<Tensor> scatter(
     const Tensor& input, const std::vector<Device>& devices,
     const std::optional<std::vector<int64_t>>& chunk_sizes = std::nullopt, int64_t dim = 0);
 
-/// The tensors, moved to `target_device` and joined along `dim`. 0-d tensors become a vector, with
-/// a warning. Undefined, if all of them are.
+/// The tensors, moved to `target_device` and joined along `dim`; undefined if all are undefined.
+/// 0-d tensors become a vector, with a warning.
 HEARTH_API Tensor gather(const std::vector<Tensor>& tensors, Device target_device, int64_t dim = 0);
 
 namespace detail {
 
-/// How the tensors among the arguments of one call are divided among devices: all of them into the
-/// same number of parts.
+/// Divides the tensors among the arguments of one call among devices, all into the same number of
+/// parts.
 class HEARTH_API Split {
  public:
   Split(std::vector<Device> devices, int64_t dim) : devices_(std::move(devices)), dim_(dim) {}

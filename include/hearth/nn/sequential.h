@@ -113,7 +113,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   bool is_empty() const noexcept { return modules_.empty(); }
 
  private:
-  /// One forward(). What skip::stash keeps belongs to the outermost one of a thread.
+  /// Lives during one forward(). The outermost Call of a thread owns the tensors of skip::stash.
   struct HEARTH_API Call {
     Call();
     ~Call();

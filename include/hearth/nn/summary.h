@@ -15,7 +15,7 @@ struct LayerSummary {
   std::string path, type;       ///< "features.0", "Conv2d"
   std::vector<int64_t> output;  ///< the sizes of its result; empty if it ran no op
   int64_t parameters = 0;       ///< its own, without those of submodules
-  int64_t multiply_adds = 0;    ///< of the ops that it runs itself
+  int64_t multiply_adds = 0;    ///< of its own ops, without those of submodules
   int64_t output_bytes = 0;     ///< of its result
 };
 
@@ -29,7 +29,7 @@ struct ModelSummary {
 /// Prints the table.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const ModelSummary& summary);
 
-/// The summary of a model and the graph of a call of it.
+/// The summary of a model from the graph of one of its calls.
 HEARTH_API ModelSummary summarize(const Module& model, const hearth::utils::Graph& graph);
 
 /// Calls the model once on the inputs, in evaluation mode and without gradients, and returns a

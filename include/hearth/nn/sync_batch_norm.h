@@ -4,9 +4,9 @@
 
 namespace hearth::nn {
 
-/// Batch normalization of [N, C, …] in which, in training mode, mean and variance are those of the
-/// batches of all ranks of a process group (null: of the default group). The batches may have
-/// different sizes. In evaluation mode and without a group it is BatchNorm.
+/// Batch normalization of [N, C, …]. In training mode, mean and variance are those of the batches
+/// of all ranks of a process group (null: the default group), which may have different sizes. In
+/// evaluation mode, or if no group exists, it computes what BatchNorm does.
 class HEARTH_API SyncBatchNormImpl : public NormImplBase<0, SyncBatchNormImpl, BatchNormOptions> {
  public:
   explicit SyncBatchNormImpl(const BatchNormOptions& options_,
@@ -20,8 +20,8 @@ class HEARTH_API SyncBatchNormImpl : public NormImplBase<0, SyncBatchNormImpl, B
   Tensor normalize(const Tensor& input);
 };
 
-/// Makes all BatchNorm1d, BatchNorm2d and BatchNorm3d in the module, which may be one itself,
-/// behave as SyncBatchNorm. They keep their names, types, parameters and statistics.
+/// Makes all BatchNorm1d, BatchNorm2d and BatchNorm3d in the module, or the module itself if it is
+/// one, behave as SyncBatchNorm. They keep their names, types, parameters and statistics.
 HEARTH_API void convert_sync_batchnorm(
     Module& module, const std::shared_ptr<distributed::ProcessGroup>& process_group = nullptr);
 

@@ -61,7 +61,7 @@ class HEARTH_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncod
   Tensor forward(const Tensor& src, const Tensor& src_mask = {},
                  const Tensor& src_key_padding_mask = {});
   void reset() override;
-  void reset_parameters();  ///< draws new initial values, but for out_proj's weights
+  void reset_parameters();  ///< draws new initial values except out_proj's weights
 
   TransformerEncoderLayerOptions options;
   MultiheadAttention self_attn = nullptr;
@@ -85,7 +85,7 @@ class HEARTH_API TransformerDecoderLayerImpl : public Cloneable<TransformerDecod
                  const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
                  const Tensor& memory_key_padding_mask = {});
   void reset() override;
-  void reset_parameters();  ///< draws new initial values, but for out_proj's weights
+  void reset_parameters();  ///< draws new initial values except out_proj's weights
 
   TransformerDecoderLayerOptions options;
   MultiheadAttention self_attn{nullptr};

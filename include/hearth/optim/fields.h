@@ -16,13 +16,13 @@ class HEARTH_API Fields {
  public:
   virtual ~Fields();
 
-  /// Reads the value, or replaces it when loading. A value missing from the source is an Error, or,
-  /// if values are not required, unchanged.
+  /// Passes the value to the visitor, which replaces it when loading. If the source lacks the
+  /// value, an Error is thrown or, if values are not required, the value is unchanged.
   virtual void field(const std::string& name, bool& value) = 0;
   virtual void field(const std::string& name, int64_t& value) = 0;
   virtual void field(const std::string& name, double& value) = 0;
   virtual void field(const std::string& name, std::string& value) = 0;
-  virtual void field(const std::string& name, Tensor& value) = 0;  ///< undefined means missing
+  virtual void field(const std::string& name, Tensor& value) = 0;  ///< undefined counts as missing
   /// Visits the values of `body` below `name`.
   virtual void nested(const std::string& name, const std::function<void(Fields&)>& body) = 0;
 

@@ -19,8 +19,8 @@ class HEARTH_API LRScheduler {
   virtual ~LRScheduler();
 
   void step();  ///< sets the rates of the next epoch; call it after an epoch (or batch)
-  /// Sets the rates of any epoch, by get_closed_form_lrs(). Only CosineAnnealingWarmRestarts takes
-  /// a fraction of an epoch. ReduceLROnPlateau takes a metric instead.
+  /// Sets the rates of any epoch by get_closed_form_lrs(). Only CosineAnnealingWarmRestarts accepts
+  /// fractions of an epoch. For ReduceLROnPlateau, the argument is a metric.
   virtual void step(double epoch);
   /// The learning rates after the last step, one per group.
   const std::vector<double>& get_last_lr() const { return last_lr_; }

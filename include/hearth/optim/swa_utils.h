@@ -72,8 +72,8 @@ class AveragedModel : public AveragedModelBase {
 };
 
 namespace detail {
-/// Resets the running statistics of all batch norms of a model; during its lifetime, they become
-/// means over all batches.
+/// Resets the running statistics of all batch norms of a model, and makes them means over all
+/// batches during its lifetime.
 class HEARTH_API BatchNormUpdate {
  public:
   explicit BatchNormUpdate(nn::Module& model);
@@ -101,8 +101,8 @@ auto input_of(const Batch& batch) {
 }
 }  // namespace detail
 
-/// Computes the running statistics of the model's batch norms anew, from the batches of a loader:
-/// tensors, Examples, or pairs or vectors of tensors, the first of which is the model's input.
+/// Recomputes the running statistics of the model's batch norms from the batches of a loader. The
+/// model's input is the batch, an Example's data, or the first of a pair or vector of tensors.
 template <class Loader, class Model>
 void update_bn(Loader&& loader, Model&& model, const std::optional<Device>& device = std::nullopt) {
   const NoGradGuard no_grad;
@@ -115,7 +115,7 @@ void update_bn(Loader&& loader, Model&& model, const std::optional<Device>& devi
 }
 
 /// Anneals the rate of each group to swa_lr within anneal_epochs, along a cosine ("cos") or
-/// linearly ("linear"); then it stays there.
+/// linearly ("linear"), and keeps it there.
 class HEARTH_API SWALR : public LRScheduler {
  public:
   SWALR(Optimizer& optimizer, PerGroup swa_lr, int64_t anneal_epochs = 10,
