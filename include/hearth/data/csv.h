@@ -54,9 +54,9 @@ struct CSVOptions {
   HEARTH_ARG(ColumnNames, ignored);      ///< columns that are not read
 
   HEARTH_ARG(ScalarType, dtype) = kFloat32;  ///< of floating-point columns; or kFloat64
-  /// The categories of another file; a category that is not among them gets its vocabulary's
-  /// default index, or is an error without one. Other columns' categories are sorted by their
-  /// bytes.
+  /// The categories of another file. A name that is not among a column's categories gets the
+  /// default index of their vocabulary; without a default index, it is an error. The categories of
+  /// all other columns are sorted by their bytes.
   HEARTH_ARG(Categories, categories);
   /// Whether missing numbers become NaN and missing categories the category "". Otherwise, and in
   /// columns of integers, missing values are errors.

@@ -250,7 +250,7 @@ class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::Bat
       : StatelessDataLoader(std::move(dataset), std::move(sampler),
                             FullDataLoaderOptions(options)) {}
 
-  Sampler& sampler() { return sampler_; }  ///< such as for set_epoch()
+  Sampler& sampler() { return sampler_; }  ///< for example to call set_epoch()
 
  private:
   /// Takes checked options, so that an error is thrown before the dataset is copied.
@@ -321,7 +321,7 @@ make_data_loader(Dataset dataset, Sampler sampler, DataLoaderOptions options) {
   return std::make_unique<StatelessDataLoader<Dataset, Sampler>>(std::move(dataset),
                                                                  std::move(sampler), options);
 }
-/// The same with a Sampler(size of the dataset), by default a RandomSampler.
+/// A loader of `dataset` with a new Sampler(dataset.size()), by default a RandomSampler.
 template <class Sampler = samplers::RandomSampler, class Dataset>
 std::enable_if_t<!Dataset::is_stateful && std::is_constructible_v<Sampler, size_t>,
                  std::unique_ptr<StatelessDataLoader<Dataset, Sampler>>>

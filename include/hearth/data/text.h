@@ -79,7 +79,7 @@ class HEARTH_API TextWindows : public Dataset<TextWindows> {
   TextWindows(const Tensor& tokens, int64_t length, int64_t stride = 0);
   Example<> get(size_t index) override;
   std::optional<size_t> size() const override;
-  BatchedTensors batched() const { return {inputs_, targets_}; }  ///< [batch, length] at once
+  BatchedTensors batched() const { return {inputs_, targets_}; }  ///< batches [batch, length]
 
  private:
   Tensor inputs_, targets_;  // views [windows, length] of the stream

@@ -17,7 +17,7 @@
 
 namespace hearth::data {
 
-/// A list of different tokens, each with its index, as torchtext's. Tokens are any bytes. Copies
+/// A list of distinct tokens, each with its index, as in torchtext. Tokens are any bytes. Copies
 /// share the list.
 class HEARTH_API Vocab {
  public:
@@ -33,7 +33,7 @@ class HEARTH_API Vocab {
   const std::vector<std::string>& get_itos() const;  ///< all tokens
 
   Tensor lookup_indices(ArrayRef<std::string> tokens) const;        ///< int64 [tokens]
-  std::vector<std::string> lookup_tokens(const Tensor& ids) const;  ///< the reverse
+  std::vector<std::string> lookup_tokens(const Tensor& ids) const;  ///< ids to tokens
 
   /// Sets the index of all tokens that are not in the list; without a default index, they are
   /// errors.

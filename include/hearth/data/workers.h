@@ -131,7 +131,7 @@ class HEARTH_API Job {
   virtual void make(size_t worker) = 0;
   /// The examples' indices, if the request has any.
   virtual ArrayRef<size_t> indices() const = 0;
-  /// Only one batch of the epoch at a time, in order, is between begin_turn() and end_turn().
+  /// Between begin_turn() and end_turn(), an epoch's batches run one at a time, in their order.
   void begin_turn() const;
   void end_turn() const;
 

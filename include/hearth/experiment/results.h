@@ -14,7 +14,7 @@ namespace hearth::experiment {
 struct EpochResult {
   int64_t run = 0, epoch = 0;                   ///< counted from 1
   double loss = 0;                              ///< the mean over the epoch's examples
-  std::optional<double> accuracy;               ///< none if right answers were not counted
+  std::optional<double> accuracy;               ///< none without track_num_correct()
   double epoch_duration = 0, run_duration = 0;  ///< seconds
   Run params;
 };
@@ -23,7 +23,7 @@ struct EpochResult {
 /// parameters of all runs.
 class HEARTH_API Results {
  public:
-  void add(EpochResult row);  ///< throws if a parameter is called as a result, such as "loss"
+  void add(EpochResult row);  ///< throws if a parameter has a column's name, "loss"
   const std::vector<EpochResult>& rows() const { return rows_; }
 
   /// The table with exact numbers. Cells without a value are empty in CSV and null in JSON, as is

@@ -67,7 +67,7 @@ class HEARTH_API Run {
 
   Run() = default;
   Run(std::initializer_list<Item> items) : Run(std::vector<Item>(items)) {}
-  explicit Run(std::vector<Item> items);  ///< throws if a name is empty or there twice
+  explicit Run(std::vector<Item> items);  ///< throws if a name is empty or repeated
 
   bool contains(const std::string& name) const;
   const Value& operator[](const std::string& name) const;  ///< throws if there is no such parameter
@@ -76,7 +76,7 @@ class HEARTH_API Run {
   T get(const std::string& name) const {
     return (*this)[name].to<T>(name);
   }
-  /// The same, or `otherwise` if there is no such parameter (Python's getattr).
+  /// The parameter's value, or `otherwise` if there is no such parameter (Python's getattr).
   template <class T>
   T get(const std::string& name, T otherwise) const {
     return contains(name) ? get<T>(name) : otherwise;

@@ -17,8 +17,8 @@ namespace hearth::experiment {
 struct HEARTH_API RunManagerOptions {
   HEARTH_ARG(bool, show) = true;         ///< whether the table is printed while the runs go on
   HEARTH_ARG(bool, tensorboard) = true;  ///< whether runs/<date>_<host>-<run> is written
-  /// If not empty, `results`.csv and `results`.json are written after each epoch. If that fails, a
-  /// warning tells so.
+  /// If not empty, `results`.csv and `results`.json are written after each epoch; a failure is only
+  /// a warning.
   HEARTH_ARG(std::string, results);
 };
 
@@ -53,9 +53,10 @@ class HEARTH_API RunManager {
   /// Adds the epoch's results to the table and the log; waits for the device.
   void end_epoch();
 
-  /// Adds the mean loss of a batch, whose size is the first one of `batch`. The device sums up.
+  /// Adds the mean loss of a batch, weighted by batch.size(0). Does not wait for the device.
   void track_loss(const Tensor& loss, const Tensor& batch);
-  /// Counts right answers: scores [N, classes] against labels [N]. The device sums up.
+  /// Counts correct predictions: the class of the largest score in `preds`, [N, classes], is that
+  /// in `labels`, [N]. Does not wait for the device.
   void track_num_correct(const Tensor& preds, const Tensor& labels);
 
   const Results& results() const { return results_; }

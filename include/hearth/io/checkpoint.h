@@ -25,8 +25,8 @@ concept CheckpointPart = std::is_arithmetic_v<T> || std::is_same_v<T, std::strin
 /// loader, numbers), held by reference, and all default random generators.
 class HEARTH_API Checkpoint {
  public:
-  /// Adds an object by reference, which must outlive the checkpoint: a type with save(archive) and
-  /// load(archive), a pointer to one, a Tensor, a number, a bool or a string.
+  /// Adds a reference to an object, which must outlive the checkpoint: an object with save(archive)
+  /// and load(archive), a pointer to one, a Tensor, a number, a bool or a string.
   template <CheckpointPart T>
   Checkpoint& add(const std::string& name, T& object) {
     if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
@@ -56,9 +56,9 @@ class HEARTH_API Checkpoint {
 
   /// Writes the file atomically. Its last tensor, `checksum`, is the CRC-32 of all bytes before it.
   void save(const std::string& path) const;
-  /// Loads every object. Missing entries, and values, tensors or generator states that do not fit,
-  /// are errors before anything is changed. Then objects with load() are loaded in the order of
-  /// add(), and values and generators after they have all succeeded. Generators of devices that are
+  /// Loads every object. First it throws, without changing anything, if an entry is missing or if a
+  /// value, tensor or generator state does not fit. Then it loads the objects with load() in the
+  /// order of add() and, if all succeed, the values and generators. Generators of devices that are
   /// not in the file are unchanged. New tensors of objects are created on `device`.
   void load(const std::string& path, std::optional<Device> device = {}) const;
   /// Throws if the file has a checksum and does not match it; load() calls this first.

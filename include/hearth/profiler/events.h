@@ -13,30 +13,30 @@ using Shapes = std::vector<std::vector<int64_t>>;
 
 /// A period of a thread's or a device stream's work in a profile.
 struct FunctionEvent {
-  /// What an event is.
+  /// The kind of work.
   enum class Kind : uint8_t {
     Op,        ///< an operator, "aten::mm"
     Backward,  ///< a node of the backward pass, "MmBackward0"
     User,      ///< a record_function
     Module,    ///< a module's forward, "nn.Module: features.0"
-    Kernel,    ///< a device's kernel
-    Copy,      ///< a copy of a device
-    Fill       ///< a memset of a device
+    Kernel,    ///< a kernel on a device
+    Copy,      ///< a copy from or to a device
+    Fill       ///< a memset on a device
   };
   static constexpr int64_t kNone = -1;
 
   std::string name;
   Kind kind = Kind::Op;
-  int64_t thread = 0;           ///< the system's number; of a device's event, the stream's number
-  int64_t device = kNone;       ///< the GPU, of a device's event
-  int64_t start_ns = 0;         ///< of a clock whose zero is arbitrary
+  int64_t thread = 0;           ///< the system's thread id; for device events, the stream's number
+  int64_t device = kNone;       ///< the GPU of a device event
+  int64_t start_ns = 0;         ///< by a clock whose zero is arbitrary
   int64_t duration_ns = 0;      ///< including the events inside
   int64_t self_ns = 0;          ///< without the events inside
   int64_t parent = kNone;       ///< the index of the enclosing event of this thread
   int64_t forward = kNone;      ///< the index of a backward node's forward op
-  int64_t launched_by = kNone;  ///< the index of the event that has launched a device's event
+  int64_t launched_by = kNone;  ///< the index of the event that launched a device event
   int64_t sequence_nr = kNone;  ///< of a backward node and of its forward op
-  int64_t device_ns = 0;        ///< of the device's events that this event has launched itself
+  int64_t device_ns = 0;        ///< sum over the device events that this event itself launched
   Shapes input_shapes;          ///< with record_shapes; empty for absent and 0-d inputs
   int64_t flops = 0;            ///< with with_flops
   int64_t cpu_memory = 0;       ///< with profile_memory: bytes allocated less bytes freed
@@ -57,7 +57,7 @@ struct HEARTH_API FunctionEventAvg {
   int64_t device_memory_usage = 0, self_device_memory_usage = 0;
   int64_t flops = 0;
   Shapes input_shapes;     ///< if the events are grouped by shape
-  bool is_device = false;  ///< whether the events are a device's
+  bool is_device = false;  ///< whether these are device events
 
   double cpu_time() const;     ///< the average
   double device_time() const;  ///< the average

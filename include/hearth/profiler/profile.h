@@ -12,13 +12,13 @@
 
 namespace hearth::profiler {
 
-/// What a profile records.
+/// A kind of work that a profile records.
 enum class ProfilerActivity : uint8_t {
   CPU,  ///< operators and named ranges
   CUDA  ///< kernels and copies of GPUs, also of simulated ones
 };
 
-/// What a profile does during a step.
+/// The activity of a profile during a step.
 enum class ProfilerAction : uint8_t {
   None,          ///< nothing
   Warmup,        ///< records and drops the result
@@ -28,9 +28,9 @@ enum class ProfilerAction : uint8_t {
 
 /// The cycle of a schedule, in steps; with Python's names and defaults.
 struct HEARTH_API ScheduleOptions {
-  HEARTH_ARG(int64_t, wait) = 0;
-  HEARTH_ARG(int64_t, warmup) = 0;
-  HEARTH_ARG(int64_t, active) = 1;
+  HEARTH_ARG(int64_t, wait) = 0;              ///< steps with ProfilerAction::None
+  HEARTH_ARG(int64_t, warmup) = 0;            ///< then steps with Warmup
+  HEARTH_ARG(int64_t, active) = 1;            ///< then steps with Record, the last RecordAndSave
   HEARTH_ARG(int64_t, repeat) = 0;            ///< the number of cycles; 0: without end
   HEARTH_ARG(int64_t, skip_first) = 0;        ///< steps before the first cycle
   HEARTH_ARG(bool, skip_first_wait) = false;  ///< the first cycle has no wait
@@ -49,7 +49,7 @@ struct HEARTH_API ProfileOptions {
   /// Called when a recording has ended, for example to export it.
   HEARTH_ARG(std::function<void(profile&)>, on_trace_ready);
   HEARTH_ARG(bool, record_shapes) = false;   ///< the sizes of inputs
-  HEARTH_ARG(bool, profile_memory) = false;  ///< memory that tensors get and free
+  HEARTH_ARG(bool, profile_memory) = false;  ///< bytes that tensors allocate and free
   HEARTH_ARG(bool, with_flops) = false;      ///< of matrix products, convolutions, attention, RNNs
   HEARTH_ARG(bool, with_modules) = false;    ///< the forward passes of modules
 };
@@ -68,14 +68,14 @@ class HEARTH_API profile {
   void stop();                            ///< ends the recording; does nothing after the end
   void step();                            ///< marks the end of a training step, for the schedule
   int64_t step_num() const;               ///< the steps so far
-  ProfilerAction current_action() const;  ///< that of the present step
+  ProfilerAction current_action() const;  ///< the action of the current step
 
   /// The events of the last recording: for each thread in the order of their starts, then those of
   /// the GPUs.
   const std::vector<FunctionEvent>& events() const;
   /// The sums by name, or by name and shapes of the inputs.
   EventList key_averages(bool group_by_input_shape = false) const;
-  /// The sums by module, with the backward pass, without the modules inside; needs with_modules.
+  /// The sums by module, with its backward pass and without its submodules; needs with_modules.
   EventList module_averages() const;
   /// Writes the events as JSON, for ui.perfetto.dev, chrome://tracing and TensorBoard.
   void export_chrome_trace(const std::string& path) const;

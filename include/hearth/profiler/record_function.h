@@ -6,8 +6,8 @@
 
 namespace hearth::profiler {
 
-/// Names what this thread does during the object's lifetime, for profiles. Ranges may be nested.
-/// Without a running profile it costs the test of one flag.
+/// A named range of this thread's work in profiles, from construction to destruction. Ranges may be
+/// nested. Without a running profile, a range costs the test of one flag.
 class HEARTH_API record_function {
  public:
   explicit record_function(std::string_view name);

@@ -8,7 +8,7 @@
 
 namespace hearth::profiler {
 
-/// The time of training steps, and the parts of it that this thread has waited; in seconds.
+/// The time of training steps and this thread's waiting times within it, in seconds.
 struct HEARTH_API StepTimes {
   int64_t steps = 0;         ///< calls of an optimizer's step()
   double total = 0;          ///< elapsed time
@@ -22,14 +22,14 @@ struct HEARTH_API StepTimes {
   /// One line: "input-bound: 61 % of the step waits for the data loader", or "compute-bound: …" if
   /// no part but compute() has a fifth of the time.
   std::string verdict() const;
-  /// The number of the loader's workers with which it would keep up with the rest of the step, if
+  /// An estimate of the workers that a data loader needs to keep up with the rest of the step, if
   /// it has `workers` now.
   int64_t workers_needed(int64_t workers) const;
   StepTimes& operator+=(const StepTimes& other);
 };
 
-/// Measures the steps of this thread from its construction on. The parts are always counted, for a
-/// few clock readings per step.
+/// Measures the steps of this thread from its construction on. Waiting times are always counted, at
+/// the cost of a few clock readings per step.
 class HEARTH_API StepClock {
  public:
   StepClock();

@@ -16,12 +16,12 @@
 #include "hearth/ordered_dict.h"
 #include "hearth/owned_ptr.h"
 
-// Checkpointing: a function keeps only its inputs for backward, which computes it again. This is
-// the kind of PyTorch with use_reentrant=False.
+// Activation checkpointing: of a function's call, only the inputs are saved for backward, which
+// recomputes the rest, as PyTorch does with use_reentrant=False.
 
 namespace hearth::utils {
 
-/// Thrown if a checkpointed function saves other tensors when it is computed again.
+/// Thrown if a checkpointed function saves different tensors when it is recomputed.
 class HEARTH_API CheckpointError : public Error {
  public:
   explicit CheckpointError(std::string message);
@@ -29,12 +29,11 @@ class HEARTH_API CheckpointError : public Error {
   ~CheckpointError() override;
 };
 
-/// The ops of a checkpointed function whose results are kept; all others are computed again.
+/// The ops of a checkpointed function whose results are kept; all others are recomputed.
 class HEARTH_API SelectiveCheckpoint {
  public:
-  /// Whether to keep the result of an op ("addmm"). It is called for each op that returns new
-  /// tensors, except casts, copies and, if random states are restored, random ops: these are always
-  /// computed again.
+  /// Whether to keep the result of an op ("addmm"). Called for each op that returns new tensors,
+  /// except casts, copies and, with preserve_rng_state, random ops, which are always recomputed.
   using Policy = std::function<bool(const std::string& op, const Tensor& result)>;
   /// Keeps the results of these ops, or of ops inside them: "matmul", "conv2d", "gelu".
   SelectiveCheckpoint(std::vector<std::string> ops = matmuls());
@@ -53,11 +52,11 @@ class HEARTH_API SelectiveCheckpoint {
   Policy policy_;
 };
 
-/// How a function is checkpointed; the names and defaults are PyTorch's.
+/// Options of checkpoint(), with PyTorch's names and defaults.
 struct HEARTH_API CheckpointOptions {
-  /// Whether the random generators have the same state when the function is computed again.
+  /// Whether recomputing the function starts from the same states of the random generators.
   HEARTH_ARG(bool, preserve_rng_state) = true;
-  /// Whether the second computation stops as soon as all tensors that backward reads exist.
+  /// Whether recomputing stops as soon as all tensors that backward reads exist.
   HEARTH_ARG(bool, early_stop) = true;
   /// Whether errors list the ops that saved tensors in both computations.
   HEARTH_ARG(bool, debug) = false;
@@ -81,7 +80,8 @@ class HEARTH_API set_checkpoint_early_stop {
 
 namespace detail {
 
-/// While it exists, what this thread saves for backward is only noted, and computed when needed.
+/// During its lifetime, tensors that this thread saves for backward are not kept, but recomputed
+/// when backward needs them.
 class HEARTH_API CheckpointRegion {
  public:
   using Function = std::function<void(const std::vector<Tensor>& inputs)>;
@@ -136,8 +136,8 @@ inline constexpr bool holds_tensors<std::pair<A, B>> = holds_tensors<A> || holds
 template <class... T>
 inline constexpr bool holds_tensors<std::tuple<T...>> = (holds_tensors<T> || ...);
 
-/// Replaces the value by one whose tensors visit has seen and may have changed; lists, dicts and
-/// tuples in it are copied, because an IValue shares them.
+/// Calls visit for each tensor in the value, which visit may replace. Lists, dicts and tuples in
+/// the value are copied first, because IValues share them.
 HEARTH_API void visit_ivalue(IValue& value, const std::function<void(Tensor&)>& visit);
 
 /// Calls visit(tensor) for the tensors of an argument.
@@ -174,10 +174,10 @@ HEARTH_API size_t layers_of_segment(size_t layers, int64_t segments);
 
 }  // namespace detail
 
-/// Calls fn(inputs…) and returns its result. What the call would save for backward is not kept:
-/// when backward needs it, fn is called again, with the same inputs, autocast modes and random
-/// numbers. fn and inputs that are not tensors are copied; what they refer to must still exist
-/// then. The function may not modify its inputs.
+/// Calls fn(inputs…) and returns its result. Tensors that the call saves for backward are not kept:
+/// when backward needs them, fn is called again, with the same inputs, autocast modes and random
+/// numbers. fn and inputs that are not tensors are copied; objects that they refer to must exist
+/// until backward. fn may not modify its inputs.
 template <class F, class... Inputs>
 auto checkpoint(const CheckpointOptions& options, F&& fn, Inputs&&... inputs)
     -> std::invoke_result_t<F&, Inputs...> {
@@ -205,7 +205,7 @@ auto checkpoint(const CheckpointOptions& options, F&& fn, Inputs&&... inputs)
     return result;
   }
 }
-/// The same with PyTorch's defaults.
+/// checkpoint() with the default options.
 template <class F, class... Inputs>
 auto checkpoint(F&& fn, Inputs&&... inputs) -> std::invoke_result_t<F&, Inputs...> {
   return checkpoint(CheckpointOptions(), std::forward<F>(fn), std::forward<Inputs>(inputs)...);

@@ -18,10 +18,10 @@ namespace hearth::utils {
 /// A tensor in a graph.
 struct GraphValue {
   enum class Kind : uint8_t {
-    Input,      ///< of the model
+    Input,      ///< an argument of the model
     Parameter,  ///< a parameter or buffer of the model
-    Constant,   ///< from elsewhere
-    Result      ///< of a node
+    Constant,   ///< any other tensor that was not computed in the call
+    Result      ///< an output of a node
   };
   Kind kind = Kind::Result;
   std::string name;   ///< "input.1", "conv1.weight", "constant"; empty for results
@@ -30,7 +30,7 @@ struct GraphValue {
   ScalarType dtype = ScalarType::Undefined;
 };
 
-/// A call of an op. Ops inside of composed ops are not recorded.
+/// A call of an op. The parts of composed ops are not recorded.
 struct GraphNode {
   std::string op;               ///< "conv2d", "div.trunc"
   std::string scope;            ///< the module: "Net/Conv2d[conv1]"
@@ -109,7 +109,8 @@ void append_tensors(std::vector<Tensor>& to, T value) {
 }  // namespace detail
 
 /// Calls the model once on the inputs, in evaluation mode and without gradients, and returns the
-/// ops that it ran. The modules of ops are known if they are called as holders call them.
+/// ops that it ran. An op's module is recorded if it is called through a holder, a Sequential, an
+/// AnyModule or call_forward().
 template <class Model, class... Inputs>
 Graph trace(Model& model, const Inputs&... inputs) {
   std::vector<Tensor> tensors, results;

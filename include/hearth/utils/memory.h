@@ -9,7 +9,7 @@
 #include "hearth/nn/module.h"
 #include "hearth/optim/optimizer.h"
 
-// Will it fit? The memory of a training step, without computing it.
+// Predicts the memory of a training step without running the step on the device.
 
 namespace hearth::utils {
 
@@ -19,7 +19,7 @@ struct MemoryPrediction {
   std::string summary;  ///< as memory_summary() prints it
 
   size_t peak() const { return static_cast<size_t>(stats.allocated_bytes.peak); }
-  /// The most that the tag holds at any time; these times may differ (`stats.at_peak`).
+  /// The tag's own peak. Tags may peak at different times; `stats.at_peak` has one common time.
   size_t peak(MemoryTag tag) const { return static_cast<size_t>(stats.of(tag).peak); }
 };
 

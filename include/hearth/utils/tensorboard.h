@@ -26,7 +26,7 @@ using HParams = std::vector<std::pair<std::string, HParam>>;
 /// All values that a hyperparameter can have, by its name.
 using HParamDomains = std::vector<std::pair<std::string, std::vector<HParam>>>;
 
-/// How a histogram's bins are chosen: one of Python's names ("tensorflow", "auto", "fd", "doane",
+/// The choice of a histogram's bins: one of Python's names ("tensorflow", "auto", "fd", "doane",
 /// "scott", "rice", "sturges", "sqrt"), a number of bins of equal width, or the edges.
 using Bins = std::variant<std::string, int64_t, std::vector<double>>;
 
@@ -43,12 +43,12 @@ using ChartLayout = std::vector<std::pair<std::string, std::vector<Chart>>>;
 struct HEARTH_API SummaryWriterOptions {
   HEARTH_ARG(std::string, log_dir);  ///< empty: runs/<date>_<host><comment>
   HEARTH_ARG(std::string, comment);  ///< end of the default log_dir
-  /// TensorBoard hides earlier records from this step on, those of subfolders from the time on that
-  /// the writer adds to them.
+  /// TensorBoard hides the records of former writers from this step on; in a subfolder, as soon as
+  /// the writer adds a record to it.
   HEARTH_ARG(Step, purge_step);
   /// Records that may wait before they are written. Calls wait only if they exceed 64 MiB.
   HEARTH_ARG(int64_t, max_queue) = 10;
-  HEARTH_ARG(double, flush_secs) = 120;      ///< a record waits so long, but at most one second
+  HEARTH_ARG(double, flush_secs) = 120;      ///< longest wait of a record; above 1, it is 1 second
   HEARTH_ARG(std::string, filename_suffix);  ///< end of the names of all files
 };
 
@@ -65,8 +65,8 @@ namespace detail {
 class EventWriter;
 }  // namespace detail
 
-/// Writes records that TensorBoard shows into the files of a folder. A thread of its own encodes
-/// and writes them. If the folder cannot be written to, records are lost with one warning, and the
+/// Writes records for TensorBoard to files in a folder. A thread of the writer's own encodes and
+/// writes them. If the folder cannot be written to, records are lost with one warning, and the
 /// program goes on. Several threads may use one writer; a forked process needs one of its own.
 class HEARTH_API SummaryWriter {
  public:
@@ -76,7 +76,7 @@ class HEARTH_API SummaryWriter {
   SummaryWriter(SummaryWriter&& other) noexcept;
   SummaryWriter& operator=(SummaryWriter&& other) noexcept;
 
-  /// Adds a number. `new_style`: as a tensor, of doubles with `double_precision`.
+  /// Adds a number; with `new_style`, as a tensor of floats, or of doubles with `double_precision`.
   void add_scalar(const std::string& tag, double scalar_value, Step global_step = {},
                   Walltime walltime = {}, bool new_style = false, bool double_precision = false);
   /// Adds the value of a tensor with one element; waits for its device.
