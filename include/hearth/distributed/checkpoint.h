@@ -22,14 +22,14 @@ struct HEARTH_API Options {
   HEARTH_ARG(bool, strict) = true;
 };
 
-/// Saves a model, or a model and its optimizer, in a folder, which all ranks must see. The files of
-/// a former checkpoint are replaced when all ranks have written theirs; until then, they are valid.
+/// Saves a model, or a model and its optimizer, in a folder that all ranks can access. A former
+/// checkpoint in the folder stays valid until all ranks have written their files.
 HEARTH_API void save(const nn::Module& model, const std::string& checkpoint_id,
                      const Options& options = {});
 HEARTH_API void save(const nn::Module& model, const optim::Optimizer& optimizer,
                      const std::string& checkpoint_id, const Options& options = {});
-/// Loads what save() has saved, each rank its part. If any rank fails, all throw its error, and
-/// nothing is changed.
+/// Loads a checkpoint of save(), each rank its part. If a rank fails, all ranks throw its error,
+/// and nothing is changed.
 HEARTH_API void load(nn::Module& model, const std::string& checkpoint_id,
                      const Options& options = {});
 HEARTH_API void load(nn::Module& model, optim::Optimizer& optimizer,

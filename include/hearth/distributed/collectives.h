@@ -39,7 +39,7 @@ HEARTH_API WorkPtr scatter(const Tensor& tensor, const std::vector<Tensor>& scat
 HEARTH_API WorkPtr reduce_scatter(const Tensor& output, const std::vector<Tensor>& inputs,
                                   ReduceOp op = ReduceOp::SUM,
                                   const ProcessGroupPtr& group = nullptr, bool async_op = false);
-/// The same with the inputs one after another in one tensor.
+/// reduce_scatter of inputs that lie one after another in one tensor.
 HEARTH_API WorkPtr reduce_scatter_tensor(const Tensor& output, const Tensor& input,
                                          ReduceOp op = ReduceOp::SUM,
                                          const ProcessGroupPtr& group = nullptr,
@@ -47,14 +47,15 @@ HEARTH_API WorkPtr reduce_scatter_tensor(const Tensor& output, const Tensor& inp
 /// Sends inputs[r] to rank r and receives outputs[r] from it.
 HEARTH_API WorkPtr all_to_all(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const ProcessGroupPtr& group = nullptr, bool async_op = false);
-/// The same with parts of one tensor along dimension 0, which are equal if the sizes are empty.
+/// all_to_all of parts of one tensor along dimension 0; the parts are equal if the sizes are empty.
 HEARTH_API WorkPtr all_to_all_single(const Tensor& output, const Tensor& input,
                                      const std::vector<int64_t>& output_split_sizes = {},
                                      const std::vector<int64_t>& input_split_sizes = {},
                                      const ProcessGroupPtr& group = nullptr, bool async_op = false);
 /// Waits until all ranks have called it.
 HEARTH_API WorkPtr barrier(const ProcessGroupPtr& group = nullptr, bool async_op = false);
-/// A barrier whose error names the ranks that have not come before the timeout.
+/// A barrier whose error names the first rank that has not reached it before the timeout or, with
+/// wait_all_ranks, all of them.
 HEARTH_API void monitored_barrier(const ProcessGroupPtr& group = nullptr,
                                   std::chrono::milliseconds timeout = kUnsetTimeout,
                                   bool wait_all_ranks = false);
@@ -62,7 +63,7 @@ HEARTH_API void monitored_barrier(const ProcessGroupPtr& group = nullptr,
 /// Sends a tensor; a recv with equal size, dtype and tag must match it.
 HEARTH_API void send(const Tensor& tensor, int dst, const ProcessGroupPtr& group = nullptr,
                      int tag = 0);
-/// Receives a tensor from rank `src`, or from any rank if it is negative; returns the sender.
+/// Receives a tensor from rank `src`, or from any rank if `src` is negative; returns the sender.
 HEARTH_API int recv(const Tensor& tensor, int src = -1, const ProcessGroupPtr& group = nullptr,
                     int tag = 0);
 HEARTH_API WorkPtr isend(const Tensor& tensor, int dst, const ProcessGroupPtr& group = nullptr,

@@ -16,9 +16,9 @@ HEARTH_API CommHook allreduce_hook(ProcessGroupPtr group = nullptr);
 HEARTH_API CommHook fp16_compress_hook(ProcessGroupPtr group = nullptr);
 /// The mean of gradients that are sent as bfloat16.
 HEARTH_API CommHook bf16_compress_hook(ProcessGroupPtr group = nullptr);
-/// `hook` with a buffer in float16.
+/// `hook` on a copy of the bucket in float16; its result is cast back.
 HEARTH_API CommHook fp16_compress_wrapper(CommHook hook);
-/// `hook` with a buffer in bfloat16.
+/// `hook` on a copy of the bucket in bfloat16; its result is cast back.
 HEARTH_API CommHook bf16_compress_wrapper(CommHook hook);
 
 /// Options of PowerSGD, with Python's names and defaults.
@@ -35,7 +35,7 @@ struct HEARTH_API PowerSGDOptions {
   HEARTH_ARG(uint64_t, random_seed) = 0;  ///< of the first factors
 };
 
-/// What PowerSGD keeps from step to step.
+/// PowerSGD's state between steps: factors and errors of the compressed gradients.
 class PowerSGDState;
 HEARTH_API std::shared_ptr<PowerSGDState> make_powerSGD_state(const PowerSGDOptions& options = {});
 

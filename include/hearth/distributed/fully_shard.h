@@ -16,11 +16,11 @@ class ShardedModule;
 
 /// The dtypes of a fully sharded module's computation; the shards keep the parameters' dtype.
 struct HEARTH_API MixedPrecisionPolicy {
-  /// Of the gathered parameters, and of the tensors that forward() receives.
+  /// The dtype of the gathered parameters and of forward()'s arguments; nullopt: unchanged.
   HEARTH_ARG(std::optional<ScalarType>, param_dtype);
-  /// In which gradients are accumulated and reduced; by default the parameters' own.
+  /// The dtype in which gradients are accumulated and reduced; nullopt: that of the parameters.
   HEARTH_ARG(std::optional<ScalarType>, reduce_dtype);
-  /// Of the floating-point tensors that forward() returns.
+  /// The dtype of the floating-point tensors that forward() returns; nullopt: unchanged.
   HEARTH_ARG(std::optional<ScalarType>, output_dtype);
   /// Whether forward() receives floating-point tensors in param_dtype.
   HEARTH_ARG(bool, cast_forward_inputs) = true;
@@ -30,8 +30,8 @@ struct HEARTH_API MixedPrecisionPolicy {
 struct HEARTH_API FullyShardOptions {
   /// The ranks that share the parameters; null: the default group.
   HEARTH_ARG(ProcessGroupPtr, process_group);
-  /// Whether the gathered parameters are freed after forward() and gathered again for backward. By
-  /// default, they are, but not those of the outermost module.
+  /// Whether the gathered parameters are freed after forward() and gathered again for backward; by
+  /// default true, except for the outermost module.
   HEARTH_ARG(std::optional<bool>, reshard_after_forward);
   HEARTH_ARG(MixedPrecisionPolicy, mp_policy);
   /// Parameters that every rank keeps whole.
@@ -41,7 +41,8 @@ struct HEARTH_API FullyShardOptions {
 /// A module to which fully_shard was applied. Copies refer to the same module.
 class HEARTH_API FSDPModule {
  public:
-  /// Gathers the parameters of this module, but not those of submodules with an own fully_shard.
+  /// Gathers the parameters of this module, except those of submodules with a fully_shard of their
+  /// own.
   void unshard();
   void reshard();  ///< frees the gathered parameters
   /// Whether backward reduces gradients. If not, each rank accumulates whole gradients until the
@@ -63,8 +64,8 @@ class HEARTH_API FSDPModule {
 /// Divides the module's parameters among the ranks, except those of submodules that are already
 /// divided: apply it to submodules first. Each rank keeps a block of rows (dimension 0) of each
 /// parameter. Outside of forward() and backward(), module.parameters() are these blocks, and an
-/// optimizer trains them; module.load_state_dict() also takes whole parameters. Ranks should have
-/// equal parameters before. All ranks must call it.
+/// optimizer trains them; module.load_state_dict() also takes whole parameters. The ranks should
+/// have equal parameters before the call, which all of them must make.
 ///
 /// forward() must be called through a holder, a Sequential, an AnyModule or `nn::call_forward`,
 /// which run hooks, and first on the outermost module.

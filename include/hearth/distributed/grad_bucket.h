@@ -8,7 +8,7 @@
 
 namespace hearth::distributed {
 
-/// Gradients that DistributedDataParallel communicates at once.
+/// Gradients that DistributedDataParallel communicates together.
 class HEARTH_API GradBucket {
  public:
   GradBucket(size_t index, size_t bucket_count, Tensor buffer, std::vector<Tensor> gradients,
@@ -32,8 +32,8 @@ class HEARTH_API GradBucket {
   std::vector<Tensor> gradients_, parameters_;
 };
 
-/// Communicates a bucket in place of DDP's own all_reduce: returns the future mean of all ranks'
-/// buffers. All ranks call it with the same buckets in the same order.
+/// Replaces DistributedDataParallel's all_reduce of a bucket: returns the future mean of all ranks'
+/// buffers. It is called on all ranks with the same buckets in the same order.
 using CommHook = std::function<Future(GradBucket& bucket)>;
 
 }  // namespace hearth::distributed

@@ -44,7 +44,7 @@ HEARTH_API ProcessGroupPtr default_group();  ///< throws if there is none
 HEARTH_API int get_rank(const ProcessGroupPtr& group = nullptr);
 HEARTH_API int get_world_size(const ProcessGroupPtr& group = nullptr);
 HEARTH_API std::string get_backend(const ProcessGroupPtr& group = nullptr);
-/// The ranks in the default group of the group's members.
+/// The members of a group, by their ranks in the default group.
 HEARTH_API std::vector<int> get_process_group_ranks(const ProcessGroupPtr& group = nullptr);
 HEARTH_API int get_global_rank(const ProcessGroupPtr& group, int group_rank);
 HEARTH_API int get_group_rank(const ProcessGroupPtr& group, int global_rank);

@@ -58,7 +58,8 @@ class HEARTH_API ProcessGroup {
                         const std::vector<int64_t>& input_sizes,
                         const AllToAllOptions& options = {});
   WorkPtr barrier(const BarrierOptions& options = {});
-  /// A barrier in which rank 0 names the ranks that have not come before the timeout.
+  /// A barrier whose error names the first rank that has not reached it before the timeout or, with
+  /// wait_all_ranks, all of them.
   void monitoredBarrier(const BarrierOptions& options = {}, bool wait_all_ranks = false);
   WorkPtr send(std::vector<Tensor>& tensors, int destination, int tag);
   WorkPtr recv(std::vector<Tensor>& tensors, int source, int tag);

@@ -18,7 +18,7 @@ class HEARTH_API Store {
  public:
   using Bytes = std::vector<uint8_t>;
   static constexpr std::chrono::milliseconds kDefaultTimeout{300'000};
-  static constexpr std::chrono::milliseconds kNoTimeout{0};  ///< waits without end
+  static constexpr std::chrono::milliseconds kNoTimeout{0};  ///< waits forever
 
   Store() = default;
   explicit Store(std::chrono::milliseconds timeout) : timeout_(timeout) {}

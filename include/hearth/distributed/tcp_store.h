@@ -11,10 +11,11 @@ class Membership;
 class StoreServer;
 class StoreConnections;
 
+/// Options of TCPStore, with LibTorch's names.
 struct TCPStoreOptions {
   static constexpr uint16_t kDefaultPort = 29500;
 
-  uint16_t port = kDefaultPort;  ///< of a server, 0: any free port
+  uint16_t port = kDefaultPort;  ///< of the server; 0 in the server: any free port
   bool isServer = false;         ///< whether this object serves the store
   std::optional<size_t> numWorkers;
   bool waitWorkers = true;  ///< whether the server's constructor waits for `numWorkers` stores

@@ -10,7 +10,7 @@
 /// Options of the collectives, with LibTorch's names.
 namespace hearth::distributed {
 
-/// How a collective combines the tensors of the ranks.
+/// The operation by which a collective combines the tensors of the ranks.
 struct ReduceOp {
   enum RedOpType : uint8_t { SUM = 0, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR };
 
@@ -24,7 +24,7 @@ struct ReduceOp {
 };
 HEARTH_API const char* as_text(ReduceOp op);  ///< "SUM"
 
-/// The kinds of calls.
+/// The kinds of collectives and transfers.
 enum class OpType : uint8_t {
   BROADCAST = 0,
   ALLREDUCE = 1,
@@ -45,7 +45,7 @@ enum class OpType : uint8_t {
 };
 HEARTH_API const char* name_of(OpType type);  ///< Python's name: "all_reduce"
 
-/// A timeout in options: the group's.
+/// The timeout in options that stands for the group's timeout.
 inline constexpr std::chrono::milliseconds kUnsetTimeout{-1};
 
 struct AllreduceOptions {

@@ -13,7 +13,7 @@ namespace hearth::distributed {
 /// A collective or transfer that has been submitted. Its tensors may be used again after wait().
 class HEARTH_API Work {
  public:
-  static constexpr std::chrono::milliseconds kNoTimeout{0};  ///< waits without end
+  static constexpr std::chrono::milliseconds kNoTimeout{0};  ///< waits forever
 
   virtual ~Work();
   bool isCompleted() const;              ///< whether it has ended, with or without an error
@@ -26,7 +26,7 @@ class HEARTH_API Work {
   bool wait(std::chrono::milliseconds timeout = kNoTimeout);
   /// Makes the current stream of the tensors' GPU wait for the results. Does nothing on the CPU.
   void synchronize();
-  /// Calls `hook` at the end, on the thread that ran the work, or now if it has ended. The hook
+  /// Calls `hook` when the work ends, on the group's thread, or at once if it has ended. The hook
   /// should be short, and must not wait for other work of the same group.
   void on_completion(std::function<void(Work&)> hook);
   OpType op_type() const;

@@ -20,8 +20,9 @@ struct HEARTH_API ZeroRedundancyOptimizerOptions {
 };
 
 /// An optimizer whose state is divided among the ranks: each rank updates some of the parameters
-/// and broadcasts them. As torch.distributed.optim's, it expects gradients that are already equal
-/// on all ranks, as DistributedDataParallel computes them. All ranks must call its functions.
+/// and broadcasts them. Gradients must already be equal on all ranks, as DistributedDataParallel
+/// makes them. All ranks must call the constructor, step(), add_param_group() and
+/// consolidate_state_dict().
 class HEARTH_API ZeroRedundancyOptimizer : public optim::Optimizer {
  public:
   using Groups = std::vector<optim::OptimizerParamGroup>;
