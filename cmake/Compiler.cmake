@@ -22,7 +22,7 @@ if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
 endif()
 
-# Only with the compiler that CI uses, since others have other warnings.
+# By default only with the compiler that CI uses, because other compilers have other warnings.
 set(werror OFF)
 if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
    CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")

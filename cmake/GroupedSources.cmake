@@ -45,9 +45,9 @@ function(hearth_group_sources list_name)
 endfunction()
 
 # hearth_write_groups(<groups> <depth> <paths>...): writes the groups of these sources and sets <groups> to their paths.
-# Too many sources for one group are halved by a digit of the hash of their names, number <depth>, and each half again
-# by the next digit. So a source's group does not depend on its place in the list: a new source changes one group, or
-# splits it in two.
+# If they are too many for one group, digit <depth> of the hashes of their names divides them into two halves, and the
+# next digit divides these halves again. So a source's group does not depend on its place in the list: a new source
+# changes one group, or splits one in two.
 function(hearth_write_groups groups_name depth)
   list(LENGTH ARGN num_sources)
   set(groups)

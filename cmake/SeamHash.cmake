@@ -1,4 +1,4 @@
-# A hash of the headers that core and plugin share. The plugin refuses a core with another hash.
+# A hash of the headers that the core and the CUDA plugin share. The plugin refuses a core with another hash.
 
 file(GLOB seam_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/functors/*.h src/seam/*.h)

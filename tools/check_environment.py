@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""check_environment.py: compares docs/environment.md with the environment variables that the
-sources read."""
+"""Checks that docs/environment.md names exactly the environment variables that the sources read."""
 
 import re
 import sys

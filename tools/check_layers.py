@@ -24,7 +24,7 @@ LAYERS = [
     ("umbrella", r"include/hearth/hearth\.h"),
     ("core", r"src/core/.*|include/hearth/[^/]*\.h"),
     ("compat", r"compat/.*"),
-    ("programs", r"(apps|examples|python)/.*"),
+    ("programs", r"(apps|examples)/.*"),
 ]
 
 # In MAY_INCLUDE: everything under include/.
@@ -68,7 +68,7 @@ FUNCTOR_STANDARD_HEADERS = {"cmath"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".inc"}
-FOLDERS = ["include", "src", "compat", "apps", "examples", "python"]
+FOLDERS = ["include", "src", "compat", "apps", "examples"]
 
 
 def layer_of(path):

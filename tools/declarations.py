@@ -15,8 +15,8 @@ def read(path):
 
 
 def expanded(text):
-    """The text in which each call of a macro that it defines, at the start of a line, is replaced by
-    the macro's body. A definition is valid up to the next #define of the same name."""
+    """The text with the calls of its own macros, at the start of a line, replaced by their bodies. A
+    definition is valid up to the next #define of the same name."""
     macros, out = {}, []
     define = re.compile(r"#define (\w+)(\([^)]*\))?[ \t]*(?:\\\n)?((?:.*\\\n)*.*)\n?")
     for part in re.split(r"^(?=#define )", text, flags=re.M):

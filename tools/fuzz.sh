@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh [seconds [build folder]]: lets clang's libFuzzer run on each reader of files (default 600
-# seconds each), with the address and undefined-behaviour sanitizers. Needs clang, and in the
-# build folder the objects of the rest of the library.
+# fuzz.sh [seconds [build folder]]: runs clang's libFuzzer on each reader of files (default: 600
+# seconds each), with the address and undefined-behaviour sanitizers. Needs clang, and a build folder
+# with the objects of the rest of the library.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
@@ -9,7 +9,7 @@ build=${2:-build/release}
 work=$build/fuzz
 mkdir -p "$work"
 
-# The readers themselves are compiled anew.
+# The readers are compiled again below, instrumented; all other objects are taken as they are.
 other_objects=($(find "$build" -path '*_objects.dir/*.o' ! -path '*/src/io/*' ! -path '*/src/data/csv*' ! -path '*app*'))
 sources=(src/io/*.cpp src/data/csv*.cpp tests/io/fuzz_targets.cpp)
 objects=()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # gpu_pack.sh [BUILD_FOLDER [ARCHIVE]]: builds the tests, the benchmarks, the program and the CUDA plugin
-# here and packs them with the libraries they need, so that a machine with nothing but a GPU, its driver and a
-# CUDA runtime (an installed one, or PyTorch's wheels) can check them: unpack the archive there and run
-# gpu_check/gpu_check.sh. A folder that is configured is used as it is; GPU_PACK_ARCHS names the GPUs.
+# here and packs them with the libraries that they need. Unpack the archive on a machine with a GPU, its driver
+# and a CUDA runtime (an installed one, or PyTorch's wheels), and run gpu_check/gpu_check.sh there. A build
+# folder that is already configured is used unchanged; otherwise GPU_PACK_ARCHS names the GPU architectures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -24,6 +24,7 @@ PAGES += [
     for path in sorted((ROOT / "docs" / folder).glob("*.md"))
 ]
 
+
 def forms(op):
     """(functions, methods) that an operator's declaration stands for, as (declaration, note) pairs."""
 
