@@ -91,8 +91,8 @@ class HEARTH_API GradScaler {
   /// The cause of the last step that was skipped; nullopt if none was, or if its gradients were
   /// made finite after unscale_. Only skipped steps take time to find it.
   const std::optional<NonFiniteGradient>& non_finite() const { return non_finite_; }
-  /// The same as a sentence with the names of the parameter and of its module in `model`; empty if
-  /// no step was skipped.
+  /// non_finite() as a sentence with the names of the parameter and of its module in `model`; empty
+  /// if no step was skipped.
   std::string explain(const nn::Module& model) const;
 
  private:

@@ -64,7 +64,7 @@ struct DLManagedTensor {
   void (*deleter)(struct DLManagedTensor* self);
 };
 
-/// The same with a version and flags.
+/// A DLManagedTensor with a version and flags.
 struct DLManagedTensorVersioned {
   DLPackVersion version;
   void* manager_ctx;

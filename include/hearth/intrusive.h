@@ -21,7 +21,7 @@ struct RefCounted {
   }
   /// Drops a reference; returns whether it was the last, so that the caller destroys the object.
   bool drop() const { return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-  /// The same for objects without weak references: a sole owner needs no read-modify-write.
+  /// drop() for objects without weak references: a sole owner needs no read-modify-write.
   bool drop_unshared() const { return refs_.load(std::memory_order_acquire) == 1 || drop(); }
   uint32_t use_count() const { return refs_.load(std::memory_order_acquire); }
 

@@ -117,7 +117,7 @@ class HEARTH_API PadSequences : public Collation<Example<>> {
   bool batch_first_;
 };
 
-/// Padded sequences and their lengths, such as for nn::utils::rnn::pack_padded_sequence.
+/// Padded sequences and their lengths, for example for nn::utils::rnn::pack_padded_sequence.
 using SequenceBatch = Example<std::pair<Tensor, Tensor>, Tensor>;
 /// PadSequences that also returns the lengths, int64 [batch].
 class HEARTH_API PadWithLengths : public BatchTransform<std::vector<Example<>>, SequenceBatch> {

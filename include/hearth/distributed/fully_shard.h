@@ -52,7 +52,7 @@ class HEARTH_API FSDPModule {
   void set_reshard_after_backward(bool reshard_after_backward, bool recurse = true);
   /// The norm of all gradients of the module and its submodules, over all ranks.
   double get_total_norm(double norm_type = 2.0) const;
-  /// Scales these gradients so that their total norm is at most max_norm; returns the former norm.
+  /// Scales the gradients so that get_total_norm() is at most max_norm; returns the former norm.
   double clip_grad_norm_(double max_norm, double norm_type = 2.0, bool error_if_nonfinite = false);
 
   explicit FSDPModule(std::shared_ptr<ShardedModule> state) : state_(std::move(state)) {}
@@ -70,7 +70,7 @@ class HEARTH_API FSDPModule {
 /// forward() must be called through a holder, a Sequential, an AnyModule or `nn::call_forward`,
 /// which run hooks, and first on the outermost module.
 HEARTH_API FSDPModule fully_shard(nn::Module& module, const FullyShardOptions& options = {});
-/// The same for the module of a holder or of another pointer.
+/// fully_shard() of the module of a holder or of another pointer.
 template <class Pointer>
 requires requires(const Pointer& pointer) {
   { *pointer } -> std::convertible_to<const nn::Module&>;

@@ -16,7 +16,7 @@ namespace by_name {
 
 /// The bytes of a file as torch.save writes it in Python.
 HEARTH_API std::vector<char> pickle_save(const IValue& value);
-/// Reads the bytes of such a file.
+/// Reads the bytes of a file of torch.save.
 HEARTH_API IValue pickle_load(const std::vector<char>& data);
 
 }  // namespace by_name

@@ -61,7 +61,7 @@ HEARTH_API NamedTensors load_safetensors(const std::string& path,
 /// elements are stored under each name.
 HEARTH_API void save_safetensors(const NamedTensors& tensors, const std::string& path,
                                  const Metadata& metadata = {});
-/// The same, written to a sink of bytes.
+/// Writes the file's bytes to a sink.
 HEARTH_API void save_safetensors(const NamedTensors& tensors, const ByteSink& sink,
                                  const Metadata& metadata = {});
 

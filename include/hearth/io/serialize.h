@@ -37,7 +37,7 @@ template <class T>
 concept IsModule = requires(const T& value) {
   value.named_parameters();
 };
-/// Pointers to such types, and module holders.
+/// Pointers to types with named_parameters(), and module holders.
 template <class T>
 concept PointsToModule = requires(const T& value) {
   value->named_parameters();

@@ -224,8 +224,8 @@ class NamedAnyModule {
 /// AnyModule, by position from 0: `FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(2)})`.
 #define FORWARD_HAS_DEFAULT_ARGS(...) HEARTH_DEFAULT_ARGS_(, override, __VA_ARGS__)
 
-/// The same in two parts, for fast compilation: HEARTH_DECLARE_DEFAULT_ARGS inside the class and
-/// `HEARTH_DEFINE_DEFAULT_ARGS(NameImpl, {1, AnyValue(2)})` in its source file.
+/// FORWARD_HAS_DEFAULT_ARGS in two parts, for fast compilation: HEARTH_DECLARE_DEFAULT_ARGS inside
+/// the class and `HEARTH_DEFINE_DEFAULT_ARGS(NameImpl, {1, AnyValue(2)})` in its source file.
 #define HEARTH_DECLARE_DEFAULT_ARGS                                   \
   bool _forward_has_default_args() override;                          \
   unsigned int _forward_num_required_args() override;                 \

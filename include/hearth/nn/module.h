@@ -134,7 +134,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// `strict`: no path may be missing or unknown. On an error, nothing is copied.
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true);
-  /// The same for the result of io::load_safetensors. (A template, so that braces mean a
+  /// load_state_dict() of the result of io::load_safetensors. (A template, so that braces mean a
   /// dictionary.)
   template <class List>
   requires std::is_same_v<List, std::vector<std::pair<std::string, Tensor>>> IncompatibleKeys

@@ -8,7 +8,7 @@
 #include "hearth/nn/module.h"
 
 // Parametrizations: parameters that are computed from other tensors. A module's member `weight` or
-// `bias` is computed anew before each forward() (of a user's module: before each call through a
+// `bias` is recomputed before each forward() (of a user's module: before each call through a
 // holder, Sequential or AnyModule). state_dict() has Python's keys,
 // "parametrizations.weight.original".
 namespace hearth::nn::utils {

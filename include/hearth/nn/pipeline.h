@@ -47,7 +47,7 @@ struct HEARTH_API PipelineOptions {
 /// The results of Pipeline's step().
 struct PipelineResult {
   Tensor loss;    ///< of the whole batch, on the last device, without history
-  Tensor output;  ///< likewise; undefined without PipelineOptions::return_outputs
+  Tensor output;  ///< of the whole batch; undefined without PipelineOptions::return_outputs
 };
 
 /// The modules of a Sequential on several devices. They keep their names and are moved, not copied.

@@ -34,7 +34,7 @@ class HEARTH_API LRScheduler {
  protected:
   /// The learning rates of the epoch last_epoch(), one per group.
   virtual std::vector<double> get_lrs() = 0;
-  /// The same rates, computed without the current ones; get_lrs() unless overridden.
+  /// As get_lrs(), but without using the current rates; calls get_lrs() unless overridden.
   virtual std::vector<double> get_closed_form_lrs();
   /// Lists the saved values; an override calls the base class's first.
   virtual void fields(Fields& f);
@@ -59,7 +59,7 @@ class HEARTH_API LRScheduler {
   void set_optimizer_lrs(const std::vector<double>& learning_rates);
   void set_base_lrs(std::vector<double> rates) { base_lrs_ = std::move(rates); }
 
-  unsigned step_count_ = 0;  // former calls of step()
+  unsigned step_count_ = 0;  // calls of step() so far
 
  private:
   friend class CompositeScheduler;

@@ -31,8 +31,8 @@ HEARTH_API MemoryPrediction predict_step_memory(
     nn::Module& model, const std::function<Tensor(const std::vector<Tensor>&)>& loss_of,
     optim::Optimizer& optimizer, const std::vector<Tensor>& inputs);
 
-/// The same for `loss(model->forward(inputs[0]), inputs[1])`; a `loss` may also take the model's
-/// output alone.
+/// predict_step_memory() of `loss(model->forward(inputs[0]), inputs[1])`; a `loss` may also take
+/// the model's output alone.
 template <class Model, class Loss>
 MemoryPrediction predict_memory(Model& model, const Loss& loss, optim::Optimizer& optimizer,
                                 const std::vector<Tensor>& inputs) {
