@@ -15,8 +15,8 @@ struct InitOptions {
   /// "env://", "tcp://host:port?rank=0&world_size=2" or "file:///path?rank=0&world_size=2".
   HEARTH_ARG(std::string, init_method) = "";
   HEARTH_ARG(std::chrono::milliseconds, timeout) = ProcessGroup::kDefaultTimeout;
-  HEARTH_ARG(int, world_size) = -1;
-  HEARTH_ARG(int, rank) = -1;
+  HEARTH_ARG(int, world_size) = -1;           ///< -1: that of init_method or of the environment
+  HEARTH_ARG(int, rank) = -1;                 ///< -1: that of init_method or of the environment
   HEARTH_ARG(std::shared_ptr<Store>, store);  ///< in place of init_method
 };
 
@@ -33,8 +33,9 @@ HEARTH_API bool is_gloo_available();   ///< whether the Gloo plugin can be loade
 HEARTH_API std::string why_no_gloo();  ///< the reason why not, or empty
 HEARTH_API bool is_initialized();      ///< whether there is a default group
 
-/// A group of some ranks of the default group, all by default. All processes must call this in the
-/// same order, also those that are not in `ranks`: their result has rank -1.
+/// A group of some ranks of the default group (default: all). All processes must call this in the
+/// same order; on those that are not in `ranks`, the result has rank -1. Time-out and backend are
+/// by default those of the default group.
 HEARTH_API ProcessGroupPtr new_group(const std::vector<int>& ranks = {},
                                      std::optional<std::chrono::milliseconds> timeout = {},
                                      const std::string& backend = "");

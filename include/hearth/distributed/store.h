@@ -116,7 +116,7 @@ class HEARTH_API HashStore : public Store {
 };
 
 /// A store in a file that all processes can open and lock. The last of `num_workers` processes to
-/// destroy its store deletes the file.
+/// destroy its store deletes the file; with -1, the file stays.
 class HEARTH_API FileStore : public Store {
  public:
   explicit FileStore(std::string path, int num_workers = -1);

@@ -15,9 +15,9 @@ class StoreConnections;
 struct TCPStoreOptions {
   static constexpr uint16_t kDefaultPort = 29500;
 
-  uint16_t port = kDefaultPort;  ///< of the server; 0 in the server: any free port
-  bool isServer = false;         ///< whether this object serves the store
-  std::optional<size_t> numWorkers;
+  uint16_t port = kDefaultPort;      ///< of the server; 0 in the server: any free port
+  bool isServer = false;             ///< whether this object serves the store
+  std::optional<size_t> numWorkers;  ///< the processes of the job; nullopt: nothing waits for them
   bool waitWorkers = true;  ///< whether the server's constructor waits for `numWorkers` stores
   std::chrono::milliseconds timeout = Store::kDefaultTimeout;
   /// A bound socket for the server, instead of a new one.
