@@ -7,7 +7,7 @@
 
 namespace hearth::app {
 
-/// Who is told about the ranks' output and failures.
+/// Callbacks for the ranks' output and failures.
 struct RankEvents {
   std::function<void(const RankLine&)> line;
   std::function<void(const Failure&)> failure;
