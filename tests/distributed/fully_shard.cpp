@@ -101,7 +101,7 @@ const RankFunction keeps_a_part("keeps_a_part", [] {
     for (int step = 0; step < 2; ++step) {
       reset_peak_memory_stats(kCPU);
       const Tensor loss = layers->forward(x).square().mean();
-      // What ops have saved keeps no gathered parameter.
+      // Tensors that ops have saved keep no gathered parameter in memory.
       REQUIRE(is_part(tagged_bytes(MemoryTag::Parameter), 1));
       loss.backward();
       // Never more than the shards and two or three gathered layers.
@@ -110,7 +110,7 @@ const RankFunction keeps_a_part("keeps_a_part", [] {
       adam.step();
       REQUIRE(is_part(tagged_bytes(MemoryTag::Parameter), 1));
       REQUIRE(is_part(tagged_bytes(MemoryTag::OptimizerState), 2));
-      // And perhaps one buffer that the group's thread is about to free.
+      // The group's thread may have one more buffer that it is about to free.
       REQUIRE(tagged_bytes(MemoryTag::Gradient) < whole * 1.15 / size + whole / 6 * 1.15);
     }
   });

@@ -6,7 +6,7 @@
 #include "tests/distributed/ranks.h"
 #include "tests/distributed/sharded_nets.h"
 
-// fully_shard in modules of many kinds, and what surrounds a training step.
+// fully_shard in modules of many kinds; accumulated and clipped gradients, evaluation, errors.
 
 namespace hearth::testing {
 namespace {

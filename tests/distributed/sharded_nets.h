@@ -64,7 +64,7 @@ inline double difference(const std::vector<Tensor>& a, const std::vector<Tensor>
   return largest;
 }
 
-/// What the test has set in the environment of its ranks, or null.
+/// The value of a variable that the test has set in the environment of its ranks, or null.
 inline const char* setting(const char* name) { return std::getenv(name); }
 
 /// Runs f between init_process_group and destroy_process_group.

@@ -20,7 +20,7 @@
 #include "tests/distributed/ranks.h"
 #include "tests/support/throws.h"
 
-// The stores, and what strangers can do to the TCP store.
+// The stores, and connections of other programs to the TCP store.
 
 namespace hearth::testing {
 namespace {
