@@ -1,4 +1,4 @@
-// How hearth train changes the weights: clipping, accumulation, warm-up, smoothing, averages.
+// Updates of the weights by hearth train: clipping, accumulation, warm-up, smoothing, averages.
 #include <gtest/gtest.h>
 
 #include <cmath>

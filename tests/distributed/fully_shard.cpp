@@ -50,7 +50,7 @@ optim::Adam adam_of(nn::Module& net) {
 }
 
 const RankFunction trains_like_one_process("trains_like_one_process", [] {
-  in_default_group([](int, int size) {
+  in_group([](int, int size) {
     ShardedNet alone = make_net();
     alone->to(test_device());
     auto alone_adam = adam_of(*alone);
@@ -86,7 +86,7 @@ nn::Sequential large_layers() {
 int64_t tagged_bytes(MemoryTag tag) { return memory_stats(kCPU).of(tag).current; }
 
 const RankFunction keeps_a_part("keeps_a_part", [] {
-  in_default_group([](int, int size) {
+  in_group([](int, int size) {
     const int64_t whole = 6 * (256 * 256 + 256) * 4;
     nn::Sequential layers = large_layers();
     for (auto& layer : *layers) dist::fully_shard(*layer.ptr());
