@@ -80,7 +80,8 @@ int main(int argc, char** argv) {
             << entropy_of(test) << '\n';
   const Tensor drawn = vae->decode(randn({1000, kLatent}).to(device)).sigmoid();
   std::cout << "discs among new pictures: " << discs::share_of_discs(drawn) << '\n';
-  const Tensor some = test.slice(0, 0, 16), again = vae->decode(vae->encode(some).first).sigmoid();
-  vision::utils::save_image(cat({some, again, drawn.slice(0, 0, 32)}).cpu(), "vae.png",
-                            vision::utils::GridOptions().nrow(16).pad_value(0.5));
+  const Tensor originals = test.slice(0, 0, 16),
+               reconstructions = vae->decode(vae->encode(originals).first).sigmoid();
+  vision::utils::save_image(cat({originals, reconstructions, drawn.slice(0, 0, 32)}).cpu(),
+                            "vae.png", vision::utils::GridOptions().nrow(16).pad_value(0.5));
 }
