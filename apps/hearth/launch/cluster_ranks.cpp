@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::seconds kLongestAnswer{30};
 constexpr int kNotFound = 127;  // exit code of the shell there
 
-/// Why ssh has ended before the ranks were started.
+/// The error text for an ssh that has ended before the ranks were started.
 std::string connection_problem(const Host& host, const LineProcess& ssh) {
   const std::vector<std::string> lines = ssh.last_lines();
   const std::string reason = lines.empty() ? "" : ": " + printable(lines.back());

@@ -18,7 +18,7 @@ struct RankEvents {
 class Ranks {
  public:
   virtual ~Ranks() = default;
-  /// Sends a signal to all of them. SIGKILL must end them, whatever happens.
+  /// Sends a signal to all of them. SIGKILL must end them even if their machine does not answer.
   virtual void send(int signal) = 0;
   /// Looks for children of this process that have ended; called after SIGCHLD.
   virtual void reap() = 0;
