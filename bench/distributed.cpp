@@ -1,5 +1,5 @@
-// DistributedDataParallel in processes with one thread each: what it costs the host per step, how a
-// small convolutional network scales, and how much of the communication backward hides.
+// DistributedDataParallel in processes with one thread each: its overhead per step, the scaling of
+// a small convolutional network, and the overlap of communication with the backward pass.
 // bench/peer/distributed.py is its peer. Rank 0 prints "name best median" in microseconds.
 #include <spawn.h>
 #include <sys/wait.h>

@@ -52,28 +52,31 @@ void initialize(nn::Module& module) {
 
 Tensor noise(int64_t count, Device device) { return randn({count, kNoise, 1, 1}).to(device); }
 
-/// The loss of scores that should tell that all pictures are real, or that none is.
+/// The binary cross entropy of the scores with one label for all pictures: 1 is real, 0 is drawn.
 Tensor loss_of(const Tensor& scores, double is_real) {
   return binary_cross_entropy_with_logits(scores, full_like(scores, is_real));
 }
 
 void train(nn::Sequential& generator, nn::Sequential& discriminator, Device device, int64_t steps) {
   const auto options = optim::AdamOptions(2e-3).betas({0.5, 0.999});
-  optim::Adam draws(generator->parameters(), options), judges(discriminator->parameters(), options);
-  optim::LinearLR slower(draws, 1.0, 0.05, steps), slower_too(judges, 1.0, 0.05, steps);
+  optim::Adam generator_optimizer(generator->parameters(), options),
+      discriminator_optimizer(discriminator->parameters(), options);
+  optim::LinearLR generator_schedule(generator_optimizer, 1.0, 0.05, steps),
+      discriminator_schedule(discriminator_optimizer, 1.0, 0.05, steps);
   for (int64_t step = 0; step < steps; ++step) {
     const Tensor real = discs::draw(discs::random(kBatch, device));
     const Tensor drawn = generator->forward(noise(kBatch, device));
-    judges.zero_grad();
+    discriminator_optimizer.zero_grad();
     // Labels of 0.9 keep the discriminator from becoming too sure.
     (loss_of(discriminator->forward(real), 0.9) +
      loss_of(discriminator->forward(drawn.detach()), 0))
         .backward();
-    judges.step();
-    draws.zero_grad();
+    discriminator_optimizer.step();
+    generator_optimizer.zero_grad();
     loss_of(discriminator->forward(drawn), 1).backward();
-    draws.step();
-    slower.step(), slower_too.step();
+    generator_optimizer.step();
+    generator_schedule.step();
+    discriminator_schedule.step();
   }
 }
 

@@ -38,7 +38,7 @@ inline std::string text(int64_t count) {
   return result;
 }
 
-/// No model can need fewer bits per character on average: 16 bits choose a sentence.
+/// The entropy in bits per character, which no model can fall below: 16 bits choose a sentence.
 inline double entropy() {
   const auto mean_length = [](const Words& words) {
     double sum = 0;
@@ -50,7 +50,7 @@ inline double entropy() {
                other_characters);
 }
 
-/// Whether the list has this word, which ends so.
+/// Whether the word is one of the list followed by `ending`.
 inline bool contains(const Words& words, const std::string& word, const char* ending = "") {
   for (const char* known : words)
     if (known + std::string(ending) == word) return true;

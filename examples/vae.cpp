@@ -1,5 +1,5 @@
-// A variational autoencoder: learns a picture's few numbers, and draws new pictures from random
-// ones. Writes vae.png: pictures, the same from their numbers, and new ones.
+// A variational autoencoder: encodes pictures as a few latent numbers, and decodes random numbers
+// to new pictures. Writes vae.png: pictures, their reconstructions, and new ones.
 //
 //   vae          three fifths of the new pictures show a disc, after a quarter of a minute
 //   vae quick    less training, for a first look
@@ -13,24 +13,24 @@ using namespace hearth;
 
 namespace {
 
-constexpr int64_t kPixels = discs::kSize * discs::kSize, kNumbers = 3;
+constexpr int64_t kPixels = discs::kSize * discs::kSize, kLatent = 3;
 
 struct VAEImpl : nn::Module {
   VAEImpl()
       : encoder(register_module(
             "encoder",
             nn::Sequential(nn::Flatten(), nn::Linear(kPixels, 256), nn::ReLU(),
-                           nn::Linear(256, 128), nn::ReLU(), nn::Linear(128, 2 * kNumbers)))),
+                           nn::Linear(256, 128), nn::ReLU(), nn::Linear(128, 2 * kLatent)))),
         decoder(register_module(
-            "decoder", nn::Sequential(nn::Linear(kNumbers, 128), nn::ReLU(), nn::Linear(128, 256),
+            "decoder", nn::Sequential(nn::Linear(kLatent, 128), nn::ReLU(), nn::Linear(128, 256),
                                       nn::ReLU(), nn::Linear(256, kPixels)))) {}
 
-  /// The mean and the logarithm of the variance of a picture's numbers.
+  /// The mean and the logarithm of the variance of a picture's latent numbers.
   std::pair<Tensor, Tensor> encode(const Tensor& pictures) {
     const std::vector<Tensor> parts = encoder->forward(pictures).chunk(2, 1);
     return {parts[0], parts[1]};
   }
-  /// Pictures as logits: sigmoid gives the brightness.
+  /// The logits of the pixels of pictures with these latent numbers; sigmoid gives the brightness.
   Tensor decode(const Tensor& numbers) {
     return decoder->forward(numbers).view({-1, 1, discs::kSize, discs::kSize});
   }
@@ -39,8 +39,8 @@ struct VAEImpl : nn::Module {
 };
 HEARTH_MODULE(VAE);
 
-/// The negative evidence lower bound of a picture, in nats: what its pixels cost given its numbers,
-/// and what the numbers cost.
+/// The negative evidence lower bound of a picture, in nats: the reconstruction loss, and the KL
+/// divergence of the latent numbers from N(0, 1).
 Tensor loss_of(VAE& vae, const Tensor& pictures) {
   const auto [mean, log_variance] = vae->encode(pictures);
   const Tensor numbers = mean + randn_like(mean) * (log_variance / 2).exp();
@@ -50,7 +50,7 @@ Tensor loss_of(VAE& vae, const Tensor& pictures) {
   return (pixels + divergence) / pictures.size(0);
 }
 
-/// What no model can save: the pixels' cost if their brightness is known.
+/// The entropy of the pixels given their brightness, which is the least reconstruction loss.
 double entropy_of(const Tensor& pictures) {
   return binary_cross_entropy(pictures, pictures, {}, Reduction::Sum).item<double>() /
          double(pictures.size(0));
@@ -78,9 +78,10 @@ int main(int argc, char** argv) {
   const Tensor test = discs::draw(discs::random(1000, device));
   std::cout << "nats per picture: " << loss_of(vae, test).item<double>() << ", at least "
             << entropy_of(test) << '\n';
-  const Tensor drawn = vae->decode(randn({1000, kNumbers}).to(device)).sigmoid();
+  const Tensor drawn = vae->decode(randn({1000, kLatent}).to(device)).sigmoid();
   std::cout << "discs among new pictures: " << discs::share_of_discs(drawn) << '\n';
-  const Tensor some = test.slice(0, 0, 16), again = vae->decode(vae->encode(some).first).sigmoid();
-  vision::utils::save_image(cat({some, again, drawn.slice(0, 0, 32)}).cpu(), "vae.png",
-                            vision::utils::GridOptions().nrow(16).pad_value(0.5));
+  const Tensor originals = test.slice(0, 0, 16),
+               reconstructions = vae->decode(vae->encode(originals).first).sigmoid();
+  vision::utils::save_image(cat({originals, reconstructions, drawn.slice(0, 0, 32)}).cpu(),
+                            "vae.png", vision::utils::GridOptions().nrow(16).pad_value(0.5));
 }

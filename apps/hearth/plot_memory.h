@@ -12,7 +12,7 @@ namespace hearth::app {
 /// `source` names it in errors.
 std::vector<Chart> memory_charts(const std::string& json, const std::string& source);
 
-/// Adds `hearth plot-memory`: draws such a recording as a PNG file.
+/// Adds `hearth plot-memory`: draws a recording of memory_snapshot() as a PNG file.
 void add_plot_memory(CLI::App& app);
 
 }  // namespace hearth::app

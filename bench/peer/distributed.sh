@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # distributed.sh <python with PyTorch> [build folder]: times training steps with and without
 # DistributedDataParallel alternately in Hearth (bench_distributed of the build folder) and in
-# PyTorch. Prints the best times of both and their ratio, and what they say about DDP: its overhead
+# PyTorch. Prints the best times of both and their ratio, and two figures of DDP: its overhead
 # per step, and how a small network scales to two processes with one thread each.
 set -euo pipefail
 python=$1

@@ -13,7 +13,7 @@ CheckpointError::~CheckpointError() = default;
 
 namespace {
 
-thread_local std::optional<bool> early_stop;  // instead of the options'
+thread_local std::optional<bool> early_stop;  // replaces that of the options
 
 }  // namespace
 

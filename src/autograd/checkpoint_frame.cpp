@@ -99,7 +99,7 @@ class CheckpointFrame::Recomputation {
     const size_t index = again_.size();
     again_.push_back(note_of(tensor));
     if (index >= notes.size()) {
-      see_more();
+      on_extra_tensor();
       return tensor;
     }
     if (frame_.options_.determinism_check() != "none") compare(index);
@@ -110,7 +110,7 @@ class CheckpointFrame::Recomputation {
   }
 
   /// Called for a tensor that forward has not saved, at least not yet.
-  void see_more() {
+  void on_extra_tensor() {
     HEARTH_CHECK_AS(
         CheckpointError, !frame_.forward_completed_,
         "torch.utils.checkpoint: trying to save more tensors during recomputation than during the "

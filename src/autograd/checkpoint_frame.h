@@ -23,9 +23,10 @@ class RandomStates {
   std::vector<Tensor> states_;
 };
 
-/// One call of a checkpointed function: its inputs, the modes of its thread, and notes of what it
-/// saved for backward. The values are computed by calling the function again, once in each backward
-/// pass, and are freed with the nodes that saved them, or when another node reads one.
+/// One call of a checkpointed function: its inputs, the modes of its thread, and notes of the
+/// tensors that it saved for backward. Their values are computed by calling the function again,
+/// once in each backward pass, and are freed with the nodes that saved them, or when another node
+/// reads one.
 class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
  public:
   using Function = CheckpointRegion::Function;
@@ -50,13 +51,13 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
     size_t index;  // of the note
     std::vector<Value> values;
   };
-  /// What one node has read.
+  /// The values that one node has read.
   struct Reads {
     int64_t pass = 0;
     const void* node = nullptr;
     std::vector<std::weak_ptr<Holder>> holders;
   };
-  /// What a tensor that forward saved must be like when it is computed again.
+  /// The metadata of a tensor that forward saved, which must be the same when it is computed again.
   struct Note {
     std::weak_ptr<Holder> holder;  // expires with the node that saved the tensor
     hearth::detail::Dims sizes;

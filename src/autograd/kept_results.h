@@ -27,8 +27,8 @@ class KeptResults final : public OpReuse {
     std::vector<Tensor> outputs;
     std::vector<int64_t> versions;
   };
-  /// Whether the calls of the op in the current scope are counted, where the function was called in
-  /// the scope `outer`.
+  /// Whether results of the op in the current scope may be kept, so that its calls are counted. The
+  /// function was called in the scope `outer`.
   bool counts(const OpRecord& op, const Scope* outer) const;
   /// Sets the outputs of the op's call number `index` if they are kept.
   bool take(const OpRecord& op, size_t index, Outputs& outputs);

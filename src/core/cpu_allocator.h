@@ -52,7 +52,7 @@ MemoryStats cpu_memory_stats();
 std::vector<ModuleMemory> cpu_module_memory();
 void cpu_reset_peak_stats();
 
-/// Records what the tags hold from now on; null ends it.
+/// Records the bytes of the tags from now on; null ends the recording.
 void cpu_record_history(std::unique_ptr<MemoryHistory> history);
 /// The recording as JSON; empty if there is none. Blocks up to 32 KiB are seen late.
 std::string cpu_history_json();

@@ -40,7 +40,7 @@ class DeviceAllocator {
   void record_stream(void* data, StreamHandle stream);
   /// Counts the block under another label.
   void retag(void* data, MemoryLabel label);
-  /// Records what the tags hold from now on; null ends it.
+  /// Records the bytes of the tags from now on; null ends the recording.
   void record(std::unique_ptr<MemoryHistory> history);
   /// The recording as JSON; empty if there is none.
   std::string history_json();
@@ -51,7 +51,7 @@ class DeviceAllocator {
   void empty_cache();
 
   MemoryStats stats();
-  /// What a failure to allocate `wanted` bytes would report, and what memory_summary() shows.
+  /// The state for memory_summary(), and for the error of a failed allocation of `wanted` bytes.
   MemoryReport report(size_t wanted = 0);
   /// The bytes that tensors hold or streams may still use; does not lock.
   size_t active_bytes() const { return active_bytes_.load(std::memory_order_relaxed); }

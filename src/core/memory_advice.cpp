@@ -26,7 +26,7 @@ std::string row(const std::string& name, const std::string& now, const std::stri
   return "\n" + padded(name, 32, false) + padded(now, 13, true) + padded(peak, 13, true);
 }
 
-/// The tags by what they hold, most first.
+/// The tags, those with the most bytes first.
 std::array<MemoryTag, kNumMemoryTags> tags_by_size(const MemoryStats& stats) {
   std::array<MemoryTag, kNumMemoryTags> tags;
   for (size_t i = 0; i < kNumMemoryTags; ++i) tags[i] = static_cast<MemoryTag>(i);
@@ -66,7 +66,7 @@ std::string limit_advice(const MemoryReport& report) {
              : "raise the limit of " + limit + " with cuda::set_per_process_memory_fraction()";
 }
 
-/// What helps if much of the memory has this tag.
+/// Advice if much of the memory has this tag.
 std::vector<std::string> advice_for(MemoryTag tag, const MemoryReport& report) {
   switch (tag) {
     case MemoryTag::Activation: {

@@ -45,12 +45,12 @@ class ThreadCounter {
   Count peak_{0};  // the maximum of added_ - removed_
 };
 
-/// Notes what each tag holds now as what it held at the peak.
+/// Sets the bytes of each tag at the peak to its present bytes.
 inline void note_peak(MemoryStats& stats) {
   for (size_t i = 0; i < kNumMemoryTags; ++i) stats.at_peak[i] = stats.tags[i].current;
 }
 
-/// The tags at the peak after one has changed: at the peak, they are the present ones.
+/// Updates the tags at the peak after memory changed its tag: only if the peak is the present.
 inline void note_retag(MemoryStats& stats) {
   if (stats.allocated_bytes.current == stats.allocated_bytes.peak) note_peak(stats);
 }

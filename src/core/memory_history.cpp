@@ -33,7 +33,7 @@ void MemoryHistory::finish_point() noexcept {
   changes_ = 0;
 }
 
-/// Makes room for more points; if memory is short, the present ones are the most.
+/// Makes room for more points; if memory is short, their present number becomes the maximum.
 void MemoryHistory::grow() noexcept {
   if (points_.size() == max_points_) return;
   try {

@@ -10,14 +10,14 @@
 
 namespace hearth {
 
-/// What one device's tensors held over time, by tag. If there are more changes than points, each
-/// point is the highest of several changes. Its owner locks it.
+/// The bytes that one device's tensors held over time, by tag. If there are more changes than
+/// points, each point is the highest of several changes. Not thread-safe; the owner locks it.
 class MemoryHistory {
  public:
   using Clock = std::chrono::steady_clock;
   MemoryHistory(Clock::time_point start, size_t max_points);
 
-  /// Notes what the tags hold now; allocates no memory of tensors.
+  /// Records the bytes of all tags now; allocates no memory of tensors.
   void add(const MemoryStats& stats) noexcept;
   /// `{"device": …, "points": [[seconds, bytes of each tag…], …]}`.
   std::string json(const std::string& device) const;

@@ -11,8 +11,8 @@ namespace hearth {
 
 class NamedScope;
 
-/// What a block of memory is for: its tag and, for an activation, the number of the module's path
-/// (0: none).
+/// The purpose of a block of memory: its tag and, for an activation, the number of the module's
+/// path (0: none).
 class MemoryLabel {
  public:
   MemoryLabel() = default;

@@ -12,7 +12,7 @@ namespace {
 
 std::string mebibytes_text(int64_t bytes) { return detail::str((bytes + (1 << 19)) >> 20, " MiB"); }
 
-/// Says what to do about a limit that is below what tensors hold; empty otherwise.
+/// Advice if tensors hold more than the limit; else empty.
 std::string held_text(const MemoryReport& report) {
   const auto held = static_cast<size_t>(report.stats.allocated_bytes.current);
   if (held <= report.limit) return "";
@@ -20,7 +20,7 @@ std::string held_text(const MemoryReport& report) {
                      " more than the limit: release some, or raise it.");
 }
 
-/// How much of the unused memory is in other pieces than the largest.
+/// The share of the unused memory that is outside its largest block.
 std::string fragmentation_text(const MemoryReport& report) {
   const auto unused = static_cast<size_t>(report.stats.cached_bytes());
   const auto reserved = static_cast<size_t>(report.stats.reserved_bytes.current);

@@ -10,13 +10,13 @@
 
 namespace hearth {
 
-/// What one device's allocator holds, for tables and out-of-memory errors.
+/// The state of one device's allocator, for tables and out-of-memory errors.
 struct MemoryReport {
   Device device{DeviceType::CPU};
   MemoryStats stats;
   std::vector<ModuleMemory> modules = {};
   size_t limit = SIZE_MAX;    // of the reserved bytes
-  size_t wanted = 0;          // that could not be allocated
+  size_t wanted = 0;          // bytes that could not be allocated
   size_t free_bytes = 0;      // of a GPU
   size_t total_bytes = 0;     // of the device
   size_t largest_unused = 0;  // the largest reserved block of a GPU that no tensor uses

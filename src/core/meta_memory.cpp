@@ -61,7 +61,7 @@ Device checked_target(Device like) {
   return like;
 }
 
-/// Not 0, which is that of storages that are not counted.
+/// Never 0, which marks storages that are not counted.
 uint32_t next_number() {
   static std::atomic<uint32_t> last{0};
   const uint32_t number = ++last;

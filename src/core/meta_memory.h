@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-/// What a MetaMemory has counted. A storage that it counts has its number.
+/// The counts of a MetaMemory. Each storage that it counts is marked with its number.
 struct MetaMemory::Counts {
   uint32_t number;
   Device like;

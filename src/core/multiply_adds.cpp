@@ -14,10 +14,10 @@ int64_t count_of(IntArrayRef sizes) {
 
 int64_t last_of(IntArrayRef sizes) { return sizes.empty() ? 1 : sizes.back(); }
 
-/// The products of one call.
-class ProductCounter {
+/// Counts the multiply-adds of one call.
+class MultiplyAddCounter {
  public:
-  explicit ProductCounter(const ObservedCall& call) : call_(call) {}
+  explicit MultiplyAddCounter(const ObservedCall& call) : call_(call) {}
 
   int64_t count() const {
     const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
@@ -43,7 +43,7 @@ class ProductCounter {
   }
 
  private:
-  /// The sizes of an input; of absent ones none.
+  /// The sizes of an input; empty if it is absent.
   IntArrayRef input(int i) const {
     const bool exists = i < call_.inputs.count && call_.inputs[i].defined();
     return exists ? call_.inputs[i].sizes() : IntArrayRef();
@@ -62,7 +62,7 @@ class ProductCounter {
   int64_t convolution(int64_t outputs) const {
     return (is_transposed() ? count_of(input(0)) : outputs) * per_row(input(1));
   }
-  /// The gradients of input and weight have as many products as the forward call each.
+  /// The gradients of input and weight each need as many multiply-adds as the forward call.
   int64_t convolution_backward() const {
     std::vector<int64_t> from, weight;
     for (const auto& [name, value] : call_.arguments()) {
@@ -96,7 +96,7 @@ class ProductCounter {
 
 }  // namespace
 
-int64_t multiply_adds(const ObservedCall& call) { return ProductCounter(call).count(); }
+int64_t multiply_adds(const ObservedCall& call) { return MultiplyAddCounter(call).count(); }
 
 int64_t flops(const ObservedCall& call) {
   if (call.outputs.empty()) return 0;  // it failed

@@ -10,8 +10,8 @@ namespace hearth {
 /// convolutions, attention and recurrent nets. 0 for all other ops.
 int64_t multiply_adds(const ObservedCall& call);
 
-/// The floating-point operations of such a call: two per multiply-add. As in PyTorch's profiler,
-/// add and mul count one per element of the first input; other ops count none.
+/// The floating-point operations of a call that has ended: two per multiply-add. As in PyTorch's
+/// profiler, add and mul count one per element of the first input; other ops count none.
 int64_t flops(const ObservedCall& call);
 
 }  // namespace hearth

@@ -5,8 +5,8 @@
 
 namespace hearth {
 
-/// Keeps the results of some ops, and returns them when the same calls are made again. It is asked
-/// for every op that returns new tensors; outer calls of composed ops do not count.
+/// Keeps the results of some ops, and returns them when the same calls are made again. find() is
+/// called for every op that returns new tensors, except for composed ops.
 class OpReuse {
  public:
   virtual ~OpReuse() = default;

@@ -5,7 +5,7 @@
 
 namespace hearth {
 
-/// What a thread waits for during a training step (profiler::StepTimes).
+/// Reasons for which a thread waits during a training step (profiler::StepTimes).
 enum class StepWait : uint8_t { kData, kCopies, kCommunication, kLogging };
 inline constexpr int kStepWaits = 4;
 

@@ -7,7 +7,7 @@ namespace hearth {
 
 namespace {
 
-/// The flags of what belongs to a thread and is not in a snapshot.
+/// The flags of state that belongs to one thread and is not in a snapshot.
 constexpr uint32_t kOwnFlags = kObserved | kReusesOps;
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace hearth::experiment::detail {
 
 namespace {
 
-/// A result of every row.
+/// A column for a result, which every row has.
 struct ResultColumn {
   const char* name;
   Cell (*value)(const EpochResult&);
@@ -25,7 +25,7 @@ constexpr ResultColumn kResults[] = {
     {"run_duration", [](const EpochResult& row) -> Cell { return row.run_duration; }, 2},
 };
 
-/// 0 for a parameter.
+/// The decimals of a column on the terminal; 0 for parameters, which are printed exactly.
 int digits_of(const std::string& column) {
   for (const ResultColumn& result : kResults)
     if (column == result.name) return result.digits;

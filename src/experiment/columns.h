@@ -29,7 +29,7 @@ std::vector<std::string> rounded_cells(const EpochResult& row,
 /// A line with each text right-aligned in its column; widens columns that are too narrow.
 std::string aligned(const std::vector<std::string>& texts, std::vector<size_t>& widths);
 
-/// Throws if a parameter is called as a result, such as "loss".
+/// Throws if a parameter has the name of a result, such as "loss".
 void check_names(const Run& params);
 
 }  // namespace hearth::experiment::detail

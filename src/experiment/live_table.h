@@ -13,7 +13,7 @@ namespace hearth::experiment::detail {
 class LiveTable {
  public:
   LiveTable();
-  /// Prints a row, and the head before the first row and when the columns have changed.
+  /// Prints a row, and the header before the first row and when the columns have changed.
   void add(const EpochResult& row);
   /// Whether the running epoch should be shown again.
   bool is_due() const;

@@ -91,7 +91,7 @@ HEARTH_SCALAR double igamma_uniform(double a, double x, double sign) {
   return 0.5 * std::erfc(-sign * eta * std::sqrt(a / 2)) - sign * rest;
 }
 
-/// The value where the argument decides it; else -1.
+/// The lower function's value for zero, negative, infinite and undefined arguments; else -1.
 HEARTH_SCALAR double igamma_limit(double a, double x) {
   if (x < 0 || a < 0) return NAN;
   if (a == 0) return x > 0 ? 1 : NAN;

@@ -30,7 +30,7 @@ HEARTH_SCALAR double recurrence(long long n, double first, const Next& next) {
 HEARTH_SCALAR double chebyshev_recurrence(double x, long long n, double first) {
   return recurrence(n, first, [x](double, double p, double before) { return 2 * x * p - before; });
 }
-/// Whether the formula with sines or cosines is used: it takes no time that grows with n.
+/// Whether the formula with sines or cosines is used, whose time does not grow with n.
 HEARTH_SCALAR bool is_angular(double x, long long n) { return n > 6 && std::fabs(x) < 1; }
 
 /// cos(n t), where x = cos(t).

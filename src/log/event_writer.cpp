@@ -39,7 +39,7 @@ EventWriter::EventWriter(const SummaryWriterOptions& options)
 EventWriter::~EventWriter() {
   try {
     close();
-  } catch (const std::exception&) {  // from the program's function for warnings
+  } catch (const std::exception&) {  // thrown by the program's warning handler
   }
 }
 

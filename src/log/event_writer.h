@@ -19,16 +19,16 @@
 
 namespace hearth::utils::tensorboard::detail {
 
-/// Writes the events of a SummaryWriter to its files, on a thread of its own. Folders are named
-/// relative to the writer's; "" is that one.
+/// Writes the events of a SummaryWriter to its files, on a thread of its own. The names of folders
+/// are relative to the writer's log directory.
 class EventWriter {
  public:
   explicit EventWriter(const SummaryWriterOptions& options);
   ~EventWriter();
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
-  /// `delete writer` does nothing in a forked child: the thread is not there, and destroying what
-  /// it waits for would wait for it.
+  /// `delete writer` does nothing in a forked child, which has no copy of the thread: destroying
+  /// the condition variables would wait for the thread forever.
   static void operator delete(EventWriter* writer, std::destroying_delete_t);
 
   /// Adds an event; an empty one only creates the file.
@@ -36,7 +36,7 @@ class EventWriter {
   /// Adds the event that `make` returns on the writer's thread, or none if that is empty. `bytes`
   /// is the memory that `make` holds. If it throws, the error's text becomes a warning.
   void add_later(size_t bytes, std::function<std::string()> make);
-  /// Gives a warning if a step is less than the one before of this tag in this folder.
+  /// Gives a warning if the step is less than the tag's previous step in this folder.
   void check_step(const std::string& tag, int64_t step, const std::string& folder = {});
   void close_folder(std::string folder);  ///< closes the file of a subfolder
   void flush();                           ///< waits until all events are in the files
@@ -84,7 +84,7 @@ class EventWriter {
   std::map<std::string, EventFile> files_;
   std::set<std::string> purged_;  // the folders with the records of purge_step_
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards all members below
   std::condition_variable work_, progress_;
   std::vector<Entry> pending_;
   size_t pending_bytes_ = 0;

@@ -44,7 +44,8 @@ Counted count_between(const std::vector<double>& values, const std::vector<doubl
   return counted;
 }
 
-/// The least and the greatest value, apart; throws if one is not finite.
+/// The least and the greatest value, or an interval of length 1 if they are equal; throws if one is
+/// not finite.
 std::pair<double, double> outer_edges(const std::vector<double>& values) {
   double first = values[0], last = values[0];
   for (const double value : values) {
@@ -109,7 +110,8 @@ Counted joined(const Counted& counted, int64_t max_bins) {
   return result;
 }
 
-/// The buckets from an empty one before the first count to the last count.
+/// Sets the histogram's buckets: an empty one, then those from the first to the last count that is
+/// not 0.
 void take_buckets(Histogram& histogram, const Counted& counted) {
   const auto is_used = [](double number) { return number > 0; };
   const auto& counts = counted.counts;

@@ -4,7 +4,7 @@
 
 #include "nn/norm_base.h"
 
-// What BatchNorm and SyncBatchNorm share.
+// Common code of BatchNorm and SyncBatchNorm.
 namespace hearth::nn::detail {
 
 inline void print_batch_norm(std::ostream& stream, const std::string& name,

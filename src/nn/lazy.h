@@ -4,7 +4,7 @@
 
 namespace hearth::nn::detail {
 
-/// Whether the module itself, not its submodules, is a lazy one whose sizes are not known yet.
+/// Whether the module itself is lazy and its sizes are not known yet; ignores submodules.
 bool is_lazy(const Module& module);
 
 }  // namespace hearth::nn::detail

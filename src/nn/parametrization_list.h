@@ -43,8 +43,8 @@ std::shared_ptr<ParametrizationsImpl> parametrizations_of(const Module& module);
 std::shared_ptr<Module> copy_parametrizations(const Module& module, Module& clone,
                                               const std::optional<Device>& device);
 
-/// Throws PyTorch's error unless the module has such a parameter, plain or computed; returns its
-/// value.
+/// Returns the value of the module's parameter of this name, plain or computed; throws PyTorch's
+/// error if there is none.
 Tensor parametrized_value(const Module& module, const std::string& name);
 
 }  // namespace hearth::nn::utils::parametrize::detail

@@ -20,7 +20,8 @@ class PipelineStep {
       : pipeline_(pipeline), loss_(loss), rows_(input.size(0)) {
     HEARTH_CHECK(target.dim() > 0 && target.size(0) == rows_, "Pipeline: the input has ", rows_,
                  " rows, but the target has the sizes ", target.sizes());
-    // Copied now: later copies would wait for what the schedule has queued on their devices.
+    // Copied now: later copies would wait for the work that the schedule has queued on their
+    // devices.
     const std::vector<Device>& devices = pipeline.devices();
     inputs_ = pipeline.micro_batches(copy_to_stage(input.detach(), devices.front()), "input");
     targets_ = pipeline.micro_batches(copy_to_stage(target.detach(), devices.back()), "target");
@@ -151,7 +152,8 @@ class PipelineStep {
     std::vector<Tensor> tensors, gradients;
   };
 
-  /// Where the backward of a stage begins. What the stages after it have left for it is released.
+  /// The results of a stage from which its backward begins. Releases the gradients that the stages
+  /// after it have computed for them.
   Roots roots_of(size_t stage, size_t chunk) {
     Roots roots;
     const auto add = [&](const Tensor& root, const Tensor& gradient, const Cell& from) {

@@ -12,14 +12,16 @@ thread_local Store* pipeline_store = nullptr;
 thread_local Store sequential_store;  // of the outermost Sequential
 thread_local int running_sequentials = 0;
 
-/// Of a backward pass that calls a checkpointed function again, outside of any Sequential.
+/// The store of a backward pass that calls a checkpointed function again, outside of any
+/// Sequential.
 struct BackwardStore {
   int64_t pass = -1;
   Store store;
 };
 thread_local BackwardStore backward_store;
 
-/// The store of what runs now. `function` and `name` are for the error if there is none.
+/// The store in use: the pipeline's, the Sequential's or the backward pass's. `function` and `name`
+/// are for the error if there is none.
 Store& store_in_use(const char* function, const std::string& name) {
   if (pipeline_store) return *pipeline_store;
   if (running_sequentials > 0) return sequential_store;

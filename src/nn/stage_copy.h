@@ -7,7 +7,8 @@
 
 namespace hearth::nn {
 
-/// The end of the work so far in the current stream of a device; by default, of no work.
+/// A point in the current stream of a device, after all work launched so far. A default-constructed
+/// mark is no point in any stream.
 class StreamMark {
  public:
   StreamMark() = default;
@@ -21,13 +22,13 @@ class StreamMark {
 };
 
 /// The tensor on another device, copied on streams that are used for copies only, so that it
-/// overlaps with kernels on the current streams. It waits for `computed`, or without that for the
-/// work so far in the current stream of the tensor's device. The gradient is copied back in the
-/// same way. On its own device, the tensor itself.
+/// overlaps with kernels on the current streams. The copy waits for `computed`, by default for all
+/// work launched so far in the current stream of the tensor's device. The gradient is copied back
+/// in the same way. Returns the tensor itself if it is on the device already.
 Tensor copy_to_stage(const Tensor& tensor, Device device, const StreamMark& computed = {});
 
-/// A result with the leaf's values and memory. Unlike the leaf it may be modified in place, and its
-/// gradient is the leaf's.
+/// A tensor with the leaf's memory that is the result of an op: it may be modified in place, and
+/// its gradient is passed on to the leaf.
 Tensor alias_of_leaf(const Tensor& leaf);
 
 }  // namespace hearth::nn

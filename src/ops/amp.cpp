@@ -1,4 +1,4 @@
-// What a gradient scaler needs: gradients are divided by the scale and checked, and the scale is
+// The ops of a gradient scaler: gradients are divided by the scale and checked, and the scale is
 // updated, without waiting for the device.
 #include "seam/amp.h"
 
@@ -81,7 +81,7 @@ struct UpdateScale {
   static bool mutates(const Args&, const Inputs&, int i) { return i != 2; }
 };
 
-/// Unscales tensors of one dtype; those that are not dense in a copy.
+/// Unscales tensors of one dtype; a tensor that is not dense is copied to a dense one and back.
 void unscale(const std::vector<Tensor>& tensors, const Tensor& found_inf, const Tensor& inv_scale) {
   std::vector<Tensor> dense;
   dense.reserve(tensors.size());

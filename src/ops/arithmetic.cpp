@@ -156,7 +156,7 @@ bool is_complex_inverse(const Tensor& self, const Scalar& exponent) {
   return self.is_complex() && (power == -1. || power == -2.);
 }
 
-/// That power without logarithms, as in PyTorch.
+/// A complex number to the power -1 or -2, computed without logarithms, as in PyTorch.
 auto complex_inverse(const Tensor& self, const Scalar& exponent) {
   return composed("pow", [&self, &exponent] {
     return (exponent.toComplexDouble() == -2. ? self.square() : self).reciprocal();

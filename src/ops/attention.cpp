@@ -247,8 +247,8 @@ Tensor fused(const SdpaArgs& args, const Tensor& query, const Tensor& key, const
   return out.view(sizes);
 }
 
-Tensor by_parts(const SdpaArgs& args, const Tensor& query, const Tensor& key, const Tensor& value,
-                const Tensor& mask) {
+Tensor composed_attention(const SdpaArgs& args, const Tensor& query, const Tensor& key,
+                          const Tensor& value, const Tensor& mask) {
   const bool is_half = is_reduced_float(query.scalar_type());
   const auto widened = [&](const Tensor& t) { return is_half ? t.to(kFloat) : t; };
   const auto repeated = [&](const Tensor& t) {
@@ -270,8 +270,9 @@ struct ScaledDotProductAttention {
                         const Tensor& value, const Tensor& attn_mask) {
     check(args, query, key, value, attn_mask);
     const Tensor mask = additive(attn_mask, query.scalar_type());
-    return can_fuse(args, query, key, value, mask) ? fused(args, query, key, value, mask)
-                                                   : by_parts(args, query, key, value, mask);
+    return can_fuse(args, query, key, value, mask)
+               ? fused(args, query, key, value, mask)
+               : composed_attention(args, query, key, value, mask);
   }
 };
 

@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-Tensor cdist_by_parts(const Tensor& a, const Tensor& b, double p) {
+Tensor cdist_composed(const Tensor& a, const Tensor& b, double p) {
   return a.unsqueeze(-2).sub(b.unsqueeze(-3)).norm(Scalar(p), IntArrayRef(-1));
 }
 
@@ -217,7 +217,7 @@ struct CdistOfBatches {
     const bool uses_product = args.compute_mode == 1 || (args.compute_mode == 0 && has_many_rows);
     if (args.p == 2 && uses_product && a.size(1) > 0 && b.size(1) > 0) return euclidean(a, b);
     return has_kernel(a.device(), KernelId::Cdist) ? invoke<Cdist>({args.p}, a, b).call()
-                                                   : cdist_by_parts(a, b, args.p);
+                                                   : cdist_composed(a, b, args.p);
   }
   static Tensor compute(const Args& args, const Tensor& a, const Tensor& b) {
     check(args, a, b);

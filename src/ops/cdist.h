@@ -6,6 +6,6 @@ namespace hearth {
 
 /// The distances [batch…, rows of a, rows of b] by differentiable ops, for devices without a
 /// kernel for them.
-Tensor cdist_by_parts(const Tensor& a, const Tensor& b, double p);
+Tensor cdist_composed(const Tensor& a, const Tensor& b, double p);
 
 }  // namespace hearth

@@ -11,7 +11,7 @@ constexpr OpInfo kGcd{.name = "gcd_cpu", .dtypes = dtypes::kIntegers},
 
 /// Euclid's algorithm on all elements at once.
 Tensor gcd_of(const Tensor& self, const Tensor& other) {
-  const Tensor result = self.bitwise_or(other);  // for its memory order
+  const Tensor result = self.bitwise_or(other);  // only its memory order is used
   if (result.is_meta()) return result;
   Tensor a = self.abs(), b = other.abs();
   for (Tensor goes_on = b.ne(0); goes_on.any().item<bool>(); goes_on = b.ne(0)) {
@@ -22,7 +22,7 @@ Tensor gcd_of(const Tensor& self, const Tensor& other) {
   return result.copy_(a);
 }
 
-/// Both inputs in their common dtype, and of the same sizes.
+/// Calls the function with both inputs, in their common dtype and broadcast to the same sizes.
 template <const OpInfo& op_info, class Function>
 Tensor of_integers(const Tensor& self, const Tensor& other, const Function& function) {
   const ScalarType type = result_type(self, other);

@@ -290,7 +290,7 @@ struct EmbeddingBagOf {
     if (!has_kernel(weight.device(), KernelId::EmbeddingBag)) {
       HEARTH_CHECK_AS(NotImplementedError, !args.scale_grad_by_freq,
                       "embedding_bag(): scale_grad_by_freq is not supported on this device");
-      return embedding_bag_by_parts(bags, weight, index, begin, scale);
+      return embedding_bag_composed(bags, weight, index, begin, scale);
     }
     const Tensor table = weight.stride(1) == 1 ? weight : weight.contiguous();
     return quad_of(

@@ -17,8 +17,9 @@ struct BagArgs {
   }
 };
 
-/// embedding_bag by other ops, for devices without its kernel. Allocates the rows of all bags.
-TensorQuad embedding_bag_by_parts(const BagArgs& args, const Tensor& weight, const Tensor& indices,
+/// embedding_bag composed of other ops, for devices without its kernel. Allocates the rows of all
+/// bags.
+TensorQuad embedding_bag_composed(const BagArgs& args, const Tensor& weight, const Tensor& indices,
                                   const Tensor& offsets, const Tensor& scale);
 
 }  // namespace hearth

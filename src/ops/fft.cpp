@@ -31,7 +31,7 @@ FftParams params_for(FftKind kind, const Dims& dims, double scale, bool forward)
   return params;
 }
 
-/// Complex to complex; its own derivative but for the direction.
+/// Complex to complex. The derivative is the transform in the other direction.
 struct FftC2C {
   struct Args {
     Dims dims;
@@ -55,7 +55,7 @@ struct FftC2C {
 };
 
 /// The arguments of transforms with a real side, in either direction. `weight` multiplies the
-/// numbers that stand for themselves and their mirror image.
+/// complex numbers whose mirror image is left out.
 struct RealArgs {
   Dims dims;
   int64_t last;  // the real side's size along the last dimension
@@ -69,7 +69,7 @@ struct RealArgs {
     params.full = !onesided;
     return params;
   }
-  /// Those of the derivative, which reads or writes each of the weighted numbers once.
+  /// The arguments of the derivative, which reads or writes each of the weighted numbers once.
   RealArgs adjoint(double factor) const {
     return {dims, last, scale, weight * factor, !forward, onesided};
   }

@@ -6,15 +6,17 @@
 
 namespace hearth {
 
-/// The numbers along a transform's dimensions that it is divided by.
+/// The divisor of a transform of n numbers: 1, sqrt(n) or n.
 enum class FftNorm { kNone, kRoot, kAll };
 double fft_scale(FftNorm norm, double numbers);
 
-/// The transforms without checks, along dimensions that are in range; the scale multiplies.
+/// Transforms without checks: the dimensions are in range, and results are multiplied by `scale`.
 Tensor fft_complex(const Tensor& self, const Dims& dims, double scale, bool forward);
-/// Of a real tensor: all numbers or, if onesided, the first half along the last of the dimensions.
+/// The transform of a real tensor; if onesided, only its first half along the last of the
+/// dimensions.
 Tensor fft_of_real(const Tensor& self, const Dims& dims, double scale, bool forward, bool onesided);
-/// Real numbers, `last` along the last of the dimensions, from their spectrum's first half there.
+/// The real transform of a Hermitian tensor, given its first half along the last of the dimensions;
+/// the result's size there is `last`.
 Tensor fft_to_real(const Tensor& self, const Dims& dims, int64_t last, double scale, bool forward);
 
 }  // namespace hearth

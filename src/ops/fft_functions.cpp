@@ -10,7 +10,7 @@ namespace hearth {
 
 namespace {
 
-/// What distinguishes the functions. `name` is that in errors, without "fft_".
+/// The properties of a function. `name` is its name in errors, without "fft_".
 struct FftFacts {
   const char* name;
   FftKind kind;
@@ -33,7 +33,7 @@ FftNorm norm_of(const std::string& mode, bool forward) {
   return (mode == "forward") == forward ? FftNorm::kAll : FftNorm::kNone;
 }
 
-/// The input as a number type that the transform takes.
+/// The input, converted to a dtype that the transform takes.
 Tensor promoted(const FftFacts& facts, const Tensor& self) {
   ScalarType type = self.scalar_type();
   if (facts.kind == FftKind::kRealToComplex) {
@@ -209,8 +209,8 @@ HEARTH_DEFINE_FFT_LINE(rfft, kRfft)
 HEARTH_DEFINE_FFT_LINE(irfft, kIrfft)
 HEARTH_DEFINE_FFT_LINE(hfft, kHfft)
 HEARTH_DEFINE_FFT_LINE(ihfft, kIhfft)
-// Under autocast on the CPU, PyTorch computes all in float32 but hfft and ihfft of several
-// dimensions.
+// Under autocast on the CPU, PyTorch computes these functions in float32, except hfft and ihfft of
+// several dimensions.
 HEARTH_DEFINE_FFT_DIMS(fftn, kFft, Amp::kFloat32, OptionalIntArrayRef)
 HEARTH_DEFINE_FFT_DIMS(ifftn, kIfft, Amp::kFloat32, OptionalIntArrayRef)
 HEARTH_DEFINE_FFT_DIMS(rfftn, kRfft, Amp::kFloat32, OptionalIntArrayRef)

@@ -110,7 +110,7 @@ std::vector<Tensor> equal_edges(const Tensor& self, IntArrayRef bins,
   return edges;
 }
 
-/// The sum of the weights at each place from 0 to places - 1; places below 0 are dropped.
+/// The sum of the weights at each place from 0 to count - 1; places below 0 are dropped.
 Tensor sums_at(const Tensor& places, const Tensor& weight, int64_t count,
                const TensorOptions& options) {
   const Tensor is_inside = places.ge(0), safe = places.clamp_min(0);

@@ -47,7 +47,7 @@ struct Eig {
     run_kernel(context.ctx,
                EigParams{copy, context.out(0), context.out(1), context.out(2), args.vectors});
   }
-  /// A phase of the eigenvectors is arbitrary; the loss must not depend on it.
+  /// Throws if the loss depends on the phases of the eigenvectors, which are arbitrary.
   static void check_phase(const Tensor& along) {
     if (along.is_meta()) return;
     HEARTH_CHECK(imag(along).abs().le(1e-2).all().item<bool>(),
@@ -55,7 +55,8 @@ struct Eig {
                  "multiplication by e^{i phi}. The specified loss function depends on this "
                  "quantity, so it is ill-defined.");
   }
-  /// V^H gV without the change of the columns' lengths, over the conjugate gaps of the eigenvalues.
+  /// V^H gV without the part that changes the columns' lengths, divided elementwise by the
+  /// conjugate differences of the eigenvalues.
   static Tensor inner_of_vectors(const Tensor& w, const Tensor& v, const Tensor& g_v) {
     const Tensor vh_gv = v.mH().matmul(g_v), along = diagonal_of(vh_gv);
     check_phase(along);
@@ -65,7 +66,7 @@ struct Eig {
     const Tensor is_diagonal = identity_like(real(v), batch_of(v.sizes())).to(kBool);
     return across.div(gaps.masked_fill(is_diagonal, 1)).masked_fill(is_diagonal, 0);
   }
-  /// V^-H (diag(gw) + inner_of_vectors) V^H, of which the real part belongs to A.
+  /// V^-H (diag(gw) + inner_of_vectors) V^H; A is real, so its gradient is the real part.
   static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK(args.vectors, "the derivative of eigenvalues needs the eigenvectors");
     const Tensor w = context.out(0), v = context.out(1);

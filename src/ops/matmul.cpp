@@ -253,9 +253,9 @@ double factor_of(const Scalar& factor, const Tensor& self) {
 
 bool has_imaginary_part(const Scalar& factor) { return factor.toComplexDouble().imag() != 0; }
 
-/// beta * self + alpha * (a @ b) by parts. Op checks the operands.
+/// beta * self + alpha * (a @ b), composed of other ops. Op checks the operands.
 template <class Op>
-Tensor sum_by_parts(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
+Tensor composed_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
                     const Scalar& alpha) {
   constexpr bool is_batch = std::is_same_v<Op, Baddbmm>;
   check_defined(Op::info.name, 1, is_batch ? "batch1" : "mat1", a);
@@ -267,15 +267,15 @@ Tensor sum_by_parts(const Tensor& self, const Tensor& a, const Tensor& b, const 
   return beta.toComplexDouble() == 0. ? product : self.mul(beta).add(product);
 }
 
-/// beta * self + alpha * (a @ b): by Op's kernel, or by parts for complex factors, which kernels do
+/// beta * self + alpha * (a @ b): by Op's kernel, or composed for complex factors, which kernels do
 /// not take.
 template <class Op>
 auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
                 const Scalar& alpha) {
-  const bool by_parts =
+  const bool is_composed =
       self.is_complex() && (has_imaginary_part(beta) || has_imaginary_part(alpha));
-  return pick(by_parts,
-              composed(Op::info.name, [&] { return sum_by_parts<Op>(self, a, b, beta, alpha); }),
+  return pick(is_composed,
+              composed(Op::info.name, [&] { return composed_sum<Op>(self, a, b, beta, alpha); }),
               invoke<Op>({factor_of(beta, self), factor_of(alpha, self)}, self, a, b));
 }
 

@@ -1,5 +1,5 @@
-// Poisson and binomial distributions, drawn on the host: each number takes as many uniform numbers
-// as it happens to need.
+// Poisson and binomial distributions, drawn on the host: the number of uniform numbers that a
+// result needs is not known before.
 #include <cmath>
 #include <utility>
 
@@ -51,7 +51,7 @@ double small_binomial(Mt19937& mt, double count, double p) {
   }
 }
 
-/// log(k!) without Stirling's approximation of it.
+/// log(k!) minus Stirling's approximation of it.
 double stirling_tail(double k) {
   static constexpr double kSmall[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
                                       0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
@@ -94,7 +94,7 @@ double draw_binomial(Mt19937& mt, double count, double p) {
   return count * p >= 10 ? large_binomial(mt, count, p) : small_binomial(mt, count, p);
 }
 
-/// The seed of the numbers of one draw from a device's generator, from its Philox stream.
+/// A seed for one call, drawn from the Philox stream of a device's generator.
 uint64_t seed_of_draw(const RandomSource& source) {
   return philox_bits<uint32_t>(source.seed, source.offset, 0);
 }

@@ -1,5 +1,5 @@
-// Cauchy, log-normal and geometric distributions, from uniform and normal numbers in float64, of
-// which PyTorch draws one per element.
+// Cauchy, log-normal and geometric distributions. As in PyTorch, each element is computed from one
+// uniform or normal number in float64.
 #include <cmath>
 #include <numbers>
 
@@ -33,7 +33,8 @@ Tensor& fill_cauchy(const Tensor& self, double median, double sigma,
       });
 }
 
-/// Draws normal numbers one by one: for tensors with gaps in memory, normal_ draws no blocks.
+/// Draws normal numbers one by one: normal_ draws them in blocks unless the tensor has gaps in
+/// memory.
 Tensor& fill_log_normal(const Tensor& self, double mean, double std,
                         const std::optional<Generator>& generator) {
   HEARTH_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);

@@ -33,12 +33,12 @@ struct RecurrenceState {
 RecurrenceState recurrence_step(RecurrenceMode mode, const Tensor& from_input,
                                 const RecurrenceState& state, const RecurrenceWeights& weights);
 
-/// Runs a layer by one op for all steps if possible, else by recur_by_parts.
+/// Runs a layer by one op for all steps if possible, else by recur_composed.
 RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,
                        const RecurrenceState& first, const RecurrenceWeights& weights);
 /// Runs a layer as ordinary ops: for second derivatives, for devices without the kernel, and as the
 /// reference of tests.
-RecurrenceResult recur_by_parts(const RecurrenceLayer& layer, const Tensor& input,
+RecurrenceResult recur_composed(const RecurrenceLayer& layer, const Tensor& input,
                                 const RecurrenceState& first, const RecurrenceWeights& weights);
 
 }  // namespace hearth

@@ -211,7 +211,7 @@ std::vector<Tensor> LayerBackward::formula(const Args& args, const Tensor* in) {
     if (!x[i].requires_grad()) x[i] = x[i].detach().requires_grad_();
     wanted.push_back(x[i]);
   }
-  const RecurrenceResult result = recur_by_parts(
+  const RecurrenceResult result = recur_composed(
       {args.layer.mode, args.layer.reverse, args.layer.batch_sizes}, x[kInput], {x[kH0], x[kC0]},
       {x[kInputWeight], x[kStateWeight], x[kInputBias], x[kStateBias], x[kProjection]});
   const Tensor results[] = {result.output, result.h, result.c};
@@ -296,7 +296,7 @@ void for_each_defined(State& first, Weights& weights, const F& f) {
     if (t->defined()) f(*t);
 }
 
-/// Whether the op can compute the layer; if not, recur_by_parts does or throws PyTorch's errors.
+/// Whether the op can compute the layer; if not, recur_composed does or throws PyTorch's errors.
 bool can_fuse(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceState& first,
               const RecurrenceWeights& weights) {
   const bool is_packed = !layer.batch_sizes.empty(), is_lstm = layer.mode == RecurrenceMode::kLstm;
@@ -366,9 +366,9 @@ RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,
   check_dtypes(input, weights.w_ih);
   check_dtypes(first.h, weights.w_hh);
   check_rows(layer, weights);
-  if (!has_one_dtype(input, first, weights)) return recur_by_parts(layer, input, first, weights);
+  if (!has_one_dtype(input, first, weights)) return recur_composed(layer, input, first, weights);
   if (is_reduced_float(input.scalar_type())) return recur_in_float(layer, input, first, weights);
-  if (!can_fuse(layer, input, first, weights)) return recur_by_parts(layer, input, first, weights);
+  if (!can_fuse(layer, input, first, weights)) return recur_composed(layer, input, first, weights);
   std::vector<Tensor> results =
       invoke<Layer>({layer.mode, layer.reverse, layer.batch_sizes}, input, first.h, first.c,
                     weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh, weights.w_hr)

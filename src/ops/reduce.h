@@ -22,7 +22,8 @@ ReduceArgs reduce_args(const Tensor& self, OptionalIntArrayRef dims, bool keepdi
 Dims reduced_sizes(IntArrayRef sizes, uint32_t mask, bool keepdim);
 /// The number of elements that are reduced to one.
 double reduced_count(IntArrayRef sizes, uint32_t mask);
-/// "amax(): Expected reduction dim 1 to have non-zero size." if a reduced dimension has size 0.
+/// Throws "amax(): Expected reduction dim 1 to have non-zero size." if a reduced dimension is
+/// empty.
 void check_not_empty(const char* op, const TensorImpl& in, uint32_t mask);
 
 /// The output with its reduced dimensions, of size 1, as kernels expect it.
@@ -47,7 +48,7 @@ void run_reduction(const Functor& functor, const Args& args, LaunchContext& cont
 /// A gradient of the result, expanded to the input's sizes.
 Tensor spread(const Tensor& grad, IntArrayRef sizes, uint32_t mask);
 
-/// The gradient of an op that picks elements along dim: that of each result goes to the element
+/// The gradient of an op that picks elements along dim: each result's gradient goes to the element
 /// that index names. `sizes` are the input's; the index may lack the dimension.
 Tensor picked_grad(const Tensor& grad, const Tensor& index, IntArrayRef sizes, int64_t dim);
 

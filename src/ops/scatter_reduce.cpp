@@ -93,7 +93,7 @@ Scalar identity_of(ScatterReduction reduction, ScalarType type) {
 /// The part of src that the index reaches.
 Tensor reached(const Tensor& src, const Tensor& index) {
   Tensor part = src;
-  if (src.dim() != index.dim()) return part;  // which the op refuses
+  if (src.dim() != index.dim()) return part;  // the op throws
   for (int64_t d = 0; d < src.dim(); ++d)
     if (src.size(d) > index.size(d)) part = part.narrow(d, 0, index.size(d));
   return part;
@@ -180,8 +180,8 @@ Tensor index_reduced(const Tensor& self, int64_t dim, const Tensor& index, const
   return scatter_reduced_by(self, dim, places, source, reduction_named(reduce), include_self);
 }
 
-/// What an in-place form reads: a copy if the backward pass needs self as it was before. The other
-/// inputs may share no memory with self.
+/// The input of an in-place form: self, or a copy if the backward pass needs its old values. Throws
+/// if another input shares memory with self.
 Tensor before_writing(const Tensor& self, const Tensor& index, const Tensor& src) {
   for (const Tensor* input : {&index, &src})
     if (input->defined()) check_disjoint(impl_of(self), impl_of(*input));

@@ -8,7 +8,7 @@ namespace hearth {
 
 namespace {
 
-/// A reduction of segments: as scatter_reduce's, and its value for an empty segment.
+/// A reduction of segments: its name in scatter_reduce, and its value for an empty segment.
 struct SegmentReduction {
   std::string_view scatter;
   double empty;
@@ -37,7 +37,7 @@ void check_segment_dims(const Tensor& data, const Tensor& lengths, int64_t axis)
                  "along dimension ", d, ", but got ", lengths.size(d), " and ", data.size(d), ".");
 }
 
-/// Checks lengths that are to fill the data.
+/// Throws unless the lengths sum to data's size along axis.
 void check_segment_lengths(const Tensor& data, const Tensor& lengths, int64_t axis) {
   if (lengths.numel() == 0) return;
   HEARTH_CHECK(lengths.min().item<int64_t>() >= 0, "lengths contains negative value!");
@@ -47,7 +47,7 @@ void check_segment_lengths(const Tensor& data, const Tensor& lengths, int64_t ax
                "!unsafe.");
 }
 
-/// The segments of lengths, or between offsets.
+/// The segments that are given by their lengths or, if defined, by offsets.
 Segments segments_of(const Tensor& data, const Tensor& lengths, const Tensor& offsets, int64_t axis,
                      bool unsafe) {
   HEARTH_CHECK(lengths.defined() || offsets.defined(),
@@ -76,13 +76,14 @@ Segments segments_of(const Tensor& data, const Tensor& lengths, const Tensor& of
   return result;
 }
 
-/// A tensor of data's number of dimensions, by dimensions of size 1 at its end.
+/// Appends dimensions of size 1 until the tensor has `dims` dimensions.
 Tensor with_trailing_dims(Tensor tensor, int64_t dims) {
   while (tensor.dim() < dims) tensor = tensor.unsqueeze(-1);
   return tensor;
 }
 
-/// The number of the segment of each element along axis; elements of no segment get their count.
+/// The number of the segment of each element along axis; elements outside all segments get the
+/// number of segments.
 Tensor segment_numbers(const Tensor& data, const Segments& segments, int64_t axis) {
   const int64_t count = segments.lengths.size(-1);
   const Tensor positions = arange(data.size(axis), TensorOptions(kLong).device(data.device()));
@@ -94,7 +95,7 @@ Tensor segment_numbers(const Tensor& data, const Segments& segments, int64_t axi
   return with_trailing_dims(numbers, data.dim()).expand(data.sizes());
 }
 
-/// scatter_reduce into segments that begin with one value, without the elements of no segment.
+/// Reduces each segment, beginning with `start`; elements outside all segments are dropped.
 Tensor scattered_segments(const Tensor& data, const Tensor& numbers, int64_t axis, int64_t count,
                           double start, std::string_view reduce) {
   Dims sizes(data.sizes());
@@ -104,7 +105,7 @@ Tensor scattered_segments(const Tensor& data, const Tensor& numbers, int64_t axi
       .narrow(axis, 0, count);
 }
 
-/// The NaNs of a segment share its gradient.
+/// Replaces the extremes of segments with NaN, so that the NaNs of a segment share its gradient.
 Tensor with_gradient_of_nan(const Tensor& extremes, const Tensor& data, const Tensor& numbers,
                             int64_t axis, int64_t count) {
   const Tensor is_nan = data.detach().isnan();

@@ -9,12 +9,13 @@ namespace hearth {
 void launch_special(const OpRecord& op, const void* args, LaunchContext& context);
 void grad_special(const OpRecord& op, const void* args, GradContext& context);
 
-/// Such an op's properties; integers are converted to the default float dtype.
+/// The properties of an op that computes a special function; integers are converted to the default
+/// float dtype.
 constexpr OpInfo special_info(const char* name, DtypeSet dtypes, const char* node = "") {
   return {.name = name, .node = node, .dtypes = dtypes, .promote = Promote::kFloat};
 }
 
-/// Its record. It is elementwise: its inputs are promoted and broadcast as those of pointwise ops.
+/// The op's record. Its inputs are promoted and broadcast like those of pointwise ops.
 template <const OpInfo& info, fn::Special function>
 inline constexpr OpRecord special_record{
     .info = &info,
@@ -28,7 +29,7 @@ inline constexpr OpRecord special_record{
     .saves = [](const OpRecord&, const void*, SlotSet) { return in_slot(0) | in_slot(1); },
     .functor = fn::number_of_special(function)};
 
-/// Its call.
+/// A call of the op.
 template <const OpInfo& info, fn::Special function, class... T>
 auto special(const T&... inputs) {
   return Invocation<special_record<info, function>, NoArgs, InputPointers<T...>>(NoArgs{},

@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// Those whose results have no gradient.
+/// The properties of an op whose results have no gradient.
 constexpr OpInfo without_gradient(OpInfo info) {
   info.non_differentiable = out_slot(0);
   return info;

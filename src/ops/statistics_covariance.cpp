@@ -31,7 +31,7 @@ Tensor observation_weights(const Tensor& fweights, const Tensor& aweights, int64
   return aweights.defined() ? fweights * aweights : fweights;
 }
 
-/// What the sum of products is divided by.
+/// The divisor of the sum of products.
 Tensor degrees_of_freedom(const Tensor& total, const Tensor& weights, const Tensor& aweights,
                           int64_t correction) {
   const Tensor degrees = aweights.defined() && correction != 0

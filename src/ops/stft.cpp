@@ -15,7 +15,7 @@ void warn_once(std::atomic<bool>& warned, const char* text) {
   if (!warned.exchange(true) || globalContext().warnAlways()) warn(text);
 }
 
-/// What both directions have in common; the lengths are resolved.
+/// The arguments that both directions share, with the default lengths filled in.
 struct FrameArgs {
   int64_t n_fft, hop_length, win_length;
   bool center, normalized;
@@ -60,7 +60,7 @@ struct Stft {
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& window);
 };
 
-/// The start of an error: the call.
+/// The call as text, with which errors begin.
 std::string text_of_call(const Stft::Args& args, const Tensor& self, const Tensor& window) {
   const FrameArgs& f = args.frames;
   return detail::str("stft(", self.toString(), self.sizes(), ", n_fft=", f.n_fft,
@@ -76,7 +76,7 @@ Tensor padded(const Tensor& signal, int64_t before, int64_t after, const std::st
   return pad(signal.unsqueeze(0), {before, after}, mode).squeeze(0);
 }
 
-/// The window's numbers, n_fft of them; undefined if all are one.
+/// The window, padded to n_fft numbers; undefined if all are 1.
 Tensor full_window(const FrameArgs& args, const Tensor& window, const Tensor& self) {
   if (args.win_length == args.n_fft) return window;
   const Tensor inner =
@@ -163,7 +163,7 @@ struct Istft {
     bool return_complex;
     HEARTH_FIELDS(frames, length, return_complex)
 
-    /// Of the first sample that is returned and of that behind the last one, of `all`.
+    /// The range [start, end) of the returned samples among `all`.
     int64_t start() const { return frames.center ? frames.n_fft / 2 : 0; }
     int64_t end(int64_t all) const { return length ? start() + *length : all - start(); }
   };

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "profiler/shapes_text.h"
+
 namespace hearth::profiler {
 
 namespace {
@@ -29,15 +31,6 @@ class Rows {
 /// The name of an event's row; steps have one row.
 std::string key_of(const FunctionEvent& event) {
   return event.name.starts_with("ProfilerStep#") ? "ProfilerStep*" : event.name;
-}
-
-std::string as_text(const Shapes& shapes) {
-  std::string text;
-  for (const auto& sizes : shapes) {
-    for (const int64_t size : sizes) text += std::to_string(size) + ",";
-    text += ';';
-  }
-  return text;
 }
 
 /// The time on devices of the work that each event and the events inside it have launched.
@@ -91,7 +84,7 @@ EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_sha
     const FunctionEvent& event = events[i];
     const std::string name = key_of(event), kind = event.is_on_device() ? "device " : "";
     FunctionEventAvg& row =
-        rows.row(kind + name + (by_shape ? " " + as_text(event.input_shapes) : ""), name);
+        rows.row(kind + name + (by_shape ? " " + shapes_text(event.input_shapes) : ""), name);
     if (by_shape) row.input_shapes = event.input_shapes;
     add_own(row, event);
     add_total(row, event, device_ns[i]);

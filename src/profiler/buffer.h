@@ -11,8 +11,8 @@
 
 namespace hearth::profiler {
 
-/// What is recorded of an event with record_shapes, with_flops or profile_memory. The owner writes
-/// it before the event's end.
+/// The details of an event that record_shapes, with_flops and profile_memory ask for. The thread
+/// that records the event writes them before the event's end.
 struct EventDetails {
   int64_t flops = 0;
   int64_t cpu_bytes = 0, device_bytes = 0;
@@ -20,8 +20,8 @@ struct EventDetails {
   int64_t* shapes = nullptr;  // of each input the number of dimensions and the sizes
 };
 
-/// An event as its thread records it. The thread that reads it may do so while another writes it.
-/// It has no initial values, so that memory is touched only once.
+/// An event as its thread records it; another thread may read it at the same time. Its members have
+/// no initial values, so that memory is touched only once.
 struct RawEvent {
   enum class Kind : uint8_t { kOp, kUser, kModule, kBackward };
   uint64_t start;  // in ticks

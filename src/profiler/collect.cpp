@@ -105,15 +105,15 @@ class Collector {
 
   void add_details(FunctionEvent& event, const EventDetails& details, bool has_ended) const {
     if (session_.options.shapes) event.input_shapes = shapes_of(details);
-    if (!has_ended) return;  // its thread may be writing the rest
+    if (!has_ended) return;  // its thread may still be writing the other details
     event.flops = details.flops;
     if (!session_.options.memory) return;
     event.cpu_memory = event.self_cpu_memory = details.cpu_bytes;
     event.device_memory = event.self_device_memory = details.device_bytes;
   }
 
-  /// Sequence numbers are per thread. If calls of several threads have the same one, the node's is
-  /// not known.
+  /// Finds the forward call of each backward node by its sequence number. Each thread counts its
+  /// own: if calls of several threads have the same number, the node's forward call is unknown.
   void link_backward() {
     for (const auto& [index, sequence_nr, op] : backward_) {
       FunctionEvent& node = events_[static_cast<size_t>(index)];

@@ -49,7 +49,7 @@ struct profile::State {
   ProfilerAction action = ProfilerAction::None;
   int64_t step = 0;
   bool is_running = false;
-  bool is_in_function = false;  // in on_trace_ready
+  bool is_in_function = false;  // on_trace_ready is running
 
   ProfilerAction action_at(int64_t number) const {
     return options.schedule() ? options.schedule()(number) : ProfilerAction::Record;
@@ -78,8 +78,8 @@ struct profile::State {
     is_in_function = false;
   }
 
-  /// Ends the recording of the present step if the next one does not continue it, and starts the
-  /// next one's.
+  /// Changes to the next step's action: ends the session unless the next step continues it, and
+  /// starts one if the next step needs it.
   void change_action(profile& owner, ProfilerAction next, bool ends) {
     const ProfilerAction former = std::exchange(action, next);
     const bool continues = former == ProfilerAction::Record && records(next);

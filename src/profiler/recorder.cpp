@@ -109,8 +109,8 @@ void ThreadRecorder::end_range(const void* key) {
   if (is_recording()) close(key);
 }
 
-/// Counts the operations of the innermost call that has a formula: a composed op's are those of the
-/// ops inside it.
+/// Counts the floating-point operations of a call, unless ops inside it have been counted: those of
+/// a composed op are counted once.
 void ThreadRecorder::count_flops(const ObservedCall& call) {
   if (open_.empty() || open_.back().key != &call) return;
   bool has_counted = open_.back().has_counted;
@@ -128,7 +128,7 @@ void ThreadRecorder::close(const void* key) {
   const uint64_t now = ticks();
   size_t depth = open_.size();
   while (depth > 0 && open_[depth - 1].key != key) --depth;
-  if (depth == 0) return;  // it began before the session
+  if (depth == 0) return;  // the event began before the session
   for (size_t i = depth - 1; i < open_.size(); ++i) {
     Open& each = open_[i];
     if (!each.key || (i >= depth && each.event->kind == RawEvent::Kind::kUser)) continue;
@@ -137,7 +137,7 @@ void ThreadRecorder::close(const void* key) {
       details->device_bytes += hearth::detail::thread_net_bytes.device;
     }
     each.event->set_end(now);
-    each.key = nullptr;  // keeps its place, on which the depth of the others depends
+    each.key = nullptr;  // stays in the list, whose indices are the depths of the others
   }
   while (!open_.empty() && !open_.back().key) open_.pop_back();
 }

@@ -10,7 +10,7 @@
 
 namespace hearth::profiler {
 
-/// The number of the session that records now; 0: none.
+/// The number of the running session; 0 without one.
 inline constinit std::atomic<uint64_t> recording_session{0};
 
 /// The observer of one thread: it writes the thread's events into a buffer of the session, without
@@ -21,8 +21,8 @@ class ThreadRecorder final : public Observer {
   /// The number of this thread's innermost event (Buffer::last_number); 0 if none is recorded.
   static uint64_t innermost_event();
 
-  /// Begins to record for a session, unless it already does. The caller holds the lock by which the
-  /// session runs.
+  /// Begins to record for a session, unless it already does. The caller holds the lock of the
+  /// running session (session.cpp).
   void join(Session& session, uint64_t session_number);
 
   void begin(const ObservedCall& call) override;
@@ -36,7 +36,7 @@ class ThreadRecorder final : public Observer {
     const void* key;
     RawEvent* event;
     uint64_t number;
-    bool has_counted;  // a call inside has operations
+    bool has_counted;  // operations of a call inside were counted
   };
 
   bool is_recording() const {

@@ -89,7 +89,7 @@ void end_session(const std::shared_ptr<Session>& session) {
   try {
     if (gpus) synchronize_devices(*gpus);
   } catch (...) {
-    failure = std::current_exception();  // of a kernel; the profile itself has ended well
+    failure = std::current_exception();  // of a kernel; the session ends all the same
   }
   if (gpus) gpus->record_activities(nullptr);
   {

@@ -11,7 +11,7 @@
 
 namespace hearth::profiler {
 
-/// What a session records.
+/// Selects the data that a session records.
 struct SessionOptions {
   bool cpu = true, devices = true;
   bool shapes = false, memory = false, flops = false, modules = false;
@@ -31,8 +31,8 @@ struct Session {
 
 /// Starts a session on this thread; throws if another one runs.
 std::shared_ptr<Session> start_session(const SessionOptions& options);
-/// Waits for the devices and ends the session; afterwards nothing changes it except running events,
-/// which may still end.
+/// Waits for the devices and ends the session. Afterwards only the ends of running events are still
+/// written.
 void end_session(const std::shared_ptr<Session>& session);
 
 }  // namespace hearth::profiler

@@ -6,7 +6,7 @@
 
 namespace hearth::profiler {
 
-/// Python's text of a list of lists, which is also JSON's.
+/// The shapes as a list of lists, in a syntax that Python and JSON share.
 inline std::string shapes_text(const Shapes& shapes) {
   std::string text = "[";
   for (const auto& sizes : shapes) {

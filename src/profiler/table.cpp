@@ -38,7 +38,7 @@ std::string memory_text(int64_t bytes) {
   return std::to_string(bytes) + " B";
 }
 
-/// The numbers by which a table can be sorted.
+/// The number of a row by which a table is sorted; throws if there is none of this name.
 double number_of(const FunctionEventAvg& event, const std::string& name) {
   static const std::map<std::string, double (*)(const FunctionEventAvg&)> numbers{
       {"count", [](const auto& row) { return double(row.count); }},

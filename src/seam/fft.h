@@ -18,7 +18,8 @@ enum class FftKind : unsigned char {
 /// A complex side of a real transform has n / 2 + 1 numbers, the first half of a Hermitian
 /// sequence: a result leaves out the rest, an input implies it, and the imaginary parts of numbers
 /// that must be real are not read. The numbers whose mirror image is left out are multiplied by
-/// `weight`. If `full`, it has all n numbers, and a real result is the real part of the transform.
+/// `weight`. If `full`, the complex side has all n numbers, and a real result is the real part of
+/// the transform.
 struct FftParams {
   View in{}, out{};
   int dim = 0;

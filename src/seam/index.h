@@ -33,14 +33,14 @@ struct IndexLayout {
 /// dimensions.
 IndexLayout index_layout(const View& self, const std::vector<View>& indices);
 
-/// out[p] = the element at from's address(p). An index out of range is a kIndexOutOfRange fault
+/// out[p] = the element at address(p) of `from`. An index out of range is a kIndexOutOfRange fault
 /// (index, dim, size).
 struct IndexParams {
   IndexLayout from;
   View out;  // the result's sizes, from.origin's dtype
 };
 
-/// Writes values[p] to the element at to's address(p), or adds it if `accumulate` (bool adds as
+/// Writes values[p] to the element at address(p) of `to`, or adds it if `accumulate` (bool adds as
 /// "or", integers wrap). Writes to the same element happen in row-major order of p (on devices: in
 /// any order, unless `deterministic`). After a fault the tensor is unchanged (on devices:
 /// unspecified).

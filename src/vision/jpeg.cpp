@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kPixelsPerByte = 1024;  // more than a byte of a file can hold
 
-/// libjpeg's errors jump out of it, so frames that may be left this way have no destructors.
+/// The error handler of libjpeg. It ends a call by longjmp(), so functions that it may leave have
+/// no variables with destructors.
 struct Errors {
   jpeg_error_mgr manager;
   std::jmp_buf jump;

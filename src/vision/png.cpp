@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kSignatureBytes = 8;
 constexpr int64_t kMaxDeflateRatio = 1032;
 
-/// The data of libpng's callbacks. Errors jump out of libpng, so frames that may be left this way
-/// have no destructors.
+/// The data of libpng's callbacks. libpng reports errors by longjmp(), so functions that it may
+/// leave have no variables with destructors.
 struct Session {
   png_structp png = nullptr;
   png_infop info = nullptr;

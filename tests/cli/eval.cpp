@@ -1,4 +1,4 @@
-// hearth eval, predict, compare and export: what one does with a trained network.
+// hearth eval, predict, compare and export, which use trained networks.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -59,7 +59,7 @@ TEST(TrainMemory, SingleRunReportsTheError) {
   EXPECT_EQ(statuses_of(out), std::vector<std::string>{"out of memory"});
 }
 
-/// The first line of the output, which says what --batch-size auto has chosen.
+/// The first line of the output, which has the size that --batch-size auto has chosen.
 std::string chosen(const RunResult& ran) { return ran.err.substr(0, ran.err.find('\n')); }
 
 TEST(TrainMemory, AutoBatchSizeFitsAndIsKept) {

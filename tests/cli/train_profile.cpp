@@ -1,4 +1,4 @@
-// hearth train: what the steps wait for, and --profile.
+// hearth train: the waits of training steps, and --profile.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// How hearth train changes the weights: clipping, accumulation, warm-up, smoothing, averages.
+// Updates of the weights by hearth train: clipping, accumulation, warm-up, smoothing, averages.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ class TrainUpdate : public ::testing::Test {
     return out;
   }
   Tensor weights(const std::vector<std::string>& more) { return weights_of(descended(more)); }
-  /// What one step adds to the weights.
+  /// The change of the weights in one step.
   Tensor change(const std::vector<std::string>& more) {
     return weights(more) - weights({"--epochs", "0"});
   }

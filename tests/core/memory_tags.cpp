@@ -1,4 +1,4 @@
-// Tags of memory: who sets them, what the allocators count, tables and out-of-memory errors.
+// Tags of memory: their assignment, the allocators' counts, tables and out-of-memory errors.
 #include <gtest/gtest.h>
 
 #include <cstdio>

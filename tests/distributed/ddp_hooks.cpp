@@ -55,7 +55,7 @@ TEST(CommHooks, HalfPrecision) { run_ranks_well(compression, 2); }
 const RankFunction own_hook("ddp_own_hook", [] {
   in_group([](int, int size) {
     const Tensor exact = gradients_with(nullptr, false);
-    // Communicates twice, in a step and in a step of that.
+    // Communicates twice: then() of the first all_reduce calls the second one.
     const Tensor twice = gradients_with(
         [size](dist::GradBucket& bucket) {
           const Tensor buffer = bucket.buffer().clone();
@@ -127,7 +127,8 @@ const RankFunction power("ddp_power_sgd", [] {
     for (const double epsilon : {0.0, 1e-12})
       for (const Tensor& got : communicated(power_sgd(2, false, epsilon), 4, gradient))
         REQUIRE(distance(got, mean) < 1e-8);
-    // One of rank 1 does not represent it, but with feedback the sum over the steps converges.
+    // A matrix of rank 1 cannot represent the gradient, but with error feedback the sum over the
+    // steps converges.
     const std::vector<Tensor> lossy = communicated(power_sgd(1, false), 4, gradient);
     REQUIRE(distance(lossy[1], mean) < 1e-12 && distance(lossy[3], mean) > 1e-2);
     constexpr int64_t kFedSteps = 42;

@@ -5,7 +5,7 @@
 #include "tests/distributed/in_group.h"
 #include "tests/distributed/ranks.h"
 
-// What the tests of DistributedDataParallel share.
+// Models and helpers of the tests of DistributedDataParallel.
 namespace hearth::testing {
 
 using DDPOptions = nn::parallel::DistributedDataParallelOptions;

@@ -28,7 +28,7 @@ const RankFunction prints_error("prints_error", [] {
                     }).c_str());
 });
 
-/// What init_process_group says in a process with these variables.
+/// The result or error of init_process_group in a process with these variables.
 std::string outcome(const Variables& variables) {
   RankOptions options;
   options.sets_environment = false;

@@ -50,7 +50,7 @@ optim::Adam adam_of(nn::Module& net) {
 }
 
 const RankFunction trains_like_one_process("trains_like_one_process", [] {
-  in_default_group([](int, int size) {
+  in_group([](int, int size) {
     ShardedNet alone = make_net();
     alone->to(test_device());
     auto alone_adam = adam_of(*alone);
@@ -86,7 +86,7 @@ nn::Sequential large_layers() {
 int64_t tagged_bytes(MemoryTag tag) { return memory_stats(kCPU).of(tag).current; }
 
 const RankFunction keeps_a_part("keeps_a_part", [] {
-  in_default_group([](int, int size) {
+  in_group([](int, int size) {
     const int64_t whole = 6 * (256 * 256 + 256) * 4;
     nn::Sequential layers = large_layers();
     for (auto& layer : *layers) dist::fully_shard(*layer.ptr());
@@ -101,7 +101,7 @@ const RankFunction keeps_a_part("keeps_a_part", [] {
     for (int step = 0; step < 2; ++step) {
       reset_peak_memory_stats(kCPU);
       const Tensor loss = layers->forward(x).square().mean();
-      // What ops have saved keeps no gathered parameter.
+      // Tensors that ops have saved keep no gathered parameter in memory.
       REQUIRE(is_part(tagged_bytes(MemoryTag::Parameter), 1));
       loss.backward();
       // Never more than the shards and two or three gathered layers.
@@ -110,7 +110,7 @@ const RankFunction keeps_a_part("keeps_a_part", [] {
       adam.step();
       REQUIRE(is_part(tagged_bytes(MemoryTag::Parameter), 1));
       REQUIRE(is_part(tagged_bytes(MemoryTag::OptimizerState), 2));
-      // And perhaps one buffer that the group's thread is about to free.
+      // The group's thread may have one more buffer that it is about to free.
       REQUIRE(tagged_bytes(MemoryTag::Gradient) < whole * 1.15 / size + whole / 6 * 1.15);
     }
   });

@@ -6,7 +6,7 @@
 #include "tests/distributed/ranks.h"
 #include "tests/distributed/sharded_nets.h"
 
-// fully_shard in modules of many kinds, and what surrounds a training step.
+// fully_shard in modules of many kinds; accumulated and clipped gradients, evaluation, errors.
 
 namespace hearth::testing {
 namespace {
@@ -63,7 +63,7 @@ void require_close(Parts& parts, nn::Module& net, const nn::Module& alone) {
 }
 
 const RankFunction modules_of_many_kinds("modules_of_many_kinds", [] {
-  in_default_group([](int, int) {
+  in_group([](int, int) {
     for (const bool checkpointed : {false, true}) {
       RecurrentNet alone = make_recurrent_net(false), net = make_recurrent_net(checkpointed);
       // The loss is nonlinear in the batch's mean, so each rank computes that of the whole batch.
@@ -79,7 +79,7 @@ const RankFunction modules_of_many_kinds("modules_of_many_kinds", [] {
 TEST(FullyShard, TrainsModulesOfManyKinds) { run_ranks_well(modules_of_many_kinds, 3); }
 
 const RankFunction frozen_parameters("frozen_parameters", [] {
-  in_default_group([](int, int) {
+  in_group([](int, int) {
     const auto freeze = [](ShardedNet& net) {
       net->block1->up->weight.set_requires_grad(false);
       net->block2->requires_grad_(false);
@@ -99,7 +99,7 @@ const RankFunction frozen_parameters("frozen_parameters", [] {
 TEST(FullyShard, KeepsFrozenParameters) { run_ranks_well(frozen_parameters, 2); }
 
 const RankFunction accumulated_gradients("accumulated_gradients", [] {
-  in_default_group([](int, int) {
+  in_group([](int, int) {
     for (const bool reduces_each : {false, true}) {
       ShardedNet alone = make_net(), net = make_net();
       alone(whole_batch()).square().mean().backward();
@@ -120,7 +120,7 @@ const RankFunction accumulated_gradients("accumulated_gradients", [] {
 TEST(FullyShard, AccumulatesGradients) { run_ranks_well(accumulated_gradients, 2); }
 
 const RankFunction clips_gradients("clips_gradients", [] {
-  in_default_group([](int, int) {
+  in_group([](int, int) {
     for (const double norm_type : {2.0, 1.0, std::numeric_limits<double>::infinity()}) {
       ShardedNet alone = make_net(), net = make_net();
       Parts parts{dist::fully_shard(net->block1), dist::fully_shard(net)};
@@ -143,7 +143,7 @@ const RankFunction clips_gradients("clips_gradients", [] {
 TEST(FullyShard, ClipsGradientsOfAllShards) { run_ranks_well(clips_gradients, 3); }
 
 const RankFunction low_precision("low_precision", [] {
-  in_default_group([](int, int) {
+  in_group([](int, int) {
     ShardedNet alone = make_net(kBFloat16), net = make_net(kFloat);
     const Tensor x = part_of_batch(whole_batch()).to(kFloat);
     const auto policy = dist::MixedPrecisionPolicy().param_dtype(kBFloat16).output_dtype(kDouble);
@@ -171,7 +171,7 @@ const RankFunction low_precision("low_precision", [] {
 TEST(FullyShard, ComputesInLowPrecision) { run_ranks_well(low_precision, 2); }
 
 const RankFunction evaluation("evaluation", [] {
-  in_default_group([](int, int) {
+  in_group([](int, int) {
     ShardedNet alone = make_net(), net = make_net();
     optim::SGD sgd(net->parameters(), optim::SGDOptions(0.1).momentum(0.9));  // made before
     Parts parts{dist::fully_shard(net->block1), dist::fully_shard(net)};
@@ -203,7 +203,7 @@ const RankFunction evaluation("evaluation", [] {
 TEST(FullyShard, Evaluates) { run_ranks_well(evaluation, 2); }
 
 const RankFunction recovers("recovers", [] {
-  in_default_group([](int, int) {
+  in_group([](int, int) {
     ShardedNet alone = make_net(), net = make_net();
     Parts parts{dist::fully_shard(net->block1), dist::fully_shard(net->block2),
                 dist::fully_shard(net)};
@@ -221,7 +221,7 @@ const RankFunction recovers("recovers", [] {
 TEST(FullyShard, ContinuesAfterErrors) { run_ranks_well(recovers, 2); }
 
 const RankFunction wrong_modules("wrong_modules", [] {
-  in_default_group([](int rank, int) {
+  in_group([](int rank, int) {
     nn::Linear different(4, rank == 1 ? 3 : 2);
     REQUIRE_ERROR(dist::fully_shard(different),
                   "Number 0 of rank 1 is 'weight': Float [3, 4], but that of rank 0 is 'weight': "

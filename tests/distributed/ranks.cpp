@@ -95,7 +95,7 @@ Process start(int rank, int size, int port, const char* function, const RankOpti
   return process;
 }
 
-/// Reads what the process prints until it closes its output; false after the deadline.
+/// Reads the processes' output until they close it or the deadline has passed.
 void collect(std::vector<Process>& processes, std::vector<RankResult>& results,
              std::chrono::steady_clock::time_point start, const RankOptions& options) {
   const auto elapsed = [&] { return std::chrono::steady_clock::now() - start; };

@@ -10,7 +10,7 @@
 
 namespace hearth::testing {
 
-/// What one process of a test has done.
+/// The outcome of one process of a test.
 struct RankResult {
   int exit_code = -1;  // of a process that ended itself
   int signal = 0;      // that ended it
@@ -52,7 +52,7 @@ int free_port();
 
 /// Throws, which ends the process with a failure, unless the condition holds.
 void require(bool condition, const std::string& what);
-/// In a rank's function: prints the error of f and the seconds until it came.
+/// In a rank's function: prints the error of f and the seconds until f threw it.
 void print_error(const std::function<void()>& f);
 /// The seconds that print_error has printed.
 double seconds_in(const std::string& output);

@@ -46,7 +46,7 @@ struct Training {
 };
 
 const RankFunction saves_and_loads("saves_and_loads", [] {
-  in_default_group([](int rank, int) {
+  in_group([](int rank, int) {
     Training alone(false), sharded(!has_setting("WHOLE_NET"));
     const auto options = checkpoint::Options().full_state_dict(has_setting("FULL"));
     if (has_setting("SAVES")) {
@@ -98,7 +98,7 @@ std::string second_file(const std::string& folder) {
 }
 
 const RankFunction refuses("refuses", [] {
-  in_default_group([](int rank, int) {
+  in_group([](int rank, int) {
     const std::string folder = folder_of_test();
     const auto on_rank_0 = [rank](const auto& f) {
       if (rank == 0) f();
@@ -173,7 +173,7 @@ TEST(ShardedCheckpoint, RefusesOtherModelsAndDamagedFiles) {
 }
 
 const RankFunction survives_any_index("survives_any_index", [] {
-  in_default_group([](int, int) {
+  in_group([](int, int) {
     const std::string folder = folder_of_test(), index = folder + "/index.safetensors";
     Training training(true), fresh(true);
     training.train(whole_batch(), 1);

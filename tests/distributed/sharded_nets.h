@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
 #include "hearth/distributed.h"
 #include "hearth/distributed/fully_shard.h"
 #include "hearth/hearth.h"
+#include "tests/distributed/in_group.h"
 
 // Models of the tests of sharding. Their sizes are not divisible by the numbers of ranks.
 namespace hearth::testing {
@@ -64,15 +64,7 @@ inline double difference(const std::vector<Tensor>& a, const std::vector<Tensor>
   return largest;
 }
 
-/// What the test has set in the environment of its ranks, or null.
+/// The value of a variable that the test has set in the environment of its ranks, or null.
 inline const char* setting(const char* name) { return std::getenv(name); }
-
-/// Runs f between init_process_group and destroy_process_group.
-inline void in_default_group(const std::function<void(int rank, int size)>& f) {
-  distributed::init_process_group("gloo",
-                                  distributed::InitOptions().timeout(std::chrono::seconds(30)));
-  f(distributed::get_rank(), distributed::get_world_size());
-  distributed::destroy_process_group();
-}
 
 }  // namespace hearth::testing

@@ -20,7 +20,7 @@
 #include "tests/distributed/ranks.h"
 #include "tests/support/throws.h"
 
-// The stores, and what strangers can do to the TCP store.
+// The stores, and connections of other programs to the TCP store.
 
 namespace hearth::testing {
 namespace {
@@ -303,7 +303,7 @@ TEST(Stores, RandomBytesDoNotHarmTheServer) {
   EXPECT_EQ(server.get_to_str("still"), "works");
 }
 
-/// Values that grow beyond what an answer can hold, while another client waits for them.
+/// Values that grow beyond the largest answer, while another client waits for them.
 TEST(Stores, ValuesThatAreTooLargeForAnAnswerAreAnError) {
   dist::TCPStore server("127.0.0.1", server_options());
   std::string error;

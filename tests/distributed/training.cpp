@@ -15,7 +15,7 @@ namespace {
 
 namespace dist = hearth::distributed;
 
-/// What DistributedDataParallel does: all ranks begin with the weights of rank 0, and get the mean
+/// Works like DistributedDataParallel: all ranks begin with the weights of rank 0, and get the mean
 /// of their gradients.
 void share_parameters(const nn::Sequential& model) {
   NoGradGuard no_grad;
@@ -27,8 +27,8 @@ void average_gradients(const nn::Sequential& model) {
 }
 
 /// Trains 40 steps on 24 samples, of which each rank has an equal part, and prints the sum of the
-/// squared weights. Rank 0 saves every step in the file HEARTH_TEST_CHECKPOINT; all continue from
-/// it.
+/// squared weights. Rank 0 saves every step in the file HEARTH_TEST_CHECKPOINT, from which all
+/// ranks continue.
 const RankFunction training("training", [] {
   dist::init_process_group();
   const int rank = dist::get_rank(), size = dist::get_world_size();

@@ -56,7 +56,7 @@ void train_together(ShardedNet& net, Zero& optimizer, int steps) {
 }
 
 const RankFunction zero_trains("zero_trains", [] {
-  in_default_group([](int rank, int size) {
+  in_group([](int rank, int size) {
     ShardedNet alone = make_net();
     const auto adam = make_adam(two_groups(*alone));
     train_alone(alone, *adam, 5);
@@ -111,7 +111,7 @@ TEST(ZeroRedundancyOptimizer, TrainsLikeOneProcess) {
 }
 
 const RankFunction zero_resumes("zero_resumes", [] {
-  in_default_group([](int rank, int) {
+  in_group([](int rank, int) {
     ShardedNet alone = make_net(), net = make_net();
     const auto adam = make_adam(two_groups(*alone));
     Zero zero(two_groups(*net), make_adam);
@@ -143,7 +143,7 @@ TEST(ZeroRedundancyOptimizer, ResumesWithAnotherNumberOfRanks) {
 }
 
 const RankFunction zero_memory("zero_memory", [] {
-  in_default_group([](int, int size) {
+  in_group([](int, int size) {
     std::vector<Tensor> params;
     for (int i = 0; i < 8; ++i) params.push_back(zeros({256, 256}).requires_grad_());
     Zero zero(params, [](const Zero::Groups& groups) {
@@ -163,7 +163,7 @@ TEST(ZeroRedundancyOptimizer, DividesTheStateAmongTheRanks) {
 }
 
 const RankFunction zero_errors("zero_errors", [] {
-  in_default_group([](int rank, int) {
+  in_group([](int rank, int) {
     ShardedNet net = make_net();
     Zero zero(net->first->parameters(), make_adam);
     zero.add_param_group(optim::OptimizerParamGroup(net->block1->parameters()));

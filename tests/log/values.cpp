@@ -1,4 +1,4 @@
-// What SummaryWriter writes, read back by an independent reader.
+// The records of SummaryWriter, read back by an independent reader.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -183,7 +183,7 @@ TEST(SummaryWriter, WrongArgumentsAreErrors) {
   EXPECT_ERROR(writer.add_audio("a", ones({1, 0})), "has no samples");
 }
 
-TEST(SummaryWriter, WhatTensorBoardCannotReadIsAnError) {
+TEST(SummaryWriter, ValuesThatTensorBoardCannotReadAreErrors) {
   const TempFolder folder;
   SummaryWriter writer(folder.str());
   const auto with_tag = [](const char* tag) { return EmbeddingOptions().tag(tag); };

@@ -266,7 +266,7 @@ TEST(Writing, AFileOfTheSameNameIsKept) {
   EXPECT_EQ(values_in(folder.str()).size(), 1u);
 }
 
-/// What a child process does with its parent's writer; returns the number of its warnings.
+/// Uses the parent's writer in a child process; returns the number of the child's warnings.
 size_t use_in_child(SummaryWriter writer) {
   const Warnings warnings;
   writer.add_scalar("child", 1);
@@ -312,7 +312,7 @@ TEST(Writing, StepsThatGoBackAreOneWarning) {
   EXPECT_EQ(values_in(folder.str()).size(), 7u);
 }
 
-TEST(Writing, TheFileOfATagOrderIsThatOfTheCalls) {
+TEST(Writing, RecordsKeepTheOrderOfTheCalls) {
   const TempFolder folder;
   {
     SummaryWriter writer(folder.str());

@@ -91,7 +91,7 @@ MemoryStats measured(nn::Sequential& model, optim::Optimizer& optimizer,
   return memory_stats(batch[0].device());
 }
 
-/// What differs by less is in small blocks, whose peaks the CPU's threads count late.
+/// Smaller differences are allowed, because the CPU's threads count the peaks of small blocks late.
 constexpr double kSmall = 16 * 1024;
 
 void compare(const Network& network, Device device) {

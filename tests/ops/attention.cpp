@@ -172,15 +172,15 @@ const Register registered_attention[] = {
                             with_mask(inputs(1, 2, 3, 5, 4), {3, 1}, Draw::kNormal)},
                            {}))};
 
-/// The mask requires grad, so attention is computed by parts: with matmul and softmax.
-Row by_parts_row() {
+/// The mask requires grad, so attention is composed of other ops: matmul and softmax.
+Row composed_row() {
   Case in = inputs(2, 2, 3, 5, 4);
   in.push_back({{3, 5}});
-  Row row = attention_row("attention_by_parts", {in}, {});
+  Row row = attention_row("attention_composed", {in}, {});
   row.covers = {"scaled_dot_product_attention"};
   return row;
 }
-const Register attention_by_parts{by_parts_row()};
+const Register attention_composed{composed_row()};
 
 /// The gradients of query, key and value for the gradient `g` of the output.
 Arrays gradients_reference(const Arrays& in, const AttentionOptions& options, const Array& g) {

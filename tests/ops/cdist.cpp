@@ -199,13 +199,13 @@ TEST(Cdist, SpecialValues) {
   EXPECT_EQ(equal.grad().abs().sum().item<double>(), 0);
 }
 
-TEST(Cdist, ByPartsAgreesWithTheKernel) {
+TEST(Cdist, ComposedOpsAgreeWithTheKernel) {
   const Tensor x = large({2, 5, 3}, 1).tensor(kDouble), y = large({2, 4, 3}, 2).tensor(kDouble);
   const Tensor g = large({2, 5, 4}, 3).tensor(kDouble);
   for (double p : {0.5, 1., 2., 4., kInf}) {
     const auto kernel = [p](const Tensors& t) { return cdist(t[0], t[1], p, 2); };
-    const auto by_parts = [p](const Tensors& t) { return cdist_by_parts(t[0], t[1], p); };
-    const Tensors got = with_gradients(by_parts, {x, y}, g),
+    const auto composed = [p](const Tensors& t) { return cdist_composed(t[0], t[1], p); };
+    const Tensors got = with_gradients(composed, {x, y}, g),
                   wanted = with_gradients(kernel, {x, y}, g);
     for (size_t k = 0; k < 3; ++k) EXPECT_TRUE(got[k].allclose(wanted[k])) << p << " " << k;
   }

@@ -268,7 +268,7 @@ TEST(EmbeddingBag, EmptyInputsAndOtherLayouts) {
   EXPECT_EQ(std::get<0>(meta).sizes().vec(), (Integers{2, 3}));
 }
 
-TEST(EmbeddingBag, ByPartsAgreesWithTheKernel) {
+TEST(EmbeddingBag, ComposedOpsAgreeWithTheKernel) {
   const Tensor i = tensor({3, 1, 1, 0, 2, 3}), offsets = tensor({0, 2, 2, 5});
   const Tensor w = large({4, 3}, 7).tensor(kDouble), scale = large({6}, 8).tensor(kDouble);
   for (int mode = 0; mode < 3; ++mode)
@@ -283,12 +283,12 @@ TEST(EmbeddingBag, ByPartsAgreesWithTheKernel) {
           return std::get<0>(embedding_bag(t[0], i, offsets, false, mode, false,
                                            is_scaled ? t[1] : Tensor(), include_last, padding_idx));
         };
-        const auto by_parts = [&](const Tensors& t) {
+        const auto composed = [&](const Tensors& t) {
           return std::get<0>(
-              embedding_bag_by_parts(args, t[0], i, offsets, is_scaled ? t[1] : Tensor()));
+              embedding_bag_composed(args, t[0], i, offsets, is_scaled ? t[1] : Tensor()));
         };
         const Tensors in = is_scaled ? Tensors{w, scale} : Tensors{w};
-        const Tensors got = with_gradients(by_parts, in, g), wanted = with_gradients(kernel, in, g);
+        const Tensors got = with_gradients(composed, in, g), wanted = with_gradients(kernel, in, g);
         for (size_t k = 0; k < got.size(); ++k)
           EXPECT_TRUE(got[k].allclose(wanted[k])) << mode << padding << include_last << k;
       }

@@ -321,11 +321,11 @@ struct LayerCase {
 };
 
 /// The results of a layer and the gradients of its inputs.
-Tensors with_all_gradients(const LayerCase& net, Tensors in, bool by_parts) {
+Tensors with_all_gradients(const LayerCase& net, Tensors in, bool composed) {
   Tensors leaves;
   for (Tensor& t : in)
     if (t.defined()) leaves.push_back(t = t.detach().requires_grad_());
-  const auto f = by_parts ? recur_by_parts : recur;
+  const auto f = composed ? recur_composed : recur;
   const RecurrenceResult result =
       f(net.layer, in[0], {in[1], in[2]}, {in[3], in[4], in[5], in[6], in[7]});
   Tensors results{result.output, result.h}, gradients;
@@ -399,14 +399,14 @@ TEST(Recurrence, GradientsOfOneResultAlone) {
     const LayerCase net{{Mode::kLstm, false, batch_sizes}, 3, 4, 2, 3, 3};
     for (int result_index = 0; result_index < 3; ++result_index) {
       Tensors grads[2];
-      for (const bool by_parts : {false, true}) {
+      for (const bool composed : {false, true}) {
         Tensors in = net.inputs(kDouble);
         const Tensor weight = in[4].requires_grad_(), h = in[1].requires_grad_();
-        const auto f = by_parts ? recur_by_parts : recur;
+        const auto f = composed ? recur_composed : recur;
         const RecurrenceResult r =
             f(net.layer, in[0], {h, in[2]}, {in[3], weight, in[5], in[6], {}});
         const Tensor& result = result_index == 0 ? r.output : result_index == 1 ? r.h : r.c;
-        grads[by_parts] = autograd::grad({result.pow(2).sum()}, {weight, h});
+        grads[composed] = autograd::grad({result.pow(2).sum()}, {weight, h});
       }
       for (int i = 0; i < 2; ++i)
         EXPECT_TRUE(grads[0][i].allclose(grads[1][i], 1e-10, 1e-12)) << result_index << " " << i;

@@ -234,7 +234,7 @@ class TensorBoard:
 
 
 def shown_by_tag(board, plugin, route, run, **query):
-    """What a plugin shows of each tag of a run."""
+    """The data that a plugin shows for each tag of a run."""
     tags = board.get(f"plugin/{plugin}/tags").get(run, {})
     return {tag: board.get(f"plugin/{plugin}/{route}", run=run, tag=tag, **query)
             for tag in tags if tag not in ONLY_HEARTH}
@@ -304,7 +304,7 @@ def shown_series(board, run):
             for plugin in ("scalars", "histograms")}
 
 
-# What is asked of each plugin; check_own() asks the graphs.
+# The request to each plugin; check_own() asks for the graphs.
 PLUGINS = {
     "scalars": lambda board, run: shown_by_tag(board, "scalars", "scalars", run),
     "histograms": lambda board, run: shown_by_tag(board, "histograms", "histograms", run),
@@ -342,7 +342,7 @@ def check_resumed(board, run):
 
 
 def check_own(board, run):
-    """What has no counterpart in PyTorch, or another form: the graph, the video, the layout."""
+    """Checks the graph, video and layout, which PyTorch does not write or writes differently."""
     graph = board.raw("plugin/graphs/graph", run=run).decode()
     for text in ("Sequential/Conv2d[0]/conv2d", 'op: "Parameter"', "Sequential/Linear[3]/linear"):
         if text not in graph:

@@ -1,4 +1,4 @@
-// What a profile records: ops, nested ranges, backward, modules, threads, FLOPs, memory.
+// Recordings of profiles: ops, nested ranges, backward, modules, threads, FLOPs, memory.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -36,7 +36,7 @@ std::string parent_of(const profile& recorded, const std::string& name) {
   return parent == FunctionEvent::kNone ? "" : recorded.events()[size_t(parent)].name;
 }
 
-/// The program of which PyTorch's profiler gave the expected numbers.
+/// The program from which PyTorch's profiler made the expected numbers.
 void known_program() {
   const Tensor x = ones({4, 3}), w = ones({3, 5}).requires_grad_();
   Tensor z;
@@ -253,7 +253,7 @@ TEST(Profile, RangesNeedNotBeNested) {
   EXPECT_GE(find(recorded, "first").self_ns, 2'000'000);
 }
 
-TEST(Profile, ItsFunctionMayStopIt) {
+TEST(Profile, OnTraceReadyMayStopTheProfile) {
   int calls = 0;
   {
     profile recorded(ProfileOptions()

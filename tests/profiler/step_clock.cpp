@@ -1,4 +1,4 @@
-// What a training step waits for, against a stopwatch.
+// The waits of training steps, against a stopwatch.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -7,7 +7,7 @@
 
 namespace hearth::app {
 
-// The commands that use what `hearth train` has written.
+// The commands that read the output of `hearth train`.
 
 /// Adds `hearth eval`: accuracy, loss and confusion matrix on the test set.
 void add_eval(CLI::App& app);
@@ -22,7 +22,8 @@ void add_export(CLI::App& app);
 CLI::Option* add_run(CLI::App& command, std::string& run);
 /// Adds --device to a command.
 void add_device(CLI::App& command, std::string& device);
-/// The device of --device, by default a GPU if there is one; throws if there is none of the name.
+/// The device of --device, by default a GPU if there is one; throws if the named device does not
+/// exist.
 Device device_of(const std::string& name);
 
 }  // namespace hearth::app

@@ -55,7 +55,7 @@ int bind_once(const addrinfo& address, int port) {
   return result;
 }
 
-/// As bind_once() for the first of the host's addresses that works.
+/// Calls bind_once() with the host's addresses until one works.
 int bind_to(const std::string& host, int port, std::string& problem) {
   const Addresses addresses = addresses_of(host, problem);
   int result = -EADDRNOTAVAIL;

@@ -17,7 +17,7 @@ struct Endpoint {
 /// Returns an error text; empty if the text was valid.
 std::string parse_endpoint(const std::string& text, Endpoint& endpoint);
 
-/// Why no process of this machine can listen on this address and port; empty if one can.
+/// The reason why no process of this machine can listen on this address and port; else empty.
 std::string listening_problem(const std::string& host, int port);
 
 /// The addresses of a machine as this one knows them, as numbers; empty with a reason in `problem`.

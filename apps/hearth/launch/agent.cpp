@@ -89,7 +89,7 @@ class Agent {
                     [this] { lose_launcher(); }}) {
     loop_.set_gate([this] { return out_.pending() < kMostUnsent; });
     loop_.watch(STDIN_FILENO, POLLIN, [this] { read_input(); });
-    out_.write("\n");  // ends what the login shell may have printed
+    out_.write("\n");  // ends a line that the login shell may have printed
   }
 
   void run() {

@@ -5,8 +5,8 @@
 namespace hearth::app {
 
 /// `hearth launch --agent`: runs ranks for a launcher on another machine, which writes to stdin.
-/// When stdin ends or is silent for longer than the time-out, because the connection has ended, so
-/// do the ranks.
+/// The ranks are ended when stdin ends or is silent for longer than the time-out, because then the
+/// connection is lost.
 void run_agent(std::chrono::seconds timeout);
 
 }  // namespace hearth::app

@@ -125,7 +125,7 @@ class Section {
   const toml::table& table_;
 };
 
-/// What the file and each of its hosts can set.
+/// The settings that can be given for the whole file and for each of its hosts.
 struct Settings {
   Host host;
   std::optional<std::vector<std::string>> gpus;

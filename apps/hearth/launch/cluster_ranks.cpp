@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::seconds kLongestAnswer{30};
 constexpr int kNotFound = 127;  // exit code of the shell there
 
-/// Why ssh has ended before the ranks were started.
+/// The error text for an ssh that has ended before the ranks were started.
 std::string connection_problem(const Host& host, const LineProcess& ssh) {
   const std::vector<std::string> lines = ssh.last_lines();
   const std::string reason = lines.empty() ? "" : ": " + printable(lines.back());
@@ -193,7 +193,7 @@ void ClusterRanks::take_frame(Machine& machine, const Frame& frame) {
 }
 
 void ClusterRanks::take_noise(const Machine& machine, Stream stream, const std::string& line) {
-  // Before the ranks are started, it is at most part of an error.
+  // Before the ranks are started, such lines are shown only as part of an error.
   if (has_started_ && stream == Stream::kErr)
     events_.note("[" + machine.host.name + "] " + line.substr(0, line.find_last_not_of('\r') + 1) +
                  "\n");

@@ -23,8 +23,8 @@ struct ClusterJob {
   int min_nodes = 1, max_nodes = 1;
   int grace = 0;  // seconds
   std::chrono::seconds heartbeat_timeout{0};
-  // What all machines have in common. Without an address, that of the first machine is used;
-  // without a port, a free one.
+  // The part that all machines share. Without an address, the first machine's is used; without a
+  // port, a free one.
   NodeJob job;
 };
 

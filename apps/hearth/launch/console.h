@@ -27,7 +27,7 @@ class StreamChoice {
 };
 
 struct ConsoleOptions {
-  /// What precedes each line; ${rank}, ${local_rank} and ${hostname} are replaced.
+  /// Printed before each line; ${rank}, ${local_rank} and ${hostname} are replaced.
   std::string prefix = "[rank ${rank}] ";
   std::string log_dir;  // empty: no log files
   StreamChoice tee, redirects;

@@ -19,7 +19,7 @@ class Heartbeat {
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
-  /// Something has arrived from the other end.
+  /// Called when anything has arrived from the other end.
   void heard() { num_silent_ = 0; }
 
  private:

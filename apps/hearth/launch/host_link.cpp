@@ -54,7 +54,7 @@ HostLink::HostLink(const Context& context, const std::string& ssh, const Host& h
 
 void HostLink::beat() {
   send_line(kAliveLine);
-  // What was not read cannot be judged.
+  // While the loop does not read, silence says nothing about the connection.
   if (!loop_.is_open()) heartbeat_.heard();
 }
 

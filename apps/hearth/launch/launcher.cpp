@@ -171,7 +171,8 @@ bool Launcher::run_on_cluster(const Context& context, const RankEvents& events,
     if (job_.restart == 0 || job_.restart == job_.max_restarts) throw;
     console_.note(std::string("hearth: ") + error.what() + "\n");
   }
-  // A machine that has failed may need some time, and so do ranks there that have no launcher.
+  // A machine that has failed may need some time to return, and so do ranks to notice that their
+  // launcher is gone.
   const auto until = EventLoop::Clock::now() + cluster_->heartbeat_timeout;
   if (const int signal = wait([] { return false; }, until)) supervisor.forward(signal);
   return false;

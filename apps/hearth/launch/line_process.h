@@ -11,7 +11,7 @@
 
 namespace hearth::app {
 
-/// What every process of the launcher is started with.
+/// The objects that every process of the launcher shares.
 struct Context {
   EventLoop& loop;
   const SignalReader& signals;

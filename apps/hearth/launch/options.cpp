@@ -122,7 +122,8 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
   throw CLI::ValidationError(flag, reason);
 }
 
-/// Flags of torchrun that have no counterpart: what they are for is always so, or done otherwise.
+/// Flags of torchrun without a counterpart: their effect is the only behaviour, or is achieved in
+/// another way.
 void add_foreign_flags(CLI::App& launch) {
   launch.add_flag("--no-python")->group("");  // programs are always started directly
   constexpr std::pair<const char*, const char*> kRefused[] = {

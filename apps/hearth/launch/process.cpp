@@ -49,7 +49,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-/// What the child needs between fork and exec, where it may not allocate memory.
+/// The data that the child needs between fork and exec, where it may not allocate memory.
 struct Child {
   std::vector<char*> words, environment;
   const char* directory;

@@ -11,7 +11,7 @@
 
 namespace hearth::app {
 
-/// What a new process runs.
+/// The program that a new process runs, with its arguments and surroundings.
 struct Command {
   std::vector<std::string> words;        // the program's path and its arguments
   std::vector<std::string> environment;  // NAME=value

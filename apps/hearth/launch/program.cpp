@@ -41,7 +41,7 @@ std::string suggestion(const std::string& name) {
   return name.empty() ? "" : "; did you mean '" + printable(name) + "'?";
 }
 
-/// What to do with a file that exists and cannot be run.
+/// The error for a file that exists and cannot be run.
 std::string not_executable(const std::string& name) {
   const std::string word = shell_word(name);
   return "the program '" + printable(name) + "' is not executable; use 'chmod +x " +

@@ -22,7 +22,7 @@ constexpr const char* kAliveLine = "alive";
 /// The bytes after which messages would be split; a line of a rank must fit into a frame.
 constexpr size_t kLongestMessage = 16 * kLongestLine;
 
-/// What an agent has to check before ranks are started.
+/// Asks an agent to check its machine before ranks are started.
 struct Question {
   std::string program, directory, interface, processes;
   std::string master_addr;
@@ -30,12 +30,12 @@ struct Question {
   bool is_master = false;  // this machine has rank 0
 };
 
-/// The answer.
+/// An agent's answer to a Question.
 struct Answer {
   std::string version;
   int processes = 0, port = 0;
   std::string program;                        // its fingerprint
-  std::vector<std::string> master_addresses;  // what the master's name stands for
+  std::vector<std::string> master_addresses;  // to which the master's name resolves
   std::vector<std::string> problems;
 };
 

@@ -7,7 +7,7 @@
 
 namespace hearth::app {
 
-/// Who is told about the ranks' output and failures.
+/// Callbacks for the ranks' output and failures.
 struct RankEvents {
   std::function<void(const RankLine&)> line;
   std::function<void(const Failure&)> failure;
@@ -18,7 +18,7 @@ struct RankEvents {
 class Ranks {
  public:
   virtual ~Ranks() = default;
-  /// Sends a signal to all of them. SIGKILL must end them, whatever happens.
+  /// Sends a signal to all of them. SIGKILL must end them even if their machine does not answer.
   virtual void send(int signal) = 0;
   /// Looks for children of this process that have ended; called after SIGCHLD.
   virtual void reap() = 0;

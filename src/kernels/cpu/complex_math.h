@@ -102,7 +102,7 @@ ComplexValue<T> log1p(ComplexValue<T> x) {
 }
 
 /// a to the power b. Zero has no logarithm: its powers are 1, 0 and, for a negative real part of b,
-/// what the standard library says.
+/// the standard library's result.
 template <class T>
 ComplexValue<T> pow(ComplexValue<T> a, ComplexValue<T> b) {
   if (b.re == 0 && b.im == 0) return 1;
@@ -110,7 +110,7 @@ ComplexValue<T> pow(ComplexValue<T> a, ComplexValue<T> b) {
   return value_of(std::pow(standard<T>(a), standard<T>(b)));
 }
 
-/// The absolute value of a complex number, which has an order.
+/// The absolute value of a complex number, which can be compared.
 template <class T>
 struct Length {
   T value;

@@ -60,8 +60,9 @@ FftJob<T> job_of(const FftParams& params) {
   job.by_pairs = (job.from_half || job.to_half) && job.n % 2 == 0;
   job.length = job.by_pairs ? job.n / 2 : job.n;
   if (!params.full) job.weight = T(params.weight);
-  // A backward transform is a forward one between exchanges of the parts; that of real numbers is
-  // the conjugate of the forward one, and `prepare` has already exchanged.
+  // A backward transform is a forward one with the real and imaginary parts exchanged before and
+  // after it. Of real numbers, it is the conjugate of the forward one. `prepare` exchanges parts
+  // itself.
   const T sign = params.forward ? T(1) : T(-1);
   if (job.to_half) {
     job.write = {false, scale, sign * scale};
@@ -69,7 +70,7 @@ FftJob<T> job_of(const FftParams& params) {
     job.write = {job.from_half || !params.forward, scale, scale};
     job.read = job.from_half ? FftPairs<T>{false, 1, -sign} : FftPairs<T>{!params.forward, 1, 1};
   }
-  if (job.from_half || job.to_half) job.real = fft_plan<T>(job.n, FftMethod::kRealTurns);
+  if (job.from_half || job.to_half) job.real = fft_plan<T>(job.n, FftMethod::kRealTwiddles);
   return job;
 }
 

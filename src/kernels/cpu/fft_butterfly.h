@@ -113,35 +113,35 @@ struct FftButterfly {
       odd<R>(x, roots);
   }
 
-  /// Stage `stage` of a buffer of radix * length numbers, without turns if the length is 1.
-  template <int R, bool turns>
+  /// Stage `stage` of a buffer of radix * length numbers, without twiddles if the length is 1.
+  template <int R, bool twiddles>
   static void pass(const FftStage<T>& stage, T* buffer) {
     constexpr int64_t kNumber = 2 * V::kLanes;
     const int64_t length = stage.length;
-    const T* turn = stage.turns;
-    for (int64_t k = 0; k < length; ++k, buffer += kNumber, turn += 2 * (R - 1)) {
+    const T* twiddle = stage.twiddles;
+    for (int64_t k = 0; k < length; ++k, buffer += kNumber, twiddle += 2 * (R - 1)) {
       Number x[R];
 #pragma GCC unroll 16
       for (int c = 0; c < R; ++c) {
         x[c] = Number::load(buffer + c * length * kNumber);
-        if (turns && c > 0) x[c] = x[c].times(turn + 2 * (c - 1));
+        if (twiddles && c > 0) x[c] = x[c].times(twiddle + 2 * (c - 1));
       }
       run<R>(x, stage.roots);
 #pragma GCC unroll 16
       for (int c = 0; c < R; ++c) x[c].store(buffer + c * length * kNumber);
     }
   }
-  template <bool turns>
+  template <bool twiddles>
   HEARTH_SIMD static void any_pass(const FftStage<T>& stage, T* buffer) {
     switch (stage.radix) {
-      case 2: return pass<2, turns>(stage, buffer);
-      case 3: return pass<3, turns>(stage, buffer);
-      case 4: return pass<4, turns>(stage, buffer);
-      case 5: return pass<5, turns>(stage, buffer);
-      case 7: return pass<7, turns>(stage, buffer);
-      case 8: return pass<8, turns>(stage, buffer);
-      case 11: return pass<11, turns>(stage, buffer);
-      default: return pass<13, turns>(stage, buffer);
+      case 2: return pass<2, twiddles>(stage, buffer);
+      case 3: return pass<3, twiddles>(stage, buffer);
+      case 4: return pass<4, twiddles>(stage, buffer);
+      case 5: return pass<5, twiddles>(stage, buffer);
+      case 7: return pass<7, twiddles>(stage, buffer);
+      case 8: return pass<8, twiddles>(stage, buffer);
+      case 11: return pass<11, twiddles>(stage, buffer);
+      default: return pass<13, twiddles>(stage, buffer);
     }
   }
   /// All stages, each part of the buffer as far as possible before the next, so that it stays in

@@ -12,8 +12,8 @@ template <class T>
 struct FftStage {
   int radix;
   int64_t length;
-  const T* turns;  // exp(-2 pi i c k / (radix * length)) for k < length, 0 < c < radix
-  const T* roots;  // exp(-2 pi i j / radix) for j < radix
+  const T* twiddles;  // exp(-2 pi i c k / (radix * length)) for k < length, 0 < c < radix
+  const T* roots;     // exp(-2 pi i j / radix) for j < radix
 };
 
 /// Lines in memory, at most as many as there are lanes. A line is a sequence of pairs of numbers:
@@ -58,14 +58,14 @@ struct FftLoops {
   /// out[slots[i]] = 0, for i < n.
   void (*clear)(int64_t n, const int64_t* slots, T* out);
   /// buffer[k], a factor for each lane: table[k * row + 2 * lane], for k < n.
-  void (*turn)(const T* table, int64_t row, int64_t n, T* buffer);
+  void (*rotate)(const T* table, int64_t row, int64_t n, T* buffer);
   /// buffer[i] *= weight, for first <= i < end.
   void (*weigh)(T weight, int64_t first, int64_t end, T* buffer);
   /// The half spectrum (half + 1 numbers) of 2 * half real numbers, from the transform of their
-  /// pairs; turns are exp(-2 pi i k / (2 * half)).
-  void (*split_pairs)(const T* turns, int64_t half, T* buffer);
+  /// pairs; twiddles are exp(-2 pi i k / (2 * half)).
+  void (*split_pairs)(const T* twiddles, int64_t half, T* buffer);
   /// The inverse of split_pairs times two, with exchanged parts, in the order of slots.
-  void (*join_pairs)(const T* in, const T* turns, int64_t half, const int64_t* slots, T* out);
+  void (*join_pairs)(const T* in, const T* twiddles, int64_t half, const int64_t* slots, T* out);
   /// The whole spectrum from its half, for an odd n, with exchanged parts, in the order of slots.
   void (*unfold)(const T* in, int64_t n, const int64_t* slots, T* out);
 };

@@ -24,12 +24,12 @@ T* transformed(const FftLoops<T>& loops, const FftPlan<T>& plan, T* a, T* b) {
   const FftPlan<T>& inner = *plan.first;
   const int64_t n = plan.n, m = inner.n;
   const int64_t* const slots = inner.slots.data();
-  loops.multiply(a, n, plan.turns.data(), slots, false, false, b);
+  loops.multiply(a, n, plan.twiddles.data(), slots, false, false, b);
   loops.clear(m - n, slots + n, b);
   run_stages(loops, inner, b);
   loops.multiply(b, m, plan.spectrum.data(), slots, false, true, a);
   run_stages(loops, inner, a);
-  loops.multiply(a, n, plan.turns.data(), plan.slots.data(), true, false, b);
+  loops.multiply(a, n, plan.twiddles.data(), plan.slots.data(), true, false, b);
   return b;
 }
 
@@ -66,7 +66,7 @@ template <class T>
 void FftJob<T>::prepare(const FftLoops<T>& loops, T* in, const int64_t* slots, T* out) const {
   if (weight != 1) loops.weigh(weight, 1, (n + 1) / 2, in);
   if (by_pairs)
-    loops.join_pairs(in, real->turns.data(), length, slots, out);
+    loops.join_pairs(in, real->twiddles.data(), length, slots, out);
   else
     loops.unfold(in, n, slots, out);
 }
@@ -74,7 +74,7 @@ void FftJob<T>::prepare(const FftLoops<T>& loops, T* in, const int64_t* slots, T
 template <class T>
 void FftJob<T>::finish(const FftLoops<T>& loops, T* result, const FftLines<T>& out) const {
   if (!to_half) return loops.store(result, length, write, out);
-  if (by_pairs) loops.split_pairs(real->turns.data(), length, result);
+  if (by_pairs) loops.split_pairs(real->twiddles.data(), length, result);
   if (weight != 1) loops.weigh(weight, 1, (n + 1) / 2, result);
   loops.store(result, half(), write, out);
   if (!mirror) return;
@@ -127,8 +127,8 @@ void FftLongLine<T>::for_groups(int64_t count, const F& f) const {
   });
 }
 
-/// Columns j of numbers at distance `columns`, then rows; between them, number (k, j) is turned by
-/// k j / n. Row k has the results k + rows * i.
+/// Transforms the columns of the matrix, then its rows. In between, number (k, j) is multiplied by
+/// its twiddle factor, exp(-2 pi i k j / n). Row k has the results k + rows * i.
 template <class T>
 void FftLongLine<T>::grid(const FftPlan<T>& plan, const FftLines<T>& in, const FftPairs<T>& read,
                           const FftLines<T>& out, const FftPairs<T>& write) const {
@@ -140,7 +140,7 @@ void FftLongLine<T>::grid(const FftPlan<T>& plan, const FftLines<T>& in, const F
     loops_.load(fft_lines(from + j * in.step, in.step, count, lanes, columns * in.step, in.pair),
                 rows, plan.first->slots.data(), read, buffer);
     run_stages(loops_, *plan.first, buffer);
-    loops_.turn(plan.turns.data() + 2 * j, 2 * columns, rows, buffer);
+    loops_.rotate(plan.twiddles.data() + 2 * j, 2 * columns, rows, buffer);
     loops_.store(buffer, rows, {}, fft_lines(table_ + 2 * j, 2, count, lanes, 2 * columns, 1));
   });
   for_groups(rows, [&](int64_t k, int count, T* buffer) {
@@ -160,12 +160,12 @@ void FftLongLine<T>::transform(const FftLines<T>& in, const FftPairs<T>& read,
   const int64_t n = plan.n, m = matrix_->n;
   const int64_t* const slots = plan.slots.data();
   single_.load(in, n, slots, read, a_);
-  single_.multiply(a_, n, plan.turns.data(), slots, false, false, b_);
+  single_.multiply(a_, n, plan.twiddles.data(), slots, false, false, b_);
   single_.clear(m - n, slots + n, b_);
   grid(*matrix_, whole(b_), {}, whole(a_), {});
   single_.multiply(a_, m, plan.spectrum.data(), slots, false, true, b_);
   grid(*matrix_, whole(b_), {}, whole(a_), {});
-  single_.multiply(a_, n, plan.turns.data(), slots, true, false, b_);
+  single_.multiply(a_, n, plan.twiddles.data(), slots, true, false, b_);
   single_.store(b_, n, write, out);
 }
 

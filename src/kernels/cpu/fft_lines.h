@@ -9,8 +9,8 @@
 
 namespace hearth::cpu {
 
-/// The transforms of a call's lines as far as they are the same for all: from complex numbers or
-/// pairs to complex numbers or pairs, with what real lines need before or after.
+/// The transform of a call, which is the same for all lines: from complex numbers or pairs to
+/// complex numbers or pairs, with the steps that real lines need before or after it.
 template <class T>
 struct FftJob {
   using Plan = typename FftPlan<T>::Pointer;
@@ -28,16 +28,16 @@ struct FftJob {
   int64_t half() const { return n / 2 + 1; }
   int64_t read_count() const { return from_half ? half() : length; }
 
-  /// Turns the half spectrum `in` into what is transformed, in the order of `slots`.
+  /// Converts the half spectrum `in` to the transform's input, in the order of `slots`.
   void prepare(const FftLoops<T>& loops, T* in, const int64_t* slots, T* out) const;
-  /// Writes a transform's result, which it changes.
+  /// Writes a transform's result to `out`; overwrites `result`.
   void finish(const FftLoops<T>& loops, T* result, const FftLines<T>& out) const;
   /// Transforms a group of lines, at most as many as the loops have lanes, in two buffers.
   void run(const FftLoops<T>& loops, const FftLines<T>& in, const FftLines<T>& out, T* a,
            T* b) const;
 };
 
-/// `count` lines at equal distances; `lanes` is that of the loops.
+/// `count` lines at distances of `apart` numbers; `lanes` is the number of lanes of the loops.
 template <class T>
 FftLines<T> fft_lines(T* data, int64_t apart, int count, int lanes, int64_t step, int64_t pair);
 
@@ -45,7 +45,7 @@ FftLines<T> fft_lines(T* data, int64_t apart, int count, int lanes, int64_t step
 template <class T>
 class FftLongLine {
  public:
-  /// The job's plan is a matrix, or a convolution of such length.
+  /// The job's plan is a matrix, or a convolution whose transforms are matrices.
   FftLongLine(const FftJob<T>& job, Ctx& ctx);
   void run(const FftLines<T>& in, const FftLines<T>& out) const;
 
@@ -66,7 +66,7 @@ class FftLongLine {
   T *table_, *buffers_, *a_ = nullptr, *b_ = nullptr;  // the last two only if needed
 };
 
-/// The loops for one line at a time and for as many as there are lanes.
+/// The loops for one line at a time if `single`, else for as many lines as a vector has lanes.
 template <class T>
 const FftLoops<T>& fft_loops(bool single = false);
 

@@ -134,7 +134,7 @@ struct FftLoopsOf {
   static void clear(int64_t n, const int64_t* slots, T* out) {
     for (int64_t i = 0; i < n; ++i) put(out, slots[i], {V(0), V(0)});
   }
-  static void turn(const T* table, int64_t row, int64_t n, T* buffer) {
+  static void rotate(const T* table, int64_t row, int64_t n, T* buffer) {
     for (int64_t k = 0; k < n; ++k) {
       const Number factor = Shuffle::parted(table + k * row);
       put(buffer, k, get(buffer, k).times(factor.re, factor.im));
@@ -148,26 +148,28 @@ struct FftLoopsOf {
   }
 
   /// With z the transform of pairs, E and O those of the even and the odd numbers:
-  /// E[k] = (z[k] + conj(z[-k])) / 2 and O[k] = (z[k] - conj(z[-k])) / 2i; out[k] = E + turn * O.
-  static void split_pairs(const T* turns, int64_t half, T* buffer) {
+  /// E[k] = (z[k] + conj(z[-k])) / 2 and O[k] = (z[k] - conj(z[-k])) / 2i; out[k] = E + twiddle *
+  /// O.
+  static void split_pairs(const T* twiddles, int64_t half, T* buffer) {
     const Number z = get(buffer, 0);
     put(buffer, 0, {z.re + z.im, V(0)});
     put(buffer, half, {z.re - z.im, V(0)});
     const V one_half(0.5);
     for (int64_t k = 1; k <= half - k; ++k) {
       const Number a = get(buffer, k), b = get(buffer, half - k).conj();
-      const Number sum = a + b, turned = (a - b).turned().times(turns + 2 * k);
+      const Number sum = a + b, turned = (a - b).turned().times(twiddles + 2 * k);
       const Number front = sum + turned, back = (sum - turned).conj();
       put(buffer, k, {front.re * one_half, front.im * one_half});
       put(buffer, half - k, {back.re * one_half, back.im * one_half});
     }
   }
-  static void join_pairs(const T* in, const T* turns, int64_t half, const int64_t* slots, T* out) {
+  static void join_pairs(const T* in, const T* twiddles, int64_t half, const int64_t* slots,
+                         T* out) {
     const V first = get(in, 0).re, last = get(in, half).re;
     put(out, slots[0], {first - last, first + last});
     for (int64_t k = 1; k <= half - k; ++k) {
       const Number a = get(in, k), b = get(in, half - k).conj();
-      const V cosine(turns[2 * k]), sine(turns[2 * k + 1]);
+      const V cosine(twiddles[2 * k]), sine(twiddles[2 * k + 1]);
       const Number sum = a + b, turned = (a - b).times(cosine, -sine).turned();
       put(out, slots[k], (sum - turned).swapped());
       put(out, slots[half - k], (sum + turned).conj().swapped());
@@ -182,8 +184,8 @@ struct FftLoopsOf {
     }
   }
 
-  static constexpr FftLoops<T> kLoops{kLanes,      load,       store, FftButterfly<V>::transform,
-                                      multiply,    clear,      turn,  weigh,
+  static constexpr FftLoops<T> kLoops{kLanes,      load,       store,  FftButterfly<V>::transform,
+                                      multiply,    clear,      rotate, weigh,
                                       split_pairs, join_pairs, unfold};
 };
 

@@ -56,18 +56,18 @@ void plan_stages(FftPlan<T>& plan) {
     plan.stages.push_back({radix, length, nullptr, nullptr});
     for (int64_t k = 0; k < length; ++k)
       for (int c = 1; c < radix; ++c) {
-        plan.turns.resize(plan.turns.size() + 2);
-        put_root(c * k, radix * length, &plan.turns.back() - 1);
+        plan.twiddles.resize(plan.twiddles.size() + 2);
+        put_root(c * k, radix * length, &plan.twiddles.back() - 1);
       }
     for (int j = 0; j < radix; ++j) {
-      plan.turns.resize(plan.turns.size() + 2);
-      put_root(j, radix, &plan.turns.back() - 1);
+      plan.twiddles.resize(plan.twiddles.size() + 2);
+      put_root(j, radix, &plan.twiddles.back() - 1);
     }
     length *= radix;
   }
-  const T* table = plan.turns.data();
+  const T* table = plan.twiddles.data();
   for (FftStage<T>& stage : plan.stages) {
-    stage.turns = table;
+    stage.twiddles = table;
     table += 2 * (stage.radix - 1) * stage.length;
     stage.roots = table;
     table += 2 * stage.radix;
@@ -93,8 +93,8 @@ void plan_convolution(FftPlan<T>& plan) {
   const int64_t n = plan.n, m = fft_convolution_size(n);
   plan.first = fft_plan<T>(m, FftMethod::kStages);
   plan.slots = identity(m);
-  plan.turns.resize(size_t(2 * n));
-  for (int64_t j = 0; j < n; ++j) put_root(j * j % (2 * n), 2 * n, &plan.turns[size_t(2 * j)]);
+  plan.twiddles.resize(size_t(2 * n));
+  for (int64_t j = 0; j < n; ++j) put_root(j * j % (2 * n), 2 * n, &plan.twiddles[size_t(2 * j)]);
   // In double, so that float's spectrum is exact.
   const auto wide = fft_plan<double>(m, FftMethod::kStages);
   std::vector<double> chirp(size_t(2 * m), 0.0);
@@ -117,10 +117,10 @@ void plan_grid(FftPlan<T>& plan) {
   const int64_t rows = fft_grid_rows(plan.n), columns = plan.n / rows;
   plan.first = fft_plan<T>(rows, FftMethod::kStages);
   plan.second = fft_plan<T>(columns, FftMethod::kStages);
-  plan.turns.resize(size_t(2 * (plan.n + kMaxFftLanes)));
+  plan.twiddles.resize(size_t(2 * (plan.n + kMaxFftLanes)));
   for (int64_t k = 0; k < rows; ++k)
     for (int64_t j = 0; j < columns; ++j)
-      put_root(k * j, plan.n, &plan.turns[size_t(2 * (k * columns + j))]);
+      put_root(k * j, plan.n, &plan.twiddles[size_t(2 * (k * columns + j))]);
 }
 
 template <class T>
@@ -132,10 +132,10 @@ typename FftPlan<T>::Pointer make_plan(int64_t n, FftMethod method) {
     case FftMethod::kStages: plan_stages(*plan); break;
     case FftMethod::kConvolution: plan_convolution(*plan); break;
     case FftMethod::kGrid: plan_grid(*plan); break;
-    case FftMethod::kRealTurns:
+    case FftMethod::kRealTwiddles:
       plan->slots = identity(n % 2 == 0 ? n / 2 + 1 : n);
-      plan->turns.resize(size_t(n / 2 + 2));
-      for (int64_t k = 0; k <= n / 4; ++k) put_root(k, n, &plan->turns[size_t(2 * k)]);
+      plan->twiddles.resize(size_t(n / 2 + 2));
+      for (int64_t k = 0; k <= n / 4; ++k) put_root(k, n, &plan->twiddles[size_t(2 * k)]);
   }
   return plan;
 }
@@ -162,7 +162,7 @@ class PlanCache {
   void add(const typename FftPlan<T>::Pointer& plan) {
     const std::lock_guard lock(mutex_);
     plans_.push_front({plan->n, plan->method, sizeof(T), plan->bytes(), plan});
-    // Beside a plan larger than the whole budget, the others keep theirs.
+    // A plan larger than the whole budget does not count, so that other plans stay beside it.
     size_t bytes = plan->bytes() > kMaxBytes ? 0 : plan->bytes(), count = 1;
     for (auto it = std::next(plans_.begin()); it != plans_.end();) {
       const bool fits = bytes + it->bytes <= kMaxBytes && count < kMaxPlans;

@@ -10,10 +10,10 @@ namespace hearth::cpu {
 
 /// How a plan transforms lines.
 enum class FftMethod : unsigned char {
-  kStages,       // one stage per small factor of the length
-  kConvolution,  // as a convolution with a chirp (Bluestein): lengths with a large prime factor
-  kGrid,         // as a matrix: its columns, then its rows; for a single long line
-  kRealTurns,    // no transform: the factors between a real line and the transform of its pairs
+  kStages,        // one stage per small factor of the length
+  kConvolution,   // as a convolution with a chirp (Bluestein): lengths with a large prime factor
+  kGrid,          // as a matrix: its columns, then its rows; for a single long line
+  kRealTwiddles,  // no transform: the factors between a real line and the transform of its pairs
 };
 
 /// The tables for transforms of n numbers.
@@ -25,13 +25,14 @@ struct FftPlan {
   FftMethod method = FftMethod::kStages;
   std::vector<FftStage<T>> stages;
   std::vector<int64_t> slots;  // the position of number i in the buffer to transform
-  std::vector<T> turns;  // complex factors: of all stages, of the chirp, of the matrix's elements
+  std::vector<T>
+      twiddles;  // complex factors: of all stages, of the chirp, of the matrix's elements
   std::vector<T> spectrum;  // the transform of the conjugate chirp
   Pointer first, second;    // the convolution's plan; those of columns and rows
 
   size_t bytes() const {
     return sizeof *this + sizeof(FftStage<T>) * stages.size() +
-           sizeof(T) * (turns.size() + spectrum.size()) + sizeof(int64_t) * slots.size();
+           sizeof(T) * (twiddles.size() + spectrum.size()) + sizeof(int64_t) * slots.size();
   }
 };
 

@@ -124,7 +124,7 @@ void Stream::run() {
     } catch (...) {
       error = std::current_exception();
     }
-    work = nullptr;  // destroys what it captured before waiters see it completed
+    work = nullptr;  // destroys the captured objects before waiters see it completed
     lock.lock();
     if (error && !error_) error_ = error;
     ++completed_;

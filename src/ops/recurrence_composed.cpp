@@ -62,7 +62,7 @@ RecurrenceState recurrence_step(RecurrenceMode mode, const Tensor& from_input,
   return {weights.w_hr.defined() ? linear(h, weights.w_hr) : h, cell};
 }
 
-RecurrenceResult recur_by_parts(const RecurrenceLayer& layer, const Tensor& input,
+RecurrenceResult recur_composed(const RecurrenceLayer& layer, const Tensor& input,
                                 const RecurrenceState& first, const RecurrenceWeights& weights) {
   const Tensor from_input = linear(input, weights.w_ih, weights.b_ih);
   const std::vector<Tensor> step_inputs = layer.batch_sizes.empty()

@@ -1,4 +1,4 @@
-// embedding_bag by other ops, and embedding_renorm_.
+// embedding_bag composed of other ops, and embedding_renorm_.
 #include <limits>
 
 #include "hearth/operators.h"
@@ -36,7 +36,7 @@ TensorPair maxima(const Tensor& rows, const Tensor& indices, const Tensor& bag, 
 
 }  // namespace
 
-TensorQuad embedding_bag_by_parts(const BagArgs& args, const Tensor& weight, const Tensor& indices,
+TensorQuad embedding_bag_composed(const BagArgs& args, const Tensor& weight, const Tensor& indices,
                                   const Tensor& offsets, const Tensor& scale) {
   const int64_t bags = args.num_bags(offsets.numel()), num_indices = indices.numel();
   const Tensor index = indices.to(kLong), begin = offsets.to(kLong);
