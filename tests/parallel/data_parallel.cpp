@@ -7,7 +7,7 @@
 #include <map>
 
 #include "hearth/hearth.h"
-#include "tests/nn/support.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -71,7 +71,9 @@ HEARTH_MODULE(NotCloneable);
 
 template <class F>
 ::testing::AssertionResult fails_with(const F& f, const std::string& text) {
-  return contains(error_of(f), text);
+  const std::string message = error_of(f);
+  if (message.find(text) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "message: " << message;
 }
 
 void expect_close_values(const Tensor& actual, const Tensor& expected, double tolerance = 1e-6) {
