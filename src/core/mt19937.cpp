@@ -36,7 +36,7 @@ Words4 load(const uint32_t* from) {
 void store(uint32_t* to, Words4 words) { std::memcpy(to, &words, sizeof(words)); }
 
 /// Twists words [begin, end); each is mixed with the word `distance` away.
-void twist(uint32_t* state, int begin, int end, int distance) {
+void twist_words(uint32_t* state, int begin, int end, int distance) {
   int i = begin;
   for (; i + 4 <= end; i += 4)
     store(state + i, twisted(load(state + i), load(state + i + 1), load(state + i + distance)));
@@ -71,13 +71,32 @@ void Mt19937::reseed(uint64_t seed) {
   next_normal_.reset();
 }
 
-void Mt19937::refill() {
+void Mt19937::twist() {
   uint32_t* state = state_.data();
-  twist(state, 0, kWords - kMiddle, kMiddle);
-  twist(state, kWords - kMiddle, kWords - 1, kMiddle - kWords);
+  twist_words(state, 0, kWords - kMiddle, kMiddle);
+  twist_words(state, kWords - kMiddle, kWords - 1, kMiddle - kWords);
   state[kWords - 1] = twisted(state[kWords - 1], state[0], state[kMiddle - 1]);
-  for (int i = 0; i < kWords; i += 4) store(output_.data() + i, tempered(load(state + i)));
+}
+
+void Mt19937::temper() {
+  for (int i = 0; i < kWords; i += 4) store(output_.data() + i, tempered(load(&state_[size_t(i)])));
+}
+
+void Mt19937::refill() {
+  twist();
+  temper();
   next_ = 0;
+}
+
+void Mt19937::discard(int64_t count) {
+  if (count <= kWords - next_) {
+    next_ += static_cast<int>(count);
+    return;
+  }
+  count -= kWords - next_;
+  for (; count > kWords; count -= kWords) twist();
+  refill();
+  next_ = static_cast<int>(count);
 }
 
 void Mt19937::fill(uint32_t* to, int64_t count) {
@@ -92,12 +111,12 @@ void Mt19937::fill(uint32_t* to, int64_t count) {
 }
 
 void Mt19937::fill(uint64_t* to, int64_t count) {
-  fill(reinterpret_cast<uint32_t*>(to), 2 * count);
-  for (int64_t i = 0; i < count; ++i) {
-    uint32_t words[2];
-    std::memcpy(words, to + i, sizeof(words));
-    to[i] = uint64_t{words[0]} << 32 | words[1];
-  }
+  uint32_t* const words = reinterpret_cast<uint32_t*>(to);
+  fill(words, 2 * count);
+  const int64_t pairs = count / 2;
+  for (int64_t i = 0; i < pairs; ++i)
+    store(words + 4 * i, __builtin_shuffle(load(words + 4 * i), Words4{1, 0, 3, 2}));
+  if (count % 2) std::swap(words[2 * count - 2], words[2 * count - 1]);
 }
 
 double Mt19937::uniform() {
@@ -138,7 +157,7 @@ bool Mt19937::set_state(const StateBytes& bytes) {
   seed_ = legacy.seed;
   std::copy(std::begin(legacy.words), std::end(legacy.words), state_.begin());
   next_ = kWords + 1 - legacy.left;
-  for (int i = 0; i < kWords; i += 4) store(output_.data() + i, tempered(load(&state_[size_t(i)])));
+  temper();
   next_normal_.reset();
   if (legacy.normal_is_valid) next_normal_ = legacy.normal_y;
   return true;

@@ -35,6 +35,9 @@ class Mt19937 {
   void fill(uint32_t* to, int64_t count);
   void fill(uint64_t* to, int64_t count);
 
+  /// Advances as `count` calls of random() do, in a fraction of their time.
+  void discard(int64_t count);
+
   /// A number from [0, 1) with 53 random bits.
   double uniform();
   /// A number from the standard normal distribution. Numbers are computed in pairs; the second one
@@ -48,6 +51,8 @@ class Mt19937 {
 
  private:
   static constexpr int kWords = 624;
+  void twist();   // computes the next state
+  void temper();  // computes the output of the state
   void refill();
 
   uint64_t seed_;

@@ -12,12 +12,6 @@ namespace hearth::cpu {
 
 namespace {
 
-#if defined(HEARTH_CPU_AVX2)
-constexpr const RandomLoops& random_loops = random_loops_avx2;
-#else
-constexpr const RandomLoops& random_loops = random_loops_generic;
-#endif
-
 /// PyTorch's normal_ fills contiguous tensors of at least this size in blocks of this size.
 constexpr int64_t kNormalBlock = 16;
 

@@ -12,11 +12,21 @@ struct RandomLoops {
                         float* to);
   void (*uniform_double)(const uint64_t* bits, int64_t count, double from, double span, double high,
                          double* to);
+  /// Dropout: mask[i] is whether bits[i], without its 11 high bits, is below the threshold;
+  /// out[i] = in[i] times `scale` or zero.
+  void (*dropout)(const uint64_t* bits, int64_t count, uint64_t threshold, float scale,
+                  const float* in, bool* mask, float* out);
   /// Transforms `blocks` times 16 uniform numbers from [0, 1) into normal ones, in place.
   void (*normal)(float* data, int64_t blocks, float mean, float deviation);
 };
 
 extern const RandomLoops random_loops_avx2;
 extern const RandomLoops random_loops_generic;
+
+#if defined(HEARTH_CPU_AVX2)
+inline constexpr const RandomLoops& random_loops = random_loops_avx2;
+#else
+inline constexpr const RandomLoops& random_loops = random_loops_generic;
+#endif
 
 }  // namespace hearth::cpu
