@@ -113,7 +113,7 @@ void draw_units(Mt19937& mt, T* to, int64_t count) {
   Bits bits[kDrawChunk];
   for (; count > 0; count -= kDrawChunk, to += kDrawChunk) {
     const int64_t chunk = std::min(count, kDrawChunk);
-    mt.fill(bits, chunk);
+    mt.fill(bits, chunk, random_loops.refill);
     convert(UniformDraw<T>(0, 1), bits, chunk, to);
   }
 }

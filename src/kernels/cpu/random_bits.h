@@ -5,6 +5,7 @@
 
 #include "core/mt19937.h"
 #include "core/parallel_for.h"
+#include "kernels/cpu/random_loops.h"
 #include "kernels/cpu/strided.h"
 #include "kernels/draws.h"
 #include "seam/ctx.h"
@@ -82,7 +83,7 @@ void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const
         const int64_t chunk = std::min(count, kDrawChunk);
         if constexpr (sizeof(Bits) <= 8) {
           if (mt)
-            mt->fill(bits, chunk);
+            mt->fill(bits, chunk, random_loops.refill);
           else
             philox_fill(source, position, bits, chunk);
         } else {

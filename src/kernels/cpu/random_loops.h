@@ -6,6 +6,8 @@ namespace hearth::cpu {
 
 /// The vectorised loops of random numbers, for one instruction set.
 struct RandomLoops {
+  /// The next state of a Mersenne Twister, and its output.
+  void (*refill)(uint32_t* state, uint32_t* output);
   /// to[i] = from + span * the number in [0, 1) of bits[i]; numbers that are rounded up to `high`
   /// or above become `from`.
   void (*uniform_float)(const uint32_t* bits, int64_t count, float from, float span, float high,

@@ -3,6 +3,7 @@
 // The loops of RandomLoops. With fused multiply-add, results equal PyTorch's bit for bit. The order
 // of the statements decides which products and sums the compiler fuses: do not change it.
 
+#include "core/mt19937_block.h"
 #include "functors/hd.h"
 #include "kernels/cpu/random_loops.h"
 
@@ -147,8 +148,8 @@ struct RandomVectors {
 template <class Isa>
 constexpr RandomLoops make_random_loops() {
   using V = RandomVectors<Isa>;
-  return {&V::template uniform<uint32_t, float>, &V::template uniform<uint64_t, double>,
-          &V::dropout, &V::normal};
+  return {&Mt19937Block<Isa, V::kLanes>::refill, &V::template uniform<uint32_t, float>,
+          &V::template uniform<uint64_t, double>, &V::dropout, &V::normal};
 }
 
 }  // namespace hearth::cpu
