@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "bench/measure.h"
+#include "bench/turns.h"
 #include "hearth/hearth.h"
 #include "hearth/nn/data_parallel.h"
 #include "hearth/nn/pipeline.h"
@@ -27,33 +27,35 @@ nn::Sequential layers(int count, int64_t width) {
   return net;
 }
 
-/// Microseconds of a training step without the optimizer.
+/// A training step without the optimizer.
 template <class Model>
-double step_time(Model& model, const Tensor& x) {
-  return measure([&] {
-           model->zero_grad();
-           model->forward(x).sum().backward();
-           synchronize();
-         })
-      .median;
+void step(Model& model, const Tensor& x) {
+  model->zero_grad();
+  model->forward(x).sum().backward();
+  synchronize();
 }
 
-/// The halves of a batch on two devices by two modules that know nothing of each other.
-double time_of_halves(const nn::Sequential& net, const Tensor& x) {
-  nn::Sequential modules[2] = {
-      net, nn::Sequential(std::dynamic_pointer_cast<nn::SequentialImpl>(net->clone(kSecond)))};
-  const std::vector<Tensor> parts = nn::parallel::scatter(x, {kFirst, kSecond});
-  return measure([&] {
-           Tensor results[2];
-           for (int i = 0; i < 2; ++i) {
-             modules[i]->zero_grad();
-             results[i] = modules[i]->forward(parts[size_t(i)]).sum();
-           }
-           for (const Tensor& result : results) result.backward();
-           synchronize();
-         })
-      .median;
-}
+/// Steps with the halves of a batch on two devices by two modules that know nothing of each other.
+class Halves {
+ public:
+  Halves(const nn::Sequential& net, const Tensor& x)
+      : modules_{net, nn::Sequential(
+                          std::dynamic_pointer_cast<nn::SequentialImpl>(net->clone(kSecond)))},
+        parts_(nn::parallel::scatter(x, {kFirst, kSecond})) {}
+  void step() {
+    Tensor results[2];
+    for (int i = 0; i < 2; ++i) {
+      modules_[i]->zero_grad();
+      results[i] = modules_[i]->forward(parts_[size_t(i)]).sum();
+    }
+    for (const Tensor& result : results) result.backward();
+    synchronize();
+  }
+
+ private:
+  nn::Sequential modules_[2];
+  std::vector<Tensor> parts_;
+};
 
 /// 50 layers have 100 parameters.
 void data_parallel(const char* name, int64_t width, int64_t rows) {
@@ -61,10 +63,13 @@ void data_parallel(const char* name, int64_t width, int64_t rows) {
   net->to(kFirst);
   nn::DataParallel model(net);
   const Tensor x = randn({rows, width}, kFirst);
-  const double one = step_time(net, x), both = step_time(model, x);
-  const double halves = time_of_halves(net, x);
-  std::printf("%-26s one device %7.0f us, two %7.0f us, of which DataParallel's own %6.0f us\n",
-              name, one, both, both - halves);
+  Halves halves(net, x);
+  const auto both = [&] { step(model, x); };
+  const Comparison with_one = compare([&] { step(net, x); }, both);
+  const Comparison own = compare([&] { halves.step(); }, both);
+  std::printf(
+      "%-26s one device %7.0f us, two %7.0f us, %.2f times; of which DataParallel's own %6.0f us\n",
+      name, with_one.first, with_one.second, with_one.ratio, own.second - own.first);
 }
 
 /// The forwards of equal stages. The theory is that of stages that never wait for the host.
@@ -75,18 +80,17 @@ void pipeline(int64_t chunks) {
   stage->to(kFirst);
   const NoGradGuard no_grad;
   const Tensor x = randn({kRows * chunks, kWidth}, kFirst), part = randn({kRows, kWidth}, kFirst);
-  const double busy = static_cast<double>(chunks) * measure([&] {
-                                                      for (int i = 0; i < 8; ++i)
-                                                        stage->forward(part);
-                                                      synchronize();
-                                                    }).median /
-                      8;
-  const double total = measure([&] {
-                         model->forward(x);
-                         synchronize();
-                       }).median;
+  const Comparison of_stage = compare(
+      [&] {
+        for (int64_t i = 0; i < chunks; ++i) stage->forward(part);
+        synchronize();
+      },
+      [&] {
+        model->forward(x);
+        synchronize();
+      });
   std::printf("pipeline, %2d micro-batches     waits %5.1f %% of the time, in theory %5.1f %%\n",
-              static_cast<int>(chunks), 100 * (1 - busy / total),
+              static_cast<int>(chunks), 100 * (1 - 1 / of_stage.ratio),
               100. * (kStages - 1) / static_cast<double>(chunks + kStages - 1));
 }
 

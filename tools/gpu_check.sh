@@ -218,7 +218,7 @@ run_part() {
   [[ $1 == *:* ]] && rest=${1#*:}
   case $name in
     load) load ;;
-    suites) run_suites suites ${rest:-test_core test_autograd test_io test_optim test_nn test_ops} ;;
+    suites) run_suites suites ${rest:-test_core test_autograd test_io test_optim test_nn test_parallel test_ops} ;;
     large) jobs=1 run_suites large test_gpu ;; # some take all of the memory
     bench) benchmarks bench_hearth "$here/bin/bench_gpu" $(bench_groups "$rest") ;;
     peer) peer "$rest" ;;

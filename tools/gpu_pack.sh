@@ -12,13 +12,13 @@ archive=$(realpath -m "${2:-$build/gpu_check.tar.xz}")
 readonly archive
 readonly limit_mib=60
 readonly stage=$build/stage/gpu_check
-readonly programs=(hearth bench_gpu test_gpu test_core test_autograd test_ops test_optim test_nn test_io)
+readonly programs=(hearth bench_gpu test_gpu test_core test_autograd test_ops test_optim test_nn test_parallel test_io)
 readonly plugin=libhearth_cuda.so
 
 if [[ ! -e $build/CMakeCache.txt ]]; then
   cmake --preset release -B "$build" -DHEARTH_CUDA=ON -DHEARTH_CUDA_ARCHS="${GPU_PACK_ARCHS:-90-real}" \
     -DHEARTH_CUDA_COMPILE_ONLY=OFF -DHEARTH_BUILD_EXAMPLES=OFF \
-    -DHEARTH_TEST_FOLDERS="gpu;core;autograd;ops;optim;nn;io"
+    -DHEARTH_TEST_FOLDERS="gpu;core;autograd;ops;optim;nn;parallel;io"
 fi
 grep -q '^HEARTH_CUDA_COMPILE_ONLY:[A-Z]*=OFF' "$build/CMakeCache.txt" || {
   echo "gpu_pack: $build only shows that kernels compile; configure it with HEARTH_CUDA_COMPILE_ONLY=OFF" >&2

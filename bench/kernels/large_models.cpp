@@ -1,17 +1,16 @@
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <functional>
 #include <string>
-#include <utility>
+#include <vector>
 
+#include "bench/turns.h"
 #include "core/cpu_allocator.h"
 #include "hearth/amp.h"
 #include "hearth/hearth.h"
 #include "hearth/utils/checkpoint.h"
 
 // The memory and time of a step of 24 Transformer layers, plain and with each layer checkpointed,
-// and the time of a step with a GradScaler. Prints ratios beside the limits that they should keep.
+// and the time of a step with a GradScaler. Prints ratios beside the limits that they should keep:
+// medians of calls in turns.
 //
 //     kernels_large_models [device]
 
@@ -19,7 +18,7 @@ namespace {
 
 using namespace hearth;
 
-constexpr int kLayers = 24, kRounds = 12, kWidth = 128, kHeads = 4, kBatch = 8, kLength = 128;
+constexpr int kLayers = 24, kWidth = 128, kHeads = 4, kBatch = 8, kLength = 128;
 
 MemoryStat allocated(Device device) {
   return (device.is_cuda() ? cuda::memory_stats() : cpu_memory_stats()).allocated_bytes;
@@ -74,34 +73,16 @@ Memory memory_of_step(const Model& model, const Tensor& x, bool checkpointed) {
   return {activations, added(allocated(model.device).peak)};
 }
 
-/// The best times of two calls in milliseconds, measured in turns.
-std::pair<double, double> compare(const std::function<void()>& a, const std::function<void()>& b) {
-  const auto time = [](const std::function<void()>& call) {
-    const auto start = std::chrono::steady_clock::now();
-    call();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-        .count();
-  };
-  a();
-  b();
-  std::pair best(1e9, 1e9);
-  for (int i = 0; i < kRounds; ++i) {
-    best.first = std::min(best.first, time(a));
-    best.second = std::min(best.second, time(b));
-  }
-  return best;
-}
-
 void checkpointing(const Model& model, const Tensor& x) {
   const Memory plain = memory_of_step(model, x, false), less = memory_of_step(model, x, true);
-  const auto [without, with] =
+  const auto [without, with, ratio] =
       compare([&] { step(model, x, false); }, [&] { step(model, x, true); });
   std::printf("plain: activations %.1f MB, peak %.1f MB, step %.1f ms\n", plain.activations,
-              plain.peak, without);
+              plain.peak, without / 1e3);
   std::printf("checkpointed: activations %.1f MB, peak %.1f MB, step %.1f ms\n", less.activations,
-              less.peak, with);
+              less.peak, with / 1e3);
   std::printf("activations 1/%.1f, peak 1/%.1f (limit 1/6), step %.2f times (limit 1.35)\n",
-              plain.activations / less.activations, plain.peak / less.peak, with / without);
+              plain.activations / less.activations, plain.peak / less.peak, ratio);
 }
 
 void scaling(const Model& model, const Tensor& x) {
@@ -111,7 +92,7 @@ void scaling(const Model& model, const Tensor& x) {
     optimizer.zero_grad();
     return model.forward(x, false);
   };
-  const auto [plain, scaled] = compare(
+  const auto [plain, scaled, ratio] = compare(
       [&] {
         loss().backward();
         optimizer.step();
@@ -123,8 +104,8 @@ void scaling(const Model& model, const Tensor& x) {
         scaler.update();
         model.wait();
       });
-  std::printf("GradScaler: step %.1f ms, without %.1f ms, %+.1f %% (limit +3 %%)\n", scaled, plain,
-              100 * (scaled / plain - 1));
+  std::printf("GradScaler: step %.1f ms, without %.1f ms, %+.1f %% (limit +3 %%)\n", scaled / 1e3,
+              plain / 1e3, 100 * (ratio - 1));
 }
 
 }  // namespace

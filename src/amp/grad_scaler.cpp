@@ -160,7 +160,10 @@ Tensor GradScaler::step(optim::Optimizer& optimizer, optim::Optimizer::LossClosu
   HEARTH_CHECK(state.stage != Iteration::Stage::kStepped,
                "step() has already been called since the last update().");
   if (state.stage == Iteration::Stage::kReady) unscale_(optimizer);
-  HEARTH_CHECK(!state.found_inf.empty(), "No inf checks were recorded for this optimizer.");
+  HEARTH_CHECK(
+      !state.found_inf.empty(),
+      "No inf checks were recorded for this optimizer. None of its parameters has a gradient: call "
+      "scaler.scale(loss).backward() before, with a loss that depends on them");
   const bool finite = std::all_of(state.found_inf.begin(), state.found_inf.end(),
                                   [](const Tensor& found) { return found.item<float>() == 0; });
   Tensor loss;
@@ -207,7 +210,9 @@ void GradScaler::update() {
       const Tensor here = other.to(TensorOptions(scale_.device()), /*non_blocking=*/true);
       found = found.defined() ? found.add(here) : here;
     }
-  HEARTH_CHECK(found.defined(), "No inf checks were recorded prior to update.");
+  HEARTH_CHECK(found.defined(),
+               "No inf checks were recorded prior to update. Call scaler.step(optimizer) or "
+               "scaler.unscale_(optimizer) before");
   _amp_update_scale_(scale_, growth_tracker_, found, options_.growth_factor(),
                      options_.backoff_factor(), options_.growth_interval());
   end_iteration();

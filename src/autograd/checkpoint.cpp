@@ -13,7 +13,9 @@ CheckpointError::~CheckpointError() = default;
 
 namespace {
 
-thread_local std::optional<bool> early_stop;  // replaces that of the options
+// These replace the options of the same names.
+thread_local std::optional<bool> early_stop;
+thread_local std::optional<bool> debug;
 
 }  // namespace
 
@@ -21,6 +23,11 @@ set_checkpoint_early_stop::set_checkpoint_early_stop(bool enable) : former_(earl
   early_stop = enable;
 }
 set_checkpoint_early_stop::~set_checkpoint_early_stop() { early_stop = former_; }
+
+set_checkpoint_debug_enabled::set_checkpoint_debug_enabled(bool enabled) : former_(debug) {
+  debug = enabled;
+}
+set_checkpoint_debug_enabled::~set_checkpoint_debug_enabled() { debug = former_; }
 
 namespace detail {
 
@@ -38,8 +45,10 @@ struct CheckpointRegion::Guards {
 CheckpointRegion::CheckpointRegion(const CheckpointOptions& options,
                                    const std::vector<Tensor>& inputs, Function function)
     : guards_(new Guards(std::make_shared<CheckpointFrame>(
-          CheckpointOptions(options).early_stop(early_stop.value_or(options.early_stop())), inputs,
-          std::move(function)))) {}
+          CheckpointOptions(options)
+              .early_stop(early_stop.value_or(options.early_stop()))
+              .debug(debug.value_or(options.debug())),
+          inputs, std::move(function)))) {}
 CheckpointRegion::~CheckpointRegion() = default;
 
 void CheckpointRegion::completed() { guards_->frame->forward_completed(); }

@@ -5,43 +5,15 @@
 #include <cstring>
 #include <numbers>
 
+#include "core/mt19937_block.h"
+
 namespace hearth {
 
 namespace {
 
-constexpr int kMiddle = 397;  // the distance of the word that is mixed in
+struct Portable;
+using Block = Mt19937Block<Portable, 4>;
 typedef uint32_t Words4 __attribute__((vector_size(16)));
-
-/// The recurrence and the output function, for one word or four at a time.
-template <class W>
-W twisted(W current, W following, W middle) {
-  const W mixed = (current & 0x80000000u) | (following & 0x7fffffffu);
-  return middle ^ (mixed >> 1) ^ (-(mixed & 1u) & 0x9908b0dfu);
-}
-
-template <class W>
-W tempered(W word) {
-  word ^= word >> 11;
-  word ^= (word << 7) & 0x9d2c5680u;
-  word ^= (word << 15) & 0xefc60000u;
-  return word ^ (word >> 18);
-}
-
-Words4 load(const uint32_t* from) {
-  Words4 words;
-  std::memcpy(&words, from, sizeof(words));
-  return words;
-}
-
-void store(uint32_t* to, Words4 words) { std::memcpy(to, &words, sizeof(words)); }
-
-/// Twists words [begin, end); each is mixed with the word `distance` away.
-void twist(uint32_t* state, int begin, int end, int distance) {
-  int i = begin;
-  for (; i + 4 <= end; i += 4)
-    store(state + i, twisted(load(state + i), load(state + i + 1), load(state + i + distance)));
-  for (; i < end; ++i) state[i] = twisted(state[i], state[i + 1], state[i + distance]);
-}
 
 /// PyTorch's layout of a generator's state.
 struct LegacyState {
@@ -71,18 +43,30 @@ void Mt19937::reseed(uint64_t seed) {
   next_normal_.reset();
 }
 
-void Mt19937::refill() {
-  uint32_t* state = state_.data();
-  twist(state, 0, kWords - kMiddle, kMiddle);
-  twist(state, kWords - kMiddle, kWords - 1, kMiddle - kWords);
-  state[kWords - 1] = twisted(state[kWords - 1], state[0], state[kMiddle - 1]);
-  for (int i = 0; i < kWords; i += 4) store(output_.data() + i, tempered(load(state + i)));
+void Mt19937::refill(Refill how) {
+  how(state_.data(), output_.data());
   next_ = 0;
 }
 
-void Mt19937::fill(uint32_t* to, int64_t count) {
+void Mt19937::discard(int64_t count) {
+  if (count <= kWords - next_) {
+    next_ += static_cast<int>(count);
+    return;
+  }
+  count -= kWords - next_;
+  for (; count > kWords; count -= kWords) Block::twist(state_.data());
+  refill();
+  next_ = static_cast<int>(count);
+}
+
+void Mt19937::refill() { refill(&Block::refill); }
+
+void Mt19937::fill(uint32_t* to, int64_t count) { fill(to, count, &Block::refill); }
+void Mt19937::fill(uint64_t* to, int64_t count) { fill(to, count, &Block::refill); }
+
+void Mt19937::fill(uint32_t* to, int64_t count, Refill how) {
   while (count > 0) {
-    if (next_ == kWords) refill();
+    if (next_ == kWords) refill(how);
     const int64_t taken = std::min<int64_t>(count, kWords - next_);
     std::memcpy(to, output_.data() + next_, static_cast<size_t>(taken) * sizeof(uint32_t));
     next_ += static_cast<int>(taken);
@@ -91,13 +75,17 @@ void Mt19937::fill(uint32_t* to, int64_t count) {
   }
 }
 
-void Mt19937::fill(uint64_t* to, int64_t count) {
-  fill(reinterpret_cast<uint32_t*>(to), 2 * count);
-  for (int64_t i = 0; i < count; ++i) {
-    uint32_t words[2];
-    std::memcpy(words, to + i, sizeof(words));
-    to[i] = uint64_t{words[0]} << 32 | words[1];
+void Mt19937::fill(uint64_t* to, int64_t count, Refill how) {
+  uint32_t* const words = reinterpret_cast<uint32_t*>(to);
+  fill(words, 2 * count, how);
+  const int64_t pairs = count / 2;
+  for (int64_t i = 0; i < pairs; ++i) {
+    Words4 swapped;
+    std::memcpy(&swapped, to + 2 * i, sizeof(swapped));
+    swapped = __builtin_shuffle(swapped, Words4{1, 0, 3, 2});
+    std::memcpy(to + 2 * i, &swapped, sizeof(swapped));
   }
+  if (count % 2) to[count - 1] = to[count - 1] << 32 | to[count - 1] >> 32;
 }
 
 double Mt19937::uniform() {
@@ -138,7 +126,7 @@ bool Mt19937::set_state(const StateBytes& bytes) {
   seed_ = legacy.seed;
   std::copy(std::begin(legacy.words), std::end(legacy.words), state_.begin());
   next_ = kWords + 1 - legacy.left;
-  for (int i = 0; i < kWords; i += 4) store(output_.data() + i, tempered(load(&state_[size_t(i)])));
+  Block::temper(state_.data(), output_.data());
   next_normal_.reset();
   if (legacy.normal_is_valid) next_normal_ = legacy.normal_y;
   return true;

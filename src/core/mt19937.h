@@ -34,6 +34,14 @@ class Mt19937 {
   /// The same numbers as `count` calls of random() or random64().
   void fill(uint32_t* to, int64_t count);
   void fill(uint64_t* to, int64_t count);
+  /// The same; `how` computes the next state and its output (core/mt19937_block.h), with the widest
+  /// vectors that the processor has.
+  using Refill = void (*)(uint32_t* state, uint32_t* output);
+  void fill(uint32_t* to, int64_t count, Refill how);
+  void fill(uint64_t* to, int64_t count, Refill how);
+
+  /// Advances as `count` calls of random() do, in a fraction of their time.
+  void discard(int64_t count);
 
   /// A number from [0, 1) with 53 random bits.
   double uniform();
@@ -48,6 +56,7 @@ class Mt19937 {
 
  private:
   static constexpr int kWords = 624;
+  void refill(Refill how);
   void refill();
 
   uint64_t seed_;

@@ -148,9 +148,11 @@ Tensor PipelineImpl::forward(const Tensor& input) {
     const size_t count = values.size();
     std::vector<skip::Store> stores(count);
     std::vector<StreamMark> computed(count);
-    // In each cycle, stage s runs the micro-batch that stage s - 1 ran in the last one.
+    // In each cycle, stage s runs the micro-batch that stage s - 1 ran in the last one. The last
+    // stage is first, because backward reverses the order: a stage's backward is then issued before
+    // the next gradient's copy to it, for which the stage's stream waits.
     for (size_t cycle = 0; cycle < count + stages() - 1; ++cycle)
-      for (size_t stage = 0; stage < stages(); ++stage) {
+      for (size_t stage = stages(); stage-- > 0;) {
         if (cycle < stage || cycle - stage >= count) continue;
         const size_t chunk = cycle - stage;
         skip::Store& store = stores[chunk];

@@ -445,6 +445,13 @@ TEST(Checkpoint, NamesTensorsThatDiffer) {
   EXPECT_NE(error_of_change(changes_op, CheckpointOptions().debug(true))
                 .find("Tensors saved during recomputation:\n  0: tanh {'shape'"),
             std::string::npos);
+  {
+    const utils::set_checkpoint_debug_enabled enabled(true);
+    EXPECT_NE(error_of_change(changes_op).find("Tensors saved during recomputation"),
+              std::string::npos);
+  }
+  EXPECT_EQ(error_of_change(changes_op).find("Tensors saved during recomputation"),
+            std::string::npos);
   EXPECT_EQ(error_of_change(changes_op, CheckpointOptions().determinism_check("none")), "no error");
   EXPECT_NE(
       error_of_change([](const Tensor& t, int call) { return call == 1 ? t.exp().sin() : t.exp(); })

@@ -36,6 +36,16 @@ TEST(Mt19937, FillMatchesSingleDraws) {
   }
 }
 
+TEST(Mt19937, DiscardsAsManyDraws) {
+  Mt19937 ours(3);
+  std::mt19937 standard(3);
+  for (const int count : {0, 1, 622, 1, 623, 624, 625, 1248, 5000, 3}) {
+    ours.discard(count);
+    standard.discard(static_cast<unsigned>(count));
+    ASSERT_EQ(ours.random(), standard()) << count;
+  }
+}
+
 TEST(Mt19937, NormalsAreBoxMullerPairs) {
   Mt19937 ours(42), words(42);
   for (int pair = 0; pair < 100; ++pair) {

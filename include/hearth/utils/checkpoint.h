@@ -78,6 +78,18 @@ class HEARTH_API set_checkpoint_early_stop {
   std::optional<bool> former_;
 };
 
+/// During its lifetime, replaces the option debug of the checkpoints that this thread makes.
+class HEARTH_API set_checkpoint_debug_enabled {
+ public:
+  explicit set_checkpoint_debug_enabled(bool enabled);
+  ~set_checkpoint_debug_enabled();
+  set_checkpoint_debug_enabled(const set_checkpoint_debug_enabled&) = delete;
+  set_checkpoint_debug_enabled& operator=(const set_checkpoint_debug_enabled&) = delete;
+
+ private:
+  std::optional<bool> former_;
+};
+
 namespace detail {
 
 /// During its lifetime, tensors that this thread saves for backward are not kept, but recomputed

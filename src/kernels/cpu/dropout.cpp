@@ -1,6 +1,9 @@
 #include "seam/dropout.h"
 
+#include <type_traits>
+
 #include "kernels/cpu/random_bits.h"
+#include "kernels/cpu/random_loops.h"
 
 namespace hearth::cpu {
 
@@ -27,6 +30,9 @@ void dropout(const DropoutParams& params) {
         bool* mask = params.mask.as<bool>() + offsets[0];
         const T* in = params.in.as<T>() + offsets[1];
         T* out = params.out.as<T>() + offsets[2];
+        if constexpr (std::is_same_v<T, float> && std::is_same_v<Bits, Bits64>)
+          if (mask_stride == 1 && in_stride == 1 && out_stride == 1)
+            return random_loops.dropout(bits, count, keep.threshold, scale, in, mask, out);
         for (int64_t i = 0; i < count; ++i) {
           const bool kept = keep(bits[i]);
           mask[i * mask_stride] = kept;

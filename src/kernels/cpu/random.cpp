@@ -12,12 +12,6 @@ namespace hearth::cpu {
 
 namespace {
 
-#if defined(HEARTH_CPU_AVX2)
-constexpr const RandomLoops& random_loops = random_loops_avx2;
-#else
-constexpr const RandomLoops& random_loops = random_loops_generic;
-#endif
-
 /// PyTorch's normal_ fills contiguous tensors of at least this size in blocks of this size.
 constexpr int64_t kNormalBlock = 16;
 
@@ -119,7 +113,7 @@ void draw_units(Mt19937& mt, T* to, int64_t count) {
   Bits bits[kDrawChunk];
   for (; count > 0; count -= kDrawChunk, to += kDrawChunk) {
     const int64_t chunk = std::min(count, kDrawChunk);
-    mt.fill(bits, chunk);
+    mt.fill(bits, chunk, random_loops.refill);
     convert(UniformDraw<T>(0, 1), bits, chunk, to);
   }
 }

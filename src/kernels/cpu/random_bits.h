@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "core/mt19937.h"
 #include "core/parallel_for.h"
+#include "kernels/cpu/random_loops.h"
 #include "kernels/cpu/strided.h"
 #include "kernels/draws.h"
 #include "seam/ctx.h"
@@ -49,11 +51,29 @@ void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t
   }
 }
 
+/// Calls draw(begin, end, mt) for ranges that cover [0, count), in parallel, each with the state in
+/// which the generator is after the elements before; leaves `mt` in that after all.
+template <class Bits, class F>
+void for_each_share(int64_t count, Mt19937& mt, const F& draw) {
+  const int shares = task_slots(count / kDrawGrain);
+  if (shares <= 1) return draw(0, count, mt);
+  const int64_t length = (count - 1) / shares + 1;
+  std::vector<Mt19937> states(static_cast<size_t>(shares), mt);
+  for (size_t i = 1; i < states.size(); ++i) {
+    states[i] = states[i - 1];
+    states[i].discard(length * static_cast<int64_t>(sizeof(Bits) / sizeof(uint32_t)));
+  }
+  parallel_tasks(shares, shares, [&](int64_t i, int) {
+    draw(i * length, std::min(count, (i + 1) * length), states[static_cast<size_t>(i)]);
+  });
+  mt = states.back();
+}
+
 /// Calls f(bits, offsets, count) for chunks that cover all elements of `loop`, with the random bits
-/// of each element: one after the other from the Mersenne Twister, in parallel from Philox.
+/// of each element, in parallel. The bits do not depend on the number of threads.
 template <class Bits, int N, class F>
 void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const F& f) {
-  const auto draw_range = [&](int64_t begin, int64_t end) {
+  const auto draw_range = [&](int64_t begin, int64_t end, Mt19937* mt) {
     alignas(64) Bits bits[kDrawChunk];
     int64_t position = begin;
     loop.walk(begin, end, [&](const int64_t* run_offsets, int64_t count) {
@@ -62,8 +82,8 @@ void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const
       while (count > 0) {
         const int64_t chunk = std::min(count, kDrawChunk);
         if constexpr (sizeof(Bits) <= 8) {
-          if (source.mt)
-            source.mt->fill(bits, chunk);
+          if (mt)
+            mt->fill(bits, chunk, random_loops.refill);
           else
             philox_fill(source, position, bits, chunk);
         } else {
@@ -77,9 +97,12 @@ void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const
     });
   };
   if (source.mt)
-    draw_range(0, loop.numel());
+    for_each_share<Bits>(loop.numel(), *source.mt, [&](int64_t begin, int64_t end, Mt19937& mt) {
+      draw_range(begin, end, &mt);
+    });
   else
-    parallel_for(0, loop.numel(), kDrawGrain, draw_range);
+    parallel_for(0, loop.numel(), kDrawGrain,
+                 [&](int64_t begin, int64_t end) { draw_range(begin, end, nullptr); });
 }
 
 /// Returns the loop over `views` in the order in which the source draws elements.

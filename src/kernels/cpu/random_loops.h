@@ -6,17 +6,29 @@ namespace hearth::cpu {
 
 /// The vectorised loops of random numbers, for one instruction set.
 struct RandomLoops {
+  /// The next state of a Mersenne Twister, and its output.
+  void (*refill)(uint32_t* state, uint32_t* output);
   /// to[i] = from + span * the number in [0, 1) of bits[i]; numbers that are rounded up to `high`
   /// or above become `from`.
   void (*uniform_float)(const uint32_t* bits, int64_t count, float from, float span, float high,
                         float* to);
   void (*uniform_double)(const uint64_t* bits, int64_t count, double from, double span, double high,
                          double* to);
+  /// Dropout: mask[i] is whether bits[i], without its 11 high bits, is below the threshold;
+  /// out[i] = in[i] times `scale` or zero.
+  void (*dropout)(const uint64_t* bits, int64_t count, uint64_t threshold, float scale,
+                  const float* in, bool* mask, float* out);
   /// Transforms `blocks` times 16 uniform numbers from [0, 1) into normal ones, in place.
   void (*normal)(float* data, int64_t blocks, float mean, float deviation);
 };
 
 extern const RandomLoops random_loops_avx2;
 extern const RandomLoops random_loops_generic;
+
+#if defined(HEARTH_CPU_AVX2)
+inline constexpr const RandomLoops& random_loops = random_loops_avx2;
+#else
+inline constexpr const RandomLoops& random_loops = random_loops_generic;
+#endif
 
 }  // namespace hearth::cpu

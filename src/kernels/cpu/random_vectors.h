@@ -3,6 +3,7 @@
 // The loops of RandomLoops. With fused multiply-add, results equal PyTorch's bit for bit. The order
 // of the statements decides which products and sums the compiler fuses: do not change it.
 
+#include "core/mt19937_block.h"
 #include "functors/hd.h"
 #include "kernels/cpu/random_loops.h"
 
@@ -13,6 +14,8 @@ struct RandomVectors {
   static constexpr int kLanes = 8;
   typedef float Floats __attribute__((vector_size(4 * kLanes)));
   typedef int32_t Ints __attribute__((vector_size(4 * kLanes)));
+  typedef int64_t Longs __attribute__((vector_size(4 * kLanes)));  // half as many
+  typedef int8_t Bytes __attribute__((vector_size(4 * kLanes)));
 
   template <class Bits, class A>
   static void uniform(const Bits* bits, int64_t count, A from, A span, A high, A* to) {
@@ -25,6 +28,22 @@ struct RandomVectors {
       const A unit = static_cast<A>(static_cast<Signed>(bits[i] & (range - 1))) * scale;
       const A value = unit * span + from;
       to[i] = value >= high ? from : value;
+    }
+  }
+
+  static void dropout(const uint64_t* bits, int64_t count, uint64_t threshold, float scale,
+                      const float* in, bool* mask, float* out) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      const Ints kept = are_below(bits + i, threshold);
+      store(out + i, load(in + i) * as_floats(kept & as_ints(Floats{} + scale)));
+      const Bytes bytes = reinterpret_cast<Bytes>(kept & 1);
+      const Bytes packed = __builtin_shuffle(bytes, Bytes{0, 4, 8, 12, 16, 20, 24, 28});
+      __builtin_memcpy(mask + i, &packed, kLanes);
+    }
+    for (; i < count; ++i) {
+      mask[i] = (bits[i] & kUnitBits) < threshold;
+      out[i] = in[i] * (mask[i] ? scale : 0);
     }
   }
 
@@ -42,6 +61,20 @@ struct RandomVectors {
   struct Angle {
     Floats sine, cosine;
   };
+
+  static constexpr uint64_t kUnitBits = (uint64_t{1} << 53) - 1;
+
+  /// All bits set where the lower 53 bits are below the threshold.
+  HEARTH_FN static Ints are_below(const uint64_t* bits, uint64_t threshold) {
+    const auto below = [&](const uint64_t* from) {
+      Longs values;
+      __builtin_memcpy(&values, from, sizeof(values));
+      values = (values & static_cast<int64_t>(kUnitBits)) < static_cast<int64_t>(threshold);
+      return reinterpret_cast<Ints>(values);
+    };
+    return __builtin_shuffle(below(bits), below(bits + kLanes / 2),
+                             Ints{0, 2, 4, 6, 8, 10, 12, 14});
+  }
 
   static int32_t signed_of(uint32_t);
   static int64_t signed_of(uint64_t);
@@ -115,8 +148,8 @@ struct RandomVectors {
 template <class Isa>
 constexpr RandomLoops make_random_loops() {
   using V = RandomVectors<Isa>;
-  return {&V::template uniform<uint32_t, float>, &V::template uniform<uint64_t, double>,
-          &V::normal};
+  return {&Mt19937Block<Isa, V::kLanes>::refill, &V::template uniform<uint32_t, float>,
+          &V::template uniform<uint64_t, double>, &V::dropout, &V::normal};
 }
 
 }  // namespace hearth::cpu

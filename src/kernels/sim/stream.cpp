@@ -39,7 +39,7 @@ uint64_t Stream::submit(std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return ++submitted_;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  queue_.push_back(std::move(work));
+  queue_.push_back({std::move(work), Clock::now()});
   work_ready_.notify_one();
   return ++submitted_;
 }
@@ -55,6 +55,7 @@ void Stream::wait_for(uint64_t position) {
   std::unique_lock lock(mutex_);
   demand(position);
   work_done_.wait(lock, [&] { return completed_ >= position || stopping_; });
+  if (completed_ == position) Clock::wait_until(completed_at_);
 }
 
 void Stream::wait_for_results(uint64_t position) {
@@ -115,19 +116,21 @@ void Stream::run() {
     work_ready_.wait(lock,
                      [&] { return stopping_ || (!queue_.empty() && completed_ < demanded_); });
     if (stopping_) return;
-    auto work = std::move(queue_.front());
+    Work work = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
+    Clock::wait_until(work.submitted);
     std::exception_ptr error;
     try {
-      work();
+      work.run();
     } catch (...) {
       error = std::current_exception();
     }
-    work = nullptr;  // destroys the captured objects before waiters see it completed
+    work.run = nullptr;  // destroys the captured objects before waiters see it completed
     lock.lock();
     if (error && !error_) error_ = error;
     ++completed_;
+    completed_at_ = Clock::now();
     work_done_.notify_all();
   }
 }
@@ -135,13 +138,19 @@ void Stream::run() {
 void Event::record(Stream& stream) {
   auto next = std::make_shared<Mark>();
   next->stream = &stream;
-  next->position = stream.submit([next] { next->time = std::chrono::steady_clock::now(); });
+  next->position = stream.submit([next] {
+    next->time = std::chrono::steady_clock::now();
+    next->simulated_time = Clock::now();
+  });
   mark = std::move(next);
 }
 
 void Event::make_wait(Stream& waiter) const {
   if (!mark || mark->stream == &waiter) return;
-  waiter.submit([awaited = mark] { awaited->stream->wait_for(awaited->position); });
+  waiter.submit([awaited = mark] {
+    awaited->stream->wait_for(awaited->position);
+    Clock::wait_until(awaited->simulated_time);
+  });
 }
 
 }  // namespace hearth::sim

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "kernels/sim/clock.h"
 #include "seam/ctx.h"
 
 namespace hearth::sim {
@@ -46,6 +47,10 @@ class Stream {
   bool is_running_caller() const;
 
  private:
+  struct Work {
+    std::function<void()> run;
+    Clock::Time submitted;
+  };
   void run();
   /// Lets a lazy stream run its work up to the position. The caller holds the mutex.
   void demand(uint64_t position);
@@ -53,9 +58,10 @@ class Stream {
   std::mutex mutex_;
   std::condition_variable work_ready_;
   std::condition_variable work_done_;
-  std::deque<std::function<void()>> queue_;
+  std::deque<Work> queue_;
   uint64_t submitted_ = 0;
   uint64_t completed_ = 0;
+  Clock::Time completed_at_{0};
   uint64_t demanded_;
   bool stopping_ = false;
   std::exception_ptr error_;
@@ -69,11 +75,12 @@ bool is_forked_child();
 /// Throws PyTorch's error in a forked child.
 void check_not_forked();
 
-/// A position in a stream and the time at which the stream passed it.
+/// A position in a stream and the times at which the stream passed it.
 struct Mark {
   Stream* stream = nullptr;
   uint64_t position = 0;
   std::chrono::steady_clock::time_point time;
+  Clock::Time simulated_time{0};
 };
 
 /// A CUDA event: the mark of its last recording. Waiting for an event that was never recorded does

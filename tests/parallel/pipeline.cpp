@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "hearth/hearth.h"
-#include "tests/nn/support.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -166,7 +166,7 @@ TEST(Pipelines, KeepsNamesAndPrints) {
   EXPECT_TRUE(pipeline->state_dict().contains("a.weight"));
   std::ostringstream text;
   text << pipeline;
-  EXPECT_TRUE(contains(text.str(), "Pipeline(\n  (a): Linear("));
+  EXPECT_EQ(text.str().find("Pipeline(\n  (a): Linear("), 0u) << text.str();
 }
 
 TEST(Pipelines, Errors) {

@@ -6,7 +6,7 @@
 
 #include "hearth/hearth.h"
 #include "hearth/utils/checkpoint.h"
-#include "tests/nn/support.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {

@@ -11,8 +11,8 @@
 #include "hearth/hearth.h"
 #include "hearth/nn/pipeline.h"
 #include "kernels/sim/stream.h"
-#include "tests/nn/support.h"
 #include "tests/support/devices.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace hearth::sim {
+
+/// The time of the simulation: it passes only where work says so, whatever the load of the machine.
+/// Tests measure with it what an order of work on several streams costs. Each stream and each
+/// thread of the host has a time of its own; work begins no earlier than it was submitted, and
+/// waiting for work ends no earlier than that work.
+class Clock {
+ public:
+  using Time = std::chrono::nanoseconds;
+  static Time now() { return now_; }
+  static void pass(Time duration) { now_ += duration; }
+  static void wait_until(Time time) { now_ = std::max(now_, time); }
+
+ private:
+  static inline thread_local Time now_{0};
+};
+
+}  // namespace hearth::sim
