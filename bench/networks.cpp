@@ -8,7 +8,8 @@
 
 // Times networks and their layers: "_step" is a forward and a backward pass, and for ResNet-18 also
 // the optimizer's step. Written against LibTorch's interface, so that peer/compare.sh can compile
-// the same file against LibTorch. Prints "name best median" in microseconds.
+// the same file against LibTorch. Prints "name best median" in microseconds. The arguments are the
+// names of the rows to measure.
 
 namespace {
 
@@ -16,6 +17,7 @@ namespace nn = torch::nn;
 using torch::Tensor;
 
 void report(const char* name, const std::function<void()>& call) {
+  if (!is_selected(name)) return;
   const Times times = measure(call);
   std::printf("%s %.1f %.1f\n", name, times.best, times.median);
 }
@@ -78,6 +80,15 @@ void resnet(const char* name, torch::MemoryFormat format) {
   });
 }
 
+/// A block of ResNet-18 with 64 channels, in channels_last.
+void residual_block() {
+  Block block(64, 64, 1);
+  for (Tensor& p : block->parameters())
+    if (p.dim() == 4) p.set_data(p.contiguous(torch::MemoryFormat::ChannelsLast));
+  const Tensor x = torch::randn({32, 64, 32, 32}).contiguous(torch::MemoryFormat::ChannelsLast);
+  report("block_64_step", [&] { block(x).sum().backward(); });
+}
+
 /// A block of GPT-2: causal attention and a feedforward network, each after a norm.
 struct DecoderBlockImpl : nn::Module {
   explicit DecoderBlockImpl(int64_t width)
@@ -129,7 +140,7 @@ void recurrent() {
 /// The network of the tutorials for images of 28x28 pixels.
 nn::Sequential small_cnn() {
   nn::Sequential net;
-  for (const auto [in, out] : {std::pair<int64_t, int64_t>(1, 6), {6, 12}}) {
+  for (const auto& [in, out] : {std::pair<int64_t, int64_t>(1, 6), {6, 12}}) {
     net->push_back(nn::Conv2d(nn::Conv2dOptions(in, out, 5)));
     net->push_back(nn::ReLU());
     net->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(2)));
@@ -141,6 +152,19 @@ nn::Sequential small_cnn() {
   net->push_back(nn::ReLU());
   net->push_back(nn::Linear(60, 10));
   return net;
+}
+
+/// A network whose arithmetic takes less time than the calls.
+void simple_net() {
+  nn::Sequential net(nn::Linear(100, 50), nn::ReLU(), nn::Linear(50, 10));
+  torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(1e-3));
+  const Tensor x = torch::randn({64, 100});
+  const Tensor target = torch::randint(10, {64}, torch::kLong);
+  report("simple_net_step", [&] {
+    optimizer.zero_grad();
+    nn::functional::cross_entropy(net->forward(x), target).backward();
+    optimizer.step();
+  });
 }
 
 void small_networks() {
@@ -162,9 +186,12 @@ void small_networks() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  select_rows(argc, argv);
   torch::manual_seed(0);
+  simple_net();
   small_networks();
+  residual_block();
   resnet("resnet18_step", torch::MemoryFormat::Contiguous);
   resnet("resnet18_step_channels_last", torch::MemoryFormat::ChannelsLast);
   transformers();

@@ -2,13 +2,15 @@
 
 #include <cstdio>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "measure.h"
 
-// Times operators on tensors far larger than any cache. Written against LibTorch's interface, so
-// that peer/compare.sh can compile the same file against LibTorch. Prints "name best median" in
-// microseconds and, for memory-bound operators, the bandwidth as a percentage of copy_'s.
+// Times operators on tensors far larger than any cache, and on a million elements. Written against
+// LibTorch's interface, so that peer/compare.sh can compile the same file against LibTorch. Prints
+// "name best median" in microseconds and, for memory-bound operators, the bandwidth as a percentage
+// of copy_'s. The arguments are the names of the rows to measure.
 
 namespace {
 
@@ -18,9 +20,10 @@ double copy_speed = 0;  // bytes per microsecond
 
 /// `arrays`: number of arrays of kElements floats read and written; 0 for compute-bound operators.
 void report(const char* name, double arrays, const std::function<void()>& call) {
+  if (!is_selected(name)) return;
   const Times times = measure(call);
   const double speed = arrays * double(kElements) * sizeof(float) / times.best;
-  if (copy_speed == 0) copy_speed = speed;
+  if (copy_speed == 0 && arrays > 0) copy_speed = speed;
   std::printf("%-22s %10.1f %10.1f", name, times.best, times.median);
   if (arrays > 0) std::printf("  %3.0f %% of copy_", 100 * speed / copy_speed);
   std::printf("\n");
@@ -64,9 +67,34 @@ void order_and_index(const torch::Tensor& x) {
   report("masked_select", 0, [&] { part.masked_select(part > 0); });
 }
 
+/// A million elements, which fit into the caches of two cores.
+void million() {
+  constexpr int64_t kMillion = 1'000'000;
+  const auto x = torch::randn({kMillion}), y = torch::randn({kMillion});
+  const auto index = torch::randint(kMillion, {kMillion}, torch::kLong);
+  auto table = torch::zeros({kMillion});
+  report("add_1m", 0, [&] { torch::add(x, y); });
+  report("relu_1m", 0, [&] { torch::relu(x); });
+  report("gelu_1m", 0, [&] { torch::gelu(x); });
+  report("sum_1m", 0, [&] { x.sum(); });
+  report("cumsum_1m", 0, [&] { x.cumsum(0); });
+  report("sort_1m", 0, [&] { x.sort(); });
+  report("topk_1m", 0, [&] { x.topk(100); });
+  report("gather_1m", 0, [&] { x.gather(0, index); });
+  report("index_1m", 0, [&] { x.index({index}); });
+  report("scatter_add_1m", 0, [&] { table.scatter_add_(0, index, x); });
+  report("randn_1m", 0, [&] { torch::randn({kMillion}); });
+}
+
 void products() {
   const auto square = torch::randn({1024, 1024});
   report("mm", 0, [&] { torch::mm(square, square); });
+  const auto odd = torch::randn({1000, 1000});
+  report("mm_1000", 0, [&] { torch::mm(odd, odd); });
+  for (const int64_t n : {16, 64, 256, 1000, 4000}) {
+    const auto half = torch::randn({n, n}).to(torch::kBFloat16);
+    report(("mm_bf16_" + std::to_string(n)).c_str(), 0, [&] { torch::mm(half, half); });
+  }
   // The terms of one sum lie 4 KiB apart, so that they share cache sets.
   const auto rows = torch::randn({2048, 256}), pages = torch::randn({256, 1024});
   report("mm_pages", 0, [&] { torch::mm(rows, pages); });
@@ -166,13 +194,15 @@ void distances_and_bags() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  select_rows(argc, argv);
   const torch::NoGradGuard no_grad;
   torch::manual_seed(0);
   const auto x = torch::randn({kElements}), y = torch::randn({kElements});
   auto out = torch::empty({kElements});
   memory_bound(x, y, out);
   order_and_index(x);
+  million();
   products();
   networks(x);
   images();

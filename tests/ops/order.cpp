@@ -6,6 +6,7 @@
 
 #include "hearth/indexing.h"
 #include "hearth/tensor_literal.h"
+#include "hearth/threads.h"
 #include "tests/ops/fold.h"
 #include "tests/support/throws.h"
 
@@ -282,6 +283,26 @@ TEST(Order, LargeSortsAreStableInEveryDtype) {
     EXPECT_TRUE(top_indices.equal(indices.narrow(0, 0, 2000))) << name_of(dtype);
     EXPECT_TRUE(std::get<0>(x.kthvalue(200003 - 10)).equal(values[10])) << name_of(dtype);
   }
+}
+
+TEST(Order, TopOfLongLinesIsTheStartOfTheSortedLine) {
+  const int64_t n = 300'007;
+  Tensor x = arange(n, kFloat).mul(7919).fmod(20011).sub(20000);
+  x.slice(0, 5, n, 100'000).fill_(std::nan(""));
+  x.slice(0, 7, n, 50'000).fill_(-0.0);
+  const int threads = get_num_threads();
+  for (const int count : {1, 2, 7}) {
+    set_num_threads(count);
+    for (const Tensor& line : {x, arange(n).mul(7919).fmod(20011), x.to(kBFloat16), x.neg(),
+                               x.flip(0).slice(0, 0, n, 2)})
+      for (const bool largest : {false, true})
+        for (const int64_t k : {1, 50, 20'000}) {
+          const Tensor top = std::get<1>(line.topk(k, 0, largest));
+          EXPECT_TRUE(top.equal(std::get<1>(line.sort(0, largest)).narrow(0, 0, k)))
+              << name_of(line.scalar_type()) << ", " << largest << ", " << k;
+        }
+  }
+  set_num_threads(threads);
 }
 
 TEST(Order, NaNIsTheLargestAndZerosAreEqual) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "hearth/autograd.h"
+#include "hearth/indexing.h"
 #include "hearth/stream.h"
+#include "hearth/threads.h"
 #include "tests/ops/index_input.h"
 #include "tests/support/op_table.h"
 
@@ -259,6 +261,47 @@ TEST(Scatter, Accepts0dTensors) {
     EXPECT_EQ(x.index_select(0, index).item<float>(), 2) << device;
     EXPECT_EQ(x.index_fill(0, index, 5).item<float>(), 5) << device;
     EXPECT_EQ(x.scatter(0, index.view({}), 4).item<float>(), 4) << device;
+  }
+}
+
+/// The sums of x + y's elements with equal indices, in the order of y, in the dtype of x.
+Tensor sums_at(const Tensor& x, const Tensor& index, const Tensor& y) {
+  Tensor sums = x.clone();
+  const Tensor positions = index.to(kLong).contiguous(), terms = y.contiguous();
+  for (int64_t i = 0; i < positions.numel(); ++i)
+    sums.data_ptr<float>()[positions.data_ptr<int64_t>()[i]] += terms.data_ptr<float>()[i];
+  return sums;
+}
+
+TEST(Scatter, LongLinesHaveEqualSumsOnAnyNumberOfThreads) {
+  constexpr int64_t kSize = 5003, kCount = 100'001;
+  manual_seed(11);
+  const Tensor x = randn({kSize}), index = randint(kSize, {2 * kCount}, kLong), y = randn({kCount});
+  const Tensor every_second = index.slice(0, 0, 2 * kCount, 2), narrow = every_second.to(kInt);
+  const Tensor expected = sums_at(x, every_second, y);
+  const int threads = get_num_threads();
+  for (const int count : {1, 2, 7}) {
+    set_num_threads(count);
+    EXPECT_TRUE(x.scatter_add(0, every_second, y).equal(expected)) << count;
+    EXPECT_TRUE(x.scatter_add(0, every_second.contiguous(), y).equal(expected)) << count;
+    EXPECT_TRUE(x.clone().index_put_({narrow.sub(kSize)}, y, /*accumulate=*/true).equal(expected))
+        << count;
+    const Tensor columns = stack({x, x}, 1).t();  // the rows' elements are not adjacent
+    EXPECT_TRUE(columns.scatter_add(1, every_second.expand({2, -1}), y.expand({2, -1}))
+                    .equal(stack({expected, expected})))
+        << count;
+    EXPECT_TRUE(x.gather(0, every_second).equal(x.index({narrow.sub(kSize)}))) << count;
+  }
+  set_num_threads(threads);
+}
+
+TEST(Scatter, LastIndexOutOfRangeChangesNothing) {
+  const Tensor x = zeros({64}), y = ones({50'000}), index = zeros({50'000}, kLong);
+  for (const int64_t bad : {int64_t{64}, int64_t{-1}, INT64_MIN, INT64_MAX}) {
+    index[49'999].fill_(bad);
+    EXPECT_THROW(x.scatter_add_(0, index, y), Error) << bad;
+    EXPECT_THROW(x.gather(0, index), Error) << bad;
+    EXPECT_EQ(x.sum().item<float>(), 0) << bad;
   }
 }
 

@@ -208,7 +208,7 @@ bool suits_conv_small(const ConvParams& p) {
   if (out > kMaxChannels || in > kMaxChannels) return false;
   const int64_t blocked = blocked_channels(out) * blocked_channels(in);
   if (5 * out * in > 3 * blocked) return false;  // oneDNN's blocks are full enough
-  return ShiftedRows(p).size() * int64_t(sizeof(float)) <= kRowsBytes;
+  return ShiftedRows(p).has_at_most(kRowsBytes / int64_t(sizeof(float)));
 }
 
 void conv_small(const ConvParams& params, Ctx& ctx) { SmallConv(params, ctx).run(); }

@@ -28,6 +28,11 @@ class ShiftedRows {
   int64_t plane_out() const { return out_h * out_w; }
   int64_t plane() const { return (out_h + lead()) * out_w; }
   int64_t size() const { return channels * kernel_w * phases * plane(); }
+  /// Whether size() is at most `most`; with a large dilation, size() may overflow.
+  bool has_at_most(int64_t most) const {
+    const double rows = double(channels) * double(kernel_w) * double(phases);
+    return rows * (double(out_h) + double(lead())) * double(out_w) <= double(most);
+  }
   int64_t plane_in() const { return height_ * width_; }
   int64_t stride() const { return stride_w_; }
   int64_t offset(int64_t channel, int64_t kernel_row, int64_t kernel_column) const {

@@ -1,3 +1,6 @@
+// Moves elements between a table and `values` at positions given by indices. Reads are cut along
+// the values, writes along a dimension of the table or, if there is none, into ranges of the table,
+// for each of which a thread goes through all indices. Bound by the cache misses of the table.
 #include "kernels/cpu/index_loop.h"
 
 #include <algorithm>
@@ -15,90 +18,51 @@ constexpr int64_t kLineElements = 16;  // of a cache line, which only one thread
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
-/// Returns the index counted from the start of the dimension; at least `size` if it is out of
-/// range.
-uint64_t resolve(int64_t index, int64_t size, bool allow_negative) {
-  return static_cast<uint64_t>(index + (allow_negative && index < 0 ? size : 0));
-}
-
 /// The offsets first, first + step, first + 2 * step, …
 struct Steps {
   int64_t first, step;
   int64_t operator()(int64_t i) const { return first + i * step; }
 };
 
-/// Some indices of one IndexedDim, `stride` elements apart.
-struct IndexRow {
-  const IndexedDim& dim;
-  int64_t start, stride, count;
-  bool allow_negative;
+/// The element at an offset.
+void* at(const View& view, int64_t offset) {
+  return view.as<char>() + offset * static_cast<int64_t>(element_size(view.dtype));
+}
 
-  bool in_range() const {
-    bool all_valid = true;
-    for_each([&all_valid, size = dim.size, negative = allow_negative](int64_t, int64_t index) {
-      all_valid &= resolve(index, size, negative) < static_cast<uint64_t>(size);
-    });
-    return all_valid;
-  }
+/// offsets[i] = base(i) + index i * its dimension's stride. The arithmetic is unsigned, because an
+/// index out of range may overflow.
+template <class Base>
+void add_offsets(const IndexRow& row, int64_t* offsets, const Base& base) {
+  row.for_each(
+      [offsets, base, stride = static_cast<uint64_t>(row.dim.stride)](int64_t i, uint64_t index) {
+        offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(base(i)) + index * stride);
+      });
+}
 
-  /// offsets[i] = base(i) + index i * dim.stride. Returns false if any index is out of range. The
-  /// lambda captures copies, because to the compiler the offsets may alias everything else. The
-  /// arithmetic is unsigned, because an index out of range may overflow.
-  template <class Base>
-  bool add_offsets(int64_t* offsets, const Base& base) const {
-    bool all_valid = true;
-    for_each([&all_valid, offsets, base, size = dim.size, step = static_cast<uint64_t>(dim.stride),
-              negative = allow_negative](int64_t i, int64_t index) {
-      const uint64_t resolved = resolve(index, size, negative);
-      all_valid &= resolved < static_cast<uint64_t>(size);
-      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(base(i)) + resolved * step);
-    });
-    return all_valid;
-  }
-
-  /// Reports every index out of range and calls mark(i).
-  template <class Mark>
-  void report(FaultSlot* faults, const Mark& mark) const {
-    for_each([&](int64_t i, int64_t index) {
-      if (resolve(index, dim.size, allow_negative) < static_cast<uint64_t>(dim.size)) return;
-      faults->report(Fault::kIndexOutOfRange, index, dim.dim, dim.size);
-      mark(i);
-    });
-  }
-
- private:
-  template <class F>
-  void for_each(const F& f) const {
-    if (dim.index.dtype == kInt)
-      for_each_of(dim.index.as<int32_t>() + start, f);
-    else
-      for_each_of(dim.index.as<int64_t>() + start, f);
-  }
-
-  template <class I, class F>
-  void for_each_of(const I* data, F f) const {
-    const int64_t end = count, step = stride;
-    if (step == 1)
-      for (int64_t i = 0; i < end; ++i) f(i, int64_t{data[i]});
-    else
-      for (int64_t i = 0; i < end; ++i) f(i, int64_t{data[i * step]});
-  }
-};
+/// Reports every index out of range and calls mark(i).
+template <class Mark>
+void report_bad(const IndexRow& row, FaultSlot* faults, const Mark& mark) {
+  row.for_each_bad([&](int64_t i, int64_t index) {
+    faults->report(Fault::kIndexOutOfRange, index, row.dim.dim, row.dim.size);
+    mark(i);
+  });
+}
 
 /// An IndexJob limited to some positions, and optionally to those with table offsets in a range.
 class SubJob {
  public:
-  explicit SubJob(const IndexJob& job);
+  /// is_checked: all indices are known to be in range.
+  SubJob(const IndexJob& job, bool is_checked);
 
   const Loop& loop() const { return loop_; }
   /// Returns the job limited to positions with coordinate d in [begin, end).
   SubJob narrow(int d, int64_t begin, int64_t end) const;
-  /// Returns the job limited to positions with table offsets in [begin, end).
+  /// Returns the job, which is checked, limited to positions with table offsets in [begin, end).
   SubJob within(int64_t begin, int64_t end) const;
   /// An upper bound of the table offsets of positions, without their runs.
   int64_t table_span() const;
 
-  void run(MoveBlock move, FaultSlot* faults) const;
+  void run(const Mover& move, FaultSlot* faults) const;
 
  private:
   bool is_indexed(int d) const;
@@ -106,18 +70,28 @@ class SubJob {
     return !is_limited_ || (table_offset >= table_begin_ && table_offset < table_end_);
   }
   IndexRun split(Loop& positions, Loop& runs) const;
+  Steps steps(const Loop& positions, const int64_t* offsets, int operand) const {
+    return {first_[operand] + offsets[operand], positions.inner_stride(operand)};
+  }
+  IndexRow row(size_t index, const Steps& of_index, int64_t count) const {
+    return {job_.indices[index], of_index.first, of_index.step, count, job_.allow_negative};
+  }
   void look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
                FaultSlot* faults) const;
+  bool move_row(const Loop& positions, const int64_t* offsets, int64_t count,
+                const Mover& move) const;
+  void move_block(const Loop& positions, const Loop& runs, const IndexRun& run, int64_t begin,
+                  int64_t end, const Mover& move, FaultSlot* faults) const;
 
   const IndexJob& job_;
-  size_t element_size_;
+  bool is_checked_;
   Loop loop_;
   int64_t first_[kMaxDims + kIndex] = {};  // every operand's offset of the first position
   bool is_limited_ = false;
   int64_t table_begin_ = 0, table_end_ = 0;
 };
 
-SubJob::SubJob(const IndexJob& job) : job_(job), element_size_(element_size(job.values.dtype)) {
+SubJob::SubJob(const IndexJob& job, bool is_checked) : job_(job), is_checked_(is_checked) {
   loop_.dim = job.values.dim;
   std::copy_n(job.values.sizes, job.values.dim, loop_.sizes);
   loop_.add(job.origin.strides);
@@ -177,26 +151,25 @@ IndexRun SubJob::split(Loop& positions, Loop& runs) const {
 /// Appends `count` positions along the innermost dimension of `positions` to the block.
 void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t count,
                      IndexBlock& block, FaultSlot* faults) const {
-  const auto steps = [&](int o) {
-    return Steps{first_[o] + offsets[o], positions.inner_stride(o)};
-  };
   int64_t* const table = block.table + block.count;
   int64_t* const values = block.values + block.count;
-  const Steps table_steps = steps(kTable), value_steps = steps(kValues);
+  const Steps table_steps = steps(positions, offsets, kTable),
+              value_steps = steps(positions, offsets, kValues);
   for (int64_t i = 0; i < count; ++i) values[i] = value_steps(i);
 
   bool is_bad[IndexBlock::kCapacity];
   bool any_bad = false;
   for (size_t k = 0; k < job_.indices.size(); ++k) {
-    const Steps index = steps(kIndex + static_cast<int>(k));
-    const IndexRow row{job_.indices[k], index.first, index.step, count, job_.allow_negative};
-    const bool all_valid = k == 0 ? row.add_offsets(table, table_steps)
-                                  : row.add_offsets(table, [table](int64_t i) { return table[i]; });
-    if (all_valid) [[likely]]
+    const IndexRow indices = row(k, steps(positions, offsets, kIndex + static_cast<int>(k)), count);
+    if (k == 0)
+      add_offsets(indices, table, table_steps);
+    else
+      add_offsets(indices, table, [table](int64_t i) { return table[i]; });
+    if (indices.in_range()) [[likely]]
       continue;
     if (!any_bad) std::fill_n(is_bad, count, false);
     any_bad = true;
-    row.report(faults, [&](int64_t i) { is_bad[i] = true; });
+    report_bad(indices, faults, [&](int64_t i) { is_bad[i] = true; });
   }
   if (any_bad)
     block.keep(count, [&](int64_t i) { return !is_bad[i] && in_limits(table[i]); });
@@ -206,24 +179,52 @@ void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t coun
     block.count += count;
 }
 
-void SubJob::run(MoveBlock move, FaultSlot* faults) const {
+/// Moves `count` elements without storing their offsets; returns false, without an effect, if an
+/// index is out of range.
+bool SubJob::move_row(const Loop& positions, const int64_t* offsets, int64_t count,
+                      const Mover& move) const {
+  const IndexRow indices = row(0, steps(positions, offsets, kIndex), count);
+  if (!is_checked_ && !indices.in_range()) return false;
+  const Steps table = steps(positions, offsets, kTable),
+              values = steps(positions, offsets, kValues);
+  const IndexRun run{count, table.step, values.step};
+  void* const to = at(job_.origin, table.first);
+  void* const from = at(job_.values, values.first);
+  if (is_limited_)
+    move.row_in_range(to, from, indices, run,
+                      {table_begin_ - table.first, uint64_t(table_end_ - table_begin_)});
+  else
+    move.row(to, from, indices, run);
+  return true;
+}
+
+void SubJob::move_block(const Loop& positions, const Loop& runs, const IndexRun& run, int64_t begin,
+                        int64_t end, const Mover& move, FaultSlot* faults) const {
+  IndexBlock block;
+  positions.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+    look_up(positions, offsets, count, block, faults);
+  });
+  runs.walk(0, runs.numel(), [&](const int64_t* offsets, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      move.block(at(job_.origin, offsets[kTable] + i * runs.inner_stride(kTable)),
+                 at(job_.values, offsets[kValues] + i * runs.inner_stride(kValues)), block, run);
+  });
+}
+
+void SubJob::run(const Mover& move, FaultSlot* faults) const {
   Loop positions, runs;
   const IndexRun run = split(positions, runs);
-  const int64_t position_count = positions.numel(), run_count = runs.numel();
-  char* const table = static_cast<char*>(job_.origin.data);
-  char* const values = job_.values.as<char>();
-  const auto bytes = static_cast<int64_t>(element_size_);
-  for (int64_t begin = 0; begin < position_count; begin += IndexBlock::kCapacity) {
-    IndexBlock block;
-    const int64_t end = std::min(position_count, begin + IndexBlock::kCapacity);
-    positions.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
-      look_up(positions, offsets, count, block, faults);
-    });
-    runs.walk(0, run_count, [&](const int64_t* offsets, int64_t count) {
-      for (int64_t i = 0; i < count; ++i)
-        move(table + (offsets[kTable] + i * runs.inner_stride(kTable)) * bytes,
-             values + (offsets[kValues] + i * runs.inner_stride(kValues)) * bytes, block, run);
-    });
+  const int64_t count = positions.numel();
+  const bool has_rows = job_.indices.size() == 1 && run.count == 1 && runs.dim == 0;
+  const int64_t step = has_rows && is_checked_ ? count : IndexBlock::kCapacity;
+  for (int64_t begin = 0; begin < count; begin += step) {
+    const int64_t end = std::min(count, begin + step);
+    bool is_moved = has_rows;
+    if (has_rows)
+      positions.walk(begin, end, [&](const int64_t* offsets, int64_t row_count) {
+        is_moved &= move_row(positions, offsets, row_count, move);
+      });
+    if (!is_moved) move_block(positions, runs, run, begin, end, move, faults);
   }
 }
 
@@ -248,7 +249,7 @@ Division divide(const Loop& loop, int operand) {
   return best;
 }
 
-void run_divided(const SubJob& whole, const Division& division, MoveBlock move, int64_t numel,
+void run_divided(const SubJob& whole, const Division& division, const Mover& move, int64_t numel,
                  FaultSlot* faults) {
   const int64_t size = whole.loop().sizes[division.dim];
   const int64_t grain = std::max<int64_t>(1, division.units * kMoveGrain / numel);
@@ -268,7 +269,7 @@ bool check_indices(const IndexJob& job, FaultSlot* faults) {
     const StridedLoop<1> loop{&index};
     const auto check_run = [&](const int64_t* offsets, int64_t count) {
       const IndexRow row{dim, offsets[0], loop.inner_stride(0), count, job.allow_negative};
-      if (!row.in_range()) row.report(faults, [&](int64_t) { all_valid = false; });
+      if (!row.in_range()) report_bad(row, faults, [&](int64_t) { all_valid = false; });
     };
     parallel_for(0, loop.numel(), kMoveGrain,
                  [&](int64_t begin, int64_t end) { loop.walk(begin, end, check_run); });
@@ -278,20 +279,20 @@ bool check_indices(const IndexJob& job, FaultSlot* faults) {
 
 }  // namespace
 
-void read_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
+void read_indexed(const IndexJob& job, const Mover& move, Ctx& ctx) {
   const int64_t numel = job.values.numel;
   if (numel == 0) return;
-  const SubJob whole(job);
+  const SubJob whole(job, /*is_checked=*/false);
   const Division division = divide(whole.loop(), kValues);
   if (numel < kMoveGrain || division.units < 2) return whole.run(move, ctx.faults());
   run_divided(whole, division, move, numel, ctx.faults());
 }
 
-void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
+void write_indexed(const IndexJob& job, const Mover& move, Ctx& ctx) {
   constexpr int64_t kEnoughUnits = 8;
   const int64_t numel = job.values.numel;
   if (numel == 0 || !check_indices(job, ctx.faults())) return;
-  const SubJob whole(job);
+  const SubJob whole(job, /*is_checked=*/true);
   if (numel < kMoveGrain) return whole.run(move, ctx.faults());
   // Along a dimension in which the table has a nonzero stride, different coordinates write
   // different elements.

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "kernels/cpu/index_row.h"
 #include "seam/index.h"
 
 namespace hearth::cpu {
@@ -43,24 +44,39 @@ struct IndexRun {
   int64_t values_stride;
 };
 
-/// Moves a run between table and `values` at every position of the block.
-using MoveBlock = void (*)(void* table, void* values, const IndexBlock& block, const IndexRun& run);
+/// Offsets in the table from `begin` on.
+struct TableRange {
+  int64_t begin;
+  uint64_t size;
+};
+
+/// How one kind of element moves between table and `values`.
+struct Mover {
+  /// Moves a run at every position of the block.
+  void (*block)(void* table, void* values, const IndexBlock& block, const IndexRun& run);
+  /// Moves one element for each index of a row, all in range; `run` has the strides from one index
+  /// to the next.
+  void (*row)(void* table, void* values, const IndexRow& row, const IndexRun& run);
+  /// The same for the elements in a part of the table.
+  void (*row_in_range)(void* table, void* values, const IndexRow& row, const IndexRun& run,
+                       TableRange range);
+};
 
 /// Reads every element of `values` from the table; reports and skips indices out of range.
-void read_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx);
+void read_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 
 /// Writes every element of `values` to the table. Writes to the same element happen in row-major
 /// order, on any number of threads. If an index is out of range, only reports it.
-void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx);
+void write_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 
-/// Return the MoveBlock that copies elements of this size from the table, or to it.
-MoveBlock copy_from_table(size_t element_size);
-MoveBlock copy_to_table(size_t element_size);
-/// Returns the MoveBlock that adds to the table.
-MoveBlock add_to_table(ScalarType dtype);
-/// Returns the MoveBlock that multiplies the table's elements.
-MoveBlock multiply_table(ScalarType dtype);
-/// Returns the MoveBlock that keeps the larger (or smaller) element in the table.
-MoveBlock extreme_table(ScalarType dtype, bool largest);
+/// Return the Mover that copies elements of this size from the table, or to it.
+Mover copy_from_table(size_t element_size);
+Mover copy_to_table(size_t element_size);
+/// Returns the Mover that adds to the table.
+Mover add_to_table(ScalarType dtype);
+/// Returns the Mover that multiplies the table's elements.
+Mover multiply_table(ScalarType dtype);
+/// Returns the Mover that keeps the larger (or smaller) element in the table.
+Mover extreme_table(ScalarType dtype, bool largest);
 
 }  // namespace hearth::cpu

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -32,6 +33,53 @@ void move_block(void* table, void* values, const IndexBlock& block, const IndexR
       for (int64_t j = 0; j < count; ++j) action(t[j * table_stride], v[j * values_stride]);
     }
   }
+}
+
+/// Calls action(table element, value) for each index of a row.
+template <class T, class Action>
+void move_row(void* table, void* values, const IndexRow& row, const IndexRun& run,
+              const Action& action) {
+  T* const table_start = static_cast<T*>(table);
+  T* const values_start = static_cast<T*>(values);
+  const auto [count, table_stride, values_stride] = run;
+  const auto move_all = [&](auto table_step, auto values_step) {
+    row.for_each([=, size = row.dim.stride](int64_t i, uint64_t index) {
+      action(table_start[i * table_step + static_cast<int64_t>(index) * size],
+             values_start[i * values_step]);
+    });
+  };
+  if (table_stride == 0 && values_stride == 1)  // the strides of one-dimensional tensors
+    move_all(std::integral_constant<int64_t, 0>(), std::integral_constant<int64_t, 1>());
+  else
+    move_all(table_stride, values_stride);
+}
+
+/// The same for the elements in a range: lists them for a piece of the row, without branches that
+/// the processor could not predict, and then moves them.
+template <class T, class Action>
+void move_row_in_range(void* table, void* values, const IndexRow& row, const IndexRun& run,
+                       TableRange range, const Action& action) {
+  constexpr int64_t kPiece = 4096;
+  T* const table_start = static_cast<T*>(table);
+  T* const values_start = static_cast<T*>(values);
+  row.with_indices([=, size = row.dim.stride](auto index) {
+    const auto offset = [=, step = run.table_stride](int64_t i) {
+      return i * step + static_cast<int64_t>(index(i)) * size;
+    };
+    uint16_t chosen[kPiece];
+    for (int64_t begin = 0; begin < run.count; begin += kPiece) {
+      const int64_t end = std::min(kPiece, run.count - begin);
+      int64_t num_chosen = 0;
+      for (int64_t i = 0; i < end; ++i) {
+        chosen[num_chosen] = static_cast<uint16_t>(i);
+        num_chosen += static_cast<uint64_t>(offset(begin + i) - range.begin) < range.size;
+      }
+      for (int64_t j = 0; j < num_chosen; ++j) {
+        const int64_t i = begin + chosen[j];
+        action(table_start[offset(i)], values_start[i * run.values_stride]);
+      }
+    }
+  });
 }
 
 struct CopyFromTable {
@@ -94,38 +142,42 @@ struct ExtremeIntoTable {
 };
 
 template <class T, class Action>
-constexpr MoveBlock move_with =
+constexpr Mover kMover{
     [](void* table, void* values, const IndexBlock& block, const IndexRun& run) {
       move_block<T>(table, values, block, run, Action{});
-    };
+    },
+    [](void* table, void* values, const IndexRow& row, const IndexRun& run) {
+      move_row<T>(table, values, row, run, Action{});
+    },
+    [](void* table, void* values, const IndexRow& row, const IndexRun& run, TableRange range) {
+      move_row_in_range<T>(table, values, row, run, range, Action{});
+    }};
 
 template <class Action>
-MoveBlock copy_function(size_t element_size) {
-  MoveBlock result = nullptr;
+Mover copy_function(size_t element_size) {
+  Mover result{};
   with_element_type(element_size,
-                    [&](auto element) { result = move_with<decltype(element), Action>; });
+                    [&](auto element) { result = kMover<decltype(element), Action>; });
   return result;
 }
 
 template <class Action>
-MoveBlock combining_function(ScalarType dtype) {
-  MoveBlock result = nullptr;
-  with_dtype(dtype, [&](auto element) { result = move_with<decltype(element), Action>; });
+Mover combining_function(ScalarType dtype) {
+  Mover result{};
+  with_dtype(dtype, [&](auto element) { result = kMover<decltype(element), Action>; });
   return result;
 }
 
 }  // namespace
 
-MoveBlock copy_from_table(size_t element_size) {
-  return copy_function<CopyFromTable>(element_size);
-}
-MoveBlock copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
+Mover copy_from_table(size_t element_size) { return copy_function<CopyFromTable>(element_size); }
+Mover copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
 
-MoveBlock add_to_table(ScalarType dtype) { return combining_function<IntoTable<Sum>>(dtype); }
-MoveBlock multiply_table(ScalarType dtype) {
+Mover add_to_table(ScalarType dtype) { return combining_function<IntoTable<Sum>>(dtype); }
+Mover multiply_table(ScalarType dtype) {
   return combining_function<IntoTable<AddressProduct>>(dtype);
 }
-MoveBlock extreme_table(ScalarType dtype, bool largest) {
+Mover extreme_table(ScalarType dtype, bool largest) {
   return largest ? combining_function<ExtremeIntoTable<true>>(dtype)
                  : combining_function<ExtremeIntoTable<false>>(dtype);
 }

@@ -1,3 +1,6 @@
+// Sorts, topk, medians and modes along a dimension. Many lines are divided among the threads; of
+// few long ones, each is ordered by all threads. Sorts are bound by the radix passes over memory,
+// topk by the comparison of every element with the k-th best so far.
 #include "seam/order.h"
 
 #include "core/parallel_for.h"
@@ -10,6 +13,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kTasksPerThread = 4;  // more than one, because lines take different times
+constexpr int64_t kTopBuffer = 4;       // at least this many times k records are collected for topk
 
 /// Orders the lines along a dimension. A line is loaded into scratch memory as records of key and
 /// index; sorting needs the same amount of memory again.
@@ -31,6 +35,7 @@ class Order {
   void load(const T* in, R* records) const;
   const R* pick(const T* in, R* records) const;
   const R* top(const T* in, R* records) const;
+  void top_of_part(const T* in, int64_t begin, int64_t end, R* records) const;
   const R* nth(R* records, int64_t n, int64_t k) const;
   const R* median(R* records) const;
   const R* mode(R* records) const;
@@ -120,29 +125,52 @@ const R* Order<T, R>::nth(R* records, int64_t n, int64_t k) const {
   return records + k;
 }
 
-/// Returns the k best records, sorted. Collects records that are better than the k-th best so far;
-/// whenever the buffer (at least 4k records) is full, drops all but the k best.
+/// Returns the k best records, sorted: the best of the best of each part of the line.
 template <class T, class R>
 const R* Order<T, R>::top(const T* in, R* records) const {
   const int64_t k = num_results_;
   if (k == 0) return records;
-  const int64_t capacity = std::min(n_, std::max<int64_t>(4 * k, 1024));
-  int64_t count = capacity, i = capacity;
-  for (int64_t j = 0; j < capacity; ++j) records[j] = R(key_at(in, j), j);
+  const int64_t most_parts = std::min(n_ / kMoveGrain, n_ / (kTopBuffer * k));
+  const int64_t parts = task_slots(std::max<int64_t>(most_parts, 1));
+  const auto begin = [&](int64_t part) { return n_ * part / parts; };
+  parallel_blocks(parts, [&](int64_t part) {
+    top_of_part(in, begin(part), begin(part + 1), records + begin(part));
+  });
+  for (int64_t part = 1; part < parts; ++part)
+    std::copy_n(records + begin(part), k, records + part * k);
+  nth(records, parts * k, k - 1);
+  std::sort(records, records + k);
+  return records;
+}
+
+/// Puts the k best records of [begin, end) first. Collects records that are better than the k-th
+/// best so far; whenever the buffer is full, drops all but the k best.
+template <class T, class R>
+void Order<T, R>::top_of_part(const T* in, int64_t begin, int64_t end, R* records) const {
+  const int64_t k = num_results_, step = in_step_;
+  const int64_t capacity = std::min(end - begin, std::max<int64_t>(kTopBuffer * k, 1024));
+  int64_t count = capacity;
+  for (int64_t j = 0; j < capacity; ++j) records[j] = R(key_at(in, begin + j), begin + j);
   const auto keep_best = [&] {
     nth(records, count, k - 1);
     count = k;
-    return Key(records[k - 1].key());
+    return records[k - 1];
   };
-  for (Key worst = keep_best(); i < n_; ++i) {
+  R worst = keep_best();
+  T worst_value = in[worst.index() * step];
+  const bool descending = params_.descending;
+  for (int64_t i = begin + capacity; i < end; ++i) {
+    const T x = in[i * step];
+    if constexpr (std::is_arithmetic_v<T>)  // faster than the keys, which decide about NaN
+      if (descending ? x <= worst_value : x >= worst_value) continue;
     const Key key = key_at(in, i);
-    if (key >= worst) continue;
+    if (key >= Key(worst.key())) continue;
     records[count++] = R(key, i);
-    if (count == capacity) worst = keep_best();
+    if (count < capacity) continue;
+    worst = keep_best();
+    worst_value = in[worst.index() * step];
   }
   keep_best();
-  std::sort(records, records + k);
-  return records;
 }
 
 template <class T, class R>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "core/parallel_for.h"
@@ -138,10 +139,8 @@ template <class T, bool flat>
 class PoolLoops {
  public:
   PoolLoops(const PoolShape& shape, const Layout& layout, const ImageStrides& strides)
-      : shape_(shape),
-        strides_(strides),
-        inner_(flat ? 1 : layout.inner),
-        taps_(shape_, strides.layer, strides.row) {
+      : shape_(shape), strides_(strides), inner_(flat ? 1 : layout.inner) {
+    if constexpr (kHasVectors) taps_.emplace(shape_, strides.layer, strides.row);
     if (shape.kind != PoolKind::kFractionalMax) prepare();
   }
 
@@ -152,8 +151,8 @@ class PoolLoops {
 
   /// Computes the largest elements of one row of windows, and their indices in the volume.
   void max_row(const T* in, WindowRow r, T* out, int64_t* indices) const {
-    if constexpr (flat && std::is_same_v<T, float>)
-      if (taps_.covers(r.layer, r.row)) return taps_.run(in, r.layer, r.row, out, indices);
+    if constexpr (kHasVectors)
+      if (taps_->covers(r.layer, r.row)) return taps_->run(in, r.layer, r.row, out, indices);
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
     // A window without an element gets the index of the nearest one.
@@ -211,6 +210,8 @@ class PoolLoops {
   }
 
  private:
+  static constexpr bool kHasVectors = flat && std::is_same_v<T, float>;
+
   static int64_t nearest(const PoolWindow& w, int64_t i) { return std::min(w.first(i), w.in - 1); }
   /// The index in the volume of the first element of an input row.
   int64_t line(int64_t z, int64_t h) const {
@@ -249,7 +250,7 @@ class PoolLoops {
   PoolShape shape_;
   const ImageStrides strides_;
   const int64_t inner_;
-  MaxTaps taps_;
+  std::optional<MaxTaps> taps_;  // if kHasVectors
   Runs runs_;
   // Of each output column: for maxima the nearest input column, for averages the divisor.
   SmallVector<int64_t, 32> per_column_;

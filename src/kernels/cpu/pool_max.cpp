@@ -9,11 +9,11 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Whether all windows of a row are inside the input, at a distance that the loop knows, and
+/// Whether a row has several windows, all inside the input, at a distance that the loop knows, and
 /// positions in a volume fit into 32 bits.
 bool suits_vectors(const PoolShape& shape) {
   const PoolWindow& w = shape.columns();
-  return shape.kind == PoolKind::kMax && w.stride <= 2 && w.padding == 0 &&
+  return shape.kind == PoolKind::kMax && w.out > 1 && w.stride <= 2 && w.padding == 0 &&
          w.end(w.out - 1) <= w.in &&
          shape.depth().in * shape.rows().in * w.in <= std::numeric_limits<int32_t>::max();
 }

@@ -1,3 +1,6 @@
+// Scans along a dimension. Many lines are divided among the threads, four at once; a long line is
+// cut into chunks, whose totals are computed first. Bound by the latency of the sums and, for large
+// arrays, by memory.
 #include "seam/scan.h"
 
 #include <type_traits>
@@ -80,31 +83,34 @@ template <class T, class A, class Op>
 struct ScanLoopsOf {
   using State = typename Op::State;
   static constexpr bool kHasFactor = std::is_same_v<Op, scan::Linear<A>>;
+  static constexpr bool kHasIndices = requires(State state) { state.index; };
 
   /// Scans `count` lines, whose states it updates.
   template <int64_t count, bool write>
-  static void scan(const Lines& lines, Pointers pointers, State* states) {
-    const Strides apart = lines.apart;
+  static void scan(const Lines& lines, const Pointers& pointers, State* states) {
+    const auto* in = reinterpret_cast<const T*>(pointers.in);
+    const auto* factors = reinterpret_cast<const T*>(pointers.factor);
+    auto* out = reinterpret_cast<T*>(pointers.out);
+    int64_t* indices = pointers.indices;
+    const Strides along = lines.along, apart = lines.apart;
+    const int64_t n = lines.n, position = lines.position, position_step = lines.position_step;
     State state[count];
-    std::copy_n(states, count, state);
-    for (int64_t i = 0; i < lines.n; ++i, pointers = lines.moved(pointers, lines.along, 1)) {
-      const T* in = reinterpret_cast<const T*>(pointers.in);
-      const T* factors = reinterpret_cast<const T*>(pointers.factor);
+    for (int64_t l = 0; l < count; ++l) state[l] = states[l];
+    for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 4  // kGroup: keeps the states in registers
       for (int64_t l = 0; l < count; ++l) {
         A factor(0);
-        if constexpr (kHasFactor) factor = A(factors[l * apart.factor]);
-        const int64_t position = lines.position + l * lines.position_step + i;
-        state[l] = Op::merge(state[l], Op::element(A(in[l * apart.in]), factor, position));
-      }
-      if constexpr (write) {
-        T* out = reinterpret_cast<T*>(pointers.out);
-        for (int64_t l = 0; l < count; ++l) out[l * apart.out] = T(Op::value(state[l]));
-        if (pointers.indices)
-          for (int64_t l = 0; l < count; ++l)
-            pointers.indices[l * apart.indices] = Op::index(state[l]);
+        if constexpr (kHasFactor) factor = A(factors[i * along.factor + l * apart.factor]);
+        const A x(in[i * along.in + l * apart.in]);
+        state[l] = Op::merge(state[l], Op::element(x, factor, position + l * position_step + i));
+        if constexpr (write) {
+          out[i * along.out + l * apart.out] = T(Op::value(state[l]));
+          if constexpr (kHasIndices)
+            if (indices) indices[i * along.indices + l * apart.indices] = Op::index(state[l]);
+        }
       }
     }
-    std::copy_n(state, count, states);
+    for (int64_t l = 0; l < count; ++l) states[l] = state[l];
   }
 
   static void scan_lines(const Lines& lines) {

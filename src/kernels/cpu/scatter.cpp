@@ -6,7 +6,7 @@ namespace hearth::cpu {
 
 namespace {
 
-MoveBlock combination(const ScatterParams& params) {
+Mover combination(const ScatterParams& params) {
   switch (params.combine) {
     case Combine::kReplace: return copy_to_table(element_size(params.out.dtype));
     case Combine::kMultiply: return multiply_table(params.out.dtype);
