@@ -94,8 +94,15 @@ template <class T>
 T __shfl_down_sync(unsigned, T value, int distance) {
   return hearth::testing::exchange(value, threadIdx.x % 32 + unsigned(distance));
 }
-inline int atomicCAS(int* to, int expected, int value) {
-  const int old = *to;
+template <class T>
+T atomicAdd(T* to, T value) {
+  const T old = *to;
+  *to = old + value;
+  return old;
+}
+template <class T>
+T atomicCAS(T* to, T expected, T value) {
+  const T old = *to;
   if (old == expected) *to = value;
   return old;
 }
