@@ -3,6 +3,7 @@
 #include "kernels/cdist_math.h"
 #include "kernels/cuda/lane.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/matrices.h"
 
 namespace hearth::cuda {
 
@@ -119,12 +120,6 @@ __global__ void __launch_bounds__(kBlock)
     }
     args.grad_a[e] = sum.v;
   }
-}
-
-/// Calls f(T()) with the dtype of distances.
-template <class F>
-void with_real(ScalarType dtype, const F& f) {
-  dtype == kDouble ? f(double{}) : f(float{});
 }
 
 }  // namespace
