@@ -99,8 +99,8 @@ class CtcSequence {
     if (times == 0) return states == 1 ? T(0) : -kNever<T>;
     return -log_sum(last[states - 1], states > 1 ? last[states - 2] : kNever<T>);
   }
-  /// The gradient of class c at time t; `posterior` is the logarithm of the sum of exp(alpha + beta)
-  /// over the states of the class.
+  /// The gradient of class c at time t; `posterior` is the logarithm of the sum of exp(alpha +
+  /// beta) over the states of the class.
   HEARTH_FN T gradient(int64_t t, int64_t c, T posterior, T loss, T factor) const {
     const T value = log_prob(t, c);
     return (std::exp(value) - std::exp(posterior + loss - value)) * factor;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The formulas of recurrent cells, for CPU and CUDA kernels. V is a value of functors/hd.h that also
-// has mul_add(a, b, c).
+// The formulas of recurrent cells, for CPU and CUDA kernels. V is a value of functors/hd.h that
+// also has mul_add(a, b, c).
 
 #include "functors/hd.h"
 

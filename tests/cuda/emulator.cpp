@@ -78,7 +78,8 @@ class Block {
     context.uc_stack.ss_sp = fibers_.back()->stack.get();
     context.uc_stack.ss_size = kStackBytes;
     context.uc_link = nullptr;
-    makecontext(&context, [] { get().run_fiber(); }, 0);
+    makecontext(
+        &context, [] { get().run_fiber(); }, 0);
   }
   /// Runs one thread after another, of any block.
   void run_fiber() {

@@ -48,8 +48,8 @@ void replace(KernelTable& table, bool is_replaced) {
 
 const bool replaced = [] {
   auto& table = const_cast<KernelTable&>(cpu_backend().kernels());
-#define HEARTH_REPLACE(Name)      \
-  replace<Name##Params>(          \
+#define HEARTH_REPLACE(Name) \
+  replace<Name##Params>(     \
       table, KernelId::Name != KernelId::Pointwise && KernelId::Name != KernelId::Matmul);
   HEARTH_KERNELS(HEARTH_REPLACE)
 #undef HEARTH_REPLACE

@@ -25,8 +25,8 @@ std::vector<std::complex<double>> transformed(const std::vector<std::complex<dou
 template <class T>
 void transform(const FftCall& call) {
   const size_t n = size_t(call.n), half = n / 2 + 1;
-  const auto *const reals = static_cast<const T*>(call.in);
-  const auto *const numbers = static_cast<const std::complex<T>*>(call.in);
+  const auto* const reals = static_cast<const T*>(call.in);
+  const auto* const numbers = static_cast<const std::complex<T>*>(call.in);
   std::vector<std::complex<double>> line(n);
   for (size_t i = 0; i < size_t(call.count); ++i) {
     for (size_t j = 0; j < n; ++j)
@@ -37,9 +37,8 @@ void transform(const FftCall& call) {
       else
         line[j] = j < half ? std::complex<double>(numbers[i * half + j])
                            : std::conj(std::complex<double>(numbers[i * half + n - j]));
-    const auto result =
-        transformed(line, call.kind == FftKind::kComplex ? call.forward
-                                                         : call.kind == FftKind::kRealToComplex);
+    const auto result = transformed(
+        line, call.kind == FftKind::kComplex ? call.forward : call.kind == FftKind::kRealToComplex);
     const size_t count = call.kind == FftKind::kRealToComplex ? half : n;
     for (size_t k = 0; k < count; ++k)
       if (call.kind == FftKind::kComplexToReal)

@@ -81,9 +81,9 @@ struct CdistLoopsOf {
       const T* const row = b + j * width + begin;
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v)
-        sums[v] =
-            sums[v] + distance_derivative<norm>(x[v] - load(row + v * kFull, v + 1 < vectors ? kFull : tail),
-                                       p, V(factor[j]), V(dist[j]));
+        sums[v] = sums[v] + distance_derivative<norm>(
+                                x[v] - load(row + v * kFull, v + 1 < vectors ? kFull : tail), p,
+                                V(factor[j]), V(dist[j]));
     }
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) {

@@ -14,8 +14,7 @@ namespace {
 template <class T>
 bool has_valid_labels(const CtcSequence<T>& s, int64_t classes, FaultSlot* faults) {
   for (int64_t state = 1; state < s.states; state += 2)
-    if (!s.is_valid(state))
-      return faults->report(Fault::kBadLabel, s.label(state), classes), false;
+    if (!s.is_valid(state)) return faults->report(Fault::kBadLabel, s.label(state), classes), false;
   return true;
 }
 
@@ -34,8 +33,7 @@ void backward(const CtcSequence<T>& s, const T* alpha, int64_t width, T loss, T 
               int64_t classes, int64_t stride, T* beta) {
   for (int64_t t = s.times - 1; t >= 0; --t) {
     T* const current = beta + t % 2 * s.states;
-    for (int64_t i = 0; i < s.states; ++i)
-      current[i] = s.beta(t, i, beta + (t + 1) % 2 * s.states);
+    for (int64_t i = 0; i < s.states; ++i) current[i] = s.beta(t, i, beta + (t + 1) % 2 * s.states);
     T* const line = grad + t * stride;
     std::fill_n(line, classes, kNever<T>);
     for (int64_t i = 0; i < s.states; ++i) {

@@ -108,9 +108,9 @@ struct RecurrenceLoopsOf {
   }
   static void gru_backward(const GateGradRow& row) {
     for_parts(row.n, [&](Part part) {
-      const GruUnit<V> grad = gru_gradient(
-          load_gate(row, part, 0), load_gate(row, part, 1), load_gate(row, part, 2),
-          load_gate(row, part, 3), part.load(row.previous), grad_of_h(row, part));
+      const GruUnit<V> grad =
+          gru_gradient(load_gate(row, part, 0), load_gate(row, part, 1), load_gate(row, part, 2),
+                       load_gate(row, part, 3), part.load(row.previous), grad_of_h(row, part));
       store_grad(row, part, 0, grad.n);
       store_grad(row, part, 1, grad.r);
       store_grad(row, part, 2, grad.z);

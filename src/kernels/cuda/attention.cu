@@ -51,9 +51,7 @@ struct OnlineSoftmax {
     largest[a] = found;
     return factor;
   }
-  __device__ C logarithm(int a) const {
-    return sum[a] == 0 ? -kLowest : largest[a] + log(sum[a]);
-  }
+  __device__ C logarithm(int a) const { return sum[a] == 0 ? -kLowest : largest[a] + log(sum[a]); }
 };
 
 template <class T, int kColumns>
@@ -78,13 +76,11 @@ __global__ void __launch_bounds__(kBlock)
         const int y = tile_y() + a * kTileThreads;
         for (int b = 0; b < kP; ++b) {
           const int64_t col = first + tile_x() + b * kTileThreads;
-          scores[a][b] = in.is_visible(row + y, col)
-                             ? in.score(n, head, row + y, col, scores[a][b])
-                             : OnlineSoftmax<T>::kLowest;
+          scores[a][b] = in.is_visible(row + y, col) ? in.score(n, head, row + y, col, scores[a][b])
+                                                     : OnlineSoftmax<T>::kLowest;
         }
         const C factor = softmax.add(a, scores[a]);
-        for (int b = 0; b < kP; ++b)
-          shared.weights[y][tile_x() + b * kTileThreads] = scores[a][b];
+        for (int b = 0; b < kP; ++b) shared.weights[y][tile_x() + b * kTileThreads] = scores[a][b];
         for (int u = 0; u < kColumns; ++u) sums[a][u] *= factor;
       }
       add_product(value, first, column, shared, sums);

@@ -52,8 +52,7 @@ __device__ __forceinline__ void add_head(const AttentionGradient<T>& args, int64
   constexpr bool kOwnsRows = kTarget == Target::kQuery;
   const AttentionInputs<T>& in = args.in;
   const auto query = in.query.at(n, head), key = in.key.at(n, head / in.heads_per_key_head),
-             value = in.value.at(n, head / in.heads_per_key_head),
-             grad = args.grad_out.at(n, head);
+             value = in.value.at(n, head / in.heads_per_key_head), grad = args.grad_out.at(n, head);
   const int64_t first_of_head = (n * in.heads + head) * query.rows;
   const int64_t begin = !kOwnsRows && in.causal ? own_row : 0;
   const int64_t end = !kOwnsRows  ? query.rows
@@ -71,15 +70,17 @@ __device__ __forceinline__ void add_head(const AttentionGradient<T>& args, int64
                       col = kOwnsRows ? other + x : own_row + y;
         C weight = 0;
         if (in.is_visible(row, col)) {
-          weight = exp(in.score(n, head, row, col, weights[a][b]) -
-                       in.logsumexp[first_of_head + row]);
+          weight =
+              exp(in.score(n, head, row, col, weights[a][b]) - in.logsumexp[first_of_head + row]);
           if (kTarget != Target::kValue)
             weight *= grads[a][b] - args.row_products[first_of_head + row];
         }
         shared.weights[y][x] = weight;
       }
-    add_product(kTarget == Target::kQuery ? key : kTarget == Target::kKey ? query : grad, other,
-                column, shared, sums);
+    add_product(kTarget == Target::kQuery ? key
+                : kTarget == Target::kKey ? query
+                                          : grad,
+                other, column, shared, sums);
   }
 }
 
@@ -107,7 +108,8 @@ void compute(const AttentionBackwardParams& params, const View& target, const Re
              Ctx& ctx) {
   if (!target.defined() || target.numel == 0) return;
   const AttentionGradient<T> args{AttentionInputs<T>(params.operands),
-                                  HeadMatrices<T>(params.grad_out), HeadMatrices<T>(target),
+                                  HeadMatrices<T>(params.grad_out),
+                                  HeadMatrices<T>(target),
                                   products,
                                   {target.sizes[0], target.sizes[1], target.sizes[2]}};
   with_columns<T>(target.sizes[3], [&](auto columns) {

@@ -18,7 +18,7 @@ inline constexpr int kTileDepth = 16;  // columns, or rows, that are loaded at o
 template <class T>
 inline constexpr int kPerThread = sizeof(Register<T>) == 8 ? 2 : 4;
 template <class T>
-inline constexpr int kTileSide = kTileThreads * kPerThread<T>;
+inline constexpr int kTileSide = kTileThreads* kPerThread<T>;
 
 /// The matrix [rows, width] of one head.
 template <class T>
@@ -141,8 +141,8 @@ __device__ __forceinline__ void dot_rows(const HeadMatrix<T>& own, int64_t own_r
       for (int a = 0; a < kP; ++a)
 #pragma unroll
         for (int b = 0; b < kP; ++b)
-          dots[a][b] += rows[0][tile_y() + a * kTileThreads][k] *
-                        rows[1][tile_x() + b * kTileThreads][k];
+          dots[a][b] +=
+              rows[0][tile_y() + a * kTileThreads][k] * rows[1][tile_x() + b * kTileThreads][k];
   }
 }
 

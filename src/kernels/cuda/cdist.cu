@@ -103,11 +103,11 @@ __global__ void __launch_bounds__(kBlock)
   for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < count; e += step) {
     const int64_t m = e % args.width, row = e / args.width, i = row % args.rows,
                   n = row / args.rows;
-    const auto line = [&](const T* data, const int64_t (&strides)[3]) {
+    const auto line = [&](const T* data, const int64_t(&strides)[3]) {
       return data + n * strides[0] + i * strides[1];
     };
-    const T *const grads = line(args.grad, args.grad_strides),
-                   *const dists = line(args.dist, args.dist_strides);
+    const T *const grads = line(args.grad, args.grad_strides), *const dists = line(
+                                                                   args.dist, args.dist_strides);
     V sum(0);
     for (int64_t j = 0; j < args.columns; ++j) {
       const T dist = dists[j * args.dist_strides[2]];
@@ -128,8 +128,8 @@ void run(const CdistParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
   with_real(params.a.dtype, [&](auto element) {
     using T = decltype(element);
-    const Distances<T> args{params.a.as<const T>(), params.b.as<const T>(), params.out.as<T>(),
-                            params.a.sizes[0],      params.a.sizes[1],      params.b.sizes[1],
+    const Distances<T> args{params.a.as<const T>(), params.b.as<const T>(),   params.out.as<T>(),
+                            params.a.sizes[0],      params.a.sizes[1],        params.b.sizes[1],
                             params.a.sizes[2],      static_cast<T>(params.p), params.upper};
     with_norm(params.p, [&](auto norm) {
       launch(cdist_kernel<norm(), T>, grid_of_blocks(args.tiles()), stream_of(ctx), args);

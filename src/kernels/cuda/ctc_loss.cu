@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(kBlock)
                     int* has_gradients, FaultSlot* faults) {
   for (int64_t n = blockIdx.x; n < count; n += gridDim.x) {
     const CtcSequence<T> s(batch, n);
-    const bool is_valid = has_valid_labels(s, batch.classes, faults) &&
-                          !(zero_infinity && losses[n] == -kNever<T>);
+    const bool is_valid =
+        has_valid_labels(s, batch.classes, faults) && !(zero_infinity && losses[n] == -kNever<T>);
     if (threadIdx.x == 0) has_gradients[n] = is_valid;
     for (int64_t t = s.times - 1; is_valid && t >= 0; --t) {
       T* const line = beta.at(n, t % 2);
@@ -135,13 +135,9 @@ void backward(const CtcLossBackwardParams& params, Ctx& ctx) {
   const T* const losses = params.loss.as<const T>();
   launch(ctc_beta_kernel<T>, grid_of_blocks(count), stream, batch, count, alpha, beta, sums, losses,
          params.zero_infinity, has_gradients, stream.faults);
-  const CtcGradient<T> args{sums,
-                            losses,
-                            params.grad_loss.as<const T>(),
-                            params.grad_loss.strides[0],
-                            count,
-                            has_gradients,
-                            params.grad_log_probs.as<T>()};
+  const CtcGradient<T> args{
+      sums,  losses,        params.grad_loss.as<const T>(), params.grad_loss.strides[0],
+      count, has_gradients, params.grad_log_probs.as<T>()};
   launch(ctc_gradient_kernel<T>, grid_of_blocks(count * alpha.times), stream, batch, args);
 }
 

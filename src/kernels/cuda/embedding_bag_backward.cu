@@ -1,5 +1,5 @@
-// The gradients of embedding_bag. The positions that write to one row are sorted, so that its values
-// are added in the order of the indices.
+// The gradients of embedding_bag. The positions that write to one row are sorted, so that its
+// values are added in the order of the indices.
 #include "kernels/cuda/bags.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/sorted_writes.cuh"

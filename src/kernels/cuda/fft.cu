@@ -114,14 +114,16 @@ class Transform {
 
   void run() const {
     FftCall call;
-    call.kind = args_.full && args_.kind == FftKind::kComplexToReal ? FftKind::kComplex : args_.kind;
+    call.kind =
+        args_.full && args_.kind == FftKind::kComplexToReal ? FftKind::kComplex : args_.kind;
     call.is_double = sizeof(T) == 8;
     call.forward = args_.forward;
     call.n = args_.n;
     call.count = count_;
     call.in = !args_.from_half() && is_dense(in_) ? in_.data : gathered();
     const bool has_halves = call.kind == FftKind::kRealToComplex;
-    call.out = ctx_.scratch(size_t(count_ * (has_halves ? args_.half : args_.n)) * sizeof(complex<T>));
+    call.out =
+        ctx_.scratch(size_t(count_ * (has_halves ? args_.half : args_.n)) * sizeof(complex<T>));
     run_cufft(call, ctx_);
     is_complex(out_.dtype) ? write<complex<T>>(call.out) : write<T>(call.out);
   }
@@ -141,8 +143,8 @@ class Transform {
   template <class E>
   void write(const void* lines) const {
     const NativeStream& stream = stream_of(ctx_);
-    launch(fft_write_kernel<T, E>, grid_for(out_.numel, stream), stream, args_,
-           line_offsets(out_), FastDivisor(last_size(out_)), lines, out_.as<char>(), out_.numel);
+    launch(fft_write_kernel<T, E>, grid_for(out_.numel, stream), stream, args_, line_offsets(out_),
+           FastDivisor(last_size(out_)), lines, out_.as<char>(), out_.numel);
   }
 
   const FftArgs<T> args_;

@@ -118,8 +118,8 @@ class Plans {
 
   static int direction(const FftCall& call) { return call.forward ? CUFFT_FORWARD : CUFFT_INVERSE; }
   static void execute_float(cufftHandle plan, const FftCall& call) {
-    auto *const in = static_cast<cufftComplex*>(call.in),
-                *const out = static_cast<cufftComplex*>(call.out);
+    auto *const in = static_cast<cufftComplex*>(call.in), *const out =
+                                                              static_cast<cufftComplex*>(call.out);
     switch (call.kind) {
       case FftKind::kComplex: HEARTH_CUFFT(cufftExecC2C, plan, in, out, direction(call)); break;
       case FftKind::kRealToComplex:

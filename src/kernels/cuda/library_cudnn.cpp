@@ -34,11 +34,14 @@ cudnnHandle_t create_handle() {
 
 }  // namespace
 
-const Cudnn* Cudnn::find() { return opened().file.why_not().empty() ? &opened().functions : nullptr; }
+const Cudnn* Cudnn::find() {
+  return opened().file.why_not().empty() ? &opened().functions : nullptr;
+}
 
 const Cudnn& Cudnn::get() {
-  HEARTH_CHECK_AS(NotImplementedError, find(),
-                  "convolutions on CUDA need cuDNN, which could not be opened: ", opened().file.why_not());
+  HEARTH_CHECK_AS(
+      NotImplementedError, find(),
+      "convolutions on CUDA need cuDNN, which could not be opened: ", opened().file.why_not());
   return *find();
 }
 

@@ -94,7 +94,6 @@ __device__ bool is_in(Part part, int64_t row, int64_t column) {
   switch (part) {
     case Part::kUpper: return row <= column;
     case Part::kLower: return row >= column;
-    case Part::kDiagonal: return row == column;
     default: return true;
   }
 }
@@ -202,8 +201,8 @@ void check_diagonal(const View& matrices, int* info, Ctx& ctx) {
   const NativeStream& stream = stream_of(ctx);
   with_real(matrices.dtype, [&](auto zero) {
     using T = decltype(zero);
-    launch(check_diagonal_kernel<T>, grid_for(sizes.count, stream), stream,
-           matrices.as<const T>(), sizes, info);
+    launch(check_diagonal_kernel<T>, grid_for(sizes.count, stream), stream, matrices.as<const T>(),
+           sizes, info);
   });
 }
 

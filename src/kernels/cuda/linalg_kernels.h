@@ -8,7 +8,7 @@
 namespace hearth::cuda {
 
 /// The part of a matrix that is checked.
-enum class Part : int8_t { kAll, kUpper, kLower, kDiagonal };
+enum class Part : int8_t { kAll, kUpper, kLower };
 
 /// Finds the matrices that have elements which are not finite: flags[i] is 0, kInfinite or kNan.
 inline constexpr int kInfinite = 1, kNan = 2;

@@ -35,7 +35,9 @@ class RecurrenceBackward {
   }
 
  private:
-  T* scratch(int64_t count) const { return static_cast<T*>(ctx_.scratch(size_t(count) * sizeof(T))); }
+  T* scratch(int64_t count) const {
+    return static_cast<T*>(ctx_.scratch(size_t(count) * sizeof(T)));
+  }
   int64_t slots_width() const { return shape_.slots() * shape_.hidden; }
   /// The row of step t's first sequence; null if the view is undefined.
   T* rows_at(const View& view, int64_t t, int64_t width) const {

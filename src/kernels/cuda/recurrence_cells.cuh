@@ -31,8 +31,8 @@ struct CellStep {
   __device__ T& gate(int64_t sequence, int64_t unit, int slot) const {
     return gates[(sequence * slots + slot) * hidden + unit];
   }
-  /// The argument of a gate: the products in its slot, and the biases. GRU's n has one slot for each
-  /// of its biases.
+  /// The argument of a gate: the products in its slot, and the biases. GRU's n has one slot for
+  /// each of its biases.
   __device__ T biased(int64_t sequence, int64_t unit, int slot) const {
     const bool is_gru = slots == 4 && cell == nullptr;
     const bool has_input = !is_gru || slot < 3, has_state = !is_gru || slot > 0;
@@ -51,8 +51,8 @@ __device__ void compute_cell(const CellStep<T>& step, int64_t b, int64_t unit) {
   const auto argument = [&](int slot) { return V(step.biased(b, unit, slot)); };
   const int64_t element = b * step.hidden + unit;
   if constexpr (mode == RecurrenceMode::kLstm) {
-    const LstmUnit<V> values = lstm_unit(argument(0), argument(1), argument(2), argument(3),
-                                         V(step.previous.at(b, unit)));
+    const LstmUnit<V> values =
+        lstm_unit(argument(0), argument(1), argument(2), argument(3), V(step.previous.at(b, unit)));
     step.gate(b, unit, 0) = values.i.v;
     step.gate(b, unit, 1) = values.f.v;
     step.gate(b, unit, 2) = values.g.v;
@@ -60,8 +60,8 @@ __device__ void compute_cell(const CellStep<T>& step, int64_t b, int64_t unit) {
     step.cell[element] = values.cell.v;
     step.out[element] = values.out.v;
   } else if constexpr (mode == RecurrenceMode::kGru) {
-    const GruUnit<V> values = gru_unit(argument(0), argument(1), argument(2), argument(3),
-                                       V(step.previous.at(b, unit)));
+    const GruUnit<V> values =
+        gru_unit(argument(0), argument(1), argument(2), argument(3), V(step.previous.at(b, unit)));
     step.gate(b, unit, 0) = values.n.v;
     step.gate(b, unit, 1) = values.r.v;
     step.gate(b, unit, 2) = values.z.v;
