@@ -1,4 +1,6 @@
 // Lets simulated GPUs run the plugin's kernels, compiled for the CPU, instead of the CPU's.
+#include <cstdlib>
+
 #include "core/backends.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/matmul.h"
@@ -47,6 +49,7 @@ void replace(KernelTable& table, bool is_replaced) {
 }
 
 const bool replaced = [] {
+  setenv("HEARTH_SIM_GPUS", "1", 1);
   auto& table = const_cast<KernelTable&>(cpu_backend().kernels());
 #define HEARTH_REPLACE(Name) \
   replace<Name##Params>(     \

@@ -138,12 +138,13 @@ __global__ void __launch_bounds__(kBlock)
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    check_diagonal_kernel(const T* a, MatrixSizes sizes, int* info) {
-  const int64_t step = int64_t{gridDim.x} * kBlock, n = sizes.rows;
+    check_diagonal_kernel(const T* a, MatrixSizes sizes, bool zero_counts, int* info) {
+  const int64_t step = int64_t{gridDim.x} * kBlock, length = min(sizes.rows, sizes.columns),
+                elements = int64_t{sizes.rows} * sizes.columns;
   for (int64_t m = int64_t{blockIdx.x} * kBlock + threadIdx.x; m < sizes.count; m += step)
-    for (int64_t i = 0; i < n && info[m] == 0; ++i) {
-      const T value = a[m * n * n + i * (n + 1)];
-      if (value != value) info[m] = static_cast<int>(i + 1);
+    for (int64_t i = 0; i < length && info[m] == 0; ++i) {
+      const T value = a[m * elements + i * (sizes.rows + 1)];
+      if (value != value || (zero_counts && value == T(0))) info[m] = static_cast<int>(i + 1);
     }
 }
 
@@ -196,7 +197,7 @@ void set_info(int* info, int64_t count, const int* flags, int on_nan, Ctx& ctx) 
   launch(set_info_kernel, grid_for(count, stream), stream, info, count, flags, on_nan);
 }
 
-void check_diagonal(const View& matrices, int* info, Ctx& ctx) {
+void check_diagonal(const View& matrices, bool zero_counts, int* info, Ctx& ctx) {
   const MatrixSizes sizes(matrices);
   const NativeStream& stream = stream_of(ctx);
   with_real(matrices.dtype, [&](auto zero) {

@@ -37,7 +37,7 @@ void run(const CholeskyParams& p, Ctx& ctx) {
       HEARTH_CUSOLVER(T, potrf, call.handle, triangle, s.rows, s.at<T>(p.a, i), s.rows, work, size,
                       p.info.as<int>() + i);
   });
-  check_diagonal(p.a, p.info.as<int>(), ctx);
+  check_diagonal(p.a, false, p.info.as<int>(), ctx);
 }
 
 void run(const TriangularSolveParams& p, Ctx& ctx) {
@@ -45,7 +45,6 @@ void run(const TriangularSolveParams& p, Ctx& ctx) {
   if (s.count == 0 || s.rows == 0 || s.columns == 0) return;
   const NativeStream& stream = stream_of(ctx);
   const CurrentDevice device(stream.device);
-  const cublasHandle_t handle = cublas_handle(stream);
   // A matrix that is stored row by row is the transposed one stored column by column.
   const bool row_major = p.a.strides[p.a.dim - 1] == 1 && s.rows > 1;
   const cublasFillMode_t triangle = fill_mode(p.upper != row_major);
@@ -54,13 +53,9 @@ void run(const TriangularSolveParams& p, Ctx& ctx) {
   const int64_t step = int64_t{s.rows} * s.rows;
   with_real(p.b.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const T one = 1;
-    const auto solve =
-        Cusolver::get().*of_type<T>(&Cusolver::cublasStrsm_v2, &Cusolver::cublasDtrsm_v2);
     for (int64_t i = 0; i < s.count; ++i)
-      check_cublas(solve(handle, CUBLAS_SIDE_LEFT, triangle, operation, diagonal, s.rows, s.columns,
-                         &one, p.a.as<const T>() + i * step, s.rows, s.at<T>(p.b, i), s.rows),
-                   "trsm");
+      solve_triangle(stream, triangle, operation, diagonal, s.rows, s.columns,
+                     p.a.as<const T>() + i * step, s.rows, s.at<T>(p.b, i), s.rows);
   });
 }
 

@@ -30,10 +30,21 @@ struct SolverCall {
   }
 };
 
-inline int leading(int rows) { return rows > 0 ? rows : 1; }
-
 inline cublasFillMode_t fill_mode(bool upper) {
   return upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+}
+
+/// b = op(a)^-1 b for a triangle of [rows, rows] and b of [rows, columns] with leading dimensions.
+template <class T>
+void solve_triangle(const NativeStream& stream, cublasFillMode_t triangle, cublasOperation_t op,
+                    cublasDiagType_t diagonal, int rows, int columns, const T* a, int ld_a, T* b,
+                    int ld_b) {
+  const auto solve =
+      Cusolver::get().*of_type<T>(&Cusolver::cublasStrsm_v2, &Cusolver::cublasDtrsm_v2);
+  const T one = 1;
+  check_cublas(solve(cublas_handle(stream), CUBLAS_SIDE_LEFT, triangle, op, diagonal, rows, columns,
+                     &one, a, ld_a, b, ld_b),
+               "trsm");
 }
 
 }  // namespace hearth::cuda

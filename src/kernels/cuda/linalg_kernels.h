@@ -20,7 +20,8 @@ void fill_nan(const View& view, int64_t elements, const int* flags, Ctx& ctx);
 /// Sets info[i] = on_nan where flags[i] is kNan, and 0 where it is kInfinite.
 void set_info(int* info, int64_t count, const int* flags, int on_nan, Ctx& ctx);
 
-/// Sets info[i] to the number of the first NaN of the diagonal, counted from 1, where it is 0.
-void check_diagonal(const View& matrices, int* info, Ctx& ctx);
+/// Sets info[i], where it is 0, to the number of the first NaN or, if `zero_counts`, zero on the
+/// diagonal, counted from 1.
+void check_diagonal(const View& matrices, bool zero_counts, int* info, Ctx& ctx);
 
 }  // namespace hearth::cuda
