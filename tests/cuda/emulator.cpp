@@ -1,4 +1,5 @@
 // The fibers on which emulated kernels run.
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <memory>
@@ -44,7 +45,7 @@ class Block {
         if (fibers_[i]->has_ended) continue;
         current_ = i;
         threadIdx.x = i;
-        swapcontext(&scheduler_, &fibers_[i]->context);
+        resume(*fibers_[i]);
         if (fibers_[i]->has_ended) --running;
       }
   }
@@ -52,7 +53,7 @@ class Block {
     const unsigned passed = barrier.passed, self = current_;
     ++barrier.arrived;
     barrier.release_if_complete();
-    while (barrier.passed == passed) swapcontext(&fibers_[self]->context, &scheduler_);
+    while (barrier.passed == passed) suspend(*fibers_[self]);
   }
   Barrier& block() { return block_; }
   Barrier& warp() { return warps_[current_ / kWarp]; }
@@ -66,8 +67,9 @@ class Block {
  private:
   struct Fiber {
     ucontext_t context;
+    jmp_buf state;
     std::unique_ptr<char[]> stack{new char[kStackBytes]};
-    bool has_ended = true;
+    bool has_started = false, has_ended = true;
     uint64_t slot = 0;
   };
 
@@ -91,14 +93,25 @@ class Block {
         --barrier->alive;
         if (barrier->arrived > 0) barrier->release_if_complete();
       }
-      swapcontext(&fibers_[self]->context, &scheduler_);
+      suspend(*fibers_[self]);
     }
+  }
+
+  // A context starts a fiber; later changes are jumps, which need no system call.
+  [[gnu::noinline]] void resume(Fiber& fiber) {
+    if (_setjmp(scheduler_) != 0) return;
+    if (fiber.has_started) _longjmp(fiber.state, 1);
+    fiber.has_started = true;
+    setcontext(&fiber.context);
+  }
+  [[gnu::noinline]] void suspend(Fiber& fiber) {
+    if (_setjmp(fiber.state) == 0) _longjmp(scheduler_, 1);
   }
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Barrier> warps_;
   Barrier block_;
-  ucontext_t scheduler_;
+  jmp_buf scheduler_;
   unsigned current_ = 0;
   const std::function<void()>* thread_ = nullptr;
 };

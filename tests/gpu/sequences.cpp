@@ -17,14 +17,15 @@ struct AttentionCase {
 };
 
 TEST_F(Attention, MatchesTheCpu) {
-  const int64_t length = by_gpu(/*real=*/1000, /*simulated=*/70);
+  const int64_t length = by_gpu(/*real=*/1000, /*simulated=*/70),
+                batch = by_gpu(/*real=*/3, /*simulated=*/1);
   const std::vector<AttentionCase> cases{
-      {"self", {3, 4, length, 64}, {3, 4, length, 64}, 64},
-      {"causal", {2, 4, length, 64}, {2, 4, length, 64}, 64, true},
-      {"shared heads", {2, 6, length, 32}, {2, 2, length + 5, 32}, 32},
-      {"wide", {1, 2, 65, 130}, {1, 2, 67, 130}, 200, true},
+      {"self", {batch, 4, length, 64}, {batch, 4, length, 64}, 64},
+      {"causal", {batch, 2, length, 64}, {batch, 2, length, 64}, 64, true},
+      {"shared heads", {batch, 4, length, 32}, {batch, 2, length + 5, 32}, 32},
+      {"wide", {1, batch, 65, 130}, {1, batch, 67, 130}, 200, true},
       {"narrow", {2, 1, 5, 3}, {2, 1, 129, 3}, 1, false, true},
-      {"masked", {2, 4, length, 40}, {2, 4, length + 31, 40}, 72, false, true}};
+      {"masked", {batch, 2, length, 40}, {batch, 2, length + 31, 40}, 72, false, true}};
   for (const ScalarType dtype : {kFloat, kBFloat16, kHalf, kDouble})
     for (const AttentionCase& c : cases) {
       const int64_t rows = c.query[2], keys = c.key[2];

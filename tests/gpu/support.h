@@ -90,7 +90,7 @@ inline void expect_same_gradients(const Tensors& inputs, ScalarType dtype, const
         leaves.push_back(on_gpu ? t.to(kGpu) : t);
       else
         leaves.push_back(
-            (on_gpu ? t.to(dtype).to(kGpu) : t.to(dtype).to(kDouble)).requires_grad_());
+            (on_gpu ? t.to(dtype).to(kGpu) : t.to(dtype).to(kDouble)).detach().requires_grad_());
     }
     const Tensor out = call(leaves);
     manual_seed(3);

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/parallel_for.h"
-#include "kernels/ctc_sequence.h"
+#include "kernels/ctc_loss_sequence.h"
 
 namespace hearth::cpu {
 

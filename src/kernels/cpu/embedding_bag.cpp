@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "core/parallel_for.h"
-#include "kernels/bags.h"
 #include "kernels/cpu/embedding_bag_kernels.h"
 #include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/cpu/strided.h"
+#include "kernels/embedding_bag_indices.h"
 
 namespace hearth::cpu {
 

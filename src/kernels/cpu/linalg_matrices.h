@@ -7,7 +7,7 @@
 #include "core/process_end.h"
 #include "core/threads.h"
 #include "hearth/error.h"
-#include "kernels/matrices.h"
+#include "kernels/linalg_sizes.h"
 #include "seam/ctx.h"
 
 namespace hearth::cpu {

@@ -3,7 +3,7 @@
 #include "kernels/cdist_math.h"
 #include "kernels/cuda/lane.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/matrices.h"
+#include "kernels/linalg_sizes.h"
 
 namespace hearth::cuda {
 

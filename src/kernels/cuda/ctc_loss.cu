@@ -1,6 +1,6 @@
 #include "seam/ctc_loss.h"
 
-#include "kernels/ctc_sequence.h"
+#include "kernels/ctc_loss_sequence.h"
 #include "kernels/cuda/faults.cuh"
 #include "kernels/cuda/launch.h"
 

@@ -1,7 +1,7 @@
 #include "seam/embedding_bag.h"
 
-#include "kernels/cuda/bags.cuh"
 #include "kernels/cuda/convert.h"
+#include "kernels/cuda/embedding_bag_indices.cuh"
 #include "kernels/cuda/floating.h"
 #include "kernels/cuda/launch.h"
 

@@ -1,6 +1,6 @@
 // The gradients of embedding_bag. The positions that write to one row are sorted, so that its
 // values are added in the order of the indices.
-#include "kernels/cuda/bags.cuh"
+#include "kernels/cuda/embedding_bag_indices.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/sorted_writes.cuh"
 

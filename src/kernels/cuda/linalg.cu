@@ -203,7 +203,7 @@ void check_diagonal(const View& matrices, bool zero_counts, int* info, Ctx& ctx)
   with_real(matrices.dtype, [&](auto zero) {
     using T = decltype(zero);
     launch(check_diagonal_kernel<T>, grid_for(sizes.count, stream), stream, matrices.as<const T>(),
-           sizes, info);
+           sizes, zero_counts, info);
   });
 }
 

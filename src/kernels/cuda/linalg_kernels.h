@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/matrices.h"
+#include "kernels/linalg_sizes.h"
 #include "seam/ctx.h"
 
 namespace hearth::cuda {

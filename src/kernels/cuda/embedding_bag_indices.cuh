@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/bags.h"
 #include "kernels/cuda/faults.cuh"
 #include "kernels/cuda/stream.h"
+#include "kernels/embedding_bag_indices.h"
 
 namespace hearth::cuda {
 
