@@ -57,9 +57,21 @@ function(hearth_find_cudnn)
   set(plugin_sources ${plugin_sources} PARENT_SCOPE)
 endfunction()
 
+# hearth_require_header(<header> <regex> <what>): without a header of the toolkit, leaves out the sources that match the
+# regex; calling <what> is then an error that says so.
+function(hearth_require_header header regex what)
+  if(NOT EXISTS ${CUDAToolkit_INCLUDE_DIRS}/${header})
+    message(STATUS "The CUDA plugin has no ${what}: ${header} was not found")
+    list(FILTER plugin_sources EXCLUDE REGEX "${regex}")
+    set(plugin_sources ${plugin_sources} PARENT_SCOPE)
+  endif()
+endfunction()
+
 function(hearth_add_cuda_plugin)
   hearth_pass_seam_hash(src/kernels/cuda/plugin.cpp)
   hearth_find_cudnn()
+  hearth_require_header(cufft.h "/fft[_.a-z]*$" "Fourier transforms")
+  hearth_require_header(cusolverDn.h "cusolver" "linear algebra")
   # g++ 12 crashes on a group of the C++ sources, which declare weak functions.
   set(kernel_sources ${plugin_sources})
   list(FILTER kernel_sources INCLUDE REGEX "\\.cu$")

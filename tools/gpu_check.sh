@@ -43,7 +43,8 @@ EOF
 cuda_path() {
   local candidates library folder found=()
   candidates=$(cuda_candidates)
-  for library in libcudart.so.13 libcublasLt.so.13 libcudnn.so.9 libcuda.so.1; do
+  for library in libcudart.so.13 libcublasLt.so.13 libcublas.so.13 libcusolver.so.12 libcufft.so.12 \
+    libcudnn.so.9 libcuda.so.1; do
     while read -r folder; do
       [[ -n $folder && -e $folder/$library ]] || continue
       # The system's own folders are searched anyway, and would hide this package's libraries.

@@ -60,7 +60,8 @@ struct Lstsq {
 LstsqArgs lstsq_args(const Tensor& a, std::optional<double> rcond,
                      const std::optional<std::string_view>& driver) {
   constexpr std::string_view kNames[] = {"gels", "gelsy", "gelsd", "gelss"};
-  const auto* found = std::find(kNames, kNames + 4, driver.value_or("gelsy"));
+  const auto* found =
+      std::find(kNames, kNames + 4, driver.value_or(a.is_cuda() ? "gels" : "gelsy"));
   HEARTH_CHECK(found != kNames + 4,
                "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, "
                "gelss)");

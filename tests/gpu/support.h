@@ -77,4 +77,33 @@ inline void expect_equal(const Tensor& on_gpu, const Tensor& on_cpu,
   EXPECT_TRUE(on_gpu.cpu().equal(on_cpu)) << description;
 }
 
+using Call = std::function<Tensor(const Tensors&)>;
+
+/// Compares results and gradients on the GPU with those in double precision on the CPU.
+inline void expect_same_gradients(const Tensors& inputs, ScalarType dtype, const Call& call,
+                                  const std::string& description, double slack = 1) {
+  Tensors results[2];
+  for (const bool on_gpu : {false, true}) {
+    Tensors leaves;
+    for (const Tensor& t : inputs) {
+      if (!t.is_floating_point())
+        leaves.push_back(on_gpu ? t.to(kGpu) : t);
+      else
+        leaves.push_back(
+            (on_gpu ? t.to(dtype).to(kGpu) : t.to(dtype).to(kDouble)).detach().requires_grad_());
+    }
+    const Tensor out = call(leaves);
+    manual_seed(3);
+    out.backward(numbers(out.sizes(), dtype).to(out.device(), out.scalar_type()));
+    results[on_gpu].push_back(out);
+    for (const Tensor& leaf : leaves)
+      if (leaf.requires_grad()) results[on_gpu].push_back(leaf.grad());
+  }
+  for (size_t i = 0; i < results[0].size(); ++i)
+    EXPECT_LE(difference(results[1][i], results[0][i]), slack * tolerance(dtype))
+        << description << ", result " << i << " in " << name_of(dtype);
+}
+
+inline const auto kLayerDtypes = {kFloat, kBFloat16, kHalf};
+
 }  // namespace hearth::testing

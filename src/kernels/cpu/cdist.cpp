@@ -15,13 +15,6 @@ namespace {
 constexpr int64_t kCdistGrain = 1 << 14;    // differences of elements that are worth another thread
 constexpr int64_t kRowTileBytes = 1 << 15;  // of rows of b, which then stay in the cache
 
-Norm norm_of(double p) {
-  if (p == 0) return Norm::kZero;
-  if (p == 1) return Norm::kOne;
-  if (p == 2) return Norm::kTwo;
-  return std::isinf(p) ? Norm::kInfinity : Norm::kOther;
-}
-
 template <class T>
 const CdistLoops& cdist_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(cdist_table));

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
+#include "kernels/cdist_math.h"
+
 namespace hearth::cpu {
 
-/// The norms that have a loop of their own.
-enum class Norm : int8_t { kZero, kOne, kTwo, kInfinity, kOther };
 inline constexpr int kNorms = 5;
 
 /// The loops of cdist for one type: a row a and n rows b of the same width, without gaps.

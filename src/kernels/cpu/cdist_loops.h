@@ -19,21 +19,6 @@ struct CdistLoopsOf {
     return n >= kFull ? V::load(from) : V::load_first(from, static_cast<int>(n));
   }
 
-  /// Adds the term of the difference d. NaN never becomes the largest difference, as in PyTorch.
-  template <Norm norm>
-  HEARTH_SIMD static V with_term(V sum, V d, V p) {
-    const V magnitude = abs(d);
-    if constexpr (norm == Norm::kZero)
-      return sum + select(magnitude > V(0), V(1), d);
-    else if constexpr (norm == Norm::kOne)
-      return sum + magnitude;
-    else if constexpr (norm == Norm::kTwo)
-      return mul_add(d, d, sum);
-    else if constexpr (norm == Norm::kInfinity)
-      return select(magnitude > sum, magnitude, sum);
-    else
-      return sum + pow(magnitude, p);
-  }
   template <Norm norm>
   HEARTH_SIMD static T total(V sums) {
     alignas(64) T lanes[kFull];
@@ -58,14 +43,14 @@ struct CdistLoopsOf {
       const V x = V::load(a + m);
 #pragma GCC unroll 8
       for (int r = 0; r < rows; ++r)
-        sums[r] = with_term<norm>(sums[r], x - V::load(b + r * width + m), p);
+        sums[r] = distance_with_term<norm>(sums[r], x - V::load(b + r * width + m), p);
     }
     if (m < width) {  // differences past the end are 0, and so are their terms
       const int rest = static_cast<int>(width - m);
       const V x = V::load_first(a + m, rest);
 #pragma GCC unroll 8
       for (int r = 0; r < rows; ++r)
-        sums[r] = with_term<norm>(sums[r], x - V::load_first(b + r * width + m, rest), p);
+        sums[r] = distance_with_term<norm>(sums[r], x - V::load_first(b + r * width + m, rest), p);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < rows; ++r) out[r] = total<norm>(sums[r]);
@@ -79,20 +64,6 @@ struct CdistLoopsOf {
     int64_t j = 0;
     for (; j + kRows <= n; j += kRows) compare<norm, kRows>(a, b + j * width, width, V(p), out + j);
     for (; j < n; ++j) compare<norm, 1>(a, b + j * width, width, V(p), out + j);
-  }
-
-  /// factor * the derivative of one term.
-  template <Norm norm>
-  HEARTH_SIMD static V derivative(V d, V p, V factor, V dist) {
-    const V signed_factor = select(d > V(0), factor, select(d < V(0), -factor, V(0)));
-    if constexpr (norm == Norm::kOne)
-      return signed_factor;
-    else if constexpr (norm == Norm::kTwo)
-      return d * factor;
-    else if constexpr (norm == Norm::kInfinity)
-      return select(abs(d) == dist, signed_factor, V(0));
-    else
-      return select(d == V(0), V(0), signed_factor * pow(abs(d), p - V(1)));
   }
 
   template <Norm norm, int vectors>
@@ -110,9 +81,9 @@ struct CdistLoopsOf {
       const T* const row = b + j * width + begin;
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v)
-        sums[v] =
-            sums[v] + derivative<norm>(x[v] - load(row + v * kFull, v + 1 < vectors ? kFull : tail),
-                                       p, V(factor[j]), V(dist[j]));
+        sums[v] = sums[v] + distance_derivative<norm>(
+                                x[v] - load(row + v * kFull, v + 1 < vectors ? kFull : tail), p,
+                                V(factor[j]), V(dist[j]));
     }
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) {

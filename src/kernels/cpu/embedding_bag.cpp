@@ -7,6 +7,7 @@
 #include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/cpu/strided.h"
+#include "kernels/embedding_bag_indices.h"
 
 namespace hearth::cpu {
 
@@ -20,26 +21,18 @@ const BagLoops& embedding_bag_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(bag_table));
 }
 
-/// Reads bags; I is the type of indices and offsets.
+/// Reads bags and reports their faults; I is the type of indices and offsets.
 template <class I>
 class BagReader {
  public:
   BagReader(const Bags& bags, FaultSlot* faults)
-      : indices_(bags.indices.as<const I>()),
-        offsets_(bags.offsets.as<const I>()),
-        num_indices(bags.indices.numel),
-        num_offsets(bags.offsets.numel),
-        rows_(bags.rows),
-        padding_(bags.padding_idx),
-        faults_(faults) {}
+      : bags_(bags), num_indices(bags.indices.numel), faults_(faults) {}
 
   /// Returns the range [begin, end) of bag b's indices; it is empty after a fault.
   std::pair<int64_t, int64_t> range(int64_t b) const {
-    const int64_t begin = offsets_[b], end = b + 1 < num_offsets ? offsets_[b + 1] : num_indices;
-    const bool fits = begin >= 0 && begin <= end && end <= num_indices && (b > 0 || begin == 0);
-    if (fits) return {begin, end};
-    faults_->report(Fault::kBadBagOffset, begin >= 0 && begin <= num_indices ? end : begin,
-                    num_indices);
+    int64_t begin, end;
+    if (bags_.find_range(b, begin, end)) return {begin, end};
+    faults_->report(Fault::kBadBagOffset, begin, num_indices);
     return {0, 0};
   }
   /// Returns the indices [begin, end) if they are int64 and all are rows of the table, without
@@ -48,16 +41,17 @@ class BagReader {
     if constexpr (std::is_same_v<I, int64_t>) {
       bool fits = true;
       for (int64_t i = begin; i < end; ++i)
-        fits &= uint64_t(indices_[i]) < uint64_t(rows_) && indices_[i] != padding_;
-      return fits ? indices_ + begin : nullptr;
+        fits &= uint64_t(bags_.indices[i]) < uint64_t(bags_.num_rows) &&
+                bags_.indices[i] != bags_.padding;
+      return fits ? bags_.indices + begin : nullptr;
     }
     return nullptr;
   }
   /// Returns the row of index i, or -1 if it is padding or, after a fault, outside the table.
   int64_t row(int64_t i) const {
-    const int64_t row = indices_[i];
-    if (row == padding_) return -1;
-    if (row >= 0 && row < rows_) return row;
+    const int64_t row = bags_.indices[i];
+    if (row == bags_.padding) return -1;
+    if (bags_.is_valid(i)) return row;
     faults_->report(Fault::kBadBagIndex, row);
     return -1;
   }
@@ -71,14 +65,12 @@ class BagReader {
   }
 
  private:
-  const I* const indices_;
-  const I* const offsets_;
+  const BagIndices<I> bags_;
 
  public:
-  const int64_t num_indices, num_offsets;
+  const int64_t num_indices;
 
  private:
-  const int64_t rows_, padding_;
   FaultSlot* const faults_;
 };
 

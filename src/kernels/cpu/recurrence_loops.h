@@ -7,6 +7,7 @@
 #include "kernels/cpu/recurrence_kernels.h"
 #include "kernels/cpu/recurrence_product.h"
 #include "kernels/cpu/vec.h"
+#include "kernels/recurrence_cells.h"
 
 namespace hearth::cpu {
 
@@ -52,37 +53,33 @@ struct RecurrenceLoopsOf {
 
   static void lstm(const GateRow& row) {
     for_parts(row.n, [&](Part part) {
-      const V i = sigmoid(biased(row, part, 0)), f = sigmoid(biased(row, part, 1)),
-              g = tanh(biased(row, part, 2)), o = sigmoid(biased(row, part, 3));
-      const V cell = mul_add(f, part.load(row.previous), i * g);
-      store_gate(row, part, 0, i);
-      store_gate(row, part, 1, f);
-      store_gate(row, part, 2, g);
-      store_gate(row, part, 3, o);
-      part.store(cell, row.cell);
-      part.store(o * tanh(cell), row.out);
+      const LstmUnit<V> unit =
+          lstm_unit(biased(row, part, 0), biased(row, part, 1), biased(row, part, 2),
+                    biased(row, part, 3), part.load(row.previous));
+      store_gate(row, part, 0, unit.i);
+      store_gate(row, part, 1, unit.f);
+      store_gate(row, part, 2, unit.g);
+      store_gate(row, part, 3, unit.o);
+      part.store(unit.cell, row.cell);
+      part.store(unit.out, row.out);
     });
   }
   static void gru(const GateRow& row) {
     for_parts(row.n, [&](Part part) {
-      const V r = sigmoid(biased(row, part, 1)), z = sigmoid(biased(row, part, 2)),
-              from_state = biased(row, part, 3);
-      const V candidate = tanh(mul_add(r, from_state, biased(row, part, 0)));
-      store_gate(row, part, 0, candidate);
-      store_gate(row, part, 1, r);
-      store_gate(row, part, 2, z);
-      store_gate(row, part, 3, from_state);
-      part.store(mul_add(z, part.load(row.previous) - candidate, candidate), row.out);
+      const GruUnit<V> unit =
+          gru_unit(biased(row, part, 0), biased(row, part, 1), biased(row, part, 2),
+                   biased(row, part, 3), part.load(row.previous));
+      store_gate(row, part, 0, unit.n);
+      store_gate(row, part, 1, unit.r);
+      store_gate(row, part, 2, unit.z);
+      store_gate(row, part, 3, unit.from_state);
+      part.store(unit.out, row.out);
     });
   }
-  static void plain_tanh(const GateRow& row) {
-    for_parts(row.n, [&](Part part) { part.store(tanh(biased(row, part, 0)), row.out); });
-  }
-  static void relu(const GateRow& row) {
-    for_parts(row.n, [&](Part part) {
-      const V x = biased(row, part, 0);
-      part.store(select(x <= V(0), V(0), x), row.out);
-    });
+  template <bool is_relu>
+  static void plain(const GateRow& row) {
+    for_parts(row.n,
+              [&](Part part) { part.store(plain_unit(biased(row, part, 0), is_relu), row.out); });
   }
 
   HEARTH_SIMD static V grad_of_h(const GateGradRow& row, Part part) {
@@ -94,46 +91,38 @@ struct RecurrenceLoopsOf {
   HEARTH_SIMD static void store_grad(const GateGradRow& row, Part part, int64_t slot, V grad) {
     part.slot(slot, row.hidden).store(grad, row.grad_gates);
   }
-  /// The derivatives of sigmoid and tanh, computed from their values y.
-  HEARTH_SIMD static V sigmoid_slope(V y) { return y * (1 - y); }
-  HEARTH_SIMD static V tanh_slope(V y) { return 1 - y * y; }
 
-  static void lstm_gradient(const GateGradRow& row) {
+  static void lstm_backward(const GateGradRow& row) {
     for_parts(row.n, [&](Part part) {
-      const V i = load_gate(row, part, 0), f = load_gate(row, part, 1), g = load_gate(row, part, 2),
-              o = load_gate(row, part, 3);
-      const V tanh_cell = tanh(part.load(row.cell)), grad = grad_of_h(row, part);
-      const V grad_cell = part.load(row.grad_cell) + grad * o * tanh_slope(tanh_cell);
-      store_grad(row, part, 0, grad_cell * g * sigmoid_slope(i));
-      store_grad(row, part, 1, grad_cell * part.load(row.previous) * sigmoid_slope(f));
-      store_grad(row, part, 2, grad_cell * i * tanh_slope(g));
-      store_grad(row, part, 3, grad * tanh_cell * sigmoid_slope(o));
-      part.store(grad_cell * f, row.grad_cell);
-      if (row.out) part.store(o * tanh_cell, row.out);
+      const LstmUnit<V> grad =
+          lstm_gradient(load_gate(row, part, 0), load_gate(row, part, 1), load_gate(row, part, 2),
+                        load_gate(row, part, 3), part.load(row.cell), part.load(row.previous),
+                        grad_of_h(row, part), part.load(row.grad_cell));
+      store_grad(row, part, 0, grad.i);
+      store_grad(row, part, 1, grad.f);
+      store_grad(row, part, 2, grad.g);
+      store_grad(row, part, 3, grad.o);
+      part.store(grad.cell, row.grad_cell);
+      if (row.out) part.store(grad.out, row.out);
     });
   }
-  static void gru_gradient(const GateGradRow& row) {
+  static void gru_backward(const GateGradRow& row) {
     for_parts(row.n, [&](Part part) {
-      const V candidate = load_gate(row, part, 0), r = load_gate(row, part, 1),
-              z = load_gate(row, part, 2), from_state = load_gate(row, part, 3);
-      const V grad = grad_of_h(row, part);
-      const V grad_candidate = grad * (1 - z) * tanh_slope(candidate);
-      store_grad(row, part, 0, grad_candidate);
-      store_grad(row, part, 1, grad_candidate * from_state * sigmoid_slope(r));
-      store_grad(row, part, 2, grad * (part.load(row.previous) - candidate) * sigmoid_slope(z));
-      store_grad(row, part, 3, grad_candidate * r);
-      part.store(grad * z, row.grad_h);
+      const GruUnit<V> grad =
+          gru_gradient(load_gate(row, part, 0), load_gate(row, part, 1), load_gate(row, part, 2),
+                       load_gate(row, part, 3), part.load(row.previous), grad_of_h(row, part));
+      store_grad(row, part, 0, grad.n);
+      store_grad(row, part, 1, grad.r);
+      store_grad(row, part, 2, grad.z);
+      store_grad(row, part, 3, grad.from_state);
+      part.store(grad.out, row.grad_h);
     });
   }
-  static void tanh_gradient(const GateGradRow& row) {
+  template <bool is_relu>
+  static void plain_backward(const GateGradRow& row) {
     for_parts(row.n, [&](Part part) {
-      store_grad(row, part, 0, grad_of_h(row, part) * tanh_slope(load_gate(row, part, 0)));
-    });
-  }
-  static void relu_gradient(const GateGradRow& row) {
-    for_parts(row.n, [&](Part part) {
-      const V y = load_gate(row, part, 0);
-      store_grad(row, part, 0, select(y <= V(0), V(0), grad_of_h(row, part)));
+      store_grad(row, part, 0,
+                 plain_gradient(load_gate(row, part, 0), grad_of_h(row, part), is_relu));
     });
   }
 
@@ -144,8 +133,8 @@ struct RecurrenceLoopsOf {
   static constexpr RecurrenceLoops loops{
       PanelProduct<T, Isa>::kColumns,
       PanelProduct<T, Isa>::multiply,
-      {lstm, gru, plain_tanh, relu},
-      {lstm_gradient, gru_gradient, tanh_gradient, relu_gradient},
+      {lstm, gru, plain<false>, plain<true>},
+      {lstm_backward, gru_backward, plain_backward<false>, plain_backward<true>},
       add};
 };
 

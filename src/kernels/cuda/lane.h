@@ -154,6 +154,7 @@ struct Lane {
   HEARTH_LANE_FLOATING(sin)
   HEARTH_LANE_FLOATING(cos)
 #undef HEARTH_LANE_FLOATING
+  HEARTH_LANE friend Lane mul_add(Lane a, Lane b, Lane c) { return a * b + c; }
   HEARTH_LANE friend Lane special_ndtr(Lane a) { return Lane(::normcdf(a.v)); }
   HEARTH_LANE friend Lane gelu(Lane a) { return a * special_ndtr(a); }
   HEARTH_LANE friend Lane sigmoid(Lane a) {

@@ -17,7 +17,7 @@
 
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/error.h"
-#include "kernels/cuda/stream.h"
+#include "kernels/cuda/launch.h"
 #include "seam/view.h"
 
 namespace hearth::cuda {
@@ -151,7 +151,7 @@ WritePositions sort_positions(const Finder& finder, int64_t count, int64_t large
   };
   sort(nullptr);  // only sets `bytes`
   void* const temporary = ctx.scratch(bytes);
-  find_offsets_kernel<<<grid_for(count, stream), kBlock, 0, stream.stream>>>(finder, found);
+  launch(find_offsets_kernel<Finder>, grid_for(count, stream), stream, finder, found);
   sort(temporary);
   return sorted;
 }
@@ -161,10 +161,8 @@ void combine_sorted(const Finder& finder, const WritePositions& sorted, Ctx& ctx
   const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(sorted.count, stream);
   auto* const partial = scratch_array<Register<T>>(sorted.count, ctx);
-  combine_in_warps_kernel<T, kMultiplies>
-      <<<grid, kBlock, 0, stream.stream>>>(finder, sorted, partial);
-  combine_warps_kernel<T, kMultiplies>
-      <<<grid, kBlock, 0, stream.stream>>>(finder.base(), sorted, partial);
+  launch(combine_in_warps_kernel<T, kMultiplies, Finder>, grid, stream, finder, sorted, partial);
+  launch(combine_warps_kernel<T, kMultiplies>, grid, stream, finder.base(), sorted, partial);
 }
 
 /// element += value, or element *= value, in sorted order. For floating and complex dtypes: results
@@ -196,8 +194,8 @@ void replace_in_order(const Finder& finder, int64_t count, int64_t largest, Scal
   const WritePositions sorted = sort_positions(finder, count, largest, ctx);
   const NativeStream& stream = stream_of(ctx);
   with_bits(element_size(dtype), [&](auto bits) {
-    write_last_kernel<decltype(bits)>
-        <<<grid_for(count, stream), kBlock, 0, stream.stream>>>(finder, sorted);
+    launch(write_last_kernel<decltype(bits), Finder>, grid_for(count, stream), stream, finder,
+           sorted);
   });
 }
 

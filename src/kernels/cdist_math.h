@@ -1,0 +1,54 @@
+#pragma once
+
+// The formulas of cdist, for CPU and CUDA kernels. V is a value of functors/hd.h that also has
+// mul_add(a, b, c).
+
+#include <cmath>
+#include <cstdint>
+
+#include "functors/hd.h"
+
+namespace hearth {
+
+/// The norms that have a formula of their own.
+enum class Norm : int8_t { kZero, kOne, kTwo, kInfinity, kOther };
+
+inline Norm norm_of(double p) {
+  if (p == 0) return Norm::kZero;
+  if (p == 1) return Norm::kOne;
+  if (p == 2) return Norm::kTwo;
+  return std::isinf(p) ? Norm::kInfinity : Norm::kOther;
+}
+
+/// Adds the term of the difference d. NaN never becomes the largest difference, as in PyTorch.
+template <Norm norm, class V>
+HEARTH_FN V distance_with_term(V sum, V d, V p) {
+  const V magnitude = abs(d);
+  if constexpr (norm == Norm::kZero)
+    return sum + select(magnitude > V(0), V(1), d);
+  else if constexpr (norm == Norm::kOne)
+    return sum + magnitude;
+  else if constexpr (norm == Norm::kTwo)
+    return mul_add(d, d, sum);
+  else if constexpr (norm == Norm::kInfinity)
+    return select(magnitude > sum, magnitude, sum);
+  else
+    return sum + pow(magnitude, p);
+}
+
+/// factor * the derivative of one term, without its factor p. For kInfinity, `dist` tells which
+/// differences are the largest.
+template <Norm norm, class V>
+HEARTH_FN V distance_derivative(V d, V p, V factor, V dist) {
+  const V signed_factor = select(d > V(0), factor, select(d < V(0), -factor, V(0)));
+  if constexpr (norm == Norm::kOne)
+    return signed_factor;
+  else if constexpr (norm == Norm::kTwo)
+    return d * factor;
+  else if constexpr (norm == Norm::kInfinity)
+    return select(abs(d) == dist, signed_factor, V(0));
+  else
+    return select(d == V(0), V(0), signed_factor * pow(abs(d), p - V(1)));
+}
+
+}  // namespace hearth

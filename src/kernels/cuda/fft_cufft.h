@@ -1,0 +1,18 @@
+#pragma once
+
+#include "seam/fft.h"
+
+namespace hearth::cuda {
+
+/// Transforms of contiguous lines, without a scale, as cuFFT computes them: real lines of n numbers
+/// have n / 2 + 1 complex ones; real to complex is forward, complex to real backward.
+struct FftCall {
+  FftKind kind = FftKind::kComplex;
+  bool is_double = false, forward = true;
+  int64_t n = 0, count = 0;  // the length of a line, in the longer form; lines
+  void* in = nullptr;        // aligned to 16 bytes; destroyed by complex to real
+  void* out = nullptr;
+};
+void run_cufft(const FftCall& call, Ctx& ctx);
+
+}  // namespace hearth::cuda

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "kernels/cuda/cusolver_library.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/linalg_kernels.h"
+#include "seam/linalg.h"
+
+namespace hearth::cuda {
+
+/// A call of cuSOLVER for each matrix of a batch, one after the other; all share the workspace.
+struct SolverCall {
+  Ctx& ctx;
+  const NativeStream& stream;
+  const CurrentDevice device;
+  const cusolverDnHandle_t handle;
+
+  explicit SolverCall(Ctx& context)
+      : ctx(context),
+        stream(stream_of(context)),
+        device(stream.device),
+        handle(cusolver_handle(stream)) {}
+
+  template <class T>
+  T* scratch(int64_t count) const {
+    return static_cast<T*>(ctx.scratch(static_cast<size_t>(count) * sizeof(T)));
+  }
+  /// Sets the numbers to 0.
+  void clear(int* numbers, int64_t count) const {
+    HEARTH_CUDA(cudaMemsetAsync(numbers, 0, size_t(count) * sizeof(int), stream.stream));
+  }
+};
+
+inline cublasFillMode_t fill_mode(bool upper) {
+  return upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+}
+
+/// b = op(a)^-1 b for a triangle of [rows, rows] and b of [rows, columns] with leading dimensions.
+template <class T>
+void solve_triangle(const NativeStream& stream, cublasFillMode_t triangle, cublasOperation_t op,
+                    cublasDiagType_t diagonal, int rows, int columns, const T* a, int ld_a, T* b,
+                    int ld_b) {
+  const auto solve =
+      Cusolver::get().*of_type<T>(&Cusolver::cublasStrsm_v2, &Cusolver::cublasDtrsm_v2);
+  const T one = 1;
+  check_cublas(solve(cublas_handle(stream), CUBLAS_SIDE_LEFT, triangle, op, diagonal, rows, columns,
+                     &one, a, ld_a, b, ld_b),
+               "trsm");
+}
+
+}  // namespace hearth::cuda

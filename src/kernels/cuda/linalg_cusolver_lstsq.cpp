@@ -1,0 +1,73 @@
+// Least squares by QR, for matrices of full rank.
+#include "kernels/cuda/linalg_cusolver.h"
+#include "kernels/cuda/loop.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+/// The matrix with at least as many rows as columns: A or, in scratch memory, its transpose.
+View tall_matrix(const View& a, Ctx& ctx) {
+  const MatrixSizes s(a);
+  if (s.rows >= s.columns) return a;
+  View flipped = a, from = a;
+  const int rows = a.dim - 2, columns = a.dim - 1;
+  std::swap(flipped.sizes[rows], flipped.sizes[columns]);
+  flipped.strides[columns] = s.columns;  // of a matrix stored column by column
+  flipped.strides[rows] = 1;
+  flipped.data = ctx.scratch(static_cast<size_t>(a.numel) * element_size(a.dtype));
+  std::swap(from.sizes[rows], from.sizes[columns]);
+  std::swap(from.strides[rows], from.strides[columns]);
+  run(copy_params(flipped, from), ctx);
+  return flipped;
+}
+
+/// A = Q R: X = R^-1 Q^T B. A^T = Q R: X = Q R^-T B, which has the smallest norm.
+template <class T>
+void solve_by_qr(const LeastSquaresParams& p, const SolverCall& call) {
+  const View a = tall_matrix(p.a, call.ctx);
+  const MatrixSizes s(a), right(p.b);
+  const bool is_tall = a.data == p.a.data;
+  const int m = s.rows, n = s.columns, columns = right.columns;
+  const cublasOperation_t op = is_tall ? CUBLAS_OP_T : CUBLAS_OP_N;
+  T* const tau = call.scratch<T>(n);
+  int factor_size = 0, product_size = 0;
+  HEARTH_CUSOLVER(T, geqrf_bufferSize, call.handle, m, n, a.as<T>(), m, &factor_size);
+  HEARTH_CUSOLVER(T, ormqr_bufferSize, call.handle, CUBLAS_SIDE_LEFT, op, m, columns, n,
+                  a.as<const T>(), m, tau, p.b.as<const T>(), m, &product_size);
+  const int size = std::max(factor_size, product_size);
+  T* const work = call.scratch<T>(size);
+  int* const info = call.scratch<int>(1);
+  for (int64_t i = 0; i < s.count; ++i) {
+    T *const factors = s.at<T>(a, i), *const b = right.at<T>(p.b, i);
+    const auto multiply_q = [&] {
+      HEARTH_CUSOLVER(T, ormqr, call.handle, CUBLAS_SIDE_LEFT, op, m, columns, n, factors, m, tau,
+                      b, m, work, size, info);
+    };
+    HEARTH_CUSOLVER(T, geqrf, call.handle, m, n, factors, m, tau, work, size, info);
+    if (is_tall) multiply_q();
+    solve_triangle(call.stream, CUBLAS_FILL_MODE_UPPER, is_tall ? CUBLAS_OP_N : CUBLAS_OP_T,
+                   CUBLAS_DIAG_NON_UNIT, n, columns, factors, m, b, m);
+    if (!is_tall) multiply_q();
+  }
+  check_diagonal(a, true, p.info.as<int>(), call.ctx);
+}
+
+}  // namespace
+
+void run(const LeastSquaresParams& p, Ctx& ctx) {
+  HEARTH_CHECK(p.driver == LeastSquaresDriver::kQr,
+               "torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA");
+  const MatrixSizes s(p.a);
+  if (s.count == 0 || s.shorter() == 0) return;
+  const SolverCall call(ctx);
+  int* const info = p.info.as<int>();
+  call.clear(info, s.count);
+  int* const flags = call.scratch<int>(s.count);
+  find_not_finite(p.a, Part::kAll, flags, ctx);
+  with_real(p.a.dtype, [&](auto zero) { solve_by_qr<decltype(zero)>(p, call); });
+  fill_nan(p.b, p.b.numel / s.count, flags, ctx);
+  set_info(info, s.count, flags, 0, ctx);
+}
+
+}  // namespace hearth::cuda

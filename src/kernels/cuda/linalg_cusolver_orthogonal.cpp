@@ -1,0 +1,192 @@
+// Orthogonal factors: QR, singular values, eigenvalues.
+#include "kernels/cuda/linalg_cusolver.h"
+#include "kernels/cuda/loop.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+/// cuSOLVER's settings of a decomposition: created by one function, destroyed by another.
+template <class Handle, auto create, auto destroy>
+class Settings {
+ public:
+  Settings() { check_cusolver((Cusolver::get().*create)(&handle_), "the creation of settings"); }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+  ~Settings() { (Cusolver::get().*destroy)(handle_); }
+  operator Handle() const { return handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+using SvdSettings = Settings<gesvdjInfo_t, &Cusolver::cusolverDnCreateGesvdjInfo,
+                             &Cusolver::cusolverDnDestroyGesvdjInfo>;
+using EigSettings = Settings<cusolverDnParams_t, &Cusolver::cusolverDnCreateParams,
+                             &Cusolver::cusolverDnDestroyParams>;
+
+cusolverEigMode_t mode_of(bool vectors) {
+  return vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+}
+
+/// A contiguous view of `to`'s dtype, with the same sizes as `from`, in scratch memory.
+View scratch_view(const View& from, ScalarType dtype, Ctx& ctx) {
+  View view = from;
+  view.dtype = dtype;
+  view.data = ctx.scratch(static_cast<size_t>(view.numel) * element_size(dtype));
+  return view;
+}
+
+View transposed(View view) {
+  std::swap(view.sizes[view.dim - 2], view.sizes[view.dim - 1]);
+  std::swap(view.strides[view.dim - 2], view.strides[view.dim - 1]);
+  return view;
+}
+
+/// Computes A = U diag(s) V^T by Jacobi's method, which gives V instead of its transpose.
+template <class T>
+void svd(const SvdParams& p, const SolverCall& call) {
+  const MatrixSizes s(p.a);
+  const int u_columns = p.full ? s.rows : s.shorter(), v_columns = p.full ? s.columns : s.shorter();
+  const int64_t u_size = int64_t{s.rows} * u_columns, v_size = int64_t{s.columns} * v_columns;
+  // cuSOLVER needs memory for the vectors even if it does not compute them.
+  T* const u = p.vectors ? p.u.as<T>() : call.scratch<T>(s.count * u_size);
+  T* const v = call.scratch<T>(s.count * v_size);
+  const SvdSettings settings;
+  const cusolverEigMode_t mode = mode_of(p.vectors);
+  const int is_economy = p.full ? 0 : 1;
+  int size = 0;
+  HEARTH_CUSOLVER(T, gesvdj_bufferSize, call.handle, mode, is_economy, s.rows, s.columns,
+                  p.a.as<T>(), s.rows, p.s.as<T>(), u, s.rows, v, s.columns, &size, settings);
+  T* const work = call.scratch<T>(size);
+  for (int64_t i = 0; i < s.count; ++i)
+    HEARTH_CUSOLVER(T, gesvdj, call.handle, mode, is_economy, s.rows, s.columns, s.at<T>(p.a, i),
+                    s.rows, p.s.as<T>() + i * s.shorter(), u + i * u_size, s.rows, v + i * v_size,
+                    s.columns, work, size, p.info.as<int>() + i, settings);
+  if (!p.vectors) return;
+  View vectors = transposed(p.vh);  // the columns of V, one after the other
+  vectors.data = v;
+  int64_t stride = v_size;
+  for (int d = vectors.dim - 3; d >= 0; stride *= vectors.sizes[d--]) vectors.strides[d] = stride;
+  vectors.strides[vectors.dim - 2] = 1;
+  vectors.strides[vectors.dim - 1] = s.columns;
+  run(copy_params(p.vh, transposed(vectors)), call.ctx);
+}
+
+/// Computes eigenvalues as those of a complex matrix, whose results need no unpacking.
+template <class T>
+void eig(const EigParams& p, const SolverCall& call) {
+  const MatrixSizes s(p.a);
+  const int64_t n = s.rows;
+  const View complex_a = scratch_view(p.a, p.w.dtype, call.ctx);
+  run(copy_params(complex_a, p.a), call.ctx);
+  const cudaDataType type = std::is_same_v<T, double> ? CUDA_C_64F : CUDA_C_32F;
+  const EigSettings settings;
+  const cusolverEigMode_t mode = mode_of(p.vectors);
+  const Cusolver& library = Cusolver::get();
+  const auto at = [&](const View& view, int64_t i, int64_t elements) -> complex<T>* {
+    return view.defined() ? view.as<complex<T>>() + i * elements : nullptr;
+  };
+  size_t device_bytes = 0, host_bytes = 0;
+  check_cusolver(
+      library.cusolverDnXgeev_bufferSize(
+          call.handle, settings, CUSOLVER_EIG_MODE_NOVECTOR, mode, n, type, complex_a.data, n, type,
+          p.w.data, type, nullptr, n, type, at(p.v, 0, n * n), n, type, &device_bytes, &host_bytes),
+      "Xgeev_bufferSize");
+  void* const work = call.ctx.scratch(device_bytes);
+  std::vector<char> host_work(host_bytes);
+  for (int64_t i = 0; i < s.count; ++i)
+    check_cusolver(
+        library.cusolverDnXgeev(call.handle, settings, CUSOLVER_EIG_MODE_NOVECTOR, mode, n, type,
+                                at(complex_a, i, n * n), n, type, at(p.w, i, n), type, nullptr, n,
+                                type, at(p.v, i, n * n), n, type, work, device_bytes,
+                                host_work.data(), host_bytes, p.info.as<int>() + i),
+        "Xgeev");
+  HEARTH_CUDA(cudaStreamSynchronize(call.stream.stream));  // it may still use host_work
+}
+
+}  // namespace
+
+void run(const QrFactorParams& p, Ctx& ctx) {
+  const MatrixSizes s(p.a);
+  if (s.count == 0 || s.shorter() == 0) return;
+  const SolverCall call(ctx);
+  with_real(p.a.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    int size = 0;
+    HEARTH_CUSOLVER(T, geqrf_bufferSize, call.handle, s.rows, s.columns, p.a.as<T>(), s.rows,
+                    &size);
+    T* const work = call.scratch<T>(size);
+    int* const info = call.scratch<int>(1);
+    for (int64_t i = 0; i < s.count; ++i)
+      HEARTH_CUSOLVER(T, geqrf, call.handle, s.rows, s.columns, s.at<T>(p.a, i), s.rows,
+                      p.tau.as<T>() + i * s.shorter(), work, size, info);
+  });
+}
+
+void run(const HouseholderProductParams& p, Ctx& ctx) {
+  const MatrixSizes s(p.q);
+  if (s.count == 0 || s.shorter() == 0) return;
+  const SolverCall call(ctx);
+  const int k = int(p.tau.sizes[p.tau.dim - 1]);
+  with_real(p.q.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    int size = 0;
+    HEARTH_CUSOLVER(T, orgqr_bufferSize, call.handle, s.rows, s.columns, k, p.q.as<const T>(),
+                    s.rows, p.tau.as<const T>(), &size);
+    T* const work = call.scratch<T>(size);
+    int* const info = call.scratch<int>(1);
+    for (int64_t i = 0; i < s.count; ++i)
+      HEARTH_CUSOLVER(T, orgqr, call.handle, s.rows, s.columns, k, s.at<T>(p.q, i), s.rows,
+                      p.tau.as<const T>() + i * k, work, size, info);
+  });
+}
+
+void run(const SvdParams& p, Ctx& ctx) {
+  const MatrixSizes s(p.a);
+  if (s.count == 0) return;
+  const SolverCall call(ctx);
+  call.clear(p.info.as<int>(), s.count);
+  if (s.shorter() == 0) return;
+  int* const flags = call.scratch<int>(s.count);
+  find_not_finite(p.a, Part::kAll, flags, ctx);
+  with_real(p.a.dtype, [&](auto zero) { svd<decltype(zero)>(p, call); });
+  fill_nan(p.s, s.shorter(), flags, ctx);
+  if (p.vectors) {
+    fill_nan(p.u, p.u.numel / s.count, flags, ctx);
+    fill_nan(p.vh, p.vh.numel / s.count, flags, ctx);
+  }
+  set_info(p.info.as<int>(), s.count, flags, -4, ctx);
+}
+
+void run(const EighParams& p, Ctx& ctx) {
+  const MatrixSizes s(p.a);
+  const int n = s.rows;
+  if (s.count == 0 || n == 0) return;
+  const SolverCall call(ctx);
+  int* const flags = call.scratch<int>(s.count);
+  find_not_finite(p.a, p.upper ? Part::kUpper : Part::kLower, flags, ctx);
+  with_real(p.a.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const cusolverEigMode_t mode = mode_of(p.vectors);
+    const cublasFillMode_t triangle = fill_mode(p.upper);
+    int size = 0;
+    HEARTH_CUSOLVER(T, syevd_bufferSize, call.handle, mode, triangle, n, p.a.as<const T>(), n,
+                    p.w.as<const T>(), &size);
+    T* const work = call.scratch<T>(size);
+    for (int64_t i = 0; i < s.count; ++i)
+      HEARTH_CUSOLVER(T, syevd, call.handle, mode, triangle, n, s.at<T>(p.a, i), n,
+                      p.w.as<T>() + i * n, work, size, p.info.as<int>() + i);
+  });
+  fill_nan(p.w, n, flags, ctx);
+  fill_nan(p.a, int64_t{n} * n, flags, ctx);
+  set_info(p.info.as<int>(), s.count, flags, 0, ctx);
+}
+
+void run(const EigParams& p, Ctx& ctx) {
+  const MatrixSizes s(p.a);
+  if (s.count == 0 || s.rows == 0) return;
+  const SolverCall call(ctx);
+  with_real(p.a.dtype, [&](auto zero) { eig<decltype(zero)>(p, call); });
+}
+
+}  // namespace hearth::cuda

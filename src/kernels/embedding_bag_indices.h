@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+#include "functors/hd.h"
+#include "seam/embedding_bag.h"
+
+namespace hearth {
+
+/// The indices of embedding_bag and their bags, for CPU and CUDA kernels; I is the type of both.
+template <class I>
+struct BagIndices {
+  const I *indices, *offsets;
+  int64_t num_indices, num_offsets, num_bags, num_rows, padding;
+
+  explicit BagIndices(const Bags& bags)
+      : indices(bags.indices.as<const I>()),
+        offsets(bags.offsets.as<const I>()),
+        num_indices(bags.indices.numel),
+        num_offsets(bags.offsets.numel),
+        num_bags(bags.count),
+        num_rows(bags.rows),
+        padding(bags.padding_idx) {}
+
+  /// Finds the range [begin, end) of bag b's indices. Returns false if one of its offsets is bad,
+  /// which is then `begin`.
+  HEARTH_FN bool find_range(int64_t b, int64_t& begin, int64_t& end) const {
+    begin = offsets[b];
+    end = b + 1 < num_offsets ? offsets[b + 1] : num_indices;
+    if (begin >= 0 && begin <= end && end <= num_indices && (b > 0 || begin == 0)) return true;
+    if (begin >= 0 && begin <= num_indices) begin = end;
+    return false;
+  }
+  /// Whether index i is a row of the table or padding.
+  HEARTH_FN bool is_valid(int64_t i) const {
+    return indices[i] == padding || (indices[i] >= 0 && indices[i] < num_rows);
+  }
+  /// The bag of index i: the last one that begins there or before.
+  HEARTH_FN int64_t bag_of(int64_t i) const {
+    int64_t low = 0, high = num_bags;
+    while (high - low > 1) {
+      const int64_t middle = (low + high) / 2;
+      if (offsets[middle] <= i)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+};
+
+}  // namespace hearth

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "seam/view.h"
+
+namespace hearth {
+
+/// The sizes of a batch of matrices.
+struct MatrixSizes {
+  int rows, columns;
+  int64_t count = 1;
+
+  explicit MatrixSizes(const View& view)
+      : rows(int(view.sizes[view.dim - 2])), columns(int(view.sizes[view.dim - 1])) {
+    for (int d = 0; d < view.dim - 2; ++d) count *= view.sizes[d];
+  }
+  int shorter() const { return std::min(rows, columns); }
+  int longer() const { return std::max(rows, columns); }
+  /// The elements of matrix i; the matrices are stored one after the other.
+  template <class T>
+  T* at(const View& view, int64_t i) const {
+    return view.as<T>() + i * rows * columns;
+  }
+};
+
+/// Calls f(T()) with the type T of the elements.
+template <class F>
+void with_real(ScalarType dtype, const F& f) {
+  dtype == kDouble ? f(double()) : f(float());
+}
+
+}  // namespace hearth

@@ -1,0 +1,63 @@
+// Lets simulated GPUs run the plugin's kernels, compiled for the CPU, instead of the CPU's.
+#include <cstdlib>
+
+#include "core/backends.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/matmul.h"
+#include "kernels/cuda/stream.h"
+#include "seam/matmul.h"
+#include "seam/pointwise.h"
+#include "seam/table.h"
+
+namespace hearth::cuda {
+
+#define HEARTH_WEAK_KERNEL(Name) [[gnu::weak]] void run(const Name##Params& params, Ctx& ctx);
+HEARTH_KERNELS(HEARTH_WEAK_KERNEL)
+#undef HEARTH_WEAK_KERNEL
+
+void fail_cuda(cudaError_t, const char* call) { detail::fail<Error>("CUDA error in ", call); }
+CurrentDevice::CurrentDevice(int) {}
+CurrentDevice::~CurrentDevice() = default;
+
+// The kernels that others call, but that are not emulated.
+void run(const PointwiseParams& params, Ctx& ctx) { cpu::run(params, ctx); }
+void run(const MatmulParams& params, Ctx& ctx) { cpu::run(params, ctx); }
+
+}  // namespace hearth::cuda
+
+namespace hearth::testing {
+namespace {
+
+KernelFn cpu_kernels[kKernelCount];
+
+/// Runs an emulated kernel for a GPU, and the CPU's for the CPU.
+template <class P>
+void run_either(const void* params, Ctx& ctx) {
+  if (!ctx.device().is_cuda()) return cpu_kernels[int(KernelIdOf<P>::value)](params, ctx);
+  cuda::NativeStream stream;
+  stream.faults = ctx.faults();
+  Ctx inner(cpu_backend(), ctx.device(), &stream, ctx.faults(), ctx.numerics());
+  cuda::run(*static_cast<const P*>(params), inner);
+}
+
+template <class P>
+void replace(KernelTable& table, bool is_replaced) {
+  void (*const kernel)(const P&, Ctx&) = &cuda::run;
+  KernelFn& entry = table.kernels[int(KernelIdOf<P>::value)];
+  cpu_kernels[int(KernelIdOf<P>::value)] = entry;
+  if (kernel != nullptr && is_replaced) entry = run_either<P>;
+}
+
+const bool replaced = [] {
+  setenv("HEARTH_SIM_GPUS", "1", 1);
+  auto& table = const_cast<KernelTable&>(cpu_backend().kernels());
+#define HEARTH_REPLACE(Name) \
+  replace<Name##Params>(     \
+      table, KernelId::Name != KernelId::Pointwise && KernelId::Name != KernelId::Matmul);
+  HEARTH_KERNELS(HEARTH_REPLACE)
+#undef HEARTH_REPLACE
+  return true;
+}();
+
+}  // namespace
+}  // namespace hearth::testing
