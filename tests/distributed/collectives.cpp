@@ -158,6 +158,26 @@ const RankFunction dtypes("dtypes", [] {
   });
 });
 
+/// Sizes for which Gloo's backend uses different algorithms.
+const RankFunction sizes("sizes", [] {
+  in_group([](int rank, int size) {
+    for (const int64_t count : {1, 1000, 30'000, 66'000, 300'000}) {
+      Tensor sum = zeros({count}, kDouble), mine;
+      for (int r = 0; r < size; ++r) {
+        manual_seed(static_cast<uint64_t>(r) + 1);
+        const Tensor values = randn({count});
+        sum += values.to(kDouble);
+        if (r == rank) mine = values;
+      }
+      dist::all_reduce(mine);
+      REQUIRE(allclose(mine.to(kDouble), sum, 1e-5, 1e-6));
+      Tensor first = mine.clone();
+      dist::broadcast(first, 0);
+      REQUIRE(equal(mine, first));
+    }
+  });
+});
+
 const RankFunction layouts("layouts", [] {
   in_group([](int rank, int size) {
     const Device device = cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
@@ -229,6 +249,9 @@ TEST(Collectives, ExchangeParts) {
 TEST(Collectives, TakeAllDtypes) {
   run_ranks_well(dtypes, 2);
   run_ranks_well(dtypes, 3, {.environment = {{"HEARTH_SIM_GPUS", "1"}}});
+}
+TEST(Collectives, ReduceBitEquallyInAllSizes) {
+  for (const int size : {2, 3}) run_ranks_well(sizes, size);
 }
 TEST(Collectives, TakeViewsAndEmptyTensors) {
   run_ranks_well(layouts, 3);
