@@ -1,18 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "distributed/deadline.h"
 #include "hearth/cuda.h"
 #include "hearth/distributed/store.h"
 #include "hearth/distributed/types.h"
 
 namespace hearth::distributed {
-
-using std::chrono::milliseconds;
 
 /// What a backend needs to connect the processes of a group.
 struct BackendOptions {
@@ -30,12 +30,36 @@ struct BackendCall {
   const cuda::Stream* stream = nullptr;  // on which a backend for a GPU puts the call
 };
 
+/// One of several sends and receives that begin together.
+struct TransferPart {
+  char* data = nullptr;
+  int64_t bytes = 0;
+  int peer = -1;
+  bool sends = false;
+  uint32_t tag = 0;  // the user's
+};
+
 /// A transfer that has begun.
 class Transfer {
  public:
   virtual ~Transfer() = default;
   /// Waits for the end, or until it is on the stream, and returns the other rank. Called once.
   virtual int wait(milliseconds timeout) = 0;
+};
+
+/// Sends and receives that a backend begins one by one.
+class TransferList final : public Transfer {
+ public:
+  void add(std::unique_ptr<Transfer> transfer) { transfers_.push_back(std::move(transfer)); }
+  int wait(milliseconds timeout) override {
+    const Deadline deadline = Deadline::after(timeout);
+    for (const auto& transfer : transfers_)
+      transfer->wait(std::max(deadline.left(), milliseconds(1)));
+    return -1;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Transfer>> transfers_;
 };
 
 /// An engine that moves data between the ranks of one group. Buffers are contiguous memory of
@@ -73,17 +97,30 @@ class Backend {
   virtual std::unique_ptr<Transfer> receive(void* data, int64_t bytes, int source,
                                             const BackendCall& call) = 0;
 
+  /// Begins sends and receives together: with some engines, one would otherwise wait for the one
+  /// before it to end. The result of its wait() has no meaning.
+  virtual std::unique_ptr<Transfer> transfer(const std::vector<TransferPart>& parts,
+                                             const BackendCall& call) {
+    auto all = std::make_unique<TransferList>();
+    for (const TransferPart& part : parts) {
+      BackendCall own = call;
+      own.tag = part.tag;
+      all->add(part.sends ? send(part.data, part.bytes, part.peer, own)
+                          : receive(part.data, part.bytes, part.peer, own));
+    }
+    return all;
+  }
+
   /// Throws if a call has failed after it was put on a stream.
   virtual void check() {}
   /// Makes all calls fail, here and soon on the other ranks.
   virtual void abort() noexcept = 0;
 };
 
-/// The entry point of a backend's plugin. It returns null if the plugin was built for another
-/// version of this header.
-inline constexpr int kBackendVersion = 2;
-inline constexpr char kGlooSymbol[] = "hearth_gloo_backend";
-using GlooEntry = Backend* (*)(int version, const BackendOptions* options);
+/// The entry point of a backend's plugin: hearth_gloo_backend, hearth_nccl_backend. It returns null
+/// if the plugin was built for another version of this header.
+inline constexpr int kBackendVersion = 3;
+using BackendEntry = Backend* (*)(int version, const BackendOptions* options);
 
 /// Creates a backend by name; throws if it is unknown or its plugin is missing.
 std::unique_ptr<Backend> create_backend(const std::string& name, const BackendOptions& options);

@@ -24,6 +24,7 @@ const char* name_of(OpType type) {
     case OpType::RECVANYSOURCE: return "recv";
     case OpType::BARRIER: return "barrier";
     case OpType::_REDUCE_SCATTER_BASE: return "reduce_scatter_tensor";
+    case OpType::COALESCED: return "batch_isend_irecv";
     default: return "unknown call";
   }
 }
@@ -47,7 +48,7 @@ std::string CallInfo::text() const {
     text += direction_of(*this);
   else
     text += detail::str(" number ", sequence, direction_of(*this));
-  if (type == OpType::BARRIER) return text;
+  if (type == OpType::BARRIER || type == OpType::COALESCED) return text;
   text +=
       detail::str(": ", reduces ? detail::str(as_text(op), " of ") : "", hearth::name_of(dtype));
   if (has_equal_sizes) text += detail::str(" ", hearth::as_text(IntArrayRef(sizes)));

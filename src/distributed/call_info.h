@@ -24,7 +24,8 @@ struct CallInfo {
   Deadline::Clock::time_point start{};
 
   bool is_transfer() const {
-    return type == OpType::SEND || type == OpType::RECV || type == OpType::RECVANYSOURCE;
+    return type == OpType::SEND || type == OpType::RECV || type == OpType::RECVANYSOURCE ||
+           type == OpType::COALESCED;
   }
   /// "all_reduce number 3: SUM of Float [2, 3]".
   std::string text() const;

@@ -129,7 +129,8 @@ const cuda::Stream* Communicator::stream_for(const Work::State& work) {
   if (!device) return nullptr;
   HEARTH_CHECK_AS(ValueError, !own.is_cuda() || own == *device, name_of(work.call.type), " in ",
                   title(), ": a tensor is on ", *device, ", but the group communicates on ", own);
-  return &streams_.try_emplace(device->index(), *device).first->second;
+  auto& streams = work.call.is_transfer() ? transfer_streams_ : collective_streams_;
+  return &streams.try_emplace(device->index(), *device).first->second;
 }
 
 void Communicator::run(Work::State& work) {

@@ -109,10 +109,11 @@ class Communicator final : public MembershipListener {
   uint64_t sequence_ = 0;
   uint64_t reports_ = 0;
   bool stops_ = false;
-  std::string reason_;                             // why the group was aborted
-  std::string state_at_end_;                       // what describe() said then
-  std::vector<int> left_;                          // the ranks that have left, in this order
-  std::unordered_map<int, cuda::Stream> streams_;  // on which calls run, by GPU
+  std::string reason_;        // why the group was aborted
+  std::string state_at_end_;  // what describe() said then
+  std::vector<int> left_;     // the ranks that have left, in this order
+  // On which calls run, by GPU: a transfer must not wait for collectives, nor they for it.
+  std::unordered_map<int, cuda::Stream> collective_streams_, transfer_streams_;
 
   std::thread thread_;
   ThreadCache transfers_;  // its threads use the members above

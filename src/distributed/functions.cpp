@@ -1,5 +1,6 @@
 // Python's functions over ProcessGroup's.
 
+#include "distributed/transfers.h"
 #include "distributed/world.h"
 #include "hearth/distributed/collectives.h"
 
@@ -176,6 +177,31 @@ WorkPtr irecv(const Tensor& tensor, int src, const ProcessGroupPtr& group, int t
     return src < 0 ? members.recvAnysource(list, tag)
                    : members.recv(list, get_group_rank(group, src), tag);
   });
+}
+
+P2POp::P2POp(Function op, Tensor data, int other, ProcessGroupPtr members, int number)
+    : sends(op == isend),
+      tensor(std::move(data)),
+      peer(other),
+      group(std::move(members)),
+      tag(number) {
+  HEARTH_CHECK_AS(ValueError, op == isend || op == irecv,
+                  "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
+                  "``torch.distributed.irecv``.");
+}
+
+std::vector<WorkPtr> batch_isend_irecv(const std::vector<P2POp>& p2p_op_list) {
+  HEARTH_CHECK_AS(ValueError, !p2p_op_list.empty(),
+                  "batch_isend_irecv: the list has no send and no receive");
+  const ProcessGroupPtr group = resolve(p2p_op_list[0].group);
+  std::vector<P2POp> transfers = p2p_op_list;
+  for (P2POp& transfer : transfers) {
+    HEARTH_CHECK_AS(ValueError, resolve(transfer.group) == group,
+                    "All ops need to use the same group.");
+    if (group->communicator()) transfer.peer = get_group_rank(group, transfer.peer);
+  }
+  if (!takes_part(*group, "batch_isend_irecv")) return {};
+  return std::vector<WorkPtr>(transfers.size(), begin_transfers(*group->communicator(), transfers));
 }
 
 void send(const Tensor& tensor, int dst, const ProcessGroupPtr& group, int tag) {

@@ -80,12 +80,43 @@ Rendezvous place_of(const InitOptions& options) {
   return place;
 }
 
+int own_rank(const Communicator::Options& group) {
+  return group.global_ranks[static_cast<size_t>(group.rank)];
+}
+
+/// The sorted ranks in the default group of some ranks of a group.
+std::vector<int> global_ranks_of(const std::vector<int>& part, const Communicator::Options& group) {
+  HEARTH_CHECK_AS(ValueError, !part.empty(), "the split group cannot be empty");
+  std::vector<int> ranks;
+  for (const int rank : part) {
+    HEARTH_CHECK_AS(ValueError, 0 <= rank && rank < group.size, "split_group: rank ", rank,
+                    " does not belong to the parent group, which has ", group.size, " ranks");
+    ranks.push_back(group.global_ranks[static_cast<size_t>(rank)]);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  HEARTH_CHECK_AS(ValueError, std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end(),
+                  "the split group cannot have duplicate ranks");
+  return ranks;
+}
+
 /// The running world; the lock is held.
 World& running_world() {
   HEARTH_CHECK_AS(ValueError, owner().world,
                   "Default process group has not been initialized, please make sure to call "
                   "init_process_group.");
   return *owner().world;
+}
+
+/// Connects a group other than the default one; without a connection if this process is no member.
+ProcessGroupPtr connect_subgroup(Communicator::Options options,
+                                 std::optional<std::chrono::milliseconds> timeout) {
+  if (options.rank == options.size)
+    return std::make_shared<ProcessGroup>(std::shared_ptr<Communicator>());
+  if (timeout) options.timeout = *timeout;
+  ProcessGroupPtr group = connect_group(std::move(options));
+  const std::lock_guard lock(owner().mutex);
+  running_world().others.push_back(group);
+  return group;
 }
 
 }  // namespace
@@ -146,7 +177,7 @@ ProcessGroupPtr resolve(const ProcessGroupPtr& group) { return group ? group : d
 ProcessGroupPtr new_group(const std::vector<int>& wanted,
                           std::optional<std::chrono::milliseconds> timeout,
                           const std::string& backend) {
-  Communicator::Options options;
+  std::optional<Communicator::Options> options;
   {
     const std::lock_guard lock(owner().mutex);
     World& world = running_world();
@@ -157,42 +188,39 @@ ProcessGroupPtr new_group(const std::vector<int>& wanted,
                     "new_group: the new group's ranks must lie between 0 and ", all.size - 1);
     HEARTH_CHECK_AS(ValueError, std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end(),
                     "new_group: a rank occurs twice");
-    const std::string name = std::to_string(++world.created);
-    if (!std::binary_search(ranks.begin(), ranks.end(), all.rank))
-      return std::make_shared<ProcessGroup>(std::shared_ptr<Communicator>());
-    options = describe_group(world, name, ranks, all.rank);
-    if (timeout) options.timeout = *timeout;
-    if (!backend.empty()) options.backend = backend;
+    options = describe_group(world, std::to_string(++world.created), ranks, all.rank);
+    if (!backend.empty()) options->backend = backend;
   }
-  ProcessGroupPtr group = connect_group(std::move(options));
-  const std::lock_guard lock(owner().mutex);
-  running_world().others.push_back(group);
-  return group;
+  return connect_subgroup(std::move(*options), timeout);
 }
 
-int get_rank(const ProcessGroupPtr& group) { return resolve(group)->getRank(); }
-int get_world_size(const ProcessGroupPtr& group) { return resolve(group)->getSize(); }
-std::string get_backend(const ProcessGroupPtr& group) { return resolve(group)->getBackendName(); }
-
-std::vector<int> get_process_group_ranks(const ProcessGroupPtr& group) {
-  const ProcessGroupPtr members = resolve(group);
-  const Communicator* const communicator = members->communicator();
-  return communicator ? communicator->options().global_ranks : std::vector<int>();
-}
-
-int get_global_rank(const ProcessGroupPtr& group, int group_rank) {
-  const std::vector<int> ranks = get_process_group_ranks(group);
-  HEARTH_CHECK_AS(ValueError, 0 <= group_rank && group_rank < static_cast<int>(ranks.size()),
-                  "Group rank ", group_rank, " is not part of the group");
-  return ranks[static_cast<size_t>(group_rank)];
-}
-
-int get_group_rank(const ProcessGroupPtr& group, int global_rank) {
-  const std::vector<int> ranks = get_process_group_ranks(group);
-  const auto found = std::find(ranks.begin(), ranks.end(), global_rank);
-  HEARTH_CHECK_AS(ValueError, found != ranks.end(), "Global rank ", global_rank,
-                  " is not part of the group");
-  return static_cast<int>(found - ranks.begin());
+ProcessGroupPtr split_group(const ProcessGroupPtr& parent_pg,
+                            const std::vector<std::vector<int>>& split_ranks,
+                            std::optional<std::chrono::milliseconds> timeout) {
+  const ProcessGroupPtr resolved = resolve(parent_pg);
+  HEARTH_CHECK_AS(ValueError, resolved->communicator(),
+                  "split_group: this process does not belong to the parent group");
+  const Communicator::Options& parent = resolved->communicator()->options();
+  std::vector<int> mine;
+  bool is_member = false;
+  for (const std::vector<int>& part : split_ranks) {
+    const std::vector<int> ranks = global_ranks_of(part, parent);
+    const bool contains = std::binary_search(ranks.begin(), ranks.end(), own_rank(parent));
+    if (mine.empty() || (contains && !is_member)) mine = ranks;
+    is_member |= contains;
+  }
+  HEARTH_CHECK_AS(ValueError, !mine.empty(), "split_group: split_ranks must not be empty");
+  std::optional<Communicator::Options> options;
+  {
+    const std::lock_guard lock(owner().mutex);
+    World& world = running_world();
+    const int number = ++world.splits[parent.name];
+    options = describe_group(world, detail::str(parent.name, "/", number, "/", mine.front()), mine,
+                             own_rank(parent));
+    options->backend = parent.backend;
+    options->timeout = parent.timeout;
+  }
+  return connect_subgroup(std::move(*options), timeout);
 }
 
 }  // namespace hearth::distributed

@@ -1,5 +1,7 @@
 // Sending and receiving between two ranks, and the barrier that names missing ranks.
 
+#include "distributed/transfers.h"
+
 #include "distributed/new_work.h"
 
 namespace hearth::distributed {
@@ -64,6 +66,34 @@ WorkPtr ProcessGroup::recvAnysource(std::vector<Tensor>& tensors, int tag) {
   HEARTH_CHECK_AS(ValueError, getSize() > 1,
                   "recv: the group has no other rank from which a tensor could come");
   return receive(member(), tensor, OpType::RECVANYSOURCE, -1, tag);
+}
+
+WorkPtr begin_transfers(Communicator& group, const std::vector<P2POp>& transfers) {
+  std::vector<Tensor> sent, received;
+  for (const P2POp& transfer : transfers) {
+    const OpType type = transfer.sends ? OpType::SEND : OpType::RECV;
+    check_tensor(transfer.tensor, type);
+    check_transfer(transfer.peer, transfer.tag, group.options(), type);
+    (transfer.sends ? sent : received).push_back(transfer.tensor);
+  }
+  const auto staged = std::make_shared<std::vector<StagedTensor>>();
+  const auto begin = [&](Backend& backend, const BackendCall& call) {
+    std::vector<TransferPart> parts;
+    for (const P2POp& transfer : transfers) {
+      const auto use = transfer.sends ? StagedTensor::kRead : StagedTensor::kWrite;
+      const StagedTensor& memory = staged->emplace_back(transfer.tensor, use, backend.device());
+      parts.push_back({static_cast<char*>(memory.data()), memory.bytes(), transfer.peer,
+                       transfer.sends, static_cast<uint32_t>(transfer.tag)});
+    }
+    return backend.transfer(parts, call);
+  };
+  std::vector<size_t> receives;
+  for (size_t i = 0; i < transfers.size(); ++i)
+    if (!transfers[i].sends) receives.push_back(i);
+  return group.submit_transfer(new_work(OpType::COALESCED, sent, received, {}), kUnsetTimeout,
+                               begin, [staged, receives] {
+                                 for (const size_t i : receives) (*staged)[i].write_back();
+                               });
 }
 
 namespace {

@@ -1,5 +1,7 @@
 #include "hearth/distributed/work.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "core/step_clock.h"
@@ -30,6 +32,7 @@ std::vector<Tensor> Work::result() const {
 bool Work::wait(std::chrono::milliseconds timeout) {
   const profiler::record_function range("Work.wait");
   const StepWaitTimer timer(StepWait::kCommunication);
+  state_->wait_awake(timeout);
   std::unique_lock lock(state_->mutex);
   const auto has_ended = [&] { return state_->can_be_used(); };
   if (timeout == kNoTimeout || timeout == kUnsetTimeout)
@@ -58,6 +61,12 @@ void Work::on_completion(std::function<void(Work&)> hook) {
     }
   }
   hook(*this);
+}
+
+void Work::State::wait_awake(milliseconds longest) const {
+  constexpr milliseconds kLimit{2};
+  const Deadline end = Deadline::after(longest.count() > 0 ? std::min(longest, kLimit) : kLimit);
+  while (!can_be_used() && !end.has_passed()) sched_yield();
 }
 
 void Work::State::use_stream(const cuda::Stream& chosen) {

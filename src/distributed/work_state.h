@@ -25,6 +25,9 @@ struct Work::State {
   void note_enqueued();
   void finish(std::exception_ptr failure);
   bool can_be_used() const { return is_completed || is_enqueued; }
+  /// Waits for the end of a short call, giving way to other threads. A thread that sleeps is woken
+  /// slowly, and often on the processor of another rank, with which it then shares the next step.
+  void wait_awake(milliseconds longest) const;
 
   CallInfo call;
   milliseconds timeout{0};

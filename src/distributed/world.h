@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,6 +20,7 @@ struct World {
   ProcessGroupPtr group;
   std::vector<ProcessGroupPtr> others;  // of new_group
   int created = 0;                      // the number of calls of new_group
+  std::map<std::string, int> splits;    // the number of calls of split_group, by the group's name
 };
 
 /// The group, or the default group if it is null.

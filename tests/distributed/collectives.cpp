@@ -143,6 +143,7 @@ const RankFunction dtypes("dtypes", [] {
     const Device device = cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
     for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kByte, kChar, kShort, kInt,
                                    kLong, kBool, kComplexFloat, kComplexDouble}) {
+      if (dtype == kShort && dist::get_backend() == "nccl") continue;  // NCCL has no such numbers
       const Tensor mine = (arange(6, kLong) + rank).to(device, dtype);
       Tensor x = mine.clone();
       dist::all_reduce(x);
@@ -154,6 +155,26 @@ const RankFunction dtypes("dtypes", [] {
       x = mine.clone();
       dist::broadcast(x, 1);
       REQUIRE(equal(x, (arange(6, kLong) + 1).to(device, dtype)));
+    }
+  });
+});
+
+/// Sizes for which Gloo's backend uses different algorithms.
+const RankFunction sizes("sizes", [] {
+  in_group([](int rank, int size) {
+    for (const int64_t count : {1, 1000, 30'000, 66'000, 300'000}) {
+      Tensor sum = zeros({count}, kDouble), mine;
+      for (int r = 0; r < size; ++r) {
+        manual_seed(static_cast<uint64_t>(r) + 1);
+        const Tensor values = randn({count});
+        sum += values.to(kDouble);
+        if (r == rank) mine = values;
+      }
+      dist::all_reduce(mine);
+      REQUIRE(allclose(mine.to(kDouble), sum, 1e-5, 1e-6));
+      Tensor first = mine.clone();
+      dist::broadcast(first, 0);
+      REQUIRE(equal(mine, first));
     }
   });
 });
@@ -230,6 +251,9 @@ TEST(Collectives, TakeAllDtypes) {
   run_ranks_well(dtypes, 2);
   run_ranks_well(dtypes, 3, {.environment = {{"HEARTH_SIM_GPUS", "1"}}});
 }
+TEST(Collectives, ReduceBitEquallyInAllSizes) {
+  for (const int size : {2, 3}) run_ranks_well(sizes, size);
+}
 TEST(Collectives, TakeViewsAndEmptyTensors) {
   run_ranks_well(layouts, 3);
   run_ranks_well(layouts, 2, {.environment = {{"HEARTH_SIM_GPUS", "1"}}});
@@ -260,6 +284,15 @@ TEST(Collectives, TakeABackendForGpus) {
   debugged.environment["HEARTH_DISTRIBUTED_DEBUG"] = "detail";
   run_ranks_well(layouts, 2, debugged);
 }
+#ifdef HEARTH_FAKE_NCCL
+TEST(Collectives, GiveTheSameOverNccl) {
+  const RankOptions options{.environment = {{"HEARTH_SIM_GPUS", "1"},
+                                            {"HEARTH_NCCL_LIBRARY", HEARTH_FAKE_NCCL},
+                                            {"TEST_BACKEND", "nccl"}}};
+  for (const RankFunction* const function : {&moves, &exchanges, &dtypes, &layouts, &asynchronous})
+    run_ranks_well(*function, 3, options);
+}
+#endif
 TEST(Collectives, RunInOrderWithoutWaiting) { run_ranks_well(asynchronous, 3); }
 
 }  // namespace

@@ -91,6 +91,61 @@ const RankFunction transfers("transfers", [] {
   dist::destroy_process_group();
 });
 
+const RankFunction batches("batches", [] {
+  dist::init_process_group();
+  const int rank = dist::get_rank(), size = dist::get_world_size();
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  // Too large for the sockets' buffers: every rank must send and receive at once.
+  const Tensor mine = full({2'000'000}, rank, kFloat);
+  Tensor theirs = zeros({2'000'000}), small = zeros({4, 2}).select(1, 0);
+  const auto requests = dist::batch_isend_irecv(
+      {dist::P2POp(dist::isend, mine, next), dist::P2POp(dist::irecv, theirs, before),
+       dist::P2POp(dist::isend, full({4}, rank, kFloat), before, nullptr, 3),
+       dist::P2POp(dist::irecv, small, next, nullptr, 3)});
+  REQUIRE(requests.size() == 4);
+  for (const dist::WorkPtr& request : requests) request->wait();
+  REQUIRE(equal(theirs, full({2'000'000}, before, kFloat)) &&
+          equal(small, full({4}, next, kFloat)));
+  REQUIRE_ERROR(dist::batch_isend_irecv({}), "the list has no send and no receive");
+  REQUIRE_ERROR(dist::batch_isend_irecv({dist::P2POp(dist::isend, mine, rank)}),
+                "should not be the same as the rank");
+  REQUIRE_ERROR(dist::P2POp(nullptr, mine, next), "Invalid ``op``");
+  const dist::ProcessGroupPtr other = dist::new_group();
+  REQUIRE_ERROR(dist::batch_isend_irecv({dist::P2POp(dist::isend, mine, next),
+                                         dist::P2POp(dist::irecv, theirs, before, other)}),
+                "All ops need to use the same group.");
+  dist::destroy_process_group();
+});
+
+const RankFunction splits("splits", [] {
+  dist::init_process_group();
+  const int rank = dist::get_rank();
+  const auto half = dist::split_group(nullptr, {{2, 0}, {1, 3}});
+  REQUIRE(dist::get_process_group_ranks(half) == std::vector<int>({rank % 2, rank % 2 + 2}));
+  Tensor x = full({1}, rank, kFloat);
+  dist::all_reduce(x, ReduceOp::SUM, half);
+  REQUIRE(x.item<int>() == 2 * (rank % 2) + 2);
+  // Only the members of a group divide it; the others go on.
+  if (rank % 2 == 1) {
+    const auto alone = dist::split_group(half, {{1}});
+    REQUIRE(dist::get_rank(alone) == (rank == 3 ? 0 : -1));
+  }
+  REQUIRE(dist::get_world_size(dist::new_group()) == 4);
+  REQUIRE_ERROR(dist::split_group(nullptr, {}), "split_ranks must not be empty");
+  REQUIRE_ERROR(dist::split_group(nullptr, {{}}), "the split group cannot be empty");
+  REQUIRE_ERROR(dist::split_group(nullptr, {{0, 4}}), "rank 4 does not belong to the parent group");
+  REQUIRE_ERROR(dist::split_group(nullptr, {{1, 1}}), "cannot have duplicate ranks");
+  const auto [mine, all] = dist::new_subgroups(2);
+  REQUIRE(all.size() == 2 && dist::get_rank(mine) == rank % 2);
+  REQUIRE(dist::get_process_group_ranks(mine)[0] == rank / 2 * 2);
+  REQUIRE_ERROR(dist::new_subgroups(3), "must be divisible by 'group_size=3'");
+  REQUIRE_ERROR(dist::new_subgroups(5), "must not exceed the world size (4)");
+  REQUIRE(dist::new_subgroups_by_enumeration({{3, 0}}).first.get() == nullptr || rank % 3 == 0);
+  REQUIRE_ERROR(dist::new_subgroups_by_enumeration({{0, 1}, {1, 2}}), "Rank 1 has appeared in");
+  REQUIRE(dist::is_backend_available("gloo") && !dist::is_backend_available("mpi"));
+  dist::destroy_process_group();
+});
+
 const RankFunction objects("objects", [] {
   dist::init_process_group();
   const int rank = dist::get_rank(), size = dist::get_world_size();
@@ -147,6 +202,10 @@ TEST(Groups, SendAndReceive) {
       transfers, 2,
       {.environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_GLOO_PLUGIN", HEARTH_DEVICE_BACKEND}}});
 }
+TEST(Groups, SendAndReceiveInBatches) {
+  for (const int size : {2, 3}) run_ranks_well(batches, size);
+}
+TEST(Groups, AreSplit) { run_ranks_well(splits, 4); }
 TEST(Groups, ExchangeObjects) { run_ranks_well(objects, 3); }
 TEST(Groups, RefuseWrongCalls) { run_ranks_well(wrong_calls, 2); }
 

@@ -151,7 +151,7 @@ extern "C" __attribute__((visibility("default"))) hearth::distributed::Backend* 
   using namespace hearth::distributed;
   void* const library = dlopen(HEARTH_GLOO_FILE, RTLD_NOW | RTLD_LOCAL);
   HEARTH_CHECK(library, "cannot open Gloo's plugin: ", dlerror());
-  const auto entry = reinterpret_cast<GlooEntry>(dlsym(library, kGlooSymbol));
+  const auto entry = reinterpret_cast<BackendEntry>(dlsym(library, "hearth_gloo_backend"));
   std::unique_ptr<Backend> gloo(entry(version, options));
   return gloo ? new DeviceBackend(std::move(gloo), *options) : nullptr;
 }

@@ -71,6 +71,22 @@ HEARTH_API WorkPtr isend(const Tensor& tensor, int dst, const ProcessGroupPtr& g
 HEARTH_API WorkPtr irecv(const Tensor& tensor, int src = -1, const ProcessGroupPtr& group = nullptr,
                          int tag = 0);
 
+/// A send or a receive of batch_isend_irecv: `P2POp(isend, tensor, 1)`.
+struct HEARTH_API P2POp {
+  using Function = WorkPtr (*)(const Tensor&, int, const ProcessGroupPtr&, int);
+  /// `op` is isend or irecv.
+  P2POp(Function op, Tensor tensor, int peer, ProcessGroupPtr group = nullptr, int tag = 0);
+
+  bool sends;
+  Tensor tensor;
+  int peer;
+  ProcessGroupPtr group;
+  int tag;
+};
+/// Begins sends and receives of one group together, so that none waits for another. All requests
+/// that it returns end together.
+HEARTH_API std::vector<WorkPtr> batch_isend_irecv(const std::vector<P2POp>& p2p_op_list);
+
 // Collectives of values that an IValue can hold: numbers, strings, tensors, lists, tuples and
 // dicts.
 /// The values of all ranks.

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hearth/arg.h"
@@ -31,7 +32,12 @@ HEARTH_API void destroy_process_group(const ProcessGroupPtr& group = nullptr);
 HEARTH_API bool is_available();        ///< whether this build can communicate
 HEARTH_API bool is_gloo_available();   ///< whether the Gloo plugin can be loaded
 HEARTH_API std::string why_no_gloo();  ///< the reason why not, or empty
-HEARTH_API bool is_initialized();      ///< whether there is a default group
+HEARTH_API bool is_nccl_available();   ///< whether the NCCL plugin and NCCL can be loaded
+HEARTH_API std::string why_no_nccl();  ///< the reason why not, or empty
+/// Whether a backend can be used: "gloo", "nccl".
+HEARTH_API bool is_backend_available(const std::string& backend);
+HEARTH_API bool is_torchelastic_launched();  ///< whether `hearth launch` or torchrun runs this
+HEARTH_API bool is_initialized();            ///< whether there is a default group
 
 /// A group of some ranks of the default group (default: all). All processes must call this in the
 /// same order; on those that are not in `ranks`, the result has rank -1. Time-out and backend are
@@ -39,6 +45,22 @@ HEARTH_API bool is_initialized();      ///< whether there is a default group
 HEARTH_API ProcessGroupPtr new_group(const std::vector<int>& ranks = {},
                                      std::optional<std::chrono::milliseconds> timeout = {},
                                      const std::string& backend = "");
+/// Divides a group, the default one if it is null: split_ranks lists the ranks in it of each new
+/// group. All members must call this. Returns the new group of this process; its rank there is -1
+/// if it is in none.
+HEARTH_API ProcessGroupPtr split_group(const ProcessGroupPtr& parent_pg,
+                                       const std::vector<std::vector<int>>& split_ranks,
+                                       std::optional<std::chrono::milliseconds> timeout = {});
+/// The group of this process (null if it is in none), and all new groups.
+using Subgroups = std::pair<ProcessGroupPtr, std::vector<ProcessGroupPtr>>;
+/// Groups of group_size successive ranks each. All processes must call this.
+HEARTH_API Subgroups new_subgroups(int group_size,
+                                   std::optional<std::chrono::milliseconds> timeout = {},
+                                   const std::string& backend = "");
+/// Groups of the listed ranks, no rank in two of them. All processes must call this.
+HEARTH_API Subgroups new_subgroups_by_enumeration(
+    const std::vector<std::vector<int>>& ranks_per_subgroup_list,
+    std::optional<std::chrono::milliseconds> timeout = {}, const std::string& backend = "");
 HEARTH_API ProcessGroupPtr default_group();  ///< throws if there is none
 
 // In these functions, a null group is the default one.

@@ -41,6 +41,7 @@ enum class OpType : uint8_t {
   RECVANYSOURCE = 14,
   BARRIER = 15,
   _REDUCE_SCATTER_BASE = 16,
+  COALESCED = 17,
   UNKNOWN = 100,
 };
 HEARTH_API const char* name_of(OpType type);  ///< Python's name: "all_reduce"

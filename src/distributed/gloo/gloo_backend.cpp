@@ -88,6 +88,14 @@ ReduceFunction function_of(ReduceOp op, ScalarType dtype) {
   return function;
 }
 
+/// An all_reduce of no more bytes, times the number of ranks, is one exchange. For more, the ring's
+/// smaller traffic outweighs its waits, even where 100 us are enough to send only 12 KiB.
+constexpr int64_t kExchangedBytes = 512 << 10;
+
+int64_t bytes_of(int64_t count, ScalarType dtype) {
+  return count * static_cast<int64_t>(element_size(dtype));
+}
+
 // Gloo's options take the element's type only for its size.
 template <class Options>
 void set_memory(Options& options, void* data, int64_t count, ScalarType dtype) {
@@ -129,12 +137,25 @@ GlooBackend::GlooBackend(const BackendOptions& options)
 
 void GlooBackend::all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                              const BackendCall& call) {
+  if (bytes_of(count, dtype) * context_->size <= kExchangedBytes)
+    return all_reduce_by_exchange(data, count, dtype, op, call);
   translated([&] {
     auto options = options_for<gloo::AllreduceOptions>(context_, call);
     set_memory(options, data, count, dtype);
     options.setReduceFunction(function_of(op, dtype));
     gloo::allreduce(options);
   });
+}
+
+/// Sends everything to all ranks at once: one wait for the network, where a ring has several per
+/// rank. All ranks combine in the order of the ranks, so that their results are equal.
+void GlooBackend::all_reduce_by_exchange(void* data, int64_t count, ScalarType dtype, ReduceOp op,
+                                         const BackendCall& call) {
+  const int64_t bytes = bytes_of(count, dtype);
+  const std::unique_ptr<char[]> copies(new char[static_cast<size_t>(bytes * context_->size)]);
+  for (int rank = 0; rank < context_->size; ++rank)
+    std::memcpy(copies.get() + bytes * rank, data, static_cast<size_t>(bytes));
+  reduce_scatter(copies.get(), data, count, dtype, op, call);
 }
 
 void GlooBackend::reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op, int root,
@@ -151,7 +172,7 @@ void GlooBackend::reduce(void* data, int64_t count, ScalarType dtype, ReduceOp o
 void GlooBackend::reduce_scatter(const void* in, void* out, int64_t count, ScalarType dtype,
                                  ReduceOp op, const BackendCall& call) {
   const ReduceFunction combine = function_of(op, dtype);
-  const int64_t bytes = count * static_cast<int64_t>(element_size(dtype));
+  const int64_t bytes = bytes_of(count, dtype);
   const std::vector<int64_t> parts(static_cast<size_t>(context_->size), bytes);
   const std::unique_ptr<char[]> received(new char[static_cast<size_t>(bytes * context_->size)]);
   exchange(in, parts, received.get(), parts, call);

@@ -32,6 +32,8 @@ class GlooBackend final : public Backend {
   void abort() noexcept override;
 
  private:
+  void all_reduce_by_exchange(void* data, int64_t count, ScalarType dtype, ReduceOp op,
+                              const BackendCall& call);
   void check_parts(const std::vector<int64_t>& in_bytes, const std::vector<int64_t>& out_bytes,
                    const BackendCall& call);
   void exchange(const void* in, const std::vector<int64_t>& in_bytes, void* out,

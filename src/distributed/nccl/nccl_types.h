@@ -1,0 +1,18 @@
+#pragma once
+
+#include <nccl.h>
+
+#include "hearth/distributed/types.h"
+
+namespace hearth::distributed {
+
+/// How NCCL combines elements.
+struct NcclReduction {
+  ncclDataType_t dtype;
+  ncclRedOp_t op;
+};
+
+/// Throws DistBackendError if NCCL does not have the reduction.
+NcclReduction nccl_reduction(ReduceOp op, ScalarType dtype);
+
+}  // namespace hearth::distributed

@@ -1,0 +1,186 @@
+#ifdef HEARTH_FAKE_NCCL
+
+#include <gtest/gtest.h>
+
+#include "hearth/distributed.h"
+#include "hearth/hearth.h"
+#include "hearth/nn/distributed_data_parallel.h"
+#include "tests/distributed/in_group.h"
+#include "tests/distributed/ranks.h"
+#include "tests/support/throws.h"
+
+// The NCCL plugin with tests/plugins/fake_nccl.cpp in place of NCCL. The values of the collectives
+// are tested in collectives.cpp.
+
+namespace hearth::testing {
+namespace {
+
+namespace dist = hearth::distributed;
+using std::chrono::milliseconds;
+
+RankOptions with_fake_nccl() {
+  return {.environment = {{"HEARTH_SIM_GPUS", "1"},
+                          {"HEARTH_NCCL_LIBRARY", HEARTH_FAKE_NCCL},
+                          {"TEST_BACKEND", "nccl"}}};
+}
+
+const RankFunction exchanges_on_gpu("exchanges_on_gpu", [] {
+  in_group([](int rank, int size) {
+    const TensorOptions options = TensorOptions(kFloat).device(kCUDA);
+    REQUIRE(dist::get_backend() == "nccl" && dist::is_nccl_available());
+    // A chain that does not wait for anything on the host.
+    Tensor x = full({1000}, rank, options);
+    for (int i = 0; i < 3; ++i) {
+      x.add_(1);
+      dist::all_reduce(x);
+      x.div_(size);
+    }
+    REQUIRE(allclose(x, full({1000}, 3 + (size - 1) / 2.0, options)));
+    const int next = (rank + 1) % size, former = (rank + size - 1) % size;
+    Tensor in = full({4}, rank, options), out = zeros({4}, options);
+    if (rank == 0) {
+      dist::send(in, 1);
+      dist::recv(out, size - 1);
+    } else {
+      dist::recv(out, former);
+      dist::send(in, next);
+    }
+    REQUIRE(equal(out, full({4}, former, options)));
+    // Both directions at once: one by one, each rank would wait for the next.
+    for (const dist::WorkPtr& work : dist::batch_isend_irecv(
+             {dist::P2POp(dist::isend, in, next), dist::P2POp(dist::irecv, out.zero_(), former)}))
+      work->wait();
+    REQUIRE(equal(out, full({4}, former, options)));
+    REQUIRE_ERROR(dist::recv(out), "NCCL cannot receive from any rank");
+  });
+});
+
+const RankFunction trains_on_gpu("trains_on_gpu", [] {
+  in_group([](int rank, int) {
+    manual_seed(1);
+    nn::Linear layer(3, 2);
+    layer->to(kCUDA);
+    nn::parallel::DistributedDataParallel model(layer);
+    const Tensor x = full({2, 3}, rank + 1, TensorOptions(kFloat).device(kCUDA));
+    model->forward(x).sum().backward();
+    // The mean of 2 * 1 and 2 * 2.
+    REQUIRE(allclose(layer->weight.grad().cpu(), full({2, 3}, 3.0)));
+  });
+});
+
+const RankFunction wrong_dtypes("wrong_dtypes", [] {
+  in_group([](int, int) {
+    Tensor flags = ones({2}, TensorOptions(kInt).device(kCUDA));
+    print_error([&] { dist::all_reduce(flags, dist::ReduceOp::BXOR); });
+  });
+});
+
+const RankFunction fails_later("fails_later", [] {
+  in_group([](int, int) {
+    Tensor x = ones({2}, TensorOptions(kChar).device(kCUDA));
+    print_error([&] {
+      const auto work = dist::all_reduce(x, dist::ReduceOp::PRODUCT, nullptr, true);
+      while (!work->is_completed()) std::this_thread::yield();
+      work->wait();
+    });
+  });
+});
+
+const RankFunction waits_for_others("waits_for_others", [] {
+  dist::init_process_group("nccl", dist::InitOptions().timeout(milliseconds(1500)));
+  Tensor x = ones({2}, TensorOptions(kFloat).device(kCUDA));
+  dist::all_reduce(x);
+  // Ranks with different calls, which NCCL would wait for without end.
+  print_error([&] {
+    if (dist::get_rank() == 0) {
+      dist::all_reduce(x);
+    } else {
+      std::this_thread::sleep_for(milliseconds(2500));
+      dist::all_reduce(x);
+    }
+  });
+});
+
+const RankFunction is_killed("is_killed", [] {
+  dist::init_process_group("nccl");
+  Tensor x = ones({2}, TensorOptions(kFloat).device(kCUDA));
+  dist::all_reduce(x);
+  if (dist::get_rank() == 1) std::_Exit(7);
+  print_error([&] { dist::all_reduce(x); });
+});
+
+const RankFunction cannot_init("cannot_init",
+                               [] { print_error([] { dist::init_process_group("nccl"); }); });
+
+const RankFunction has_no_nccl("has_no_nccl", [] {
+  REQUIRE(!dist::is_nccl_available());
+  std::printf("%s\n", dist::why_no_nccl().c_str());
+  print_error([] { dist::init_process_group("nccl"); });
+});
+
+TEST(Nccl, MovesDataBetweenGpus) {
+  for (const int size : {2, 3}) run_ranks_well(exchanges_on_gpu, size, with_fake_nccl());
+  run_ranks_well(trains_on_gpu, 2, with_fake_nccl());
+}
+
+TEST(Nccl, OnlyReducesWhatNcclCan) {
+  for (const RankResult& result : run_ranks(wrong_dtypes, 2, with_fake_nccl()))
+    EXPECT_PRED2(contains, result.output, "Cannot use ReduceOp.BXOR with NCCL");
+}
+
+TEST(Nccl, ReportsErrorsOfTheGpu) {
+  for (const RankResult& result : run_ranks(fails_later, 2, with_fake_nccl()))
+    EXPECT_PRED2(contains, result.output, "remote process exited or there was a network error");
+}
+
+TEST(Nccl, EndsAtTheTimeoutAndWhenARankIsLost) {
+  const auto late = run_ranks(waits_for_others, 2, with_fake_nccl());
+  EXPECT_PRED2(contains, late[0].output, "has not ended on rank 0 within 1500 ms");
+  EXPECT_LE(seconds_in(late[0].output), 4) << late[0].output;
+  EXPECT_PRED2(contains, late[1].output, "rank 0 says");
+  const auto results = run_ranks(is_killed, 3, with_fake_nccl());
+  for (const size_t rank : {0, 2}) {
+    EXPECT_PRED2(contains, results[rank].output, "rank 1");
+    EXPECT_LE(seconds_in(results[rank].output), 2) << results[rank].output;
+  }
+}
+
+TEST(Nccl, SaysWhyItCannotConnect) {
+  RankOptions options = with_fake_nccl();
+  options.environment["FAKE_NCCL_FAILS"] = "init";
+  for (const RankResult& result : run_ranks(cannot_init, 2, options)) {
+    EXPECT_PRED2(contains, result.output, "each rank needs a GPU of its own");
+    EXPECT_PRED2(contains, result.output, "Duplicate GPU detected");
+  }
+  options = with_fake_nccl();
+  options.environment["HEARTH_NCCL_LIBRARY"] = "";
+  for (const RankResult& result : run_ranks(cannot_init, 1, options))
+    EXPECT_PRED2(contains, result.output, "NCCL cannot use simulated GPUs");
+  options.environment["HEARTH_SIM_GPUS"] = "";
+  options.environment["HEARTH_CUDA_PLUGIN"] = "/nonexistent/plugin.so";
+  for (const RankResult& result : run_ranks(cannot_init, 1, options))
+    EXPECT_PRED2(contains, result.output, "the backend nccl needs a GPU");
+}
+
+TEST(Nccl, SaysWhyItCannotBeLoaded) {
+  RankOptions options = with_fake_nccl();
+  options.environment["HEARTH_NCCL_LIBRARY"] = "/nonexistent/libnccl.so";
+  for (const RankResult& result : run_ranks(has_no_nccl, 1, options)) {
+    EXPECT_PRED2(contains, result.output, "NCCL was not found (/nonexistent/libnccl.so");
+    EXPECT_PRED2(contains, result.output, "set HEARTH_NCCL_LIBRARY");
+  }
+  options.environment["HEARTH_NCCL_LIBRARY"] = HEARTH_DEVICE_BACKEND;
+  for (const RankResult& result : run_ranks(has_no_nccl, 1, options))
+    EXPECT_PRED2(contains, result.output, "has no function ncclGetVersion");
+  options.environment["HEARTH_NCCL_PLUGIN"] = "/nonexistent/plugin.so";
+  for (const RankResult& result : run_ranks(has_no_nccl, 1, options))
+    EXPECT_PRED2(contains, result.output, "build Hearth with a CUDA toolkit");
+  options.environment["HEARTH_NCCL_PLUGIN"] = HEARTH_FAKE_NCCL;
+  for (const RankResult& result : run_ranks(has_no_nccl, 1, options))
+    EXPECT_PRED2(contains, result.output, "is not a NCCL plugin of Hearth");
+}
+
+}  // namespace
+}  // namespace hearth::testing
+
+#endif
