@@ -55,7 +55,7 @@ void print_json(const EvalOptions& options, const Trained& trained, const Evalua
                               {"model", trained.name},
                               {"data", options.data},
                               {"loss", evaluation.loss},
-                              {"accuracy", evaluation.accuracy()},
+                              {"accuracy", evaluation.accuracy},
                               {"classes", class_names_of(trained)},
                               {"confusion", nlohmann::ordered_json::array()},
                               {"picture", picture}};
@@ -67,7 +67,7 @@ void print_json(const EvalOptions& options, const Trained& trained, const Evalua
 }
 
 void print_text(const Trained& trained, const Evaluation& evaluation, const std::string& picture) {
-  std::cout << "accuracy  " << fixed(evaluation.accuracy(), 4) << "\nloss      "
+  std::cout << "accuracy  " << fixed(evaluation.accuracy, 4) << "\nloss      "
             << fixed(evaluation.loss, 4) << "\n\n";
   if (trained.classes <= kMostClassesAsText)
     std::cout << confusion_text(evaluation.confusion, class_names_of(trained)) << "\n";
@@ -89,7 +89,7 @@ void evaluate_run(EvalOptions& options) {
             << with_commas(data.test.count()) << " test examples of " << options.data << "\n";
   const Evaluation evaluation =
       evaluate(trained.model, data.test,
-               {device, trained.classes, options.num_workers, amp_dtype(trained.amp)});
+               {device, options.num_workers, amp_dtype(trained.amp), trained.classes});
   const std::string folder = std::filesystem::path(trained.checkpoint).parent_path().string();
   const std::string picture = !options.picture.empty()
                                   ? options.picture
