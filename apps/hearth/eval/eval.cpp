@@ -63,7 +63,7 @@ void print_json(const EvalOptions& options, const Trained& trained, const Evalua
     const int64_t* const counts = rows.data_ptr<int64_t>() + row * trained.classes;
     json["confusion"].push_back(std::vector<int64_t>(counts, counts + trained.classes));
   }
-  std::cout << json.dump(2) << "\n";
+  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
 }
 
 void print_text(const Trained& trained, const Evaluation& evaluation, const std::string& picture) {
@@ -81,7 +81,7 @@ void evaluate_run(EvalOptions& options) {
     options.data = trained.data;
     if (!options.limit) options.limit = trained.limit;
   }
-  DataOptions data_options{options.limit};
+  DataOptions data_options{.limit = options.limit, .standard = trained.standard};
   if (trained.input_sizes.size() == 3) data_options.image_size = trained.input_sizes[1];
   const DataSets data = data_for(trained.name, load_data(options.data, data_options));
   check_fits(data, trained);

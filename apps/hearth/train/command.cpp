@@ -58,13 +58,20 @@ std::string comparable(const TrainOptions& options, const DataSets& data) {
   return text;
 }
 
-void check_options(const TrainOptions& options, const Processes& processes) {
+void check_options(const TrainOptions& options, const Processes& processes, bool is_new) {
   check_grid(options);
   HEARTH_CHECK(options.profile.empty() || runs_of(options).size() == 1,
                "--profile needs a single run, without lists of settings");
   HEARTH_CHECK(!processes.are_several() || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
                "--batch-size auto measures one process: find the size with one, then pass it");
+  const bool is_lbfgs = options.optimizer.starts_with("lbfgs");
+  HEARTH_CHECK(!is_lbfgs || options.amp != "fp16",
+               "lbfgs computes the loss several times in a step, which --amp fp16 cannot scale: try "
+               "--amp bf16");
+  HEARTH_CHECK(!is_lbfgs || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
+               "--batch-size auto cannot predict the memory of lbfgs: pass a number");
   check_scheduler(options);
+  if (is_new) check_all_different(options);  // before the data is loaded
   check_devices(options.devices);
   for (const std::string& name : options.devices) processes.device(name);
   for (const RunOptions& point : runs_of(options)) batch_size_of_process(options, point, processes);
@@ -78,8 +85,7 @@ void run(CLI::App& train, Flags& flags) {
   std::optional<RunFolder> folder = find_folder(train, flags, processes);
   const bool by_user = !options.devices.empty();
   if (!by_user) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
-  check_options(options, processes);
-  if (!folder) check_all_different(options);  // before the data is loaded
+  check_options(options, processes, !folder);
   DataSets data = load_data(options.data, {options.limit, options.image_size});
   if (train.get_option("--model")->count() == 0) options.model = model_for(data);
   data = data_for(options.model, std::move(data));

@@ -59,7 +59,7 @@ void add_grid(CLI::App& train, TrainOptions& options) {
       ->capture_default_str();
   train
       .add_option("--batch-size", options.batch_sizes,
-                  "Images per batch; auto: as many as fit into memory")
+                  "Examples per batch; auto: as many as fit into memory")
       ->delimiter(',')
       ->transform(CLI::Validator(check_batch_size, ""))
       ->capture_default_str();
@@ -115,10 +115,10 @@ void add_update(CLI::App& train, TrainOptions& options) {
 }
 
 void add_common(CLI::App& train, TrainOptions& options) {
-  train.add_option("--epochs", options.epochs, "Passes over the training images")
+  train.add_option("--epochs", options.epochs, "Passes over the training data")
       ->check(whole_number(0, kMostEpochs))
       ->capture_default_str();
-  train.add_option("--seed", options.seed, "Random seed of each run's weights and image order")
+  train.add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")
       ->check(whole_number(0))
       ->capture_default_str();
   offer_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),

@@ -141,6 +141,7 @@ bool Run::train(Display& display, const std::function<void()>& after_epoch) {
     progress_.run_seconds += take_seconds();
   }
   if (progress_.step > 0) display.line(title_ + watch_.verdict());
+  if (const std::string note = watch_.missing_profile(); !note.empty()) display.line(note);
   return true;
 }
 

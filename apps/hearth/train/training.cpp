@@ -88,7 +88,9 @@ class Training {
   static constexpr std::chrono::seconds kDrawingInterval{5};
 
   std::string heading() const {
-    return options_.model + " on " + options_.data + ", " + counted(data_.train.count(), "image") +
+    const bool has_images = data_.train.input_sizes().size() == 3;
+    return options_.model + " on " + options_.data + ", " +
+           counted(data_.train.count(), has_images ? "image" : "example") +
            " to train and " + with_commas(data_.test.count()) + " to test, " +
            counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
            counted(options_.epochs, "epoch") +
