@@ -106,6 +106,12 @@ std::optional<int> port_of_job(const Launcher* launcher) {
   return kUsualPort;
 }
 
+void check_rank(const Rendezvous& found) {
+  HEARTH_CHECK_AS(ValueError, found.rank < found.world_size, "the rank (RANK) is ", found.rank,
+                  ", but the world size (WORLD_SIZE) is ", found.world_size,
+                  "; ranks go from 0 to ", found.world_size - 1);
+}
+
 void read_environment(Rendezvous& found) {
   const Launcher* const launcher = ask_launcher(found);
   HEARTH_CHECK_AS(ValueError, found.rank >= 0 && found.world_size >= 0, "the environment variable ",
@@ -204,10 +210,21 @@ Rendezvous find_rendezvous(const std::string& method, int rank, int world_size) 
     HEARTH_CHECK_AS(ValueError, scheme == "tcp" || !found.file.empty(), "init_method '", method,
                     "' lacks the path of a file");
   }
-  HEARTH_CHECK_AS(ValueError, found.rank < found.world_size, "the rank (RANK) is ", found.rank,
-                  ", but the world size (WORLD_SIZE) is ", found.world_size,
-                  "; ranks go from 0 to ", found.world_size - 1);
+  check_rank(found);
   return found;
+}
+
+int get_launched_world_size() {
+  for (const Launcher& launcher : kLaunchers) {
+    // An allocation of Slurm sets the number of processes also where it starts none.
+    const bool sets_size = &launcher == kLaunchers && text_variable(launcher.world_size);
+    if (!text_variable(launcher.rank) && !sets_size) continue;
+    Rendezvous found;
+    ask_launcher(found);
+    check_rank(found);
+    return found.world_size;
+  }
+  return 1;
 }
 
 int get_node_local_rank() {

@@ -6,8 +6,8 @@
 namespace hearth::testing {
 namespace {
 
-/// Enough GPU memory for batches of 100, not of 4000.
-const std::vector<std::string> kLittleMemory{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=128MiB",
+/// Enough GPU memory for batches of 100, not of 1000.
+const std::vector<std::string> kLittleMemory{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=32MiB",
                                              "OMP_NUM_THREADS=1"};
 
 std::vector<std::string> statuses_of(const std::string& out) {
@@ -19,8 +19,8 @@ std::vector<std::string> statuses_of(const std::string& out) {
 TEST(TrainMemory, GridContinuesAfterARunOutOfMemory) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const RunResult ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size",
-                               "4000,100", "--device", "cuda,cpu"},
+  const RunResult ran = train({"--out", out, "--limit", "1000", "--epochs", "1", "--batch-size",
+                               "1000,100", "--device", "cuda,cpu"},
                               kLittleMemory);
   expect_failure(ran, 1, "hearth: 1 of 4 runs ran out of memory. The first: CUDA out of memory. ");
   EXPECT_NE(ran.err.find("To try again: " HEARTH_PROGRAM " train --resume " + out),
@@ -31,7 +31,7 @@ TEST(TrainMemory, GridContinuesAfterARunOutOfMemory) {
   EXPECT_NE(ran.out.find("out of memory\n"), std::string::npos) << ran.out;
   // The GPU's run with small batches has the same results as with more memory.
   const std::string alone = folder.path("alone");
-  ASSERT_EQ(train({"--out", alone, "--limit", "4000", "--epochs", "1", "--device", "cuda"},
+  ASSERT_EQ(train({"--out", alone, "--limit", "1000", "--epochs", "1", "--device", "cuda"},
                   {"HEARTH_SIM_GPUS=1"})
                 .status,
             0);
@@ -52,8 +52,8 @@ TEST(TrainMemory, GridContinuesAfterARunOutOfMemory) {
 TEST(TrainMemory, SingleRunReportsTheError) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const RunResult ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size",
-                               "4000", "--device", "cuda"},
+  const RunResult ran = train({"--out", out, "--limit", "1000", "--epochs", "1", "--batch-size",
+                               "1000", "--device", "cuda"},
                               kLittleMemory);
   expect_failure(ran, 1, "hearth: CUDA out of memory. Tried to allocate ");
   EXPECT_EQ(statuses_of(out), std::vector<std::string>{"out of memory"});
@@ -107,7 +107,7 @@ TEST(TrainMemory, AutoBatchSizeThatCannotFitIsAnError) {
 
 TEST(TrainMemory, TheCpusLimitIsAnError) {
   const TempFolder folder;
-  expect_failure(train({"--out", folder.path("out"), "--limit", "4000", "--epochs", "1",
+  expect_failure(train({"--out", folder.path("out"), "--limit", "1000", "--epochs", "1",
                         "--batch-size", "4000", "--device", "cpu"},
                        {"HEARTH_CPU_MEMORY=64MiB", "OMP_NUM_THREADS=1"}),
                  1, "raise the limit of 64.00 MiB, which HEARTH_CPU_MEMORY sets");

@@ -129,6 +129,29 @@ TEST(InitProcessGroup, UnderstandsOtherLaunchers) {
               {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NODELIST", "n[1-"}});
 }
 
+const RankFunction prints_launched_size("prints_launched_size", [] {
+  std::printf("%s", error_of([] { std::printf("%d; ", dist::get_launched_world_size()); }).c_str());
+});
+
+std::string launched_size(const Variables& variables) {
+  RankOptions options;
+  options.sets_environment = false;
+  options.environment = variables;
+  return run_ranks(prints_launched_size, 1, options)[0].output.substr(0, 70);
+}
+
+TEST(InitProcessGroup, TheWorldSizeIsKnownBeforeIt) {
+  EXPECT_EQ(launched_size({}).substr(0, 3), "1; ");
+  EXPECT_EQ(launched_size({{"RANK", "1"}, {"WORLD_SIZE", "3"}}).substr(0, 3), "3; ");
+  EXPECT_EQ(launched_size({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}).substr(0, 3), "4; ");
+  // An allocation without a process's number.
+  EXPECT_EQ(launched_size({{"SLURM_NTASKS", "4"}}).substr(0, 3), "1; ");
+  EXPECT_TRUE(launched_size({{"WORLD_SIZE", "2"}})
+                  .starts_with("the environment variable WORLD_SIZE is set, but RANK is not"));
+  EXPECT_TRUE(launched_size({{"RANK", "2"}, {"WORLD_SIZE", "2"}})
+                  .starts_with("the rank (RANK) is 2, but the world size (WORLD_SIZE) is 2"));
+}
+
 const RankFunction counts("counts", [] {
   dist::init_process_group();
   Tensor x = ones({1});

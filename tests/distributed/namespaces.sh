@@ -75,14 +75,44 @@ name = "two"
 address = "10.77.0.2"
 END
 
-# train FLAGS...: starts the training on machine one, in the background; the process is $launcher.
-train() {
-  rm -f checkpoint
+# launch FLAGS... -- PROGRAM...: starts ranks from machine one, in the background; the process is $launcher.
+launch() {
   : > output
   on one "$build/hearth" launch --cluster cluster.toml --no-prefix --heartbeat-timeout 2 \
     --ssh "ssh -i $folder/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=2" \
-    "$@" -- "$build/test_distributed" > output 2>&1 &
+    "$@" > output 2>&1 &
   launcher=$!
+}
+
+train() { # train FLAGS...
+  rm -f checkpoint
+  launch "$@" -- "$build/test_distributed"
+}
+
+# train_fashion OUT FLAGS...: `hearth train` on files in the format of Fashion-MNIST.
+train_fashion() {
+  local out=$1
+  shift
+  launch "$@" -- "$build/hearth" train --data "fashion-mnist:$folder/images" --out "$folder/$out" --device cpu \
+    --batch-size 8 --epochs 3 --lr 0.001 --log-losses
+}
+
+make_images() {
+  mkdir images
+  python3 - << 'END'
+import random
+import struct
+
+random.seed(0)
+patterns = [bytes(random.choices((0, 200), k=784)) for _ in range(10)]
+for name, count in ("train", 1600), ("t10k", 200):
+    labels = bytes(random.choices(range(10), k=count))
+    images = b"".join(bytes(p // 2 + random.randrange(50) for p in patterns[label]) for label in labels)
+    with open(f"images/{name}-images-idx3-ubyte", "wb") as file:
+        file.write(struct.pack(">4i", 0x803, count, 28, 28) + images)
+    with open(f"images/{name}-labels-idx1-ubyte", "wb") as file:
+        file.write(struct.pack(">2i", 0x801, count) + labels)
+END
 }
 
 # ranks_of MACHINE: the processes of its ranks.
@@ -107,6 +137,7 @@ until_true() {
 is_training() { [[ -e checkpoint ]] && sleep 0.3; }
 has_no_ranks() { [[ -z $(ranks_of "$1") ]]; }
 begins() { grep -c "ranks begin at step" output || true; }
+has_epoch() { grep -q "^1,$2," "$1/results.csv" 2> /dev/null; }
 weights() { sed -n 's/^weights //p' output; }
 
 echo "undisturbed"
@@ -139,5 +170,23 @@ grep -q "1 ranks begin at step [1-9]" output || fail "the checkpoint was not use
 # The sum of the gradients has another order.
 awk -v a="$(weights)" -v b="$expected" 'BEGIN { exit !(a - b < 1e-9 && b - a < 1e-9) }' ||
   fail "the weights are $(weights), not $expected"
+
+echo "hearth train: a rank is killed, and the job continues from its checkpoint, bit for bit"
+make_images
+on two ip link set wire up
+train_fashion whole
+wait $launcher || fail "hearth train has failed"
+grep -q "2 processes" output || fail "the ranks have trained alone"
+[[ $(grep -c "epoch 3/3  loss" output) == 1 ]] || fail "the results did not appear once"
+train_fashion killed --max-restarts 1
+until_true 60 has_epoch killed 1 || fail "the first epoch does not end"
+kill -KILL $(ranks_of two)
+wait $launcher || fail "hearth train was not restarted"
+grep -q "rank 1 on two failed with signal 9 (SIGKILL)" output || fail "the failure was not reported"
+[[ $(grep -c "epoch 1/3  loss" output) == 1 ]] || fail "the checkpoint was not used"
+for file in losses.csv weights.safetensors; do
+  cmp whole/run-1/$file killed/run-1/$file || fail "$file differs from that of the undisturbed training"
+done
+tail -n 1 whole/run-1/losses.csv
 
 echo "ok"

@@ -58,7 +58,7 @@ std::vector<std::string> differing_settings(const std::vector<Compared>& all) {
 std::string table_of(const std::vector<Compared>& all) {
   const std::vector<std::string> settings = differing_settings(all);
   std::vector<std::string> head{"run", "epochs", "loss", "test accuracy", "duration", "status"};
-  head.insert(head.end(), settings.begin(), settings.end());
+  for (const std::string& setting : settings) head.push_back(printable(setting));
   TextTable table(head);
   for (const Compared& compared : all) {
     const std::vector<EpochResult>& epochs = compared.run.epochs;
@@ -68,7 +68,7 @@ std::string table_of(const std::vector<Compared>& all) {
                                  is_empty ? "" : fixed(epochs.back().loss, 4),
                                  is_empty ? "" : fixed(best_accuracy(epochs), 4),
                                  is_empty ? "" : duration_text(epochs.back().run_duration),
-                                 compared.run.status};
+                                 printable(compared.run.status)};
     for (const std::string& setting : settings) row.push_back(printable(compared.setting(setting)));
     table.add(row);
   }

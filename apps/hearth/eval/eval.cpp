@@ -55,7 +55,7 @@ void print_json(const EvalOptions& options, const Trained& trained, const Evalua
                               {"model", trained.name},
                               {"data", options.data},
                               {"loss", evaluation.loss},
-                              {"accuracy", evaluation.accuracy()},
+                              {"accuracy", evaluation.accuracy},
                               {"classes", class_names_of(trained)},
                               {"confusion", nlohmann::ordered_json::array()},
                               {"picture", picture}};
@@ -63,11 +63,11 @@ void print_json(const EvalOptions& options, const Trained& trained, const Evalua
     const int64_t* const counts = rows.data_ptr<int64_t>() + row * trained.classes;
     json["confusion"].push_back(std::vector<int64_t>(counts, counts + trained.classes));
   }
-  std::cout << json.dump(2) << "\n";
+  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
 }
 
 void print_text(const Trained& trained, const Evaluation& evaluation, const std::string& picture) {
-  std::cout << "accuracy  " << fixed(evaluation.accuracy(), 4) << "\nloss      "
+  std::cout << "accuracy  " << fixed(evaluation.accuracy, 4) << "\nloss      "
             << fixed(evaluation.loss, 4) << "\n\n";
   if (trained.classes <= kMostClassesAsText)
     std::cout << confusion_text(evaluation.confusion, class_names_of(trained)) << "\n";
@@ -81,7 +81,7 @@ void evaluate_run(EvalOptions& options) {
     options.data = trained.data;
     if (!options.limit) options.limit = trained.limit;
   }
-  DataOptions data_options{options.limit};
+  DataOptions data_options{.limit = options.limit, .standard = trained.standard};
   if (trained.input_sizes.size() == 3) data_options.image_size = trained.input_sizes[1];
   const DataSets data = data_for(trained.name, load_data(options.data, data_options));
   check_fits(data, trained);
@@ -89,7 +89,7 @@ void evaluate_run(EvalOptions& options) {
             << with_commas(data.test.count()) << " test examples of " << options.data << "\n";
   const Evaluation evaluation =
       evaluate(trained.model, data.test,
-               {device, trained.classes, options.num_workers, amp_dtype(trained.amp)});
+               {device, options.num_workers, amp_dtype(trained.amp), trained.classes});
   const std::string folder = std::filesystem::path(trained.checkpoint).parent_path().string();
   const std::string picture = !options.picture.empty()
                                   ? options.picture

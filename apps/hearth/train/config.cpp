@@ -10,13 +10,12 @@
 
 namespace hearth::app {
 
-namespace {
-
-/// False for the flags that cannot be set in a file.
 bool is_setting(const CLI::Option& option) {
   const std::string name = option.get_single_name();
   return name != "help" && name != "config" && name != "resume";
 }
+
+namespace {
 
 std::vector<std::string> setting_names(const CLI::App& command) {
   std::vector<std::string> names;

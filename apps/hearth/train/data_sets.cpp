@@ -34,20 +34,25 @@ DataSets load_mnist(const std::string& folder, const DataOptions& options) {
                    options.limit);
 }
 
-/// Ten classes, each a pattern of 4x4 blocks, with noise.
+Generator seeded(uint64_t seed) {
+  Generator generator = make_generator();
+  generator.set_current_seed(seed);
+  return generator;
+}
+
+/// Ten classes, each a pattern of 4x4 blocks, with noise. Labels and noise have their own
+/// generators, so that a limit only leaves out the end.
 DataSets make_synthetic(const std::string&, const DataOptions& options) {
   constexpr int64_t kClasses = 10, kSize = 28, kBlock = 4;
-  Generator random = make_generator();
-  random.set_current_seed(0);
-  const Tensor blocks = rand({kClasses, 1, kSize / kBlock, kSize / kBlock}, random);
+  const Tensor blocks = rand({kClasses, 1, kSize / kBlock, kSize / kBlock}, seeded(0));
   const Tensor patterns = blocks.repeat_interleave(kBlock, 2).repeat_interleave(kBlock, 3);
-  const auto make = [&](int64_t count) {
-    const Tensor labels = empty({count}, kLong).random_(0, kClasses, random);
-    const Tensor noise = rand({count, 1, kSize, kSize}, random);
+  const auto make = [&](int64_t most, uint64_t seed) {
+    const int64_t count = std::min(options.limit.value_or(most), most);
+    const Tensor labels = empty({count}, kLong).random_(0, kClasses, seeded(seed));
+    const Tensor noise = rand({count, 1, kSize, kSize}, seeded(seed + 1));
     return Tensors{patterns.index_select(0, labels).mul_(0.4).add_(noise, 0.6), labels};
   };
-  const Tensors train = make(10000);
-  return in_memory(train, make(2000), kClasses, options.limit);
+  return in_memory(make(10000, 1), make(2000, 3), kClasses, options.limit);
 }
 
 struct DataSet {
@@ -141,7 +146,7 @@ std::string note_on_classes(const DataSets& data) {
   const auto unseen = std::count(seen.begin(), seen.end(), false);
   if (unseen == 0) return "";
   return detail::str("The largest label is ", data.classes - 1, ", so there are ", data.classes,
-                     " classes; ", unseen, " of them have no training image.");
+                     " classes; ", unseen, " of them have no training example.");
 }
 
 }  // namespace hearth::app

@@ -10,9 +10,15 @@
 
 namespace hearth::app {
 
+/// What standardises the columns of a table.
+struct Standard {
+  std::vector<double> mean, deviation;
+};
+
 struct DataOptions {
   std::optional<int64_t> limit = std::nullopt;  // examples of each set
   int64_t image_size = 64;                      // of the images of an image-folder
+  std::optional<Standard> standard = std::nullopt;  // of a table; by default its own
 };
 
 struct DataSets {
@@ -21,6 +27,7 @@ struct DataSets {
   std::vector<std::string> class_names = {};  // empty if unknown
   /// Names ("training_images", …) and checksums of the data.
   std::vector<std::pair<std::string, std::string>> checksums = {};
+  std::optional<Standard> standard = {};  // of a table
 };
 
 /// Adds --data to a command.

@@ -66,15 +66,17 @@ std::string left_text(const Display::Status& status) {
 
 }  // namespace
 
-Display::Display() : on_terminal_(isatty(STDERR_FILENO) == 1), last_shown_(Clock::now()) {}
+Display::Display(bool silent)
+    : silent_(silent), on_terminal_(isatty(STDERR_FILENO) == 1), last_shown_(Clock::now()) {}
 Display::~Display() { clear(); }
 
 bool Display::is_due() const {
-  return Clock::now() - last_shown_ >=
+  return !silent_ && Clock::now() - last_shown_ >=
          (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
 }
 
 void Display::show(const Status& status) {
+  if (silent_) return;
   last_shown_ = Clock::now();
   if (!on_terminal_) {
     line(joined(status.title, numbers_of(status), left_text(status)));
@@ -86,6 +88,7 @@ void Display::show(const Status& status) {
 }
 
 void Display::line(const std::string& text) {
+  if (silent_) return;
   clear();
   std::cerr << text << std::endl;
 }

@@ -19,7 +19,8 @@ class Display {
     double fraction() const { return static_cast<double>(seen) / static_cast<double>(total); }
   };
 
-  Display();
+  /// Shows nothing if it is silent.
+  explicit Display(bool silent = false);
   ~Display();
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
@@ -34,7 +35,7 @@ class Display {
   using Clock = std::chrono::steady_clock;
   void clear();
 
-  bool on_terminal_, has_bar_ = false;
+  bool silent_, on_terminal_, has_bar_ = false;
   Clock::time_point last_shown_;
 };
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "hearth/error.h"
+#include "hearth/hearth.h"
 #include "hearth/io/file.h"
 
 namespace hearth::app {
@@ -13,9 +13,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+bool all_finite(const Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
+
 std::string divergence_path(const std::string& run_folder) { return run_folder + "/diverged.json"; }
 
 }  // namespace
+
+std::string divergence_reason(const nn::Module& model) {
+  const auto message = [](const std::string& name, const char* kind) {
+    return "'" + name + "' is the first parameter with a " + kind +
+           " that is not finite. Try a smaller --lr.";
+  };
+  const auto parameters = model.named_parameters();
+  for (const auto& parameter : parameters)
+    if (!all_finite(parameter.value())) return message(parameter.key(), "value");
+  for (const auto& parameter : parameters)
+    if (const Tensor& gradient = parameter.value().grad();
+        gradient.defined() && !all_finite(gradient))
+      return message(parameter.key(), "gradient");
+  return "all parameters and gradients are finite";
+}
 
 std::optional<Divergence> saved_divergence(const std::string& run_folder) {
   const std::string path = divergence_path(run_folder);

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "hearth/nn.h"
+
 namespace hearth::app {
 
 /// Thrown when the loss of a run is infinite or NaN, which ends the run.
@@ -11,6 +13,9 @@ struct Divergence {
   int64_t step;
   std::string reason;
 };
+
+/// Why the loss of a model is not finite: its first parameter with such a value or gradient.
+std::string divergence_reason(const nn::Module& model);
 
 // A divergence is stored in its run's folder, beside the checkpoints.
 std::optional<Divergence> saved_divergence(const std::string& run_folder);

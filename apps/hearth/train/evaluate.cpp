@@ -3,20 +3,27 @@
 #include <algorithm>
 
 #include "hearth/hearth.h"
+#include "processes.h"
 
 namespace hearth::app {
 
 namespace {
 
-constexpr size_t kBatch = 1000;
+/// The most examples and numbers of inputs in a batch: large images need much memory in a network.
+constexpr int64_t kMostExamples = 1000, kMostNumbers = 4'000'000;
+
+int64_t batch_size_for(const Examples& examples) {
+  int64_t numbers = 1;
+  for (const int64_t size : examples.input_sizes()) numbers *= std::max<int64_t>(size, 1);
+  return std::clamp<int64_t>(kMostNumbers / numbers, 1, kMostExamples);
+}
 
 /// Sums over the examples that were evaluated.
 class Sums {
  public:
-  Sums(nn::AnyModule& model, const EvaluationOptions& options)
-      : model_(model),
-        options_(options),
-        confusion_(zeros({options.classes * options.classes}, kLong)) {}
+  Sums(nn::AnyModule& model, const EvaluationOptions& options) : model_(model), options_(options) {
+    if (options.classes > 0) confusion_ = zeros({options.classes * options.classes}, kLong);
+  }
 
   /// Adds a batch, in parts if memory does not suffice for the whole.
   void add(const data::Example<>& batch) {
@@ -34,9 +41,12 @@ class Sums {
   }
 
   Evaluation result() const {
-    const int64_t count = confusion_.sum().item<int64_t>();
-    return {loss_ / static_cast<double>(count),
-            confusion_.view({options_.classes, options_.classes})};
+    std::vector<double> sums{loss_, correct_, count_};
+    if (options_.processes) sums = options_.processes->sums(std::move(sums));
+    Evaluation result{sums[0] / sums[2], sums[1] / sums[2], confusion_};
+    if (confusion_.defined())
+      result.confusion = confusion_.view({options_.classes, options_.classes});
+    return result;
   }
 
  private:
@@ -45,16 +55,20 @@ class Sums {
     const Tensor scores =
         scores_of(model_, inputs.to(options_.device), options_.device, options_.amp);
     const Tensor loss = cross_entropy_loss(scores, targets, {}, Reduction::Sum);
-    const Tensor cells = (targets * options_.classes + scores.argmax(1)).flatten().cpu();
-    confusion_ += cells.bincount({}, confusion_.numel());
+    if (confusion_.defined()) {
+      const Tensor cells = (targets * options_.classes + scores.argmax(1)).flatten().cpu();
+      confusion_ += cells.bincount({}, confusion_.numel());
+    }
+    correct_ += correct_in(scores, targets).item<double>();
     loss_ += loss.item<double>();
+    count_ += static_cast<double>(targets.numel());
   }
 
   nn::AnyModule& model_;
   const EvaluationOptions& options_;
   Tensor confusion_;
-  double loss_ = 0;
-  int64_t most_ = kBatch;
+  double loss_ = 0, correct_ = 0, count_ = 0;
+  int64_t most_ = kMostExamples;
 };
 
 }  // namespace
@@ -74,20 +88,18 @@ Tensor correct_in(const Tensor& scores, const Tensor& targets) {
   return scores.argmax(1).eq(targets).sum();
 }
 
-double Evaluation::accuracy() const {
-  return static_cast<double>(confusion.diagonal().sum().item<int64_t>()) /
-         static_cast<double>(confusion.sum().item<int64_t>());
-}
-
 Evaluation evaluate(nn::AnyModule& model, const Examples& examples,
                     const EvaluationOptions& options) {
   const NoGradGuard no_grad;
   const auto module = model.ptr();
   const bool was_training = module->is_training();
   module->eval();
+  if (options.processes) options.processes->share_buffers(*module);
   Sums sums(model, options);
+  const bool is_shared = options.processes && options.processes->are_several();
   const auto loader = data::make_data_loader<data::samplers::SequentialSampler>(
-      examples, data::DataLoaderOptions(kBatch)
+      is_shared ? examples.part(options.processes->rank(), options.processes->count()) : examples,
+      data::DataLoaderOptions(static_cast<size_t>(batch_size_for(examples)))
                     .workers(static_cast<size_t>(options.num_workers))
                     .pin_memory(options.device.is_cuda()));
   for (const data::Example<>& batch : *loader) sums.add(batch);

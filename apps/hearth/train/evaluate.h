@@ -8,6 +8,8 @@
 
 namespace hearth::app {
 
+class Processes;
+
 /// The dtype of --amp, "bf16" or "fp16"; nullopt if it is off.
 std::optional<ScalarType> amp_dtype(const std::string& amp);
 
@@ -20,18 +22,18 @@ Tensor correct_in(const Tensor& scores, const Tensor& targets);
 
 /// How well a model predicts the targets of examples.
 struct Evaluation {
-  double loss = 0;   // mean cross entropy
-  Tensor confusion;  // int64 [classes, classes]: rows are targets, columns predictions
-
-  /// The share of right predictions.
-  double accuracy() const;
+  double loss = 0;      // mean cross entropy
+  double accuracy = 0;  // the share of right predictions
+  /// int64 [classes, classes]: rows are targets, columns predictions; undefined without classes.
+  Tensor confusion;
 };
 
 struct EvaluationOptions {
   Device device{kCPU};
-  int64_t classes = 0;
   int64_t num_workers = 0;
   std::optional<ScalarType> amp = std::nullopt;
+  int64_t classes = 0;                   // of the confusion matrix; 0: none
+  const Processes* processes = nullptr;  // that share the examples; null: this process alone
 };
 
 /// Runs the model in evaluation mode on all examples. If memory does not suffice, batches are

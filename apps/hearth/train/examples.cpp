@@ -44,6 +44,16 @@ data::Example<> Examples::batch(int64_t start, int64_t count) const {
   return at(indices);
 }
 
+Examples Examples::part(int64_t rank, int64_t count) const {
+  const int64_t begin = this->count() * rank / count, end = this->count() * (rank + 1) / count;
+  const auto shifted = [inputs = inputs_, begin](ArrayRef<size_t> indices) {
+    std::vector<size_t> of_all = indices.vec();
+    for (size_t& index : of_all) index += static_cast<size_t>(begin);
+    return inputs(of_all);
+  };
+  return {shifted, input_sizes_, targets_.narrow(0, begin, end - begin)};
+}
+
 Examples Examples::first(int64_t count) const {
   return {inputs_, input_sizes_, targets_.narrow(0, 0, std::min(count, this->count()))};
 }

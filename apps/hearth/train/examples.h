@@ -30,6 +30,8 @@ class Examples : public data::BatchDataset<Examples, data::Example<>> {
   const Tensor& targets() const { return targets_; }
   /// 1 for a class, the length of a text.
   int64_t targets_per_example() const { return targets_.numel() / count(); }
+  /// The part number `rank` of `count` nearly equal parts.
+  Examples part(int64_t rank, int64_t count) const;
   /// The first `count` examples.
   Examples first(int64_t count) const;
   /// These examples with a function applied to each input when it is loaded, and the sizes that its

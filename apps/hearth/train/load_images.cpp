@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -23,8 +24,6 @@ DataSets load_cifar(const std::string& folder, const DataOptions& options, int64
 /// Examples that are read from files when a batch is loaded.
 Examples examples_of(const std::shared_ptr<ImageFolder>& folder, std::vector<size_t> indices,
                      const DataOptions& options) {
-  if (options.limit && indices.size() > static_cast<size_t>(*options.limit))
-    indices.resize(static_cast<size_t>(*options.limit));
   std::vector<int64_t> classes;
   for (const size_t index : indices) classes.push_back(folder->samples()[index].second);
   const Tensor targets = tensor(classes, kLong);
@@ -38,10 +37,24 @@ Examples examples_of(const std::shared_ptr<ImageFolder>& folder, std::vector<siz
   return {read, {3, size, size}, targets};
 }
 
-std::vector<size_t> all_of(const ImageFolder& folder) {
-  std::vector<size_t> indices(folder.samples().size());
-  for (size_t i = 0; i < indices.size(); ++i) indices[i] = i;
-  return indices;
+std::vector<size_t> some_of(const ImageFolder& folder, const DataOptions& options) {
+  return random_choice(std::ssize(folder.samples()), options.limit);
+}
+
+/// The folder beside `train` with the images for testing; empty if the images are not divided.
+std::string test_folder_in(const std::string& folder) {
+  namespace fs = std::filesystem;
+  const fs::path train = fs::path(folder) / "train";
+  const auto is_folder = [](const fs::path& path) { return fs::is_directory(path); };
+  if (!is_folder(train)) return "";
+  for (const char* name : {"val", "valid", "validation", "test"})
+    if (is_folder(fs::path(folder) / name)) return folder + "/" + name;
+  const bool has_classes =
+      std::ranges::any_of(fs::directory_iterator(train), is_folder, &fs::directory_entry::path);
+  HEARTH_CHECK(!has_classes, "'", folder, "' has a folder 'train' with classes, but no folder 'val', "
+               "'valid', 'validation' or 'test' beside it: add one, or pass '", train.string(),
+               "', of which a fifth is then for testing");
+  return "";
 }
 
 /// Of the names and sizes of the files: reading all of them would take too long.
@@ -65,18 +78,15 @@ DataSets load_cifar100(const std::string& folder, const DataOptions& options) {
 }
 
 DataSets load_image_folder(const std::string& folder, const DataOptions& options) {
-  namespace fs = std::filesystem;
   DataSets data;
-  std::string test_path;
-  for (const char* name : {"test", "val"})
-    if (fs::is_directory(fs::path(folder) / "train") && fs::is_directory(fs::path(folder) / name))
-      test_path = folder + "/" + name;
+  const std::string test_path = test_folder_in(folder);
   const auto train = std::make_shared<ImageFolder>(test_path.empty() ? folder : folder + "/train");
   const auto test = test_path.empty() ? train : std::make_shared<ImageFolder>(test_path);
   HEARTH_CHECK(train->classes() == test->classes(), "the folders of classes in '", folder,
                "/train' and '", test_path, "' have different names");
-  Split split{all_of(*train), all_of(*test)};
-  if (test_path.empty()) split = random_split_of(std::ssize(train->samples()));
+  const Split split = test_path.empty()
+                          ? random_split_of(std::ssize(train->samples()), options.limit)
+                          : Split{some_of(*train, options), some_of(*test, options)};
   data.train = examples_of(train, split.train, options);
   data.test = examples_of(test, split.test, options);
   data.class_names = train->classes();

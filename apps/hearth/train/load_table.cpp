@@ -30,6 +30,28 @@ std::string last_column(const std::string& path) {
   return name;
 }
 
+void check_finite(const Tensor& numbers, const std::string& file) {
+  const Tensor bad = numbers.isfinite().logical_not().nonzero();
+  if (bad.size(0) == 0) return;
+  throw Error(detail::str("'", file, "' has a number that is not finite: row ",
+                          bad[0][0].item<int64_t>() + 1, " after the names, column ",
+                          bad[0][1].item<int64_t>() + 1));
+}
+
+std::vector<double> numbers_in(const Tensor& tensor) {
+  const Tensor row = tensor.contiguous();
+  return {row.data_ptr<double>(), row.data_ptr<double>() + row.numel()};
+}
+
+/// Mean and deviation of the columns. A column that is constant keeps its values, except for its
+/// mean.
+Standard standard_of(const Tensor& rows) {
+  const Tensor numbers = rows.to(kDouble);
+  const Tensor mean = numbers.mean(0), spread = numbers.std(0, false);
+  const Tensor deviation = where(spread < 1e-12 * (mean.abs() + 1), ones_like(spread), spread);
+  return {numbers_in(mean), numbers_in(deviation)};
+}
+
 /// Pieces of the text and, for each character, the one that follows it.
 Tensors pieces_of(const Tensor& ids) {
   const int64_t count = (ids.size(0) - 1) / kTextLength, length = count * kTextLength;
@@ -47,11 +69,13 @@ DataSets load_csv(const std::string& file, const DataOptions& options) {
   const Tensor numbers = table.data(), classes = table.target();
   HEARTH_CHECK(numbers.dim() == 2 && numbers.size(1) > 0, "'", file,
                "' needs columns of numbers before the column '", target, "' with the class");
-  const Split split = random_split_of(numbers.size(0));
-  const Tensor train = rows_at(numbers, split.train).to(kDouble);
-  const Tensor mean = train.mean(0), spread = train.std(0, false);
-  // A column that is constant in training stays as it is, except for its mean.
-  const Tensor deviation = where(spread < 1e-12 * (mean.abs() + 1), ones_like(spread), spread);
+  check_finite(numbers, file);
+  const Split split = random_split_of(numbers.size(0), options.limit);
+  const Standard standard =
+      options.standard ? *options.standard : standard_of(rows_at(numbers, split.train));
+  HEARTH_CHECK(std::ssize(standard.mean) == numbers.size(1), "the model was trained on ",
+               standard.mean.size(), " columns of numbers, but '", file, "' has ", numbers.size(1));
+  const Tensor mean = tensor(standard.mean, kDouble), deviation = tensor(standard.deviation, kDouble);
   const auto standardised = [&](const std::vector<size_t>& rows) {
     return ((rows_at(numbers, rows).to(kDouble) - mean) / deviation).to(kFloat);
   };
@@ -60,6 +84,7 @@ DataSets load_csv(const std::string& file, const DataOptions& options) {
                             {standardised(split.test), rows_at(classes, split.test)},
                             std::ssize(names), options.limit);
   data.class_names = names;
+  data.standard = standard;
   return data;
 }
 
@@ -70,8 +95,11 @@ DataSets load_text(const std::string& file, const DataOptions& options) {
   const Tensor ids = data::encode(texts, vocab, characters);
   const auto tests = static_cast<int64_t>(kTextTestShare * static_cast<double>(ids.size(0)));
   const int64_t trains = ids.size(0) - tests;
-  return in_memory(pieces_of(ids.narrow(0, 0, trains)), pieces_of(ids.narrow(0, trains, tests)),
-                   static_cast<int64_t>(vocab.size()), options.limit);
+  DataSets data =
+      in_memory(pieces_of(ids.narrow(0, 0, trains)), pieces_of(ids.narrow(0, trains, tests)),
+                static_cast<int64_t>(vocab.size()), options.limit);
+  data.class_names = vocab.get_itos();  // another text has other characters
+  return data;
 }
 
 }  // namespace hearth::app

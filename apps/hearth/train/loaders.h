@@ -8,7 +8,7 @@ namespace hearth::app {
 
 DataSets load_cifar10(const std::string& folder, const DataOptions& options);
 DataSets load_cifar100(const std::string& folder, const DataOptions& options);
-/// folder/train/<class>/… and folder/test/<class>/… (or val); or folder/<class>/…, of which a fifth
+/// folder/train/<class>/… and folder/val/<class>/… (or valid, validation, test); or folder/<class>/…, of which a fifth
 /// is for testing.
 DataSets load_image_folder(const std::string& folder, const DataOptions& options);
 /// A table of numbers, standardised, whose last column names the class. A fifth of the rows is for
@@ -29,10 +29,15 @@ DataSets in_memory(Tensors train, Tensors test, int64_t classes, std::optional<i
 /// "a81f03b2".
 std::string checksum_of(const void* data, size_t bytes);
 
-/// A random fifth of the numbers below `count` for testing, the same in every run.
+/// Numbers below `count`, in order, at most `limit` of them. They are chosen at random, the same in
+/// every run: the first ones of a sorted set would have the same class.
+std::vector<size_t> random_choice(int64_t count, std::optional<int64_t> limit);
+
+/// A random fifth of the numbers below `count` for testing, the same in every run, and the others;
+/// at most `limit` of each.
 struct Split {
   std::vector<size_t> train, test;
 };
-Split random_split_of(int64_t count);
+Split random_split_of(int64_t count, std::optional<int64_t> limit);
 
 }  // namespace hearth::app

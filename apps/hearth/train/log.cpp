@@ -25,8 +25,4 @@ void Log::epoch(int64_t step, const EpochResult& epoch) {
   writer_->add_scalar("accuracy/test", epoch.test_accuracy, step);
 }
 
-void Log::flush() {
-  if (writer_) writer_->flush();
-}
-
 }  // namespace hearth::app

@@ -18,8 +18,6 @@ class Log {
   /// The loss, the rate and the duration of a step.
   void step(int64_t step, double loss, double lr, double seconds);
   void epoch(int64_t step, const EpochResult& epoch);
-  /// Returns when all records are in the file.
-  void flush();
 
  private:
   std::optional<utils::tensorboard::SummaryWriter> writer_;

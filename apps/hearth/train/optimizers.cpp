@@ -36,7 +36,6 @@ constexpr OptimizerKind kOptimizers[] = {
     {"adamax", make<optim::Adamax, optim::AdamaxOptions>},
     {"asgd", make<optim::ASGD, optim::ASGDOptions>},
     {"lbfgs", make<optim::LBFGS, optim::LBFGSOptions>},
-    {"muon", make<optim::Muon, optim::MuonOptions>},
     {"nadam", make<optim::NAdam, optim::NAdamOptions>},
     {"radam", make<optim::RAdam, optim::RAdamOptions>},
     {"rprop", make<optim::Rprop, optim::RpropOptions>},

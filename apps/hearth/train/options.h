@@ -24,6 +24,8 @@ struct TrainOptions {
   std::string scheduler = "none";
   int64_t warmup_steps = 0;
   int64_t accumulate = 1;  // batches per step
+  bool split_batches = false;    // a batch is that of all processes, not of each
+  bool sync_batch_norm = false;  // statistics over all processes
   std::optional<double> clip_grad_norm, clip_grad_value;
   double label_smoothing = 0;
   std::optional<double> ema;         // decay of the average of the weights
@@ -51,6 +53,8 @@ void for_each_setting(Options& options, const Visit& visit) {
   visit("scheduler", options.scheduler, Effect::kResults);
   visit("warmup-steps", options.warmup_steps, Effect::kResults);
   visit("accumulate", options.accumulate, Effect::kResults);
+  visit("split-batches", options.split_batches, Effect::kResults);
+  visit("sync-batch-norm", options.sync_batch_norm, Effect::kResults);
   visit("clip-grad-norm", options.clip_grad_norm, Effect::kResults);
   visit("clip-grad-value", options.clip_grad_value, Effect::kResults);
   visit("label-smoothing", options.label_smoothing, Effect::kResults);

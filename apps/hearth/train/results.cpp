@@ -121,7 +121,7 @@ std::string Results::csv() const {
   return text + "\n";
 }
 
-std::string Results::json(const TrainOptions& options) const {
+std::string Results::json(const TrainOptions& options, int64_t processes) const {
   Json json{{"format", kFormat}};
   for_each_setting(options, [&](const char* name, const auto& value, Effect) {
     if constexpr (requires { value.has_value(); })
@@ -130,6 +130,7 @@ std::string Results::json(const TrainOptions& options) const {
       json[identifier(name)] = value;
   });
   json["threads"] = get_num_threads();
+  json["processes"] = processes;
   json["results"] = Json::array();
   for_each_row([&](const Row& row) {
     Json entry;

@@ -47,7 +47,7 @@ class Results {
   /// without results.
   std::string csv() const;
   /// The same rows as JSON, after the settings that all runs share.
-  std::string json(const TrainOptions& options) const;
+  std::string json(const TrainOptions& options, int64_t processes) const;
   /// One run: all epochs. Several runs: the last epoch of each.
   std::string table() const;
   std::vector<Chart> charts() const;

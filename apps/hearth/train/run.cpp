@@ -10,7 +10,7 @@
 #include "divergence.h"
 #include "evaluate.h"
 #include "hearth/hearth.h"
-#include "interrupt.h"
+#include "hearth/nn/sync_batch_norm.h"
 #include "run_folder.h"
 
 namespace hearth::app {
@@ -22,8 +22,6 @@ constexpr const char* kLosses = "losses.csv";
 constexpr const char* kSettings = "settings";
 constexpr const char* kProgress = "progress";
 
-bool all_finite(const Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
-
 Examples augmented(const Examples& examples, const TrainOptions& options) {
   const std::vector<int64_t>& sizes = examples.input_sizes();
   if (options.augment.empty()) return examples;
@@ -31,17 +29,18 @@ Examples augmented(const Examples& examples, const TrainOptions& options) {
   return examples.transformed(make_augmentation(options.augment, sizes[1], sizes[2]), sizes);
 }
 
-int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point,
-                        const DataSets& data) {
-  const int64_t batches = (data.train.count() - 1) / point.batch_size + 1;
+int64_t steps_per_epoch(const TrainOptions& options, int64_t batch_size, const DataSets& data,
+                        const Processes& processes) {
+  const int64_t batches =
+      PartSampler::batches(data.train.count(), batch_size, processes.count());
   return (batches - 1) / options.accumulate + 1;
 }
 
-/// Calls read(file) and adds the file's name to its errors.
+/// Calls read() and adds the checkpoint's name to its errors.
 template <class Read>
 void read_checkpoint(const std::string& file, const Read& read) {
   try {
-    read(file);
+    read();
   } catch (Error& error) {
     error.add_context("while reading the checkpoint '" + file + "'");
     throw;
@@ -54,10 +53,10 @@ std::optional<Progress> saved_progress(const std::string& run_folder, const Sett
   const std::string path = run_folder + "/" + kLastCheckpoint;
   if (!std::filesystem::exists(path)) return std::nullopt;
   Progress progress;
-  read_checkpoint(path, [&](const std::string& file) {
-    io::Checkpoint::check_file(file);
+  read_checkpoint(path, [&] {
+    io::Checkpoint::check_file(path);
     serialize::InputArchive archive, part;
-    archive.load_from(file);
+    archive.load_from(path);
     archive.read(kSettings, part);
     settings.load(part);
     archive.read(kProgress, part);
@@ -67,41 +66,49 @@ std::optional<Progress> saved_progress(const std::string& run_folder, const Sett
 }
 
 Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& data,
-         std::string folder, std::string title)
+         const Processes& processes, std::string folder, std::string title)
     : options_(options),
       point_(point),
       data_(data),
+      processes_(processes),
       settings_(options, point, data),
       folder_(std::move(folder)),
       title_(std::move(title)),
-      device_(point.device),
-      watch_(options.profile, point.num_workers) {
-  create_folder(folder_);
+      device_(processes.device(point.device)),
+      watch_(processes.is_first() ? options.profile : "", point.num_workers) {
+  processes.on_first([&] { create_folder(folder_); });
   manual_seed(options.seed);
   model_ = make_model(options.model, data.train.input_sizes(), data.classes);
   module_ = model_.ptr();
+  if (options.sync_batch_norm) nn::convert_sync_batchnorm(*module_);
   module_->to(device_);
   if (options.ema) average_.emplace(model_, *options.ema);
+  const int64_t batch_size = batch_size_of_process(options, point, processes);
   update_.emplace(options, point, module_->parameters(), device_,
-                  steps_per_epoch(options, point, data));
-  loader_ = data::make_data_loader(augmented(data.train, options),
-                                   data::DataLoaderOptions(static_cast<size_t>(point.batch_size))
-                                       .workers(static_cast<size_t>(point.num_workers))
-                                       .pin_memory(device_.is_cuda()));
+                  steps_per_epoch(options, batch_size, data, processes));
+  batches_ = std::make_unique<Batches>(augmented(data.train, options), point, batch_size,
+                                       device_.is_cuda(), processes, progress_.seen);
+  load();
+  gradients_.emplace(options, model_, device_, processes);
+  const bool logs = processes.is_first() && !options.no_tensorboard;
+  log_.emplace(folder_, logs, progress_.step + 1);
+}
+
+void Run::load() {
   checkpoint_.add(kSettings, settings_).add("model", module_);
   if (average_) checkpoint_.add("average", *average_);
   update_->add_to(checkpoint_);
-  checkpoint_.add("loader", loader_).add(kProgress, progress_);
-  if (std::filesystem::exists(path(kLastCheckpoint)))
-    read_checkpoint(path(kLastCheckpoint),
-                    [&](const std::string& file) { checkpoint_.load(file, device_); });
-  log_.emplace(folder_, !options.no_tensorboard, progress_.step + 1);
+  checkpoint_.add(kProgress, progress_).add("loader", batches_);
+  if (const auto file = processes_.file_of_first(path(kLastCheckpoint)))
+    read_checkpoint(path(kLastCheckpoint), [&] { checkpoint_.load(file->path(), device_); });
 }
 
-void Run::save() {
+void Run::save(bool is_best) {
+  if (!processes_.is_first()) return;
   const nn::Module& trained = average_ ? *average_->model().ptr() : *module_;
   io::save_safetensors(trained.state_dict(), path(kWeights), settings_.of_network());
   if (options_.log_losses) save_losses();
+  if (is_best) checkpoint_.save(path(kBestCheckpoint));
   checkpoint_.save(path(kLastCheckpoint));
 }
 
@@ -119,14 +126,14 @@ double Run::take_seconds() {
 
 bool Run::train(Display& display, const std::function<void()>& after_epoch) {
   last_time_ = last_step_ = Clock::now();
-  if (options_.epochs == 0) save();
+  if (options_.epochs == 0) save(false);
   while (!has_ended()) {
     const bool complete = train_epoch(display);
     const double seconds = take_seconds();
     progress_.epoch_seconds += seconds;
     progress_.run_seconds += seconds;
     if (!complete) {
-      save();
+      save(false);
       return false;
     }
     end_epoch(display);
@@ -134,6 +141,7 @@ bool Run::train(Display& display, const std::function<void()>& after_epoch) {
     progress_.run_seconds += take_seconds();
   }
   if (progress_.step > 0) display.line(title_ + watch_.verdict());
+  if (const std::string note = watch_.missing_profile(); !note.empty()) display.line(note);
   return true;
 }
 
@@ -143,20 +151,19 @@ bool Run::train_epoch(Display& display) {
   correct_ = full({}, progress_.correct, TensorOptions(kLong).device(device_));
   std::vector<Batch> batches;
   int64_t waiting = 0;  // examples in them
-  for (const Batch& batch : *loader_) {
+  for (const Batch& batch : *batches_) {
     batches.push_back(batch);
-    waiting += batch.data.size(0);
-    const bool is_last = progress_.seen + waiting == data_.train.count();
+    waiting += batch.data.size(0) * processes_.count();
+    const bool is_last = progress_.seen + waiting >= data_.train.count();
     if (static_cast<int64_t>(batches.size()) < options_.accumulate && !is_last) continue;
     step(batches);
     watch_.step();
     batches.clear();
     waiting = 0;
-    const bool stop = interrupted();
-    if (!stop && !display.is_due()) continue;
+    if (!interrupted_ && !display.is_due()) continue;
     progress_.correct = correct_.item<int64_t>();
     display.show(status());
-    if (stop) return false;
+    if (interrupted_) return false;
   }
   progress_.correct = correct_.item<int64_t>();
   return true;
@@ -166,47 +173,31 @@ void Run::step(const std::vector<Batch>& batches) {
   ++progress_.step;
   progress_.batches += static_cast<int64_t>(batches.size());
   const double lr = update_->lr(progress_.step);
-  std::optional<double> loss;  // and right answers before the step: L-BFGS computes more
+  std::optional<StepResult> first;  // before the step: L-BFGS computes more
   update_->step(progress_.step, [&] {
-    Tensor correct = zeros({}, TensorOptions(kLong).device(device_));
-    const double mean = backward(batches, correct);
-    if (!loss) correct_ += correct;
-    if (!loss) loss = mean;
-    return full({}, mean, kDouble);
+    const StepResult result = gradients_->compute(batches, progress_.step, *update_);
+    if (!std::isfinite(result.loss)) diverge(result.loss);
+    if (!first) first = result;
+    return full({}, result.loss, kDouble);
   });
   if (average_) average_->update(*module_);
-  int64_t count = 0;
-  for (const Batch& batch : batches) count += batch.data.size(0);
-  progress_.seen += count;
-  progress_.loss_sum += *loss * static_cast<double>(count);
-  if (options_.log_losses) progress_.losses.push_back(*loss);
+  correct_ += first->correct;
+  interrupted_ = first->interrupted;
+  progress_.seen += first->examples;
+  progress_.loss_sum += first->loss * static_cast<double>(first->examples);
+  if (options_.log_losses) progress_.losses.push_back(first->loss);
   const std::chrono::duration<double> seconds =
       Clock::now() - std::exchange(last_step_, Clock::now());
-  log_->step(progress_.step, *loss, lr, seconds.count());
-}
-
-double Run::backward(const std::vector<Batch>& batches, Tensor& correct) {
-  double count = 0, sum = 0;
-  for (const Batch& batch : batches) count += static_cast<double>(batch.data.size(0));
-  for (const Batch& batch : batches) {
-    const Tensor inputs = batch.data.to(device_), targets = batch.target.to(device_);
-    const Tensor scores = scores_of(model_, inputs, device_, amp_dtype(options_.amp));
-    Tensor loss =
-        cross_entropy_loss(scores, targets, {}, Reduction::Mean, -100, options_.label_smoothing);
-    const double share = static_cast<double>(inputs.size(0)) / count;
-    if (share != 1) loss = loss * share;
-    update_->scaled(loss).backward();
-    sum += loss.item<double>();
-    if (!std::isfinite(sum)) throw Divergence{progress_.step, divergence_reason(sum)};
-    correct += correct_in(scores, targets);
-  }
-  return sum;
+  log_->step(progress_.step, first->loss, lr, seconds.count());
 }
 
 double Run::test_accuracy() {
   return evaluate(average_ ? average_->model() : model_, data_.test,
-                  {device_, data_.classes, point_.num_workers, amp_dtype(options_.amp)})
-      .accuracy();
+                  {.device = device_,
+                   .num_workers = point_.num_workers,
+                   .amp = amp_dtype(options_.amp),
+                   .processes = &processes_})
+      .accuracy;
 }
 
 void Run::end_epoch(Display& display) {
@@ -221,8 +212,7 @@ void Run::end_epoch(Display& display) {
                "  accuracy " + fixed(epoch.accuracy, 4) + "  test accuracy " +
                fixed(epoch.test_accuracy, 4) + "  " + duration_text(epoch.epoch_duration) + "  " +
                with_commas(std::llround(rate)) + " samples/s");
-  if (accuracy > best) checkpoint_.save(path(kBestCheckpoint));
-  save();
+  save(accuracy > best);
 }
 
 std::string Run::epoch_title(size_t epoch) const {
@@ -245,22 +235,12 @@ Display::Status Run::status() const {
           static_cast<double>(samples_left) / rate};
 }
 
-std::string Run::divergence_reason(double loss) const {
-  const std::string where = detail::str(
-      "the loss became ", std::isnan(loss) ? "nan" : "infinite", " at step ", progress_.step, " (",
-      epoch_title(progress_.epochs.size() + 1), ", batch ", progress_.batches, "): ");
-  const auto message = [&](const std::string& name, const char* kind) {
-    return where + "'" + name + "' is the first parameter with a " + kind +
-           " that is not finite. Try a smaller --lr.";
-  };
-  const auto parameters = module_->named_parameters();
-  for (const auto& parameter : parameters)
-    if (!all_finite(parameter.value())) return message(parameter.key(), "value");
-  for (const auto& parameter : parameters)
-    if (const Tensor& gradient = parameter.value().grad();
-        gradient.defined() && !all_finite(gradient))
-      return message(parameter.key(), "gradient");
-  return where + "all parameters and gradients are finite";
+void Run::diverge(double loss) const {
+  throw Divergence{progress_.step,
+                   detail::str("the loss became ", std::isnan(loss) ? "nan" : "infinite",
+                               " at step ", progress_.step, " (",
+                               epoch_title(progress_.epochs.size() + 1), ", batch ",
+                               progress_.batches, "): ", divergence_reason(*module_))};
 }
 
 }  // namespace hearth::app

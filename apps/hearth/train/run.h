@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "average.h"
+#include "batches.h"
 #include "data_sets.h"
 #include "display.h"
+#include "gradients.h"
 #include "hearth/io/checkpoint.h"
 #include "log.h"
 #include "models.h"
 #include "options.h"
+#include "processes.h"
 #include "progress.h"
 #include "settings.h"
 #include "step_watch.h"
@@ -21,7 +24,8 @@
 
 namespace hearth::app {
 
-/// The progress in a run's last checkpoint, if there is one; throws if its settings differ.
+/// The progress in a run's last checkpoint, if there is one; throws if its settings differ. Only the
+/// first process needs the file.
 std::optional<Progress> saved_progress(const std::string& run_folder, const Settings& settings);
 
 /// Trains one network with the settings of one point of the grid, in a folder of its own.
@@ -29,7 +33,7 @@ class Run {
  public:
   /// Loads the last checkpoint if the folder has one. `title` is the run's name on the display.
   Run(const TrainOptions& options, const RunOptions& point, const DataSets& data,
-      std::string folder, std::string title);
+      const Processes& processes, std::string folder, std::string title);
 
   /// Trains the remaining epochs; returns false if a signal stopped it. Saves a checkpoint after
   /// each epoch, before it calls `after_epoch`, and when stopped. Throws a Divergence.
@@ -40,39 +44,41 @@ class Run {
  private:
   using Clock = std::chrono::steady_clock;
   using Batch = data::Example<>;
-  using Loader = data::StatelessDataLoader<Examples, data::samplers::RandomSampler>;
 
+  void load();
   bool has_ended() const { return ended(progress_.epochs, options_); }
   bool train_epoch(Display& display);
   /// Makes a step with the mean gradient of these batches' examples.
   void step(const std::vector<Batch>& batches);
-  /// Computes the gradients; returns the mean loss and adds the number of right answers.
-  double backward(const std::vector<Batch>& batches, Tensor& correct);
   double test_accuracy();
   void end_epoch(Display& display);
-  void save();
+  /// Writes the weights and the last checkpoint, and the best one if this epoch `is_best`.
+  void save(bool is_best);
   void save_losses() const;
   /// The time since the last call or the start of train().
   double take_seconds();
   Display::Status status() const;
   std::string epoch_title(size_t epoch) const;
-  std::string divergence_reason(double loss) const;
+  [[noreturn]] void diverge(double loss) const;
   std::string path(const char* name) const { return folder_ + "/" + name; }
 
   const TrainOptions& options_;
   const RunOptions point_;
   const DataSets& data_;
+  const Processes& processes_;
   Settings settings_;
   std::string folder_, title_;
   Device device_;
   nn::AnyModule model_;
   std::shared_ptr<nn::Module> module_;
   std::optional<Average> average_;
-  std::unique_ptr<Loader> loader_;
+  std::optional<Gradients> gradients_;
   std::optional<Update> update_;
   Progress progress_;
+  std::unique_ptr<Batches> batches_;
   std::optional<Log> log_;
-  Tensor correct_;  // right answers in this epoch, on the device
+  Tensor correct_;            // right answers in this epoch, on the device
+  bool interrupted_ = false;  // on any process
   io::Checkpoint checkpoint_;
   Clock::time_point last_time_;  // of take_seconds()
   StepWatch watch_;

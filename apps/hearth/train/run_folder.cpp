@@ -94,6 +94,8 @@ RunFolder RunFolder::open(const std::string& path) {
   return folder;
 }
 
+bool RunFolder::holds_run(const std::string& path) { return fs::exists(RunFolder(path).config()); }
+
 /// Locks the folder until the last copy of this RunFolder is destroyed.
 void RunFolder::lock() {
   const std::string path = lock_in(path_);

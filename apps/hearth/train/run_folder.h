@@ -17,6 +17,10 @@ class RunFolder {
   static RunFolder create(const TrainOptions& options, const std::string& path);
   /// Opens the folder of a run to resume; if the path is empty, the latest one under runs/.
   static RunFolder open(const std::string& path);
+  /// The folder that the first process has created or opened, for the names of its files.
+  static RunFolder of_first_process(const std::string& path) { return RunFolder(path); }
+  /// Whether the folder has a run that open() accepts.
+  static bool holds_run(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::string config() const { return path_ + "/config.toml"; }

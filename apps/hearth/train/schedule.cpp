@@ -50,7 +50,11 @@ class Maker {
 
 Scheduler make_one_cycle(Maker& m) {
   optim::OneCycleLROptions options(m.read("max_lr", m.lr()));
-  options.total_steps(m.planned("total_steps", m.plan().epochs * m.plan().steps_per_epoch))
+  const int64_t steps = m.plan().epochs * m.plan().steps_per_epoch;
+  const int64_t total_steps = m.planned("total_steps", steps);
+  HEARTH_CHECK_AS(ValueError, total_steps >= steps, "onecycle:total_steps=", total_steps,
+                  " is less than the ", steps, " steps of this training");
+  options.total_steps(total_steps)
       .pct_start(m.read("pct_start", options.pct_start()))
       .anneal_strategy(m.read("anneal_strategy", options.anneal_strategy()))
       .cycle_momentum(m.read("cycle_momentum", m.has_momentum()))

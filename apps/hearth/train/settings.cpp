@@ -12,7 +12,7 @@ namespace hearth::app {
 namespace {
 
 constexpr const char *kModel = "model", *kChecksum = "_checksum",
-                     *kScheduledEpochs = "scheduled_epochs";
+                     *kScheduledEpochs = "scheduled_epochs", *kClassNames = "class_names";
 
 /// "1x28x28".
 std::string sizes_text(IntArrayRef sizes) {
@@ -48,7 +48,7 @@ io::Metadata texts_of(const TrainOptions& options) {
 /// The value that a checkpoint without this setting was trained with: older versions had fewer.
 std::optional<std::string> value_before(const std::string& name, const std::string& value) {
   static const io::Metadata defaults = texts_of({});
-  if (name.ends_with(kChecksum)) return value;
+  if (name.ends_with(kChecksum) || name == kClassNames) return value;
   for (const auto& [setting, text] : defaults)
     if (setting == name) return text;
   return std::nullopt;
@@ -86,7 +86,12 @@ Settings::Settings(const TrainOptions& options, const RunOptions& point, const D
                                      {"lr", shortest(point.lr)},
                                      {"batch_size", std::to_string(point.batch_size)}});
   if (!data.class_names.empty())
-    network_.emplace_back("class_names", nlohmann::json(data.class_names).dump());
+    network_.emplace_back(kClassNames, nlohmann::json(data.class_names)
+                                           .dump(-1, ' ', false,
+                                                 nlohmann::json::error_handler_t::replace));
+  if (data.standard)
+    standard_ = {{kMean, nlohmann::json(data.standard->mean).dump()},
+                 {kDeviation, nlohmann::json(data.standard->deviation).dump()}};
   if (Schedule::depends_on_plan(options.scheduler))
     training_.emplace_back(kScheduledEpochs, std::to_string(options.epochs));
   for (const auto& [name, checksum] : data.checksums)
@@ -94,7 +99,7 @@ Settings::Settings(const TrainOptions& options, const RunOptions& point, const D
 }
 
 void Settings::save(serialize::OutputArchive& archive) const {
-  for (const io::Metadata* part : {&network_, &training_, &data_})
+  for (const io::Metadata* part : {&network_, &training_, &data_, &standard_})
     for (const auto& [name, value] : *part) archive.write(name, value);
 }
 

@@ -7,6 +7,9 @@
 
 namespace hearth::app {
 
+// The names under which a checkpoint stores the Standard of a table.
+inline constexpr const char *kMean = "input_mean", *kDeviation = "input_deviation";
+
 /// The settings that determine a run's results on any machine, stored in its checkpoints.
 class Settings {
  public:
@@ -20,6 +23,7 @@ class Settings {
 
  private:
   io::Metadata network_, training_, data_;
+  io::Metadata standard_;  // of a table; follows from the data, and old checkpoints have none
 };
 
 }  // namespace hearth::app

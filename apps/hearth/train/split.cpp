@@ -20,6 +20,22 @@ Tensors first_of(const Tensors& set, const std::optional<int64_t>& limit) {
   return {set.inputs.narrow(0, 0, count), set.targets.narrow(0, 0, count)};
 }
 
+/// The numbers below `count` in a random order, the same in every run.
+std::vector<size_t> random_order(int64_t count) {
+  Generator random = make_generator();
+  random.set_current_seed(0);
+  const Tensor order = randperm(count, random).to(kLong);
+  const auto* const begin = order.data_ptr<int64_t>();
+  return {begin, begin + count};
+}
+
+/// The first numbers of a list, in order.
+std::vector<size_t> chosen(std::vector<size_t> list, std::optional<int64_t> limit) {
+  if (limit && std::ssize(list) > *limit) list.resize(static_cast<size_t>(*limit));
+  std::ranges::sort(list);
+  return list;
+}
+
 }  // namespace
 
 std::string checksum_of(const void* data, size_t bytes) {
@@ -41,18 +57,17 @@ DataSets in_memory(Tensors train, Tensors test, int64_t classes, std::optional<i
            {"test_labels", checksum_of_tensor(test.targets)}}};
 }
 
-Split random_split_of(int64_t count) {
+std::vector<size_t> random_choice(int64_t count, std::optional<int64_t> limit) {
+  return chosen(random_order(count), limit);
+}
+
+Split random_split_of(int64_t count, std::optional<int64_t> limit) {
   HEARTH_CHECK(count >= 2, "training and testing need two examples, but there are ", count);
-  Generator random = make_generator();
-  random.set_current_seed(0);
-  const Tensor order = randperm(count, random).to(kLong);
+  const std::vector<size_t> order = random_order(count);
   const auto tests =
       std::max<int64_t>(static_cast<int64_t>(kTestShare * static_cast<double>(count)), 1);
-  const auto* const begin = order.data_ptr<int64_t>();
-  Split split{{begin + tests, begin + count}, {begin, begin + tests}};
-  std::ranges::sort(split.train);
-  std::ranges::sort(split.test);
-  return split;
+  return {chosen({order.begin() + tests, order.end()}, limit),
+          chosen({order.begin(), order.begin() + tests}, limit)};
 }
 
 }  // namespace hearth::app

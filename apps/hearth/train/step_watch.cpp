@@ -43,6 +43,12 @@ void StepWatch::step() {
   if (profile_->step_num() >= kWarmup + kProfiled) profile_ = nullptr;
 }
 
+std::string StepWatch::missing_profile() const {
+  if (!profile_) return "";
+  return detail::str("--profile: nothing was written, because a profile needs ", kWarmup + kProfiled,
+                     " steps, but this run had ", profile_->step_num());
+}
+
 std::string StepWatch::verdict() const {
   std::string text = times_.verdict();
   const int64_t needed = times_.workers_needed(workers_);

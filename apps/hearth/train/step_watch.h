@@ -31,6 +31,8 @@ class StepWatch {
   void step();
   /// "input-bound: 61 % of the step waits for the data loader; --num-workers 2 would help".
   std::string verdict() const;
+  /// "--profile: …" if the run was too short for a profile; else empty.
+  std::string missing_profile() const;
 
  private:
   void begin_profile();

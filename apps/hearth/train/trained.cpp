@@ -9,6 +9,7 @@
 #include "models.h"
 #include "recorded.h"
 #include "run_folder.h"
+#include "settings.h"
 
 namespace hearth::app {
 
@@ -52,6 +53,10 @@ std::vector<int64_t> sizes_in(const std::string& text) {
   return sizes;
 }
 
+std::vector<double> numbers_in(serialize::InputArchive& settings, const std::string& name) {
+  return nlohmann::json::parse(text_in(settings, name)).get<std::vector<double>>();
+}
+
 void read_settings(serialize::InputArchive& settings, Trained& trained) {
   trained.name = current_model_name(text_in(settings, "model"));
   trained.classes = whole_number_in(text_in(settings, "classes"));
@@ -60,6 +65,8 @@ void read_settings(serialize::InputArchive& settings, Trained& trained) {
   if (const std::string limit = text_in(settings, "limit"); limit != "none")
     trained.limit = whole_number_in(limit);
   trained.amp = settings.contains("amp") ? text_in(settings, "amp") : "off";
+  if (settings.contains(kMean))
+    trained.standard = Standard{numbers_in(settings, kMean), numbers_in(settings, kDeviation)};
   if (settings.contains("class_names"))
     trained.class_names =
         nlohmann::json::parse(text_in(settings, "class_names")).get<std::vector<std::string>>();
@@ -114,7 +121,7 @@ Trained load_trained(const std::string& path, Device device) {
     throw;
   } catch (const nlohmann::json::exception& error) {
     throw Error("'" + printable(trained.checkpoint) +
-                "' has no valid class_names: " + error.what());
+                "' has damaged settings: " + error.what());
   }
   trained.model.ptr()->to(device);
   trained.model.ptr()->eval();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "data_sets.h"
 #include "hearth/nn.h"
 
 namespace hearth::app {
@@ -17,6 +18,7 @@ struct Trained {
   std::vector<int64_t> input_sizes;
   std::vector<std::string> class_names;  // empty if unknown
   std::string data;
+  std::optional<Standard> standard;  // of a table
   std::optional<int64_t> limit;
   std::string amp;
 

@@ -16,6 +16,7 @@
 #include "hearth/error.h"
 #include "hearth/io/file.h"
 #include "interrupt.h"
+#include "processes.h"
 #include "run.h"
 
 namespace hearth::app {
@@ -40,16 +41,25 @@ struct Failures {
 
 class Training {
  public:
-  Training(const TrainOptions& options, const DataSets& data, const RunFolder& folder)
-      : options_(options), data_(data), folder_(folder), runs_(runs_of(options)), results_(runs_) {}
+  Training(const TrainOptions& options, const DataSets& data, const RunFolder& folder,
+           const Processes& processes)
+      : options_(options),
+        data_(data),
+        folder_(folder),
+        processes_(processes),
+        runs_(runs_of(options)),
+        results_(runs_),
+        display_(!processes.is_first()) {}
 
   bool train() {
     // Ignore SIGXFSZ: at the limit on file sizes, a write must fail as it does on a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
-    const auto rows = recorded_rows();
-    for (size_t i = 0; i < runs_.size(); ++i) load_progress(i, rows);
-    io::write_file(folder_.config(), config_text(options_));
-    write_results();
+    processes_.on_first([&] {
+      const auto rows = recorded_rows();
+      for (size_t i = 0; i < runs_.size(); ++i) load_progress(i, rows);
+      io::write_file(folder_.config(), config_text(options_));
+      write_results();
+    });
     display_.line(heading());
     if (const std::string note = note_on_classes(data_); !note.empty()) display_.line(note);
     const InterruptGuard guard;
@@ -68,7 +78,7 @@ class Training {
     show_table();
     display_.line("Files are in " + folder_.path());
     if (stopped_) display_.line("Stopped. To resume: " + folder_.resume_command());
-    if (!stopped_) check_failures();
+    if (!stopped_) processes_.on_first([&] { check_failures(); });
     return !stopped_;
   }
 
@@ -78,14 +88,17 @@ class Training {
   static constexpr std::chrono::seconds kDrawingInterval{5};
 
   std::string heading() const {
-    return options_.model + " on " + options_.data + ", " + counted(data_.train.count(), "image") +
+    const bool has_images = data_.train.input_sizes().size() == 3;
+    return options_.model + " on " + options_.data + ", " +
+           counted(data_.train.count(), has_images ? "image" : "example") +
            " to train and " + with_commas(data_.test.count()) + " to test, " +
            counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
-           counted(options_.epochs, "epoch");
+           counted(options_.epochs, "epoch") +
+           (processes_.are_several() ? ", " + with_commas(processes_.count()) + " processes" : "");
   }
 
   void show_table() {
-    if (results_.empty()) return;
+    if (results_.empty() || !processes_.is_first()) return;
     display_.line("");
     std::cout << results_.table() << std::flush;
   }
@@ -166,10 +179,10 @@ class Training {
     if (!text.empty()) throw Error(std::move(text));
   }
 
-  /// Finished, diverged or, in this process, out of memory.
+  /// Finished, diverged or, in this process, out of memory. The first process knows the status.
   bool has_ended(size_t i) const {
     const std::string& status = results_.of_run(i).status;
-    return !status.empty() && status != kStopped;
+    return processes_.of_first(!status.empty() && status != kStopped ? 1 : 0) != 0;
   }
 
   void train_unfinished_runs() {
@@ -179,7 +192,7 @@ class Training {
       has_trained = true;
       train_run(i);
       const bool is_last = i + 1 == runs_.size();
-      stopped_ = stopped_ || (interrupted() && !is_last);
+      stopped_ = stopped_ || (processes_.any(interrupted()) && !is_last);
     }
     if (!has_trained) display_.line("Nothing is left to do.");
   }
@@ -199,11 +212,13 @@ class Training {
     try {
       train_to_the_end(i, title);
     } catch (const Divergence& divergence) {
-      save_divergence(path, divergence);
+      if (processes_.is_first()) save_divergence(path, divergence);
       record_divergence(i, divergence);
     } catch (const OutOfMemoryError& error) {
+      if (processes_.are_several()) throw;  // the others wait for this process
       record_out_of_memory(i, error.what());
     } catch (const std::bad_alloc&) {
+      if (processes_.are_several()) throw;
       record_out_of_memory(i, "out of memory");
     } catch (...) {
       result.status = kFailed;
@@ -216,9 +231,9 @@ class Training {
 
   void train_to_the_end(size_t i, const std::string& title) {
     RunResult& result = results_.of_run(i);
-    Run run(options_, runs_[i], data_, folder_.of_run(i + 1), title);
+    Run run(options_, runs_[i], data_, processes_, folder_.of_run(i + 1), title);
     stopped_ = !run.train(display_, [&] {
-      saved_ = true;
+      saved_ = processes_.is_first();
       result.epochs = run.progress().epochs;
       if (ended(result.epochs, options_)) result.status = status_of(result.epochs);
       write_results();
@@ -227,8 +242,9 @@ class Training {
   }
 
   void write_results() {
+    if (!processes_.is_first()) return;
     io::write_file(folder_.results("csv"), results_.csv());
-    io::write_file(folder_.results("json"), results_.json(options_));
+    io::write_file(folder_.results("json"), results_.json(options_, processes_.count()));
     if (Clock::now() >= next_drawing_) draw_curves();
   }
 
@@ -242,7 +258,7 @@ class Training {
     show_table();
   }
   void draw_curves() {
-    if (results_.empty()) return;
+    if (results_.empty() || !processes_.is_first()) return;
     write_png(folder_.curves(), results_.charts());
     next_drawing_ = Clock::now() + kDrawingInterval;
   }
@@ -250,6 +266,7 @@ class Training {
   const TrainOptions& options_;
   const DataSets& data_;
   const RunFolder& folder_;
+  const Processes& processes_;
   const std::vector<RunOptions> runs_;
   Results results_;
   Display display_;
@@ -261,8 +278,9 @@ class Training {
 
 }  // namespace
 
-bool train(const TrainOptions& options, const DataSets& data, const RunFolder& folder) {
-  return Training(options, data, folder).train();
+bool train(const TrainOptions& options, const DataSets& data, const RunFolder& folder,
+           const Processes& processes) {
+  return Training(options, data, folder, processes).train();
 }
 
 }  // namespace hearth::app

@@ -6,8 +6,11 @@
 
 namespace hearth::app {
 
-/// Trains all unfinished runs of the grid and updates the folder's files; returns false if a
-/// signal stopped it.
-bool train(const TrainOptions& options, const DataSets& data, const RunFolder& folder);
+class Processes;
+
+/// Trains all unfinished runs of the grid; the first process updates the folder's files. Returns
+/// false if a signal stopped it.
+bool train(const TrainOptions& options, const DataSets& data, const RunFolder& folder,
+           const Processes& processes);
 
 }  // namespace hearth::app

@@ -74,5 +74,8 @@ HEARTH_API int get_group_rank(const ProcessGroupPtr& group, int global_rank);
 /// The number of this process on its machine, for choosing a GPU: LOCAL_RANK or what Slurm, Open
 /// MPI or MPICH set; 0 without any of them.
 HEARTH_API int get_node_local_rank();
+/// The number of processes in the environment, as a launcher or the user has set it; 1 if there is
+/// none. Programs that also run alone call init_process_group() if it is above 1.
+HEARTH_API int get_launched_world_size();
 
 }  // namespace hearth::distributed

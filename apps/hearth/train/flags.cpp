@@ -1,0 +1,188 @@
+#include "flags.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "../choices.h"
+#include "../names.h"
+#include "augment.h"
+#include "data_sets.h"
+#include "devices.h"
+#include "hearth/hearth.h"
+#include "models.h"
+#include "optimizers.h"
+#include "schedule.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr int64_t kMostWorkers = 1024, kMostEpochs = 1'000'000'000;
+
+/// Replaces the former name of a renamed model; never fails.
+std::string rename_model(std::string& name) {
+  name = current_model_name(name);
+  return "";
+}
+
+/// Returns the text of the error that make() throws, else "".
+template <class Make>
+std::string error_of(const Make& make) {
+  try {
+    make();
+    return "";
+  } catch (const Error& error) {
+    return error.what_without_backtrace();
+  }
+}
+
+/// An optimizer of one matrix, to check its settings.
+std::unique_ptr<optim::Optimizer> trial_optimizer(const std::string& text) {
+  return make_optimizer(text, {zeros({1, 1}, kFloat)}, 0.1);
+}
+
+std::string check_optimizer(const std::string& text) {
+  return error_of([&] { trial_optimizer(text); });
+}
+
+/// Accepts "auto", which becomes kAutoBatchSize, and whole numbers; returns an error text.
+std::string check_batch_size(std::string& text) {
+  if (text != "auto") return whole_number(1)(text);
+  text = std::to_string(kAutoBatchSize);
+  return "";
+}
+
+void add_grid(CLI::App& train, TrainOptions& options) {
+  train.add_option("--lr", options.lrs, "Learning rates")
+      ->delimiter(',')
+      ->check(positive_number())
+      ->capture_default_str();
+  train
+      .add_option("--batch-size", options.batch_sizes,
+                  "Examples per batch; auto: as many as fit into memory")
+      ->delimiter(',')
+      ->transform(CLI::Validator(check_batch_size, ""))
+      ->capture_default_str();
+  train.add_option("--num-workers", options.num_workers, "Threads that load batches in advance")
+      ->delimiter(',')
+      ->check(whole_number(0, kMostWorkers))
+      ->capture_default_str();
+  offer(train.add_option("--device", options.devices,
+                         "Devices, also cuda:1 (default: the GPU if there is one)"),
+        {{"cpu", "cuda"}})
+      ->delimiter(',')
+      ->check(device_name());
+  for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
+    train.get_option(name)->group("Comma-separated lists: one run for each combination");
+}
+
+/// The flags that say how gradients change the weights.
+void add_update(CLI::App& train, TrainOptions& options) {
+  offer(train.add_option("--optimizer", options.optimizer,
+                         "Optimizer, also with settings, as in sgd:momentum=0.9,nesterov"),
+        {optimizer_names()})
+      ->check(CLI::Validator(check_optimizer, ""))
+      ->capture_default_str();
+  offer(train.add_option("--scheduler", options.scheduler,
+                         "Schedule of the learning rate, also with settings, as in step:gamma=0.5"),
+        {scheduler_names()})
+      ->capture_default_str();
+  train
+      .add_option("--warmup-steps", options.warmup_steps,
+                  "Steps in which the learning rate rises from 0")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  train.add_flag("--split-batches", options.split_batches,
+                 "With several processes, --batch-size is that of all together, not of each");
+  train.add_flag("--sync-batch-norm", options.sync_batch_norm,
+                 "Batch normalization with the statistics of all processes");
+  train.add_option("--accumulate", options.accumulate, "Batches whose gradients make one step")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  train.add_option("--clip-grad-norm", options.clip_grad_norm, "Largest norm of the gradients")
+      ->check(positive_number());
+  train.add_option("--clip-grad-value", options.clip_grad_value, "Largest element of a gradient")
+      ->check(positive_number());
+  train
+      .add_option("--label-smoothing", options.label_smoothing,
+                  "Share of the target that is spread over all classes")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
+  train
+      .add_option("--ema", options.ema,
+                  "Test and save a moving average of the weights with this decay, as in 0.999")
+      ->check(number_between(0, 1));
+}
+
+void add_common(CLI::App& train, TrainOptions& options) {
+  train.add_option("--epochs", options.epochs, "Passes over the training data")
+      ->check(whole_number(0, kMostEpochs))
+      ->capture_default_str();
+  train.add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  offer_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),
+             "model", model_names())
+      ->transform(CLI::Validator(rename_model, ""));
+  add_data(train, options.data)->capture_default_str();
+  add_update(train, options);
+  offer_only(train.add_option("--amp", options.amp, "Mixed precision: products in a 16-bit dtype"),
+             "dtype", {"off", "bf16", "fp16"})
+      ->capture_default_str();
+  train
+      .add_option("--patience", options.patience,
+                  "End a run after so many epochs without a better test accuracy")
+      ->check(whole_number(1));
+  train
+      .add_option("--image-size", options.image_size,
+                  "Height and width of an image-folder's images")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  offer_only(train.add_option("--augment", options.augment, "Random changes of training images"),
+             "augmentation", augmentation_names())
+      ->delimiter(',');
+  train.add_option("--limit", options.limit, "Use at most this many examples of each set")
+      ->check(whole_number(1));
+  train.add_flag("--no-tensorboard", options.no_tensorboard, "Write no records for TensorBoard");
+  train.add_flag("--log-losses", options.log_losses, "Write the loss of each step to losses.csv");
+}
+
+/// Throws if two values are equal: two runs would be the same.
+template <class T, class Same>
+void check_different(const std::string& flag, const std::vector<T>& values, const Same& same) {
+  for (size_t i = 0; i < values.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (same(values[i], values[j]))
+        throw CLI::ValidationError(flag, detail::str("'", values[i], "' and '", values[j],
+                                                     "' are the same, and so would be their runs"));
+}
+
+}  // namespace
+
+void check_scheduler(const TrainOptions& options) {
+  const std::string error = error_of([&] {
+    const auto optimizer = trial_optimizer(options.optimizer);
+    const Schedule schedule(options.scheduler, *optimizer, {});
+  });
+  if (!error.empty()) throw CLI::ValidationError("--scheduler", error);
+}
+
+void check_all_different(const TrainOptions& options) {
+  check_different("--lr", options.lrs, std::equal_to<>());
+  check_different("--batch-size", options.batch_sizes, std::equal_to<>());
+  check_different("--num-workers", options.num_workers, std::equal_to<>());
+  const auto index_of = [](const Device& device) {
+    return device.has_index() ? device.index() : 0;
+  };
+  check_different("--device", options.devices, [&](const std::string& a, const std::string& b) {
+    const Device one(a), other(b);
+    return one.type() == other.type() && index_of(one) == index_of(other);
+  });
+}
+
+void add_settings(CLI::App& train, TrainOptions& options) {
+  add_grid(train, options);
+  add_common(train, options);
+}
+
+}  // namespace hearth::app

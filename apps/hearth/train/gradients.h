@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hearth/data.h"
+#include "hearth/nn.h"
+#include "options.h"
+#include "update.h"
+
+namespace hearth::app {
+
+class ParallelModel;
+class Processes;
+
+/// What a step has computed from its batches, over all processes.
+struct StepResult {
+  double loss = 0;       // the mean
+  Tensor correct;        // the number of right answers
+  int64_t examples = 0;  // in all batches
+  bool interrupted = false;
+};
+
+/// Computes the gradients of a step, whose batches may be divided among several processes.
+class Gradients {
+ public:
+  using Batch = data::Example<>;
+
+  Gradients(const TrainOptions& options, const nn::AnyModule& model, Device device,
+            const Processes& processes);
+
+  /// The gradients of the mean loss over these batches of this process and those of the others.
+  StepResult compute(const std::vector<Batch>& batches, int64_t step, Update& update);
+
+ private:
+  Tensor loss_of(const Batch& batch, StepResult& result);
+  /// Adds up what the processes have computed.
+  void share(StepResult& result) const;
+
+  const TrainOptions& options_;
+  const Device device_;
+  const Processes& processes_;
+  std::shared_ptr<ParallelModel> parallel_;  // null without other processes
+  nn::AnyModule model_;                      // computes the scores
+};
+
+}  // namespace hearth::app

@@ -1,0 +1,157 @@
+#include "processes.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "hearth/cuda.h"
+#include "hearth/distributed.h"
+#include "hearth/hearth.h"
+
+namespace hearth::app {
+
+namespace {
+
+namespace dist = hearth::distributed;
+
+/// The first line in which `text` differs from `other`, and that line of `other`.
+std::pair<std::string, std::string> first_difference(const std::string& text,
+                                                     const std::string& other) {
+  std::istringstream lines(text), others(other);
+  for (std::string line, of_other; true;) {
+    const bool has_line = !!std::getline(lines, line), has_other = !!std::getline(others, of_other);
+    if (!has_line) line = "nothing";
+    if (!has_other) of_other = "nothing";
+    if (line != of_other || !has_line) return {line, of_other};
+  }
+}
+
+}  // namespace
+
+SharedFile::SharedFile(const Tensor& bytes) : file_(memfd_create("hearth", MFD_CLOEXEC)) {
+  HEARTH_CHECK(file_ >= 0, "cannot create a file in memory: ", std::strerror(errno));
+  path_ = "/proc/self/fd/" + std::to_string(file_);
+  const auto* data = static_cast<const char*>(bytes.data_ptr());
+  for (size_t done = 0; done < bytes.nbytes();) {
+    const ssize_t written = write(file_, data + done, bytes.nbytes() - done);
+    HEARTH_CHECK(written > 0, "cannot write a file in memory: ", std::strerror(errno));
+    done += static_cast<size_t>(written);
+  }
+}
+
+SharedFile::~SharedFile() {
+  if (file_ >= 0) close(file_);
+}
+
+Processes::Processes() {
+  if (dist::get_launched_world_size() == 1) return;
+  dist::init_process_group();
+  count_ = dist::get_world_size();
+  rank_ = dist::get_rank();
+}
+
+Processes::~Processes() {
+  if (!are_several()) return;
+  try {
+    dist::destroy_process_group();
+  } catch (const std::exception&) {  // the others have ended, which their own errors explain
+  }
+}
+
+Device Processes::device(const std::string& name) const {
+  const Device device(name);
+  if (!are_several() || !device.is_cuda()) return device;
+  HEARTH_CHECK(!device.has_index(), "--device ", name, " is one GPU for all ", count_,
+               " processes: write --device cuda, so that each uses that of its LOCAL_RANK");
+  const int local = dist::get_node_local_rank(), gpus = cuda::device_count();
+  // A launcher may show each process one GPU only.
+  if (gpus == 1) return Device(kCUDA, 0);
+  HEARTH_CHECK(local < gpus, "process ", rank_, " needs GPU ", local,
+               ", its LOCAL_RANK, but the number of GPUs is ", gpus,
+               ": start fewer processes on this machine, such as hearth launch --nproc-per-node "
+               "gpu");
+  return Device(kCUDA, static_cast<DeviceIndex>(local));
+}
+
+void Processes::on_first(const std::function<void()>& action) const {
+  std::exception_ptr error;
+  if (is_first()) {
+    try {
+      action();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  if (of_first(error ? 1 : 0) == 0) return;
+  if (error) std::rethrow_exception(error);
+  // A launcher reports the process that fails first, which should be the one that says why.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  throw CLI::RuntimeError(1);
+}
+
+int64_t Processes::of_first(int64_t number) const {
+  if (!are_several()) return number;
+  const Tensor shared = full({}, number, kLong);
+  dist::broadcast(shared, 0);
+  return shared.item<int64_t>();
+}
+
+std::string Processes::of_first(const std::string& text) const {
+  if (!are_several()) return text;
+  std::vector<IValue> objects{IValue(text)};
+  dist::broadcast_object_list(objects);
+  return objects[0].toStringRef();
+}
+
+std::optional<SharedFile> Processes::file_of_first(const std::string& path) const {
+  std::error_code error;
+  const auto size = is_first() ? std::filesystem::file_size(path, error) : 0;
+  const int64_t bytes = of_first(error ? -1 : static_cast<int64_t>(size));
+  if (bytes < 0) return std::nullopt;
+  if (!are_several()) return SharedFile(path);
+  const Tensor content = empty({bytes}, kByte);
+  on_first([&] {
+    std::ifstream file(path, std::ios::binary);
+    HEARTH_CHECK(file.read(static_cast<char*>(content.data_ptr()), bytes), "cannot read '", path,
+                 "'");
+  });
+  dist::broadcast(content, 0);
+  return is_first() ? SharedFile(path) : SharedFile(content);
+}
+
+std::vector<double> Processes::sums(std::vector<double> numbers) const {
+  if (!are_several()) return numbers;
+  const Tensor all = tensor(numbers, kDouble);
+  dist::all_reduce(all);
+  const double* begin = all.data_ptr<double>();
+  return {begin, begin + all.numel()};
+}
+
+bool Processes::any(bool value) const { return sums({value ? 1.0 : 0.0}).front() > 0; }
+
+void Processes::share_buffers(nn::Module& module) const {
+  if (!are_several()) return;
+  const NoGradGuard no_grad;
+  for (const Tensor& buffer : module.buffers()) dist::broadcast(buffer, 0);
+}
+
+void Processes::check_same(const std::string& lines) const {
+  const std::string first = of_first(lines);
+  const bool same = lines == first;
+  if (!any(!same)) return;
+  const auto [mine, other] = first_difference(lines, first);
+  HEARTH_CHECK(same, "process ", rank_, " has '", mine, "', but process 0 has '", other,
+               "': all processes need the same settings and data");
+  throw Error("other processes have other settings or data");
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "processes.h"
+#include "run_folder.h"
+
+namespace hearth::app {
+
+/// Opens the folder of `--resume` and takes its settings for the command; `path` may be empty: the
+/// latest run.
+RunFolder resume(CLI::App& train, const std::string& path, const Processes& processes);
+
+/// If a launcher has started the processes again, and the folder `out` has their run, opens it and
+/// takes its settings. Throws if they may be started again and there is no `out`.
+std::optional<RunFolder> resume_after_restart(CLI::App& train, const std::string& out,
+                                              const Processes& processes);
+
+}  // namespace hearth::app
