@@ -59,6 +59,7 @@ std::string comparable(const TrainOptions& options, const DataSets& data) {
 }
 
 void check_options(const TrainOptions& options, const Processes& processes, bool is_new) {
+  check_search(options);
   check_grid(options);
   HEARTH_CHECK(options.profile.empty() || runs_of(options).size() == 1,
                "--profile needs a single run, without lists of settings");

@@ -124,10 +124,10 @@ double Run::take_seconds() {
   return std::chrono::duration<double>(now - std::exchange(last_time_, now)).count();
 }
 
-bool Run::train(Display& display, const std::function<void()>& after_epoch) {
+bool Run::train(int64_t last, Display& display, const std::function<void()>& after_epoch) {
   last_time_ = last_step_ = Clock::now();
   if (options_.epochs == 0) save(false);
-  while (!has_ended()) {
+  while (!ended(progress_.epochs, options_, last)) {
     const bool complete = train_epoch(display);
     const double seconds = take_seconds();
     progress_.epoch_seconds += seconds;
