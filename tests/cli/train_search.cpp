@@ -13,8 +13,9 @@ namespace {
 using Flags = std::vector<std::string>;
 
 RunResult search(const std::string& out, const Flags& more) {
-  Flags arguments{"--out", out,        "--model", "mlp",          "--limit",    "60",
-                  "--lr",  "1e-4..1e-1:log", "--batch-size", "30", "--optimizer", "sgd"};
+  Flags arguments{"--out",        out,  "--model",     "mlp",
+                  "--limit",      "60", "--lr",        "1e-4..1e-1:log",
+                  "--batch-size", "30", "--optimizer", "sgd"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return train(arguments);
 }
@@ -100,11 +101,11 @@ TEST(TrainSearch, HalvingTrainsTheBestThirdLonger) {
 TEST(TrainSearch, CanBeResumed) {
   const TempFolder folder;
   const std::string out = folder.path("out"), whole = folder.path("whole");
-  const Flags flags{"--epochs", "9",       "--trials", "9",       "--search",
-                    "halving",  "--limit", "300",      "--batch-size", "4"};
+  const Flags flags{"--epochs", "9",   "--trials",     "9", "--search", "halving",
+                    "--limit",  "300", "--batch-size", "4"};
   const auto arguments = [&](const std::string& path) {
-    Flags all{"train", "--data", "synthetic", "--out", path, "--model", "mlp", "--lr",
-              "1e-4..1e-1:log"};
+    Flags all{"train",   "--data", "synthetic", "--out",         path,
+              "--model", "mlp",    "--lr",      "1e-4..1e-1:log"};
     all.insert(all.end(), flags.begin(), flags.end());
     return all;
   };

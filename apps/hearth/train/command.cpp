@@ -66,9 +66,10 @@ void check_options(const TrainOptions& options, const Processes& processes, bool
   HEARTH_CHECK(!processes.are_several() || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
                "--batch-size auto measures one process: find the size with one, then pass it");
   const bool is_lbfgs = options.optimizer.starts_with("lbfgs");
-  HEARTH_CHECK(!is_lbfgs || options.amp != "fp16",
-               "lbfgs computes the loss several times in a step, which --amp fp16 cannot scale: try "
-               "--amp bf16");
+  HEARTH_CHECK(
+      !is_lbfgs || options.amp != "fp16",
+      "lbfgs computes the loss several times in a step, which --amp fp16 cannot scale: try "
+      "--amp bf16");
   HEARTH_CHECK(!is_lbfgs || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
                "--batch-size auto cannot predict the memory of lbfgs: pass a number");
   check_scheduler(options);

@@ -159,7 +159,8 @@ void add_common(CLI::App& train, TrainOptions& options) {
   train.add_option("--epochs", options.epochs, "Passes over the training data")
       ->check(whole_number(0, kMostEpochs))
       ->capture_default_str();
-  train.add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")
+  train
+      .add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")
       ->check(whole_number(0))
       ->capture_default_str();
   offer_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),

@@ -28,7 +28,7 @@ struct TrainOptions {
   std::string optimizer = "adam";
   std::string scheduler = "none";
   int64_t warmup_steps = 0;
-  int64_t accumulate = 1;  // batches per step
+  int64_t accumulate = 1;        // batches per step
   bool split_batches = false;    // a batch is that of all processes, not of each
   bool sync_batch_norm = false;  // statistics over all processes
   std::optional<double> clip_grad_norm, clip_grad_value;

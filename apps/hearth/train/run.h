@@ -24,8 +24,8 @@
 
 namespace hearth::app {
 
-/// The progress in a run's last checkpoint, if there is one; throws if its settings differ. Only the
-/// first process needs the file.
+/// The progress in a run's last checkpoint, if there is one; throws if its settings differ. Only
+/// the first process needs the file.
 std::optional<Progress> saved_progress(const std::string& run_folder, const Settings& settings);
 
 /// Trains one network with the settings of one point of the grid, in a folder of its own.

@@ -22,11 +22,12 @@ constexpr int kMostAttempts = 100;  // to draw a run that is new
 double number_in(std::string_view text, const std::string& range) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  HEARTH_CHECK_AS(ValueError,
-                  error == std::errc() && end == text.data() + text.size() && value > 0 &&
-                      std::isfinite(value),
-                  "'", printable(range), "' is not a range of numbers above 0, such as "
-                  "1e-4..1e-1:log");
+  HEARTH_CHECK_AS(
+      ValueError,
+      error == std::errc() && end == text.data() + text.size() && value > 0 && std::isfinite(value),
+      "'", printable(range),
+      "' is not a range of numbers above 0, such as "
+      "1e-4..1e-1:log");
   return value;
 }
 

@@ -1,11 +1,11 @@
 #include "training.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <algorithm>
 #include <new>
 #include <numeric>
 #include <unordered_set>
@@ -92,8 +92,8 @@ class Training {
   std::string heading() const {
     const bool has_images = data_.train.input_sizes().size() == 3;
     return options_.model + " on " + options_.data + ", " +
-           counted(data_.train.count(), has_images ? "image" : "example") +
-           " to train and " + with_commas(data_.test.count()) + " to test, " +
+           counted(data_.train.count(), has_images ? "image" : "example") + " to train and " +
+           with_commas(data_.test.count()) + " to test, " +
            counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
            counted(options_.epochs, "epoch") +
            (processes_.are_several() ? ", " + with_commas(processes_.count()) + " processes" : "");
