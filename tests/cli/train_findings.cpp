@@ -72,7 +72,8 @@ TEST(TrainFindings, AFolderWithoutTestImagesIsNamed) {
 std::string table_of(int first) {
   std::string text = "x,y,kind\n";
   for (int i = 0; i < 60; ++i)
-    text += std::to_string(first + i) + "," + std::to_string(i % 7) + (i < 30 ? ",low\n" : ",high\n");
+    text +=
+        std::to_string(first + i) + "," + std::to_string(i % 7) + (i < 30 ? ",low\n" : ",high\n");
   return text;
 }
 
@@ -105,11 +106,11 @@ TEST(TrainFindings, AnotherTextHasOtherCharacters) {
   write_bytes(folder.path("first.txt"), first);
   write_bytes(folder.path("second.txt"), second);
   const std::string out = folder.path("out");
-  ASSERT_EQ(run({"train", "--data", "text:" + folder.path("first.txt"), "--out", out, "--epochs",
-                 "1"},
-                kOneThread)
-                .status,
-            0);
+  ASSERT_EQ(
+      run({"train", "--data", "text:" + folder.path("first.txt"), "--out", out, "--epochs", "1"},
+          kOneThread)
+          .status,
+      0);
   expect_failure(run({"eval", out, "--data", "text:" + folder.path("second.txt")}, kOneThread), 1,
                  "the classes of these examples have other names");
 }
@@ -117,9 +118,10 @@ TEST(TrainFindings, AnotherTextHasOtherCharacters) {
 TEST(TrainFindings, AShortRunSaysThatItHasNoProfile) {
   const TempFolder folder;
   const std::string trace = folder.path("trace.json");
-  expect_line(train({"--out", folder.path("out"), "--limit", "100", "--epochs", "1", "--model",
-                     "mlp", "--profile", trace}),
-              "--profile: nothing was written, because a profile needs 8 steps, but this run had 1");
+  expect_line(
+      train({"--out", folder.path("out"), "--limit", "100", "--epochs", "1", "--model", "mlp",
+             "--profile", trace}),
+      "--profile: nothing was written, because a profile needs 8 steps, but this run had 1");
   EXPECT_FALSE(fs::exists(trace));
 }
 

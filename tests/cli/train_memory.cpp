@@ -107,7 +107,7 @@ TEST(TrainMemory, AutoBatchSizeThatCannotFitIsAnError) {
 
 TEST(TrainMemory, TheCpusLimitIsAnError) {
   const TempFolder folder;
-  expect_failure(train({"--out", folder.path("out"), "--limit", "1000", "--epochs", "1",
+  expect_failure(train({"--out", folder.path("out"), "--limit", "4000", "--epochs", "1",
                         "--batch-size", "4000", "--device", "cpu"},
                        {"HEARTH_CPU_MEMORY=64MiB", "OMP_NUM_THREADS=1"}),
                  1, "raise the limit of 64.00 MiB, which HEARTH_CPU_MEMORY sets");

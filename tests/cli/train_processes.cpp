@@ -22,9 +22,10 @@ using Arguments = std::vector<std::string>;
 /// flags followed by their values, has them.
 Arguments small_run(const std::string& out, const Arguments& changes = {}) {
   std::map<std::string, std::string> flags{
-      {"--data", "synthetic"}, {"--out", out},         {"--model", "mlp"}, {"--limit", "100"},
-      {"--lr", ".1"},          {"--batch-size", "32"}, {"--epochs", "1"},
-      {"--optimizer", "sgd:momentum=0.9"}};
+      {"--data", "synthetic"}, {"--out", out},
+      {"--model", "mlp"},      {"--limit", "100"},
+      {"--lr", ".1"},          {"--batch-size", "32"},
+      {"--epochs", "1"},       {"--optimizer", "sgd:momentum=0.9"}};
   Arguments arguments{"train", "--log-losses"};
   for (size_t i = 0; i < changes.size(); i += 2)
     if (i + 1 == changes.size())
@@ -50,7 +51,8 @@ size_t count_of(const std::string& text, const std::string& part) {
 
 std::vector<double> losses_of(const std::string& out) {
   std::vector<double> losses;
-  for (const Row& row : rows_of_csv(out + "/run-1/losses.csv")) losses.push_back(number(row, "loss"));
+  for (const Row& row : rows_of_csv(out + "/run-1/losses.csv"))
+    losses.push_back(number(row, "loss"));
   return losses;
 }
 
@@ -115,10 +117,10 @@ TEST_F(TrainProcesses, SplitBatchesGiveTheResultsOfOneProcess) {
 
 TEST_F(TrainProcesses, ABatchIsThatOfEachProcess) {
   // 100 images in batches of 2 * 16, of which the last has 4.
-  ASSERT_EQ(run(launched(small_run(path("two"), {"--epochs", "1", "--batch-size", "16"})),
-                kOneThread)
-                .status,
-            0);
+  ASSERT_EQ(
+      run(launched(small_run(path("two"), {"--epochs", "1", "--batch-size", "16"})), kOneThread)
+          .status,
+      0);
   ASSERT_EQ(run(small_run(path("one"), {"--epochs", "1"}), kOneThread).status, 0);
   expect_near(losses_of(path("two")), losses_of(path("one")));
 }
@@ -145,15 +147,14 @@ TEST_F(TrainProcesses, StoppedRunsContinueBitForBit) {
   const RunResult stopped = program.wait();
   ASSERT_NE(stopped.status, 0) << stopped.err;
   ASSERT_LT(rows_of(path("stopped")).size(), 4U) << "the program was stopped too late";
-  const RunResult resumed =
-      run(launched({"train", "--resume", path("stopped")}), kOneThread);
+  const RunResult resumed = run(launched({"train", "--resume", path("stopped")}), kOneThread);
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(results_of(path("stopped")), results_of(path("whole")));
   expect_same_files(path("stopped"), path("whole"));
 }
 
 TEST_F(TrainProcesses, AnotherNumberOfProcessesContinuesInTheMiddleOfAnEpoch) {
-  const Arguments more{"--epochs", "10", "--limit", "200", "--batch-size", "4",
+  const Arguments more{"--epochs", "10",   "--limit",        "200", "--batch-size", "4",
                        "--lr",     ".001", "--split-batches"};
   ASSERT_EQ(run(small_run(path("one"), more), kOneThread).status, 0);
   Program program(launched(small_run(path("two"), more)), kOneThread);
@@ -199,12 +200,11 @@ TEST_F(TrainProcesses, EachHasItsGpu) {
   const RunResult on_gpus =
       run(launched(small_run(path("gpu"), {"--epochs", "1", "--device", "cuda"})), two_gpus);
   ASSERT_EQ(on_gpus.status, 0) << on_gpus.err;
-  ASSERT_EQ(run(launched(small_run(path("cpu"), {"--epochs", "1", "--device", "cpu"})), two_gpus)
-                .status,
-            0);
+  ASSERT_EQ(
+      run(launched(small_run(path("cpu"), {"--epochs", "1", "--device", "cpu"})), two_gpus).status,
+      0);
   expect_near(losses_of(path("gpu")), losses_of(path("cpu")));
-  const RunResult fixed =
-      run(launched(small_run(path("bad"), {"--device", "cuda:1"})), two_gpus);
+  const RunResult fixed = run(launched(small_run(path("bad"), {"--device", "cuda:1"})), two_gpus);
   expect_failure(fixed, 1, "--device cuda:1 is one GPU for all 2 processes: write --device cuda");
   const RunResult many = run(launched(small_run(path("bad"), {"--device", "cuda"}), "3"), two_gpus);
   EXPECT_NE(many.err.find("process 2 needs GPU 2, its LOCAL_RANK, but the number of GPUs is 2"),
@@ -213,8 +213,8 @@ TEST_F(TrainProcesses, EachHasItsGpu) {
 }
 
 TEST_F(TrainProcesses, DivergeTogether) {
-  const RunResult ran = run(launched(small_run(path("out"), {"--lr", "1e30", "--epochs", "3"})),
-                            kOneThread);
+  const RunResult ran =
+      run(launched(small_run(path("out"), {"--lr", "1e30", "--epochs", "3"})), kOneThread);
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(count_of(ran.err, "\nhearth: the loss became "), 1U) << ran.err;
   EXPECT_TRUE(rows_of(path("out")).back().at("status").starts_with("diverged at step "));
@@ -263,17 +263,20 @@ TEST_F(TrainProcesses, RestartedOnesContinueInTheirFolder) {
   expect_failure(run(nameless, kOneThread), 1, "need --out FOLDER");
   // The second process kills itself once, after the first epoch.
   const std::string out = path("out"), script =
-      "if [ $RANK = 1 ] && [ $HEARTH_RESTART_COUNT = 0 ]; then"
-      " \"$@\" & until grep -q ,1, " + out + "/results.csv 2> /dev/null; do sleep 0.01; done;"
-      " kill -KILL $!; exit 3; fi; exec \"$@\"";
-  const Arguments arguments = small_run(out, {"--epochs", "6", "--limit", "400", "--batch-size", "4"});
+                                           "if [ $RANK = 1 ] && [ $HEARTH_RESTART_COUNT = 0 ]; then"
+                                           " \"$@\" & until grep -q ,1, " +
+                                           out +
+                                           "/results.csv 2> /dev/null; do sleep 0.01; done;"
+                                           " kill -KILL $!; exit 3; fi; exec \"$@\"";
+  const Arguments arguments =
+      small_run(out, {"--epochs", "6", "--limit", "400", "--batch-size", "4"});
   line.insert(line.end(), {"sh", "-c", script, "sh", HEARTH_PROGRAM});
   line.insert(line.end(), arguments.begin(), arguments.end());
   const RunResult ran = run(line, kOneThread);
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(count_of(ran.err, "epoch 1/6  loss"), 1U) << ran.err;
-  ASSERT_EQ(run(launched(small_run(path("whole"), {"--epochs", "6", "--limit", "400",
-                                                   "--batch-size", "4"})),
+  ASSERT_EQ(run(launched(small_run(path("whole"),
+                                   {"--epochs", "6", "--limit", "400", "--batch-size", "4"})),
                 kOneThread)
                 .status,
             0);

@@ -59,15 +59,17 @@ std::string comparable(const TrainOptions& options, const DataSets& data) {
 }
 
 void check_options(const TrainOptions& options, const Processes& processes, bool is_new) {
+  check_search(options);
   check_grid(options);
   HEARTH_CHECK(options.profile.empty() || runs_of(options).size() == 1,
                "--profile needs a single run, without lists of settings");
   HEARTH_CHECK(!processes.are_several() || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
                "--batch-size auto measures one process: find the size with one, then pass it");
   const bool is_lbfgs = options.optimizer.starts_with("lbfgs");
-  HEARTH_CHECK(!is_lbfgs || options.amp != "fp16",
-               "lbfgs computes the loss several times in a step, which --amp fp16 cannot scale: try "
-               "--amp bf16");
+  HEARTH_CHECK(
+      !is_lbfgs || options.amp != "fp16",
+      "lbfgs computes the loss several times in a step, which --amp fp16 cannot scale: try "
+      "--amp bf16");
   HEARTH_CHECK(!is_lbfgs || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
                "--batch-size auto cannot predict the memory of lbfgs: pass a number");
   check_scheduler(options);

@@ -85,8 +85,12 @@ std::string config_text(const TrainOptions& options) {
   const auto add = [&](const char* key, const auto& value) {
     text.append(key).append(" = ").append(toml_of(value)).append("\n");
   };
-  add("lr", options.lrs);
-  add("batch-size", options.batch_sizes);
+  const auto add_axis = [&](const char* key, const std::optional<Range>& range,
+                            const auto& values) {
+    range ? add(key, range->text) : add(key, values);
+  };
+  add_axis("lr", options.lr_range, options.lrs);
+  add_axis("batch-size", options.batch_range, options.batch_sizes);
   add("num-workers", options.num_workers);
   add("device", options.devices);
   for_each_setting(options, [&](const char* name, const auto& value, Effect) {

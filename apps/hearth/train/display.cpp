@@ -72,7 +72,7 @@ Display::~Display() { clear(); }
 
 bool Display::is_due() const {
   return !silent_ && Clock::now() - last_shown_ >=
-         (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
+                         (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
 }
 
 void Display::show(const Status& status) {

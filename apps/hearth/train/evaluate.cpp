@@ -100,8 +100,8 @@ Evaluation evaluate(nn::AnyModule& model, const Examples& examples,
   const auto loader = data::make_data_loader<data::samplers::SequentialSampler>(
       is_shared ? examples.part(options.processes->rank(), options.processes->count()) : examples,
       data::DataLoaderOptions(static_cast<size_t>(batch_size_for(examples)))
-                    .workers(static_cast<size_t>(options.num_workers))
-                    .pin_memory(options.device.is_cuda()));
+          .workers(static_cast<size_t>(options.num_workers))
+          .pin_memory(options.device.is_cuda()));
   for (const data::Example<>& batch : *loader) sums.add(batch);
   module->train(was_training);
   return sums.result();

@@ -5,6 +5,7 @@
 
 #include "../choices.h"
 #include "../names.h"
+#include "../text_table.h"
 #include "augment.h"
 #include "data_sets.h"
 #include "devices.h"
@@ -45,6 +46,39 @@ std::string check_optimizer(const std::string& text) {
   return error_of([&] { trial_optimizer(text); });
 }
 
+/// An option whose value is a comma-separated list of numbers, or a range.
+template <class T>
+CLI::Option* add_axis(CLI::App& train, const char* name, const char* description,
+                      std::vector<T>& values, std::optional<Range>& range) {
+  const auto set = [name, &values, &range](const std::vector<std::string>& texts) {
+    range = texts.size() == 1 ? parse_range(texts.front()) : std::nullopt;
+    if (range) return;
+    values.clear();
+    for (const std::string& text : texts) {
+      T value{};
+      if (!CLI::detail::lexical_cast(text, value))
+        throw CLI::ValidationError(name, "a range cannot be an item of a list: '" + text + "'");
+      values.push_back(value);
+    }
+  };
+  return train.add_option_function<std::vector<std::string>>(name, set, description)
+      ->delimiter(',')
+      ->default_str(std::is_integral_v<T> ? std::to_string(static_cast<int64_t>(values.front()))
+                                          : shortest(static_cast<double>(values.front())))
+      ->type_name(std::is_integral_v<T> ? "INT" : "FLOAT");
+}
+
+/// A check of numbers that leaves ranges alone, but not wrong ones.
+CLI::Validator or_range(const CLI::Validator& number) {
+  const auto check = [number](std::string& text) {
+    std::string error;
+    bool is_range = false;
+    error = error_of([&] { is_range = parse_range(text).has_value(); });
+    return is_range || !error.empty() ? error : number(text);
+  };
+  return CLI::Validator(check, "");
+}
+
 /// Accepts "auto", which becomes kAutoBatchSize, and whole numbers; returns an error text.
 std::string check_batch_size(std::string& text) {
   if (text != "auto") return whole_number(1)(text);
@@ -53,16 +87,13 @@ std::string check_batch_size(std::string& text) {
 }
 
 void add_grid(CLI::App& train, TrainOptions& options) {
-  train.add_option("--lr", options.lrs, "Learning rates")
-      ->delimiter(',')
-      ->check(positive_number())
-      ->capture_default_str();
-  train
-      .add_option("--batch-size", options.batch_sizes,
-                  "Examples per batch; auto: as many as fit into memory")
-      ->delimiter(',')
-      ->transform(CLI::Validator(check_batch_size, ""))
-      ->capture_default_str();
+  add_axis(train, "--lr", "Learning rates, or a range: 1e-4..1e-1:log", options.lrs,
+           options.lr_range)
+      ->check(or_range(positive_number()));
+  add_axis(train, "--batch-size",
+           "Examples per batch, or a range: 16..256:log; auto: as many as fit into memory",
+           options.batch_sizes, options.batch_range)
+      ->transform(or_range(CLI::Validator(check_batch_size, "")));
   train.add_option("--num-workers", options.num_workers, "Threads that load batches in advance")
       ->delimiter(',')
       ->check(whole_number(0, kMostWorkers))
@@ -114,11 +145,22 @@ void add_update(CLI::App& train, TrainOptions& options) {
       ->check(number_between(0, 1));
 }
 
+void add_search(CLI::App& train, TrainOptions& options) {
+  train.add_option("--trials", options.trials, "Runs whose values are drawn from the ranges")
+      ->check(whole_number(1, 10000));
+  offer_only(train.add_option("--search", options.search,
+                              "random: train all trials; halving: train the best third longer"),
+             "search", {"random", "halving"})
+      ->capture_default_str();
+  for (const char* name : {"--trials", "--search"}) train.get_option(name)->group("Search");
+}
+
 void add_common(CLI::App& train, TrainOptions& options) {
   train.add_option("--epochs", options.epochs, "Passes over the training data")
       ->check(whole_number(0, kMostEpochs))
       ->capture_default_str();
-  train.add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")
+  train
+      .add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")
       ->check(whole_number(0))
       ->capture_default_str();
   offer_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),
@@ -182,6 +224,7 @@ void check_all_different(const TrainOptions& options) {
 
 void add_settings(CLI::App& train, TrainOptions& options) {
   add_grid(train, options);
+  add_search(train, options);
   add_common(train, options);
 }
 

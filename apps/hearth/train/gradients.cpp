@@ -46,8 +46,8 @@ Tensor Gradients::loss_of(const Batch& batch, StepResult& result) {
 void Gradients::share(StepResult& result) const {
   result.interrupted = interrupted();
   if (!processes_.are_several()) return;
-  const std::vector<double> sums = processes_.sums(
-      {result.loss, result.correct.item<double>(), result.interrupted ? 1.0 : 0.0});
+  const std::vector<double> sums =
+      processes_.sums({result.loss, result.correct.item<double>(), result.interrupted ? 1.0 : 0.0});
   result.loss = sums[0] / static_cast<double>(processes_.count());
   result.correct.fill_(sums[1]);
   result.interrupted = sums[2] > 0;

@@ -51,9 +51,10 @@ std::string test_folder_in(const std::string& folder) {
     if (is_folder(fs::path(folder) / name)) return folder + "/" + name;
   const bool has_classes =
       std::ranges::any_of(fs::directory_iterator(train), is_folder, &fs::directory_entry::path);
-  HEARTH_CHECK(!has_classes, "'", folder, "' has a folder 'train' with classes, but no folder 'val', "
-               "'valid', 'validation' or 'test' beside it: add one, or pass '", train.string(),
-               "', of which a fifth is then for testing");
+  HEARTH_CHECK(!has_classes, "'", folder,
+               "' has a folder 'train' with classes, but no folder 'val', "
+               "'valid', 'validation' or 'test' beside it: add one, or pass '",
+               train.string(), "', of which a fifth is then for testing");
   return "";
 }
 

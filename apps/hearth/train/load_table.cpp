@@ -75,7 +75,8 @@ DataSets load_csv(const std::string& file, const DataOptions& options) {
       options.standard ? *options.standard : standard_of(rows_at(numbers, split.train));
   HEARTH_CHECK(std::ssize(standard.mean) == numbers.size(1), "the model was trained on ",
                standard.mean.size(), " columns of numbers, but '", file, "' has ", numbers.size(1));
-  const Tensor mean = tensor(standard.mean, kDouble), deviation = tensor(standard.deviation, kDouble);
+  const Tensor mean = tensor(standard.mean, kDouble),
+               deviation = tensor(standard.deviation, kDouble);
   const auto standardised = [&](const std::vector<size_t>& rows) {
     return ((rows_at(numbers, rows).to(kDouble) - mean) / deviation).to(kFloat);
   };

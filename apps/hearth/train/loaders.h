@@ -8,8 +8,8 @@ namespace hearth::app {
 
 DataSets load_cifar10(const std::string& folder, const DataOptions& options);
 DataSets load_cifar100(const std::string& folder, const DataOptions& options);
-/// folder/train/<class>/… and folder/val/<class>/… (or valid, validation, test); or folder/<class>/…, of which a fifth
-/// is for testing.
+/// folder/train/<class>/… and folder/val/<class>/… (or valid, validation, test); or
+/// folder/<class>/…, of which a fifth is for testing.
 DataSets load_image_folder(const std::string& folder, const DataOptions& options);
 /// A table of numbers, standardised, whose last column names the class. A fifth of the rows is for
 /// testing.

@@ -30,6 +30,7 @@ void check_grid(const TrainOptions& options) {
 }
 
 std::vector<RunOptions> runs_of(const TrainOptions& options) {
+  if (options.trials) return trials_of(options);
   std::vector<RunOptions> runs;
   for (const double lr : options.lrs)
     for (const int64_t batch_size : options.batch_sizes)

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "search.h"
+
 namespace hearth::app {
 
 /// Stands for `--batch-size auto` until the data and the devices are known.
@@ -14,6 +16,9 @@ inline constexpr int64_t kAutoBatchSize = 0;
 struct TrainOptions {
   std::vector<double> lrs{0.01};
   std::vector<int64_t> batch_sizes{100};
+  std::optional<Range> lr_range, batch_range;  // instead of lists, for a search
+  std::optional<int64_t> trials;               // runs of a search
+  std::string search = "random";
   std::vector<int64_t> num_workers{0};
   std::vector<std::string> devices;  // empty: the GPU if there is one, else the CPU
   int64_t epochs = 5;
@@ -23,7 +28,7 @@ struct TrainOptions {
   std::string optimizer = "adam";
   std::string scheduler = "none";
   int64_t warmup_steps = 0;
-  int64_t accumulate = 1;  // batches per step
+  int64_t accumulate = 1;        // batches per step
   bool split_batches = false;    // a batch is that of all processes, not of each
   bool sync_batch_norm = false;  // statistics over all processes
   std::optional<double> clip_grad_norm, clip_grad_value;
@@ -45,6 +50,8 @@ enum class Effect { kResults, kNone };
 /// Calls visit(name of the flag, member, effect) for each setting that all runs share.
 template <class Options, class Visit>
 void for_each_setting(Options& options, const Visit& visit) {
+  visit("trials", options.trials, Effect::kNone);
+  visit("search", options.search, Effect::kNone);
   visit("epochs", options.epochs, Effect::kNone);
   visit("seed", options.seed, Effect::kResults);
   visit("model", options.model, Effect::kResults);
@@ -81,7 +88,7 @@ struct RunOptions {
 
 /// Throws if there are too many combinations.
 void check_grid(const TrainOptions& options);
-/// All combinations; the device changes fastest.
+/// All combinations, of which the device changes fastest; or the trials of a search.
 std::vector<RunOptions> runs_of(const TrainOptions& options);
 
 }  // namespace hearth::app

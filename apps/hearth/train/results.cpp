@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "../text_table.h"
@@ -88,8 +89,8 @@ bool stopped_early(const std::vector<EpochResult>& epochs, const TrainOptions& o
   return options.patience && epochs.end() - best > *options.patience;
 }
 
-bool ended(const std::vector<EpochResult>& epochs, const TrainOptions& options) {
-  return std::ssize(epochs) >= options.epochs || stopped_early(epochs, options);
+bool ended(const std::vector<EpochResult>& epochs, const TrainOptions& options, int64_t last) {
+  return std::ssize(epochs) >= last || stopped_early(epochs, options);
 }
 
 Results::Results(const std::vector<RunOptions>& runs) {
@@ -102,12 +103,15 @@ bool Results::empty() const {
 }
 
 template <class Visit>
+void Results::for_each_row_of(size_t i, const Visit& visit) const {
+  const RunResult& run = runs_[i];
+  if (run.epochs.empty() && !run.status.empty()) visit(Row{i + 1, run, 0});
+  for (size_t epoch = 1; epoch <= run.epochs.size(); ++epoch) visit(Row{i + 1, run, epoch});
+}
+
+template <class Visit>
 void Results::for_each_row(const Visit& visit) const {
-  for (size_t i = 0; i < runs_.size(); ++i) {
-    const RunResult& run = runs_[i];
-    if (run.epochs.empty() && !run.status.empty()) visit(Row{i + 1, run, 0});
-    for (size_t epoch = 1; epoch <= run.epochs.size(); ++epoch) visit(Row{i + 1, run, epoch});
-  }
+  for (size_t i = 0; i < runs_.size(); ++i) for_each_row_of(i, visit);
 }
 
 std::string Results::csv() const {
@@ -140,7 +144,7 @@ std::string Results::json(const TrainOptions& options, int64_t processes) const 
   return json.dump(2) + "\n";
 }
 
-std::string Results::table() const {
+std::string Results::table(bool best_first) const {
   const bool all_finished = std::all_of(
       runs_.begin(), runs_.end(), [](const RunResult& run) { return run.status == kFinished; });
   // Without the last column, the status, if all runs have finished.
@@ -151,11 +155,17 @@ std::string Results::table() const {
     return row;
   };
   TextTable table(cells([](const Column& column) { return column.title; }));
-  for_each_row([&](const Row& row) {
-    if (runs_.size() > 1 && row.epoch < row.run.epochs.size()) return;
-    table.add(
-        cells([&](const Column& column) { return rounded(column.value(row), column.digits); }));
-  });
+  std::vector<size_t> order(runs_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (best_first)
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [this](size_t i) { return best_accuracy(runs_[i].epochs); });
+  for (const size_t i : order)
+    for_each_row_of(i, [&](const Row& row) {
+      if (runs_.size() > 1 && row.epoch < row.run.epochs.size()) return;
+      table.add(
+          cells([&](const Column& column) { return rounded(column.value(row), column.digits); }));
+    });
   return table.text();
 }
 

@@ -20,12 +20,12 @@ Series curve(const std::string& name, const std::vector<EpochResult>& epochs,
              double EpochResult::*value);
 /// Whether the last `patience` epochs had no better test accuracy than those before.
 bool stopped_early(const std::vector<EpochResult>& epochs, const TrainOptions& options);
-/// Whether no epoch is left to train.
-bool ended(const std::vector<EpochResult>& epochs, const TrainOptions& options);
+/// Whether no epoch is left to train up to epoch number `last`.
+bool ended(const std::vector<EpochResult>& epochs, const TrainOptions& options, int64_t last);
 
 inline constexpr const char *kRunning = "running", *kFinished = "finished", *kStopped = "stopped",
                             *kStoppedEarly = "stopped early", *kFailed = "failed",
-                            *kOutOfMemory = "out of memory";
+                            *kOutOfMemory = "out of memory", *kEliminated = "eliminated";
 
 struct RunResult {
   RunOptions options;
@@ -40,6 +40,7 @@ class Results {
 
   RunResult& of_run(size_t i) { return runs_[i]; }
   const RunResult& of_run(size_t i) const { return runs_[i]; }
+  const std::vector<RunResult>& runs() const { return runs_; }
   /// Whether no run has started.
   bool empty() const;
 
@@ -48,8 +49,9 @@ class Results {
   std::string csv() const;
   /// The same rows as JSON, after the settings that all runs share.
   std::string json(const TrainOptions& options, int64_t processes) const;
-  /// One run: all epochs. Several runs: the last epoch of each.
-  std::string table() const;
+  /// One run: all epochs. Several runs: the last epoch of each, in their order or the run with the
+  /// best test accuracy first.
+  std::string table(bool best_first) const;
   std::vector<Chart> charts() const;
 
  private:
@@ -57,6 +59,8 @@ class Results {
   std::string label(const RunOptions& run) const;
   template <class Visit>
   void for_each_row(const Visit& visit) const;
+  template <class Visit>
+  void for_each_row_of(size_t i, const Visit& visit) const;
 
   std::vector<RunResult> runs_;
 };

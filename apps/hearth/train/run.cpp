@@ -31,8 +31,7 @@ Examples augmented(const Examples& examples, const TrainOptions& options) {
 
 int64_t steps_per_epoch(const TrainOptions& options, int64_t batch_size, const DataSets& data,
                         const Processes& processes) {
-  const int64_t batches =
-      PartSampler::batches(data.train.count(), batch_size, processes.count());
+  const int64_t batches = PartSampler::batches(data.train.count(), batch_size, processes.count());
   return (batches - 1) / options.accumulate + 1;
 }
 
@@ -124,10 +123,10 @@ double Run::take_seconds() {
   return std::chrono::duration<double>(now - std::exchange(last_time_, now)).count();
 }
 
-bool Run::train(Display& display, const std::function<void()>& after_epoch) {
+bool Run::train(int64_t last, Display& display, const std::function<void()>& after_epoch) {
   last_time_ = last_step_ = Clock::now();
   if (options_.epochs == 0) save(false);
-  while (!has_ended()) {
+  while (!ended(progress_.epochs, options_, last)) {
     const bool complete = train_epoch(display);
     const double seconds = take_seconds();
     progress_.epoch_seconds += seconds;
@@ -236,11 +235,11 @@ Display::Status Run::status() const {
 }
 
 void Run::diverge(double loss) const {
-  throw Divergence{progress_.step,
-                   detail::str("the loss became ", std::isnan(loss) ? "nan" : "infinite",
-                               " at step ", progress_.step, " (",
-                               epoch_title(progress_.epochs.size() + 1), ", batch ",
-                               progress_.batches, "): ", divergence_reason(*module_))};
+  throw Divergence{
+      progress_.step,
+      detail::str("the loss became ", std::isnan(loss) ? "nan" : "infinite", " at step ",
+                  progress_.step, " (", epoch_title(progress_.epochs.size() + 1), ", batch ",
+                  progress_.batches, "): ", divergence_reason(*module_))};
 }
 
 }  // namespace hearth::app

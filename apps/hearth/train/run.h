@@ -24,8 +24,8 @@
 
 namespace hearth::app {
 
-/// The progress in a run's last checkpoint, if there is one; throws if its settings differ. Only the
-/// first process needs the file.
+/// The progress in a run's last checkpoint, if there is one; throws if its settings differ. Only
+/// the first process needs the file.
 std::optional<Progress> saved_progress(const std::string& run_folder, const Settings& settings);
 
 /// Trains one network with the settings of one point of the grid, in a folder of its own.
@@ -35,9 +35,10 @@ class Run {
   Run(const TrainOptions& options, const RunOptions& point, const DataSets& data,
       const Processes& processes, std::string folder, std::string title);
 
-  /// Trains the remaining epochs; returns false if a signal stopped it. Saves a checkpoint after
-  /// each epoch, before it calls `after_epoch`, and when stopped. Throws a Divergence.
-  bool train(Display& display, const std::function<void()>& after_epoch);
+  /// Trains the remaining epochs up to number `last`; returns false if a signal stopped it. Saves a
+  /// checkpoint after each epoch, before it calls `after_epoch`, and when stopped. Throws a
+  /// Divergence.
+  bool train(int64_t last, Display& display, const std::function<void()>& after_epoch);
 
   const Progress& progress() const { return progress_; }
 
@@ -46,7 +47,6 @@ class Run {
   using Batch = data::Example<>;
 
   void load();
-  bool has_ended() const { return ended(progress_.epochs, options_); }
   bool train_epoch(Display& display);
   /// Makes a step with the mean gradient of these batches' examples.
   void step(const std::vector<Batch>& batches);

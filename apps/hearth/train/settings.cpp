@@ -86,9 +86,9 @@ Settings::Settings(const TrainOptions& options, const RunOptions& point, const D
                                      {"lr", shortest(point.lr)},
                                      {"batch_size", std::to_string(point.batch_size)}});
   if (!data.class_names.empty())
-    network_.emplace_back(kClassNames, nlohmann::json(data.class_names)
-                                           .dump(-1, ' ', false,
-                                                 nlohmann::json::error_handler_t::replace));
+    network_.emplace_back(kClassNames,
+                          nlohmann::json(data.class_names)
+                              .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   if (data.standard)
     standard_ = {{kMean, nlohmann::json(data.standard->mean).dump()},
                  {kDeviation, nlohmann::json(data.standard->deviation).dump()}};

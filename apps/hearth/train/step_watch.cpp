@@ -45,8 +45,8 @@ void StepWatch::step() {
 
 std::string StepWatch::missing_profile() const {
   if (!profile_) return "";
-  return detail::str("--profile: nothing was written, because a profile needs ", kWarmup + kProfiled,
-                     " steps, but this run had ", profile_->step_num());
+  return detail::str("--profile: nothing was written, because a profile needs ",
+                     kWarmup + kProfiled, " steps, but this run had ", profile_->step_num());
 }
 
 std::string StepWatch::verdict() const {

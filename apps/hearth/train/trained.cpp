@@ -120,8 +120,7 @@ Trained load_trained(const std::string& path, Device device) {
                       "' as a checkpoint of hearth train");
     throw;
   } catch (const nlohmann::json::exception& error) {
-    throw Error("'" + printable(trained.checkpoint) +
-                "' has damaged settings: " + error.what());
+    throw Error("'" + printable(trained.checkpoint) + "' has damaged settings: " + error.what());
   }
   trained.model.ptr()->to(device);
   trained.model.ptr()->eval();

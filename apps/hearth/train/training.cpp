@@ -1,11 +1,13 @@
 #include "training.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <new>
+#include <numeric>
 #include <unordered_set>
 
 #include "../plot.h"
@@ -90,8 +92,8 @@ class Training {
   std::string heading() const {
     const bool has_images = data_.train.input_sizes().size() == 3;
     return options_.model + " on " + options_.data + ", " +
-           counted(data_.train.count(), has_images ? "image" : "example") +
-           " to train and " + with_commas(data_.test.count()) + " to test, " +
+           counted(data_.train.count(), has_images ? "image" : "example") + " to train and " +
+           with_commas(data_.test.count()) + " to test, " +
            counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
            counted(options_.epochs, "epoch") +
            (processes_.are_several() ? ", " + with_commas(processes_.count()) + " processes" : "");
@@ -100,7 +102,7 @@ class Training {
   void show_table() {
     if (results_.empty() || !processes_.is_first()) return;
     display_.line("");
-    std::cout << results_.table() << std::flush;
+    std::cout << results_.table(options_.trials.has_value()) << std::flush;
   }
 
   /// The text "run,epoch" of each row of the folder's results.csv.
@@ -132,7 +134,7 @@ class Training {
 
   /// The status of a run after these epochs.
   const char* status_of(const std::vector<EpochResult>& epochs) const {
-    if (!ended(epochs, options_)) return kStopped;
+    if (!ended(epochs, options_, options_.epochs)) return kStopped;
     return std::ssize(epochs) < options_.epochs ? kStoppedEarly : kFinished;
   }
 
@@ -180,25 +182,65 @@ class Training {
   }
 
   /// Finished, diverged or, in this process, out of memory. The first process knows the status.
-  bool has_ended(size_t i) const {
-    const std::string& status = results_.of_run(i).status;
-    return processes_.of_first(!status.empty() && status != kStopped ? 1 : 0) != 0;
+  bool has_ended(size_t i, int64_t last) const {
+    const RunResult& run = results_.of_run(i);
+    const bool is_open = run.status.empty() || run.status == kStopped;
+    const bool has_work = run.epochs.empty() || !ended(run.epochs, options_, last);
+    return processes_.of_first(is_open && has_work ? 0 : 1) != 0;
   }
 
   void train_unfinished_runs() {
+    std::vector<size_t> candidates(runs_.size());
+    std::iota(candidates.begin(), candidates.end(), size_t{0});
+    const std::vector<int64_t> stages = options_.search == "halving"
+                                            ? Halving::stages(std::ssize(runs_), options_.epochs)
+                                            : std::vector<int64_t>{options_.epochs};
     bool has_trained = false;
-    for (size_t i = 0; i < runs_.size() && !stopped_; ++i) {
-      if (has_ended(i)) continue;
-      has_trained = true;
-      train_run(i);
-      const bool is_last = i + 1 == runs_.size();
-      stopped_ = stopped_ || (processes_.any(interrupted()) && !is_last);
+    for (const int64_t last : stages) {
+      has_trained = train_stage(candidates, last) || has_trained;
+      if (stopped_) return;
+      if (last < options_.epochs) eliminate(candidates, last);
     }
     if (!has_trained) display_.line("Nothing is left to do.");
   }
 
+  /// Trains the candidates up to epoch number `last`; false if there was nothing to do.
+  bool train_stage(const std::vector<size_t>& candidates, int64_t last) {
+    bool has_trained = false;
+    for (const size_t i : candidates) {
+      if (has_ended(i, last)) continue;
+      has_trained = true;
+      train_run(i, last);
+      const bool is_end = i == candidates.back() && last == options_.epochs;
+      stopped_ = stopped_ || (processes_.any(interrupted()) && !is_end);
+      if (stopped_) break;
+    }
+    return has_trained;
+  }
+
+  /// Leaves the best candidates after a stage, as the first process chooses them.
+  void eliminate(std::vector<size_t>& candidates, int64_t last) {
+    std::vector<size_t> trained = candidates, kept;
+    std::erase_if(trained, [this](size_t i) {
+      const std::string& status = results_.of_run(i).status;
+      return status != kStopped && status != kStoppedEarly && status != kFinished;
+    });
+    const std::vector<size_t> best = Halving::best(trained, results_.runs(), last);
+    for (const size_t i : candidates) {
+      const bool goes_on = std::ranges::find(best, i) != best.end();
+      if (processes_.of_first(goes_on ? 1 : 0) != 0)
+        kept.push_back(i);
+      else if (results_.of_run(i).status == kStopped)
+        results_.of_run(i).status = kEliminated;
+    }
+    display_.line("After epoch " + std::to_string(last) + ", " + std::to_string(kept.size()) +
+                  " of " + counted(std::ssize(candidates), "run") + " go on");
+    candidates = kept;
+    write_results();
+  }
+
   /// Sets stopped_ if a signal arrived.
-  void train_run(size_t i) {
+  void train_run(size_t i, int64_t last) {
     const RunOptions& point = runs_[i];
     const bool is_single = runs_.size() == 1;
     const std::string name = "run " + std::to_string(i + 1) + "/" + std::to_string(runs_.size());
@@ -210,7 +252,7 @@ class Training {
     result.status = kRunning;
     const std::string title = is_single ? "" : name + "  ", path = folder_.of_run(i + 1);
     try {
-      train_to_the_end(i, title);
+      train_until(i, last, title);
     } catch (const Divergence& divergence) {
       if (processes_.is_first()) save_divergence(path, divergence);
       record_divergence(i, divergence);
@@ -229,13 +271,13 @@ class Training {
     write_results();
   }
 
-  void train_to_the_end(size_t i, const std::string& title) {
+  void train_until(size_t i, int64_t last, const std::string& title) {
     RunResult& result = results_.of_run(i);
     Run run(options_, runs_[i], data_, processes_, folder_.of_run(i + 1), title);
-    stopped_ = !run.train(display_, [&] {
+    stopped_ = !run.train(last, display_, [&] {
       saved_ = processes_.is_first();
       result.epochs = run.progress().epochs;
-      if (ended(result.epochs, options_)) result.status = status_of(result.epochs);
+      if (ended(result.epochs, options_, options_.epochs)) result.status = status_of(result.epochs);
       write_results();
     });
     if (!stopped_ || result.status == kRunning) result.status = status_of(result.epochs);
