@@ -66,6 +66,12 @@ void Mt19937::fill(uint64_t* to, int64_t count) { fill(to, count, &Block::refill
 
 void Mt19937::fill(uint32_t* to, int64_t count, Refill how) {
   while (count > 0) {
+    if (next_ == kWords && count >= kWords) {  // output_ is not needed
+      how(state_.data(), to);
+      to += kWords;
+      count -= kWords;
+      continue;
+    }
     if (next_ == kWords) refill(how);
     const int64_t taken = std::min<int64_t>(count, kWords - next_);
     std::memcpy(to, output_.data() + next_, static_cast<size_t>(taken) * sizeof(uint32_t));

@@ -246,6 +246,20 @@ TEST(Matmul, LargeProductsAreAccurate) {
   }
 }
 
+// Such matrices, the weights of linear layers, are copied.
+TEST(Matmul, MultipliesByATransposedMatrixWithLongRows) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps}) {
+    Matrices<float> a(Layout::kContiguous, 1, 70, 96, 1), b(Layout::kTransposed, 1, 96, 40, 2);
+    Matrices<float> out(layout, 1, 70, 40, 3);
+    const MatmulParams params{a.view, b.view, View(), out.view};
+    const std::vector<float> expected = reference<float>(params);
+    KernelContext context;
+    cpu::run(params, context.ctx);
+    EXPECT_TRUE(equal(out.view, expected)) << int(layout);
+    EXPECT_TRUE(out.buffer.guards_intact() && b.buffer.guards_intact());
+  }
+}
+
 TEST(Matmul, ResultsDoNotDependOnThreadCount) {
   const int threads = get_num_threads();
   Buffer<double> a(small_numbers<double>(300 * 200, 1)), b(small_numbers<double>(200 * 150, 2));

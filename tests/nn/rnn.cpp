@@ -28,13 +28,13 @@ TEST(RecurrentModules, UnbatchedInputsNeedUnbatchedStates) {
 
 TEST(RecurrentModules, PackedInputsAreChecked) {
   LSTM lstm(3, 4);
-  const auto packed = utils::rnn::pack_padded_sequence(ones({5, 2, 3}), tensor({5, 3}));
+  const auto packed = nn::utils::rnn::pack_padded_sequence(ones({5, 2, 3}), tensor({5, 3}));
   const Tensor h = zeros({1, 3, 4});
   EXPECT_ERROR(lstm->forward_with_packed_input(packed, States(h, h)),
                "Expected hidden[0] size 1 2 4, got [1, 3, 4]");
   EXPECT_ERROR(LSTM(2, 4)->forward_with_packed_input(packed),
                "input.size(-1) must be equal to input_size. Expected 2, got 3");
-  EXPECT_ERROR(utils::rnn::PackedSequence(ones(2), empty({1}, TensorOptions(kMeta))),
+  EXPECT_ERROR(nn::utils::rnn::PackedSequence(ones(2), empty({1}, TensorOptions(kMeta))),
                "batch_sizes should always be on CPU");
 }
 
@@ -44,12 +44,12 @@ TEST(PackedSequences, AreUnpacked) {
     ASSERT_EQ(got.size(), 3u);
     for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(got[i].equal(sequences[i])) << i;
   };
-  using namespace utils::rnn;
+  using namespace nn::utils::rnn;
   expect_sequences(unpack_sequence(pack_sequence(sequences, /*enforce_sorted=*/false)));
   const Tensor lengths = tensor({2, 4, 1});
   for (const bool batch_first : {false, true})
     expect_sequences(
-        unpad_sequence(utils::rnn::pad_sequence(sequences, batch_first), lengths, batch_first));
+        unpad_sequence(nn::utils::rnn::pad_sequence(sequences, batch_first), lengths, batch_first));
   // As in Python, lengths are limited to the padded length, and surplus lengths are ignored.
   const auto cut = unpad_sequence(ones({2, 3}), tensor({-1, 7, 0}), /*batch_first=*/true);
   ASSERT_EQ(cut.size(), 2u);
