@@ -8,7 +8,7 @@
 #include "measure.h"
 
 // Times operators on tensors far larger than any cache, and on a million elements. Written against
-// LibTorch's interface, so that peer/compare.sh can compile the same file against LibTorch. Prints
+// LibTorch's interface, so that compare.py can compile the same file against LibTorch. Prints
 // "name best median" in microseconds and, for memory-bound operators, the bandwidth as a percentage
 // of copy_'s. The arguments are the names of the rows to measure.
 

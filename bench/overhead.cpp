@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <vector>
 
+#include "measure.h"
+
 // Overhead of one call: the tensors are so small that their arithmetic takes no time. Written
-// against LibTorch's interface, so that peer/compare.sh can compile the same file against
-// LibTorch. Prints "name best median" in nanoseconds.
+// against LibTorch's interface, so that compare.py can compile the same file against LibTorch.
+// Prints "name best median" in nanoseconds. The arguments are the names of the rows to measure.
 
 namespace {
 
@@ -25,6 +27,7 @@ double time_round(F& call, int calls) {
 
 template <class F>
 void report(const char* name, F call, int calls = kCalls) {
+  if (!is_selected(name)) return;
   time_round(call, calls);
   std::vector<double> rounds;
   for (int i = 0; i < kRounds; ++i) rounds.push_back(time_round(call, calls));
@@ -77,7 +80,8 @@ void tensors_with_history() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  select_rows(argc, argv);
   torch::set_num_threads(1);
   tensors_without_history();
   tensors_with_history();

@@ -2,9 +2,13 @@
 // float64, which is computed by matrix products.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/threads.h"
+#include "kernels/cpu/conv_small.h"
 
 namespace hearth::testing {
 namespace {
@@ -87,6 +91,20 @@ TEST(ConvSmall, DoesNotDependOnTheNumberOfThreads) {
     EXPECT_TRUE(equal(other.in, results[0].in));
     EXPECT_TRUE(equal(other.weight, results[0].weight));
   }
+}
+
+TEST(ConvSmall, SizesOfHugeDilationsDoNotOverflow) {
+  ConvParams params;
+  const auto set_sizes = [](View& view, std::initializer_list<int64_t> sizes) {
+    view.dim = static_cast<int>(sizes.size());
+    std::copy(sizes.begin(), sizes.end(), view.sizes);
+  };
+  set_sizes(params.in, {1, 2, 2, 1 << 13});
+  set_sizes(params.weight, {1, 2, 2, 1});
+  set_sizes(params.out, {1, 1, 1, 1 << 13});
+  EXPECT_TRUE(cpu::suits_conv_small(params));
+  params.dilation[0] = int64_t{1} << 50;  // 2^14 * (1 + 2^50) elements
+  EXPECT_FALSE(cpu::suits_conv_small(params));
 }
 
 }  // namespace

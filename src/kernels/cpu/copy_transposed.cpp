@@ -26,17 +26,49 @@ struct Matrices {
   StridedLoop<2> outer;  // offsets of out and in
 };
 
+constexpr int64_t kTile = 4;         // the side of a tile that is transposed in registers
+constexpr int64_t kTileElement = 4;  // bytes
+
+/// Copies a tile: the elements of a row of `from` become a column of `to`. The distances between
+/// rows are in bytes.
+void transpose_tile(const char* from, int64_t from_stride, char* to, int64_t to_stride) {
+  using V = uint32_t __attribute__((vector_size(kTile * kTileElement)));
+  V rows[kTile];
+  for (int64_t i = 0; i < kTile; ++i) std::memcpy(&rows[i], from + i * from_stride, sizeof(V));
+  const V low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5),
+          low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5),
+          high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7),
+          high23 = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  const V columns[kTile] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                            __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                            __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                            __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (int64_t i = 0; i < kTile; ++i) std::memcpy(to + i * to_stride, &columns[i], sizeof(V));
+}
+
+/// out[i][j] = buffer[j][i]; the distances between rows are in elements.
+template <class T>
+void write_block(const T* buffer, int64_t pitch, T* out, int64_t out_stride, int64_t rows,
+                 int64_t columns) {
+  constexpr bool kHasTiles = sizeof(T) == kTileElement;
+  const int64_t tiled_rows = kHasTiles ? rows / kTile * kTile : 0,
+                tiled_columns = kHasTiles ? columns / kTile * kTile : 0;
+  for (int64_t i = 0; i < tiled_rows; i += kTile)
+    for (int64_t j = 0; j < tiled_columns; j += kTile)
+      transpose_tile(reinterpret_cast<const char*>(buffer + j * pitch + i), pitch * kTileElement,
+                     reinterpret_cast<char*>(out + i * out_stride + j), out_stride * kTileElement);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = i < tiled_rows ? tiled_columns : 0; j < columns; ++j)
+      out[i * out_stride + j] = buffer[j * pitch + i];
+}
+
 template <class T>
 void copy_block(const T* in, T* out, const Matrices& m, int64_t rows, int64_t columns) {
   constexpr int64_t kPitch = kSide + 64 / int64_t(sizeof(T));  // spreads a column over cache sets
   alignas(64) T buffer[kSide * kPitch];
   for (int64_t j = 0; j < columns; ++j)
     std::memcpy(buffer + j * kPitch, in + j * m.in_stride, size_t(rows) * sizeof(T));
-  for (int64_t i = 0; i < rows; ++i) {
-    T* const to = out + i * m.out_stride;
-    const T* const from = buffer + i;
-    for (int64_t j = 0; j < columns; ++j) to[j] = from[j * kPitch];
-  }
+  write_block(buffer, kPitch, out, m.out_stride, rows, columns);
 }
 
 template <class T>

@@ -18,6 +18,7 @@ namespace {
 // Numbers of scalar multiplications, measured by bench/kernels/matmul.cpp.
 constexpr double kLoopWork = 64;           // up to this, the loops are fastest
 constexpr double kBlasWork = 10000;        // up to this, BLAS is faster than oneDNN
+constexpr double kHalfWork = 1 << 16;      // up to this, half types are faster as float32
 constexpr double kTaskWork = 1 << 19;      // at least this in a task
 constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
 
@@ -315,9 +316,10 @@ void multiply_by_loops(const Product& p, Ctx& ctx) {
   multiply_loops(p.a, broadcast(rows, p.batch()), p.out, p.alpha, p.beta);
 }
 
-/// Multiplies half types by oneDNN if the processor can, else as float32 copies.
+/// Multiplies half types by oneDNN if the processor can, else as float32 copies; so also small
+/// products, for which oneDNN takes several microseconds.
 void multiply_halves(const Product& p, Ctx& ctx) {
-  if (p.alpha == 1 && onednn::has_matmul(p.out.dtype))
+  if (p.work() > kHalfWork && p.alpha == 1 && onednn::has_matmul(p.out.dtype))
     return with_readable_operands(p, ctx, [](const Product& whole) {
       Tasks(whole, kHalfTaskWork).run([](const Product& task) {
         if (!onednn::matmul(task.a, task.b, task.out, task.beta))
