@@ -7,6 +7,7 @@
 #include "hearth/nn/distributed_data_parallel.h"
 #include "tests/distributed/in_group.h"
 #include "tests/distributed/ranks.h"
+#include "tests/support/files.h"
 #include "tests/support/throws.h"
 
 // The NCCL plugin with tests/plugins/fake_nccl.cpp in place of NCCL. The values of the collectives
@@ -19,8 +20,10 @@ namespace dist = hearth::distributed;
 using std::chrono::milliseconds;
 
 RankOptions with_fake_nccl() {
+  static const TempFolder folder;  // communicators that were aborted leave files
   return {.environment = {{"HEARTH_SIM_GPUS", "1"},
                           {"HEARTH_NCCL_LIBRARY", HEARTH_FAKE_NCCL},
+                          {"TMPDIR", folder.path("")},
                           {"TEST_BACKEND", "nccl"}}};
 }
 
