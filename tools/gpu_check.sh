@@ -4,6 +4,7 @@
 # into results/:
 #   load       driver, libraries, and whether the plugin loads and computes
 #   suites     the tests, one process per suite (suites:test_ops: one program's)
+#   nccl       process groups over NCCL, one process per GPU (up to 4)
 #   large      large shapes, the GPU against the CPU
 #   bench      operators and training steps (bench:layers: one group)
 #   peer       the same benchmarks in PyTorch, and a table of the times of both
@@ -44,7 +45,7 @@ cuda_path() {
   local candidates library folder found=()
   candidates=$(cuda_candidates)
   for library in libcudart.so.13 libcublasLt.so.13 libcublas.so.13 libcusolver.so.12 libcufft.so.12 \
-    libcudnn.so.9 libcuda.so.1; do
+    libcudnn.so.9 libnccl.so.2 libcuda.so.1; do
     while read -r folder; do
       [[ -n $folder && -e $folder/$library ]] || continue
       # The system's own folders are searched anyway, and would hide this package's libraries.
@@ -189,6 +190,13 @@ peer() {
   return $status
 }
 
+nccl() {
+  HEARTH_NCCL_PLUGIN=$here/lib/libhearth_nccl.so HEARTH_GLOO_PLUGIN=$here/lib/libhearth_gloo.so \
+    timeout -k 10 "$limit" "$here/bin/test_distributed" --gtest_brief=1 --gtest_filter='NcclGpus.*' 2>&1 |
+    tee "$out/nccl.txt"
+  return "${PIPESTATUS[0]}"
+}
+
 train() {
   rm -rf "$out/run"
   (cd "$out" && timeout -k 10 "$limit" "$here/bin/hearth" train --data synthetic --device cpu,cuda --epochs 2 \
@@ -220,6 +228,7 @@ run_part() {
   case $name in
     load) load ;;
     suites) run_suites suites ${rest:-test_core test_autograd test_io test_optim test_nn test_parallel test_ops} ;;
+    nccl) nccl ;;
     large) jobs=1 run_suites large test_gpu ;; # some take all of the memory
     bench) benchmarks bench_hearth "$here/bin/bench_gpu" $(bench_groups "$rest") ;;
     peer) peer "$rest" ;;
@@ -239,7 +248,7 @@ if [[ ${1:-} == --job ]]; then
   exit 0
 fi
 parts=("$@")
-[[ ${1:-} == all ]] && parts=(load suites large bench peer train sanitizer)
+[[ ${1:-} == all ]] && parts=(load suites nccl large bench peer train sanitizer)
 failed=()
 for part in "${parts[@]:-}"; do
   echo "== $part"

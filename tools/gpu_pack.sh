@@ -12,19 +12,19 @@ archive=$(realpath -m "${2:-$build/gpu_check.tar.xz}")
 readonly archive
 readonly limit_mib=60
 readonly stage=$build/stage/gpu_check
-readonly programs=(hearth bench_gpu test_gpu test_core test_autograd test_ops test_optim test_nn test_parallel test_io)
-readonly plugin=libhearth_cuda.so
+readonly programs=(hearth bench_gpu test_gpu test_core test_autograd test_ops test_optim test_nn test_parallel test_io test_distributed)
+readonly plugins=(libhearth_cuda.so libhearth_nccl.so libhearth_gloo.so)
 
 if [[ ! -e $build/CMakeCache.txt ]]; then
   cmake --preset release -B "$build" -DHEARTH_CUDA=ON -DHEARTH_CUDA_ARCHS="${GPU_PACK_ARCHS:-90-real}" \
     -DHEARTH_CUDA_COMPILE_ONLY=OFF -DHEARTH_BUILD_EXAMPLES=OFF \
-    -DHEARTH_TEST_FOLDERS="gpu;core;autograd;ops;optim;nn;parallel;io"
+    -DHEARTH_TEST_FOLDERS="gpu;core;autograd;ops;optim;nn;parallel;io;distributed"
 fi
 grep -q '^HEARTH_CUDA_COMPILE_ONLY:[A-Z]*=OFF' "$build/CMakeCache.txt" || {
   echo "gpu_pack: $build only shows that kernels compile; configure it with HEARTH_CUDA_COMPILE_ONLY=OFF" >&2
   exit 1
 }
-cmake --build "$build" --target hearth_cuda hearth_app "${programs[@]:1}"
+cmake --build "$build" --target hearth_cuda hearth_nccl hearth_gloo hearth_app "${programs[@]:1}"
 
 # The libraries that a file needs, except those of the C library, the driver and the CUDA runtime.
 libraries_of() {
@@ -35,8 +35,8 @@ libraries_of() {
 rm -rf "$stage"
 mkdir -p "$stage"/{bin,lib/compiler,tests,docs}
 for program in "${programs[@]}"; do strip -o "$stage/bin/$program" "$build/$program"; done
-strip -o "$stage/lib/$plugin" "$build/$plugin"
-for file in "${programs[@]}" $plugin; do libraries_of "$build/$file"; done | sort -u |
+for plugin in "${plugins[@]}"; do strip -o "$stage/lib/$plugin" "$build/$plugin"; done
+for file in "${programs[@]}" "${plugins[@]}"; do libraries_of "$build/$file"; done | sort -u |
   while read -r name path; do
     case $name in
       libstdc++* | libgcc_s*) strip -o "$stage/lib/compiler/$name" "$path" ;;

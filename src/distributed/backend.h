@@ -71,6 +71,7 @@ class Backend {
   virtual ~Backend() = default;
   virtual const char* name() const = 0;
   virtual Device device() const { return kCPU; }
+  virtual bool receives_from_any() const { return true; }
 
   virtual void all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                           const BackendCall& call) = 0;
@@ -93,7 +94,7 @@ class Backend {
 
   virtual std::unique_ptr<Transfer> send(const void* data, int64_t bytes, int destination,
                                          const BackendCall& call) = 0;
-  /// From rank `source`, or from any rank if it is negative.
+  /// From rank `source`, or from any rank if it is negative and receives_from_any().
   virtual std::unique_ptr<Transfer> receive(void* data, int64_t bytes, int source,
                                             const BackendCall& call) = 0;
 

@@ -53,6 +53,10 @@ class Communicator final : public MembershipListener {
   void shutdown();
 
   const Options& options() const { return options_; }
+  bool receives_from_any() {
+    const std::shared_ptr<Backend> running = backend();
+    return !running || running->receives_from_any();
+  }
   milliseconds timeout() const { return timeout_; }
   void set_timeout(milliseconds timeout) { timeout_ = checked_timeout(timeout); }
   /// The group's store; waiting for its keys ends when the group is aborted.

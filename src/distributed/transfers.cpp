@@ -65,6 +65,8 @@ WorkPtr ProcessGroup::recvAnysource(std::vector<Tensor>& tensors, int tag) {
   HEARTH_CHECK_AS(ValueError, tag >= 0, "recv: the tag is ", tag, ", but must not be negative");
   HEARTH_CHECK_AS(ValueError, getSize() > 1,
                   "recv: the group has no other rank from which a tensor could come");
+  HEARTH_CHECK_AS(ValueError, member().receives_from_any(), "recv: the backend ", getBackendName(),
+                  " cannot receive from any rank; give the rank of the sender");
   return receive(member(), tensor, OpType::RECVANYSOURCE, -1, tag);
 }
 

@@ -119,6 +119,10 @@ const RankFunction models_differ("ddp_models_differ", [] {
     REQUIRE_ERROR(wrap(net),
                   "[1]: params[0] (0.weight) with dtype Double appears not to match "
                   "dtype of the same param in process 0: Float");
+    nn::Sequential frozen(nn::Linear(2, 2));
+    if (odd)
+      for (Tensor& parameter : frozen->parameters()) parameter.requires_grad_(false);
+    REQUIRE_ERROR(wrap(frozen), "with requires_grad");
     REQUIRE_ERROR(wrap(nn::Sequential(nn::ReLU())),
                   "DistributedDataParallel is not needed when a module doesn't have any parameter "
                   "that requires a gradient.");

@@ -249,6 +249,7 @@ const RankFunction wrong_modules("wrong_modules", [] {
     nn::Linear mixed(2, 2);
     mixed->bias.set_data(zeros({2}, kDouble));
     REQUIRE_ERROR(dist::fully_shard(mixed), "'weight' is Float on cpu and 'bias' is Double on cpu");
+    REQUIRE(mixed->weight.size(0) == 2 && mixed->bias.size(0) == 2);  // nothing was divided
     // A parameter that is used while it is a shard.
     net->first->weight.square().sum().backward();
   });

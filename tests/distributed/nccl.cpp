@@ -7,6 +7,7 @@
 #include "hearth/nn/distributed_data_parallel.h"
 #include "tests/distributed/in_group.h"
 #include "tests/distributed/ranks.h"
+#include "tests/support/files.h"
 #include "tests/support/throws.h"
 
 // The NCCL plugin with tests/plugins/fake_nccl.cpp in place of NCCL. The values of the collectives
@@ -19,8 +20,10 @@ namespace dist = hearth::distributed;
 using std::chrono::milliseconds;
 
 RankOptions with_fake_nccl() {
+  static const TempFolder folder;  // communicators that were aborted leave files
   return {.environment = {{"HEARTH_SIM_GPUS", "1"},
                           {"HEARTH_NCCL_LIBRARY", HEARTH_FAKE_NCCL},
+                          {"TMPDIR", folder.path("")},
                           {"TEST_BACKEND", "nccl"}}};
 }
 
@@ -51,7 +54,39 @@ const RankFunction exchanges_on_gpu("exchanges_on_gpu", [] {
              {dist::P2POp(dist::isend, in, next), dist::P2POp(dist::irecv, out.zero_(), former)}))
       work->wait();
     REQUIRE(equal(out, full({4}, former, options)));
-    REQUIRE_ERROR(dist::recv(out), "NCCL cannot receive from any rank");
+    REQUIRE_ERROR(dist::recv(out), "the backend nccl cannot receive from any rank");
+    dist::barrier();  // the group still works
+  });
+});
+
+/// Every collective, with a GPU per rank; also in a group of one.
+const RankFunction collectives_on_gpu("collectives_on_gpu", [] {
+  if (!std::getenv("HEARTH_SIM_GPUS")) cuda::set_device(std::atoi(std::getenv("RANK")));
+  in_group([](int rank, int size) {
+    const TensorOptions options = TensorOptions(kFloat).device(kCUDA);
+    const int sum = size * (size - 1) / 2;
+    for (const int64_t count : {1, 1000, 3'000'000}) {
+      Tensor x = full({count}, rank, options);
+      dist::all_reduce(x);
+      REQUIRE(equal(x, full({count}, sum, options)));
+      dist::broadcast(x.fill_(rank), size - 1);
+      REQUIRE(equal(x, full({count}, size - 1, options)));
+      Tensor rows = zeros({size, count}, options), own = zeros({count}, options);
+      dist::all_gather_into_tensor(rows, x.fill_(rank));
+      REQUIRE(equal(rows.select(1, 0), arange(size, options)));
+      dist::reduce_scatter_tensor(own, rows.view({-1}), dist::ReduceOp::MAX);
+      REQUIRE(equal(own, full({count}, rank, options)));
+      Tensor exchanged = zeros({size, count}, options);
+      dist::all_to_all_single(exchanged, full({size, count}, rank, options));
+      REQUIRE(equal(exchanged, rows));
+      dist::gather(x, rank == 0 ? exchanged.zero_().unbind() : std::vector<Tensor>());
+      if (rank == 0) REQUIRE(equal(exchanged, rows));
+      dist::scatter(own.zero_(), rank == 0 ? rows.unbind() : std::vector<Tensor>());
+      REQUIRE(equal(own, x));
+      dist::reduce(x, 0);
+      if (rank == 0) REQUIRE(equal(x, full({count}, sum, options)));
+    }
+    dist::barrier();
   });
 });
 
@@ -123,6 +158,20 @@ TEST(Nccl, MovesDataBetweenGpus) {
   run_ranks_well(trains_on_gpu, 2, with_fake_nccl());
 }
 
+TEST(Nccl, HasAllCollectives) {
+  for (const int size : {1, 2}) run_ranks_well(collectives_on_gpu, size, with_fake_nccl());
+}
+
+/// With NCCL itself, where there are GPUs (tools/gpu_check.sh).
+TEST(NcclGpus, HasAllCollectives) {
+  const char* const simulated = std::getenv("HEARTH_SIM_GPUS");
+  if ((simulated && *simulated) || !cuda::is_available() || !dist::is_nccl_available())
+    GTEST_SKIP() << "there is no GPU, or no NCCL: " << dist::why_no_nccl();
+  for (const int size : {1, 2, 4})
+    if (size <= cuda::device_count())
+      run_ranks_well(collectives_on_gpu, size, {.environment = {{"TEST_BACKEND", "nccl"}}});
+}
+
 TEST(Nccl, OnlyReducesWhatNcclCan) {
   for (const RankResult& result : run_ranks(wrong_dtypes, 2, with_fake_nccl()))
     EXPECT_PRED2(contains, result.output, "Cannot use ReduceOp.BXOR with NCCL");
@@ -147,7 +196,7 @@ TEST(Nccl, EndsAtTheTimeoutAndWhenARankIsLost) {
 
 TEST(Nccl, SaysWhyItCannotConnect) {
   RankOptions options = with_fake_nccl();
-  options.environment["FAKE_NCCL_FAILS"] = "init";
+  options.environment["TEST_NCCL_FAILS"] = "init";
   for (const RankResult& result : run_ranks(cannot_init, 2, options)) {
     EXPECT_PRED2(contains, result.output, "each rank needs a GPU of its own");
     EXPECT_PRED2(contains, result.output, "Duplicate GPU detected");

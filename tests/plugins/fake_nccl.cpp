@@ -1,7 +1,7 @@
 // The functions of NCCL that Hearth calls, for simulated GPUs: ranks exchange files in a folder. As
 // in NCCL's non-blocking mode, calls return at once and go on in a thread. A send ends when its
 // message was received, so that sends and receives that are not grouped wait for each other. The
-// product of int8 fails after it has ended; FAKE_NCCL_FAILS=init makes connecting fail.
+// product of int8 fails after it has ended; TEST_NCCL_FAILS=init makes connecting fail.
 
 #include <nccl.h>
 
@@ -204,14 +204,14 @@ extern "C" {
 ncclResult_t ncclGetVersion(int* version) { return *version = NCCL_VERSION_CODE, ncclSuccess; }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
-  const char* const folder = std::getenv("TMPDIR");
-  std::snprintf(id->internal, sizeof id->internal, "%s/fake_nccl_XXXXXX", folder ? folder : "/tmp");
+  const std::string folder = std::filesystem::temp_directory_path();
+  std::snprintf(id->internal, sizeof id->internal, "%s/fake_nccl_XXXXXX", folder.c_str());
   return mkdtemp(id->internal) ? ncclSuccess : ncclSystemError;
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
                                     ncclConfig_t* config) {
-  const char* const fails = std::getenv("FAKE_NCCL_FAILS");
+  const char* const fails = std::getenv("TEST_NCCL_FAILS");
   if (config->blocking != 0 || (fails && !std::strcmp(fails, "init"))) return ncclInvalidUsage;
   *comm = new ncclComm;
   (*comm)->rank = rank;

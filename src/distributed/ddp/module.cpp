@@ -42,6 +42,8 @@ DistributedDataParallelModule::DistributedDataParallelModule(std::shared_ptr<Mod
   group_ = options_.process_group() ? options_.process_group() : distributed::default_group();
   HEARTH_CHECK_AS(ValueError, group_->getRank() >= 0,
                   "DistributedDataParallel: this process does not belong to the process group");
+  // First, so that what is wrong on one rank only is an error on all.
+  if (options_.init_sync()) distributed::check_same_tensors(group_, original_->named_parameters());
   const OrderedDict<std::string, Tensor> parameters = trained_parameters(*original_);
   HEARTH_CHECK(
       !parameters.is_empty(),
@@ -49,10 +51,7 @@ DistributedDataParallelModule::DistributedDataParallelModule(std::shared_ptr<Mod
       "requires a gradient.");
   check_devices();
   register_module("module", original_);
-  if (options_.init_sync()) {
-    distributed::check_same_tensors(group_, original_->named_parameters());
-    sync_module_states(0);
-  }
+  if (options_.init_sync()) sync_module_states(0);
   reducer_ = std::make_shared<distributed::Reducer>(group_, parameters, reducer_options(options_));
   reducer_->watch_gradients();
 }

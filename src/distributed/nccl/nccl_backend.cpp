@@ -182,9 +182,6 @@ std::unique_ptr<Transfer> NcclBackend::receive(void* data, int64_t bytes, int so
 
 std::unique_ptr<Transfer> NcclBackend::transfer(const std::vector<TransferPart>& parts,
                                                 const BackendCall& call) {
-  for (const TransferPart& part : parts)
-    HEARTH_CHECK_AS(ValueError, part.peer >= 0,
-                    "NCCL cannot receive from any rank; give the rank of the sender");
   run_parts(*transfers_, "ncclSend and ncclRecv", parts, call);
   return std::make_unique<EnqueuedTransfer>(parts[0].peer);
 }

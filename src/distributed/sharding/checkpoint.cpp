@@ -29,11 +29,18 @@ void on_all_ranks(const ProcessGroupPtr& group, const F& f, const Undo& undo) {
   }
 }
 
-Contents contents_of(const nn::Module& model, const optim::Optimizer* optimizer) {
+/// Throws on all ranks if the contents cannot be collected on one of them.
+Contents contents_of(const nn::Module& model, const optim::Optimizer* optimizer,
+                     const ProcessGroupPtr& group) {
   Contents contents;
-  const ModelParameters parameters(model);
-  add_model(model, parameters, contents);
-  if (optimizer) add_optimizer(*optimizer, parameters, contents);
+  on_all_ranks(
+      group,
+      [&] {
+        const ModelParameters parameters(model);
+        add_model(model, parameters, contents);
+        if (optimizer) add_optimizer(*optimizer, parameters, contents);
+      },
+      [] {});
   return contents;
 }
 
@@ -159,17 +166,17 @@ void save_contents(Contents contents, const std::string& path, const Options& op
 }  // namespace
 
 void save(const nn::Module& model, const std::string& checkpoint_id, const Options& options) {
-  save_contents(contents_of(model, nullptr), checkpoint_id, options);
+  save_contents(contents_of(model, nullptr, options.process_group()), checkpoint_id, options);
 }
 
 void save(const nn::Module& model, const optim::Optimizer& optimizer,
           const std::string& checkpoint_id, const Options& options) {
-  save_contents(contents_of(model, &optimizer), checkpoint_id, options);
+  save_contents(contents_of(model, &optimizer, options.process_group()), checkpoint_id, options);
 }
 
 OrderedDict<std::string, Tensor> get_model_state_dict(const nn::Module& model,
                                                       const ProcessGroupPtr& process_group) {
-  Contents contents = contents_of(model, nullptr);
+  Contents contents = contents_of(model, nullptr, process_group);
   gather_pieces(contents.pieces, process_group);
   OrderedDict<std::string, Tensor> state;
   if (get_rank(process_group) != 0) return state;

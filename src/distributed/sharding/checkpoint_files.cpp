@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kFormat = "hearth.distributed.checkpoint.1", *kValues = "values",
+constexpr const char *kFormat = "hearth.distributed.checkpoint.2", *kValues = "values",
                      *kParts = "parts/";
 constexpr int64_t kMaxFiles = 1'000'000;
 constexpr size_t kIdDigits = 16;
@@ -62,6 +63,22 @@ Tensor bytes_of(const Values& values) {
   const Tensor tensor = empty({static_cast<int64_t>(bytes.size())}, TensorOptions(kByte));
   std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   return tensor;
+}
+
+using NamedParts = std::vector<std::pair<std::string, std::vector<FilePart>>>;
+
+/// Of all that an index says about a checkpoint: its values, and the keys and parts of its tensors.
+int64_t checksum_of_index(const Tensor& values, NamedParts parts) {
+  std::sort(parts.begin(), parts.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  uint32_t crc = io::crc32(values.data_ptr(), values.nbytes());
+  for (const auto& [key, of_files] : parts) {
+    crc = io::crc32(key.data(), key.size(), crc);
+    for (const FilePart& part : of_files)
+      for (const int64_t number : {part.begin, part.rows, part.crc})
+        crc = io::crc32(&number, sizeof number, crc);
+  }
+  return crc;
 }
 
 Values values_in(const Tensor& bytes) {
@@ -123,7 +140,7 @@ void Index::write(const Folder& folder) const {
                        {{"format", kFormat},
                         {"id", id},
                         {"files", std::to_string(files)},
-                        {"crc32", std::to_string(checksum(bytes))}});
+                        {"crc32", std::to_string(checksum_of_index(bytes, parts))}});
 }
 
 Index Index::read(const Folder& folder) {
@@ -140,10 +157,6 @@ Index Index::read(const Folder& folder) {
              index.id.find_first_not_of("0123456789abcdef") == std::string::npos &&
              index.files > 0 && index.files < kMaxFiles && file.contains(kValues),
          "it is damaged");
-  const Tensor values = file.get_tensor(kValues);
-  expect(values.scalar_type() == kByte && checksum(values) == number_in(find(metadata, "crc32")),
-         "its values are damaged");
-  index.values = values_in(values);
   for (const std::string& key : file.keys()) {
     if (key == kValues) continue;
     expect(key.starts_with(kParts), "it has the unknown entry '" + key + "'");
@@ -152,6 +165,11 @@ Index Index::read(const Folder& folder) {
     expect(!parts.empty(), "the parts of '" + name + "' are damaged");
     index.parts.emplace_back(name, std::move(parts));
   }
+  const Tensor values = file.get_tensor(kValues).contiguous();
+  expect(values.scalar_type() == kByte &&
+             checksum_of_index(values, index.parts) == number_in(find(metadata, "crc32")),
+         "it is damaged: its checksum differs");
+  index.values = values_in(values);
   return index;
 }
 

@@ -34,6 +34,20 @@ std::vector<int64_t> ShardedParam::sizes_of(int64_t count) const {
   return result;
 }
 
+/// Throws unless the parameters have one dtype and one device.
+void ShardedParams::check_one_kind(const Named& params) const {
+  for (const auto& [key, param] : params) {
+    const auto& [first_key, first] = params[0];
+    HEARTH_CHECK(
+        param.scalar_type() == first.scalar_type() && param.device() == first.device(),
+        "fully_shard: the parameters of one module must have one dtype and one device, but '",
+        joined_path(path_, first_key), "' is ", hearth::name_of(first.scalar_type()), " on ",
+        first.device(), " and '", joined_path(path_, key), "' is ",
+        hearth::name_of(param.scalar_type()), " on ", param.device(),
+        "; convert it, or apply fully_shard to a submodule that contains only one of them");
+  }
+}
+
 ShardedParams::ShardedParams(std::string path, const Named& params, ProcessGroupPtr group,
                              MixedPrecisionPolicy policy)
     : path_(std::move(path)),
@@ -41,6 +55,7 @@ ShardedParams::ShardedParams(std::string path, const Named& params, ProcessGroup
       policy_(std::move(policy)),
       ranks_(get_world_size(group_)) {
   const PlainMode plain;
+  check_one_kind(params);  // before any parameter is changed
   for (const auto& [key, param] : params) {
     ShardedParam& added = params_.emplace_back(key, param, get_rank(group_), ranks_);
     added.offset = shard_numel_;
@@ -77,6 +92,9 @@ bool ShardedParams::is_packed() const {
 /// Makes the parameters views of one flat tensor, which is then gathered without a copy.
 void ShardedParams::pack_shards() {
   if (params_.empty() || is_packed()) return;
+  Named current;
+  for (const ShardedParam& param : params_) current.emplace_back(param.key, param.param);
+  check_one_kind(current);
   const Tensor& first = params_[0].param;
   const MemoryTagGuard tag(MemoryTag::Parameter);
   const Tensor flat = zeros({shard_numel_}, first.options().requires_grad(false));
@@ -85,13 +103,6 @@ void ShardedParams::pack_shards() {
     HEARTH_CHECK(param.param.sizes().equals(sizes), "rank ", get_rank(group_), ": parameter '",
                  name_of(param), "' was replaced by a tensor of the sizes ", param.param.sizes(),
                  ", but its shard has the sizes ", IntArrayRef(sizes));
-    HEARTH_CHECK(
-        param.param.scalar_type() == first.scalar_type() && param.param.device() == first.device(),
-        "fully_shard: the parameters of one module must have one dtype and one device, but '",
-        name_of(params_[0]), "' is ", hearth::name_of(first.scalar_type()), " on ", first.device(),
-        " and '", name_of(param), "' is ", hearth::name_of(param.param.scalar_type()), " on ",
-        param.param.device(),
-        "; convert it, or apply fully_shard to a submodule that contains only one of them");
     shard_of(param, flat).copy_(param.param.detach());
   }
   for (const ShardedParam& param : params_) param.param.set_data(shard_of(param, flat));

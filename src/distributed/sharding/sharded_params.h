@@ -97,6 +97,7 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
     WorkPtr work;
   };
   Tensor shard_of(const ShardedParam& param, const Tensor& flat) const;
+  void check_one_kind(const Named& params) const;
   bool is_packed() const;
   void pack_shards();
   void finish_gathering();
