@@ -37,7 +37,7 @@ sanitize: deps  ## run the tests under the address, undefined-behaviour and thre
 	cmake --build --preset tsan
 	ctest --preset tsan
 
-check: deps  ## check format, layers, names, headers, generated pages, kernel objects and exported symbols
+check: deps  ## check format, layers, names, headers, generated pages, mutants, kernel objects and exported symbols
 	tools/check_format.sh
 	tools/check_layers.py
 	tools/check_names.py
@@ -45,6 +45,7 @@ check: deps  ## check format, layers, names, headers, generated pages, kernel ob
 	tools/check_environment.py
 	tools/lists.py --check
 	tools/nn_list.py --check
+	tools/mutants.py --check
 	cmake --preset release
 	cmake --build --preset release --target hearth
 	tools/check_kernel_objects.sh build/release

@@ -3,6 +3,7 @@
 and reports which of them a test catches. tools/mutants.sh prepares the copy and calls this.
 
     tools/mutants.py <copy> <build> [part of a name or file]...
+    tools/mutants.py --check     checks only that each mutant can still be applied to the sources
 """
 
 import pathlib
@@ -94,7 +95,17 @@ def unmutated(mutants, folder):
     return None
 
 
+def check():
+    sources = TABLE.parent.parent
+    stale = [(m, problem) for m in read_table() if (problem := m.problem(sources))]
+    for mutant, problem in stale:
+        print(f"tools/mutants.txt: {mutant.name} ({mutant.file}): {problem}")
+    return bool(stale)
+
+
 def main():
+    if sys.argv[1:] == ["--check"]:
+        return check()
     copy, folder, wanted = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     mutants = [m for m in read_table() if not wanted or any(w in m.name or w in m.file for w in wanted)]
     if problem := unmutated(mutants, folder):
