@@ -62,8 +62,9 @@ struct profile::State {
     step_range.reset();
     if (!session) return;
     const std::shared_ptr<Session> ended = std::exchange(session, nullptr);
-    profiler::end_session(ended);
+    const std::exception_ptr failure = profiler::end_session(ended);
     events = collect(*ended);
+    if (failure) std::rethrow_exception(failure);
   }
 
   void call_on_trace_ready(profile& owner) {

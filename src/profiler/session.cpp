@@ -79,7 +79,7 @@ std::shared_ptr<Session> start_session(const SessionOptions& options) {
   return session;
 }
 
-void end_session(const std::shared_ptr<Session>& session) {
+std::exception_ptr end_session(const std::shared_ptr<Session>& session) {
   session->end = Moment::now();
   recording_session.store(0);
   observer_of_thread.store(nullptr);
@@ -89,14 +89,14 @@ void end_session(const std::shared_ptr<Session>& session) {
   try {
     if (gpus) synchronize_devices(*gpus);
   } catch (...) {
-    failure = std::current_exception();  // of a kernel; the session ends all the same
+    failure = std::current_exception();
   }
   if (gpus) gpus->record_activities(nullptr);
   {
     const std::lock_guard lock(running().mutex);
     running().session = nullptr;
   }
-  if (failure) std::rethrow_exception(failure);
+  return failure;
 }
 
 }  // namespace hearth::profiler

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -32,7 +33,7 @@ struct Session {
 /// Starts a session on this thread; throws if another one runs.
 std::shared_ptr<Session> start_session(const SessionOptions& options);
 /// Waits for the devices and ends the session. Afterwards only the ends of running events are still
-/// written.
-void end_session(const std::shared_ptr<Session>& session);
+/// written. Returns the error of a kernel that failed on a device, or null.
+std::exception_ptr end_session(const std::shared_ptr<Session>& session);
 
 }  // namespace hearth::profiler

@@ -135,6 +135,7 @@ until_true() {
 }
 
 is_training() { [[ -e checkpoint ]] && sleep 0.3; }
+answers() { on one bash -c "exec 3<> /dev/tcp/$1/22" 2> /dev/null; }
 has_no_ranks() { [[ -z $(ranks_of "$1") ]]; }
 begins() { grep -c "ranks begin at step" output || true; }
 has_epoch() { grep -q "^1,$2," "$1/results.csv" 2> /dev/null; }
@@ -174,6 +175,7 @@ awk -v a="$(weights)" -v b="$expected" 'BEGIN { exit !(a - b < 1e-9 && b - a < 1
 echo "hearth train: a rank is killed, and the job continues from its checkpoint, bit for bit"
 make_images
 on two ip link set wire up
+until_true 15 answers 10.77.0.2 || fail "two cannot be reached although its link is up"
 train_fashion whole
 wait $launcher || fail "hearth train has failed"
 grep -q "2 processes" output || fail "the ranks have trained alone"
