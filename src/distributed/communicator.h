@@ -63,6 +63,8 @@ class Communicator final : public MembershipListener {
   Store& store() { return *store_; }
   /// A store for short requests, which do not wait long.
   Store& control_store() { return *control_store_; }
+  /// The number of this call of split_group, equal on all ranks.
+  int count_split() { return ++splits_; }
   std::string title() const { return detail::str("group '", options_.name, "'"); }
 
   void on_left(int rank) override;
@@ -103,6 +105,7 @@ class Communicator final : public MembershipListener {
   std::shared_ptr<Store> store_, control_store_;
   std::shared_ptr<Backend> backend_;  // null after shutdown()
   std::atomic<milliseconds> timeout_;
+  std::atomic<int> splits_{0};
 
   std::mutex mutex_;  // of the members below
   std::condition_variable changed_;
