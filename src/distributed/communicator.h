@@ -57,6 +57,11 @@ class Communicator final : public MembershipListener {
     const std::shared_ptr<Backend> running = backend();
     return !running || running->receives_from_any();
   }
+  /// Throws if the backend lacks the reduction; no other rank notices.
+  void check_reduction(ReduceOp op, ScalarType dtype) {
+    if (const std::shared_ptr<Backend> running = backend())
+      running->check_reduction(running->op_for(op), dtype);
+  }
   milliseconds timeout() const { return timeout_; }
   void set_timeout(milliseconds timeout) { timeout_ = checked_timeout(timeout); }
   /// The group's store; waiting for its keys ends when the group is aborted.
@@ -94,6 +99,8 @@ class Communicator final : public MembershipListener {
   std::string reason();
   void throw_if_aborted();
   void throw_published_cause();
+  /// Throws if another rank has failed, also before this one is connected.
+  void throw_if_failed_elsewhere();
   bool has_left() {
     const std::lock_guard lock(mutex_);
     return !left_.empty();
