@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct BackendOptions {
   std::shared_ptr<Store> store;  // with keys of this group only
   milliseconds timeout{0};
   std::string address;  // of this machine, as the other ranks reach it; empty if unknown
+  std::function<void()> throw_if_aborted;  // for a backend that waits without the store
 };
 
 /// How a call runs.
@@ -72,6 +74,13 @@ class Backend {
   virtual const char* name() const = 0;
   virtual Device device() const { return kCPU; }
   virtual bool receives_from_any() const { return true; }
+  /// Throws a ValueError or TypeError if the engine lacks the reduction.
+  virtual void check_reduction(ReduceOp op, ScalarType dtype) const = 0;
+  virtual bool averages() const { return false; }
+  /// What the engine is asked for: SUM instead of AVG unless it averages().
+  ReduceOp op_for(ReduceOp wanted) const {
+    return wanted == ReduceOp::AVG && !averages() ? ReduceOp(ReduceOp::SUM) : wanted;
+  }
 
   virtual void all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                           const BackendCall& call) = 0;
@@ -120,7 +129,7 @@ class Backend {
 
 /// The entry point of a backend's plugin: hearth_gloo_backend, hearth_nccl_backend. It returns null
 /// if the plugin was built for another version of this header.
-inline constexpr int kBackendVersion = 3;
+inline constexpr int kBackendVersion = 4;
 using BackendEntry = Backend* (*)(int version, const BackendOptions* options);
 
 /// Creates a backend by name; throws if it is unknown or its plugin is missing.

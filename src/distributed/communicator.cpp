@@ -23,10 +23,7 @@ milliseconds checked_timeout(milliseconds timeout) {
 Communicator::Communicator(Options options)
     : options_(std::move(options)),
       store_(std::make_shared<AbortableStore>("control", options_.store,
-                                              [this] {
-                                                throw_if_aborted();
-                                                if (!options_.membership) throw_published_cause();
-                                              })),
+                                              [this] { throw_if_failed_elsewhere(); })),
       control_store_(store_->clone()),
       timeout_(checked_timeout(options_.timeout)) {
   control_store_->setTimeout(kControlTimeout);
@@ -91,6 +88,7 @@ void Communicator::end(const StatePtr& work, std::exception_ptr error) {
     *last_ = work->call;
     last_end_ = Deadline::Clock::now();
   }
+  changed_.notify_all();
   work->finish(std::move(error));
 }
 
@@ -225,7 +223,9 @@ void Communicator::shutdown() {
   if (options_.membership) options_.membership->remove(*this);
   bool is_idle = false;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    // A transfer that the caller has waited for may still run on the GPU, up to its time-out.
+    if (backend_->device().is_cuda()) changed_.wait(lock, [this] { return active_.empty(); });
     is_idle = active_.empty();
   }
   if (!is_idle) abort("the group was destroyed before the call ended");
@@ -245,6 +245,11 @@ std::string Communicator::reason() {
 void Communicator::throw_if_aborted() {
   const std::string why = reason();
   HEARTH_CHECK_AS(DistBackendError, why.empty(), why);
+}
+
+void Communicator::throw_if_failed_elsewhere() {
+  throw_if_aborted();
+  if (!options_.membership) throw_published_cause();
 }
 
 int Communicator::group_rank(int global_rank) const {

@@ -57,12 +57,19 @@ class Communicator final : public MembershipListener {
     const std::shared_ptr<Backend> running = backend();
     return !running || running->receives_from_any();
   }
+  /// Throws if the backend lacks the reduction; no other rank notices.
+  void check_reduction(ReduceOp op, ScalarType dtype) {
+    if (const std::shared_ptr<Backend> running = backend())
+      running->check_reduction(running->op_for(op), dtype);
+  }
   milliseconds timeout() const { return timeout_; }
   void set_timeout(milliseconds timeout) { timeout_ = checked_timeout(timeout); }
   /// The group's store; waiting for its keys ends when the group is aborted.
   Store& store() { return *store_; }
   /// A store for short requests, which do not wait long.
   Store& control_store() { return *control_store_; }
+  /// The number of this call of split_group, equal on all ranks.
+  int count_split() { return ++splits_; }
   std::string title() const { return detail::str("group '", options_.name, "'"); }
 
   void on_left(int rank) override;
@@ -92,6 +99,8 @@ class Communicator final : public MembershipListener {
   std::string reason();
   void throw_if_aborted();
   void throw_published_cause();
+  /// Throws if another rank has failed, also before this one is connected.
+  void throw_if_failed_elsewhere();
   bool has_left() {
     const std::lock_guard lock(mutex_);
     return !left_.empty();
@@ -103,6 +112,7 @@ class Communicator final : public MembershipListener {
   std::shared_ptr<Store> store_, control_store_;
   std::shared_ptr<Backend> backend_;  // null after shutdown()
   std::atomic<milliseconds> timeout_;
+  std::atomic<int> splits_{0};
 
   std::mutex mutex_;  // of the members below
   std::condition_variable changed_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "core/process_end.h"
 #include "distributed/environment.h"
@@ -80,23 +81,35 @@ Rendezvous place_of(const InitOptions& options) {
   return place;
 }
 
-int own_rank(const Communicator::Options& group) {
-  return group.global_ranks[static_cast<size_t>(group.rank)];
+/// Throws unless the parts consist of different ranks of a group with `size` ranks.
+void check_parts(const std::vector<std::vector<int>>& parts, int size) {
+  HEARTH_CHECK_AS(ValueError, !parts.empty(), "split_group: split_ranks must not be empty");
+  for (const std::vector<int>& part : parts) {
+    HEARTH_CHECK_AS(ValueError, !part.empty(), "the split group cannot be empty");
+    for (const int rank : part)
+      HEARTH_CHECK_AS(ValueError, 0 <= rank && rank < size, "split_group: rank ", rank,
+                      " does not belong to the parent group, which has ", size, " ranks");
+    HEARTH_CHECK_AS(ValueError, std::set<int>(part.begin(), part.end()).size() == part.size(),
+                    "the split group cannot have duplicate ranks");
+  }
+  check_disjoint(parts);
 }
 
-/// The sorted ranks in the default group of some ranks of a group.
-std::vector<int> global_ranks_of(const std::vector<int>& part, const Communicator::Options& group) {
-  HEARTH_CHECK_AS(ValueError, !part.empty(), "the split group cannot be empty");
-  std::vector<int> ranks;
-  for (const int rank : part) {
-    HEARTH_CHECK_AS(ValueError, 0 <= rank && rank < group.size, "split_group: rank ", rank,
-                    " does not belong to the parent group, which has ", group.size, " ranks");
-    ranks.push_back(group.global_ranks[static_cast<size_t>(rank)]);
-  }
-  std::sort(ranks.begin(), ranks.end());
-  HEARTH_CHECK_AS(ValueError, std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end(),
-                  "the split group cannot have duplicate ranks");
-  return ranks;
+/// A part of a group, whose ranks are those of the group, as `part` orders them.
+Communicator::Options describe_part(const Communicator& parent, const std::vector<int>& part,
+                                    int number) {
+  const Communicator::Options& whole = parent.options();
+  Communicator::Options group = whole;
+  const std::string name = detail::str(number, "/", part.front());
+  group.name = detail::str(whole.name, "/", name);
+  group.store = std::make_shared<PrefixStore>("split/" + name, whole.store);
+  group.rank = static_cast<int>(std::find(part.begin(), part.end(), whole.rank) - part.begin());
+  group.size = static_cast<int>(part.size());
+  group.timeout = parent.timeout();
+  group.global_ranks.clear();
+  for (const int rank : part)
+    group.global_ranks.push_back(whole.global_ranks[static_cast<size_t>(rank)]);
+  return group;
 }
 
 /// The running world; the lock is held.
@@ -107,11 +120,14 @@ World& running_world() {
   return *owner().world;
 }
 
-/// Connects a group other than the default one; without a connection if this process is no member.
+/// The group that a process gets which is no member.
+ProcessGroupPtr no_member() {
+  return std::make_shared<ProcessGroup>(std::shared_ptr<Communicator>());
+}
+
+/// Connects a group other than the default one.
 ProcessGroupPtr connect_subgroup(Communicator::Options options,
                                  std::optional<std::chrono::milliseconds> timeout) {
-  if (options.rank == options.size)
-    return std::make_shared<ProcessGroup>(std::shared_ptr<Communicator>());
   if (timeout) options.timeout = *timeout;
   ProcessGroupPtr group = connect_group(std::move(options));
   const std::lock_guard lock(owner().mutex);
@@ -191,6 +207,7 @@ ProcessGroupPtr new_group(const std::vector<int>& wanted,
     options = describe_group(world, std::to_string(++world.created), ranks, all.rank);
     if (!backend.empty()) options->backend = backend;
   }
+  if (options->rank == options->size) return no_member();
   return connect_subgroup(std::move(*options), timeout);
 }
 
@@ -200,27 +217,13 @@ ProcessGroupPtr split_group(const ProcessGroupPtr& parent_pg,
   const ProcessGroupPtr resolved = resolve(parent_pg);
   HEARTH_CHECK_AS(ValueError, resolved->communicator(),
                   "split_group: this process does not belong to the parent group");
-  const Communicator::Options& parent = resolved->communicator()->options();
-  std::vector<int> mine;
-  bool is_member = false;
-  for (const std::vector<int>& part : split_ranks) {
-    const std::vector<int> ranks = global_ranks_of(part, parent);
-    const bool contains = std::binary_search(ranks.begin(), ranks.end(), own_rank(parent));
-    if (mine.empty() || (contains && !is_member)) mine = ranks;
-    is_member |= contains;
-  }
-  HEARTH_CHECK_AS(ValueError, !mine.empty(), "split_group: split_ranks must not be empty");
-  std::optional<Communicator::Options> options;
-  {
-    const std::lock_guard lock(owner().mutex);
-    World& world = running_world();
-    const int number = ++world.splits[parent.name];
-    options = describe_group(world, detail::str(parent.name, "/", number, "/", mine.front()), mine,
-                             own_rank(parent));
-    options->backend = parent.backend;
-    options->timeout = parent.timeout;
-  }
-  return connect_subgroup(std::move(*options), timeout);
+  Communicator& parent = *resolved->communicator();
+  check_parts(split_ranks, parent.options().size);
+  const int number = parent.count_split();
+  for (const std::vector<int>& part : split_ranks)
+    if (std::find(part.begin(), part.end(), parent.options().rank) != part.end())
+      return connect_subgroup(describe_part(parent, part, number), timeout);
+  return no_member();
 }
 
 }  // namespace hearth::distributed

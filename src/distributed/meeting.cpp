@@ -67,6 +67,7 @@ void Communicator::connect() {
   connection.store = std::make_shared<PrefixStore>(options_.backend, store_);
   connection.timeout = options_.timeout;
   connection.address = address_in(*options_.store);
+  connection.throw_if_aborted = [this] { throw_if_failed_elsewhere(); };
   std::shared_ptr<Backend> connected = create_backend(options_.backend, connection);
   const std::lock_guard lock(mutex_);
   backend_ = std::move(connected);

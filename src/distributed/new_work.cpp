@@ -46,7 +46,7 @@ void check_writable(const Tensor& tensor) {
                     "operation.");
 }
 
-void check_reduction(const Tensor& tensor, ReduceOp op, OpType type) {
+void check_reduction(Communicator& group, const Tensor& tensor, ReduceOp op, OpType type) {
   check_tensor(tensor, type);
   const ScalarType dtype = tensor.scalar_type();
   if (op == ReduceOp::BAND || op == ReduceOp::BOR || op == ReduceOp::BXOR)
@@ -59,6 +59,7 @@ void check_reduction(const Tensor& tensor, ReduceOp op, OpType type) {
   if (is_complex(dtype))
     HEARTH_CHECK_AS(ValueError, op == ReduceOp::SUM || op == ReduceOp::AVG, name_of(type),
                     " does not support ", as_text(op), " on complex tensors");
+  group.check_reduction(op, to_real(dtype));
 }
 
 void check_list(const std::vector<Tensor>& tensors, int count, const Tensor& like, OpType type) {
@@ -81,14 +82,19 @@ void check_rank(int64_t rank, int size, OpType type) {
                   "; the group has ", size, " ranks");
 }
 
-Reduction::Reduction(const Tensor& tensor, ReduceOp wanted)
+Reduction::Reduction(const Tensor& tensor, ReduceOp wanted, const Backend& backend, int ranks)
     : dtype(to_real(tensor.scalar_type())),
       count(tensor.is_complex() ? 2 * tensor.numel() : tensor.numel()),
-      op(wanted == ReduceOp::AVG ? ReduceOp(ReduceOp::SUM) : wanted),
-      averages(wanted == ReduceOp::AVG) {}
+      op(backend.op_for(wanted)),
+      divides(!(op == wanted)),
+      size(ranks) {}
 
-void Reduction::finish(const Tensor& result, int size) const {
-  if (averages) result.div_(size);
+void Reduction::begin(const Tensor& input) const {
+  if (changes_input()) input.div_(size);
+}
+
+void Reduction::finish(const Tensor& result) const {
+  if (divides && !changes_input()) result.div_(size);
 }
 
 }  // namespace hearth::distributed

@@ -16,23 +16,27 @@ void check_tensor(const Tensor& tensor, OpType type);
 /// Throws if elements of the tensor share memory (an expanded tensor), so that it cannot be
 /// written.
 void check_writable(const Tensor& tensor);
-/// Throws unless the reduction exists for the tensor's dtype.
-void check_reduction(const Tensor& tensor, ReduceOp op, OpType type);
+/// Throws unless the reduction exists for the tensor's dtype, also in the group's backend.
+void check_reduction(Communicator& group, const Tensor& tensor, ReduceOp op, OpType type);
 /// Throws unless the list has `count` tensors with the dtype and the number of elements of `like`.
 void check_list(const std::vector<Tensor>& tensors, int count, const Tensor& like, OpType type);
 void check_rank(int64_t rank, int size, OpType type);
 
-/// How a backend is to reduce a tensor: complex numbers are pairs of real ones, AVG is a SUM that
-/// is divided afterwards.
+/// How a backend is to reduce a tensor: complex numbers are pairs of real ones. A backend without
+/// AVG adds, and the result is divided; float16, whose sum may overflow, is divided before.
 struct Reduction {
-  Reduction(const Tensor& tensor, ReduceOp wanted);
-  /// Divides the result if the operation is AVG.
-  void finish(const Tensor& result, int size) const;
+  Reduction(const Tensor& tensor, ReduceOp wanted, const Backend& backend, int ranks);
+  bool changes_input() const { return divides && dtype == kHalf; }
+  /// Prepares what the backend is to reduce.
+  void begin(const Tensor& input) const;
+  /// Completes what the backend has reduced.
+  void finish(const Tensor& result) const;
 
   ScalarType dtype;
   int64_t count;
   ReduceOp op;
-  bool averages;
+  bool divides;
+  int size;
 };
 
 }  // namespace hearth::distributed

@@ -9,18 +9,22 @@
 
 namespace hearth::distributed {
 
+void check_disjoint(const std::vector<std::vector<int>>& parts) {
+  std::set<int> known;
+  for (const std::vector<int>& ranks : parts)
+    for (const int rank : ranks)
+      HEARTH_CHECK_AS(ValueError, known.insert(rank).second, "Rank ", rank,
+                      " has appeared in two subgroups");
+}
+
 Subgroups new_subgroups_by_enumeration(const std::vector<std::vector<int>>& ranks_per_subgroup_list,
                                        std::optional<std::chrono::milliseconds> timeout,
                                        const std::string& backend) {
   HEARTH_CHECK_AS(ValueError, !ranks_per_subgroup_list.empty(),
                   "The arg 'ranks_per_subgroup_list' cannot be empty");
-  std::set<int> known;
-  for (const std::vector<int>& ranks : ranks_per_subgroup_list) {
+  for (const std::vector<int>& ranks : ranks_per_subgroup_list)
     HEARTH_CHECK_AS(ValueError, !ranks.empty(), "new_subgroups_by_enumeration: a group is empty");
-    for (const int rank : ranks)
-      HEARTH_CHECK_AS(ValueError, known.insert(rank).second, "Rank ", rank,
-                      " has appeared in two subgroups");
-  }
+  check_disjoint(ranks_per_subgroup_list);
   Subgroups groups;
   for (const std::vector<int>& ranks : ranks_per_subgroup_list) {
     const ProcessGroupPtr& group = groups.second.emplace_back(new_group(ranks, timeout, backend));

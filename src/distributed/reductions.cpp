@@ -8,16 +8,17 @@ namespace hearth::distributed {
 WorkPtr ProcessGroup::allreduce(std::vector<Tensor>& tensors, const AllreduceOptions& options) {
   const Tensor tensor = only(tensors, OpType::ALLREDUCE);
   const ReduceOp op = options.reduceOp;
-  check_reduction(tensor, op, OpType::ALLREDUCE);
+  check_reduction(member(), tensor, op, OpType::ALLREDUCE);
   const auto work = new_work(OpType::ALLREDUCE, {}, {tensor}, tensor);
   work->call.reduces = true;
   work->call.op = op;
   work->body = [tensor, op, size = getSize()](Backend& backend, const BackendCall& call) {
     const StagedTensor staged(tensor, StagedTensor::kReadWrite, backend.device());
-    const Reduction reduction(staged.tensor(), op);
+    const Reduction reduction(staged.tensor(), op, backend, size);
+    reduction.begin(staged.tensor());
     if (reduction.count > 0)
       backend.all_reduce(staged.data(), reduction.count, reduction.dtype, reduction.op, call);
-    reduction.finish(staged.tensor(), size);
+    reduction.finish(staged.tensor());
     staged.write_back();
   };
   return member().submit(work, options.timeout);
@@ -26,7 +27,7 @@ WorkPtr ProcessGroup::allreduce(std::vector<Tensor>& tensors, const AllreduceOpt
 WorkPtr ProcessGroup::reduce(std::vector<Tensor>& tensors, const ReduceOptions& options) {
   const Tensor tensor = only(tensors, OpType::REDUCE);
   const ReduceOp op = options.reduceOp;
-  check_reduction(tensor, op, OpType::REDUCE);
+  check_reduction(member(), tensor, op, OpType::REDUCE);
   check_rank(options.rootRank, getSize(), OpType::REDUCE);
   const int root = static_cast<int>(options.rootRank);
   const auto work = new_work(OpType::REDUCE, {}, {tensor}, tensor);
@@ -36,13 +37,14 @@ WorkPtr ProcessGroup::reduce(std::vector<Tensor>& tensors, const ReduceOptions& 
   work->body = [tensor, op, root, rank = getRank(), size = getSize()](Backend& backend,
                                                                       const BackendCall& call) {
     const StagedTensor staged(tensor, StagedTensor::kReadWrite, backend.device());
-    const Reduction reduction(staged.tensor(), op);
+    const Reduction reduction(staged.tensor(), op, backend, size);
     if (reduction.count == 0) return;
     // The backend may use the memory of the other ranks for partial results.
     const Tensor memory = rank == root ? staged.tensor() : staged.tensor().clone();
+    reduction.begin(memory);
     backend.reduce(memory.data_ptr(), reduction.count, reduction.dtype, reduction.op, root, call);
     if (rank != root) return;
-    reduction.finish(memory, size);
+    reduction.finish(memory);
     staged.write_back();
   };
   return member().submit(work, options.timeout);
@@ -56,20 +58,21 @@ WorkPtr ProcessGroup::reduce_scatter(std::vector<Tensor>& outputs,
                   "reduce_scatter: requires a single-element list of input lists");
   const std::vector<Tensor> parts = inputs[0];
   const ReduceOp op = options.reduceOp;
-  check_reduction(output, op, OpType::REDUCE_SCATTER);
+  check_reduction(member(), output, op, OpType::REDUCE_SCATTER);
   check_list(parts, getSize(), output, OpType::REDUCE_SCATTER);
   const auto work = new_work(OpType::REDUCE_SCATTER, parts, {output}, output);
   work->call.reduces = true;
   work->call.op = op;
   work->body = [parts, output, op](Backend& backend, const BackendCall& call) {
     const StagedTensor out(output, StagedTensor::kWrite, backend.device());
-    const Reduction reduction(out.tensor(), op);
+    const Reduction reduction(out.tensor(), op, backend, static_cast<int>(parts.size()));
     const StagedTensors in(parts, backend.device());
     in.read();
+    reduction.begin(in.tensor());
     if (reduction.count > 0)
       backend.reduce_scatter(in.data(), out.data(), reduction.count, reduction.dtype, reduction.op,
                              call);
-    reduction.finish(out.tensor(), static_cast<int>(parts.size()));
+    reduction.finish(out.tensor());
     out.write_back();
   };
   return member().submit(work, options.timeout);
@@ -79,7 +82,7 @@ WorkPtr ProcessGroup::_reduce_scatter_base(Tensor& output, Tensor& input,
                                            const ReduceScatterOptions& options) {
   constexpr OpType kType = OpType::_REDUCE_SCATTER_BASE;
   const ReduceOp op = options.reduceOp;
-  check_reduction(output, op, kType);
+  check_reduction(member(), output, op, kType);
   check_tensor(input, kType);
   HEARTH_CHECK_AS(ValueError, input.scalar_type() == output.scalar_type(),
                   "input tensor must be the same type as the output tensor.");
@@ -92,11 +95,13 @@ WorkPtr ProcessGroup::_reduce_scatter_base(Tensor& output, Tensor& input,
                                                           const BackendCall& call) {
     const StagedTensor staged(in, StagedTensor::kRead, backend.device());
     const StagedTensor out(output, StagedTensor::kWrite, backend.device());
-    const Reduction reduction(out.tensor(), op);
+    const Reduction reduction(out.tensor(), op, backend, size);
+    const Tensor source = reduction.changes_input() ? staged.tensor().clone() : staged.tensor();
+    reduction.begin(source);
     if (reduction.count > 0)
-      backend.reduce_scatter(staged.data(), out.data(), reduction.count, reduction.dtype,
+      backend.reduce_scatter(source.data_ptr(), out.data(), reduction.count, reduction.dtype,
                              reduction.op, call);
-    reduction.finish(out.tensor(), size);
+    reduction.finish(out.tensor());
     out.write_back();
   };
   return member().submit(work, options.timeout);

@@ -27,9 +27,10 @@ class StagedTensors {
  public:
   StagedTensors(const std::vector<Tensor>& tensors, Device device);
   void* data() const { return staged_.defined() ? staged_.data_ptr() : nullptr; }
-  std::vector<int64_t> bytes() const;  ///< of each tensor
-  void read() const;                   ///< copies the tensors to data()
-  void write_back() const;             ///< copies data() to the tensors
+  const Tensor& tensor() const { return staged_; }  ///< of one dimension
+  std::vector<int64_t> bytes() const;               ///< of each tensor
+  void read() const;                                ///< copies the tensors to data()
+  void write_back() const;                          ///< copies data() to the tensors
 
  private:
   std::vector<Tensor> tensors_, parts_;

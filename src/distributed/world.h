@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -20,10 +19,11 @@ struct World {
   ProcessGroupPtr group;
   std::vector<ProcessGroupPtr> others;  // of new_group
   int created = 0;                      // the number of calls of new_group
-  std::map<std::string, int> splits;    // the number of calls of split_group, by the group's name
 };
 
 /// The group, or the default group if it is null.
 ProcessGroupPtr resolve(const ProcessGroupPtr& group);
+/// Throws if a rank occurs twice.
+void check_disjoint(const std::vector<std::vector<int>>& parts);
 
 }  // namespace hearth::distributed

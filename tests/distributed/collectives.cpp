@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "hearth/distributed.h"
 #include "hearth/hearth.h"
 #include "tests/distributed/in_group.h"
@@ -179,6 +182,55 @@ const RankFunction sizes("sizes", [] {
   });
 });
 
+/// The sum of float16 would be infinite; PyTorch's is, with Gloo.
+const RankFunction large_halves("large_halves", [] {
+  in_group([](int, int size) {
+    const Device device = cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
+    const TensorOptions options = TensorOptions(kHalf).device(device);
+    const Tensor values = full({size}, 60000, options);
+    const auto is_mean = [](const Tensor& x) {
+      return equal(x.to(kFloat), full_like(x.to(kFloat), 60000));
+    };
+    Tensor x = values.clone();
+    dist::all_reduce(x, ReduceOp::AVG);
+    REQUIRE(is_mean(x));
+    dist::reduce(x, 0, ReduceOp::AVG);
+    REQUIRE(is_mean(x));  // on the other ranks, x is as before
+    Tensor part = zeros({1}, options);
+    dist::reduce_scatter_tensor(part, values, ReduceOp::AVG);
+    REQUIRE(is_mean(part) && is_mean(values));
+    dist::reduce_scatter(part.zero_(), values.split(1), ReduceOp::AVG);
+    REQUIRE(is_mean(part) && is_mean(values));
+  });
+});
+
+/// Sizes around the limit of Gloo's algorithms, which is 512 KiB divided by the number of ranks.
+const RankFunction limits("limits", [] {
+  in_group([](int rank, int size) {
+    for (const ScalarType dtype : {kHalf, kBFloat16, kDouble, kByte}) {
+      const int64_t limit = (512 << 10) / size / static_cast<int64_t>(element_size(dtype));
+      for (const int64_t count : {limit - 1, limit, limit + 1, 2 * limit}) {
+        const Tensor base = arange(count, kLong).remainder(7);
+        Tensor x = (base + rank).to(dtype);
+        dist::all_reduce(x);
+        REQUIRE(equal(x, (base * size + size * (size - 1) / 2).to(dtype)));
+        x = (base + rank).to(dtype);
+        dist::all_reduce(x, ReduceOp::MAX);
+        REQUIRE(equal(x, (base + (size - 1)).to(dtype)));
+        if (!x.is_floating_point()) continue;
+        x = (base * size + rank).to(dtype);
+        if (rank == size - 1) x[3].fill_(std::numeric_limits<float>::quiet_NaN());
+        dist::all_reduce(x, ReduceOp::MIN);
+        REQUIRE(std::isnan(x[3].item<float>()) &&
+                equal(x.narrow(0, 4, count - 4), (base * size).to(dtype).narrow(0, 4, count - 4)));
+        x = (base * 4 + 2 * rank).to(dtype);
+        dist::all_reduce(x, ReduceOp::AVG);
+        REQUIRE(allclose(x.to(kDouble), (base * 4 + (size - 1)).to(kDouble), 1e-2, 1e-2));
+      }
+    }
+  });
+});
+
 const RankFunction layouts("layouts", [] {
   in_group([](int rank, int size) {
     const Device device = cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
@@ -251,8 +303,13 @@ TEST(Collectives, TakeAllDtypes) {
   run_ranks_well(dtypes, 2);
   run_ranks_well(dtypes, 3, {.environment = {{"HEARTH_SIM_GPUS", "1"}}});
 }
+TEST(Collectives, AverageHalvesWithoutOverflow) {
+  run_ranks_well(large_halves, 2);
+  run_ranks_well(large_halves, 4);
+}
 TEST(Collectives, ReduceBitEquallyInAllSizes) {
   for (const int size : {2, 3}) run_ranks_well(sizes, size);
+  for (const int size : {2, 3}) run_ranks_well(limits, size);
 }
 TEST(Collectives, TakeViewsAndEmptyTensors) {
   run_ranks_well(layouts, 3);
@@ -289,7 +346,8 @@ TEST(Collectives, GiveTheSameOverNccl) {
   const RankOptions options{.environment = {{"HEARTH_SIM_GPUS", "1"},
                                             {"HEARTH_NCCL_LIBRARY", HEARTH_FAKE_NCCL},
                                             {"TEST_BACKEND", "nccl"}}};
-  for (const RankFunction* const function : {&moves, &exchanges, &dtypes, &layouts, &asynchronous})
+  for (const RankFunction* const function :
+       {&moves, &exchanges, &dtypes, &large_halves, &layouts, &asynchronous})
     run_ranks_well(*function, 3, options);
 }
 #endif

@@ -121,10 +121,23 @@ const RankFunction splits("splits", [] {
   dist::init_process_group();
   const int rank = dist::get_rank();
   const auto half = dist::split_group(nullptr, {{2, 0}, {1, 3}});
-  REQUIRE(dist::get_process_group_ranks(half) == std::vector<int>({rank % 2, rank % 2 + 2}));
+  // The order of the list is that of the ranks, as in PyTorch.
+  const std::vector<int> members = rank % 2 ? std::vector<int>{1, 3} : std::vector<int>{2, 0};
+  REQUIRE(dist::get_process_group_ranks(half) == members);
+  REQUIRE(dist::get_global_rank(half, dist::get_rank(half)) == rank);
+  REQUIRE(dist::get_rank(half) == (rank == 0 || rank == 3));
   Tensor x = full({1}, rank, kFloat);
   dist::all_reduce(x, ReduceOp::SUM, half);
   REQUIRE(x.item<int>() == 2 * (rank % 2) + 2);
+  Tensor rows = zeros({2, 1});
+  dist::all_gather_into_tensor(rows, full({1}, rank, kFloat), half);
+  REQUIRE(rows[0].item<int>() == members[0] && rows[1].item<int>() == members[1]);
+  half->setTimeout(milliseconds(50'000));
+  const auto reversed = dist::split_group(half, {{1, 0}});
+  REQUIRE(dist::get_process_group_ranks(reversed) == std::vector<int>({members[1], members[0]}));
+  REQUIRE(reversed->getTimeout() == milliseconds(50'000));
+  REQUIRE(dist::split_group(half, {{0, 1}}, milliseconds(40'000))->getTimeout() ==
+          milliseconds(40'000));
   // Only the members of a group divide it; the others go on.
   if (rank % 2 == 1) {
     const auto alone = dist::split_group(half, {{1}});
@@ -135,14 +148,39 @@ const RankFunction splits("splits", [] {
   REQUIRE_ERROR(dist::split_group(nullptr, {{}}), "the split group cannot be empty");
   REQUIRE_ERROR(dist::split_group(nullptr, {{0, 4}}), "rank 4 does not belong to the parent group");
   REQUIRE_ERROR(dist::split_group(nullptr, {{1, 1}}), "cannot have duplicate ranks");
+  REQUIRE_ERROR(dist::split_group(nullptr, {{0, 1}, {1, 2}}), "Rank 1 has appeared in two");
   const auto [mine, all] = dist::new_subgroups(2);
   REQUIRE(all.size() == 2 && dist::get_rank(mine) == rank % 2);
   REQUIRE(dist::get_process_group_ranks(mine)[0] == rank / 2 * 2);
   REQUIRE_ERROR(dist::new_subgroups(3), "must be divisible by 'group_size=3'");
   REQUIRE_ERROR(dist::new_subgroups(5), "must not exceed the world size (4)");
-  REQUIRE(dist::new_subgroups_by_enumeration({{3, 0}}).first.get() == nullptr || rank % 3 == 0);
+  const auto outer = dist::new_subgroups_by_enumeration({{3, 0}}).first;
+  REQUIRE((outer != nullptr) == (rank % 3 == 0));
+  if (outer) REQUIRE(dist::get_rank(outer) == rank / 3);
   REQUIRE_ERROR(dist::new_subgroups_by_enumeration({{0, 1}, {1, 2}}), "Rank 1 has appeared in");
   REQUIRE(dist::is_backend_available("gloo") && !dist::is_backend_available("mpi"));
+  dist::destroy_process_group();
+});
+
+/// Groups that a program connects itself have no name of their own, and stores of their own.
+const RankFunction splits_of_own("splits_of_own", [] {
+  dist::init_process_group();
+  const int rank = dist::get_rank();
+  const auto store = dist::default_group()->getStore();
+  const auto connect = [&](const char* prefix, int own) {
+    return std::make_shared<dist::ProcessGroup>(std::make_shared<dist::PrefixStore>(prefix, store),
+                                                own, 2);
+  };
+  const auto a = connect("a", rank), b = connect("b", 1 - rank);
+  const auto of_a = dist::split_group(a, {{1, 0}}), of_b = dist::split_group(b, {{0, 1}});
+  REQUIRE(dist::get_rank(of_a) == 1 - rank && dist::get_rank(of_b) == 1 - rank);
+  for (const auto& group : {of_a, of_b}) {
+    Tensor rows = zeros({2, 1});
+    dist::all_gather_into_tensor(rows, full({1}, rank, kFloat), group);
+    REQUIRE(rows[0].item<int>() == 1 && rows[1].item<int>() == 0);
+  }
+  a->shutdown();
+  b->shutdown();
   dist::destroy_process_group();
 });
 
@@ -205,7 +243,10 @@ TEST(Groups, SendAndReceive) {
 TEST(Groups, SendAndReceiveInBatches) {
   for (const int size : {2, 3}) run_ranks_well(batches, size);
 }
-TEST(Groups, AreSplit) { run_ranks_well(splits, 4); }
+TEST(Groups, AreSplit) {
+  run_ranks_well(splits, 4);
+  run_ranks_well(splits_of_own, 2);
+}
 TEST(Groups, ExchangeObjects) { run_ranks_well(objects, 3); }
 TEST(Groups, RefuseWrongCalls) { run_ranks_well(wrong_calls, 2); }
 

@@ -104,9 +104,20 @@ const RankFunction trains_on_gpu("trains_on_gpu", [] {
 });
 
 const RankFunction wrong_dtypes("wrong_dtypes", [] {
-  in_group([](int, int) {
+  in_group([](int rank, int) {
     Tensor flags = ones({2}, TensorOptions(kInt).device(kCUDA));
-    print_error([&] { dist::all_reduce(flags, dist::ReduceOp::BXOR); });
+    REQUIRE_ERROR(dist::all_reduce(flags, dist::ReduceOp::BXOR), "Cannot use ReduceOp.BXOR with");
+    flags = flags.to(kBool);
+    REQUIRE_ERROR(dist::reduce(flags, 0, dist::ReduceOp::BXOR), "ReduceOp.BXOR of Bool with NCCL");
+    Tensor shorts = ones({2}, TensorOptions(kShort).device(kCUDA));
+    const char* const kNoShort = "data type is not supported for NCCL process group: Short";
+    REQUIRE_ERROR(dist::all_reduce(shorts), kNoShort);
+    REQUIRE_ERROR(dist::reduce_scatter_tensor(shorts, cat({shorts, shorts})), kNoShort);
+    Tensor x = full({2}, 60000, TensorOptions(kHalf).device(kCUDA));
+    dist::all_reduce(x, dist::ReduceOp::AVG);  // the group still works
+    REQUIRE(x[1].item<float>() == 60000);
+    dist::broadcast(shorts.fill_(rank), 1);
+    REQUIRE(shorts[0].item<int>() == 1);
   });
 });
 
@@ -136,6 +147,25 @@ const RankFunction waits_for_others("waits_for_others", [] {
   });
 });
 
+/// NCCL's calls have ended for the host when they are on the stream.
+const RankFunction destroys_at_once("destroys_at_once", [] {
+  dist::init_process_group("nccl");
+  Tensor x = ones({2}, TensorOptions(kFloat).device(kCUDA));
+  if (dist::get_rank() == 0)
+    dist::send(x, 1);
+  else
+    dist::recv(x, 0);
+  dist::destroy_process_group();
+});
+
+const RankFunction is_late_on_stream("is_late_on_stream", [] {
+  dist::init_process_group("nccl");
+  dist::default_group()->setTimeout(milliseconds(50));
+  Tensor x = ones({2}, TensorOptions(kFloat).device(kCUDA));
+  dist::all_reduce(x);  // no error yet
+  print_error([&] { dist::all_reduce(x); });
+});
+
 const RankFunction is_killed("is_killed", [] {
   dist::init_process_group("nccl");
   Tensor x = ones({2}, TensorOptions(kFloat).device(kCUDA));
@@ -146,6 +176,14 @@ const RankFunction is_killed("is_killed", [] {
 
 const RankFunction cannot_init("cannot_init",
                                [] { print_error([] { dist::init_process_group("nccl"); }); });
+
+/// Only rank 1 cannot connect.
+void fail_alone(const char* how) {
+  if (std::atoi(std::getenv("RANK")) == 1) setenv("TEST_NCCL_FAILS", how, 1);
+  print_error([] { dist::init_process_group("nccl"); });
+}
+const RankFunction one_cannot_init("one_cannot_init", [] { fail_alone("init"); });
+const RankFunction one_exits_in_init("one_exits_in_init", [] { fail_alone("exit"); });
 
 const RankFunction has_no_nccl("has_no_nccl", [] {
   REQUIRE(!dist::is_nccl_available());
@@ -172,14 +210,12 @@ TEST(NcclGpus, HasAllCollectives) {
       run_ranks_well(collectives_on_gpu, size, {.environment = {{"TEST_BACKEND", "nccl"}}});
 }
 
-TEST(Nccl, OnlyReducesWhatNcclCan) {
-  for (const RankResult& result : run_ranks(wrong_dtypes, 2, with_fake_nccl()))
-    EXPECT_PRED2(contains, result.output, "Cannot use ReduceOp.BXOR with NCCL");
-}
+TEST(Nccl, OnlyReducesWhatNcclCan) { run_ranks_well(wrong_dtypes, 2, with_fake_nccl()); }
 
 TEST(Nccl, ReportsErrorsOfTheGpu) {
   for (const RankResult& result : run_ranks(fails_later, 2, with_fake_nccl()))
-    EXPECT_PRED2(contains, result.output, "remote process exited or there was a network error");
+    EXPECT_PRED2(contains, result.output,
+                 "there was a network error (the peer has closed the connection)");
 }
 
 TEST(Nccl, EndsAtTheTimeoutAndWhenARankIsLost) {
@@ -191,6 +227,17 @@ TEST(Nccl, EndsAtTheTimeoutAndWhenARankIsLost) {
   for (const size_t rank : {0, 2}) {
     EXPECT_PRED2(contains, results[rank].output, "rank 1");
     EXPECT_LE(seconds_in(results[rank].output), 2) << results[rank].output;
+  }
+}
+
+TEST(Nccl, EndsTransfersBeforeTheGroup) {
+  RankOptions options = with_fake_nccl();
+  options.environment["TEST_NCCL_BUSY"] = "1";
+  for (const RankResult& result : run_ranks_well(destroys_at_once, 2, options))
+    EXPECT_FALSE(contains(result.output, "ncclCommAbort")) << result.output;
+  for (const RankResult& result : run_ranks_well(is_late_on_stream, 2, options)) {
+    EXPECT_PRED2(contains, result.output, "within 50 ms");
+    EXPECT_PRED2(contains, result.output, "ncclCommAbort");
   }
 }
 
@@ -209,6 +256,19 @@ TEST(Nccl, SaysWhyItCannotConnect) {
   options.environment["HEARTH_CUDA_PLUGIN"] = "/nonexistent/plugin.so";
   for (const RankResult& result : run_ranks(cannot_init, 1, options))
     EXPECT_PRED2(contains, result.output, "the backend nccl needs a GPU");
+}
+
+TEST(Nccl, EndsConnectingWhenARankFails) {
+  const auto failed = run_ranks(one_cannot_init, 3, with_fake_nccl());
+  const auto ended = run_ranks(one_exits_in_init, 3, with_fake_nccl());
+  for (const size_t rank : {0, 2}) {
+    EXPECT_PRED2(contains, failed[rank].output, "rank 1 says");
+    EXPECT_PRED2(contains, failed[rank].output, "Duplicate GPU detected");
+    EXPECT_LE(seconds_in(failed[rank].output), 2) << failed[rank].output;
+    EXPECT_PRED2(contains, ended[rank].output, "rank 1 (host ");
+    EXPECT_PRED2(contains, ended[rank].output, "has ended without destroying");
+    EXPECT_LE(seconds_in(ended[rank].output), 2) << ended[rank].output;
+  }
 }
 
 TEST(Nccl, SaysWhyItCannotBeLoaded) {

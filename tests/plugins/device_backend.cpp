@@ -56,6 +56,9 @@ class DeviceBackend final : public Backend {
         options_(options) {}
   const char* name() const override { return "device"; }
   Device device() const override { return device_; }
+  void check_reduction(ReduceOp op, ScalarType dtype) const override {
+    gloo_->check_reduction(op, dtype);
+  }
 
   void all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                   const BackendCall& call) override {

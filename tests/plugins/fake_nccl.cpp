@@ -1,7 +1,9 @@
 // The functions of NCCL that Hearth calls, for simulated GPUs: ranks exchange files in a folder. As
 // in NCCL's non-blocking mode, calls return at once and go on in a thread. A send ends when its
 // message was received, so that sends and receives that are not grouped wait for each other. The
-// product of int8 fails after it has ended; TEST_NCCL_FAILS=init makes connecting fail.
+// product of int8 fails after it has ended; TEST_NCCL_FAILS=init makes connecting fail, =exit ends
+// the process there. With TEST_NCCL_BUSY, calls move nothing: they return once they are on the
+// stream, as NCCL's do, and keep it busy for about a second.
 
 #include <nccl.h>
 
@@ -42,6 +44,10 @@ struct Batch {
   cudaStream_t stream = nullptr;
 };
 
+/// Notes what ncclGetLastError says.
+std::string last_error;
+ncclResult_t fail(ncclResult_t result, const char* why) { return last_error = why, result; }
+
 Tensor on_gpu(const void* data, size_t size, int device) {
   return from_blob(const_cast<void*>(data), {static_cast<int64_t>(size)},
                    TensorOptions(kByte).device(Device(kCUDA, static_cast<DeviceIndex>(device))));
@@ -69,11 +75,21 @@ struct ncclComm {
   }
 
   ncclResult_t start(Batch batch) {
-    if (state != ncclSuccess) return ncclInvalidUsage;  // a call before is still in progress
+    if (state != ncclSuccess) return fail(ncclInvalidUsage, "a call before is still in progress");
+    if (batch.stream && std::getenv("TEST_NCCL_BUSY")) return keep_busy(batch.stream);
     if (thread.joinable()) thread.join();
     state = ncclInProgress;
     thread = std::thread([this, batch = std::move(batch)] { run(batch); });
     return ncclInProgress;
+  }
+
+  /// What NCCL itself does: the call has succeeded as soon as it is on its stream.
+  ncclResult_t keep_busy(cudaStream_t stream) const {
+    const Device gpu(kCUDA, static_cast<DeviceIndex>(device));
+    const cuda::StreamGuard guard(cuda::Stream(gpu, static_cast<void*>(stream)));
+    Tensor x = ones({512, 512}, TensorOptions(kFloat).device(gpu));
+    for (int i = 0; i < 100; ++i) x = matmul(x, x).clamp(0, 1);
+    return ncclSuccess;
   }
 
   void run(const Batch& batch) {
@@ -189,11 +205,13 @@ void add_combination(Batch& batch, ncclComm_t comm, void* out, size_t count, ncc
   batch.ends.push_back([=] {
     Tensor result;
     for (const Bytes& bytes : *values) {
-      const Tensor value = on_host(bytes).view(dtype_of(dtype));
+      Tensor value = on_host(bytes).view(dtype_of(dtype));
+      if (op == ncclAvg) value = value / comm->size;  // so that the sum does not overflow
       result = result.defined() ? combine(result, value, op) : value;
     }
     on_gpu(out, size, comm->device).copy_(result.view(kByte));
-    if (dtype == ncclInt8 && op == ncclProd) comm->state = ncclRemoteError;
+    if (dtype == ncclInt8 && op == ncclProd)
+      comm->state = fail(ncclRemoteError, "the peer has closed the connection");
   });
 }
 
@@ -212,7 +230,9 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
                                     ncclConfig_t* config) {
   const char* const fails = std::getenv("TEST_NCCL_FAILS");
-  if (config->blocking != 0 || (fails && !std::strcmp(fails, "init"))) return ncclInvalidUsage;
+  if (config->blocking != 0) return fail(ncclInvalidUsage, "this library does not block");
+  if (fails && !std::strcmp(fails, "exit")) std::_Exit(7);
+  if (fails && !std::strcmp(fails, "init")) return fail(ncclInvalidUsage, "Duplicate GPU detected");
   *comm = new ncclComm;
   (*comm)->rank = rank;
   (*comm)->size = size;
@@ -233,9 +253,12 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   return comm->start(bye);
 }
 
-ncclResult_t ncclCommDestroy(ncclComm_t comm) { return ncclCommAbort(comm); }
-
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  if (std::getenv("TEST_NCCL_BUSY")) std::puts("ncclCommAbort");
+  return ncclCommDestroy(comm);
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   comm->is_aborted = true;
   if (comm->thread.joinable()) comm->thread.join();
   delete comm;
@@ -249,7 +272,7 @@ const char* ncclGetErrorString(ncclResult_t result) {
   return result == ncclRemoteError ? "remote process exited or there was a network error"
                                    : "invalid usage";
 }
-const char* ncclGetLastError(ncclComm_t) { return "Duplicate GPU detected"; }
+const char* ncclGetLastError(ncclComm_t) { return last_error.c_str(); }
 
 ncclResult_t ncclGroupStart() { return ++group_depth, ncclSuccess; }
 ncclResult_t ncclGroupEnd() {

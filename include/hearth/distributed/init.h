@@ -46,8 +46,9 @@ HEARTH_API ProcessGroupPtr new_group(const std::vector<int>& ranks = {},
                                      std::optional<std::chrono::milliseconds> timeout = {},
                                      const std::string& backend = "");
 /// Divides a group, the default one if it is null: split_ranks lists the ranks in it of each new
-/// group. All members must call this. Returns the new group of this process; its rank there is -1
-/// if it is in none.
+/// group, whose ranks have this order; no rank occurs twice. All members must call this. Returns
+/// the new group of this process; its rank there is -1 if it is in none. The time-out is by default
+/// the divided group's.
 HEARTH_API ProcessGroupPtr split_group(const ProcessGroupPtr& parent_pg,
                                        const std::vector<std::vector<int>>& split_ranks,
                                        std::optional<std::chrono::milliseconds> timeout = {});

@@ -10,7 +10,9 @@
 #include <gloo/reduce.h>
 #include <gloo/scatter.h>
 #include <gloo/transport/tcp/device.h>
+#include <gloo/types.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -84,13 +86,15 @@ std::shared_ptr<gloo::transport::Device> create_device(const std::string& addres
 
 ReduceFunction function_of(ReduceOp op, ScalarType dtype) {
   const ReduceFunction function = reduce_function(op, dtype);
-  HEARTH_CHECK_AS(DistBackendError, function, "Gloo has no ", as_text(op), " of ", dtype);
+  HEARTH_CHECK_AS(ValueError, function, "Gloo has no ", as_text(op), " of ", dtype);
   return function;
 }
 
 /// An all_reduce of no more bytes, times the number of ranks, is one exchange. For more, the ring's
-/// smaller traffic outweighs its waits, even where 100 us are enough to send only 12 KiB.
+/// smaller traffic outweighs its waits, even where 100 us are enough to send only 12 KiB. For more
+/// ranks, whose number squared is that of the messages, it is not measured.
 constexpr int64_t kExchangedBytes = 512 << 10;
+constexpr int kExchangingRanks = 16;
 
 int64_t bytes_of(int64_t count, ScalarType dtype) {
   return count * static_cast<int64_t>(element_size(dtype));
@@ -106,6 +110,15 @@ void set_memory(Options& options, void* data, int64_t count, ScalarType dtype) {
     case 4: options.setOutput(static_cast<uint32_t*>(data), n); break;
     default: options.setOutput(static_cast<uint64_t*>(data), n); break;
   }
+}
+
+size_t count_of(int64_t count) { return static_cast<size_t>(count); }
+
+/// Combines the parts of all ranks, which lie one after another, in the order of the ranks.
+void combine_parts(void* out, const char* parts, size_t ranks, size_t count, size_t bytes,
+                   ReduceFunction combine) {
+  std::memcpy(out, parts, bytes);
+  for (size_t rank = 1; rank < ranks; ++rank) combine(out, out, parts + bytes * rank, count);
 }
 
 char* bytes_at(const void* data) { return static_cast<char*>(const_cast<void*>(data)); }
@@ -135,9 +148,13 @@ GlooBackend::GlooBackend(const BackendOptions& options)
       "cannot connect the ranks; with several networks, GLOO_SOCKET_IFNAME chooses one. Gloo: ");
 }
 
+void GlooBackend::check_reduction(ReduceOp op, ScalarType dtype) const { function_of(op, dtype); }
+
 void GlooBackend::all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                              const BackendCall& call) {
-  if (bytes_of(count, dtype) * context_->size <= kExchangedBytes)
+  if (context_->size == 1) return;
+  if (context_->size <= kExchangingRanks &&
+      bytes_of(count, dtype) * context_->size <= kExchangedBytes)
     return all_reduce_by_exchange(data, count, dtype, op, call);
   translated([&] {
     auto options = options_for<gloo::AllreduceOptions>(context_, call);
@@ -151,11 +168,24 @@ void GlooBackend::all_reduce(void* data, int64_t count, ScalarType dtype, Reduce
 /// rank. All ranks combine in the order of the ranks, so that their results are equal.
 void GlooBackend::all_reduce_by_exchange(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                                          const BackendCall& call) {
-  const int64_t bytes = bytes_of(count, dtype);
-  const std::unique_ptr<char[]> copies(new char[static_cast<size_t>(bytes * context_->size)]);
-  for (int rank = 0; rank < context_->size; ++rank)
-    std::memcpy(copies.get() + bytes * rank, data, static_cast<size_t>(bytes));
-  reduce_scatter(copies.get(), data, count, dtype, op, call);
+  const ReduceFunction combine = function_of(op, dtype);
+  const auto bytes = static_cast<size_t>(bytes_of(count, dtype));
+  const auto own = static_cast<size_t>(context_->rank), size = static_cast<size_t>(context_->size);
+  received_.resize(std::max(received_.size(), bytes * size));
+  translated([&] {
+    const uint64_t slot = gloo::Slot::build(gloo::kAllreduceSlotPrefix, call.tag);
+    const auto mine = context_->createUnboundBuffer(data, bytes);
+    const auto theirs = context_->createUnboundBuffer(received_.data(), bytes * size);
+    for (size_t rank = 0; rank < size; ++rank) {
+      if (rank == own) continue;
+      theirs->recv(static_cast<int>(rank), slot, bytes * rank, bytes);
+      mine->send(static_cast<int>(rank), slot, 0, bytes);
+    }
+    for (size_t other = 1; other < size; ++other) theirs->waitRecv(nullptr, call.timeout);
+    for (size_t other = 1; other < size; ++other) mine->waitSend(nullptr, call.timeout);
+  });
+  std::memcpy(received_.data() + bytes * own, data, bytes);
+  combine_parts(data, received_.data(), size, count_of(count), bytes, combine);
 }
 
 void GlooBackend::reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op, int root,
@@ -176,9 +206,7 @@ void GlooBackend::reduce_scatter(const void* in, void* out, int64_t count, Scala
   const std::vector<int64_t> parts(static_cast<size_t>(context_->size), bytes);
   const std::unique_ptr<char[]> received(new char[static_cast<size_t>(bytes * context_->size)]);
   exchange(in, parts, received.get(), parts, call);
-  std::memcpy(out, received.get(), static_cast<size_t>(bytes));
-  for (int rank = 1; rank < context_->size; ++rank)
-    combine(out, out, received.get() + bytes * rank, static_cast<size_t>(count));
+  combine_parts(out, received.get(), parts.size(), count_of(count), count_of(bytes), combine);
 }
 
 void GlooBackend::broadcast(void* data, int64_t bytes, int root, const BackendCall& call) {

@@ -11,6 +11,7 @@ class GlooBackend final : public Backend {
   explicit GlooBackend(const BackendOptions& options);
 
   const char* name() const override { return "gloo"; }
+  void check_reduction(ReduceOp op, ScalarType dtype) const override;
   void all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                   const BackendCall& call) override;
   void reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op, int root,
@@ -40,6 +41,7 @@ class GlooBackend final : public Backend {
                 const std::vector<int64_t>& out_bytes, const BackendCall& call);
 
   std::shared_ptr<AbortableContext> context_;
+  std::vector<char> received_;  // by all_reduce_by_exchange
 };
 
 }  // namespace hearth::distributed

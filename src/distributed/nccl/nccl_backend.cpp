@@ -80,9 +80,7 @@ std::unique_ptr<NcclComm> NcclBackend::connect(const BackendOptions& options,
   const ncclUniqueId id = agreed_id(options, key);
   const RuntimeDevice current(device_);
   try {
-    // The group's store throws if the group is aborted meanwhile.
-    return std::make_unique<NcclComm>(id, rank_, size_, options.timeout,
-                                      [&] { options.store->check({key}); });
+    return std::make_unique<NcclComm>(id, rank_, size_, options.timeout, options.throw_if_aborted);
   } catch (const DistBackendError& error) {
     detail::fail<DistBackendError>("cannot connect the ranks with ", device_, " on rank ", rank_,
                                    "; each rank needs a GPU of its own, which "
@@ -90,6 +88,10 @@ std::unique_ptr<NcclComm> NcclBackend::connect(const BackendOptions& options,
                                    "before init_process_group. ",
                                    error.msg());
   }
+}
+
+void NcclBackend::check_reduction(ReduceOp op, ScalarType dtype) const {
+  nccl_reduction(op, dtype);
 }
 
 void NcclBackend::all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,

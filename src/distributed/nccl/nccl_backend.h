@@ -14,6 +14,8 @@ class NcclBackend final : public Backend {
   const char* name() const override { return "nccl"; }
   Device device() const override { return device_; }
   bool receives_from_any() const override { return false; }
+  void check_reduction(ReduceOp op, ScalarType dtype) const override;
+  bool averages() const override { return true; }
   void all_reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op,
                   const BackendCall& call) override;
   void reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op, int root,

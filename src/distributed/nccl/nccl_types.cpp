@@ -19,8 +19,8 @@ ncclDataType_t nccl_dtype(ScalarType dtype) {
     case kDouble: return ncclFloat64;
     default: break;
   }
-  detail::fail<DistBackendError>("NCCL cannot combine tensors of the dtype ", dtype,
-                                 "; convert them to another one");
+  detail::fail<TypeError>("Input tensor data type is not supported for NCCL process group: ", dtype,
+                          "; convert the tensor to another one");
 }
 
 /// Bytes that are 0 or 1 stay so: their sum is "or", their product "and".
@@ -34,18 +34,19 @@ ncclRedOp_t op_of_bool(ReduceOp op) {
     case ReduceOp::BOR: return ncclMax;
     default: break;
   }
-  detail::fail<DistBackendError>("Cannot use ReduceOp.", as_text(op), " of Bool with NCCL");
+  detail::fail<ValueError>("Cannot use ReduceOp.", as_text(op), " of Bool with NCCL");
 }
 
 ncclRedOp_t nccl_op(ReduceOp op) {
   switch (op.op_) {
     case ReduceOp::SUM: return ncclSum;
+    case ReduceOp::AVG: return ncclAvg;
     case ReduceOp::PRODUCT: return ncclProd;
     case ReduceOp::MIN: return ncclMin;
     case ReduceOp::MAX: return ncclMax;
     default: break;
   }
-  detail::fail<DistBackendError>("Cannot use ReduceOp.", as_text(op), " with NCCL");
+  detail::fail<ValueError>("Cannot use ReduceOp.", as_text(op), " with NCCL");
 }
 
 }  // namespace
