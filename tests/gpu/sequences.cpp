@@ -148,6 +148,24 @@ TEST_F(EmbeddingBags, MatchTheCpu) {
       "scaled embedding_bag", 2);
 }
 
+TEST_F(EmbeddingBags, IndicesAfterTheLastOffsetAreInNoBag) {
+  const Tensor indices = tensor({int64_t{0}, int64_t{1}, int64_t{2}, int64_t{3}, int64_t{1}}),
+               offsets = tensor({int64_t{0}, int64_t{2}, int64_t{3}});
+  for (const int64_t mode : {0, 1, 2})
+    expect_same_gradients(
+        {numbers({4, 3}), indices, offsets}, kFloat,
+        [mode](const Tensors& t) {
+          return std::get<0>(embedding_bag(t[0], t[1], t[2], false, mode, false, {}, true));
+        },
+        "mode " + std::to_string(mode), 2);
+  expect_same_gradients(
+      {numbers({4, 3}), indices, offsets, numbers({5})}, kFloat,
+      [](const Tensors& t) {
+        return std::get<0>(embedding_bag(t[0], t[1], t[2], false, 0, false, t[3], true));
+      },
+      "scaled", 2);
+}
+
 TEST_F(EmbeddingBags, ReportFaults) {
   const Tensor table = randn({5, 3}).to(kGpu), offsets = tensor({int64_t{0}}).to(kGpu);
   EXPECT_THROW(std::get<0>(embedding_bag(table, tensor({int64_t{7}}).to(kGpu), offsets)).cpu(),
