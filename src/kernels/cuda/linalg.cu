@@ -123,10 +123,10 @@ __global__ void __launch_bounds__(kBlock)
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    fill_nan_kernel(T* data, int64_t elements, int64_t count, const int* flags) {
+    fill_flagged_kernel(T* data, int64_t elements, int64_t count, const int* flags, T value) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < count; i += step)
-    if (flags[i / elements] != 0) data[i] = static_cast<T>(__builtin_nan(""));
+    if (flags[i / elements] != 0) data[i] = value;
 }
 
 __global__ void __launch_bounds__(kBlock)
@@ -182,13 +182,13 @@ void find_not_finite(const View& matrices, Part part, int* flags, Ctx& ctx) {
   });
 }
 
-void fill_nan(const View& view, int64_t elements, const int* flags, Ctx& ctx) {
+void fill_flagged(const View& view, int64_t elements, const int* flags, double value, Ctx& ctx) {
   if (!view.defined() || view.numel == 0) return;
   const NativeStream& stream = stream_of(ctx);
   with_real(view.dtype, [&](auto zero) {
     using T = decltype(zero);
-    launch(fill_nan_kernel<T>, grid_for(view.numel, stream), stream, view.as<T>(), elements,
-           view.numel, flags);
+    launch(fill_flagged_kernel<T>, grid_for(view.numel, stream), stream, view.as<T>(), elements,
+           view.numel, flags, static_cast<T>(value));
   });
 }
 

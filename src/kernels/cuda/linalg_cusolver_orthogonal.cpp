@@ -147,15 +147,10 @@ void run(const SvdParams& p, Ctx& ctx) {
   const SolverCall call(ctx);
   call.clear(p.info.as<int>(), s.count);
   if (s.shorter() == 0) return;
-  int* const flags = call.scratch<int>(s.count);
-  find_not_finite(p.a, Part::kAll, flags, ctx);
+  const NotFinite bad(p.a, Part::kAll, call);
   with_real(p.a.dtype, [&](auto zero) { svd<decltype(zero)>(p, call); });
-  fill_nan(p.s, s.shorter(), flags, ctx);
-  if (p.vectors) {
-    fill_nan(p.u, p.u.numel / s.count, flags, ctx);
-    fill_nan(p.vh, p.vh.numel / s.count, flags, ctx);
-  }
-  set_info(p.info.as<int>(), s.count, flags, -4, ctx);
+  for (const View* result : {&p.s, &p.u, &p.vh}) bad.spoil(*result);
+  bad.set_info(p.info.as<int>(), -4);
 }
 
 void run(const EighParams& p, Ctx& ctx) {
@@ -163,8 +158,7 @@ void run(const EighParams& p, Ctx& ctx) {
   const int n = s.rows;
   if (s.count == 0 || n == 0) return;
   const SolverCall call(ctx);
-  int* const flags = call.scratch<int>(s.count);
-  find_not_finite(p.a, p.upper ? Part::kUpper : Part::kLower, flags, ctx);
+  const NotFinite bad(p.a, p.upper ? Part::kUpper : Part::kLower, call);
   with_real(p.a.dtype, [&](auto zero) {
     using T = decltype(zero);
     const cusolverEigMode_t mode = mode_of(p.vectors);
@@ -177,9 +171,9 @@ void run(const EighParams& p, Ctx& ctx) {
       HEARTH_CUSOLVER(T, syevd, call.handle, mode, triangle, n, s.at<T>(p.a, i), n,
                       p.w.as<T>() + i * n, work, size, p.info.as<int>() + i);
   });
-  fill_nan(p.w, n, flags, ctx);
-  fill_nan(p.a, int64_t{n} * n, flags, ctx);
-  set_info(p.info.as<int>(), s.count, flags, 0, ctx);
+  bad.spoil(p.w);
+  bad.spoil(p.a);
+  bad.set_info(p.info.as<int>(), 0);
 }
 
 void run(const EigParams& p, Ctx& ctx) {
