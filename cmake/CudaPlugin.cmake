@@ -60,7 +60,9 @@ endfunction()
 # hearth_require_header(<header> <regex> <what>): without a header of the toolkit, leaves out the sources that match the
 # regex; calling <what> is then an error that says so.
 function(hearth_require_header header regex what)
-  if(NOT EXISTS ${CUDAToolkit_INCLUDE_DIRS}/${header})
+  find_path(HEARTH_FOLDER_OF_${header} ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  mark_as_advanced(HEARTH_FOLDER_OF_${header})
+  if(NOT HEARTH_FOLDER_OF_${header})
     message(STATUS "The CUDA plugin has no ${what}: ${header} was not found")
     list(FILTER plugin_sources EXCLUDE REGEX "${regex}")
     set(plugin_sources ${plugin_sources} PARENT_SCOPE)

@@ -45,6 +45,7 @@ cuda_path() {
   local candidates library folder found=()
   candidates=$(cuda_candidates)
   for library in libcudart.so.13 libcublasLt.so.13 libcublas.so.13 libcusolver.so.12 libcufft.so.12 \
+    libcusparse.so.12 libnvJitLink.so.13 \
     libcudnn.so.9 libnccl.so.2 libcuda.so.1; do
     while read -r folder; do
       [[ -n $folder && -e $folder/$library ]] || continue

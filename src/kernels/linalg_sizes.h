@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "hearth/error.h"
 #include "seam/view.h"
 
 namespace hearth {
@@ -13,8 +14,13 @@ struct MatrixSizes {
   int64_t count = 1;
 
   explicit MatrixSizes(const View& view)
-      : rows(int(view.sizes[view.dim - 2])), columns(int(view.sizes[view.dim - 1])) {
+      : rows(size_of(view, view.dim - 2)), columns(size_of(view, view.dim - 1)) {
     for (int d = 0; d < view.dim - 2; ++d) count *= view.sizes[d];
+  }
+  static int size_of(const View& view, int dim) {
+    HEARTH_CHECK(view.sizes[dim] <= INT32_MAX, "linear algebra supports matrices of up to ",
+                 INT32_MAX, " rows and columns, got ", view.sizes[dim]);
+    return static_cast<int>(view.sizes[dim]);
   }
   int shorter() const { return std::min(rows, columns); }
   int longer() const { return std::max(rows, columns); }

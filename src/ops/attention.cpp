@@ -217,13 +217,17 @@ bool same_batch(const Tensor& query, const Tensor& key, bool shares_heads) {
   return true;
 }
 
+/// Whether query has so few rows that CUDA's tiles of 64 rows would be almost empty; the scores of
+/// these rows need little memory.
+bool is_decoding(const Tensor& query) { return query.is_cuda() && query.size(-2) < 16; }
+
 bool can_fuse(const SdpaArgs& args, const Tensor& query, const Tensor& key, const Tensor& value,
               const Tensor& mask) {
   const bool is_supported =
       query.is_floating_point() && args.dropout_p == 0 && query.numel() > 0 && key.numel() > 0 &&
       value.numel() > 0 && query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2) &&
       same_batch(key, value, false) && same_batch(query, key, args.enable_gqa) &&
-      has_kernel(query.device(), KernelId::Attention);
+      has_kernel(query.device(), KernelId::Attention) && !is_decoding(query);
   if (!is_supported || !mask.defined()) return is_supported;
   return !(GradMode::is_enabled() && mask.requires_grad()) && mask.dim() >= 2 &&
          is_expandable(mask.sizes(), score_sizes(query, key));

@@ -40,8 +40,11 @@ class Block {
       ++warps_[i / kWarp].alive;
       fibers_[i]->has_ended = false;
     }
-    for (unsigned running = num_threads; running > 0;)
-      for (unsigned i = 0; i < num_threads; ++i) {
+    // The order alternates, so that a missing barrier shows whichever threads it concerns.
+    bool backward = false;
+    for (unsigned running = num_threads; running > 0; backward = !backward)
+      for (unsigned k = 0; k < num_threads; ++k) {
+        const unsigned i = backward ? num_threads - 1 - k : k;
         if (fibers_[i]->has_ended) continue;
         current_ = i;
         threadIdx.x = i;

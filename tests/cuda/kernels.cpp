@@ -1,4 +1,6 @@
 // Lets simulated GPUs run the plugin's kernels, compiled for the CPU, instead of the CPU's.
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 
 #include "core/backends.h"
@@ -58,6 +60,18 @@ const bool replaced = [] {
 #undef HEARTH_REPLACE
   return true;
 }();
+
+// A kernel that CMake does not find would silently be the CPU's.
+TEST(Emulator, ReplacesTheKernels) {
+  for (const KernelId id :
+       {KernelId::Attention, KernelId::AttentionBackward, KernelId::Cdist, KernelId::CdistBackward,
+        KernelId::CtcLoss, KernelId::CtcLossBackward, KernelId::EmbeddingBag,
+        KernelId::EmbeddingBagBackward, KernelId::EmbeddingBagScaleBackward, KernelId::Fft,
+        KernelId::ApplyPivots, KernelId::LdlSolve, KernelId::Recurrence,
+        KernelId::RecurrenceBackward})
+    EXPECT_NE(cpu_backend().kernels().kernels[int(id)], cpu_kernels[int(id)])
+        << "kernel " << int(id);
+}
 
 }  // namespace
 }  // namespace hearth::testing

@@ -99,6 +99,7 @@ inline void expect_same_gradients(const Tensors& inputs, ScalarType dtype, const
     for (const Tensor& leaf : leaves)
       if (leaf.requires_grad()) results[on_gpu].push_back(leaf.grad());
   }
+  ASSERT_EQ(results[1].size(), results[0].size()) << description;
   for (size_t i = 0; i < results[0].size(); ++i)
     EXPECT_LE(difference(results[1][i], results[0][i]), slack * tolerance(dtype))
         << description << ", result " << i << " in " << name_of(dtype);

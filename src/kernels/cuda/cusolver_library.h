@@ -24,6 +24,8 @@ namespace hearth::cuda {
   X(ormqr)                       \
   X(gesvdj_bufferSize)           \
   X(gesvdj)                      \
+  X(gesvd_bufferSize)            \
+  X(gesvd)                       \
   X(syevd_bufferSize)            \
   X(syevd)                       \
   X(sytrf_bufferSize)            \

@@ -13,6 +13,7 @@ template <class I>
 struct RowFinder {
   DeviceBags<I> bags;
   __device__ bool find(int64_t i, int64_t& offset) const {
+    if (bags.bag_of(i) < 0) return false;
     offset = bags.row(i);
     return offset >= 0;
   }
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t step = int64_t{gridDim.x} * kRows;
   for (int64_t i = int64_t{blockIdx.x} * kRows + threadIdx.x / kWarpSize; i < bags.num_indices;
        i += step) {
-    const int64_t row = bags.row(i), bag = bags.bag_of(i);
+    const int64_t bag = bags.bag_of(i), row = bag < 0 ? -1 : bags.row(i);
     T sum = 0;
     for (int64_t c = lane; row >= 0 && c < width; c += kWarpSize)
       sum += grad[bag * width + c] * weight[row * width + c];

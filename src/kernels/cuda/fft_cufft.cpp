@@ -4,6 +4,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "hearth/error.h"
 #include "kernels/cuda/library_file.h"
@@ -93,11 +94,11 @@ class Plans {
     return plans_[key] = create(call);
   }
   void clear() {
-    for (const auto& [key, plan] : plans_) {
+    const auto old = std::exchange(plans_, {});
+    for (const auto& [key, plan] : old) {
       const CurrentDevice device(std::get<0>(key));
-      HEARTH_CUFFT(cufftDestroy, plan.handle);
+      Cufft::get().cufftDestroy(plan.handle);
     }
-    plans_.clear();
   }
   static Plan create(const FftCall& call) {
     long long n = call.n, half = call.n / 2 + 1;

@@ -49,8 +49,28 @@ const Cusolver& Cusolver::get() {
   return opened.functions;
 }
 
+namespace {
+
+/// cuSOLVER has no texts for its errors.
+const char* reason_of(cusolverStatus_t status) {
+  switch (status) {
+    case CUSOLVER_STATUS_NOT_INITIALIZED: return "the library could not be initialised";
+    case CUSOLVER_STATUS_ALLOC_FAILED: return "out of memory on the GPU; use smaller batches";
+    case CUSOLVER_STATUS_INVALID_VALUE: return "a size is not supported";
+    case CUSOLVER_STATUS_ARCH_MISMATCH: return "the GPU is not supported";
+    case CUSOLVER_STATUS_EXECUTION_FAILED:
+      return "the computation failed; the matrix may contain NaN or infinity";
+    case CUSOLVER_STATUS_INTERNAL_ERROR: return "internal error of the library";
+    case CUSOLVER_STATUS_NOT_SUPPORTED: return "not supported by this version of the library";
+    default: return "unknown reason";
+  }
+}
+
+}  // namespace
+
 void check_cusolver(cusolverStatus_t status, const char* call) {
-  HEARTH_CHECK(status == CUSOLVER_STATUS_SUCCESS, "cuSOLVER error ", int(status), " in ", call);
+  HEARTH_CHECK(status == CUSOLVER_STATUS_SUCCESS, "cuSOLVER error ", int(status), " in ", call,
+               ": ", reason_of(status));
 }
 void check_cublas(cublasStatus_t status, const char* call) {
   HEARTH_CHECK(status == CUBLAS_STATUS_SUCCESS, "cuBLAS error ", int(status), " in ", call);

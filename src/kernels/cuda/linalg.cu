@@ -98,35 +98,28 @@ __device__ bool is_in(Part part, int64_t row, int64_t column) {
   }
 }
 
-/// Each block checks matrices.
+/// Each thread checks elements; flags are 0 before. NaN outranks infinity.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     find_not_finite_kernel(const T* a, MatrixSizes sizes, Part part, int* flags) {
-  __shared__ int found[2];
-  const int64_t elements = int64_t{sizes.rows} * sizes.columns;
-  for (int64_t n = blockIdx.x; n < sizes.count; n += gridDim.x) {
-    __syncthreads();  // all threads have read the former matrix's
-    if (threadIdx.x < 2) found[threadIdx.x] = 0;
-    __syncthreads();
-    for (int64_t i = threadIdx.x; i < elements; i += kBlock) {
-      const T value = a[n * elements + i];
-      if (!is_in(part, i % sizes.rows, i / sizes.rows)) continue;
-      if (value != value)
-        found[1] = kNan;
-      else if (value - value != T(0))
-        found[0] = kInfinite;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) flags[n] = found[1] != 0 ? kNan : found[0];
+  static_assert(kNan > kInfinite);
+  const int64_t step = int64_t{gridDim.x} * kBlock, elements = int64_t{sizes.rows} * sizes.columns,
+                count = sizes.count * elements;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < count; i += step) {
+    const T value = a[i];
+    if (value - value == T(0)) continue;
+    const int64_t element = i % elements;
+    if (is_in(part, element % sizes.rows, element / sizes.rows))
+      atomicMax(flags + i / elements, value != value ? kNan : kInfinite);
   }
 }
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    fill_nan_kernel(T* data, int64_t elements, int64_t count, const int* flags) {
+    fill_flagged_kernel(T* data, int64_t elements, int64_t count, const int* flags, T value) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < count; i += step)
-    if (flags[i / elements] != 0) data[i] = static_cast<T>(__builtin_nan(""));
+    if (flags[i / elements] != 0) data[i] = value;
 }
 
 __global__ void __launch_bounds__(kBlock)
@@ -175,20 +168,22 @@ void run(const LdlSolveParams& p, Ctx& ctx) {
 
 void find_not_finite(const View& matrices, Part part, int* flags, Ctx& ctx) {
   const MatrixSizes sizes(matrices);
+  const NativeStream& stream = stream_of(ctx);
+  HEARTH_CUDA(cudaMemsetAsync(flags, 0, size_t(sizes.count) * sizeof(int), stream.stream));
   with_real(matrices.dtype, [&](auto zero) {
     using T = decltype(zero);
-    launch(find_not_finite_kernel<T>, grid_of_blocks(sizes.count), stream_of(ctx),
+    launch(find_not_finite_kernel<T>, grid_for(matrices.numel, stream), stream,
            matrices.as<const T>(), sizes, part, flags);
   });
 }
 
-void fill_nan(const View& view, int64_t elements, const int* flags, Ctx& ctx) {
+void fill_flagged(const View& view, int64_t elements, const int* flags, double value, Ctx& ctx) {
   if (!view.defined() || view.numel == 0) return;
   const NativeStream& stream = stream_of(ctx);
   with_real(view.dtype, [&](auto zero) {
     using T = decltype(zero);
-    launch(fill_nan_kernel<T>, grid_for(view.numel, stream), stream, view.as<T>(), elements,
-           view.numel, flags);
+    launch(fill_flagged_kernel<T>, grid_for(view.numel, stream), stream, view.as<T>(), elements,
+           view.numel, flags, static_cast<T>(value));
   });
 }
 

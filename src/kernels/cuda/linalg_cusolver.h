@@ -30,6 +30,31 @@ struct SolverCall {
   }
 };
 
+/// The matrices of a batch that are not finite. cuSOLVER may fail for the whole batch because of
+/// one of them, so it gets zeros instead, and their results become NaN.
+class NotFinite {
+ public:
+  NotFinite(const View& matrices, Part part, const SolverCall& call)
+      : ctx_(call.ctx), sizes_(matrices), flags_(call.scratch<int>(sizes_.count)) {
+    find_not_finite(matrices, part, flags_, ctx_);
+    fill_flagged(matrices, int64_t{sizes_.rows} * sizes_.columns, flags_, 0, ctx_);
+  }
+  /// Sets their parts of a result to NaN.
+  void spoil(const View& result) const {
+    if (result.defined() && result.numel > 0)
+      fill_flagged(result, result.numel / sizes_.count, flags_, __builtin_nan(""), ctx_);
+  }
+  /// Sets info to on_nan for matrices with NaN, and to 0 for those with infinities only.
+  void set_info(int* info, int on_nan) const {
+    cuda::set_info(info, sizes_.count, flags_, on_nan, ctx_);
+  }
+
+ private:
+  Ctx& ctx_;
+  MatrixSizes sizes_;
+  int* flags_;
+};
+
 inline cublasFillMode_t fill_mode(bool upper) {
   return upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
 }

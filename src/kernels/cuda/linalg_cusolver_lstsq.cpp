@@ -63,11 +63,10 @@ void run(const LeastSquaresParams& p, Ctx& ctx) {
   const SolverCall call(ctx);
   int* const info = p.info.as<int>();
   call.clear(info, s.count);
-  int* const flags = call.scratch<int>(s.count);
-  find_not_finite(p.a, Part::kAll, flags, ctx);
+  const NotFinite bad(p.a, Part::kAll, call);
   with_real(p.a.dtype, [&](auto zero) { solve_by_qr<decltype(zero)>(p, call); });
-  fill_nan(p.b, p.b.numel / s.count, flags, ctx);
-  set_info(info, s.count, flags, 0, ctx);
+  bad.spoil(p.b);
+  bad.set_info(info, 0);
 }
 
 }  // namespace hearth::cuda

@@ -1,6 +1,7 @@
 // Orthogonal factors: QR, singular values, eigenvalues.
 #include "kernels/cuda/linalg_cusolver.h"
 #include "kernels/cuda/loop.h"
+#include "kernels/cuda/recurrence_products.h"
 
 namespace hearth::cuda {
 
@@ -28,7 +29,7 @@ cusolverEigMode_t mode_of(bool vectors) {
   return vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
 }
 
-/// A contiguous view of `to`'s dtype, with the same sizes as `from`, in scratch memory.
+/// A view like `from` with another dtype, in scratch memory.
 View scratch_view(const View& from, ScalarType dtype, Ctx& ctx) {
   View view = from;
   view.dtype = dtype;
@@ -42,7 +43,50 @@ View transposed(View view) {
   return view;
 }
 
-/// Computes A = U diag(s) V^T by Jacobi's method, which gives V instead of its transpose.
+/// Column-major memory of one matrix's factors.
+template <class T>
+struct SvdFactors {
+  T *s, *u, *v;
+};
+
+/// to = the transpose of `from`, which has `rows` rows; both are stored column by column.
+template <class T>
+void transpose(T* to, const T* from, int64_t rows, int64_t columns, Ctx& ctx) {
+  Ctx own(ctx.backend(), ctx.device(), ctx.stream(), ctx.faults(), ctx.numerics());
+  run(copy_params(matrix_view(to, rows, columns),
+                  transposed_matrix(matrix_view(from, columns, rows))),
+      own);
+}
+
+/// Computes A = U diag(s) V^T by QR iterations, which need as many rows as columns; a wide matrix
+/// is transposed, so that U and V change places. Destroys a.
+template <class T>
+void svd_by_qr(const SvdParams& p, T* a, const SvdFactors<T>& out, int* info,
+               const SolverCall& call) {
+  const MatrixSizes s(p.a);
+  const int m = s.longer(), n = s.shorter();
+  const bool is_wide = s.rows < s.columns;
+  T *const left = is_wide ? out.v : out.u, *const right = is_wide ? out.u : out.v;
+  T* tall = a;
+  if (is_wide) {
+    tall = call.scratch<T>(int64_t{m} * n);
+    transpose(tall, a, s.rows, s.columns, call.ctx);
+  }
+  int size = 0;
+  HEARTH_CUSOLVER(T, gesvd_bufferSize, call.handle, m, n, &size);
+  T *const work = call.scratch<T>(size), *const rest = call.scratch<T>(n),
+           *const right_transposed = call.scratch<T>(int64_t{n} * n);
+  const signed char left_job = !p.vectors ? 'N'
+                               : p.full   ? 'A'
+                                          : 'S',
+                    right_job = p.vectors ? 'S' : 'N';
+  HEARTH_CUSOLVER(T, gesvd, call.handle, left_job, right_job, m, n, tall, m, out.s, left, m,
+                  right_transposed, n, work, size, rest, info);
+  if (p.vectors) transpose(right, right_transposed, n, n, call.ctx);
+}
+
+/// Computes A = U diag(s) V^T by Jacobi's method, which gives V instead of its transpose, and by QR
+/// iterations where it did not converge.
 template <class T>
 void svd(const SvdParams& p, const SolverCall& call) {
   const MatrixSizes s(p.a);
@@ -58,10 +102,21 @@ void svd(const SvdParams& p, const SolverCall& call) {
   HEARTH_CUSOLVER(T, gesvdj_bufferSize, call.handle, mode, is_economy, s.rows, s.columns,
                   p.a.as<T>(), s.rows, p.s.as<T>(), u, s.rows, v, s.columns, &size, settings);
   T* const work = call.scratch<T>(size);
+  const View copy = scratch_view(p.a, p.a.dtype, call.ctx);
+  run(copy_params(copy, p.a), call.ctx);
   for (int64_t i = 0; i < s.count; ++i)
     HEARTH_CUSOLVER(T, gesvdj, call.handle, mode, is_economy, s.rows, s.columns, s.at<T>(p.a, i),
                     s.rows, p.s.as<T>() + i * s.shorter(), u + i * u_size, s.rows, v + i * v_size,
                     s.columns, work, size, p.info.as<int>() + i, settings);
+  std::vector<int> info(static_cast<size_t>(s.count));
+  HEARTH_CUDA(cudaMemcpyAsync(info.data(), p.info.as<int>(), info.size() * sizeof(int),
+                              cudaMemcpyDeviceToHost, call.stream.stream));
+  HEARTH_CUDA(cudaStreamSynchronize(call.stream.stream));
+  for (int64_t i = 0; i < s.count; ++i)
+    if (info[size_t(i)] > 0)
+      svd_by_qr<T>(p, s.at<T>(copy, i),
+                   {p.s.as<T>() + i * s.shorter(), u + i * u_size, v + i * v_size},
+                   p.info.as<int>() + i, call);
   if (!p.vectors) return;
   View vectors = transposed(p.vh);  // the columns of V, one after the other
   vectors.data = v;
@@ -93,15 +148,19 @@ void eig(const EigParams& p, const SolverCall& call) {
           p.w.data, type, nullptr, n, type, at(p.v, 0, n * n), n, type, &device_bytes, &host_bytes),
       "Xgeev_bufferSize");
   void* const work = call.ctx.scratch(device_bytes);
-  std::vector<char> host_work(host_bytes);
+  /// Memory that the library may use until the stream has finished, even after a failed call.
+  struct HostWork {
+    std::vector<char> bytes;
+    cudaStream_t stream;
+    ~HostWork() { cudaStreamSynchronize(stream); }
+  } host_work{std::vector<char>(host_bytes), call.stream.stream};
   for (int64_t i = 0; i < s.count; ++i)
     check_cusolver(
         library.cusolverDnXgeev(call.handle, settings, CUSOLVER_EIG_MODE_NOVECTOR, mode, n, type,
                                 at(complex_a, i, n * n), n, type, at(p.w, i, n), type, nullptr, n,
                                 type, at(p.v, i, n * n), n, type, work, device_bytes,
-                                host_work.data(), host_bytes, p.info.as<int>() + i),
+                                host_work.bytes.data(), host_bytes, p.info.as<int>() + i),
         "Xgeev");
-  HEARTH_CUDA(cudaStreamSynchronize(call.stream.stream));  // it may still use host_work
 }
 
 }  // namespace
@@ -147,15 +206,10 @@ void run(const SvdParams& p, Ctx& ctx) {
   const SolverCall call(ctx);
   call.clear(p.info.as<int>(), s.count);
   if (s.shorter() == 0) return;
-  int* const flags = call.scratch<int>(s.count);
-  find_not_finite(p.a, Part::kAll, flags, ctx);
+  const NotFinite bad(p.a, Part::kAll, call);
   with_real(p.a.dtype, [&](auto zero) { svd<decltype(zero)>(p, call); });
-  fill_nan(p.s, s.shorter(), flags, ctx);
-  if (p.vectors) {
-    fill_nan(p.u, p.u.numel / s.count, flags, ctx);
-    fill_nan(p.vh, p.vh.numel / s.count, flags, ctx);
-  }
-  set_info(p.info.as<int>(), s.count, flags, -4, ctx);
+  for (const View* result : {&p.s, &p.u, &p.vh}) bad.spoil(*result);
+  bad.set_info(p.info.as<int>(), -4);
 }
 
 void run(const EighParams& p, Ctx& ctx) {
@@ -163,8 +217,7 @@ void run(const EighParams& p, Ctx& ctx) {
   const int n = s.rows;
   if (s.count == 0 || n == 0) return;
   const SolverCall call(ctx);
-  int* const flags = call.scratch<int>(s.count);
-  find_not_finite(p.a, p.upper ? Part::kUpper : Part::kLower, flags, ctx);
+  const NotFinite bad(p.a, p.upper ? Part::kUpper : Part::kLower, call);
   with_real(p.a.dtype, [&](auto zero) {
     using T = decltype(zero);
     const cusolverEigMode_t mode = mode_of(p.vectors);
@@ -177,9 +230,9 @@ void run(const EighParams& p, Ctx& ctx) {
       HEARTH_CUSOLVER(T, syevd, call.handle, mode, triangle, n, s.at<T>(p.a, i), n,
                       p.w.as<T>() + i * n, work, size, p.info.as<int>() + i);
   });
-  fill_nan(p.w, n, flags, ctx);
-  fill_nan(p.a, int64_t{n} * n, flags, ctx);
-  set_info(p.info.as<int>(), s.count, flags, 0, ctx);
+  bad.spoil(p.w);
+  bad.spoil(p.a);
+  bad.set_info(p.info.as<int>(), 0);
 }
 
 void run(const EigParams& p, Ctx& ctx) {

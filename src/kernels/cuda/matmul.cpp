@@ -82,7 +82,10 @@ void scale_into(const View& out, const MatmulParams& params, bool add_c, Ctx& ct
 void set_c(Gemm& gemm, const MatmulParams& params, const View& out, Ctx& ctx) {
   gemm.c = gemm.out;
   if (!params.c.defined() || params.beta == 0) return;
-  if (params.beta == 1 && out.dim == 2 && is_bias(params.c) && !is_complex(out.dtype)) {
+  // cublasLt may write parts of a sum into `out` before it reads the bias.
+  const bool in_place = params.c.data == out.data;
+  if (params.beta == 1 && out.dim == 2 && is_bias(params.c) && !in_place &&
+      !is_complex(out.dtype)) {
     gemm.bias = params.c.data;
     return;
   }

@@ -101,6 +101,12 @@ T atomicAdd(T* to, T value) {
   return old;
 }
 template <class T>
+T atomicMax(T* to, T value) {
+  const T old = *to;
+  if (value > old) *to = value;
+  return old;
+}
+template <class T>
 T atomicCAS(T* to, T expected, T value) {
   const T old = *to;
   if (old == expected) *to = value;
