@@ -155,7 +155,7 @@ TEST_F(TrainProcesses, MistakesAreNamed) {
   const auto fails = [&](const Arguments& more, const std::string& error) {
     const RunResult ran = run(launched(small_run(path("bad"), more)), kOneThread);
     expect_failure(ran, 1, error);
-    EXPECT_EQ(count_of(ran.err, error), 1U) << ran.err;
+    EXPECT_EQ(count_of("\n" + ran.err, "\nhearth: " + error), 1U) << ran.err;
   };
   fails({"--batch-size", "31", "--split-batches"},
         "--split-batches: a batch of 31 cannot be divided equally among 2 processes");
