@@ -108,7 +108,7 @@ TEST(TrainSearch, TheTableShowsTheAccuracyThatOrdersIt) {
   std::istringstream lines(ran.out.substr(ran.out.find("run")));
   std::string line;
   std::getline(lines, line);
-  EXPECT_NE(line.find("test accuracy  best"), std::string::npos) << ran.out;
+  EXPECT_NE(line.find("test accuracy    best"), std::string::npos) << ran.out;
   const size_t end = line.find("best") + 4;  // numbers are aligned right
   double before = 1;
   bool was_eliminated = false;
