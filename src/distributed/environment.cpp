@@ -1,5 +1,6 @@
 #include "distributed/environment.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -45,12 +46,19 @@ struct Launcher {
   const char* rank;
   const char* world_size;
   const char* local_rank;
+  const char* signs[2];  // any is set if the launcher has started this process
 };
 constexpr Launcher kLaunchers[] = {
-    {"hearth launch or torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"hearth launch or torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", {"RANK", "WORLD_SIZE"}},
+    {"Open MPI",
+     "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK",
+     {"OMPI_COMM_WORLD_RANK"}},
+    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", {"PMI_RANK"}},
+    // A batch script has the other variables, too, also SLURM_NTASKS, which says how many processes
+    // srun would start.
+    {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", {"SLURM_STEP_NUM_TASKS"}},
 };
 
 /// Fills in the rank and the world size that are not set, from the first launcher that sets any.
@@ -216,9 +224,9 @@ Rendezvous find_rendezvous(const std::string& method, int rank, int world_size) 
 
 int get_launched_world_size() {
   for (const Launcher& launcher : kLaunchers) {
-    // An allocation of Slurm sets the number of processes also where it starts none.
-    const bool sets_size = &launcher == kLaunchers && text_variable(launcher.world_size);
-    if (!text_variable(launcher.rank) && !sets_size) continue;
+    const bool is_started = std::ranges::any_of(
+        launcher.signs, [](const char* sign) { return sign && text_variable(sign); });
+    if (!is_started) continue;
     Rendezvous found;
     ask_launcher(found);
     check_rank(found);

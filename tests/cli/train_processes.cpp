@@ -2,98 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "hearth/distributed.h"
 #include "hearth/hearth.h"
-#include "tests/cli/launch_support.h"
-#include "tests/cli/train_support.h"
+#include "tests/cli/train_processes.h"
 
 namespace hearth::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-using Arguments = std::vector<std::string>;
-
-/// Small steps on 100 images, of which the last batch has 4; with other settings where `changes`,
-/// flags followed by their values, has them.
-Arguments small_run(const std::string& out, const Arguments& changes = {}) {
-  std::map<std::string, std::string> flags{
-      {"--data", "synthetic"}, {"--out", out},
-      {"--model", "mlp"},      {"--limit", "100"},
-      {"--lr", ".1"},          {"--batch-size", "32"},
-      {"--epochs", "1"},       {"--optimizer", "sgd:momentum=0.9"}};
-  Arguments arguments{"train", "--log-losses"};
-  for (size_t i = 0; i < changes.size(); i += 2)
-    if (i + 1 == changes.size())
-      arguments.push_back(changes[i]);  // a flag without a value
-    else
-      flags[changes[i]] = changes[i + 1];
-  for (const auto& [flag, value] : flags) arguments.insert(arguments.end(), {flag, value});
-  return arguments;
-}
-
-/// The same in several processes.
-Arguments launched(const Arguments& arguments, const std::string& processes = "2") {
-  Arguments line{"launch", "--no-prefix", "--nproc-per-node", processes, "--", HEARTH_PROGRAM};
-  line.insert(line.end(), arguments.begin(), arguments.end());
-  return line;
-}
-
-size_t count_of(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
-std::vector<double> losses_of(const std::string& out) {
-  std::vector<double> losses;
-  for (const Row& row : rows_of_csv(out + "/run-1/losses.csv"))
-    losses.push_back(number(row, "loss"));
-  return losses;
-}
-
-void expect_near(const std::vector<double>& losses, const std::vector<double>& expected) {
-  ASSERT_EQ(losses.size(), expected.size());
-  for (size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], expected[i], 1e-4) << i;
-}
-
-void expect_same_files(const std::string& out, const std::string& expected) {
-  for (const char* file : {"weights.safetensors", "losses.csv"})
-    EXPECT_TRUE(bytes_of(out + "/run-1/" + file) == bytes_of(expected + "/run-1/" + file)) << file;
-}
-
-/// Both processes of a job, started by hand.
-std::vector<RunResult> by_hand(const std::vector<Arguments>& commands,
-                               const std::vector<std::vector<std::string>>& environments) {
-  std::vector<std::unique_ptr<Program>> programs;
-  for (size_t i = 0; i < commands.size(); ++i) {
-    std::vector<std::string> environment = environments[i];
-    environment.insert(environment.end(), {"OMP_NUM_THREADS=1", "HEARTH_RDZV_TOKEN"});
-    programs.push_back(std::make_unique<Program>(commands[i], environment));
-  }
-  std::vector<RunResult> results;
-  for (const auto& program : programs) results.push_back(program->wait());
-  return results;
-}
-
-std::vector<std::string> rank_of_two(int rank, const std::string& port) {
-  return {"RANK=" + std::to_string(rank), "WORLD_SIZE=2", "LOCAL_RANK=" + std::to_string(rank),
-          "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port};
-}
-
-class TrainProcesses : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!distributed::is_gloo_available()) GTEST_SKIP() << distributed::why_no_gloo();
-  }
-  std::string path(const std::string& name) const { return folder_.path(name); }
-
-  const TempFolder folder_;
-};
+class TrainProcesses : public TrainsInProcesses {};
 
 TEST_F(TrainProcesses, SplitBatchesGiveTheResultsOfOneProcess) {
   const Arguments more{"--epochs", "2"}, split{"--epochs", "2", "--split-batches"};
@@ -234,7 +153,9 @@ TEST_F(TrainProcesses, AKilledOneEndsTheOther) {
 
 TEST_F(TrainProcesses, MistakesAreNamed) {
   const auto fails = [&](const Arguments& more, const std::string& error) {
-    expect_failure(run(launched(small_run(path("bad"), more)), kOneThread), 1, error);
+    const RunResult ran = run(launched(small_run(path("bad"), more)), kOneThread);
+    expect_failure(ran, 1, error);
+    EXPECT_EQ(count_of("\n" + ran.err, "\nhearth: " + error), 1U) << ran.err;
   };
   fails({"--batch-size", "31", "--split-batches"},
         "--split-batches: a batch of 31 cannot be divided equally among 2 processes");
@@ -246,8 +167,9 @@ TEST_F(TrainProcesses, MistakesAreNamed) {
   const std::vector<RunResult> ran =
       by_hand({small_run(path("bad")), small_run(path("bad"), {"--seed", "1"})},
               {rank_of_two(0, own_port()), rank_of_two(1, own_port())});
-  expect_failure(ran[1], 1, "process 1 has 'seed = 1', but process 0 has 'seed = 0'");
-  expect_failure(ran[0], 1, "other processes have other settings or data");
+  expect_failure(ran[0], 1, "process 1 has 'seed = 1', but process 0 has 'seed = 0'");
+  EXPECT_EQ(ran[1].status, 1);
+  EXPECT_EQ(ran[1].err.find("hearth: "), std::string::npos) << ran[1].err;
   EXPECT_FALSE(fs::exists(path("bad")));
   // An error of one process, which the others do not repeat.
   write_bytes(path("file"), "");

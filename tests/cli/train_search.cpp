@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include "tests/cli/train_support.h"
 
@@ -13,9 +14,10 @@ namespace {
 using Flags = std::vector<std::string>;
 
 RunResult search(const std::string& out, const Flags& more) {
-  Flags arguments{"--out",        out,  "--model",     "mlp",
-                  "--limit",      "60", "--lr",        "1e-4..1e-1:log",
-                  "--batch-size", "30", "--optimizer", "sgd"};
+  Flags arguments{"--out", out, "--model", "mlp", "--limit", "60", "--optimizer", "sgd"};
+  for (const Flags& flag : {Flags{"--lr", "1e-4..1e-1:log"}, Flags{"--batch-size", "30"}})
+    if (std::ranges::find(more, flag[0]) == more.end())
+      arguments.insert(arguments.end(), flag.begin(), flag.end());
   arguments.insert(arguments.end(), more.begin(), more.end());
   return train(arguments);
 }
@@ -96,6 +98,43 @@ TEST(TrainSearch, HalvingTrainsTheBestThirdLonger) {
   }
   EXPECT_EQ(epochs[static_cast<size_t>(best_run - 1)], 3);
   EXPECT_EQ(rows_of(out)[0].at("status") == "eliminated", epochs[0] == 1);
+}
+
+TEST(TrainSearch, TheTableShowsTheAccuracyThatOrdersIt) {
+  const TempFolder folder;
+  const RunResult ran = search(folder.path("out"), {"--epochs", "3", "--trials", "9", "--search",
+                                                    "halving", "--lr", "1e-3..1:log"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  std::istringstream lines(ran.out.substr(ran.out.find("run")));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_NE(line.find("test accuracy    best"), std::string::npos) << ran.out;
+  const size_t end = line.find("best") + 4;  // numbers are aligned right
+  double before = 1;
+  bool was_eliminated = false;
+  while (std::getline(lines, line) && !line.empty()) {
+    const bool is_eliminated = line.find("eliminated") != std::string::npos;
+    EXPECT_TRUE(is_eliminated || !was_eliminated) << ran.out;
+    const double best = std::stod(line.substr(end - 6, 6));
+    EXPECT_LE(best, is_eliminated == was_eliminated ? before : 1) << ran.out;
+    before = best;
+    was_eliminated = is_eliminated;
+  }
+}
+
+TEST(TrainSearch, HalvingKeepsItsEpochsAndBatchSizesAreWhole) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  ASSERT_EQ(search(out, {"--epochs", "3", "--trials", "9", "--search", "halving"}).status, 0);
+  const RunResult more = run({"train", "--resume", out, "--epochs", "9"}, kOneThread);
+  EXPECT_NE(more.status, 0);
+  EXPECT_NE(more.err.find("halving has chosen its runs for 3 epochs"), std::string::npos)
+      << more.err;
+  for (const char* sizes : {"1..1e30", "0.5..8"}) {
+    const RunResult ran = search(folder.path("bad"), {"--trials", "3", "--batch-size", sizes});
+    EXPECT_NE(ran.status, 0);
+    EXPECT_NE(ran.err.find("is not a range of batch sizes"), std::string::npos) << ran.err;
+  }
 }
 
 TEST(TrainSearch, CanBeResumed) {

@@ -116,17 +116,18 @@ TEST(InitProcessGroup, UnderstandsOtherLaunchers) {
                                        {"MASTER_ADDR", "127.0.0.1"},
                                        {"MASTER_PORT", port}});
   EXPECT_SAYS("rank 0 of 1, local 2", {{"SLURM_PROCID", "0"},
-                                       {"SLURM_NTASKS", "1"},
+                                       {"SLURM_STEP_NUM_TASKS", "1"},
                                        {"SLURM_LOCALID", "2"},
                                        {"SLURM_JOB_NODELIST", "localhost"},
                                        {"SLURM_JOB_ID", port}});
   EXPECT_SAYS("the host 'no-such-host03.invalid' is unknown",
               {{"SLURM_PROCID", "0"},
-               {"SLURM_NTASKS", "1"},
+               {"SLURM_STEP_NUM_TASKS", "1"},
                {"SLURM_JOB_ID", "77"},
                {"SLURM_JOB_NODELIST", "no-such-host[03-10,12].invalid,other"}});
-  EXPECT_SAYS("which lacks a ]",
-              {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NODELIST", "n[1-"}});
+  EXPECT_SAYS(
+      "which lacks a ]",
+      {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_JOB_NODELIST", "n[1-"}});
 }
 
 const RankFunction prints_launched_size("prints_launched_size", [] {
@@ -147,8 +148,10 @@ bool launched_with(const Variables& variables, const std::string& size_or_error)
 TEST(InitProcessGroup, TheWorldSizeIsKnownBeforeIt) {
   EXPECT_TRUE(launched_with({}, "size 1;"));
   EXPECT_TRUE(launched_with({{"RANK", "1"}, {"WORLD_SIZE", "3"}}, "size 3;"));
-  EXPECT_TRUE(launched_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}, "size 4;"));
-  // An allocation without a process's number.
+  EXPECT_TRUE(
+      launched_with({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}}, "size 4;"));
+  // A batch script, in which srun has not started four processes, and an allocation.
+  EXPECT_TRUE(launched_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}, "size 1;"));
   EXPECT_TRUE(launched_with({{"SLURM_NTASKS", "4"}}, "size 1;"));
   EXPECT_TRUE(launched_with({{"WORLD_SIZE", "2"}},
                             "the environment variable WORLD_SIZE is set, but RANK is not"));

@@ -16,8 +16,8 @@ namespace hearth::app {
 
 namespace {
 
-/// 128 random bits.
-std::string random_token() {
+/// 128 random bits, as digits.
+std::string random_text() {
   unsigned char bytes[16];
   HEARTH_CHECK(getrandom(bytes, sizeof bytes, 0) == ssize_t{sizeof bytes},
                "cannot read random numbers");
@@ -57,7 +57,9 @@ Launcher::Launcher(const LaunchOptions& options)
     prepare_machine();
   else
     prepare_cluster();
-  if (job_.token.empty() && (cluster_ || job_.nodes == 1)) job_.token = random_token();
+  const bool knows_all = cluster_ || job_.nodes == 1;  // starts every process of the job
+  if (job_.token.empty() && knows_all) job_.token = random_text();
+  if (job_.run_id.empty()) job_.run_id = knows_all ? random_text() : "none";
 }
 
 void Launcher::prepare_machine() {

@@ -69,8 +69,7 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
   launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
       ->group("Ranks and machines");
   add("--rdzv-token", options.token, "Secret that all ranks must know")->check(not_empty);
-  add("--rdzv-id", options.run_id, "Name of the job, for programs that use PyTorch")
-      ->capture_default_str();
+  add("--rdzv-id", options.run_id, "Name of the job, for its programs")->check(not_empty);
   offer(add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
         {{}, Values::Paths::kFiles})
       ->type_name("FILE")

@@ -27,7 +27,7 @@ struct LaunchOptions {
   std::optional<int> master_port;
   int max_restarts = 0;
   int grace = 30, heartbeat_timeout = 30;  // seconds
-  std::string token, run_id = "none";
+  std::string token, run_id;
   std::string cluster, ssh;
   std::string tee, redirects;
   ConsoleOptions console;

@@ -37,7 +37,10 @@ std::optional<std::vector<size_t>> PartSampler::next(size_t batch_size) {
 
 void PartSampler::continue_after(int64_t taken, serialize::InputArchive& epoch) {
   all_.load(epoch);
-  all_.next(static_cast<size_t>(taken));
+  // The epoch may have been continued before, and then begins where that was.
+  HEARTH_CHECK(taken >= static_cast<int64_t>(all_.index()), "the epoch begins after ", all_.index(),
+               " examples, but ", taken, " have been used");
+  if (const size_t rest = static_cast<size_t>(taken) - all_.index()) all_.next(rest);
   keeps_order_ = true;
 }
 
@@ -75,10 +78,18 @@ void Batches::load(serialize::InputArchive& archive) {
 int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& point,
                               const Processes& processes) {
   if (!options.split_batches) return point.batch_size;
-  HEARTH_CHECK(point.batch_size % processes.count() == 0, "--split-batches: a batch of ",
-               point.batch_size, " cannot be divided equally among ", processes.count(),
-               " processes");
+  HEARTH_CHECK(
+      point.batch_size % processes.count() == 0, "--split-batches: a batch of ", point.batch_size,
+      " cannot be divided equally among ", processes.count(), " processes",
+      options.batch_range ? ": list sizes that can, instead of a range of --batch-size" : "");
   return point.batch_size / processes.count();
+}
+
+int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point, int64_t examples,
+                        const Processes& processes) {
+  const int64_t batches = PartSampler::batches(
+      examples, batch_size_of_process(options, point, processes), processes.count());
+  return (batches - 1) / options.accumulate + 1;
 }
 
 }  // namespace hearth::app

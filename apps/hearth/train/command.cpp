@@ -34,8 +34,10 @@ struct Flags {
 /// The folder with the run, and the settings in `train`: of a run to resume, or of a new one.
 std::optional<RunFolder> find_folder(CLI::App& train, const Flags& flags,
                                      const Processes& processes) {
-  if (train.get_option("--resume")->count() == 0) {
-    auto folder = resume_after_restart(train, flags.out, processes);
+  const bool resumes = train.get_option("--resume")->count() > 0;
+  processes.check_same(resumes ? "--resume" : "no --resume");
+  if (!resumes) {
+    auto folder = resume_after_restart(train, flags.options, flags.out, processes);
     if (!folder && train.get_option("--config")->count() > 0) apply_config(train, flags.config);
     return folder;
   }
@@ -46,13 +48,15 @@ std::optional<RunFolder> find_folder(CLI::App& train, const Flags& flags,
 RunFolder new_folder(const TrainOptions& options, const std::string& out,
                      const Processes& processes) {
   std::optional<RunFolder> folder;
-  processes.on_first([&] { folder = RunFolder::create(options, out); });
+  processes.on_first([&] { folder = RunFolder::create(options, out, name_of_job()); });
   const std::string path = processes.of_first(folder ? folder->path() : "");
   return folder ? *folder : RunFolder::of_first_process(path);
 }
 
-/// All settings and checksums, which must be equal on all processes.
-std::string comparable(const TrainOptions& options, const DataSets& data) {
+/// All settings and checksums, which must be equal on all processes. Checksums stand for the data,
+/// which may have another path on another machine.
+std::string comparable(TrainOptions options, const DataSets& data) {
+  options.data = "";
   std::string text = config_text(options);
   for (const auto& [name, checksum] : data.checksums) text += name + " = " + checksum + "\n";
   return text;
@@ -87,8 +91,9 @@ void run(CLI::App& train, Flags& flags) {
   std::optional<RunFolder> folder = find_folder(train, flags, processes);
   const bool by_user = !options.devices.empty();
   if (!by_user) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
-  check_options(options, processes, !folder);
-  DataSets data = load_data(options.data, {options.limit, options.image_size});
+  processes.together([&] { check_options(options, processes, !folder); });
+  DataSets data;
+  processes.together([&] { data = load_data(options.data, {options.limit, options.image_size}); });
   if (train.get_option("--model")->count() == 0) options.model = model_for(data);
   data = data_for(options.model, std::move(data));
   std::cerr << choose_batch_sizes(options, data);

@@ -79,6 +79,14 @@ CLI::Validator or_range(const CLI::Validator& number) {
   return CLI::Validator(check, "");
 }
 
+/// Accepts ranges of whole numbers up to a number that no batch reaches.
+std::string check_batch_range(std::string& text) {
+  constexpr double kMost = 1e9;
+  const auto range = parse_range(text);
+  if (!range || (range->low >= 1 && range->high <= kMost)) return "";
+  return "'" + text + "' is not a range of batch sizes, which are from 1 to a billion";
+}
+
 /// Accepts "auto", which becomes kAutoBatchSize, and whole numbers; returns an error text.
 std::string check_batch_size(std::string& text) {
   if (text != "auto") return whole_number(1)(text);
@@ -93,7 +101,8 @@ void add_grid(CLI::App& train, TrainOptions& options) {
   add_axis(train, "--batch-size",
            "Examples per batch, or a range: 16..256:log; auto: as many as fit into memory",
            options.batch_sizes, options.batch_range)
-      ->transform(or_range(CLI::Validator(check_batch_size, "")));
+      ->transform(or_range(CLI::Validator(check_batch_size, "")))
+      ->check(CLI::Validator(check_batch_range, ""));
   train.add_option("--num-workers", options.num_workers, "Threads that load batches in advance")
       ->delimiter(',')
       ->check(whole_number(0, kMostWorkers))

@@ -6,10 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -35,6 +38,37 @@ std::pair<std::string, std::string> first_difference(const std::string& text,
   }
 }
 
+/// Says what this process waits for, if the others do not come soon.
+class WaitingNote {
+ public:
+  WaitingNote() : thread_([this] { wait(); }) {}
+  ~WaitingNote() {
+    {
+      const std::lock_guard lock(mutex_);
+      has_ended_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  WaitingNote(const WaitingNote&) = delete;
+  WaitingNote& operator=(const WaitingNote&) = delete;
+
+ private:
+  static constexpr std::chrono::seconds kPatience{3};
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, kPatience, [this] { return has_ended_; })) return;
+    std::cerr << "waiting for all " + std::to_string(dist::get_launched_world_size()) +
+                     " processes to start (Ctrl-C ends)\n";
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool has_ended_ = false;
+  std::thread thread_;  // the last member, because it uses the others
+};
+
 }  // namespace
 
 SharedFile::SharedFile(const Tensor& bytes) : file_(memfd_create("hearth", MFD_CLOEXEC)) {
@@ -54,9 +88,11 @@ SharedFile::~SharedFile() {
 
 Processes::Processes() {
   if (dist::get_launched_world_size() == 1) return;
+  const WaitingNote note;
   dist::init_process_group();
   count_ = dist::get_world_size();
   rank_ = dist::get_rank();
+  any(false);  // waits for the others
 }
 
 Processes::~Processes() {
@@ -96,6 +132,31 @@ void Processes::on_first(const std::function<void()>& action) const {
   // A launcher reports the process that fails first, which should be the one that says why.
   std::this_thread::sleep_for(std::chrono::seconds(1));
   throw CLI::RuntimeError(1);
+}
+
+void Processes::together(const std::function<void()>& action) const {
+  if (!are_several()) return action();
+  std::exception_ptr error;
+  std::string text;
+  try {
+    action();
+  } catch (const Error& caught) {
+    error = std::current_exception();
+    text = caught.what_without_backtrace();
+  } catch (const std::exception& caught) {
+    error = std::current_exception();
+    text = caught.what();
+  }
+  const Tensor lowest = full({}, error ? rank_ : count_, kLong);
+  dist::all_reduce(lowest, dist::ReduceOp::MIN);
+  const auto speaker = lowest.item<int64_t>();
+  if (speaker == count_) return;
+  std::vector<IValue> texts{IValue(text)};
+  dist::broadcast_object_list(texts, static_cast<int>(speaker));
+  on_first([&] {
+    if (error) std::rethrow_exception(error);
+    throw Error(texts[0].toStringRef());
+  });
 }
 
 int64_t Processes::of_first(int64_t number) const {
@@ -146,12 +207,11 @@ void Processes::share_buffers(nn::Module& module) const {
 
 void Processes::check_same(const std::string& lines) const {
   const std::string first = of_first(lines);
-  const bool same = lines == first;
-  if (!any(!same)) return;
-  const auto [mine, other] = first_difference(lines, first);
-  HEARTH_CHECK(same, "process ", rank_, " has '", mine, "', but process 0 has '", other,
-               "': all processes need the same settings and data");
-  throw Error("other processes have other settings or data");
+  together([&] {
+    const auto [mine, other] = first_difference(lines, first);
+    HEARTH_CHECK(lines == first, "process ", rank_, " has '", mine, "', but process 0 has '", other,
+                 "': all processes need the same settings and data");
+  });
 }
 
 }  // namespace hearth::app

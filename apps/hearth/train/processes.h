@@ -60,6 +60,9 @@ class Processes {
   bool any(bool value) const;
   /// Gives all processes the buffers of the first.
   void share_buffers(nn::Module& module) const;
+  /// Runs `action`, which must not communicate, on all processes. If any throws, all end, and the
+  /// first one throws the error of the lowest rank.
+  void together(const std::function<void()>& action) const;
   /// Throws if the lines of text differ from those of the first process.
   void check_same(const std::string& lines) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "../text_table.h"
@@ -56,6 +57,11 @@ constexpr Column kColumns[] = {
     {"device", "device", option<&RunOptions::device>, 0},
     {"status", "status", [](const Row& r) -> Json { return r.run.status; }, 0},
 };
+
+/// What a search orders its table by: the last epoch need not be the best.
+constexpr Column kBest{
+    "best", "best",
+    [](const Row& r) -> Json { return r.epoch ? Json(best_accuracy(r.run.epochs)) : Json(); }, 4};
 
 std::string exact(const Json& value) {
   if (value.is_null()) return "";
@@ -149,17 +155,23 @@ std::string Results::table(bool best_first) const {
       runs_.begin(), runs_.end(), [](const RunResult& run) { return run.status == kFinished; });
   // Without the last column, the status, if all runs have finished.
   const auto end = std::end(kColumns) - (all_finished ? 1 : 0);
-  const auto cells = [end](const auto& text) {
+  const auto cells = [end, best_first](const auto& text) {
     std::vector<std::string> row;
-    for (const Column* column = kColumns; column != end; ++column) row.push_back(text(*column));
+    for (const Column* column = kColumns; column != end; ++column) {
+      row.push_back(text(*column));
+      if (best_first && column->name == std::string_view("test_accuracy"))
+        row.push_back(text(kBest));
+    }
     return row;
   };
   TextTable table(cells([](const Column& column) { return column.title; }));
   std::vector<size_t> order(runs_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (best_first)
-    std::ranges::stable_sort(order, std::ranges::greater(),
-                             [this](size_t i) { return best_accuracy(runs_[i].epochs); });
+    std::ranges::stable_sort(order, std::ranges::greater(), [this](size_t i) {
+      const RunResult& run = runs_[i];
+      return std::pair(run.status != kEliminated, best_accuracy(run.epochs));
+    });
   for (const size_t i : order)
     for_each_row_of(i, [&](const Row& row) {
       if (runs_.size() > 1 && row.epoch < row.run.epochs.size()) return;

@@ -1,6 +1,10 @@
 #include "resume.h"
 
+#include <charconv>
 #include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string_view>
 
 #include "../settings_file.h"
 #include "config.h"
@@ -24,6 +28,17 @@ void check_resume(const CLI::App& train) {
                                  "a resumed run keeps its settings; only --epochs, "
                                  "--device and --num-workers may change");
   }
+}
+
+/// Halving chose its runs for a number of epochs.
+void check_epochs(const CLI::App& train, const std::string& config) {
+  const toml::table settings = read_settings(config);
+  const std::vector<std::string> given = train.get_option("--epochs")->results();
+  const int64_t before = settings["epochs"].value_or(int64_t{0});
+  if (settings["search"].value_or(std::string_view()) == "halving" && !given.empty() &&
+      given.front() != std::to_string(before))
+    throw CLI::ValidationError(
+        "--epochs", detail::str("--search halving has chosen its runs for ", before, " epochs"));
 }
 
 /// The grid of a resumed training keeps its runs, so each list keeps its length.
@@ -52,13 +67,60 @@ void take_settings(CLI::App& train, const RunFolder& folder, const Processes& pr
   const auto config = processes.file_of_first(folder.config());
   HEARTH_CHECK(config, "cannot read '", folder.config(), "'");
   check_list_lengths(train, config->path());
+  check_epochs(train, config->path());
   apply_config(train, config->path());
 }
 
-/// The number in an environment variable of the launcher, or 0.
-int number_in(const char* variable) {
+/// A launcher's variables: how often it has started the processes again, and the name of their job.
+struct Restarts {
+  const char *count, *job;
+};
+constexpr Restarts kRestarts[] = {{"TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_RUN_ID"},
+                                  {"SLURM_RESTART_COUNT", "SLURM_JOB_ID"}};
+
+std::string text_in(const char* variable) {
   const char* const text = std::getenv(variable);
-  return text ? std::atoi(text) : 0;
+  return text ? text : "";
+}
+
+/// The number in an environment variable of a launcher, or 0.
+int number_in(const char* variable) {
+  const std::string text = text_in(variable);
+  if (text.empty()) return 0;
+  int number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, number);
+  HEARTH_CHECK(error == std::errc() && last == end && number >= 0, "the environment variable ",
+               variable, " is '", text, "', but must be a number");
+  return number;
+}
+
+/// Whether a launcher has started these processes again.
+bool is_restart() {
+  bool is_any = false;
+  for (const Restarts& launcher : kRestarts) is_any = number_in(launcher.count) > 0 || is_any;
+  return is_any;
+}
+
+/// The lines of a configuration by the name of their setting.
+std::map<std::string, std::string> lines_by_name(const std::string& config) {
+  std::map<std::string, std::string> lines;
+  std::istringstream text(config);
+  for (std::string line; std::getline(text, line);) lines[line.substr(0, line.find(' '))] = line;
+  return lines;
+}
+
+/// Throws if the command has other settings than the folder's run, whose automatic batch size is a
+/// number by now.
+void check_command(const std::vector<std::string>& given, const std::string& command,
+                   const std::string& saved, const RunFolder& folder) {
+  auto of_command = lines_by_name(command), of_folder = lines_by_name(saved);
+  for (const std::string& name : given) {
+    const std::string line = of_command[name];
+    HEARTH_CHECK(line == of_folder[name] || line == "batch-size = [0]", "the run in '",
+                 folder.path(), "' has '", of_folder[name], "', but the command '", line,
+                 "': a restart continues a run with its own command");
+  }
 }
 
 }  // namespace
@@ -70,18 +132,32 @@ RunFolder resume(CLI::App& train, const std::string& path, const Processes& proc
   return folder;
 }
 
-std::optional<RunFolder> resume_after_restart(CLI::App& train, const std::string& out,
-                                              const Processes& processes) {
-  HEARTH_CHECK(number_in("HEARTH_MAX_RESTARTS") == 0 || !out.empty(),
+std::string name_of_job() {
+  for (const Restarts& launcher : kRestarts)
+    if (const std::string job = text_in(launcher.job); !job.empty())
+      return launcher.job + ("=" + job);
+  return "";
+}
+
+std::optional<RunFolder> resume_after_restart(CLI::App& train, const TrainOptions& options,
+                                              const std::string& out, const Processes& processes) {
+  HEARTH_CHECK(number_in("TORCHELASTIC_MAX_RESTARTS") == 0 || !out.empty(),
                "processes that are started again (--max-restarts) need --out FOLDER, in which they "
                "find their run");
-  if (number_in("HEARTH_RESTART_COUNT") == 0) return std::nullopt;
-  const bool has_run = processes.is_first() && RunFolder::holds_run(out);
+  const bool has_run =
+      is_restart() && processes.is_first() && RunFolder::holds_run_of(out, name_of_job());
   if (processes.of_first(has_run ? 1 : 0) == 0) return std::nullopt;
   const RunFolder folder = open(out, processes);
-  for (CLI::Option* option : train.get_options())  // the folder knows more, as an automatic size
-    if (is_setting(*option)) option->clear();
+  const std::string command = config_text(options);
+  std::vector<std::string> given;
+  for (CLI::Option* option : train.get_options()) {
+    if (!is_setting(*option) || option->count() == 0) continue;
+    if (const std::string name = option->get_single_name(); name != "out" && name != "profile")
+      given.push_back(name);
+    option->clear();  // the folder knows more, as an automatic size
+  }
   take_settings(train, folder, processes);
+  processes.together([&] { check_command(given, command, config_text(options), folder); });
   return folder;
 }
 

@@ -12,9 +12,12 @@ namespace hearth::app {
 /// latest run.
 RunFolder resume(CLI::App& train, const std::string& path, const Processes& processes);
 
-/// If a launcher has started the processes again, and the folder `out` has their run, opens it and
-/// takes its settings. Throws if they may be started again and there is no `out`.
-std::optional<RunFolder> resume_after_restart(CLI::App& train, const std::string& out,
-                                              const Processes& processes);
+/// The name that the launcher gives to all starts of the same processes; empty if there is none.
+std::string name_of_job();
+/// If a launcher has started the processes again, and the folder `out` has the run of their job,
+/// opens it and takes its settings, which must be those of the command (`options`). Throws if they
+/// may be started again and there is no `out`.
+std::optional<RunFolder> resume_after_restart(CLI::App& train, const TrainOptions& options,
+                                              const std::string& out, const Processes& processes);
 
 }  // namespace hearth::app

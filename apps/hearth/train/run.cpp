@@ -12,6 +12,7 @@
 #include "hearth/hearth.h"
 #include "hearth/nn/sync_batch_norm.h"
 #include "run_folder.h"
+#include "step_random.h"
 
 namespace hearth::app {
 
@@ -22,17 +23,14 @@ constexpr const char* kLosses = "losses.csv";
 constexpr const char* kSettings = "settings";
 constexpr const char* kProgress = "progress";
 
-Examples augmented(const Examples& examples, const TrainOptions& options) {
+Examples augmented(const Examples& examples, const TrainOptions& options,
+                   const Processes& processes) {
   const std::vector<int64_t>& sizes = examples.input_sizes();
   if (options.augment.empty()) return examples;
   HEARTH_CHECK(sizes.size() == 3, "--augment changes images, but the data has none");
-  return examples.transformed(make_augmentation(options.augment, sizes[1], sizes[2]), sizes);
-}
-
-int64_t steps_per_epoch(const TrainOptions& options, int64_t batch_size, const DataSets& data,
-                        const Processes& processes) {
-  const int64_t batches = PartSampler::batches(data.train.count(), batch_size, processes.count());
-  return (batches - 1) / options.accumulate + 1;
+  auto change = make_augmentation(options.augment, sizes[1], sizes[2]);
+  if (processes.are_several()) change = differing(std::move(change), processes.rank());
+  return examples.transformed(std::move(change), sizes);
 }
 
 /// Calls read() and adds the checkpoint's name to its errors.
@@ -70,7 +68,8 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
       point_(point),
       data_(data),
       processes_(processes),
-      settings_(options, point, data),
+      settings_(options, point, data,
+                steps_per_epoch(options, point, data.train.count(), processes)),
       folder_(std::move(folder)),
       title_(std::move(title)),
       device_(processes.device(point.device)),
@@ -84,8 +83,8 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
   if (options.ema) average_.emplace(model_, *options.ema);
   const int64_t batch_size = batch_size_of_process(options, point, processes);
   update_.emplace(options, point, module_->parameters(), device_,
-                  steps_per_epoch(options, batch_size, data, processes));
-  batches_ = std::make_unique<Batches>(augmented(data.train, options), point, batch_size,
+                  steps_per_epoch(options, point, data.train.count(), processes));
+  batches_ = std::make_unique<Batches>(augmented(data.train, options, processes), point, batch_size,
                                        device_.is_cuda(), processes, progress_.seen);
   load();
   gradients_.emplace(options, model_, device_, processes);
@@ -165,6 +164,8 @@ bool Run::train_epoch(Display& display) {
     if (interrupted_) return false;
   }
   progress_.correct = correct_.item<int64_t>();
+  HEARTH_CHECK(progress_.seen >= data_.train.count(), "the epoch ended after ", progress_.seen,
+               " of ", data_.train.count(), " examples");
   return true;
 }
 
@@ -219,13 +220,14 @@ std::string Run::epoch_title(size_t epoch) const {
 }
 
 Display::Status Run::status() const {
-  const auto seen = static_cast<double>(progress_.seen);
+  const auto seen = static_cast<double>(progress_.seen);  // some may be in the last batch twice
   const std::chrono::duration<double> since = Clock::now() - last_time_;
   const double rate = seen / (progress_.epoch_seconds + since.count());
   const int64_t count = data_.train.count(), epoch = int64_t(progress_.epochs.size()) + 1;
-  const int64_t samples_left = count - progress_.seen + (options_.epochs - epoch) * count;
+  const int64_t shown = std::min(progress_.seen, count);
+  const int64_t samples_left = count - shown + (options_.epochs - epoch) * count;
   return {epoch_title(size_t(epoch)),
-          progress_.seen,
+          shown,
           count,
           progress_.loss_sum / seen,
           static_cast<double>(progress_.correct) /

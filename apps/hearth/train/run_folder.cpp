@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "../quotes.h"
 #include "divergence.h"
 #include "hearth/error.h"
+#include "hearth/io/file.h"
 
 namespace hearth::app {
 
@@ -22,6 +24,8 @@ namespace fs = std::filesystem;
 constexpr const char* kRuns = "runs";
 
 std::string lock_in(const std::string& folder) { return folder + "/.lock"; }
+
+std::string job_in(const std::string& folder) { return folder + "/.job"; }
 
 bool holds_checkpoint(const std::string& path) {
   for (const auto& entry : fs::directory_iterator(path))
@@ -72,7 +76,8 @@ fs::path latest_run() {
 
 }  // namespace
 
-RunFolder RunFolder::create(const TrainOptions& options, const std::string& path) {
+RunFolder RunFolder::create(const TrainOptions& options, const std::string& path,
+                            const std::string& job) {
   RunFolder folder(path.empty() ? create_numbered(options).string() : path);
   create_folder(folder.path());
   const size_t runs = runs_of(options).size();
@@ -83,6 +88,7 @@ RunFolder RunFolder::create(const TrainOptions& options, const std::string& path
                fs::exists(folder.config()) ? ", or resume it: " + folder.resume_command() : "");
   for (size_t i = 1; i <= runs; ++i) remove_divergence(folder.of_run(i));
   fs::remove(folder.results("csv"));
+  io::write_file(job_in(folder.path()), job + "\n");
   return folder;
 }
 
@@ -94,7 +100,12 @@ RunFolder RunFolder::open(const std::string& path) {
   return folder;
 }
 
-bool RunFolder::holds_run(const std::string& path) { return fs::exists(RunFolder(path).config()); }
+bool RunFolder::holds_run_of(const std::string& path, const std::string& job) {
+  std::ifstream file(job_in(path));
+  std::string creator;
+  return fs::exists(RunFolder(path).config()) && std::getline(file, creator) && !job.empty() &&
+         creator == job;
+}
 
 /// Locks the folder until the last copy of this RunFolder is destroyed.
 void RunFolder::lock() {

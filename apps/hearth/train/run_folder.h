@@ -13,14 +13,16 @@ inline constexpr const char* kBestCheckpoint = "best.ckpt";
 /// The folder with all files of one `hearth train`. Only one process can use it at a time.
 class RunFolder {
  public:
-  /// Creates the folder, under runs/ if the path is empty; throws if it holds a checkpoint.
-  static RunFolder create(const TrainOptions& options, const std::string& path);
+  /// Creates the folder of a job's run, under runs/ if the path is empty; throws if it holds a
+  /// checkpoint.
+  static RunFolder create(const TrainOptions& options, const std::string& path,
+                          const std::string& job);
   /// Opens the folder of a run to resume; if the path is empty, the latest one under runs/.
   static RunFolder open(const std::string& path);
   /// The folder that the first process has created or opened, for the names of its files.
   static RunFolder of_first_process(const std::string& path) { return RunFolder(path); }
-  /// Whether the folder has a run that open() accepts.
-  static bool holds_run(const std::string& path);
+  /// Whether the folder has a run that open() accepts, and that this job has created.
+  static bool holds_run_of(const std::string& path, const std::string& job);
 
   const std::string& path() const { return path_; }
   std::string config() const { return path_ + "/config.toml"; }

@@ -159,6 +159,12 @@ bool Schedule::depends_on_plan(const std::string& text) {
   return Schedule(text, any, {}).depends_on_plan_;
 }
 
+bool Schedule::depends_on_steps(const std::string& text) {
+  optim::SGD any({zeros({1})}, optim::SGDOptions(0.1).momentum(0.9));
+  const Schedule schedule(text, any, {});
+  return schedule.depends_on_plan_ && schedule.unit_ == ScheduleUnit::kStep;
+}
+
 void Schedule::after_step() {
   if (scheduler_ && unit_ == ScheduleUnit::kStep) scheduler_->step();
 }

@@ -29,6 +29,9 @@ class Schedule {
   /// Whether the plan determines a setting of this schedule, so that it cannot change later.
   static bool depends_on_plan(const std::string& text);
 
+  /// Whether this setting is a number of steps.
+  static bool depends_on_steps(const std::string& text);
+
   void after_step();
   void after_epoch(double test_accuracy);
 

@@ -12,7 +12,8 @@ namespace hearth::app {
 namespace {
 
 constexpr const char *kModel = "model", *kChecksum = "_checksum",
-                     *kScheduledEpochs = "scheduled_epochs", *kClassNames = "class_names";
+                     *kScheduledEpochs = "scheduled_epochs", *kScheduledSteps = "scheduled_steps",
+                     *kClassNames = "class_names";
 
 /// "1x28x28".
 std::string sizes_text(IntArrayRef sizes) {
@@ -48,7 +49,7 @@ io::Metadata texts_of(const TrainOptions& options) {
 /// The value that a checkpoint without this setting was trained with: older versions had fewer.
 std::optional<std::string> value_before(const std::string& name, const std::string& value) {
   static const io::Metadata defaults = texts_of({});
-  if (name.ends_with(kChecksum) || name == kClassNames) return value;
+  if (name.ends_with(kChecksum) || name == kClassNames || name == kScheduledSteps) return value;
   for (const auto& [setting, text] : defaults)
     if (setting == name) return text;
   return std::nullopt;
@@ -66,6 +67,9 @@ void check_same(serialize::InputArchive& archive, const io::Metadata& expected) 
     HEARTH_CHECK(saved == value || name != kScheduledEpochs,
                  "the schedule of this run was made for ", saved,
                  " epochs: resume it with --epochs ", saved);
+    HEARTH_CHECK(saved == value || name != kScheduledSteps,
+                 "the schedule of this run was made for ", saved, " steps, but would have ", value,
+                 ": resume it with as many processes as before");
     HEARTH_CHECK(saved == value, name, " is ", value, ", but was ", saved,
                  " in this run: config.toml or the data has changed");
   }
@@ -73,7 +77,8 @@ void check_same(serialize::InputArchive& archive, const io::Metadata& expected) 
 
 }  // namespace
 
-Settings::Settings(const TrainOptions& options, const RunOptions& point, const DataSets& data)
+Settings::Settings(const TrainOptions& options, const RunOptions& point, const DataSets& data,
+                   int64_t steps_per_epoch)
     : network_{{"classes", std::to_string(data.classes)},
                {"image_size", sizes_text(data.train.input_sizes())}} {
   for (const auto& [name, text] : texts_of(options))
@@ -94,6 +99,8 @@ Settings::Settings(const TrainOptions& options, const RunOptions& point, const D
                  {kDeviation, nlohmann::json(data.standard->deviation).dump()}};
   if (Schedule::depends_on_plan(options.scheduler))
     training_.emplace_back(kScheduledEpochs, std::to_string(options.epochs));
+  if (Schedule::depends_on_steps(options.scheduler))
+    training_.emplace_back(kScheduledSteps, std::to_string(options.epochs * steps_per_epoch));
   for (const auto& [name, checksum] : data.checksums)
     data_.emplace_back(name + kChecksum, checksum);
 }

@@ -1,6 +1,6 @@
 #include "step_random.h"
 
-#include "hearth/tensor.h"
+#include "hearth/hearth.h"
 #include "processes.h"
 
 namespace hearth::app {
@@ -20,6 +20,16 @@ uint64_t mixed(std::initializer_list<uint64_t> numbers) {
 }
 
 }  // namespace
+
+std::function<Tensor(Tensor)> differing(std::function<Tensor(Tensor)> change, int64_t rank) {
+  return [change = std::move(change), rank](Tensor example) {
+    const auto drawn = static_cast<uint64_t>(empty({}, kLong).random_().item<int64_t>());
+    // The loader discards the generator after the batch.
+    Generator of_batch = default_generator();
+    of_batch.set_current_seed(mixed({drawn, static_cast<uint64_t>(rank)}));
+    return change(std::move(example));
+  };
+}
 
 StepRandom::StepRandom(const Processes& processes, Device device, uint64_t seed, int64_t step) {
   if (!processes.are_several()) return;

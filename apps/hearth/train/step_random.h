@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,10 @@
 namespace hearth::app {
 
 class Processes;
+
+/// The change of an example with random numbers of a rank's own, which follow from the current
+/// ones, equal on all processes.
+std::function<Tensor(Tensor)> differing(std::function<Tensor(Tensor)> change, int64_t rank);
 
 /// During its lifetime, the random numbers of a step, such as those of dropout, come from the seed,
 /// the step and the rank: they differ between processes and need not be saved. Afterwards, the

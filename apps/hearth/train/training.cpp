@@ -8,10 +8,11 @@
 #include <iostream>
 #include <new>
 #include <numeric>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "../plot.h"
 #include "../text_table.h"
+#include "batches.h"
 #include "config.h"
 #include "divergence.h"
 #include "hearth/cuda.h"
@@ -58,7 +59,10 @@ class Training {
     std::signal(SIGXFSZ, SIG_IGN);
     processes_.on_first([&] {
       const auto rows = recorded_rows();
-      for (size_t i = 0; i < runs_.size(); ++i) load_progress(i, rows);
+      for (size_t i = 0; i < runs_.size(); ++i) {
+        load_progress(i, rows);
+        failed_before_.push_back(recorded_failure(i, rows));
+      }
       io::write_file(folder_.config(), config_text(options_));
       write_results();
     });
@@ -105,20 +109,30 @@ class Training {
     std::cout << results_.table(options_.trials.has_value()) << std::flush;
   }
 
-  /// The text "run,epoch" of each row of the folder's results.csv.
-  std::unordered_set<std::string> recorded_rows() const {
+  /// The status in each row of the folder's results.csv, by the row's text "run,epoch".
+  std::unordered_map<std::string, std::string> recorded_rows() const {
     std::ifstream csv(folder_.results("csv"));
-    std::unordered_set<std::string> rows;
+    std::unordered_map<std::string, std::string> rows;
     for (std::string line; std::getline(csv, line);)
-      rows.insert(line.substr(0, line.find(',', line.find(',') + 1)));
+      rows[line.substr(0, line.find(',', line.find(',') + 1))] = line.substr(line.rfind(',') + 1);
     return rows;
   }
 
+  /// Whether a run ended with an error when it was trained last.
+  bool recorded_failure(size_t i, const std::unordered_map<std::string, std::string>& rows) const {
+    const size_t epochs = results_.of_run(i).epochs.size();
+    const auto row =
+        rows.find(std::to_string(i + 1) + "," + (epochs ? std::to_string(epochs) : std::string()));
+    return row != rows.end() && (row->second == kFailed || row->second == kOutOfMemory);
+  }
+
   /// Restores a run's results and status from its folder.
-  void load_progress(size_t i, const std::unordered_set<std::string>& rows) {
+  void load_progress(size_t i, const std::unordered_map<std::string, std::string>& rows) {
     const std::string path = folder_.of_run(i + 1);
     RunResult& run = results_.of_run(i);
-    const auto progress = saved_progress(path, Settings(options_, runs_[i], data_));
+    const auto progress = saved_progress(
+        path, Settings(options_, runs_[i], data_,
+                       steps_per_epoch(options_, runs_[i], data_.train.count(), processes_)));
     if (progress) {
       run.epochs = progress->epochs;
       const auto count = static_cast<int64_t>(run.epochs.size());
@@ -192,6 +206,11 @@ class Training {
   void train_unfinished_runs() {
     std::vector<size_t> candidates(runs_.size());
     std::iota(candidates.begin(), candidates.end(), size_t{0});
+    // An error of one of several processes ends all runs, so those with errors come last.
+    if (processes_.are_several())
+      std::ranges::stable_partition(candidates, [this](size_t i) {
+        return processes_.of_first(processes_.is_first() && failed_before_[i] ? 1 : 0) == 0;
+      });
     const std::vector<int64_t> stages = options_.search == "halving"
                                             ? Halving::stages(std::ssize(runs_), options_.epochs)
                                             : std::vector<int64_t>{options_.epochs};
@@ -257,11 +276,11 @@ class Training {
       if (processes_.is_first()) save_divergence(path, divergence);
       record_divergence(i, divergence);
     } catch (const OutOfMemoryError& error) {
-      if (processes_.are_several()) throw;  // the others wait for this process
       record_out_of_memory(i, error.what());
+      if (processes_.are_several()) throw;  // the others wait for this process
     } catch (const std::bad_alloc&) {
-      if (processes_.are_several()) throw;
       record_out_of_memory(i, "out of memory");
+      if (processes_.are_several()) throw;
     } catch (...) {
       result.status = kFailed;
       throw;
@@ -314,8 +333,9 @@ class Training {
   Display display_;
   Clock::time_point next_drawing_;  // initially in the past
   Failures divergences_{"diverged"}, out_of_memory_{"ran out of memory"};
-  bool saved_ = false;    // this process has written a checkpoint
-  bool stopped_ = false;  // by a signal
+  std::vector<bool> failed_before_;  // by run, on the first process
+  bool saved_ = false;               // this process has written a checkpoint
+  bool stopped_ = false;             // by a signal
 };
 
 }  // namespace
