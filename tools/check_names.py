@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that a family of operators has the same name in every layer.
 
-An operator that is declared in include/hearth/ops/X.inc is defined in src/ops/X.cpp or
+An operator that is declared in the list include/hearth/ops/X.inc is defined in src/ops/X.cpp or
 src/ops/X_<part>.cpp. A seam header and a kernel source have the name of a list or of a file in
 src/ops, or that name and a part: seam/X.h, kernels/cpu/X.cpp, kernels/cuda/X_<part>.cu.
 """
@@ -64,7 +64,8 @@ def without_anonymous(text):
 
 
 def defined(text):
-    """The operators that a source defines, and patterns of those whose names its macros paste."""
+    """The operators that a source defines, and regular expressions for the names that
+    its macros build with ##."""
     public = without_anonymous(text)
     names = {stem(name) for pattern in (FORM, FUNCTION, METHOD) for name in pattern.findall(public)}
     patterns = []
@@ -99,7 +100,8 @@ def wrong_kernels(lists):
         known = families | set(shared.split())
         for file in sorted((ROOT / folder).iterdir()):
             if file.is_file() and not any(is_of(base(file), family) for family in known):
-                yield f"{folder}/{file.name}: no list and no source in src/ops has that name"
+                yield (f"{folder}/{file.name}: no list include/hearth/ops/*.inc and no source in "
+                       "src/ops has that name")
 
 
 def main():

@@ -60,9 +60,10 @@ class Table {
     constexpr size_t kTimeWidth = 7, kRatioWidth = 6;
     if (!with_gpu) return {{"measurement", title_width, false}, {"cpu", kTimeWidth, true}};
     const size_t baseline_width = longest([](const Measurement& m) { return m.baseline.name; });
-    const size_t instead_width = longest([](const Measurement& m) { return m.instead->name; });
+    const size_t alternative_width =
+        longest([](const Measurement& m) { return m.alternative->name; });
     return {{"measurement", title_width, false}, {"baseline", baseline_width, false},
-            {"time", kTimeWidth, true},          {"instead", instead_width, false},
+            {"time", kTimeWidth, true},          {"alternative", alternative_width, false},
             {"time", kTimeWidth, true},          {"ratio", kRatioWidth, true},
             {"largest difference", 0, true}};
   }
@@ -73,8 +74,8 @@ class Table {
     return {title(m),
             m.baseline.name,
             duration_text(m.baseline.seconds),
-            m.instead->name,
-            duration_text(m.instead->seconds),
+            m.alternative->name,
+            duration_text(m.alternative->seconds),
             fixed(m.ratio(), 2),
             scientific(*m.difference)};
   }
@@ -89,14 +90,14 @@ using Json = nlohmann::ordered_json;
 Json to_json(const Measurement::Way& way) { return {{"name", way.name}, {"seconds", way.seconds}}; }
 
 Json to_json(const Measurement& m) {
-  Json json{{"kind", kind_name(m)}, {"size", m.size}, {"times", m.times}};
+  Json json{{"kind", kind_name(m)}, {"size", m.size}, {"repetitions", m.repetitions}};
   if (!m.error.empty()) {
     json["error"] = m.error;
     return json;
   }
   json["baseline"] = to_json(m.baseline);
-  if (m.instead) {
-    json["instead"] = to_json(*m.instead);
+  if (m.alternative) {
+    json["alternative"] = to_json(*m.alternative);
     json["ratio"] = m.ratio();
     json["largest_difference"] = *m.difference;
   }

@@ -8,14 +8,14 @@
 
 namespace hearth::app {
 
-/// The values of an option that help and completion suggest.
+/// The values that the help text and the shell's completion suggest for an option.
 struct Values {
   enum class Paths { kNone, kFiles, kFolders };
   std::vector<std::string> names;
   Paths paths = Paths::kNone;
 };
 
-/// Makes help and completion suggest these values; the option accepts others, too.
+/// Makes the help text and the completion suggest these values; the option accepts others, too.
 CLI::Option* offer(CLI::Option* option, Values values);
 /// The same for an option that accepts only these names; the error suggests the nearest one.
 CLI::Option* offer_only(CLI::Option* option, const std::string& kind,

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Statistics of a tensor's elements. Those of complex tensors are not computed.
+/// Statistics of a tensor's elements; for complex tensors only the number of NaNs.
 struct Statistics {
   int64_t count = 0;                  // elements that are not NaN
   double min = 0, max = 0, mean = 0;  // of these elements; meaningless if count is 0

@@ -79,7 +79,7 @@ class Bench {
     result_.baseline.seconds = shortest_seconds([&] { on_cpu = matmul(a, b); });
     if (!gpu_) return;
     const Tensor a_on_gpu = a.to(*gpu_), b_on_gpu = b.to(*gpu_);
-    result_.instead->seconds = shortest_seconds([&] { on_gpu = matmul(a_on_gpu, b_on_gpu); });
+    result_.alternative->seconds = shortest_seconds([&] { on_gpu = matmul(a_on_gpu, b_on_gpu); });
     result_.difference = largest_difference(on_gpu.cpu(), on_cpu);
   }
 
@@ -91,7 +91,7 @@ class Bench {
     result_.baseline.seconds = shortest_seconds([&] {
       for (int64_t i = 0; i < result_.size; ++i) rows[size_t(i)] = x[i].to(*gpu_);
     });
-    result_.instead->seconds = shortest_seconds([&] { whole = x.to(*gpu_); });
+    result_.alternative->seconds = shortest_seconds([&] { whole = x.to(*gpu_); });
     result_.difference = largest_difference(whole, stack(rows));
   }
 
@@ -102,12 +102,12 @@ class Bench {
     Tensor moved_each_time, moved_once;
     result_.baseline.seconds = shortest_seconds([&] {
       moved_each_time = x;
-      for (int64_t i = 0; i < result_.times; ++i)
+      for (int64_t i = 0; i < result_.repetitions; ++i)
         moved_each_time = (moved_each_time.to(*gpu_) * factor).cpu();
     });
-    result_.instead->seconds = shortest_seconds([&] {
+    result_.alternative->seconds = shortest_seconds([&] {
       moved_once = x.to(*gpu_);
-      for (int64_t i = 0; i < result_.times; ++i) moved_once = moved_once * factor;
+      for (int64_t i = 0; i < result_.repetitions; ++i) moved_once = moved_once * factor;
       moved_once = moved_once.cpu();
     });
     result_.difference = largest_difference(moved_once, moved_each_time);
@@ -135,7 +135,7 @@ class Bench {
     };
     step();
     const double seconds = seconds_of_call([&] {
-      for (int64_t i = 0; i < result_.times; ++i) step();
+      for (int64_t i = 0; i < result_.repetitions; ++i) step();
     });
     return {seconds, loss.item<double>()};
   }
@@ -145,7 +145,7 @@ class Bench {
     result_.baseline.seconds = on_cpu.seconds;
     if (!gpu_) return;
     const TrainingResult on_gpu = train_on(*gpu_);
-    result_.instead->seconds = on_gpu.seconds;
+    result_.alternative->seconds = on_gpu.seconds;
     result_.difference = std::fabs(on_gpu.loss - on_cpu.loss);
   }
 
@@ -167,7 +167,7 @@ std::string kind_name(const Measurement& measurement) {
 
 std::string title(const Measurement& measurement) {
   const std::string size = std::to_string(measurement.size), sizes = size + " x " + size;
-  const auto counted = [times = measurement.times](const char* noun) {
+  const auto counted = [times = measurement.repetitions](const char* noun) {
     return std::to_string(times) + " " + noun + (times == 1 ? "" : "s");
   };
   switch (measurement.kind) {
@@ -182,9 +182,9 @@ std::string title(const Measurement& measurement) {
 std::vector<Measurement> planned(const BenchOptions& options, std::optional<Device> gpu) {
   std::vector<Measurement> measurements;
   const auto add = [&](Kind kind, int64_t size, int64_t times, const char* baseline,
-                       const std::string& instead) {
+                       const std::string& alternative) {
     measurements.push_back({kind, size, times, {baseline}, {}, {}, {}});
-    if (gpu) measurements.back().instead = Measurement::Way{instead};
+    if (gpu) measurements.back().alternative = Measurement::Way{alternative};
   };
   const std::string gpu_name = gpu ? gpu->str() : "";
   for (const int64_t size : options.sizes) add(Kind::kMatmul, size, 1, "cpu", gpu_name);

@@ -20,13 +20,13 @@ struct Measurement {
 
   Kind kind;
   int64_t size;   // of square matrices, or of a batch
-  int64_t times;  // number of repetitions
+  int64_t repetitions;
   Way baseline;
-  std::optional<Way> instead;
+  std::optional<Way> alternative;
   std::optional<double> difference;  // largest difference between the two results
   std::string error;                 // empty if the measurement succeeded
 
-  double ratio() const { return baseline.seconds / instead->seconds; }
+  double ratio() const { return baseline.seconds / alternative->seconds; }
 };
 
 /// The name in JSON: "matmul".

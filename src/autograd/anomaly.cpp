@@ -33,7 +33,7 @@ void remember_forward(Node& node, const Scope* scope, const std::string& argumen
   if (Node* running = current_node()) state.recorded_by = NodePtr::share(running);
 }
 
-void share_forward(const Node& from, Node& to) {
+void copy_forward(const Node& from, Node& to) {
   const NodeState* source = NodeAccess::state_if_any(from);
   if (!source || source->forward_trace.empty()) return;
   NodeState& state = NodeAccess::state(to);

@@ -273,7 +273,7 @@ CopySlices::CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn)
   add_next_edge(gradient_edge(base));
   const edge_list& edges = fn_->next_edges();
   for (size_t i = 1; i < edges.size(); ++i) add_next_edge(edges[i]);
-  share_forward(*fn_, *this);
+  copy_forward(*fn_, *this);
 }
 
 Tensor CopySlices::empty_base(const TensorOptions& options) const {

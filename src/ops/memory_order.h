@@ -4,12 +4,12 @@
 
 namespace hearth {
 
-/// Dimensions from the innermost to the outermost in memory, by the first operand whose strides
-/// decide (PyTorch's rule); at equal strides, the larger size is outside. Stride 0 (a broadcast
-/// dimension) decides nothing.
+/// Dimensions from the innermost to the outermost in memory. For two dimensions, the first operand
+/// in which their strides differ decides (PyTorch's rule); if all strides are equal, the dimension
+/// with the larger size is the outer one. A stride of 0 (a broadcast dimension) decides nothing.
 Dims memory_order(IntArrayRef sizes, const Dims* strides, int num_operands);
 
-/// Strides without gaps in the operands' memory order.
+/// The strides of a tensor without gaps whose dimensions have the operands' memory order.
 Dims packed_strides(IntArrayRef sizes, const Dims* strides, int num_operands);
 
 /// Whether an input is not contiguous, so that its memory order matters.

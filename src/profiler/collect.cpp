@@ -97,7 +97,7 @@ class Collector {
     }
     const auto index = static_cast<int64_t>(events_.size());
     if (raw.kind == RawEvent::Kind::kOp)
-      forward_[{raw.sequence_nr, raw.op}][thread] = index;  // the last call creates the node
+      forward_[{raw.sequence_nr, raw.op}][thread] = index;  // of calls with one number, the last
     if (raw.kind == RawEvent::Kind::kBackward && !raw.has_text)
       backward_.push_back({index, raw.sequence_nr, raw.op});
     events_.push_back(std::move(event));
@@ -112,8 +112,9 @@ class Collector {
     event.device_memory = event.self_device_memory = details.device_bytes;
   }
 
-  /// Finds the forward call of each backward node by its sequence number. Each thread counts its
-  /// own: if calls of several threads have the same number, the node's forward call is unknown.
+  /// Finds the forward call of each backward node by its sequence number. Each thread has its own
+  /// counter: if calls of several threads have the same number, the forward call is unknown. Of a
+  /// thread's calls with the same number, the last one created the node.
   void link_backward() {
     for (const auto& [index, sequence_nr, op] : backward_) {
       FunctionEvent& node = events_[static_cast<size_t>(index)];

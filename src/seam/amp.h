@@ -10,7 +10,7 @@
 namespace hearth {
 
 /// Multiplies many dense tensors of one floating dtype by *inv_scale, in place, and sets *found_inf
-/// to 1 if an element is inf or NaN. A factor of 1 writes nothing.
+/// to 1 if an element is inf or NaN. If *inv_scale is 1, the tensors are checked, but not written.
 struct AmpUnscaleParams {
   struct Elements {
     void* data;

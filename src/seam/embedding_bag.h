@@ -11,8 +11,8 @@ enum class BagMode : int8_t { kSum, kMean, kMax };
 /// Bags of rows of a table: bag b consists of the rows indices[i] for i from offsets[b] to
 /// offsets[b + 1] (after the last offset: to the end of the indices), except indices equal to
 /// padding_idx. Indices and offsets are 1-d, contiguous and both int64 or both int32. An index
-/// outside the table is a kBadBagIndex fault, an offset outside the indices or smaller than the one
-/// before it a kBadBagOffset fault.
+/// outside the table is a kBadBagIndex fault. An offset that is outside the indices, or smaller
+/// than the one before it, is a kBadBagOffset fault.
 struct Bags {
   View indices, offsets;
   int64_t count = 0;         // bags: at most the number of offsets
@@ -34,7 +34,8 @@ struct EmbeddingBagParams {
 /// grad_weight[indices[i]] += grad[the bag of i] * scale[i] (divided by the bag's number of rows if
 /// `mode` is kMean); kMax: grad_weight[max_indices[b][d]][d] += grad[b][d] for bags that are not
 /// empty. grad and grad_weight are contiguous and of one dtype, float or double; grad_weight holds
-/// zeros on entry. Values of one element are added in the order of the indices.
+/// zeros on entry. The values added to one element
+/// of grad_weight are added in the order of the indices.
 struct EmbeddingBagBackwardParams {
   View grad, scale, bag_size, max_indices, grad_weight;
   Bags bags;

@@ -33,12 +33,12 @@ TEST(Bench, JsonComparesCpuAndSimulatedGpu) {
   const Json& measurements = json["measurements"];
   ASSERT_EQ(measurements.size(), 5);
   const auto expect_measurement = [](const Json& measurement, const char* kind, int size, int times,
-                                     const char* baseline, const char* instead) {
+                                     const char* baseline, const char* alternative) {
     EXPECT_EQ(measurement["kind"], kind);
     EXPECT_EQ(measurement["size"], size);
-    EXPECT_EQ(measurement["times"], times);
+    EXPECT_EQ(measurement["repetitions"], times);
     EXPECT_EQ(measurement["baseline"]["name"], baseline);
-    EXPECT_EQ(measurement["instead"]["name"], instead);
+    EXPECT_EQ(measurement["alternative"]["name"], alternative);
   };
   expect_measurement(measurements[0], "matmul", 16, 1, "cpu", "cuda:0");
   expect_measurement(measurements[1], "matmul", 32, 1, "cpu", "cuda:0");
@@ -47,9 +47,9 @@ TEST(Bench, JsonComparesCpuAndSimulatedGpu) {
   expect_measurement(measurements[4], "training", 1000, 1, "cpu", "cuda:0");
   for (const Json& measurement : measurements) {
     const double baseline = measurement["baseline"]["seconds"],
-                 instead = measurement["instead"]["seconds"];
-    EXPECT_GT(instead, 0) << measurement;
-    EXPECT_DOUBLE_EQ(measurement["ratio"], baseline / instead) << measurement;
+                 alternative = measurement["alternative"]["seconds"];
+    EXPECT_GT(alternative, 0) << measurement;
+    EXPECT_DOUBLE_EQ(measurement["ratio"], baseline / alternative) << measurement;
     EXPECT_LT(measurement["largest_difference"], 1e-5) << measurement;
   }
 }
@@ -68,7 +68,7 @@ TEST(Bench, MeasuresTheCpuAloneWithoutAGpu) {
   EXPECT_FALSE(json["why_not"].get<std::string>().empty());
   ASSERT_EQ(json["measurements"].size(), 3);
   for (const Json& measurement : json["measurements"]) {
-    EXPECT_FALSE(measurement.contains("instead")) << measurement;
+    EXPECT_FALSE(measurement.contains("alternative")) << measurement;
     EXPECT_EQ(measurement["baseline"]["name"], "cpu") << measurement;
     EXPECT_GT(measurement["baseline"]["seconds"], 0) << measurement;
   }

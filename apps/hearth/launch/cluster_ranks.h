@@ -23,8 +23,8 @@ struct ClusterJob {
   int min_nodes = 1, max_nodes = 1;
   int grace = 0;  // seconds
   std::chrono::seconds heartbeat_timeout{0};
-  // The part that all machines share. Without an address, the first machine's is used; without a
-  // port, a free one.
+  // The same on all machines. An empty master_addr stands for the first machine's address, and a
+  // master_port of 0 for a free port.
   NodeJob job;
 };
 
@@ -40,11 +40,11 @@ class MachinesNotReady : public Error {
   std::set<std::string> unreachable_;
 };
 
-/// The ranks of one attempt on the machines of a cluster.
+/// The ranks of one attempt to run the job, on the machines of a cluster.
 class ClusterRanks : public Ranks {
  public:
   /// Connects to the first `max_nodes` machines and checks them; throws MachinesNotReady with all
-  /// problems. If a signal asks to end meanwhile, no rank is started.
+  /// problems. If a signal to end arrives in the meantime, no rank is started.
   ClusterRanks(const Context& context, ClusterJob job, RankEvents events);
   ~ClusterRanks() override;
 

@@ -49,7 +49,7 @@ HostLink::HostLink(const Context& context, const std::string& ssh, const Host& h
               events.noise(stream, line);
           },
           kLongestMessage),
-      in_(context.loop, process_.input()),
+      to_agent_(context.loop, process_.input()),
       heartbeat_(context.loop, timeout, {[this] { beat(); }, [this] { cut(); }}) {}
 
 void HostLink::beat() {

@@ -29,7 +29,7 @@ class HostLink {
   HostLink(const Context& context, const std::string& ssh, const Host& host,
            std::chrono::seconds timeout, Events events);
 
-  void send_line(const std::string& line) { in_.write(line + "\n"); }
+  void send_line(const std::string& line) { to_agent_.write(line + "\n"); }
   /// The local ssh.
   LineProcess& process() { return process_; }
   const LineProcess& process() const { return process_; }
@@ -42,7 +42,7 @@ class HostLink {
 
   EventLoop& loop_;
   LineProcess process_;
-  Outlet in_;
+  Outlet to_agent_;
   Heartbeat heartbeat_;
   bool was_silent_ = false;
 };

@@ -10,7 +10,7 @@
 
 namespace hearth::app {
 
-/// The ranks of one attempt on this machine.
+/// The ranks of one attempt to run the job, on this machine.
 class LocalRanks : public Ranks {
  public:
   /// Starts them; `host` is the name of this machine in failures.

@@ -14,7 +14,7 @@ struct RankEvents {
   std::function<void(const std::string&)> note = {};  // a line about a machine, with newline
 };
 
-/// The ranks of one attempt, on this machine or on others.
+/// The ranks of one attempt to run the job, on this machine or on others.
 class Ranks {
  public:
   virtual ~Ranks() = default;

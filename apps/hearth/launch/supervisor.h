@@ -9,7 +9,7 @@
 
 namespace hearth::app {
 
-/// Waits for the ranks of one attempt. If one fails or a signal asks to end, it ends all: first
+/// Waits for the ranks of one attempt. If one fails or a signal to end arrives, it ends all: first
 /// with a signal, after the grace period with SIGKILL.
 class Supervisor {
  public:

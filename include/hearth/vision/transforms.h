@@ -43,7 +43,7 @@ class HEARTH_API Compose : public ImageTransform {
  private:
   std::vector<ImageFunction> transforms_;
 };
-/// Applies all transforms with probability p.
+/// With probability p applies all transforms, otherwise none.
 class HEARTH_API RandomApply : public RandomTransform {
  public:
   explicit RandomApply(std::vector<ImageFunction> transforms, double p = 0.5)
@@ -321,8 +321,8 @@ class HEARTH_API RandomErasing : public RandomTransform {
   std::vector<double> value_;
   bool inplace_;
 };
-/// Applies num_ops random transforms of strength `magnitude`, of num_magnitude_bins strengths (the
-/// paper "RandAugment").
+/// Applies num_ops random transforms (the paper "RandAugment"). Their strength is the level
+/// `magnitude` of num_magnitude_bins levels.
 class HEARTH_API RandAugment : public ImageTransform {
  public:
   Tensor operator()(Tensor img) override;
