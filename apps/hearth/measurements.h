@@ -19,7 +19,7 @@ struct Measurement {
   };
 
   Kind kind;
-  int64_t size;   // of square matrices, or of a batch
+  int64_t size;  // of square matrices, or of a batch
   int64_t repetitions;
   Way baseline;
   std::optional<Way> alternative;
