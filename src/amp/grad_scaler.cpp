@@ -8,6 +8,7 @@
 #include "hearth/ivalue_containers.h"
 #include "hearth/nn/module.h"
 #include "hearth/operators.h"
+#include "hearth/shards.h"
 
 namespace hearth::amp {
 
@@ -137,6 +138,15 @@ std::vector<Tensor> GradScaler::unscale_gradients(const optim::Optimizer& optimi
   for (const Gradients& gradients : gradients_by_device(optimizer))
     _amp_foreach_non_finite_check_and_unscale_(gradients.tensors, found_inf.on(gradients.device),
                                                inverse.on(gradients.device));
+  std::vector<Tensor> parameters;
+  for (const auto& group : optimizer.param_groups())
+    parameters.insert(parameters.end(), group.params().begin(), group.params().end());
+  for (const ShardRanksPtr& ranks : shard_ranks_of(parameters)) {
+    const Tensor& found = found_inf.on(scale_.device());
+    for (const Tensor& other : found_inf.all())
+      if (!other.is_same(found)) found.add_(other.to(found.device()));
+    ranks->max(found);
+  }
   return found_inf.all();
 }
 

@@ -1,5 +1,6 @@
 // Clipping of gradients: one launch for the norm of all gradients of a device and dtype, and one to
 // scale them.
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -7,6 +8,7 @@
 #include "hearth/autograd.h"
 #include "hearth/nn/utils.h"
 #include "hearth/operators.h"
+#include "hearth/shards.h"
 
 namespace hearth::nn::utils {
 
@@ -54,6 +56,22 @@ void check_finite(double norm, double norm_type) {
                "`error_if_nonfinite=false`");
 }
 
+/// The norm of the gradients of parameters whose parts other ranks have.
+Tensor norm_over_ranks(const std::vector<Tensor>& parameters, double norm_type, ShardRanks& ranks) {
+  std::vector<Tensor> parts;
+  for (const Tensor& grad : gradients(parameters))
+    if (grad.numel() > 0) parts.push_back(grad);
+  const Tensor own = get_total_norm(parts, norm_type)
+                         .to(parameters[0].options().dtype(kDouble).requires_grad(false));
+  if (std::isinf(norm_type)) {
+    ranks.max(own);
+    return own;
+  }
+  const Tensor sum = own.pow(norm_type);
+  ranks.sum(sum);
+  return sum.pow(1 / norm_type);
+}
+
 void scale(const std::vector<Tensor>& grads, double max_norm, const Tensor& total_norm) {
   for (const std::vector<Tensor>& group : grouped(grads)) {
     const bool is_reachable = total_norm.is_cpu() || total_norm.device() == group[0].device();
@@ -62,6 +80,23 @@ void scale(const std::vector<Tensor>& grads, double max_norm, const Tensor& tota
 }
 
 }  // namespace
+
+Tensor norm_of_gradients(const std::vector<Tensor>& parameters, double norm_type) {
+  const NoGradGuard no_grad;
+  const std::vector<ShardRanksPtr> all_ranks = shard_ranks_of(parameters);
+  if (all_ranks.empty()) return get_total_norm(gradients(parameters), norm_type);
+  std::vector<Tensor> whole, norms;
+  std::vector<std::vector<Tensor>> divided(all_ranks.size());
+  for (const Tensor& parameter : parameters) {
+    const auto ranks = std::find(all_ranks.begin(), all_ranks.end(), shard_ranks_of(parameter));
+    const bool is_whole = ranks == all_ranks.end();
+    (is_whole ? whole : divided[size_t(ranks - all_ranks.begin())]).push_back(parameter);
+  }
+  for (size_t i = 0; i < all_ranks.size(); ++i)
+    norms.push_back(norm_over_ranks(divided[i], norm_type, *all_ranks[i]));
+  if (!whole.empty()) norms.push_back(get_total_norm(gradients(whole), norm_type).to(kDouble));
+  return norm_of_norms(norms, norm_type);
+}
 
 Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
                       bool error_if_nonfinite) {
@@ -88,10 +123,10 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
                        bool error_if_nonfinite) {
   const NoGradGuard no_grad;
   const std::vector<Tensor> grads = gradients(parameters);
-  if (grads.empty()) return 0;
+  if (grads.empty() && shard_ranks_of(parameters).empty()) return 0;
   // As in LibTorch, the norm of order 0 is the number of gradients.
   const Tensor norm = norm_type == 0 ? full({}, static_cast<double>(grads.size()))
-                                     : get_total_norm(grads, norm_type);
+                                     : norm_of_gradients(parameters, norm_type);
   if (error_if_nonfinite) check_finite(norm.item().toDouble(), norm_type);
   scale(grads, max_norm, norm);
   return norm.item().toDouble();

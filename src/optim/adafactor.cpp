@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hearth/shards.h"
 #include "optim/field_lists.h"
 #include "optim/fused.h"
 
@@ -115,6 +116,7 @@ void update_adafactor(const AdafactorOptions& options, const Batch<AdafactorPara
 HEARTH_DEFINE_OPTIMIZER(Adafactor)
 
 Tensor Adafactor::step(LossClosure closure) {
+  for (const auto& group : param_groups_) check_whole("Adafactor", group.params());
   return fused_step<AdafactorOptions, AdafactorParamState>(*this, closure, update_adafactor);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hearth/memory_stats.h"
+#include "hearth/shards.h"
 #include "optim/field_lists.h"
 #include "optim/fused.h"
 #include "optim/strong_wolfe.h"
@@ -255,6 +256,7 @@ Tensor LBFGS::step(LossClosure closure) {
   HEARTH_CHECK(param_groups_.size() == 1, "Expected exactly one param_group, but got ",
                param_groups_.size());
   const OptimizerParamGroup& group = param_groups_[0];
+  check_whole("LBFGS", group.params());
   if (group.params().empty()) return loss_of(closure);
   const MemoryTagGuard tag(MemoryTag::OptimizerState);
   return Step(options_of<LBFGSOptions>(group), group.params(),

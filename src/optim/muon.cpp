@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hearth/shards.h"
 #include "optim/field_lists.h"
 #include "optim/fused.h"
 
@@ -109,6 +110,7 @@ std::unique_ptr<OptimizerParamState> Muon::make_state() const {
 }
 
 Tensor Muon::step(LossClosure closure) {
+  for (const auto& group : param_groups_) check_whole("Muon", group.params());
   return fused_step<MuonOptions, MuonParamState>(*this, closure, update_muon);
 }
 

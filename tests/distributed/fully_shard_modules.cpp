@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "hearth/utils/checkpoint.h"
@@ -141,6 +142,78 @@ const RankFunction clips_gradients("clips_gradients", [] {
 });
 
 TEST(FullyShard, ClipsGradientsOfAllShards) { run_ranks_well(clips_gradients, 3); }
+
+const RankFunction clips_as_whole_parameters("clips_as_whole_parameters", [] {
+  in_group([](int, int) {
+    for (const double norm_type : {2.0, 1.0, std::numeric_limits<double>::infinity(), 0.0}) {
+      ShardedNet alone = make_net(), net = make_net();
+      // `scale` stays whole; block1 is shared by a group of its own.
+      const auto options = dist::FullyShardOptions().ignored_params({net->scale});
+      Parts parts{dist::fully_shard(net->block1,
+                                    dist::FullyShardOptions().process_group(dist::new_group())),
+                  dist::fully_shard(net, options)};
+      alone(whole_batch()).square().mean().backward();
+      net(part_of_batch(whole_batch())).square().mean().backward();
+      dist::all_reduce(net->scale.grad(), dist::ReduceOp::AVG);
+      const double norm = nn::utils::clip_grad_norm_(alone->parameters(), 0.1, norm_type);
+      REQUIRE(std::abs(nn::utils::clip_grad_norm_(net->parameters(), 0.1, norm_type) - norm) <
+              1e-12);
+      optim::SGD(net->parameters(), 1.0).step();
+      optim::SGD(alone->parameters(), 1.0).step();
+      require_close(parts, *net, *alone);
+    }
+  });
+});
+
+TEST(FullyShard, ClipsGradientsLikeWholeParameters) {
+  run_ranks_well(clips_as_whole_parameters, 3);
+}
+
+const RankFunction skips_steps_together("skips_steps_together", [] {
+  in_group([](int rank, int) {
+    ShardedNet net = make_net(kFloat);
+    dist::fully_shard(net);
+    optim::SGD sgd(net->parameters(), 0.1);
+    amp::GradScaler scaler(kCPU);
+    const auto step = [&](bool overflows) {
+      sgd.zero_grad();
+      scaler.scale(net(part_of_batch(whole_batch()).to(kFloat)).square().mean()).backward();
+      // Only rank 1's part of one gradient is infinite.
+      if (overflows && rank == 1) net->first->weight.mutable_grad()[0][0] = HUGE_VAL;
+      const Tensor before = net->first->weight.detach().clone();
+      scaler.step(sgd);
+      scaler.update();
+      return !equal(before, net->first->weight);
+    };
+    REQUIRE(step(false) && scaler.get_scale() == 65536);
+    REQUIRE(!step(true) && scaler.get_scale() == 32768);
+    REQUIRE(step(false) && scaler.get_scale() == 32768);
+  });
+});
+
+TEST(FullyShard, GradScalerSkipsStepsOnAllRanks) { run_ranks_well(skips_steps_together, 2); }
+
+const RankFunction needs_whole_parameters("needs_whole_parameters", [] {
+  in_group([](int, int) {
+    ShardedNet net = make_net();
+    dist::fully_shard(net);
+    const auto closure = [&net] {
+      const Tensor loss = net(part_of_batch(whole_batch())).square().mean();
+      loss.backward();
+      return loss;
+    };
+    optim::LBFGS lbfgs(net->parameters());
+    REQUIRE_ERROR(lbfgs.step(closure), "LBFGS needs whole parameters");
+    optim::Adafactor adafactor(net->parameters());
+    REQUIRE_ERROR(adafactor.step(closure), "Adafactor needs whole parameters");
+    optim::Muon muon({net->first->weight});
+    REQUIRE_ERROR(muon.step(closure), "Muon needs whole parameters");
+  });
+});
+
+TEST(FullyShard, OptimizersOfWholeParametersRefuseShards) {
+  run_ranks_well(needs_whole_parameters, 2);
+}
 
 const RankFunction low_precision("low_precision", [] {
   in_group([](int, int) {

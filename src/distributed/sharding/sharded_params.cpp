@@ -1,6 +1,7 @@
 #include "distributed/sharding/sharded_params.h"
 
 #include "distributed/sharding/plain_mode.h"
+#include "distributed/sharding/shard_ranks.h"
 #include "hearth/autograd_hooks.h"
 #include "hearth/memory_stats.h"
 #include "hearth/operators.h"
@@ -67,6 +68,7 @@ ShardedParams::ShardedParams(std::string path, const Named& params, ProcessGroup
     };
     param.param.set_data(own_rows(param.param));
     if (Tensor& grad = param.param.mutable_grad(); grad.defined()) grad = own_rows(grad);
+    param.registration = std::make_unique<ShardRegistration>(param.param, shard_ranks(group_));
   }
   pack_shards();
 }

@@ -12,6 +12,7 @@
 #include "hearth/distributed/collectives.h"
 #include "hearth/distributed/fully_shard.h"
 #include "hearth/ordered_dict.h"
+#include "hearth/shards.h"
 #include "hearth/tensor.h"
 
 namespace hearth::distributed {
@@ -49,6 +50,8 @@ struct ShardedParam {
   int64_t begin, rows;   // of this rank's block
   int64_t padded_numel;  // of a block of `chunk` rows
   int64_t offset = 0;    // of this rank's block in the flat shard
+
+  std::unique_ptr<ShardRegistration> registration;
 
   Tensor whole;       // memory of the gathered parameter, freed while it is not gathered
   Tensor set_aside;   // the shard's gradient while backward accumulates that of the whole parameter

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "hearth/distributed/process_group.h"
+#include "hearth/shards.h"
+
+namespace hearth::distributed {
+
+/// The ranks of a process group as owners of shards; one object per group.
+ShardRanksPtr shard_ranks(const ProcessGroupPtr& group);
+
+}  // namespace hearth::distributed
