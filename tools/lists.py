@@ -327,7 +327,8 @@ def page():
     out += [
         "## Families of operators",
         "",
-        "A family is one list `hearth/ops/<family>.inc`; other layers use its name (ARCHITECTURE.md).",
+        "A family is one list `hearth/ops/<family>.inc`; other layers use its name (ARCHITECTURE.md). "
+        "`Tensor::index` and `index_put_`, which are declared in `hearth/tensor.h`, belong to the family `index`.",
         "",
     ]
     out += table(("family", "operators"), [family_row(name) for name in op_lists.families()])

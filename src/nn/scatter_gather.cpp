@@ -48,14 +48,14 @@ std::vector<Tensor> scatter(const Tensor& input, const std::vector<Device>& devi
                "Expected devices and chunk_sizes to be of same length, but got len(devices) = ",
                devices.size(), " and len(chunk_sizes) = ", chunk_sizes->size());
   dim = wrapped_dim(input, dim);
-  int64_t start = 0;
+  int64_t total = 0;
   for (const int64_t length : *chunk_sizes) {
     HEARTH_CHECK(length > 0, "Expected chunk_sizes to be positive, but got ", length);
-    start += length;
+    total += length;
   }
-  HEARTH_CHECK(start == input.size(dim), "Expected the sum of chunk_sizes to be ", input.size(dim),
-               ", the size of the tensor in dimension ", dim, ", but got ", start);
-  start = 0;
+  HEARTH_CHECK(total == input.size(dim), "Expected the sum of chunk_sizes to be ", input.size(dim),
+               ", the size of the tensor in dimension ", dim, ", but got ", total);
+  int64_t start = 0;
   for (size_t i = 0; i < devices.size(); ++i) {
     const int64_t length = (*chunk_sizes)[i];
     parts.push_back(moved(input.narrow(dim, start, length), devices[i]));

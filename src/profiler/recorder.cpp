@@ -109,8 +109,8 @@ void ThreadRecorder::end_range(const void* key) {
   if (is_recording()) close(key);
 }
 
-/// Counts the floating-point operations of a call, unless ops inside it have been counted: those of
-/// a composed op are counted once.
+/// Counts the floating-point operations of a call, unless those of ops inside it have been counted:
+/// the work of a composed op is counted once.
 void ThreadRecorder::count_flops(const ObservedCall& call) {
   if (open_.empty() || open_.back().key != &call) return;
   bool has_counted = open_.back().has_counted;
@@ -137,7 +137,7 @@ void ThreadRecorder::close(const void* key) {
       details->device_bytes += hearth::detail::thread_net_bytes.device;
     }
     each.event->set_end(now);
-    each.key = nullptr;  // stays in the list, whose indices are the depths of the others
+    each.key = nullptr;  // the entry stays: an event's depth is its index in the list
   }
   while (!open_.empty() && !open_.back().key) open_.pop_back();
 }

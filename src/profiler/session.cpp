@@ -26,7 +26,7 @@ Running& running() {
 /// Passes the activities of devices to the running session.
 class DeviceSink final : public ActivitySink {
  public:
-  uint64_t launched() override { return ThreadRecorder::innermost_event(); }
+  uint64_t number_of_launch() override { return ThreadRecorder::innermost_event(); }
   void add(const DeviceActivity& activity) override {
     const std::shared_ptr<Session> session = running().get();
     if (!session) return;
@@ -42,11 +42,11 @@ DeviceSink& device_sink() {
 
 /// This thread's recorder, which records for the running session; null if there is none.
 Observer* join_session() {
-  Running& all = running();
-  const std::lock_guard lock(all.mutex);
-  if (!all.session || !all.session->options.cpu) return nullptr;
+  Running& state = running();
+  const std::lock_guard lock(state.mutex);
+  if (!state.session || !state.session->options.cpu) return nullptr;
   ThreadRecorder& recorder = ThreadRecorder::of_this_thread();
-  recorder.join(*all.session, all.last_number);
+  recorder.join(*state.session, state.last_number);
   return &recorder;
 }
 
@@ -61,16 +61,16 @@ void synchronize_devices(Backend& backend) {
 std::shared_ptr<Session> start_session(const SessionOptions& options) {
   auto session = std::make_shared<Session>(options);
   Backend* const gpus = options.devices ? cuda_backend() : nullptr;
-  Running& all = running();
+  Running& state = running();
   {
-    const std::lock_guard lock(all.mutex);
-    HEARTH_CHECK(!all.session,
+    const std::lock_guard lock(state.mutex);
+    HEARTH_CHECK(!state.session,
                  "Profiler is already enabled: there is one profile at a time in a process; stop "
                  "the other one first");
     session->begin = Moment::now();
     session->kept_from = session->begin.ticks;
-    all.session = session;
-    recording_session.store(++all.last_number);
+    state.session = session;
+    recording_session.store(++state.last_number);
   }
   if (options.cpu) observer_of_thread.store(&join_session);
   if (Observer* const observer = join_session(); observer && !observer->is_installed())

@@ -16,7 +16,7 @@ struct DeviceActivity {
   int device = 0;
   const void* stream = nullptr;  // identifies the stream
   Clock::time_point start, end;
-  uint64_t launch = 0;  // the number from ActivitySink::launched()
+  uint64_t launch = 0;  // the number from ActivitySink::number_of_launch()
   size_t bytes = 0;     // of copies and fills
 };
 
@@ -24,8 +24,9 @@ struct DeviceActivity {
 class ActivitySink {
  public:
   virtual ~ActivitySink() = default;
-  /// Called on the host's thread that launches an activity; returns a number for it.
-  virtual uint64_t launched() = 0;
+  /// Called on the host's thread that launches an activity; returns the number that
+  /// DeviceActivity::launch gets, 0 for none.
+  virtual uint64_t number_of_launch() = 0;
   virtual void add(const DeviceActivity& activity) = 0;
 };
 

@@ -24,7 +24,7 @@ struct ApplyPivotsParams {
 };
 
 /// The factorisation A = L L^T, or U^T U if `upper`, in place; reads and writes that triangle only.
-/// info > 0 if the leading minor of this order is not positive.
+/// info > 0 if the leading minor of order `info` is not positive.
 struct CholeskyParams {
   View a, info;
   bool upper = false;
@@ -71,9 +71,9 @@ struct EigParams {
   bool vectors = true;
 };
 
-/// The factorisation A = L D L^T of symmetric matrices in place, of their lower triangles, with
-/// blocks of D of one or two rows. pivots is int32 [..., rows], contiguous, and LAPACK's (sytrf).
-/// info > 0 if D[info - 1, info - 1] is exactly zero.
+/// The factorisation A = L D L^T of symmetric matrices in place; reads and writes only their lower
+/// triangles. D is block-diagonal, with blocks of one or two rows. pivots is int32 [..., rows],
+/// contiguous, and LAPACK's (sytrf). info > 0 if D[info - 1, info - 1] is exactly zero.
 struct LdlFactorParams {
   View a, pivots, info;
 };

@@ -15,10 +15,11 @@ namespace hearth {
 inline constexpr int kReductionBytes = 16;
 
 /// out = the elements of `in` reduced over some of its dimensions. `out` has as many dimensions as
-/// `in`; dimension d is reduced where out.sizes[d] is 1 and kept where it is in.sizes[d]; strides
-/// of `out` are ignored where the size is 1. `in` may have any strides, 0 included; `out` does not
-/// overlap itself. Elements are converted to the dtype `compute` before they are reduced, and the
-/// result to out.dtype. The reduction of no elements is finish() of the functor's start state.
+/// `in`; dimension d is reduced where out.sizes[d] is 1, and kept where it equals in.sizes[d];
+/// strides of `out` are ignored where the size is 1. `in` may have any strides, 0 included; `out`
+/// does not overlap itself. Elements are converted to the dtype `compute` before they are reduced,
+/// and the result to out.dtype. The reduction of no elements is finish() of the functor's start
+/// state.
 struct ReduceParams {
   int16_t functor = 0;                         // index in fn::Reductions
   ScalarType compute = ScalarType::Undefined;  // see reduce_compute_type

@@ -106,6 +106,23 @@ Table layers() {
                                            .norm(AnyModule(LayerNorm(LayerNormOptions({8})))));
            },
            [](TransformerEncoder& m, const Inputs& in) -> Inputs { return {m(in[0])}; })},
+      {"decoder",
+       called(
+           +[] {
+             return TransformerDecoder(
+                 TransformerDecoderOptions(
+                     TransformerDecoderLayer(
+                         TransformerDecoderLayerOptions(8, 2).dim_feedforward(16).dropout(0)),
+                     2)
+                     .norm(AnyModule(LayerNorm(LayerNormOptions({8})))));
+           },
+           [](TransformerDecoder& m, const Inputs& in) -> Inputs { return {m(in[0], in[1])}; })},
+      {"transformer",
+       called(
+           +[] { return Transformer(TransformerOptions(8, 2, 1, 2).dim_feedforward(16)); },
+           [](Transformer& m, const Inputs& in) -> Inputs {
+             return {m(in[0], in[1], kAbsent, kAbsent, kAbsent, in[2])};
+           })},
   };
 }
 

@@ -189,6 +189,11 @@ def attention_cases():
            lambda: nn.TransformerDecoderLayer(8, 4, 16, 0.0, norm_first=True), [query, memory], plain)
     layer = lambda: nn.TransformerEncoderLayer(8, 2, 16, 0.0)
     yield ("encoder", lambda: nn.TransformerEncoder(layer(), 2, nn.LayerNorm(8)), [query], plain)
+    decoder_layer = lambda: nn.TransformerDecoderLayer(8, 2, 16, 0.0)
+    yield ("decoder", lambda: nn.TransformerDecoder(decoder_layer(), 2, nn.LayerNorm(8)),
+           [query, memory], plain)
+    yield ("transformer", lambda: nn.Transformer(8, 2, 1, 2, 16, 0.1), [memory, query, padding],
+           lambda m, source, target, pad: m(source, target, src_key_padding_mask=pad))
 
 
 class SmallNet(nn.Module):

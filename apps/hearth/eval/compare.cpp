@@ -21,7 +21,7 @@ struct CompareOptions {
 
 /// One run of one folder, with all its settings.
 struct Compared {
-  std::string name;  // "runs/a", or "runs/a 2" in a grid
+  std::string name;  // "runs/a"; "runs/a 2" for run 2 of a grid search
   RecordedRun run;
   std::vector<std::pair<std::string, std::string>> settings;
 

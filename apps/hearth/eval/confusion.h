@@ -7,8 +7,8 @@
 
 namespace hearth::app {
 
-// A confusion matrix: int64 [classes, classes], rows are the true classes, columns the predicted
-// ones; a name for each class.
+// `matrix` is a confusion matrix, int64 [classes, classes]: rows are the true classes, columns the
+// predicted ones. `names` has a name for each class.
 
 /// A table with a row for each class, and the share of its examples that were recognised.
 std::string confusion_text(const Tensor& matrix, const std::vector<std::string>& names);

@@ -35,8 +35,9 @@ Addresses addresses_of(const std::string& host, std::string& problem) {
   return Addresses(found);
 }
 
-/// Binds a socket to the address and this port. Returns the port, or minus the errno.
-int bind_once(const addrinfo& address, int port) {
+/// Tests whether a socket can listen on this address and port, and closes it. Returns the port, or
+/// minus the errno.
+int try_to_listen(const addrinfo& address, int port) {
   sockaddr_storage name{};
   std::memcpy(&name, address.ai_addr, address.ai_addrlen);
   // The port is at the same place in both kinds of addresses.
@@ -55,12 +56,12 @@ int bind_once(const addrinfo& address, int port) {
   return result;
 }
 
-/// Calls bind_once() with the host's addresses until one works.
-int bind_to(const std::string& host, int port, std::string& problem) {
+/// Calls try_to_listen() with the host's addresses until one works.
+int try_to_listen_on_host(const std::string& host, int port, std::string& problem) {
   const Addresses addresses = addresses_of(host, problem);
   int result = -EADDRNOTAVAIL;
   for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
-    result = bind_once(*address, port);
+    result = try_to_listen(*address, port);
     if (result > 0) break;
   }
   if (result > 0 || !problem.empty()) return result;
@@ -105,7 +106,7 @@ std::string parse_endpoint(const std::string& text, Endpoint& endpoint) {
 
 std::string listening_problem(const std::string& host, int port) {
   std::string problem;
-  bind_to(host, port, problem);
+  try_to_listen_on_host(host, port, problem);
   return problem;
 }
 
@@ -123,7 +124,7 @@ std::vector<std::string> resolve(const std::string& host, std::string& problem) 
 
 int free_port(const std::string& host) {
   std::string problem;
-  const int port = bind_to(host, 0, problem);
+  const int port = try_to_listen_on_host(host, 0, problem);
   HEARTH_CHECK(port > 0, problem);
   return port;
 }

@@ -37,9 +37,9 @@ std::string interface_problem(const std::string& name) {
 
 /// Checks the master's address on every machine, its port only on the master.
 std::string master_problem(const Question& question, Answer& answer) {
-  std::string unknown;
-  answer.master_addresses = resolve(question.master_addr, unknown);
-  if (!unknown.empty() || !question.is_master) return unknown;
+  std::string problem;
+  answer.master_addresses = resolve(question.master_addr, problem);
+  if (!problem.empty() || !question.is_master) return problem;
   if (question.master_port) {
     answer.port = question.master_port;
     return listening_problem(question.master_addr, answer.port);
@@ -96,7 +96,8 @@ class Agent {
     while (has_launcher_ && !task_) loop_.run_once();
     if (!task_) return;
     run_ranks();
-    // Without this frame, the launcher knows that the ranks did not end by themselves.
+    // kDone says that the ranks ended by themselves or because the launcher told them to; it is not
+    // sent if they were stopped here.
     const bool was_stopped_here = supervisor_->signal() != 0 && !was_told_to_end_;
     if (!was_stopped_here) send({Frame::Kind::kDone, 0, ""});
     while (has_launcher_ && out_.pending() > 0) loop_.run_once();

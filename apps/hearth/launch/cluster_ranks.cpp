@@ -142,7 +142,7 @@ void ClusterRanks::check_answers() const {
       are_others_ready = false;
   }
   if (problems.empty()) return;
-  throw MachinesNotReady("the machines of '" + printable(job_.file) +
+  throw MachinesNotReady("the machines of '" + printable(job_.cluster_file) +
                              "' are not ready, no rank was started:" + problems,
                          are_others_ready ? unreachable : std::set<std::string>());
 }

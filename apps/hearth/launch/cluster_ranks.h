@@ -17,7 +17,7 @@ namespace hearth::app {
 
 /// A job on the machines of a cluster file.
 struct ClusterJob {
-  std::string file;  // for errors
+  std::string cluster_file;  // its path, for the texts of errors
   Cluster cluster;
   std::string ssh;
   int min_nodes = 1, max_nodes = 1;

@@ -12,8 +12,8 @@ class EventLoop {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Calls the function whenever one of poll()'s events occurs. A file that `can_wait` is left
-  /// alone while the gate is closed.
+  /// Calls the function whenever one of these events of poll() occurs. If `can_wait`, the file is
+  /// not watched while the gate (set_gate) is closed.
   void watch(int file, short events, std::function<void()> on_ready, bool can_wait = false);
   void forget(int file);
   /// The gate is open while this function returns true.

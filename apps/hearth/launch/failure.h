@@ -7,7 +7,7 @@
 
 namespace hearth::app {
 
-/// The exit code of ssh when there is no connection. From 128 on, ssh was killed.
+/// The exit code of ssh when there is no connection. 128 + N would say that signal N killed ssh.
 constexpr int kConnectionFailed = 255;
 
 /// A rank that failed, or a machine whose connection or agent was lost.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kThreads = "OMP_NUM_THREADS";
 
-/// The values of rank_variables(), and of variables that have them only sometimes.
+/// The variables that Hearth sets for a rank, also those that only some jobs need.
 std::map<std::string, std::string> own_variables(const NodeJob& job, int local_rank) {
   std::map<std::string, std::string> values{
       {"RANK", std::to_string(job.first_rank + local_rank)},

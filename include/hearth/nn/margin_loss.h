@@ -85,8 +85,8 @@ struct HEARTH_API TripletMarginWithDistanceLossOptions {
 
 /// x where y = 1, max(0, margin - x) where y = -1.
 HEARTH_LOSS(HingeEmbeddingLoss, Stateless);
-/// max(0, 1 - x[y] + x[c]), summed over all pairs of a target class y and another class c, and
-/// divided by C; the first -1 ends the targets, [N, C] or [C].
+/// max(0, 1 - x[y] + x[c]), summed over all pairs of a target class y and a class c that is not a
+/// target, and divided by C; the first -1 ends the targets, [N, C] or [C].
 HEARTH_LOSS(MultiLabelMarginLoss, Stateless);
 /// log(1 + exp(-y * x)).
 HEARTH_LOSS(SoftMarginLoss, Stateless);

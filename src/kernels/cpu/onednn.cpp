@@ -64,8 +64,8 @@ bool may_be_new() {
   return before < kAlwaysChecked || std::has_single_bit(before);
 }
 
-/// Computes one product, because the first one creates static objects of oneDNN, which must not be
-/// destroyed while a product runs.
+/// The first product creates static objects of oneDNN. Computes one while ProtectedStatics exists,
+/// so that the end of the process waits for running products before it destroys the objects.
 void prepare_products() {
   [[maybe_unused]] static const bool once = [] {
     const float factors[16] = {};

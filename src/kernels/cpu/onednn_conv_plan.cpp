@@ -108,6 +108,7 @@ std::shared_ptr<const ConvPlan> make_plan(const ConvParams& p, const Desc& in, c
                                              d.diff_dst_desc(), d.scratchpad_desc()});
 }
 
+/// For views that are contiguous or channels_last, as conv() requires.
 bool is_channels_last(const View& view) { return !view.contiguous(); }
 
 /// Returns a key of everything that a plan depends on.

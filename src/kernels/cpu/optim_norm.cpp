@@ -41,10 +41,10 @@ class TotalNorm {
  private:
   void reduce_pieces(int64_t begin, int64_t end) const {
     double* state = states_ + begin;
-    pieces_.visit(begin, end, [&](size_t i, int64_t first, int64_t last) {
+    pieces_.visit(begin, end, [&](size_t i, int64_t piece, int64_t last_piece) {
       const TotalNormParams::Elements& tensor = params_.tensors[i];
-      for (int64_t done = first * kPiece; first < last; ++first, done += kPiece)
-        *state++ = reduce(tensor, done, std::min(kPiece, tensor.numel - done));
+      for (int64_t element = piece * kPiece; piece < last_piece; ++piece, element += kPiece)
+        *state++ = reduce(tensor, element, std::min(kPiece, tensor.numel - element));
     });
   }
 
