@@ -192,7 +192,17 @@ def attention_cases():
     decoder_layer = lambda: nn.TransformerDecoderLayer(8, 2, 16, 0.0)
     yield ("decoder", lambda: nn.TransformerDecoder(decoder_layer(), 2, nn.LayerNorm(8)),
            [query, memory], plain)
-    yield ("transformer", lambda: nn.Transformer(8, 2, 1, 2, 16, 0.1), [memory, query, padding],
+
+    def transformer():
+        module = nn.Transformer(8, 2, 1, 2, 16, 0.1)
+        torch.manual_seed(SEED)  # the C++ API draws other random numbers for the copied layers
+        module._reset_parameters()
+        for parameter in module.parameters():
+            if parameter.dim() == 1:
+                nn.init.constant_(parameter, 0.25)
+        return module
+
+    yield ("transformer", transformer, [memory, query, padding],
            lambda m, source, target, pad: m(source, target, src_key_padding_mask=pad))
 
 

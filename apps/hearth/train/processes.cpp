@@ -96,7 +96,8 @@ Processes::Processes() {
 }
 
 Processes::~Processes() {
-  if (!are_several()) return;
+  // After an error, the connections end with the process, when it has printed the error.
+  if (!are_several() || std::uncaught_exceptions() > 0) return;
   try {
     dist::destroy_process_group();
   } catch (const std::exception&) {  // the others have ended, which their own errors explain
@@ -129,8 +130,12 @@ void Processes::on_first(const std::function<void()>& action) const {
   }
   if (of_first(error ? 1 : 0) == 0) return;
   if (error) std::rethrow_exception(error);
-  // A launcher reports the process that fails first, which should be the one that says why.
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  // A launcher reports the process that fails first and ends the others, so wait until the first
+  // process has said why and ended, which breaks the connection.
+  try {
+    dist::barrier();
+  } catch (const std::exception&) {
+  }
   throw CLI::RuntimeError(1);
 }
 
