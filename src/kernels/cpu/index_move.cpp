@@ -9,17 +9,19 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Calls move(i) for every i below count, and before that prefetch(i) for the element some steps
-/// ahead: the processor does not see far enough past a store to start the next loads.
-template <class Prefetch, class Move>
-void with_prefetch(int64_t count, const Prefetch& prefetch, const Move& move) {
-  constexpr int64_t kAhead = 32;
+/// Calls write(i) for every i below count. If the row's dimension does not fit into a core's cache,
+/// calls fetch(i) for the element some steps ahead, because the processor does not see far enough
+/// past a store to start the next loads.
+template <class T, class Fetch, class Write>
+void write_all(const IndexRow& row, int64_t count, const Fetch& fetch, const Write& write) {
+  constexpr int64_t kAhead = 32, kCachedBytes = 1 << 18;
+  const bool is_cached = row.dim.size * row.dim.stride * int64_t(sizeof(T)) <= kCachedBytes;
   int64_t i = 0;
-  for (; i + kAhead < count; ++i) {
-    prefetch(i + kAhead);
-    move(i);
+  for (const int64_t end = is_cached ? 0 : count - kAhead; i < end; ++i) {
+    fetch(i + kAhead);
+    write(i);
   }
-  for (; i < count; ++i) move(i);
+  for (; i < count; ++i) write(i);
 }
 
 /// Calls action(table element, value) for every element of the block's runs.
@@ -56,14 +58,14 @@ void move_row(void* table, void* values, const IndexRow& row, const IndexRun& ru
   T* const values_start = static_cast<T*>(values);
   const auto [count, table_stride, values_stride] = run;
   const auto move_all = [&](auto table_step, auto values_step) {
-    row.with_indices([=, end = count, size = row.dim.stride](auto index) {
+    row.with_indices([=, &row, end = count, size = row.dim.stride](auto index) {
       const auto element = [=](int64_t i) {
         return table_start + i * table_step + static_cast<int64_t>(index(i)) * size;
       };
       const auto move = [=](int64_t i) { action(*element(i), values_start[i * values_step]); };
       if constexpr (Action::kWritesTable)
-        with_prefetch(
-            end, [=](int64_t i) { __builtin_prefetch(element(i), 1); }, move);
+        write_all<T>(
+            row, end, [=](int64_t i) { __builtin_prefetch(element(i), 1); }, move);
       else
         for (int64_t i = 0; i < end; ++i) move(i);
     });
@@ -82,7 +84,7 @@ void move_row_in_range(void* table, void* values, const IndexRow& row, const Ind
   constexpr int64_t kPiece = 4096;
   T* const table_start = static_cast<T*>(table);
   T* const values_start = static_cast<T*>(values);
-  row.with_indices([=, size = row.dim.stride](auto index) {
+  row.with_indices([=, &row, size = row.dim.stride](auto index) {
     const auto offset = [=, step = run.table_stride](int64_t i) {
       return i * step + static_cast<int64_t>(index(i)) * size;
     };
@@ -95,8 +97,8 @@ void move_row_in_range(void* table, void* values, const IndexRow& row, const Ind
         num_chosen += static_cast<uint64_t>(offset(begin + i) - range.begin) < range.size;
       }
       const auto element = [&](int64_t j) { return table_start + offset(begin + chosen[j]); };
-      with_prefetch(
-          num_chosen, [&](int64_t j) { __builtin_prefetch(element(j), 1); },
+      write_all<T>(
+          row, num_chosen, [&](int64_t j) { __builtin_prefetch(element(j), 1); },
           [&](int64_t j) {
             action(*element(j), values_start[(begin + chosen[j]) * run.values_stride]);
           });

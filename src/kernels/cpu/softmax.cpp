@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kBlock = 1024;            // elements of a segment that is converted at once
 constexpr int64_t kColumns = 256;           // lines that are computed side by side
 constexpr int64_t kFewColumns = 8;          // fewer lines are computed one by one
-constexpr int64_t kShortLine = 16;          // elements; many lines this short are side by side
+constexpr int64_t kShortLine = 12;          // elements; many lines this short are side by side
 constexpr int64_t kSoftmaxGrain = 1 << 13;  // up to this many elements run on one thread
 
 const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
