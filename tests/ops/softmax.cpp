@@ -4,7 +4,9 @@
 #include <limits>
 #include <map>
 
+#include "hearth/autograd.h"
 #include "hearth/operators.h"
+#include "hearth/threads.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
@@ -38,7 +40,8 @@ Row softmax_row(std::string name, bool log, int64_t dim) {
   Row row;
   row.name = std::move(name);
   row.covers = {log ? "log_softmax" : "softmax", log ? "log_softmax_backward" : "softmax_backward"};
-  row.cases = {{{{3, 5}}}, {{{2, 3, 19}}}, {{{7, 2, 3, 2}}}, {{{0, 3}}}, {{{2, 37}}}, {{{4, 0}}}};
+  row.cases = {{{{3, 5}}}, {{{2, 3, 19}}}, {{{7, 2, 3, 2}}}, {{{9, 12}}},
+               {{{0, 3}}}, {{{2, 37}}},    {{{4, 0}}}};
   row.call = [log, dim](const Tensors& in) {
     return Tensors{log ? in[0].log_softmax(dim) : in[0].softmax(dim)};
   };
@@ -97,6 +100,27 @@ TEST(Softmax, InfinitiesAndManyColumns) {
   EXPECT_TRUE(y.log_softmax(0).allclose(y.t().contiguous().log_softmax(1).t()));
   EXPECT_TRUE(
       x.to(kHalf).softmax(1).to(kDouble).allclose(x.to(kHalf).to(kDouble).softmax(1), 1e-3, 1e-6));
+}
+
+TEST(Softmax, ManyShortLinesAreEqualOnAnyNumberOfThreads) {
+  manual_seed(5);
+  const Tensor x = randn({3001, 10}).requires_grad_(), gradient = randn({3001, 10});
+  const auto results = [&] {
+    const Tensor scores = x.log_softmax(1), weights = x.t().softmax(0).t();
+    return Tensors{scores, weights,
+                   autograd::grad({scores, weights}, {x}, {gradient, gradient}).front()};
+  };
+  const int threads = get_num_threads();
+  const Tensor exact = x.detach().to(kDouble);
+  set_num_threads(1);
+  const Tensors expected = results();
+  EXPECT_TRUE(expected[0].to(kDouble).allclose(exact - exact.logsumexp({1}, true), 1e-6, 1e-6));
+  for (const int count : {2, 7}) {
+    set_num_threads(count);
+    const Tensors others = results();
+    for (size_t i = 0; i < others.size(); ++i) EXPECT_TRUE(others[i].equal(expected[i])) << count;
+  }
+  set_num_threads(threads);
 }
 
 }  // namespace

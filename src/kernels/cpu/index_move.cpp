@@ -9,6 +9,21 @@ namespace hearth::cpu {
 
 namespace {
 
+/// Calls write(i) for every i below count. If the row's dimension does not fit into a core's cache,
+/// calls fetch(i) for the element some steps ahead, because the processor does not see far enough
+/// past a store to start the next loads.
+template <class T, class Fetch, class Write>
+void write_all(const IndexRow& row, int64_t count, const Fetch& fetch, const Write& write) {
+  constexpr int64_t kAhead = 32, kCachedBytes = 1 << 18;
+  const bool is_cached = row.dim.size * row.dim.stride * int64_t(sizeof(T)) <= kCachedBytes;
+  int64_t i = 0;
+  for (const int64_t end = is_cached ? 0 : count - kAhead; i < end; ++i) {
+    fetch(i + kAhead);
+    write(i);
+  }
+  for (; i < count; ++i) write(i);
+}
+
 /// Calls action(table element, value) for every element of the block's runs.
 template <class T, class Action>
 void move_block(void* table, void* values, const IndexBlock& block, const IndexRun& run,
@@ -43,9 +58,16 @@ void move_row(void* table, void* values, const IndexRow& row, const IndexRun& ru
   T* const values_start = static_cast<T*>(values);
   const auto [count, table_stride, values_stride] = run;
   const auto move_all = [&](auto table_step, auto values_step) {
-    row.for_each([=, size = row.dim.stride](int64_t i, uint64_t index) {
-      action(table_start[i * table_step + static_cast<int64_t>(index) * size],
-             values_start[i * values_step]);
+    row.with_indices([=, &row, end = count, size = row.dim.stride](auto index) {
+      const auto element = [=](int64_t i) {
+        return table_start + i * table_step + static_cast<int64_t>(index(i)) * size;
+      };
+      const auto move = [=](int64_t i) { action(*element(i), values_start[i * values_step]); };
+      if constexpr (Action::kWritesTable)
+        write_all<T>(
+            row, end, [=](int64_t i) { __builtin_prefetch(element(i), 1); }, move);
+      else
+        for (int64_t i = 0; i < end; ++i) move(i);
     });
   };
   if (table_stride == 0 && values_stride == 1)  // the strides of one-dimensional tensors
@@ -62,7 +84,7 @@ void move_row_in_range(void* table, void* values, const IndexRow& row, const Ind
   constexpr int64_t kPiece = 4096;
   T* const table_start = static_cast<T*>(table);
   T* const values_start = static_cast<T*>(values);
-  row.with_indices([=, size = row.dim.stride](auto index) {
+  row.with_indices([=, &row, size = row.dim.stride](auto index) {
     const auto offset = [=, step = run.table_stride](int64_t i) {
       return i * step + static_cast<int64_t>(index(i)) * size;
     };
@@ -74,15 +96,18 @@ void move_row_in_range(void* table, void* values, const IndexRow& row, const Ind
         chosen[num_chosen] = static_cast<uint16_t>(i);
         num_chosen += static_cast<uint64_t>(offset(begin + i) - range.begin) < range.size;
       }
-      for (int64_t j = 0; j < num_chosen; ++j) {
-        const int64_t i = begin + chosen[j];
-        action(table_start[offset(i)], values_start[i * run.values_stride]);
-      }
+      const auto element = [&](int64_t j) { return table_start + offset(begin + chosen[j]); };
+      write_all<T>(
+          row, num_chosen, [&](int64_t j) { __builtin_prefetch(element(j), 1); },
+          [&](int64_t j) {
+            action(*element(j), values_start[(begin + chosen[j]) * run.values_stride]);
+          });
     }
   });
 }
 
 struct CopyFromTable {
+  static constexpr bool kWritesTable = false;
   template <class T>
   void operator()(const T& table, T& value) const {
     value = table;
@@ -90,6 +115,7 @@ struct CopyFromTable {
 };
 
 struct CopyToTable {
+  static constexpr bool kWritesTable = true;
   template <class T>
   void operator()(T& table, const T& value) const {
     table = value;
@@ -115,6 +141,7 @@ struct AddressProduct {
 /// Combines the table's element with a value, in the table.
 template <class Operation>
 struct IntoTable {
+  static constexpr bool kWritesTable = true;
   template <class T>
   void operator()(T& table, const T& value) const {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -132,6 +159,7 @@ struct IntoTable {
 /// Keeps the larger (or smaller) of the table's element and a value; NaN wins.
 template <bool largest>
 struct ExtremeIntoTable {
+  static constexpr bool kWritesTable = true;
   template <class T>
   void operator()(T& table, const T& value) const {
     if constexpr (requires { value < table; }) {

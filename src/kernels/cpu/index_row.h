@@ -13,9 +13,17 @@ struct IndexRow {
   bool allow_negative;
 
   bool in_range() const {
+    constexpr int64_t kChains = 8;  // independent, so that the compiler can use vectors
     uint64_t signs = 0;
-    for_each([&signs, last = static_cast<uint64_t>(dim.size) - 1](int64_t, uint64_t index) {
-      signs |= index | (last - index);  // one of both is negative if the index is out of range
+    with_indices([&signs, end = count, last = static_cast<uint64_t>(dim.size) - 1](auto index) {
+      // One of both is negative if the index is out of range.
+      const auto sign = [=](int64_t i) { return index(i) | (last - index(i)); };
+      uint64_t chains[kChains] = {};
+      int64_t i = 0;
+      for (; i + kChains <= end; i += kChains)
+        for (int64_t c = 0; c < kChains; ++c) chains[c] |= sign(i + c);
+      for (; i < end; ++i) signs |= sign(i);
+      for (const uint64_t chain : chains) signs |= chain;
     });
     return static_cast<int64_t>(signs) >= 0;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace hearth::cpu {
 
@@ -15,7 +16,17 @@ template <class T>
 void copy_elements(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t n) {
   const T* x = static_cast<const T*>(from);
   T* y = static_cast<T*>(to);
-  for (int64_t i = 0; i < n; ++i) y[i * to_stride] = x[i * from_stride];
+  const auto copy_all = [=](auto x_step, auto y_step) {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; ++i) y[i * y_step] = x[i * x_step];
+  };
+  constexpr std::integral_constant<int64_t, 1> one;
+  if (to_stride == 1)
+    copy_all(from_stride, one);
+  else if (from_stride == 1)
+    copy_all(one, to_stride);
+  else
+    copy_all(from_stride, to_stride);
 }
 
 void copy(int64_t size, const void* from, int64_t from_stride, void* to, int64_t to_stride,

@@ -18,12 +18,14 @@ namespace {
 constexpr int64_t kBlock = 1024;            // elements of a segment that is converted at once
 constexpr int64_t kColumns = 256;           // lines that are computed side by side
 constexpr int64_t kFewColumns = 8;          // fewer lines are computed one by one
+constexpr int64_t kShortLine = 12;          // elements; many lines this short are side by side
 constexpr int64_t kSoftmaxGrain = 1 << 13;  // up to this many elements run on one thread
 
 const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
 
-/// The lines along a dimension of K views, visited one by one or, if the elements of adjacent
-/// lines at one position are contiguous, as columns side by side.
+/// The lines along a dimension of K views, visited one by one or as columns side by side: if the
+/// elements of adjacent lines at one position are contiguous, or if the lines are too short to fill
+/// vectors.
 template <int K>
 class Lines {
  public:
@@ -41,11 +43,8 @@ class Lines {
       lines_.add(view.strides);
     }
     lines_.merge();
-    side_by_side_ =
-        lines_.dim > 0 && lines_.sizes[lines_.dim - 1] >= kFewColumns &&
-        !std::all_of(line_strides_, line_strides_ + K, [](int64_t s) { return s == 1; });
-    for (int k = 0; k < K; ++k)
-      if (lines_.inner_stride(k) != 1) side_by_side_ = false;
+    side_by_side_ = lines_.dim > 0 && lines_.sizes[lines_.dim - 1] >= kFewColumns &&
+                    (length_ <= kShortLine || has_adjacent_lines());
     bool needs_conversion = false;
     for (int k = 0; k < K; ++k) needs_conversion |= !direct(k);
     if (!needs_conversion) block_ = std::max<int64_t>(length_, 1);
@@ -53,9 +52,7 @@ class Lines {
 
   bool side_by_side() const { return side_by_side_; }
   /// Whether view k can be used in place.
-  bool direct(int k) const {
-    return views_[k].dtype == compute_ && (side_by_side_ || line_strides_[k] == 1);
-  }
+  bool direct(int k) const { return views_[k].dtype == compute_ && stride(k) == 1; }
 
   /// Calls f(offsets, width) for each line (width 1), or for groups of `width` lines side by side.
   template <class F>
@@ -100,7 +97,15 @@ class Lines {
   }
 
  private:
-  int64_t stride(int k) const { return side_by_side_ ? 1 : line_strides_[k]; }
+  /// Whether the elements of adjacent lines at one position are contiguous, and those of a line are
+  /// not.
+  bool has_adjacent_lines() const {
+    for (int k = 0; k < K; ++k)
+      if (lines_.inner_stride(k) != 1) return false;
+    return !std::all_of(line_strides_, line_strides_ + K, [](int64_t s) { return s == 1; });
+  }
+  /// The distance of the elements of a segment.
+  int64_t stride(int k) const { return side_by_side_ ? lines_.inner_stride(k) : line_strides_[k]; }
   void* address(int k, int64_t offset, int64_t position) const {
     return static_cast<char*>(views_[k].data) +
            (offset + position * line_strides_[k]) * int64_t(element_size(views_[k].dtype));
@@ -125,9 +130,9 @@ void softmax(const SoftmaxParams& params, const SoftmaxLoops& loops) {
   const bool side_by_side = lines.side_by_side(), writes_exp = !params.log && lines.direct(1);
   lines.for_each([&](const int64_t* offsets, int64_t width) {
     Buffer<T> in, out;
-    alignas(64) T m[kColumns], s[kColumns], unused[kColumns] = {};
+    alignas(64) T m[kColumns], s[kColumns], unused[kColumns];
     std::fill_n(m, width, -std::numeric_limits<T>::infinity());
-    std::fill_n(s, width, T(0));
+    for (T* sums : {s, unused}) std::fill_n(sums, width, T(0));
     lines.for_segments(width, [&](int64_t i, int64_t n) {
       loops.max[side_by_side](lines.read(0, offsets[0], i, n, in.values), n, m);
     });
