@@ -112,6 +112,14 @@ const Register registered_distance[] = {
           return std::exp(x[0]) - t * x[0] + (t > 1 ? extra : 0);
         }))};
 
+TEST(Distance, DtypesOfMixedInputs) {
+  EXPECT_EQ(cosine_similarity(ones({}, kDouble), ones({3}), -1).scalar_type(), kDouble);
+  const Tensor rate = full({2}, 0.5, kHalf), counts = tensor({1, 4}, kLong);
+  const Tensor loss = poisson_nll_loss(rate, counts, true, true, 1e-8, Reduction::None);
+  EXPECT_EQ(loss.scalar_type(), kHalf);
+  EXPECT_NEAR(loss[1].item<double>(), std::exp(0.5) - 2 + 3.1572631, 2e-3);  // Stirling of 4!
+}
+
 TEST(Distance, OtherNormsAndTargets) {
   const Tensor a = zeros({1, 3}), b = arange(3, kFloat).reshape({1, 3});
   EXPECT_FLOAT_EQ(pairwise_distance(a, b, 1, 0).item<float>(), 3);
