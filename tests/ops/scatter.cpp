@@ -315,7 +315,7 @@ TEST(Scatter, HalfTypesAreAddedAndMultipliedInFloat32) {
     EXPECT_TRUE(x.scatter(0, zero, src, "add").equal(sum));
     EXPECT_TRUE(x.clone().scatter_add_(0, zero, src).equal(sum));
     EXPECT_TRUE(x.index_add(0, zero, src).equal(sum));
-    EXPECT_TRUE(x.index_put({zero}, src, /*accumulate=*/true).equal(sum));
+    EXPECT_TRUE(x.clone().index_put_({zero}, src, /*accumulate=*/true).equal(sum));
     const Tensor factors = full({200}, type == kHalf ? 1.001953125 : 1.0078125, type);
     EXPECT_EQ(ones({1}, type).scatter(0, zero.slice(0, 0, 200), factors, "multiply")[0].item<float>(),
               type == kHalf ? 1.4775390625f : 4.75f);
