@@ -4,6 +4,7 @@
 
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {

@@ -5,6 +5,7 @@
 #include "hearth/autograd.h"
 #include "hearth/indexing.h"
 #include "hearth/stream.h"
+#include "hearth/tensor_literal.h"
 #include "hearth/threads.h"
 #include "tests/ops/index_input.h"
 #include "tests/support/op_table.h"
@@ -335,7 +336,7 @@ TEST(Scatter, HalfSumsInViewsTouchNothingElse) {
   const Tensor rows = tensor({2, 0, 2}, kLong), columns = tensor({1, 2, 1}, kLong);
   view.index_put_({rows, columns}, ones({3}, kHalf), /*accumulate=*/true);
   view.scatter_add_(1, tensor({2, 2}, kLong).view({2, 1}), full({2, 1}, 8, kHalf));
-  const Tensor change = base - before;
+  const Tensor change = base.sub(before);
   EXPECT_EQ(change[2][1][2].item<float>(), 2);
   EXPECT_EQ(change[0][1][4].item<float>(), 9);
   EXPECT_EQ(change[1][1][4].item<float>(), 8);
