@@ -318,8 +318,9 @@ TEST(Scatter, HalfTypesAreAddedAndMultipliedInFloat32) {
     EXPECT_TRUE(x.index_add(0, zero, src).equal(sum));
     EXPECT_TRUE(x.clone().index_put_({zero}, src, /*accumulate=*/true).equal(sum));
     const Tensor factors = full({200}, type == kHalf ? 1.001953125 : 1.0078125, type);
-    EXPECT_EQ(ones({1}, type).scatter(0, zero.slice(0, 0, 200), factors, "multiply")[0].item<float>(),
-              type == kHalf ? 1.4775390625f : 4.75f);
+    EXPECT_EQ(
+        ones({1}, type).scatter(0, zero.slice(0, 0, 200), factors, "multiply")[0].item<float>(),
+        type == kHalf ? 1.4775390625f : 4.75f);
     const Tensor leaf = zeros({2, 3}, type).t().requires_grad_();
     leaf.index_select(1, zero).backward(ones({3, 5000}, type));
     EXPECT_TRUE(leaf.grad().equal(sum.expand({3, 2})));

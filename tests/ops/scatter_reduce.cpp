@@ -122,7 +122,8 @@ TEST(ScatterReduce, GradientsOfZerosAndTies) {
   EXPECT_TRUE(zero_of_src[1].equal(tensor({10.f, 0.f})));
 }
 
-/// Without self, an infinite element that equals the identity has its whole gradient, as in PyTorch.
+/// Without self, an infinite element that equals the identity has its whole gradient, as in
+/// PyTorch.
 TEST(ScatterReduce, InfiniteExtremesWithoutSelfHaveTheirGradient) {
   const Tensor index = tensor({0, 1}, kLong), x = tensor({3.f, 1.f, 2.f}),
                s = tensor({-INFINITY, INFINITY});

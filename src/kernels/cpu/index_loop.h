@@ -76,8 +76,8 @@ void combine_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 /// Return the Mover that copies elements of this size from the table, or to it.
 Mover copy_from_table(size_t element_size);
 Mover copy_to_table(size_t element_size);
-/// Return the Mover that adds to the table's elements, or multiplies them. For values of a half type
-/// the table is one of float32: see combine_indexed.
+/// Return the Mover that adds to the table's elements, or multiplies them. For values of a half
+/// type the table is one of float32: see combine_indexed.
 Mover add_to_table(ScalarType dtype);
 Mover multiply_table(ScalarType dtype);
 /// Returns the Mover that keeps the larger (or smaller) element in the table.
