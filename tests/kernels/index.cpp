@@ -17,6 +17,7 @@ using testing::at;
 using testing::Buffer;
 using testing::KernelContext;
 using testing::small_numbers;
+using testing::Total;
 using Sizes = std::vector<int64_t>;
 
 /// A tensor that is indexed in some of its dimensions by index tensors of one shape.
@@ -114,10 +115,6 @@ T sum_of(T a, T b) {
   else
     return T(a + b);
 }
-
-/// The type in which elements of type T are added.
-template <class T>
-using Total = std::conditional_t<is_reduced_float(dtype_of<T>), float, T>;
 
 /// Compares index_put_ with a reference that writes or adds one element at a time, in row-major
 /// order.
