@@ -22,7 +22,8 @@ template <size_t D>
 Tensor norms(const Tensor& means, const LPPoolOptions<D>& options) {
   double count = 1;
   for (const int64_t size : *options.kernel_size()) count *= double(size);
-  return (sign(means) * relu(abs(means))).mul(count).pow(1 / options.norm_type());
+  // At 0 the root's slope is infinite; only relu stops it.
+  return (sign(means).detach() * relu(abs(means))).mul(count).pow(1 / options.norm_type());
 }
 
 /// Returns the size of the result: that of the input of the pooling that is reversed.

@@ -22,7 +22,9 @@ struct CosineSimilarity {
   static constexpr OpInfo info{
       .name = "cosine_similarity", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
   static Tensor compute(const Args& args, const Tensor& x1, const Tensor& x2) {
-    const ScalarType type = result_type(x1, x2);
+    const Dims sizes = broadcast_sizes(x1.sizes(), x2.sizes());
+    const Tensor a = x1.expand(sizes), b = x2.expand(sizes);  // a 0-d input also has a say
+    const ScalarType type = result_type(a, b);
     HEARTH_CHECK(is_floating_point(type),
                  "expected common dtype to be floating point, yet common dtype is ", name_of(type));
     const auto unit = [&](const Tensor& t) {
@@ -30,8 +32,7 @@ struct CosineSimilarity {
       // A norm below eps counts as eps but keeps its gradient.
       return t.div(where(norm.lt(args.eps), norm - norm.detach() + args.eps, norm));
     };
-    const Dims sizes = broadcast_sizes(x1.sizes(), x2.sizes());
-    return unit(x1.to(type).expand(sizes)).mul(unit(x2.to(type).expand(sizes))).sum(args.dim);
+    return unit(a.to(type)).mul(unit(b.to(type))).sum(args.dim);
   }
 };
 

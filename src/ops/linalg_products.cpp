@@ -215,7 +215,7 @@ Tensor vander_of(const Tensor& x, std::optional<int64_t> count) {
   HEARTH_CHECK(n > 1, "N must be greater than 1.");
   const Tensor factors = x.unsqueeze(-1).expand(concatenated(x.sizes(), {n - 1}));
   const Tensor first = ones_like(factors.narrow(-1, 0, 1));
-  return cat({first, factors.cumprod(-1).to(type)}, -1);
+  return cat({first, factors.cumprod(-1)}, -1);  // integers become int64
 }
 
 struct Vecdot {

@@ -97,7 +97,8 @@ struct PoissonNllLoss {
   static Tensor compute(const Args& args, const Tensor& input, const Tensor& target) {
     const Tensor loss =
         args.log_input ? input.exp() - target * input : input - target * (input + args.eps).log();
-    return reduced(args.full ? loss + stirling(target) : loss, args.reduction);
+    return reduced(args.full ? loss + stirling(target).to(loss.scalar_type()) : loss,
+                   args.reduction);
   }
   static Tensor stirling(const Tensor& target) {
     const Tensor log = target.log();

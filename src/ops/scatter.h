@@ -9,9 +9,9 @@
 namespace hearth {
 
 /// Combines the elements of src with the elements of self at index. Inputs: self, index, src.
-template <const OpInfo& op_info, Combine combine>
+template <const OpInfo& op_info, Combine combine, class Arguments = DimArgs>
 struct ScatterOp {
-  using Args = DimArgs;
+  using Args = Arguments;
   static constexpr OpInfo info = op_info;
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl &self = context.in(0), &index = context.in(1), &src = context.in(2);

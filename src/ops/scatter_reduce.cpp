@@ -52,14 +52,21 @@ struct ScatterProduct : ScatterOp<kScatterProduct, Combine::kMultiply> {
   }
 };
 
+struct ExtremeArgs {
+  int64_t dim;
+  bool include_self;  // if not, self has the identity where src is written
+  HEARTH_FIELDS(dim, include_self)
+};
+
 /// The largest (or smallest) of each element of self and the elements of src written to it; equal
 /// ones share the gradient.
 template <const OpInfo& op_info, Combine combine>
-struct ScatterExtreme : ScatterOp<op_info, combine> {
-  static void grad(const DimArgs& args, GradContext& context) {
+struct ScatterExtreme : ScatterOp<op_info, combine, ExtremeArgs> {
+  static void grad(const ExtremeArgs& args, GradContext& context) {
     const Tensor index = context.in(1), out = context.out();
     const ScalarType type = out.scalar_type();
-    const Tensor self_wins = context.in(0).eq(out).to(type);
+    Tensor self_wins = context.in(0).eq(out).to(type);
+    if (!args.include_self) self_wins = self_wins.scatter(args.dim, index, 0);
     const Tensor src_wins = context.in(2).eq(out.gather(args.dim, index)).to(type);
     const Tensor share = context.grad() / self_wins.scatter_add(args.dim, index, src_wins);
     if (context.needs(0)) context.set(0, self_wins * share);
@@ -122,9 +129,8 @@ Tensor scatter_reduced_by(const Tensor& self, int64_t dim, const Tensor& index, 
                   reduction == ScatterReduction::kAmax ? "amax" : "amin",
                   "\" not implemented for '", name_of(self.scalar_type()), "'");
   const ScalarType type = self.scalar_type();
-  const bool adds = reduction == ScatterReduction::kSum || reduction == ScatterReduction::kMean;
-  // 16 bits would lose small terms.
-  if (adds && is_reduced_float(type) && src.scalar_type() == type)
+  // 16 bits would round the sum before the division.
+  if (reduction == ScatterReduction::kMean && is_reduced_float(type) && src.scalar_type() == type)
     return scatter_reduced_by(self.to(kFloat), dim, index, src.to(kFloat), reduction, include_self)
         .to(type);
   const Tensor start = include_self ? self : self.scatter(dim, index, identity_of(reduction, type));
@@ -134,8 +140,9 @@ Tensor scatter_reduced_by(const Tensor& self, int64_t dim, const Tensor& index, 
     case ScatterReduction::kSum: return start.scatter_add(dim, index, values);
     case ScatterReduction::kProd: return ScatterProduct::product(args, start, index, values);
     case ScatterReduction::kMean: return mean_at(start, dim, index, values, include_self);
-    case ScatterReduction::kAmax: return invoke<ScatterMaximum>(args, start, index, values).call();
-    default: return invoke<ScatterMinimum>(args, start, index, values).call();
+    case ScatterReduction::kAmax:
+      return invoke<ScatterMaximum>({dim, include_self}, start, index, values).call();
+    default: return invoke<ScatterMinimum>({dim, include_self}, start, index, values).call();
   }
 }
 

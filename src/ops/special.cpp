@@ -120,6 +120,8 @@ struct Mvlgamma {
   static constexpr OpInfo info{.name = "mvlgamma"};
   static Tensor compute(const Args& args, const Tensor& self) {
     HEARTH_CHECK(self.scalar_type() != kBool, "The input tensor may not be a boolean tensor.");
+    HEARTH_CHECK_AS(NotImplementedError, !self.is_complex(), "\"mvlgamma\" not implemented for '",
+                    name_of(self.scalar_type()), "'");
     HEARTH_CHECK(args.p >= 1, "p has to be greater than or equal to 1");
     const NoAutocast plain;  // keeps the sum in the dtype of self
     const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());

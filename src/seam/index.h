@@ -41,9 +41,9 @@ struct IndexParams {
 };
 
 /// Writes values[p] to the element at address(p) of `to`, or adds it if `accumulate` (bool adds as
-/// "or", integers wrap). Writes to the same element happen in row-major order of p (on devices: in
-/// any order, unless `deterministic`). After a fault the tensor is unchanged (on devices:
-/// unspecified).
+/// "or", integers wrap, half types add in float32). Writes to the same element happen in row-major
+/// order of p (on devices: in any order, unless `deterministic`). After a fault the tensor is
+/// unchanged (on devices: unspecified).
 struct IndexPutParams {
   IndexLayout to;
   View values;  // the result's sizes (stride 0 where broadcast), to.origin's dtype

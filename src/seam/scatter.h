@@ -11,9 +11,10 @@ enum class Combine : int8_t { kAdd, kReplace, kMultiply, kMaximum, kMinimum };
 /// out[p with its coordinate dim replaced by index[p]] += src[p] (or the operation of `combine`)
 /// for every position p of index; out holds the initial values. The index is as in GatherParams
 /// (seam/gather.h) and in no dimension larger than src. bool adds as "or" and multiplies as "and",
-/// integers wrap, NaN is both the maximum and the minimum; complex numbers have neither. Values for
-/// one element are combined in row-major order of p (on devices: in any order, unless
-/// `deterministic`). After a fault, out is unchanged (on devices: unspecified).
+/// integers wrap, half types are added and multiplied in float32, NaN is both the maximum and the
+/// minimum; complex numbers have neither. Values for one element are combined in row-major order of
+/// p (on devices: in any order, unless `deterministic`). After a fault, out is unchanged (on
+/// devices: unspecified).
 struct ScatterParams {
   View out, index, src;
   int dim = 0;

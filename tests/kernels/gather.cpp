@@ -13,6 +13,7 @@ using testing::at;
 using testing::Buffer;
 using testing::KernelContext;
 using testing::small_numbers;
+using testing::Total;
 
 std::vector<int64_t> with_coordinate(std::vector<int64_t> position, int dim, int64_t value) {
   position[size_t(dim)] = value;
@@ -124,18 +125,18 @@ TEST(Gather, EveryIndexIsOutOfRangeInAnEmptyDimension) {
 template <class T>
 std::vector<T> scattered(const std::vector<T>& start, const View& out, const View& index,
                          const View& src, int dim) {
-  std::vector<T> result = start;
+  std::vector<Total<T>> result(start.begin(), start.end());
   for (int64_t i = 0; i < index.numel; ++i) {
     const auto position = testing::coordinates(index, i);
     const auto target = with_coordinate(position, dim, at<int64_t>(index, i));
     const auto offset = static_cast<size_t>(&at<T>(out, std::span(target)) - out.as<T>());
-    const T value = at<T>(src, std::span(position));
+    const auto value = Total<T>(at<T>(src, std::span(position)));
     if constexpr (std::is_same_v<T, bool>)
       result[offset] = result[offset] || value;
     else
-      result[offset] = T(result[offset] + value);
+      result[offset] = Total<T>(result[offset] + value);
   }
-  return result;
+  return std::vector<T>(result.begin(), result.end());
 }
 
 template <class T>

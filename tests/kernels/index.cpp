@@ -17,6 +17,7 @@ using testing::at;
 using testing::Buffer;
 using testing::KernelContext;
 using testing::small_numbers;
+using testing::Total;
 using Sizes = std::vector<int64_t>;
 
 /// A tensor that is indexed in some of its dimensions by index tensors of one shape.
@@ -126,18 +127,19 @@ void check_put(const Sizes& sizes, const std::vector<int>& dims, const Sizes& sh
   const View values_view = broadcast_values
                                ? values.view(result_sizes, Sizes(result_sizes.size(), 0))
                                : values.view(result_sizes);
-  std::vector<T> expected = c.self.values();
+  const std::vector<T> before = c.self.values();
+  std::vector<Total<T>> expected(before.begin(), before.end());
   for (int64_t i = 0; i < values_view.numel; ++i) {
     const Sizes position = c.self_position(testing::coordinates(values_view, i));
     const auto offset =
         static_cast<size_t>(&at<T>(c.self_view, std::span(position)) - c.self.data());
-    expected[offset] =
-        accumulate ? sum_of<T>(expected[offset], at<T>(values_view, i)) : at<T>(values_view, i);
+    const auto value = Total<T>(at<T>(values_view, i));
+    expected[offset] = accumulate ? sum_of<Total<T>>(expected[offset], value) : value;
   }
   KernelContext context;
   cpu::run(IndexPutParams{index_layout(c.self_view, c.indices), values_view, accumulate},
            context.ctx);
-  EXPECT_EQ(c.self.values(), expected);
+  EXPECT_EQ(c.self.values(), std::vector<T>(expected.begin(), expected.end()));
   EXPECT_FALSE(context.has_fault());
   EXPECT_TRUE(c.self.guards_intact());
 }

@@ -134,4 +134,8 @@ std::vector<T> small_numbers(size_t count, uint32_t seed = 1) {
   return result;
 }
 
+/// The type in which kernels add elements of type T.
+template <class T>
+using Total = std::conditional_t<is_reduced_float(dtype_of<T>), float, T>;
+
 }  // namespace hearth::testing

@@ -1,6 +1,7 @@
 // Initialisers, utilities, and errors of modules.
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "hearth/autograd.h"
 #include "hearth/nn.h"
@@ -170,6 +171,19 @@ TEST(Modules, OptionsAreCopyableBuilders) {
   EXPECT_EQ(copy.in_channels(), 4);
   EXPECT_FALSE(Conv2d(options)->bias.defined());
   EXPECT_EQ(enumtype::get_enum_name(options.padding_mode()), "kZeros");
+}
+
+/// PyTorch's gradients. A window of zeros, at which the root has no slope, is common after relu.
+TEST(Pooling, NormsOfZerosHaveGradientZero) {
+  namespace F = functional;
+  for (const auto& [p, first, second] :
+       {std::tuple{2., 0.4472136, 0.8944272}, std::tuple{3., 0.2311204, 0.9244818},
+        std::tuple{1.5, 0.6392340, 0.9040134}}) {
+    const Tensor x = tensor({0.f, 0.f, 1.f, 2.f}).view({1, 1, 4}).requires_grad_();
+    F::lp_pool1d(x, F::LPPool1dFuncOptions(p, 2)).sum().backward();
+    const Tensor expected = tensor({0., 0., first, second}).view({1, 1, 4}).to(kFloat);
+    EXPECT_TRUE(x.grad().allclose(expected, 1e-5)) << p;
+  }
 }
 
 TEST(Modules, PretrainedEmbeddingsAreFrozen) {

@@ -122,6 +122,13 @@ TEST(Elements, NextafterInEveryDtype) {
   EXPECT_EQ(brief[0].item<double>(), 1 + 0x1p-7);
   EXPECT_EQ(brief[1].item<double>(), -2 + 0x1p-7);
   EXPECT_EQ(brief[2].item<double>(), -0x1p-133);
+  for (const ScalarType type : {kHalf, kBFloat16}) {
+    const Tensor zero = zeros({2}, type), least = nextafter(zero, tensor({1.f, -1.f}).to(type));
+    EXPECT_TRUE(nextafter(least, zero).equal(zero));
+    EXPECT_TRUE(nextafter(least, zero).signbit().equal(tensor({0, 1}).to(kBool)));
+    EXPECT_TRUE(nextafter(zero, zero.neg()).signbit().all().item<bool>());
+    EXPECT_TRUE(nextafter(zero, zero.add(NAN)).isnan().all().item<bool>());
+  }
   EXPECT_THROW(nextafter(tensor({1}), tensor({2})), NotImplementedError);
 }
 

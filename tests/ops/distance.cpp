@@ -4,6 +4,7 @@
 
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
@@ -111,6 +112,14 @@ const Register registered_distance[] = {
           const double t = x[1], extra = t * std::log(t) - t + 0.5 * std::log(2 * M_PI * t);
           return std::exp(x[0]) - t * x[0] + (t > 1 ? extra : 0);
         }))};
+
+TEST(Distance, DtypesOfMixedInputs) {
+  EXPECT_EQ(cosine_similarity(ones({}, kDouble), ones({3}), -1).scalar_type(), kDouble);
+  const Tensor rate = full({2}, 0.5, kHalf), counts = tensor({1, 4}, kLong);
+  const Tensor loss = poisson_nll_loss(rate, counts, true, true, 1e-8, Reduction::None);
+  EXPECT_EQ(loss.scalar_type(), kHalf);
+  EXPECT_NEAR(loss[1].item<double>(), std::exp(0.5) - 2 + 3.1572631, 2e-3);  // Stirling of 4!
+}
 
 TEST(Distance, OtherNormsAndTargets) {
   const Tensor a = zeros({1, 3}), b = arange(3, kFloat).reshape({1, 3});

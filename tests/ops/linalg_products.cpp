@@ -131,6 +131,8 @@ TEST(LinalgProducts, OtherNames) {
   const Tensor x = tensor({1, 2, 3}, kLong), m = large({2, 3, 3}, 1).tensor(kDouble);
   EXPECT_TRUE(
       linalg_vander(x, 4).equal(tensor({1, 1, 1, 1, 1, 2, 4, 8, 1, 3, 9, 27}, kLong).view({3, 4})));
+  EXPECT_TRUE(linalg_vander(tensor({100, 2}).to(kChar), 3)
+                  .equal(tensor({1, 100, 10000, 1, 2, 4}, kLong).view({2, 3})));
   EXPECT_EQ(linalg_vander(m).sizes().vec(), (std::vector<int64_t>{2, 3, 3, 3}));
   EXPECT_ERROR(linalg_vander(x, 1), "N must be greater than 1.");
   EXPECT_ERROR(linalg_vander(x.to(kHalf)),

@@ -5,6 +5,7 @@
 #include "hearth/autograd.h"
 #include "hearth/indexing.h"
 #include "hearth/stream.h"
+#include "hearth/tensor_literal.h"
 #include "hearth/threads.h"
 #include "tests/ops/index_input.h"
 #include "tests/support/op_table.h"
@@ -303,6 +304,44 @@ TEST(Scatter, LastIndexOutOfRangeChangesNothing) {
     EXPECT_THROW(x.gather(0, index), Error) << bad;
     EXPECT_EQ(x.sum().item<float>(), 0) << bad;
   }
+}
+
+/// The sums and products of PyTorch's scatter and index_add, and the gradients of its gather and
+/// index_select.
+TEST(Scatter, HalfTypesAreAddedAndMultipliedInFloat32) {
+  for (const ScalarType type : {kHalf, kBFloat16}) {
+    const Tensor zero = zeros({5000}, kLong), x = zeros({2}, type), src = ones({5000}, type);
+    const Tensor sum = tensor({5000.f, 0.f}).to(type);
+    EXPECT_TRUE(x.scatter_add(0, zero, src).equal(sum));
+    EXPECT_TRUE(x.scatter(0, zero, src, "add").equal(sum));
+    EXPECT_TRUE(x.clone().scatter_add_(0, zero, src).equal(sum));
+    EXPECT_TRUE(x.index_add(0, zero, src).equal(sum));
+    EXPECT_TRUE(x.clone().index_put_({zero}, src, /*accumulate=*/true).equal(sum));
+    const Tensor factors = full({200}, type == kHalf ? 1.001953125 : 1.0078125, type);
+    EXPECT_EQ(
+        ones({1}, type).scatter(0, zero.slice(0, 0, 200), factors, "multiply")[0].item<float>(),
+        type == kHalf ? 1.4775390625f : 4.75f);
+    const Tensor leaf = zeros({2, 3}, type).t().requires_grad_();
+    leaf.index_select(1, zero).backward(ones({3, 5000}, type));
+    EXPECT_TRUE(leaf.grad().equal(sum.expand({3, 2})));
+    leaf.mutable_grad().zero_();
+    leaf.gather(1, zero.expand({3, 5000})).backward(ones({3, 5000}, type));
+    EXPECT_TRUE(leaf.grad().equal(sum.expand({3, 2})));
+  }
+}
+
+/// Elements between those of a view, and those that no index reaches, stay as they are.
+TEST(Scatter, HalfSumsInViewsTouchNothingElse) {
+  const Tensor base = arange(60, kHalf).view({3, 4, 5}), before = base.clone();
+  const Tensor view = base.slice(2, 0, 5, 2).select(1, 1);  // 3 x 3
+  const Tensor rows = tensor({2, 0, 2}, kLong), columns = tensor({1, 2, 1}, kLong);
+  view.index_put_({rows, columns}, ones({3}, kHalf), /*accumulate=*/true);
+  view.scatter_add_(1, tensor({2, 2}, kLong).view({2, 1}), full({2, 1}, 8, kHalf));
+  const Tensor change = base.sub(before);
+  EXPECT_EQ(change[2][1][2].item<float>(), 2);
+  EXPECT_EQ(change[0][1][4].item<float>(), 9);
+  EXPECT_EQ(change[1][1][4].item<float>(), 8);
+  EXPECT_EQ(change.count_nonzero().item<int64_t>(), 3);
 }
 
 TEST(Scatter, FactorsAndNegativeIndices) {

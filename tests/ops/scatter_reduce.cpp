@@ -122,6 +122,18 @@ TEST(ScatterReduce, GradientsOfZerosAndTies) {
   EXPECT_TRUE(zero_of_src[1].equal(tensor({10.f, 0.f})));
 }
 
+/// Without self, an infinite element that equals the identity has its whole gradient, as in
+/// PyTorch.
+TEST(ScatterReduce, InfiniteExtremesWithoutSelfHaveTheirGradient) {
+  const Tensor index = tensor({0, 1}, kLong), x = tensor({3.f, 1.f, 2.f}),
+               s = tensor({-INFINITY, INFINITY});
+  for (const char* reduce : {"amax", "amin"}) {
+    const auto gradients = scatter_gradients(x, index, s, reduce, false);
+    EXPECT_TRUE(gradients[0].equal(tensor({0.f, 0.f, 1.f}))) << reduce;
+    EXPECT_TRUE(gradients[1].equal(tensor({1.f, 1.f}))) << reduce;
+  }
+}
+
 TEST(IndexReduce, SlicesAndRefusals) {
   const Tensor source = arange(6, kFloat).view({3, 2}), x = ones({3, 2});
   const Tensor largest = x.index_reduce(0, repeated_index(), source, "amax");

@@ -182,6 +182,8 @@ TEST(Special, Refusals) {
   EXPECT_ERROR(polygamma(-1, ones({1})), "polygamma(n, x) does not support negative n.");
   EXPECT_ERROR(mvlgamma(ones({1}), 0), "p has to be greater than or equal to 1");
   EXPECT_ERROR(mvlgamma(ones({1}, kBool), 1), "The input tensor may not be a boolean tensor.");
+  EXPECT_ERROR(mvlgamma(ones({1}, kComplexFloat), 1),
+               "\"mvlgamma\" not implemented for 'ComplexFloat'");
   EXPECT_ERROR(ones({1}, kLong).lgamma_(),
                "result type Float can't be cast to the desired output type Long");
 }

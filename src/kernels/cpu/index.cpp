@@ -11,8 +11,9 @@ void run(const IndexParams& params, Ctx& ctx) {
 
 void run(const IndexPutParams& params, Ctx& ctx) {
   const ScalarType dtype = params.values.dtype;
-  write_indexed({params.to.origin, params.to.indices, params.values, true},
-                params.accumulate ? add_to_table(dtype) : copy_to_table(element_size(dtype)), ctx);
+  const IndexJob job{params.to.origin, params.to.indices, params.values, true};
+  if (params.accumulate) return combine_indexed(job, add_to_table(dtype), ctx);
+  write_indexed(job, copy_to_table(element_size(dtype)), ctx);
 }
 
 }  // namespace hearth::cpu

@@ -69,12 +69,16 @@ void read_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 /// order, on any number of threads. If an index is out of range, only reports it.
 void write_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 
+/// write_indexed with the Mover of a sum or product. Half types are combined in a copy of the table
+/// in float32, so that small values are not lost.
+void combine_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
+
 /// Return the Mover that copies elements of this size from the table, or to it.
 Mover copy_from_table(size_t element_size);
 Mover copy_to_table(size_t element_size);
-/// Returns the Mover that adds to the table.
+/// Return the Mover that adds to the table's elements, or multiplies them. For values of a half
+/// type the table is one of float32: see combine_indexed.
 Mover add_to_table(ScalarType dtype);
-/// Returns the Mover that multiplies the table's elements.
 Mover multiply_table(ScalarType dtype);
 /// Returns the Mover that keeps the larger (or smaller) element in the table.
 Mover extreme_table(ScalarType dtype, bool largest);

@@ -25,11 +25,11 @@ void write_all(const IndexRow& row, int64_t count, const Fetch& fetch, const Wri
 }
 
 /// Calls action(table element, value) for every element of the block's runs.
-template <class T, class Action>
+template <class T, class V, class Action>
 void move_block(void* table, void* values, const IndexBlock& block, const IndexRun& run,
                 const Action& action) {
   T* const table_start = static_cast<T*>(table);
-  T* const values_start = static_cast<T*>(values);
+  V* const values_start = static_cast<V*>(values);
   // Copies, because to the compiler the elements may alias block and run.
   const int64_t positions = block.count;
   const auto [count, table_stride, values_stride] = run;
@@ -41,7 +41,7 @@ void move_block(void* table, void* values, const IndexBlock& block, const IndexR
   const bool dense = table_stride == 1 && values_stride == 1;
   for (int64_t i = 0; i < positions; ++i) {
     T* const t = table_start + block.table[i];
-    T* const v = values_start + block.values[i];
+    V* const v = values_start + block.values[i];
     if (dense) {
       for (int64_t j = 0; j < count; ++j) action(t[j], v[j]);
     } else {
@@ -51,11 +51,11 @@ void move_block(void* table, void* values, const IndexBlock& block, const IndexR
 }
 
 /// Calls action(table element, value) for each index of a row.
-template <class T, class Action>
+template <class T, class V, class Action>
 void move_row(void* table, void* values, const IndexRow& row, const IndexRun& run,
               const Action& action) {
   T* const table_start = static_cast<T*>(table);
-  T* const values_start = static_cast<T*>(values);
+  V* const values_start = static_cast<V*>(values);
   const auto [count, table_stride, values_stride] = run;
   const auto move_all = [&](auto table_step, auto values_step) {
     row.with_indices([=, &row, end = count, size = row.dim.stride](auto index) {
@@ -78,12 +78,12 @@ void move_row(void* table, void* values, const IndexRow& row, const IndexRun& ru
 
 /// The same for the elements in a range: lists them for a piece of the row, without branches that
 /// the processor could not predict, and then moves them.
-template <class T, class Action>
+template <class T, class V, class Action>
 void move_row_in_range(void* table, void* values, const IndexRow& row, const IndexRun& run,
                        TableRange range, const Action& action) {
   constexpr int64_t kPiece = 4096;
   T* const table_start = static_cast<T*>(table);
-  T* const values_start = static_cast<T*>(values);
+  V* const values_start = static_cast<V*>(values);
   row.with_indices([=, &row, size = row.dim.stride](auto index) {
     const auto offset = [=, step = run.table_stride](int64_t i) {
       return i * step + static_cast<int64_t>(index(i)) * size;
@@ -142,16 +142,14 @@ struct AddressProduct {
 template <class Operation>
 struct IntoTable {
   static constexpr bool kWritesTable = true;
-  template <class T>
-  void operator()(T& table, const T& value) const {
+  template <class T, class V>
+  void operator()(T& table, const V& value) const {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       using Unsigned = uint64_t;  // because signed overflow is undefined
       table =
           static_cast<T>(Operation::of(static_cast<Unsigned>(table), static_cast<Unsigned>(value)));
-    } else if constexpr (std::is_convertible_v<T, float> && sizeof(T) == 2) {
-      table = T(Operation::of(float(table), float(value)));
     } else {
-      table = Operation::of(table, value);
+      table = Operation::of(table, T(value));
     }
   }
 };
@@ -169,30 +167,58 @@ struct ExtremeIntoTable {
   }
 };
 
-template <class T, class Action>
+template <class T, class V, class Action>
 constexpr Mover kMover{
     [](void* table, void* values, const IndexBlock& block, const IndexRun& run) {
-      move_block<T>(table, values, block, run, Action{});
+      move_block<T, V>(table, values, block, run, Action{});
     },
     [](void* table, void* values, const IndexRow& row, const IndexRun& run) {
-      move_row<T>(table, values, row, run, Action{});
+      move_row<T, V>(table, values, row, run, Action{});
     },
     [](void* table, void* values, const IndexRow& row, const IndexRun& run, TableRange range) {
-      move_row_in_range<T>(table, values, row, run, range, Action{});
+      move_row_in_range<T, V>(table, values, row, run, range, Action{});
     }};
 
 template <class Action>
 Mover copy_function(size_t element_size) {
   Mover result{};
-  with_element_type(element_size,
-                    [&](auto element) { result = kMover<decltype(element), Action>; });
+  with_element_type(element_size, [&](auto element) {
+    using T = decltype(element);
+    result = kMover<T, T, Action>;
+  });
   return result;
 }
 
-template <class Action>
+/// The type in which sums and products of elements of a type are computed.
+template <class T>
+struct TotalType {
+  using type = T;
+};
+template <>
+struct TotalType<Half> {
+  using type = float;
+};
+template <>
+struct TotalType<BFloat16> {
+  using type = float;
+};
+
+template <class Operation>
 Mover combining_function(ScalarType dtype) {
   Mover result{};
-  with_dtype(dtype, [&](auto element) { result = kMover<decltype(element), Action>; });
+  with_dtype(dtype, [&](auto element) {
+    using T = decltype(element);
+    result = kMover<typename TotalType<T>::type, T, IntoTable<Operation>>;
+  });
+  return result;
+}
+template <bool largest>
+Mover extreme_function(ScalarType dtype) {
+  Mover result{};
+  with_dtype(dtype, [&](auto element) {
+    using T = decltype(element);
+    result = kMover<T, T, ExtremeIntoTable<largest>>;
+  });
   return result;
 }
 
@@ -201,13 +227,10 @@ Mover combining_function(ScalarType dtype) {
 Mover copy_from_table(size_t element_size) { return copy_function<CopyFromTable>(element_size); }
 Mover copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
 
-Mover add_to_table(ScalarType dtype) { return combining_function<IntoTable<Sum>>(dtype); }
-Mover multiply_table(ScalarType dtype) {
-  return combining_function<IntoTable<AddressProduct>>(dtype);
-}
+Mover add_to_table(ScalarType dtype) { return combining_function<Sum>(dtype); }
+Mover multiply_table(ScalarType dtype) { return combining_function<AddressProduct>(dtype); }
 Mover extreme_table(ScalarType dtype, bool largest) {
-  return largest ? combining_function<ExtremeIntoTable<true>>(dtype)
-                 : combining_function<ExtremeIntoTable<false>>(dtype);
+  return largest ? extreme_function<true>(dtype) : extreme_function<false>(dtype);
 }
 
 }  // namespace hearth::cpu

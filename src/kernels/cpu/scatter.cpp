@@ -6,13 +6,14 @@ namespace hearth::cpu {
 
 namespace {
 
-Mover combination(const ScatterParams& params) {
+void scatter(const IndexJob& job, const ScatterParams& params, Ctx& ctx) {
+  const ScalarType dtype = params.out.dtype;
   switch (params.combine) {
-    case Combine::kReplace: return copy_to_table(element_size(params.out.dtype));
-    case Combine::kMultiply: return multiply_table(params.out.dtype);
-    case Combine::kMaximum: return extreme_table(params.out.dtype, true);
-    case Combine::kMinimum: return extreme_table(params.out.dtype, false);
-    default: return add_to_table(params.out.dtype);
+    case Combine::kAdd: return combine_indexed(job, add_to_table(dtype), ctx);
+    case Combine::kMultiply: return combine_indexed(job, multiply_table(dtype), ctx);
+    case Combine::kReplace: return write_indexed(job, copy_to_table(element_size(dtype)), ctx);
+    case Combine::kMaximum: return write_indexed(job, extreme_table(dtype, true), ctx);
+    case Combine::kMinimum: return write_indexed(job, extreme_table(dtype, false), ctx);
   }
 }
 
@@ -20,7 +21,7 @@ Mover combination(const ScatterParams& params) {
 
 void run(const ScatterParams& params, Ctx& ctx) {
   with_gather_job(params.out, params.index, params.src, params.dim,
-                  [&](const IndexJob& job) { write_indexed(job, combination(params), ctx); });
+                  [&](const IndexJob& job) { scatter(job, params, ctx); });
 }
 
 }  // namespace hearth::cpu
