@@ -21,6 +21,7 @@ struct AttentionOptions {
   bool causal = false;
   std::optional<double> scale = {};
   bool enable_gqa = false;
+  double dropout_p = 0;
 };
 
 /// The sizes of 2 to 4 dimensions as [batch, heads, rows, width].
@@ -83,15 +84,16 @@ Arrays with_added_mask(Arrays in) {
 }
 
 Tensor attend(const Tensors& in, const AttentionOptions& options) {
-  return scaled_dot_product_attention(in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor(), 0.0,
-                                      options.causal, options.scale, options.enable_gqa);
+  return scaled_dot_product_attention(in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor(),
+                                      options.dropout_p, options.causal, options.scale,
+                                      options.enable_gqa);
 }
 
 Row attention_row(std::string name, std::vector<Case> cases, AttentionOptions options) {
   Row row;
   row.name = std::move(name);
   row.covers = {"scaled_dot_product_attention", "_scaled_dot_product_attention",
-                "_scaled_dot_product_attention_backward", "_scaled_dot_product_attention_dropout"};
+                "_scaled_dot_product_attention_backward"};
   row.cases = std::move(cases);
   row.call = [options](const Tensors& in) { return Tensors{attend(in, options)}; };
   row.reference = [options](const Arrays& in) { return attention_reference(in, options); };
@@ -181,6 +183,18 @@ Row composed_row() {
   return row;
 }
 const Register attention_composed{composed_row()};
+
+/// Dropout that drops nothing; attention_dropout.cpp tests other probabilities.
+Row attention_dropout_row() {
+  Row row = attention_row(
+      "attention_dropout",
+      {inputs(2, 3, 4, 5, 4), with_mask(inputs(2, 2, 3, 5, 4), {2, 1, 3, 5}, Draw::kNormal)},
+      {.dropout_p = 1e-12});
+  row.covers = {"scaled_dot_product_attention", "_scaled_dot_product_attention_dropout",
+                "_scaled_dot_product_attention_backward"};
+  return row;
+}
+const Register attention_dropout{attention_dropout_row()};
 
 /// The gradients of query, key and value for the gradient `g` of the output.
 Arrays gradients_reference(const Arrays& in, const AttentionOptions& options, const Array& g) {

@@ -55,7 +55,8 @@ TEST(AttentionDropout, EqualsDropoutOfTheWeights) {
   const Tensor grad_out = randn({2, 4, 140, 6}, kDouble);
   for (const double p : {0.1, 0.75})
     for (const bool causal : {false, true})
-      for (const Tensors& inputs : causal ? std::vector{in} : std::vector{in, masked}) {
+      for (const Tensors& inputs :
+           causal ? std::vector<Tensors>{in} : std::vector<Tensors>{in, masked}) {
         const auto fused = [&](const Tensors& t) {
           return scaled_dot_product_attention(t[0], t[1], t[2], t.size() > 3 ? t[3] : Tensor(), p,
                                               causal, {}, true);
