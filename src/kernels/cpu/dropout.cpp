@@ -32,7 +32,8 @@ void dropout(const DropoutParams& params) {
         T* out = params.out.as<T>() + offsets[2];
         if constexpr (std::is_same_v<T, float> && std::is_same_v<Bits, WordPair>)
           if (mask_stride == 1 && in_stride == 1 && out_stride == 1)
-            return random_loops.dropout(words_of(bits), count, keep.threshold, scale, in, mask, out);
+            return random_loops.dropout(words_of(bits), count, keep.threshold, scale, in, mask,
+                                        out);
         for (int64_t i = 0; i < count; ++i) {
           const bool kept = keep(bits[i]);
           mask[i * mask_stride] = kept;
