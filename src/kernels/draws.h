@@ -12,6 +12,11 @@ namespace hearth {
 
 using Bits32 = uint32_t;
 using Bits64 = uint64_t;
+/// 64 bits in the order in which a Mersenne twister draws them: two words, the higher one first.
+struct WordPair {
+  uint32_t high, low;
+  HEARTH_FN operator Bits64() const { return Bits64{high} << 32 | low; }
+};
 
 /// The type in which random numbers of type T are computed, and the bits that a uniform one takes.
 template <class T>

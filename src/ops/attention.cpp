@@ -4,12 +4,14 @@
 #include <limits>
 
 #include "core/backends.h"
+#include "core/generator_impl.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "ops/composed_gradient.h"
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/memory_order.h"
+#include "seam/random.h"
 
 namespace hearth {
 
@@ -40,7 +42,10 @@ Tensor weights_of(const Tensor& scores) {
 struct AttentionArgs {
   double scale;
   bool causal;
-  HEARTH_FIELDS(scale, causal)
+  double dropout_p;
+  HEARTH_FIELDS(scale, causal, dropout_p)
+  /// The factor of the weights that dropout keeps.
+  double kept_scale() const { return 1 / (1 - dropout_p); }
 };
 
 /// Returns the operands that Attention and AttentionBackward have in common.
@@ -52,23 +57,25 @@ AttentionOperands operands_of(const AttentionArgs& args, const LaunchContext& co
   operands.mask = context.in(3);
   operands.scale = args.scale;
   operands.causal = args.causal;
+  operands.kept_scale = args.kept_scale();
   return operands;
 }
 
-/// Inputs: query, key, value, mask, grad_output, output, logsumexp.
+/// Inputs: query, key, value, mask, kept, grad_output, output, logsumexp.
 struct AttentionBackward {
   struct Args {
     AttentionArgs attention;
     SlotSet wanted;
-    HEARTH_FIELDS(attention.scale, attention.causal, wanted)
+    HEARTH_FIELDS(attention.scale, attention.causal, attention.dropout_p, wanted)
   };
+  static constexpr int kGradOut = 5;
   static constexpr OpInfo info{
       .name = "_scaled_dot_product_attention_backward",
       .node = "ScaledDotProductAttentionBackward",
-      .arguments = "query,key,value,attn_mask,grad_output,output,logsumexp",
+      .arguments = "query,key,value,attn_mask,dropout_mask,grad_output,output,logsumexp",
       .dtypes = dtypes::kFloating,
-      .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
-      .optional = in_slot(3)};
+      .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(kGradOut),
+      .optional = in_slot(3) | in_slot(4)};
   static void infer(const Args& args, InferContext& context) {
     // In the inputs' memory order, so that the backward of the views that precede needs no copy.
     for (int i = 0; i < 3; ++i) {
@@ -81,47 +88,79 @@ struct AttentionBackward {
   static void launch(const Args& args, LaunchContext& context) {
     AttentionBackwardParams params;
     params.operands = operands_of(args.attention, context);
-    params.grad_out = context.in(4);
-    params.operands.out = context.in(5);
-    params.operands.logsumexp = context.in(6);
+    params.operands.kept = context.in(4);
+    params.grad_out = context.in(kGradOut);
+    params.operands.out = context.in(6);
+    params.operands.logsumexp = context.in(7);
     params.grad_query = context.out(0);
     params.grad_key = context.out(1);
     params.grad_value = context.out(2);
     run_kernel(context.ctx, params);
   }
   static std::vector<Tensor> formula(const AttentionArgs& args, const Tensor* in) {
-    const Tensor &query = in[0], &key = in[1], &value = in[2], &grad = in[4];
+    const Tensor &query = in[0], &key = in[1], &value = in[2];
     const int64_t key_heads = key.size(1), group_size = query.size(1) / key_heads;
     // [batch, key heads, query heads per key head, rows, width]
-    const auto grouped = [&](const Tensor& t) { return t.unflatten(1, {key_heads, group_size}); };
+    const auto grouped = [&](const Tensor& t) {
+      return t.defined() ? t.unflatten(1, {key_heads, group_size}) : t;
+    };
     const Tensor q = grouped(query), k = key.unsqueeze(2), v = value.unsqueeze(2);
-    const Tensor g = grouped(grad);
-    const Tensor mask = in[3].defined() ? grouped(in[3]) : in[3];
-    const Tensor weights = weights_of(scores_of(q, k, mask, args.scale, args.causal));
-    const Tensor grad_weights = g.matmul(v.transpose(-2, -1));
+    const Tensor g = grouped(in[kGradOut]), kept = grouped(in[4]);
+    const auto dropped = [&](const Tensor& t) {
+      return kept.defined() ? t.mul(kept).mul(args.kept_scale()) : t;
+    };
+    const Tensor weights = weights_of(scores_of(q, k, grouped(in[3]), args.scale, args.causal));
+    const Tensor grad_weights = dropped(g.matmul(v.transpose(-2, -1)));
     const Tensor grad_scores =
         weights.mul(grad_weights.sub(weights.mul(grad_weights).sum(-1, true))).mul(args.scale);
     return {grad_scores.matmul(k).flatten(1, 2), grad_scores.transpose(-2, -1).matmul(q).sum(2),
-            weights.transpose(-2, -1).matmul(g).sum(2)};
+            dropped(weights).transpose(-2, -1).matmul(g).sum(2)};
   }
   static void grad(const Args& args, GradContext& context) {
-    composed_gradient(context, 5, [&](const Tensor* in) { return formula(args.attention, in); });
+    composed_gradient(context, kGradOut + 1,
+                      [&](const Tensor* in) { return formula(args.attention, in); });
   }
 };
 
-/// Inputs: 4-D query, key, value, and a floating mask of the scores' sizes; outputs: the result and
-/// the logarithms of the rows' sums of exponentials.
+/// Draws the weights that dropout keeps, as the op dropout does.
+void draw_kept(const AttentionArgs& args, const View& kept, Ctx& ctx) {
+  RandomParams params;
+  params.kind = RandomParams::Kind::kBernoulli;
+  params.out = kept;
+  params.a = 1 - args.dropout_p;
+  const Draw draw({}, ctx.device());
+  params.source = draw.source();
+  run_kernel(ctx, params);
+}
+
+constexpr OpInfo kPlainInfo{
+    .name = "_scaled_dot_product_attention",
+    .node = "ScaledDotProductAttention",
+    .arguments = "query,key,value,attn_mask",
+    .dtypes = dtypes::kFloating,
+    .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | out_slot(0) | out_slot(1),
+    .optional = in_slot(3),
+    .outputs = 2,
+    .non_differentiable = out_slot(1)};
+/// The information of the op with dropout, which has one more output: the weights that it keeps.
+constexpr OpInfo dropout_info() {
+  OpInfo info = kPlainInfo;
+  info.name = "_scaled_dot_product_attention_dropout";
+  info.effect = Effect::kRandom;
+  info.saves |= out_slot(2);
+  info.outputs = 3;
+  info.non_differentiable |= out_slot(2);
+  return info;
+}
+constexpr OpInfo kDropoutInfo = dropout_info();
+
+/// Inputs: 4-D query, key, value, and a floating mask of the scores' sizes; outputs: the result,
+/// the logarithms of the rows' sums of exponentials, and the weights that dropout keeps.
+template <const OpInfo& op_info>
 struct Attention {
   using Args = AttentionArgs;
-  static constexpr OpInfo info{
-      .name = "_scaled_dot_product_attention",
-      .node = "ScaledDotProductAttention",
-      .arguments = "query,key,value,attn_mask",
-      .dtypes = dtypes::kFloating,
-      .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | out_slot(0) | out_slot(1),
-      .optional = in_slot(3),
-      .outputs = 2,
-      .non_differentiable = out_slot(1)};
+  static constexpr OpInfo info = op_info;
+  static constexpr bool kDrops = info.outputs == 3;
   static void infer(const Args&, InferContext& context) {
     const TensorImpl& query = context.in(0);
     Dims sizes(query.sizes());
@@ -130,17 +169,26 @@ struct Attention {
     const Dims strides(query.strides());
     keep_memory_order(context.out(0), &strides, 1);
     context.set(1, query.sizes().slice(0, 3), query.dtype == kDouble ? kDouble : kFloat);
+    if constexpr (kDrops) {
+      sizes[3] = context.in(1).sizes()[2];
+      context.set(2, sizes, kBool);
+    }
   }
   static void launch(const Args& args, LaunchContext& context) {
     AttentionParams params{operands_of(args, context)};
     params.operands.out = context.out(0);
     params.operands.logsumexp = context.out(1);
+    if constexpr (kDrops) {
+      params.operands.kept = context.out(2);
+      draw_kept(args, params.operands.kept, context.ctx);
+    }
     run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
     context.set_wanted(invoke<AttentionBackward>({args, context.wanted()}, context.in(0),
                                                  context.in(1), context.in(2), context.in(3),
-                                                 context.grad(), context.out(0), context.out(1))
+                                                 kDrops ? context.out(2) : Tensor(), context.grad(),
+                                                 context.out(0), context.out(1))
                            .all());
   }
 };
@@ -221,13 +269,20 @@ bool same_batch(const Tensor& query, const Tensor& key, bool shares_heads) {
 /// these rows need little memory.
 bool is_decoding(const Tensor& query) { return query.is_cuda() && query.size(-2) < 16; }
 
+/// Only the CPU's kernel has dropout. Without a weight to keep, every result is zero times
+/// infinity.
+bool can_fuse_dropout(double p, const Tensor& query) {
+  return p == 0 || (p > 0 && p < 1 && !query.is_cuda());
+}
+
 bool can_fuse(const SdpaArgs& args, const Tensor& query, const Tensor& key, const Tensor& value,
               const Tensor& mask) {
-  const bool is_supported =
-      query.is_floating_point() && args.dropout_p == 0 && query.numel() > 0 && key.numel() > 0 &&
-      value.numel() > 0 && query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2) &&
-      same_batch(key, value, false) && same_batch(query, key, args.enable_gqa) &&
-      has_kernel(query.device(), KernelId::Attention) && !is_decoding(query);
+  const bool is_supported = query.is_floating_point() && can_fuse_dropout(args.dropout_p, query) &&
+                            query.numel() > 0 && key.numel() > 0 && value.numel() > 0 &&
+                            query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2) &&
+                            same_batch(key, value, false) &&
+                            same_batch(query, key, args.enable_gqa) &&
+                            has_kernel(query.device(), KernelId::Attention) && !is_decoding(query);
   if (!is_supported || !mask.defined()) return is_supported;
   return !(GradMode::is_enabled() && mask.requires_grad()) && mask.dim() >= 2 &&
          is_expandable(mask.sizes(), score_sizes(query, key));
@@ -243,8 +298,11 @@ Tensor fused(const SdpaArgs& args, const Tensor& query, const Tensor& key, const
              const Tensor& mask) {
   const Tensor q = as_4d(query), k = as_4d(key), v = as_4d(value);
   const Tensor m = mask.defined() ? as_4d(mask.expand(score_sizes(query, key))) : mask;
+  const AttentionArgs fused_args{args.scale, args.is_causal, args.dropout_p};
   const Tensor out =
-      std::get<0>(invoke<Attention>({args.scale, args.is_causal}, q, k, v, m).pair());
+      args.dropout_p == 0
+          ? std::get<0>(invoke<Attention<kPlainInfo>>(fused_args, q, k, v, m).pair())
+          : std::get<0>(invoke<Attention<kDropoutInfo>>(fused_args, q, k, v, m).triple());
   if (query.dim() == 4) return out;
   Dims sizes(query.sizes());
   sizes[sizes.size() - 1] = value.size(-1);

@@ -11,15 +11,20 @@ namespace hearth {
 struct AttentionOperands {
   View query, key, value;
   View mask;  // floating, [batch, heads, query rows, keys], added to the scores; may be undefined
+  /// Dropout of the weights, on the CPU: bool, [batch, heads, query rows, keys], contiguous: the
+  /// weights that are kept, and multiplied by kept_scale. May be undefined.
+  View kept;
   View out;
   /// [batch, heads, query rows], contiguous; double if the dtype is, else float: the logarithm of
   /// the sum of the exponentials of a row's scores, infinity if all of them are -infinity.
   View logsumexp;
   double scale = 1;
+  double kept_scale = 1;
   bool causal = false;  // query row i attends to the keys 0 to i
 };
 
-/// out = softmax(scale * query @ key^T + mask) @ value; rows whose scores are all -infinity give 0.
+/// out = dropout(softmax(scale * query @ key^T + mask)) @ value; rows whose scores are all
+/// -infinity give 0.
 struct AttentionParams {
   AttentionOperands operands;
 };

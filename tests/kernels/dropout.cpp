@@ -87,6 +87,27 @@ TEST(Dropout, ScalesKeptElements) {
   }
 }
 
+/// The masks and results that are drawn one element after the other equal those of the vector
+/// loops.
+TEST(Dropout, ComparesAllBitsOfEachDraw) {
+  constexpr uint64_t kUnit = uint64_t{1} << 53;
+  Mt19937 first(9);
+  const uint64_t value = first.random64() % kUnit;
+  // The first element is dropped if the probability to keep one is its own value, and kept above.
+  const double own = double(value) * 0x1p-53, above = double(value + 1) * 0x1p-53;
+  for (const double keep : {0.0, 0.1, 0.5, own, above, 1.0})
+    for (const int count : {1, 7, 8, 9, 40, 1029}) {
+      Mt19937 mt(9), scalar(9);
+      const auto [out, mask] = dropout(one_to<float>(count), 1 - keep, &mt);
+      for (size_t i = 0; i < out.size(); ++i) {
+        const bool kept = double(scalar.random64() % kUnit) * 0x1p-53 < keep;
+        ASSERT_EQ(mask[i], kept) << keep << ", " << i;
+        ASSERT_FLOAT_EQ(out[i], kept ? float(i + 1) / float(keep) : 0);
+      }
+      EXPECT_EQ(mt.random(), scalar.random());
+    }
+}
+
 TEST(Dropout, DroppedNonFiniteInputsBecomeNan) {
   const float inf = std::numeric_limits<float>::infinity();
   const auto out = dropout<float>({inf, std::nanf(""), -1.0f}, 1, nullptr).out;

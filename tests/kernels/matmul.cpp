@@ -260,6 +260,51 @@ TEST(Matmul, MultipliesByATransposedMatrixWithLongRows) {
   }
 }
 
+// c is one row for all, which is written with the blocks of the result.
+template <class T>
+void expect_sum_with_row(int64_t terms) {
+  constexpr int64_t kRows = 530, kColumns = 45, kStride = 50;
+  Buffer<T> a(small_numbers<T>(size_t(kRows * terms), 1));
+  Buffer<T> b(small_numbers<T>(size_t(kColumns * terms), 2));
+  Buffer<T> row(small_numbers<T>(size_t(kColumns), 3)), out(size_t(kRows * kStride), T(-9));
+  MatmulParams params{a.view({kRows, terms}), b.view({terms, kColumns}, {1, terms}),
+                      row.view({kRows, kColumns}, {0, 1}),
+                      out.view({kRows, kColumns}, {kStride, 1})};
+  params.beta = 2;
+  KernelContext context;
+  cpu::run(params, context.ctx);
+  for (int64_t i = 0; i < kRows * kStride; ++i) {
+    const int64_t r = i / kStride, c = i % kStride;
+    T expected = c < kColumns ? 2 * row[size_t(c)] : T(-9);
+    for (int64_t k = 0; k < terms && c < kColumns; ++k)
+      expected += a[size_t(r * terms + k)] * b[size_t(c * terms + k)];
+    ASSERT_EQ(out[size_t(i)], expected) << terms << ", " << r << ", " << c;
+  }
+  EXPECT_TRUE(out.guards_intact());
+}
+
+TEST(Matmul, AddsARowToManyRows) {
+  for (const int64_t terms : {0, 3, 70}) {
+    expect_sum_with_row<float>(terms);
+    expect_sum_with_row<double>(terms);
+  }
+}
+
+// With many rows, matrices with short rows are copied, too.
+TEST(Matmul, MultipliesManyRowsByATransposedMatrixWithShortRows) {
+  for (const int64_t columns : {100, 1024}) {
+    Matrices<float> a(Layout::kContiguous, 1, 520, 64, 1);
+    Matrices<float> b(Layout::kTransposed, 1, 64, columns, 2);
+    Matrices<float> out(Layout::kWithGaps, 1, 520, columns, 3);
+    const MatmulParams params{a.view, b.view, View(), out.view};
+    const std::vector<float> expected = reference<float>(params);
+    KernelContext context;
+    cpu::run(params, context.ctx);
+    EXPECT_TRUE(equal(out.view, expected)) << columns;
+    EXPECT_TRUE(out.buffer.guards_intact() && b.buffer.guards_intact());
+  }
+}
+
 TEST(Matmul, ResultsDoNotDependOnThreadCount) {
   const int threads = get_num_threads();
   Buffer<double> a(small_numbers<double>(300 * 200, 1)), b(small_numbers<double>(200 * 150, 2));

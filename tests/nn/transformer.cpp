@@ -1,8 +1,11 @@
 // Attention modules: bad input, masks, positions.
 #include <cmath>
 
+#include "hearth/autograd.h"
+#include "hearth/generator.h"
 #include "hearth/nn.h"
 #include "hearth/operators.h"
+#include "hearth/utils/checkpoint.h"
 #include "tests/nn/support.h"
 
 namespace hearth::testing {
@@ -87,6 +90,22 @@ TEST(Transformer, BatchFirstOnlyMovesDimensions) {
   const Tensor source = randn({5, 2, 8}), target = randn({3, 2, 8});
   const Tensor moved = batch_first(source.transpose(0, 1), target.transpose(0, 1));
   EXPECT_TRUE(moved.transpose(0, 1).allclose(module(source, target), 1e-4, 1e-5));
+}
+
+TEST(Transformer, CheckpointedLayersDropTheSameElements) {
+  TransformerEncoderLayer layer(TransformerEncoderLayerOptions(16, 2).dim_feedforward(40));
+  const Tensor x = randn({7, 3, 16});
+  const auto gradients = [&](bool is_checkpointed) {
+    manual_seed(11);
+    const auto call = [&](const Tensor& input) { return layer(input); };
+    const Tensor out = is_checkpointed ? hearth::utils::checkpoint(call, x) : call(x);
+    std::vector<Tensor> results{out.detach(), rand({3})};
+    const auto grads = autograd::grad({out.pow(2).sum()}, layer->parameters());
+    results.insert(results.end(), grads.begin(), grads.end());
+    return results;
+  };
+  const std::vector<Tensor> plain = gradients(false), checkpointed = gradients(true);
+  for (size_t i = 0; i < plain.size(); ++i) EXPECT_TRUE(checkpointed[i].equal(plain[i])) << i;
 }
 
 TEST(PositionalEncoding, AddsSinesAndCosines) {

@@ -21,6 +21,7 @@ struct AttentionOptions {
   bool causal = false;
   std::optional<double> scale = {};
   bool enable_gqa = false;
+  double dropout_p = 0;
 };
 
 /// The sizes of 2 to 4 dimensions as [batch, heads, rows, width].
@@ -83,8 +84,9 @@ Arrays with_added_mask(Arrays in) {
 }
 
 Tensor attend(const Tensors& in, const AttentionOptions& options) {
-  return scaled_dot_product_attention(in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor(), 0.0,
-                                      options.causal, options.scale, options.enable_gqa);
+  return scaled_dot_product_attention(in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor(),
+                                      options.dropout_p, options.causal, options.scale,
+                                      options.enable_gqa);
 }
 
 Row attention_row(std::string name, std::vector<Case> cases, AttentionOptions options) {
@@ -181,6 +183,18 @@ Row composed_row() {
   return row;
 }
 const Register attention_composed{composed_row()};
+
+/// Dropout that drops nothing; attention_dropout.cpp tests other probabilities.
+Row attention_dropout_row() {
+  Row row = attention_row(
+      "attention_dropout",
+      {inputs(2, 3, 4, 5, 4), with_mask(inputs(2, 2, 3, 5, 4), {2, 1, 3, 5}, Draw::kNormal)},
+      {.dropout_p = 1e-12});
+  row.covers = {"scaled_dot_product_attention", "_scaled_dot_product_attention_dropout",
+                "_scaled_dot_product_attention_backward"};
+  return row;
+}
+const Register attention_dropout{attention_dropout_row()};
 
 /// The gradients of query, key and value for the gradient `g` of the output.
 Arrays gradients_reference(const Arrays& in, const AttentionOptions& options, const Array& g) {
@@ -293,17 +307,6 @@ TEST(Attention, NanReachesOnlyTheRowsThatSeeIt) {
   const Tensor nan = attend({q, k, v}, {.causal = true}).isnan().any(-1).view(-1);
   EXPECT_TRUE(nan.equal(hearth::tensor({false, false, true, true})));
   EXPECT_TRUE(attend({q, k, v}, {}).isnan().all().item<bool>());
-}
-
-TEST(Attention, DropoutDrawsAsOnTheWeights) {
-  const Tensor q = randn({2, 2, 3, 4}), k = randn({2, 2, 5, 4}), v = randn({2, 2, 5, 4});
-  manual_seed(3);
-  const Tensor out = scaled_dot_product_attention(q, k, v, {}, 0.5);
-  manual_seed(3);
-  const Tensor w = dropout(q.matmul(k.transpose(-2, -1)).div(2).softmax(-1), 0.5, true);
-  EXPECT_TRUE(out.allclose(w.matmul(v), 1e-5, 1e-6));
-  EXPECT_ERROR(scaled_dot_product_attention(q, k, v, {}, 1.5),
-               "dropout probability has to be between 0 and 1, but got 1.5");
 }
 
 TEST(Attention, NeverHoldsTheScores) {

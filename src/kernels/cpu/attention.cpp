@@ -106,6 +106,8 @@ class Scores {
         heads_per_key_head(heads / key_heads),
         scale(operands.scale),
         mask_(operands.mask),
+        kept_(operands.kept),
+        kept_scale_(static_cast<T>(operands.kept_scale)),
         causal_(operands.causal) {}
 
   /// Calls f(tile) for the tiles of a block of rows, from left to right.
@@ -129,6 +131,15 @@ class Scores {
              scores, kTileKeys);
     if (mask_.defined())
       for (int64_t i = 0; i < tile.rows; ++i) add_mask(tile, i, scores + i * kTileKeys);
+  }
+
+  /// Applies dropout, if there is any, to a tile of weights or of their gradients.
+  void drop(const Tile& tile, T* weights) const {
+    if (!kept_.defined()) return;
+    const bool* kept = kept_.as<bool>() + tile.key +
+                       ((tile.batch * heads + tile.head) * query.rows() + tile.row) * key.rows();
+    for (int64_t i = 0; i < tile.rows; ++i, kept += key.rows())
+      softmax_loops_of<T>().drop(kept, weights + i * kTileKeys, tile.keys, &kept_scale_);
   }
 
   GemmOperand query_rows(const Tile& tile) const {
@@ -161,7 +172,8 @@ class Scores {
     softmax_loops_of<T>().add(from, scores, tile.keys);
   }
 
-  const View mask_;
+  const View mask_, kept_;
+  const T kept_scale_;
   const bool causal_;
 };
 
@@ -219,6 +231,7 @@ void forward(const AttentionOperands& operands, Ctx& ctx) {
       for (int64_t i = 0; i < tile.rows; ++i)
         softmax.add(i, tile_scores + i * kTileKeys, scores.num_visible(tile, i), tile.keys,
                     result + i * out.stride(), width);
+      scores.drop(tile, tile_scores);
       multiply(tile.rows, width, tile.keys, {tile_scores, kTileKeys, false},
                scores.values(tile, false), 1, 1, result, out.stride());
     });
@@ -274,31 +287,21 @@ class Backward {
                             });
   }
 
-  void add_tile(const Tile& tile, T* probabilities, T* grad, const T* sums) const {
-    const SoftmaxLoops& loops = softmax_loops_of<T>();
+  void add_tile(const Tile& tile, T* weights, T* grad, const T* sums) const {
     const GemmOperand grad_out{grad_out_.row(tile.batch, tile.head, tile.row), grad_out_.stride(),
                                false};
-    const T* const logsumexp =
-        logsumexp_ + (tile.batch * scores_.heads + tile.head) * out_.rows() + tile.row;
-    scores_.compute(tile, probabilities);
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      T unused = 0, *const line = probabilities + i * kTileKeys;
-      const int64_t n = scores_.num_visible(tile, i);
-      loops.exp_sum[0](line, line, n, logsumexp + i, &unused);
-      std::fill(line + n, line + tile.keys, T(0));
-    }
     const int64_t key_head = tile.head / scores_.heads_per_key_head;
-    if (grad_value_.defined())
-      multiply(tile.keys, out_.width(), tile.rows, {probabilities, kTileKeys, true}, grad_out, 1, 1,
+    compute_weights(tile, weights);
+    if (grad_query_.defined() || grad_key_.defined()) {
+      multiply(tile.rows, tile.keys, out_.width(), grad_out, scores_.values(tile, true), 1, 0, grad,
+               kTileKeys);
+      scores_.drop(tile, grad);
+      turn_into_scores_gradients(tile, weights, grad, sums);
+    }
+    if (grad_value_.defined()) {
+      scores_.drop(tile, weights);
+      multiply(tile.keys, out_.width(), tile.rows, {weights, kTileKeys, true}, grad_out, 1, 1,
                grad_value_.row(tile.batch, key_head, tile.key), grad_value_.stride());
-    if (!grad_query_.defined() && !grad_key_.defined()) return;
-    multiply(tile.rows, tile.keys, out_.width(), grad_out, scores_.values(tile, true), 1, 0, grad,
-             kTileKeys);
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      T* const line = grad + i * kTileKeys;
-      const int64_t n = scores_.num_visible(tile, i);
-      loops.gradient[0][0](line, probabilities + i * kTileKeys, line, n, sums + i);
-      std::fill(line + n, line + tile.keys, T(0));
     }
     const int64_t width = scores_.query.width();
     if (grad_query_.defined())
@@ -308,6 +311,30 @@ class Backward {
     if (grad_key_.defined())
       multiply(tile.keys, width, tile.rows, {grad, kTileKeys, true}, scores_.query_rows(tile),
                scores_.scale, 1, grad_key_.row(tile.batch, key_head, tile.key), grad_key_.stride());
+  }
+
+  /// The softmax of the scores, before dropout.
+  void compute_weights(const Tile& tile, T* weights) const {
+    const T* const logsumexp =
+        logsumexp_ + (tile.batch * scores_.heads + tile.head) * out_.rows() + tile.row;
+    scores_.compute(tile, weights);
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      T unused = 0, *const line = weights + i * kTileKeys;
+      const int64_t n = scores_.num_visible(tile, i);
+      softmax_loops_of<T>().exp_sum[0](line, line, n, logsumexp + i, &unused);
+      std::fill(line + n, line + tile.keys, T(0));
+    }
+  }
+
+  /// Replaces the gradients of the weights by those of the scores.
+  void turn_into_scores_gradients(const Tile& tile, const T* weights, T* grad,
+                                  const T* sums) const {
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      T* const line = grad + i * kTileKeys;
+      const int64_t n = scores_.num_visible(tile, i);
+      softmax_loops_of<T>().gradient[0][0](line, weights + i * kTileKeys, line, n, sums + i);
+      std::fill(line + n, line + tile.keys, T(0));
+    }
   }
 
   const Scores<T> scores_;

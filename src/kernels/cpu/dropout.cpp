@@ -30,9 +30,10 @@ void dropout(const DropoutParams& params) {
         bool* mask = params.mask.as<bool>() + offsets[0];
         const T* in = params.in.as<T>() + offsets[1];
         T* out = params.out.as<T>() + offsets[2];
-        if constexpr (std::is_same_v<T, float> && std::is_same_v<Bits, Bits64>)
+        if constexpr (std::is_same_v<T, float> && std::is_same_v<Bits, WordPair>)
           if (mask_stride == 1 && in_stride == 1 && out_stride == 1)
-            return random_loops.dropout(bits, count, keep.threshold, scale, in, mask, out);
+            return random_loops.dropout(words_of(bits), count, keep.threshold, scale, in, mask,
+                                        out);
         for (int64_t i = 0; i < count; ++i) {
           const bool kept = keep(bits[i]);
           mask[i * mask_stride] = kept;
@@ -50,7 +51,7 @@ void run(const DropoutParams& params, Ctx&) {
     using T = decltype(type);
     if constexpr (is_floating_point(dtype_of<T>)) {
       if (params.source.mt)
-        dropout<T, Bits64>(params);
+        dropout<T, WordPair>(params);
       else
         dropout<T, Bits32>(params);
     }

@@ -1,12 +1,12 @@
 #include "seam/matmul.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "core/parallel_for.h"
 #include "core/threads.h"
-#include "kernels/cpu/blas.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/matmul_gemm.h"
 #include "kernels/cpu/matmul_loops.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/cpu/strided.h"
@@ -17,7 +17,6 @@ namespace {
 
 // Numbers of scalar multiplications, measured by bench/kernels/matmul.cpp.
 constexpr double kLoopWork = 64;           // up to this, the loops are fastest
-constexpr double kBlasWork = 10000;        // up to this, BLAS is faster than oneDNN
 constexpr double kHalfWork = 1 << 16;      // up to this, half types are faster as float32
 constexpr double kTaskWork = 1 << 19;      // at least this in a task
 constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
@@ -25,14 +24,17 @@ constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multipli
 constexpr double kMaxTasks = 32;         // of a batch
 constexpr int64_t kMinSide = 32;         // of a block of the result
 constexpr int64_t kSideMultiple = 16;    // the libraries' own block size
-constexpr int64_t kMinRowsForCopy = 64;  // of the result, to copy a transposed b
-constexpr int64_t kMinTerms = 2048;      // of a partial sum
+constexpr int64_t kMinRowsForCopy = 64;  // of the result, to copy a transposed b with long rows
+constexpr int64_t kManyRows = 512;       // the same for other b
+constexpr int64_t kMinTermsForCopy = 64;
+constexpr int64_t kMinTerms = 2048;  // of a partial sum
 constexpr int64_t kMaxSums = 8;
 
 /// out = alpha * a @ b + beta * out for batches of matrices; all views are 3-D.
 struct Product {
   View a, b, out;
   double alpha, beta;
+  View row{};  // float or double; if defined, every row of out is first set to it
 
   int64_t batch() const { return out.sizes[0]; }
   int64_t m() const { return out.sizes[1]; }
@@ -161,7 +163,8 @@ class Tasks {
     for (View* view : {&result.a, &result.b, &result.out}) cut(*view, 0, group, group_, p_.batch());
     const int64_t block_row = block / blocks_across(), block_column = block % blocks_across();
     for (View* view : {&result.a, &result.out}) cut(*view, 1, block_row, rows_, p_.m());
-    for (View* view : {&result.b, &result.out}) cut(*view, 2, block_column, columns_, p_.n());
+    for (View* view : {&result.b, &result.out, &result.row})
+      if (view->defined()) cut(*view, 2, block_column, columns_, p_.n());
     return result;
   }
 
@@ -169,31 +172,6 @@ class Tasks {
   int64_t rows_, columns_;  // of a block of the result
   int64_t group_ = 1;       // products in a task, where they are small
 };
-
-/// Whether the terms of a sum lie a multiple of 4 KiB apart, so that they share cache sets: with
-/// AVX2, oneDNN takes twice as long then, and BLAS does not (mm of [2048, 256] by [256, 1024]).
-bool has_cache_conflicts(const Gemm& gemm) {
-  const auto shares_sets = [](int64_t ld) { return ld % 1024 == 0; };  // float32
-  return isa_level() == IsaLevel::kAvx2 && ((!gemm.b.transposed && shares_sets(gemm.b.ld)) ||
-                                            (gemm.a.transposed && shares_sets(gemm.a.ld)));
-}
-
-}  // namespace
-
-bool can_multiply(const Gemm& gemm) { return gemm.dtype == kFloat || blas::can_express(gemm); }
-
-void multiply(const Gemm& gemm) {
-  const bool is_dot = gemm.m == 1 && gemm.n == 1;
-  const bool has_vector = gemm.m == 1 || gemm.n == 1;
-  const bool suits_blas =
-      is_dot || (!has_vector && (gemm.work() <= kBlasWork || has_cache_conflicts(gemm)));
-  if (gemm.dtype != kFloat || (suits_blas && blas::can_express(gemm)))
-    blas::multiply(gemm);
-  else
-    onednn::multiply(gemm);
-}
-
-namespace {
 
 /// Returns the first product of a batch whose operands BLAS can read and whose out has contiguous
 /// rows.
@@ -214,8 +192,18 @@ Gemm gemm_of(const Product& p) {
   return gemm;
 }
 
+/// Sets the rows of out to p.row, if it is defined.
+void set_rows(const Product& p) {
+  if (!p.row.defined()) return;
+  const size_t element = element_size(p.out.dtype);
+  char* const out = p.out.as<char>();
+  for (int64_t i = 0; i < p.m(); ++i)
+    std::memcpy(out + size_t(i * p.out.strides[1]) * element, p.row.data, size_t(p.n()) * element);
+}
+
 /// Multiplies every matrix of the batch by a library, on the calling thread.
 void multiply_batch(const Product& p) {
+  set_rows(p);  // here, because the library finds the rows in the cache
   Gemm gemm = gemm_of(p);
   for (int64_t i = 0; i < p.batch(); ++i) {
     gemm.a.data = slice(p.a, 0, i, i + 1).data;
@@ -286,10 +274,13 @@ void with_readable_operands(const Product& product, Ctx& ctx, const Run& run) {
 }
 
 /// Whether a copy of b in row-major order costs less than it saves. oneDNN reads a transposed b
-/// with long rows at half the speed (x @ w^T of [1024, 512] by [512, 128]).
+/// with long rows at half the speed (x @ w^T of [1024, 512] by [512, 128]), others at 85 % of it
+/// ([1024, 128] by [128, 384]).
 bool suits_row_major_copy(const Product& p, const Gemm& gemm) {
-  return gemm.dtype == kFloat && gemm.b.transposed && p.batch() == 1 && p.k() >= p.n() &&
-         p.m() >= kMinRowsForCopy && p.work() > kBlasWork;
+  if (gemm.dtype != kFloat || !gemm.b.transposed || p.batch() != 1 || p.work() <= kBlasWork)
+    return false;
+  if (p.k() >= p.n()) return p.m() >= kMinRowsForCopy;
+  return p.m() >= kManyRows && p.k() >= kMinTermsForCopy && !shares_cache_sets(p.n());
 }
 
 void multiply_by_library(const Product& product, Ctx& ctx) {
@@ -300,9 +291,10 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
       copy(p.b, rows, ctx);
       p.b = rows;
     }
-    if (!can_multiply(gemm))
+    if (!can_multiply(gemm)) {
+      set_rows(p);
       multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
-    else if (!multiply_split_k(p, ctx))
+    } else if (!multiply_split_k(p, ctx))
       Tasks(p, kTaskWork).run(multiply_batch);
   });
 }
@@ -361,12 +353,24 @@ void join_batch(Product& p) {
 
 }  // namespace
 
+/// Whether c is one row for all rows of a large product, so that multiply_batch can write it.
+bool repeats_a_row(const MatmulParams& params) {
+  const View &c = params.c, &out = params.out;
+  return params.a.numel > 0 && c.dim == 2 && c.dtype == out.dtype &&
+         (c.dtype == kFloat || c.dtype == kDouble) && c.strides[0] == 0 && c.strides[1] == 1 &&
+         out.strides[1] == 1 && out.strides[0] >= out.sizes[1] && out.sizes[0] >= kManyRows &&
+         out.sizes[1] >= kMinSide;
+}
+
 void run(const MatmulParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
   const bool adds_c = params.c.defined() && params.beta != 0;
-  if (adds_c && !same_memory(params.c, params.out)) copy(params.c, params.out, ctx);
   Product p{as_batch(params.a), as_batch(params.b), as_batch(params.out), params.alpha,
             adds_c ? params.beta : 0};
+  if (adds_c && repeats_a_row(params))
+    p.row = as_batch(params.c);
+  else if (adds_c && !same_memory(params.c, params.out))
+    copy(params.c, params.out, ctx);
   join_batch(p);
   multiply(p, ctx);
 }

@@ -32,6 +32,10 @@ void convert(const UniformDraw<double>& draw, const Bits64* bits, int64_t count,
   random_loops.uniform_double(bits, count, draw.from, draw.span, draw.high, to);
 }
 
+void convert(const BernoulliDraw<WordPair>& draw, const WordPair* bits, int64_t count, bool* to) {
+  random_loops.below(words_of(bits), count, draw.threshold, to);
+}
+
 /// out[i] = draw(bits of element i).
 template <class T, class Draw>
 void fill(const RandomParams& params, const Draw& draw) {
@@ -71,7 +75,7 @@ void random_full(const RandomParams& params) {
 template <class T>
 void bernoulli(const RandomParams& params) {
   if (params.source.mt)
-    fill<T>(params, BernoulliDraw<Bits64>(params.a));
+    fill<T>(params, BernoulliDraw<WordPair>(params.a));
   else
     fill<T>(params, BernoulliDraw<Bits32>(params.a));
 }
@@ -113,7 +117,7 @@ void draw_units(Mt19937& mt, T* to, int64_t count) {
   Bits bits[kDrawChunk];
   for (; count > 0; count -= kDrawChunk, to += kDrawChunk) {
     const int64_t chunk = std::min(count, kDrawChunk);
-    mt.fill(bits, chunk, random_loops.refill);
+    mt_fill(mt, bits, chunk);
     convert(UniformDraw<T>(0, 1), bits, chunk, to);
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "core/mt19937.h"
@@ -39,6 +40,22 @@ StridedLoop<N> loop_in_memory_order(std::initializer_list<const View*> views) {
   return loop;
 }
 
+template <class Pair>
+auto* words_of(Pair* pairs) {
+  static_assert(sizeof(WordPair) == 2 * sizeof(uint32_t));
+  using Word = std::conditional_t<std::is_const_v<Pair>, const uint32_t, uint32_t>;
+  return reinterpret_cast<Word*>(pairs);
+}
+
+/// Fills `to` with the next bits of a Mersenne twister.
+template <class Bits>
+void mt_fill(Mt19937& mt, Bits* to, int64_t count) {
+  mt.fill(to, count, random_loops.refill);
+}
+inline void mt_fill(Mt19937& mt, WordPair* to, int64_t count) {
+  mt.fill(words_of(to), 2 * count, random_loops.refill);
+}
+
 /// Fills `to` with the bits of elements [position, position + count) of a Philox stream.
 template <class Bits>
 void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t count) {
@@ -70,7 +87,8 @@ void for_each_share(int64_t count, Mt19937& mt, const F& draw) {
 }
 
 /// Calls f(bits, offsets, count) for chunks that cover all elements of `loop`, with the random bits
-/// of each element, in parallel. The bits do not depend on the number of threads.
+/// of each element, in parallel. The bits do not depend on the number of threads. WordPairs come
+/// only from a Mersenne twister.
 template <class Bits, int N, class F>
 void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const F& f) {
   const auto draw_range = [&](int64_t begin, int64_t end, Mt19937* mt) {
@@ -81,9 +99,11 @@ void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const
       std::copy_n(run_offsets, N, offsets);
       while (count > 0) {
         const int64_t chunk = std::min(count, kDrawChunk);
-        if constexpr (sizeof(Bits) <= 8) {
+        if constexpr (std::is_same_v<Bits, WordPair>) {
+          mt_fill(*mt, bits, chunk);
+        } else if constexpr (sizeof(Bits) <= 8) {
           if (mt)
-            mt->fill(bits, chunk, random_loops.refill);
+            mt_fill(*mt, bits, chunk);
           else
             philox_fill(source, position, bits, chunk);
         } else {

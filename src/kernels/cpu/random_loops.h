@@ -14,9 +14,11 @@ struct RandomLoops {
                         float* to);
   void (*uniform_double)(const uint64_t* bits, int64_t count, double from, double span, double high,
                          double* to);
-  /// Dropout: mask[i] is whether bits[i], without its 11 high bits, is below the threshold;
-  /// out[i] = in[i] times `scale` or zero.
-  void (*dropout)(const uint64_t* bits, int64_t count, uint64_t threshold, float scale,
+  /// to[i] is whether the 64 bits of words 2 i (the higher ones) and 2 i + 1, without the 11
+  /// highest, are below the threshold.
+  void (*below)(const uint32_t* words, int64_t count, uint64_t threshold, bool* to);
+  /// Dropout: mask as by below; out[i] = in[i] times `scale` or zero.
+  void (*dropout)(const uint32_t* words, int64_t count, uint64_t threshold, float scale,
                   const float* in, bool* mask, float* out);
   /// Transforms `blocks` times 16 uniform numbers from [0, 1) into normal ones, in place.
   void (*normal)(float* data, int64_t blocks, float mean, float deviation);

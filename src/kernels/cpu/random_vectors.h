@@ -14,7 +14,7 @@ struct RandomVectors {
   static constexpr int kLanes = 8;
   typedef float Floats __attribute__((vector_size(4 * kLanes)));
   typedef int32_t Ints __attribute__((vector_size(4 * kLanes)));
-  typedef int64_t Longs __attribute__((vector_size(4 * kLanes)));  // half as many
+  typedef uint32_t Words __attribute__((vector_size(4 * kLanes)));
   typedef int8_t Bytes __attribute__((vector_size(4 * kLanes)));
 
   template <class Bits, class A>
@@ -31,18 +31,22 @@ struct RandomVectors {
     }
   }
 
-  static void dropout(const uint64_t* bits, int64_t count, uint64_t threshold, float scale,
+  static void below(const uint32_t* words, int64_t count, uint64_t threshold, bool* to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) store(to + i, are_below(words + 2 * i, threshold));
+    for (; i < count; ++i) to[i] = is_below(words + 2 * i, threshold);
+  }
+
+  static void dropout(const uint32_t* words, int64_t count, uint64_t threshold, float scale,
                       const float* in, bool* mask, float* out) {
     int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes) {
-      const Ints kept = are_below(bits + i, threshold);
+      const Ints kept = are_below(words + 2 * i, threshold);
       store(out + i, load(in + i) * as_floats(kept & as_ints(Floats{} + scale)));
-      const Bytes bytes = reinterpret_cast<Bytes>(kept & 1);
-      const Bytes packed = __builtin_shuffle(bytes, Bytes{0, 4, 8, 12, 16, 20, 24, 28});
-      __builtin_memcpy(mask + i, &packed, kLanes);
+      store(mask + i, kept);
     }
     for (; i < count; ++i) {
-      mask[i] = (bits[i] & kUnitBits) < threshold;
+      mask[i] = is_below(words + 2 * i, threshold);
       out[i] = in[i] * (mask[i] ? scale : 0);
     }
   }
@@ -62,18 +66,19 @@ struct RandomVectors {
     Floats sine, cosine;
   };
 
-  static constexpr uint64_t kUnitBits = (uint64_t{1} << 53) - 1;
+  static constexpr uint32_t kHighUnitBits = (uint32_t{1} << 21) - 1;  // of 53
 
-  /// All bits set where the lower 53 bits are below the threshold.
-  HEARTH_FN static Ints are_below(const uint64_t* bits, uint64_t threshold) {
-    const auto below = [&](const uint64_t* from) {
-      Longs values;
-      __builtin_memcpy(&values, from, sizeof(values));
-      values = (values & static_cast<int64_t>(kUnitBits)) < static_cast<int64_t>(threshold);
-      return reinterpret_cast<Ints>(values);
-    };
-    return __builtin_shuffle(below(bits), below(bits + kLanes / 2),
-                             Ints{0, 2, 4, 6, 8, 10, 12, 14});
+  HEARTH_FN static bool is_below(const uint32_t* words, uint64_t threshold) {
+    return (uint64_t{words[0] & kHighUnitBits} << 32 | words[1]) < threshold;
+  }
+  /// All bits set where is_below is true, for a vector of pairs of words.
+  HEARTH_FN static Ints are_below(const uint32_t* words, uint64_t threshold) {
+    const Words a = load_words(words), b = load_words(words + kLanes);
+    const Ints high = reinterpret_cast<Ints>(
+        __builtin_shuffle(a, b, Words{0, 2, 4, 6, 8, 10, 12, 14}) & kHighUnitBits);
+    const Words low = __builtin_shuffle(a, b, Words{1, 3, 5, 7, 9, 11, 13, 15});
+    const int32_t limit = static_cast<int32_t>(threshold >> 32);
+    return (high < limit) | ((high == limit) & (low < static_cast<uint32_t>(threshold)));
   }
 
   static int32_t signed_of(uint32_t);
@@ -86,6 +91,17 @@ struct RandomVectors {
   }
   HEARTH_FN static void store(float* to, Floats value) {
     __builtin_memcpy(to, &value, sizeof(value));
+  }
+  HEARTH_FN static Words load_words(const uint32_t* from) {
+    Words value;
+    __builtin_memcpy(&value, from, sizeof(value));
+    return value;
+  }
+  /// Stores the lanes of a comparison.
+  HEARTH_FN static void store(bool* to, Ints lanes) {
+    const Bytes bytes = reinterpret_cast<Bytes>(lanes & 1);
+    const Bytes packed = __builtin_shuffle(bytes, Bytes{0, 4, 8, 12, 16, 20, 24, 28});
+    __builtin_memcpy(to, &packed, kLanes);
   }
   HEARTH_FN static Floats as_floats(Ints bits) { return reinterpret_cast<Floats>(bits); }
   HEARTH_FN static Ints as_ints(Floats value) { return reinterpret_cast<Ints>(value); }
@@ -148,8 +164,12 @@ struct RandomVectors {
 template <class Isa>
 constexpr RandomLoops make_random_loops() {
   using V = RandomVectors<Isa>;
-  return {&Mt19937Block<Isa, V::kLanes>::refill, &V::template uniform<uint32_t, float>,
-          &V::template uniform<uint64_t, double>, &V::dropout, &V::normal};
+  return {&Mt19937Block<Isa, V::kLanes>::refill,
+          &V::template uniform<uint32_t, float>,
+          &V::template uniform<uint64_t, double>,
+          &V::below,
+          &V::dropout,
+          &V::normal};
 }
 
 }  // namespace hearth::cpu

@@ -15,6 +15,8 @@ struct SoftmaxLoops {
   using Add = void (*)(const void* x, void* y, int64_t n);
   /// y = x * factor.
   using Scale = void (*)(const void* x, void* y, int64_t n, const void* factor);
+  /// y = kept ? y * factor : y * 0, so that NaN and infinities stay visible.
+  using Drop = void (*)(const bool* kept, void* y, int64_t n, const void* factor);
   /// y = x - m - s.
   using Shift = void (*)(const void* x, void* y, int64_t n, const void* m, const void* s);
   /// s += g * y, or, for log_softmax, s += g.
@@ -25,6 +27,7 @@ struct SoftmaxLoops {
   ExpSum exp_sum[2];
   Add add;
   Scale scale[2];
+  Drop drop;
   Shift shift[2];
   Dot dot[2][2];            // [side by side][for log_softmax]
   Gradient gradient[2][2];  // as dot

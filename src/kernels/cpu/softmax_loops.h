@@ -104,6 +104,22 @@ struct SoftmaxLoopsOf {
       store(load(x + j, n - j) * value_at<per_column>(f, j, n), y + j, n - j);
   }
 
+  /// All bits set in the lanes of the first n values that are true.
+  HEARTH_SIMD static typename V::M load_mask(const bool* from, int64_t n) {
+    Native<int8_t, kFull> bytes{};
+    __builtin_memcpy(&bytes, from, n >= kFull ? kFull : static_cast<int>(n));
+    return {__builtin_convertvector(bytes, Native<typename V::Int::Lane, kFull>) != 0};
+  }
+  static void drop(const bool* kept, void* y_data, int64_t n, const void* f_data) {
+    T* y = static_cast<T*>(y_data);
+    const V factor(*static_cast<const T*>(f_data));
+    int64_t j = 0;
+    for (; j + kFull <= n; j += kFull)
+      (V::load(y + j) * select(load_mask(kept + j, kFull), factor, V(0))).store(y + j);
+    if (j < n)
+      store(load(y + j, n - j) * select(load_mask(kept + j, n - j), factor, V(0)), y + j, n - j);
+  }
+
   template <bool per_column>
   static void shift(const void* x_data, void* y_data, int64_t n, const void* m_data,
                     const void* s_data) {
@@ -147,6 +163,7 @@ struct SoftmaxLoopsOf {
       {exp_sum<false>, exp_sum<true>},
       add,
       {scale<false>, scale<true>},
+      drop,
       {shift<false>, shift<true>},
       {{dot<false, false>, dot<false, true>}, {dot<true, false>, dot<true, true>}},
       {{gradient<false, false>, gradient<false, true>},
