@@ -4,3 +4,4 @@
 
 #include "c10/namespaces.h"
 #include "hearth/data.h"
+#include "hearth/data/chunk.h"

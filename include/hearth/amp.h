@@ -88,9 +88,9 @@ class HEARTH_API GradScaler {
   void save(serialize::OutputArchive& archive) const;  ///< saves state_dict()
   void load(serialize::InputArchive& archive);
 
-  /// The cause of the last step that was skipped; nullopt if none was, or if its gradients were
-  /// made finite after unscale_. Only skipped steps take time to find it.
-  const std::optional<NonFiniteGradient>& non_finite() const { return non_finite_; }
+  /// The cause of the last step that was skipped; null if none was, or if its gradients were made
+  /// finite after unscale_. Only skipped steps take time to find it.
+  const NonFiniteGradient* non_finite() const { return non_finite_.get(); }
   /// non_finite() as a sentence with the names of the parameter and of its module in `model`; empty
   /// if no step was skipped.
   std::string explain(const nn::Module& model) const;
@@ -109,7 +109,7 @@ class HEARTH_API GradScaler {
   int64_t initial_tracker_ = 0;
   Tensor scale_, growth_tracker_;  // undefined before the first scale()
   hearth::detail::OwnedPtr<Iteration> iteration_;
-  std::optional<NonFiniteGradient> non_finite_;
+  hearth::detail::OwnedPtr<NonFiniteGradient> non_finite_;
 };
 
 }  // namespace hearth::amp

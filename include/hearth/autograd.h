@@ -158,7 +158,7 @@ class HEARTH_API PreserveVersionGuard {
 
  private:
   const std::vector<Tensor>& tensors_;  // must outlive the guard
-  std::vector<uint32_t> versions_;
+  std::vector<int64_t> versions_;
 };
 
 /// Anomaly mode during its lifetime: records where each op was called and checks gradients for NaN,

@@ -9,6 +9,7 @@
 #include "hearth/device.h"
 #include "hearth/export.h"
 #include "hearth/memory_stats.h"
+#include "hearth/owned_ptr.h"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 
@@ -124,8 +125,9 @@ class HEARTH_API Event {
 
  private:
   bool timing_;
+  bool is_recorded_ = false;
   void* handle_ = nullptr;
-  std::optional<Stream> recorded_;
+  Stream recorded_ = Stream(Device(DeviceType::CUDA), nullptr);  // where it was last recorded
 };
 
 /// Makes a device the current one during the guard's lifetime.
@@ -146,11 +148,11 @@ class OptionalDeviceGuard {
  public:
   OptionalDeviceGuard() = default;
   explicit OptionalDeviceGuard(std::optional<Device> device) {
-    if (device) guard_.emplace(*device);
+    if (device) guard_ = hearth::detail::OwnedPtr(new DeviceGuard(*device));
   }
 
  private:
-  std::optional<DeviceGuard> guard_;
+  hearth::detail::OwnedPtr<DeviceGuard> guard_;
 };
 
 /// Makes a stream and its device the current ones during the guard's lifetime.

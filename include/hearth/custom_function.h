@@ -57,6 +57,7 @@ class HEARTH_API AutogradContext {
 class HEARTH_API CustomNode : public Node {
  public:
   CustomNode();
+  ~CustomNode() override;
   std::string name() const override;
   void release_variables() override;
   AutogradContext& context() { return context_; }
@@ -87,9 +88,8 @@ class HEARTH_API CustomNode : public Node {
   variable_list checked(variable_list results) const;
 
   AutogradContext context_;
-  std::vector<bool> is_tensor_;
-  variable_list inputs_;  // only during forward
-  std::vector<InputMetadata> output_info_;
+  struct Call;  // the arguments and results of forward
+  hearth::detail::OwnedPtr<Call> call_;
   bool recorded_ = false;
   bool released_ = false;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// Datasets, transforms, samplers and data loaders.
-#include "hearth/data/chunk.h"
+/// Datasets, transforms, samplers and data loaders. data/chunk.h, for datasets that are read in
+/// chunks, is not included.
 #include "hearth/data/dataloader.h"
 #include "hearth/data/datasets.h"
 #include "hearth/data/example.h"

@@ -19,6 +19,12 @@ class OwnedPtr {
   ~OwnedPtr() { destroy(owned_); }
 
   T* get() const noexcept { return owned_; }
+  /// Gives up the ownership of the object.
+  T* release() noexcept {
+    T* const released = owned_;
+    owned_ = nullptr;
+    return released;
+  }
   T* operator->() const noexcept { return owned_; }
   T& operator*() const noexcept { return *owned_; }
   explicit operator bool() const noexcept { return owned_ != nullptr; }

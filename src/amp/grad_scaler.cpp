@@ -186,7 +186,7 @@ Tensor GradScaler::step(optim::Optimizer& optimizer, optim::Optimizer::LossClosu
 }
 
 void GradScaler::remember_cause(const optim::Optimizer& optimizer) {
-  non_finite_.reset();
+  non_finite_ = {};
   const auto& groups = optimizer.param_groups();
   for (size_t g = groups.size(); g-- > 0;)
     for (size_t i = groups[g].params().size(); i-- > 0;) {
@@ -194,7 +194,8 @@ void GradScaler::remember_cause(const optim::Optimizer& optimizer) {
       if (!param.grad().defined()) continue;
       const int64_t elements = param.grad().isfinite().logical_not().sum().item<int64_t>();
       if (elements == 0) continue;
-      non_finite_ = NonFiniteGradient{param, g, i, elements, get_scale()};
+      non_finite_ =
+          hearth::detail::OwnedPtr(new NonFiniteGradient{param, g, i, elements, get_scale()});
       return;
     }
 }

@@ -36,7 +36,8 @@ PreserveVersionGuard::PreserveVersionGuard(const std::vector<Tensor>& tensors) :
   for (const Tensor& tensor : tensors) versions_.push_back(impl_of(tensor).version());
 }
 PreserveVersionGuard::~PreserveVersionGuard() {
-  for (size_t i = 0; i < tensors_.size(); ++i) impl_of(tensors_[i]).set_version(versions_[i]);
+  for (size_t i = 0; i < tensors_.size(); ++i)
+    impl_of(tensors_[i]).set_version(static_cast<uint32_t>(versions_[i]));
 }
 
 DetectAnomalyGuard::DetectAnomalyGuard(bool check_nan)

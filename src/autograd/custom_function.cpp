@@ -62,7 +62,14 @@ void set_origin(const Tensor& output, ViewOrigin origin) {
 
 }  // namespace
 
-CustomNode::CustomNode() { context_.node_ = this; }
+struct CustomNode::Call {
+  std::vector<bool> is_tensor;  // for each argument
+  variable_list inputs;         // only during forward
+  std::vector<InputMetadata> output_info;
+};
+
+CustomNode::CustomNode() : call_(new Call) { context_.node_ = this; }
+CustomNode::~CustomNode() = default;
 std::string CustomNode::name() const { return demangle(typeid(*this).name()); }
 
 void CustomNode::release_variables() {
@@ -71,16 +78,16 @@ void CustomNode::release_variables() {
   if (context_.saved_) context_.saved_->tensors.clear();
 }
 
-void CustomNode::add_other_argument() { is_tensor_.push_back(false); }
+void CustomNode::add_other_argument() { call_->is_tensor.push_back(false); }
 
 void CustomNode::add_argument(const Tensor& tensor) {
-  is_tensor_.push_back(true);
-  inputs_.push_back(tensor);
+  call_->is_tensor.push_back(true);
+  call_->inputs.push_back(tensor);
 }
 
 void CustomNode::add_argument(const std::optional<Tensor>& tensor) {
-  is_tensor_.push_back(tensor && tensor->defined());
-  if (is_tensor_.back()) inputs_.push_back(*tensor);
+  call_->is_tensor.push_back(tensor && tensor->defined());
+  if (call_->is_tensor.back()) call_->inputs.push_back(*tensor);
 }
 
 void CustomNode::add_argument(const TensorList& tensors) {
@@ -89,10 +96,10 @@ void CustomNode::add_argument(const TensorList& tensors) {
 
 void CustomNode::connect() {
   recorded_ = GradMode::is_enabled() &&
-              std::any_of(inputs_.begin(), inputs_.end(),
+              std::any_of(call_->inputs.begin(), call_->inputs.end(),
                           [](const Tensor& input) { return input.requires_grad(); });
   if (!recorded_) return;
-  for (const Tensor& input : inputs_)
+  for (const Tensor& input : call_->inputs)
     add_next_edge(input.defined() ? gradient_edge(input) : Edge());
   if (AnomalyMode::is_enabled()) remember_forward(*this, modes.scope);
 }
@@ -113,20 +120,20 @@ void CustomNode::finish(variable_list& outputs) {
     if (num_differentiable > 1 && output.defined())
       set_origin(output, ViewOrigin::kMultipleOutputs);
   if (recorded_) save();
-  inputs_.clear();
+  call_->inputs.clear();
   context_.to_save_.clear();
   context_.dirty_.clear();
   context_.non_differentiable_.clear();
 }
 
 void CustomNode::finish_output(Tensor& output, bool only_output) {
-  const bool is_input = output.defined() && contains(inputs_, output);
+  const bool is_input = output.defined() && contains(call_->inputs, output);
   const bool is_dirty = output.defined() && contains(context_.dirty_, output);
   const bool differentiable = recorded_ && output.defined() &&
                               is_differentiable(output.scalar_type()) &&
                               !contains(context_.non_differentiable_, output);
   const uint32_t output_nr = recorded_ ? add_input_metadata(differentiable ? output : Tensor()) : 0;
-  InputMetadata& info = output_info_.emplace_back();
+  InputMetadata& info = call_->output_info.emplace_back();
   if (!output.defined()) return;
   info = {output.sizes(), output.scalar_type(), output.device()};
   if (!differentiable) {
@@ -195,21 +202,22 @@ void CustomNode::save() {
 
 variable_list CustomNode::apply(variable_list&& grads) {
   for (size_t i = 0; i < grads.size(); ++i)
-    if (!grads[i].defined() && context_.materialize_grads_) grads[i] = zeros_of(output_info_[i]);
+    if (!grads[i].defined() && context_.materialize_grads_)
+      grads[i] = zeros_of(call_->output_info[i]);
   return checked(call_backward(&context_, std::move(grads)));
 }
 
 /// Checks the gradients of all arguments; returns those of the tensor arguments.
 variable_list CustomNode::checked(variable_list results) const {
   // Additional gradients are allowed if they are undefined.
-  const size_t expected = is_tensor_.size(), got = results.size();
+  const size_t expected = call_->is_tensor.size(), got = results.size();
   while (results.size() > expected && !results.back().defined()) results.pop_back();
   HEARTH_CHECK(results.size() == expected, "function ", name(),
                " returned an incorrect number of gradients (expected ", expected, ", got ", got,
                ")");
   variable_list gradients;
   for (size_t i = 0; i < expected; ++i) {
-    if (is_tensor_[i])
+    if (call_->is_tensor[i])
       gradients.push_back(std::move(results[i]));
     else
       HEARTH_CHECK(!results[i].defined(), "function ", name(),

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
 #include "core/step_clock.h"
+#include "data/epoch.h"
 #include "hearth/autograd.h"
 #include "hearth/data/workers.h"
 #include "hearth/operators.h"
@@ -61,12 +63,16 @@ PositionGuard::~PositionGuard() {
   if (std::uncaught_exceptions() == exceptions_) position_in_batch = kNoPosition;
 }
 
+std::shared_ptr<const Epoch> make_epoch(uint64_t seed, std::optional<size_t> first_turn) {
+  return std::make_shared<const Epoch>(
+      Epoch{seed, ThreadLocalState(), first_turn ? std::make_unique<Turns>(*first_turn) : nullptr});
+}
+
 RunningEpoch::RunningEpoch() {
   if (!running_epochs) running_epochs = std::make_shared<std::atomic<uint64_t>>(0);
-  count_ = running_epochs;
-  epochs_before_ = (*count_)++;
+  epochs_before_ = (*running_epochs)++;
+  counted_ = std::shared_ptr<void>(nullptr, [count = running_epochs](void*) { --*count; });
 }
-RunningEpoch::~RunningEpoch() { --*count_; }
 
 uint64_t RunningEpoch::seed() const {
   const Tensor state = default_generator().get_state();
@@ -82,14 +88,20 @@ uint64_t RunningEpoch::seed() const {
 
 uint64_t draw_seed() { return static_cast<uint64_t>(empty({}, kLong).random_().item<int64_t>()); }
 
-SeedGuard::SeedGuard(uint64_t seed, size_t number)
-    : generator_(seeded_generator(mix(seed ^ mix(number)))),
-      first_state_(generator_.get_state()),
-      guard_(generator_),
-      outer_epochs_(std::exchange(running_epochs, nullptr)) {}
-SeedGuard::~SeedGuard() { running_epochs = std::move(outer_epochs_); }
+struct SeedGuard::State {
+  explicit State(uint64_t seed)
+      : generator(seeded_generator(seed)), first_state(generator.get_state()), guard(generator) {}
 
-bool SeedGuard::drew() const { return !generator_.get_state().equal(first_state_); }
+  Generator generator;
+  Tensor first_state;
+  GeneratorGuard guard;
+  std::shared_ptr<std::atomic<uint64_t>> outer_epochs = std::exchange(running_epochs, nullptr);
+};
+
+SeedGuard::SeedGuard(uint64_t seed, size_t number) : state_(new State(mix(seed ^ mix(number)))) {}
+SeedGuard::~SeedGuard() { running_epochs = std::move(state_->outer_epochs); }
+
+bool SeedGuard::drew() const { return !state_->generator.get_state().equal(state_->first_state); }
 
 Job::Job(std::shared_ptr<const Epoch> epoch, size_t number)
     : epoch_(std::move(epoch)), number_(number), position_(kNoPosition) {}

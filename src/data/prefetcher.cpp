@@ -13,7 +13,7 @@ namespace hearth::data::detail {
 
 struct Prefetcher::State {
   struct Slot {
-    std::unique_ptr<Job> job;
+    hearth::detail::OwnedPtr<Job> job;
     bool is_done = false;
   };
   using Slots = std::list<Slot>;
@@ -87,21 +87,21 @@ Prefetcher::Prefetcher(size_t workers, bool ordered) : state_(new State(ordered)
 }
 Prefetcher::~Prefetcher() = default;
 
-void Prefetcher::submit(std::unique_ptr<Job> job) {
+void Prefetcher::submit(hearth::detail::OwnedPtr<Job> job) {
   {
     const std::lock_guard lock(state_->mutex);
-    state_->in_flight_jobs.push_back({std::move(job), false});
+    state_->in_flight_jobs.push_back({std::move(job)});
     state_->waiting.push_back(std::prev(state_->in_flight_jobs.end()));
   }
   state_->job_or_stop.notify_one();
 }
 
-std::unique_ptr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> timeout) {
+hearth::detail::OwnedPtr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> timeout) {
   const profiler::record_function range(
       "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
   const StepWaitTimer timer(StepWait::kData);
   std::unique_lock lock(state_->mutex);
-  if (state_->in_flight_jobs.empty()) return nullptr;
+  if (state_->in_flight_jobs.empty()) return {};
   auto slot = state_->in_flight_jobs.end();
   const auto is_ready = [&] { return (slot = state_->next()) != state_->in_flight_jobs.end(); };
   if (timeout)
@@ -110,7 +110,7 @@ std::unique_ptr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> t
                  timeout->count(), " ms)");
   else
     state_->finished.wait(lock, is_ready);
-  std::unique_ptr<Job> job = std::move(slot->job);
+  hearth::detail::OwnedPtr<Job> job = std::move(slot->job);
   state_->in_flight_jobs.erase(slot);
   return job;
 }

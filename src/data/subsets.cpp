@@ -68,15 +68,9 @@ std::vector<std::vector<size_t>> split(const std::optional<size_t>& size, ArrayR
   return parts;
 }
 
-std::vector<size_t> cumulative_sizes(ArrayRef<std::optional<size_t>> sizes) {
-  HEARTH_CHECK(!sizes.empty(), "datasets should not be an empty iterable");
-  std::vector<size_t> sums;
-  size_t sum = 0;
-  for (const auto& size : sizes) {
-    HEARTH_CHECK_AS(TypeError, size, "ConcatDataset needs datasets with a size");
-    sums.push_back(sum += *size);
-  }
-  return sums;
+void append_size(std::vector<size_t>& cumulative_sizes, std::optional<size_t> size) {
+  HEARTH_CHECK_AS(TypeError, size, "ConcatDataset needs datasets with a size");
+  cumulative_sizes.push_back((cumulative_sizes.empty() ? 0 : cumulative_sizes.back()) + *size);
 }
 
 std::pair<size_t, size_t> locate(ArrayRef<size_t> cumulative_sizes, size_t index) {

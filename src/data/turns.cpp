@@ -1,7 +1,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "hearth/data/workers.h"
+#include "data/epoch.h"
 
 namespace hearth::data::detail {
 

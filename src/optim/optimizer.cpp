@@ -9,10 +9,18 @@
 
 namespace hearth::optim {
 
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params,
+                                         std::unique_ptr<OptimizerOptions> options)
+    : params_(std::move(params)), options_(options.release()) {}
 OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
     : params_(other.params_),
-      options_(other.options_ ? other.options_->clone() : nullptr),
+      options_(other.options_ ? other.options_->clone().release() : nullptr),
       initial_lr_(other.initial_lr_) {}
+
+void OptimizerParamGroup::set_options(std::unique_ptr<OptimizerOptions> options) {
+  options_ = hearth::detail::OwnedPtr(options.release());
+}
 
 OptimizerOptions& OptimizerParamGroup::options() {
   HEARTH_CHECK(options_, "this parameter group has no options");
@@ -69,7 +77,7 @@ constexpr char kInTwoGroups[] = "some parameters appear in more than one paramet
 
 Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& param_groups,
                      std::unique_ptr<OptimizerOptions> defaults)
-    : defaults_(std::move(defaults)) {
+    : defaults_(defaults.release()) {
   HEARTH_CHECK(defaults_, "an optimizer needs default options");
   const auto is_empty = [](const OptimizerParamGroup& group) { return group.params().empty(); };
   if (std::all_of(param_groups.begin(), param_groups.end(), is_empty))

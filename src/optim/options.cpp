@@ -48,6 +48,9 @@ void fields_by_serialize(Object& object, Fields& f, const char* class_name) {
 
 OptimizerParamState::~OptimizerParamState() = default;
 std::unique_ptr<OptimizerParamState> OptimizerParamState::clone() const {
+  return std::unique_ptr<OptimizerParamState>(new_copy());
+}
+OptimizerParamState* OptimizerParamState::new_copy() const {
   not_cloneable(kStateClass, "OptimizerCloneableParamState");
 }
 void OptimizerParamState::fields(Fields& f) { fields_by_serialize(*this, f, kStateClass); }
@@ -66,9 +69,12 @@ bool OptimizerParamState::fits(const std::string&, const Tensor& value, const Te
 
 OptimizerOptions::~OptimizerOptions() = default;
 std::unique_ptr<OptimizerOptions> OptimizerOptions::clone() const {
+  return std::unique_ptr<OptimizerOptions>(new_copy());
+}
+OptimizerOptions* OptimizerOptions::new_copy() const {
   not_cloneable(kOptionsClass, "OptimizerCloneableOptions");
 }
-std::unique_ptr<OptimizerOptions> OptimizerOptions::unset() const { return nullptr; }
+hearth::detail::OwnedPtr<OptimizerOptions> OptimizerOptions::unset() const { return {}; }
 void OptimizerOptions::fields(Fields& f) { fields_by_serialize(*this, f, kOptionsClass); }
 void OptimizerOptions::serialize(serialize::InputArchive& archive) {
   ArchiveReader reader(archive, true);
@@ -118,7 +124,7 @@ bool same_fields(const OptimizerOptions& a, const OptimizerOptions& b) { return 
 bool same_fields(const OptimizerParamState& a, const OptimizerParamState& b) { return same(a, b); }
 
 void apply_defaults(OptimizerOptions& options, const OptimizerOptions& defaults) {
-  const std::unique_ptr<OptimizerOptions> unset = options.unset();
+  const hearth::detail::OwnedPtr<OptimizerOptions> unset = options.unset();
   if (!unset || typeid(options) != typeid(defaults)) return;
   const StateDict initial = dict_of(*unset);
   StateDict merged = dict_of(options);

@@ -19,8 +19,9 @@ void SGDOptions::fields(Fields& f) {
 
 /// The learning rate is NaN, which equals no value, so a group's learning rate always counts as
 /// set.
-std::unique_ptr<OptimizerOptions> SGDOptions::unset() const {
-  return std::make_unique<SGDOptions>(std::numeric_limits<double>::quiet_NaN());
+hearth::detail::OwnedPtr<OptimizerOptions> SGDOptions::unset() const {
+  return hearth::detail::OwnedPtr<OptimizerOptions>(
+      new SGDOptions(std::numeric_limits<double>::quiet_NaN()));
 }
 
 void SGDParamState::fields(Fields& f) { f.field("momentum_buffer", momentum_buffer_); }

@@ -157,21 +157,30 @@ std::function<void()> start_averaging(nn::Module& module) {
 
 }  // namespace
 
+struct BatchNormUpdate::State {
+  nn::Module& model;
+  bool was_training;
+  std::vector<std::function<void()>> restore;
+};
+
 BatchNormUpdate::BatchNormUpdate(nn::Module& model)
-    : model_(model), was_training_(model.is_training()) {
+    : state_(new State{model, model.is_training(), {}}) {
   model.apply([this](nn::Module& module) {
     for (const auto& visit :
          {start_averaging<nn::BatchNorm1dImpl>, start_averaging<nn::BatchNorm2dImpl>,
           start_averaging<nn::BatchNorm3dImpl>})
-      if (std::function<void()> restore = visit(module)) restore_.push_back(std::move(restore));
+      if (std::function<void()> restore = visit(module))
+        state_->restore.push_back(std::move(restore));
   });
   if (!empty()) model.train();
 }
 
 BatchNormUpdate::~BatchNormUpdate() {
-  for (const std::function<void()>& restore : restore_) restore();
-  if (!empty()) model_.train(was_training_);
+  for (const std::function<void()>& restore : state_->restore) restore();
+  if (!empty()) state_->model.train(state_->was_training);
 }
+
+bool BatchNormUpdate::empty() const { return state_->restore.empty(); }
 
 }  // namespace detail
 

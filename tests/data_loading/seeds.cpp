@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hearth/data.h"
+#include "hearth/data/chunk.h"
 #include "hearth/generator.h"
 #include "hearth/operators.h"
 

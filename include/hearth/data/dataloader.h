@@ -52,8 +52,8 @@ class DataLoaderBase {
                  "exhausted");
     check_workers();
     if (prefetcher_) prefetcher_->drain();
-    const auto running = std::make_shared<const detail::RunningEpoch>();
-    start_epoch(*running);
+    const detail::RunningEpoch running;
+    start_epoch(running);
     if (prefetcher_) prefetch(options_.max_jobs);
     Iterator<Batch> iterator([this, num_loads = num_loads_, running] {
       HEARTH_CHECK(num_loads == num_loads_,
@@ -155,11 +155,9 @@ class DataLoaderBase {
     }
     resuming_ = false;
     next_batch_ = position_.batches;
-    std::shared_ptr<detail::Turns> turns;
-    if (Dataset::is_stateful && prefetcher_ && options_.enforce_ordering)
-      turns = std::make_shared<detail::Turns>(next_batch_);
-    epoch_ = std::make_shared<detail::Epoch>(
-        detail::Epoch{position_.seed, ThreadLocalState(), std::move(turns)});
+    std::optional<size_t> first_turn;
+    if (Dataset::is_stateful && prefetcher_ && options_.enforce_ordering) first_turn = next_batch_;
+    epoch_ = detail::make_epoch(position_.seed, first_turn);
   }
 
   std::unique_ptr<Job> next_job() {
@@ -173,7 +171,7 @@ class DataLoaderBase {
     for (size_t i = 0; i < count; ++i) {
       auto job = next_job();
       if (!job) return;
-      prefetcher_->submit(std::move(job));
+      prefetcher_->submit(hearth::detail::OwnedPtr<detail::Job>(job.release()));
     }
   }
 
@@ -203,9 +201,8 @@ class DataLoaderBase {
   }
 
   std::unique_ptr<Job> take() {
-    std::unique_ptr<detail::Job> taken = prefetcher_->take(options_.timeout);
-    if (!taken) return nullptr;
-    std::unique_ptr<Job> job(static_cast<Job*>(taken.release()));
+    std::unique_ptr<Job> job(static_cast<Job*>(prefetcher_->take(options_.timeout).release()));
+    if (!job) return nullptr;
     if (job->failed() || job->batch) prefetch(1);
     count_draws(*job);
     if (job->failed()) {

@@ -273,8 +273,8 @@ std::vector<Subset<DatasetType>> random_split(DatasetType dataset, const SplitLe
 }
 
 namespace detail {
-/// The cumulative sums of the sizes.
-HEARTH_API std::vector<size_t> cumulative_sizes(ArrayRef<std::optional<size_t>> sizes);
+/// Appends the sum of the last element and the size of one more dataset.
+HEARTH_API void append_size(std::vector<size_t>& cumulative_sizes, std::optional<size_t> size);
 /// (Index of a dataset, index in that dataset) of example `index` of the concatenation.
 HEARTH_API std::pair<size_t, size_t> locate(ArrayRef<size_t> cumulative_sizes, size_t index);
 }  // namespace detail
@@ -285,17 +285,14 @@ class ConcatDataset : public BatchDataset<ConcatDataset<Batch>, Batch> {
  public:
   template <class DatasetType>
   explicit ConcatDataset(std::vector<DatasetType> datasets) {
-    std::vector<std::optional<size_t>> sizes;
-    for (auto& dataset : datasets) add(std::move(dataset), sizes);
-    cumulative_sizes_ = detail::cumulative_sizes(sizes);
+    HEARTH_CHECK(!datasets.empty(), "datasets should not be an empty iterable");
+    for (auto& dataset : datasets) add(std::move(dataset));
   }
   template <class First, class Second, class... Rest>
   ConcatDataset(First first, Second second, Rest... rest) {
-    std::vector<std::optional<size_t>> sizes;
-    add(std::move(first), sizes);
-    add(std::move(second), sizes);
-    (add(std::move(rest), sizes), ...);
-    cumulative_sizes_ = detail::cumulative_sizes(sizes);
+    add(std::move(first));
+    add(std::move(second));
+    (add(std::move(rest)), ...);
   }
 
   Batch get_batch(ArrayRef<size_t> indices) override {
@@ -318,10 +315,10 @@ class ConcatDataset : public BatchDataset<ConcatDataset<Batch>, Batch> {
 
  private:
   template <class DatasetType>
-  void add(DatasetType&& dataset, std::vector<std::optional<size_t>>& sizes) {
+  void add(DatasetType&& dataset) {
     static_assert(std::is_same_v<typename DatasetType::BatchType, Batch>,
                   "ConcatDataset needs datasets with the same type of batch");
-    sizes.push_back(dataset.size());
+    detail::append_size(cumulative_sizes_, dataset.size());
     datasets_.push_back(
         [dataset = std::move(dataset)](size_t index) mutable { return dataset.get_batch(index); });
   }

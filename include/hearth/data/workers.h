@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -13,7 +12,6 @@
 #include "hearth/owned_ptr.h"
 #include "hearth/shape.h"
 #include "hearth/tensor.h"
-#include "hearth/thread_state.h"
 
 namespace hearth::data {
 
@@ -50,44 +48,22 @@ class HEARTH_API PositionGuard {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Serializes an epoch's batches: each waits for all batches with lower numbers.
-class HEARTH_API Turns {
- public:
-  explicit Turns(size_t first);
-  ~Turns();
-  Turns(const Turns&) = delete;
-  Turns& operator=(const Turns&) = delete;
+struct Epoch;  // the state that all batches of an epoch share
+/// An epoch with this thread's modes. If `first_turn` is a batch's number, workers call the dataset
+/// for that batch and all later ones in their order; if it is nullopt, in any order.
+HEARTH_API std::shared_ptr<const Epoch> make_epoch(uint64_t seed, std::optional<size_t> first_turn);
 
-  /// Waits until all earlier batches have passed.
-  void wait(size_t number);
-  /// Waits for the batch's turn and marks the batch as passed; a second call has no effect.
-  void pass(size_t number);
-
- private:
-  struct State;
-  hearth::detail::OwnedPtr<State> state_;
-};
-
-/// The state that all batches of an epoch share.
-struct Epoch {
-  uint64_t seed = 0;
-  ThreadLocalState modes;
-  std::shared_ptr<Turns> turns;  // null if workers may call the dataset in any order
-};
-/// Counts an epoch of this thread as running; lives as long as the epoch's iterators.
+/// Counts an epoch of this thread as running; its copies live as long as the epoch's iterators.
 class HEARTH_API RunningEpoch {
  public:
   RunningEpoch();
-  ~RunningEpoch();
-  RunningEpoch(const RunningEpoch&) = delete;
-  RunningEpoch& operator=(const RunningEpoch&) = delete;
 
   /// A seed computed from the default generator's state, which is unchanged, and from the number of
   /// epochs already running, so that simultaneous epochs differ.
   uint64_t seed() const;
 
  private:
-  std::shared_ptr<std::atomic<uint64_t>> count_;
+  std::shared_ptr<void> counted_;  // its deleter counts the epoch as ended
   uint64_t epochs_before_;
 };
 
@@ -99,14 +75,14 @@ class HEARTH_API SeedGuard {
  public:
   SeedGuard(uint64_t seed, size_t number);
   ~SeedGuard();
+  SeedGuard(const SeedGuard&) = delete;
+  SeedGuard& operator=(const SeedGuard&) = delete;
   /// Whether random numbers have been drawn since construction.
   bool drew() const;
 
  private:
-  Generator generator_;
-  Tensor first_state_;
-  GeneratorGuard guard_;
-  std::shared_ptr<std::atomic<uint64_t>> outer_epochs_;
+  struct State;
+  hearth::detail::OwnedPtr<State> state_;
 };
 
 /// One batch to prepare. Its random numbers depend only on its epoch and number, so that results do
@@ -155,9 +131,9 @@ class HEARTH_API Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  void submit(std::unique_ptr<Job> job);
+  void submit(hearth::detail::OwnedPtr<Job> job);
   /// Waits for the next finished job; null if none was submitted.
-  std::unique_ptr<Job> take(std::optional<std::chrono::milliseconds> timeout);
+  hearth::detail::OwnedPtr<Job> take(std::optional<std::chrono::milliseconds> timeout);
   size_t in_flight() const;  ///< jobs submitted and not yet taken
   /// Waits for running jobs and drops all jobs.
   void drain();

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "hearth/optim/declare.h"
 
 namespace hearth::optim {
@@ -7,7 +10,7 @@ namespace hearth::optim {
 /// Options of Adafactor.
 struct HEARTH_API AdafactorOptions : public RateOptions<AdafactorOptions> {
   AdafactorOptions(double lr = 1e-2) : lr_(lr) {}
-  using eps_t = std::tuple<std::optional<double>, double>;
+  using eps_t = std::pair<std::optional<double>, double>;
   HEARTH_ARG(double, lr) = 1e-2;           ///< the largest relative step size; scales weight decay
   HEARTH_ARG(double, beta2_decay) = -0.8;  ///< the averages' decay is 1 - step^beta2_decay
   /// eps1, the lower bound of sqrt(v) (nullopt: the dtype's epsilon), and eps2, that of rms(p).

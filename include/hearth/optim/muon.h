@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "hearth/optim/declare.h"
@@ -9,7 +10,7 @@ namespace hearth::optim {
 /// Options of Muon.
 struct HEARTH_API MuonOptions : public RateOptions<MuonOptions> {
   MuonOptions(double lr = 1e-3) : lr_(lr) {}
-  using coefficients_t = std::tuple<double, double, double>;
+  using coefficients_t = std::array<double, 3>;
   HEARTH_ARG(double, lr) = 1e-3;           ///< learning rate
   HEARTH_ARG(double, weight_decay) = 0.1;  ///< p -= lr * weight_decay * p before each update
   HEARTH_ARG(double, momentum) = 0.95;     ///< decay of the average m of the gradients

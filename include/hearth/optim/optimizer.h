@@ -11,6 +11,7 @@
 #include "hearth/arg.h"
 #include "hearth/optim/fields.h"
 #include "hearth/optim/state_dict.h"
+#include "hearth/owned_ptr.h"
 #include "hearth/tensor.h"
 
 namespace hearth::serialize {
@@ -38,6 +39,9 @@ class HEARTH_API OptimizerParamState {
   /// Whether a loaded tensor fits a parameter; unless overridden, if it is 0-d or has the sizes of
   /// `param`.
   virtual bool fits(const std::string& name, const Tensor& value, const Tensor& param) const;
+
+ private:
+  virtual OptimizerParamState* new_copy() const;  ///< throws unless overridden
 };
 
 /// Base of the options of one group of parameters.
@@ -61,7 +65,10 @@ class HEARTH_API OptimizerOptions {
   virtual std::optional<double> get_momentum() const;
   virtual void set_momentum(double momentum);  ///< called by schedulers
   /// Default options of this type, to detect the options that a user has set; null if it has none.
-  virtual std::unique_ptr<OptimizerOptions> unset() const;
+  virtual hearth::detail::OwnedPtr<OptimizerOptions> unset() const;
+
+ private:
+  virtual OptimizerOptions* new_copy() const;  ///< throws unless overridden
 };
 
 /// Whether a and b have equal values.
@@ -72,10 +79,12 @@ HEARTH_API bool same_fields(const OptimizerParamState& a, const OptimizerParamSt
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
  public:
-  std::unique_ptr<OptimizerParamState> clone() const override {
-    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
-  }
   friend bool operator==(const Derived& a, const Derived& b) { return same_fields(a, b); }
+
+ private:
+  OptimizerParamState* new_copy() const override {
+    return new Derived(static_cast<const Derived&>(*this));
+  }
 };
 
 /// Adds clone() and ==: `struct MyOptions : OptimizerCloneableOptions<MyOptions>`. Options of a
@@ -83,36 +92,37 @@ class OptimizerCloneableParamState : public OptimizerParamState {
 template <class Derived>
 class HEARTH_API OptimizerCloneableOptions : public OptimizerOptions {
  public:
-  std::unique_ptr<OptimizerOptions> clone() const override {
-    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
-  }
-  std::unique_ptr<OptimizerOptions> unset() const override {
+  hearth::detail::OwnedPtr<OptimizerOptions> unset() const override {
     constexpr bool names_fields =
         !std::is_same_v<decltype(&Derived::fields), decltype(&OptimizerOptions::fields)>;
     if constexpr (names_fields && std::is_default_constructible_v<Derived>)
-      return std::make_unique<Derived>();
+      return hearth::detail::OwnedPtr<OptimizerOptions>(new Derived());
     else
-      return nullptr;
+      return {};
   }
   friend bool operator==(const Derived& a, const Derived& b) { return same_fields(a, b); }
+
+ private:
+  OptimizerOptions* new_copy() const override {
+    return new Derived(static_cast<const Derived&>(*this));
+  }
 };
 
 /// Parameters and their options, by default those of the optimizer.
 class HEARTH_API OptimizerParamGroup {
  public:
-  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
-  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
-      : params_(std::move(params)), options_(std::move(options)) {}
+  OptimizerParamGroup(std::vector<Tensor> params);
+  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options);
   OptimizerParamGroup(const OptimizerParamGroup& other);
   OptimizerParamGroup(OptimizerParamGroup&&) = default;
   OptimizerParamGroup& operator=(const OptimizerParamGroup&) = delete;
   OptimizerParamGroup& operator=(OptimizerParamGroup&&) noexcept = default;
   ~OptimizerParamGroup() = default;
 
-  bool has_options() const { return options_ != nullptr; }  ///< whether it has options of its own
-  OptimizerOptions& options();                              ///< throws if it has none
+  bool has_options() const { return options_.get(); }  ///< whether it has options of its own
+  OptimizerOptions& options();                         ///< throws if it has none
   const OptimizerOptions& options() const;
-  void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  void set_options(std::unique_ptr<OptimizerOptions> options);
   std::vector<Tensor>& params() { return params_; }  ///< the group's parameters
   const std::vector<Tensor>& params() const { return params_; }
   /// The learning rate before the first scheduler changed it; nullopt without schedulers.
@@ -121,7 +131,7 @@ class HEARTH_API OptimizerParamGroup {
 
  private:
   std::vector<Tensor> params_;
-  std::unique_ptr<OptimizerOptions> options_;
+  hearth::detail::OwnedPtr<OptimizerOptions> options_;
   std::optional<double> initial_lr_;
 };
 
@@ -175,7 +185,7 @@ class HEARTH_API Optimizer {
 
   std::vector<OptimizerParamGroup> param_groups_;
   StateMap state_;
-  std::unique_ptr<OptimizerOptions> defaults_;
+  hearth::detail::OwnedPtr<OptimizerOptions> defaults_;
 };
 
 }  // namespace hearth::optim

@@ -20,7 +20,7 @@ struct HEARTH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   void set_lr(double lr) override { lr_ = lr; }
   std::optional<double> get_momentum() const override { return momentum_; }
   void set_momentum(double momentum) override { momentum_ = momentum; }
-  std::unique_ptr<OptimizerOptions> unset() const override;
+  hearth::detail::OwnedPtr<OptimizerOptions> unset() const override;
 };
 
 extern template class OptimizerCloneableOptions<SGDOptions>;

@@ -10,6 +10,7 @@
 #include "hearth/nn/module.h"
 #include "hearth/nn/pimpl.h"
 #include "hearth/optim/lr_scheduler.h"
+#include "hearth/owned_ptr.h"
 
 namespace hearth::optim::swa_utils {
 
@@ -80,12 +81,11 @@ class HEARTH_API BatchNormUpdate {
   BatchNormUpdate(const BatchNormUpdate&) = delete;
   BatchNormUpdate& operator=(const BatchNormUpdate&) = delete;
   ~BatchNormUpdate();
-  bool empty() const { return restore_.empty(); }  ///< whether the model has no batch norms
+  bool empty() const;  ///< whether the model has no batch norms
 
  private:
-  nn::Module& model_;
-  bool was_training_;
-  std::vector<std::function<void()>> restore_;
+  struct State;
+  hearth::detail::OwnedPtr<State> state_;
 };
 /// The model's input in a batch: the batch, the data of an Example, or the first of several
 /// tensors.
