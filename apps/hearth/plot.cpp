@@ -21,9 +21,9 @@ constexpr double kFontSize = 12.5, kTitleSize = 15;
 constexpr double kHalfDigit = 0.36 * kFontSize;  // from the baseline to a digit's middle
 constexpr double kLegendRow = 21, kLegendLine = 26, kLegendIndent = kLegendLine + 8,
                  kLegendGap = 22;
-constexpr int kMostLegendRows = 20;
-constexpr int kMostPixels = 32767;  // of a picture's side
-constexpr size_t kMostCharts = kMostPixels / static_cast<size_t>(kWidth * kPixels);
+constexpr int kMaxLegendRows = 20;
+constexpr int kMaxPixels = 32767;  // of a picture's side
+constexpr size_t kMaxCharts = kMaxPixels / static_cast<size_t>(kWidth * kPixels);
 
 constexpr Color kInk{51, 51, 51}, kFrame{110, 110, 110}, kGrid{228, 228, 228};
 // The palette of Okabe and Ito for colour-blind readers, without its yellow.
@@ -69,7 +69,7 @@ Legend lay_out_legend(const Chart& chart, const Canvas& canvas) {
     }
     const double width = kLegendIndent + canvas.text_width(name, kFontSize);
     if (legend.rows == 0 || x + width > kRoom) {
-      if (legend.rows == kMostLegendRows) {
+      if (legend.rows == kMaxLegendRows) {
         legend.omitted = 1;
         continue;
       }
@@ -190,7 +190,7 @@ class Panel {
 
 void check(const std::vector<Chart>& charts) {
   HEARTH_CHECK(!charts.empty(), "write_png: there are no charts to draw");
-  HEARTH_CHECK(charts.size() <= kMostCharts, "a picture has room for ", kMostCharts,
+  HEARTH_CHECK(charts.size() <= kMaxCharts, "a picture has room for ", kMaxCharts,
                " charts, but there are ", charts.size());
   for (const Chart& chart : charts)
     for (const Series& series : chart.series)

@@ -12,7 +12,7 @@ class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A timeout of 0 never ends; one below 0 has ended.
+  /// A timeout of 0 means no deadline; one below 0 has already passed.
   static Deadline after(milliseconds timeout) {
     return timeout.count() == 0 ? never() : Deadline(Clock::now() + std::min(timeout, kLongest));
   }

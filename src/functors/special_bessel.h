@@ -15,7 +15,7 @@ HEARTH_SCALAR double i1e(double x) {
   const double a = std::fabs(x);
   return a <= 8 ? x * i1_near(a) : std::copysign(i1_far(8 / a) / std::sqrt(a), x);
 }
-/// scaled * exp(|x|), where only the result may overflow.
+/// scaled * exp(|x|), which is finite if the result is: exp(|x|) alone may overflow.
 HEARTH_SCALAR double unscaled(double scaled, double x) {
   const double root = std::exp(std::fabs(x) / 2);
   return std::fabs(x) < 700 ? std::exp(std::fabs(x)) * scaled : root * scaled * root;
@@ -45,25 +45,26 @@ HEARTH_SCALAR double scaled_modified_bessel_k1(double x) {
 }
 
 /// sin x + cos x and sin x - cos x: sine and cosine of x +- pi / 4, up to a factor.
-struct Diagonals {
+struct SinCosSum {
   double sum, difference;
-  HEARTH_SCALAR explicit Diagonals(double x)
+  HEARTH_SCALAR explicit SinCosSum(double x)
       : sum(std::sin(x) + std::cos(x)), difference(std::sin(x) - std::cos(x)) {}
 };
 
-// Beyond 5, Hankel's form (DLMF 10.17.3): a modulus and a phase.
+// Beyond 5, Hankel's expansion (DLMF 10.17.3): the series p and q, times the cosine and sine of the
+// shifted argument.
 HEARTH_SCALAR double bessel_j0(double x) {
   const double a = std::fabs(x), z = 25 / a / a;
   if (a <= 5)
     return minus(a, j0_root_a) * (a + j0_root_a.high) * minus(a, j0_root_b) * (a + j0_root_b.high) *
            j0_near(a * a);
-  const Diagonals at(a);
+  const SinCosSum at(a);
   return (hankel_p0(z) * at.sum - hankel_q0(z) / a * at.difference) / std::sqrt(kPi * a);
 }
 HEARTH_SCALAR double bessel_j1(double x) {
   const double a = std::fabs(x), z = 25 / a / a;
   if (a <= 5) return x * minus(a, j1_root) * (a + j1_root.high) * j1_near(a * a);
-  const Diagonals at(a);
+  const SinCosSum at(a);
   const double result = hankel_p1(z) * at.difference + hankel_q1(z) / a * at.sum;
   return std::copysign(1.0, x) * result / std::sqrt(kPi * a);
 }
@@ -71,7 +72,7 @@ HEARTH_SCALAR double bessel_y0(double x) {
   if (!(x >= 0)) return NAN;
   if (x == 0) return -INFINITY;
   if (x <= 5) return y0_near(x * x) + 2 / kPi * std::log(x) * bessel_j0(x);
-  const Diagonals at(x);
+  const SinCosSum at(x);
   const double z = 25 / x / x;
   return (hankel_p0(z) * at.difference + hankel_q0(z) / x * at.sum) / std::sqrt(kPi * x);
 }
@@ -79,7 +80,7 @@ HEARTH_SCALAR double bessel_y1(double x) {
   if (!(x >= 0)) return NAN;
   if (x == 0) return -INFINITY;
   if (x <= 5) return x * y1_near(x * x) + 2 / kPi * (std::log(x) * bessel_j1(x) - 1 / x);
-  const Diagonals at(x);
+  const SinCosSum at(x);
   const double z = 25 / x / x;
   return (hankel_q1(z) / x * at.difference - hankel_p1(z) * at.sum) / std::sqrt(kPi * x);
 }
@@ -107,7 +108,7 @@ HEARTH_SCALAR double airy_ai(double x) {
   if (x > 0)
     return std::exp(-zeta.high) * (1 - zeta.low) * airy_right(1 / zeta.high) /
            (2 * std::sqrt(kPi) * quarter);
-  const Diagonals at(zeta.high);
+  const SinCosSum at(zeta.high);
   const double u = 1 / zeta.high / zeta.high, s = std::sin(zeta.low), c = std::cos(zeta.low);
   const double sine = c * at.sum - s * at.difference;     // sqrt(2) sin(zeta + pi / 4)
   const double cosine = -c * at.difference - s * at.sum;  // sqrt(2) cos(zeta + pi / 4)

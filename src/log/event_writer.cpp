@@ -15,9 +15,9 @@ namespace hearth::utils::tensorboard::detail {
 
 namespace {
 constexpr size_t kMaxPendingBytes = size_t{64} << 20;
-constexpr size_t kEntryBytes = 256;   // of memory besides the event
-constexpr size_t kMostWarnings = 20;  // of a writer: their texts may contain values
-constexpr double kMaxDelay = 1;       // seconds; a killed program loses no more
+constexpr size_t kEntryBytes = 256;  // of memory besides the event
+constexpr size_t kMaxWarnings = 20;  // of a writer: their texts may contain values
+constexpr double kMaxDelay = 1;      // seconds; a killed program loses no more
 
 std::atomic<unsigned> forks{0};  // between the first process and this one
 [[maybe_unused]] const int counts_forks =
@@ -187,7 +187,7 @@ void EventWriter::add_error(const std::string& problem, const std::string& text)
 }
 
 void EventWriter::add_warning(const std::string& problem, const std::string& text) {
-  if (problems_.size() < kMostWarnings && problems_.insert(problem).second)
+  if (problems_.size() < kMaxWarnings && problems_.insert(problem).second)
     warnings_.push_back(text);
 }
 

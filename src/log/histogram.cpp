@@ -12,7 +12,7 @@ namespace hearth::utils::tensorboard::detail {
 namespace {
 
 constexpr const char* kTensorFlowBins = "tensorflow";
-constexpr double kMostBins = 1e7;
+constexpr double kMaxBins = 1e7;
 
 /// The edges of TensorFlow's histograms: each is 1.1 times the one before.
 const std::vector<double>& tensorflow_edges() {
@@ -61,7 +61,7 @@ std::pair<double, double> outer_edges(const std::vector<double>& values) {
 
 /// Bins of equal width, with numpy's rounding.
 Counted count_uniform(const std::vector<double>& values, double num_bins) {
-  HEARTH_CHECK_AS(ValueError, num_bins <= kMostBins, "too many bins: ", num_bins);
+  HEARTH_CHECK_AS(ValueError, num_bins <= kMaxBins, "too many bins: ", num_bins);
   const auto [first, last] = outer_edges(values);
   const auto n = static_cast<size_t>(num_bins);
   Counted counted{std::vector<double>(n + 1), std::vector<double>(n)};

@@ -130,10 +130,10 @@ Tensor curve_of(const Tensor& labels, const Tensor& predictions, int64_t num_thr
   return tensor(rows, kDouble).view({6, num_thresholds});
 }
 
-constexpr int64_t kMostThresholds = 127;  // as in PyTorch
+constexpr int64_t kMaxThresholds = 127;  // as in PyTorch
 
 Message curve_message(const std::string& tag, const Tensor& rows, int64_t num_thresholds) {
-  const std::string content = Message().integer(2, std::min(num_thresholds, kMostThresholds)).str();
+  const std::string content = Message().integer(2, std::min(num_thresholds, kMaxThresholds)).str();
   return detail::tagged(tag)
       .message(kMetadata, detail::plugin_metadata("pr_curves", content))
       .message(kTensor, detail::float_tensor(rows));
@@ -224,7 +224,7 @@ void SummaryWriter::add_hparams(const HParams& hparam_dict, const NamedNumbers& 
 void SummaryWriter::add_pr_curve(const std::string& tag, const Tensor& labels,
                                  const Tensor& predictions, Step global_step,
                                  int64_t num_thresholds, const Tensor& weights, Walltime walltime) {
-  const int64_t thresholds = std::min(num_thresholds, kMostThresholds);
+  const int64_t thresholds = std::min(num_thresholds, kMaxThresholds);
   HEARTH_CHECK_AS(ValueError, thresholds >= 1, "num_thresholds must be positive, but got ",
                   num_thresholds);
   const Tensor truth = detail::snapshot(labels, "add_pr_curve", "labels");

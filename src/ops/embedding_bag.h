@@ -17,8 +17,8 @@ struct BagArgs {
   }
 };
 
-/// embedding_bag composed of other ops, for devices without its kernel. Allocates the rows of all
-/// bags.
+/// embedding_bag composed of other ops, for devices without its kernel. Allocates a copy of
+/// the rows of all bags.
 TensorQuad embedding_bag_composed(const BagArgs& args, const Tensor& weight, const Tensor& indices,
                                   const Tensor& offsets, const Tensor& scale);
 

@@ -22,7 +22,8 @@ bool find_constant_tsc() {
 
 const bool has_constant_tsc = find_constant_tsc();
 
-/// Reads both clocks several times, because an interrupt between two readings would spoil one.
+/// Reads both clocks several times and keeps the pair with the smallest gap: an interrupt between
+/// the readings spoils a pair.
 Moment Moment::now() {
   constexpr int kTries = 5;
   Moment best;

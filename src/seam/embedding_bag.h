@@ -22,9 +22,9 @@ struct Bags {
 
 /// out[b] = the sum, mean or maximum of bag b's rows, each times scale[i] if that is defined (kSum
 /// only); zeros for an empty bag. `weight` is [rows, width] with contiguous rows, `out` [bags,
-/// width] and contiguous, `scale` 1-d of weight's dtype. The other results are int64, contiguous,
-/// and without elements if they are not wanted: the bag of each index, the number of rows of each
-/// bag, and the index of the row that each maximum is from.
+/// width] and contiguous, `scale` 1-d of weight's dtype. offset2bag (the bag of each index),
+/// bag_size (the number of rows of each bag) and max_indices (the index of the row that each
+/// maximum is from) are int64 and contiguous; a result that is not wanted has no elements.
 struct EmbeddingBagParams {
   View weight, scale, out, offset2bag, bag_size, max_indices;
   Bags bags;
@@ -34,8 +34,8 @@ struct EmbeddingBagParams {
 /// grad_weight[indices[i]] += grad[the bag of i] * scale[i] (divided by the bag's number of rows if
 /// `mode` is kMean); kMax: grad_weight[max_indices[b][d]][d] += grad[b][d] for bags that are not
 /// empty. grad and grad_weight are contiguous and of one dtype, float or double; grad_weight holds
-/// zeros on entry. The values added to one element
-/// of grad_weight are added in the order of the indices.
+/// zeros on entry. The values added to one element of grad_weight are added in the order of the
+/// indices.
 struct EmbeddingBagBackwardParams {
   View grad, scale, bag_size, max_indices, grad_weight;
   Bags bags;

@@ -166,7 +166,8 @@ TEST(LaunchCluster, FileErrorsNameTheLine) {
   fails(host + "user = \"\"\n", 3, "'user' is empty");
   fails(host + "user = 5\n", 3, "'user' must be a string");
   fails(host + "interface = \"a b\"\n", 3, "'interface' must not contain spaces, quotes");
-  fails(host + "directory = \"runs\"\n", 1, "'directory' must be a whole path, beginning with '/'");
+  fails(host + "directory = \"runs\"\n", 1,
+        "'directory' must be an absolute path, which begins with '/'");
   fails(host + "hearth = \"\\u001b\"\n", 3, "'hearth' has control characters");
   fails(host + "environment = 3\n", 3, "'environment' must be a table of variables");
   fails(host + "environment = { RANK = 3 }\n", 3, "'RANK' is set by hearth launch itself");

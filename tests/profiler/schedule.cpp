@@ -42,7 +42,7 @@ TEST(Schedule, RefusesImpossibleCycles) {
 }
 
 TEST(Schedule, CallsOnTraceReadyAfterEachCycle) {
-  std::vector<std::vector<int64_t>> calls;  // the step; the counts of steps and products
+  std::vector<std::vector<int64_t>> calls;  // step_num, counts of ProfilerStep* and aten::mul
   profile recorded(
       ProfileOptions()
           .schedule(profiler::schedule(ScheduleOptions().wait(1).warmup(1).active(2).repeat(2)))
@@ -53,7 +53,7 @@ TEST(Schedule, CallsOnTraceReadyAfterEachCycle) {
           }));
   const Tensor x = ones({2});
   for (int i = 0; i < 12; ++i) {
-    x* x;
+    mul(x, x);
     recorded.step();
   }
   recorded.stop();

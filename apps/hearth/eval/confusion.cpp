@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kPixels = 2;  // per unit of length
 constexpr double kFontSize = 12.5, kMargin = 16, kTitles = 60;
-constexpr double kMostWidth = 8000;   // of the picture
-constexpr int64_t kMostNumbers = 30;  // classes whose counts are written into the cells
+constexpr double kMaxWidth = 8000;              // of the picture
+constexpr int64_t kMaxClassesWithNumbers = 30;  // with more, the cells have no numbers
 constexpr Color kInk{51, 51, 51}, kPaper{255, 255, 255}, kDeepest{0, 74, 124};
 
-/// The matrix' counts.
+/// The matrix's counts.
 class Counts {
  public:
   explicit Counts(const Tensor& matrix)
@@ -78,10 +78,10 @@ std::string confusion_text(const Tensor& matrix, const std::vector<std::string>&
 
 std::string confusion_png(const Tensor& matrix, const std::vector<std::string>& names) {
   const Counts counts(matrix);
-  const bool has_numbers = counts.classes() <= kMostNumbers;
+  const bool has_numbers = counts.classes() <= kMaxClassesWithNumbers;
   const double label = has_numbers ? widest(Canvas(1, 1, 1), names) + 10 : 0;
   const double side =
-      std::min(has_numbers ? 46.0 : 12.0, kMostWidth / static_cast<double>(counts.classes()));
+      std::min(has_numbers ? 46.0 : 12.0, kMaxWidth / static_cast<double>(counts.classes()));
   const double start = kTitles + label, size = side * static_cast<double>(counts.classes());
   Canvas canvas(start + size + kMargin, start + size + kMargin, kPixels);
   canvas.draw_text("predicted", {start + size / 2, kTitles / 2}, Align::kCenter, kFontSize, kInk);

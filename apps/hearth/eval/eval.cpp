@@ -20,7 +20,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr int64_t kMostClassesAsText = 30;
+constexpr int64_t kMaxClassesAsText = 30;
 
 struct EvalOptions {
   std::string run, data, device, picture;
@@ -69,7 +69,7 @@ void print_json(const EvalOptions& options, const Trained& trained, const Evalua
 void print_text(const Trained& trained, const Evaluation& evaluation, const std::string& picture) {
   std::cout << "accuracy  " << fixed(evaluation.accuracy, 4) << "\nloss      "
             << fixed(evaluation.loss, 4) << "\n\n";
-  if (trained.classes <= kMostClassesAsText)
+  if (trained.classes <= kMaxClassesAsText)
     std::cout << confusion_text(evaluation.confusion, class_names_of(trained)) << "\n";
   std::cout << picture << "\n";
 }

@@ -22,7 +22,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr size_t kMostUnsent = 1 << 20;
+constexpr size_t kMaxUnsent = 1 << 20;
 
 std::string interface_problem(const std::string& name) {
   if (name.empty() || if_nametoindex(name.c_str()) != 0) return "";
@@ -87,7 +87,7 @@ class Agent {
                       send({Frame::Kind::kAlive, 0, ""});
                     },
                     [this] { lose_launcher(); }}) {
-    loop_.set_gate([this] { return out_.pending() < kMostUnsent; });
+    loop_.set_gate([this] { return out_.pending() < kMaxUnsent; });
     loop_.watch(STDIN_FILENO, POLLIN, [this] { read_input(); });
     out_.write("\n");  // ends a line that the login shell may have printed
   }

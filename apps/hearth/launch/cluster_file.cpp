@@ -15,8 +15,9 @@ namespace hearth::app {
 
 namespace {
 
-const std::vector<std::string> kDefaultKeys{"user",      "port",   "processes", "gpus",
-                                            "directory", "hearth", "interface", "environment"};
+/// The keys that a cluster file may have for all hosts and for each.
+const std::vector<std::string> kSharedKeys{"user",      "port",   "processes", "gpus",
+                                           "directory", "hearth", "interface", "environment"};
 
 /// A table of the file. The functions throw if a value is not of the wanted kind.
 class Section {
@@ -30,7 +31,7 @@ class Section {
 
   bool has(const char* key) const { return table_.contains(key); }
 
-  /// A text without characters that could be taken for options or control a terminal.
+  /// A text that cannot be taken for an option and has no control characters.
   void read(const char* key, std::string& text) const {
     if (!has(key)) return;
     const toml::node& node = *table_.get(key);
@@ -98,7 +99,7 @@ class Section {
     const bool is_name = text && (text->starts_with("GPU-") || text->starts_with("MIG-")) &&
                          text->find(',') == std::string::npos;
     if (!is_name && !(number && *number >= 0))
-      refuse(node, "a GPU must be a number from 0 or a name such as \"GPU-8932f937\"");
+      refuse(node, "a GPU must be a number (0, 1, ...) or a name such as \"GPU-8932f937\"");
     const std::string id = number ? std::to_string(*number) : *text;
     if (std::find(others.begin(), others.end(), id) != others.end())
       refuse(node, "'gpus' has " + id + " twice");
@@ -146,7 +147,7 @@ struct Settings {
 Host finished(Settings settings, const Section& section, const toml::node& node) {
   Host& host = settings.host;
   if (!host.directory.empty() && host.directory.front() != '/')
-    section.refuse(node, "'directory' must be a whole path, beginning with '/'");
+    section.refuse(node, "'directory' must be an absolute path, which begins with '/'");
   if (!host.interface.empty())
     for (const char* name : {"HEARTH_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"})
       host.environment.emplace(name, host.interface);
@@ -156,8 +157,8 @@ Host finished(Settings settings, const Section& section, const toml::node& node)
   if (host.processes.empty()) host.processes = std::to_string(std::max<size_t>(num_gpus, 1));
   const int processes = std::atoi(host.processes.c_str());  // 0 for "auto"
   if (num_gpus > 0 && processes > int(num_gpus))
-    section.refuse(node, host.name + " has " + host.processes + " processes, but only " +
-                             std::to_string(num_gpus) + " of 'gpus'");
+    section.refuse(node, host.name + " has " + host.processes +
+                             " processes, but 'gpus' lists only " + std::to_string(num_gpus));
   return host;
 }
 
@@ -165,7 +166,7 @@ Host read_host(const std::string& path, Settings settings, const toml::node& nod
   if (!node.is_table())
     throw CLI::ValidationError(location(path, node), "a host must be a table, [[host]]");
   std::vector<std::string> known{"name", "address"};
-  known.insert(known.end(), kDefaultKeys.begin(), kDefaultKeys.end());
+  known.insert(known.end(), kSharedKeys.begin(), kSharedKeys.end());
   const Section section(path, *node.as_table(), known);
   section.read_word("address", settings.host.address);
   if (settings.host.address.empty()) section.refuse(node, "a host has no 'address'");
@@ -180,7 +181,7 @@ Host read_host(const std::string& path, Settings settings, const toml::node& nod
 Cluster read_cluster(const std::string& path) {
   const toml::table table = read_settings(path);
   std::vector<std::string> known{"host", "master-port"};
-  known.insert(known.end(), kDefaultKeys.begin(), kDefaultKeys.end());
+  known.insert(known.end(), kSharedKeys.begin(), kSharedKeys.end());
   const Section section(path, table, known);
   Cluster cluster;
   Settings defaults;

@@ -19,7 +19,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr size_t kMostPending = 1 << 20;
+constexpr size_t kMaxPending = 1 << 20;
 constexpr int kBothStreams = 3;
 
 std::optional<int> small_number(const std::string& text, int most) {
@@ -65,8 +65,8 @@ bool write_all(int file, std::string_view text) {
 
 std::string StreamChoice::parse(const std::string& text) {
   const std::string expected = "'" + printable(text) +
-                               "' must be 0 (nothing), 1 (stdout), 2 (stderr) or 3 (both), or a "
-                               "list of ranks such as 0:1,1:2";
+                               "' must be 0 (nothing), 1 (stdout), 2 (stderr) or 3 (both), or such "
+                               "a number for each rank (0:1,1:2)";
   if (const auto streams = small_number(text, kBothStreams)) {
     everywhere_ = *streams;
     return "";
@@ -90,7 +90,7 @@ bool StreamChoice::has(int rank, Stream stream) const {
   return streams & static_cast<int>(stream);
 }
 
-// Two outlets would tear the lines of one terminal or pipe.
+// If stdout and stderr are one terminal or pipe, both use one Outlet: two would mix parts of lines.
 Console::Console(EventLoop& loop, ConsoleOptions options)
     : options_(std::move(options)),
       out_(loop, STDOUT_FILENO),
@@ -151,7 +151,7 @@ void Console::close_logs() {
 
 size_t Console::pending() const { return out_.pending() + own_err_.pending(); }
 
-bool Console::is_behind() const { return pending() > kMostPending; }
+bool Console::is_behind() const { return pending() > kMaxPending; }
 
 void Console::check() const {
   HEARTH_CHECK(out_.error() == 0, "the output could not be written: ", std::strerror(out_.error()));

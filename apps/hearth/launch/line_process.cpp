@@ -33,7 +33,7 @@ void LineProcess::watch(int file, Lines& lines) const {
 void LineProcess::drain(int file, Lines& lines) const {
   // Not more than the pipe holds: a process that has left the group may go on writing.
   for (int rest = fcntl(file, F_GETPIPE_SZ);
-       rest >= 0 && lines.read_from(file) == Lines::Read::kSome; rest -= Lines::kMostRead) {
+       rest >= 0 && lines.read_from(file) == Lines::Read::kSome; rest -= Lines::kMaxRead) {
   }
   lines.finish();
   loop_.forget(file);

@@ -11,7 +11,7 @@
 
 namespace hearth::app {
 
-/// The objects that every process of the launcher shares.
+/// What all LineProcess objects of the launcher have in common.
 struct Context {
   EventLoop& loop;
   const SignalReader& signals;
@@ -31,8 +31,8 @@ class LineProcess {
   pid_t id() const { return process_.id(); }
   int input() const { return process_.input(); }
   void send(int signal) const { process_.send(signal); }
-  /// Looks whether the process has ended. If so, the rest of its output is taken. Returns true
-  /// once.
+  /// Checks whether the process has ended. If so, the rest of its output is taken. Returns true
+  /// only in the call that notices the end.
   bool reap();
   bool has_ended() const { return status_.has_value(); }
   /// The status from waitpid().

@@ -30,7 +30,7 @@ void Lines::finish() {
 }
 
 Lines::Read Lines::read_from(int file) {
-  char buffer[kMostRead];
+  char buffer[kMaxRead];
   ssize_t count;
   while ((count = read(file, buffer, sizeof buffer)) < 0 && errno == EINTR) {
   }

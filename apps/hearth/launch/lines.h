@@ -25,9 +25,9 @@ class Lines {
   /// Passes on the last line if it has no newline.
   void finish();
   enum class Read { kSome, kNothing, kEnd };
-  /// Reads what a file has now, at most kMostRead bytes; at its end it calls finish().
+  /// Reads what a file has now, at most kMaxRead bytes; at its end it calls finish().
   Read read_from(int file);
-  static constexpr int kMostRead = 1 << 16;
+  static constexpr int kMaxRead = 1 << 16;
 
  private:
   Take take_;

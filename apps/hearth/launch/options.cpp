@@ -15,7 +15,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr int kMostProcesses = 4096, kMostNodes = 65536, kMostRestarts = 1'000'000;
+constexpr int kMaxProcesses = 4096, kMaxNodes = 65536, kMaxRestarts = 1'000'000;
 constexpr int kLongestWait = 86400;
 constexpr const char* kSpecialCounts[] = {"auto", "cpu", "gpu"};
 
@@ -37,8 +37,7 @@ std::string parse_nodes(const std::string& text, NodeRange& nodes) {
   std::string least = text.substr(0, colon);
   std::string most = colon < text.size() ? text.substr(colon + 1) : least;
   for (std::string* number : {&least, &most})
-    if (const std::string error = whole_number(1, kMostNodes)(*number); !error.empty())
-      return error;
+    if (const std::string error = whole_number(1, kMaxNodes)(*number); !error.empty()) return error;
   nodes = {std::stoi(least), std::stoi(most)};
   return nodes.min <= nodes.max ? "" : "'" + text + "' must be MIN:MAX, the smaller number first";
 }
@@ -60,7 +59,7 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
       "Machines (default: 1, or all of --cluster); with --cluster also MIN:MAX")
       ->check(CLI::Validator(check_nodes, ""));
   add("--node-rank", options.node_rank, "Number of this machine, from 0")
-      ->check(whole_number(0, kMostNodes));
+      ->check(whole_number(0, kMaxNodes));
   add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
       ->check(CLI::Validator(check_endpoint, ""));
   add("--master-addr", options.master_addr, "The same as HOST")->check(not_empty);
@@ -85,7 +84,7 @@ void add_failures(CLI::App& launch, LaunchOptions& options) {
   };
   add("--max-restarts", options.max_restarts,
       "How often all ranks are started again after a failure")
-      ->check(whole_number(0, kMostRestarts));
+      ->check(whole_number(0, kMaxRestarts));
   add("--shutdown-timeout", options.grace, "Seconds from the signal to SIGKILL")
       ->check(whole_number(0, kLongestWait));
   add("--heartbeat-timeout", options.heartbeat_timeout,
@@ -102,7 +101,7 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
   group(launch.add_option("--local-ranks-filter", options.console.local_ranks,
                           "Local ranks whose output is shown (default: all)"))
       ->delimiter(',')
-      ->check(whole_number(0, kMostProcesses));
+      ->check(whole_number(0, kMaxProcesses));
   group(offer(launch.add_option("--log-dir", options.console.log_dir,
                                 "Folder for a log file of each rank and stream"),
               {{}, Values::Paths::kFolders}))
@@ -241,8 +240,8 @@ int count_processes(const std::string& text) {
 
 std::string check_processes(const std::string& text) {
   std::string copy = text;
-  if (is_special(text) || whole_number(1, kMostProcesses)(copy).empty()) return "";
-  return whole_number(1, kMostProcesses)(copy) + ", nor auto, cpu or gpu";
+  if (is_special(text) || whole_number(1, kMaxProcesses)(copy).empty()) return "";
+  return whole_number(1, kMaxProcesses)(copy) + ", nor auto, cpu or gpu";
 }
 
 }  // namespace hearth::app

@@ -10,12 +10,12 @@ namespace hearth::app {
 namespace {
 
 /// The most examples and numbers of inputs in a batch: large images need much memory in a network.
-constexpr int64_t kMostExamples = 1000, kMostNumbers = 4'000'000;
+constexpr int64_t kMaxExamples = 1000, kMaxNumbers = 4'000'000;
 
 int64_t batch_size_for(const Examples& examples) {
   int64_t numbers = 1;
   for (const int64_t size : examples.input_sizes()) numbers *= std::max<int64_t>(size, 1);
-  return std::clamp<int64_t>(kMostNumbers / numbers, 1, kMostExamples);
+  return std::clamp<int64_t>(kMaxNumbers / numbers, 1, kMaxExamples);
 }
 
 /// Sums over the examples that were evaluated.
@@ -68,7 +68,7 @@ class Sums {
   const EvaluationOptions& options_;
   Tensor confusion_;
   double loss_ = 0, correct_ = 0, count_ = 0;
-  int64_t most_ = kMostExamples;
+  int64_t most_ = kMaxExamples;
 };
 
 }  // namespace

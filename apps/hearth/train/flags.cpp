@@ -18,7 +18,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr int64_t kMostWorkers = 1024, kMostEpochs = 1'000'000'000;
+constexpr int64_t kMaxWorkers = 1024, kMaxEpochs = 1'000'000'000;
 
 /// Replaces the former name of a renamed model; never fails.
 std::string rename_model(std::string& name) {
@@ -105,7 +105,7 @@ void add_grid(CLI::App& train, TrainOptions& options) {
       ->check(CLI::Validator(check_batch_range, ""));
   train.add_option("--num-workers", options.num_workers, "Threads that load batches in advance")
       ->delimiter(',')
-      ->check(whole_number(0, kMostWorkers))
+      ->check(whole_number(0, kMaxWorkers))
       ->capture_default_str();
   offer(train.add_option("--device", options.devices,
                          "Devices, also cuda:1 (default: the GPU if there is one)"),
@@ -166,7 +166,7 @@ void add_search(CLI::App& train, TrainOptions& options) {
 
 void add_common(CLI::App& train, TrainOptions& options) {
   train.add_option("--epochs", options.epochs, "Passes over the training data")
-      ->check(whole_number(0, kMostEpochs))
+      ->check(whole_number(0, kMaxEpochs))
       ->capture_default_str();
   train
       .add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")

@@ -8,7 +8,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr size_t kMostRuns = 10000;
+constexpr size_t kMaxRuns = 10000;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void check_grid(const TrainOptions& options) {
   size_t runs = 1;
   for (const size_t count : {options.lrs.size(), options.batch_sizes.size(),
                              options.num_workers.size(), options.devices.size()}) {
-    HEARTH_CHECK(count <= kMostRuns / runs, "a grid has at most ", kMostRuns,
+    HEARTH_CHECK(count <= kMaxRuns / runs, "a grid has at most ", kMaxRuns,
                  " runs, but these lists give more: ", options.lrs.size(), " of --lr, ",
                  options.batch_sizes.size(), " of --batch-size, ", options.num_workers.size(),
                  " of --num-workers, ", options.devices.size(), " of --device");

@@ -16,8 +16,8 @@ namespace hearth::app {
 
 namespace {
 
-constexpr int kDigits = 3;          // of a drawn value
-constexpr int kMostAttempts = 100;  // to draw a run that is new
+constexpr int kDigits = 3;         // of a drawn value
+constexpr int kMaxAttempts = 100;  // to draw a run that is new
 
 double number_in(std::string_view text, const std::string& range) {
   double value = 0;
@@ -108,7 +108,7 @@ std::vector<RunOptions> trials_of(const TrainOptions& options) {
                          : draw(options.batch_sizes, random);
     const bool accepted = is_new(run);
     attempts = accepted ? 0 : attempts + 1;
-    HEARTH_CHECK(attempts < kMostAttempts, "the ranges have too few different values for ",
+    HEARTH_CHECK(attempts < kMaxAttempts, "the ranges have too few different values for ",
                  *options.trials, " --trials");
     if (accepted) runs.push_back(std::move(run));
   }

@@ -90,11 +90,11 @@ HEARTH_SIMD Twofold<V> product(Twofold<V> a, Twofold<V> b) {
   return {p.hi, mul_add(a.hi, b.lo, mul_add(a.lo, b.hi, p.lo))};
 }
 
-/// An integer n, as a floating-point number and as bits; bits - kZero is n.
+/// A rounded integer n: `value` is n, `bits` are the bits of n + kMagic (bits - kMagicBits is n).
 template <class V>
 struct Rounded {
   static constexpr double kMagic = sizeof(typename V::Lane) == 4 ? 0x1.8p23 : 0x1.8p52;
-  static constexpr typename FormatOf<V>::Bits kZero =
+  static constexpr typename FormatOf<V>::Bits kMagicBits =
       __builtin_bit_cast(typename FormatOf<V>::Bits, static_cast<typename V::Lane>(kMagic));
   V value;
   BitsOf<V> bits;
@@ -124,7 +124,7 @@ HEARTH_SIMD V scale(V x, BitsOf<V> n) {
   return x * a * b;
 }
 
-/// Calls a function of one lane for each lane; for rare arguments and rare functions only.
+/// Applies a scalar function to each pair of lanes: slow, for rare arguments and rare functions.
 template <class V, class F>
 [[gnu::noinline]] V lane_by_lane(const F& f, V a, V b) {
   for (int i = 0; i < V::kLanes; ++i) a.v[i] = f(a.v[i], b.v[i]);

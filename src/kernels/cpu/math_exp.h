@@ -45,7 +45,7 @@ HEARTH_SIMD ExpParts<V> exp_parts(V x, V lo) {
   const Rounded<V> n = round_product(x, V(C::kLog2E));
   V r = mul_add(n.value, V(-C::kLn2Hi), x);
   r = mul_add(n.value, V(-C::kLn2Lo), r) + lo;
-  return {mul_add(r * r, polynomial(r, C::kP), r), n.bits - BitsOf<V>(Rounded<V>::kZero)};
+  return {mul_add(r * r, polynomial(r, C::kP), r), n.bits - BitsOf<V>(Rounded<V>::kMagicBits)};
 }
 
 /// The parts of e^(x + lo) for any x: scale() turns results out of range into infinity or zero.
@@ -78,7 +78,7 @@ HEARTH_SIMD V exp2(V x) {
   const Twofold<V> r = exact_product(y - n.value, V(kLn2));
   const ExpParts<V> e =
       exp_parts(r.hi, mul_add(y - n.value, V(kLn2 - typename V::Lane(kLn2)), r.lo));
-  return scale(1 + e.p, e.n + n.bits - BitsOf<V>(Rounded<V>::kZero));
+  return scale(1 + e.p, e.n + n.bits - BitsOf<V>(Rounded<V>::kMagicBits));
 }
 
 template <class V>
