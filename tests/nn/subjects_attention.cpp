@@ -117,19 +117,19 @@ Table layers() {
                      .norm(AnyModule(LayerNorm(LayerNormOptions({8})))));
            },
            [](TransformerDecoder& m, const Inputs& in) -> Inputs { return {m(in[0], in[1])}; })},
-      {"transformer", called(
-                          +[] {
-                            Transformer module(TransformerOptions(8, 2, 1, 2).dim_feedforward(16));
-                            manual_seed(
-                                1234);  // Python draws other random numbers for the copied layers
-                            module->reset_parameters();
-                            for (const Tensor& parameter : module->parameters())
-                              if (parameter.dim() == 1) init::constant_(parameter, 0.25);
-                            return module;
-                          },
-                          [](Transformer& m, const Inputs& in) -> Inputs {
-                            return {m(in[0], in[1], kAbsent, kAbsent, kAbsent, in[2])};
-                          })},
+      {"transformer_dropout",
+       called(
+           +[] {
+             Transformer module(TransformerOptions(8, 2, 1, 2).dim_feedforward(16));
+             manual_seed(1234);  // Python draws other random numbers for the copied layers
+             module->reset_parameters();
+             for (const Tensor& parameter : module->parameters())
+               if (parameter.dim() == 1) init::constant_(parameter, 0.25);
+             return module;
+           },
+           [](Transformer& m, const Inputs& in) -> Inputs {
+             return {m(in[0], in[1], kAbsent, kAbsent, kAbsent, in[2])};
+           })},
   };
 }
 

@@ -202,7 +202,7 @@ def attention_cases():
                 nn.init.constant_(parameter, 0.25)
         return module
 
-    yield ("transformer", transformer, [memory, query, padding],
+    yield ("transformer_dropout", transformer, [memory, query, padding],
            lambda m, source, target, pad: m(source, target, src_key_padding_mask=pad))
 
 
