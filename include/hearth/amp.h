@@ -39,7 +39,7 @@ struct HEARTH_API GradScalerOptions {
 /// The gradient whose infinite or NaN elements made GradScaler skip a step. If there are several,
 /// it is that of the last parameter, because backward computes that gradient first.
 struct NonFiniteGradient {
-  Tensor parameter;
+  Tensor parameter;             ///< undefined: in another rank's part of a parameter
   size_t group = 0, index = 0;  ///< the optimizer's parameter group, and the place in it
   int64_t elements = 0;         ///< how many elements are infinite or NaN
   double scale = 1;             ///< the scale of the loss

@@ -125,9 +125,8 @@ class HEARTH_API Event {
 
  private:
   bool timing_;
-  bool is_recorded_ = false;
   void* handle_ = nullptr;
-  Stream recorded_ = Stream(Device(DeviceType::CUDA), nullptr);  // where it was last recorded
+  std::optional<Stream> recorded_;
 };
 
 /// Makes a device the current one during the guard's lifetime.

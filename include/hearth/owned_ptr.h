@@ -11,8 +11,7 @@ class OwnedPtr {
   OwnedPtr(OwnedPtr&& other) noexcept : owned_(other.owned_) { other.owned_ = nullptr; }
   OwnedPtr& operator=(OwnedPtr&& other) noexcept {
     T* const former = owned_;
-    owned_ = other.owned_;
-    other.owned_ = nullptr;
+    owned_ = other.release();
     if (owned_ != former) destroy(former);
     return *this;
   }

@@ -57,6 +57,28 @@ std::vector<Gradients> gradients_by_device(const optim::Optimizer& optimizer) {
   return all;
 }
 
+std::vector<Tensor> parameters_of(const optim::Optimizer& optimizer) {
+  std::vector<Tensor> all;
+  for (const auto& group : optimizer.param_groups())
+    all.insert(all.end(), group.params().begin(), group.params().end());
+  return all;
+}
+
+/// If other ranks have parts of the parameters: sets found_inf if one of them has found an inf, and
+/// makes a found_inf if only others have gradients.
+void share_between_ranks(const optim::Optimizer& optimizer, Replicas& found_inf) {
+  const std::vector<Tensor> parameters = parameters_of(optimizer);
+  for (const ShardRanksPtr& ranks : shard_ranks_of(parameters)) {
+    const auto is_shard = [&](const Tensor& each) { return shard_ranks_of(each) == ranks; };
+    const Device device = std::find_if(parameters.begin(), parameters.end(), is_shard)->device();
+    const Tensor shared = zeros({2}, device);  // found_inf; whether there are gradients
+    for (const Tensor& own : found_inf.all()) shared[0].add_(own.to(device));
+    shared[1].fill_(found_inf.all().empty() ? 0 : 1);
+    ranks->max(shared);
+    if (shared[1].item<float>() != 0) found_inf.on(device).copy_(shared[0]);
+  }
+}
+
 /// The module of a parameter, and the parameter's name.
 struct Owner {
   std::string parameter, path, type;
@@ -138,15 +160,7 @@ std::vector<Tensor> GradScaler::unscale_gradients(const optim::Optimizer& optimi
   for (const Gradients& gradients : gradients_by_device(optimizer))
     _amp_foreach_non_finite_check_and_unscale_(gradients.tensors, found_inf.on(gradients.device),
                                                inverse.on(gradients.device));
-  std::vector<Tensor> parameters;
-  for (const auto& group : optimizer.param_groups())
-    parameters.insert(parameters.end(), group.params().begin(), group.params().end());
-  for (const ShardRanksPtr& ranks : shard_ranks_of(parameters)) {
-    const Tensor& found = found_inf.on(scale_.device());
-    for (const Tensor& other : found_inf.all())
-      if (!other.is_same(found)) found.add_(other.to(found.device()));
-    ranks->max(found);
-  }
+  share_between_ranks(optimizer, found_inf);
   return found_inf.all();
 }
 
@@ -198,11 +212,16 @@ void GradScaler::remember_cause(const optim::Optimizer& optimizer) {
           hearth::detail::OwnedPtr(new NonFiniteGradient{param, g, i, elements, get_scale()});
       return;
     }
+  if (!shard_ranks_of(parameters_of(optimizer)).empty())
+    non_finite_ = hearth::detail::OwnedPtr(new NonFiniteGradient{{}, 0, 0, 0, get_scale()});
 }
 
 std::string GradScaler::explain(const nn::Module& model) const {
   if (!non_finite_) return {};
   const NonFiniteGradient& cause = *non_finite_;
+  if (!cause.parameter.defined())
+    return hearth::detail::str("the step was skipped: elements of a gradient are inf or NaN in ",
+                               "another rank's part at scale ", cause.scale);
   std::string name = hearth::detail::str("parameter ", cause.index, " of group ", cause.group);
   if (const auto owner = owner_of(cause.parameter, model))
     name = owner->parameter + " (module " + (owner->path.empty() ? "" : owner->path + ", ") +

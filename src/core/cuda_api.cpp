@@ -136,14 +136,13 @@ Stream default_stream(int device) {
 void set_stream(const Stream& stream) { set_current_stream(stream.device(), stream.handle()); }
 
 Event::Event(Event&& other) noexcept
-    : timing_(other.timing_),
-      is_recorded_(std::exchange(other.is_recorded_, false)),
-      handle_(std::exchange(other.handle_, nullptr)),
-      recorded_(other.recorded_) {}
+    : timing_(other.timing_), handle_(other.handle_), recorded_(other.recorded_) {
+  other.handle_ = nullptr;
+  other.recorded_.reset();
+}
 
 Event& Event::operator=(Event&& other) noexcept {
   std::swap(timing_, other.timing_);
-  std::swap(is_recorded_, other.is_recorded_);
   std::swap(handle_, other.handle_);
   std::swap(recorded_, other.recorded_);
   return *this;
@@ -160,34 +159,33 @@ void Event::record(const Stream& stream) {
   if (!handle_) {
     handle_ = backend.create_event(stream.device_index(), timing_);
   } else {
-    HEARTH_CHECK(recorded_.device() == stream.device(), "Event device ", recorded_.device_index(),
+    HEARTH_CHECK(recorded_->device() == stream.device(), "Event device ", recorded_->device_index(),
                  " does not match recording stream's device ", stream.device_index(), ".");
   }
   backend.record(handle_, stream.device_index(), stream.handle());
   recorded_ = stream;
-  is_recorded_ = true;
 }
 
 void Event::wait() const { wait(current_stream()); }
 
 void Event::wait(const Stream& stream) const {
-  if (is_recorded_) require_cuda().wait(stream.device_index(), stream.handle(), handle_);
+  if (recorded_) require_cuda().wait(stream.device_index(), stream.handle(), handle_);
 }
 
 void Event::synchronize() const {
-  if (!is_recorded_) return;
+  if (!recorded_) return;
   Backend& backend = require_cuda();
   backend.synchronize(handle_);
-  check_fault(*backend.fault_slot(recorded_.device_index(), recorded_.handle()));
+  check_fault(*backend.fault_slot(recorded_->device_index(), recorded_->handle()));
 }
 
-bool Event::query() const { return !is_recorded_ || require_cuda().query(handle_); }
+bool Event::query() const { return !recorded_ || require_cuda().query(handle_); }
 
 float Event::elapsed_time(const Event& end) const {
   HEARTH_CHECK(timing_ && end.timing_,
                "Both events must be created with argument 'enable_timing=True': "
                "cuda::Event(/*enable_timing=*/true).");
-  HEARTH_CHECK(is_recorded_ && end.is_recorded_,
+  HEARTH_CHECK(recorded_ && end.recorded_,
                "Both events must be recorded before calculating elapsed time.");
   HEARTH_CHECK(query() && end.query(),
                "Both events must be completed before calculating elapsed time.");

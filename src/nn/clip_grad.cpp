@@ -58,6 +58,10 @@ void check_finite(double norm, double norm_type) {
 
 /// The norm of the gradients of parameters whose parts other ranks have.
 Tensor norm_over_ranks(const std::vector<Tensor>& parameters, double norm_type, ShardRanks& ranks) {
+  HEARTH_CHECK_AS(ValueError, norm_type > 0,
+                  "norm_type must be positive or infinite for parameters that fully_shard has "
+                  "divided, but it is ",
+                  norm_type);
   std::vector<Tensor> parts;
   for (const Tensor& grad : gradients(parameters))
     if (grad.numel() > 0) parts.push_back(grad);

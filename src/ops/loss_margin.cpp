@@ -97,7 +97,7 @@ struct PoissonNllLoss {
   static Tensor compute(const Args& args, const Tensor& input, const Tensor& target) {
     const Tensor loss =
         args.log_input ? input.exp() - target * input : input - target * (input + args.eps).log();
-    return reduced(args.full ? loss + stirling(target).to(loss.scalar_type()) : loss,
+    return reduced(args.full ? (loss + stirling(target)).to(loss.scalar_type()) : loss,
                    args.reduction);
   }
   static Tensor stirling(const Tensor& target) {

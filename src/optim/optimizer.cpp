@@ -77,7 +77,7 @@ constexpr char kInTwoGroups[] = "some parameters appear in more than one paramet
 
 Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& param_groups,
                      std::unique_ptr<OptimizerOptions> defaults)
-    : defaults_(defaults.release()) {
+    : defaults_(std::move(defaults)) {
   HEARTH_CHECK(defaults_, "an optimizer needs default options");
   const auto is_empty = [](const OptimizerParamGroup& group) { return group.params().empty(); };
   if (std::all_of(param_groups.begin(), param_groups.end(), is_empty))

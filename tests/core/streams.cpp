@@ -44,6 +44,13 @@ class TwoGpus : public CudaApi {
   }
 };
 
+TEST(Event, ExistsWithoutAGpu) {
+  cuda::Event event;
+  const cuda::Event moved = std::move(event);
+  EXPECT_TRUE(moved.query());
+  moved.synchronize();
+}
+
 TEST(CudaMissing, ErrorsStateTheReason) {
   if (cuda::is_available()) GTEST_SKIP() << "a GPU is available";
   EXPECT_EQ(cuda::device_count(), 0);

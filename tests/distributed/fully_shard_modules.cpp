@@ -187,7 +187,13 @@ const RankFunction skips_steps_together("skips_steps_together", [] {
     };
     REQUIRE(step(false) && scaler.get_scale() == 65536);
     REQUIRE(!step(true) && scaler.get_scale() == 32768);
+    REQUIRE(scaler.non_finite() && scaler.non_finite()->parameter.defined() == (rank == 1));
+    REQUIRE(scaler.explain(*net).find(rank == 1 ? "first.weight" : "another rank's part") !=
+            std::string::npos);
     REQUIRE(step(false) && scaler.get_scale() == 32768);
+    REQUIRE(!scaler.non_finite() || scaler.non_finite()->scale == 65536);
+    sgd.zero_grad();
+    REQUIRE_ERROR(scaler.step(sgd), "None of its parameters has a gradient");
   });
 });
 
@@ -208,12 +214,27 @@ const RankFunction needs_whole_parameters("needs_whole_parameters", [] {
     REQUIRE_ERROR(adafactor.step(closure), "Adafactor needs whole parameters");
     optim::Muon muon({net->first->weight});
     REQUIRE_ERROR(muon.step(closure), "Muon needs whole parameters");
+    for (const double norm_type : {0.0, -1.0, -std::numeric_limits<double>::infinity()})
+      REQUIRE_ERROR(nn::utils::norm_of_gradients(net->parameters(), norm_type),
+                    "norm_type must be positive or infinite");
   });
 });
 
 TEST(FullyShard, OptimizersOfWholeParametersRefuseShards) {
   run_ranks_well(needs_whole_parameters, 2);
 }
+
+const RankFunction one_rank_has_all("one_rank_has_all", [] {
+  in_group([](int, int) {
+    ShardedNet net = make_net();
+    dist::fully_shard(net);
+    optim::Adafactor adafactor(net->parameters());
+    net(whole_batch()).square().mean().backward();
+    adafactor.step();
+  });
+});
+
+TEST(FullyShard, OneRankHasWholeParameters) { run_ranks_well(one_rank_has_all, 1); }
 
 const RankFunction low_precision("low_precision", [] {
   in_group([](int, int) {

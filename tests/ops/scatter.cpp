@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "hearth/autograd.h"
 #include "hearth/indexing.h"
@@ -306,8 +307,49 @@ TEST(Scatter, LastIndexOutOfRangeChangesNothing) {
   }
 }
 
-/// The sums and products of PyTorch's scatter and index_add, and the gradients of its gather and
-/// index_select.
+/// Only elements that an index reaches are written, as other threads may change the others.
+TEST(Scatter, ThreadsAddToDifferentRowsOfAHalfTable) {
+  for (const int64_t rows : {4, 1000}) {  // copies the whole table, or the rows
+    const Tensor table = zeros({rows, 256}, kBFloat16), one = ones({1, 256}, kBFloat16);
+    const auto add = [&](int64_t row) {
+      for (int i = 0; i < 100; ++i) table.scatter_add_(0, full({1, 256}, row, kLong), one);
+    };
+    std::thread other(add, 1);
+    add(0);
+    other.join();
+    EXPECT_TRUE(table.narrow(0, 0, 2).equal(full({2, 256}, 100, kBFloat16))) << rows;
+    EXPECT_EQ(table.to(kFloat).sum().item<float>(), 2 * 256 * 100) << rows;
+  }
+}
+
+/// Few indices into a large table copy only the rows that they select.
+TEST(Scatter, AddsToFewRowsOfALargeHalfTable) {
+  for (const ScalarType type : {kHalf, kBFloat16}) {
+    const Tensor rows = tensor({70, 5, 70, 70}), index = rows.view({2, 2});
+    const Tensor src = (arange(4 * 3 * 7, kDouble).view({4, 3, 7}) * 0.37).sin().to(type);
+    const Tensor x = (arange(100 * 3 * 7, kDouble).view({100, 3, 7}) * 0.11).cos().to(type);
+    const auto expected = [&](const Tensor& table, int64_t dim) {
+      return table.to(kFloat).index_add(dim, rows, src.transpose(0, dim).to(kFloat)).to(type);
+    };
+    EXPECT_TRUE(x.index_add(0, rows, src).equal(expected(x, 0)));
+    const Tensor turned = x.transpose(0, 2);
+    EXPECT_TRUE(turned.index_add(2, rows, src.transpose(0, 2)).equal(expected(turned, 2)));
+    EXPECT_TRUE(x.clone()
+                    .index_put_({index}, src.view({2, 2, 3, 7}), /*accumulate=*/true)
+                    .equal(expected(x, 0)));
+    // An expanded index: both values are added to the same row.
+    EXPECT_TRUE(
+        x.clone().index_put_({tensor({7}).expand({2})}, ones({2, 3, 7}, type), true)[7].equal(
+            (x[7].to(kFloat) + 2).to(type)));
+    const Tensor places = full({2, 1, 1}, 99, kLong);
+    EXPECT_EQ(x.scatter_add(0, places, ones({2, 1, 1}, type))[99][0][0].item<float>(),
+              (x[99][0][0].to(kFloat) + 2).to(type).item<float>());
+    EXPECT_THROW(x.index_add_(0, tensor({3, 100}), src.narrow(0, 0, 2)), Error);
+    EXPECT_THROW(x.index_put_({tensor({3, -101})}, ones({}, type), true), Error);
+  }
+}
+
+/// As PyTorch's scatter; its index_add, index_put_ and gradients of index_select lose small values.
 TEST(Scatter, HalfTypesAreAddedAndMultipliedInFloat32) {
   for (const ScalarType type : {kHalf, kBFloat16}) {
     const Tensor zero = zeros({5000}, kLong), x = zeros({2}, type), src = ones({5000}, type);

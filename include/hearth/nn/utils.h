@@ -24,7 +24,7 @@ inline double clip_grad_norm_(const Tensor& parameter, double max_norm, double n
 HEARTH_API Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type = 2.0,
                                  bool error_if_nonfinite = false);
 /// The norm of the parameters' gradients; of parameters that fully_shard has divided, over all
-/// ranks, which all must call it.
+/// ranks, which all must call it, with a norm_type above 0.
 HEARTH_API Tensor norm_of_gradients(const std::vector<Tensor>& parameters, double norm_type = 2.0);
 /// Scales the gradients by min(1, max_norm / (total_norm + 1e-6)).
 HEARTH_API void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,

@@ -185,7 +185,7 @@ class HEARTH_API Optimizer {
 
   std::vector<OptimizerParamGroup> param_groups_;
   StateMap state_;
-  hearth::detail::OwnedPtr<OptimizerOptions> defaults_;
+  std::unique_ptr<OptimizerOptions> defaults_;
 };
 
 }  // namespace hearth::optim

@@ -68,7 +68,8 @@ ShardedParams::ShardedParams(std::string path, const Named& params, ProcessGroup
     };
     param.param.set_data(own_rows(param.param));
     if (Tensor& grad = param.param.mutable_grad(); grad.defined()) grad = own_rows(grad);
-    param.registration = std::make_unique<ShardRegistration>(param.param, shard_ranks(group_));
+    if (ranks_ > 1)
+      param.registration = std::make_unique<ShardRegistration>(param.param, shard_ranks(group_));
   }
   pack_shards();
 }

@@ -1,5 +1,11 @@
+// Sums and products of half types, computed in float32 copies of the table's elements. Few indices:
+// the rows that they select are copied, each once. Many: the whole table is. In both cases only
+// elements that an index reaches are written, as another thread may change the others.
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
+#include "core/parallel_for.h"
 #include "kernels/cpu/index_loop.h"
 #include "kernels/cpu/strided.h"
 
@@ -7,39 +13,168 @@ namespace hearth::cpu {
 
 namespace {
 
+/// A contiguous view of uninitialised memory.
+View scratch_view(View shape, ScalarType dtype, Ctx& ctx) {
+  shape.dtype = dtype;
+  shape.make_contiguous();
+  shape.data = ctx.scratch(size_t(shape.numel) * element_size(dtype));
+  return shape;
+}
+
+void push_dim(View& view, int64_t size, int64_t stride) {
+  view.sizes[view.dim] = size;
+  view.strides[view.dim++] = stride;
+  view.numel *= size;
+}
+
+/// A view of one element of the job's table.
+View first_element(const IndexJob& job) {
+  View view;
+  view.data = job.origin.data;
+  view.dtype = job.origin.dtype;
+  view.numel = 1;
+  return view;
+}
+
+/// Whether dimension d of the values goes along a row: the elements that one index selects.
+bool is_in_row(const IndexJob& job, int d) {
+  return job.origin.strides[d] != 0 &&
+         std::all_of(job.indices.begin(), job.indices.end(),
+                     [d](const IndexedDim& dim) { return dim.index.strides[d] == 0; });
+}
+
 /// The elements of the table that a job can reach: the dimensions of its origin that are not
 /// indexed, and the indexed ones.
 View reachable(const IndexJob& job) {
-  View table;
-  table.data = job.origin.data;
-  table.dtype = job.origin.dtype;
-  table.numel = 1;
-  const auto push = [&](int64_t size, int64_t stride) {
-    table.sizes[table.dim] = size;
-    table.strides[table.dim++] = stride;
-    table.numel *= size;
-  };
+  View table = first_element(job);
   for (int d = 0; d < job.origin.dim; ++d)
-    if (job.origin.strides[d] != 0) push(job.origin.sizes[d], job.origin.strides[d]);
-  for (const IndexedDim& dim : job.indices) push(dim.size, dim.stride);
+    if (job.origin.strides[d] != 0) push_dim(table, job.origin.sizes[d], job.origin.strides[d]);
+  for (const IndexedDim& dim : job.indices) push_dim(table, dim.size, dim.stride);
   return table;
 }
 
-/// A float32 table in scratch memory for the reachable elements of another.
-View scratch_like(const View& table, Ctx& ctx) {
-  View result = table;
-  result.dtype = kFloat;
-  result.make_contiguous();
-  result.data = ctx.scratch(size_t(table.numel) * sizeof(float));
-  return result;
+/// The shape of the positions that select a row: 1 in the dimensions along rows.
+View shape_of_positions(const IndexJob& job) {
+  View shape = job.values;
+  for (int d = 0; d < shape.dim; ++d) {
+    if (!is_in_row(job, d)) continue;
+    shape.numel /= shape.sizes[d];
+    shape.sizes[d] = 1;
+  }
+  return shape;
 }
 
-}  // namespace
+/// A job on copies of the rows that the indices select.
+class RowsJob {
+ public:
+  RowsJob(const IndexJob& job, const View& positions, Ctx& ctx) : job_(job), ctx_(ctx) {
+    find_rows(positions);
+    if (rows_.empty()) return;  // an index is out of range
+    row_layout_ = first_element(job);
+    copies_ = row_layout_;
+    for (View* view : {&row_layout_, &copies_}) push_dim(*view, int64_t(rows_.size()), 0);
+    for (int d = 0; d < job.values.dim; ++d) {
+      if (!is_in_row(job, d)) continue;
+      push_dim(row_layout_, job.values.sizes[d], job.origin.strides[d]);
+      push_dim(copies_, job.values.sizes[d], 0);
+    }
+  }
 
-void combine_indexed(const IndexJob& job, const Mover& move, Ctx& ctx) {
-  if (!is_reduced_float(job.origin.dtype)) return write_indexed(job, move, ctx);
-  if (job.values.numel == 0) return;
-  const View table = reachable(job), totals = scratch_like(table, ctx);
+  void combine(const Mover& move) {
+    if (rows_.empty()) return;
+    const View halves = scratch_view(copies_, job_.origin.dtype, ctx_),
+               totals = scratch_view(copies_, kFloat, ctx_);
+    IndexedDim all_rows;
+    all_rows.index = index_view(rows_.data(), row_layout_);
+    all_rows.index.strides[0] = 1;
+    all_rows.size = rows_.back() + 1;
+    all_rows.stride = 1;
+    const IndexJob table{row_layout_, {&all_rows, 1}, halves, false};
+    const size_t size = element_size(job_.origin.dtype);
+    read_indexed(table, copy_from_table(size), ctx_);
+    copy(halves, totals, ctx_);
+    combine_copies(totals, move);
+    copy(totals, halves, ctx_);
+    write_indexed(table, copy_to_table(size), ctx_);
+  }
+
+ private:
+  static View index_view(int64_t* numbers, View shape) {
+    shape.data = numbers;
+    shape.dtype = kLong;
+    std::fill_n(shape.strides, shape.dim, int64_t{0});
+    return shape;
+  }
+
+  /// Sets numbers_ to the number of the row for each position, and rows_ to the rows' offsets in
+  /// the table; without rows if an index is out of range, which is reported.
+  void find_rows(const View& positions) {
+    numbers_.assign(size_t(positions.numel), 0);
+    View addresses = positions;
+    addresses.dtype = kLong;
+    addresses.make_contiguous();
+    addresses.data = numbers_.data();
+    read_indexed({job_.origin, job_.indices, addresses, job_.allow_negative},
+                 address_in_table(element_size(job_.origin.dtype)), ctx_);
+    const auto origin = reinterpret_cast<intptr_t>(job_.origin.data);
+    const auto size = int64_t(element_size(job_.origin.dtype));
+    for (int64_t& number : numbers_) {
+      if (number == 0) return;
+      number = (number - origin) / size;
+    }
+    rows_ = numbers_;
+    std::sort(rows_.begin(), rows_.end());
+    rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
+    for (int64_t& number : numbers_)
+      number = std::lower_bound(rows_.begin(), rows_.end(), number) - rows_.begin();
+  }
+
+  void combine_copies(const View& totals, const Mover& move) {
+    View origin = job_.origin;
+    origin.data = totals.data;
+    origin.dtype = kFloat;
+    IndexedDim number;
+    number.index = index_view(numbers_.data(), job_.values);
+    number.size = int64_t(rows_.size());
+    number.stride = totals.strides[0];
+    int next = 1;
+    int64_t step = int64_t(numbers_.size());
+    for (int d = 0; d < origin.dim; ++d) {
+      const bool in_row = is_in_row(job_, d);
+      origin.strides[d] = in_row ? totals.strides[next++] : 0;
+      if (!in_row) number.index.strides[d] = step /= job_.values.sizes[d];
+    }
+    write_indexed({origin, {&number, 1}, job_.values, false}, move, ctx_);
+  }
+
+  const IndexJob& job_;
+  Ctx& ctx_;
+  std::vector<int64_t> numbers_, rows_;
+  View row_layout_, copies_;
+};
+
+/// Writes the new elements that differ from the former ones; all of a half type.
+void write_changed(const View& now, const View& former, const View& table) {
+  const StridedLoop<3> loop{&table, &now, &former};
+  const auto element = [](const View& view, int64_t offset) {
+    return view.as<uint16_t>() + offset;
+  };
+  parallel_for(0, loop.numel(), 1 << 15, [&](int64_t begin, int64_t end) {
+    loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+      uint16_t* const to = element(table, offsets[0]);
+      const uint16_t *const from = element(now, offsets[1]), *const before =
+                                                                 element(former, offsets[2]);
+      for (int64_t i = 0; i < count; ++i)
+        if (const int64_t at = i * loop.inner_stride(1); from[at] != before[at])
+          to[i * loop.inner_stride(0)] = from[at];
+    });
+  });
+}
+
+/// Combines in a copy of all elements that the job can reach.
+void combine_in_copy(const IndexJob& job, const View& table, const Mover& move, Ctx& ctx) {
+  const View former = scratch_view(table, table.dtype, ctx),
+             now = scratch_view(table, table.dtype, ctx), totals = scratch_view(table, kFloat, ctx);
   View origin = job.origin;
   origin.dtype = kFloat;
   origin.data = totals.data;
@@ -48,9 +183,24 @@ void combine_indexed(const IndexJob& job, const Mover& move, Ctx& ctx) {
     if (origin.strides[d] != 0) origin.strides[d] = totals.strides[next++];
   std::vector<IndexedDim> indices(job.indices.begin(), job.indices.end());
   for (IndexedDim& dim : indices) dim.stride = totals.strides[next++];
-  copy(table, totals, ctx);
+  copy(table, former, ctx);
+  copy(former, totals, ctx);
   write_indexed({origin, indices, job.values, job.allow_negative}, move, ctx);
-  copy(totals, table, ctx);
+  copy(totals, now, ctx);
+  write_changed(now, former, table);
+}
+
+}  // namespace
+
+void combine_indexed(const IndexJob& job, const Mover& move, Ctx& ctx) {
+  constexpr int64_t kSortCost = 16;  // of a position, in copies of elements
+  if (!is_reduced_float(job.origin.dtype)) return write_indexed(job, move, ctx);
+  if (job.values.numel == 0) return;
+  const View table = reachable(job), positions = shape_of_positions(job);
+  const bool has_room = job.values.dim < kMaxDims;  // for the dimension of the rows
+  if (!has_room || positions.numel * kSortCost > table.numel)
+    return combine_in_copy(job, table, move, ctx);
+  RowsJob(job, positions, ctx).combine(move);
 }
 
 }  // namespace hearth::cpu

@@ -69,13 +69,15 @@ void read_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 /// order, on any number of threads. If an index is out of range, only reports it.
 void write_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 
-/// write_indexed with the Mover of a sum or product. Half types are combined in a copy of the table
-/// in float32, so that small values are not lost.
+/// write_indexed with the Mover of a sum or product. Half types are combined in float32 copies of
+/// the table's elements, so that small values are not lost.
 void combine_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 
 /// Return the Mover that copies elements of this size from the table, or to it.
 Mover copy_from_table(size_t element_size);
 Mover copy_to_table(size_t element_size);
+/// Returns the Mover that stores the addresses of the table's elements in int64 values.
+Mover address_in_table(size_t element_size);
 /// Return the Mover that adds to the table's elements, or multiplies them. For values of a half
 /// type the table is one of float32: see combine_indexed.
 Mover add_to_table(ScalarType dtype);

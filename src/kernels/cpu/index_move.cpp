@@ -114,6 +114,14 @@ struct CopyFromTable {
   }
 };
 
+struct AddressInTable {
+  static constexpr bool kWritesTable = false;
+  template <class T>
+  void operator()(const T& table, int64_t& value) const {
+    value = reinterpret_cast<intptr_t>(&table);
+  }
+};
+
 struct CopyToTable {
   static constexpr bool kWritesTable = true;
   template <class T>
@@ -226,6 +234,13 @@ Mover extreme_function(ScalarType dtype) {
 
 Mover copy_from_table(size_t element_size) { return copy_function<CopyFromTable>(element_size); }
 Mover copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
+Mover address_in_table(size_t element_size) {
+  Mover result{};
+  with_element_type(element_size, [&](auto element) {
+    result = kMover<decltype(element), int64_t, AddressInTable>;
+  });
+  return result;
+}
 
 Mover add_to_table(ScalarType dtype) { return combining_function<Sum>(dtype); }
 Mover multiply_table(ScalarType dtype) { return combining_function<AddressProduct>(dtype); }

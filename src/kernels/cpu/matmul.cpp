@@ -351,8 +351,6 @@ void join_batch(Product& p) {
   p.b = first_of_broadcast(p.b);
 }
 
-}  // namespace
-
 /// Whether c is one row for all rows of a large product, so that multiply_batch can write it.
 bool repeats_a_row(const MatmulParams& params) {
   const View &c = params.c, &out = params.out;
@@ -361,6 +359,8 @@ bool repeats_a_row(const MatmulParams& params) {
          out.strides[1] == 1 && out.strides[0] >= out.sizes[1] && out.sizes[0] >= kManyRows &&
          out.sizes[1] >= kMinSide;
 }
+
+}  // namespace
 
 void run(const MatmulParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
