@@ -161,7 +161,8 @@ TEST(LaunchCluster, FileErrorsNameTheLine) {
   fails(host + "gpus = 2\n", 3, "'gpus' must be a list, for example [0, 1]");
   fails(host + "gpus = [0, 0]\n", 3, "'gpus' has 0 twice");
   fails(host + "gpus = [-1]\n", 3, "a GPU must be a number (0, 1, ...) or a name such as");
-  fails(host + "gpus = [0]\nprocesses = 2\n", 1, "127.0.0.1 has 2 processes, but 'gpus' lists only 1");
+  fails(host + "gpus = [0]\nprocesses = 2\n", 1,
+        "127.0.0.1 has 2 processes, but 'gpus' lists only 1");
   fails(host + "user = \"-oProxyCommand=x\"\n", 3, "'user' must not begin with '-'");
   fails(host + "user = \"\"\n", 3, "'user' is empty");
   fails(host + "user = 5\n", 3, "'user' must be a string");
