@@ -2,7 +2,6 @@
 // the rows that they select are copied, each once. Many: the whole table is. In both cases only
 // elements that an index reaches are written, as another thread may change the others.
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "core/parallel_for.h"

@@ -199,24 +199,14 @@ Mover copy_function(size_t element_size) {
 
 /// The type in which sums and products of elements of a type are computed.
 template <class T>
-struct TotalType {
-  using type = T;
-};
-template <>
-struct TotalType<Half> {
-  using type = float;
-};
-template <>
-struct TotalType<BFloat16> {
-  using type = float;
-};
+using TotalType = std::conditional_t<is_reduced_float(dtype_of<T>), float, T>;
 
 template <class Operation>
 Mover combining_function(ScalarType dtype) {
   Mover result{};
   with_dtype(dtype, [&](auto element) {
     using T = decltype(element);
-    result = kMover<typename TotalType<T>::type, T, IntoTable<Operation>>;
+    result = kMover<TotalType<T>, T, IntoTable<Operation>>;
   });
   return result;
 }
