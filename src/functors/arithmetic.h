@@ -284,7 +284,7 @@ struct Sign {
   }
   template <class V>
   HEARTH_FN V grad(V g, V) const {
-    return 0 * g;
+    return zero_like(g);
   }
 };
 

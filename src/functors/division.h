@@ -102,11 +102,11 @@ struct DivTrunc {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V, V) const {
-    return 0 * g;
+    return zero_like(g);
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V, V) const {
-    return 0 * g;
+    return zero_like(g);
   }
 };
 
@@ -119,11 +119,11 @@ struct DivFloor {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V, V) const {
-    return 0 * g;
+    return zero_like(g);
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V, V) const {
-    return 0 * g;
+    return zero_like(g);
   }
 };
 

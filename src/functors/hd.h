@@ -138,6 +138,13 @@ struct OpInfo {
   X(isinf)                    \
   X(signbit)
 
+/// Zero, even where g is infinite or NaN: the gradient of a function with steps. Tensors have their
+/// own.
+template <class V>
+HEARTH_FN V zero_like(V) {
+  return V(0);
+}
+
 /// Whether V is a complex number.
 template <class V>
 constexpr bool is_complex_value() {

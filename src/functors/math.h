@@ -184,7 +184,7 @@ HEARTH_LOG_OF_SUM(LogAddExp2, "logaddexp2", exp2, (1 / kLn2))
     }                                                                         \
     template <class V>                                                        \
     HEARTH_FN V grad(V g, V) const {                                          \
-      return 0 * g;                                                           \
+      return zero_like(g);                                                    \
     }                                                                         \
   };
 HEARTH_ROUNDING(Floor, floor)
@@ -206,7 +206,7 @@ struct RoundDecimals {
   }
   template <class V>
   HEARTH_FN V grad(V g, V) const {
-    return 0 * g;
+    return zero_like(g);
   }
 };
 
@@ -257,7 +257,7 @@ struct Copysign {
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V, V) const {
-    return 0 * g;
+    return zero_like(g);
   }
 };
 

@@ -49,6 +49,9 @@ struct TensorValue {
   friend TensorValue select(const TensorValue& c, const TensorValue& a, const TensorValue& b) {
     return TensorValue(hearth::where(c.tensor, a.tensor, b.tensor));
   }
+  friend TensorValue zero_like(const TensorValue& a) {
+    return TensorValue(hearth::zeros_like(a.tensor));
+  }
 #define HEARTH_VALUE_FUNCTION(name) \
   friend TensorValue name(const TensorValue& a) { return TensorValue(hearth::name(a.tensor)); }
   HEARTH_VALUE_UNARY(HEARTH_VALUE_FUNCTION)

@@ -1,4 +1,5 @@
-// First derivatives at points where the function is not differentiable; the values are PyTorch's.
+// First derivatives at points where the function is not differentiable, and of functions with
+// steps; the values are PyTorch's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
@@ -102,6 +104,42 @@ TEST(Kinks, GradientsMatchPyTorch) {
           << kink.name << " at " << kink.point << " in " << name_of(dtype) << ": " << got << " for "
           << kink.slope;
     }
+}
+
+struct Step {
+  const char* name;
+  std::function<Tensor(const Tensor&)> f;
+};
+
+/// Functions with steps, of which PyTorch's gradient is zeros_like(gradient).
+const std::vector<Step>& steps() {
+  using T = const Tensor&;
+  static const std::vector<Step> table{
+      {"sign", [](T x) { return sign(x); }},
+      {"floor", [](T x) { return floor(x); }},
+      {"ceil", [](T x) { return ceil(x); }},
+      {"round", [](T x) { return round(x); }},
+      {"round to decimals", [](T x) { return round(x, 1); }},
+      {"trunc", [](T x) { return trunc(x); }},
+      {"dividend, floor", [](T x) { return div(x, full({3}, 2.0, x.options()), "floor"); }},
+      {"divisor, floor", [](T x) { return div(full({3}, 2.0, x.options()), x, "floor"); }},
+      {"dividend, trunc", [](T x) { return div(x, full({3}, 2.0, x.options()), "trunc"); }},
+      {"divisor, trunc", [](T x) { return div(full({3}, 2.0, x.options()), x, "trunc"); }},
+      {"sign of copysign", [](T x) { return copysign(full({3}, 2.0, x.options()), x); }}};
+  return table;
+}
+
+TEST(Steps, GradientOfAnyNumberIsZero) {
+  for (const Step& step : steps())
+    for (const ScalarType dtype : {kFloat, kDouble})
+      for (const bool create_graph : {false, true}) {
+        const Tensor x = full({3}, 1.5, dtype).requires_grad_();
+        const Tensor incoming = tensor({kInf, -kInf, std::nan("")}, dtype);
+        const Tensor gradient =
+            autograd::grad({step.f(x)}, {x}, {incoming}, /*retain_graph=*/true, create_graph)[0];
+        EXPECT_TRUE(gradient.equal(zeros({3}, dtype))) << step.name << "\n" << gradient;
+        EXPECT_FALSE(gradient.requires_grad()) << step.name;
+      }
 }
 
 }  // namespace
