@@ -1,6 +1,7 @@
 // Moves elements between a table and `values` at positions given by indices. Reads are cut along
 // the values, writes along a dimension of the table or, if there is none, into ranges of the table,
-// for each of which a thread goes through all indices. Bound by the cache misses of the table.
+// for each of which a thread goes through all indices.
+// Bound by the cache misses of the table.
 #include "kernels/cpu/index_loop.h"
 
 #include <algorithm>
@@ -277,6 +278,14 @@ bool check_indices(const IndexJob& job, FaultSlot* faults) {
   return all_valid;
 }
 
+/// Whether a table is worth dividing into ranges: choosing a range's elements costs half as much as
+/// writing them if the table is in the shared cache.
+bool is_worth_dividing(int64_t table_bytes) {
+  constexpr int kEnoughThreads = 4;
+  constexpr int64_t kCachedBytes = 8 << 20;
+  return get_num_threads() >= kEnoughThreads || table_bytes > kCachedBytes;
+}
+
 }  // namespace
 
 void read_indexed(const IndexJob& job, const Mover& move, Ctx& ctx) {
@@ -300,6 +309,8 @@ void write_indexed(const IndexJob& job, const Mover& move, Ctx& ctx) {
   if (division.units >= kEnoughUnits)
     return run_divided(whole, division, move, numel, ctx.faults());
   const int64_t span = whole.table_span();
+  if (!is_worth_dividing(span * int64_t(element_size(job.origin.dtype))))
+    return whole.run(move, ctx.faults());
   const int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));
   parallel_ranges(span, grain, [&](int64_t begin, int64_t end) {
