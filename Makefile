@@ -25,6 +25,7 @@ test-all: deps  ## run all checks, including the slow ones that `make test` omit
 	cmake --preset all
 	cmake --build --preset all
 	ctest --preset all
+	bench/compare.py --check --build build/all
 	tools/check_headers.py --all
 	tools/check_kernel_objects.sh build/all
 	tools/test_with_libtorch.sh build/all

@@ -11,18 +11,21 @@ struct Times {
   double best, median;  // microseconds
 };
 
-/// Times a call, after one that does not count. A round has as many calls as fit into 0.2 ms.
+/// Times a call after a warm-up: the processor's predictors, the caches of memory and the threads are
+/// as in a long training. A round has as many calls as fit into 2 ms.
 inline Times measure(const std::function<void()>& call) {
   constexpr int kRounds = 15;
-  constexpr double kRoundTime = 200, kMaxCalls = 1000;
+  constexpr double kWarmUp = 20'000, kRoundTime = 2'000, kMaxCalls = 10'000;
   const auto time_of = [&call](int calls) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < calls; ++i) call();
     const auto end = std::chrono::steady_clock::now();
     return std::chrono::duration<double, std::micro>(end - start).count() / calls;
   };
-  call();
-  const int calls = static_cast<int>(std::clamp(kRoundTime / time_of(1), 1.0, kMaxCalls));
+  call();  // the first call may load libraries and compile kernels
+  double last = 0;
+  for (double spent = 0; spent < kWarmUp; spent += last) last = time_of(1);
+  const int calls = static_cast<int>(std::clamp(kRoundTime / last, 1.0, kMaxCalls));
   std::vector<double> rounds;
   for (int i = 0; i < kRounds; ++i) rounds.push_back(time_of(calls));
   std::sort(rounds.begin(), rounds.end());
