@@ -75,7 +75,7 @@ struct Heap {
 constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
 
-// The cache of a thread before its first allocation, and after the thread has closed its own. Their
+// The caches of a thread before its first allocation and after the thread has closed its own. Their
 // magazines have capacity 0, so that every request goes to the depot.
 constinit ThreadCache unopened_cache;
 constinit ThreadCache closed_cache;
@@ -386,8 +386,8 @@ void cpu_reset_peak_stats() {
   MemoryStats& stats = heap.stats;
   for (ThreadCache* thread = heap.threads; thread; thread = thread->next)
     thread->counters.reset_peak();
-  stats.allocation.peak = stats.allocation.current;
-  stats.allocated_bytes.peak = stats.allocated_bytes.current;
+  stats.allocation.reset_peak();
+  stats.allocated_bytes.reset_peak();
   for (MemoryStat& tag : stats.tags) tag.reset_peak();
   detail::note_peak(stats);
   if (heap.paths) heap.paths->reset_peak();

@@ -7,8 +7,8 @@ namespace hearth {
 /// The number of cores that this process may use.
 int usable_cores();
 
-/// Makes get_num_threads() 1 on this thread until it is destroyed, for the threads of a parallel
-/// loop and other worker threads.
+/// Makes get_num_threads() 1 on this thread until the scope is destroyed, for the threads of a
+/// parallel loop and other worker threads.
 struct SerialScope {
   SerialScope() noexcept;
   ~SerialScope();
@@ -16,7 +16,7 @@ struct SerialScope {
   SerialScope& operator=(const SerialScope&) = delete;
 };
 
-/// Makes get_num_threads() 1 on this thread until it ends.
+/// Makes get_num_threads() 1 on this thread until the thread ends.
 void compute_serially_from_now_on();
 
 /// Put around calls of oneDNN and BLAS, so that they compute on the calling thread only, because

@@ -17,9 +17,9 @@ inline constexpr T kNever = -std::numeric_limits<T>::infinity();
 
 /// log(exp(a) + exp(b) + exp(c)).
 template <class T>
-HEARTH_FN T log_sum(T a, T b, T c = -std::numeric_limits<T>::infinity()) {
+HEARTH_FN T log_sum(T a, T b, T c = kNever<T>) {
   const T larger = a > b ? a : b, largest = c > larger ? c : larger;
-  if (largest == -std::numeric_limits<T>::infinity()) return a + b + c;  // NaN if one of them is
+  if (largest == kNever<T>) return a + b + c;  // NaN if one of them is
   return std::log(std::exp(a - largest) + std::exp(b - largest) + std::exp(c - largest)) + largest;
 }
 
@@ -30,7 +30,7 @@ struct CtcBatch {
   const void* targets;
   const int64_t *input_lengths, *target_lengths, *starts;
   int64_t time_stride, batch_stride, class_stride, target_stride, blank, classes;
-  bool has_short_targets;
+  bool has_int32_targets;
 
   explicit CtcBatch(const CtcSequences& s)
       : log_probs(s.log_probs.as<const T>()),
@@ -44,7 +44,7 @@ struct CtcBatch {
         target_stride(s.stride),
         blank(s.blank),
         classes(s.log_probs.sizes[2]),
-        has_short_targets(s.targets.dtype == kInt) {}
+        has_int32_targets(s.targets.dtype == kInt) {}
 };
 
 /// One sequence of a batch. Its states are the targets with a blank before, between and after them:
@@ -62,7 +62,7 @@ class CtcSequence {
   HEARTH_FN int64_t label(int64_t state) const {
     if (state % 2 == 0) return batch_.blank;
     const int64_t index = start_ + state / 2 * batch_.target_stride;
-    return batch_.has_short_targets ? static_cast<const int32_t*>(batch_.targets)[index]
+    return batch_.has_int32_targets ? static_cast<const int32_t*>(batch_.targets)[index]
                                     : static_cast<const int64_t*>(batch_.targets)[index];
   }
   HEARTH_FN bool is_valid(int64_t state) const {

@@ -66,27 +66,9 @@ bool is_single_loop(const Out& out, const In* const* in, int num_inputs) {
   return true;
 }
 
-template <class Out, class In>
-PointwiseParams params_of(const Out& out, const In* const* in, int num_inputs, ScalarType compute) {
-  PointwiseParams params;
-  params.inputs = static_cast<int8_t>(num_inputs);
-  params.compute = compute;
-  params.numel = out.numel;
-  params.out.dtype = out.dtype;
-  params.out.data = address_of(out);
-  for (int i = 0; i < num_inputs; ++i) set_operand(params.in[i], *in[i]);
-  if (is_single_loop(out, in, num_inputs)) {
-    params.dim = 1;
-    params.sizes[0] = out.numel;
-    params.out.strides[0] = 1;
-    for (int i = 0; i < num_inputs; ++i) params.in[i].strides[0] = in[i]->numel == 1 ? 0 : 1;
-    return params;
-  }
-  const IntArrayRef sizes = sizes_of(out);
-  Dims strides[kMaxOperands + 1];
-  strides[0] = Dims(strides_of(out));
-  for (int i = 0; i < num_inputs; ++i)
-    strides[i + 1] = broadcast_strides(sizes_of(*in[i]), strides_of(*in[i]), sizes);
+/// Sets the dimensions of `params`, outermost first, to those of `sizes` with adjacent ones merged
+/// where one stride serves every operand. `strides` has the output's and then the inputs'.
+void set_dims(PointwiseParams& params, IntArrayRef sizes, const Dims* strides, int num_inputs) {
   const Dims order = memory_order(sizes, strides, num_inputs + 1);
   const auto stride_of = [&](int operand) -> int64_t* {
     return operand == 0 ? params.out.strides : params.in[operand - 1].strides;
@@ -109,6 +91,30 @@ PointwiseParams params_of(const Out& out, const In* const* in, int num_inputs, S
     for (int i = 0; i <= num_inputs; ++i) stride_of(i)[0] = 0;
   }
   params.dim = static_cast<int8_t>(dim);
+}
+
+template <class Out, class In>
+PointwiseParams params_of(const Out& out, const In* const* in, int num_inputs, ScalarType compute) {
+  PointwiseParams params;
+  params.inputs = static_cast<int8_t>(num_inputs);
+  params.compute = compute;
+  params.numel = out.numel;
+  params.out.dtype = out.dtype;
+  params.out.data = address_of(out);
+  for (int i = 0; i < num_inputs; ++i) set_operand(params.in[i], *in[i]);
+  if (is_single_loop(out, in, num_inputs)) {
+    params.dim = 1;
+    params.sizes[0] = out.numel;
+    params.out.strides[0] = 1;
+    for (int i = 0; i < num_inputs; ++i) params.in[i].strides[0] = in[i]->numel == 1 ? 0 : 1;
+    return params;
+  }
+  const IntArrayRef sizes = sizes_of(out);
+  Dims strides[kMaxOperands + 1];
+  strides[0] = Dims(strides_of(out));
+  for (int i = 0; i < num_inputs; ++i)
+    strides[i + 1] = broadcast_strides(sizes_of(*in[i]), strides_of(*in[i]), sizes);
+  set_dims(params, sizes, strides, num_inputs);
   return params;
 }
 

@@ -55,7 +55,8 @@ struct EncoderBlockImpl : Cloneable<EncoderBlockImpl> {
   }
   Tensor forward(const Tensor& x) {
     const Tensor normed = ln_1(x);
-    const auto attended = self_attention->forward(normed, normed, normed, {}, false);
+    const auto attended =
+        self_attention->forward(normed, normed, normed, {}, /*need_weights=*/false);
     const Tensor sum = dropout(std::get<0>(attended)) + x;
     return sum + mlp->forward(ln_2(sum));
   }

@@ -12,11 +12,11 @@ namespace {
 /// Copies inputs [begin, end) into out, the first of them at index `start` along dim.
 void copy_inputs(const CatParams& params, size_t begin, size_t end, int64_t start, Ctx& ctx) {
   const int64_t stride = params.out.strides[params.dim];
-  const auto element = static_cast<int64_t>(element_size(params.out.dtype));
+  const auto element_bytes = static_cast<int64_t>(element_size(params.out.dtype));
   for (size_t i = begin; i < end; ++i) {
     const View& in = params.in[i];
     View target = in;
-    target.data = params.out.as<char>() + start * stride * element;
+    target.data = params.out.as<char>() + start * stride * element_bytes;
     std::copy_n(params.out.strides, in.dim, target.strides);
     copy(in, target, ctx);
     start += in.sizes[params.dim];

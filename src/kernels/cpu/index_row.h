@@ -16,7 +16,7 @@ struct IndexRow {
     constexpr int64_t kChains = 8;  // independent, so that the compiler can use vectors
     uint64_t signs = 0;
     with_indices([&signs, end = count, last = static_cast<uint64_t>(dim.size) - 1](auto index) {
-      // One of both is negative if the index is out of range.
+      // One of the two has its sign bit set if the index is out of range.
       const auto sign = [=](int64_t i) { return index(i) | (last - index(i)); };
       uint64_t chains[kChains] = {};
       int64_t i = 0;
@@ -28,8 +28,8 @@ struct IndexRow {
     return static_cast<int64_t>(signs) >= 0;
   }
 
-  /// Calls f(index): index(i) is index i, counted from the start of the dimension. One out of range
-  /// is at least dim.size.
+  /// Calls f(index): index(i) is index i, counted from the start of the dimension. For an index out
+  /// of range it is at least dim.size.
   template <class F>
   void with_indices(const F& f) const {
     if (dim.index.dtype == kInt)

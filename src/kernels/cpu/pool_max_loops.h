@@ -1,7 +1,7 @@
 #pragma once
 
-// The inner loop of max pooling, for one instruction set: a vector holds adjacent windows. Bound by
-// loads. Included only by pool_max_@target@.cpp.in.
+// The inner loop of max pooling, for one instruction set: a vector holds adjacent windows, whose
+// stride is 1 or 2. Loads limit the speed. Included only by pool_max_@target@.cpp.in.
 
 #include "kernels/cpu/pool_max_kernels.h"
 #include "kernels/cpu/vec.h"
@@ -16,7 +16,8 @@ struct PoolMaxLoops {
 
   static void row(const PoolMaxRow& row) {
     int64_t j = 0;
-    // The last element that a vector of windows with stride 2 loads is not of its last window.
+    // With stride 2, a whole vector loads one element past its last window: the last vector of a
+    // row may not.
     for (; j + kLanes < row.columns; j += kLanes) windows<kLanes>(row, j, kLanes);
     windows<0>(row, j, int(row.columns - j));
   }

@@ -8,11 +8,11 @@ namespace hearth::cpu {
 struct RandomLoops {
   /// The next state of a Mersenne Twister, and its output.
   void (*refill)(uint32_t* state, uint32_t* output);
-  /// to[i] = from + span * the number in [0, 1) of bits[i]; numbers that are rounded up to `high`
-  /// or above become `from`.
-  void (*uniform_float)(const uint32_t* bits, int64_t count, float from, float span, float high,
+  /// to[i] = low + span * the number in [0, 1) of bits[i]; numbers that are rounded up to `high` or
+  /// above become `low`.
+  void (*uniform_float)(const uint32_t* bits, int64_t count, float low, float span, float high,
                         float* to);
-  void (*uniform_double)(const uint64_t* bits, int64_t count, double from, double span, double high,
+  void (*uniform_double)(const uint64_t* bits, int64_t count, double low, double span, double high,
                          double* to);
   /// to[i] is whether the 64 bits of words 2 i (the higher ones) and 2 i + 1, without the 11
   /// highest, are below the threshold.

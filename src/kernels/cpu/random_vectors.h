@@ -1,7 +1,8 @@
 #pragma once
 
-// The loops of RandomLoops. With fused multiply-add, results equal PyTorch's bit for bit. The order
-// of the statements decides which products and sums the compiler fuses: do not change it.
+// The loops of random numbers for one instruction set. With fused multiply-add, results equal
+// PyTorch's bit for bit. The order of the statements decides which products and sums the compiler
+// fuses: do not change it.
 
 #include "core/mt19937_block.h"
 #include "functors/hd.h"
@@ -18,7 +19,7 @@ struct RandomVectors {
   typedef int8_t Bytes __attribute__((vector_size(4 * kLanes)));
 
   template <class Bits, class A>
-  static void uniform(const Bits* bits, int64_t count, A from, A span, A high, A* to) {
+  static void uniform(const Bits* bits, int64_t count, A low, A span, A high, A* to) {
     constexpr int digits = sizeof(A) == 4 ? 24 : 53;
     constexpr Bits range = Bits{1} << digits;
     constexpr A scale = A(1) / static_cast<A>(range);
@@ -26,8 +27,8 @@ struct RandomVectors {
       // The signed type converts faster, and the bits fit.
       using Signed = decltype(signed_of(Bits{}));
       const A unit = static_cast<A>(static_cast<Signed>(bits[i] & (range - 1))) * scale;
-      const A value = unit * span + from;
-      to[i] = value >= high ? from : value;
+      const A value = unit * span + low;
+      to[i] = value >= high ? low : value;
     }
   }
 
@@ -55,18 +56,19 @@ struct RandomVectors {
   static void normal(float* data, int64_t blocks, float mean, float deviation) {
     for (; blocks > 0; --blocks, data += 2 * kLanes) {
       const Floats radius = root(-2.0f * log(1.0f - load(data)));
-      const Angle angle = sine_and_cosine(6.28318530717958647692f * load(data + kLanes));
+      const SineCosine angle = sine_and_cosine(6.28318530717958647692f * load(data + kLanes));
       store(data, (radius * angle.cosine) * deviation + mean);
       store(data + kLanes, (radius * angle.sine) * deviation + mean);
     }
   }
 
  private:
-  struct Angle {
+  struct SineCosine {
     Floats sine, cosine;
   };
 
-  static constexpr uint32_t kHighUnitBits = (uint32_t{1} << 21) - 1;  // of 53
+  static constexpr uint32_t kHighUnitBits =
+      (uint32_t{1} << 21) - 1;  // the other 32 of 53 are the second word
 
   HEARTH_FN static bool is_below(const uint32_t* words, uint64_t threshold) {
     return (uint64_t{words[0] & kHighUnitBits} << 32 | words[1]) < threshold;
@@ -136,7 +138,7 @@ struct RandomVectors {
   }
 
   /// Cephes' sinf and cosf, for 0 <= x < 8192.
-  HEARTH_FN static Angle sine_and_cosine(Floats x) {
+  HEARTH_FN static SineCosine sine_and_cosine(Floats x) {
     const Ints octant = (__builtin_convertvector(x * 1.27323954473516f, Ints) + 1) & ~1;
     const Floats quarters = to_floats(octant);
     x = quarters * -0.78515625f + x;

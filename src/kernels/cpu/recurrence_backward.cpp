@@ -26,15 +26,15 @@ class RecurrenceBackward {
   void run(Ctx& ctx) const {
     init_gradient(params_.grad_last_h, params_.grad_h0);
     if (params_.grad_c0.defined()) init_gradient(params_.grad_last_c, params_.grad_c0);
-    const int skipped = shape_.projects() ? 0 : 1;
+    const int skipped = shape_.projects() ? 0 : 1;  // add_grad_output is for projections only
     steps_.run(true, 3 - skipped, [&](int64_t t, int phase, const RecurrencePart& part) {
       switch (phase + skipped) {
-        case 0: return add_output(t, part);
+        case 0: return add_grad_output(t, part);
         case 1: return backward_gates(t, part);
-        default: return backward_weights(t, part);
+        default: return backward_state(t, part);
       }
     });
-    multiply_weights(ctx);
+    weight_gradients(ctx);
   }
 
  private:
@@ -47,8 +47,8 @@ class RecurrenceBackward {
       std::fill_n(grad.as<T>(), grad.numel, T(0));
   }
 
-  /// Computes the gradients of all weights: products over all positions.
-  void multiply_weights(Ctx& ctx) const {
+  /// Computes the gradients of all weights, as products over all positions.
+  void weight_gradients(Ctx& ctx) const {
     const int64_t positions = steps_.positions(), hidden = shape_.hidden;
     const auto panels_of = [&](bool wanted, int64_t columns, const auto& row) {
       return wanted ? Panels<T>::of_rows(columns, positions, ctx, row) : Panels<T>();
@@ -107,8 +107,9 @@ class RecurrenceBackward {
     return view.defined() ? view.as<T>() + position * width : nullptr;
   }
 
-  /// Computes the gradient of the projection's result.
-  void add_output(int64_t t, const RecurrencePart& part) const {
+  /// Adds the gradients of h from the next step and from the output: the gradient of the
+  /// projection's result.
+  void add_grad_output(int64_t t, const RecurrencePart& part) const {
     const int64_t end = std::min(part.end, steps_.sequences(t)), width = shape_.state;
     const int64_t first = weights_.column(part.first_block(weights_.blocks())),
                   last = weights_.column(part.end_block(weights_.blocks()));
@@ -162,7 +163,7 @@ class RecurrenceBackward {
   }
 
   /// Computes the gradient of h before the step.
-  void backward_weights(int64_t t, const RecurrencePart& part) const {
+  void backward_state(int64_t t, const RecurrencePart& part) const {
     const int64_t end = std::min(part.end, steps_.sequences(t)), width = shape_.state;
     if (part.begin >= end) return;
     const int64_t ld = shape_.slots() * shape_.hidden;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Products with a matrix that many products share, packed once. Included only by
+// Products with one matrix that many products share and that is packed once. Included only by
 // recurrence_loops.h.
 
 #include "kernels/cpu/recurrence_kernels.h"

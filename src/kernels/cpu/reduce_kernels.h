@@ -12,8 +12,8 @@ inline constexpr int64_t kReduceTileBytes = 4096;
 /// The maximum number of parts of a reduction's state.
 inline constexpr int kMaxParts = 4;
 
-/// States of up to kReduceTileBytes / size outputs: part p of output j at [p * kReduceTileBytes /
-/// size + j].
+/// States of up to kReduceTileBytes / size outputs, where `size` is that of an element in bytes:
+/// part p of output j is element p * kReduceTileBytes / size + j.
 struct alignas(64) TileStates {
   unsigned char bytes[kMaxParts][kReduceTileBytes];
   unsigned char padding[64];  // a merge may read a whole vector past the last state

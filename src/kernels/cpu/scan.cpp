@@ -1,6 +1,6 @@
 // Scans along a dimension. Many lines are divided among the threads, four at once; a long line is
-// cut into chunks, whose totals are computed first. Bound by the latency of the sums and, for large
-// arrays, by memory.
+// cut into chunks, whose totals are computed first. The latency of the sums and, for large
+// arrays, memory bandwidth limit the speed.
 #include "seam/scan.h"
 
 #include <type_traits>
@@ -40,7 +40,7 @@ struct Strides {
 
 /// `count` lines of `n` elements, in the direction of the scan: `along` has the strides within a
 /// line, `apart` those between lines.
-struct Lines {
+struct ScanLines {
   Pointers first;
   Strides along, apart;
   int64_t n, count;
@@ -55,8 +55,8 @@ struct Lines {
   }
   int64_t chunks() const { return (n + kChunk - 1) / kChunk; }
   /// The chunks from `chunk` on, which have the same length, as lines.
-  Lines group(int64_t chunk, int64_t group_size) const {
-    Lines result = *this;
+  ScanLines group(int64_t chunk, int64_t group_size) const {
+    ScanLines result = *this;
     result.first = moved(first, along, chunk * kChunk);
     result.apart = {along.in * kChunk, along.factor * kChunk, along.out * kChunk,
                     along.indices * kChunk};
@@ -71,12 +71,12 @@ struct Lines {
 /// The loops of one kind of scan in one dtype; the remaining code is common to all scans.
 struct ScanLoops {
   size_t element_size, state_size;
-  void (*lines)(const Lines&);
+  void (*lines)(const ScanLines&);
   /// A line in chunks takes three steps: the total of each chunk, the totals up to each chunk, and
   /// the scan of each chunk. The first and the last take up to kGroup chunks of equal length.
-  void (*chunk_totals)(const Lines& chunks, int64_t first, void* totals);
+  void (*chunk_totals)(const ScanLines& chunks, int64_t first, void* totals);
   void (*scan_totals)(int64_t chunks, void* totals);
-  void (*chunks)(const Lines& chunks, int64_t first, const void* totals);
+  void (*chunks)(const ScanLines& chunks, int64_t first, const void* totals);
 };
 
 template <class T, class A, class Op>
@@ -87,7 +87,7 @@ struct ScanLoopsOf {
 
   /// Scans `count` lines, whose states it updates.
   template <int64_t count, bool write>
-  static void scan(const Lines& lines, const Pointers& pointers, State* states) {
+  static void scan(const ScanLines& lines, const Pointers& pointers, State* states) {
     const auto* in = reinterpret_cast<const T*>(pointers.in);
     const auto* factors = reinterpret_cast<const T*>(pointers.factor);
     auto* out = reinterpret_cast<T*>(pointers.out);
@@ -113,7 +113,7 @@ struct ScanLoopsOf {
     for (int64_t l = 0; l < count; ++l) states[l] = state[l];
   }
 
-  static void scan_lines(const Lines& lines) {
+  static void scan_lines(const ScanLines& lines) {
     State states[kGroup];
     Pointers pointers = lines.first;
     int64_t remaining = lines.count;
@@ -129,16 +129,16 @@ struct ScanLoopsOf {
   }
 
   template <bool write>
-  static void scan_group(const Lines& chunks, State* states) {
+  static void scan_group(const ScanLines& chunks, State* states) {
     if (chunks.count == kGroup) return scan<kGroup, write>(chunks, chunks.first, states);
-    Lines line = chunks;
+    ScanLines line = chunks;
     for (int64_t c = 0; c < chunks.count; ++c) {
       scan<1, write>(line, line.first, states + c);
       line.first = line.moved(line.first, line.apart, 1);
       line.position += line.position_step;
     }
   }
-  static void chunk_totals(const Lines& chunks, int64_t first, void* totals) {
+  static void chunk_totals(const ScanLines& chunks, int64_t first, void* totals) {
     State* const states = static_cast<State*>(totals) + first;
     std::fill_n(states, chunks.count, Op::start());
     scan_group<false>(chunks, states);
@@ -147,7 +147,7 @@ struct ScanLoopsOf {
     auto* states = static_cast<State*>(totals);
     for (int64_t c = 1; c < chunks; ++c) states[c] = Op::merge(states[c - 1], states[c]);
   }
-  static void chunks(const Lines& chunks, int64_t first, const void* totals) {
+  static void chunks(const ScanLines& chunks, int64_t first, const void* totals) {
     State states[kGroup];
     for (int64_t c = 0; c < chunks.count; ++c)
       states[c] = first + c > 0 ? static_cast<const State*>(totals)[first + c - 1] : Op::start();
@@ -189,10 +189,10 @@ class Scan {
   void run(Ctx& ctx) const;
 
  private:
-  void scan_in_chunks(const Lines& line, Ctx& ctx) const;
+  void scan_in_chunks(const ScanLines& line, Ctx& ctx) const;
 
   const ScanLoops& loops_;
-  Lines line_;  // the first line
+  ScanLines line_;  // the first line
   StridedLoop<4> lines_;
 };
 
@@ -226,7 +226,7 @@ Scan::Scan(const ScanParams& params, const ScanLoops& loops) : loops_(loops) {
   line_.apart = strides_of(apart);
 }
 
-void Scan::scan_in_chunks(const Lines& line, Ctx& ctx) const {
+void Scan::scan_in_chunks(const ScanLines& line, Ctx& ctx) const {
   const int64_t whole = line.n / kChunk, groups = (line.chunks() + kGroup - 1) / kGroup;
   void* totals = ctx.scratch(size_t(line.chunks()) * loops_.state_size);
   const auto for_each_group = [&](const auto& f) {
@@ -237,9 +237,10 @@ void Scan::scan_in_chunks(const Lines& line, Ctx& ctx) const {
     });
   };
   for_each_group(
-      [&](const Lines& chunks, int64_t first) { loops_.chunk_totals(chunks, first, totals); });
+      [&](const ScanLines& chunks, int64_t first) { loops_.chunk_totals(chunks, first, totals); });
   loops_.scan_totals(line.chunks(), totals);
-  for_each_group([&](const Lines& chunks, int64_t first) { loops_.chunks(chunks, first, totals); });
+  for_each_group(
+      [&](const ScanLines& chunks, int64_t first) { loops_.chunks(chunks, first, totals); });
 }
 
 void Scan::run(Ctx& ctx) const {
@@ -247,7 +248,7 @@ void Scan::run(Ctx& ctx) const {
   const int64_t count = lines_.numel(), n = line_.n;
   const bool in_chunks = count <= kMaxChunkedLines && n >= kMinChunks * kChunk;
   const auto scan = [&](const int64_t* offsets, int64_t num_lines) {
-    Lines lines = line_;
+    ScanLines lines = line_;
     lines.first = line_.moved(line_.first, strides_of(offsets), 1);
     lines.count = num_lines;
     if (!in_chunks) return loops_.lines(lines);

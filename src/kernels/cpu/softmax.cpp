@@ -27,9 +27,9 @@ const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
 /// elements of adjacent lines at one position are contiguous, or if the lines are too short to fill
 /// vectors.
 template <int K>
-class Lines {
+class SoftmaxLines {
  public:
-  Lines(std::array<View, K> views, int dim, ScalarType compute) : compute_(compute) {
+  SoftmaxLines(std::array<View, K> views, int dim, ScalarType compute) : compute_(compute) {
     for (int k = 0; k < K; ++k) {
       View& view = views[size_t(k)];
       views_[k] = view;
@@ -104,7 +104,7 @@ class Lines {
       if (lines_.inner_stride(k) != 1) return false;
     return !std::all_of(line_strides_, line_strides_ + K, [](int64_t s) { return s == 1; });
   }
-  /// The distance of the elements of a segment.
+  /// The distance between adjacent elements of a segment.
   int64_t stride(int k) const { return side_by_side_ ? lines_.inner_stride(k) : line_strides_[k]; }
   void* address(int k, int64_t offset, int64_t position) const {
     return static_cast<char*>(views_[k].data) +
@@ -126,7 +126,7 @@ struct Buffer {
 
 template <class T>
 void softmax(const SoftmaxParams& params, const SoftmaxLoops& loops) {
-  const Lines<2> lines({params.in, params.out}, params.dim, dtype_of<T>);
+  const SoftmaxLines<2> lines({params.in, params.out}, params.dim, dtype_of<T>);
   const bool side_by_side = lines.side_by_side(), writes_exp = !params.log && lines.direct(1);
   lines.for_each([&](const int64_t* offsets, int64_t width) {
     Buffer<T> in, out;
@@ -158,7 +158,7 @@ void softmax(const SoftmaxParams& params, const SoftmaxLoops& loops) {
 
 template <class T>
 void softmax_backward(const SoftmaxBackwardParams& params, const SoftmaxLoops& loops) {
-  const Lines<3> lines({params.grad, params.out, params.grad_in}, params.dim, dtype_of<T>);
+  const SoftmaxLines<3> lines({params.grad, params.out, params.grad_in}, params.dim, dtype_of<T>);
   const bool side_by_side = lines.side_by_side();
   lines.for_each([&](const int64_t* offsets, int64_t width) {
     Buffer<T> g, y, result;

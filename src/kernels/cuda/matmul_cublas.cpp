@@ -120,7 +120,7 @@ uint32_t alignment_of(const void* data) {
 }
 
 /// All values that the choice of an algorithm depends on.
-using Key = std::array<int64_t, 22>;
+using Key = std::array<int64_t, 20>;
 
 Key key_of(const Gemm& gemm, int device) {
   Key key{device,
@@ -249,24 +249,24 @@ bool float_matmul(const Gemm& gemm, Ctx& ctx) {
   const Call call(gemm, stream_of(ctx));
   const Key key = key_of(gemm, call.stream.device);
   Proposals proposals;
-  bool is_new = !Library::get().find(key, proposals);
-  if (is_new) proposals = request_proposals(call);
-  // If the workspace of the first ones does not fit, later ones may need less.
+  bool is_changed = !Library::get().find(key, proposals);
+  if (is_changed) proposals = request_proposals(call);
+  // If the workspace of one proposal does not fit, later proposals may need less.
   std::optional<OutOfMemoryError> no_memory;
   for (size_t i = 0; i < proposals.size();) {
     try {
       if (run_proposal(call, proposals[i], ctx)) {
-        if (is_new) Library::get().remember(key, std::move(proposals));
+        if (is_changed) Library::get().remember(key, std::move(proposals));
         return true;
       }
       proposals.erase(proposals.begin() + static_cast<ptrdiff_t>(i));
-      is_new = true;
+      is_changed = true;
     } catch (const OutOfMemoryError& error) {
       no_memory = error;
       ++i;
     }
   }
-  if (is_new) Library::get().remember(key, std::move(proposals));
+  if (is_changed) Library::get().remember(key, std::move(proposals));
   if (no_memory) throw OutOfMemoryError(*no_memory);
   return false;
 }

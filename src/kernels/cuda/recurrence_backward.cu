@@ -24,14 +24,14 @@ class RecurrenceBackward {
     if (p_.grad_c0.defined()) init_gradient(p_.grad_last_c, p_.grad_c0);
     for (int64_t i = shape_.steps - 1; i >= 0; --i) {
       const int64_t t = order_.step(i);
-      if (shape_.projects()) add_output(t);
+      if (shape_.projects()) add_grad_output(t);
       launch_gradients(t);
       multiply(matrix_view(grads(t) + shape_.first_slot() * shape_.hidden, order_.sequences(t),
                            shape_.gates() * shape_.hidden, slots_width()),
                ops_.weight, matrix_view(p_.grad_h0.as<T>(), order_.sequences(t), shape_.state),
                shape_.mode == RecurrenceMode::kGru, ctx_);
     }
-    multiply_weights();
+    weight_gradients();
   }
 
  private:
@@ -55,7 +55,7 @@ class RecurrenceBackward {
   }
 
   /// Computes the gradients of the projection's result and of its operand.
-  void add_output(int64_t t) const {
+  void add_grad_output(int64_t t) const {
     const int64_t n = order_.sequences(t) * shape_.state;
     T* const grad = rows_at(p_.grad_projected, t, shape_.state);
     launch(add_kernel<T>, grid_for(n, stream_), stream_, p_.grad_h0.as<const T>(),
@@ -88,8 +88,8 @@ class RecurrenceBackward {
     });
   }
 
-  /// Computes the gradients of all weights: products over all positions.
-  void multiply_weights() const {
+  /// Computes the gradients of all weights, as products over all positions.
+  void weight_gradients() const {
     const int64_t positions = order_.positions(), hidden = shape_.hidden;
     const auto grads_of = [&](int64_t column, int64_t count) {
       return transposed_matrix(
