@@ -11,8 +11,8 @@ struct Times {
   double best, median;  // microseconds
 };
 
-/// Times a call after a warm-up: the processor's predictors, the caches of memory and the threads are
-/// as in a long training. A round has as many calls as fit into 2 ms.
+/// Times a call after a warm-up: the processor's predictors, the caches of memory and the threads
+/// are as in a long training. A round has as many calls as fit into 2 ms.
 inline Times measure(const std::function<void()>& call) {
   constexpr int kRounds = 15;
   constexpr double kWarmUp = 20'000, kRoundTime = 2'000, kMaxCalls = 10'000;
