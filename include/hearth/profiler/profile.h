@@ -75,7 +75,8 @@ class HEARTH_API profile {
   const std::vector<FunctionEvent>& events() const;
   /// The sums by name, or by name and shapes of the inputs.
   EventList key_averages(bool group_by_input_shape = false) const;
-  /// The sums by module, with its backward pass and without its submodules; needs with_modules.
+  /// The sums by module, with its backward pass: self times are without its submodules, totals with
+  /// them. count is the number of calls. Needs with_modules.
   EventList module_averages() const;
   /// Writes the events as JSON, for ui.perfetto.dev, chrome://tracing and TensorBoard.
   void export_chrome_trace(const std::string& path) const;
