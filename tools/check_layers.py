@@ -56,7 +56,7 @@ NOT_FOR_KERNELS = re.compile(r"include/hearth/(tensor|autograd|indexing)\.h")
 VENDORS = [
     (r"(oneapi/dnnl/)?dnnl.*|cblas\.h|lapack.*|hwy/.*", r"src/kernels/cpu/.*"),
     (r"nccl\.h|cuda_runtime_api\.h", r"src/(distributed/nccl|kernels/cuda)/.*"),
-    (r"(cuda(?!_runtime_api)|cublas|cudnn|curand|cusolver|cusparse|nvrtc|cub/|thrust/|cooperative_groups).*",
+    (r"(cuda(?!_runtime_api)|cublas|cudnn|curand|cusolver|cusparse|cupti|nvtx3/|nvrtc|cub/|thrust/|cooperative_groups).*",
      r"src/kernels/cuda/.*"),
     (r"gloo/.*", r"src/distributed/gloo/.*"),
     (r"nlohmann/.*", r"(src/(io|experiment|profiler)/.*_json|apps/.*)\.cpp"),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/node_name.h"
+#include "profiler/event_name.h"
 
 namespace hearth::profiler {
 
@@ -21,9 +22,7 @@ std::string name_of(const RawEvent& raw) {
       return raw.has_text ? std::string(raw.name()) : node_name(*raw.op->info);
     case RawEvent::Kind::kOp: break;
   }
-  std::string name = std::string("aten::") + raw.op->info->name;
-  if (raw.is_inplace && !name.ends_with('_')) name += '_';
-  return name;
+  return op_event_name(*raw.op->info, raw.is_inplace);
 }
 
 Kind kind_of(RawEvent::Kind kind) {

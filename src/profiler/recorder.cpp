@@ -4,6 +4,7 @@
 
 #include "core/multiply_adds.h"
 #include "core/sequence_nr.h"
+#include "profiler/event_name.h"
 
 namespace hearth::profiler {
 
@@ -54,8 +55,7 @@ void ThreadRecorder::begin(const ObservedCall& call) {
   RawEvent& event = open(&call, RawEvent::Kind::kOp);
   event.op = &call.op;
   event.sequence_nr = next_sequence_nr;
-  event.is_inplace =
-      !call.outputs.empty() && call.inputs.count > 0 && call.outputs[0].is_same(call.inputs[0]);
+  event.is_inplace = is_inplace(call);
   if (options_.shapes) [[unlikely]]
     add_shapes(call, *event.details);
   event.start = ticks();
