@@ -126,6 +126,33 @@ Message image_message(const std::string& tag, const Tensor& image, const std::st
   return tagged(tag).message(kImage, image_content(picture, png_file(picture)));
 }
 
+size_t bytes_of(const plot::Figure& figure) {
+  size_t numbers = 0;
+  for (int64_t i = 0; i < figure.num_axes(); ++i) {
+    const plot::detail::Chart& chart = figure.axes(i).chart();
+    for (const auto& series : chart.series) numbers += series.x.size() + series.y.size();
+    if (chart.cells) numbers += chart.cells->cells.size();
+  }
+  return numbers * sizeof(double);
+}
+
+Message figure_message(const std::string& tag, const std::vector<plot::Figure>& figures) {
+  std::vector<Tensor> pictures;
+  int64_t height = 0, width = 0;
+  for (const plot::Figure& figure : figures) {
+    pictures.push_back(figure.image());
+    height = std::max(height, pictures.back().size(1));
+    width = std::max(width, pictures.back().size(2));
+  }
+  if (pictures.size() == 1) return image_message(tag, pictures[0], "CHW");
+  const Tensor all = full({std::ssize(pictures), 3, height, width}, 255, kByte);
+  for (int64_t i = 0; i < std::ssize(pictures); ++i) {
+    const Tensor& picture = pictures[static_cast<size_t>(i)];
+    all[i].narrow(1, 0, picture.size(1)).narrow(2, 0, picture.size(2)).copy_(picture);
+  }
+  return image_message(tag, all, "NCHW");
+}
+
 Message video_message(const std::string& tag, const Tensor& video, double fps) {
   const Tensor frames = frames_of(as_bytes(video));
   std::vector<std::string> files;

@@ -18,6 +18,7 @@
 #include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/io/file.h"
+#include "hearth/utils/plot.h"
 #include "interrupt.h"
 #include "processes.h"
 #include "run.h"
@@ -67,6 +68,8 @@ class Training {
       write_results();
     });
     display_.line(heading());
+    if (processes_.is_first() && !utils::plot::is_available())
+      display_.line("There will be no curves.png: " + utils::plot::why_not());
     if (const std::string note = note_on_classes(data_); !note.empty()) display_.line(note);
     const InterruptGuard guard;
     try {
@@ -319,7 +322,7 @@ class Training {
     show_table();
   }
   void draw_curves() {
-    if (results_.empty() || !processes_.is_first()) return;
+    if (results_.empty() || !processes_.is_first() || !utils::plot::is_available()) return;
     write_png(folder_.curves(), results_.charts());
     next_drawing_ = Clock::now() + kDrawingInterval;
   }

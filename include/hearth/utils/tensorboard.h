@@ -12,6 +12,7 @@
 #include "hearth/arg.h"
 #include "hearth/tensor.h"
 #include "hearth/utils/graph.h"
+#include "hearth/utils/plot.h"
 
 // Logs for TensorBoard, as Python's torch.utils.tensorboard writes them.
 namespace hearth::utils::tensorboard {
@@ -111,6 +112,12 @@ class HEARTH_API SummaryWriter {
   /// Adds a batch of images as one grid.
   void add_images(const std::string& tag, const Tensor& img_tensor, Step global_step = {},
                   Walltime walltime = {}, const std::string& dataformats = "NCHW");
+  /// Adds a picture of charts, or several as one grid. The writer's thread draws it, so `figure` is
+  /// copied; `close` is Python's and has no effect.
+  void add_figure(const std::string& tag, const plot::Figure& figure, Step global_step = {},
+                  bool close = true, Walltime walltime = {});
+  void add_figure(const std::string& tag, const std::vector<plot::Figure>& figures,
+                  Step global_step = {}, bool close = true, Walltime walltime = {});
   /// Adds a video [N, T, C, H, W] as an animated PNG; the N videos are shown side by side.
   void add_video(const std::string& tag, const Tensor& vid_tensor, Step global_step = {},
                  double fps = 4, Walltime walltime = {});
