@@ -96,6 +96,7 @@ void run(CLI::App& train, Flags& flags) {
   processes.together([&] { data = load_data(options.data, {options.limit, options.image_size}); });
   if (train.get_option("--model")->count() == 0) options.model = model_for(data);
   data = data_for(options.model, std::move(data));
+  if (options.checkpoint_activations) check_has_blocks(options.model);
   std::cerr << choose_batch_sizes(options, data);
   if (!folder) check_all_different(options);
   processes.check_same(comparable(options, data));

@@ -180,6 +180,8 @@ void add_common(CLI::App& train, TrainOptions& options) {
   offer_only(train.add_option("--amp", options.amp, "Mixed precision: products in a 16-bit dtype"),
              "dtype", {"off", "bf16", "fp16"})
       ->capture_default_str();
+  train.add_flag("--checkpoint-activations", options.checkpoint_activations,
+                 "Recompute the activations of a network's blocks in backward, to save memory");
   train
       .add_option("--patience", options.patience,
                   "End a run after so many epochs without a better test accuracy")

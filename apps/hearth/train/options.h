@@ -39,6 +39,7 @@ struct TrainOptions {
   std::optional<int64_t> limit;      // examples of each set
   int64_t image_size = 64;           // of the images of an image-folder
   std::vector<std::string> augment;  // random changes of the training images
+  bool checkpoint_activations = false;  // recompute the activations of blocks in backward
   bool log_losses = false;
   std::string profile;  // the file for a profile of a few steps; empty: none
   bool no_tensorboard = false;
@@ -68,6 +69,7 @@ void for_each_setting(Options& options, const Visit& visit) {
   visit("ema", options.ema, Effect::kResults);
   visit("patience", options.patience, Effect::kNone);
   visit("amp", options.amp, Effect::kResults);
+  visit("checkpoint-activations", options.checkpoint_activations, Effect::kNone);
   visit("limit", options.limit, Effect::kResults);
   visit("image-size", options.image_size, Effect::kNone);  // the sizes of the inputs show it
   visit("augment", options.augment, Effect::kResults);

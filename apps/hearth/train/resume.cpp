@@ -14,19 +14,20 @@ namespace hearth::app {
 
 namespace {
 
-/// Whether a setting says where a run computes, and not what.
-bool is_place(const std::string& name) { return name == "device" || name == "num-workers"; }
+/// Whether a setting says where or how a run computes, and not what.
+bool is_place(const std::string& name) {
+  return name == "device" || name == "num-workers" || name == "checkpoint-activations";
+}
 
-/// A resumed run keeps its settings; only the number of epochs, the devices and the workers may
-/// change.
+/// A resumed run keeps its settings; only the number of epochs and is_place() may change.
 void check_resume(const CLI::App& train) {
   for (const CLI::Option* option : train.get_options()) {
     const std::string name = option->get_single_name();
     const bool may_change = name == "resume" || name == "epochs" || is_place(name);
     if (option->count() > 0 && !may_change)
       throw CLI::ValidationError("--" + name,
-                                 "a resumed run keeps its settings; only --epochs, "
-                                 "--device and --num-workers may change");
+                                 "a resumed run keeps its settings; only --epochs, --device, "
+                                 "--num-workers and --checkpoint-activations may change");
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "../text_table.h"
 #include "augment.h"
+#include "checkpointed.h"
 #include "divergence.h"
 #include "evaluate.h"
 #include "hearth/hearth.h"
@@ -81,6 +82,7 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
   if (options.sync_batch_norm) nn::convert_sync_batchnorm(*module_);
   module_->to(device_);
   if (options.ema) average_.emplace(model_, *options.ema);
+  if (options.checkpoint_activations) checkpoint_blocks(*module_);
   const int64_t batch_size = batch_size_of_process(options, point, processes);
   update_.emplace(options, point, module_->parameters(), device_,
                   steps_per_epoch(options, point, data.train.count(), processes));
