@@ -64,15 +64,18 @@ Log::Log(const std::string& folder, bool enabled, int64_t first_step) {
   writer_.emplace(options);
 }
 
-void Log::begin(const TrainOptions& options, const RunOptions& point, const Examples& examples,
-                nn::AnyModule& model, Device device) {
+void Log::begin(const TrainOptions& options, const RunOptions& point, const Examples& examples) {
   if (!writer_) return;
   writer_->add_text("settings", settings_text(options, point));
   const Tensor inputs = examples.batch(0, std::min(kMaxImages, examples.count())).data;
   if (are_images(inputs)) writer_->add_image("images", vision::utils::make_grid(inputs));
+}
+
+void Log::graph(nn::AnyModule& model, const Tensor& inputs) {
+  if (!writer_) return;
   try {
-    writer_->add_graph(model, inputs.narrow(0, 0, 1).to(device));
-  } catch (const OutOfMemoryError& error) {
+    writer_->add_graph(model, inputs);
+  } catch (const Error& error) {
     warn(std::string("the graph of the model was not logged: ") + error.what());
   }
 }

@@ -18,9 +18,10 @@ class Log {
   /// nothing is written.
   Log(const std::string& folder, bool enabled, int64_t first_step);
 
-  /// Of a new run: its settings, its first images and the graph of its model.
-  void begin(const TrainOptions& options, const RunOptions& point, const Examples& examples,
-             nn::AnyModule& model, Device device);
+  /// Of a new run: its settings and its first images.
+  void begin(const TrainOptions& options, const RunOptions& point, const Examples& examples);
+  /// The graph of the model, called with these inputs.
+  void graph(nn::AnyModule& model, const Tensor& inputs);
   /// The loss, the rate and the duration of a step.
   void step(int64_t step, double loss, double lr, double seconds);
   /// The results of an epoch, and the histograms of the weights and their gradients.

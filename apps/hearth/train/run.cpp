@@ -91,7 +91,7 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
   gradients_.emplace(options, model_, device_, processes);
   const bool logs = processes.is_first() && !options.no_tensorboard;
   log_.emplace(folder_, logs, progress_.step + 1);
-  if (progress_.step == 0) log_->begin(options, point, data.train, model_, device_);
+  if (progress_.step == 0) log_->begin(options, point, data.train);
 }
 
 void Run::load() {
@@ -193,6 +193,10 @@ void Run::step(const std::vector<Batch>& batches) {
   const std::chrono::duration<double> seconds =
       Clock::now() - std::exchange(last_step_, Clock::now());
   log_->step(progress_.step, first->loss, lr, seconds.count());
+  if (progress_.step > 1) return;
+  // Not before the first step, whose errors say more.
+  log_->graph(model_, batches.front().data.narrow(0, 0, 1).to(device_));
+  last_step_ = Clock::now();
 }
 
 Evaluation Run::test() {
