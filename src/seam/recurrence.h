@@ -69,7 +69,7 @@ struct RecurrenceBackwardParams {
   RecurrenceOperands operands;                 // with the forward call's results
   View input;                                  // [positions, features]
   View grad_output, grad_last_h, grad_last_c;  // may be undefined
-  View grad_gates;                             // as `gates`
+  View grad_gates;                             // sizes as `gates`
   View grad_h0, grad_c0;
   /// If h is projected: the gradient of the projection's result, [positions, state], and its
   /// operand, [positions, hidden].
