@@ -16,7 +16,7 @@ struct CtcSequences {
 };
 
 /// loss [batch] = -log of the probability of all alignments of the targets; log_alpha [batch, time,
-/// 2 * longest target + 1] = log of the probability of the alignments' beginnings. Both are
+/// 2 * longest target + 1] = log of the probability of the alignments' prefixes. Both are
 /// contiguous.
 struct CtcLossParams {
   CtcSequences sequences;

@@ -43,7 +43,7 @@ struct QrFactorParams {
   View a, tau;
 };
 
-/// Replaces q by the first columns of the product of the reflections whose vectors are below its
+/// Replaces q by the first columns of the product of the reflections whose vectors are below q's
 /// diagonal; tau is contiguous and has the reflections' factors.
 struct HouseholderProductParams {
   View q, tau;
