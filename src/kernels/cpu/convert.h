@@ -114,7 +114,8 @@ struct Cast {
     return {static_cast<uint16_t>(sign | (rest >= 0x477ff000u ? large : finite))};
   }
 
-  /// x rounded towards zero; the lowest integer if I cannot hold it, as x86 instructions do.
+  /// x rounded towards zero; the lowest integer if the type I cannot hold it, as in x86
+  /// instructions.
   template <class I, class F>
   HEARTH_SIMD static I truncate(F x) {
     constexpr F limit = sizeof(I) == 4 ? F(0x1p31) : F(0x1p63);
