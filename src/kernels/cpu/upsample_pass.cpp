@@ -11,7 +11,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kBandElements = 1 << 15;   // of the output, in one band
-constexpr int64_t kMinChannelsForLoop = 16;  // from here, the inner loop is over channels
+constexpr int64_t kMinChannelsForLoop = 16;  // from this number on, the inner loop is over channels
 constexpr int64_t kTasksPerSlot = 4;         // so that slots finish together
 
 template <class T>
