@@ -22,8 +22,8 @@ struct BagIndices {
         num_rows(bags.rows),
         padding(bags.padding_idx) {}
 
-  /// Finds the range [begin, end) of bag b's indices. Returns false if one of its offsets is bad,
-  /// which is then `begin`.
+  /// Finds the range [begin, end) of bag b's indices. Returns false if one of the bag's offsets is
+  /// bad; `begin` is then the bad offset.
   HEARTH_FN bool find_range(int64_t b, int64_t& begin, int64_t& end) const {
     begin = offsets[b];
     end = b + 1 < num_offsets ? offsets[b + 1] : num_indices;
