@@ -148,7 +148,8 @@ void softmax(const SoftmaxParams& params, const SoftmaxLoops& loops) {
         loops.shift[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, maxima, sums);
       } else {
         if (!writes_exp)
-          loops.exp_sum[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, maxima, unused);
+          loops.exp_sum[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, maxima,
+                                      unused);
         loops.scale[side_by_side](y, y, n, sums);
       }
       lines.write_back(1, offsets[1], i, n, out.values);
@@ -169,9 +170,9 @@ void softmax_backward(const SoftmaxBackwardParams& params, const SoftmaxLoops& l
                                           lines.read(1, offsets[1], i, n, y.values), n, sums);
     });
     lines.for_segments(width, [&](int64_t i, int64_t n) {
-      loops.gradient[side_by_side][params.log](lines.read(0, offsets[0], i, n, g.values),
-                                               lines.read(1, offsets[1], i, n, y.values),
-                                               lines.target(2, offsets[2], i, result.values), n, sums);
+      loops.gradient[side_by_side][params.log](
+          lines.read(0, offsets[0], i, n, g.values), lines.read(1, offsets[1], i, n, y.values),
+          lines.target(2, offsets[2], i, result.values), n, sums);
       lines.write_back(2, offsets[2], i, n, result.values);
     });
   });
