@@ -61,8 +61,8 @@ FftJob<T> job_of(const FftParams& params) {
   job.length = job.by_pairs ? job.n / 2 : job.n;
   if (!params.full) job.weight = T(params.weight);
   // A backward transform is a forward one with the real and imaginary parts exchanged before and
-  // after it. For real input, it is the conjugate of the forward one. FftJob::prepare exchanges the
-  // parts itself.
+  // after it. For real input, the backward transform is the conjugate of the forward one.
+  // FftJob::prepare exchanges the parts itself.
   const T sign = params.forward ? T(1) : T(-1);
   if (job.to_half) {
     job.write = {false, scale, sign * scale};

@@ -30,7 +30,7 @@ void move_block(void* table, void* values, const IndexBlock& block, const IndexR
                 const Action& action) {
   T* const table_start = static_cast<T*>(table);
   V* const values_start = static_cast<V*>(values);
-  // Copies, because to the compiler the elements may alias block and run.
+  // Copies, because the compiler must assume that the elements may alias block and run.
   const int64_t positions = block.count;
   const auto [count, table_stride, values_stride] = run;
   if (count == 1) {

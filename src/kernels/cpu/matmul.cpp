@@ -274,8 +274,8 @@ void with_readable_operands(const Product& product, Ctx& ctx, const Run& run) {
 }
 
 /// Whether a copy of b in row-major order costs less than it saves. oneDNN reads a transposed b
-/// with long rows at half the speed (x @ w^T of [1024, 512] by [512, 128]), one with short rows at
-/// 85 % of it ([1024, 128] by [128, 384]).
+/// with long rows at half the speed (x @ w^T of [1024, 512] by [512, 128]), and one with short rows
+/// at 85 % of the speed ([1024, 128] by [128, 384]).
 bool suits_row_major_copy(const Product& p, const Gemm& gemm) {
   if (gemm.dtype != kFloat || !gemm.b.transposed || p.batch() != 1 || p.work() <= kBlasWork)
     return false;

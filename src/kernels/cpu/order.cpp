@@ -13,7 +13,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kTasksPerThread = 4;  // more than one, because lines take different times
-constexpr int64_t kTopBuffer = 4;       // at least this many times k records are collected for topk
+constexpr int64_t kTopBuffer = 4;       // topk collects at least kTopBuffer * k records
 
 /// Orders the lines along a dimension. A line is loaded into scratch memory as records of key and
 /// index; sorting needs the same amount of memory again.

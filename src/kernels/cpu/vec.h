@@ -2,7 +2,7 @@
 
 // The value type of SIMD code. Every template has an Isa tag (a struct of vec_<isa>.h) as an
 // argument, and no SIMD code uses the standard library's inline functions: the linker keeps one
-// copy of an inline function, which must not be one compiled for a newer processor.
+// copy of an inline function, which must not be compiled for a newer processor.
 
 #include <cstdint>
 #include <type_traits>

@@ -12,7 +12,7 @@ namespace {
 template <class T>
 using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// A view of [N, C, (D,) H, W]: sizes and strides in the order x, y, z; without a depth it is 1.
+/// A view of [N, C, (D,) H, W]: sizes and strides in the order x, y, z; a missing depth is 1.
 template <class T>
 struct SampledVolume {
   T* data;

@@ -58,8 +58,8 @@ void transpose(T* to, const T* from, int64_t rows, int64_t columns, Ctx& ctx) {
       own);
 }
 
-/// Computes A = U diag(s) V^T by QR iterations, which need as many rows as columns; a wide matrix
-/// is transposed, so that U and V change places. Destroys a.
+/// Computes A = U diag(s) V^T by QR iterations, which need at least as many rows as columns; a wide
+/// matrix is transposed, so that U and V change places. Destroys a.
 template <class T>
 void svd_by_qr(const SvdParams& p, T* a, const SvdFactors<T>& out, int* info,
                const SolverCall& call) {
@@ -85,8 +85,8 @@ void svd_by_qr(const SvdParams& p, T* a, const SvdFactors<T>& out, int* info,
   if (p.vectors) transpose(right, right_transposed, n, n, call.ctx);
 }
 
-/// Computes A = U diag(s) V^T by Jacobi's method, which gives V instead of V^T. For matrices for
-/// which that does not converge, uses QR iterations.
+/// Computes A = U diag(s) V^T by Jacobi's method, which gives V instead of V^T. If the method does
+/// not converge for a matrix, uses QR iterations.
 template <class T>
 void svd(const SvdParams& p, const SolverCall& call) {
   const MatrixSizes s(p.a);

@@ -10,7 +10,7 @@ namespace hearth::cuda {
 /// The part of a matrix that is checked.
 enum class Part : int8_t { kAll, kUpper, kLower };
 
-/// Finds the matrices that have elements which are not finite: flags[i] is 0, kInfinite or kNan.
+/// Finds the matrices with infinite or NaN elements: sets flags[i] to 0, kInfinite or kNan.
 inline constexpr int kInfinite = 1, kNan = 2;
 void find_not_finite(const View& matrices, Part part, int* flags, Ctx& ctx);
 

@@ -41,7 +41,7 @@ struct FormulaKernels {
 /// A functor's kernels.
 struct FunctorRow {
   const char* name;
-  bool returns_bool;  // as the value; gradients are never bool
+  bool returns_bool;  // for the value; gradients are never bool
   FormulaKernels formulas[kFormulas];
 };
 

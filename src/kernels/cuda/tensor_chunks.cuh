@@ -10,7 +10,7 @@ template <int max_tensors, int64_t chunk_size>
 struct TensorChunks {
   static constexpr int kMaxTensors = max_tensors;
   int num_tensors;
-  int first_chunk[max_tensors + 1];  // the number of each tensor's first chunk, and of all chunks
+  int first_chunk[max_tensors + 1];  // each tensor's first chunk; then the number of chunks
   int64_t numel[max_tensors];
 
   /// Elements [begin, begin + count) of a tensor.

@@ -6,9 +6,9 @@
 namespace hearth::sim {
 
 /// The time of the simulation: it passes only where work calls pass(), whatever the load of the
-/// machine. Tests measure with it the cost of an order of work on several streams. Each stream and
-/// each thread of the host has a time of its own; work begins no earlier than it was submitted, and
-/// waiting for work ends no earlier than that work.
+/// machine. Tests use it to measure the cost of an order of work on several streams. Each stream
+/// and each thread of the host has a time of its own; work begins no earlier than it was submitted,
+/// and waiting for work ends no earlier than that work.
 class Clock {
  public:
   using Time = std::chrono::nanoseconds;
