@@ -58,7 +58,7 @@ function(hearth_find_cudnn)
 endfunction()
 
 # hearth_require_header(<header> <regex> <what>): if the toolkit lacks <header>, leaves out the sources that match
-# <regex>; <what> then throw a NotImplementedError.
+# <regex>; a call of <what> then throws a NotImplementedError.
 function(hearth_require_header header regex what)
   find_path(HEARTH_FOLDER_OF_${header} ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS})
   mark_as_advanced(HEARTH_FOLDER_OF_${header})
