@@ -59,7 +59,7 @@ class Snapshot {
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  /// The number of tensors in this thread's snapshots that share the storage of this one.
+  /// The number of tensors in this thread's snapshots that share the storage of `tensor`.
   static size_t aliases_of(const Tensor& tensor) {
     size_t count = 0;
     for (const Snapshot* snapshot = innermost_; snapshot; snapshot = snapshot->outer_) {

@@ -20,7 +20,7 @@ void check_dim(int64_t dim, int64_t dims, const char* comma) {
                   "]", comma, " but got ", dim, ")");
 }
 
-/// Returns the order of dimensions in which `dim` is the first.
+/// Returns the permutation of dimensions that moves `dim` to the front.
 std::vector<int64_t> dims_starting_with(int64_t dim, int64_t dims) {
   std::vector<int64_t> order{dim};
   for (int64_t d = 0; d < dims; ++d)

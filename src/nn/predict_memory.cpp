@@ -30,7 +30,8 @@ class WithoutGradients {
     for (const optim::OptimizerParamGroup& group : optimizer.param_groups())
       for (const Tensor& parameter : group.params()) take(parameter);
   }
-  /// In reverse order, since the gradient of a tensor that is in both was taken the first time.
+  /// In reverse order: if the model and the optimizer share a tensor, its first entry has the
+  /// gradient.
   ~WithoutGradients() {
     for (; !saved_.empty(); saved_.pop_back()) set(saved_.back().tensor, saved_.back().grad);
   }

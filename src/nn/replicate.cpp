@@ -72,8 +72,8 @@ std::vector<Tensor> copies_of_trained(const Module& module, const Module& copy) 
   return tensors;
 }
 
-/// Throws if parameters have no sizes yet, as those of a LazyLinear before its first call: each
-/// copy would draw values of its own.
+/// Throws if parameters have no sizes yet, e.g. in a LazyLinear before its first call: each copy
+/// would draw values of its own.
 void check_initialized(const Module& module) {
   module.apply([](const Module& part) {
     HEARTH_CHECK(!nn::detail::is_lazy(part),

@@ -81,7 +81,7 @@ class Interpolation {
     return _interp_output_size(input_.dim() - 2, {input_, options_.size(), options_.scale_factor(),
                                                   options_.recompute_scale_factor()});
   }
-  /// The factor of dimension d, unless it is to be computed again from the sizes.
+  /// The scale factor of dimension d; nullopt if the op must compute it from the sizes.
   std::optional<double> scale(size_t d) const {
     const auto& factors = options_.scale_factor();
     if (!factors || options_.recompute_scale_factor().value_or(false)) return {};

@@ -17,8 +17,8 @@ void SGDOptions::fields(Fields& f) {
   f.field("maximize", maximize_);
 }
 
-/// The learning rate is NaN, which equals no value, so a group's learning rate always counts as
-/// set.
+/// Sets the learning rate to NaN. NaN equals no value, so a group's learning rate always counts as
+/// set by the user.
 hearth::detail::OwnedPtr<OptimizerOptions> SGDOptions::unset() const {
   return hearth::detail::OwnedPtr<OptimizerOptions>(
       new SGDOptions(std::numeric_limits<double>::quiet_NaN()));

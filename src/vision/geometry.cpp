@@ -74,7 +74,7 @@ Matrix inverse_affine(Point center, double angle, Point translate, double scale,
   return m;
 }
 
-/// Returns the size of the smallest upright rectangle around the mapped image.
+/// Returns the size of the smallest axis-aligned rectangle around the mapped image.
 ImageSize enclosing(const Matrix& m, ImageSize image) {
   const double w = double(image.width) / 2, h = double(image.height) / 2;
   double low[2] = {w, h}, high[2] = {-w, -h};
@@ -117,7 +117,7 @@ Tensor sampled(const Tensor& values, const Tensor& grid, bool nearest) {
 }
 
 /// Returns the image mapped by a matrix; positions outside the image become `fill`.
-Tensor mapped(const Tensor& img, const Matrix& m, ImageSize size, InterpolationMode mode,
+Tensor mapped(const Tensor& img, const Matrix& matrix, ImageSize size, InterpolationMode mode,
               ArrayRef<double> fill) {
   HEARTH_CHECK_AS(ValueError,
                   mode == InterpolationMode::NEAREST || mode == InterpolationMode::BILINEAR,
@@ -129,7 +129,7 @@ Tensor mapped(const Tensor& img, const Matrix& m, ImageSize size, InterpolationM
                   "channels of the image (",
                   fill.size(), " != ", channels, ")");
   const bool nearest = mode == InterpolationMode::NEAREST;
-  const Tensor grid = grid_of(m, get_image_size(img), size, image.values.options());
+  const Tensor grid = grid_of(matrix, get_image_size(img), size, image.values.options());
   if (fill.empty()) return image.restore(sampled(image.values, grid, nearest));
   const Tensor inside = ones_like(image.values.narrow(1, 0, 1));
   const Tensor result_and_mask = sampled(cat({image.values, inside}, 1), grid, nearest);
