@@ -10,8 +10,8 @@ namespace hearth {
 
 namespace {
 
-/// Throws unless input i is undefined or has one element per channel of `in`, in its dtype or
-/// float32.
+/// Throws unless input i is undefined or has one element per channel of `in`, in the dtype of `in`
+/// or in float32.
 void check_channel(const InferContext& context, int i, const TensorImpl& in, const char* name) {
   if (!context.has(i)) return;
   const int64_t channels = in.sizes()[1];

@@ -15,7 +15,7 @@ struct PoolArgs {
   HEARTH_FIELDS(kernel, stride, padding, dilation, ceil_mode, count_include_pad, divisor)
 };
 
-/// The arguments of an op in `spatial` dimensions from lists of one or `spatial` numbers.
+/// Converts lists of one or `spatial` numbers to the arguments of an op in `spatial` dimensions.
 PoolArgs pool_args(const char* op, size_t spatial, IntArrayRef kernel, IntArrayRef stride,
                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode);
 /// The arguments of 1-D pooling as 2-D pooling of one row.

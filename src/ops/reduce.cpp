@@ -260,7 +260,7 @@ Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   return compose<NanMean>(reduce_args(self, dim, keepdim), in_dtype(self, dtype));
 }
 
-/// The kernels of all and any read real numbers.
+/// Converts complex numbers to bools, because the kernels of all and any read real numbers.
 Tensor truths(const Tensor& self) { return self.is_complex() ? self.ne(0) : self; }
 
 /// The result is bool, or uint8 for uint8 inputs, as in PyTorch. An empty list of dimensions means

@@ -58,7 +58,7 @@ Tensor quantiles_of_rows(const Tensor& rows, const Tensor& q, Between between, b
   return values.lerp(sorted.gather(-1, ranks.ceil().to(kLong)), weights);
 }
 
-/// The arguments of both functions; q is absent if it is a tensor.
+/// The arguments of quantile and nanquantile; q is absent if it is a tensor.
 struct QuantileArgs {
   std::optional<double> q;
   std::optional<int64_t> dim;
