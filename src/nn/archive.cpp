@@ -135,7 +135,7 @@ void Module::load_parts(serialize::InputArchive& archive) {
     if (parameter->sizes() != IntArrayRef(old_sizes))
       warn(hearth::detail::str("size mismatch for ", detail::join_path(path(), parameter.key()),
                                ": the loaded shape ", parameter->sizes(),
-                               " replaces that of the module, ", IntArrayRef(old_sizes)));
+                               " replaces the module's shape, ", IntArrayRef(old_sizes)));
   }
   for (auto& buffer : saved_buffers())
     archive.read_over(buffer.key(), *buffer, Snapshot::aliases_of(*buffer));

@@ -54,8 +54,8 @@ void check_inputs(const Projections& in, const Options& options) {
   HEARTH_CHECK(in.q.size(2) == width, "was expecting embedding dimension of ", width, ", but got ",
                in.q.size(2));
   HEARTH_CHECK(heads > 0 && width % heads == 0, "embed_dim must be divisible by num_heads");
-  const bool separate = options.use_separate_proj_weight();
-  for (int64_t d = 0; d < (separate ? 2 : 3); ++d)
+  const bool has_separate_weights = options.use_separate_proj_weight();
+  for (int64_t d = 0; d < (has_separate_weights ? 2 : 3); ++d)
     HEARTH_CHECK(in.k.size(d) == in.v.size(d), "key shape ", in.k.sizes(),
                  " does not match value shape ", in.v.sizes());
   const int64_t batch = options.batch_first() ? 0 : 1;

@@ -86,7 +86,7 @@ void DataParallelModule::warn_of_idle(size_t count) {
   if (count == devices_.size() || warned_) return;
   warned_ = true;
   warn(hearth::detail::str("DataParallel: a batch has only ", count, " part(s) for ",
-                           devices_.size(), " devices, so that the others have no work. Pass ",
+                           devices_.size(), " devices, so the other devices are idle. Pass ",
                            "larger batches or fewer devices"));
 }
 

@@ -117,9 +117,9 @@ Tensor orthogonal_(Tensor tensor, double gain) {
   const int64_t rows = tensor.size(0);
   const int64_t columns = rows == 0 ? 0 : tensor.numel() / rows;
   const Tensor drawn = randn({rows, columns}, TensorOptions(tensor.scalar_type()));
-  const bool wide = rows < columns;
-  Tensor q = nn::detail::orthonormal_columns(wide ? drawn.t() : drawn);
-  if (wide) q = q.t();
+  const bool is_wide = rows < columns;
+  Tensor q = nn::detail::orthonormal_columns(is_wide ? drawn.t() : drawn);
+  if (is_wide) q = q.t();
   return tensor.copy_(q.reshape(tensor.sizes())).mul_(gain);
 }
 

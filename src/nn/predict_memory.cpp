@@ -132,7 +132,7 @@ void check_can_predict(const nn::Module& model) {
   model.apply([](const nn::Module& part) {
     HEARTH_CHECK_AS(ValueError, !nn::detail::is_lazy(part),
                     "predict_memory(): the sizes of a lazy module are not known yet; call the "
-                    "model once before");
+                    "model once first");
     const auto* const parallel = dynamic_cast<const nn::detail::DataParallelModule*>(&part);
     HEARTH_CHECK_AS(ValueError, !parallel || parallel->devices().empty(),
                     "predict_memory(): nn::DataParallel is not supported; predict the module in it "

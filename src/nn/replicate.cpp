@@ -106,8 +106,8 @@ void copy_values(const variable_list& originals, const std::vector<variable_list
     const variable_list moved = packed.to(list[0].device());
     for (size_t i = 0; i < list.size(); ++i) {
       // Memory that is shared with the original must not change with the copy.
-      const bool shared = moved[i].data_ptr() == values[i].data_ptr();
-      list[i].set_data(shared ? moved[i].clone() : moved[i]);
+      const bool is_shared = moved[i].data_ptr() == values[i].data_ptr();
+      list[i].set_data(is_shared ? moved[i].clone() : moved[i]);
     }
   }
 }

@@ -65,8 +65,8 @@ Tensor spread(const Tensor& grad, IntArrayRef sizes, uint32_t mask) {
 
 Tensor picked_grad(const Tensor& grad, const Tensor& index, IntArrayRef sizes, int64_t dim) {
   if (sizes.empty()) return grad.reshape(sizes);
-  const bool dropped = index.dim() < int64_t(sizes.size());
-  const auto whole = [&](const Tensor& t) { return dropped ? t.unsqueeze(dim) : t; };
+  const bool is_dim_removed = index.dim() < int64_t(sizes.size());
+  const auto whole = [&](const Tensor& t) { return is_dim_removed ? t.unsqueeze(dim) : t; };
   return zeros(sizes, grad.options()).scatter_add(dim, whole(index), whole(grad));
 }
 

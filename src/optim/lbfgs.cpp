@@ -28,8 +28,8 @@ void LBFGSOptions::fields(Fields& f) {
 void LBFGSParamState::fields(Fields& f) {
   f.field("func_evals", func_evals_);
   f.field("n_iter", n_iter_);
-  if (!f.loading() || f.has("t"))
-    f.field("t", t_);  // Python saves neither before the first iteration
+  // Python's LBFGS has no t and prev_loss before the first iteration.
+  if (!f.loading() || f.has("t")) f.field("t", t_);
   if (!f.loading() || f.has("prev_loss")) f.field("prev_loss", prev_loss_);
   f.field("d", d_);
   f.field("H_diag", H_diag_);
@@ -153,17 +153,17 @@ void Step::add_to_history(const Tensor& y, const Tensor& s, const Tensor& ys) {
 /// d = -H g for the approximation H of the inverse Hessian, by the two-loop recursion.
 void Step::multiply_by_inverse_hessian() {
   const auto& [dirs, steps, ro] = std::tie(state_.old_dirs(), state_.old_stps(), state_.ro());
-  std::vector<Tensor>& al = state_.al() ? *state_.al() : state_.al().emplace();
-  al.resize(dirs.size());
+  std::vector<Tensor>& alpha = state_.al() ? *state_.al() : state_.al().emplace();
+  alpha.resize(dirs.size());
   const Tensor q = grad_.neg();
   for (size_t i = dirs.size(); i-- > 0;) {
-    al[i] = steps[i].dot(q).mul_(ro[i]);
-    q.add_(dirs[i], -to_double(al[i]));
+    alpha[i] = steps[i].dot(q).mul_(ro[i]);
+    q.add_(dirs[i], -to_double(alpha[i]));
   }
   q.mul_(state_.H_diag());
   for (size_t i = 0; i < dirs.size(); ++i) {
-    const Tensor be = dirs[i].dot(q).mul_(ro[i]);
-    q.add_(steps[i], to_double(al[i] - be));
+    const Tensor beta = dirs[i].dot(q).mul_(ro[i]);
+    q.add_(steps[i], to_double(alpha[i] - beta));
   }
   state_.d(q);
 }
