@@ -16,7 +16,7 @@ namespace {
 struct CachedCast {
   Tensor weight;  // keeps its address from being used by another tensor
   Tensor cast;
-  StoragePtr storage;  // set_data() replaces the weight's
+  StoragePtr storage;  // of the weight; set_data() replaces it
   uint32_t version;
   StreamHandle stream;
 };

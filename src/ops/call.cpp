@@ -57,7 +57,7 @@ const char* argument_name(const OpInfo& info, int index, int num_inputs) {
 Device device_of(const OpCall& call) {
   Device device(DeviceType::CPU);
   int decided_by = -1;
-  bool only_numbers = true;  // 0-d CPU tensors, so far
+  bool only_numbers = true;  // whether all tensors so far are 0-d CPU tensors
   for (int i = 0; i < call.inputs.count + int(call.outputs.size()); ++i) {
     const Tensor& tensor =
         i < call.inputs.count ? call.inputs[i] : call.outputs[size_t(i - call.inputs.count)];

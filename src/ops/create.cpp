@@ -314,7 +314,7 @@ HEARTH_DEFINE_INPLACE_AS(resize_, (IntArrayRef size, std::optional<MemoryFormat>
                          resize(self, size, format))
 
 Tensor& empty_permuted_out(Tensor& out, IntArrayRef size, IntArrayRef physical_layout) {
-  permuted_strides(size, physical_layout);  // throws if they are wrong
+  permuted_strides(size, physical_layout);  // throws for an invalid layout
   return resized(out, size);
 }
 Tensor& empty_out(Tensor& out, IntArrayRef size, std::optional<MemoryFormat> format) {

@@ -104,7 +104,8 @@ float* scalar_address(const LaunchContext& context, int i) {
   return context.has(i) ? static_cast<float*>(kernel_address(context.in_impl(i))) : nullptr;
 }
 
-/// The number that a rule reads for parameter i: its value on the CPU, its address on a device.
+/// Sets the number that a rule reads for parameter i: its value on the CPU, its address on a
+/// device.
 void set_number(const StepShape& shape, int64_t i, const LaunchContext& context,
                 FusedStepParams& params) {
   StepTensor& tensor = params.tensors[size_t(i)];
