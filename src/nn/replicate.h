@@ -7,7 +7,7 @@
 
 namespace hearth::nn::parallel::detail {
 
-/// A clone on the device. The random numbers that its reset() draws are not those of the program.
+/// Returns a clone on the device. Its reset() draws random numbers from a separate generator.
 std::shared_ptr<Module> clone_on(const Module& module, Device device);
 
 /// Records copies[k][i] as a copy of originals[i], so that the copy's gradient is added to the

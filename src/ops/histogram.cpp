@@ -43,7 +43,8 @@ Interval interval_of(const Tensor& elements) {
   return {low.item<double>(), high.item<double>()};
 }
 
-/// The intervals of the coordinates of points: given as low and high ends, or those of the points.
+/// The intervals of the points' coordinates: `range` has their low and high ends; without `range`,
+/// the intervals that the points fill.
 std::vector<Interval> intervals_of(const Tensor& points, std::optional<ArrayRef<double>> range) {
   const int64_t n = points.size(1);
   HEARTH_CHECK(!range || int64_t(range->size()) == 2 * n, "torch.histogramdd: for a ", n,

@@ -69,7 +69,7 @@ void infer_step(const OpInfo& info, const StepShape& shape, const InferContext& 
 
 namespace {
 
-/// Whether parameter i is dense and its gradient and state have its strides.
+/// Whether parameter i is dense and its gradient and state have the strides of the parameter.
 bool have_equal_layout(const StepShape& shape, int64_t i, const LaunchContext& context) {
   const TensorImpl& param = context.in_impl(shape.input_of(0, i));
   if (!param.has(kDense)) return false;

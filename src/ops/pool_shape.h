@@ -27,7 +27,7 @@ PoolArgs adaptive_args(IntArrayRef output_size);
 /// The windows over an input of sizes [(N,) C, (D,) H, W]; throws PyTorch's errors.
 PoolShape pool_shape(PoolKind kind, const char* op, const PoolArgs& args, IntArrayRef input);
 
-/// The sizes of the output, of which the last `spatial` dimensions are pooled.
+/// The sizes of the output; the last `spatial` dimensions are pooled.
 Dims pooled_sizes(const PoolShape& shape, size_t spatial, IntArrayRef input);
 
 /// Throws unless the dimensions from `first` on have elements: "op(): Expected input to have …".

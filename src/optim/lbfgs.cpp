@@ -215,7 +215,7 @@ void Step::search(double slope) {
   move(state_.t());
 }
 
-/// Runs one iteration; returns whether another one should follow.
+/// Runs one iteration; returns whether another iteration should follow.
 bool Step::iterate(bool is_last) {
   find_direction();
   state_.prev_flat_grad(grad_);

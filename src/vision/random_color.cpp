@@ -127,6 +127,7 @@ struct Augmentation {
   }
   bool has_sign() const { return kShearX <= kind && kind <= kSharpness; }
 
+  /// Applies the operation with magnitude m.
   Tensor apply(const Tensor& img, double m, InterpolationMode mode, ArrayRef<double> fill) const {
     const double degrees = std::atan(m) * 180 / std::numbers::pi;
     const std::optional<std::array<double, 2>> corner{{0, 0}};
