@@ -46,7 +46,7 @@ Tensor ranks_in(const Tensor& sorted, const Tensor& q, Between between, bool ign
   }
 }
 
-/// The quantiles of the rows of self; they become the last dimension.
+/// The quantiles of each row; they become the last dimension.
 Tensor quantiles_of_rows(const Tensor& rows, const Tensor& q, Between between, bool ignores_nan) {
   const Tensor sorted = std::get<0>(rows.sort());
   HEARTH_CHECK(sorted.size(-1) <= 1 << 24, "quantile() input tensor is too large");
