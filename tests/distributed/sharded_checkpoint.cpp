@@ -126,7 +126,7 @@ const RankFunction refuses("refuses", [] {
     REQUIRE_ERROR(checkpoint::load(*wider, folder),
                   "rank 0: 'model.first.bias' has the sizes [7] in the checkpoint");
     optim::SGD sgd(fresh.net->parameters(), 0.1);
-    REQUIRE_ERROR(checkpoint::load(*fresh.net, sgd, folder), "is that of the optimizer Adam");
+    REQUIRE_ERROR(checkpoint::load(*fresh.net, sgd, folder), "is from the optimizer Adam");
     dist::ZeroRedundancyOptimizer zero(linear->parameters(), [](const auto& groups) {
       return std::make_unique<optim::Adam>(groups, optim::AdamOptions(0.1));
     });
