@@ -100,7 +100,7 @@ TEST(TrainSearch, HalvingTrainsTheBestThirdLonger) {
   EXPECT_EQ(rows_of(out)[0].at("status") == "eliminated", epochs[0] == 1);
 }
 
-TEST(TrainSearch, TheTableShowsTheAccuracyThatOrdersIt) {
+TEST(TrainSearch, TableShowsTheAccuracyByWhichItIsSorted) {
   const TempFolder folder;
   const RunResult ran = search(folder.path("out"), {"--epochs", "3", "--trials", "9", "--search",
                                                     "halving", "--lr", "1e-3..1:log"});

@@ -84,7 +84,7 @@ TEST(Complex, GradientsFollowPyTorchsConvention) {
   const torch::Tensor z = numbers().requires_grad_(), x = torch::tensor({2.0f, 3.0f});
   x.requires_grad_();
   (z * z * x).abs().sum().backward();
-  // d |z|² x / d conj(z), twice: 2 z x.
+  // The loss is |z|² x. PyTorch's gradient is twice d loss / d conj(z), so 2 z x.
   EXPECT_TRUE(z.grad().allclose((2 * z * x).detach()));
   EXPECT_TRUE(x.grad().allclose(z.abs().square().detach()));
   EXPECT_EQ(x.grad().scalar_type(), torch::kFloat);

@@ -28,7 +28,7 @@ TEST(MemoryHistory, KeepsThePeakWhenItIsFull) {
   EXPECT_LE(std::count(json.begin(), json.end(), '['), 1 + 9) << json;
 }
 
-TEST(MemoryHistory, KeepsTheLastPointOfAnOddNumber) {
+TEST(MemoryHistory, KeepsThePeakWithAnOddLimit) {
   for (const size_t max_points : {3, 5, 7})
     for (size_t peak = 0; peak < 40; ++peak) {
       MemoryHistory history(MemoryHistory::Clock::now(), max_points);
@@ -38,7 +38,7 @@ TEST(MemoryHistory, KeepsTheLastPointOfAnOddNumber) {
     }
 }
 
-TEST(MemoryHistory, GrowsWhenItMayHaveAnyNumberOfPoints) {
+TEST(MemoryHistory, KeepsEveryPointWithoutALimit) {
   MemoryHistory history(MemoryHistory::Clock::now(), SIZE_MAX);
   for (int i = 0; i < 50000; ++i) history.add(holding(i));
   const std::string json = history.json("cpu");
@@ -56,7 +56,7 @@ TEST(MemoryHistory, HasEachChangeInOrder) {
   EXPECT_LT(json.find(", 22, "), json.find(", 33, "));
 }
 
-TEST(MemorySnapshot, HasTheStepsMemory) {
+TEST(MemorySnapshot, HasDevicesOnlyWhileRecording) {
   EXPECT_NE(memory_snapshot().find("\"devices\": []"), std::string::npos);
   record_memory_history();
   const Tensor held = empty({1 << 20});
@@ -120,7 +120,7 @@ TEST(MetaMemory, CountsResizedTensors) {
   EXPECT_EQ(held(memory), 0);
 }
 
-TEST(MetaMemory, AutocastIsThatOfItsDevice) {
+TEST(MetaMemory, AutocastFollowsTheDevice) {
   const Tensor a = ones({2, 2}, kMeta);
   const AutocastMode autocast(kCPU, kBFloat16);
   EXPECT_EQ(matmul(a, a).scalar_type(), kFloat);

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kStackBytes = size_t{1} << 16;
 constexpr unsigned kWarp = 32;
 
-/// The threads of a block or warp that have reached a barrier. Those that have ended do not count.
+/// Counts the threads of a block or warp that have arrived at a barrier; ended threads do not count.
 struct Barrier {
   unsigned alive = 0, arrived = 0, passed = 0;
 
@@ -40,7 +40,7 @@ class Block {
       ++warps_[i / kWarp].alive;
       fibers_[i]->has_ended = false;
     }
-    // The order alternates, so that a missing barrier shows whichever threads it concerns.
+    // The order alternates, so that a missing barrier changes results whichever thread is ahead.
     bool backward = false;
     for (unsigned running = num_threads; running > 0; backward = !backward)
       for (unsigned k = 0; k < num_threads; ++k) {
