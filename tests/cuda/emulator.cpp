@@ -17,7 +17,8 @@ namespace {
 constexpr size_t kStackBytes = size_t{1} << 16;
 constexpr unsigned kWarp = 32;
 
-/// Counts the threads of a block or warp that have arrived at a barrier; ended threads do not count.
+/// Counts the threads of a block or warp that have arrived at a barrier; ended threads do not
+/// count.
 struct Barrier {
   unsigned alive = 0, arrived = 0, passed = 0;
 

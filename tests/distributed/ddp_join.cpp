@@ -14,9 +14,9 @@ namespace dist = hearth::distributed;
 using nn::parallel::DistributedDataParallel;
 using nn::parallel::JoinOptions;
 
-/// Steps of SGD in which rank r has data in the first r + 1 steps (or, if `descending`, the last
-/// rank in the first only), computed in one process. In each step, gradients are summed and divided
-/// by `size` or by the number of ranks with data.
+/// Steps of SGD, computed in one process. Rank r has data in the first r + 1 steps, or, if
+/// `descending`, in the first size - r. In each step, gradients are summed and divided by `size` or
+/// by the number of ranks with data.
 Tensor uneven_steps_alone(int size, bool descending, bool divides_by_size) {
   nn::Sequential net = make_mlp();
   optim::SGD optimizer(net->parameters(), optim::SGDOptions(0.1));
@@ -90,7 +90,7 @@ const RankFunction join_state("ddp_join_state", [] {
     REQUIRE_ERROR(model->join([&] { model->join([] {}); }), "cannot be called inside join()");
   });
 });
-TEST(DistributedJoin, TakesTheStateOfTheLastRank) { run_ranks_well(join_state, 2); }
+TEST(DistributedJoin, TakesTheBuffersOfTheRankThatEndsLast) { run_ranks_well(join_state, 2); }
 
 const RankFunction join_throws("ddp_join_throws", [] {
   in_group([](int rank, int) {

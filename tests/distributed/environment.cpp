@@ -145,11 +145,11 @@ bool launched_with(const Variables& variables, const std::string& size_or_error)
   return output.find(size_or_error) != std::string::npos;
 }
 
-TEST(InitProcessGroup, TheWorldSizeIsKnownBeforeIt) {
+TEST(InitProcessGroup, LaunchedWorldSizeIsKnownBeforehand) {
   EXPECT_TRUE(launched_with({}, "size 1;"));
   EXPECT_TRUE(launched_with({{"RANK", "1"}, {"WORLD_SIZE", "3"}}, "size 3;"));
   EXPECT_TRUE(launched_with({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}}, "size 4;"));
-  // A batch script, in which srun has not started four processes, and an allocation.
+  // In a batch script or an interactive allocation, srun has not started the four processes yet.
   EXPECT_TRUE(launched_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}, "size 1;"));
   EXPECT_TRUE(launched_with({{"SLURM_NTASKS", "4"}}, "size 1;"));
   EXPECT_TRUE(launched_with({{"WORLD_SIZE", "2"}},

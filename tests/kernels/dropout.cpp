@@ -87,15 +87,15 @@ TEST(Dropout, ScalesKeptElements) {
   }
 }
 
-/// The masks and results that are drawn one element after the other equal those of the vector
-/// loops.
+/// The vector loops have the masks and results of a loop that draws one element after the other.
 TEST(Dropout, ComparesAllBitsOfEachDraw) {
   constexpr uint64_t kUnit = uint64_t{1} << 53;
   Mt19937 first(9);
   const uint64_t value = first.random64() % kUnit;
-  // The first element is dropped if the probability to keep one is its own value, and kept above.
-  const double own = double(value) * 0x1p-53, above = double(value + 1) * 0x1p-53;
-  for (const double keep : {0.0, 0.1, 0.5, own, above, 1.0})
+  // The first element is dropped if `keep` equals the number drawn for it, and kept if it is
+  // larger.
+  const double drawn = double(value) * 0x1p-53, above = double(value + 1) * 0x1p-53;
+  for (const double keep : {0.0, 0.1, 0.5, drawn, above, 1.0})
     for (const int count : {1, 7, 8, 9, 40, 1029}) {
       Mt19937 mt(9), scalar(9);
       const auto [out, mask] = dropout(one_to<float>(count), 1 - keep, &mt);

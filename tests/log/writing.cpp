@@ -70,7 +70,7 @@ TEST(Writing, SeveralThreadsUseOneWriter) {
   }
 }
 
-// tests/oracle/read_by_tensorboard.py also uses this one and the next.
+// tests/oracle/read_by_tensorboard.py also runs EndlessScalars and ResumedScalars.
 TEST(Writing, DISABLED_EndlessScalars) {
   SummaryWriter writer(".");
   for (int round = 0; round < 1000; ++round) {

@@ -214,7 +214,7 @@ TEST(BackwardHooks, MayReturnUndefinedGradients) {
   EXPECT_EQ(text({x.grad()}), "[0]");
 }
 
-TEST(BackwardHooks, AreThoseOfTheForwardCall) {
+TEST(BackwardHooks, RegisteredAtTheForwardCallAreRun) {
   Lines lines;
   Linear linear = linear21();
   RemovableHandle handle = linear->register_full_backward_hook(writer(lines, "a"));
@@ -226,7 +226,7 @@ TEST(BackwardHooks, AreThoseOfTheForwardCall) {
   y.backward();
   linear(x.clone().requires_grad_()).backward();
   EXPECT_EQ(lines.size(), 2u);
-  // A clone has the hooks; the graph keeps the module.
+  // A clone has the hooks; the graph keeps the clone alive.
   RemovableHandle pre = linear->register_full_backward_pre_hook(pre_writer(lines, "b"));
   auto copy = std::dynamic_pointer_cast<LinearImpl>(linear->clone());
   y = copy->forward(x);
@@ -248,7 +248,7 @@ TEST(BackwardHooks, TakePartInSecondDerivatives) {
     const Tensor first = autograd::grad({y.sum()}, {x}, {}, true, true)[0];
     return text({first, autograd::grad({first.sum()}, {x})[0]});
   };
-  // The second derivative reaches the argument without passing the result: no call.
+  // The second derivative does not pass through the result of the module, so no hook is called.
   EXPECT_EQ(derivatives(observed(x)), "[3, 12] [6, 12]");
   EXPECT_EQ(lines, Lines{"h: [3, 12] <- [1, 1]"});
   EXPECT_EQ(derivatives(observed(x).square()), "[6, 192] [30, 480]");

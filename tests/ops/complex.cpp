@@ -69,7 +69,7 @@ const Register registered_complex[] = {
     Register(covering_complex(COMPLEX_ROW2(masked_fill, a.masked_fill(real(b).gt(0), Scalar(kI)) * b,
                                    (b.real() > 0 ? kUnit : a) * b),
                       {"masked_fill"})),
-    // Real numbers among complex ones: their gradients are real.
+    // Rows that mix real and complex tensors: the gradients of real tensors are real.
     Register(covering_complex(COMPLEX_ROW2(mixed, (real(a) * b + imag(b)) / real(b) - kI * imag(a),
                                    (a.real() * b + b.imag()) / b.real() - kUnit * a.imag()),
                       {"mul"})),
@@ -120,14 +120,14 @@ C slope(const std::function<Tensor(const Tensor&)>& f, C z) {
   return (at(z + step) - at(z - step)) / (2 * step);
 }
 
-/// The same by backward: a real function's gradient is conj(dy/dz).
+/// dy/dz by backward: the gradient of the real part is conj(dy/dz).
 C derivative(const std::function<Tensor(const Tensor&)>& f, C z) {
   const Tensor x = full({}, Scalar(complex<double>(z.real(), z.imag())), kComplexDouble);
   x.requires_grad_();
   return std::conj(C(only(autograd::grad({real(f(x))}, {x})[0])));
 }
 
-TEST(Complex, GradientsOnBranchCutsAreThoseOfTheirSide) {
+TEST(Complex, GradientsOnBranchCutsFollowTheSignOfZero) {
   const std::map<std::string, std::function<Tensor(const Tensor&)>> functions{
       {"asin", [](const Tensor& z) { return z.asin(); }},
       {"acos", [](const Tensor& z) { return z.acos(); }},
@@ -142,7 +142,7 @@ TEST(Complex, GradientsOnBranchCutsAreThoseOfTheirSide) {
     }
 }
 
-/// The gradient by z of the real part of y's gradient times v.
+/// The gradient, with respect to z, of the real part of y's gradient times v.
 Tensor second_gradient(const Tensor& y, const Tensor& z, const Tensor& v) {
   const Tensor first = autograd::grad({y}, {z}, {}, true, true)[0];
   return autograd::grad({real(first * v).sum()}, {z})[0];
@@ -152,7 +152,7 @@ TEST(Complex, SecondDerivativesAtZero) {
   const Tensor z = view_as_complex(tensor({3.0, 4.0, 0.0, 0.0}, kDouble).view({2, 2}).clone());
   z.requires_grad_();
   const Tensor v = full({2}, Scalar(complex<double>(2, -1)), kComplexDouble);
-  // The norm is 5; beside it, zero entries have the second derivative 1 / 5 along their own axes.
+  // The norm is 5. Where an entry is 0, its second derivative is 1 / 5 along both axes.
   EXPECT_LT(std::abs(C(only(second_gradient(z.norm(), z, v)[1])) - C(0.4, 0.2)), 1e-12);
   const Tensor kept = linalg_vector_norm(z, 2, IntArrayRef({0}), true);
   EXPECT_EQ(kept.sizes(), IntArrayRef({1}));
@@ -204,7 +204,7 @@ TEST(Complex, NumbersPromoteToTheDefaultWidth) {
   EXPECT_EQ(hearth::pow(Scalar(2), ones({}, kComplexFloat)).scalar_type(), kComplexFloat);
 }
 
-TEST(Complex, TestsLookAtBothParts) {
+TEST(Complex, PredicatesConsiderBothParts) {
   const float nan = NAN, inf = INFINITY;
   const Tensor z = numbers({{1, 0}, {nan, 1}, {1, nan}, {inf, 0}, {0, -inf}, {1, 2}});
   const auto is = [](const Tensor& t, std::vector<bool> wanted) {
