@@ -195,7 +195,7 @@ TEST(FusedStep, AcceptsEmptyLists) {
   _fused_adam_({}, {}, {}, {}, {}, {}, 1, 0, 0, 0, 0, true, false);
 }
 
-/// Enough tensors that all lists together exceed a bit mask of inputs.
+/// So many tensors that all lists together have more inputs than a 64-bit mask has bits.
 constexpr size_t kMany = 60;
 
 Tensors many() {
