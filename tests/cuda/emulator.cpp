@@ -42,10 +42,10 @@ class Block {
       fibers_[i]->has_ended = false;
     }
     // The order alternates, so that a missing barrier changes results whichever thread is ahead.
-    bool backward = false;
-    for (unsigned running = num_threads; running > 0; backward = !backward)
+    bool is_backward = false;
+    for (unsigned running = num_threads; running > 0; is_backward = !is_backward)
       for (unsigned k = 0; k < num_threads; ++k) {
-        const unsigned i = backward ? num_threads - 1 - k : k;
+        const unsigned i = is_backward ? num_threads - 1 - k : k;
         if (fibers_[i]->has_ended) continue;
         current_ = i;
         threadIdx.x = i;

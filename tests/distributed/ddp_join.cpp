@@ -107,20 +107,20 @@ TEST(DistributedJoin, CanThrowInsteadOfWaiting) { run_ranks_well(join_throws, 2)
 const RankFunction models_differ("ddp_models_differ", [] {
   in_group([](int rank, int) {
     const auto wrap = [](nn::Sequential net) { DistributedDataParallel model(net); };
-    const bool odd = rank == 1;
-    REQUIRE_ERROR(wrap(nn::Sequential(nn::Linear(2, odd ? 3 : 2))),
+    const bool differs = rank == 1;
+    REQUIRE_ERROR(wrap(nn::Sequential(nn::Linear(2, differs ? 3 : 2))),
                   "[1]: params[0] (0.weight) with sizes [3, 2] appears not to match sizes of the "
                   "same param in process 0: [2, 2]");
-    REQUIRE_ERROR(wrap(nn::Sequential(nn::Linear(nn::LinearOptions(2, 2).bias(!odd)))),
+    REQUIRE_ERROR(wrap(nn::Sequential(nn::Linear(nn::LinearOptions(2, 2).bias(!differs)))),
                   "DDP expects same model across all ranks, but Rank 1 has 1 params, while rank 0 "
                   "has inconsistent 2 params. Only rank 0 has 0.bias");
     nn::Sequential net(nn::Linear(2, 2));
-    if (odd) net->to(kDouble);
+    if (differs) net->to(kDouble);
     REQUIRE_ERROR(wrap(net),
                   "[1]: params[0] (0.weight) with dtype Double appears not to match "
                   "dtype of the same param in process 0: Float");
     nn::Sequential frozen(nn::Linear(2, 2));
-    if (odd)
+    if (differs)
       for (Tensor& parameter : frozen->parameters()) parameter.requires_grad_(false);
     REQUIRE_ERROR(wrap(frozen), "with requires_grad");
     REQUIRE_ERROR(wrap(nn::Sequential(nn::ReLU())),

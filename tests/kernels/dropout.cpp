@@ -100,9 +100,9 @@ TEST(Dropout, ComparesAllBitsOfEachDraw) {
       Mt19937 mt(9), scalar(9);
       const auto [out, mask] = dropout(one_to<float>(count), 1 - keep, &mt);
       for (size_t i = 0; i < out.size(); ++i) {
-        const bool kept = double(scalar.random64() % kUnit) * 0x1p-53 < keep;
-        ASSERT_EQ(mask[i], kept) << keep << ", " << i;
-        ASSERT_FLOAT_EQ(out[i], kept ? float(i + 1) / float(keep) : 0);
+        const bool is_kept = double(scalar.random64() % kUnit) * 0x1p-53 < keep;
+        ASSERT_EQ(mask[i], is_kept) << keep << ", " << i;
+        ASSERT_FLOAT_EQ(out[i], is_kept ? float(i + 1) / float(keep) : 0);
       }
       EXPECT_EQ(mt.random(), scalar.random());
     }

@@ -260,8 +260,8 @@ LargeCase several_tiles(ScalarType dtype, const AttentionOptions& options, const
 /// keys from each row of the second sample.
 Array partial_mask() {
   return build({2, 1, 130, 300}, [](const Position& p) {
-    const bool hidden = p[0] == 0 ? p[3] < 270 : (p[2] * 7 + p[3]) % 5 == 0;
-    return hidden ? -kInf : double(p[3] % 8) / 8;
+    const bool is_hidden = p[0] == 0 ? p[3] < 270 : (p[2] * 7 + p[3]) % 5 == 0;
+    return is_hidden ? -kInf : double(p[3] % 8) / 8;
   });
 }
 /// Hides the last keys from all queries of the second sample.

@@ -148,16 +148,16 @@ enum class GradientLayout { kReversed, kGaps, kChannelsLast };
 
 /// Copies in another layout; an empty list if no tensor would change.
 Tensors in_layout(Tensors tensors, GradientLayout layout) {
-  bool changed = layout != GradientLayout::kChannelsLast;
+  bool has_changed = layout != GradientLayout::kChannelsLast;
   for (Tensor& t : tensors) {
     if (!t.defined()) continue;
     if (layout == GradientLayout::kReversed) t = t.numpy_T().contiguous().numpy_T();
     if (layout == GradientLayout::kGaps) t = stack({t, t}, -1).select(-1, 0);
     if (layout != GradientLayout::kChannelsLast || t.dim() != 4) continue;
     t = t.contiguous(MemoryFormat::ChannelsLast);
-    changed |= !t.is_contiguous();
+    has_changed |= !t.is_contiguous();
   }
-  return changed ? tensors : Tensors();
+  return has_changed ? tensors : Tensors();
 }
 
 TEST_P(OpGradients, DoNotDependOnTheLayout) {

@@ -22,8 +22,8 @@ Tensor gradient_of_sum(const Row& row, Tensors in, bool create_graph) {
   return autograd::grad({row.call(in)[0].sum()}, {in[0]}, {}, {}, create_graph)[0];
 }
 
-/// Whether `got` lies between the reference's slopes on the left and on the right of x. Also true if
-/// the reference is so steep, or not finite, near x that the slopes are unknown.
+/// Whether `got` lies between the reference's slopes on the left and on the right of x. Also true
+/// if the reference is so steep, or not finite, near x that the slopes are unknown.
 bool is_slope(const Row& row, double x, double got, double relative) {
   const double step = 1e-7 * std::max(1.0, std::fabs(x));
   const auto reference = [&](double point) {

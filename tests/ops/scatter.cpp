@@ -349,8 +349,8 @@ TEST(Scatter, AddsToFewRowsOfALargeHalfTable) {
   }
 }
 
-/// As in PyTorch's scatter. PyTorch's index_add, index_put_ and gradients of index_select add in half
-/// precision, which loses small values.
+/// As in PyTorch's scatter. PyTorch's index_add, index_put_ and gradients of index_select add in
+/// half precision, which loses small values.
 TEST(Scatter, HalfTypesAreAddedAndMultipliedInFloat32) {
   for (const ScalarType type : {kHalf, kBFloat16}) {
     const Tensor zero = zeros({5000}, kLong), x = zeros({2}, type), src = ones({5000}, type);

@@ -74,10 +74,10 @@ TEST_F(FailingReplicas, AnyExceptionNamesTheDevice) {
 
 /// Returns an undefined tensor: always, or on the second GPU only.
 struct NothingImpl : nn::Cloneable<NothingImpl> {
-  explicit NothingImpl(bool is_always) : always(is_always) {}
+  explicit NothingImpl(bool always) : is_always(always) {}
   void reset() override {}
-  Tensor forward(const Tensor& x) { return always || x.device().index() == 1 ? Tensor() : x; }
-  bool always;
+  Tensor forward(const Tensor& x) { return is_always || x.device().index() == 1 ? Tensor() : x; }
+  bool is_always;
 };
 HEARTH_MODULE(Nothing);
 

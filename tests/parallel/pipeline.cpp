@@ -36,8 +36,8 @@ double bubble(PipelineSchedule schedule, int64_t stages, int64_t chunks) {
   std::vector<std::vector<double>> forward(p, std::vector<double>(m, -1)), backward = forward;
   std::vector<double> time(p, 0);
   std::vector<size_t> next(p, 0);
-  for (bool moved = true; moved;) {
-    moved = false;
+  for (bool has_moved = true; has_moved;) {
+    has_moved = false;
     for (size_t s = 0; s < p; ++s) {
       if (next[s] == actions[s].size()) continue;
       const auto [is_backward, chunk] = actions[s][next[s]];
@@ -47,7 +47,7 @@ double bubble(PipelineSchedule schedule, int64_t stages, int64_t chunks) {
       if (ready < 0) continue;
       time[s] = std::max(time[s], ready) + (is_backward ? 2 : 1);
       (is_backward ? backward : forward)[s][c] = time[s];
-      ++next[s], moved = true;
+      ++next[s], has_moved = true;
     }
   }
   const double total = *std::max_element(time.begin(), time.end());

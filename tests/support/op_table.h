@@ -84,7 +84,7 @@ struct Row {
   bool promotes = false;             // the inputs may have different dtypes
   bool keeps_memory_format = false;  // channels_last in, channels_last out
   bool mixes_devices = false;        // the inputs may be on different devices
-  bool of_complex = false;  // the inputs are real and imaginary parts, which `call` joins
+  bool of_complex = false;           // the inputs are real and imaginary parts, which `call` joins
   std::function<void(Tensor&, const Tensors&)> out;      // the out= form
   std::function<void(Tensor&, const Tensors&)> inplace;  // the in-place form on input 0
   std::vector<Refusal> refusals;
