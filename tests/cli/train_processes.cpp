@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class TrainProcesses : public TrainsInProcesses {};
+class TrainProcesses : public ProcessesTest {};
 
 TEST_F(TrainProcesses, SplitBatchesGiveTheResultsOfOneProcess) {
   const Arguments more{"--epochs", "2"}, split{"--epochs", "2", "--split-batches"};

@@ -81,7 +81,7 @@ inline std::vector<std::string> rank_of_two(int rank, const std::string& port) {
           "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port};
 }
 
-class TrainsInProcesses : public ::testing::Test {
+class ProcessesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!distributed::is_gloo_available()) GTEST_SKIP() << distributed::why_no_gloo();

@@ -12,7 +12,7 @@
 namespace hearth::testing {
 namespace {
 
-class TrainWorld : public TrainsInProcesses {};
+class TrainWorld : public ProcessesTest {};
 
 /// Continues an epoch after its first `seen` examples: draws up to `steps` batches in each process,
 /// adds them to `examples`, updates `seen`, and returns the state that process 0 would save.

@@ -113,7 +113,7 @@ std::vector<Tensor> communicated(dist::CommHook hook, int64_t steps, const F& of
   return result;
 }
 
-const RankFunction power("ddp_power_sgd", [] {
+const RankFunction compresses_by_power_sgd("ddp_power_sgd", [] {
   in_group([](int rank, int size) {
     const Tensor columns = (arange(8 * 2, kDouble) * 0.7).sin().view({8, 2});
     const auto of_rank = [&](int64_t r) {
@@ -144,7 +144,7 @@ const RankFunction power("ddp_power_sgd", [] {
                   "Expect `start_powerSGD_iter` > 1");
   });
 });
-TEST(CommHooks, PowerSGD) { run_ranks_well(power, 2); }
+TEST(CommHooks, PowerSGD) { run_ranks_well(compresses_by_power_sgd, 2); }
 
 }  // namespace
 }  // namespace hearth::testing

@@ -163,7 +163,7 @@ const RankFunction splits("splits", [] {
 });
 
 /// Splits groups that the program has constructed itself, with a store of their own and no name.
-const RankFunction splits_of_own("splits_of_own", [] {
+const RankFunction splits_own_groups("splits_own_groups", [] {
   dist::init_process_group();
   const int rank = dist::get_rank();
   const auto store = dist::default_group()->getStore();
@@ -245,7 +245,7 @@ TEST(Groups, SendAndReceiveInBatches) {
 }
 TEST(Groups, AreSplit) {
   run_ranks_well(splits, 4);
-  run_ranks_well(splits_of_own, 2);
+  run_ranks_well(splits_own_groups, 2);
 }
 TEST(Groups, ExchangeObjects) { run_ranks_well(objects, 3); }
 TEST(Groups, RefuseWrongCalls) { run_ranks_well(wrong_calls, 2); }

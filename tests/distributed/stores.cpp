@@ -205,7 +205,7 @@ TEST(Stores, OnlyTheRightTokenIsAdmitted) {
   EXPECT_EQ(client.get_to_str("a"), "b");
 }
 
-/// A connection without a protocol.
+/// A TCP connection that sends bytes unchanged.
 class RawConnection {
  public:
   explicit RawConnection(uint16_t port) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -235,6 +235,7 @@ class RawConnection {
   bool connected_ = false;
 };
 
+/// Parts of messages in the store's format: texts and frames begin with their length.
 std::string number(uint64_t value) {
   std::string bytes;
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(value >> (8 * i));

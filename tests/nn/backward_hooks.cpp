@@ -175,7 +175,7 @@ TEST(BackwardHooks, RunWithTheResultsIfNoArgumentNeedsAGradient) {
   EXPECT_TRUE(nested.lines.empty());
 }
 
-Linear linear21() {
+Linear linear_2_to_1() {
   Linear linear(2, 1);
   const NoGradGuard no_grad;
   linear->weight.copy_(tensor({{2.f, -1.f}}));
@@ -185,7 +185,7 @@ Linear linear21() {
 
 TEST(BackwardHooks, ReplaceGradientsInOrder) {
   Lines lines;
-  Linear linear = linear21();
+  Linear linear = linear_2_to_1();
   linear->register_full_backward_hook(
       [](Module&, const Gradients& inputs, const Gradients&) { return Gradients{inputs[0] * 10}; });
   linear->register_full_backward_hook(writer(lines, "second"));
@@ -216,7 +216,7 @@ TEST(BackwardHooks, MayReturnUndefinedGradients) {
 
 TEST(BackwardHooks, RegisteredAtTheForwardCallAreRun) {
   Lines lines;
-  Linear linear = linear21();
+  Linear linear = linear_2_to_1();
   RemovableHandle handle = linear->register_full_backward_hook(writer(lines, "a"));
   const Tensor x = tensor({{1.f, 2.f}});
   Tensor y = linear(x.clone().requires_grad_());
@@ -291,7 +291,7 @@ TEST(BackwardHooks, SeeGradientsOfAllDevices) {
 }
 
 TEST(BackwardHooks, ThatThrowEndThePass) {
-  Linear linear = linear21();
+  Linear linear = linear_2_to_1();
   linear->register_full_backward_hook(
       [](Module&, const Gradients&, const Gradients&) { throw std::runtime_error("boom"); });
   const Tensor x = tensor({{1.f, 2.f}}).requires_grad_();
@@ -302,7 +302,7 @@ TEST(BackwardHooks, ThatThrowEndThePass) {
 
 /// The error of a pass through Linear(2, 1) whose hooks return these gradients; null: no hook.
 std::string error_with(const Gradients* inputs, const Gradients* outputs, bool needs_grad = true) {
-  Linear linear = linear21();
+  Linear linear = linear_2_to_1();
   if (inputs)
     linear->register_full_backward_hook(
         [=](Module&, const Gradients&, const Gradients&) { return *inputs; });

@@ -51,7 +51,7 @@ std::vector<Device> devices_of(size_t stages) {
   return devices;
 }
 
-Tensor step_error(const Tensor& y, const Tensor& target) { return mse_loss(y, target); }
+Tensor step_loss(const Tensor& y, const Tensor& target) { return mse_loss(y, target); }
 
 TEST(PipelineSteps, StagesThatBeginInPlace) {
   const auto make = [] {
@@ -73,7 +73,7 @@ TEST(PipelineSteps, StagesThatBeginInPlace) {
     loss = loss.defined() ? loss + part.detach() : part.detach();
   }
   nn::Pipeline pipeline(make(), Options(stages).balance({3, 2, 3}).chunks(2));
-  EXPECT_TRUE(pipeline->step(x, target, step_error).loss.cpu().equal(loss.cpu()));
+  EXPECT_TRUE(pipeline->step(x, target, step_loss).loss.cpu().equal(loss.cpu()));
   const auto parameters = pipeline->parameters(), expected = plain.ptr()->parameters();
   for (size_t i = 0; i < expected.size(); ++i)
     EXPECT_TRUE(parameters[i].grad().cpu().equal(expected[i].grad().cpu())) << i;
@@ -83,7 +83,7 @@ TEST(PipelineSteps, InPlaceOnATensorStashedByThePreviousStageThrows) {
   nn::Pipeline pipeline(nn::Sequential(nn::Linear(4, 4), StashHere(), DoubleInPlace(), AddHere()),
                         Options(devices_of(2)).balance({2, 2}).chunks(2));
   const Tensor x = rand({4, 4}, devices_of(1)[0]);
-  EXPECT_ERROR(pipeline->step(x, x, step_error), "stashed the same tensor as 'here'");
+  EXPECT_ERROR(pipeline->step(x, x, step_loss), "stashed the same tensor as 'here'");
 }
 
 /// The peak of the memory that a step allocates, in bytes.
@@ -95,10 +95,10 @@ int64_t peak_of_step(int64_t chunks, bool return_outputs) {
                                  .chunks(chunks)
                                  .return_outputs(return_outputs));
   const Tensor x = rand({chunks * 64, 256});
-  pipeline->step(x, x, step_error);
+  pipeline->step(x, x, step_loss);
   const int64_t before = memory_stats(kCPU).allocated_bytes.current;
   reset_peak_memory_stats(Device(kCPU));
-  const nn::PipelineResult result = pipeline->step(x, x, step_error);
+  const nn::PipelineResult result = pipeline->step(x, x, step_loss);
   EXPECT_EQ(result.output.defined(), return_outputs);
   return memory_stats(kCPU).allocated_bytes.peak - before;
 }
