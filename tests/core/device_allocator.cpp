@@ -220,7 +220,7 @@ TEST_F(DeviceAllocatorTest, LimitIsRespected) {
   void* const block = take(20 * kMiB);
   EXPECT_NE(failure(allocator, 20 * kMiB, stream).find("30.00 MiB allowed"), std::string::npos);
   free(block);
-  EXPECT_NE(take(30 * kMiB), nullptr) << "the cached 20 MiB are released for it";
+  EXPECT_NE(take(30 * kMiB), nullptr) << "the cached 20 MiB are released";
   allocator.set_limit(SIZE_MAX);
   EXPECT_NE(take(60 * kMiB), nullptr);
 }

@@ -146,7 +146,7 @@ const RankFunction dtypes("dtypes", [] {
     const Device device = cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
     for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kByte, kChar, kShort, kInt,
                                    kLong, kBool, kComplexFloat, kComplexDouble}) {
-      if (dtype == kShort && dist::get_backend() == "nccl") continue;  // NCCL has no such numbers
+      if (dtype == kShort && dist::get_backend() == "nccl") continue;  // NCCL has no int16
       const Tensor mine = (arange(6, kLong) + rank).to(device, dtype);
       Tensor x = mine.clone();
       dist::all_reduce(x);

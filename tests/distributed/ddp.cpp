@@ -31,7 +31,7 @@ Tensor trained_alone(int64_t steps) {
 /// The same steps by all ranks together.
 Tensor trained_together(int rank, int size, int64_t steps, const DDPOptions& options,
                         Device device = kCPU) {
-  nn::Sequential net = make_mlp(1 + uint64_t(rank));  // DDP broadcasts those of rank 0
+  nn::Sequential net = make_mlp(1 + uint64_t(rank));  // DDP broadcasts rank 0's
   net->to(device);
   DistributedDataParallel model(net, options);
   optim::SGD optimizer(model->parameters(), optim::SGDOptions(0.1).momentum(0.9));

@@ -92,8 +92,7 @@ TEST(Dropout, ComparesAllBitsOfEachDraw) {
   constexpr uint64_t kUnit = uint64_t{1} << 53;
   Mt19937 first(9);
   const uint64_t value = first.random64() % kUnit;
-  // The first element is dropped if `keep` equals the number drawn for it, and kept if it is
-  // larger.
+  // The first element is dropped if `keep` equals its drawn number, and kept if `keep` is larger.
   const double drawn = double(value) * 0x1p-53, above = double(value + 1) * 0x1p-53;
   for (const double keep : {0.0, 0.1, 0.5, drawn, above, 1.0})
     for (const int count : {1, 7, 8, 9, 40, 1029}) {

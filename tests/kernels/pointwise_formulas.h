@@ -129,7 +129,7 @@ struct Reference {
 };
 
 /// Random inputs of moderate size, with special values if `extremes` is set. Gradients are tested
-/// without: products of special values overflow in T, but not in the wider reference.
+/// without special values, whose products overflow in T, but not in the wider reference.
 template <class T>
 std::vector<T> inputs(unsigned seed, bool extremes) {
   std::mt19937_64 generator(seed);
@@ -155,8 +155,8 @@ template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
 /// Whether `got` equals `exact` up to a few roundings. Near or beyond the range of T, infinity and
-/// NaN are accepted, because intermediate results may overflow. `terms` is the magnitude of the
-/// terms whose difference the result is, if they cancel.
+/// NaN are accepted, because intermediate results may overflow. If the result is a small
+/// difference of large terms, `terms` is their magnitude.
 template <class T>
 bool close(T got, long double exact, long double terms = 0) {
   if constexpr (std::is_integral_v<T>) {

@@ -248,7 +248,7 @@ TEST(Writing, ThreadsMayCloseAWriterAtOnce) {
 TEST(Writing, AFileOfTheSameNameIsKept) {
   const TempFolder folder;
   { const SummaryWriter first(folder.str()); }
-  // events.out.tfevents.<seconds>.<host>.<process>.<number>: the names of the next file
+  // Takes the names events.out.tfevents.<seconds>.<host>.<process>.<number> that the next file can get.
   const std::string name = event_files(folder.str()).at(0);
   const size_t dot = name.rfind('.'), seconds = name.find("tfevents.") + 9;
   const int64_t time = std::stoll(name.substr(seconds, 10));

@@ -63,7 +63,7 @@ inline std::vector<std::complex<double>> mirrored(std::vector<std::complex<doubl
 
 enum class Sides { kComplex, kFromReal, kToReal };
 
-/// A transform along dimensions `dims` of the signal's `sizes` (by default, those of the input).
+/// A transform along `dims` of the signal, cut or padded to `sizes` (by default, the input's).
 struct Transform {
   Sides sides;
   bool forward;

@@ -222,7 +222,7 @@ TEST(FusedStep, IncrementsTheVersionsOfModifiedTensors) {
   expect_versions({scale, found}, 0);
 }
 
-/// The inputs of observed calls: their number in the last call, and those that were written.
+/// The number of inputs of the last observed call, and the inputs that all calls have written.
 struct Writes {
   int inputs = 0;
   Tensors written;

@@ -1,5 +1,5 @@
-// Pipelines: schedules, and values and gradients that are bit for bit those of the same
-// micro-batches without a pipeline; skip tensors.
+// Pipelines: schedules, skip tensors; values and gradients must equal, bit for bit, those of the
+// same micro-batches without a pipeline.
 #include "hearth/nn/pipeline.h"
 
 #include <sstream>
