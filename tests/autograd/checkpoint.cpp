@@ -273,7 +273,7 @@ TEST(Checkpoint, SupportsHigherOrdersAndRetainedGraphs) {
 }
 
 TEST(Checkpoint, FreesValuesInRetainedGraphs) {
-  if (!cuda::is_available()) GTEST_SKIP() << "the allocator of GPUs counts bytes";
+  if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU, whose allocator counts bytes";
   const Tensor x = rand({1 << 16}, kCUDA).requires_grad_();
   const auto chain = [](const Tensor& t) { return t.sin().cos().sin().cos().sin().cos(); };
   const auto peak = [&](bool retain_graph) {

@@ -90,7 +90,7 @@ address = "127.0.0.6"
   return run(site.line("echo started"), environment);
 }
 
-TEST(LaunchLinks, MasterThatHasAnotherAddressElsewhereIsRefused) {
+TEST(LaunchLinks, MasterWhoseNameMeansDifferentAddressesIsRefused) {
   app::Answer answer;
   answer.version = app::kVersion;
   answer.master_addresses = {"192.0.2.7"};

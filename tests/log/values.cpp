@@ -203,7 +203,7 @@ TEST(SummaryWriter, ValuesThatTensorBoardCannotReadAreErrors) {
                "'Multiline' or 'Margin', but got 'Bars'");
 }
 
-TEST(SummaryWriter, BinsThatCannotBeToldApartAreAWarning) {
+TEST(SummaryWriter, BinsThatCannotBeToldApartGiveAWarning) {
   const TempFolder folder;
   const Warnings warnings;
   SummaryWriter writer(folder.str());
@@ -218,7 +218,7 @@ TEST(SummaryWriter, BinsThatCannotBeToldApartAreAWarning) {
   EXPECT_EQ(values_in(folder.str()).size(), 0u);
 }
 
-TEST(SummaryWriter, ValuesThatCannotBeCountedAreAWarning) {
+TEST(SummaryWriter, ValuesThatCannotBeCountedGiveAWarning) {
   const TempFolder folder;
   const Warnings warnings;
   SummaryWriter writer(folder.str());

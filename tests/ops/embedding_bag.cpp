@@ -221,7 +221,7 @@ const RegisterLarge registered_large_embedding_bag[] = {
 Tensor table() { return arange(12, kFloat).view({4, 3}); }
 
 /// Values of PyTorch 2.15.
-TEST(EmbeddingBag, OtherResultsAreThoseOfPyTorch) {
+TEST(EmbeddingBag, AuxiliaryResultsMatchPyTorch) {
   const Tensor i = arange(3, kLong), offsets = tensor({0, 2, 2, 3});
   const auto [sums, no_bags, zeros_, same] = embedding_bag(table(), i, tensor({0, 2}));
   EXPECT_EQ(no_bags.numel(), 0);

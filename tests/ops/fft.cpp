@@ -312,7 +312,7 @@ TEST(Fft, Errors) {
   EXPECT_EQ(fft::rfftn(x, {-1, 8}).sizes().vec(), (std::vector<int64_t>{4, 5}));
 }
 
-TEST(Fft, PlansLargerThanTheCacheStayBesideTheOthers) {
+TEST(Fft, APlanLargerThanTheCacheEvictsNoOthers) {
   const auto method = cpu::FftMethod::kStages;
   const auto small = cpu::fft_plan<float>(48, method);
   const auto large = cpu::fft_plan<double>(1 << 22, method);

@@ -53,7 +53,7 @@ std::vector<Device> devices_of(size_t stages) {
 
 Tensor step_loss(const Tensor& y, const Tensor& target) { return mse_loss(y, target); }
 
-TEST(PipelineSteps, StagesThatBeginInPlace) {
+TEST(PipelineSteps, StagesThatBeginWithAnInPlaceOp) {
   const auto make = [] {
     manual_seed(3);
     const auto half = [](const Tensor& x) { return x * 0.5; };

@@ -270,7 +270,7 @@ TEST(Profile, OnTraceReadyMayStopTheProfile) {
   EXPECT_NO_THROW(profile());
 }
 
-TEST(Profile, IsAloneAndEndsInDestructor) {
+TEST(Profile, RefusesASecondProfileAndEndsInItsDestructor) {
   {
     const profile first;
     EXPECT_ERROR(profile(), "Profiler is already enabled");
