@@ -118,8 +118,7 @@ const RankFunction compresses_by_power_sgd("ddp_power_sgd", [] {
     const Tensor columns = (arange(8 * 2, kDouble) * 0.7).sin().view({8, 2});
     const auto of_rank = [&](int64_t r) {
       const Tensor rows = (arange(2 * 6, kDouble) * (0.3 + 0.1 * double(r))).cos().view({2, 6});
-      return columns.matmul(
-          rows);  // a matrix of rank 2; the mean over the processes has rank 2, too
+      return columns.matmul(rows);  // rank 2, like the mean over the processes
     };
     Tensor mean = zeros({8, 6}, kDouble);
     for (int r = 0; r < size; ++r) mean += of_rank(r) / size;

@@ -23,10 +23,10 @@ bool is_tensor(const std::any& argument) {
 /// default.
 std::vector<bool> optional_tensors(const std::string& parameters) {
   static const std::set<std::string> kOptional = {"weight", "bias", "running_mean", "running_var"};
-  static const std::set<std::string> kNorms = {"cudnn_enabled", "HxW", "normalized_shape"};
-  const bool is_norm = std::any_of(kNorms.begin(), kNorms.end(), [&](const std::string& name) {
-    return parameters.find(name) != std::string::npos;
-  });
+  static const std::set<std::string> kNormParameters = {"cudnn_enabled", "HxW", "normalized_shape"};
+  const bool is_norm = std::any_of(
+      kNormParameters.begin(), kNormParameters.end(),
+      [&](const std::string& name) { return parameters.find(name) != std::string::npos; });
   std::vector<bool> optional;
   std::istringstream stream(parameters);
   for (std::string parameter; std::getline(stream, parameter, ',');) {
