@@ -3,10 +3,10 @@
 # time, and fails unless a test catches each:
 #
 #   tools/mutants.sh                   all mutants
-#   tools/mutants.sh pool 'one name'   those whose name or file contains one of the arguments
+#   tools/mutants.sh pool 'one name'   the mutants whose name or file contains an argument
 #
-# The copy and its build are in build/mutants; the sources themselves are never changed. It takes some
-# minutes for the first build and about half a minute for each mutant.
+# The copy and its build are in build/mutants; the sources themselves are never changed. The first
+# build takes some minutes, and each mutant about half a minute.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
