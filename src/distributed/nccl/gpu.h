@@ -21,7 +21,7 @@ class RuntimeDevice {
   int former_ = -1;
 };
 
-/// A stream as NCCL gets it.
+/// The stream's handle for NCCL.
 cudaStream_t runtime_stream(const cuda::Stream& stream);
 
 }  // namespace hearth::distributed
