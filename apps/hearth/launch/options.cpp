@@ -62,8 +62,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
       ->check(whole_number(0, kMaxNodes));
   add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
       ->check(CLI::Validator(check_endpoint, ""));
-  add("--master-addr", options.master_addr, "The same as HOST")->check(not_empty);
-  add("--master-port", options.master_port, "The same as PORT (default: a free one)")
+  add("--master-addr", options.master_addr, "HOST of --rdzv-endpoint")->check(not_empty);
+  add("--master-port", options.master_port, "PORT of --rdzv-endpoint (default: a free one)")
       ->check(whole_number(1, 65535));
   launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
       ->group("Ranks and machines");
@@ -134,7 +134,7 @@ void add_foreign_flags(CLI::App& launch) {
   for (const auto& [flag, remedy] : kRefused) {
     const std::string name = flag,
                       reason = std::string("torchrun's flag has no counterpart: ") + remedy;
-    // Not a check, whose error lacks the name of a hidden flag.
+    // The error of a check would lack the name of a hidden flag.
     const auto call = [name, reason](const std::string&) { refuse(name, reason); };
     launch.add_option_function<std::string>(name, call)->group("");
   }

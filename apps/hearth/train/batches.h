@@ -61,7 +61,7 @@ class Batches {
 /// The examples in a batch of one process.
 int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& point,
                               const Processes& processes);
-/// The steps in an epoch of so many examples.
+/// The number of steps in an epoch of `examples` examples.
 int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point, int64_t examples,
                         const Processes& processes);
 
