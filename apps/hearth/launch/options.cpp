@@ -190,18 +190,19 @@ std::vector<std::string> take_program_arguments(const CLI::App& app,
                                                 std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0] != "launch") return {};
   const CLI::App* launch = app.get_subcommand("launch");
-  size_t i = 1;
-  for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
-    std::string& flag = arguments[i];
+  size_t position = 1;  // then that of the program
+  for (; position < arguments.size(); ++position) {
+    std::string& flag = arguments[position];
+    if (!flag.starts_with('-') || flag == "--") break;
     const size_t equals = std::min(flag.find('='), flag.size());
     // torchrun accepts underscores, too.
     if (flag.starts_with("--")) std::replace(flag.begin(), flag.begin() + long(equals), '_', '-');
     const CLI::Option* option = launch->get_option_no_throw(flag.substr(0, equals));
-    if (option && takes_value(*option) && equals == flag.size()) ++i;
+    if (option && takes_value(*option) && equals == flag.size()) ++position;
   }
-  if (i >= arguments.size()) return {};
-  if (arguments[i] != "--") arguments.insert(arguments.begin() + long(i), "--");
-  const size_t first = std::min(i + 2, arguments.size());
+  if (position >= arguments.size()) return {};
+  if (arguments[position] != "--") arguments.insert(arguments.begin() + long(position), "--");
+  const size_t first = std::min(position + 2, arguments.size());
   std::vector<std::string> taken(arguments.begin() + long(first), arguments.end());
   arguments.resize(first);
   return taken;
