@@ -66,7 +66,7 @@ class TransferList final : public Transfer {
 
 /// An engine that moves data between the ranks of one group. Buffers are contiguous memory of
 /// device(). A backend for the CPU returns from a collective at its end; one for a GPU puts it on
-/// the call's stream and returns, and check() throws what goes wrong afterwards.
+/// the call's stream and returns, and check() throws errors that occur afterwards.
 /// Collectives are called by one thread, other functions by any. Functions throw DistBackendError.
 class Backend {
  public:

@@ -229,8 +229,8 @@ void Communicator::shutdown() {
     is_idle = active_.empty();
   }
   if (!is_idle) abort("the group was destroyed before the call ended");
-  // Gloo resets its connections, which can discard what another rank has not read yet. So unless
-  // all ranks are here, the connections stay open until the process ends.
+  // Gloo resets its connections, which can discard data that another rank has not read yet. So
+  // unless all ranks are here, the connections stay open until the process ends.
   if (reason().empty() && !all_have_finished())
     static_cast<void>(new std::shared_ptr<Backend>(backend()));
   const std::lock_guard lock(mutex_);

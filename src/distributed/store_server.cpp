@@ -129,7 +129,7 @@ bool StoreServer::handle(Client& client, short events) {
   return true;
 }
 
-/// Reads what has arrived; returns whether the client stays.
+/// Reads the bytes that have arrived; returns whether the client stays.
 bool StoreServer::receive(Client& client) {
   constexpr int kReads = 16;  // then the other clients get their turn
   char buffer[64 * 1024];
@@ -302,7 +302,7 @@ void StoreServer::send(Client& client, Writer answer) {
   }
 }
 
-/// Sends what the connection takes now; returns whether the client stays.
+/// Sends the bytes that the connection takes now; returns whether the client stays.
 bool StoreServer::flush(Client& client) {
   std::string& data = client.unsent;
   while (client.sent < data.size()) {

@@ -190,7 +190,7 @@ std::vector<std::string> take_program_arguments(const CLI::App& app,
                                                 std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0] != "launch") return {};
   const CLI::App* launch = app.get_subcommand("launch");
-  size_t position = 1;  // then that of the program
+  size_t position = 1;  // after the loop, the program's
   for (; position < arguments.size(); ++position) {
     std::string& flag = arguments[position];
     if (!flag.starts_with('-') || flag == "--") break;

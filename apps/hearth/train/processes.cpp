@@ -38,7 +38,7 @@ std::pair<std::string, std::string> first_difference(const std::string& text,
   }
 }
 
-/// Says what this process waits for, if the others do not come soon.
+/// Prints a note if the other processes do not start soon.
 class WaitingNote {
  public:
   WaitingNote() : thread_([this] { wait(); }) {}
