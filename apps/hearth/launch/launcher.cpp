@@ -16,7 +16,7 @@ namespace hearth::app {
 
 namespace {
 
-/// 128 random bits, as digits.
+/// 128 random bits, as hexadecimal digits.
 std::string random_text() {
   unsigned char bytes[16];
   HEARTH_CHECK(getrandom(bytes, sizeof bytes, 0) == ssize_t{sizeof bytes},
