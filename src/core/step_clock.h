@@ -20,13 +20,13 @@ inline constinit thread_local StepCounts step_counts;
 /// Counts its lifetime as a wait of this thread, unless it is inside another wait.
 class StepWaitTimer {
  public:
-  explicit StepWaitTimer(StepWait kind) : kind_(kind), counts_(!step_counts.is_waiting) {
-    if (!counts_) return;
+  explicit StepWaitTimer(StepWait kind) : kind_(kind), is_outermost_(!step_counts.is_waiting) {
+    if (!is_outermost_) return;
     step_counts.is_waiting = true;
     start_ = Clock::now();
   }
   ~StepWaitTimer() {
-    if (!counts_) return;
+    if (!is_outermost_) return;
     step_counts.is_waiting = false;
     step_counts.wait_ns[static_cast<int>(kind_)] +=
         std::chrono::nanoseconds(Clock::now() - start_).count();
@@ -37,7 +37,7 @@ class StepWaitTimer {
  private:
   using Clock = std::chrono::steady_clock;
   StepWait kind_;
-  bool counts_;
+  bool is_outermost_;
   Clock::time_point start_;
 };
 

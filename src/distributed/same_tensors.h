@@ -8,7 +8,7 @@
 namespace hearth::distributed {
 
 /// Throws on all ranks, naming a rank and a tensor, unless all ranks have equally many tensors with
-/// the names, sizes, strides and dtypes of rank 0's.
+/// the names, sizes, strides, dtypes and requires_grad of rank 0's.
 void check_same_tensors(const ProcessGroupPtr& group,
                         const OrderedDict<std::string, Tensor>& tensors);
 

@@ -48,7 +48,7 @@ void record(bool record_shapes, const F& function) {
 }
 
 TEST(Nvtx, OpsModulesAndRangesAreNested) {
-  nn::Sequential net(nn::ReLU());
+  nn::Sequential net{nn::ReLU()};
   Tensor x = ones({2});
   record(false, [&] {
     const profiler::record_function range("step");

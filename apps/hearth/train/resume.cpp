@@ -14,7 +14,7 @@ namespace hearth::app {
 
 namespace {
 
-/// Whether a setting says where or how a run computes, and not what.
+/// Whether a setting only determines where or how a run computes.
 bool is_place(const std::string& name) {
   return name == "device" || name == "num-workers" || name == "checkpoint-activations";
 }
@@ -155,7 +155,7 @@ std::optional<RunFolder> resume_after_restart(CLI::App& train, const TrainOption
     if (!is_setting(*option) || option->count() == 0) continue;
     if (const std::string name = option->get_single_name(); name != "out" && name != "profile")
       given.push_back(name);
-    option->clear();  // the folder knows more, as an automatic size
+    option->clear();  // the folder has more, such as the chosen batch size
   }
   take_settings(train, folder, processes);
   processes.together([&] { check_command(given, command, config_text(options), folder); });

@@ -42,7 +42,7 @@ DistributedDataParallelModule::DistributedDataParallelModule(std::shared_ptr<Mod
   group_ = options_.process_group() ? options_.process_group() : distributed::default_group();
   HEARTH_CHECK_AS(ValueError, group_->getRank() >= 0,
                   "DistributedDataParallel: this process does not belong to the process group");
-  // First, so that what is wrong on one rank only is an error on all.
+  // First, so that a mistake on one rank is an error on all ranks.
   if (options_.init_sync()) distributed::check_same_tensors(group_, original_->named_parameters());
   const OrderedDict<std::string, Tensor> parameters = trained_parameters(*original_);
   HEARTH_CHECK(
