@@ -30,9 +30,9 @@ void check_lengths(const Values& x, const Values& y, const std::string& label) {
       label.empty() ? "" : "'" + label + "' has ", x.vec().size(), " x and ", y.vec().size(), " y");
 }
 
-void check_names(const std::vector<std::string>& names, int64_t count, const char* what) {
+void check_names(const std::vector<std::string>& names, int64_t count, const char* lines) {
   HEARTH_CHECK_AS(ValueError, names.empty() || static_cast<int64_t>(names.size()) == count,
-                  "a matrix with ", count, " ", what, " was given ", names.size(),
+                  "a matrix with ", count, " ", lines, " was given ", names.size(),
                   " names for them");
 }
 

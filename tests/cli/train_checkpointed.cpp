@@ -12,7 +12,7 @@ namespace {
 
 namespace models = vision::models;
 
-/// What a training step leaves behind, and how often it has called an op.
+/// The gradients and buffers after a training step, and the number of its calls of an op.
 struct Step {
   std::vector<Tensor> tensors;  // gradients and buffers
   std::vector<std::string> names;

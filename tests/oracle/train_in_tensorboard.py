@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""train_in_tensorboard.py <program hearth>: trains, and checks what TensorBoard shows of the runs.
+"""train_in_tensorboard.py <program hearth>: trains, and checks the data of the runs in TensorBoard.
 
 Trains a grid of two learning rates and a network with blocks on synthetic data, resumes one, and
 asks TensorBoard for the scalars, images, histograms, texts, graphs and hyperparameters of each run.
-Needs the packages tensorboard, numpy and pillow.
+Needs the packages tensorboard, numpy and pillow. With the package torch-tb-profiler, PyTorch's
+plugin for TensorBoard reads the trace of --profile.
 """
 
 import csv
@@ -13,6 +14,12 @@ import tempfile
 from pathlib import Path
 
 from tensorboard_client import TensorBoard
+
+try:
+    from torch_tb_profiler.io import cache
+    from torch_tb_profiler.profiler.loader import RunLoader
+except ImportError:
+    RunLoader = None
 
 SCALARS = {"loss/step", "loss/epoch", "accuracy/training", "accuracy/test", "learning_rate",
            "seconds_per_step"}
@@ -94,6 +101,22 @@ def check_hparams(board, runs):
     return problems
 
 
+def check_trace(program, folder):
+    """Whether PyTorch's plugin finds the five steps of a profile and their calls of operators."""
+    train(program, "--data", "synthetic", "--limit", "1000", "--epochs", "1", "--out",
+          str(folder / "run"), "--profile", str(folder / "worker0.1700000000000000000.pt.trace.json"))
+    profile, = RunLoader("run", str(folder), cache.Cache()).load().profiles.values()
+    steps = [row[0] for row in profile.overview["steps"]["rows"]]
+    if steps != ["3", "4", "5", "6", "7"]:
+        yield f"the plugin for profiles shows the steps {steps}"
+    calls = {row["name"]: row["calls"] for row in profile.operation_table_by_name["data"]}
+    for name, count in (("aten::convolution", 10), ("aten::convolution_backward", 10),
+                        ("aten::max_pool2d_with_indices", 10), ("aten::relu", 20)):
+        if calls.get(name) != count:
+            yield f"the plugin for profiles shows {calls.get(name)} calls of {name}"
+    print(f"PyTorch's plugin: {len(steps)} steps, {len(calls)} operators")
+
+
 def check(program, folder):
     train(program, "--data", "synthetic", "--limit", "1000", "--epochs", "2", "--lr", ".01,.002",
           "--out", str(folder / "grid"))
@@ -124,11 +147,14 @@ def main():
     program = str(Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         problems = check(program, Path(folder))
+    if RunLoader:
+        with tempfile.TemporaryDirectory() as folder:
+            problems += check_trace(program, Path(folder))
     for problem in problems:
         print(problem)
     print(f"train_in_tensorboard: {f'{len(problems)} problems' if problems else 'ok'}")
     return 1 if problems else 0
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # the plugin starts processes that import this file
     sys.exit(main())

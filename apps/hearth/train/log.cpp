@@ -15,6 +15,7 @@ using utils::tensorboard::HParam;
 using utils::tensorboard::HParams;
 
 constexpr int64_t kMaxImages = 32, kMaxClasses = 100;  // of a picture
+constexpr int64_t kBins = 64;  // TensorFlow's bins take 8 KB in each epoch for each tensor
 
 HParam hparam(const std::string& value) { return value; }
 HParam hparam(bool value) { return value; }
@@ -93,9 +94,10 @@ void Log::epoch(int64_t step, const EpochResult& epoch, const nn::Module& model)
   writer_->add_scalar("accuracy/training", epoch.accuracy, step);
   writer_->add_scalar("accuracy/test", epoch.test_accuracy, step);
   for (const auto& parameter : model.named_parameters()) {
-    writer_->add_histogram("weights/" + parameter.key(), parameter.value(), step);
+    writer_->add_histogram("weights/" + parameter.key(), parameter.value(), step, kBins);
     const Tensor gradient = parameter.value().grad();
-    if (gradient.defined()) writer_->add_histogram("gradients/" + parameter.key(), gradient, step);
+    if (gradient.defined())
+      writer_->add_histogram("gradients/" + parameter.key(), gradient, step, kBins);
   }
 }
 

@@ -78,7 +78,7 @@ class HEARTH_API Axes {
   Axes& set_xlabel(const std::string& label);  ///< the text at the horizontal axis
   Axes& set_ylabel(const std::string& label);  ///< the text at the vertical axis
 
-  const detail::Chart& chart() const { return chart_; }  ///< what has been added
+  const detail::Chart& chart() const { return chart_; }  ///< the content so far
 
  private:
   Axes& add(detail::Series::Kind kind, const Values& x, const Values& y, const std::string& label);

@@ -122,7 +122,7 @@ const char* direction_name(uint8_t kind) {
   }
 }
 
-/// Adds what all kinds of records have in common. The recording's mutex is held.
+/// Adds an activity from the fields that all records share. The recording's mutex is held.
 template <class Record>
 void add(const Record& record, DeviceActivity::Kind kind, const std::string& name, uint32_t device,
          uint64_t bytes) {
