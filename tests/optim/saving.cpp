@@ -210,7 +210,7 @@ TEST(StateDict, RejectsStatesOfOtherOptimizers) {
   train(adamw, params, 0, 1);
   expect_rejected(sgd.state_dict(),
                   "loaded state dict is from the optimizer SGD, so Adam cannot load it");
-  expect_rejected(adamw.state_dict(), "that of the optimizer AdamW, which Adam cannot");
+  expect_rejected(adamw.state_dict(), "from the optimizer AdamW, so Adam cannot");
   serialize::OutputArchive out;
   adamw.save(out);
   serialize::InputArchive in(out);
