@@ -65,7 +65,8 @@ void data_parallel(int64_t width, int64_t rows) {
   nn::DataParallel model(net), divided(net, nn::DataParallelOptions().min_rows(1));
   const Tensor x = randn({rows, width}, kFirst);
   Halves halves(net, x);
-  const auto one = [&] { step(net, x); }, both = [&] { step(divided, x); };
+  const auto one = [&] { step(net, x); };
+  const auto both = [&] { step(divided, x); };
   const Comparison chosen = compare(one, [&] { step(model, x); });
   const Comparison always = compare(one, both), own = compare([&] { halves.step(); }, both);
   std::printf(
