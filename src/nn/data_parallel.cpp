@@ -148,8 +148,8 @@ void DataParallelModule::warn_of_small_batch(int64_t rows, int64_t count) {
   if (warned_) return;
   warned_ = true;
   warn(hearth::detail::str("DataParallel: a batch of ", rows, " rows is too small to gain from ",
-                           devices_.size(), " devices, so that ", count,
-                           " of them compute it. Pass larger batches, or "
+                           devices_.size(), " devices, so that it uses ", count,
+                           " of them. Pass larger batches, or "
                            "DataParallelOptions().min_rows(1) to divide all"));
 }
 
