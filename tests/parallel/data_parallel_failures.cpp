@@ -33,7 +33,7 @@ HEARTH_MODULE(HardToCopy);
 TEST_F(FailingReplicas, AfterAFailedCopyTheNextCallMakesAllCopies) {
   HardToCopy net;
   net->to(first_);
-  nn::DataParallel model(net, nn::DataParallelOptions({first_, second_, Device(kCPU)}));
+  nn::DataParallel model(net, nn::DataParallelOptions({first_, second_, Device(kCPU)}).min_rows(1));
   const Tensor x = rand({6, 4}, first_), expected = net(x);
   EXPECT_TRUE(model(x).allclose(expected));
   model->reset_replicas();
