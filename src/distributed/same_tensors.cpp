@@ -62,7 +62,9 @@ void check_same_tensors(const ProcessGroupPtr& group,
     std::vector<IValue>& values = all.emplace_back(of_rank.toList().vec());
     const std::string text = values.back().toStringRef();
     values.pop_back();
-    errors.push_back(values.back().toBool() ? "DistributedDataParallel failed on rank " + std::to_string(errors.size()) + ": " + text : "");
+    errors.push_back(values.back().toBool() ? "DistributedDataParallel failed on rank " +
+                                                  std::to_string(errors.size()) + ": " + text
+                                            : "");
     values.pop_back();
   }
   for (size_t rank = 1; rank < all.size(); ++rank)

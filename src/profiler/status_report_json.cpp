@@ -104,16 +104,15 @@ detail::StatusReporter::Recent::Sample detail::StatusReporter::Recent::sample_no
   if (!sample.is_reported) sample.step = watched_counts.steps.load(kOrder);
   sample.samples = reported_samples.load(kOrder);
   sample.end_ns = watched_counts.step_end_ns.load(kOrder);
-  for (int i = 0; i < kStepWaits; ++i)
-    sample.wait_ns[i] = watched_counts.wait_ns[i].load(kOrder);
+  for (int i = 0; i < kStepWaits; ++i) sample.wait_ns[i] = watched_counts.wait_ns[i].load(kOrder);
   return sample;
 }
 
 void detail::StatusReporter::Recent::add(const Sample& sample) {
   if (sample.end_ns == 0) return;  // no step has ended
   // Another run of the same process begins with step 1.
-  if (!samples.empty() && (sample.step < samples.back().step ||
-                           sample.is_reported != samples.back().is_reported))
+  if (!samples.empty() &&
+      (sample.step < samples.back().step || sample.is_reported != samples.back().is_reported))
     samples.clear();
   // The time of a step can be that of the former one if it is just being written.
   if (!samples.empty() &&

@@ -20,15 +20,16 @@ using Json = nlohmann::json;
 
 /// A report like those that ranks write.
 Json report(int step) {
-  return {{"host", "node"},
-          {"step", step},
-          {"step_age", 0.1},
-          {"steps_per_second", 12.34},
-          {"samples_per_second", 1234.5},
-          {"shares",
-           {{"data", 0.25}, {"copies", 0}, {"communication", 0.1}, {"logging", 0}, {"compute", 0.65}}},
-          {"memory", 3 << 20},
-          {"gpu_memory", 0}};
+  return {
+      {"host", "node"},
+      {"step", step},
+      {"step_age", 0.1},
+      {"steps_per_second", 12.34},
+      {"samples_per_second", 1234.5},
+      {"shares",
+       {{"data", 0.25}, {"copies", 0}, {"communication", 0.1}, {"logging", 0}, {"compute", 0.65}}},
+      {"memory", 3 << 20},
+      {"gpu_memory", 0}};
 }
 
 TEST(TopTable, HasALineForEachRankAndTheirSum) {
@@ -37,16 +38,17 @@ TEST(TopTable, HasALineForEachRankAndTheirSum) {
   waits["wait"] = 12.2;
   waits["shares"]["copies"] = 0.02;
   other["samples_per_second"] = 100;
-  EXPECT_EQ(app::rank_table({{waits.dump(), 0.4}, {other.dump(), 7.6}, {"", 0}, {report(8).dump(), 1}}),
-            "rank  host  step  steps/s  samples/s  data  copies  comm.  compute  memory   state\n"
-            "0     node     7       12       1234  25 %     2 %   10 %     65 %  3.0 MiB  waits for "
-            "communication, 12 s\n"
-            "1     node     9       12        100  25 %     0 %   10 %     65 %  3.0 MiB  silent for "
-            "8 s\n"
-            "2                                                                            has not "
-            "reported yet\n"
-            "3     node     8       12       1234  25 %     0 %   10 %     65 %  3.0 MiB\n"
-            "all                             2469                               6.0 MiB\n");
+  EXPECT_EQ(
+      app::rank_table({{waits.dump(), 0.4}, {other.dump(), 7.6}, {"", 0}, {report(8).dump(), 1}}),
+      "rank  host  step  steps/s  samples/s  data  copies  comm.  compute  memory   state\n"
+      "0     node     7       12       1234  25 %     2 %   10 %     65 %  3.0 MiB  waits for "
+      "communication, 12 s\n"
+      "1     node     9       12        100  25 %     0 %   10 %     65 %  3.0 MiB  silent for "
+      "8 s\n"
+      "2                                                                            has not "
+      "reported yet\n"
+      "3     node     8       12       1234  25 %     0 %   10 %     65 %  3.0 MiB\n"
+      "all                             2469                               6.0 MiB\n");
 }
 
 TEST(TopTable, NamesRanksThatMakeNoSteps) {
@@ -64,7 +66,8 @@ TEST(TopTable, DamagedReportsAreNamed) {
                "the report of rank 1 is damaged: ");
   EXPECT_ERROR(app::rank_table({{"[1]", 0}}), "the report of rank 0 is damaged: ");
   // Values of wrong types are left out, and a host cannot control the terminal.
-  const std::string table = app::rank_table({{R"({"host":"a\u001b[2J","step":"x","memory":[]})", 0}});
+  const std::string table =
+      app::rank_table({{R"({"host":"a\u001b[2J","step":"x","memory":[]})", 0}});
   EXPECT_EQ(table.find('\x1b'), std::string::npos);
   EXPECT_NE(table.find("a\\x1b[2J"), std::string::npos) << table;
 }
@@ -205,6 +208,10 @@ TEST_F(TopOfAJob, MarksAStoppedRank) {
   EXPECT_NE(table.out.find("waits for communication, "), std::string::npos) << table.out;
   ::kill(second, SIGCONT);
   EXPECT_TRUE(comes_true([&] { return !ranks(endpoint())[1]["silent"].get<bool>(); }));
+  const pid_t first = ranks(endpoint())[0]["process"];
+  ::kill(first, SIGSTOP);
+  expect_failure(top({endpoint()}), 1, "does not answer: its rank 0 is stopped or cannot be");
+  ::kill(first, SIGCONT);
 }
 
 TEST_F(TopOfAJob, IsRedrawnOnATerminalUntilTheJobEnds) {
@@ -282,20 +289,24 @@ class Stranger {
 TEST(Top, MistakesAreExplained) {
   const TempFolder folder;
   const auto fails = [&](const std::string& target, const std::string& error) {
-    const double seconds =
-        seconds_of([&] { expect_failure(run({"top", target}), 1, "hearth: " + error); });
+    const double seconds = seconds_of([&] {
+      expect_failure(run({"top", target}), 1, "hearth: " + error);
+    });
     EXPECT_LT(seconds, 8) << target;
   };
-  fails("127.0.0.1:1", "no job runs at 127.0.0.1:1: cannot connect to port 1 of '127.0.0.1' before "
-                       "the time-out: Connection refused\n");
-  fails("no-such-host.invalid:1", "no job runs at no-such-host.invalid:1: the host "
-                                  "'no-such-host.invalid' is unknown: ");
+  fails("127.0.0.1:1",
+        "no job runs at 127.0.0.1:1: cannot connect to port 1 of '127.0.0.1' before "
+        "the time-out: Connection refused\n");
+  fails("no-such-host.invalid:1",
+        "no job runs at no-such-host.invalid:1: the host "
+        "'no-such-host.invalid' is unknown: ");
   fails(folder.str(), "nothing trains in '" + folder.str() + "': it is not the folder of a hearth");
   fails("nowhere", "'nowhere' is neither a folder nor HOST:PORT of a job");
   fails("run/s:1", "'run/s:1' is neither a folder nor HOST:PORT of a job");
   fails("host:99999", "'host:99999' is neither a folder nor HOST:PORT of a job");
   const Stranger stranger;
-  fails("127.0.0.1:" + stranger.port(), "");
+  fails("127.0.0.1:" + stranger.port(),
+        "at 127.0.0.1:" + stranger.port() + " runs another program than a job of Hearth: give ");
   const std::string file = app::status_file_in(folder.str());
   for (const char* content : {"", "{\"format\":1,\"written\":1,\"ra", "{\"format\":2}", "[]",
                               "{\"format\":1,\"written\":1,\"ranks\":[{\"age\":\"x\"}]}"}) {

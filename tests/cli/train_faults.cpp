@@ -54,12 +54,13 @@ TEST_F(TrainFaults, TheJobContinuesWithFewerProcessesWithoutALostMachine) {
   const std::vector<pid_t> ranks = processes_in(site.record + ".2");
   ASSERT_EQ(ranks.size(), 1U);
   ::kill(parent_of(ranks[0]), SIGKILL);
-  std::cout << "a lost machine: noticed after "
-            << seconds_until(program, "so all ranks were ended") << " s\n";
+  std::cout << "a lost machine: noticed after " << seconds_until(program, "so all ranks were ended")
+            << " s\n";
   const RunResult ran = program.wait();
   ASSERT_EQ(ran.status, 0) << ran.err;
-  const std::string note = "hearth: continuing without the machines that cannot be reached: "
-                           "127.0.0.3\n";
+  const std::string note =
+      "hearth: continuing without the machines that cannot be reached: "
+      "127.0.0.3\n";
   const size_t cut = ran.err.find(note);
   ASSERT_NE(cut, std::string::npos) << ran.err;
   EXPECT_NE(ran.err.substr(0, cut).find(" 3 processes"), std::string::npos) << ran.err;

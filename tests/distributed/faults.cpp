@@ -72,9 +72,8 @@ const RankFunction constructors_throw("constructors_throw", [] {
     const bool odd = rank == 1;
     // DistributedDataParallel with options that one rank cannot fulfil.
     const auto wrap = [](double bucket) {
-      DistributedDataParallel model(nn::Linear(2, 2),
-                                    nn::parallel::DistributedDataParallelOptions().bucket_cap_mb(
-                                        bucket));
+      DistributedDataParallel model(
+          nn::Linear(2, 2), nn::parallel::DistributedDataParallelOptions().bucket_cap_mb(bucket));
     };
     const std::string cause = "bucket_cap_mb must be positive, but got -1";
     print_error([&] { wrap(odd ? -1 : 1); });
@@ -99,9 +98,8 @@ const RankFunction constructors_throw("constructors_throw", [] {
       return std::make_unique<optim::SGD>(groups, optim::SGDOptions(0.1));
     };
     const std::string zero_cause = "no memory is left";
-    REQUIRE_ERROR(
-        dist::ZeroRedundancyOptimizer(net->parameters(), make),
-        odd ? zero_cause : "ZeroRedundancyOptimizer failed on rank 1: " + zero_cause);
+    REQUIRE_ERROR(dist::ZeroRedundancyOptimizer(net->parameters(), make),
+                  odd ? zero_cause : "ZeroRedundancyOptimizer failed on rank 1: " + zero_cause);
     dist::ZeroRedundancyOptimizer zero({net->weight}, [](const auto& groups) {
       return std::make_unique<optim::SGD>(groups, optim::SGDOptions(0.1));
     });

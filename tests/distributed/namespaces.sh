@@ -191,4 +191,19 @@ for file in losses.csv weights.safetensors; do
 done
 tail -n 1 whole/run-1/losses.csv
 
+echo "hearth top on the other machine shows both ranks; a machine is cut off: hearth train continues without it"
+train_fashion cut --nnodes 1:2 --max-restarts 1
+until_true 60 has_epoch cut 1 || fail "the first epoch does not end"
+on two "$build/hearth" top > table || fail "hearth top finds no job"
+[[ $(grep -cE "^[01] .* %" table) == 2 ]] || fail "hearth top shows: $(cat table)"
+cat table
+cut=$SECONDS
+on two ip link set wire down
+until_true 15 grep -q "the connection to two failed" output || fail "the lost machine was not noticed"
+echo "  noticed after $((SECONDS - cut)) s"
+wait $launcher || fail "hearth train has failed"
+grep -q "continuing without the machines that cannot be reached: two" output || fail "two is not left out"
+[[ $(grep -c "epoch 1/3  loss" output) == 1 ]] || fail "the checkpoint was not used"
+[[ $(grep -c "epoch 3/3  loss" output) == 1 ]] || fail "the training did not end"
+
 echo "ok"

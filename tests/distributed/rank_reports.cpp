@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "tests/distributed/ranks.h"
 #include "hearth/profiler/status_report.h"
+#include "tests/distributed/ranks.h"
 #include "tests/distributed/sharded_nets.h"
 #include "tests/support/throws.h"
 

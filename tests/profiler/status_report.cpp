@@ -72,8 +72,8 @@ TEST(StatusReport, HasTheRatesAndSharesOfRecentSteps) {
   train(optimizer, step);
   json = report();
   EXPECT_EQ(json["step"], 160);
-  EXPECT_NEAR(json["samples_per_second"].get<double>(),
-              2 * json["steps_per_second"].get<double>(), 1e-3);
+  EXPECT_NEAR(json["samples_per_second"].get<double>(), 2 * json["steps_per_second"].get<double>(),
+              1e-3);
   // Another run begins with step 1.
   profiler::report_step(1, 2);
   json = report();

@@ -70,8 +70,11 @@ class StoreSource : public JobSource {
     if (contains(reason, "token is wrong"))
       return "the job at " + place +
              " has another token: give it with --rdzv-token or HEARTH_RDZV_TOKEN";
-    if (contains(reason, "as a store of Hearth"))
-      return "at " + place + " runs another program than a job of Hearth: give MASTER_ADDR and "
+    if (contains(reason, "the time-out has passed"))
+      return "the job at " + place + " does not answer: its rank 0 is stopped or cannot be reached";
+    if (contains(reason, "as a store of Hearth") || contains(reason, "does not speak"))
+      return "at " + place +
+             " runs another program than a job of Hearth: give MASTER_ADDR and "
              "MASTER_PORT of the job";
     const std::string cause = reason.substr(0, reason.find("; check that"));
     return "no job runs at " + place + ": " + printable(cause);
@@ -153,8 +156,7 @@ std::unique_ptr<JobSource> open_job(const std::string& target, const std::string
   Endpoint endpoint;
   const bool is_endpoint = !contains(target, "/") && parse_endpoint(target, endpoint).empty() &&
                            (endpoint.port || contains(target, "."));
-  HEARTH_CHECK(is_endpoint, "'", printable(target),
-               "' is neither a folder nor HOST:PORT of a job");
+  HEARTH_CHECK(is_endpoint, "'", printable(target), "' is neither a folder nor HOST:PORT of a job");
   RunningJob job{endpoint.host, endpoint.port.value_or(kDefaultPort), token, ""};
   // A job of this user on this machine has its secret in its environment.
   if (token.empty() && !std::getenv("HEARTH_RDZV_TOKEN"))

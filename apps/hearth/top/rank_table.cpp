@@ -110,7 +110,8 @@ struct Columns {
 
   std::vector<std::string> row(const std::string& rank, const Json& report,
                                const std::string& state) const {
-    std::vector<std::string> cells{rank, text_in(report, "host"), cell(number_in(report, "step"), 0),
+    std::vector<std::string> cells{rank, text_in(report, "host"),
+                                   cell(number_in(report, "step"), 0),
                                    rate_cell(number_in(report, "steps_per_second")),
                                    rate_cell(number_in(report, "samples_per_second"))};
     for (const Part& part : parts) cells.push_back(percent_cell(share_in(report, part.name)));

@@ -101,8 +101,7 @@ std::vector<RankReport> read_status_file(const std::string& path) {
                  kFormat);
     const double since = std::max(0.0, unix_seconds() - json.at("written").get<double>());
     for (const Json& rank : json.at("ranks"))
-      ranks.push_back(
-          {rank.at("report").get<std::string>(), rank.at("age").get<double>() + since});
+      ranks.push_back({rank.at("report").get<std::string>(), rank.at("age").get<double>() + since});
   } catch (const std::exception& error) {
     throw Error(detail::str("'", printable(path), "' is damaged: ", error.what()));
   }

@@ -16,7 +16,8 @@ std::string status_file_in(const std::string& run_folder);
 /// end. Errors are ignored: the training does not need the file.
 class StatusFile {
  public:
-  /// `reports` returns the newest report of each process; it is called on the thread, and may throw.
+  /// `reports` returns the newest report of each process; it is called on the thread, and may
+  /// throw.
   StatusFile(std::string path, std::function<std::vector<std::string>()> reports);
   ~StatusFile();
   StatusFile(const StatusFile&) = delete;

@@ -182,8 +182,9 @@ std::string ShardedParams::keep_rows(const ShardedParam& param) {
     return "";
   }
   return detail::str("fully_shard: parameter '", name_of(param),
-                     "' was changed while it was gathered as ", hearth::name_of(whole.scalar_type()), " ",
-                     whole.sizes(), ", but its shard is part of ", hearth::name_of(flat_.scalar_type()), " ",
+                     "' was changed while it was gathered as ",
+                     hearth::name_of(whole.scalar_type()), " ", whole.sizes(),
+                     ", but its shard is part of ", hearth::name_of(flat_.scalar_type()), " ",
                      IntArrayRef(param.sizes), ". The change is lost; change the shard instead");
 }
 

@@ -53,7 +53,7 @@ struct ShardedParam {
 
   std::unique_ptr<ShardRegistration> registration;
 
-  Tensor whole;       // memory of the gathered parameter, freed while it is not gathered
+  Tensor whole;         // memory of the gathered parameter, freed while it is not gathered
   int64_t version = 0;  // of the gathered parameter when it was gathered
   Tensor set_aside;   // the shard's gradient while backward accumulates that of the whole parameter
   Tensor whole_grad;  // accumulated, not yet reduced
