@@ -13,9 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kInterval{1000}, kStoreTimeout{2000}, kPatienceAtEnd{200};
-constexpr int kMaxRanks = 1'000'000;
-constexpr const char *kSize = "status/size", *kOfRank = "status/";
+constexpr milliseconds kReportInterval{1000}, kReportStoreTimeout{2000}, kPatienceForReports{200};
+constexpr int kMaxReportingRanks = 1'000'000;
+constexpr const char *kNumReportingRanks = "status/size", *kReportOfRank = "status/";
 
 }  // namespace
 
@@ -34,7 +34,7 @@ struct StatusReports::Shared {
       lock.unlock();
       report();
       lock.lock();
-      changed.wait_for(lock, kInterval, [this] { return stops; });
+      changed.wait_for(lock, kReportInterval, [this] { return stops; });
     }
     has_ended = true;
     changed.notify_all();
@@ -42,8 +42,8 @@ struct StatusReports::Shared {
 
   void report() {
     try {
-      if (rank == 0) store->set(kSize, std::to_string(size));
-      store->set(kOfRank + std::to_string(rank), reporter.report(rank));
+      if (rank == 0) store->set(kNumReportingRanks, std::to_string(size));
+      store->set(kReportOfRank + std::to_string(rank), reporter.report(rank));
     } catch (const std::exception&) {
       // The next report may arrive; the group notices a store that is lost.
     }
@@ -53,7 +53,7 @@ struct StatusReports::Shared {
 StatusReports::StatusReports(Store& store, int rank, int size)
     : shared_(std::make_shared<Shared>()) {
   shared_->store = store.clone();
-  shared_->store->setTimeout(kStoreTimeout);
+  shared_->store->setTimeout(kReportStoreTimeout);
   shared_->rank = rank;
   shared_->size = size;
   thread_ = std::thread([shared = shared_] { shared->serve(); });
@@ -66,7 +66,7 @@ StatusReports::~StatusReports() {
     shared_->stops = true;
     shared_->changed.notify_all();
     has_ended =
-        shared_->changed.wait_for(lock, kPatienceAtEnd, [this] { return shared_->has_ended; });
+        shared_->changed.wait_for(lock, kPatienceForReports, [this] { return shared_->has_ended; });
   }
   if (has_ended)
     thread_.join();
@@ -75,17 +75,17 @@ StatusReports::~StatusReports() {
 }
 
 std::vector<std::string> get_rank_reports(Store& store) {
-  HEARTH_CHECK_AS(DistStoreError, store.check({kSize}),
+  HEARTH_CHECK_AS(DistStoreError, store.check({kNumReportingRanks}),
                   "the ranks of no job report to this store; init_process_group makes them report");
-  const std::string digits = store.get_to_str(kSize);
+  const std::string digits = store.get_to_str(kNumReportingRanks);
   int size = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
   HEARTH_CHECK_AS(DistStoreError,
-                  error == std::errc() && *end == '\0' && size > 0 && size <= kMaxRanks,
+                  error == std::errc() && *end == '\0' && size > 0 && size <= kMaxReportingRanks,
                   "the store has a malformed number of ranks");
   std::vector<std::string> reports(static_cast<size_t>(size));
   for (size_t rank = 0; rank < reports.size(); ++rank)
-    if (const std::string key = kOfRank + std::to_string(rank); store.check({key}))
+    if (const std::string key = kReportOfRank + std::to_string(rank); store.check({key}))
       reports[rank] = store.get_to_str(key);
   return reports;
 }

@@ -17,7 +17,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr std::chrono::seconds kInterval{1};
+constexpr std::chrono::seconds kRedrawInterval{1};
 
 struct TopOptions {
   std::string target, token;
@@ -59,7 +59,7 @@ void show_live(JobSource& source, std::vector<RankReport> ranks) {
   try {
     while (true) {
       table.show(source.title() + "\n" + rank_table(ranks));
-      std::this_thread::sleep_for(kInterval);
+      std::this_thread::sleep_for(kRedrawInterval);
       ranks = source.look();
     }
   } catch (const JobEnded& ended) {

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
-constexpr std::chrono::seconds kInterval{1};
+constexpr std::chrono::seconds kWritingInterval{1};
 
 double unix_seconds() {
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
@@ -57,7 +57,7 @@ struct StatusFile::Shared {
       lock.unlock();
       write();
       lock.lock();
-      changed.wait_for(lock, kInterval, [this] { return stops; });
+      changed.wait_for(lock, kWritingInterval, [this] { return stops; });
     }
   }
 
