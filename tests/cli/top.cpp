@@ -40,7 +40,7 @@ TEST(TopTable, HasALineForEachRankAndTheirSum) {
   other["samples_per_second"] = 100;
   EXPECT_EQ(
       app::rank_table({{waits.dump(), 0.4}, {other.dump(), 7.6}, {"", 0}, {report(8).dump(), 1}}),
-      "rank  host  step  steps/s  samples/s  data  copies  comm.  compute  memory   state\n"
+      "rank  host  step  steps/s  samples/s  data  copies  comm.  compute   memory  state\n"
       "0     node     7       12       1234  25 %     2 %   10 %     65 %  3.0 MiB  waits for "
       "communication, 12 s\n"
       "1     node     9       12        100  25 %     0 %   10 %     65 %  3.0 MiB  silent for "
@@ -48,7 +48,7 @@ TEST(TopTable, HasALineForEachRankAndTheirSum) {
       "2                                                                            has not "
       "reported yet\n"
       "3     node     8       12       1234  25 %     0 %   10 %     65 %  3.0 MiB\n"
-      "all                             2469                               6.0 MiB\n");
+      "all                             2469                                6.0 MiB\n");
 }
 
 TEST(TopTable, NamesRanksThatMakeNoSteps) {
@@ -94,7 +94,7 @@ TEST(TopJobs, AreFoundInTheEnvironmentOfProcesses) {
     write_bytes(folder.path(process) + "/environ", environment);
     write_bytes(folder.path(process) + "/cmdline", std::string("./train\0-n\0", 11));
   };
-  const std::string master = std::string("RANK=1\0MASTER_ADDR=10.0.0.1\0MASTER_PORT=", 41);
+  const std::string master = std::string("RANK=1\0MASTER_ADDR=10.0.0.1\0MASTER_PORT=", 40);
   add("17", master + std::string("29501\0HEARTH_RDZV_TOKEN=s=t\0", 28));
   add("18", master + std::string("29501\0", 6));
   add("19", master + "x");

@@ -81,9 +81,9 @@ TEST_F(TrainFaults, TheJobContinuesWithFewerProcessesWithoutALostMachine) {
 }
 
 TEST_F(TrainFaults, TheCheckpointSurvivesAFullDisk) {
-  const SmallDisk disk("2m");
+  const SmallDisk disk("16m");
   if (!disk.problem().empty()) GTEST_SKIP() << disk.problem();
-  const Arguments changes{"--epochs", "40", "--limit", "400", "--batch-size", "4"};
+  const Arguments changes{"--epochs", "12", "--limit", "400", "--batch-size", "4"};
   const std::string out = disk.path("out");
   Program program(launched(small_run(out, changes)), kOneThread);
   wait_for_epochs(out, 2);

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <iterator>
 #include <thread>
 
 #include "../names.h"
@@ -92,11 +92,11 @@ StatusFile::~StatusFile() {
 
 std::vector<RankReport> read_status_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  HEARTH_CHECK(file && text << file.rdbuf(), "cannot read '", printable(path), "'");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  HEARTH_CHECK(file, "cannot read '", printable(path), "'");
   std::vector<RankReport> ranks;
   try {
-    const Json json = Json::parse(text.str());
+    const Json json = Json::parse(text);
     HEARTH_CHECK(json.at("format") == kFormat, "its format is ", json.at("format").dump(), ", not ",
                  kFormat);
     const double since = std::max(0.0, unix_seconds() - json.at("written").get<double>());
