@@ -3,9 +3,9 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <iterator>
 #include <thread>
 
 #include "../names.h"
