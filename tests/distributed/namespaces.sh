@@ -98,6 +98,15 @@ train_fashion() {
     --batch-size 8 --epochs $epochs --lr 0.001 --log-losses
 }
 
+# train_by_hand MACHINE RANK: the same without a launcher, endlessly, in the background.
+train_by_hand() {
+  on "$1" env RANK="$2" WORLD_SIZE=2 MASTER_ADDR=10.77.0.1 MASTER_PORT=29555 GLOO_SOCKET_IFNAME=wire OMP_NUM_THREADS=1 \
+    "$build/hearth" train --data "fashion-mnist:$folder/images" --out "$folder/by-hand-$1" --device cpu \
+    --batch-size 8 --epochs 100000 > "by-hand-$1.txt" 2>&1 &
+  by_hand+=($!)
+}
+by_hand=()
+
 make_images() {
   mkdir images
   python3 - << 'END'
@@ -194,8 +203,11 @@ tail -n 1 whole/run-1/losses.csv
 
 echo "hearth top on the other machine shows both ranks; a machine is cut off: hearth train continues without it"
 epochs=10
-train_fashion cut --nnodes 1:2 --max-restarts 1
+train_fashion cut --nnodes 1:2 --max-restarts 1 --shutdown-timeout 3
+train_by_hand one 0
+train_by_hand two 1
 until_true 60 has_epoch cut 1 || fail "the first epoch does not end"
+until_true 60 has_epoch by-hand-one 1 || fail "the processes that were started by hand do not train"
 shows_both() {
   on two "$build/hearth" top > table && [[ $(grep -cE "^[01] .* %" table) == 2 ]]
 }
@@ -209,6 +221,14 @@ wait $launcher || fail "hearth train has failed"
 grep -q "continuing without the machines that cannot be reached: two" output || fail "two is not left out"
 for epoch in 1 10; do
   [[ $(grep -c "epoch $epoch/10  loss" output) == 1 ]] || fail "epoch $epoch was not trained once"
+done
+
+echo "without a launcher, both processes notice that the link is down"
+by_hand_have_ended() { ! kill -0 "${by_hand[@]}" 2> /dev/null; }
+until_true 45 by_hand_have_ended || fail "they do not notice it"
+echo "  noticed after $((SECONDS - cut)) s"
+for machine in one two; do
+  grep -q "cannot be reached" by-hand-$machine.txt || fail "on $machine: $(cat by-hand-$machine.txt)"
 done
 
 echo "ok"
