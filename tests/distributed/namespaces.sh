@@ -209,9 +209,9 @@ train_by_hand two 1
 until_true 60 has_epoch cut 1 || fail "the first epoch does not end"
 until_true 60 has_epoch by-hand-one 1 || fail "the processes that were started by hand do not train"
 shows_both() {
-  on two "$build/hearth" top > table && [[ $(grep -cE "^[01] .* %" table) == 2 ]]
+  on two "$build/hearth" top 10.77.0.1:29555 > table && [[ $(grep -cE "^[01] .* %" table) == 2 ]]
 }
-until_true 10 shows_both || fail "hearth top shows: $(cat table)"
+until_true 10 shows_both || fail "hearth top shows: $(< table)"
 cat table
 cut=$SECONDS
 on two ip link set wire down
