@@ -5,8 +5,8 @@ Prints a table of the medians of all runs and the ratio Hearth : LibTorch; a rat
 is marked. The programs are those of bench/, compiled against both libraries. The torch folder has
 include/ and lib/.
 
-  --threads 1,2   the numbers of threads; with 1 thread, no limit is below 1.1
-  --avx2          both libraries without AVX-512; no limit is below 1.0
+  --threads 1,2   the numbers of threads; with 1 thread, each limit is at least 1.1
+  --avx2          both libraries without AVX-512; each limit is at least 1.0
   --only TEXT     only rows whose name contains the text
   --program NAME  all rows that this program prints (overhead, ops or networks)
   --json FILE     writes the figures, the machine and the versions as JSON
@@ -29,7 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 BEGIN, END = "<!-- bench/compare.py: begin -->\n", "<!-- bench/compare.py: end -->\n"
 
-# Program, its name of the row, the table's name, and the limit of the ratio.
+# The program, the row's name in its output, the row's name in the table, and the limit of the
+# ratio.
 ROWS = (
     ("overhead", "add", "add of 4 elements", 0.25),
     ("overhead", "add_grad", "add of 4 elements, recorded", 0.33),

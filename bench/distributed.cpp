@@ -105,9 +105,9 @@ bool run_job(const char* program, int ranks) {
     if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments, environ) != 0)
       return false;
   }
-  bool is_well = true;
-  for (int status = 0; wait(&status) > 0;) is_well &= status == 0;
-  return is_well;
+  bool all_succeeded = true;
+  for (int status = 0; wait(&status) > 0;) all_succeeded &= status == 0;
+  return all_succeeded;
 }
 
 }  // namespace

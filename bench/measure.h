@@ -11,11 +11,11 @@ struct Times {
   double best, median;  // microseconds
 };
 
-/// Times a call after a warm-up: the processor's predictors, the caches of memory and the threads
-/// are as in a long training. A round has as many calls as fit into 2 ms.
+/// Times a call after a warm-up, so that the processor's predictors, the memory caches and the
+/// threads are as in a long training. A round has as many calls as fit into 2 ms.
 inline Times measure(const std::function<void()>& call) {
   constexpr int kRounds = 15;
-  constexpr double kWarmUp = 20'000, kRoundTime = 2'000, kMaxCalls = 10'000;
+  constexpr double kWarmUp = 20'000, kRoundTime = 2'000, kMaxCalls = 10'000;  // times in us
   const auto time_of = [&call](int calls) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < calls; ++i) call();
@@ -32,7 +32,7 @@ inline Times measure(const std::function<void()>& call) {
   return {rounds.front(), rounds[kRounds / 2]};
 }
 
-/// The rows named on the command line, which alone are measured; without any, all are.
+/// The rows named on the command line. Only these are measured; if none is named, all rows are.
 inline std::vector<std::string> selected_rows;
 
 inline void select_rows(int argc, char** argv) { selected_rows.assign(argv + 1, argv + argc); }

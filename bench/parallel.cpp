@@ -1,5 +1,5 @@
-// Several simulated GPUs in one process: what DataParallel costs the host, whether it is ever
-// slower than one device, and the time that a pipeline's stages wait, beside the theory.
+// Several simulated GPUs in one process: the cost of DataParallel on the host, whether DataParallel
+// is ever slower than one device, and the time that a pipeline's stages wait, beside the theory.
 #include <cstdio>
 #include <cstdlib>
 
@@ -35,7 +35,7 @@ void step(Model& model, const Tensor& x) {
   synchronize();
 }
 
-/// Steps with the halves of a batch on two devices by two modules that know nothing of each other.
+/// Steps with the halves of a batch on two devices by two independent modules.
 class Halves {
  public:
   Halves(const nn::Sequential& net, const Tensor& x)
@@ -72,7 +72,7 @@ void data_parallel(const char* name, int64_t width, int64_t rows) {
       name, with_one.first, with_one.second, with_one.ratio, own.second - own.first);
 }
 
-/// The forwards of equal stages. The theory is that of stages that never wait for the host.
+/// The forwards of equal stages. The theory assumes that stages never wait for the host.
 void pipeline(int64_t chunks) {
   constexpr int64_t kStages = 2, kWidth = 384, kRows = 64;
   nn::Pipeline model(layers(16, kWidth), nn::PipelineOptions({kFirst, kSecond}).chunks(chunks));

@@ -24,7 +24,7 @@ struct Comparison {
   double first, second, ratio;
 };
 
-/// Times two calls in turns, after one of each that does not count.
+/// Times two calls in turns, after one untimed call of each.
 inline Comparison compare(const std::function<void()>& a, const std::function<void()>& b) {
   constexpr int kTurns = 15;
   a();

@@ -11,8 +11,8 @@ endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 # CCACHE_BASEDIR and CCACHE_NOHASHDIR let several checkouts share one cache. With CCACHE_DEPEND, ccache takes the headers
-# from the compiler's list of dependencies, instead of preprocessing each source first. It requires this sloppiness for
-# precompiled headers.
+# from the compiler's list of dependencies, instead of preprocessing each source first. For precompiled headers, ccache
+# requires CCACHE_SLOPPINESS.
 find_program(HEARTH_CCACHE ccache)
 mark_as_advanced(HEARTH_CCACHE)
 if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -57,8 +57,8 @@ function(hearth_find_cudnn)
   set(plugin_sources ${plugin_sources} PARENT_SCOPE)
 endfunction()
 
-# hearth_require_header(<header> <regex> <what>): without a header of the toolkit, leaves out the sources that match the
-# regex; calling <what> is then an error that says so.
+# hearth_require_header(<header> <regex> <what>): if the toolkit lacks <header>, leaves out the sources that match
+# <regex>; a call of <what> then throws a NotImplementedError.
 function(hearth_require_header header regex what)
   find_path(HEARTH_FOLDER_OF_${header} ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS})
   mark_as_advanced(HEARTH_FOLDER_OF_${header})

@@ -42,7 +42,7 @@ class Header:
         code = [line for line in lines if not NO_CODE.fullmatch(line)]
         includes = [match[2] for line in code if (match := INCLUDE.match(line))]
         self.foreign = [name for name in includes if not resolve(name, file)]
-        # Such a header compiles alone if the included headers do.
+        # A header that only includes others compiles alone if they do.
         self.only_includes = len(includes) == len(code) and not self.foreign
 
     def heavy_includes(self):
@@ -52,7 +52,7 @@ class Header:
             elif included in FORBIDDEN:
                 yield f"{self.name}: includes <{included}>, which public headers may not"
 
-    def why_not_alone(self):
+    def compile_errors(self):
         run = compile_text(f'#include "{self.file}"\n')
         return [f"{self.name} does not compile alone:\n{run.stderr}"] if run.returncode else []
 
@@ -103,7 +103,7 @@ def main():
     to_compile = [header for header in public + compat
                   if "--all" in sys.argv[1:] and not header.only_includes]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for found in pool.map(Header.why_not_alone, to_compile):
+        for found in pool.map(Header.compile_errors, to_compile):
             problems += found
     summary = f"{len(public) + len(compat)} headers"
     if not problems:

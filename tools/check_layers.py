@@ -90,7 +90,7 @@ def vendor_violation(path, name):
         if re.fullmatch(headers, name) and not re.fullmatch(allowed_paths, path):
             return f"only {allowed_paths} may include it"
     if layer_of(path) in ("functors", "hd.h") and name not in FUNCTOR_STANDARD_HEADERS:
-        return "functors compile for every target: of the standard library they may include only <cmath>"
+        return "functors compile for every target: <cmath> is their only standard header"
     return None
 
 

@@ -88,7 +88,7 @@ def modules_of(text):
     found = []
     for match in re.finditer(DOC + r"HEARTH_STATELESS_MODULE\((\w+), ([\w:]+), [^)]*\);", text):
         found.append((match.start(), match[2], match[1], match[3].split("::")[-1]))
-    # Losses of another header's macro.
+    # Losses that a macro of another header declares.
     for match in re.finditer(DOC + r"^HEARTH_LOSS\((\w+)[^)]*\);", text, re.M):
         found.append((match.start(), match[2], match[1], match[2] + "Options"))
     holders = re.findall(r"^HEARTH_MODULE\((\w+)\);", text, re.M)

@@ -3,10 +3,10 @@
 # time, and fails unless a test catches each:
 #
 #   tools/mutants.sh                   all mutants
-#   tools/mutants.sh pool 'one name'   those whose name or file contains one of the arguments
+#   tools/mutants.sh pool 'one name'   the mutants whose name or file contains an argument
 #
-# The copy and its build are in build/mutants; the sources themselves are never changed. It takes some
-# minutes for the first build and about half a minute for each mutant.
+# The copy and its build are in build/mutants; the sources themselves are never changed. The first
+# build takes some minutes, and each mutant about half a minute.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
@@ -25,5 +25,5 @@ done
 
 (cd "$copy" && cmake --preset release -B "$build" -DHEARTH_CUDA=OFF -DHEARTH_AVX512=OFF \
   -DHEARTH_BUILD_APP=OFF -DHEARTH_BUILD_EXAMPLES=OFF -DHEARTH_BUILD_BENCH=OFF \
-  "-DHEARTH_TEST_FOLDERS=ops;kernels;autograd" > /dev/null)
+  "-DHEARTH_TEST_FOLDERS=core;ops;kernels;autograd;nn;parallel" > /dev/null)
 python3 tools/mutants.py "$copy" "$build" "$@"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch: the
 # output of the programs of examples/libtorch, the choice of overloads, values, gradients and files.
-# If .venv-peer has TensorBoard, it also checks that TensorBoard reads Hearth's event files. The torch
-# folder is that of PyTorch's Python package (default: the package in .venv-peer); without PyTorch,
-# the script runs nothing.
+# If .venv-peer has TensorBoard, it also checks that TensorBoard reads Hearth's event files. The
+# torch folder is the folder of PyTorch's Python package (default: the package in .venv-peer);
+# without PyTorch, the script runs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1

@@ -87,7 +87,7 @@ std::vector<Chart> memory_charts(const std::string& json, const std::string& sou
   }
   HEARTH_CHECK(!charts.empty(), "'", printable(source),
                "' has no memory in it: call record_memory_history() before the part of the program "
-               "that memory_snapshot() shall show");
+               "that memory_snapshot() is to show");
   return charts;
 }
 

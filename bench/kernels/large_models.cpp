@@ -9,8 +9,8 @@
 #include "hearth/utils/checkpoint.h"
 
 // The memory and time of a step of 24 Transformer layers, plain and with each layer checkpointed,
-// and the time of a step with a GradScaler. Prints ratios beside the limits that they should keep:
-// medians of calls in turns.
+// and the time of a step with a GradScaler. Prints medians of calls in turns, and their ratios
+// beside the limits.
 //
 //     kernels_large_models [device]
 
@@ -33,10 +33,11 @@ struct Model {
     options.dim_feedforward(4 * kWidth).dropout(dropout);
     for (int i = 0; i < kLayers; ++i) layers->push_back(nn::TransformerEncoderLayer(options));
     layers->to(device);
-    for (const auto& layer : *layers) calls.push_back(layer->as<nn::TransformerEncoderLayer>());
+    for (const auto& layer : *layers)
+      layer_impls.push_back(layer->as<nn::TransformerEncoderLayer>());
   }
   Tensor forward(Tensor x, bool checkpointed) const {
-    for (nn::TransformerEncoderLayerImpl* layer : calls) {
+    for (nn::TransformerEncoderLayerImpl* layer : layer_impls) {
       const auto call = [layer](const Tensor& input) { return layer->forward(input); };
       x = checkpointed ? utils::checkpoint(call, x) : call(x);
     }
@@ -47,7 +48,7 @@ struct Model {
   }
   Device device;
   nn::ModuleList layers;
-  std::vector<nn::TransformerEncoderLayerImpl*> calls;
+  std::vector<nn::TransformerEncoderLayerImpl*> layer_impls;
 };
 
 /// Megabytes that a forward pass adds, and that a step adds to weights and gradients at most.

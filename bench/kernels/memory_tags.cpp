@@ -7,7 +7,7 @@
 #include "hearth/hearth.h"
 #include "hearth/named_scope.h"
 
-// What the tags of memory cost an `add` of 4 elements: the time of the code that tags its result,
+// The cost of memory tags in an `add` of 4 elements: the time of the code that tags its result,
 // alone, beside the time of the call. Outside modules a tag is only read; inside, it is also
 // counted.
 

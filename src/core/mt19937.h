@@ -49,7 +49,7 @@ class Mt19937 {
   /// is stored for the next call.
   double normal();
 
-  /// The state in PyTorch's layout, which its generators can restore.
+  /// The state in PyTorch's layout, which PyTorch's generators can restore.
   StateBytes state() const;
   /// Restores a state; returns false and changes nothing if the bytes are not a valid state.
   bool set_state(const StateBytes& bytes);

@@ -46,8 +46,8 @@ inline constinit WatchedCounts watched_counts;
 /// Counts its lifetime as a wait of this thread, unless it is inside another wait.
 class StepWaitTimer {
  public:
-  explicit StepWaitTimer(StepWait kind) : kind_(kind), counts_(!step_counts.is_waiting) {
-    if (!counts_) return;
+  explicit StepWaitTimer(StepWait kind) : kind_(kind), is_outermost_(!step_counts.is_waiting) {
+    if (!is_outermost_) return;
     step_counts.is_waiting = true;
     start_ = Clock::now();
     if (step_counts.is_watched) [[unlikely]] {
@@ -57,7 +57,7 @@ class StepWaitTimer {
     }
   }
   ~StepWaitTimer() {
-    if (!counts_) return;
+    if (!is_outermost_) return;
     step_counts.is_waiting = false;
     if (step_counts.is_watched) [[unlikely]]
       watched_counts.current_wait.store(WatchedCounts::kNoWait, std::memory_order_relaxed);
@@ -70,7 +70,7 @@ class StepWaitTimer {
  private:
   using Clock = std::chrono::steady_clock;
   StepWait kind_;
-  bool counts_;
+  bool is_outermost_;
   Clock::time_point start_;
 };
 

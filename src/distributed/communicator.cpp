@@ -35,10 +35,10 @@ Communicator::Communicator(Options options)
   } catch (const std::exception& error) {
     std::string what = error.what();
     if (dynamic_cast<const DistNetworkError*>(&error)) what = cause_of(what);
-    // Otherwise they would wait for this rank.
+    // Otherwise the other ranks would wait for this one.
     if (reason().empty()) tell_other_ranks(detail::str("cannot connect ", title(), ": ", what));
     if (options_.membership) options_.membership->remove(*this);
-    throw_if_aborted();  // the reason says more than its consequence
+    throw_if_aborted();  // the reason of an abort explains more than `what`
     throw;
   }
   thread_ = std::thread([this] { serve(); });
@@ -69,7 +69,7 @@ WorkPtr Communicator::submit(StatePtr work, milliseconds timeout) {
   return result;
 }
 
-/// Checks that calls are possible, and fills in what all calls have.
+/// Checks that calls are possible, and sets the members that all calls have.
 void Communicator::begin(const StatePtr& work, milliseconds timeout) {
   HEARTH_CHECK_AS(DistBackendError, reason_.empty(), "Process group '", options_.name,
                   "' cannot be used any more: ", reason_);
@@ -229,8 +229,8 @@ void Communicator::shutdown() {
     is_idle = active_.empty();
   }
   if (!is_idle) abort("the group was destroyed before the call ended");
-  // Gloo resets its connections, which can discard what another rank has not read yet. So unless
-  // all ranks are here, the connections stay open until the process ends.
+  // Gloo resets its connections, which can discard data that another rank has not read yet. So
+  // unless all ranks are here, the connections stay open until the process ends.
   if (reason().empty() && !all_have_finished())
     static_cast<void>(new std::shared_ptr<Backend>(backend()));
   const std::lock_guard lock(mutex_);

@@ -97,7 +97,7 @@ void check_parts(const std::vector<std::vector<int>>& parts, int size) {
   check_disjoint(parts);
 }
 
-/// A part of a group, whose ranks are those of the group, as `part` orders them.
+/// The subgroup of the ranks in `part`, in this order.
 Communicator::Options describe_part(const Communicator& parent, const std::vector<int>& part,
                                     int number) {
   const Communicator::Options& whole = parent.options();
@@ -122,7 +122,7 @@ World& running_world() {
   return *owner().world;
 }
 
-/// The group that a process gets which is no member.
+/// The group object for a process that is not a member.
 ProcessGroupPtr no_member() {
   return std::make_shared<ProcessGroup>(std::shared_ptr<Communicator>());
 }

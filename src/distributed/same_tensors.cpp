@@ -9,7 +9,7 @@ namespace hearth::distributed {
 
 namespace {
 
-/// What the ranks compare, each as text.
+/// The properties that the ranks compare, each as text.
 constexpr const char* kProperties[] = {"name", "sizes", "strides", "dtype", "requires_grad"};
 constexpr size_t kCount = std::size(kProperties);
 

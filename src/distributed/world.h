@@ -10,10 +10,10 @@
 
 namespace hearth::distributed {
 
-/// The default group of this process and what belongs to it.
+/// The default group of this process, with its store, membership and other groups.
 struct World {
   std::shared_ptr<Store> store;
-  std::shared_ptr<Store> own_store;  // the same, unless the program has given the store
+  std::shared_ptr<Store> own_store;  // `store` if Hearth created it, else null
   std::shared_ptr<Membership> membership;
   std::string backend;
   milliseconds timeout{0};

@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-/// The norms that have a formula of their own.
+/// The norms with a formula of their own; kOther stands for all other norms.
 enum class Norm : int8_t { kZero, kOne, kTwo, kInfinity, kOther };
 
 inline Norm norm_of(double p) {
@@ -36,8 +36,8 @@ HEARTH_FN V distance_with_term(V sum, V d, V p) {
     return sum + pow(magnitude, p);
 }
 
-/// factor * the derivative of one term, without its factor p. For kInfinity, `dist` tells which
-/// differences are the largest.
+/// Returns factor / p * the derivative of the term by d. For kInfinity, returns factor * the sign
+/// of d if |d| is the distance `dist`, else 0.
 template <Norm norm, class V>
 HEARTH_FN V distance_derivative(V d, V p, V factor, V dist) {
   const V signed_factor = select(d > V(0), factor, select(d < V(0), -factor, V(0)));

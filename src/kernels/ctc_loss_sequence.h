@@ -19,7 +19,7 @@ inline constexpr T kNever = -std::numeric_limits<T>::infinity();
 template <class T>
 HEARTH_FN T log_sum(T a, T b, T c = kNever<T>) {
   const T larger = a > b ? a : b, largest = c > larger ? c : larger;
-  if (largest == kNever<T>) return a + b + c;  // NaN if one of them is
+  if (largest == kNever<T>) return a + b + c;  // NaN if one argument is NaN
   return std::log(std::exp(a - largest) + std::exp(b - largest) + std::exp(c - largest)) + largest;
 }
 
@@ -78,15 +78,15 @@ class CtcSequence {
   }
 
   /// The log probability of the alignments' beginnings that end in state i at time t; `before` has
-  /// those at time t - 1.
+  /// these numbers at time t - 1.
   HEARTH_FN T alpha(int64_t t, int64_t i, const T* before) const {
     if (t == 0) return i < 2 ? log_prob(0, label(i)) : kNever<T>;
     return log_sum(before[i], i > 0 ? before[i - 1] : kNever<T>,
                    may_skip(i) ? before[i - 2] : kNever<T>) +
            log_prob(t, label(i));
   }
-  /// The log probability of the alignments' ends from state i at time t; `after` has those at time
-  /// t + 1.
+  /// The log probability of the alignments' ends from state i at time t; `after` has these numbers
+  /// at time t + 1.
   HEARTH_FN T beta(int64_t t, int64_t i, const T* after) const {
     T sum = i + 2 >= states ? T(0) : kNever<T>;
     if (t + 1 < times)

@@ -18,7 +18,8 @@ struct WordPair {
   HEARTH_FN operator Bits64() const { return Bits64{high} << 32 | low; }
 };
 
-/// The type in which random numbers of type T are computed, and the bits that a uniform one takes.
+/// The type in which random numbers of type T are computed, and the bits that a uniform number
+/// takes.
 template <class T>
 struct DrawTypes {
   using Compute = float;

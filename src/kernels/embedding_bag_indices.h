@@ -22,8 +22,8 @@ struct BagIndices {
         num_rows(bags.rows),
         padding(bags.padding_idx) {}
 
-  /// Finds the range [begin, end) of bag b's indices. Returns false if one of its offsets is bad,
-  /// which is then `begin`.
+  /// Finds the range [begin, end) of bag b's indices. Returns false if one of the bag's offsets is
+  /// bad; `begin` is then the bad offset.
   HEARTH_FN bool find_range(int64_t b, int64_t& begin, int64_t& end) const {
     begin = offsets[b];
     end = b + 1 < num_offsets ? offsets[b + 1] : num_indices;
@@ -35,8 +35,8 @@ struct BagIndices {
   HEARTH_FN bool is_valid(int64_t i) const {
     return indices[i] == padding || (indices[i] >= 0 && indices[i] < num_rows);
   }
-  /// The bag of index i: the last one that begins there or before; -1 if i is before the first bag
-  /// or after the last one's end.
+  /// The bag of index i: the last bag that begins at i or before; -1 if i is before the first bag
+  /// or after the last bag's end.
   HEARTH_FN int64_t bag_of(int64_t i) const {
     if (i < offsets[0] || (num_offsets > num_bags && i >= offsets[num_bags])) return -1;
     int64_t low = 0, high = num_bags;

@@ -24,7 +24,7 @@ class RecurrencePositions {
     if (!shape_.reverse) return t - 1;
     return t + 1 < shape_.steps ? t + 1 : -1;
   }
-  /// The step that is computed i-th.
+  /// The i-th step in the order of computation.
   int64_t step(int64_t i) const { return shape_.reverse ? shape_.steps - 1 - i : i; }
   /// The last step of a sequence in the order of computation.
   int64_t last_of(int64_t sequence) const {

@@ -38,10 +38,10 @@ Tensor with_colors(const Tensor& image, int64_t dim) {
 
 /// Arranges images [N, 3, H, W] in rows, as PyTorch's make_grid of summaries does.
 Tensor grid_of(const Tensor& images, int64_t most_columns) {
-  const int64_t n = images.size(0), height = images.size(2), width = images.size(3);
-  const int64_t columns = std::min(n, most_columns), rows = (n + columns - 1) / columns;
+  const int64_t count = images.size(0), height = images.size(2), width = images.size(3);
+  const int64_t columns = std::min(count, most_columns), rows = (count + columns - 1) / columns;
   Tensor grid = zeros({3, height * rows, width * columns}, images.options());
-  for (int64_t i = 0; i < n; ++i)
+  for (int64_t i = 0; i < count; ++i)
     grid.narrow(1, i / columns * height, height)
         .narrow(2, i % columns * width, width)
         .copy_(images[i]);
@@ -64,14 +64,15 @@ Message image_content(const Tensor& image, const std::string& file) {
 
 constexpr int kImage = 4;  // of Summary.Value
 
-/// Arranges videos [N, T, C, H, W] as frames [T, C, H', W'], as PyTorch does.
+/// Arranges videos [N, T, C, H, W] as frames [T, C, rows * H, columns * W], as PyTorch does.
 Tensor frames_of(const Tensor& video) {
-  int64_t n = 1, bits = 0;
-  for (; n < video.size(0); n *= 2) ++bits;
-  const int64_t rows = int64_t{1} << (n == video.size(0) ? bits : bits - 1) / 2, columns = n / rows;
+  int64_t padded_count = 1, bits = 0;
+  for (; padded_count < video.size(0); padded_count *= 2) ++bits;
+  const int64_t rows = int64_t{1} << (padded_count == video.size(0) ? bits : bits - 1) / 2,
+                columns = padded_count / rows;
   const int64_t time = video.size(1), channels = video.size(2), height = video.size(3),
                 width = video.size(4);
-  Tensor padded = zeros({n, time, channels, height, width}, video.options());
+  Tensor padded = zeros({padded_count, time, channels, height, width}, video.options());
   padded.narrow(0, 0, video.size(0)).copy_(video);
   return padded.view({rows, columns, time, channels, height, width})
       .permute({2, 3, 0, 4, 1, 5})

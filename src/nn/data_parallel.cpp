@@ -12,7 +12,7 @@ namespace {
 
 namespace copies = parallel::detail;
 
-/// `tensors[key]` for each name of `wanted`.
+/// Returns `tensors[name]` for each name in `wanted`.
 std::vector<Tensor> in_order(const OrderedDict<std::string, Tensor>& wanted,
                              const OrderedDict<std::string, Tensor>& tensors) {
   std::vector<Tensor> result;
@@ -24,7 +24,7 @@ std::vector<Tensor> in_order(const OrderedDict<std::string, Tensor>& wanted,
 /// Sets the training modes of a copy to those of the original.
 void take_training(const std::vector<std::shared_ptr<Module>>& from,
                    const std::vector<std::shared_ptr<Module>>& to) {
-  // train() also sets the modes of all submodules; these follow in the list.
+  // train() also changes the modes of submodules; they come later in the list and are set again.
   for (size_t i = 0; i < from.size(); ++i)
     if (to[i]->is_training() != from[i]->is_training()) to[i]->train(from[i]->is_training());
 }
@@ -86,7 +86,7 @@ void DataParallelModule::warn_of_idle(size_t count) {
   if (count == devices_.size() || warned_) return;
   warned_ = true;
   warn(hearth::detail::str("DataParallel: a batch has only ", count, " part(s) for ",
-                           devices_.size(), " devices, so that the others have no work. Pass ",
+                           devices_.size(), " devices, so the other devices are idle. Pass ",
                            "larger batches or fewer devices"));
 }
 

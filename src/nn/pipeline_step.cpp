@@ -101,7 +101,7 @@ class PipelineStep {
     cell.output = pipeline_.run_stage(stage, argument, static_cast<int64_t>(chunk));
     HEARTH_CHECK(stashed.empty() || argument._version() == version, "Pipeline: stage ", stage,
                  " modifies its input in place, but the stage before stashed the same tensor as '",
-                 stashed, "', which would not change. Stash a clone");
+                 stashed, "'; the stashed tensor would not change. Stash a clone");
     cell.computed = StreamMark(store.device);
     cell.is_done = true;
     if (stage + 1 < cells_.size()) return;
@@ -152,8 +152,8 @@ class PipelineStep {
     std::vector<Tensor> tensors, gradients;
   };
 
-  /// The results of a stage from which its backward begins. Releases the gradients that the stages
-  /// after it have computed for them.
+  /// The results of a stage, from which its backward begins, and their gradients, which are moved
+  /// from the later stages.
   Roots roots_of(size_t stage, size_t chunk) {
     Roots roots;
     const auto add = [&](const Tensor& root, const Tensor& gradient, const Cell& from) {

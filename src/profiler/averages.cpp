@@ -33,7 +33,7 @@ std::string key_of(const FunctionEvent& event) {
   return event.name.starts_with("ProfilerStep#") ? "ProfilerStep*" : event.name;
 }
 
-/// The time on devices of the work that each event and the events inside it have launched.
+/// For each event, the device time of the work that it or an event inside it launched.
 std::vector<int64_t> device_totals(const std::vector<FunctionEvent>& events) {
   std::vector<int64_t> totals;
   for (const FunctionEvent& event : events) totals.push_back(event.device_ns);

@@ -17,7 +17,7 @@ struct EventDetails {
   int64_t flops = 0;
   int64_t cpu_bytes = 0, device_bytes = 0;
   int64_t num_shapes = 0;
-  int64_t* shapes = nullptr;  // of each input the number of dimensions and the sizes
+  int64_t* shapes = nullptr;  // for each input: the number of dimensions, the sizes
 };
 
 /// An event as its thread records it; another thread may read it at the same time. Its members have
@@ -28,7 +28,7 @@ struct RawEvent {
   uint64_t end;    // 0 until the event has ended; written last
   union {
     const OpRecord* op;
-    const char* text;  // the name; with has_text
+    const char* text;  // the name, if has_text
   };
   uint64_t sequence_nr;  // of a node; of an op: the number that its node would get
   EventDetails* details;

@@ -97,7 +97,7 @@ class Collector {
     }
     const auto index = static_cast<int64_t>(events_.size());
     if (raw.kind == RawEvent::Kind::kOp)
-      forward_[{raw.sequence_nr, raw.op}][thread] = index;  // of calls with one number, the last
+      forward_[{raw.sequence_nr, raw.op}][thread] = index;  // the last call with this number
     if (raw.kind == RawEvent::Kind::kBackward && !raw.has_text)
       backward_.push_back({index, raw.sequence_nr, raw.op});
     events_.push_back(std::move(event));

@@ -64,13 +64,13 @@ void ThreadRecorder::begin(const ObservedCall& call) {
 
 /// Copies the sizes of the call's inputs.
 void ThreadRecorder::add_shapes(const ObservedCall& call, EventDetails& details) {
-  size_t numbers = 0;
+  size_t num_values = 0;
   const auto sizes_of = [&](int i) {
     return call.inputs[i].defined() ? call.inputs[i].sizes() : IntArrayRef();
   };
-  for (int i = 0; i < call.inputs.count; ++i) numbers += 1 + sizes_of(i).size();
+  for (int i = 0; i < call.inputs.count; ++i) num_values += 1 + sizes_of(i).size();
   details.num_shapes = call.inputs.count;
-  details.shapes = static_cast<int64_t*>(buffer_->take(numbers * sizeof(int64_t)));
+  details.shapes = static_cast<int64_t*>(buffer_->take(num_values * sizeof(int64_t)));
   int64_t* to = details.shapes;
   for (int i = 0; i < call.inputs.count; ++i) {
     *to++ = static_cast<int64_t>(sizes_of(i).size());

@@ -36,7 +36,7 @@ class ThreadRecorder final : public Observer {
     const void* key;
     RawEvent* event;
     uint64_t number;
-    bool has_counted;  // operations of a call inside were counted
+    bool has_counted;  // a call inside this event has counted its FLOPs
   };
 
   bool is_recording() const {

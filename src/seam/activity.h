@@ -24,8 +24,8 @@ struct DeviceActivity {
 class ActivitySink {
  public:
   virtual ~ActivitySink() = default;
-  /// Called on the host's thread that launches an activity; returns the number that
-  /// DeviceActivity::launch gets, 0 for none.
+  /// Called on the host's thread that launches an activity; returns the number for
+  /// DeviceActivity::launch; 0: no number.
   virtual uint64_t number_of_launch() = 0;
   virtual void add(const DeviceActivity& activity) = 0;
 };

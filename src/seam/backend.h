@@ -109,7 +109,7 @@ class Backend {
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 
   /// Passes all later work of the devices to the sink, which must exist until the process ends;
-  /// null ends it. Activities arrive at the latest in the next synchronize_device().
+  /// null ends the recording. Activities arrive at the latest in the next synchronize_device().
   virtual void record_activities(ActivitySink* sink) { (void)sink; }
 };
 

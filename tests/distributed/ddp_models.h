@@ -19,7 +19,7 @@ inline nn::Sequential make_mlp(uint64_t seed = 1) {
   return net;
 }
 
-/// A module with two branches of which a call may use only one, and a layer that it never uses.
+/// A module with two branches, each of which a call may leave out, and a layer that no call uses.
 struct TwoBranchesImpl : nn::Module {
   TwoBranchesImpl() {
     first = register_module("first", nn::Linear(6, 4));

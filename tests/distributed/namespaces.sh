@@ -125,7 +125,7 @@ for name, count in ("train", 1600), ("t10k", 200):
 END
 }
 
-# ranks_of MACHINE: the processes of its ranks.
+# ranks_of MACHINE: the process ids of the ranks on the machine.
 ranks_of() {
   local process
   for process in $(ip netns pids "$1"); do
@@ -178,7 +178,7 @@ until_true 15 has_no_ranks two || fail "the ranks on the lost machine live on"
 wait $launcher || fail "the training has failed"
 grep -q "continuing without the machines that cannot be reached: two" output || fail "two is not left out"
 grep -q "1 ranks begin at step [1-9]" output || fail "the checkpoint was not used"
-# The sum of the gradients has another order.
+# With one rank, gradients are summed in another order.
 awk -v a="$(weights)" -v b="$expected" 'BEGIN { exit !(a - b < 1e-9 && b - a < 1e-9) }' ||
   fail "the weights are $(weights), not $expected"
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compiles and runs the C++ snippets of a page of docs/guide (or of any other Markdown file).
 
-snippets.py write <page> <source>    writes all snippets of the page as one program
+snippets.py write <source> <page>…   writes all snippets of the pages as one program, which runs the page
+                                     whose name in lower case is the program's file name
 snippets.py check <program> <page>   runs the program and compares its output with the page
 snippets.py update <program> <page>  writes the output into the page where it differs
 
@@ -93,8 +94,8 @@ def split_declarations(snippet):
     return declarations, body
 
 
-def program_of(page):
-    """The page's program as text."""
+def program_of_page(page):
+    """The includes of the page's snippets, and a namespace with the snippets and a function main."""
     includes, out, calls = [], [], []
     snippets = snippets_of(page)
 
@@ -138,20 +139,36 @@ def program_of(page):
                 )
         out.append("}")
         calls.append(f"  {name}();")
-    head = [
-        "// Written by tests/guide/snippets.py.",
-        *dict.fromkeys(["#include <hearth/hearth.h>", "#include <iostream>", *includes]),
-        "using namespace hearth;",
-    ]
+    head = [f"namespace {namespace_of(page)} {{", "using namespace hearth;"]
     tail = [
         "int main() try {",
         *calls,
+        "  return 0;",
         "} catch (const std::exception& error) {",
         "  std::cout << error.what() << '\\n';",
         "  return 1;",
         "}",
+        "}",
     ]
-    return "\n".join([*head, *out, *tail, ""])
+    return includes, [*head, *out, *tail]
+
+
+def namespace_of(page):
+    return "page_" + page.stem.lower().replace("-", "_")
+
+
+def program_of(pages):
+    """The program of several pages as text."""
+    includes = ['#include "examples/group.h"', "#include <hearth/hearth.h>", "#include <iostream>"]
+    out = []
+    for page in pages:
+        page_includes, lines = program_of_page(page)
+        includes += page_includes
+        out += lines
+    rows = [f'  {{"{page.stem.lower()}", {namespace_of(page)}::main}},' for page in pages]
+    main = ["int main(int argc, char** argv) {", "return run_example(argc, argv, {", *rows, "});", "}"]
+    first = "// Written by tests/guide/snippets.py."
+    return "\n".join([first, *dict.fromkeys(includes), *out, *main, ""])
 
 
 def matches(shown, printed):
@@ -190,7 +207,7 @@ def run(program, page):
     with tempfile.TemporaryDirectory(prefix="hearth-guide-") as folder:
         mnist_files.write(Path(folder) / "data" / "mnist")
         done = subprocess.run(
-            [Path(program).resolve()],
+            [os.path.abspath(program)],
             env=environment,
             cwd=folder,
             capture_output=True,
@@ -198,7 +215,7 @@ def run(program, page):
             timeout=TIMEOUT_S,
         )
     printed = {}
-    for line in done.stdout.splitlines():
+    for line in done.stdout.replace(f"{namespace_of(page)}::", "").splitlines():
         if line.startswith(MARK):
             lines = printed.setdefault(int(line[len(MARK) :]), [])
         else:
@@ -248,8 +265,10 @@ def update(program, page):
 
 
 def main():
+    if len(sys.argv) > 3 and sys.argv[1] == "write":
+        Path(sys.argv[2]).write_text(program_of([Path(page) for page in sys.argv[3:]]))
+        return 0
     actions = {
-        "write": lambda page, source: Path(source).write_text(program_of(Path(page))) and 0,
         "check": lambda program, page: check(program, Path(page)),
         "update": lambda program, page: update(program, Path(page)),
     }

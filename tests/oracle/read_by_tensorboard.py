@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""read_by_tensorboard.py <build folder>: checks with TensorBoard and PyTorch what SummaryWriter writes.
+"""read_by_tensorboard.py <build folder>: checks the files of SummaryWriter with TensorBoard and PyTorch.
 
 Runs tests/log/everything.cpp (in test_log) and the same calls of torch.utils.tensorboard, compares
-the messages in their files, then starts TensorBoard on both folders and compares what all its
-plugins with data show of each. Kills a program that logs and resumes it. Needs the packages torch, tensorboard and pillow.
+the messages in their files, then starts TensorBoard on both folders and compares the data that its
+plugins show. Kills a program that logs and resumes it. Needs the packages torch, tensorboard and pillow.
 """
 
 import io

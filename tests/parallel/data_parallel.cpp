@@ -237,8 +237,8 @@ TEST_F(SeveralDevices, SecondDerivatives) {
   expect_close_values(penalty(model) / expected.abs().max(), expected / expected.abs().max());
 }
 
-/// Two layers, one of which is computed again in backward and one whose saved tensors are on the
-/// host.
+/// Two layers. If `is_lean`, backward computes the first one again, and the second one keeps its
+/// saved tensors on the host.
 struct LeanNetImpl : nn::Cloneable<LeanNetImpl> {
   LeanNetImpl() { reset(); }
   void reset() override {

@@ -55,9 +55,9 @@ TEST(Profile, CountsTheCallsAndFlopsOfPyTorch) {
   const auto rows = recorded.key_averages();
   EXPECT_EQ(rows.at("aten::mm").count, 2);
   EXPECT_EQ(rows.at("aten::mm").flops, 240);
-  EXPECT_EQ(rows.at("aten::mul").count, 1);  // its backward needs one call of another op
+  EXPECT_EQ(rows.at("aten::mul").count, 1);  // backward calls another op, once
   EXPECT_EQ(rows.at("aten::mul").flops, 20);
-  EXPECT_EQ(rows.at("aten::matmul").flops, 0);  // they are those of mm
+  EXPECT_EQ(rows.at("aten::matmul").flops, 0);  // the FLOPs are counted for mm
   for (const char* name : {"block", "aten::matmul", "aten::sum", "SumBackward0", "MulBackward0",
                            "MmBackward0", "AccumulateGrad"})
     EXPECT_EQ(rows.at(name).count, 1) << name;
@@ -270,7 +270,7 @@ TEST(Profile, OnTraceReadyMayStopTheProfile) {
   EXPECT_NO_THROW(profile());
 }
 
-TEST(Profile, IsAloneAndEndsInDestructor) {
+TEST(Profile, RefusesASecondProfileAndEndsInItsDestructor) {
   {
     const profile first;
     EXPECT_ERROR(profile(), "Profiler is already enabled");

@@ -94,7 +94,7 @@ void evaluate_run(EvalOptions& options) {
   const std::string picture = !options.picture.empty()
                                   ? options.picture
                                   : (folder.empty() ? "" : folder + "/") + "confusion.png";
-  // Before the picture, which may be impossible to write.
+  // Printed first, because the picture may be impossible to write.
   if (options.as_json)
     print_json(options, trained, evaluation, picture);
   else

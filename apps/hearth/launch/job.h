@@ -6,7 +6,7 @@
 
 namespace hearth::app {
 
-/// The ranks of one machine, and what they run.
+/// The ranks of one machine, and the program that they run.
 struct NodeJob {
   std::vector<std::string> command;                // the program and its arguments
   std::string directory;                           // empty: that of this process

@@ -11,7 +11,7 @@
 
 namespace hearth::app {
 
-/// What all LineProcess objects of the launcher have in common.
+/// The objects that all LineProcess objects of the launcher share.
 struct Context {
   EventLoop& loop;
   const SignalReader& signals;

@@ -25,7 +25,7 @@ class Lines {
   /// Passes on the last line if it has no newline.
   void finish();
   enum class Read { kSome, kNothing, kEnd };
-  /// Reads what a file has now, at most kMaxRead bytes; at its end it calls finish().
+  /// Reads the bytes that a file has now, at most kMaxRead; calls finish() at the file's end.
   Read read_from(int file);
   static constexpr int kMaxRead = 1 << 16;
 

@@ -62,8 +62,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
       ->check(whole_number(0, kMaxNodes));
   add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
       ->check(CLI::Validator(check_endpoint, ""));
-  add("--master-addr", options.master_addr, "The same as HOST")->check(not_empty);
-  add("--master-port", options.master_port, "The same as PORT (default: a free one)")
+  add("--master-addr", options.master_addr, "HOST of --rdzv-endpoint")->check(not_empty);
+  add("--master-port", options.master_port, "PORT of --rdzv-endpoint (default: a free one)")
       ->check(whole_number(1, 65535));
   launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
       ->group("Ranks and machines");
@@ -134,7 +134,7 @@ void add_foreign_flags(CLI::App& launch) {
   for (const auto& [flag, remedy] : kRefused) {
     const std::string name = flag,
                       reason = std::string("torchrun's flag has no counterpart: ") + remedy;
-    // Not a check, whose error lacks the name of a hidden flag.
+    // The error of a check would lack the name of a hidden flag.
     const auto call = [name, reason](const std::string&) { refuse(name, reason); };
     launch.add_option_function<std::string>(name, call)->group("");
   }
@@ -190,18 +190,19 @@ std::vector<std::string> take_program_arguments(const CLI::App& app,
                                                 std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0] != "launch") return {};
   const CLI::App* launch = app.get_subcommand("launch");
-  size_t i = 1;
-  for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
-    std::string& flag = arguments[i];
+  size_t position = 1;  // after the loop, the program's
+  for (; position < arguments.size(); ++position) {
+    std::string& flag = arguments[position];
+    if (!flag.starts_with('-') || flag == "--") break;
     const size_t equals = std::min(flag.find('='), flag.size());
     // torchrun accepts underscores, too.
     if (flag.starts_with("--")) std::replace(flag.begin(), flag.begin() + long(equals), '_', '-');
     const CLI::Option* option = launch->get_option_no_throw(flag.substr(0, equals));
-    if (option && takes_value(*option) && equals == flag.size()) ++i;
+    if (option && takes_value(*option) && equals == flag.size()) ++position;
   }
-  if (i >= arguments.size()) return {};
-  if (arguments[i] != "--") arguments.insert(arguments.begin() + long(i), "--");
-  const size_t first = std::min(i + 2, arguments.size());
+  if (position >= arguments.size()) return {};
+  if (arguments[position] != "--") arguments.insert(arguments.begin() + long(position), "--");
+  const size_t first = std::min(position + 2, arguments.size());
   std::vector<std::string> taken(arguments.begin() + long(first), arguments.end());
   arguments.resize(first);
   return taken;

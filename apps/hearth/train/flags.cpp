@@ -68,7 +68,7 @@ CLI::Option* add_axis(CLI::App& train, const char* name, const char* description
       ->type_name(std::is_integral_v<T> ? "INT" : "FLOAT");
 }
 
-/// A check of numbers that leaves ranges alone, but not wrong ones.
+/// Accepts valid ranges, and single numbers that `number` accepts.
 CLI::Validator or_range(const CLI::Validator& number) {
   const auto check = [number](std::string& text) {
     std::string error;
@@ -116,7 +116,7 @@ void add_grid(CLI::App& train, TrainOptions& options) {
     train.get_option(name)->group("Comma-separated lists: one run for each combination");
 }
 
-/// The flags that say how gradients change the weights.
+/// The flags for the update of the weights from gradients.
 void add_update(CLI::App& train, TrainOptions& options) {
   offer(train.add_option("--optimizer", options.optimizer,
                          "Optimizer, also with settings, as in sgd:momentum=0.9,nesterov"),

@@ -14,7 +14,7 @@ namespace hearth::app {
 class ParallelModel;
 class Processes;
 
-/// What a step has computed from its batches, over all processes.
+/// The results of a step over the batches of all processes.
 struct StepResult {
   double loss = 0;       // the mean
   Tensor correct;        // the number of right answers
@@ -35,7 +35,7 @@ class Gradients {
 
  private:
   Tensor loss_of(const Batch& batch, StepResult& result);
-  /// Adds up what the processes have computed.
+  /// Adds up the results of the processes.
   void share(StepResult& result) const;
 
   const TrainOptions& options_;

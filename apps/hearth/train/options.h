@@ -29,7 +29,7 @@ struct TrainOptions {
   std::string scheduler = "none";
   int64_t warmup_steps = 0;
   int64_t accumulate = 1;        // batches per step
-  bool split_batches = false;    // a batch is that of all processes, not of each
+  bool split_batches = false;    // the batch size is that of all processes together
   bool sync_batch_norm = false;  // statistics over all processes
   std::optional<double> clip_grad_norm, clip_grad_value;
   double label_smoothing = 0;
@@ -88,7 +88,7 @@ struct RunOptions {
 
 /// Throws if there are too many combinations.
 void check_grid(const TrainOptions& options);
-/// All combinations, of which the device changes fastest; or the trials of a search.
+/// All combinations, in an order in which the device changes fastest; or the trials of a search.
 std::vector<RunOptions> runs_of(const TrainOptions& options);
 
 }  // namespace hearth::app

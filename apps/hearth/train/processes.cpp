@@ -41,7 +41,7 @@ std::pair<std::string, std::string> first_difference(const std::string& text,
   }
 }
 
-/// Says what this process waits for, if the others do not come soon.
+/// Prints a note if the other processes do not start soon.
 class WaitingNote {
  public:
   WaitingNote() : thread_([this] { wait(); }) {}
@@ -167,10 +167,10 @@ void Processes::together(const std::function<void()>& action) const {
   }
   const Tensor lowest = full({}, error ? rank_ : count_, kLong);
   dist::all_reduce(lowest, dist::ReduceOp::MIN);
-  const auto speaker = lowest.item<int64_t>();
-  if (speaker == count_) return;
+  const auto failed_rank = lowest.item<int64_t>();
+  if (failed_rank == count_) return;
   std::vector<IValue> texts{IValue(text)};
-  dist::broadcast_object_list(texts, static_cast<int>(speaker));
+  dist::broadcast_object_list(texts, static_cast<int>(failed_rank));
   on_first([&] {
     if (error) std::rethrow_exception(error);
     throw Error(texts[0].toStringRef());

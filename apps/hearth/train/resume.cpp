@@ -14,7 +14,7 @@ namespace hearth::app {
 
 namespace {
 
-/// Whether a setting says where a run computes, and not what.
+/// Whether a setting only determines where a run computes.
 bool is_place(const std::string& name) { return name == "device" || name == "num-workers"; }
 
 /// A resumed run keeps its settings; only the number of epochs, the devices and the workers may
@@ -154,7 +154,7 @@ std::optional<RunFolder> resume_after_restart(CLI::App& train, const TrainOption
     if (!is_setting(*option) || option->count() == 0) continue;
     if (const std::string name = option->get_single_name(); name != "out" && name != "profile")
       given.push_back(name);
-    option->clear();  // the folder knows more, as an automatic size
+    option->clear();  // the folder has more, such as the chosen batch size
   }
   take_settings(train, folder, processes);
   processes.together([&] { check_command(given, command, config_text(options), folder); });

@@ -17,7 +17,7 @@ class DeviceGuard {
   hearth::cuda::OptionalDeviceGuard guard_;
 };
 
-/// A DeviceGuard for an optional device; without one it does nothing.
+/// A DeviceGuard for an optional device; without a device, it does nothing.
 class OptionalDeviceGuard {
  public:
   OptionalDeviceGuard() = default;

@@ -3,7 +3,7 @@
 #include "c10/namespaces.h"
 #include "hearth/cuda.h"
 
-// Statistics are those of hearth::cuda::memory_stats().
+// hearth::cuda::memory_stats() has the statistics.
 namespace hearth::cuda::CUDACachingAllocator {
 
 /// Releases cached memory that no tensor uses.

@@ -103,7 +103,7 @@ struct HEARTH_API DataParallelOptions {
   DataParallelOptions(std::vector<Device> devices) : devices_(std::move(devices)) {}
   HEARTH_ARG(std::optional<std::vector<Device>>, devices);  ///< by default all GPUs
   HEARTH_ARG(std::optional<Device>, output_device);         ///< by default the first device
-  HEARTH_ARG(int64_t, dim) = 0;                             ///< along which inputs are divided
+  HEARTH_ARG(int64_t, dim) = 0;  ///< the dimension along which inputs are divided
 };
 
 namespace detail {

@@ -33,7 +33,7 @@ struct HEARTH_API ScheduleOptions {
   HEARTH_ARG(int64_t, active) = 1;            ///< then steps with Record, the last RecordAndSave
   HEARTH_ARG(int64_t, repeat) = 0;            ///< the number of cycles; 0: without end
   HEARTH_ARG(int64_t, skip_first) = 0;        ///< steps before the first cycle
-  HEARTH_ARG(bool, skip_first_wait) = false;  ///< the first cycle has no wait
+  HEARTH_ARG(bool, skip_first_wait) = false;  ///< whether the first cycle has no wait
 };
 
 using Schedule = std::function<ProfilerAction(int64_t step)>;

@@ -16,7 +16,7 @@ Device chosen_gpu() {
   return Device(kCUDA, static_cast<DeviceIndex>(cuda::current_device()));
 }
 
-/// What rank 0 has chosen.
+/// The id that rank 0 has chosen.
 ncclUniqueId agreed_id(const BackendOptions& options, const std::string& key) {
   ncclUniqueId id;
   if (options.rank == 0) {

@@ -9,7 +9,7 @@
 
 namespace hearth::distributed {
 
-/// What ranks must agree on: a line per parameter or other item.
+/// Texts that must be equal on all ranks: a line per parameter or other item.
 using Descriptions = std::vector<std::string>;
 /// "'fc.weight': Float [3, 4]".
 std::string describe_parameter(const std::string& name, const Tensor& param);

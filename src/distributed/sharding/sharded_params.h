@@ -73,7 +73,7 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
   /// Registers the hooks that collect gradients.
   void watch_gradients(const std::function<void()>& on_gradient);
 
-  void start_unshard();   ///< begins to gather the parameters, unless they are
+  void start_unshard();   ///< begins to gather the parameters, unless they are gathered
   void unshard();         ///< gathers the parameters and waits for them
   void cancel_unshard();  ///< drops parameters that have begun to be gathered
   /// Frees the gathered parameters. This rank's rows of those that the program has changed become
@@ -85,7 +85,7 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
   /// finish_reduction().
   void start_reduction();
   void finish_reduction();
-  void restore_gradients();  ///< of shards for which backward has brought nothing
+  void restore_gradients();  ///< of shards for which backward computed no gradient
   void drop_gradients();     ///< of an interrupted backward pass
 
   /// Replaces whole parameters in a dictionary by this rank's rows. `path` is that of the module.

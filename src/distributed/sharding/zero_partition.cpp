@@ -37,15 +37,16 @@ void for_each_part(const ZeroBucket& bucket, const F& f) {
 /// Whether all parameters are still views of the flat tensor: a user may have replaced one.
 bool is_flat(const ZeroBucket& bucket) {
   if (!bucket.flat.defined()) return false;
-  bool all = true;
+  bool are_all_views = true;
   int64_t numel = 0;
   for (const Tensor& param : bucket.params) numel += param.numel();
   if (numel != bucket.flat.numel()) return false;
   for_each_part(bucket, [&](const Tensor& param, const Tensor& part) {
-    all = all && param.scalar_type() == part.scalar_type() && param.is_contiguous() &&
-          param.device() == part.device() && param.data_ptr() == part.data_ptr();
+    are_all_views = are_all_views && param.scalar_type() == part.scalar_type() &&
+                    param.is_contiguous() && param.device() == part.device() &&
+                    param.data_ptr() == part.data_ptr();
   });
-  return all;
+  return are_all_views;
 }
 
 void flatten(ZeroBucket& bucket) {

@@ -13,9 +13,9 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kUnscaleGrain = 65536;  // elements that are worth another thread
-constexpr int64_t kUnscaleTile = 1024;    // elements of a half type that are converted at once
+constexpr int64_t kUnscaleTile = 1024;    // elements of a tile, which stays in the cache
 
-/// Whether an element is inf or NaN: whether all bits of its exponent, `mask`, are set.
+/// Whether any element is inf or NaN: then all bits of its exponent, `mask`, are set.
 template <class Bits>
 bool any_not_finite(const void* data, int64_t n, Bits mask) {
   const Bits* const bits = static_cast<const Bits*>(data);
@@ -25,15 +25,15 @@ bool any_not_finite(const void* data, int64_t n, Bits mask) {
 }
 
 template <class T>
-void scale(T* data, int64_t n, T by) {
-  for (int64_t i = 0; i < n; ++i) data[i] *= by;
+void scale(T* data, int64_t n, T factor) {
+  for (int64_t i = 0; i < n; ++i) data[i] *= factor;
 }
 
 /// Unscales the tensors of a call, as one range of elements.
 class Unscale {
  public:
   Unscale(const AmpUnscaleParams& params, Ctx& ctx)
-      : params_(params), by_(*params.inv_scale), ranges_(params.tensors, ctx) {}
+      : params_(params), inv_scale_(*params.inv_scale), ranges_(params.tensors, ctx) {}
 
   int64_t numel() const { return ranges_.count(); }
 
@@ -55,7 +55,7 @@ class Unscale {
       const int64_t count = std::min(kUnscaleTile, n - done);
       void* const at = data + done * int64_t(element_size(params_.dtype));
       found |= check(at, count);
-      if (by_ != 1) multiply(at, count);
+      if (inv_scale_ != 1) multiply(at, count);
     }
     return found;
   }
@@ -70,16 +70,16 @@ class Unscale {
   }
 
   void multiply(void* data, int64_t n) const {
-    if (params_.dtype == kFloat) return scale(static_cast<float*>(data), n, by_);
-    if (params_.dtype == kDouble) return scale(static_cast<double*>(data), n, double(by_));
+    if (params_.dtype == kFloat) return scale(static_cast<float*>(data), n, inv_scale_);
+    if (params_.dtype == kDouble) return scale(static_cast<double*>(data), n, double(inv_scale_));
     alignas(64) float tile[kUnscaleTile];
     StridedConvert(params_.dtype, kFloat)(data, 1, tile, 1, n);
-    scale(tile, n, by_);
+    scale(tile, n, inv_scale_);
     StridedConvert(kFloat, params_.dtype)(tile, 1, data, 1, n);
   }
 
   const AmpUnscaleParams& params_;
-  const float by_;
+  const float inv_scale_;
   const TensorRanges ranges_;
 };
 

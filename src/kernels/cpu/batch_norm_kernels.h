@@ -4,8 +4,8 @@
 
 namespace hearth::cpu {
 
-/// Per-channel coefficients of y = (x - center) * slope + offset + g * gain, in the type of x; gain
-/// is only used with g.
+/// Per-channel coefficients of y = (x - center) * slope + offset + g * gain, in the type of x. g is
+/// the gradient of the output; without g, gain is not used.
 struct BatchNormLine {
   const void* center;
   const void* slope;

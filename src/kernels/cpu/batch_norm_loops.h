@@ -17,7 +17,7 @@ struct BatchNormLoopsOf {
   HEARTH_SIMD static Vec<double, n, Isa> widen(const T* x) {
     return {__builtin_convertvector((Vec<T, n, Isa>::load(x).v), Native<double, n>), Raw{}};
   }
-  /// The values of columns j, j + 1, …, or the single one for all columns.
+  /// The values of columns j, j + 1, …, or the single value for all columns.
   template <bool per_column, class V, class S>
   HEARTH_SIMD static V channel(const S* values, int64_t j) {
     return per_column ? V::load(values + j) : V(*values);
@@ -89,7 +89,7 @@ struct BatchNormLoopsOf {
                     int64_t rows, int64_t width, const BatchNormLine& line) {
     using Full = Vec<T, kFull, Isa>;
     using One = Vec<T, 1, Isa>;
-    // Loaded before the loop, because to the compiler y may alias the coefficients.
+    // Loaded before the loop, because the compiler must assume that y may alias the coefficients.
     const Line<Full> common = line_at<false, with_g, Full>(line, 0);
     for (int64_t r = 0; r < rows; ++r) {
       const T* x = static_cast<const T*>(x_data) + r * stride;

@@ -4,7 +4,8 @@
 
 namespace hearth::cpu {
 
-/// The two passes of batch norm over whole tensors in one layout; g may be undefined in both.
+/// The two passes of batch norm over whole tensors in one layout. x is the input; g, the gradient
+/// of the output, may be undefined.
 class BatchNormSweep {
  public:
   BatchNormSweep(const BatchNormLayout& layout, Ctx& ctx);

@@ -7,7 +7,7 @@ namespace hearth::cpu::blas {
 /// Whether the product's sizes fit into the BLAS's 32-bit integers.
 bool can_express(const Gemm& gemm);
 
-/// Computes the product on the calling thread; float, double and both complex types.
+/// Computes a product of float, double or complex matrices on the calling thread.
 void multiply(const Gemm& gemm);
 
 }  // namespace hearth::cpu::blas

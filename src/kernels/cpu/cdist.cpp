@@ -13,7 +13,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kCdistGrain = 1 << 14;    // differences of elements that are worth another thread
-constexpr int64_t kRowTileBytes = 1 << 15;  // of rows of b, which then stay in the cache
+constexpr int64_t kRowTileBytes = 1 << 15;  // of a tile of rows of b, which stays in the cache
 
 template <class T>
 const CdistLoops& cdist_loops_of() {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The functions of complex numbers in formulas, by the standard library's.
+// Functions of complex numbers for pointwise formulas, computed with the standard library.
 
 #include <cmath>
 #include <complex>
@@ -84,7 +84,7 @@ ComplexValue<T> sigmoid(ComplexValue<T> x) {
   return ComplexValue<T>(1) / (ComplexValue<T>(1) + exp(-x));
 }
 
-/// exp(x) - 1, exact near 0: cos(y) is written as 1 - 2 sin²(y / 2).
+/// exp(x) - 1, accurate near 0: cos(y) is written as 1 - 2 sin²(y / 2).
 template <class T>
 ComplexValue<T> expm1(ComplexValue<T> x) {
   if (x.im == 0) return {std::expm1(x.re), x.im};
@@ -92,7 +92,7 @@ ComplexValue<T> expm1(ComplexValue<T> x) {
   return {std::expm1(x.re) * std::cos(x.im) - 2 * half * half, std::exp(x.re) * std::sin(x.im)};
 }
 
-/// log(1 + x), exact near 0: |1 + x|² - 1 is computed without the 1.
+/// log(1 + x), accurate near 0: |1 + x|² - 1 is computed without the 1.
 template <class T>
 ComplexValue<T> log1p(ComplexValue<T> x) {
   const T angle = std::atan2(x.im, 1 + x.re);
@@ -101,8 +101,7 @@ ComplexValue<T> log1p(ComplexValue<T> x) {
   return {std::log(std::hypot(1 + x.re, x.im)), angle};
 }
 
-/// a to the power b. Zero has no logarithm: its powers are 1, 0 and, for a negative real part of b,
-/// the standard library's result.
+/// a to the power b. 0 to the power 0 is 1; 0 to a power with a positive real part is 0.
 template <class T>
 ComplexValue<T> pow(ComplexValue<T> a, ComplexValue<T> b) {
   if (b.re == 0 && b.im == 0) return 1;

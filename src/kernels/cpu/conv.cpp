@@ -72,7 +72,7 @@ bool runs_as_small(const ConvParams& params) {
 }
 
 /// Runs oneDNN's convolution in `dtype` (float32, or bfloat16 on processors that compute with it).
-/// Returns false if oneDNN has none.
+/// Returns false if oneDNN cannot compute it.
 bool run_by_library(const ConvParams& params, ScalarType dtype, Ctx& ctx) {
   if (!onednn::suits_conv(params)) return false;
   const bool adds_bias = params.bias.defined() && params.part == ConvPart::kIn;

@@ -1,6 +1,6 @@
-// Convolutions with few channels, which leave most of a blocked layout's lanes empty. The rows that
-// one column of the kernel meets are copied side by side ("shifted rows"), so that the windows of a
-// whole image are a few ranges of contiguous memory; each product then needs one load per vector.
+// Convolutions with few channels, which leave most of a blocked layout's lanes empty. The input
+// rows that one column of the kernel reads are copied side by side ("shifted rows"). The windows of
+// a whole image are then a few contiguous ranges, and each product needs one load per vector.
 #include "kernels/cpu/conv_small.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kBlock = 8;  // channels of a vector in oneDNN's layouts
 constexpr int64_t kMaxChannels = 64;
 constexpr int64_t kRowsBytes = 1 << 17;   // of one image's shifted rows, so that they stay in L2
-constexpr int64_t kGroupBytes = 1 << 19;  // of the rows of the images whose products are summed
+constexpr int64_t kGroupBytes = 1 << 19;  // of the shifted rows of a group of images
 constexpr int64_t kGroupImages = 16;
 
 const ConvSmallTable& conv_small_loops() { return HEARTH_ISA_TABLE(conv_small_table); }
@@ -130,7 +130,8 @@ class SmallConv {
       for (int64_t i = 0; i < numel; ++i) sum[i] += partial[group * numel + i];
   }
 
-  /// The shifted rows' gradients are sums over the rows of out; each is added to its place in in.
+  /// Each gradient of a shifted row is a sum over rows of the output; scatter() adds it to the
+  /// input.
   void compute_in() {
     const int64_t lead = rows_.lead() * rows_.out_w, pitch = lead + rows_.plane(),
                   padded = outputs() * pitch + kShiftedSlack;
@@ -158,7 +159,7 @@ class SmallConv {
     });
   }
 
-  /// The factors and the places of the rows of out, for one phase of the shifted rows.
+  /// The factors and the offsets of the output's rows, for one phase of the shifted rows.
   struct GradientPhase {
     const float* factors;
     const int64_t* offsets;
@@ -207,7 +208,7 @@ bool suits_conv_small(const ConvParams& p) {
   const int64_t out = p.weight.sizes[0], in = p.weight.sizes[1];
   if (out > kMaxChannels || in > kMaxChannels) return false;
   const int64_t blocked = blocked_channels(out) * blocked_channels(in);
-  if (5 * out * in > 3 * blocked) return false;  // oneDNN's blocks are full enough
+  if (5 * out * in > 3 * blocked) return false;  // oneDNN would use over 60 % of its lanes
   return ShiftedRows(p).has_at_most(kRowsBytes / int64_t(sizeof(float)));
 }
 

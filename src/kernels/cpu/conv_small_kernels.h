@@ -4,8 +4,8 @@
 
 namespace hearth::cpu {
 
-/// out[m][p] = bias[m] + the sum over j of factor(m, j) * x[offsets[j] + p]. Each row of x may be
-/// read a tile beyond the last column.
+/// out[m][p] = bias[m] + the sum over j of factor(m, j) * x[offsets[j] + p]. Up to kShiftedSlack
+/// elements after the last column of x may be read.
 struct ShiftedSums {
   const float* factors;  // in tiles of rows: [tiles][terms][rows of the tile]
   const float* bias;     // may be null
@@ -28,7 +28,8 @@ struct ShiftedProducts {
   int64_t rows, columns;
 };
 
-/// Elements of an image, `stride` apart, and their contiguous places in the shifted rows.
+/// `count` elements of an image, RowMoves::stride apart, and their contiguous copies in the shifted
+/// rows; `image` and `rows` are the offsets of the first one.
 struct RowMove {
   int64_t image, rows, count;
 };
@@ -49,7 +50,8 @@ constexpr int64_t first_row(int64_t rows, int64_t tile) {
 struct ConvSmallTable {
   void (*sums)(const ShiftedSums&);
   void (*products)(const ShiftedProducts&);
-  /// Copies the elements from an image to the rows; adds those of the rows to the image.
+  /// gather copies elements of the image to the rows; scatter adds elements of the rows to the
+  /// image.
   void (*gather)(const RowMoves& moves, const float* image, float* rows);
   void (*scatter)(const RowMoves& moves, const float* rows, float* image);
 };

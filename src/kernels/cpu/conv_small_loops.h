@@ -79,8 +79,8 @@ struct ConvSmallLoops {
   }
 
  private:
-  // The functions with a template parameter `limit` call those for smaller numbers until it is the
-  // number of rows, vectors or terms.
+  // A function with a template parameter `limit` calls itself with smaller limits until `limit` is
+  // the number of rows, vectors or terms.
 
   template <int limit>
   HEARTH_SIMD static void sum_rows(const ShiftedSums& s, int64_t row, int64_t rows, int64_t column,

@@ -7,18 +7,17 @@
 
 namespace hearth::cpu {
 
-/// The rows of one image as the columns of a convolution's kernel meet them:
+/// The rows of one image as the columns x of a convolution's kernel read them:
 /// `rows[c][x][phase][y][out_x] = in[c][stride * y + phase - padding][position of out_x for x]`,
-/// and 0 beyond the image's edges. Kernel row k then meets, for output (out_y, out_x), the element
-/// (out_y + shift_of(k), out_x) of phase phase_of(k). Without a second spatial dimension there is
-/// one row.
+/// and 0 beyond the image's edges. For output (out_y, out_x), kernel row k reads element (out_y +
+/// shift_of(k), out_x) of phase phase_of(k). An image with one spatial dimension has one row.
 class ShiftedRows {
  public:
   explicit ShiftedRows(const ConvParams& p)
       : ShiftedRows(p, p.spatial() == 2 ? 2 : -1, p.in.dim - 1) {}
 
   const int64_t channels, kernel_h, kernel_w, out_h, out_w;
-  const int64_t phases;  // of the rows, when the stride is larger than 1
+  const int64_t phases;  // different row positions modulo the stride
 
   int64_t phase_of(int64_t kernel_row) const { return kernel_row * dilation_h_ % stride_h_; }
   int64_t shift_of(int64_t kernel_row) const { return kernel_row * dilation_h_ / stride_h_; }

@@ -114,7 +114,8 @@ struct Cast {
     return {static_cast<uint16_t>(sign | (rest >= 0x477ff000u ? large : finite))};
   }
 
-  /// x rounded towards zero; the lowest integer if I cannot hold it, as x86 instructions do.
+  /// x rounded towards zero; the lowest integer if the type I cannot hold it, as in x86
+  /// instructions.
   template <class I, class F>
   HEARTH_SIMD static I truncate(F x) {
     constexpr F limit = sizeof(I) == 4 ? F(0x1p31) : F(0x1p63);
@@ -181,7 +182,7 @@ void convert(const void* from, void* to, int64_t n) {
                 std::is_same_v<To, HalfBits>)
     for (; i + Isa::kHalfLanes <= n; i += Isa::kHalfLanes)
       Isa::narrow_to_halves(source + i, result + i);
-  // A fixed inner count lets compilers vectorise whatever their cost model says.
+  // With a fixed inner count, compilers vectorise the loop regardless of their cost model.
   constexpr int kStep = 32;
   for (; i + kStep <= n; i += kStep)
     for (int k = 0; k < kStep; ++k) result[i + k] = Cast<Isa>::template of<To>(source[i + k]);

@@ -1,6 +1,6 @@
 // Copies of transposed matrices. A block is read along the input's rows into a buffer without gaps,
-// and written from it along the output's rows: every cache line is used at once, whatever its
-// stride. Squares of blocks touch few pages. Bound by memory.
+// and written from it along the output's rows: every cache line is used at once, whatever the
+// strides. Squares of blocks touch few pages. Bound by memory.
 #include "kernels/cpu/copy_transposed.h"
 
 #include <algorithm>

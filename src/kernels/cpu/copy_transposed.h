@@ -4,8 +4,8 @@
 
 namespace hearth::cpu {
 
-/// Runs a kernel that only copies elements between tensors of one dtype whose memory orders differ,
-/// such as a transposed matrix; returns false, without an effect, for all other kernels.
+/// Copies between tensors of one dtype with different memory orders, such as a transposed matrix.
+/// Returns false, without an effect, if `params` describe another kernel.
 bool copy_transposed(const PointwiseParams& params);
 
 }  // namespace hearth::cpu

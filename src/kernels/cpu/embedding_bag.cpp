@@ -47,7 +47,7 @@ class BagReader {
     }
     return nullptr;
   }
-  /// Returns the row of index i, or -1 if it is padding or, after a fault, outside the table.
+  /// Returns the row of index i; -1 if the row is padding or, which is a fault, outside the table.
   int64_t row(int64_t i) const {
     const int64_t row = bags_.indices[i];
     if (row == bags_.padding) return -1;

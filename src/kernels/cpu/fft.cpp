@@ -12,14 +12,14 @@ namespace {
 constexpr int64_t kGrain = 8192;         // numbers that are worth another thread
 constexpr int64_t kMaxBuffer = 1 << 18;  // bytes of a buffer; longer lines are matrices
 
-/// One side of the transform: its memory and where a line's numbers lie.
+/// The input or output of the transform, and the positions of a line's numbers.
 template <class T>
 struct Side {
   T* data;
-  int64_t unit;  // T's per element
+  int64_t unit;  // numbers of type T per element
   int64_t step, pair;
 
-  /// A real side has pairs of neighbours, or numbers without a second part.
+  /// If `pairs`, two neighbours of a real line form a pair; else a real number has no second part.
   Side(const View& view, int dim, bool pairs) : data(view.as<T>()) {
     unit = is_complex(view.dtype) ? 2 : 1;
     const int64_t stride = view.sizes[dim] > 1 ? view.strides[dim] : 1;
@@ -61,8 +61,8 @@ FftJob<T> job_of(const FftParams& params) {
   job.length = job.by_pairs ? job.n / 2 : job.n;
   if (!params.full) job.weight = T(params.weight);
   // A backward transform is a forward one with the real and imaginary parts exchanged before and
-  // after it. Of real numbers, it is the conjugate of the forward one. `prepare` exchanges parts
-  // itself.
+  // after it. For real input, the backward transform is the conjugate of the forward one.
+  // FftJob::prepare exchanges the parts itself.
   const T sign = params.forward ? T(1) : T(-1);
   if (job.to_half) {
     job.write = {false, scale, sign * scale};
@@ -74,7 +74,7 @@ FftJob<T> job_of(const FftParams& params) {
   return job;
 }
 
-/// The lines [first, first + count) of the loop.
+/// Finds the lines [first, first + count) of the loop.
 template <class T>
 void find_lines(const StridedLoop<2>& loop, int64_t first, int count, int lanes,
                 const Side<T> (&sides)[2], FftLines<T> (&lines)[2]) {
@@ -95,7 +95,7 @@ void find_lines(const StridedLoop<2>& loop, int64_t first, int count, int lanes,
   }
 }
 
-/// Whether lines are transformed one after another; depends only on the call.
+/// Whether lines are transformed one after another; does not depend on the number of threads.
 template <class T>
 bool is_long(const FftJob<T>& job, int64_t lines, int lanes) {
   const bool small = fft_method(job.length) == FftMethod::kStages;

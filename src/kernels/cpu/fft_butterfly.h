@@ -7,7 +7,7 @@
 
 namespace hearth::cpu {
 
-/// A complex number of each lane.
+/// One complex number per lane.
 template <class V>
 struct FftNumber {
   V re, im;
@@ -144,8 +144,8 @@ struct FftButterfly {
       default: return pass<13, twiddles>(stage, buffer);
     }
   }
-  /// All stages, each part of the buffer as far as possible before the next, so that it stays in
-  /// the cache.
+  /// Runs all stages. A part of the buffer runs through as many stages as possible before the next
+  /// part, so that it stays in the cache.
   static void transform(const FftStage<T>* stages, int count, T* buffer) {
     if (count == 0) return;
     const FftStage<T>& last = stages[count - 1];

@@ -23,7 +23,7 @@ struct FftLines {
   T* data = nullptr;
   int64_t offsets[kMaxFftLanes];  // of each line; lanes without a line repeat the first
   int count = 0;
-  int64_t apart = 0;  // the distance of two lines if there is one in each lane, else 0
+  int64_t apart = 0;  // between lines, if equal and no lane is empty; else 0
   int64_t step = 2;   // from a pair to the next
   int64_t pair = 1;   // from a pair's first number to its second, or kNone
 
@@ -49,22 +49,22 @@ struct FftLoops {
                T* buffer);
   /// pair i = buffer[i], for i < n.
   void (*store)(const T* buffer, int64_t n, const FftPairs<T>& pairs, const FftLines<T>& lines);
-  /// The transform in place of a buffer in the order of its plan's slots.
+  /// Transforms a buffer in place; its numbers are in the order of the plan's slots.
   void (*transform)(const FftStage<T>* stages, int count, T* buffer);
-  /// out[slots[i]] = in[i] * factors[i], for i < n; the real and imaginary parts of in or out are
-  /// exchanged first or last.
+  /// out[slots[i]] = in[i] * factors[i], for i < n; swap_in and swap_out exchange the real and
+  /// imaginary parts of in and of out.
   void (*multiply)(const T* in, int64_t n, const T* factors, const int64_t* slots, bool swap_in,
                    bool swap_out, T* out);
   /// out[slots[i]] = 0, for i < n.
   void (*clear)(int64_t n, const int64_t* slots, T* out);
-  /// buffer[k], a factor for each lane: table[k * row + 2 * lane], for k < n.
+  /// buffer[k] *= the complex number at table[k * row + 2 * lane] in each lane, for k < n.
   void (*rotate)(const T* table, int64_t row, int64_t n, T* buffer);
   /// buffer[i] *= weight, for first <= i < end.
   void (*weigh)(T weight, int64_t first, int64_t end, T* buffer);
   /// The half spectrum (half + 1 numbers) of 2 * half real numbers, from the transform of their
   /// pairs; twiddles are exp(-2 pi i k / (2 * half)).
   void (*split_pairs)(const T* twiddles, int64_t half, T* buffer);
-  /// The inverse of split_pairs times two, with exchanged parts, in the order of slots.
+  /// Twice the inverse of split_pairs, with exchanged parts, in the order of slots.
   void (*join_pairs)(const T* in, const T* twiddles, int64_t half, const int64_t* slots, T* out);
   /// The whole spectrum from its half, for an odd n, with exchanged parts, in the order of slots.
   void (*unfold)(const T* in, int64_t n, const int64_t* slots, T* out);

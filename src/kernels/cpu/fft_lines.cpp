@@ -14,7 +14,7 @@ void run_stages(const FftLoops<T>& loops, const FftPlan<T>& plan, T* buffer) {
   loops.transform(plan.stages.data(), int(plan.stages.size()), buffer);
 }
 
-/// The transform of the numbers in a's slots; the result is in a or b.
+/// Transforms the numbers in a; returns the buffer with the result, a or b.
 template <class T>
 T* transformed(const FftLoops<T>& loops, const FftPlan<T>& plan, T* a, T* b) {
   if (plan.method == FftMethod::kStages) {

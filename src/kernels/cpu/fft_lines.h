@@ -17,9 +17,9 @@ struct FftJob {
 
   bool from_half = false, to_half = false;  // a half spectrum before or after the transform
   bool mirror = false;                      // also write the half that to_half leaves out
-  bool by_pairs = false;                    // the transform is that of a real line's pairs
+  bool by_pairs = false;                    // pairs of a real line are transformed
   int64_t n = 0, length = 0;                // of a line, of its transform
-  T weight = 1;                             // of numbers that stand for two
+  T weight = 1;                             // of spectrum elements that stand for two
   FftPairs<T> read, write;
   Plan plan, real;  // the transform, the tables for real lines
 

@@ -62,7 +62,7 @@ struct FftLoopsOf {
       }
     }
   }
-  /// Pairs [i, i + kUnit) of lines without gaps: a vector of each line, transposed.
+  /// Loads pairs [i, i + kUnit) of lines without gaps: a vector of each line, transposed.
   HEARTH_SIMD static void load_along(const FftLines<T>& lines, int64_t i, const int64_t* slots,
                                      const FftPairs<T>& pairs, T* buffer) {
     V low[kUnit], high[kUnit];
@@ -147,7 +147,7 @@ struct FftLoopsOf {
     }
   }
 
-  /// With z the transform of pairs, E and O those of the even and the odd numbers:
+  /// z is the transform of the pairs; E and O are the transforms of the even and the odd numbers.
   /// E[k] = (z[k] + conj(z[-k])) / 2 and O[k] = (z[k] - conj(z[-k])) / 2i; out[k] = E + twiddle *
   /// O.
   static void split_pairs(const T* twiddles, int64_t half, T* buffer) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kRadices[] = {8, 4, 2, 3, 5, 7, 11, 13};
 
-/// exp(-2 pi i k / n), from an angle of at most pi / 4.
+/// Writes exp(-2 pi i k / n), computed from an angle of at most pi / 4.
 template <class T>
 void put_root(int64_t k, int64_t n, T* to) {
   k = (k % n + n) % n;
@@ -22,24 +22,24 @@ void put_root(int64_t k, int64_t n, T* to) {
     k = n - k;
     minus_sine = false;
   }
-  // From here on angles are 2 pi k / (4 n) of at most pi.
-  int64_t fourth = 4 * k;
-  if (fourth > n) {
-    fourth = 2 * n - fourth;
+  // From here on the angle is (pi / 2) * quarters / n, at most pi.
+  int64_t quarters = 4 * k;
+  if (quarters > n) {
+    quarters = 2 * n - quarters;
     minus_cosine = true;
   }
-  if (2 * fourth > n) {
-    fourth = n - fourth;
+  if (2 * quarters > n) {
+    quarters = n - quarters;
     exchange = true;
   }
-  const double angle = std::numbers::pi / 2 * double(fourth) / double(n);
+  const double angle = std::numbers::pi / 2 * double(quarters) / double(n);
   double cosine = std::cos(angle), sine = std::sin(angle);
   if (exchange) std::swap(cosine, sine);
   to[0] = T(minus_cosine ? -cosine : cosine);
   to[1] = T(minus_sine ? -sine : sine);
 }
 
-/// The radices of n's stages; empty if a prime factor is larger than all.
+/// The radices of n's stages; empty if a prime factor is larger than all radices.
 std::vector<int> radices_of(int64_t n) {
   std::vector<int> radices;
   for (int radix : kRadices)
@@ -95,7 +95,7 @@ void plan_convolution(FftPlan<T>& plan) {
   plan.slots = identity(m);
   plan.twiddles.resize(size_t(2 * n));
   for (int64_t j = 0; j < n; ++j) put_root(j * j % (2 * n), 2 * n, &plan.twiddles[size_t(2 * j)]);
-  // In double, so that float's spectrum is exact.
+  // Computed in double, so that a float spectrum is only rounded once.
   const auto wide = fft_plan<double>(m, FftMethod::kStages);
   std::vector<double> chirp(size_t(2 * m), 0.0);
   for (int64_t j = 0; j < n; ++j) {
@@ -140,14 +140,15 @@ typename FftPlan<T>::Pointer make_plan(int64_t n, FftMethod method) {
   return plan;
 }
 
-/// The plans used last, of both dtypes: as many as fit into kMaxBytes, and always the newest.
+/// The plans used last, of both dtypes: at most kMaxPlans, as many as fit into kMaxBytes, and
+/// always the newest.
 class PlanCache {
  public:
   static PlanCache& instance() {
     static PlanCache* const cache = new PlanCache;  // lives until the process ends
     return *cache;
   }
-  /// The plan, which becomes the one used last; null if there is none.
+  /// Returns the plan, which becomes the one used last; null if the cache does not have it.
   template <class T>
   typename FftPlan<T>::Pointer find(int64_t n, FftMethod method) {
     const std::lock_guard lock(mutex_);

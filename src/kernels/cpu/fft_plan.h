@@ -28,7 +28,7 @@ struct FftPlan {
   std::vector<T>
       twiddles;  // complex factors: of all stages, of the chirp, of the matrix's elements
   std::vector<T> spectrum;  // the transform of the conjugate chirp
-  Pointer first, second;    // the convolution's plan; those of columns and rows
+  Pointer first, second;    // of the convolution, or of columns and rows
 
   size_t bytes() const {
     return sizeof *this + sizeof(FftStage<T>) * stages.size() +
@@ -41,7 +41,7 @@ FftMethod fft_method(int64_t n);
 /// The length of the transforms in the convolution for n numbers.
 int64_t fft_convolution_size(int64_t n);
 /// The number of rows of the matrix for n numbers, near the square root of n; 0 if n has large
-/// prime factors or no divisor near there.
+/// prime factors or no divisor near its square root.
 int64_t fft_grid_rows(int64_t n);
 
 /// The plan from a cache of bounded size, or a new one.

@@ -1,7 +1,7 @@
 #pragma once
 
-// Pairs of numbers between memory, where they are neighbours, and vectors. Included only by
-// fft_loops.h.
+// Converts between pairs of neighbours in memory and separate vectors of first and second numbers.
+// Included only by fft_loops.h.
 
 #include <utility>
 
@@ -16,7 +16,7 @@ struct FftShuffle {
   using Number = FftNumber<V>;
   static constexpr int kLanes = V::kLanes;
 
-  /// The lanes that index(i) selects from a and, from kLanes on, from b.
+  /// Lane i of the result is lane Index::of(i) of the 2 * kLanes lanes of a and b.
   template <class Index, int... i>
   HEARTH_SIMD static V choose(V a, V b, std::integer_sequence<int, i...>) {
     return {__builtin_shufflevector(a.v, b.v, Index::of(i)...), Raw{}};

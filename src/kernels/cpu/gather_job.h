@@ -21,19 +21,19 @@ inline void set_sizes(View& view, const View& like) {
 }
 
 /// Calls run(job) with a gather or scatter as an IndexJob: along `dim`, the index is the coordinate
-/// in the table; the other coordinates are those of the index itself.
+/// in the table; the other coordinates in the table are the coordinates of the index element.
 template <class Run>
 void with_gather_job(const View& table, const View& index, const View& values, int dim,
                      const Run& run) {
-  View kept = table, indexed_values = values;
+  View origin = table, indexed_values = values;
   IndexedDim indexed{index, 0, 0, dim};
-  for (View* view : {&kept, &indexed_values, &indexed.index}) make_at_least_1d(*view);
-  indexed.size = kept.sizes[dim];
-  indexed.stride = kept.strides[dim];
-  kept.strides[dim] = 0;
-  set_sizes(kept, indexed.index);
+  for (View* view : {&origin, &indexed_values, &indexed.index}) make_at_least_1d(*view);
+  indexed.size = origin.sizes[dim];
+  indexed.stride = origin.strides[dim];
+  origin.strides[dim] = 0;
+  set_sizes(origin, indexed.index);
   set_sizes(indexed_values, indexed.index);
-  run(IndexJob{kept, {&indexed, 1}, indexed_values, false});
+  run(IndexJob{origin, {&indexed, 1}, indexed_values, false});
 }
 
 }  // namespace hearth::cpu

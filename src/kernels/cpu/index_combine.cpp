@@ -1,6 +1,6 @@
-// Sums and products of half types, computed in float32 copies of the table's elements. Few indices:
-// the rows that they select are copied, each once. Many: the whole table is. In both cases only
-// elements that an index reaches are written, as another thread may change the others.
+// Sums and products of half types, computed in float32 copies of the table's elements. For few
+// indices, the selected rows are copied, each once; for many, the whole table. Only elements that
+// an index reaches are written back, because another thread may change the others.
 #include <algorithm>
 #include <vector>
 
@@ -35,15 +35,15 @@ View first_element(const IndexJob& job) {
   return view;
 }
 
-/// Whether dimension d of the values goes along a row: the elements that one index selects.
+/// Whether dimension d of the values goes along a row. A row is the elements that one index
+/// selects.
 bool is_in_row(const IndexJob& job, int d) {
   return job.origin.strides[d] != 0 &&
          std::all_of(job.indices.begin(), job.indices.end(),
                      [d](const IndexedDim& dim) { return dim.index.strides[d] == 0; });
 }
 
-/// The elements of the table that a job can reach: the dimensions of its origin that are not
-/// indexed, and the indexed ones.
+/// The elements of the table that a job can reach; the dimensions that are not indexed come first.
 View reachable(const IndexJob& job) {
   View table = first_element(job);
   for (int d = 0; d < job.origin.dim; ++d)
@@ -105,26 +105,26 @@ class RowsJob {
     return shape;
   }
 
-  /// Sets numbers_ to the number of the row for each position, and rows_ to the rows' offsets in
-  /// the table; without rows if an index is out of range, which is reported.
+  /// Sets rows_ to the offsets of the selected rows in the table, and row_numbers_ to each
+  /// position's index in rows_. Reports an index out of range and then leaves rows_ empty.
   void find_rows(const View& positions) {
-    numbers_.assign(size_t(positions.numel), 0);
+    row_numbers_.assign(size_t(positions.numel), 0);
     View addresses = positions;
     addresses.dtype = kLong;
     addresses.make_contiguous();
-    addresses.data = numbers_.data();
+    addresses.data = row_numbers_.data();
     read_indexed({job_.origin, job_.indices, addresses, job_.allow_negative},
                  address_in_table(element_size(job_.origin.dtype)), ctx_);
     const auto origin = reinterpret_cast<intptr_t>(job_.origin.data);
     const auto size = int64_t(element_size(job_.origin.dtype));
-    for (int64_t& number : numbers_) {
+    for (int64_t& number : row_numbers_) {
       if (number == 0) return;
       number = (number - origin) / size;
     }
-    rows_ = numbers_;
+    rows_ = row_numbers_;
     std::sort(rows_.begin(), rows_.end());
     rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
-    for (int64_t& number : numbers_)
+    for (int64_t& number : row_numbers_)
       number = std::lower_bound(rows_.begin(), rows_.end(), number) - rows_.begin();
   }
 
@@ -133,11 +133,11 @@ class RowsJob {
     origin.data = totals.data;
     origin.dtype = kFloat;
     IndexedDim number;
-    number.index = index_view(numbers_.data(), job_.values);
+    number.index = index_view(row_numbers_.data(), job_.values);
     number.size = int64_t(rows_.size());
     number.stride = totals.strides[0];
     int next = 1;
-    int64_t step = int64_t(numbers_.size());
+    int64_t step = int64_t(row_numbers_.size());
     for (int d = 0; d < origin.dim; ++d) {
       const bool in_row = is_in_row(job_, d);
       origin.strides[d] = in_row ? totals.strides[next++] : 0;
@@ -148,11 +148,11 @@ class RowsJob {
 
   const IndexJob& job_;
   Ctx& ctx_;
-  std::vector<int64_t> numbers_, rows_;
+  std::vector<int64_t> row_numbers_, rows_;
   View row_layout_, copies_;
 };
 
-/// Writes the new elements that differ from the former ones; all of a half type.
+/// Writes the elements of `now` that differ from `former` to the table; all have a half type.
 void write_changed(const View& now, const View& former, const View& table) {
   const StridedLoop<3> loop{&table, &now, &former};
   const auto element = [](const View& view, int64_t offset) {
@@ -192,7 +192,7 @@ void combine_in_copy(const IndexJob& job, const View& table, const Mover& move, 
 }  // namespace
 
 void combine_indexed(const IndexJob& job, const Mover& move, Ctx& ctx) {
-  constexpr int64_t kSortCost = 16;  // of a position, in copies of elements
+  constexpr int64_t kSortCost = 16;  // of sorting a position, in copies of elements
   if (!is_reduced_float(job.origin.dtype)) return write_indexed(job, move, ctx);
   if (job.values.numel == 0) return;
   const View table = reachable(job), positions = shape_of_positions(job);

@@ -1,7 +1,7 @@
-// Moves elements between a table and `values` at positions given by indices. Reads are cut along
-// the values, writes along a dimension of the table or, if there is none, into ranges of the table,
-// for each of which a thread goes through all indices.
-// Bound by the cache misses of the table.
+// Moves elements between a table and `values` at positions given by indices. Threads share reads
+// along a dimension of the values, and writes along a dimension of the table. Without a suitable
+// dimension, each thread goes through all indices and writes to one range of the table. Bound by
+// the cache misses of the table.
 #include "kernels/cpu/index_loop.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int kTable = 0, kValues = 1, kIndex = 2;  // operand numbers; further indices follow
-constexpr int64_t kLineElements = 16;  // of a cache line, which only one thread should write
+constexpr int64_t kLineElements = 16;  // of a cache line; one thread should write a line
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
@@ -58,7 +58,7 @@ class SubJob {
   const Loop& loop() const { return loop_; }
   /// Returns the job limited to positions with coordinate d in [begin, end).
   SubJob narrow(int d, int64_t begin, int64_t end) const;
-  /// Returns the job, which is checked, limited to positions with table offsets in [begin, end).
+  /// Returns the job limited to positions with table offsets in [begin, end); requires is_checked.
   SubJob within(int64_t begin, int64_t end) const;
   /// An upper bound of the table offsets of positions, without their runs.
   int64_t table_span() const;
@@ -132,8 +132,8 @@ bool SubJob::is_indexed(int d) const {
 }
 
 /// Splits the dimensions into `positions`, along which indices vary, and `runs`, along which they
-/// do not. If indices do not vary along the innermost dimension, that is returned instead of being
-/// added to `runs`.
+/// do not. If indices do not vary along the innermost dimension, that dimension is returned instead
+/// of being added to `runs`.
 IndexRun SubJob::split(Loop& positions, Loop& runs) const {
   const int last = loop_.dim - 1;
   const bool has_run = last >= 0 && !is_indexed(last);
@@ -236,8 +236,8 @@ struct Division {
   int64_t units = 0;
 };
 
-/// Chooses, of the dimensions in which `operand` has a nonzero stride, the outermost with at least
-/// kMany units, else the one with the most.
+/// Chooses a dimension in which `operand` has a nonzero stride: the outermost with at least kMany
+/// units, else the one with the most units.
 Division divide(const Loop& loop, int operand) {
   constexpr int64_t kMany = 64;
   Division best;

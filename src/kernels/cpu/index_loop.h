@@ -79,7 +79,7 @@ Mover copy_to_table(size_t element_size);
 /// Returns the Mover that stores the addresses of the table's elements in int64 values.
 Mover address_in_table(size_t element_size);
 /// Return the Mover that adds to the table's elements, or multiplies them. For values of a half
-/// type the table is one of float32: see combine_indexed.
+/// type the table must be float32: see combine_indexed.
 Mover add_to_table(ScalarType dtype);
 Mover multiply_table(ScalarType dtype);
 /// Returns the Mover that keeps the larger (or smaller) element in the table.

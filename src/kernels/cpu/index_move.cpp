@@ -10,8 +10,8 @@ namespace hearth::cpu {
 namespace {
 
 /// Calls write(i) for every i below count. If the row's dimension does not fit into a core's cache,
-/// calls fetch(i) for the element some steps ahead, because the processor does not see far enough
-/// past a store to start the next loads.
+/// also calls fetch for the element kAhead steps ahead, because the processor starts few loads
+/// ahead of a store.
 template <class T, class Fetch, class Write>
 void write_all(const IndexRow& row, int64_t count, const Fetch& fetch, const Write& write) {
   constexpr int64_t kAhead = 32, kCachedBytes = 1 << 18;
@@ -30,7 +30,7 @@ void move_block(void* table, void* values, const IndexBlock& block, const IndexR
                 const Action& action) {
   T* const table_start = static_cast<T*>(table);
   V* const values_start = static_cast<V*>(values);
-  // Copies, because to the compiler the elements may alias block and run.
+  // Copies, because the compiler must assume that the elements may alias block and run.
   const int64_t positions = block.count;
   const auto [count, table_stride, values_stride] = run;
   if (count == 1) {
@@ -76,8 +76,8 @@ void move_row(void* table, void* values, const IndexRow& row, const IndexRun& ru
     move_all(table_stride, values_stride);
 }
 
-/// The same for the elements in a range: lists them for a piece of the row, without branches that
-/// the processor could not predict, and then moves them.
+/// move_row for the elements in a range: lists them for a piece of the row, without unpredictable
+/// branches, and then moves them.
 template <class T, class V, class Action>
 void move_row_in_range(void* table, void* values, const IndexRow& row, const IndexRun& run,
                        TableRange range, const Action& action) {
@@ -130,7 +130,7 @@ struct CopyToTable {
   }
 };
 
-struct Sum {
+struct ElementSum {
   template <class T>
   static T of(T a, T b) {
     return a + b;
@@ -138,7 +138,7 @@ struct Sum {
   static bool of(bool a, bool b) { return a || b; }
 };
 
-struct AddressProduct {
+struct ElementProduct {
   template <class T>
   static T of(T a, T b) {
     return a * b;
@@ -232,8 +232,8 @@ Mover address_in_table(size_t element_size) {
   return result;
 }
 
-Mover add_to_table(ScalarType dtype) { return combining_function<Sum>(dtype); }
-Mover multiply_table(ScalarType dtype) { return combining_function<AddressProduct>(dtype); }
+Mover add_to_table(ScalarType dtype) { return combining_function<ElementSum>(dtype); }
+Mover multiply_table(ScalarType dtype) { return combining_function<ElementProduct>(dtype); }
 Mover extreme_table(ScalarType dtype, bool largest) {
   return largest ? extreme_function<true>(dtype) : extreme_function<false>(dtype);
 }

@@ -9,8 +9,8 @@ enum class IsaLevel : signed char { kGeneric, kAvx2, kAvx512 };
 template <IsaLevel>
 struct AtLevel {};
 
-/// The best level of this build that this processor supports, determined once; an Error on x86
-/// processors without AVX2 and FMA.
+/// The best level of this build that this processor supports, determined once; throws an Error on
+/// x86 processors without AVX2 and FMA.
 IsaLevel isa_level();
 
 /// Whether this build has code for `level` that this processor can run.

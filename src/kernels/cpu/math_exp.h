@@ -14,7 +14,7 @@ template <>
 struct ExpConstants<float> {
   static constexpr float kLog2E = 1.442695022e+00f, kLn2Hi = 6.931457520e-01f,
                          kLn2Lo = 1.428606765e-06f;
-  // Beyond these the result is infinite, zero, and -1 for expm1.
+  // Above kMax the result is infinite, below kMin zero; below kMinusOne expm1 is -1.
   static constexpr float kMax = 89, kMin = -104, kMinusOne = -18;
   static constexpr float kP[] = {5.000000000e-01f, 1.666657627e-01f, 4.166655242e-02f,
                                  8.363232948e-03f, 1.392625039e-03f};
@@ -123,7 +123,8 @@ HEARTH_SIMD V cosh(V x) {
   return select(a < V(kHyperbolicLarge), 0.5 * e + 0.5 / e, half_exp(a));
 }
 
-/// Constants of tanh: tanh(x) = x + x z P(z) with z = x² for small |x|; it rounds to 1 above kOne.
+/// Constants of tanh: tanh(x) = x + x z P(z) with z = x² for |x| < 0.59; tanh rounds to 1 above
+/// kOne.
 template <class T>
 struct TanhConstants;
 template <>

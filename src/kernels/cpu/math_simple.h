@@ -37,7 +37,7 @@ HEARTH_ROUNDING(round)
 HEARTH_ROUNDING(trunc)
 #undef HEARTH_ROUNDING
 
-// Not the processor's minimum and maximum: those lose a NaN in one of the operands.
+// The processor's minimum and maximum are not used, because they lose a NaN in one operand.
 template <class V>
 HEARTH_SIMD V minimum(V a, V b) {
   if constexpr (V::kIntegral)

@@ -21,13 +21,13 @@ constexpr double kHalfWork = 1 << 16;      // up to this, half types are faster 
 constexpr double kTaskWork = 1 << 19;      // at least this in a task
 constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
 
-constexpr double kMaxTasks = 32;         // of a batch
-constexpr int64_t kMinSide = 32;         // of a block of the result
-constexpr int64_t kSideMultiple = 16;    // the libraries' own block size
-constexpr int64_t kMinRowsForCopy = 64;  // of the result, to copy a transposed b with long rows
-constexpr int64_t kManyRows = 512;       // the same for other b
-constexpr int64_t kMinTermsForCopy = 64;
-constexpr int64_t kMinTerms = 2048;  // of a partial sum
+constexpr double kMaxTasks = 32;          // of a batch
+constexpr int64_t kMinSide = 32;          // of a block of the result
+constexpr int64_t kSideMultiple = 16;     // the libraries' own block size
+constexpr int64_t kMinRowsForCopy = 64;   // of the result, to copy a transposed b with long rows
+constexpr int64_t kManyRows = 512;        // the same for a transposed b with short rows
+constexpr int64_t kMinTermsForCopy = 64;  // of each sum, to copy a transposed b with short rows
+constexpr int64_t kMinTerms = 2048;       // of a partial sum
 constexpr int64_t kMaxSums = 8;
 
 /// out = alpha * a @ b + beta * out for batches of matrices; all views are 3-D.
@@ -170,7 +170,7 @@ class Tasks {
 
   const Product& p_;
   int64_t rows_, columns_;  // of a block of the result
-  int64_t group_ = 1;       // products in a task, where they are small
+  int64_t group_ = 1;       // small products per task
 };
 
 /// Returns the first product of a batch whose operands BLAS can read and whose out has contiguous
@@ -251,8 +251,8 @@ bool multiply_split_k(const Product& p, Ctx& ctx) {
   return true;
 }
 
-/// Calls run(p) with operands whose rows or columns are contiguous and a result whose rows are, as
-/// the libraries require.
+/// Calls run(p) with operands whose rows or columns are contiguous and a result with contiguous
+/// rows, as the libraries require.
 template <class Run>
 void with_readable_operands(const Product& product, Ctx& ctx, const Run& run) {
   Product p = product;
@@ -274,8 +274,8 @@ void with_readable_operands(const Product& product, Ctx& ctx, const Run& run) {
 }
 
 /// Whether a copy of b in row-major order costs less than it saves. oneDNN reads a transposed b
-/// with long rows at half the speed (x @ w^T of [1024, 512] by [512, 128]), others at 85 % of it
-/// ([1024, 128] by [128, 384]).
+/// with long rows at half the speed (x @ w^T of [1024, 512] by [512, 128]), and one with short rows
+/// at 85 % of the speed ([1024, 128] by [128, 384]).
 bool suits_row_major_copy(const Product& p, const Gemm& gemm) {
   if (gemm.dtype != kFloat || !gemm.b.transposed || p.batch() != 1 || p.work() <= kBlasWork)
     return false;
@@ -308,8 +308,8 @@ void multiply_by_loops(const Product& p, Ctx& ctx) {
   multiply_loops(p.a, broadcast(rows, p.batch()), p.out, p.alpha, p.beta);
 }
 
-/// Multiplies half types by oneDNN if the processor can, else as float32 copies; so also small
-/// products, for which oneDNN takes several microseconds.
+/// Multiplies half types with oneDNN if the processor can, else as float32 copies. Small products
+/// are also copied, because a call of oneDNN takes several microseconds.
 void multiply_halves(const Product& p, Ctx& ctx) {
   if (p.work() > kHalfWork && p.alpha == 1 && onednn::has_matmul(p.out.dtype))
     return with_readable_operands(p, ctx, [](const Product& whole) {

@@ -26,7 +26,7 @@ struct Gemm {
   double work() const { return double(m) * double(n) * double(k); }
 };
 
-/// Numbers of multiplications up to which BLAS is faster than oneDNN, measured by
+/// The number of multiplications up to which BLAS is faster than oneDNN, measured by
 /// bench/kernels/matmul.cpp.
 inline constexpr double kBlasWork = 10000;
 /// Whether rows of this length start in the same cache sets.
@@ -34,8 +34,8 @@ inline bool shares_cache_sets(int64_t floats) { return floats % 1024 == 0; }
 
 /// Whether multiply() can compute a product with these sizes and leading dimensions.
 bool can_multiply(const Gemm& gemm);
-/// Computes the product with the library that suits its size, on the calling thread; float, double
-/// or complex.
+/// Computes a product of float, double or complex matrices on the calling thread, with the library
+/// that suits its size.
 void multiply(const Gemm& gemm);
 
 }  // namespace hearth::cpu

@@ -14,7 +14,7 @@ namespace hearth::cpu::onednn {
 
 namespace {
 
-/// A batch of stride 0 becomes one of size 1, because oneDNN broadcasts only the latter.
+/// A batch of stride 0 becomes one of size 1, because oneDNN broadcasts only batches of size 1.
 dnnl::memory::desc descriptor(const View& view) {
   dnnl::memory::dims sizes(view.sizes, view.sizes + view.dim);
   dnnl::memory::dims strides(view.strides, view.strides + view.dim);

@@ -19,7 +19,7 @@ constexpr double kTaskWork = 1 << 20;  // multiplications that are worth a task
 constexpr int64_t kMaxTasks = 32;
 constexpr int64_t kMaxSums = 8;             // partial sums of a weight's gradient
 constexpr int64_t kMaxSumBytes = 64 << 20;  // of all partial sums together
-constexpr int64_t kFewChannels = 4;         // oneDNN is slow for gradients of so few
+constexpr int64_t kFewChannels = 4;         // input channels; oneDNN computes their gradient slowly
 constexpr int64_t kChannelMultiple = 16;    // oneDNN's own block size
 
 double work_of(const ConvParams& p) {

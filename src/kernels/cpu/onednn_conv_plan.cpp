@@ -70,7 +70,7 @@ bool is_slow(const Description& description) {
 
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
-/// Returns the plan for a convolution, or null if oneDNN has no fast one.
+/// Returns the plan for a convolution, or null if oneDNN has no fast implementation.
 std::shared_ptr<const ConvPlan> make_plan(const ConvParams& p, const Desc& in, const Desc& weight,
                                           const Desc& out) {
   using Forward = dnnl::convolution_forward;

@@ -19,7 +19,8 @@ struct ConvPlan {
 dnnl::memory::desc plain_desc(const View& view);
 dnnl::memory::desc weight_desc(const View& view, int64_t groups);
 
-/// Returns the process's cached plan for this convolution, or null if oneDNN has no fast one.
+/// Returns the process's cached plan for this convolution, or null if oneDNN has no fast
+/// implementation.
 std::shared_ptr<const ConvPlan> plan_for(const ConvParams& params);
 
 }  // namespace hearth::cpu::onednn

@@ -1,6 +1,6 @@
-// Sorts, topk, medians and modes along a dimension. Many lines are divided among the threads; of
-// few long ones, each is ordered by all threads. Sorts are bound by the radix passes over memory,
-// topk by the comparison of every element with the k-th best so far.
+// Sorts, topk, medians and modes along a dimension. Many lines are divided among the threads; few
+// long lines are ordered one by one, by all threads. Sorts are bound by the radix passes over
+// memory, topk by the comparison of every element with the k-th best so far.
 #include "seam/order.h"
 
 #include "core/parallel_for.h"
@@ -13,7 +13,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kTasksPerThread = 4;  // more than one, because lines take different times
-constexpr int64_t kTopBuffer = 4;       // at least this many times k records are collected for topk
+constexpr int64_t kTopBuffer = 4;       // topk collects at least kTopBuffer * k records
 
 /// Orders the lines along a dimension. A line is loaded into scratch memory as records of key and
 /// index; sorting needs the same amount of memory again.
@@ -125,7 +125,7 @@ const R* Order<T, R>::nth(R* records, int64_t n, int64_t k) const {
   return records + k;
 }
 
-/// Returns the k best records, sorted: the best of the best of each part of the line.
+/// Returns the k best records, sorted: the best among the k best of each part of the line.
 template <class T, class R>
 const R* Order<T, R>::top(const T* in, R* records) const {
   const int64_t k = num_results_;
@@ -161,7 +161,7 @@ void Order<T, R>::top_of_part(const T* in, int64_t begin, int64_t end, R* record
   const bool descending = params_.descending;
   for (int64_t i = begin + capacity; i < end; ++i) {
     const T x = in[i * step];
-    if constexpr (std::is_arithmetic_v<T>)  // faster than the keys, which decide about NaN
+    if constexpr (std::is_arithmetic_v<T>)  // faster than keys, which also order NaN
       if (descending ? x <= worst_value : x >= worst_value) continue;
     const Key key = key_at(in, i);
     if (key >= Key(worst.key())) continue;

@@ -9,7 +9,8 @@
 
 namespace hearth::cpu {
 
-/// The records of a chunk of a radix pass. Lines up to this long are sorted by one thread.
+/// The number of records of a chunk of a radix pass. Lines up to this long are sorted by one
+/// thread.
 inline constexpr int64_t kSortChunk = 1 << 16;
 
 /// A key of at most 32 bits and an index below 2^32 in one word.

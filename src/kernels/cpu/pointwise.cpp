@@ -172,7 +172,7 @@ void run_plain(const Job& job) {
 
 int64_t size_of(ScalarType type) { return static_cast<int64_t>(element_size(type)); }
 
-/// Evaluates tiles of any operands; has buffers of its own, so each thread needs one.
+/// Evaluates tiles of any operands. Each thread needs its own TileRunner, because of the buffers.
 class TileRunner {
  public:
   TileRunner(const Job& job, const Tiling& tiling) : job_(job), tiling_(tiling) {
@@ -256,7 +256,8 @@ void run_tiles(const Job& job) {
                  std::max<int64_t>(kPointwiseGrain / (tiling.rows * tiling.cols), 1), run_range);
 }
 
-/// A short path for few contiguous elements of one dtype; false, without an effect, for others.
+/// A short path for few contiguous elements of one dtype. Returns false, without an effect, for
+/// other operands.
 bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
   if (p.numel > kPointwiseGrain || p.dim > 1) return false;
   const auto usable = [&](const Operand& operand, ScalarType dtype) {

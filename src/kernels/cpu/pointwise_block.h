@@ -1,7 +1,7 @@
 #pragma once
 
-// The blocks of a family of functors for real numbers; pointwise_complex.h has the others. Included
-// only by pointwise_@family@_@target@.cpp.in.
+// The blocks of a family of functors for real numbers; pointwise_complex.h has those for complex
+// numbers. Included only by pointwise_@family@_@target@.cpp.in.
 
 #include "functors/traits.h"
 #include "kernels/cpu/convert.h"

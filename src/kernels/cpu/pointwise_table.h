@@ -54,8 +54,8 @@ struct PointwiseTable {
   }
 };
 
-// Each of these is defined in a source of its own, which CMake generates: the blocks of a family's
-// functors, in the order of its List, from pointwise_@family@_@target@.cpp.in and
+// Each of these functions is defined in a source of its own, which CMake generates: the blocks of a
+// family's functors, in the order of its List, from pointwise_@family@_@target@.cpp.in and
 // pointwise_complex_@family@.cpp.in.
 #define HEARTH_DECLARE_UNITS(function, Result)  \
   Result function(AtLevel<IsaLevel::kGeneric>); \
@@ -79,7 +79,7 @@ constexpr ScalarType lane_dtype(ScalarType compute) {
   return is_reduced_float(compute) ? kFloat : compute;
 }
 
-/// Whether run() supports this; launching anything else is an error.
+/// Whether run() supports this formula in this dtype; launching any other is an error.
 bool pointwise_supported(int functor, Formula formula, ScalarType compute);
 
 /// run() with a given table: for tests and benchmarks of one instruction set.

@@ -13,8 +13,8 @@ constexpr int64_t kSquare = 32;
 /// Rows shorter than this share a tile.
 constexpr int64_t kShortRow = kTileElements / 4;
 
-/// A dimension of stride 1 of an operand that has another stride in the last one; -1 if there is
-/// none.
+/// Returns a dimension in which an operand has stride 1 while its last dimension has another
+/// stride; -1 if there is none.
 int transposed_dim(const PointwiseParams& params) {
   const int last = params.dim - 1;
   const auto dense_elsewhere = [&](const Operand& operand) {
@@ -28,8 +28,8 @@ int transposed_dim(const PointwiseParams& params) {
   return last >= 0 ? dense_elsewhere(params.out) : -1;
 }
 
-/// Copies rows x cols elements between a dense buffer and strided memory, in the memory order of
-/// the latter.
+/// Copies rows x cols elements between a dense buffer and strided memory, in the order of the
+/// strided memory.
 template <class T, bool to_dense>
 void copy_strided(const Tile& tile, std::conditional_t<to_dense, const char*, char*> strided,
                   int64_t row_stride, int64_t col_stride,

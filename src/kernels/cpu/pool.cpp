@@ -51,7 +51,7 @@ struct Layout {
     result.data = ctx.scratch(size_t(view.numel) * element_size(dtype));
     return result;
   }
-  /// Like fitted() for an input, of which only the last dimension has to be dense.
+  /// Like fitted() for an input: only its last dimension has to be dense.
   View readable(const View& view, ScalarType dtype, Ctx& ctx) const {
     const int last = channels_last ? 1 : 4;
     const bool dense = view.sizes[last] == 1 || view.strides[last] == 1;
@@ -155,7 +155,7 @@ class PoolLoops {
       if (taps_->covers(r.layer, r.row)) return taps_->run(in, r.layer, r.row, out, indices);
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
-    // A window without an element gets the index of the nearest one.
+    // A window without an element gets the index of the nearest element.
     const int64_t nearest_line =
         line(nearest(shape_.depth(), r.layer), nearest(shape_.rows(), r.row));
     std::fill_n(out, shape_.columns().out * inner_, lowest);
@@ -252,7 +252,7 @@ class PoolLoops {
   const int64_t inner_;
   std::optional<MaxTaps> taps_;  // if kHasVectors
   Runs runs_;
-  // Of each output column: for maxima the nearest input column, for averages the divisor.
+  // For each output column: for maxima the nearest input column, for averages the divisor.
   SmallVector<int64_t, 32> per_column_;
 };
 

@@ -9,8 +9,8 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Whether a row has several windows, all inside the input, at a distance that the loop knows, and
-/// positions in a volume fit into 32 bits.
+/// Whether a row has several windows, all inside the input, with a stride that the loop supports,
+/// and positions in a volume fit into 32 bits.
 bool suits_vectors(const PoolShape& shape) {
   const PoolWindow& w = shape.columns();
   return shape.kind == PoolKind::kMax && w.out > 1 && w.stride <= 2 && w.padding == 0 &&

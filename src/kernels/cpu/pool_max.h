@@ -10,7 +10,7 @@ namespace hearth::cpu {
 /// Max pooling of contiguous float32 rows by vectors, for windows that are inside the input.
 class MaxTaps {
  public:
-  /// The input's strides are those from a layer and from a row to the next.
+  /// layer_stride and row_stride are the input's strides, in elements.
   MaxTaps(const PoolShape& shape, int64_t layer_stride, int64_t row_stride);
 
   /// Whether run() can compute the windows with this layer and row.
@@ -27,7 +27,8 @@ class MaxTaps {
 
   PoolShape shape_;
   int64_t layer_stride_, row_stride_;
-  // Of the elements of a window, from its first one; empty if the columns' windows do not suit.
+  // Offsets and positions of a window's elements, relative to the first one; empty if vectors do
+  // not suit the shape.
   SmallVector<int64_t, 16> offsets_;
   SmallVector<int32_t, 16> positions_;
 };

@@ -16,8 +16,8 @@ struct PoolMaxLoops {
 
   static void row(const PoolMaxRow& row) {
     int64_t j = 0;
-    // With stride 2, a whole vector loads one element past its last window: the last vector of a
-    // row may not.
+    // With stride 2, a whole vector loads one element after its last window. The last vector of a
+    // row must not, so it is not a whole one here.
     for (; j + kLanes < row.columns; j += kLanes) windows<kLanes>(row, j, kLanes);
     windows<0>(row, j, int(row.columns - j));
   }

@@ -80,7 +80,7 @@ void bernoulli(const RandomParams& params) {
     fill<T>(params, BernoulliDraw<Bits32>(params.a));
 }
 
-/// out[i] is 1 with probability probabilities[i], of type P, in which numbers are drawn.
+/// out[i] is 1 with probability probabilities[i]. P is the type of probabilities and drawn numbers.
 template <class T, class P>
 void bernoulli_tensor(const RandomParams& params, Ctx& ctx) {
   using Bits = typename DrawTypes<P>::Bits;

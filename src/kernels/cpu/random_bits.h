@@ -68,8 +68,8 @@ void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t
   }
 }
 
-/// Calls draw(begin, end, mt) for ranges that cover [0, count), in parallel, each with the state in
-/// which the generator is after the elements before; leaves `mt` in that after all.
+/// Calls draw(begin, end, mt) in parallel for ranges that cover [0, count). Each call gets the
+/// generator's state after the elements before `begin`; `mt` ends in the state after all elements.
 template <class Bits, class F>
 void for_each_share(int64_t count, Mt19937& mt, const F& draw) {
   const int shares = task_slots(count / kDrawGrain);

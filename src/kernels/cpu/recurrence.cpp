@@ -36,7 +36,7 @@ class RecurrenceForward {
   }
 
  private:
-  /// Fills bias_, one per slot: the sum of both biases, which only GRU's n has in separate slots.
+  /// Fills bias_ with the sum of both biases of each gate; only GRU's n has them in separate slots.
   void add_biases(const RecurrenceParams& params) {
     const int64_t hidden = shape_.hidden, first = shape_.first_slot() * hidden,
                   count = shape_.gates() * hidden;

@@ -38,8 +38,8 @@ class RecurrenceBackward {
   }
 
  private:
-  /// Sets `grad` to the gradient of the last state. Each step turns it into that of the state
-  /// before it, down to the gradient of the first state.
+  /// Sets `grad` to the gradient of the last state. Each step turns it into the gradient of the
+  /// state before, and the last step into that of the initial state.
   static void init_gradient(const View& grad_last, const View& grad) {
     if (grad_last.defined())
       std::copy_n(grad_last.as<T>(), grad.numel, grad.as<T>());

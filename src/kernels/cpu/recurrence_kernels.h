@@ -19,7 +19,7 @@ struct GateRow {
 struct GateGradRow {
   const void *gates, *previous, *cell;
   const void* grad_out;  // may be null
-  void* grad_h;          // GRU: becomes the gradient of `previous` except that through the gates
+  void* grad_h;          // GRU: becomes the gradient of `previous` without the gates' part
   void* grad_cell;       // LSTM: the gradient of c; becomes the gradient of `previous`
   void* grad_gates;
   void* out;  // LSTM: h before its projection; may be null

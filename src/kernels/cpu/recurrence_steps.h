@@ -17,7 +17,7 @@ struct RecurrencePart {
   int64_t begin, end;  // sequences
   int64_t slice = 0, slices = 1;
 
-  /// Of `blocks` blocks of columns, [first_block, end_block) are the slice's.
+  /// The slice has the blocks [first_block, end_block) of `blocks` blocks of columns.
   int64_t first_block(int64_t blocks) const { return blocks * slice / slices; }
   int64_t end_block(int64_t blocks) const { return blocks * (slice + 1) / slices; }
 };

@@ -18,7 +18,7 @@ struct OutputTile {
 /// Bytes of a block: the elements of a row that are reduced at once.
 inline constexpr int64_t kBlockBytes = 16384;
 
-/// Splits a reduction into tasks, and reads a task's elements. The tasks are a grid, tiles of
+/// Splits a reduction into tasks, and reads a task's elements. The tasks form a grid of tiles of
 /// outputs by chunks of reduced positions, which depends on the shapes alone.
 class ReduceGrid {
  public:
@@ -37,8 +37,8 @@ class ReduceGrid {
   int64_t tile_width() const { return tile_width_; }
   OutputTile tile(int64_t index) const;
 
-  /// Calls f(task, tile, begin, end) for every tile and chunk, which is positions [begin, end), in
-  /// parallel; `task = tile * chunks() + chunk`.
+  /// Calls f(task, tile, begin, end) in parallel for every tile and chunk. The chunk is positions
+  /// [begin, end); `task = tile * chunks() + chunk`.
   template <class F>
   void for_tasks(const F& f) const;
   /// By rows: calls f(j, row) for each output j of a tile.

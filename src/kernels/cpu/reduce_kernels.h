@@ -37,7 +37,7 @@ struct ReduceLoops {
   void (*finish)(const void* functor, const TileStates& states, int64_t width, void* out);
 };
 
-/// The loops of every reduction in every compute type; null where it is not defined.
+/// The loops of every reduction in every compute type; null where a reduction is not defined.
 struct ReduceTable {
   const ReduceLoops* loops[fn::Reductions::size][kScalarTypeSlots] = {};
 };

@@ -4,8 +4,9 @@
 
 namespace hearth::cpu {
 
-/// The loops of row norms over n contiguous elements of one type. The weight w and the bias b are
-/// one value each or, with a channel per element, n values.
+/// The loops of row norms over n contiguous elements of one type. x is the input, g the gradient of
+/// the output. The weight w and the bias b are one value each or, with a channel per element, n
+/// values.
 struct RowNormLoops {
   /// With d = x - shift: sums[0] += d, sums[1] += d * d.
   using Moments = void (*)(const void* x, int64_t n, double shift, double* sums);
@@ -15,7 +16,7 @@ struct RowNormLoops {
   /// sums[0] += g * w, sums[1] += g * w * (x - mean).
   using Dots = void (*)(const void* g, const void* x, int64_t n, double mean, const void* w,
                         double* sums);
-  /// d = g * w * gain + (x - mean) * slope + offset.
+  /// Writes the gradient of x: d = g * w * gain + (x - mean) * slope + offset.
   struct Line {
     double mean, gain, slope, offset;
   };

@@ -45,7 +45,7 @@ struct ScanLines {
   Strides along, apart;
   int64_t n, count;
   int64_t element_size;
-  int64_t position = 0, position_step = 0;  // of the first element of the first and of each line
+  int64_t position = 0, position_step = 0;  // of the first line's start; from line to line
 
   Pointers moved(Pointers p, Strides step, int64_t steps) const {
     return {p.in + steps * step.in * element_size,

@@ -23,9 +23,9 @@ constexpr int64_t kSoftmaxGrain = 1 << 13;  // up to this many elements run on o
 
 const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
 
-/// The lines along a dimension of K views, visited one by one or as columns side by side: if the
-/// elements of adjacent lines at one position are contiguous, or if the lines are too short to fill
-/// vectors.
+/// The lines along a dimension of K views, visited one by one or side by side. Lines are side by
+/// side if the elements of adjacent lines at one position are contiguous, or if the lines are too
+/// short to fill vectors.
 template <int K>
 class SoftmaxLines {
  public:
@@ -130,26 +130,27 @@ void softmax(const SoftmaxParams& params, const SoftmaxLoops& loops) {
   const bool side_by_side = lines.side_by_side(), writes_exp = !params.log && lines.direct(1);
   lines.for_each([&](const int64_t* offsets, int64_t width) {
     Buffer<T> in, out;
-    alignas(64) T m[kColumns], s[kColumns], unused[kColumns];
-    std::fill_n(m, width, -std::numeric_limits<T>::infinity());
-    for (T* sums : {s, unused}) std::fill_n(sums, width, T(0));
+    alignas(64) T maxima[kColumns], sums[kColumns], unused[kColumns];
+    std::fill_n(maxima, width, -std::numeric_limits<T>::infinity());
+    for (T* zeroed : {sums, unused}) std::fill_n(zeroed, width, T(0));
     lines.for_segments(width, [&](int64_t i, int64_t n) {
-      loops.max[side_by_side](lines.read(0, offsets[0], i, n, in.values), n, m);
+      loops.max[side_by_side](lines.read(0, offsets[0], i, n, in.values), n, maxima);
     });
     lines.for_segments(width, [&](int64_t i, int64_t n) {
       loops.exp_sum[side_by_side](lines.read(0, offsets[0], i, n, in.values),
                                   writes_exp ? lines.target(1, offsets[1], i, nullptr) : nullptr, n,
-                                  m, s);
+                                  maxima, sums);
     });
-    for (int64_t j = 0; j < width; ++j) s[j] = params.log ? std::log(s[j]) : 1 / s[j];
+    for (int64_t j = 0; j < width; ++j) sums[j] = params.log ? std::log(sums[j]) : 1 / sums[j];
     lines.for_segments(width, [&](int64_t i, int64_t n) {
       void* const y = lines.target(1, offsets[1], i, out.values);
       if (params.log) {
-        loops.shift[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, m, s);
+        loops.shift[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, maxima, sums);
       } else {
         if (!writes_exp)
-          loops.exp_sum[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, m, unused);
-        loops.scale[side_by_side](y, y, n, s);
+          loops.exp_sum[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, maxima,
+                                      unused);
+        loops.scale[side_by_side](y, y, n, sums);
       }
       lines.write_back(1, offsets[1], i, n, out.values);
     });
@@ -162,16 +163,16 @@ void softmax_backward(const SoftmaxBackwardParams& params, const SoftmaxLoops& l
   const bool side_by_side = lines.side_by_side();
   lines.for_each([&](const int64_t* offsets, int64_t width) {
     Buffer<T> g, y, result;
-    alignas(64) T s[kColumns];
-    std::fill_n(s, width, T(0));
+    alignas(64) T sums[kColumns];
+    std::fill_n(sums, width, T(0));
     lines.for_segments(width, [&](int64_t i, int64_t n) {
       loops.dot[side_by_side][params.log](lines.read(0, offsets[0], i, n, g.values),
-                                          lines.read(1, offsets[1], i, n, y.values), n, s);
+                                          lines.read(1, offsets[1], i, n, y.values), n, sums);
     });
     lines.for_segments(width, [&](int64_t i, int64_t n) {
-      loops.gradient[side_by_side][params.log](lines.read(0, offsets[0], i, n, g.values),
-                                               lines.read(1, offsets[1], i, n, y.values),
-                                               lines.target(2, offsets[2], i, result.values), n, s);
+      loops.gradient[side_by_side][params.log](
+          lines.read(0, offsets[0], i, n, g.values), lines.read(1, offsets[1], i, n, y.values),
+          lines.target(2, offsets[2], i, result.values), n, sums);
       lines.write_back(2, offsets[2], i, n, result.values);
     });
   });

@@ -5,7 +5,8 @@
 namespace hearth::cpu {
 
 /// The loops of softmax and attention over n contiguous elements of one type, which belong to one
-/// line or to n lines side by side. m, s and factor point to one value for each line.
+/// line or to n lines side by side. m (a maximum), s (a sum) and factor point to one value for each
+/// line.
 struct SoftmaxLoops {
   /// m = max(m, x); a NaN in x is ignored.
   using Max = void (*)(const void* x, int64_t n, void* m);

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kSpecialGrain = 1024;  // elements that are worth another thread
 constexpr int64_t kSpecialBlock = 128;   // elements that are converted at once
 
-/// A number as if it had been stored in this dtype.
+/// Returns x rounded to this dtype.
 double rounded(double x, ScalarType dtype) {
   switch (dtype) {
     case kFloat: return static_cast<float>(x);
@@ -22,8 +22,8 @@ double rounded(double x, ScalarType dtype) {
   }
 }
 
-/// Reads n elements of a real dtype, as they are in the dtype `compute`. A number is not rounded to
-/// half types.
+/// Reads n elements of a real dtype, rounded to the dtype `compute`. An operand that is a number is
+/// not rounded to half types.
 void read(const Operand& in, int64_t offset, int64_t stride, int64_t n, ScalarType compute,
           double* to) {
   if (in.is_number && is_reduced_float(compute)) compute = kFloat;

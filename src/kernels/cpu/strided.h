@@ -155,7 +155,7 @@ void with_dtype(ScalarType dtype, const F& f) {
   }
 }
 
-/// The same for floating-point dtypes.
+/// Like with_dtype(), but only for floating-point dtypes.
 template <class F>
 void with_floating(ScalarType dtype, const F& f) {
   with_dtype(dtype, [&](auto type) {
@@ -174,7 +174,7 @@ void compute(Formula formula, const View& out, std::initializer_list<const View*
   compute(fn::number_of<F>, formula, out, inputs, ctx);
 }
 
-/// to = from, converted to its dtype; both have the same sizes and do not overlap.
+/// Copies `from`, converted to the dtype of `to`; both have the same sizes and do not overlap.
 void copy(const View& from, const View& to, Ctx& ctx);
 
 }  // namespace hearth::cpu

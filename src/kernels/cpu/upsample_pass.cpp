@@ -11,7 +11,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kBandElements = 1 << 15;   // of the output, in one band
-constexpr int64_t kMinChannelsForLoop = 16;  // from here, the inner loop is over channels
+constexpr int64_t kMinChannelsForLoop = 16;  // from this number on, the inner loop is over channels
 constexpr int64_t kTasksPerSlot = 4;         // so that slots finish together
 
 template <class T>
@@ -44,8 +44,9 @@ UpsamplePass<T>::UpsamplePass(const UpsampleImages& in, const UpsampleImages& ou
       writer_(out_, dtype_of<T>),
       by_position_(in.inner >= kMinChannelsForLoop || in.width() >= INT32_MAX) {
   if (columns_.table && !by_position_) elements_ = UpsampleElements<T>(*columns_.table, in.inner);
-  // If the number of rows shrinks, rows go first, so that the columns have less to do. 8-bit images
-  // are rounded after each step; they keep PyTorch's order, columns first.
+  // If the number of rows shrinks, interpolate_rows() comes first, so that interpolate_columns()
+  // has fewer rows. 8-bit images are rounded after each step; they keep PyTorch's order, columns
+  // first.
   columns_first_ = columns_.table && (!rows_.table || columns_.unit != 0 || out_.rows >= in_.rows);
   copies_rows_ = !reader_.direct() || (columns_first_ && elements_.has_missing_taps);
   const int64_t wanted_bands =

@@ -7,8 +7,8 @@
 
 namespace hearth::cpu {
 
-/// The interpolation along one axis; none if there is no table. If `unit` is not 0, results are
-/// multiplied by it and rounded to integers from 0 to 255.
+/// The interpolation along one axis; without a table, nothing is interpolated. If `unit` is not 0,
+/// results are multiplied by it and rounded to integers from 0 to 255.
 template <class T>
 struct UpsampleStep {
   const UpsampleTable<T>* table = nullptr;

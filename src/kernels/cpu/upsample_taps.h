@@ -31,7 +31,8 @@ UpsampleTable<T> transposed(const UpsampleTable<T>& table);
 int quantise(UpsampleTable<double>& table);
 
 /// A table for the loop over single elements of rows with `inner` elements per position: tap k of
-/// element i is at k * num_elements + i. Missing taps have weight 0 and the index behind the row.
+/// element i is at k * num_elements + i. Missing taps have weight 0 and the index after the row's
+/// last element.
 template <class T>
 struct UpsampleElements {
   int64_t num_elements = 0, taps = 0;

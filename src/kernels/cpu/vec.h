@@ -2,7 +2,7 @@
 
 // The value type of SIMD code. Every template has an Isa tag (a struct of vec_<isa>.h) as an
 // argument, and no SIMD code uses the standard library's inline functions: the linker keeps one
-// copy of an inline function, which must not be one compiled for a newer processor.
+// copy of an inline function, which must not be compiled for a newer processor.
 
 #include <cstdint>
 #include <type_traits>
@@ -69,7 +69,7 @@ template <class V>
 HEARTH_SIMD V quotient(V a, V b);
 }  // namespace math
 
-/// Marks the constructor from a native vector, so that numbers convert and vectors do not.
+/// Marks the constructor from a native vector, so that only numbers convert implicitly.
 struct Raw {};
 
 /// The result of a comparison: all bits of a lane are set where it is true.
@@ -107,7 +107,7 @@ struct Vec {
   template <class S>
   requires(std::is_arithmetic_v<S>) HEARTH_SIMD Vec(S s) : v(static_cast<T>(s) - Native<T, N>{}) {}
 
-// Integers wrap, so their sums are those of unsigned lanes.
+// Integers wrap, so they are computed as unsigned lanes.
 #define HEARTH_VEC_ARITHMETIC(op)                                                 \
   HEARTH_SIMD friend Vec operator op(Vec a, Vec b) {                              \
     if constexpr (kIntegral)                                                      \

@@ -19,7 +19,7 @@ struct UnscaleTable {
 
 /// Unscales kWide elements; returns whether one of them was not finite.
 template <class T, int kWide>
-__device__ __forceinline__ bool unscale(T* data, float by) {
+__device__ __forceinline__ bool unscale(T* data, float inv_scale) {
   auto& elements = *reinterpret_cast<Pack<T, kWide>*>(data);
   Pack<T, kWide> pack = elements;
   bool found = false;
@@ -27,9 +27,9 @@ __device__ __forceinline__ bool unscale(T* data, float by) {
   for (int e = 0; e < kWide; ++e) {
     const Register<T> value = to_register(pack.v[e]);
     found |= !isfinite(value);
-    pack.v[e] = to_element<T>(value * static_cast<Register<T>>(by));
+    pack.v[e] = to_element<T>(value * static_cast<Register<T>>(inv_scale));
   }
-  if (by != 1.f) elements = pack;
+  if (inv_scale != 1.f) elements = pack;
   return found;
 }
 
@@ -39,14 +39,14 @@ __global__ void __launch_bounds__(kBlock)
     unscale_kernel(const __grid_constant__ UnscaleTable table) {
   const auto [tensor, begin, n] = table.chunks.of_block();
   T* const data = static_cast<T*>(table.data[tensor]) + begin;
-  const float by = *table.inv_scale;
+  const float inv_scale = *table.inv_scale;
   constexpr int kWide = kWideBytes / sizeof(T);
   const int64_t wide = reinterpret_cast<uintptr_t>(data) % kWideBytes == 0 ? n / kWide : 0;
   bool found = false;
   for (int64_t i = threadIdx.x; i < wide; i += kBlock)
-    found |= unscale<T, kWide>(data + i * kWide, by);
+    found |= unscale<T, kWide>(data + i * kWide, inv_scale);
   for (int64_t i = wide * kWide + threadIdx.x; i < n; i += kBlock)
-    found |= unscale<T, 1>(data + i, by);
+    found |= unscale<T, 1>(data + i, inv_scale);
   if (found) *table.found_inf = 1.f;
 }
 

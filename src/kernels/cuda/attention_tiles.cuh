@@ -79,7 +79,7 @@ struct AttentionInputs {
       mask_strides[d] = operands.mask.strides[d] * int64_t(element_size(operands.mask.dtype));
   }
 
-  /// Whether both exist and the row attends to the key.
+  /// Whether the row and the key exist and the row attends to the key.
   __device__ bool is_visible(int64_t row, int64_t col) const {
     return row < query.rows && col < key.rows && !(causal && col > row);
   }
@@ -146,7 +146,7 @@ __device__ __forceinline__ void dot_rows(const HeadMatrix<T>& own, int64_t own_r
   }
 }
 
-/// sums += weights @ the rows of `operand` from `row` on, of which the columns from `column` on.
+/// sums += weights @ the part of `operand` from (row, column) on.
 template <class T, int kColumns>
 __device__ __forceinline__ void add_product(const HeadMatrix<T>& operand, int64_t row,
                                             int64_t column, AttentionShared<T, kColumns>& shared,

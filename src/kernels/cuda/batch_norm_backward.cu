@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kBlock)
     const auto map = args.maps[offsets[3]];
     const auto grad = to_register(*reinterpret_cast<const T*>(args.grad_out + offsets[0]));
     auto result = grad * map.by_grad;
-    if (args.training) {  // else the gradient does not depend on the input, infinite or not
+    if (args.training) {  // else the gradient does not depend on the input, even if infinite
       const auto value = to_register(*reinterpret_cast<const T*>(args.in + offsets[1]));
       result += (value - map.mean) * map.by_in + map.constant;
     }

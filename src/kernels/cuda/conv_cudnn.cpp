@@ -1,4 +1,4 @@
-// cuDNN 9 marks its older API as deprecated; the newer one needs a header library that Hearth does
+// cuDNN 9 marks its older API as deprecated; the newer API needs a header library that Hearth does
 // not use.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -20,7 +20,7 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr size_t kMaxWorkspace = size_t{1} << 30;
+constexpr size_t kMaxWorkspace = size_t{1} << 30;  // bytes; algorithms that need more are skipped
 constexpr int kMaxAlgorithms = 8;
 constexpr size_t kMaxChoices = 4096;
 

@@ -32,7 +32,7 @@ struct StateLines {
   __device__ T* at(int64_t n, int64_t t) const { return data + (n * times + t) * width; }
 };
 
-/// Each block computes one sequence, the states of one time after those of the other.
+/// Each block computes one sequence, one time after the other.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     ctc_loss_kernel(const __grid_constant__ CtcBatch<T> batch, int64_t count, StateLines<T> alpha,
@@ -86,8 +86,8 @@ struct CtcGradient {
   T* grads;  // [times, batch, classes]
 };
 
-/// Each block computes the gradients of one sequence at one time. The first state of a label sums
-/// the probabilities of all states that have it.
+/// Each block computes the gradients of one sequence at one time. The thread of a label's first
+/// state sums the probabilities of all states with this label.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     ctc_gradient_kernel(const __grid_constant__ CtcBatch<T> batch,

@@ -39,7 +39,7 @@ struct Cudnn {
   HEARTH_CUDNN_FUNCTIONS(HEARTH_MEMBER)
 #undef HEARTH_MEMBER
 
-  /// Returns null if it could not be opened.
+  /// Returns the library; null if it could not be opened.
   static const Cudnn* find();
   /// Returns the library; throws an Error with the reason if it could not be opened.
   static const Cudnn& get();

@@ -3,7 +3,7 @@
 #include "hearth/dtype.h"
 
 /// X(type, Name) for each dtype for which kernels are instantiated: all of them, or, in a build
-/// that only checks that they compile, one of each kind (docs/gpu.md).
+/// that only checks that kernels compile, one of each kind (docs/gpu.md).
 #ifdef HEARTH_CUDA_COMPILE_ONLY
 #define HEARTH_CUDA_DTYPES(X) \
   X(int64_t, Long)            \

@@ -8,7 +8,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Finds the row to which the gradient of each index is added; offsets are numbers of rows.
+/// Finds the row to which the gradient of each index is added; offsets are row numbers.
 template <class I>
 struct RowFinder {
   DeviceBags<I> bags;

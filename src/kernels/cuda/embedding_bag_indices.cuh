@@ -20,7 +20,7 @@ struct DeviceBags : BagIndices<I> {
     report(faults, Fault::kBadBagOffset, begin, this->num_indices);
     begin = end = 0;
   }
-  /// The row of index i, or -1 if it is padding or, after a fault, outside the table.
+  /// The row of index i; -1 if the row is padding or, which is a fault, outside the table.
   __device__ int64_t row(int64_t i) const {
     const int64_t index = this->indices[i];
     if (index == this->padding) return -1;

@@ -29,16 +29,16 @@ struct FftArgs {
         scale(static_cast<T>(params.scale)),
         weight(static_cast<T>(params.weight)) {}
 
-  /// Whether complex numbers imply the second half of a line.
+  /// Whether the input has only the first half of each Hermitian line.
   __host__ __device__ bool from_half() const { return kind == FftKind::kComplexToReal && !full; }
   /// Whether number k of a Hermitian line stands for its mirror image too.
   __device__ bool is_mirrored(int64_t k) const { return k > 0 && 2 * k != n; }
-  /// The operand of cuFFT's complex-to-real transform, which is backward.
+  /// Number k of the input of cuFFT's complex-to-real transform, which is always backward.
   __device__ complex<T> prepared(complex<T> value, int64_t k) const {
     if (!is_mirrored(k)) return {value.real_, T(0)};
     return {value.real_ * weight, (forward ? -value.imag_ : value.imag_) * weight};
   }
-  /// Number k of the transform of a real line, of which cuFFT computes the first half, forward.
+  /// Number k of the transform of a real line. cuFFT computes only the first half, forward.
   __device__ complex<T> of_real(const complex<T>* line, int64_t k) const {
     const complex<T> value = line[k < half ? k : n - k];
     const T factor = !full && is_mirrored(k) ? scale * weight : scale;

@@ -9,7 +9,7 @@ namespace hearth::cuda {
 struct FftCall {
   FftKind kind = FftKind::kComplex;
   bool is_double = false, forward = true;
-  int64_t n = 0, count = 0;  // the length of a line, in the longer form; lines
+  int64_t n = 0, count = 0;  // numbers in a whole line; number of lines
   void* in = nullptr;        // aligned to 16 bytes; destroyed by complex to real
   void* out = nullptr;
 };

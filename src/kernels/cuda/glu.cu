@@ -11,7 +11,7 @@ namespace {
 
 struct GluArgs {
   int64_t numel;
-  const char *a, *b, *g;  // g: backward only
+  const char *a, *b, *g;  // g: grad_out, backward only
   char *first, *second;   // the result, or the gradients of a and of b
   Offsets<4> offsets;     // a and b, g, first, second
 };

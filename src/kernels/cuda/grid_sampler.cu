@@ -12,7 +12,7 @@ namespace {
 template <class T>
 using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// A view of [N, C, (D,) H, W]: sizes and strides in the order x, y, z; without a depth it is 1.
+/// A view of [N, C, (D,) H, W]: sizes and strides in the order x, y, z; a missing depth is 1.
 template <class T>
 struct SampledVolume {
   T* data;
@@ -77,16 +77,16 @@ template <class R>
 struct Point {
   GridTaps<R> axes[3];
   int taps, depth_taps;
-  R poison;  // NaN if a coordinate is, as in PyTorch's sums over elements outside; else 0
+  R nan_term;  // NaN if a coordinate is NaN, as in PyTorch's sums over elements outside; else 0
 
   template <class T>
   __device__ Point(const Grid<const T>& grid, const GridRule& rule, int dims, int64_t n,
                    const int64_t (&position)[3], const int64_t (&sizes)[3])
-      : taps(rule.taps()), depth_taps(dims == 3 ? rule.taps() : 1), poison(0) {
+      : taps(rule.taps()), depth_taps(dims == 3 ? rule.taps() : 1), nan_term(0) {
     const T* coordinates = grid.at(n, position);
     for (int d = 0; d < dims; ++d) {
       axes[d] = rule.find(R(to_register(coordinates[d * grid.component_stride])), sizes[d]);
-      if (dims == 2 || rule.mode == GridMode::kCubic) poison += axes[d].weight[0] * 0;
+      if (dims == 2 || rule.mode == GridMode::kCubic) nan_term += axes[d].weight[0] * 0;
     }
     if (dims == 3) return;
     axes[2].index[0] = 0;
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kBlock)
             position[1] * out.strides[1] + position[2] * out.strides[2];
     for (int64_t c = 0; c < in.channels; ++c) {
       const T* from = in.data + n * in.batch_stride + c * in.channel_stride;
-      R sum = point.poison;
+      R sum = point.nan_term;
       point.for_each(in.strides, [&](int64_t offset, int i, int j, int k) {
         sum += point.axes[0].weight[i] * point.axes[1].weight[j] * point.axes[2].weight[k] *
                R(to_register(from[offset]));
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kBlock)
     const Point<R> point(grid, rule, dims, n, position, in.sizes);
     const T* from = grad.data + n * grad.batch_stride + position[0] * grad.strides[0] +
                     position[1] * grad.strides[1] + position[2] * grad.strides[2];
-    R sums[3] = {point.poison, point.poison, point.poison};
+    R sums[3] = {point.nan_term, point.nan_term, point.nan_term};
     if (rule.mode != GridMode::kNearest)
       point.for_each(in.strides, [&](int64_t offset, int i, int j, int k) {
         const GridTaps<R>&x = point.axes[0], &y = point.axes[1], &z = point.axes[2];

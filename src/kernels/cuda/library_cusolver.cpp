@@ -5,7 +5,7 @@ namespace hearth::cuda {
 namespace {
 
 struct OpenedSolver {
-  // cuSOLVER needs cuBLAS itself.
+  // No further dependency: cuSOLVER itself uses cuBLAS.
   LibraryFile blas{"libcublas.so." HEARTH_TEXT(CUBLAS_VER_MAJOR)};
   LibraryFile solver{"libcusolver.so." HEARTH_TEXT(CUSOLVER_VER_MAJOR)};
   Cusolver functions;

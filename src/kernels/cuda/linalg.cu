@@ -7,7 +7,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Swaps two elements of a column that are `stride` elements apart from row to row.
+/// Swaps elements i and j of a column.
 template <class T>
 __device__ void exchange(T* column, int64_t i, int64_t j) {
   const T value = column[i];
@@ -59,7 +59,7 @@ struct LdlColumn {
       b[k] /= at(k, k);
       return;
     }
-    // As LAPACK, divides by the element off the diagonal first, so that nothing overflows.
+    // Like LAPACK, divides by the element off the diagonal first, so that nothing overflows.
     const T off = at(k + 1, k), p = at(k, k) / off, q = at(k + 1, k + 1) / off;
     const T x = b[k] / off, y = b[k + 1] / off, denominator = p * q - 1;
     b[k] = (q * x - y) / denominator;
@@ -98,7 +98,7 @@ __device__ bool is_in(Part part, int64_t row, int64_t column) {
   }
 }
 
-/// Each thread checks elements; flags are 0 before. NaN outranks infinity.
+/// Each thread checks elements; the flags must be 0 before. NaN outranks infinity.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     find_not_finite_kernel(const T* a, MatrixSizes sizes, Part part, int* flags) {

@@ -31,7 +31,7 @@ struct SolverCall {
 };
 
 /// The matrices of a batch that are not finite. cuSOLVER may fail for the whole batch because of
-/// one of them, so it gets zeros instead, and their results become NaN.
+/// one of them, so cuSOLVER gets zeros instead, and the results become NaN.
 class NotFinite {
  public:
   NotFinite(const View& matrices, Part part, const SolverCall& call)
@@ -39,8 +39,8 @@ class NotFinite {
     find_not_finite(matrices, part, flags_, ctx_);
     fill_flagged(matrices, int64_t{sizes_.rows} * sizes_.columns, flags_, 0, ctx_);
   }
-  /// Sets their parts of a result to NaN.
-  void spoil(const View& result) const {
+  /// Sets the results of these matrices to NaN.
+  void set_nan(const View& result) const {
     if (result.defined() && result.numel > 0)
       fill_flagged(result, result.numel / sizes_.count, flags_, __builtin_nan(""), ctx_);
   }

@@ -22,7 +22,8 @@ View tall_matrix(const View& a, Ctx& ctx) {
   return flipped;
 }
 
-/// A = Q R: X = R^-1 Q^T B. A^T = Q R: X = Q R^-T B, which has the smallest norm.
+/// For a tall A = Q R, X = R^-1 Q^T B. For a wide A with A^T = Q R, X = Q R^-T B, which has the
+/// smallest norm.
 template <class T>
 void solve_by_qr(const LeastSquaresParams& p, const SolverCall& call) {
   const View a = tall_matrix(p.a, call.ctx);
@@ -65,7 +66,7 @@ void run(const LeastSquaresParams& p, Ctx& ctx) {
   call.clear(info, s.count);
   const NotFinite bad(p.a, Part::kAll, call);
   with_real(p.a.dtype, [&](auto zero) { solve_by_qr<decltype(zero)>(p, call); });
-  bad.spoil(p.b);
+  bad.set_nan(p.b);
   bad.set_info(info, 0);
 }
 

@@ -58,8 +58,8 @@ void transpose(T* to, const T* from, int64_t rows, int64_t columns, Ctx& ctx) {
       own);
 }
 
-/// Computes A = U diag(s) V^T by QR iterations, which need as many rows as columns; a wide matrix
-/// is transposed, so that U and V change places. Destroys a.
+/// Computes A = U diag(s) V^T by QR iterations, which need at least as many rows as columns; a wide
+/// matrix is transposed, so that U and V change places. Destroys a.
 template <class T>
 void svd_by_qr(const SvdParams& p, T* a, const SvdFactors<T>& out, int* info,
                const SolverCall& call) {
@@ -85,8 +85,8 @@ void svd_by_qr(const SvdParams& p, T* a, const SvdFactors<T>& out, int* info,
   if (p.vectors) transpose(right, right_transposed, n, n, call.ctx);
 }
 
-/// Computes A = U diag(s) V^T by Jacobi's method, which gives V instead of its transpose, and by QR
-/// iterations where it did not converge.
+/// Computes A = U diag(s) V^T by Jacobi's method, which gives V instead of V^T. If the method does
+/// not converge for a matrix, uses QR iterations.
 template <class T>
 void svd(const SvdParams& p, const SolverCall& call) {
   const MatrixSizes s(p.a);
@@ -127,7 +127,7 @@ void svd(const SvdParams& p, const SolverCall& call) {
   run(copy_params(p.vh, transposed(vectors)), call.ctx);
 }
 
-/// Computes eigenvalues as those of a complex matrix, whose results need no unpacking.
+/// Converts the matrices to complex numbers, because complex results need no unpacking.
 template <class T>
 void eig(const EigParams& p, const SolverCall& call) {
   const MatrixSizes s(p.a);
@@ -208,7 +208,7 @@ void run(const SvdParams& p, Ctx& ctx) {
   if (s.shorter() == 0) return;
   const NotFinite bad(p.a, Part::kAll, call);
   with_real(p.a.dtype, [&](auto zero) { svd<decltype(zero)>(p, call); });
-  for (const View* result : {&p.s, &p.u, &p.vh}) bad.spoil(*result);
+  for (const View* result : {&p.s, &p.u, &p.vh}) bad.set_nan(*result);
   bad.set_info(p.info.as<int>(), -4);
 }
 
@@ -230,8 +230,8 @@ void run(const EighParams& p, Ctx& ctx) {
       HEARTH_CUSOLVER(T, syevd, call.handle, mode, triangle, n, s.at<T>(p.a, i), n,
                       p.w.as<T>() + i * n, work, size, p.info.as<int>() + i);
   });
-  bad.spoil(p.w);
-  bad.spoil(p.a);
+  bad.set_nan(p.w);
+  bad.set_nan(p.a);
   bad.set_info(p.info.as<int>(), 0);
 }
 

@@ -52,7 +52,7 @@ struct SelectArgs {
   const char* in;
   char *values, *indices;
   Offsets<3> lines;  // in, values, indices
-  int64_t step[3];
+  int64_t step[3];   // along a line, in bytes
 };
 
 /// Returns the rank of result r of a line among the line's sorted elements.

@@ -12,7 +12,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Returns the reason why no device can be used, in PyTorch's words if it has any for this.
+/// Returns the reason why no device can be used, in PyTorch's words if PyTorch has this error.
 std::string explain(cudaError_t error) {
   if (error == cudaErrorNoDevice || error == cudaSuccess) return "No CUDA GPUs are available";
   int driver = 0;

@@ -6,8 +6,8 @@
 
 namespace hearth::cuda {
 
-// All kernels have the same arguments, so that their launch is no template of functor and types,
-// which would take nine tenths of the host's compile time.
+// All kernels have the same arguments, so that their launch is no template over functors and types.
+// Such templates would take 90 % of the host's compile time.
 
 /// An operand of a kernel: an address or, if that is null, a number of the compute type.
 struct KernelInput {
@@ -32,7 +32,7 @@ struct StridedArgs {
   Offsets<kMaxOperands + 1> offsets;  // the output's first
 };
 
-/// The kernels of one formula by compute dtype; null where it is not defined.
+/// The kernels of one formula by compute dtype; null where the formula is not defined.
 struct FormulaKernels {
   const void* contiguous[kScalarTypeSlots];  // (F, ContiguousArgs)
   const void* strided[kScalarTypeSlots];     // (F, StridedArgs)
@@ -41,7 +41,7 @@ struct FormulaKernels {
 /// A functor's kernels.
 struct FunctorRow {
   const char* name;
-  bool returns_bool;  // as the value; gradients are never bool
+  bool returns_bool;  // for the value; gradients are never bool
   FormulaKernels formulas[kFormulas];
 };
 

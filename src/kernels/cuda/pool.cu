@@ -16,7 +16,7 @@ namespace {
 template <class T>
 struct Volume {
   T* data;
-  int64_t layer, row, column;
+  int64_t layer, row, column;  // strides
 
   __device__ __forceinline__ T& at(int64_t k, int64_t i, int64_t j) const {
     return data[k * layer + i * row + j * column];
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kBlock)
                int64_t channels, PoolShape shape, Positions positions) {
   for_each_position(positions, [&](const Position& p) {
     if constexpr (irregular) shape.set_begins(begins + (p.n * channels + p.c) * shape.begins());
-    // A window without an element gets the index of the nearest one.
+    // A window without an element gets the index of the nearest element.
     int64_t best_k = min(shape.depth().first(p.k), shape.depth().in - 1);
     int64_t best_i = min(shape.rows().first(p.i), shape.rows().in - 1);
     int64_t best_j = min(shape.columns().first(p.j), shape.columns().in - 1);

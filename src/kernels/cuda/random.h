@@ -4,7 +4,7 @@
 
 namespace hearth::cuda {
 
-/// RandomParams::Kind::kRandPerm.
+/// Computes RandomParams::Kind::kRandPerm.
 void random_permutation(const RandomParams& params, Ctx& ctx);
 
 }  // namespace hearth::cuda

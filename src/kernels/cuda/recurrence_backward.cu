@@ -45,8 +45,8 @@ class RecurrenceBackward {
   }
   T* grads(int64_t t) const { return rows_at(p_.grad_gates, t, slots_width()); }
 
-  /// Sets `grad` to the gradient of the last state. Each step turns it into that of the state
-  /// before it, down to the gradient of the first state.
+  /// Sets `grad` to the gradient of the last state. Each step turns it into the gradient of the
+  /// state before, and the last step into that of the initial state.
   void init_gradient(const View& grad_last, const View& grad) const {
     if (grad_last.defined())
       copy_elements(grad.as<T>(), grad_last.as<const T>(), grad.numel, stream_);
@@ -109,12 +109,12 @@ class RecurrenceBackward {
                ctx_);
   }
 
-  /// Copies the rows of h before all positions, in as few pieces as there are.
+  /// Copies the row of h before each position; rows that are adjacent are copied at once.
   View previous_states() const {
     const int64_t width = shape_.state;
     T* const rows = scratch(order_.positions() * width);
     const T* from = nullptr;
-    int64_t first = 0, count = 0;  // of the piece
+    int64_t first = 0, count = 0;  // of the adjacent rows
     for (int64_t t = 0; t < shape_.steps; ++t)
       order_.for_adjacent(t, 0, order_.sequences(t), [&](int64_t begin, int64_t end) {
         const T* const next =

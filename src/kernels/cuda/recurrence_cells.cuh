@@ -10,7 +10,7 @@
 namespace hearth::cuda {
 
 /// Rows of the state before a step: the first `split` of them are in `states`, the others in
-/// `initial`, the first of whose rows belongs to sequence 0.
+/// `initial`. Row 0 of `initial` belongs to sequence 0.
 template <class T>
 struct PreviousRows {
   const T *states, *initial;
@@ -20,7 +20,7 @@ struct PreviousRows {
   }
 };
 
-/// The operands of one step. Rows are those of its first sequence.
+/// The operands of one step. Pointers point to the row of its first sequence.
 template <class T>
 struct CellStep {
   int64_t sequences, hidden, slots;

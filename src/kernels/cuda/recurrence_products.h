@@ -35,7 +35,8 @@ inline View transposed_matrix(View view) {
   return view;
 }
 
-/// out = a @ b or, with `add`, out += a @ b. Its scratch memory is free again for the next product.
+/// out = a @ b or, with `add`, out += a @ b. The product's scratch memory is free again for the
+/// next product.
 inline void multiply(const View& a, const View& b, const View& out, bool add, Ctx& ctx) {
   MatmulParams params;
   params.a = a;

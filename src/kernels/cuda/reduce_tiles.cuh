@@ -133,8 +133,8 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 /// Runs op over all outputs. `kept` is the loop over the outputs (inputs' strides, then outputs'),
-/// `reduced` that over the elements of one output (inputs' strides). merge_op has the same State,
-/// and its add() is not called, so that one merge_kernel can serve several Ops.
+/// `reduced` is the loop over the elements of one output (inputs' strides). merge_op has the same
+/// State, and its add() is not called, so that one merge_kernel can serve several Ops.
 template <class Op, class MergeOp>
 void launch_reduction(const Op& op, const MergeOp& merge_op, const Loop& kept, const Loop& reduced,
                       Ctx& ctx) {

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kBlock)
   });
 }
 
-/// Whether the result depends on the order of the values, and by rounding: sums and products.
+/// Whether rounding makes the result depend on the order of the values: sums and products.
 bool is_ordered(Combine combine) {
   return combine == Combine::kAdd || combine == Combine::kMultiply;
 }

@@ -166,7 +166,7 @@ void combine_sorted(const Finder& finder, const WritePositions& sorted, Ctx& ctx
 }
 
 /// element += value, or element *= value, in sorted order. For floating and complex dtypes: results
-/// of the others do not depend on the order.
+/// of other dtypes do not depend on the order.
 template <class Finder>
 void combine_in_order(const Finder& finder, int64_t count, int64_t largest, ScalarType dtype,
                       bool multiplies, Ctx& ctx) {

@@ -26,7 +26,7 @@ struct SpecialArgs {
   Offsets<3> offsets;  // the output's first
 };
 
-/// A number as if it had been stored in this dtype.
+/// Returns x rounded to this dtype.
 __device__ double rounded(double x, ScalarType dtype) {
   return dtype == ScalarType::Double ? x : round_to(static_cast<float>(x), dtype);
 }
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kBlock) special_kernel(const __grid_constant__
   }
 }
 
-/// A number on the host; of a half type's loop it is not rounded to that type.
+/// Reads a number on the host. For half types it is only rounded to float32.
 double number_of(const Operand& in, ScalarType compute) {
   const double number = load_as<double>(in.number, in.dtype);
   return compute == kDouble ? number : static_cast<float>(number);

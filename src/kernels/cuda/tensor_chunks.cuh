@@ -5,12 +5,12 @@
 namespace hearth::cuda {
 
 /// The tensors of one launch, cut into chunks of `chunk_size` elements: each block handles one
-/// chunk. It is a part of a kernel's argument, so that it has no constructor; clear() comes first.
+/// chunk. It is a part of a kernel's argument and so has no constructor: call clear() first.
 template <int max_tensors, int64_t chunk_size>
 struct TensorChunks {
   static constexpr int kMaxTensors = max_tensors;
   int num_tensors;
-  int first_chunk[max_tensors + 1];  // the number of each tensor's first chunk, and of all chunks
+  int first_chunk[max_tensors + 1];  // each tensor's first chunk; then the number of chunks
   int64_t numel[max_tensors];
 
   /// Elements [begin, begin + count) of a tensor.
@@ -36,8 +36,8 @@ struct TensorChunks {
   int num_chunks() const { return first_chunk[num_tensors]; }
   void clear() { num_tensors = first_chunk[0] = 0; }
 
-  /// Adds a tensor of this many elements and returns its index. If the table is full, launch() runs
-  /// before, and the table is cleared.
+  /// Adds a tensor of this many elements and returns its index. If the table is full, first calls
+  /// launch() and clears the table.
   template <class Launch>
   int add(int64_t elements, const Launch& launch) {
     const int64_t chunks = chunks_of(elements);

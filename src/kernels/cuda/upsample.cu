@@ -56,8 +56,8 @@ __device__ int64_t first_reader(const Table<T>& forward, int64_t input, bool onl
   return low;
 }
 
-/// Fills the table of the backward pass with the outputs that read each input. It has no weights:
-/// those of the forward table are used.
+/// Fills the table of the backward pass with the outputs that read each input. It has no weights;
+/// the kernel uses the weights of the forward table.
 template <class T>
 __global__ void __launch_bounds__(kBlock) fill_readers(Table<T> table, Table<T> forward) {
   const int64_t step = int64_t{gridDim.x} * kBlock;

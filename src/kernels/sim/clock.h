@@ -5,10 +5,10 @@
 
 namespace hearth::sim {
 
-/// The time of the simulation: it passes only where work says so, whatever the load of the machine.
-/// Tests measure with it what an order of work on several streams costs. Each stream and each
-/// thread of the host has a time of its own; work begins no earlier than it was submitted, and
-/// waiting for work ends no earlier than that work.
+/// The time of the simulation: it passes only where work calls pass(), whatever the load of the
+/// machine. Tests use it to measure the cost of an order of work on several streams. Each stream
+/// and each thread of the host has a time of its own; work begins no earlier than it was submitted,
+/// and waiting for work ends no earlier than that work.
 class Clock {
  public:
   using Time = std::chrono::nanoseconds;

@@ -7,8 +7,8 @@ namespace hearth::sim {
 
 /// Scratch memory of one device's kernels. It comes from the host's allocator, whose pages are
 /// already mapped, but is limited to the device's memory that tensors do not use. A simulated
-/// kernel allocates it while it runs and, unlike a launch on a GPU, cannot wait for the host to
-/// empty a cache.
+/// kernel allocates scratch memory while it runs and, unlike a launch on a GPU, cannot wait for the
+/// host to empty a cache.
 class Scratch {
  public:
   /// Returns null if the bytes in use would exceed `limit`.

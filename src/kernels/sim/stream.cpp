@@ -126,7 +126,7 @@ void Stream::run() {
     } catch (...) {
       error = std::current_exception();
     }
-    work.run = nullptr;  // destroys the captured objects before waiters see it completed
+    work.run = nullptr;  // destroys the captured objects before waiters see the work completed
     lock.lock();
     if (error && !error_) error_ = error;
     ++completed_;

@@ -43,7 +43,7 @@ class Stream {
   void join();
 
   FaultSlot& faults() { return faults_; }
-  /// Whether the calling thread is this stream's.
+  /// Whether the calling thread is this stream's thread.
   bool is_running_caller() const;
 
  private:
