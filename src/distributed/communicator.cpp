@@ -265,14 +265,17 @@ void Communicator::on_left(int rank) {
 
 void Communicator::on_lost(int rank, const std::string& description) {
   if (rank == kStoreServer) {
-    abort(detail::str("lost ", description, ": rank 0, which serves it, has ended"));
+    abort(detail::str("lost ", description,
+                      ": rank 0, which serves it, has ended or cannot be "
+                      "reached"));
     return;
   }
   const int member = group_rank(rank);
   if (member < 0 || member == options_.rank) return;
-  const std::string cause = detail::str("rank ", rank, " (", description,
-                                        ") has ended without destroying its process group; its own "
-                                        "output may tell why");
+  const std::string cause =
+      detail::str("rank ", rank, " (", description,
+                  ") has ended without destroying its process group, or cannot be "
+                  "reached; its own output may tell why");
   const bool is_connected = backend() != nullptr;
   abort(cause);
   if (!is_connected) publish_cause(cause);  // for ranks that come later

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "distributed/communicator.h"
+#include "distributed/error_text.h"
 #include "distributed/staged_tensor.h"
 #include "hearth/operators.h"
 
@@ -27,18 +28,6 @@ std::string seconds_since(Deadline::Clock::time_point start) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f s", seconds.count());
   return text;
-}
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& e) {
-    return e.msg();
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "an exception of an unknown type";
-  }
 }
 
 bool is_backend_error(const std::exception_ptr& error) {

@@ -116,7 +116,7 @@ void StoreServer::accept_clients() {
     }
     const int on = 1;
     setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(socket.descriptor(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    keep_alive(socket.descriptor());
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->socket = std::move(socket);
   }

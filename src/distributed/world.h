@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "distributed/communicator.h"
+#include "distributed/status_reports.h"
 #include "hearth/distributed/init.h"
 
 namespace hearth::distributed {
@@ -17,8 +18,9 @@ struct World {
   std::string backend;
   milliseconds timeout{0};
   ProcessGroupPtr group;
-  std::vector<ProcessGroupPtr> others;  // of new_group
-  int created = 0;                      // the number of calls of new_group
+  std::vector<ProcessGroupPtr> others;     // of new_group
+  int created = 0;                         // the number of calls of new_group
+  std::unique_ptr<StatusReports> reports;  // null without a TCP store
 };
 
 /// The group, or the default group if it is null.

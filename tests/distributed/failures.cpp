@@ -46,7 +46,10 @@ TEST(Failures, AKilledRankIsNamedByAllOthersWithinASecond) {
     EXPECT_EQ(results[rank].exit_code, 0) << results[rank].output;
     EXPECT_PRED2(contains, results[rank].output, "rank 1 (host ");
     EXPECT_PRED2(contains, results[rank].output, "has ended without destroying");
+    // They wait 0.3 s before the rank dies.
     EXPECT_LE(seconds_in(results[rank].output), 1.3) << results[rank].output;
+    std::printf("SIGKILL: rank %zu notices it after %.3f s\n", rank,
+                seconds_in(results[rank].output) - 0.3);
   }
 }
 
@@ -87,6 +90,8 @@ TEST(Failures, TheTimeoutErrorNamesAStoppedRank) {
     EXPECT_PRED2(contains, output, "within 3000 ms");
     EXPECT_PRED2(contains, output, "rank 2 did not answer: the process is stopped");
     EXPECT_LE(seconds_in(output), 5.5) << output;
+    std::printf("SIGSTOP: rank %zu notices it after %.3f s, with a time-out of 3 s\n", rank,
+                seconds_in(output));
   }
 }
 

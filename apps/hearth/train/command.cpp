@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "../choices.h"
+#include "../top/status_file.h"
 #include "batch_size.h"
 #include "batches.h"
 #include "config.h"
@@ -51,6 +52,12 @@ RunFolder new_folder(const TrainOptions& options, const std::string& out,
   processes.on_first([&] { folder = RunFolder::create(options, out, name_of_job()); });
   const std::string path = processes.of_first(folder ? folder->path() : "");
   return folder ? *folder : RunFolder::of_first_process(path);
+}
+
+/// The status file of this training, on the first process.
+std::unique_ptr<StatusFile> status_file_of(const RunFolder& folder, const Processes& processes) {
+  if (!processes.is_first()) return nullptr;
+  return std::make_unique<StatusFile>(status_file_in(folder.path()), processes.reports());
 }
 
 /// All settings and checksums, which must be equal on all processes. Checksums stand for the data,
@@ -102,6 +109,7 @@ void run(CLI::App& train, Flags& flags) {
   processes.check_same(comparable(options, data));
   if (!folder) folder = new_folder(options, flags.out, processes);
   if (processes.is_first()) std::cerr << devices_text(options.devices, by_user);
+  const auto status = status_file_of(*folder, processes);
   if (!app::train(options, data, *folder, processes)) throw CLI::RuntimeError(kStoppedBySignal);
 }
 

@@ -188,6 +188,7 @@ void Run::step(const std::vector<Batch>& batches) {
   correct_ += first->correct;
   interrupted_ = first->interrupted;
   progress_.seen += first->examples;
+  profiler::report_step(progress_.step, first->examples / processes_.count());
   progress_.loss_sum += first->loss * static_cast<double>(first->examples);
   if (options_.log_losses) progress_.losses.push_back(first->loss);
   const std::chrono::duration<double> seconds =
