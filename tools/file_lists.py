@@ -105,8 +105,19 @@ def included(paths, folder):
     """The headers of src/<folder> that the files include."""
     found = []
     for path in paths:
-        found += re.findall(rf'#include "({folder}/\w+\.h)"', (ROOT / path).read_text())
+        found += re.findall(rf'#include "({folder}/(?!hd\.h|traits\.h)\w+\.h)"', (ROOT / path).read_text())
     return sorted({f"src/{name}" for name in found})
+
+
+@cache
+def launchers():
+    """{function of a header in src/ops that runs a kernel: the header's base name}."""
+    body = re.compile(r"^\w[^;{}()]* (\w+)\([^;{}]*\) \{\n  run_kernel\(", re.M)
+    return {
+        name: base(ROOT / path)
+        for path, text in texts("src/ops", ".h").items()
+        for name in body.findall(text)
+    }
 
 
 def kernel_rows(name, names):
@@ -140,8 +151,9 @@ def family_rows(family):
     if shared:
         rows.append((joined(shared), "structs and functions for these sources"))
     functors = named(texts("src/functors", ".h"), family, families)
+    seams = [path for path in texts("src/seam", ".h") if base(ROOT / path) == family]
+    functors += [path for path in included(seams, "functors") if path not in functors]
     others = [path for path in included(of_sources, "functors") if path not in functors]
-    others = [path for path in others if base(ROOT / path) not in ("hd", "traits")]
     if functors:
         is_pointwise = f"X({family.capitalize()})" in texts("src/functors", ".h")[FAMILIES]
         ending = ", from which the build makes the kernels" if is_pointwise else " of the kernels"
@@ -155,6 +167,8 @@ def seam_rows(family, families, files):
     """Rows of the seam headers that the files include, and of the kernels behind them."""
     names = {*families, *(base(ROOT / path) for path in texts("src/seam", ".h"))}
     seams = [base(ROOT / path) for path in included(files, "seam")]
+    calls = {word for path in files for word in re.findall(r"\b(\w+)\(", (ROOT / path).read_text())}
+    seams += [header for name, header in launchers().items() if name in calls and header in names]
     rows = []
     for name in sorted(set(seams) - {"pointwise"}, key=lambda name: (name != family, name)):
         if name in families and name != family:

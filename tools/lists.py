@@ -328,7 +328,8 @@ def page():
         "",
         "A family is declared in one list, `include/hearth/ops/<family>.inc`; other layers use its name "
         "(ARCHITECTURE.md, section 7).",
-        "Headers of kernels that have the name of their source are left out. "
+        "A family without formulas and kernels calls other operators, or only changes sizes and strides. "
+        "Headers of kernels are left out. "
         "`tests/ops/forms.cpp` tests the aliases and forms of",
         "all operators, `tests/ops/op_*.cpp` derive more tests from each row. "
         "`Tensor::index` and `index_put_`, which are declared",
