@@ -134,7 +134,7 @@ void add_update(CLI::App& train, TrainOptions& options) {
       ->check(whole_number(0))
       ->capture_default_str();
   train.add_flag("--split-batches", options.split_batches,
-                 "With several processes, --batch-size is that of all together, not of each");
+                 "With several processes, --batch-size is divided among them");
   train.add_flag("--sync-batch-norm", options.sync_batch_norm,
                  "Batch normalization with the statistics of all processes");
   train.add_option("--accumulate", options.accumulate, "Batches whose gradients make one step")
