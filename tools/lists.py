@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """lists.py [--check]: writes docs/lists.md, the modules, losses, functions, optimizers, schedulers,
-samplers, transforms and datasets with their options, from the public headers; with --check, fails
-if the file is not current."""
+samplers, transforms and datasets with their options, from the public headers, and the files of each
+family of operators and modules; with --check, fails if the file is not current."""
 
 import re
 import sys
@@ -223,7 +223,7 @@ def page():
     out = [
         "# Modules, losses, optimizers and their options; families of operators",
         "",
-        "Written by `tools/lists.py` from the headers in `include/hearth`; `make check` compares.",
+        "Written by `tools/lists.py` from the headers in `include/hearth`, the sources and the tests; `make check` compares.",
         "Operators are in [ops.md](ops.md). An option `name = value` of a class `X` is set by",
         "`XOptions(…).name(value)`: `nn::Conv2d(nn::Conv2dOptions(3, 8, 3).padding(1))`. "
         "An option without a value is",
