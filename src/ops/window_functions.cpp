@@ -46,22 +46,23 @@ constexpr double kAlpha = 0.54, kBeta = 0.46, kKaiserBeta = 12;
 
 }  // namespace
 
-// One overload and its out= form; `shape` is an expression of x.
-#define HEARTH_DEFINE_WINDOW(name, params, args, is_periodic, value_at)                         \
-  namespace by_name {                                                                           \
-  Tensor name(HEARTH_LIST params, const TensorOptions& options) {                               \
-    return window(#name, window_length, is_periodic, options, [=](double x) { return shape; }); \
-  }                                                                                             \
-  }                                                                                             \
-  Tensor& name##_out(Tensor& out HEARTH_REST params) {                                          \
-    return write_out(#name, out,                                                                \
-                     [&] { return by_name::name(HEARTH_LIST args, options_of(out)); });         \
+// One overload and its out= form; `value_of_x` is an expression of x.
+#define HEARTH_DEFINE_WINDOW(name, params, args, is_periodic, value_of_x)               \
+  namespace by_name {                                                                   \
+  Tensor name(HEARTH_LIST params, const TensorOptions& options) {                       \
+    return window(#name, window_length, is_periodic, options,                           \
+                  [=](double x) { return value_of_x; });                                \
+  }                                                                                     \
+  }                                                                                     \
+  Tensor& name##_out(Tensor& out HEARTH_REST params) {                                  \
+    return write_out(#name, out,                                                        \
+                     [&] { return by_name::name(HEARTH_LIST args, options_of(out)); }); \
   }
 // The overloads that all windows have.
-#define HEARTH_DEFINE_PLAIN_WINDOW(name, value_at)                                              \
-  HEARTH_DEFINE_WINDOW(name, (int64_t window_length), (window_length), true, value_at)          \
+#define HEARTH_DEFINE_PLAIN_WINDOW(name, value_of_x)                                            \
+  HEARTH_DEFINE_WINDOW(name, (int64_t window_length), (window_length), true, value_of_x)        \
   HEARTH_DEFINE_WINDOW(name, (int64_t window_length, bool periodic), (window_length, periodic), \
-                       periodic, value_at)
+                       periodic, value_of_x)
 HEARTH_DEFINE_PLAIN_WINDOW(hann_window, hamming(x, 0.5, 0.5))
 HEARTH_DEFINE_PLAIN_WINDOW(hamming_window, hamming(x, kAlpha, kBeta))
 HEARTH_DEFINE_WINDOW(hamming_window, (int64_t window_length, bool periodic, double alpha),
