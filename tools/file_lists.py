@@ -96,7 +96,7 @@ def operator_tests(family, families):
         found[path] = []
         take({path: all_tests[path]}, lambda name: rf"\b{name}_*\b")
     others = {p: x for p, x in all_tests.items() if p not in own and not FOR_ALL.match(base(ROOT / p))}
-    take(others, lambda name: rf'"{name}_?["./]')
+    take(others, lambda name: rf'"{name}_?["./ ]')
     take({**others, **texts("tests/api", ".cpp")}, lambda name: rf"EXPECT.*[.:(, ]{name}_?\(", most=2)
     return {path: [names[name] for name in of_file] for path, of_file in found.items()}
 
