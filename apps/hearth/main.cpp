@@ -73,7 +73,7 @@ void add_bench(CLI::App& app) {
 void add_completion(CLI::App& app) {
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
-  app::offer_only(completion->add_option("shell", *shell, "The shell"), "shell", app::shells())
+  app::accept_only(completion->add_option("shell", *shell, "The shell"), "shell", app::shells())
       ->required();
   completion->footer("Example: source <(hearth completion bash)");
   completion->callback([shell, &app] { std::cout << app::completion_script(app, *shell); });

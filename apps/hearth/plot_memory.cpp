@@ -95,13 +95,13 @@ void add_plot_memory(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "plot-memory", "Draw a recording of memory_snapshot(): memory over time, by tag");
   auto options = std::make_shared<PlotOptions>();
-  offer(command->add_option("from", options->from, "The recording, a JSON file"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(command->add_option("from", options->from, "The recording, a JSON file"),
+                 {{}, Values::Paths::kFiles})
       ->required();
-  offer(command->add_option("to", options->to,
-                            "The PNG file (default: the recording's name with "
-                            ".png)"),
-        {{}, Values::Paths::kFiles});
+  suggest_values(command->add_option("to", options->to,
+                                     "The PNG file (default: the recording's name with "
+                                     ".png)"),
+                 {{}, Values::Paths::kFiles});
   command->footer("Example: hearth plot-memory memory.json");
   command->callback([options] { plot_memory(*options); });
 }

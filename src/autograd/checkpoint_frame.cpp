@@ -24,7 +24,7 @@ const Generator& generator(int i) {
                                   : Device(DeviceType::CUDA, static_cast<DeviceIndex>(i - 1)));
 }
 
-/// Sets the random states `use`, if not null; on destruction, restores the former ones.
+/// Sets the random states `use`, if not null; on destruction, restores the previous ones.
 class RandomGuard {
  public:
   explicit RandomGuard(const RandomStates* use) {

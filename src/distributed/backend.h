@@ -27,7 +27,7 @@ struct BackendOptions {
 
 /// How a call runs.
 struct BackendCall {
-  uint32_t tag = 0;  // of a collective: equal on the ranks that make it; of a transfer: the user's
+  uint32_t tag = 0;  // equal on the ranks of a collective; given by the user for a transfer
   milliseconds timeout{0};
   const cuda::Stream* stream = nullptr;  // on which a backend for a GPU puts the call
 };

@@ -155,7 +155,8 @@ void Communicator::wait_for_device(Work::State& work, Backend& backend) {
   backend.check();
 }
 
-WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const Begin& begin_it,
+WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout,
+                                      const BeginTransfer& begin_transfer,
                                       std::function<void()> after) {
   WorkPtr result(new Work(work));
   std::shared_ptr<Backend> backend;
@@ -170,7 +171,8 @@ WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const
   try {
     const NoGradGuard no_grad;
     work->run_in_order([&] {
-      transfer = begin_it(*backend, work->backend_call(static_cast<uint32_t>(work->call.user_tag)));
+      transfer =
+          begin_transfer(*backend, work->backend_call(static_cast<uint32_t>(work->call.user_tag)));
     });
   } catch (...) {
     end(work, failure_of(*work));

@@ -34,7 +34,7 @@ class Communicator final : public MembershipListener {
     std::shared_ptr<Membership> membership;  // null without a TCP store
   };
   using StatePtr = std::shared_ptr<Work::State>;
-  using Begin = std::function<std::unique_ptr<Transfer>(Backend&, const BackendCall&)>;
+  using BeginTransfer = std::function<std::unique_ptr<Transfer>(Backend&, const BackendCall&)>;
 
   explicit Communicator(Options options);
   ~Communicator() override { shutdown(); }
@@ -42,7 +42,7 @@ class Communicator final : public MembershipListener {
   /// Appends a collective, whose state has call, tensors and body, to the queue.
   WorkPtr submit(StatePtr work, milliseconds timeout);
   /// Begins a transfer; `after` runs at its end.
-  WorkPtr submit_transfer(StatePtr work, milliseconds timeout, const Begin& begin,
+  WorkPtr submit_transfer(StatePtr work, milliseconds timeout, const BeginTransfer& begin_transfer,
                           std::function<void()> after);
   void abort(const std::string& reason);
   /// abort() on all ranks.

@@ -224,7 +224,7 @@ struct AsgdStep {
 };
 
 /// The step size s grows while g keeps its sign; if the sign changes, s shrinks and g becomes 0.
-/// p -= s sign(g). The former gradient is h.
+/// p -= s sign(g). The previous gradient is h.
 struct RpropStep {
   static constexpr int operands = 4;
   double shrink, grow, smallest, largest;

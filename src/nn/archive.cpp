@@ -79,7 +79,7 @@ class Snapshot {
  private:
   struct Saved {
     Tensor tensor;
-    Tensor data;                     // an alias of the former memory, not affected by set_data()
+    Tensor data;                     // an alias of the previous memory, not affected by set_data()
     Tensor value;                    // a copy of the values, or undefined
     std::optional<int64_t> version;  // inference tensors have none
   };

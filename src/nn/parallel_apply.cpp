@@ -9,7 +9,7 @@ namespace hearth::nn::parallel::detail {
 
 namespace {
 
-/// Runs work(i) and adds the device to its errors.
+/// Runs work(i) on devices[i], if the list is that long, and adds the device to errors.
 void run_on_device(size_t i, const std::vector<Device>& devices,
                    const std::function<void(size_t)>& work) {
   if (i >= devices.size()) return work(i);

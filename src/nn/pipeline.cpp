@@ -93,7 +93,7 @@ PipelineImpl::PipelineImpl(Sequential modules, PipelineOptions options)
   const std::vector<Device>& devices = options_.devices();
   HEARTH_CHECK_AS(ValueError, !devices.empty(), "Pipeline: at least one device is needed");
   HEARTH_CHECK_AS(ValueError, options_.chunks() >= 0,
-                  "Pipeline: the number of micro-batches must be positive, but got ",
+                  "Pipeline: the number of micro-batches must not be negative, but got ",
                   options_.chunks());
   if (options_.chunks() == 0) options_.chunks(static_cast<int64_t>(devices.size()));
   if (options_.balance().empty()) options_.balance(equal_balance(modules->size(), devices.size()));

@@ -14,7 +14,7 @@ struct Store {
   struct Entry {
     Tensor tensor;
     size_t stage;
-    StreamMark computed;
+    StreamMark computed;  // after the tensor's computation
   };
   /// A tensor that was stashed in stage `from` and popped in stage `to` as a new leaf.
   struct Link {

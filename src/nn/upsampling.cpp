@@ -33,7 +33,7 @@ bool is(const Mode& mode) {
   return std::holds_alternative<Kind>(mode);
 }
 
-/// Returns align_corners: the option, or the default of the mode.
+/// Returns the option align_corners, by default false. Throws or warns as LibTorch does.
 bool align_corners_of(const InterpolateFuncOptions& options) {
   const Mode& mode = options.mode();
   if (is<enumtype::kNearest>(mode) || is<enumtype::kArea>(mode)) {

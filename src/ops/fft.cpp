@@ -144,7 +144,7 @@ Tensor to_real(const RealArgs& args, const Tensor& self) {
 double fft_scale(FftNorm norm, double numbers) {
   switch (norm) {
     case FftNorm::kNone: return 1;
-    case FftNorm::kRoot: return 1 / std::sqrt(numbers);
+    case FftNorm::kByRootN: return 1 / std::sqrt(numbers);
     default: return 1 / numbers;
   }
 }

@@ -30,10 +30,10 @@ constexpr FftFacts kDims[] = {
 enum Function { kFft, kIfft, kRfft, kIrfft, kHfft, kIhfft };
 
 FftNorm norm_of(const std::string& mode, bool forward) {
-  if (mode == "ortho") return FftNorm::kRoot;
+  if (mode == "ortho") return FftNorm::kByRootN;
   HEARTH_CHECK(mode.empty() || mode == "backward" || mode == "forward",
                "Invalid normalization mode: \"", mode, "\"");
-  return (mode == "forward") == forward ? FftNorm::kAll : FftNorm::kNone;
+  return (mode == "forward") == forward ? FftNorm::kByN : FftNorm::kNone;
 }
 
 /// The input, converted to a dtype that the transform takes.

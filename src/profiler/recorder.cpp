@@ -20,7 +20,7 @@ ThreadRecorder& ThreadRecorder::of_this_thread() { return this_recorder; }
 
 uint64_t ThreadRecorder::innermost_event() {
   const ThreadRecorder& recorder = this_recorder;
-  return recorder.is_recording() && !recorder.open_.empty() ? recorder.open_.back().number : 0;
+  return recorder.is_recording() && !recorder.open_.empty() ? recorder.open_.back().id : 0;
 }
 
 void ThreadRecorder::join(Session& session, uint64_t session_number) {
@@ -41,7 +41,7 @@ RawEvent& ThreadRecorder::open(const void* key, RawEvent::Kind kind) {
   event.depth = static_cast<uint16_t>(std::min<size_t>(open_.size(), UINT16_MAX));
   event.kind = kind;
   event.has_text = event.is_inplace = false;
-  open_.push_back({key, &event, buffer_->last_number(), false});
+  open_.push_back({key, &event, buffer_->last_event_id(), false});
   if (options_.has_details()) [[unlikely]] {
     event.details = new (buffer_->take(sizeof(EventDetails))) EventDetails;
     event.details->cpu_bytes = -hearth::detail::thread_net_bytes.cpu;

@@ -50,7 +50,7 @@ struct Batch {
     x = (t * 0.37 + double(step)).sin();
     y = (t.narrow(1, 0, 3) * 0.21 - double(step)).cos();
   }
-  /// The equal part of a rank.
+  /// The rows of a rank; all ranks have equally many.
   Batch of_rank(int rank, int size) const {
     Batch part = *this;
     const int64_t rows = x.size(0) / size;

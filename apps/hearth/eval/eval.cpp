@@ -116,10 +116,11 @@ void add_eval(CLI::App& app) {
   command->add_option("--num-workers", options->num_workers, "Threads that load batches in advance")
       ->check(whole_number(0, 1024))
       ->capture_default_str();
-  offer(command->add_option("--picture", options->picture,
-                            "PNG file of the confusion matrix (default: confusion.png beside the "
-                            "checkpoint)"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(
+      command->add_option("--picture", options->picture,
+                          "PNG file of the confusion matrix (default: confusion.png beside the "
+                          "checkpoint)"),
+      {{}, Values::Paths::kFiles})
       ->type_name("FILE");
   command->add_flag("--json", options->as_json, "Print JSON");
   command->footer("Example: hearth eval runs/tutorial-cnn-fashion-mnist");

@@ -20,7 +20,7 @@ struct NodeJob {
   int restart = 0, max_restarts = 0;
 };
 
-/// The variables that every rank gets; a cluster file may not set them.
+/// The variables that only Hearth may set for ranks; a cluster file may not set them.
 const std::vector<std::string>& rank_variables();
 
 /// The whole environment of a rank, as NAME=value.

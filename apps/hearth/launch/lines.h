@@ -16,9 +16,9 @@ constexpr size_t kLongestLine = 4 << 20;
 /// Splits bytes into lines.
 class Lines {
  public:
-  using Take = std::function<void(const std::string&)>;
-  explicit Lines(Take take, size_t longest = kLongestLine)
-      : take_(std::move(take)), longest_(longest) {}
+  using LineHandler = std::function<void(const std::string&)>;
+  explicit Lines(LineHandler handle, size_t longest = kLongestLine)
+      : handle_(std::move(handle)), longest_(longest) {}
 
   /// Passes on each line that is complete, without its newline. Lines that are too long are split.
   void add(std::string_view bytes);
@@ -30,7 +30,7 @@ class Lines {
   static constexpr int kMaxRead = 1 << 16;
 
  private:
-  Take take_;
+  LineHandler handle_;
   size_t longest_;
   std::string rest_;
 };

@@ -51,8 +51,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* description) {
     return launch.add_option(name, value, description)->group("Ranks and machines");
   };
-  offer(add("--nproc-per-node", options.processes, "Processes on each machine, or one of"),
-        {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
+  suggest_values(add("--nproc-per-node", options.processes, "Processes on each machine, or one of"),
+                 {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
       ->check(CLI::Validator(check_processes, ""))
       ->capture_default_str();
   add("--nnodes", options.node_counts,
@@ -69,8 +69,9 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
       ->group("Ranks and machines");
   add("--rdzv-token", options.token, "Secret that all ranks must know")->check(not_empty);
   add("--rdzv-id", options.run_id, "Name of the job, for its programs")->check(not_empty);
-  offer(add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(
+      add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
+      {{}, Values::Paths::kFiles})
       ->type_name("FILE")
       ->check(not_empty);
   add("--ssh", options.ssh, "Command in place of ssh")->check(not_empty);
@@ -102,9 +103,9 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
                           "Local ranks whose output is shown (default: all)"))
       ->delimiter(',')
       ->check(whole_number(0, kMaxProcesses));
-  group(offer(launch.add_option("--log-dir", options.console.log_dir,
-                                "Folder for a log file of each rank and stream"),
-              {{}, Values::Paths::kFolders}))
+  group(suggest_values(launch.add_option("--log-dir", options.console.log_dir,
+                                         "Folder for a log file of each rank and stream"),
+                       {{}, Values::Paths::kFolders}))
       ->type_name("FOLDER")
       ->check(not_empty);
   const auto add = [&](const char* name, std::string& value, const char* description) {

@@ -15,7 +15,7 @@ namespace hearth::app {
 
 namespace {
 
-/// Both ends of a pipe, or only a file to read from; closes what is left.
+/// Both ends of a pipe, or only a file to read from; closes the ends that are still open.
 struct Ends {
   int read = -1, write = -1;
   Ends() = default;

@@ -122,7 +122,7 @@ void add_train(CLI::App& app) {
   add_settings(*train, flags->options);
   const auto add_path = [&](const char* name, std::string& path, const char* description,
                             Values::Paths kind) {
-    return offer(train->add_option(name, path, description), {{}, kind})
+    return suggest_values(train->add_option(name, path, description), {{}, kind})
         ->type_name(kind == Values::Paths::kFiles ? "FILE" : "FOLDER");
   };
   add_path("--out", flags->out, "Folder for the results (default runs/NAME)",

@@ -13,11 +13,11 @@ namespace hearth::app {
 class Examples : public data::BatchDataset<Examples, data::Example<>> {
  public:
   /// Returns the inputs of these examples as one tensor. Several threads may call it.
-  using Inputs = std::function<Tensor(ArrayRef<size_t> indices)>;
+  using LoadInputs = std::function<Tensor(ArrayRef<size_t> indices)>;
 
   Examples() = default;
   /// `input_sizes` are those of one example; targets: `[N]` or `[N, ...]`.
-  Examples(Inputs inputs, std::vector<int64_t> input_sizes, Tensor targets);
+  Examples(LoadInputs load_inputs, std::vector<int64_t> input_sizes, Tensor targets);
   /// Examples in memory. Bytes become numbers from 0 to 1 when a batch is loaded.
   Examples(Tensor inputs, Tensor targets);
 
@@ -42,7 +42,7 @@ class Examples : public data::BatchDataset<Examples, data::Example<>> {
  private:
   data::Example<> at(ArrayRef<size_t> indices) const;
 
-  Inputs inputs_;
+  LoadInputs load_inputs_;
   std::vector<int64_t> input_sizes_;
   Tensor targets_;
 };

@@ -92,7 +92,7 @@ int number_in(const char* variable) {
   const char* const end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, number);
   HEARTH_CHECK(error == std::errc() && last == end && number >= 0, "the environment variable ",
-               variable, " is '", text, "', but must be a number");
+               variable, " is '", text, "', but must be a whole number of at least 0");
   return number;
 }
 

@@ -109,7 +109,7 @@ class HEARTH_API CheckpointRegion {
   hearth::detail::OwnedPtr<Guards> guards_;
 };
 
-/// The type in which an argument is kept: by value, also the elements of an ArrayRef.
+/// The type in which an argument is kept: its own type, or a vector for an ArrayRef.
 template <class T>
 struct KeptType {
   using type = T;

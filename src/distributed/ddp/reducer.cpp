@@ -46,7 +46,7 @@ void Reducer::make_buckets(const Indices& order) {
   std::vector<Tensor> tensors, ordered;
   for (const Parameter& parameter : parameters_) tensors.push_back(parameter.tensor);
   for (const size_t i : order) ordered.push_back(tensors[i]);
-  buckets_.clear();  // first, so that the memory of the former buckets can be used again
+  buckets_.clear();  // first, so that the memory of the previous buckets can be used again
   for (Indices members :
        group_by_size(ordered, options_.first_bucket_bytes, options_.bucket_bytes)) {
     for (size_t slot = 0; slot < members.size(); ++slot) {

@@ -136,7 +136,7 @@ void NcclBackend::all_gather(const void* in, void* out, int64_t bytes, const Bac
 }
 
 // NCCL has no gather, scatter and all_to_all before version 2.28; they are sends and receives that
-// begin together, also those of a rank to itself.
+// begin together. A rank also sends to itself.
 
 void NcclBackend::gather(const void* in, void* out, int64_t bytes, int root,
                          const BackendCall& call) {

@@ -53,7 +53,7 @@ struct Index {
 /// A new id.
 std::string new_id();
 /// Writes the parts of one rank and returns their entries, in the order of the pieces.
-/// `writes_whole`: also the tensors that all ranks have.
+/// `writes_whole`: this rank writes the tensors that all ranks have.
 std::vector<FilePart> write_parts(const std::vector<Piece>& pieces, bool writes_whole,
                                   const std::string& file);
 

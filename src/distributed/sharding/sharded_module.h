@@ -22,7 +22,7 @@ struct ShardedTree {
   void finish_at_end_of_backward(const std::shared_ptr<ShardedTree>& self);
   /// The member that ran next at this point of the root's previous forward(); null if unknown.
   std::shared_ptr<ShardedModule> expected_next() const;
-  /// Begins to reduce the gradients, after those of the former member have arrived.
+  /// Begins to reduce the gradients, after those of the previous member have arrived.
   void reduce(const std::shared_ptr<ShardedParams>& params);
 
   std::weak_ptr<ShardedModule> root;
