@@ -209,16 +209,19 @@ void Graph::reshape(const GraphTensor& x, const GraphTensor& y) {
   finish(operation);
 }
 
-std::unique_ptr<GraphPlan> Graph::compile(const GraphDevice& device) const {
-  GraphDescriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+std::unique_ptr<GraphPlan> Graph::compile(const GraphDevice& device) {
+  GraphDescriptor& graph = add(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   if (device.handle != nullptr)
     graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, device.handle);
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
             static_cast<int64_t>(operations_.size()), operations_.data());
   graph.finalize();
   GraphRefusal refusal{CUDNN_STATUS_NOT_SUPPORTED, "the choice of an engine"};
-  for (const auto& config : proposals(graph, device)) try {
-      return plan_of(*config, device);
+  for (auto& config : proposals(graph, device)) try {
+      auto plan = plan_of(*config, device);
+      plan->parts = std::move(descriptors_);
+      plan->parts.push_back(std::move(config));
+      return plan;
     } catch (const GraphRefusal& error) {
       refusal = error;
     }

@@ -62,8 +62,9 @@ struct GraphDevice {
   const GraphDescriptor* properties = nullptr;
 };
 
-/// A compiled graph.
+/// A compiled graph. It keeps the descriptors from which it was made.
 struct GraphPlan {
+  std::vector<std::unique_ptr<GraphDescriptor>> parts;
   GraphDescriptor descriptor{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
   int64_t workspace_bytes = 0;
 };
@@ -94,8 +95,9 @@ class Graph {
   /// Gives the elements of x the sizes and strides of y.
   void reshape(const GraphTensor& x, const GraphTensor& y);
 
-  /// Compiles the graph with the first engine of cuDNN's heuristic that accepts it.
-  std::unique_ptr<GraphPlan> compile(const GraphDevice& device) const;
+  /// Compiles the graph with the first engine of cuDNN's heuristic that accepts it; the graph is
+  /// empty afterwards.
+  std::unique_ptr<GraphPlan> compile(const GraphDevice& device);
 
  private:
   GraphDescriptor& add(cudnnBackendDescriptorType_t type);

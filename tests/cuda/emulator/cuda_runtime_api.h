@@ -2,6 +2,8 @@
 // the threads of a block as fibers that change at barriers and shuffles.
 #pragma once
 
+extern "C++" {  // NVIDIA's headers include this one among declarations in C
+
 #include <math.h>
 
 #include <cstddef>
@@ -34,8 +36,9 @@ extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
 using cudaStream_t = struct EmulatedStream*;
+using cudaGraph_t = struct EmulatedGraph*;
 enum cudaError_t { cudaSuccess = 0 };
-enum cudaMemcpyKind { cudaMemcpyDeviceToDevice = 3 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToDevice = 3 };
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   size_t dynamicSmemBytes = 0;
@@ -126,3 +129,5 @@ template <class A>
 A max(A a, A b) {
   return a > b ? a : b;
 }
+
+}  // extern "C++"
