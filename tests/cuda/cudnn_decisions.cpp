@@ -108,6 +108,10 @@ TEST(AttentionChoice, DependsOnTheMask) {
   EXPECT_FALSE(suits(params)) << "keys with one mask";
   mask = view_of({2, 4, 32, 128}, kFloat);
   EXPECT_FALSE(suits(params)) << "a float mask of half operands";
+  params = backward_of(77);
+  EXPECT_TRUE(suits_cudnn(params.operands));
+  params.operands.mask = view_of({2, 4, 32, 77});
+  EXPECT_FALSE(suits_cudnn(params.operands)) << "rows of the mask that are not aligned";
   params = backward_of(192);
   EXPECT_TRUE(suits(params));
   params.operands.mask = view_of({2, 4, 32, 192});

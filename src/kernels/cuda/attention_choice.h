@@ -38,13 +38,14 @@ inline bool has_graph_layout(const View& tensor) {
   return view.strides[3] == 1;
 }
 
-/// Whether cuDNN adds such a mask. Masks of another dtype than the operands' are not passed on:
-/// cuDNN 9.10 gave gradients of NaN for float32 masks.
+/// Whether cuDNN may add such a mask, whose rows must be aligned. Masks of another dtype than the
+/// operands' are not passed on: cuDNN 9.10 gave gradients of NaN for float32 masks.
 inline bool has_mask_layout(const View& mask, ScalarType dtype) {
   if (!mask.defined()) return true;
   const View view = graph_layout(mask, true);
+  const int64_t multiple = kGraphAlignment / int64_t(element_size(mask.dtype));
   for (int d = 0; d < 3; ++d)
-    if (view.strides[d] <= 0) return false;
+    if (view.strides[d] <= 0 || view.strides[d] % multiple != 0) return false;
   return mask.dtype == dtype && is_aligned(mask) && mask.strides[3] == 1;
 }
 

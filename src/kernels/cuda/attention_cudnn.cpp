@@ -32,7 +32,7 @@ class Plans {
   bool with(int device, bool is_backward, const AttentionGraphShape& shape, cudnnHandle_t handle,
             const Build& build, const Use& use) {
     const std::lock_guard lock(mutex_);
-    if (plans_.size() >= kMaxPlans) plans_.clear();
+    if (plans_.size() >= kMaxPlans) forget(device);
     const auto [entry, is_new] = plans_.try_emplace({device, is_backward, shape});
     try {
       if (is_new) entry->second = build(shape).compile({handle});
@@ -49,6 +49,11 @@ class Plans {
   }
 
  private:
+  void forget(int device) {
+    HEARTH_CUDA(cudaDeviceSynchronize());  // the kernels of a plan must not be running
+    std::erase_if(plans_, [&](const auto& plan) { return std::get<0>(plan.first) == device; });
+  }
+
   std::mutex mutex_;
   std::map<std::tuple<int, bool, AttentionGraphShape>, std::unique_ptr<GraphPlan>> plans_;
 };
