@@ -76,6 +76,7 @@ TEST_F(CudnnAttention, AMaskThatHidesARowGivesZeros) {
                             {randn(c.query).to(kHalf).to(kGpu), randn(c.key).to(kHalf).to(kGpu),
                              randn(c.key).to(kHalf).to(kGpu)},
                             mask);
+  cuda::synchronize();
   EXPECT_EQ(fake_cudnn().graph_runs, 1);
   EXPECT_EQ(out[0][0][0].abs().max().item<float>(), 0);
   EXPECT_GT(out[0][0][1].abs().max().item<float>(), 0);
@@ -86,6 +87,7 @@ TEST_F(CudnnAttention, NaNsAreNotHidden) {
   query[0][0][3].fill_(NAN);
   const Tensor key = randn({1, 1, 16, 8}).to(kHalf).to(kGpu), mask = ones({16, 16}, kBool).to(kGpu);
   const Tensor out = scaled_dot_product_attention(query.to(kGpu), key, key, mask);
+  cuda::synchronize();
   EXPECT_EQ(fake_cudnn().graph_runs, 1);
   EXPECT_TRUE(std::isnan(out[0][0][3][0].item<float>()));
   EXPECT_FALSE(std::isnan(out[0][0][2][0].item<float>()));
