@@ -20,9 +20,10 @@ SHARED = {
     "src/seam": "activity backend cpu_build ctx sim table view",
     "src/kernels": "draws",
     "src/kernels/cpu": "blas convert isa lapack libraries math onednn strided tensor_ranges vec",
-    "src/kernels/cuda": "convert cudnn_library cupti cusolver_library dtypes elements error faults floating "
-                        "lane launch libraries library_cudnn library_cusolver library_file lines "
-                        "loop moments nvtx offsets plugin runtime sorted_writes stream table tensor_chunks",
+    "src/kernels/cuda": "convert cudnn_graph cudnn_library cudnn_parts cupti cusolver_library dtypes "
+                        "elements error faults floating lane launch libraries library_cudnn "
+                        "library_cusolver library_file lines loop moments nvtx offsets plugin runtime "
+                        "sorted_writes stream table tensor_chunks",
 }
 
 FORM = re.compile(r"^HEARTH_DEFINE_(?:(?:METHOD|METHOD_ONLY)\([^,]+,\s+|\w+\(\s*)(\w+)",

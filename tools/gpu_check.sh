@@ -5,7 +5,7 @@
 #   load       driver, libraries, and whether the plugin loads and computes
 #   suites     the tests, one process per suite (suites:test_ops: one program's)
 #   nccl       process groups over NCCL, one process per GPU (up to 4)
-#   large      large shapes, the GPU against the CPU
+#   large      large shapes, the GPU against the CPU; then again with HEARTH_CUDNN
 #   bench      operators and training steps (bench:layers: one group)
 #   peer       the same benchmarks in PyTorch, and a table of the times of both
 #   train      hearth train on the CPU and on the GPU
@@ -230,7 +230,12 @@ run_part() {
     load) load ;;
     suites) run_suites suites ${rest:-test_core test_autograd test_io test_optim test_nn test_parallel test_ops} ;;
     nccl) nccl ;;
-    large) jobs=1 run_suites large test_gpu ;; # some take all of the memory
+    large) # some take all of the memory
+      local status=0
+      jobs=1 run_suites large test_gpu || status=1
+      HEARTH_CUDNN=attention,recurrence jobs=1 run_suites large_cudnn test_gpu || status=1
+      return $status
+      ;;
     bench) benchmarks bench_hearth "$here/bin/bench_gpu" $(bench_groups "$rest") ;;
     peer) peer "$rest" ;;
     train) train ;;

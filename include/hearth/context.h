@@ -23,6 +23,9 @@ class HEARTH_API Context {
   void setWarnAlways(bool value);  ///< sets warnAlways()
   /// Called by operators without a deterministic algorithm: throws, warns or does nothing.
   static void alertNotDeterministic(std::string_view caller);
+  /// Whether cuDNN may be used for operators that have kernels of their own, too (default: yes).
+  bool userEnabledCuDNN() const;
+  void setUserEnabledCuDNN(bool value);  ///< sets userEnabledCuDNN()
   /// Whether cuDNN must use deterministic algorithms. deterministicAlgorithms() implies it.
   bool deterministicCuDNN() const;
   void setDeterministicCuDNN(bool value);  ///< sets deterministicCuDNN()

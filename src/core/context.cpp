@@ -10,7 +10,7 @@ namespace hearth {
 
 namespace {
 
-std::atomic<uint32_t> numerics{kAllowTF32CuDNN};
+std::atomic<uint32_t> numerics{kAllowTF32CuDNN | kUseCuDNN};
 
 /// The bits of `settings`. cuDNN's settings are bits of `numerics`.
 enum Setting : uint32_t {
@@ -71,6 +71,8 @@ void set_deterministic_algorithms(bool mode, bool warn_only) {
 bool are_deterministic_algorithms_enabled() { return is_set(kDeterministic); }
 bool is_deterministic_algorithms_warn_only_enabled() { return is_set(kWarnOnly); }
 
+bool Context::userEnabledCuDNN() const { return is_set(kUseCuDNN); }
+void Context::setUserEnabledCuDNN(bool value) { set(kUseCuDNN, value); }
 bool Context::deterministicCuDNN() const { return is_set(kDeterministicCuDNN); }
 void Context::setDeterministicCuDNN(bool value) { set(kDeterministicCuDNN, value); }
 bool Context::benchmarkCuDNN() const { return is_set(kBenchmarkCuDNN); }

@@ -43,28 +43,35 @@ std::vector<RecurrenceWeights> gather_weights(const NetArgs& args, TensorList pa
   return result;
 }
 
-/// Runs all layers. The input's first dimension is time, or the input is packed.
-RecurrenceResult run_layers(RecurrenceMode mode, const NetArgs& args, Tensor input,
-                            const Tensor& h0, const Tensor& c0,
-                            const std::vector<RecurrenceWeights>& weights) {
+/// Runs layers by the device's library or one after another. The input's first dimension is time,
+/// or the input is packed.
+RecurrenceResult run_layers(const RecurrenceLayers& layers, const Tensor& input, const Tensor& h0,
+                            const Tensor& c0, const std::vector<RecurrenceWeights>& weights) {
+  if (auto result = recur_by_library(layers, input, h0, c0, weights)) return *std::move(result);
   const std::vector<Tensor> h = h0.unbind(0);
   const std::vector<Tensor> c = c0.defined() ? c0.unbind(0) : std::vector<Tensor>(h.size());
-  HEARTH_CHECK(h.size() == weights.size() && c.size() == weights.size(),
-               "Expected more hidden states in stacked_rnn");
+  return recur_layers(layers, input, h, c, weights);
+}
+
+/// Runs the net layer by layer, with dropout between the layers.
+RecurrenceResult run_with_dropout(const RecurrenceLayers& layers, double p, Tensor input,
+                                  const Tensor& h0, const Tensor& c0,
+                                  const std::vector<RecurrenceWeights>& weights) {
+  const int64_t directions = layers.directions(), count = int64_t(weights.size());
   std::vector<Tensor> last_h, last_c;
-  for (size_t i = 0; i < weights.size();) {
-    if (i > 0 && args.dropout != 0 && args.train) input = dropout(input, args.dropout, true);
-    std::vector<Tensor> outputs;
-    for (int64_t direction = 0; direction < args.directions(); ++direction, ++i) {
-      RecurrenceResult result =
-          recur({mode, direction == 1, args.batch_sizes}, input, {h[i], c[i]}, weights[i]);
-      outputs.push_back(std::move(result.output));
-      last_h.push_back(std::move(result.h));
-      if (c0.defined()) last_c.push_back(std::move(result.c));
-    }
-    input = outputs.size() == 1 ? outputs[0] : cat(outputs, -1);
+  for (int64_t first = 0; first < count; first += directions) {
+    if (first > 0) input = dropout(input, p, true);
+    const auto states = [&](const Tensor& all) {
+      return all.defined() ? all.narrow(0, first, directions) : all;
+    };
+    RecurrenceResult result =
+        run_layers(layers, input, states(h0), states(c0),
+                   {weights.begin() + first, weights.begin() + first + directions});
+    input = std::move(result.output);
+    last_h.push_back(std::move(result.h));
+    last_c.push_back(std::move(result.c));
   }
-  return {input, stack(last_h), c0.defined() ? stack(last_c) : c0};
+  return {input, cat(last_h), c0.defined() ? cat(last_c) : c0};
 }
 
 void check_state(const Tensor& state, int64_t batch) {
@@ -86,8 +93,14 @@ RecurrenceResult run_net(RecurrenceMode mode, const NetArgs& args, const Tensor&
   check_state(h0, batch);
   if (c0.defined()) check_state(c0, batch);
   const bool has_projection = c0.defined() && h0.size(2) != c0.size(2);
-  RecurrenceResult result =
-      run_layers(mode, args, x, h0, c0, gather_weights(args, params, has_projection));
+  const std::vector<RecurrenceWeights> weights = gather_weights(args, params, has_projection);
+  HEARTH_CHECK(h0.size(0) == int64_t(weights.size()) &&
+                   (!c0.defined() || c0.size(0) == int64_t(weights.size())),
+               "Expected more hidden states in stacked_rnn");
+  const RecurrenceLayers layers{mode, args.bidirectional, args.batch_sizes};
+  RecurrenceResult result = args.dropout != 0 && args.train
+                                ? run_with_dropout(layers, args.dropout, x, h0, c0, weights)
+                                : run_layers(layers, x, h0, c0, weights);
   if (args.batch_first) result.output = result.output.transpose(0, 1);
   return result;
 }

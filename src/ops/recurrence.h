@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "hearth/tensor.h"
@@ -32,6 +33,25 @@ struct RecurrenceState {
 /// The state after one step; `from_input` is the step's input times w_ih^T, plus b_ih.
 RecurrenceState recurrence_step(RecurrenceMode mode, const Tensor& from_input,
                                 const RecurrenceState& state, const RecurrenceWeights& weights);
+
+/// Layers of a recurrent net, without dropout between them.
+struct RecurrenceLayers {
+  RecurrenceMode mode = RecurrenceMode::kRnnTanh;
+  bool bidirectional = false;
+  std::vector<int64_t> batch_sizes = {};
+  int64_t directions() const { return bidirectional ? 2 : 1; }
+};
+/// Runs layers one after another; h, c (undefined unless LSTM) and weights have one element per
+/// layer and direction, the states of the result too, in their first dimension.
+RecurrenceResult recur_layers(const RecurrenceLayers& layers, Tensor input,
+                              const std::vector<Tensor>& h, const std::vector<Tensor>& c,
+                              const std::vector<RecurrenceWeights>& weights);
+/// Runs layers by one call of the device's library; nullopt if there is none or if it refuses.
+/// h0 and c0 are [layers * directions, batch, width].
+std::optional<RecurrenceResult> recur_by_library(const RecurrenceLayers& layers,
+                                                 const Tensor& input, const Tensor& h0,
+                                                 const Tensor& c0,
+                                                 const std::vector<RecurrenceWeights>& weights);
 
 /// Runs a layer by one op for all steps if possible, else by recur_composed.
 RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,

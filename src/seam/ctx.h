@@ -47,6 +47,7 @@ enum Numerics : uint32_t {
   kDeterministicCuDNN = 1u << 0,
   kBenchmarkCuDNN = 1u << 1,
   kAllowTF32CuDNN = 1u << 2,
+  kUseCuDNN = 1u << 3,
 };
 
 using StreamHandle = void*;  // the backend's own stream object; null on the CPU

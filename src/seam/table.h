@@ -66,6 +66,9 @@ namespace hearth {
   X(GridSamplerBackward)       \
   X(Recurrence)                \
   X(RecurrenceBackward)        \
+  X(RecurrenceNetPlan)         \
+  X(RecurrenceNet)             \
+  X(RecurrenceNetBackward)     \
   X(TotalNorm)                 \
   X(Special)                   \
   X(Fft)                       \

@@ -25,6 +25,15 @@ class DeterministicAlgorithms : public ::testing::Test {
   }
 };
 
+TEST(CuDNN, CanBeDisabledForOperatorsWithOwnKernels) {
+  EXPECT_TRUE(globalContext().userEnabledCuDNN());
+  EXPECT_TRUE(current_numerics() & kUseCuDNN);
+  globalContext().setUserEnabledCuDNN(false);
+  EXPECT_FALSE(globalContext().userEnabledCuDNN());
+  EXPECT_FALSE(current_numerics() & kUseCuDNN);
+  globalContext().setUserEnabledCuDNN(true);
+}
+
 TEST(Determinism, IsOffByDefault) {
   EXPECT_FALSE(are_deterministic_algorithms_enabled());
   EXPECT_FALSE(is_deterministic_algorithms_warn_only_enabled());

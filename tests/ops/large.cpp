@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "core/backends.h"
 #include "hearth/threads.h"
 #include "seam/table.h"
 
@@ -69,7 +70,9 @@ INSTANTIATE_TEST_SUITE_P(Rows, LargeCalls, ::testing::ValuesIn(large_rows()),
 TEST(LargeCallsCoverage, EveryKernelHasARow) {
   std::set<std::string> covered;
   for (const LargeRow& row : large_rows()) covered.insert(row.kernels.begin(), row.kernels.end());
-#define HEARTH_EXPECT_ROW(Name) EXPECT_TRUE(covered.count(#Name)) << "no large row runs " << #Name;
+#define HEARTH_EXPECT_ROW(Name)                                          \
+  EXPECT_TRUE(covered.count(#Name) || !has_kernel(kCPU, KernelId::Name)) \
+      << "no large row runs " << #Name;
   HEARTH_KERNELS(HEARTH_EXPECT_ROW)
 #undef HEARTH_EXPECT_ROW
 }

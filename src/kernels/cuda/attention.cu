@@ -1,5 +1,6 @@
 #include "seam/attention.h"
 
+#include "kernels/cuda/attention_cudnn.h"
 #include "kernels/cuda/attention_tiles.cuh"
 #include "kernels/cuda/floating.h"
 
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(kBlock)
 
 void run(const AttentionParams& params, Ctx& ctx) {
   const AttentionOperands& operands = params.operands;
-  if (operands.out.numel == 0) return;
+  if (operands.out.numel == 0 || run_cudnn(params, ctx)) return;
   with_floating("scaled_dot_product_attention", operands.query.dtype, [&](auto element) {
     using T = decltype(element);
     const AttentionInputs<T> in(operands);

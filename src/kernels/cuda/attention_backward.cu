@@ -1,5 +1,6 @@
 // The backward pass of attention. The gradients of query, key and value come from one kernel each,
 // which computes the scores again: no element is written by two blocks, so sums have a fixed order.
+#include "kernels/cuda/attention_cudnn.h"
 #include "kernels/cuda/attention_tiles.cuh"
 #include "kernels/cuda/floating.h"
 
@@ -121,6 +122,7 @@ void compute(const AttentionBackwardParams& params, const View& target, const Re
 }  // namespace
 
 void run(const AttentionBackwardParams& params, Ctx& ctx) {
+  if (run_cudnn(params, ctx)) return;
   const View& out = params.operands.out;
   with_floating("scaled_dot_product_attention", out.dtype, [&](auto element) {
     using T = decltype(element);

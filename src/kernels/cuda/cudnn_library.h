@@ -31,7 +31,29 @@ namespace hearth::cuda {
   X(cudnnConvolutionBackwardData)                  \
   X(cudnnGetConvolutionBackwardFilterAlgorithm_v7) \
   X(cudnnFindConvolutionBackwardFilterAlgorithmEx) \
-  X(cudnnConvolutionBackwardFilter)
+  X(cudnnConvolutionBackwardFilter)                \
+  X(cudnnGetTensorNdDescriptor)                    \
+  X(cudnnCreateDropoutDescriptor)                  \
+  X(cudnnDestroyDropoutDescriptor)                 \
+  X(cudnnSetDropoutDescriptor)                     \
+  X(cudnnCreateRNNDescriptor)                      \
+  X(cudnnDestroyRNNDescriptor)                     \
+  X(cudnnSetRNNDescriptor_v8)                      \
+  X(cudnnCreateRNNDataDescriptor)                  \
+  X(cudnnDestroyRNNDataDescriptor)                 \
+  X(cudnnSetRNNDataDescriptor)                     \
+  X(cudnnGetRNNTempSpaceSizes)                     \
+  X(cudnnGetRNNWeightSpaceSize)                    \
+  X(cudnnGetRNNWeightParams)                       \
+  X(cudnnRNNForward)                               \
+  X(cudnnRNNBackwardData_v8)                       \
+  X(cudnnRNNBackwardWeights_v8)                    \
+  X(cudnnBackendCreateDescriptor)                  \
+  X(cudnnBackendDestroyDescriptor)                 \
+  X(cudnnBackendFinalize)                          \
+  X(cudnnBackendSetAttribute)                      \
+  X(cudnnBackendGetAttribute)                      \
+  X(cudnnBackendExecute)
 
 /// cuDNN, opened at its first use; without it, only convolutions fail.
 struct Cudnn {

@@ -1,7 +1,10 @@
 // cuDNN 9 marks its older API as deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
+#include <cstdlib>
+
 #include "kernels/cuda/cudnn_library.h"
+#include "kernels/cuda/cudnn_parts.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/libraries.h"
 #include "kernels/cuda/library_file.h"
@@ -54,6 +57,17 @@ cudnnHandle_t cudnn_handle(const NativeStream& stream) {
   const cudnnHandle_t handle = LibraryHandles<cudnnHandle_t, create_handle>::get(stream.device);
   HEARTH_CUDNN(cudnnSetStream, handle, stream.stream);
   return handle;
+}
+
+const CudnnParts& cudnn_parts() {
+  static const CudnnParts once = [] {
+    const char* const text = std::getenv("HEARTH_CUDNN");
+    const std::optional<CudnnParts> parts = cudnn_parts_in(text ? text : "");
+    HEARTH_CHECK(parts, "HEARTH_CUDNN is '", text,
+                 "', but must be empty, 'attention', 'recurrence' or both, with a comma between");
+    return *parts;
+  }();
+  return once;
 }
 
 std::string cudnn_version() {

@@ -2,6 +2,8 @@
 // the threads of a block as fibers that change at barriers and shuffles.
 #pragma once
 
+extern "C++" {  // NVIDIA's headers include this one among declarations in C
+
 #include <math.h>
 
 #include <cstddef>
@@ -34,8 +36,9 @@ extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
 using cudaStream_t = struct EmulatedStream*;
+using cudaGraph_t = struct EmulatedGraph*;
 enum cudaError_t { cudaSuccess = 0 };
-enum cudaMemcpyKind { cudaMemcpyDeviceToDevice = 3 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToDevice = 3 };
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   size_t dynamicSmemBytes = 0;
@@ -43,6 +46,7 @@ struct cudaLaunchConfig_t {
 };
 
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t) {
   return std::memset(to, value, bytes), cudaSuccess;
 }
@@ -126,3 +130,5 @@ template <class A>
 A max(A a, A b) {
   return a > b ? a : b;
 }
+
+}  // extern "C++"

@@ -1,0 +1,189 @@
+// Attention by cuDNN's fused kernels.
+#include "kernels/cuda/attention_cudnn.h"
+
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <tuple>
+
+#include "kernels/cuda/attention_choice.h"
+#include "kernels/cuda/attention_graph.h"
+#include "kernels/cuda/cudnn_parts.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+constexpr size_t kMaxPlans = 1024;
+
+/// The compiled graphs by device, direction and shape; null for those that cuDNN refuses.
+class Plans {
+ public:
+  static Plans& get() {
+    static auto* plans = new Plans;  // never destroyed: the driver may be unloaded before
+    return *plans;
+  }
+  /// Calls use(plan), under a lock: cuDNN does not say whether two threads may run one plan.
+  /// Returns false if cuDNN refuses.
+  template <class Build, class Use>
+  bool with(int device, bool is_backward, const AttentionGraphShape& shape, cudnnHandle_t handle,
+            const Build& build, const Use& use) {
+    const std::lock_guard lock(mutex_);
+    if (plans_.size() >= kMaxPlans) forget(device);
+    const auto [entry, is_new] = plans_.try_emplace({device, is_backward, shape});
+    try {
+      if (is_new) entry->second = build(shape).compile({handle});
+      if (entry->second == nullptr) return false;
+      use(*entry->second);
+      return true;
+    } catch (const GraphRefusal&) {
+      entry->second = nullptr;
+      return false;
+    } catch (...) {
+      if (is_new && entry->second == nullptr) plans_.erase(entry);
+      throw;
+    }
+  }
+
+ private:
+  void forget(int device) {
+    HEARTH_CUDA(cudaDeviceSynchronize());  // the kernels of a plan must not be running
+    std::erase_if(plans_, [&](const auto& plan) { return std::get<0>(plan.first) == device; });
+  }
+
+  std::mutex mutex_;
+  std::map<std::tuple<int, bool, AttentionGraphShape>, std::unique_ptr<GraphPlan>> plans_;
+};
+
+cudnnDataType_t data_type(ScalarType dtype) {
+  return dtype == kHalf ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
+}
+
+AttentionLayout layout_of(const View& tensor, bool is_mask = false) {
+  const View view = graph_layout(tensor, is_mask);
+  AttentionLayout layout;
+  std::copy_n(view.sizes, 4, layout.sizes.begin());
+  std::copy_n(view.strides, 4, layout.strides.begin());
+  return layout;
+}
+
+AttentionGraphShape shape_of(const AttentionOperands& operands) {
+  AttentionGraphShape shape;
+  shape.dtype = shape.mask_dtype = data_type(operands.query.dtype);
+  shape.causal = operands.causal;
+  shape.has_mask = operands.mask.defined();
+  shape.query = layout_of(operands.query);
+  shape.key = layout_of(operands.key);
+  shape.value = layout_of(operands.value);
+  shape.out = layout_of(operands.out);
+  if (shape.has_mask) shape.mask = layout_of(operands.mask, true);
+  return shape;
+}
+
+/// The host's numbers in the graphs.
+struct HostNumbers {
+  float scale, lowest = std::numeric_limits<float>::lowest(), one = 1;
+};
+
+GraphAddresses addresses_of(const AttentionOperands& operands, const HostNumbers& numbers) {
+  GraphAddresses addresses;
+  addresses.add(kQueryTensor, operands.query.data);
+  addresses.add(kKeyTensor, operands.key.data);
+  addresses.add(kValueTensor, operands.value.data);
+  addresses.add(kOutTensor, operands.out.data);
+  addresses.add(kLogSumExpTensor, operands.logsumexp.data);
+  addresses.add(kScaleNumber, &numbers.scale);
+  if (operands.mask.defined()) addresses.add(kMaskTensor, operands.mask.data);
+  if (operands.causal) addresses.add(kLowestNumber, &numbers.lowest);
+  return addresses;
+}
+
+bool is_wanted(const Ctx& ctx) {
+  return cudnn_parts().attention && ctx.is_set(kUseCuDNN) && Cudnn::find() != nullptr;
+}
+
+/// The backward pass with memory for the gradients that are not wanted and for float sums.
+struct BackwardMemory {
+  View grad_query, grad_key, grad_value;
+  void *row_products, *grad_query_sum;
+
+  BackwardMemory(const AttentionBackwardParams& p, Ctx& ctx)
+      : grad_query(or_scratch(p.grad_query, p.operands.query, ctx)),
+        grad_key(or_scratch(p.grad_key, p.operands.key, ctx)),
+        grad_value(or_scratch(p.grad_value, p.operands.value, ctx)),
+        row_products(ctx.scratch(size_t(p.operands.logsumexp.numel) * sizeof(float))),
+        grad_query_sum(ctx.scratch(size_t(p.operands.query.numel) * sizeof(float))) {
+    // cuDNN before 9.6 adds to this sum without clearing it first.
+    HEARTH_CUDA(cudaMemsetAsync(grad_query_sum, 0, size_t(p.operands.query.numel) * sizeof(float),
+                                stream_of(ctx).stream));
+  }
+  static View or_scratch(const View& gradient, const View& operand, Ctx& ctx) {
+    if (gradient.defined()) return gradient;
+    View view = operand;
+    view.make_contiguous();
+    view.data = ctx.scratch(size_t(view.numel) * element_size(view.dtype));
+    return view;
+  }
+};
+
+bool run_backward(const AttentionBackwardParams& params, Ctx& ctx) {
+  const NativeStream& stream = stream_of(ctx);
+  const BackwardMemory memory(params, ctx);
+  AttentionGraphShape shape = shape_of(params.operands);
+  shape.grad_out = layout_of(params.grad_out);
+  shape.grad_query = layout_of(memory.grad_query);
+  shape.grad_key = layout_of(memory.grad_key);
+  shape.grad_value = layout_of(memory.grad_value);
+  const HostNumbers numbers{static_cast<float>(params.operands.scale)};
+  GraphAddresses addresses = addresses_of(params.operands, numbers);
+  addresses.add(kOneNumber, &numbers.one);
+  addresses.add(kGradOutTensor, params.grad_out.data);
+  addresses.add(kGradQueryTensor, memory.grad_query.data);
+  addresses.add(kGradKeyTensor, memory.grad_key.data);
+  addresses.add(kGradValueTensor, memory.grad_value.data);
+  addresses.add(kRowProductsTensor, memory.row_products);
+  addresses.add(kGradQuerySumTensor, memory.grad_query_sum);
+  const cudnnHandle_t handle = cudnn_handle(stream);
+  return Plans::get().with(
+      stream.device, true, shape, handle, attention_backward_graph, [&](const GraphPlan& plan) {
+        execute(plan, handle, addresses, ctx.scratch(size_t(plan.workspace_bytes)));
+      });
+}
+
+}  // namespace
+
+bool run_cudnn(const AttentionParams& params, Ctx& ctx) {
+  const AttentionOperands& operands = params.operands;
+  if (!is_wanted(ctx) || !suits_cudnn(operands)) return false;
+  const NativeStream& stream = stream_of(ctx);
+  const HostNumbers numbers{static_cast<float>(operands.scale)};
+  const GraphAddresses addresses = addresses_of(operands, numbers);
+  const cudnnHandle_t handle = cudnn_handle(stream);
+  const auto use = [&](const GraphPlan& plan) {
+    execute(plan, handle, addresses, ctx.scratch(size_t(plan.workspace_bytes)));
+  };
+  try {
+    if (!Plans::get().with(stream.device, false, shape_of(operands), handle, attention_graph, use))
+      return false;
+  } catch (const OutOfMemoryError&) {
+    return false;
+  }
+  if (operands.mask.defined()) clear_masked_rows(operands, ctx);
+  return true;
+}
+
+bool run_cudnn(const AttentionBackwardParams& params, Ctx& ctx) {
+  if (!is_wanted(ctx) || !suits_cudnn(params, int64_t(Cudnn::get().cudnnGetVersion()),
+                                      ctx.is_set(kDeterministicCuDNN)))
+    return false;
+  try {
+    return run_backward(params, ctx);
+  } catch (const OutOfMemoryError&) {
+    return false;
+  }
+}
+
+}  // namespace hearth::cuda

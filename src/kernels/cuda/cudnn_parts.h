@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace hearth::cuda {
+
+/// The families of operators with kernels of their own for which cuDNN is tried first.
+struct CudnnParts {
+  bool attention = false, recurrence = false;
+};
+
+/// Reads a list such as "attention,recurrence"; nullopt if it names anything else.
+inline std::optional<CudnnParts> cudnn_parts_in(std::string_view text) {
+  CudnnParts parts;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    if (word == "attention")
+      parts.attention = true;
+    else if (word == "recurrence")
+      parts.recurrence = true;
+    else
+      return std::nullopt;
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return parts;
+}
+
+/// The parts that the environment variable HEARTH_CUDNN names; throws an Error if it is invalid.
+const CudnnParts& cudnn_parts();
+
+}  // namespace hearth::cuda

@@ -1,0 +1,44 @@
+// A cuDNN made of the CPU's operators, for the plugin's calls of it. It follows NVIDIA's
+// documentation: what it does not show is whether cuDNN does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "hearth/tensor.h"
+#include "kernels/cuda/cudnn_library.h"
+#include "kernels/cuda/cudnn_parts.h"
+
+namespace hearth::testing {
+
+struct FakeCudnn {
+  cuda::CudnnParts parts;   // in place of the environment variable
+  int64_t version = 91900;  // 9.19.0
+  bool refuses = false;     // every graph and net
+  std::atomic<int> graph_runs{0}, net_runs{0};
+};
+FakeCudnn& fake_cudnn();
+
+/// Lets the plugin use the fake during its lifetime.
+struct UseFakeCudnn {
+  UseFakeCudnn() { reset({true, true}); }
+  ~UseFakeCudnn() { reset({}); }
+  UseFakeCudnn(const UseFakeCudnn&) = delete;
+  UseFakeCudnn& operator=(const UseFakeCudnn&) = delete;
+
+ private:
+  static void reset(cuda::CudnnParts parts) {
+    FakeCudnn& fake = fake_cudnn();
+    fake.parts = parts;
+    fake.version = 91900;
+    fake.refuses = false;
+    fake.graph_runs = fake.net_runs = 0;
+  }
+};
+
+ScalarType dtype_of_fake(cudnnDataType_t type);
+/// Adds the functions of the graph interface, or of recurrent nets.
+void add_fake_graphs(cuda::Cudnn& functions);
+void add_fake_nets(cuda::Cudnn& functions);
+
+}  // namespace hearth::testing
