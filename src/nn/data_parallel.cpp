@@ -14,9 +14,9 @@ namespace copies = parallel::detail;
 
 // A multiprocessor does about this many multiply-adds in the 5 microseconds of a kernel's launch.
 constexpr int64_t kMultiplyAddsPerLaunch = int64_t{1} << 20;
-// Copying a parameter to another device, and its gradient back, takes about as long as this many
-// uses of it.
-constexpr int64_t kUsesPerCopy = 32;
+// Copying a parameter to another device and its gradient back takes less time than this many uses
+// of it (bench/parallel.cpp; GPUs that are connected by PCIe need more).
+constexpr int64_t kUsesPerCopy = 128;
 
 /// The parameters of a module: how many, of how many elements, and whether some are the weights of
 /// convolutions.
