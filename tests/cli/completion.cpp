@@ -23,19 +23,20 @@ struct Sample {
   Sample() {
     CLI::App* train = app.add_subcommand("train", "Train: what's [best]");
     using Paths = app::Values::Paths;
-    app::offer_only(train->add_option("--model", model, "The model"), "model", {"mlp", "lenet"});
-    app::offer_only(train->add_option("--kind", kinds, "Kinds"), "kind", {"red", "green"})
+    app::accept_only(train->add_option("--model", model, "The model"), "model", {"mlp", "lenet"});
+    app::accept_only(train->add_option("--kind", kinds, "Kinds"), "kind", {"red", "green"})
         ->delimiter(',');
-    app::offer(train->add_option("--out", folder, "A folder"), {{}, Paths::kFolders});
-    app::offer(train->add_option("--config", folder, "A file"), {{}, Paths::kFiles});
-    app::offer(train->add_option("--data", folder, "Data"), {{"digits", "mnist"}, Paths::kFolders});
+    app::suggest_values(train->add_option("--out", folder, "A folder"), {{}, Paths::kFolders});
+    app::suggest_values(train->add_option("--config", folder, "A file"), {{}, Paths::kFiles});
+    app::suggest_values(train->add_option("--data", folder, "Data"),
+                        {{"digits", "mnist"}, Paths::kFolders});
     train->add_option("--text", text, "Anything");
     train->add_flag("--quiet", quiet, "Say nothing");
     CLI::App* shape_of = app.add_subcommand("shape", "Shapes");
-    app::offer_only(shape_of->add_option("shape", shape, "Which"), "shape", {"round", "square"});
+    app::accept_only(shape_of->add_option("shape", shape, "Which"), "shape", {"round", "square"});
     CLI::App* copy = app.add_subcommand("copy", "Copies");
-    app::offer(copy->add_option("from", text, "From"), {{}, Paths::kFiles});
-    app::offer(copy->add_option("to", text, "To"), {{}, Paths::kFiles});
+    app::suggest_values(copy->add_option("from", text, "From"), {{}, Paths::kFiles});
+    app::suggest_values(copy->add_option("to", text, "To"), {{}, Paths::kFiles});
   }
 };
 

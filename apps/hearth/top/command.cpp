@@ -83,10 +83,11 @@ void run_top(const TopOptions& options) {
 void add_top(CLI::App& app) {
   CLI::App* command = app.add_subcommand("top", "Show the ranks of a running job");
   auto options = std::make_shared<TopOptions>();
-  offer(command->add_option("job", options->target,
-                            "HOST:PORT (MASTER_ADDR and MASTER_PORT), or the folder of a hearth "
-                            "train (default: the one that runs here)"),
-        {{}, Values::Paths::kFolders});
+  suggest_values(
+      command->add_option("job", options->target,
+                          "HOST:PORT (MASTER_ADDR and MASTER_PORT), or the folder of a hearth "
+                          "train (default: the one that runs here)"),
+      {{}, Values::Paths::kFolders});
   command->add_option("--rdzv-token", options->token, "The secret of the job")
       ->check([](const std::string& text) {
         return std::string(text.empty() ? "the value is empty" : "");

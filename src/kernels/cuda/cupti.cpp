@@ -216,7 +216,7 @@ void end() {
   const std::lock_guard lock(state.mutex);
   for (Recording::Pending& pending : state.pending) {
     const auto launch = state.launches.find(pending.correlation);
-    if (launch != state.launches.end()) pending.activity.launch = launch->second;
+    if (launch != state.launches.end()) pending.activity.event = launch->second;
     sink->add(pending.activity);
   }
   state.pending.clear();
@@ -240,7 +240,7 @@ LaunchNumber::LaunchNumber() {
   ActivitySink* const sink = current_sink.load(std::memory_order_relaxed);
   if (!sink) [[likely]]
     return;
-  is_set_ = cupti().cuptiActivityPushExternalCorrelationId(kLaunch, sink->number_of_launch()) ==
+  is_set_ = cupti().cuptiActivityPushExternalCorrelationId(kLaunch, sink->current_event()) ==
             CUPTI_SUCCESS;
 }
 
