@@ -57,19 +57,22 @@ class Halves {
   std::vector<Tensor> parts_;
 };
 
-/// 50 layers have 100 parameters.
-void data_parallel(const char* name, int64_t width, int64_t rows) {
+/// A network of 100 parameters, computed by one device, by a DataParallel that chooses the number
+/// of devices, and by one that always divides the batch.
+void data_parallel(int64_t width, int64_t rows) {
   nn::Sequential net = layers(50, width);
   net->to(kFirst);
-  nn::DataParallel model(net);
+  nn::DataParallel model(net), divided(net, nn::DataParallelOptions().min_rows(1));
   const Tensor x = randn({rows, width}, kFirst);
   Halves halves(net, x);
-  const auto both = [&] { step(model, x); };
-  const Comparison with_one = compare([&] { step(net, x); }, both);
-  const Comparison own = compare([&] { halves.step(); }, both);
+  const auto one = [&] { step(net, x); };
+  const auto both = [&] { step(divided, x); };
+  const Comparison chosen = compare(one, [&] { step(model, x); });
+  const Comparison always = compare(one, both), own = compare([&] { halves.step(); }, both);
   std::printf(
-      "%-26s one device %7.0f us, two %7.0f us, %.2f times; of which DataParallel's own %6.0f us\n",
-      name, with_one.first, with_one.second, with_one.ratio, own.second - own.first);
+      "width %3d, %4d rows: one device %7.0f us, DataParallel %.2f times, always two devices %.2f "
+      "times, of which DataParallel's own %5.0f us\n",
+      int(width), int(rows), chosen.first, chosen.ratio, always.ratio, own.second - own.first);
 }
 
 /// The forwards of equal stages. The theory assumes that stages never wait for the host.
@@ -99,7 +102,10 @@ void pipeline(int64_t chunks) {
 int main() {
   setenv("HEARTH_SIM_GPUS", "2", /*overwrite=*/0);
   set_num_threads(1);
-  data_parallel("100 small parameters", 16, 8);
-  data_parallel("100 parameters, 1024 rows", 128, 1024);
+  set_warning_sink([](const std::string&) {});
+  data_parallel(16, 8);
+  // With these, DataParallel begins to use two devices.
+  for (const int64_t rows : {252, 254, 1024}) data_parallel(128, rows);
+  for (const int64_t rows : {62, 64}) data_parallel(512, rows);
   for (const int64_t chunks : {1, 2, 4, 8, 16}) pipeline(chunks);
 }

@@ -7,7 +7,7 @@ set(torch_dir ${CMAKE_INSTALL_DATADIR}/hearth/torch)
 
 install(TARGETS hearth hearth_torch EXPORT hearthTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(plugin hearth_cuda hearth_gloo hearth_nccl)
+foreach(plugin hearth_cuda hearth_gloo hearth_nccl hearth_plot)
   if(TARGET ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()

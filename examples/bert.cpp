@@ -1,7 +1,7 @@
 // Fine-tuning a BERT: a classifier over the first token's output. The network is small, has random
 // weights and learns whether a sequence has more pleasant than unpleasant words;
-// models::load_bert(folder) reads published weights (as of huggingface.co/bert-base-uncased)
-// instead.
+// models::load_bert(folder) reads published weights instead, such as those of
+// huggingface.co/bert-base-uncased.
 #include "models/bert.h"
 
 #include <hearth/hearth.h>

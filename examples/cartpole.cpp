@@ -63,8 +63,8 @@ Episode play(nn::Sequential& policy, Device device) {
   return {stack(log_probabilities), stack(alive)};
 }
 
-/// REINFORCE: makes actions likelier that were followed by more steps than the other carts had
-/// left.
+/// REINFORCE: makes an action likelier if more steps followed it than followed the other carts'
+/// actions at that time, on average.
 Tensor loss_of(const Episode& episode) {
   const Tensor steps_left = episode.alive.flip(0).cumsum(0).flip(0);
   const Tensor count = episode.alive.sum(1, true).clamp_min(1);

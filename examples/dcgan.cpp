@@ -99,7 +99,9 @@ int main(int argc, char** argv) {
   std::cout << "discs: " << discs::share_of_discs(pictures) << '\n';
   // The spread of the places shows that not all pictures are the same.
   const Tensor real = discs::draw(discs::random(1000, device));
-  const auto spread = [](const Tensor& of) { return discs::fit(of).std(0).mean().item<double>(); };
+  const auto spread = [](const Tensor& images) {
+    return discs::fit(images).std(0).mean().item<double>();
+  };
   std::cout << "spread: " << spread(pictures) << ", of real pictures " << spread(real) << '\n';
   vision::utils::save_image(pictures.slice(0, 0, 64).cpu(), "dcgan.png",
                             vision::utils::GridOptions().nrow(16).pad_value(0.5));

@@ -1,8 +1,8 @@
 // A GPT-2: trains a small one on a text, or continues tokens with published weights.
 //
 //   gpt2                     learns a text byte by byte, then continues its beginning
-//   gpt2 FOLDER ID...        reads model.safetensors in the folder (as of huggingface.co/gpt2) and
-//                            prints the ids of the 20 tokens that follow
+//   gpt2 FOLDER ID...        reads model.safetensors in the folder, such as that of
+//                            huggingface.co/gpt2, and prints the ids of the 20 tokens that follow
 #include "models/gpt2.h"
 
 #include <hearth/hearth.h>

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     ("base", r"include/hearth/(fwd|error|export|dtype|half|device|shape|scalar)\.h"),
     ("nn", r"(include/hearth|src)/(nn|optim|amp|vision)(/.*|\.h)|include/hearth/utils/memory\.h"),
-    ("data", r"(include/hearth|src)/(data|parallel|io|log|profiler|experiment)(/.*|\.h)|include/hearth/utils/(graph|tensorboard)\.h"),
+    ("data", r"(include/hearth|src)/(data|parallel|io|log|plot|profiler|experiment)(/.*|\.h)|include/hearth/utils/(graph|plot|tensorboard)\.h"),
     ("distributed", r"(include/hearth|src)/distributed(/.*|\.h)"),
     ("hd.h", r"src/functors/hd\.h"),
     ("functors", r"src/functors/.*"),
@@ -56,10 +56,11 @@ NOT_FOR_KERNELS = re.compile(r"include/hearth/(tensor|autograd|indexing)\.h")
 VENDORS = [
     (r"(oneapi/dnnl/)?dnnl.*|cblas\.h|lapack.*|hwy/.*", r"src/kernels/cpu/.*"),
     (r"nccl\.h|cuda_runtime_api\.h", r"src/(distributed/nccl|kernels/cuda)/.*"),
-    (r"(cuda(?!_runtime_api)|cublas|cudnn|curand|cusolver|cusparse|nvrtc|cub/|thrust/|cooperative_groups).*",
+    (r"(cuda(?!_runtime_api)|cublas|cudnn|curand|cusolver|cusparse|cupti|nvtx3/|nvrtc|cub/|thrust/|cooperative_groups).*",
      r"src/kernels/cuda/.*"),
     (r"gloo/.*", r"src/distributed/gloo/.*"),
     (r"nlohmann/.*", r"(src/(io|experiment|profiler)/.*_json|apps/.*)\.cpp"),
+    (r"cairo.*", r"src/plot/cairo/.*"),
     (r"zlib\.h", r"src/io/gzip\.cpp"),
     (r"png\.h", r"src/vision/png\.cpp"),
     (r"(jpeglib|jerror)\.h", r"src/vision/jpeg\.cpp"),

@@ -20,9 +20,9 @@ SHARED = {
     "src/seam": "activity backend cpu_build ctx sim table view",
     "src/kernels": "draws",
     "src/kernels/cpu": "blas convert isa lapack libraries math onednn strided tensor_ranges vec",
-    "src/kernels/cuda": "convert cudnn_graph cudnn_library cudnn_parts cusolver_library dtypes "
+    "src/kernels/cuda": "convert cudnn_graph cudnn_library cudnn_parts cupti cusolver_library dtypes "
                         "elements error faults floating lane launch libraries library_cudnn "
-                        "library_cusolver library_file lines loop moments offsets plugin runtime "
+                        "library_cusolver library_file lines loop moments nvtx offsets plugin runtime "
                         "sorted_writes stream table tensor_chunks",
 }
 

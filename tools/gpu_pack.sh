@@ -13,7 +13,7 @@ readonly archive
 readonly limit_mib=60
 readonly stage=$build/stage/gpu_check
 readonly programs=(hearth bench_gpu test_gpu test_core test_autograd test_ops test_optim test_nn test_parallel test_io test_distributed)
-readonly plugins=(libhearth_cuda.so libhearth_nccl.so libhearth_gloo.so)
+readonly plugins=(libhearth_cuda.so libhearth_nccl.so libhearth_gloo.so libhearth_plot.so)
 
 if [[ ! -e $build/CMakeCache.txt ]]; then
   cmake --preset release -B "$build" -DHEARTH_CUDA=ON -DHEARTH_CUDA_ARCHS="${GPU_PACK_ARCHS:-90-real}" \
@@ -24,7 +24,7 @@ grep -q '^HEARTH_CUDA_COMPILE_ONLY:[A-Z]*=OFF' "$build/CMakeCache.txt" || {
   echo "gpu_pack: $build only shows that kernels compile; configure it with HEARTH_CUDA_COMPILE_ONLY=OFF" >&2
   exit 1
 }
-cmake --build "$build" --target hearth_cuda hearth_nccl hearth_gloo hearth_app "${programs[@]:1}"
+cmake --build "$build" --target hearth_cuda hearth_nccl hearth_gloo hearth_plot hearth_app "${programs[@]:1}"
 
 # The libraries that a file needs, except those of the C library, the driver and the CUDA runtime.
 libraries_of() {

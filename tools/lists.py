@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """lists.py [--check]: writes docs/lists.md, the modules, losses, functions, optimizers, schedulers,
-samplers, transforms and datasets with their options, from the public headers; with --check, fails
-if the file is not current."""
+samplers, transforms and datasets with their options, from the public headers, and the files of each
+family of operators and modules; with --check, fails if the file is not current."""
 
 import re
 import sys
 from pathlib import Path
 
+import file_lists
 import op_lists
 from declarations import (
     DOC,
@@ -212,13 +213,6 @@ def class_rows(text, names):
     return list(rows.values())
 
 
-def family_row(family):
-    """A list of operators with the names that it declares, except in-place and out= forms."""
-    names = dict.fromkeys(op.name for op in op_lists.operators(family))
-    plain = [n for n in names if not (n.endswith("_out") or (n.endswith("_") and n[:-1] in names))]
-    return f"`{family}`", ", ".join(plain)
-
-
 def page():
     paths = sorted((HEADERS / "nn").glob("*.h"))
     nn = {path.stem: read(path) for path in paths}
@@ -229,7 +223,7 @@ def page():
     out = [
         "# Modules, losses, optimizers and their options; families of operators",
         "",
-        "Written by `tools/lists.py` from the headers in `include/hearth`; `make check` compares.",
+        "Written by `tools/lists.py` from the headers in `include/hearth`, the sources and the tests; `make check` compares.",
         "Operators are in [ops.md](ops.md). An option `name = value` of a class `X` is set by",
         "`XOptions(…).name(value)`: `nn::Conv2d(nn::Conv2dOptions(3, 8, 3).padding(1))`. "
         "An option without a value is",
@@ -242,9 +236,12 @@ def page():
         rows = module_rows(text, options, docs) if stem not in CONTAINERS and stem != "loss" else []
         if rows:
             title = TITLES.get(stem, stem.replace("_", " ").capitalize())
+            modules = [name for name, _, _ in modules_of(text)]
             out += [f"### {title} (`nn/{stem}.h`)", ""]
+            out += [file_lists.module_files(stem, modules, list(nn)), ""]
             out += table(("module", "computes", "options"), rows)
     out += ["### Containers", ""]
+    out += ["Sources: `src/nn/` and the header's name. Tests: `tests/nn/containers.cpp`.", ""]
     rows = [
         row
         for stem in CONTAINERS
@@ -253,6 +250,8 @@ def page():
     ]
     out += table(("module", "holds", "header"), rows)
     out += ["## Losses (`nn/loss.h`)", ""]
+    modules = [name for name, _, _ in modules_of(nn["loss"])]
+    out += [file_lists.module_files("loss", modules, list(nn)), ""]
     out += table(("module", "computes", "options"), module_rows(nn["loss"], options, docs))
     out += [
         "## Functions of `nn::functional`",
@@ -327,11 +326,19 @@ def page():
     out += [
         "## Families of operators",
         "",
-        "A family is one list `hearth/ops/<family>.inc`; other layers use its name (ARCHITECTURE.md). "
-        "`Tensor::index` and `index_put_`, which are declared in `hearth/tensor.h`, belong to the family `index`.",
+        "A family is declared in one list, `include/hearth/ops/<family>.inc`; other layers use its name "
+        "(ARCHITECTURE.md, section 7).",
+        "A family without formulas and kernels calls other operators, or only changes sizes and strides. "
+        "Headers of kernels are left out. "
+        "`tests/ops/forms.cpp` tests the aliases and forms of",
+        "all operators, `tests/ops/op_*.cpp` derive more tests from each row. "
+        "`Tensor::index` and `index_put_`, which are declared",
+        "in `hearth/tensor.h`, are in `src/ops/index.cpp` and `indexing.cpp`, with the kernels of "
+        "`src/seam/index.h`.",
         "",
     ]
-    out += table(("family", "operators"), [family_row(name) for name in op_lists.families()])
+    for family in op_lists.families():
+        out += [f"### `{family}`", "", *table(("files", "contents"), file_lists.family_rows(family))]
     return "\n".join(out).rstrip() + "\n"
 
 

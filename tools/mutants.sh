@@ -25,5 +25,5 @@ done
 
 (cd "$copy" && cmake --preset release -B "$build" -DHEARTH_CUDA=OFF -DHEARTH_AVX512=OFF \
   -DHEARTH_BUILD_APP=OFF -DHEARTH_BUILD_EXAMPLES=OFF -DHEARTH_BUILD_BENCH=OFF \
-  "-DHEARTH_TEST_FOLDERS=ops;kernels;autograd" > /dev/null)
+  "-DHEARTH_TEST_FOLDERS=core;ops;kernels;autograd;nn;parallel;profiler" > /dev/null)
 python3 tools/mutants.py "$copy" "$build" "$@"

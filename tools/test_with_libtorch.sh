@@ -26,5 +26,6 @@ if [[ -x $python ]]; then
   "$python" tests/oracle/pt_files.py check "$files"
   if "$python" -c 'import tensorboard, PIL' 2> /dev/null; then
     "$python" tests/oracle/read_by_tensorboard.py "$build"
+    "$python" tests/oracle/train_in_tensorboard.py "$build/hearth"
   fi
 fi

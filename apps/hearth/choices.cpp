@@ -22,7 +22,7 @@ std::map<const CLI::Option*, std::weak_ptr<const Values>>& registry() {
   return values;
 }
 
-/// The text as a number; nullopt if it is none, which `error` then explains.
+/// The text as a number; nullopt if it is not one, with the reason in `error`.
 std::optional<double> parsed_number(const std::string& text, const std::string& expected,
                                     std::string& error) {
   char* end = nullptr;
@@ -50,19 +50,19 @@ CLI::Validator number_that(const std::string& expected, std::function<bool(doubl
 
 }  // namespace
 
-CLI::Option* offer(CLI::Option* option, Values values) {
+CLI::Option* suggest_values(CLI::Option* option, Values values) {
   const auto shared = std::make_shared<const Values>(std::move(values));
   registry()[option] = shared;
   return option->check([shared](const std::string&) { return std::string(); });
 }
 
-CLI::Option* offer_only(CLI::Option* option, const std::string& kind,
-                        std::vector<std::string> names) {
+CLI::Option* accept_only(CLI::Option* option, const std::string& kind,
+                         std::vector<std::string> names) {
   option->check([kind, names](const std::string& value) {
     const bool is_known = std::find(names.begin(), names.end(), value) != names.end();
     return is_known ? std::string() : unknown_name(kind, value, names);
   });
-  return offer(option, {std::move(names), Values::Paths::kNone});
+  return suggest_values(option, {std::move(names), Values::Paths::kNone});
 }
 
 Values values_of(const CLI::Option& option) {

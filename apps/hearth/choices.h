@@ -16,11 +16,12 @@ struct Values {
 };
 
 /// Makes the help text and the completion suggest these values; the option accepts others, too.
-CLI::Option* offer(CLI::Option* option, Values values);
-/// The same for an option that accepts only these names; the error suggests the nearest one.
-CLI::Option* offer_only(CLI::Option* option, const std::string& kind,
-                        std::vector<std::string> names);
-/// The values given to offer(); empty if there were none.
+CLI::Option* suggest_values(CLI::Option* option, Values values);
+/// Makes the option accept only these names, and suggests them in the same way. The error for
+/// another name suggests the nearest one.
+CLI::Option* accept_only(CLI::Option* option, const std::string& kind,
+                         std::vector<std::string> names);
+/// The values given to suggest_values() or accept_only(); empty if there were none.
 Values values_of(const CLI::Option& option);
 
 /// Whether a comma-separated list has an empty item.

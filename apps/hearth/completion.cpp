@@ -56,17 +56,17 @@ std::string bash_script(const CLI::App& app) {
   const auto line = [](const std::string& pattern, const std::string& action) {
     return "    " + pattern + ") " + action + " ;;\n";
   };
-  const auto words = [](const CLI::App& command) {
+  const auto bash_words = [](const CLI::App& command) {
     const std::string file_names = takes_files(command) ? "compopt -o filenames 2>/dev/null; " : "";
     return file_names + "complete_as -W " + in_quotes(joined(words_of(command))) +
            (file_names.empty() ? "" : " -f");
   };
-  std::string cases = line("' '*", words(app));
+  std::string cases = line("' '*", bash_words(app));
   for (const CLI::App* command : commands_of(app)) {
     for (const CLI::Option* flag : flags_of(*command))
       if (takes_value(*flag))
         cases += line(in_quotes(command->get_name() + " " + flag_of(*flag)), bash_value(*flag));
-    cases += line(in_quotes(command->get_name() + " ") + "*", words(*command));
+    cases += line(in_quotes(command->get_name() + " ") + "*", bash_words(*command));
   }
   // complete_as() puts $earlier, all items of a list but the last, before each suggestion.
   return "_" + name + R"(() {

@@ -31,7 +31,8 @@ void add_convert(CLI::App& app) {
       "convert", "Copy tensors to a file in another format, chosen by the file's ending");
   auto options = std::make_shared<ConvertOptions>();
   const auto add = [&](const char* name, std::string& file, const char* description) {
-    offer(command->add_option(name, file, description), {{}, Values::Paths::kFiles})->required();
+    suggest_values(command->add_option(name, file, description), {{}, Values::Paths::kFiles})
+        ->required();
   };
   add("from", options->from,
       "A .safetensors, .pt, .pth, .npz or .npy file, or a folder with shards");

@@ -159,7 +159,7 @@ void add_inspect(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("inspect", "Show the contents of a file of tensors, and any damage");
   auto options = std::make_shared<InspectOptions>();
-  offer(
+  suggest_values(
       command->add_option("file", options->file,
                           "A .safetensors, .pt, .pth, .npz or .npy file, or a folder with shards"),
       {{}, Values::Paths::kFiles})

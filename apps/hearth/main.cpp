@@ -1,6 +1,6 @@
 // The program hearth: shows devices and versions, runs benchmarks, trains, evaluates and compares
-// networks, starts distributed programs, shows and converts files of tensors, draws recordings of
-// memory.
+// networks, starts distributed programs and shows their ranks, shows and converts files of tensors,
+// draws recordings of memory.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -24,6 +24,7 @@
 #include "launch/options.h"
 #include "output.h"
 #include "plot_memory.h"
+#include "top/command.h"
 #include "train/command.h"
 #include "usage.h"
 
@@ -72,7 +73,7 @@ void add_bench(CLI::App& app) {
 void add_completion(CLI::App& app) {
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
-  app::offer_only(completion->add_option("shell", *shell, "The shell"), "shell", app::shells())
+  app::accept_only(completion->add_option("shell", *shell, "The shell"), "shell", app::shells())
       ->required();
   completion->footer("Example: source <(hearth completion bash)");
   completion->callback([shell, &app] { std::cout << app::completion_script(app, *shell); });
@@ -118,6 +119,7 @@ int main(int argc, char** argv) {
   app::add_export(app);
   const auto program_arguments = std::make_shared<std::vector<std::string>>();
   app::add_launch(app, program_arguments);
+  app::add_top(app);
   app::add_inspect(app);
   app::add_convert(app);
   app::add_plot_memory(app);

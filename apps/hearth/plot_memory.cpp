@@ -87,7 +87,7 @@ std::vector<Chart> memory_charts(const std::string& json, const std::string& sou
   }
   HEARTH_CHECK(!charts.empty(), "'", printable(source),
                "' has no memory in it: call record_memory_history() before the part of the program "
-               "that memory_snapshot() shall show");
+               "that memory_snapshot() is to show");
   return charts;
 }
 
@@ -95,13 +95,13 @@ void add_plot_memory(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "plot-memory", "Draw a recording of memory_snapshot(): memory over time, by tag");
   auto options = std::make_shared<PlotOptions>();
-  offer(command->add_option("from", options->from, "The recording, a JSON file"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(command->add_option("from", options->from, "The recording, a JSON file"),
+                 {{}, Values::Paths::kFiles})
       ->required();
-  offer(command->add_option("to", options->to,
-                            "The PNG file (default: the recording's name with "
-                            ".png)"),
-        {{}, Values::Paths::kFiles});
+  suggest_values(command->add_option("to", options->to,
+                                     "The PNG file (default: the recording's name with "
+                                     ".png)"),
+                 {{}, Values::Paths::kFiles});
   command->footer("Example: hearth plot-memory memory.json");
   command->callback([options] { plot_memory(*options); });
 }

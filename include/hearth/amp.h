@@ -37,9 +37,9 @@ struct HEARTH_API GradScalerOptions {
 };
 
 /// The gradient whose infinite or NaN elements made GradScaler skip a step. If there are several,
-/// it is that of the last parameter, because backward computes that gradient first.
+/// this is the last parameter's, because backward computes it first.
 struct NonFiniteGradient {
-  Tensor parameter;             ///< undefined: in another rank's part of a parameter
+  Tensor parameter;             ///< undefined if the elements are in another rank's part
   size_t group = 0, index = 0;  ///< the optimizer's parameter group, and the place in it
   int64_t elements = 0;         ///< how many elements are infinite or NaN
   double scale = 1;             ///< the scale of the loss
@@ -65,8 +65,8 @@ class HEARTH_API GradScaler {
   std::vector<Tensor> scale(const std::vector<Tensor>& outputs);
   /// Divides the gradients of the optimizer's parameters by the scale, for example to clip them.
   void unscale_(optim::Optimizer& optimizer);
-  /// Unscales the gradients unless that is done, and calls optimizer.step() if all are finite. A
-  /// closure is an error.
+  /// Unscales the gradients unless unscale_() has done so, and calls optimizer.step() if all are
+  /// finite. A closure is an error.
   Tensor step(optim::Optimizer& optimizer, optim::Optimizer::LossClosure closure = nullptr);
   void update();                         ///< adapts the scale; call it at the end of an iteration
   void update(double new_scale);         ///< ends the iteration and sets the scale
@@ -88,8 +88,8 @@ class HEARTH_API GradScaler {
   void save(serialize::OutputArchive& archive) const;  ///< saves state_dict()
   void load(serialize::InputArchive& archive);
 
-  /// The cause of the last step that was skipped; null if none was, or if its gradients were made
-  /// finite after unscale_. Only skipped steps take time to find it.
+  /// The cause of the last skipped step; null if there was none, or if its gradients were made
+  /// finite after unscale_(). Only skipped steps take time to find it.
   const NonFiniteGradient* non_finite() const { return non_finite_.get(); }
   /// non_finite() as a sentence with the names of the parameter and of its module in `model`; empty
   /// if no step was skipped.

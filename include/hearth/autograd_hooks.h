@@ -44,8 +44,8 @@ class HEARTH_API save_on_cpu {
 
 }  // namespace graph
 
-/// The number of the backward pass that runs on this thread, the innermost if they are nested, or
-/// -1. No other pass of the process has the same number.
+/// The number of the backward pass that runs on this thread, the innermost if several are nested;
+/// -1 if none runs. No other pass of the process has the same number.
 HEARTH_API int64_t current_graph_task_id();
 
 using PostAccumulateHook = std::function<void(const Tensor& leaf)>;  ///< called with the leaf

@@ -62,7 +62,8 @@ class HEARTH_API CustomNode : public Node {
   void release_variables() override;
   AutogradContext& context() { return context_; }
 
-  /// Adds an argument of Function::apply(). The gradient of one that is not a tensor is undefined.
+  /// Adds an argument of Function::apply(). The gradient of an argument that is not a tensor is
+  /// undefined.
   template <class T>
   void add_argument(const T&) {
     add_other_argument();

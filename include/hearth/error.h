@@ -19,8 +19,8 @@ struct SourceLocation {
 };
 
 /// Base of all of Hearth's exceptions; the subclasses have PyTorch's names. Derived from
-/// std::runtime_error, which LibTorch throws for numbers out of range, so that programs that catch
-/// it also catch Hearth's errors.
+/// std::runtime_error, because LibTorch throws that class for numbers out of range, and programs
+/// may catch it.
 class HEARTH_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message);

@@ -2,7 +2,7 @@
 
 #include "hearth/operators.h"
 
-// LibTorch's torch::fft: the functions of hearth/ops/fft.inc, which explains them, by short names.
+// LibTorch's torch::fft: short names for the functions of hearth/ops/fft.inc, which explains them.
 namespace hearth::fft {
 
 #define HEARTH_FFT_LINE(name)                                                             \

@@ -103,7 +103,7 @@ class HEARTH_API IValue {
   template <class T>
   const T& get() const;
 
-  std::shared_ptr<const Value> value_;  // null: none
+  std::shared_ptr<const Value> value_;  // null for None
 };
 
 template <class T>

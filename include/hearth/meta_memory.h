@@ -11,7 +11,7 @@ namespace hearth {
 /// on another device. Scratch memory of kernels is not counted.
 class HEARTH_API MetaMemory {
  public:
-  explicit MetaMemory(Device like);  ///< the CPU or a CUDA device
+  explicit MetaMemory(Device like);  ///< that device: the CPU or a CUDA device
   ~MetaMemory();
   MetaMemory(const MetaMemory&) = delete;
   MetaMemory& operator=(const MetaMemory&) = delete;

@@ -66,7 +66,7 @@ class Scalar {
   complex<double> toComplexDouble() const { return to<complex<double>>(); }
   complex<float> toComplexFloat() const { return to<complex<float>>(); }
 
-  /// The value rounded to the dtype, as a tensor stores it; throws out of range, as to<T>() does.
+  /// The value as a tensor stores it: rounded, or truncated to an integer; throws out of range.
   HEARTH_API Scalar stored_as(ScalarType type) const;
 
   HEARTH_API Scalar operator-() const;
@@ -95,7 +95,7 @@ class Scalar {
   Kind kind_;
 };
 
-/// The value as C++ streams print it: "2", "0.5", "true".
+/// The value as text: "2", "0.5", "true", "(1,2)" for 1 + 2i.
 HEARTH_API std::string as_text(const Scalar& value);
 
 }  // namespace hearth

@@ -2,8 +2,8 @@
 
 #include "hearth/tensor.h"
 
-/// The special functions as in Python's torch.special: special::erf(x) is special_erf(x), whose
-/// declaration says what it computes.
+/// The special functions as in Python's torch.special: special::erf(x) is special_erf(x). Their
+/// descriptions are in hearth/ops/special.inc.
 namespace hearth::special {
 
 #define HEARTH_SPECIAL(name)                                              \

@@ -191,8 +191,8 @@ class HEARTH_API Tensor {
   template <class Hook>
   unsigned register_hook(Hook&& hook) const;
   void remove_hook(unsigned index) const;  ///< removes a hook of register_hook
-  void retain_grad() const;   ///< makes backward() keep grad() of a tensor that is no leaf
-  bool retains_grad() const;  ///< whether retain_grad() is in effect
+  void retain_grad() const;                ///< makes backward() keep grad() of a non-leaf tensor
+  bool retains_grad() const;               ///< whether retain_grad() is in effect
   Tensor data() const { return variable_data(); }  ///< as variable_data()
   /// As data_ptr<T>(); deprecated in LibTorch.
   template <class T>

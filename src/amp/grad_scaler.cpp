@@ -64,8 +64,8 @@ std::vector<Tensor> parameters_of(const optim::Optimizer& optimizer) {
   return all;
 }
 
-/// If other ranks have parts of the parameters: sets found_inf if one of them has found an inf, and
-/// makes a found_inf if only others have gradients.
+/// If other ranks have parts of the parameters: sets found_inf if another rank has found an inf,
+/// and creates found_inf if only other ranks have gradients.
 void share_between_ranks(const optim::Optimizer& optimizer, Replicas& found_inf) {
   const std::vector<Tensor> parameters = parameters_of(optimizer);
   for (const ShardRanksPtr& ranks : shard_ranks_of(parameters)) {

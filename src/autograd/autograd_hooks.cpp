@@ -67,7 +67,7 @@ Tensor make_variable(const Tensor& data, const Edge& edge) {
 
 namespace {
 
-/// Stops gradients: those of its inputs are undefined.
+/// Stops gradients: the gradients of its inputs are undefined.
 class UndefinedGradBackward final : public Node {
  public:
   std::string name() const override { return "UndefinedGradBackward"; }

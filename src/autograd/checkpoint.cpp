@@ -32,11 +32,11 @@ set_checkpoint_debug_enabled::~set_checkpoint_debug_enabled() { debug = former_;
 namespace detail {
 
 struct CheckpointRegion::Guards {
-  explicit Guards(const std::shared_ptr<CheckpointFrame>& made)
-      : frame(made),
-        hooks([made](const Tensor& tensor) { return made->note(tensor); },
-              [made](const std::any& noted) { return made->value_of(noted); }),
-        reuse(made->kept_results()) {}
+  explicit Guards(const std::shared_ptr<CheckpointFrame>& new_frame)
+      : frame(new_frame),
+        hooks([new_frame](const Tensor& tensor) { return new_frame->note(tensor); },
+              [new_frame](const std::any& noted) { return new_frame->value_of(noted); }),
+        reuse(new_frame->kept_results()) {}
   std::shared_ptr<CheckpointFrame> frame;
   autograd::SavedTensorHooks hooks;
   OpReuseGuard reuse;

@@ -12,7 +12,7 @@ namespace hearth::utils::detail {
 
 namespace {
 
-/// Thrown to end the second computation as soon as all values exist. It is no std::exception, so
+/// Thrown to end the second computation as soon as all values exist. It is not a std::exception, so
 /// that functions do not catch it.
 struct StopRecomputation {
   const void* recomputation;
@@ -24,7 +24,7 @@ const Generator& generator(int i) {
                                   : Device(DeviceType::CUDA, static_cast<DeviceIndex>(i - 1)));
 }
 
-/// Restores the random states that it found.
+/// Sets the random states `use`, if not null; on destruction, restores the previous ones.
 class RandomGuard {
  public:
   explicit RandomGuard(const RandomStates* use) {
@@ -79,7 +79,7 @@ class CheckpointFrame::Recomputation {
     if (frame_.kept_) reused.emplace(*frame_.kept_);
     const OpReuseGuard reuse(reused ? &*reused : nullptr);
     const autograd::SavedTensorHooks hooks(
-        [this](const Tensor& tensor) { return see(tensor); },
+        [this](const Tensor& tensor) { return on_save(tensor); },
         [](const std::any& tensor) { return std::any_cast<const Tensor&>(tensor); });
     try {
       frame_.function_(inputs);
@@ -88,23 +88,23 @@ class CheckpointFrame::Recomputation {
     }
   }
 
-  bool is_part() const { return is_part_; }
-  const std::vector<Note>& again() const { return again_; }
+  bool is_partial() const { return is_partial_; }
+  const std::vector<Note>& recomputed() const { return recomputed_; }
   const std::string& mismatches() const { return mismatches_; }
 
  private:
-  std::any see(const Tensor& tensor) {
+  std::any on_save(const Tensor& tensor) {
     if (stopped_) throw StopRecomputation{this};  // the function has caught the first one
     const std::vector<Note>& notes = frame_.notes_;
-    const size_t index = again_.size();
-    again_.push_back(note_of(tensor));
+    const size_t index = recomputed_.size();
+    recomputed_.push_back(note_of(tensor));
     if (index >= notes.size()) {
       on_extra_tensor();
       return tensor;
     }
     if (frame_.options_.determinism_check() != "none") compare(index);
     if (const auto holder = notes[index].holder.lock()) holder->values.push_back({pass_, tensor});
-    stopped_ = frame_.options_.early_stop() && again_.size() == notes.size();
+    stopped_ = frame_.options_.early_stop() && recomputed_.size() == notes.size();
     if (stopped_) throw StopRecomputation{this};
     return tensor;
   }
@@ -115,12 +115,12 @@ class CheckpointFrame::Recomputation {
         CheckpointError, !frame_.forward_completed_,
         "torch.utils.checkpoint: trying to save more tensors during recomputation than during the "
         "original forward pass.\n",
-        frame_.hint(again_));
-    is_part_ = true;
+        frame_.hint(recomputed_));
+    is_partial_ = true;
   }
 
   void compare(size_t index) {
-    const Note &saved = frame_.notes_[index], &now = again_[index];
+    const Note &saved = frame_.notes_[index], &now = recomputed_[index];
     if (agree(saved, now)) return check_version(index, saved, now.version);
     mismatches_ +=
         hearth::detail::str("tensor at position ", index, ":\nsaved metadata: ", text_of(saved),
@@ -135,10 +135,10 @@ class CheckpointFrame::Recomputation {
 
   CheckpointFrame& frame_;
   const int64_t pass_;
-  std::vector<Note> again_;
+  std::vector<Note> recomputed_;
   std::string mismatches_;
   bool stopped_ = false;
-  bool is_part_ = false;  // backward was called inside the function, before its end
+  bool is_partial_ = false;  // backward was called inside the function, before its end
 };
 
 void CheckpointFrame::check_version(size_t index, const Note& note, int64_t version) {
@@ -148,8 +148,8 @@ void CheckpointFrame::check_version(size_t index, const Note& note, int64_t vers
                           note.saved_by ? note.saved_by : "a custom function",
                           " saved in a function called by utils::checkpoint, ", text_of(note), ","),
       version, note.version,
-      "A checkpointed function may not modify what it has saved, and weights and other tensors "
-      "that it reads may not be modified until backward has called it again.");
+      "A checkpointed function may not modify tensors that it has saved, and weights and other "
+      "tensors that it reads may not be modified until backward has called it again.");
 }
 
 CheckpointFrame::CheckpointFrame(CheckpointOptions options, const std::vector<Tensor>& inputs,
@@ -193,10 +193,10 @@ std::string CheckpointFrame::list_of(const std::vector<Note>& notes) {
   return list;
 }
 
-std::string CheckpointFrame::hint(const std::vector<Note>& again) const {
+std::string CheckpointFrame::hint(const std::vector<Note>& recomputed) const {
   if (options_.debug())
     return hearth::detail::str("\nTensors saved during the original forward:\n", list_of(notes_),
-                               "Tensors saved during recomputation:\n", list_of(again));
+                               "Tensors saved during recomputation:\n", list_of(recomputed));
   return "\nTip: To see a more detailed error message, pass CheckpointOptions().debug(true) to "
          "utils::checkpoint(...).";
 }
@@ -227,7 +227,7 @@ Tensor CheckpointFrame::value_of(const std::any& noted) {
   Holder& holder = *shared;
   const std::lock_guard lock(mutex_);
   const int64_t running = autograd::current_graph_task_id();
-  const int64_t pass = running >= 0 ? running : outside_--;
+  const int64_t pass = running >= 0 ? running : next_outside_pass_--;
   const auto find = [&] {
     return std::find_if(holder.values.begin(), holder.values.end(),
                         [&](const Value& value) { return value.pass == pass; });
@@ -248,32 +248,31 @@ Tensor CheckpointFrame::value_of(const std::any& noted) {
 }
 
 void CheckpointFrame::recompute(int64_t pass) {
-  Recomputation run(*this, pass);
+  Recomputation recomputation(*this, pass);
   if (autograd::current_graph_task_id() >= 0)
     autograd::queue_callback([frame = weak_from_this(), pass] {
       if (const auto alive = frame.lock()) alive->forget(pass);
     });
   try {
-    run.run(inputs());
-    check(run);
+    recomputation.run(inputs());
+    check(recomputation);
   } catch (...) {
     forget(pass);
     throw;
   }
 }
 
-void CheckpointFrame::check(const Recomputation& run) const {
-  if (run.is_part()) return;
-  HEARTH_CHECK_AS(CheckpointError, run.again().size() == notes_.size(),
+void CheckpointFrame::check(const Recomputation& recomputation) const {
+  if (recomputation.is_partial()) return;
+  HEARTH_CHECK_AS(CheckpointError, recomputation.recomputed().size() == notes_.size(),
                   "torch.utils.checkpoint: A different number of tensors was saved during the "
                   "original forward and recomputation.\nNumber of tensors saved during forward: ",
-                  notes_.size(),
-                  "\nNumber of tensors saved during recomputation: ", run.again().size(), ".\n",
-                  hint(run.again()));
-  HEARTH_CHECK_AS(CheckpointError, run.mismatches().empty(),
+                  notes_.size(), "\nNumber of tensors saved during recomputation: ",
+                  recomputation.recomputed().size(), ".\n", hint(recomputation.recomputed()));
+  HEARTH_CHECK_AS(CheckpointError, recomputation.mismatches().empty(),
                   "torch.utils.checkpoint: Recomputed values for the following tensors have "
                   "different metadata than during the forward pass.\n",
-                  run.mismatches(), ".\n", hint(run.again()));
+                  recomputation.mismatches(), ".\n", hint(recomputation.recomputed()));
 }
 
 void CheckpointFrame::was_read(const std::shared_ptr<Holder>& holder, int64_t pass) {

@@ -15,7 +15,7 @@ namespace hearth::utils::detail {
 /// The states of the default generators of all devices.
 class RandomStates {
  public:
-  RandomStates();  ///< the current ones
+  RandomStates();  ///< copies the current states
   void restore() const;
   size_t count() const { return states_.size(); }
 
@@ -25,14 +25,14 @@ class RandomStates {
 
 /// One call of a checkpointed function: its inputs, the modes of its thread, and notes of the
 /// tensors that it saved for backward. Their values are computed by calling the function again,
-/// once in each backward pass, and are freed with the nodes that saved them, or when another node
-/// reads one.
+/// once in each backward pass. A value is freed with the node that saved it, or when the next node
+/// reads a value.
 class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
  public:
   using Function = CheckpointRegion::Function;
   CheckpointFrame(CheckpointOptions options, const std::vector<Tensor>& inputs, Function function);
 
-  /// Called instead of saving a tensor; returns what value_of takes.
+  /// Called instead of saving a tensor; returns the argument for value_of().
   std::any note(const Tensor& tensor);
   Tensor value_of(const std::any& noted);
   void forward_completed() {
@@ -76,12 +76,12 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   static std::string list_of(const std::vector<Note>& notes);
   std::vector<Tensor> inputs() const;
   void recompute(int64_t pass);
-  void check(const Recomputation& run) const;
+  void check(const Recomputation& recomputation) const;
   /// The end of an error's text.
-  std::string hint(const std::vector<Note>& again) const;
+  std::string hint(const std::vector<Note>& recomputed) const;
   void forget(int64_t pass);
-  /// Notes that the running node has read the holder's value. Frees those that another node has
-  /// read before in this pass: it has finished.
+  /// Notes that the running node has read the holder's value. Frees the values that the previous
+  /// node has read in this pass, because that node has finished.
   void was_read(const std::shared_ptr<Holder>& holder, int64_t pass);
 
   const CheckpointOptions options_;
@@ -93,7 +93,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   std::vector<Note> notes_;
   bool forward_completed_ = false;
   Reads last_reads_;
-  int64_t outside_ = -1;  // the number of the next use outside of a backward pass
+  int64_t next_outside_pass_ = -1;  // the number of the next read outside of a backward pass
   std::recursive_mutex mutex_;
 };
 

@@ -34,6 +34,23 @@ class ScopedValue {
   T previous_;
 };
 
+/// Restores this thread's modes when it is destroyed, but not its observers: a hook of a tensor may
+/// have started or stopped a profile.
+class TaskModesGuard {
+ public:
+  TaskModesGuard() : saved_(modes) {}
+  ~TaskModesGuard() {
+    saved_.observer = modes.observer;
+    saved_.flags = (saved_.flags & ~uint32_t(kObserved)) | (modes.flags & kObserved);
+    modes = saved_;
+  }
+  TaskModesGuard(const TaskModesGuard&) = delete;
+  TaskModesGuard& operator=(const TaskModesGuard&) = delete;
+
+ private:
+  Modes saved_;
+};
+
 /// Converts a gradient to the metadata of the forward value: sums over broadcast dimensions and
 /// casts back from the promoted dtype; the gradient of a real number is real.
 Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_t index) {
@@ -225,7 +242,7 @@ variable_list GraphTask::run() {
   }
   const ScopedValue<GraphTask*> task(current_task, this);
   const ScopedValue<int> depth(nesting, nesting + 1);
-  const ModesGuard guard;
+  const TaskModesGuard guard;
   modes.grad_enabled = create_graph_;
   modes.flags &= ~uint32_t(kInferenceMode);
   modes.memory_tag = MemoryTag::Gradient;
@@ -275,7 +292,7 @@ void GraphTask::run_node(Pending& entry) {
     capture(entry);
   }
   if (restricted_ && !entry.needed) return distribute(entry, variable_list(node.num_outputs()));
-  const ModesGuard guard;
+  const TaskModesGuard guard;
   use_forward_streams(node);
   const ScopedValue<Node*> running(running_node, &node);
   const NodeObservation observation(node);

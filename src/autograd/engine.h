@@ -36,7 +36,7 @@ class GraphTask {
   bool wants(const Node& node) const;
 
  private:
-  /// In place of an index in the result: the gradient is added to the leaf's.
+  /// In place of an index in the result: the gradient is added to the leaf's gradient.
   static constexpr size_t kAccumulated = SIZE_MAX;
 
   /// A node of the pass.
@@ -59,7 +59,7 @@ class GraphTask {
   Pending& pending(const NodePtr& node);
   /// Finds all nodes of the pass and counts their dependencies.
   void discover();
-  /// In a restricted pass, sets `needed`. A node follows all nodes that it leads to.
+  /// In a restricted pass, sets `needed`. In children_first, a node follows all nodes it leads to.
   void mark_needed(const std::vector<Pending*>& children_first);
   /// Runs the nodes in the order of their dependencies.
   void run_ready();

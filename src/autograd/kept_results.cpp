@@ -33,7 +33,8 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Whether the op copies: autocast's casts of weights are cached, so that their number differs.
+/// Whether the op copies. Autocast caches its casts of weights, so their number differs between
+/// forward and recomputation.
 bool copies(std::string_view name) { return name == "_to_copy" || name == "clone"; }
 
 }  // namespace
@@ -49,14 +50,14 @@ bool KeptResults::counts(const OpRecord& op, const Scope* outer) const {
 }
 
 bool KeptResults::take(const OpRecord& op, size_t index, Outputs& outputs) {
-  std::vector<Call>& made = calls_[&op];
-  // Backward inside the function may compute more of it again than forward has computed so far.
-  if (index >= made.size() && !forward_completed_) return false;
-  HEARTH_CHECK(!made.empty(), op.info->name,
+  std::vector<Call>& calls = calls_[&op];
+  // Backward inside the function may recompute calls that forward has not made yet.
+  if (index >= calls.size() && !forward_completed_) return false;
+  HEARTH_CHECK(!calls.empty(), op.info->name,
                " encountered during backward but not found in storage. ", kMismatch);
-  HEARTH_CHECK(index < made.size(), op.info->name, " invocation index ", index,
+  HEARTH_CHECK(index < calls.size(), op.info->name, " invocation index ", index,
                " encountered during backward but not found in storage. ", kMismatch);
-  Call& call = made[index];
+  Call& call = calls[index];
   if (call.state == State::kComputedAgain) return false;
   HEARTH_CHECK(call.state == State::kKept,
                "Trying to backward an extra time. You are only allowed to backward once on any "
@@ -81,12 +82,12 @@ void KeptResults::check_versions(const OpRecord& op, const Call& call) const {
 
 void KeptResults::computed(const OpRecord& op, const Outputs& outputs) {
   if (!counts(op, outer_)) return;
-  std::vector<Call>& made = calls_[&op];
+  std::vector<Call>& calls = calls_[&op];
   const bool by_list = !selection_.ops().empty();
   static const Tensor none;
   const Tensor& first = outputs.empty() ? none : outputs[0];
   if (!by_list && !selection_.keeps(op.info->name, first)) {
-    made.push_back({State::kComputedAgain, {}, {}});
+    calls.push_back({State::kComputedAgain, {}, {}});
     return;
   }
   Call call{State::kKept, {}, {}};
@@ -94,7 +95,7 @@ void KeptResults::computed(const OpRecord& op, const Outputs& outputs) {
     call.outputs.push_back(output.defined() ? shallow_alias(output, true) : output);
     call.versions.push_back(output.defined() ? output._version() : 0);
   }
-  made.push_back(std::move(call));
+  calls.push_back(std::move(call));
 }
 
 }  // namespace detail

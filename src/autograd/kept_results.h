@@ -36,7 +36,7 @@ class KeptResults final : public OpReuse {
 
   const SelectiveCheckpoint selection_;
   const bool redraws_;
-  const Scope* const outer_;  // of forward
+  const Scope* const outer_;  // the scope in which forward called the function
   std::unordered_map<const OpRecord*, std::vector<Call>> calls_;
   bool forward_completed_ = false;
 };
@@ -53,7 +53,7 @@ class ReusedResults final : public OpReuse {
  private:
   KeptResults& kept_;
   const Scope* const outer_;
-  std::unordered_map<const OpRecord*, size_t> calls_;  // so far
+  std::unordered_map<const OpRecord*, size_t> calls_;  // the number of calls so far
 };
 
 }  // namespace hearth::utils::detail

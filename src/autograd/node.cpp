@@ -225,7 +225,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
 
 namespace {
 
-/// Whether the gradient has the strides of the leaf if that is dense, else contiguous ones.
+/// Whether the gradient has the leaf's strides or, if the leaf is not dense, is contiguous.
 bool has_layout_of(const TensorImpl& grad, const TensorImpl& leaf) {
   if (!leaf.has(kDense)) return grad.contiguous();
   for (int d = 0; d < leaf.dim && grad.numel > 1; ++d)
@@ -286,7 +286,7 @@ Tensor CopySlices::empty_base(const TensorOptions& options) const {
 variable_list CopySlices::apply(variable_list&& grads) {
   variable_list results(num_outputs());
   if (!grads[0].defined()) return results;
-  // The gradient of the base; the result of fn replaces that of the written part.
+  // The gradient of the base, in which the result of fn replaces the written part.
   Tensor base_grad = empty_base(TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);
   const Tensor part =

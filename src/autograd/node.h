@@ -94,7 +94,7 @@ class CopySlices final : public Node {
   variable_list apply(variable_list&& grads) override;
 
  private:
-  /// Memory for the base's gradient, of which the view's part is aligned as in the base.
+  /// Memory for the base's gradient, in which the view's part is aligned as in the base.
   Tensor empty_base(const TensorOptions& options) const;
 
   Dims sizes_, strides_, view_sizes_, view_strides_;

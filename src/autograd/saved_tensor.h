@@ -7,9 +7,10 @@
 
 namespace hearth::autograd {
 
-/// A tensor saved for backward: its value, its version and, separately, the edge of its gradient.
-/// Changes to the user's tensor (in-place ops, detach_, set_data) do not affect it, and a node
-/// never owns a tensor that owns the node.
+/// A tensor saved for backward: its value, its version and, separately, the edge of its gradient. A
+/// leaf that requires a gradient is saved itself. Of other tensors, an alias is saved, which
+/// detach_ and set_data of the user's tensor do not change. So a node never owns a tensor that owns
+/// the node. unpack() notices in-place changes of the memory by the version.
 class SavedTensor {
  public:
   SavedTensor() = default;
@@ -31,7 +32,7 @@ class SavedTensor {
 
   Tensor tensor_;  // the tensor itself if it is a leaf that requires grad, else an alias
   std::shared_ptr<Packed> packed_;
-  Edge history_;  // invalid for such leaves, own outputs and tensors without history
+  Edge history_;  // invalid for own outputs, tensors without history, leaves without hook
   uint32_t version_ = 0;
   uint32_t output_nr_ = 0;
   bool own_output_ = false;

@@ -33,8 +33,8 @@ struct ViewInfo {
   uint32_t version = 0;  // of the storage when grad_fn was last set
 };
 
-/// The view of base with this dtype, sizes, strides and offset; base and dtype are alike, or one is
-/// complex and the other the dtype of its parts.
+/// The view of base with this dtype, sizes, strides and offset. `dtype` is the base's or, as in
+/// view_as_real and view_as_complex, its real or complex counterpart.
 Tensor view_of_base(const Tensor& base, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides,
                     int64_t offset);
 

@@ -42,13 +42,13 @@ CudaChoice choose_cuda() {
   return choice;
 }
 
-std::atomic<Backend*> in_use = nullptr;
+std::atomic<Backend*> created_backend = nullptr;
 
 /// Makes the choice at the first call; it never changes.
 const CudaChoice& cuda_choice() {
   static const CudaChoice& choice = *[] {
     auto* const created = new CudaChoice(choose_cuda());
-    in_use.store(created->backend, std::memory_order_release);
+    created_backend.store(created->backend, std::memory_order_release);
     return created;
   }();
   return choice;
@@ -57,7 +57,7 @@ const CudaChoice& cuda_choice() {
 }  // namespace
 
 Backend* cuda_backend() { return cuda_choice().backend; }
-Backend* cuda_backend_in_use() { return in_use.load(std::memory_order_acquire); }
+Backend* cuda_backend_in_use() { return created_backend.load(std::memory_order_acquire); }
 const std::string& why_no_cuda() { return cuda_choice().why_not; }
 
 Backend& backend_of(Device device) {

@@ -13,7 +13,7 @@ Backend& cpu_backend();
 /// The backend of DeviceType::CUDA: the simulator if HEARTH_SIM_GPUS is set, else the plugin, which
 /// the first call loads. Null if neither is available.
 Backend* cuda_backend();
-/// Like cuda_backend(), but null until that has been called.
+/// Like cuda_backend(), but null until cuda_backend() has been called.
 Backend* cuda_backend_in_use();
 /// A sentence that says why cuda_backend() is null.
 const std::string& why_no_cuda();

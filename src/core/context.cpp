@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<uint32_t> numerics{kAllowTF32CuDNN | kUseCuDNN};
 
-/// The bits of `settings`; cuDNN's settings are Numerics.
+/// The bits of `settings`. cuDNN's settings are bits of `numerics`.
 enum Setting : uint32_t {
   kDeterministic = 1u << 0,
   kWarnOnly = 1u << 1,

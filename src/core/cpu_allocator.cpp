@@ -75,8 +75,8 @@ struct Heap {
 constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
 
-// The caches of a thread before its first allocation and after the thread has closed its own. Their
-// magazines have capacity 0, so that every request goes to the depot.
+// The caches that a thread uses before its first allocation and after its own cache is closed.
+// Their magazines have capacity 0, so that every request goes to the depot.
 constinit ThreadCache unopened_cache;
 constinit ThreadCache closed_cache;
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* cache = &unopened_cache;
@@ -117,7 +117,7 @@ void count_for_process(const Event& event) noexcept {
   publish_counts(counters);
 }
 
-/// Counts an event of a block: for small blocks on this thread only, until its magazine is empty or
+/// Counts an event of a block: for small blocks on this thread only, until a magazine is empty or
 /// full.
 template <class Event>
 [[gnu::always_inline]] inline void count(const Event& event, size_t bytes) noexcept {
@@ -127,7 +127,7 @@ template <class Event>
     count_for_process(event);
 }
 
-/// Counts bytes of a module's activations; negative ones are removed.
+/// Adds bytes to the count of a module's activations; negative bytes are a release.
 [[gnu::cold, gnu::noinline]] void count_path(uint16_t path, int64_t bytes) noexcept {
   try {
     const std::lock_guard lock(heap.mutex);
@@ -185,8 +185,8 @@ void for_each_mutex(const F& f) {
   f(heap.pages.mutex());
 }
 
-/// Holds all mutexes during a fork, so that the child does not inherit one that another thread
-/// held.
+/// Holds all mutexes during a fork, so that the child inherits no mutex that another thread has
+/// locked.
 void install_fork_handlers() {
   constexpr auto lock_all = [] { for_each_mutex([](std::mutex& mutex) { mutex.lock(); }); };
   constexpr auto unlock_all = [] { for_each_mutex([](std::mutex& mutex) { mutex.unlock(); }); };

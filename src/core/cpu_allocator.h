@@ -39,14 +39,14 @@ struct ObjectPool {
 void cpu_empty_cache();
 /// Sets the maximum number of cached bytes; by default a quarter of the memory, at most 4 GiB.
 void set_cpu_cache_limit(size_t bytes);
-/// Sets the maximum number of reserved bytes; by default that of the environment variable
-/// HEARTH_CPU_MEMORY, if it is set.
+/// Sets the maximum number of reserved bytes; the default is HEARTH_CPU_MEMORY, if this environment
+/// variable is set.
 void set_cpu_memory_limit(size_t bytes);
 size_t cpu_memory_limit();
 inline constexpr size_t kNoMemoryLimit = static_cast<size_t>(-1);
 
-/// The statistics are exact for one thread. With several, a peak may be too high by the memory that
-/// each has freed into its own cache (at most 2 MiB per thread).
+/// The statistics are exact for one thread. With several threads, a peak may be too high by the
+/// memory that each thread has freed into its cache (at most 2 MiB).
 MemoryStats cpu_memory_stats();
 /// The modules whose activations are or were in blocks above 32 KiB.
 std::vector<ModuleMemory> cpu_module_memory();
@@ -54,7 +54,8 @@ void cpu_reset_peak_stats();
 
 /// Records the bytes of the tags from now on; null ends the recording.
 void cpu_record_history(std::unique_ptr<MemoryHistory> history);
-/// The recording as JSON; empty if there is none. Blocks up to 32 KiB are seen late.
+/// The recording as JSON; empty if there is none. Blocks up to 32 KiB appear only when their thread
+/// publishes its counts.
 std::string cpu_history_json();
 
 }  // namespace hearth

@@ -48,7 +48,7 @@ struct DeviceAllocator::Block {
   MemoryLabel label = {};
   Block* previous = nullptr;  // neighbours in the segment
   Block* next = nullptr;
-  std::vector<StreamHandle> other_streams = {};  // that may use the block
+  std::vector<StreamHandle> other_streams = {};  // streams that may use the block, too
 
   bool is_whole_segment() const { return !previous && !next; }
 };
@@ -99,7 +99,7 @@ void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream, MemoryLabel l
   return block->data;
 }
 
-/// Adds bytes to the block's tag and module, or removes them.
+/// Adds bytes (negative: a release) to the counts of the block's tag and module.
 void DeviceAllocator::count(const Block& block, int64_t bytes) {
   MemoryStat& tag = stats_.tags[static_cast<size_t>(block.label.tag())];
   bytes > 0 ? tag.increase(bytes) : tag.decrease(-bytes);
@@ -228,7 +228,7 @@ void DeviceAllocator::release_block(Block* block) {
   pool_of(*block).insert(block);
 }
 
-/// Merges the neighbour into the block if it is free.
+/// Merges the neighbour into the block if the neighbour is free.
 void DeviceAllocator::absorb(Block* block, Block* neighbour) {
   if (!neighbour || neighbour->in_use) return;
   pool_of(*neighbour).erase(neighbour);

@@ -33,7 +33,7 @@ class DeviceAllocator {
   /// Allocates a block for use on `stream`, at least 512-byte aligned; null for 0 bytes. Throws
   /// OutOfMemoryError if neither cache nor device has enough memory.
   void* allocate(size_t bytes, StreamHandle stream, MemoryLabel label = {});
-  /// Frees a block that `stream` may still use, as if it were recorded.
+  /// Frees a block. `stream` may still use it, as after record_stream().
   void free(void* data, StreamHandle stream);
   /// Delays the reuse of the block, once it is freed, until the work then in `stream` has finished.
   /// Ignores memory that is not from this allocator.
@@ -99,7 +99,8 @@ DeviceAllocator& device_allocator(Device device);
 /// The size of the block for a request, if it is taken from a new segment.
 size_t device_block_bytes(size_t bytes);
 
-/// The functions of device_allocator(device), also for the CUDA plugin, which allocates workspaces.
+/// Shortcuts to the functions of device_allocator(device). The CUDA plugin allocates its workspaces
+/// with them.
 HEARTH_API void* device_allocate(Device device, size_t bytes, StreamHandle stream);
 HEARTH_API void device_free(Device device, void* data, StreamHandle stream);
 void device_record_stream(void* data, Device device, StreamHandle stream);

@@ -83,7 +83,7 @@ Tensor import_tensor(const DLTensor& source, std::function<void(void*)> deleter)
   return from_blob(first, sizes, IntArrayRef(source.strides, dims), std::move(deleter), options);
 }
 
-/// Returns `deleter` or, if it is empty, a call of the source's own.
+/// Returns `deleter`; if it is empty, a function that calls the source's own deleter.
 template <class Managed>
 std::function<void(void*)> deleter_of(Managed* source, std::function<void(void*)> deleter) {
   if (deleter) return deleter;

@@ -11,7 +11,7 @@ namespace hearth {
 /// The elements of a tensor as PyTorch prints them in Python.
 struct ElementTexts {
   std::vector<std::string> texts;  // padded to one width
-  size_t width = 1;                // of one element, for line breaks
+  size_t width = 1;                // the width of one element, for line breaks
 };
 
 /// Returns the texts of all elements, in one format chosen by the finite nonzero ones: "2." if all
@@ -28,8 +28,8 @@ inline constexpr int64_t kSummaryThreshold = 1000;
 inline constexpr int64_t kEdgeItems = 3;
 inline constexpr size_t kLineWidth = 80;
 
-/// Joins the elements of a tensor in nested brackets. `sizes` are those of the whole tensor. If
-/// `summarized`, `elements` are those of the edges only, and "..." replaces the omitted elements.
+/// Joins the elements of a tensor in nested brackets. `sizes` are the whole tensor's. If
+/// `summarized`, `elements` has only the elements at the edges, and "..." replaces the others.
 std::string bracketed(const ElementTexts& elements, IntArrayRef sizes, bool summarized,
                       size_t indent);
 

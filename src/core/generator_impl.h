@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-/// The state of a generator: a Mersenne twister on the CPU, seed and offset of Philox on devices.
+/// The state of a generator: a Mersenne twister on the CPU, seed and offset of Philox on GPUs.
 struct GeneratorImpl {
   explicit GeneratorImpl(Device where) : device(where) {}
   Device device;
@@ -22,8 +22,8 @@ struct GeneratorImpl {
 /// another device type.
 GeneratorImpl& generator_for(const Generator& generator, Device device);
 
-/// Locks a generator for one launch and provides the source for its kernel. On devices, advances
-/// the generator's offset.
+/// Locks a generator for one launch and provides the source for its kernel. On GPUs, advances the
+/// generator's offset.
 class Draw {
  public:
   Draw(const Generator& generator, Device device);

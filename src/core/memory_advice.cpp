@@ -17,8 +17,8 @@ std::string size_text(int64_t bytes) {
   return format_bytes(static_cast<size_t>(std::max<int64_t>(bytes, 0)));
 }
 
-std::string padded(std::string text, size_t width, bool right) {
-  if (text.size() < width) text.insert(right ? 0 : text.size(), width - text.size(), ' ');
+std::string padded(std::string text, size_t width, bool align_right) {
+  if (text.size() < width) text.insert(align_right ? 0 : text.size(), width - text.size(), ' ');
   return text;
 }
 
@@ -89,7 +89,7 @@ std::vector<std::string> advice_for(MemoryTag tag, const MemoryReport& report) {
       "loss.item(), because a tensor keeps its graph"};
 }
 
-/// The most helpful things first; at least kAdviceLines, all different.
+/// At least kAdviceLines different pieces of advice, the most helpful first.
 std::vector<std::string> advice(const MemoryReport& report) {
   std::vector<std::string> lines;
   const auto add = [&](const std::string& line) {

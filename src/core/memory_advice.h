@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-/// The memory by tag and the three things that would help most, as lines for an error text.
+/// The memory by tag and the three most helpful pieces of advice, as lines for an error text.
 std::string tags_and_advice(const MemoryReport& report);
 
 }  // namespace hearth

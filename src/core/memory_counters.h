@@ -50,7 +50,8 @@ inline void note_peak(MemoryStats& stats) {
   for (size_t i = 0; i < kNumMemoryTags; ++i) stats.at_peak[i] = stats.tags[i].current;
 }
 
-/// Updates the tags at the peak after memory changed its tag: only if the peak is the present.
+/// Updates the tags at the peak after memory changed its tag: only if the present total is the
+/// peak.
 inline void note_retag(MemoryStats& stats) {
   if (stats.allocated_bytes.current == stats.allocated_bytes.peak) note_peak(stats);
 }
@@ -68,8 +69,8 @@ struct Totals {
   }
 };
 
-/// The bytes that a thread has allocated for tensors less those that it has freed, since its start;
-/// for profilers.
+/// The bytes that a thread has allocated for tensors minus those that it has freed, since its
+/// start; for profilers.
 struct ThreadNetBytes {
   int64_t cpu = 0, device = 0;
 };
@@ -77,10 +78,10 @@ inline constinit thread_local ThreadNetBytes thread_net_bytes;
 
 /// The allocations and releases of one thread since it last published its counts. The tag Other is
 /// not counted, but follows from the total: it is the usual tag of small blocks outside modules,
-/// where each counter would be a measurable part of an allocation.
+/// whose allocation a further counter would slow down measurably.
 struct ThreadCounters {
   ThreadCounter blocks, bytes;
-  Totals tags[kNumMemoryTags];  // bytes; that of Other is unused
+  Totals tags[kNumMemoryTags];  // in bytes; the element of Other is unused
   Totals retags;                // bytes that changed their tag, in `added`
 
   void allocated(size_t size, MemoryTag tag) {

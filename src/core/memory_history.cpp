@@ -43,7 +43,7 @@ void MemoryHistory::grow() noexcept {
   }
 }
 
-/// Keeps the higher one of each two points, and the last of an odd number.
+/// Keeps the higher point of each pair and, if their number is odd, the last point.
 void MemoryHistory::halve() noexcept {
   const size_t half = (points_.size() + 1) / 2;
   for (size_t i = 0; i < half; ++i) {

@@ -17,7 +17,7 @@ class MemoryHistory {
   using Clock = std::chrono::steady_clock;
   MemoryHistory(Clock::time_point start, size_t max_points);
 
-  /// Records the bytes of all tags now; allocates no memory of tensors.
+  /// Records the bytes of all tags now; allocates no tensor memory.
   void add(const MemoryStats& stats) noexcept;
   /// `{"device": …, "points": [[seconds, bytes of each tag…], …]}`.
   std::string json(const std::string& device) const;

@@ -22,7 +22,7 @@ class MemoryLabel {
   uint16_t path() const { return static_cast<uint16_t>(bits_ >> 16); }
 
  private:
-  uint32_t bits_ = 0;  // one word, because parts that are stored and loaded together stall
+  uint32_t bits_ = 0;  // one word: loading two fields at once after two stores would stall
 };
 
 namespace detail {

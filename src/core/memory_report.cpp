@@ -20,7 +20,7 @@ std::string held_text(const MemoryReport& report) {
                      " more than the limit: release some, or raise it.");
 }
 
-/// The share of the unused memory that is outside its largest block.
+/// The fragmentation of the unused memory, and advice if it caused the failure.
 std::string fragmentation_text(const MemoryReport& report) {
   const auto unused = static_cast<size_t>(report.stats.cached_bytes());
   const auto reserved = static_cast<size_t>(report.stats.reserved_bytes.current);

@@ -25,7 +25,7 @@ struct MemoryReport {
 /// The table of memory_summary().
 std::string summary_text(const MemoryReport& report, bool abbreviated);
 
-/// PyTorch's texts, followed by the memory by tag and three things that would help.
+/// PyTorch's texts, followed by the memory by tag and three pieces of advice.
 std::string cpu_out_of_memory_text(const MemoryReport& report);
 std::string device_out_of_memory_text(const MemoryReport& report);
 

@@ -23,7 +23,7 @@ void MetaMemory::Counts::count(MemoryLabel label, int64_t bytes) {
   paths.add(label.path(), bytes);
 }
 
-bool MetaMemory::Counts::counts(const StorageImpl& storage) const {
+bool MetaMemory::Counts::is_counted(const StorageImpl& storage) const {
   return storage.meta_memory == number;
 }
 
@@ -38,7 +38,7 @@ void MetaMemory::Counts::allocated(StorageImpl& storage) {
 }
 
 void MetaMemory::Counts::freed(const StorageImpl& storage) {
-  if (!counts(storage)) return;
+  if (!is_counted(storage)) return;
   const int64_t bytes = block_bytes(storage.nbytes);
   stats.allocation.decrease(1);
   stats.allocated_bytes.decrease(bytes);
@@ -46,7 +46,7 @@ void MetaMemory::Counts::freed(const StorageImpl& storage) {
 }
 
 void MetaMemory::Counts::retagged(const StorageImpl& storage, MemoryLabel label) {
-  if (!counts(storage)) return;
+  if (!is_counted(storage)) return;
   const int64_t bytes = block_bytes(storage.nbytes);
   count(storage.label, -bytes);
   count(label, bytes);

@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-/// The counts of a MetaMemory. Each storage that it counts is marked with its number.
+/// The counts of a MetaMemory. Each counted storage is marked with `number`.
 struct MetaMemory::Counts {
   uint32_t number;
   Device like;
@@ -20,7 +20,7 @@ struct MetaMemory::Counts {
   void retagged(const StorageImpl& storage, MemoryLabel label);
 
  private:
-  bool counts(const StorageImpl& storage) const;
+  bool is_counted(const StorageImpl& storage) const;
   void count(MemoryLabel label, int64_t bytes);
   int64_t block_bytes(size_t bytes) const;
 };

@@ -15,6 +15,7 @@ class Mt19937 {
   /// Bytes of PyTorch's get_rng_state.
   static constexpr size_t kStateBytes = 5056;
   using StateBytes = std::array<unsigned char, kStateBytes>;
+  static constexpr int kWords = 624;  ///< of the state; so many random words are computed at once
 
   explicit Mt19937(uint64_t seed = kDefaultSeed) { reseed(seed); }
 
@@ -40,6 +41,9 @@ class Mt19937 {
   void fill(uint32_t* to, int64_t count, Refill how);
   void fill(uint64_t* to, int64_t count, Refill how);
 
+  /// The random words that are computed already.
+  int unread() const { return kWords - next_; }
+
   /// Advances as `count` calls of random() do, in a fraction of their time.
   void discard(int64_t count);
 
@@ -49,13 +53,12 @@ class Mt19937 {
   /// is stored for the next call.
   double normal();
 
-  /// The state in PyTorch's layout, which its generators can restore.
+  /// The state in PyTorch's layout, which PyTorch's generators can restore.
   StateBytes state() const;
   /// Restores a state; returns false and changes nothing if the bytes are not a valid state.
   bool set_state(const StateBytes& bytes);
 
  private:
-  static constexpr int kWords = 624;
   void refill(Refill how);
   void refill();
 

@@ -4,8 +4,8 @@
 
 namespace hearth {
 
-/// The Mersenne Twister's state, all words of which are computed at once, in vectors of kLanes
-/// words. `Target` keeps the code of different instruction sets apart.
+/// Computes all words of the Mersenne Twister's state at once, in vectors of kLanes words. `Target`
+/// keeps the code of different instruction sets apart.
 template <class Target, int kLanes>
 struct Mt19937Block {
   static constexpr int kWords = 624;

@@ -24,17 +24,19 @@ class MultiplyAddCounter {
       return std::find(names.begin(), names.end(), call_.op.info->name) != names.end();
     };
     if (call_.outputs.empty()) return 0;
-    if (is_one_of({"linear"})) return output() * last_of(input(1));
-    if (is_one_of({"bilinear"})) return output() * per_row(input(2));
+    if (is_one_of({"linear"})) return output_numel() * last_of(input_sizes(1));
+    if (is_one_of({"bilinear"})) return output_numel() * per_row(input_sizes(2));
     if (is_one_of({"conv_tbc"}))
-      return output() * count_of(input(1)) / std::max<int64_t>(1, last_of(input(1)));
+      return output_numel() * count_of(input_sizes(1)) /
+             std::max<int64_t>(1, last_of(input_sizes(1)));
     if (is_one_of({"conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d",
                    "conv_transpose2d", "conv_transpose3d"}))
-      return convolution(output());
+      return convolution(output_numel());
     if (is_one_of({"convolution_backward"})) return convolution_backward();
-    if (is_one_of({"matmul", "mm", "bmm", "mv", "dot"})) return output() * last_of(input(0));
-    if (is_one_of({"addmm", "baddbmm", "addmv"})) return output() * last_of(input(1));
-    if (is_one_of({"addbmm"})) return count_of(input(1)) * last_of(input(2));
+    if (is_one_of({"matmul", "mm", "bmm", "mv", "dot"}))
+      return output_numel() * last_of(input_sizes(0));
+    if (is_one_of({"addmm", "baddbmm", "addmv"})) return output_numel() * last_of(input_sizes(1));
+    if (is_one_of({"addbmm"})) return count_of(input_sizes(1)) * last_of(input_sizes(2));
     if (is_one_of({"scaled_dot_product_attention"})) return attention();
     if (is_one_of({"lstm", "lstm_cell"})) return recurrence(3);
     if (is_one_of({"gru", "rnn_tanh", "rnn_relu", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"}))
@@ -44,11 +46,11 @@ class MultiplyAddCounter {
 
  private:
   /// The sizes of an input; empty if it is absent.
-  IntArrayRef input(int i) const {
+  IntArrayRef input_sizes(int i) const {
     const bool exists = i < call_.inputs.count && call_.inputs[i].defined();
     return exists ? call_.inputs[i].sizes() : IntArrayRef();
   }
-  int64_t output() const { return call_.outputs[0].defined() ? call_.outputs[0].numel() : 0; }
+  int64_t output_numel() const { return call_.outputs[0].defined() ? call_.outputs[0].numel() : 0; }
   /// The elements of a weight for one output channel.
   static int64_t per_row(IntArrayRef weight) {
     return weight.empty() || weight[0] == 0 ? 0 : count_of(weight) / weight[0];
@@ -60,34 +62,34 @@ class MultiplyAddCounter {
     return false;
   }
   int64_t convolution(int64_t outputs) const {
-    return (is_transposed() ? count_of(input(0)) : outputs) * per_row(input(1));
+    return (is_transposed() ? count_of(input_sizes(0)) : outputs) * per_row(input_sizes(1));
   }
   /// The gradients of input and weight each need as many multiply-adds as the forward call.
   int64_t convolution_backward() const {
-    std::vector<int64_t> from, weight;
+    std::vector<int64_t> input, weight;
     for (const auto& [name, value] : call_.arguments()) {
-      if (name == "input_sizes") from = std::get<std::vector<int64_t>>(value);
+      if (name == "input_sizes") input = std::get<std::vector<int64_t>>(value);
       if (name == "weight_sizes") weight = std::get<std::vector<int64_t>>(value);
     }
     int64_t gradients = 0;
     for (size_t i = 0; i < std::min<size_t>(call_.outputs.size(), 2); ++i)
       gradients += call_.outputs[i].defined();
-    const int64_t outputs = is_transposed() ? count_of(from) : count_of(input(0));
+    const int64_t outputs = is_transposed() ? count_of(input) : count_of(input_sizes(0));
     return gradients * outputs * per_row(weight);
   }
   int64_t attention() const {
-    const IntArrayRef query = input(0), key = input(1), value = input(2);
+    const IntArrayRef query = input_sizes(0), key = input_sizes(1), value = input_sizes(2);
     if (key.size() < 2 || last_of(query) == 0) return 0;
     const int64_t rows = count_of(query) / query.back();
     return rows * key[key.size() - 2] * (query.back() + last_of(value));
   }
   /// Each matrix is multiplied once for each step of each sequence.
   int64_t recurrence(int first_weight) const {
-    const int64_t width = last_of(input(0));
-    const int64_t steps = width == 0 ? 0 : count_of(input(0)) / width;
+    const int64_t width = last_of(input_sizes(0));
+    const int64_t steps = width == 0 ? 0 : count_of(input_sizes(0)) / width;
     int64_t weights = 0;
     for (int i = first_weight; i < call_.inputs.count; ++i)
-      if (input(i).size() == 2) weights += count_of(input(i));
+      if (input_sizes(i).size() == 2) weights += count_of(input_sizes(i));
     return steps * weights;
   }
 
@@ -99,7 +101,7 @@ class MultiplyAddCounter {
 int64_t multiply_adds(const ObservedCall& call) { return MultiplyAddCounter(call).count(); }
 
 int64_t flops(const ObservedCall& call) {
-  if (call.outputs.empty()) return 0;  // it failed
+  if (call.outputs.empty()) return 0;  // the call failed
   const std::string_view name = call.op.info->name;
   if (name == "add" || name == "mul") return call.inputs[0].numel();
   return 2 * multiply_adds(call);

@@ -47,8 +47,8 @@ class Observer {
   virtual void begin_range(const ObservedRange&) {}
   virtual void end_range(const void* /*key*/) {}
 
-  /// Installs the observer on this thread, in addition to those that it has, until the thread's
-  /// modes are restored or remove() is called. An observer is on one thread at most once.
+  /// Installs the observer on this thread, in addition to its other observers, until the thread's
+  /// modes are restored or remove() is called. An observer can be installed only once at a time.
   void install() {
     outer_ = modes.observer;
     modes.observer = this;
@@ -77,8 +77,8 @@ class ObserverGuard {
   ModesGuard saved_;
 };
 
-/// Returns the observer for the calling thread while a profiler observes all threads that take over
-/// another thread's modes (ThreadLocalStateGuard); else null.
+/// A function that returns the observer for the calling thread. It is set while a profiler observes
+/// all threads that take over another thread's modes (ThreadLocalStateGuard), else null.
 inline constinit std::atomic<Observer* (*)()> observer_of_thread{nullptr};
 
 /// One observed call: the constructor calls Observer::begin, the destructor end.

@@ -40,7 +40,7 @@ struct OpRecord {
   void (*grad)(const OpRecord& op, const void* args, GradContext& context) = nullptr;
   /// The inputs and outputs that backward reads if the inputs `needs` (bit i) need a gradient.
   SlotSet (*saves)(const OpRecord& op, const void* args, SlotSet needs) = nullptr;
-  /// Whether a call writes to defined input i, in addition to its outputs; if null, to none.
+  /// Whether a call writes to defined input i, in addition to its outputs; null: to no input.
   bool (*mutates)(const void* args, const Inputs& inputs, int i) = nullptr;
   /// The inputs that have a derivative (bit i).
   SlotSet differentiable = ~SlotSet(0);
@@ -185,7 +185,7 @@ class GradContext {
   /// The gradient of output i; undefined if backward has computed none.
   virtual const Tensor& grad(int i = 0) const = 0;
   /// A saved input or output; undefined if it was undefined in the forward call. Throws if `saves`
-  /// does not name it. Complex ones are conjugated if the op's derivative is analytic.
+  /// does not name it. A complex tensor is conjugated if the op's derivative is analytic.
   virtual Tensor in(int i) const = 0;
   virtual Tensor out(int i = 0) const = 0;
   /// The number of inputs of the call.

@@ -10,7 +10,7 @@ namespace hearth {
 class OpReuse {
  public:
   virtual ~OpReuse() = default;
-  /// Sets the outputs of the call and returns true if they are kept from before.
+  /// If the outputs of this call are kept, sets them and returns true.
   virtual bool find(const OpRecord& op, Outputs& outputs) = 0;
   /// Called with the outputs of a call that was computed.
   virtual void computed(const OpRecord& op, const Outputs& outputs) = 0;

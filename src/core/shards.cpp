@@ -55,9 +55,10 @@ std::vector<ShardRanksPtr> shard_ranks_of(const std::vector<Tensor>& parameters)
 
 void check_whole(const char* user, const std::vector<Tensor>& parameters) {
   for (size_t i = 0; i < parameters.size(); ++i)
-    HEARTH_CHECK(!shard_ranks_of(parameters[i]), user, " needs whole parameters, but of parameter ",
-                 i, " this rank has only a part, because fully_shard was applied to its module; ",
-                 "use another optimizer, or DistributedDataParallel instead of fully_shard");
+    HEARTH_CHECK(!shard_ranks_of(parameters[i]), user,
+                 " needs whole parameters, but this rank has only a part of parameter ", i,
+                 ", because fully_shard was applied to its module; use another optimizer, or "
+                 "DistributedDataParallel instead of fully_shard");
 }
 
 }  // namespace hearth

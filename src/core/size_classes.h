@@ -24,6 +24,7 @@ static_assert(kClassSizes.back() == kLargestSmall);
 
 namespace size_classes {
 inline constexpr size_t kSteps = kLargestSmall / kBlockAlignment;
+/// Entry i is the class of requests of up to (i + 1) * kBlockAlignment bytes.
 inline constexpr std::array<uint8_t, kSteps> kClassOfStep = [] {
   std::array<uint8_t, kSteps> classes{};
   uint8_t size_class = 0;

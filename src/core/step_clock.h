@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -14,20 +15,52 @@ struct StepCounts {
   int64_t wait_ns[kStepWaits] = {};
   int64_t steps = 0;
   bool is_waiting = false;
+  bool is_watched = false;  // copied to watched_counts
 };
 inline constinit thread_local StepCounts step_counts;
+
+inline int64_t steady_now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+/// The counts of the thread that trains, after its last step, for a thread that reports them.
+struct WatchedCounts {
+  static constexpr int kNoWait = -1;
+
+  std::atomic<bool> is_on{false};
+  std::atomic<int64_t> wait_ns[kStepWaits]{};
+  std::atomic<int64_t> steps{0}, step_end_ns{0};
+  std::atomic<int> current_wait{kNoWait};  // a StepWait, in which the thread is now
+  std::atomic<int64_t> current_wait_start_ns{0};
+
+  /// Called by the thread that trains, at the end of a step.
+  void copy(const StepCounts& counts) {
+    for (int i = 0; i < kStepWaits; ++i)
+      wait_ns[i].store(counts.wait_ns[i], std::memory_order_relaxed);
+    step_end_ns.store(steady_now_ns(), std::memory_order_relaxed);
+    steps.store(counts.steps, std::memory_order_relaxed);
+  }
+};
+inline constinit WatchedCounts watched_counts;
 
 /// Counts its lifetime as a wait of this thread, unless it is inside another wait.
 class StepWaitTimer {
  public:
-  explicit StepWaitTimer(StepWait kind) : kind_(kind), counts_(!step_counts.is_waiting) {
-    if (!counts_) return;
+  explicit StepWaitTimer(StepWait kind) : kind_(kind), is_outermost_(!step_counts.is_waiting) {
+    if (!is_outermost_) return;
     step_counts.is_waiting = true;
     start_ = Clock::now();
+    if (step_counts.is_watched) [[unlikely]] {
+      watched_counts.current_wait_start_ns.store(start_.time_since_epoch().count(),
+                                                 std::memory_order_relaxed);
+      watched_counts.current_wait.store(static_cast<int>(kind), std::memory_order_relaxed);
+    }
   }
   ~StepWaitTimer() {
-    if (!counts_) return;
+    if (!is_outermost_) return;
     step_counts.is_waiting = false;
+    if (step_counts.is_watched) [[unlikely]]
+      watched_counts.current_wait.store(WatchedCounts::kNoWait, std::memory_order_relaxed);
     step_counts.wait_ns[static_cast<int>(kind_)] +=
         std::chrono::nanoseconds(Clock::now() - start_).count();
   }
@@ -37,7 +70,7 @@ class StepWaitTimer {
  private:
   using Clock = std::chrono::steady_clock;
   StepWait kind_;
-  bool counts_;
+  bool is_outermost_;
   Clock::time_point start_;
 };
 

@@ -33,8 +33,8 @@ const TensorImpl& defined_impl(const TensorImpl* impl) {
 // An undefined tensor has the metadata of an empty vector, as in PyTorch.
 int64_t Tensor::dim() const { return impl_ ? impl_->dim : 1; }
 IntArrayRef Tensor::sizes() const {
-  static constexpr int64_t kNone[] = {0};
-  return impl_ ? impl_->sizes() : IntArrayRef(kNone, 1);
+  static constexpr int64_t kEmptyVector[] = {0};
+  return impl_ ? impl_->sizes() : IntArrayRef(kEmptyVector, 1);
 }
 IntArrayRef Tensor::strides() const {
   HEARTH_CHECK(impl_, "strides() called on an undefined Tensor");

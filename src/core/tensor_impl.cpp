@@ -54,7 +54,7 @@ int64_t checked_numel(IntArrayRef sizes) {
 
 namespace {
 
-/// Turns the contiguous stride of a dimension of this size into that of the next outer one.
+/// Replaces the contiguous stride of a dimension of this size by that of the next outer dimension.
 inline void next_stride(int64_t& stride, int64_t size) {
   const bool overflow = size > 1 && __builtin_mul_overflow(stride, size, &stride);
   HEARTH_CHECK(!overflow, "Stride calculation overflowed");

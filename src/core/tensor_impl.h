@@ -113,7 +113,7 @@ Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype
 /// Creates a tensor over the same memory, with its own geometry and without history. If
 /// share_version, both have one version counter.
 Tensor shallow_alias(const Tensor& tensor, bool share_version);
-/// Sets new sizes and allocates larger memory if the tensor's is too small, as out= forms do.
+/// Sets new sizes and allocates new memory if the tensor's memory is too small, as out= forms do.
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes);
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides);
 

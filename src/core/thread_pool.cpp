@@ -120,7 +120,7 @@ class ThreadPool {
       const std::lock_guard lock(mutex_);
       while (std::ssize(helpers_) < loop.slots() - 1 && start_helper()) {
       }
-      loop.open_ = true;
+      loop.is_open_ = true;
       loop.after_ = head_;
       if (head_) head_->before_ = &loop;
       head_ = &loop;
@@ -162,8 +162,8 @@ class ThreadPool {
   }
 
   void unlink(ParallelLoop& loop) {
-    if (!loop.open_) return;  // a helper has already unlinked the exhausted loop
-    loop.open_ = false;
+    if (!loop.is_open_) return;  // a helper has already unlinked the exhausted loop
+    loop.is_open_ = false;
     (loop.before_ ? loop.before_->after_ : head_) = loop.after_;
     if (loop.after_) loop.after_->before_ = loop.before_;
   }

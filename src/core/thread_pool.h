@@ -49,7 +49,7 @@ class ParallelLoop {
   std::exception_ptr error_;
 
   // Members for the pool, guarded by its mutex except for num_inside_.
-  bool open_ = false;               // helpers may join
+  bool is_open_ = false;            // helpers may join
   std::atomic<int> num_inside_{0};  // the number of helpers that have joined and not left
   ParallelLoop* before_ = nullptr;
   ParallelLoop* after_ = nullptr;

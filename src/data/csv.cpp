@@ -45,7 +45,7 @@ void Categories::load(serialize::InputArchive& archive) {
 }
 
 struct CSV::Table : CsvTable {
-  /// Joins columns to a tensor [rows, columns]; int64 if all columns are, else dtype.
+  /// Joins columns to a tensor [rows, columns]: int64 if all columns are int64, else dtype.
   Tensor join(const std::vector<size_t>& indices, ScalarType dtype) {
     if (indices.empty()) return empty({rows, 0}, dtype);
     bool all_integers = true;

@@ -23,7 +23,7 @@ class MissingValues {
  private:
   bool is_listed(std::string_view field) const;
 
-  std::array<bool, 256> is_first_byte_{};  // of a missing value; 0 if it is empty
+  std::array<bool, 256> is_first_byte_{};  // of a missing value; byte 0 for an empty one
   const std::vector<std::string>& values_;
   bool are_allowed_;
 };

@@ -11,14 +11,14 @@ CsvScanner::CsvScanner(std::string_view text, const std::string& name, const Csv
     ends_field_[uint8_t(character)] = true;
 }
 
-void CsvScanner::end_of_line() {
+void CsvScanner::skip_line_end() {
   if (*position_ == '\r' && end_ - position_ > 1 && position_[1] == '\n') ++position_;
   ++position_;
   ++line_;
 }
 
 bool CsvScanner::next_record() {
-  while (position_ < end_ && (*position_ == '\n' || *position_ == '\r')) end_of_line();
+  while (position_ < end_ && (*position_ == '\n' || *position_ == '\r')) skip_line_end();
   column_ = 0;
   field_line_ = line_;
   return has_more_fields_ = position_ < end_;
@@ -35,16 +35,16 @@ bool CsvScanner::next_field(std::string_view& field) {
   if (format_.trim) skip_blanks();
   field = format_.quote != '\0' && position_ < end_ && *position_ == format_.quote ? quoted_field()
                                                                                    : plain_field();
-  end_of_field();
+  skip_field_end();
   return true;
 }
 
-void CsvScanner::end_of_field() {
+void CsvScanner::skip_field_end() {
   has_more_fields_ = position_ < end_ && *position_ == format_.delimiter;
   if (has_more_fields_)
     ++position_;
   else if (position_ < end_)
-    end_of_line();
+    skip_line_end();
 }
 
 std::string_view CsvScanner::plain_field() {

@@ -40,8 +40,8 @@ class CsvScanner {
     return (character == ' ' || character == '\t') && character != format_.delimiter;
   }
   void skip_blanks();
-  void end_of_line();
-  void end_of_field();
+  void skip_line_end();
+  void skip_field_end();
   std::string_view plain_field();
   std::string_view quoted_field();
   void check_after_quote();

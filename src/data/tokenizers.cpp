@@ -24,7 +24,7 @@ bool is_space(char character) {
          (character >= 0x1c && character <= 0x1f);
 }
 
-/// The bytes of the UTF-8 character at the text's beginning; 1 if it is invalid.
+/// The number of bytes of the text's first UTF-8 character; 1 if it is invalid.
 size_t length_of_character(std::string_view text) {
   const int bytes = std::countl_one(static_cast<uint8_t>(text[0]));
   if (bytes < 2 || bytes > 4 || text.size() < size_t(bytes)) return 1;

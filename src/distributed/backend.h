@@ -27,7 +27,7 @@ struct BackendOptions {
 
 /// How a call runs.
 struct BackendCall {
-  uint32_t tag = 0;  // of a collective: equal on the ranks that make it; of a transfer: the user's
+  uint32_t tag = 0;  // equal on the ranks of a collective; given by the user for a transfer
   milliseconds timeout{0};
   const cuda::Stream* stream = nullptr;  // on which a backend for a GPU puts the call
 };
@@ -66,7 +66,7 @@ class TransferList final : public Transfer {
 
 /// An engine that moves data between the ranks of one group. Buffers are contiguous memory of
 /// device(). A backend for the CPU returns from a collective at its end; one for a GPU puts it on
-/// the call's stream and returns, and check() throws what goes wrong afterwards.
+/// the call's stream and returns, and check() throws errors that occur afterwards.
 /// Collectives are called by one thread, other functions by any. Functions throw DistBackendError.
 class Backend {
  public:
@@ -77,7 +77,7 @@ class Backend {
   /// Throws a ValueError or TypeError if the engine lacks the reduction.
   virtual void check_reduction(ReduceOp op, ScalarType dtype) const = 0;
   virtual bool averages() const { return false; }
-  /// What the engine is asked for: SUM instead of AVG unless it averages().
+  /// The reduction that the engine computes: SUM instead of AVG, unless it averages().
   ReduceOp op_for(ReduceOp wanted) const {
     return wanted == ReduceOp::AVG && !averages() ? ReduceOp(ReduceOp::SUM) : wanted;
   }
@@ -96,7 +96,7 @@ class Backend {
                       const BackendCall& call) = 0;
   virtual void scatter(const void* in, void* out, int64_t bytes, int root,
                        const BackendCall& call) = 0;
-  /// The parts for and from each rank have these bytes.
+  /// `in_bytes`: sizes of the parts sent to each rank; `out_bytes`: of those received from each.
   virtual void all_to_all(const void* in, const std::vector<int64_t>& in_bytes, void* out,
                           const std::vector<int64_t>& out_bytes, const BackendCall& call) = 0;
   virtual void barrier(const BackendCall& call) = 0;
@@ -107,8 +107,8 @@ class Backend {
   virtual std::unique_ptr<Transfer> receive(void* data, int64_t bytes, int source,
                                             const BackendCall& call) = 0;
 
-  /// Begins sends and receives together: with some engines, one would otherwise wait for the one
-  /// before it to end. The result of its wait() has no meaning.
+  /// Begins sends and receives together: otherwise, some engines begin one only after the previous
+  /// one has ended. The result of the transfer's wait() has no meaning.
   virtual std::unique_ptr<Transfer> transfer(const std::vector<TransferPart>& parts,
                                              const BackendCall& call) {
     auto all = std::make_unique<TransferList>();

@@ -9,7 +9,7 @@
 
 namespace hearth::distributed {
 
-/// The description of a call: what its tag is computed from, and what errors show.
+/// The description of a call, from which its tag and the texts of errors are made.
 struct CallInfo {
   OpType type = OpType::UNKNOWN;
   uint64_t sequence = 0;  // of collectives, from 1

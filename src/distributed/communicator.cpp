@@ -35,10 +35,10 @@ Communicator::Communicator(Options options)
   } catch (const std::exception& error) {
     std::string what = error.what();
     if (dynamic_cast<const DistNetworkError*>(&error)) what = cause_of(what);
-    // Otherwise they would wait for this rank.
+    // Otherwise the other ranks would wait for this one.
     if (reason().empty()) tell_other_ranks(detail::str("cannot connect ", title(), ": ", what));
     if (options_.membership) options_.membership->remove(*this);
-    throw_if_aborted();  // the reason says more than its consequence
+    throw_if_aborted();  // the reason of an abort explains more than `what`
     throw;
   }
   thread_ = std::thread([this] { serve(); });
@@ -69,7 +69,7 @@ WorkPtr Communicator::submit(StatePtr work, milliseconds timeout) {
   return result;
 }
 
-/// Checks that calls are possible, and fills in what all calls have.
+/// Checks that calls are possible, and sets the members that all calls have.
 void Communicator::begin(const StatePtr& work, milliseconds timeout) {
   HEARTH_CHECK_AS(DistBackendError, reason_.empty(), "Process group '", options_.name,
                   "' cannot be used any more: ", reason_);
@@ -155,7 +155,8 @@ void Communicator::wait_for_device(Work::State& work, Backend& backend) {
   backend.check();
 }
 
-WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const Begin& begin_it,
+WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout,
+                                      const BeginTransfer& begin_transfer,
                                       std::function<void()> after) {
   WorkPtr result(new Work(work));
   std::shared_ptr<Backend> backend;
@@ -170,7 +171,8 @@ WorkPtr Communicator::submit_transfer(StatePtr work, milliseconds timeout, const
   try {
     const NoGradGuard no_grad;
     work->run_in_order([&] {
-      transfer = begin_it(*backend, work->backend_call(static_cast<uint32_t>(work->call.user_tag)));
+      transfer =
+          begin_transfer(*backend, work->backend_call(static_cast<uint32_t>(work->call.user_tag)));
     });
   } catch (...) {
     end(work, failure_of(*work));
@@ -229,8 +231,8 @@ void Communicator::shutdown() {
     is_idle = active_.empty();
   }
   if (!is_idle) abort("the group was destroyed before the call ended");
-  // Gloo resets its connections, which can discard what another rank has not read yet. So unless
-  // all ranks are here, the connections stay open until the process ends.
+  // Gloo resets its connections, which can discard data that another rank has not read yet. So
+  // unless all ranks are here, the connections stay open until the process ends.
   if (reason().empty() && !all_have_finished())
     static_cast<void>(new std::shared_ptr<Backend>(backend()));
   const std::lock_guard lock(mutex_);
@@ -265,14 +267,17 @@ void Communicator::on_left(int rank) {
 
 void Communicator::on_lost(int rank, const std::string& description) {
   if (rank == kStoreServer) {
-    abort(detail::str("lost ", description, ": rank 0, which serves it, has ended"));
+    abort(detail::str("lost ", description,
+                      ": rank 0, which serves it, has ended or cannot be "
+                      "reached"));
     return;
   }
   const int member = group_rank(rank);
   if (member < 0 || member == options_.rank) return;
-  const std::string cause = detail::str("rank ", rank, " (", description,
-                                        ") has ended without destroying its process group; its own "
-                                        "output may tell why");
+  const std::string cause =
+      detail::str("rank ", rank, " (", description,
+                  ") has ended without destroying its process group, or cannot be "
+                  "reached; its own output may tell why");
   const bool is_connected = backend() != nullptr;
   abort(cause);
   if (!is_connected) publish_cause(cause);  // for ranks that come later

@@ -19,8 +19,8 @@ namespace hearth::distributed {
 /// The time-out; throws if it is negative.
 milliseconds checked_timeout(milliseconds timeout);
 
-/// The inside of a process group: runs collectives in order on its own thread, and turns failures
-/// into errors that name their cause on every rank.
+/// The implementation of a process group: runs collectives in order on its own thread, and turns
+/// failures into errors that name their cause on every rank.
 class Communicator final : public MembershipListener {
  public:
   struct Options {
@@ -34,7 +34,7 @@ class Communicator final : public MembershipListener {
     std::shared_ptr<Membership> membership;  // null without a TCP store
   };
   using StatePtr = std::shared_ptr<Work::State>;
-  using Begin = std::function<std::unique_ptr<Transfer>(Backend&, const BackendCall&)>;
+  using BeginTransfer = std::function<std::unique_ptr<Transfer>(Backend&, const BackendCall&)>;
 
   explicit Communicator(Options options);
   ~Communicator() override { shutdown(); }
@@ -42,7 +42,7 @@ class Communicator final : public MembershipListener {
   /// Appends a collective, whose state has call, tensors and body, to the queue.
   WorkPtr submit(StatePtr work, milliseconds timeout);
   /// Begins a transfer; `after` runs at its end.
-  WorkPtr submit_transfer(StatePtr work, milliseconds timeout, const Begin& begin,
+  WorkPtr submit_transfer(StatePtr work, milliseconds timeout, const BeginTransfer& begin_transfer,
                           std::function<void()> after);
   void abort(const std::string& reason);
   /// abort() on all ranks.
@@ -124,9 +124,9 @@ class Communicator final : public MembershipListener {
   uint64_t reports_ = 0;
   bool stops_ = false;
   std::string reason_;        // why the group was aborted
-  std::string state_at_end_;  // what describe() said then
+  std::string state_at_end_;  // the text of describe() at that time
   std::vector<int> left_;     // the ranks that have left, in this order
-  // On which calls run, by GPU: a transfer must not wait for collectives, nor they for it.
+  // By GPU. Transfers have their own streams: they must not wait for collectives, nor vice versa.
   std::unordered_map<int, cuda::Stream> collective_streams_, transfer_streams_;
 
   std::thread thread_;

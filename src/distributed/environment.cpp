@@ -56,12 +56,12 @@ constexpr Launcher kLaunchers[] = {
      "OMPI_COMM_WORLD_LOCAL_RANK",
      {"OMPI_COMM_WORLD_RANK"}},
     {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", {"PMI_RANK"}},
-    // A batch script has the other variables, too, also SLURM_NTASKS, which says how many processes
-    // srun would start.
+    // Only srun sets SLURM_STEP_NUM_TASKS. A batch script has the other variables too, even
+    // SLURM_NTASKS, the number of processes that srun would start.
     {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", {"SLURM_STEP_NUM_TASKS"}},
 };
 
-/// Fills in the rank and the world size that are not set, from the first launcher that sets any.
+/// Sets a missing rank or world size from the first launcher that has set one of them.
 const Launcher* ask_launcher(Rendezvous& found) {
   for (const Launcher& launcher : kLaunchers) {
     const auto rank = number_variable(launcher.rank, 0, kMaxRanks - 1);

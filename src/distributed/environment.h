@@ -5,7 +5,7 @@
 
 namespace hearth::distributed {
 
-/// Who this process is in its job, and where the job's store is.
+/// The rank of this process in its job, and the place of the job's store.
 struct Rendezvous {
   int rank = -1;
   int world_size = -1;

@@ -1,4 +1,4 @@
-// What a process group does after a failure: it finds the cause, tells the other ranks, and ends.
+// After a failure, a process group finds the cause, tells the other ranks, and ends.
 
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "distributed/communicator.h"
+#include "distributed/error_text.h"
 #include "distributed/staged_tensor.h"
 #include "hearth/operators.h"
 
@@ -27,18 +28,6 @@ std::string seconds_since(Deadline::Clock::time_point start) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f s", seconds.count());
   return text;
-}
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& e) {
-    return e.msg();
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "an exception of an unknown type";
-  }
 }
 
 bool is_backend_error(const std::exception_ptr& error) {
@@ -95,14 +84,14 @@ std::exception_ptr Communicator::failure_of(const Work::State& work) {
   return std::make_exception_ptr(DistBackendError(std::move(text)));
 }
 
-/// Gives the other ranks, which only see that their connections break, the reason.
+/// Tells the reason to the other ranks, which only see that their connections break.
 void Communicator::tell_other_ranks(const std::string& text) {
   const std::string message = detail::str("rank ", options_.rank, " says: ", text);
   try {
     if (options_.membership)
       options_.membership->announce(detail::str(kAbort, options_.name, "\n", message));
   } catch (const std::exception&) {
-    // Without the store's server, the broken connections must do.
+    // Without the store's server, the other ranks see only broken connections.
   }
   publish_cause(message);
 }
@@ -112,11 +101,11 @@ void Communicator::publish_cause(const std::string& text) {
   try {
     control_store_->compareSet("cause", "", text);
   } catch (const std::exception&) {
-    // Without the store, the broken connections must do.
+    // Without the store, the other ranks see only broken connections.
   }
 }
 
-/// The reason why a connection broke: news of a rank that ended, or what another rank published.
+/// The reason why a connection broke: a rank has ended, or another rank has published a reason.
 std::string Communicator::cause_of(const std::string& what) {
   const Deadline deadline = Deadline::after(kCauseTimeout);
   const Deadline news_of_leaving = Deadline::after(kCauseTimeout / 5);
@@ -139,7 +128,7 @@ std::string Communicator::cause_of(const std::string& what) {
                      what, ")");
 }
 
-/// Says what this rank does now, for the table of another rank.
+/// Describes the current calls of this rank, for the table of another rank.
 std::string Communicator::describe() const {
   if (!reason_.empty()) return state_at_end_;
   if (active_.empty()) {
@@ -178,7 +167,7 @@ std::string Communicator::ask_all_ranks() {
     options_.membership->announce(detail::str(kReport, options_.name, "\n", id));
     const Deadline deadline = Deadline::after(kReportTimeout);
     while (!control_store_->check(keys) && !deadline.has_passed()) {
-      // Another rank, which timed out before, may end, and its table is as good.
+      // A rank that timed out earlier may have published its table, which serves as well.
       if (const std::string known = reason(); !known.empty()) return " " + known;
       std::this_thread::sleep_for(kCausePause);
     }

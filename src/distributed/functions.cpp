@@ -1,4 +1,4 @@
-// Python's functions over ProcessGroup's.
+// The functions of Python's torch.distributed, as calls of ProcessGroup's methods.
 
 #include "distributed/transfers.h"
 #include "distributed/world.h"

@@ -5,7 +5,7 @@
 namespace hearth::distributed {
 
 struct Future::State {
-  WorkPtr work;  // or
+  WorkPtr work;  // null in a Future of then() or of a value
   std::optional<Future> before;
   Step step;
 

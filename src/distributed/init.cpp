@@ -7,6 +7,7 @@
 #include "core/process_end.h"
 #include "distributed/environment.h"
 #include "distributed/world.h"
+#include "hearth/distributed/rank_reports.h"
 
 namespace hearth::distributed {
 
@@ -24,9 +25,10 @@ WorldOwner& owner() {
 }
 
 /// Leaves the job; rank 0 also closes the store's server.
-void leave(const World& world) {
+void leave(World& world) {
   constexpr milliseconds kPatience{1000};
   const bool serves = world.group->getRank() == 0;
+  world.reports.reset();
   if (world.membership) world.membership->leave(serves ? milliseconds(0) : kPatience);
   if (auto* const tcp = dynamic_cast<TCPStore*>(world.own_store.get())) tcp->stop_server();
 }
@@ -95,7 +97,7 @@ void check_parts(const std::vector<std::vector<int>>& parts, int size) {
   check_disjoint(parts);
 }
 
-/// A part of a group, whose ranks are those of the group, as `part` orders them.
+/// The subgroup of the ranks in `part`, in this order.
 Communicator::Options describe_part(const Communicator& parent, const std::vector<int>& part,
                                     int number) {
   const Communicator::Options& whole = parent.options();
@@ -120,7 +122,7 @@ World& running_world() {
   return *owner().world;
 }
 
-/// The group that a process gets which is no member.
+/// The group object for a process that is not a member.
 ProcessGroupPtr no_member() {
   return std::make_shared<ProcessGroup>(std::shared_ptr<Communicator>());
 }
@@ -149,8 +151,10 @@ void init_process_group(const std::string& backend, const InitOptions& options) 
   world->timeout = options.timeout();
   world->store = options.store();
   if (!world->store) world->store = world->own_store = create_store(place, options);
-  if (auto* const tcp = dynamic_cast<TCPStore*>(world->store.get()))
+  if (auto* const tcp = dynamic_cast<TCPStore*>(world->store.get())) {
     world->membership = std::make_shared<Membership>(*tcp, place.rank, describe_process());
+    world->reports = std::make_unique<StatusReports>(*tcp, place.rank, place.world_size);
+  }
   std::vector<int> ranks;
   for (int rank = 0; rank < place.world_size; ++rank) ranks.push_back(rank);
   world->group = connect_group(describe_group(*world, "default", ranks, place.rank));
@@ -186,6 +190,11 @@ bool is_initialized() {
 ProcessGroupPtr default_group() {
   const std::lock_guard lock(owner().mutex);
   return running_world().group;
+}
+
+std::shared_ptr<Store> get_default_store() {
+  const std::lock_guard lock(owner().mutex);
+  return running_world().store;
 }
 
 ProcessGroupPtr resolve(const ProcessGroupPtr& group) { return group ? group : default_group(); }

@@ -28,7 +28,7 @@ void Communicator::take_rank() {
   store_->set(key, describe_process());
 }
 
-/// Throws if another rank, perhaps before this one came, failed and told why.
+/// Throws if another rank has published a failure, perhaps before this one came.
 void Communicator::throw_published_cause() {
   if (control_store_->check({"cause"}))
     detail::fail<DistBackendError>(control_store_->get_to_str("cause"));

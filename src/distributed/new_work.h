@@ -22,14 +22,14 @@ void check_reduction(Communicator& group, const Tensor& tensor, ReduceOp op, OpT
 void check_list(const std::vector<Tensor>& tensors, int count, const Tensor& like, OpType type);
 void check_rank(int64_t rank, int size, OpType type);
 
-/// How a backend is to reduce a tensor: complex numbers are pairs of real ones. A backend without
-/// AVG adds, and the result is divided; float16, whose sum may overflow, is divided before.
+/// The way in which a backend reduces a tensor: complex numbers are pairs of real ones. A backend
+/// without AVG adds, and the result is divided; float16, whose sum may overflow, is divided before.
 struct Reduction {
   Reduction(const Tensor& tensor, ReduceOp wanted, const Backend& backend, int ranks);
   bool changes_input() const { return divides && dtype == kHalf; }
-  /// Prepares what the backend is to reduce.
+  /// Prepares the backend's input.
   void begin(const Tensor& input) const;
-  /// Completes what the backend has reduced.
+  /// Completes the backend's result.
   void finish(const Tensor& result) const;
 
   ScalarType dtype;

@@ -29,7 +29,7 @@ Tensor number_tensor(int64_t value) {
   return tensor;
 }
 
-/// The first `count` bytes, in a tensor of `size` bytes.
+/// The bytes, padded with zeros to `size` bytes.
 Tensor padded(const Tensor& bytes, int64_t size) {
   const Tensor result = zeros({size}, TensorOptions(kByte));
   std::memcpy(result.data_ptr(), bytes.data_ptr(), bytes.nbytes());

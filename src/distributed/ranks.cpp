@@ -1,4 +1,4 @@
-// Ranks of groups, and groups that are made of several others.
+// Ranks of groups, and the creation of several subgroups at once.
 
 #include <algorithm>
 #include <cstdlib>

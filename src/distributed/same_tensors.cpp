@@ -1,5 +1,6 @@
 #include "distributed/same_tensors.h"
 
+#include "distributed/error_text.h"
 #include "distributed/world.h"
 #include "hearth/distributed/collectives.h"
 #include "hearth/ivalue_containers.h"
@@ -8,7 +9,7 @@ namespace hearth::distributed {
 
 namespace {
 
-/// What the ranks compare, each as text.
+/// The properties that the ranks compare, each as text.
 constexpr const char* kProperties[] = {"name", "sizes", "strides", "dtype", "requires_grad"};
 constexpr size_t kCount = std::size(kProperties);
 
@@ -49,11 +50,27 @@ void compare(int rank, const std::vector<IValue>& first, const std::vector<IValu
 }  // namespace
 
 void check_same_tensors(const ProcessGroupPtr& group,
-                        const OrderedDict<std::string, Tensor>& tensors) {
-  const std::vector<IValue> all = all_gather_object(properties_of(tensors), group);
-  const std::vector<IValue> first = all.at(0).toList().vec();
+                        const OrderedDict<std::string, Tensor>& tensors,
+                        const std::function<void()>& check) {
+  const std::exception_ptr error = error_in(check);
+  std::vector<IValue> own = properties_of(tensors);
+  own.push_back(IValue(!!error));
+  own.push_back(error ? text_of(error) : std::string());
+  std::vector<std::vector<IValue>> all;
+  std::vector<std::string> errors;
+  for (const IValue& of_rank : all_gather_object(own, group)) {
+    std::vector<IValue>& values = all.emplace_back(of_rank.toList().vec());
+    const std::string text = values.back().toStringRef();
+    values.pop_back();
+    errors.push_back(values.back().toBool() ? "DistributedDataParallel failed on rank " +
+                                                  std::to_string(errors.size()) + ": " + text
+                                            : "");
+    values.pop_back();
+  }
   for (size_t rank = 1; rank < all.size(); ++rank)
-    compare(static_cast<int>(rank), first, all[rank].toList().vec());
+    compare(static_cast<int>(rank), all[0], all[rank]);
+  if (error) std::rethrow_exception(error);
+  for (const std::string& of_rank : errors) HEARTH_CHECK(of_rank.empty(), of_rank);
 }
 
 }  // namespace hearth::distributed

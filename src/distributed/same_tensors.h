@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "hearth/distributed/process_group.h"
@@ -8,8 +9,10 @@
 namespace hearth::distributed {
 
 /// Throws on all ranks, naming a rank and a tensor, unless all ranks have equally many tensors with
-/// the names, sizes, strides and dtypes of rank 0's.
+/// the names, sizes, strides, dtypes and requires_grad of rank 0's. If `check` throws on a rank, so
+/// do the others, with the number of that rank.
 void check_same_tensors(const ProcessGroupPtr& group,
-                        const OrderedDict<std::string, Tensor>& tensors);
+                        const OrderedDict<std::string, Tensor>& tensors,
+                        const std::function<void()>& check);
 
 }  // namespace hearth::distributed

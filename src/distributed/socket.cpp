@@ -69,6 +69,7 @@ Socket connect_once(const addrinfo& address, Deadline deadline) {
   }
   const int on = 1;
   setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  keep_alive(socket.descriptor());
   return socket;
 }
 
@@ -190,6 +191,16 @@ std::string address_of(const Socket& socket) {
     getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, text, sizeof text, nullptr, 0,
                 NI_NUMERICHOST);
   return text;
+}
+
+void keep_alive(int descriptor) {
+  // Four questions that nobody answers: after 10 seconds without data, and every 5 seconds.
+  constexpr std::pair<int, int> kOptions[] = {
+      {TCP_KEEPIDLE, 10}, {TCP_KEEPINTVL, 5}, {TCP_KEEPCNT, 4}};
+  const int on = 1;
+  setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  for (const auto& [option, value] : kOptions)
+    setsockopt(descriptor, IPPROTO_TCP, option, &value, sizeof value);
 }
 
 void make_nonblocking(int descriptor) {

@@ -51,5 +51,8 @@ uint16_t port_of(const Socket& socket);
 /// The address of this end of a connection: "10.0.0.7".
 std::string address_of(const Socket& socket);
 void make_nonblocking(int descriptor);
+/// Makes a connection fail within 30 seconds if the other machine cannot be reached any more, also
+/// while nothing is sent.
+void keep_alive(int descriptor);
 
 }  // namespace hearth::distributed

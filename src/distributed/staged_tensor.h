@@ -15,7 +15,7 @@ class StagedTensor {
   void* data() const { return staged_.data_ptr(); }
   int64_t bytes() const { return static_cast<int64_t>(staged_.nbytes()); }
   const Tensor& tensor() const { return staged_; }
-  /// Puts what was written to data() into the tensor.
+  /// Copies data() to the tensor.
   void write_back() const;
 
  private:

@@ -25,8 +25,8 @@ std::string StoreConnections::place() const {
   return detail::str("the store at ", host_, ":", port_);
 }
 
-/// Sends the hello and returns the answer; empty if the server closed the connection, as one that
-/// ends does.
+/// Sends the hello and returns the answer; empty if the server closed the connection, for example
+/// because it was about to end.
 std::string StoreConnections::greet(const Socket& socket, Deadline deadline) const {
   Writer hello(protocol::kHello);
   try {

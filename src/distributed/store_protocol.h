@@ -6,8 +6,8 @@
 // frame is kHello, the name of the protocol and the token; the server answers kOk, or kRefused with
 // a reason and closes. Each later frame of a client is a command with its arguments; the server
 // answers each by kOk and the results, or by kFailed and a reason. A command that has to wait, such
-// as kGet of a missing key, is answered when it can be; the time-out is the client's, which closes
-// the connection. After kJoin, the server also sends events, and the client sends only kAnnounce
+// as kGet of a missing key, is answered when it can be; at its time-out, the client closes the
+// connection. After kJoin, the server also sends events, and the client sends only kAnnounce
 // and kLeave, which have no answer.
 //
 // A number is 8 bytes, little-endian. A text is its length as a number, and its bytes. A list is

@@ -23,7 +23,7 @@ constexpr milliseconds kPatienceAtEnd{1000};
 constexpr size_t kMaxStrangers = 256;
 constexpr size_t kMaxUnsent = 2 * kMaxFrame;
 
-/// Compares without a time that depends on the position of the first difference.
+/// Compares in a time that does not depend on the position of the first difference.
 bool equal_secrets(std::string_view a, std::string_view b) {
   unsigned difference = a.size() != b.size();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -111,12 +111,12 @@ void StoreServer::accept_clients() {
     if (!socket) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno != EAGAIN && errno != EWOULDBLOCK)
-        accept_pause_ = Deadline::after(milliseconds(500));  // as for a lack of descriptors
+        accept_pause_ = Deadline::after(milliseconds(500));  // e.g. for lack of descriptors
       return;
     }
     const int on = 1;
     setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(socket.descriptor(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    keep_alive(socket.descriptor());
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->socket = std::move(socket);
   }
@@ -129,7 +129,7 @@ bool StoreServer::handle(Client& client, short events) {
   return true;
 }
 
-/// Reads what has arrived; returns whether the client stays.
+/// Reads the bytes that have arrived; returns whether the client stays.
 bool StoreServer::receive(Client& client) {
   constexpr int kReads = 16;  // then the other clients get their turn
   char buffer[64 * 1024];
@@ -160,7 +160,7 @@ bool StoreServer::handle_frames(Client& client) {
 }
 
 bool StoreServer::handle_frame(Client& client, std::string_view frame) {
-  if (client.waiting_command) return false;  // it must wait for the answer
+  if (client.waiting_command) return false;  // the client must wait for its answer
   Reader request(frame);
   const uint8_t command = request.kind();
   if (!client.is_known) return command == kHello && greet(client, request);
@@ -293,7 +293,7 @@ bool StoreServer::retry(Client& client) {
   return true;
 }
 
-/// Appends an answer, or an error if it is too large, to what the client gets.
+/// Appends an answer, or an error if it is too large, to the client's unsent bytes.
 void StoreServer::send(Client& client, Writer answer) {
   try {
     client.unsent += answer.frame();
@@ -302,7 +302,7 @@ void StoreServer::send(Client& client, Writer answer) {
   }
 }
 
-/// Sends what the connection takes now; returns whether the client stays.
+/// Sends the bytes that the connection takes now; returns whether the client stays.
 bool StoreServer::flush(Client& client) {
   std::string& data = client.unsent;
   while (client.sent < data.size()) {

@@ -48,7 +48,7 @@ class StoreServer {
 
   Socket listener_;
   const std::string token_;
-  Socket wake_reader_, wake_writer_;  // a pipe
+  Socket wake_reader_, wake_writer_;  // the ends of a pipe
   std::atomic<bool> stops_{false};
   std::atomic<int> num_joined_{0};
   KeyTable table_;

@@ -124,7 +124,7 @@ void ProcessGroup::monitoredBarrier(const BarrierOptions& options, bool wait_all
   const auto key_of = [&](int member) { return round + std::to_string(member); };
   store.set(key_of(rank), std::string("here"));
   if (rank != 0) {
-    // Rank 0 answers at its own time-out at the latest, which began at most so much later.
+    // Rank 0 may arrive one time-out later, and then waits for one time-out before it answers.
     store.wait({round + "answer"}, 2 * timeout);
     const std::string answer = store.get_to_str(round + "answer");
     HEARTH_CHECK_AS(DistBackendError, answer.empty(), "[Rank ", rank, "]: ", answer);

@@ -14,19 +14,19 @@ namespace hearth::distributed {
 
 /// The state that a Work shares with the thread that runs it.
 struct Work::State {
-  /// Lets the work run on a stream, after what is now on the GPU's current stream.
+  /// Lets the work run on a stream, after the work that is now on the GPU's current stream.
   void use_stream(const cuda::Stream& stream);
   /// Runs f between the tensors' earlier and later uses on the GPU.
   void run_in_order(const std::function<void()>& f);
   BackendCall backend_call(uint32_t tag) const {
     return {tag, timeout, stream ? &*stream : nullptr};
   }
-  /// Says that the call is on the stream, so that other streams can wait for it.
+  /// Marks the call as being on the stream, so that other streams can wait for it.
   void note_enqueued();
   void finish(std::exception_ptr failure);
   bool can_be_used() const { return is_completed || is_enqueued; }
   /// Waits for the end of a short call, giving way to other threads. A thread that sleeps is woken
-  /// slowly, and often on the processor of another rank, with which it then shares the next step.
+  /// slowly, and often on the processor of another rank, which then computes more slowly.
   void wait_awake(milliseconds longest) const;
 
   CallInfo call;

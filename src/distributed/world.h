@@ -5,20 +5,22 @@
 #include <vector>
 
 #include "distributed/communicator.h"
+#include "distributed/status_reports.h"
 #include "hearth/distributed/init.h"
 
 namespace hearth::distributed {
 
-/// The default group of this process and what belongs to it.
+/// The default group of this process, with its store, membership and other groups.
 struct World {
   std::shared_ptr<Store> store;
-  std::shared_ptr<Store> own_store;  // the same, unless the program has given the store
+  std::shared_ptr<Store> own_store;  // `store` if Hearth created it, else null
   std::shared_ptr<Membership> membership;
   std::string backend;
   milliseconds timeout{0};
   ProcessGroupPtr group;
-  std::vector<ProcessGroupPtr> others;  // of new_group
-  int created = 0;                      // the number of calls of new_group
+  std::vector<ProcessGroupPtr> others;     // of new_group
+  int created = 0;                         // the number of calls of new_group
+  std::unique_ptr<StatusReports> reports;  // null without a TCP store
 };
 
 /// The group, or the default group if it is null.

@@ -45,7 +45,7 @@ std::string rounded(const Cell& cell, int digits) {
 void check_names(const Run& params) {
   for (const ResultColumn& result : kResults)
     HEARTH_CHECK(!params.contains(result.name), "a parameter cannot be called '", result.name,
-                 "', because a result is called so");
+                 "', because a result has this name");
 }
 
 std::vector<std::pair<std::string, Cell>> cells_of(const EpochResult& row) {

@@ -26,7 +26,7 @@ std::vector<Run> RunBuilder::get_runs(const Params& params) {
   std::vector<Run> runs;
   runs.reserve(count);
   for (size_t number = 0; number < count; ++number) {
-    // The digits of a number whose last digit counts the values of the last parameter.
+    // Each parameter is a digit of `number`; the last parameter is the last digit.
     size_t combinations = count;
     std::vector<Run::Item> items;
     for (const auto& [name, values] : params) {

@@ -104,7 +104,7 @@ void RunManager::track_num_correct(const Tensor& preds, const Tensor& labels) {
                preds.defined() ? preds.sizes() : IntArrayRef(), " and ",
                labels.defined() ? labels.sizes() : IntArrayRef());
   add_to(current.num_correct, preds.argmax(/*dim=*/1).eq(labels).sum());
-  current.num_answers += labels.size(0);
+  current.num_predictions += labels.size(0);
 }
 
 EpochResult RunManager::result() const {
@@ -112,8 +112,9 @@ EpochResult RunManager::result() const {
   row.run = run_count_;
   row.epoch = epoch_count_;
   row.loss = epoch_->loss.item<double>() / static_cast<double>(epoch_->num_examples);
-  if (epoch_->num_answers > 0)
-    row.accuracy = epoch_->num_correct.item<double>() / static_cast<double>(epoch_->num_answers);
+  if (epoch_->num_predictions > 0)
+    row.accuracy =
+        epoch_->num_correct.item<double>() / static_cast<double>(epoch_->num_predictions);
   row.epoch_duration = now() - epoch_->start;
   row.run_duration = now() - run_start_;
   row.params = params_;

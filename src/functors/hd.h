@@ -99,9 +99,9 @@ struct OpInfo {
 // The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a
 // Probe) with an implicit constructor from any arithmetic type, the operators + - * / and
 // comparisons, masks combined with & | !, select(mask, a, b), the member constant kIntegral, and
-// these functions, found by argument-dependent lookup. Every V implements all of them, but for
-// complex numbers: they have no order, their functions are kernels/cpu/complex_math.h's, and they
-// alone have conj(a).
+// these functions, found by argument-dependent lookup. Every V implements all of them, except
+// complex numbers: these have no order and only the functions in kernels/cpu/complex_math.h, among
+// them conj(a).
 #define HEARTH_VALUE_UNARY(X) \
   X(abs)                      \
   X(sqrt)                     \
@@ -138,8 +138,8 @@ struct OpInfo {
   X(isinf)                    \
   X(signbit)
 
-/// Zero, even where g is infinite or NaN: the gradient of a function with steps. Tensors have their
-/// own.
+/// Zero, even where g is infinite or NaN: the gradient of a function with steps. TensorValue has
+/// its own overload.
 template <class V>
 HEARTH_FN V zero_like(V) {
   return V(0);
@@ -180,7 +180,8 @@ struct ComplexFactor : Factor {
   }
 };
 
-/// Calls visit(name, length, value) for each value; `names` is their list, separated by ", ".
+/// Calls visit(name, length, value) for each value; `names` lists the values' names, separated by
+/// ", ".
 template <class F, class T, class... Rest>
 constexpr void visit_fields(F& visit, const char* names, const T& first, const Rest&... rest) {
   int length = 0;
@@ -190,7 +191,7 @@ constexpr void visit_fields(F& visit, const char* names, const T& first, const R
 }
 
 /// Lists the members of an op's arguments (or of a functor), so that a call can be printed or
-/// exported: fields(f) calls f(name, length, value) for each.
+/// exported: fields(f) calls f(name, length, value) for each member.
 #define HEARTH_FIELDS(...)                                    \
   template <class F>                                          \
   constexpr void fields(F& visit) const {                     \
@@ -225,7 +226,7 @@ struct IndexOf<F, List<A...>> {
 
 }  // namespace detail
 
-/// The position of F in the list L; -1 if it is not in it.
+/// The position of F in the list L; -1 if L does not contain F.
 template <class F, class L>
 inline constexpr int index_of = detail::IndexOf<F, L>::find();
 

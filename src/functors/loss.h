@@ -95,7 +95,7 @@ struct HuberError {
   }
 };
 
-/// -(b log(a) + (1 - b) log(1 - a)), the logarithms at least -100.
+/// -(b log(a) + (1 - b) log(1 - a)); logarithms below -100 count as -100.
 struct BinaryCrossEntropy {
   static constexpr OpInfo info{.name = "binary_cross_entropy",
                                .node = "BinaryCrossEntropy",

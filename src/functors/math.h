@@ -69,7 +69,7 @@ struct Xlogy {
   }
 };
 
-/// log(x / (1 - x)), for eps >= 0 of x clamped to [eps, 1 - eps].
+/// log(x / (1 - x)); if eps >= 0, x is first clamped to [eps, 1 - eps].
 struct Logit {
   static constexpr OpInfo info{
       .name = "logit", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
@@ -91,7 +91,7 @@ struct Logit {
   }
 };
 
-/// -x * log(x); 0 at 0 and minus infinity below.
+/// -x * log(x); 0 at 0, minus infinity for x < 0.
 struct SpecialEntr {
   static constexpr OpInfo info{
       .name = "special_entr", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
@@ -124,7 +124,7 @@ struct SpecialXlog1py {
   }
 };
 
-/// sin(pi x) / (pi x), with sines and cosines of pi times the distance to the nearest integer.
+/// sin(pi x) / (pi x), computed from the sine of pi times the distance to the nearest integer.
 struct Sinc {
   static constexpr OpInfo info{
       .name = "sinc", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
@@ -139,7 +139,7 @@ struct Sinc {
   HEARTH_FN V value(V x) const {
     return select(x == 0, 1, turned(x, sin(kPi * (x - round(x)))) / (kPi * x));
   }
-  /// Near 0, where the difference cancels, by the power series.
+  /// Uses the power series near 0, where the difference would cancel.
   template <class V>
   HEARTH_FN V grad(V g, V x) const {
     const auto near = abs(x) < 0.25;
@@ -151,7 +151,7 @@ struct Sinc {
   }
 };
 
-/// log(e^a + e^b) and log2(2^a + 2^b) without overflow. Equal infinities are their own result.
+/// log(e^a + e^b) and log2(2^a + 2^b) without overflow. Two equal infinities give this infinity.
 #define HEARTH_LOG_OF_SUM(Name, op_name, power, factor)                         \
   struct Name {                                                                 \
     static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kFloating}; \
@@ -241,7 +241,7 @@ struct NanToNum {
   }
 };
 
-/// |a| with the sign of b, which counts the sign of zeros and NaN.
+/// |a| with the sign bit of b, also if b is a zero or NaN.
 struct Copysign {
   static constexpr OpInfo info{
       .name = "copysign", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};

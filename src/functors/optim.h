@@ -5,7 +5,8 @@
 #include "functors/hd.h"
 
 // The update rules of optimizers. update() replaces one element of a parameter and of its state
-// tensors; factors() computes the numbers that depend on the number of the step.
+// tensors; factors() computes the numbers that depend on the number of the step. In the formulas, p
+// is a parameter, g its gradient and t the number of the step.
 
 namespace hearth::fn {
 
@@ -14,8 +15,8 @@ struct StepFactors {
   double scale = 1;  // Adam: multiplies the root of the second moment
 };
 
-/// b = momentum b + (1 - dampening) g, in the first step b = g; p -= lr b, with Nesterov momentum
-/// p -= lr (g + momentum b).
+/// b = momentum b + (1 - dampening) g, in the first step b = g; p -= lr b or, with Nesterov
+/// momentum, p -= lr (g + momentum b).
 template <bool has_momentum>
 struct SgdStep {
   static constexpr int operands = 2 + has_momentum;
@@ -37,7 +38,7 @@ struct SgdStep {
 };
 
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
-/// p -= lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + eps), with amsgrad the largest v so far.
+/// p -= lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + eps); amsgrad uses the largest v so far.
 template <bool amsgrad>
 struct AdamStep {
   static constexpr int operands = 4 + amsgrad;
@@ -83,8 +84,8 @@ struct AdagradStep {
   }
 };
 
-/// s = alpha s + (1 - alpha) g^2; u = g / (sqrt(s) + eps), or, centered, a = alpha a + (1 - alpha)
-/// g and u = g / (sqrt(s - a^2) + eps); p -= lr u, with momentum lr b for b = momentum b + u.
+/// s = alpha s + (1 - alpha) g^2; u = g / (sqrt(s) + eps) or, centered, a = alpha a + (1 - alpha) g
+/// and u = g / (sqrt(s - a^2) + eps); p -= lr u or, with momentum, b = momentum b + u, p -= lr b.
 template <bool centered, bool has_momentum>
 struct RmsPropStep {
   static constexpr int operands = 3 + centered + has_momentum;
@@ -223,7 +224,7 @@ struct AsgdStep {
 };
 
 /// The step size s grows while g keeps its sign; if the sign changes, s shrinks and g becomes 0.
-/// p -= s sign(g). The former gradient is h.
+/// p -= s sign(g). The previous gradient is h.
 struct RpropStep {
   static constexpr int operands = 4;
   double shrink, grow, smallest, largest;
@@ -239,7 +240,7 @@ struct RpropStep {
   }
 };
 
-/// p + weight (g - p), computed from the nearer end.
+/// p += weight (g - p), computed from the nearer end; g is another tensor, not a gradient.
 struct LerpStep {
   static constexpr int operands = 2;
   double weight;
@@ -251,7 +252,7 @@ struct LerpStep {
   }
 };
 
-/// p *= min(1, max_norm / (norm + 1e-6)); the norm is the number of the step.
+/// p *= min(1, max_norm / (norm + 1e-6)); factors() gets the norm instead of the step's number.
 struct ClipStep {
   static constexpr int operands = 1;
   double max_norm;

@@ -55,7 +55,7 @@ enum class Special : int {
 #undef HEARTH_SPECIAL_NUMBER
 };
 
-/// As the number of a functor in an OpRecord, a special function comes after all families.
+/// In OpRecord::functor, the numbers of special functions follow the numbers of all families.
 inline constexpr int kFirstSpecial = kFamilyCount << kFamilyBits;
 HEARTH_FN int number_of_special(Special function) {
   return kFirstSpecial + static_cast<int>(function);

@@ -91,7 +91,7 @@ HEARTH_SCALAR double igamma_uniform(double a, double x, double sign) {
   return 0.5 * std::erfc(-sign * eta * std::sqrt(a / 2)) - sign * rest;
 }
 
-/// The lower function's value for zero, negative, infinite and undefined arguments; else -1.
+/// The lower function's value for zero, negative, infinite and NaN arguments; else -1.
 HEARTH_SCALAR double igamma_limit(double a, double x) {
   if (x < 0 || a < 0) return NAN;
   if (a == 0) return x > 0 ? 1 : NAN;
@@ -104,8 +104,9 @@ HEARTH_SCALAR double igamma_limit(double a, double x) {
 /// Whether the uniform expansion is precise.
 HEARTH_SCALAR bool is_uniform(double a, double x) { return a > 200 && std::fabs(x - a) < 0.4 * a; }
 
-/// The regularized upper incomplete gamma function Q(a, x), outside the uniform expansion.
-HEARTH_SCALAR double igammac_inside(double a, double x) {
+/// The regularized upper incomplete gamma function Q(a, x) where the uniform expansion is not
+/// precise.
+HEARTH_SCALAR double igammac_not_uniform(double a, double x) {
   const bool is_lower = x > 1.1 ? x < a : x <= 0.5 ? -0.4 / std::log(x) < a : x * 1.1 < a;
   if (is_lower) return 1 - igamma_series(a, x);
   return x > 1.1 ? igammac_fraction(a, x) : igammac_series(a, x);
@@ -115,12 +116,12 @@ HEARTH_SCALAR double igamma(double a, double x) {
   const double limit = igamma_limit(a, x);
   if (limit != -1) return limit;
   if (is_uniform(a, x)) return igamma_uniform(a, x, 1);
-  return x > 1 && x > a ? 1 - igammac_inside(a, x) : igamma_series(a, x);
+  return x > 1 && x > a ? 1 - igammac_not_uniform(a, x) : igamma_series(a, x);
 }
 HEARTH_SCALAR double igammac(double a, double x) {
   const double limit = igamma_limit(a, x);
   if (limit != -1) return 1 - limit;
-  return is_uniform(a, x) ? igamma_uniform(a, x, -1) : igammac_inside(a, x);
+  return is_uniform(a, x) ? igamma_uniform(a, x, -1) : igammac_not_uniform(a, x);
 }
 
 }  // namespace hearth::fn::special

@@ -7,12 +7,12 @@
 
 namespace hearth::fn::special {
 
-/// A degree as an integer; -1 for negative, infinite and undefined ones.
+/// A degree as an integer; -1 for negative, infinite and NaN degrees.
 HEARTH_SCALAR long long degree_of(double n) {
   return n > -1 && n < 9e18 ? static_cast<long long>(n) : -1;
 }
 
-/// Polynomial n of those that begin with 1 and `first`, where next(k, p_k, p_{k-1}) is p_{k+1}.
+/// The polynomial p_n, where p_0 = 1, p_1 = `first` and p_{k+1} = next(k, p_k, p_{k-1}).
 template <class Next>
 HEARTH_SCALAR double recurrence(long long n, double first, const Next& next) {
   if (n < 0) return 0;

@@ -75,8 +75,8 @@ HEARTH_FN auto evaluate(const F& f, V... v) {
     return f.grad_c(v...);
 }
 
-/// The number of operands of formula `which` of F: the inputs, for gradients preceded by the
-/// incoming gradient.
+/// The number of operands of formula `which` of F: the inputs and, for gradients, the incoming
+/// gradient before them. With grad_of_output, a gradient has the operands (g, y).
 template <class F, int which>
 inline constexpr int operands = which == 0               ? arity<F>
                                 : F::info.grad_of_output ? 2

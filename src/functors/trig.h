@@ -52,7 +52,7 @@ HEARTH_ANALYTIC_FUNCTION(Tanh, tanh, kKeep, true, tanh(x), (g * (1 - x * x)))
 HEARTH_ANALYTIC_FUNCTION(Atanh, atanh, kKeep, false, detail::atanh(x), g / (1 - x * x))
 HEARTH_ANALYTIC_FUNCTION(RealAsinh, asinh, kKeep, false, detail::asinh(x), (g * rsqrt(x * x + 1)))
 HEARTH_ANALYTIC_FUNCTION(RealAcosh, acosh, kKeep, false, detail::acosh(x), (g * rsqrt(x * x - 1)))
-/// On its branch cuts, the square of the conjugate has its imaginary zero on the other side.
+/// On the branch cuts, the imaginary zeros of the squares of x and conj(x) have different signs.
 struct Asinh : RealAsinh {
   template <class V>
   HEARTH_FN V complex_grad(V g, V x) const {

@@ -18,7 +18,7 @@ HEARTH_FN V normal_density(V x) {
 /// the output if `of_output`, else the input.
 #define HEARTH_FLOAT_FUNCTION(Name, op_name, policy, of_output, formula, derivative) \
   HEARTH_FUNCTION_OF(Name, op_name, 0, x, policy, of_output, formula, derivative)
-/// The same for complex numbers too, whose value is function(x).
+/// The same, also for complex numbers; their value is function(x).
 #define HEARTH_ANALYTIC_FUNCTION(Name, function, policy, of_output, formula, derivative)         \
   HEARTH_FUNCTION_OF(Name, #function, dtypes::kComplex, function(x), policy, of_output, formula, \
                      derivative)

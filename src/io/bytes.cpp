@@ -114,7 +114,7 @@ void refuse_old_pickle(const Bytes& bytes) {
       bytes.text(0, kOldPickleMagic.size()) == kOldPickleMagic)
     bad_bytes(bytes.name(), 0,
               "this is a file of torch.save's format before PyTorch 1.6; in Python, "
-              "torch.save(torch.load(path), path) writes the present one");
+              "torch.save(torch.load(path), path) converts it");
 }
 
 }  // namespace hearth::io

@@ -14,7 +14,7 @@ namespace hearth::io {
 
 static_assert(std::endian::native == std::endian::little, "the files are little-endian");
 
-/// The number at `offset`, all of which must lie in the bytes.
+/// The number at `offset`; it must lie entirely in `bytes`.
 template <class T>
 T number_at(const Bytes& bytes, uint64_t offset) {
   T value;

@@ -15,12 +15,12 @@ using namespace pickle;
 
 constexpr uint32_t kMaxReadDepth = 256;
 constexpr int kNewestProtocol = 5;
-// The limits of the number of values. A value that is reached on several paths counts on each, so
-// that no code that visits all paths takes long.
+// The limits of the number of values. A value counts once for each path to it, which limits the
+// time of code that visits all paths.
 constexpr uint64_t kMinValueLimit = 1 << 16, kMaxValuesPerByte = 64;
 
-/// The machine that runs a pickle. A container changes only until it leaves the stack, and enters
-/// others only after that, so none can contain itself.
+/// The machine that runs a pickle. A container can change only while it is on the stack, and can be
+/// put into another one only after it has left. So no container can contain itself.
 class Machine {
  public:
   Machine(std::string_view pickle, const PickleOptions& options)

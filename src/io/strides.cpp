@@ -17,7 +17,7 @@ constexpr int64_t kMaxSpread = 16;
 
 bool can_keep_strides(IntArrayRef sizes, IntArrayRef strides) {
   if (sizes.size() != strides.size()) return false;
-  std::vector<std::pair<int64_t, int64_t>> dims;  // stride and size of dims neither 1 nor expanded
+  std::vector<std::pair<int64_t, int64_t>> dims;  // (stride, size), if stride > 0 and size > 1
   int64_t num_elements = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0 || strides[i] < 0) return false;

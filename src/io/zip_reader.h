@@ -20,7 +20,7 @@ struct ZipEntry {
 };
 
 /// Reads a zip archive. All entries are guaranteed to lie inside the file, without overlaps, and to
-/// claim no larger size than their compressed bytes can have.
+/// state no larger size than deflated data of their length can have.
 class ZipReader {
  public:
   explicit ZipReader(BytesPtr bytes);

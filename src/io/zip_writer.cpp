@@ -47,7 +47,7 @@ void append_common(std::string& text, const std::string& name, uint64_t bytes, u
   append_number(text, bytes >= kIn64 ? kVersion64 : kVersion);
   append_number(text, kUtf8);
   append_number(text, kStored);
-  append_number(text, uint16_t{0});  // the time
+  append_number(text, uint16_t{0});  // the time: midnight
   append_number(text, kNewYear1980);
   append_number(text, checksum);
   append_number(text, saturated(bytes));  // compressed

@@ -22,7 +22,7 @@ template <class V>
 struct LstmUnit {
   V i, f, g, o, cell, out;
 };
-/// Computes an LstmUnit from the gates' arguments and the former cell.
+/// Computes an LstmUnit from the gates' arguments and the previous cell.
 template <class V>
 HEARTH_FN LstmUnit<V> lstm_unit(V i, V f, V g, V o, V previous) {
   LstmUnit<V> unit;
@@ -34,7 +34,7 @@ HEARTH_FN LstmUnit<V> lstm_unit(V i, V f, V g, V o, V previous) {
   unit.out = unit.o * tanh(unit.cell);
   return unit;
 }
-/// Computes the gradients of the gates' arguments and of the former cell, given the gradients of
+/// Computes the gradients of the gates' arguments and of the previous cell, given the gradients of
 /// the output and of the cell; the result's `out` is the unit's output.
 template <class V>
 HEARTH_FN LstmUnit<V> lstm_gradient(V i, V f, V g, V o, V cell, V previous, V grad, V grad_cell) {
@@ -65,7 +65,7 @@ HEARTH_FN GruUnit<V> gru_unit(V n, V r, V z, V from_state, V previous) {
   unit.out = mul_add(unit.z, previous - unit.n, unit.n);
   return unit;
 }
-/// Computes the gradients of the arguments; the result's `out` is the part of the former state's
+/// Computes the gradients of the arguments; the result's `out` is the part of the previous state's
 /// gradient that does not pass through the gates.
 template <class V>
 HEARTH_FN GruUnit<V> gru_gradient(V n, V r, V z, V from_state, V previous, V grad) {

@@ -76,10 +76,11 @@ void EventWriter::check_step(const std::string& tag, int64_t step, const std::st
   const Lock lock(mutex_);
   const auto [found, is_new] = last_steps_.try_emplace({folder, tag}, step);
   if (step < found->second)
-    add_warning("a step goes back",
-                hearth::detail::str("the step of '", tag, "' goes back from ", found->second,
-                                    " to ", step, "; TensorBoard hides the tag's records from ",
-                                    step, " on that came before (this is said once)"));
+    add_warning(
+        "a step goes back",
+        hearth::detail::str("the step of '", tag, "' goes back from ", found->second, " to ", step,
+                            "; TensorBoard hides the tag's earlier records from step ", step,
+                            " on (this warning is given once)"));
   found->second = step;
 }
 
@@ -183,7 +184,7 @@ void EventWriter::attempt(const F& f) {
 void EventWriter::add_error(const std::string& problem, const std::string& text) {
   const Lock lock(mutex_);
   add_warning(problem,
-              text + " (such records are lost; the program goes on, and this is said once)");
+              text + " (such records are lost; the program goes on; this warning is given once)");
 }
 
 void EventWriter::add_warning(const std::string& problem, const std::string& text) {

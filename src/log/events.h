@@ -57,7 +57,7 @@ std::vector<T> elements(const Tensor& tensor) {
   return std::vector<T>(data, data + flat.numel());
 }
 
-/// A copy in the host's memory that later changes of the tensor do not affect, without a history.
+/// A copy in the host's memory without history; later changes of the tensor do not affect it.
 Tensor snapshot(const Tensor& tensor, const char* function, const char* argument);
 
 }  // namespace hearth::utils::tensorboard::detail

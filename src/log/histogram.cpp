@@ -63,20 +63,21 @@ std::pair<double, double> outer_edges(const std::vector<double>& values) {
 Counted count_uniform(const std::vector<double>& values, double num_bins) {
   HEARTH_CHECK_AS(ValueError, num_bins <= kMaxBins, "too many bins: ", num_bins);
   const auto [first, last] = outer_edges(values);
-  const auto n = static_cast<size_t>(num_bins);
-  Counted counted{std::vector<double>(n + 1), std::vector<double>(n)};
+  const auto bin_count = static_cast<size_t>(num_bins);
+  Counted counted{std::vector<double>(bin_count + 1), std::vector<double>(bin_count)};
   const double step = (last - first) / num_bins;
-  for (size_t i = 0; i < n; ++i) counted.edges[i] = static_cast<double>(i) * step + first;
-  counted.edges[n] = last;
-  for (size_t i = 0; i < n; ++i)
+  for (size_t i = 0; i < bin_count; ++i) counted.edges[i] = static_cast<double>(i) * step + first;
+  counted.edges[bin_count] = last;
+  for (size_t i = 0; i < bin_count; ++i)
     HEARTH_CHECK_AS(ValueError, counted.edges[i] < counted.edges[i + 1],
-                    "Too many bins for data range. Cannot create ", n, " finite-sized bins.");
+                    "Too many bins for data range. Cannot create ", bin_count,
+                    " finite-sized bins.");
   for (const double value : values) {
     auto bin = static_cast<size_t>((value - first) / (last - first) * num_bins);
-    if (bin == n) --bin;
+    if (bin == bin_count) --bin;
     if (value < counted.edges[bin])
       --bin;
-    else if (bin != n - 1 && value >= counted.edges[bin + 1])
+    else if (bin != bin_count - 1 && value >= counted.edges[bin + 1])
       ++bin;
     ++counted.counts[bin];
   }
@@ -96,13 +97,13 @@ Counted count(const std::vector<double>& values, const Bins& bins) {
 
 /// Joins neighbouring bins if there are more than max_bins.
 Counted joined(const Counted& counted, int64_t max_bins) {
-  const size_t n = counted.counts.size(), limit = static_cast<size_t>(max_bins);
-  if (n <= limit) return counted;
-  const size_t stride = n / limit;
+  const size_t bin_count = counted.counts.size(), limit = static_cast<size_t>(max_bins);
+  if (bin_count <= limit) return counted;
+  const size_t stride = bin_count / limit;
   Counted result;
-  for (size_t begin = 0; begin < n; begin += stride) {
+  for (size_t begin = 0; begin < bin_count; begin += stride) {
     double sum = 0;
-    for (size_t i = begin; i < std::min(begin + stride, n); ++i) sum += counted.counts[i];
+    for (size_t i = begin; i < std::min(begin + stride, bin_count); ++i) sum += counted.counts[i];
     result.edges.push_back(counted.edges[begin]);
     result.counts.push_back(sum);
   }

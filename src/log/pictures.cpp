@@ -38,10 +38,10 @@ Tensor with_colors(const Tensor& image, int64_t dim) {
 
 /// Arranges images [N, 3, H, W] in rows, as PyTorch's make_grid of summaries does.
 Tensor grid_of(const Tensor& images, int64_t most_columns) {
-  const int64_t n = images.size(0), height = images.size(2), width = images.size(3);
-  const int64_t columns = std::min(n, most_columns), rows = (n + columns - 1) / columns;
+  const int64_t count = images.size(0), height = images.size(2), width = images.size(3);
+  const int64_t columns = std::min(count, most_columns), rows = (count + columns - 1) / columns;
   Tensor grid = zeros({3, height * rows, width * columns}, images.options());
-  for (int64_t i = 0; i < n; ++i)
+  for (int64_t i = 0; i < count; ++i)
     grid.narrow(1, i / columns * height, height)
         .narrow(2, i % columns * width, width)
         .copy_(images[i]);
@@ -64,14 +64,15 @@ Message image_content(const Tensor& image, const std::string& file) {
 
 constexpr int kImage = 4;  // of Summary.Value
 
-/// Arranges videos [N, T, C, H, W] as frames [T, C, H', W'], as PyTorch does.
+/// Arranges videos [N, T, C, H, W] as frames [T, C, rows * H, columns * W], as PyTorch does.
 Tensor frames_of(const Tensor& video) {
-  int64_t n = 1, bits = 0;
-  for (; n < video.size(0); n *= 2) ++bits;
-  const int64_t rows = int64_t{1} << (n == video.size(0) ? bits : bits - 1) / 2, columns = n / rows;
+  int64_t padded_count = 1, bits = 0;
+  for (; padded_count < video.size(0); padded_count *= 2) ++bits;
+  const int64_t rows = int64_t{1} << (padded_count == video.size(0) ? bits : bits - 1) / 2,
+                columns = padded_count / rows;
   const int64_t time = video.size(1), channels = video.size(2), height = video.size(3),
                 width = video.size(4);
-  Tensor padded = zeros({n, time, channels, height, width}, video.options());
+  Tensor padded = zeros({padded_count, time, channels, height, width}, video.options());
   padded.narrow(0, 0, video.size(0)).copy_(video);
   return padded.view({rows, columns, time, channels, height, width})
       .permute({2, 3, 0, 4, 1, 5})
@@ -124,6 +125,33 @@ Message image_message(const std::string& tag, const Tensor& image, const std::st
   else
     picture = with_colors(picture, 0);
   return tagged(tag).message(kImage, image_content(picture, png_file(picture)));
+}
+
+size_t bytes_of(const plot::Figure& figure) {
+  size_t numbers = 0;
+  for (int64_t i = 0; i < figure.num_axes(); ++i) {
+    const plot::detail::Chart& chart = figure.axes(i).chart();
+    for (const auto& series : chart.series) numbers += series.x.size() + series.y.size();
+    if (chart.cells) numbers += chart.cells->cells.size();
+  }
+  return numbers * sizeof(double);
+}
+
+Message figure_message(const std::string& tag, const std::vector<plot::Figure>& figures) {
+  std::vector<Tensor> pictures;
+  int64_t height = 0, width = 0;
+  for (const plot::Figure& figure : figures) {
+    pictures.push_back(figure.image());
+    height = std::max(height, pictures.back().size(1));
+    width = std::max(width, pictures.back().size(2));
+  }
+  if (pictures.size() == 1) return image_message(tag, pictures[0], "CHW");
+  const Tensor all = full({std::ssize(pictures), 3, height, width}, 255, kByte);
+  for (int64_t i = 0; i < std::ssize(pictures); ++i) {
+    const Tensor& picture = pictures[static_cast<size_t>(i)];
+    all[i].narrow(1, 0, picture.size(1)).narrow(2, 0, picture.size(2)).copy_(picture);
+  }
+  return image_message(tag, all, "NCHW");
 }
 
 Message video_message(const std::string& tag, const Tensor& video, double fps) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hearth/tensor.h"
+#include "hearth/utils/plot.h"
 #include "log/wire.h"
 
 namespace hearth::utils::tensorboard::detail {
@@ -15,6 +16,11 @@ void check_image(IntArrayRef sizes, ScalarType dtype, const std::string& format)
 
 /// The numbers as bytes: bytes are unchanged, other numbers are multiplied by 255 and clipped.
 Tensor as_bytes(const Tensor& tensor);
+
+/// The bytes that a figure's numbers take.
+size_t bytes_of(const plot::Figure& figure);
+/// Draws figures; several become a grid.
+Message figure_message(const std::string& tag, const std::vector<plot::Figure>& figures);
 
 /// The Summary.Value of an image, a PNG file; batches are arranged as a grid.
 Message image_message(const std::string& tag, const Tensor& image, const std::string& format);

@@ -105,27 +105,27 @@ Tensor curve_of(const Tensor& labels, const Tensor& predictions, int64_t num_thr
   const auto truth = detail::elements<double>(labels);
   const auto weight = weights.defined() ? detail::elements<double>(weights.expand_as(labels))
                                         : std::vector<double>(truth.size(), 1);
-  const auto n = static_cast<size_t>(num_thresholds);
-  std::vector<double> rows(6 * n);
+  const auto length = static_cast<size_t>(num_thresholds);  // of a row
+  std::vector<double> rows(6 * length);
   double* const tp = rows.data();
-  double* const fp = tp + n;
+  double* const fp = tp + length;
   for (size_t i = 0; i < truth.size(); ++i) {
-    if (!(scores[i] >= 0 && scores[i] < static_cast<double>(n))) continue;
+    if (!(scores[i] >= 0 && scores[i] < static_cast<double>(length))) continue;
     const auto bin = static_cast<size_t>(scores[i]);
     tp[bin] += truth[i] * weight[i];
     fp[bin] += (1 - truth[i]) * weight[i];
   }
-  for (size_t i = n - 1; i-- > 0;) {
+  for (size_t i = length - 1; i-- > 0;) {
     tp[i] += tp[i + 1];
     fp[i] += fp[i + 1];
   }
   constexpr double kLeastCount = 1e-7;
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < length; ++i) {
     const double tn = fp[0] - fp[i], fn = tp[0] - tp[i];
-    rows[2 * n + i] = tn;
-    rows[3 * n + i] = fn;
-    rows[4 * n + i] = tp[i] / std::max(kLeastCount, tp[i] + fp[i]);
-    rows[5 * n + i] = tp[i] / std::max(kLeastCount, tp[i] + fn);
+    rows[2 * length + i] = tn;
+    rows[3 * length + i] = fn;
+    rows[4 * length + i] = tp[i] / std::max(kLeastCount, tp[i] + fp[i]);
+    rows[5 * length + i] = tp[i] / std::max(kLeastCount, tp[i] + fn);
   }
   return tensor(rows, kDouble).view({6, num_thresholds});
 }

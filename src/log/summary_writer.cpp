@@ -6,6 +6,7 @@
 #include "log/events.h"
 #include "log/histogram.h"
 #include "log/pictures.h"
+#include "plot/plugin.h"
 
 namespace hearth::utils::tensorboard {
 
@@ -133,6 +134,28 @@ void SummaryWriter::add_image(const std::string& tag, const Tensor& img_tensor, 
 void SummaryWriter::add_images(const std::string& tag, const Tensor& img_tensor, Step global_step,
                                Walltime walltime, const std::string& dataformats) {
   add_image(tag, img_tensor, global_step, walltime, dataformats);
+}
+
+void SummaryWriter::add_figure(const std::string& tag, const plot::Figure& figure, Step global_step,
+                               bool close, Walltime walltime) {
+  add_figure(tag, std::vector<plot::Figure>{figure}, global_step, close, walltime);
+}
+
+void SummaryWriter::add_figure(const std::string& tag, const std::vector<plot::Figure>& figures,
+                               Step global_step, bool, Walltime walltime) {
+  HEARTH_CHECK_AS(ValueError, !figures.empty(), "add_figure was given no figures");
+  plot::detail::check_available();
+  detail::check_utf8("The tag", tag);
+  size_t bytes = 0;
+  for (const plot::Figure& figure : figures) bytes += detail::bytes_of(figure);
+  writer_->add_later(bytes, [=, stamp = Stamp(global_step, walltime)]() -> std::string {
+    try {
+      return summary_event(stamp, detail::figure_message(tag, figures));
+    } catch (Error& error) {
+      error.add_context("in the figure '" + tag + "'");
+      throw;
+    }
+  });
 }
 
 void SummaryWriter::add_video(const std::string& tag, const Tensor& vid_tensor, Step global_step,

@@ -33,7 +33,7 @@ class Message {
   }
   Message& message(int field, const Message& value) { return bytes(field, value.bytes_); }
 
-  /// Repeated numbers. T is double, float or int64_t, the last also for the other integers.
+  /// Repeated numbers. T is double, float or, for all integer fields, int64_t.
   template <class T>
   Message& packed(int field, const std::vector<T>& values) {
     if constexpr (std::is_integral_v<T>) {

@@ -94,9 +94,9 @@ ASMoutput AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor& input, const Ten
 ASMoutput AdaptiveLogSoftmaxWithLossImpl::loss_of(const Tensor& input, const Tensor& target) {
   check_sizes(input, target);
   check_range(target, options.n_classes());
-  const bool batched = target.dim() == 1;
-  const Tensor x = batched ? input : input.unsqueeze(0);
-  const Tensor y = batched ? target : target.unsqueeze(0);
+  const bool is_batched = target.dim() == 1;
+  const Tensor x = is_batched ? input : input.unsqueeze(0);
+  const Tensor y = is_batched ? target : target.unsqueeze(0);
   const Tensor head_target = y.clone();
   Tensor output = zeros({y.size(0)}, x.options());
   for (size_t i = 0; i < size_t(n_clusters); ++i) {
@@ -109,7 +109,7 @@ ASMoutput AdaptiveLogSoftmaxWithLossImpl::loss_of(const Tensor& input, const Ten
   }
   output = output + head->forward(x).log_softmax(1).gather(1, head_target.unsqueeze(1)).squeeze(1);
   const double loss = output.neg().mean().item<double>();
-  return {batched ? output : output.squeeze(0), loss};
+  return {is_batched ? output : output.squeeze(0), loss};
 }
 
 Tensor AdaptiveLogSoftmaxWithLossImpl::_get_full_log_prob(const Tensor& input,

@@ -59,7 +59,7 @@ class Snapshot {
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  /// The number of tensors in this thread's snapshots that share the storage of this one.
+  /// The number of tensors in this thread's snapshots that share the storage of `tensor`.
   static size_t aliases_of(const Tensor& tensor) {
     size_t count = 0;
     for (const Snapshot* snapshot = innermost_; snapshot; snapshot = snapshot->outer_) {
@@ -79,7 +79,7 @@ class Snapshot {
  private:
   struct Saved {
     Tensor tensor;
-    Tensor data;                     // an alias of the former memory, not affected by set_data()
+    Tensor data;                     // an alias of the previous memory, not affected by set_data()
     Tensor value;                    // a copy of the values, or undefined
     std::optional<int64_t> version;  // inference tensors have none
   };
@@ -135,7 +135,7 @@ void Module::load_parts(serialize::InputArchive& archive) {
     if (parameter->sizes() != IntArrayRef(old_sizes))
       warn(hearth::detail::str("size mismatch for ", detail::join_path(path(), parameter.key()),
                                ": the loaded shape ", parameter->sizes(),
-                               " replaces that of the module, ", IntArrayRef(old_sizes)));
+                               " replaces the module's shape, ", IntArrayRef(old_sizes)));
   }
   for (auto& buffer : saved_buffers())
     archive.read_over(buffer.key(), *buffer, Snapshot::aliases_of(*buffer));

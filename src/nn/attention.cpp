@@ -54,8 +54,8 @@ void check_inputs(const Projections& in, const Options& options) {
   HEARTH_CHECK(in.q.size(2) == width, "was expecting embedding dimension of ", width, ", but got ",
                in.q.size(2));
   HEARTH_CHECK(heads > 0 && width % heads == 0, "embed_dim must be divisible by num_heads");
-  const bool separate = options.use_separate_proj_weight();
-  for (int64_t d = 0; d < (separate ? 2 : 3); ++d)
+  const bool has_separate_weights = options.use_separate_proj_weight();
+  for (int64_t d = 0; d < (has_separate_weights ? 2 : 3); ++d)
     HEARTH_CHECK(in.k.size(d) == in.v.size(d), "key shape ", in.k.sizes(),
                  " does not match value shape ", in.v.sizes());
   const int64_t batch = options.batch_first() ? 0 : 1;
@@ -100,7 +100,7 @@ Tensor static_heads(const Tensor& t, const char* name, int64_t batch, const Opti
   return t.unflatten(0, {t.size(0) / heads, heads});
 }
 
-/// Appends the learned key or value, if defined, and a zero, if the options say so.
+/// Appends the learned key or value, if defined, and zeros if add_zero_attn is set.
 Tensor extended(Tensor t, const Tensor& bias, const Options& options) {
   const hearth::detail::Dims appended_sizes{t.size(0), t.size(1), 1, t.size(3)};
   if (bias.defined())
@@ -209,7 +209,7 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
                                                         const Options& options) {
   if (query.dim() != 2) return forward({query, key, value}, options);
   const int64_t batch = options.batch_first() ? 0 : 1;
-  // If key or value is the same tensor as the query, it stays so, and they are projected at once.
+  // Keeps equal arguments equal, so that one product projects them all.
   const Tensor q = query.unsqueeze(batch);
   const auto batched = [&](const Tensor& t) { return t.is_same(query) ? q : t.unsqueeze(batch); };
   const Tensor k = batched(key), v = value.is_same(key) ? k : batched(value);

@@ -10,7 +10,7 @@ namespace hearth::nn::detail {
 
 namespace {
 
-/// Returns its inputs in forward and their gradients in backward.
+/// Identity in forward and backward.
 class BackwardHookNode final : public autograd::CustomNode {
  public:
   std::string name() const override { return "BackwardHookFunctionBackward"; }
@@ -65,14 +65,14 @@ BackwardCall::BackwardCall(Module& module, const std::shared_ptr<HookTable>& tab
       pre_hooks_(table->before_backward),
       hooks_(table->after_backward) {}
 
-/// Returns the gradients of all values from those of the tensors.
+/// Returns the gradients of all values, given the gradients of the tensors.
 BackwardCall::Gradients BackwardCall::TensorIndices::spread(const Gradients& gradients) const {
   Gradients value_gradients(count);
   for (size_t i = 0; i < indices->size(); ++i) value_gradients[(*indices)[i]] = gradients[i];
   return value_gradients;
 }
 
-/// Returns the gradients of the tensors from those of all values.
+/// Returns the gradients of the tensors, given the gradients of all values.
 BackwardCall::Gradients BackwardCall::TensorIndices::gather(
     const Gradients& value_gradients) const {
   Gradients gradients;
@@ -80,8 +80,8 @@ BackwardCall::Gradients BackwardCall::TensorIndices::gather(
   return gradients;
 }
 
-/// Passes the tensors of `values` through a node, which it returns, and stores their indices.
-/// Without a tensor that requires a gradient, there is no node and no index.
+/// Passes the tensors of `values` through a new node, stores their indices, and returns the node.
+/// If no tensor requires a gradient, stores no indices and returns null.
 autograd::NodePtr BackwardCall::watch(const std::vector<Tensor*>& values,
                                       TensorIndices& tensor_indices) {
   tensor_indices.count = values.size();

@@ -12,9 +12,9 @@
 
 namespace hearth::nn::detail {
 
-/// The backward hooks of one call of a module. Two identity nodes, one for the tensors of the
-/// arguments and one for those of the result, call it in the backward pass. It runs the hooks that
-/// were registered at the time of the call.
+/// The backward hooks of one call of a module: the hooks that were registered at the time of the
+/// call. Two identity nodes, one on the call's arguments and one on its results, run the hooks in
+/// the backward pass.
 class BackwardCall : public std::enable_shared_from_this<BackwardCall> {
  public:
   using Gradients = std::vector<Tensor>;
@@ -39,7 +39,7 @@ class BackwardCall : public std::enable_shared_from_this<BackwardCall> {
   Module& module() const;
 
   Module& module_;
-  std::shared_ptr<Module> owner_;      // keeps the module; null if no shared pointer owns it
+  std::shared_ptr<Module> owner_;      // keeps the module alive; null if no shared_ptr owns it
   std::weak_ptr<HookTable> lifetime_;  // expires with a module without an owner
   HookTable::List<BackwardPreHook> pre_hooks_;
   HookTable::List<BackwardHook> hooks_;

@@ -1,4 +1,4 @@
-// The bodies of detail::Choice, for each type of option that it holds and its default.
+// The definitions of detail::Choice, instantiated for each type of option and its default.
 #include <type_traits>
 
 #include "hearth/nn/conv.h"

@@ -56,7 +56,7 @@ void check_finite(double norm, double norm_type) {
                "`error_if_nonfinite=false`");
 }
 
-/// The norm of the gradients of parameters whose parts other ranks have.
+/// Returns the norm of the gradients of sharded parameters, over all ranks.
 Tensor norm_over_ranks(const std::vector<Tensor>& parameters, double norm_type, ShardRanks& ranks) {
   HEARTH_CHECK_AS(ValueError, norm_type > 0,
                   "norm_type must be positive or infinite for parameters that fully_shard has "

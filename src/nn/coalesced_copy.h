@@ -12,8 +12,8 @@ class CoalescedCopy {
  public:
   /// Undefined tensors are allowed; their copies are undefined.
   explicit CoalescedCopy(const std::vector<Tensor>& tensors);
-  /// Copies of all tensors on the device, in their order. On the tensors' own device, those that
-  /// are not packed are returned as they are.
+  /// Copies of all tensors on the device, in the tensors' order. On the tensors' own device,
+  /// tensors that are not packed are returned without a copy.
   std::vector<Tensor> to(Device device) const;
 
  private:
@@ -23,7 +23,7 @@ class CoalescedCopy {
   };
   std::vector<Tensor> tensors_;
   std::vector<Bucket> buckets_;
-  std::vector<size_t> single_;  // copied by themselves
+  std::vector<size_t> single_;  // copied separately
 };
 
 }  // namespace hearth::nn::parallel::detail

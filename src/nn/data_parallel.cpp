@@ -12,7 +12,34 @@ namespace {
 
 namespace copies = parallel::detail;
 
-/// `tensors[key]` for each name of `wanted`.
+// A multiprocessor does about this many multiply-adds in the 5 microseconds of a kernel's launch.
+constexpr int64_t kMultiplyAddsPerLaunch = int64_t{1} << 20;
+// Copying a parameter to another device, and its gradient back, takes about as long as this many
+// uses of it.
+constexpr int64_t kUsesPerCopy = 32;
+
+/// The parameters of a module: how many, of how many elements, and whether some are the weights of
+/// convolutions.
+struct ParameterSizes {
+  explicit ParameterSizes(const Module& module) {
+    for (const Tensor& parameter : module.parameters()) {
+      ++count;
+      elements += parameter.numel();
+      has_convolutions |= parameter.dim() > 2;
+    }
+  }
+  int64_t count = 0, elements = 0;
+  bool has_convolutions = false;
+};
+
+/// How often a device must use each parameter, to be busier than the host is with launching its
+/// kernels and copying its parameters.
+int64_t uses_for_a_device(const ParameterSizes& parameters, int64_t multiprocessors) {
+  return std::max(kUsesPerCopy, multiprocessors * kMultiplyAddsPerLaunch * parameters.count /
+                                    parameters.elements);
+}
+
+/// Returns `tensors[name]` for each name in `wanted`.
 std::vector<Tensor> in_order(const OrderedDict<std::string, Tensor>& wanted,
                              const OrderedDict<std::string, Tensor>& tensors) {
   std::vector<Tensor> result;
@@ -24,12 +51,28 @@ std::vector<Tensor> in_order(const OrderedDict<std::string, Tensor>& wanted,
 /// Sets the training modes of a copy to those of the original.
 void take_training(const std::vector<std::shared_ptr<Module>>& from,
                    const std::vector<std::shared_ptr<Module>>& to) {
-  // train() also sets the modes of all submodules; these follow in the list.
+  // train() also changes the modes of submodules; they come later in the list and are set again.
   for (size_t i = 0; i < from.size(); ++i)
     if (to[i]->is_training() != from[i]->is_training()) to[i]->train(from[i]->is_training());
 }
 
 }  // namespace
+
+void BatchSize::add(const Tensor& tensor) {
+  const int64_t batch_dim = dim < 0 ? dim + tensor.dim() : dim;
+  if (batch_dim < 0 || batch_dim >= tensor.dim()) return;  // refused when it is divided
+  int64_t row = 1, shortest = 0;
+  for (int64_t d = 0; d < tensor.dim(); ++d) {
+    if (d == batch_dim) continue;
+    row *= tensor.size(d);
+    shortest = shortest == 0 ? tensor.size(d) : std::min(shortest, tensor.size(d));
+  }
+  const bool are_indices = !tensor.is_floating_point() && !tensor.is_complex();
+  const int64_t length = are_indices ? 1 : std::max<int64_t>(shortest, 1);
+  rows = std::max(rows, tensor.size(batch_dim));
+  elements = std::max(elements, tensor.numel());
+  vectors = std::max(vectors, tensor.size(batch_dim) * row / length);
+}
 
 DataParallelModule::DataParallelModule(std::shared_ptr<Module> module, DataParallelOptions options)
     : original_(std::move(module)), options_(std::move(options)) {
@@ -44,7 +87,11 @@ DataParallelModule::DataParallelModule(std::shared_ptr<Module> module, DataParal
                               devices_[i]) == devices_.begin() + static_cast<std::ptrdiff_t>(i),
                     "Each device of a DataParallel may be given once, but ", devices_[i],
                     " is given twice");
+  HEARTH_CHECK_AS(ValueError, options_.min_rows().value_or(1) > 0,
+                  "Expected min_rows to be positive, but got ", options_.min_rows().value_or(1));
   if (!devices_.empty()) output_device_ = resolved(options_.output_device().value_or(devices_[0]));
+  if (!devices_.empty() && devices_[0].is_cuda())
+    multiprocessors_ = cuda::get_device_properties(devices_[0].index()).multi_processor_count;
   register_module("module", original_);
 }
 
@@ -82,11 +129,35 @@ void DataParallelModule::make_replicas() {
   made_of_ = original_->modules();
 }
 
+std::vector<Device> DataParallelModule::devices_for(const BatchSize& batch) {
+  const auto all = static_cast<int64_t>(devices_.size());
+  int64_t count = all;
+  if (const std::optional<int64_t>& min_rows = options_.min_rows()) {
+    count = std::clamp<int64_t>(batch.rows / *min_rows, 1, all);
+  } else if (all > 1) {
+    const ParameterSizes sizes(*original_);
+    if (sizes.elements == 0) return devices_;
+    const int64_t uses = sizes.has_convolutions ? batch.elements : batch.vectors;
+    count = std::clamp<int64_t>(uses / uses_for_a_device(sizes, multiprocessors_), 1, all);
+    if (count < std::min(all, batch.rows)) warn_of_small_batch(batch.rows, count);
+  }
+  return {devices_.begin(), devices_.begin() + count};
+}
+
+void DataParallelModule::warn_of_small_batch(int64_t rows, int64_t count) {
+  if (warned_) return;
+  warned_ = true;
+  warn(hearth::detail::str("DataParallel: a batch of ", rows, " rows is too small to gain from ",
+                           devices_.size(), " devices, so that it uses ", count,
+                           " of them. Pass larger batches, or "
+                           "DataParallelOptions().min_rows(1) to divide all"));
+}
+
 void DataParallelModule::warn_of_idle(size_t count) {
-  if (count == devices_.size() || warned_) return;
+  if (count == devices_.size() || warned_ || options_.min_rows().value_or(1) > 1) return;
   warned_ = true;
   warn(hearth::detail::str("DataParallel: a batch has only ", count, " part(s) for ",
-                           devices_.size(), " devices, so that the others have no work. Pass ",
+                           devices_.size(), " devices, so the other devices are idle. Pass ",
                            "larger batches or fewer devices"));
 }
 

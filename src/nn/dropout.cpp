@@ -14,14 +14,14 @@ Tensor dropout(Tensor input, const DropoutFuncOptions& options) {
 namespace {
 /// Drops whole channels. A batch has `dims` dimensions; an input without a batch has one less.
 Tensor drop_channels(const Tensor& input, int64_t dims, const DropoutFuncOptions& options) {
-  const bool batched = input.dim() == dims;
-  Tensor batch = batched ? input : input.unsqueeze(0);
+  const bool is_batched = input.dim() == dims;
+  Tensor batch = is_batched ? input : input.unsqueeze(0);
   if (options.inplace()) {
     hearth::feature_dropout_(batch, options.p(), options.training());
     return input;
   }
   const Tensor result = hearth::feature_dropout(batch, options.p(), options.training());
-  return batched ? result : result.squeeze(0);
+  return is_batched ? result : result.squeeze(0);
 }
 }  // namespace
 

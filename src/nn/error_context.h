@@ -8,8 +8,8 @@
 
 namespace hearth::nn::detail {
 
-/// Throws the exception that is being handled again, with a line of context. A standard exception
-/// becomes an Error with the same text, in which the original is nested.
+/// Rethrows the current exception with a line of context. A standard exception becomes an Error
+/// with the same text and with the original exception nested in it.
 [[noreturn]] inline void rethrow_with_context(std::string_view line) {
   try {
     throw;

@@ -65,8 +65,8 @@ Tensor log_density(const Tensor& x, double mean, double std) {
   return x.sub(mean).div_(std).pow_(2).mul_(-0.5);
 }
 
-/// Draws until every value is accepted. draw() returns values, rejected() a mask of those to draw
-/// again. (Numbers are drawn for all elements each time, as in PyTorch.)
+/// Draws until every value is accepted. draw() returns values; rejected() returns a mask of the
+/// values to draw again. (Numbers are drawn for all elements each time, as in PyTorch.)
 template <class Draw, class Rejected>
 void draw_until_accepted(const Tensor& tensor, Draw draw, Rejected rejected) {
   Tensor values = draw(), pending = rejected(values);
@@ -100,7 +100,7 @@ Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b)
         [&](const Tensor& x) { return x.lt(low).logical_or_(x.gt(high)); });
     return tensor;
   }
-  // Uniform candidates, accepted with the probability of their density.
+  // Uniform candidates, accepted with a probability proportional to their density.
   const double mode = std::clamp(mean, a, b), log_peak = -0.5 * std::pow((mode - mean) / std, 2);
   draw_until_accepted(
       tensor, [&] { return empty_like(tensor).uniform_(a, b); },
@@ -117,9 +117,9 @@ Tensor orthogonal_(Tensor tensor, double gain) {
   const int64_t rows = tensor.size(0);
   const int64_t columns = rows == 0 ? 0 : tensor.numel() / rows;
   const Tensor drawn = randn({rows, columns}, TensorOptions(tensor.scalar_type()));
-  const bool wide = rows < columns;
-  Tensor q = nn::detail::orthonormal_columns(wide ? drawn.t() : drawn);
-  if (wide) q = q.t();
+  const bool is_wide = rows < columns;
+  Tensor q = nn::detail::orthonormal_columns(is_wide ? drawn.t() : drawn);
+  if (is_wide) q = q.t();
   return tensor.copy_(q.reshape(tensor.sizes())).mul_(gain);
 }
 

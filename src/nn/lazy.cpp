@@ -68,7 +68,8 @@ void fill_conv(M& module, const Tensor& input) {
   module.reset_parameters();
 }
 
-/// A batch has `dims` dimensions; with allow_unbatched, inputs may lack the batch dimension.
+/// Initializes a normalization with the input's number of channels. A batch has `dims` dimensions;
+/// with allow_unbatched, inputs may lack the batch dimension.
 template <class M>
 void fill_norm(M& module, const Tensor& input, int64_t dims, bool allow_unbatched) {
   auto& o = module.options;
@@ -77,7 +78,7 @@ void fill_norm(M& module, const Tensor& input, int64_t dims, bool allow_unbatche
   if (!uninitialized && module.weight.defined()) o.num_features(module.weight.numel());
   if (!uninitialized && module.running_mean.defined()) o.num_features(module.running_mean.numel());
   if (!uninitialized && o.num_features() > 0) return;
-  if (input.dim() < 2) return;  // forward() refuses it
+  if (input.dim() < 2) return;  // forward() throws
   const int64_t channels = input.size(allow_unbatched && input.dim() == dims - 1 ? 0 : 1);
   o.num_features(channels);
   for (Tensor* tensor : {&module.weight, &module.bias, &module.running_mean, &module.running_var})
@@ -95,12 +96,12 @@ void defer(M& module, const std::initializer_list<Tensor>& tensors, Fill fill) {
   *handle = module.register_forward_pre_hook(
       [fill, handle, original = &module](Module& self, std::vector<AnyValue>& arguments) {
         const Tensor* input = arguments.at(0).template try_get<Tensor>();
-        if (!input || !input->defined()) return;  // forward() refuses it
+        if (!input || !input->defined()) return;  // forward() throws
         {
           const NoGradGuard guard;
           fill(static_cast<M&>(self), *input);
         }
-        if (&self == original) handle->remove();  // a clone keeps its hook, which does nothing more
+        if (&self == original) handle->remove();  // a clone's hook stays, without effect
       });
 }
 

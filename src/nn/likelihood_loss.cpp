@@ -37,7 +37,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
                   "var has negative entry/entries");
   const Tensor variance = broadcastable(var, input).clone();
   {
-    const NoGradGuard no_grad;  // raised variances keep their gradients
+    const NoGradGuard no_grad;  // the clamp does not change gradients
     variance.clamp_min_(options.eps());
   }
   Tensor losses = 0.5 * (variance.log() + (input - target).pow(2) / variance);

@@ -104,7 +104,8 @@ static std::string text_of(const std::string& name) {
   return name == "SmoothL1Loss" || name == "HuberLoss" ? name : name + "()";
 }
 
-/// Defines forward() and pretty_print() of a loss; `with_buffers` are its options with its buffers.
+/// Defines forward() and pretty_print() of a loss; `with_buffers` is an expression for its options
+/// with its buffers.
 #define HEARTH_FORWARD(Name, function, with_buffers) \
   HEARTH_LOSS_FORWARD(Name, function, with_buffers)  \
   void Name##Impl::pretty_print(std::ostream& stream) const { stream << text_of(#Name); }

@@ -5,8 +5,8 @@
 
 namespace hearth::nn {
 
-/// Defines forward() of a loss of an input and a target; `with_buffers` are its options
-/// with its buffers.
+/// Defines forward() of a loss of an input and a target; `with_buffers` is an expression for the
+/// loss's options with its buffers.
 #define HEARTH_LOSS_FORWARD(Name, function, with_buffers)                 \
   Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) { \
     return run_module(                                                    \

@@ -1,15 +1,15 @@
 #include <exception>
-#include <thread>
 
 #include "hearth/nn/data_parallel.h"
 #include "hearth/thread_state.h"
 #include "nn/error_context.h"
+#include "nn/kept_threads.h"
 
 namespace hearth::nn::parallel::detail {
 
 namespace {
 
-/// Runs work(i), whose errors name the device.
+/// Runs work(i) on devices[i], if the list is that long, and adds the device to errors.
 void run_on_device(size_t i, const std::vector<Device>& devices,
                    const std::function<void(size_t)>& work) {
   if (i >= devices.size()) return work(i);
@@ -40,16 +40,16 @@ void run_in_parallel(size_t count, const std::vector<Device>& devices,
   if (count == 0) return;
   const ThreadLocalState state;
   std::vector<std::exception_ptr> errors(count);
+  const std::function<void(size_t)> in_thread = [&](size_t i) {
+    const ThreadLocalStateGuard modes(state);
+    errors[i] = error_of(i, devices, work);
+  };
   {
-    std::vector<std::jthread> threads;
-    threads.reserve(count - 1);
-    for (size_t i = 1; i < count; ++i)
-      threads.emplace_back([&, i] {
-        const ThreadLocalStateGuard modes(state);
-        errors[i] = error_of(i, devices, work);
-      });
+    std::vector<ThreadCall> calls;
+    calls.reserve(count - 1);
+    for (size_t i = 1; i < count; ++i) calls.emplace_back(in_thread, i);
     errors[0] = error_of(0, devices, work);
-  }
+  }  // waits for the calls
   for (const std::exception_ptr& error : errors)
     if (error) std::rethrow_exception(error);
 }

@@ -20,7 +20,7 @@ void check_dim(int64_t dim, int64_t dims, const char* comma) {
                   "]", comma, " but got ", dim, ")");
 }
 
-/// Returns the order of dimensions in which `dim` is the first.
+/// Returns the permutation of dimensions that moves `dim` to the front.
 std::vector<int64_t> dims_starting_with(int64_t dim, int64_t dims) {
   std::vector<int64_t> order{dim};
   for (int64_t d = 0; d < dims; ++d)
@@ -183,16 +183,16 @@ class OrthogonalImpl : public Cloneable<OrthogonalImpl> {
   void pretty_print(std::ostream& stream) const override { stream << "Orthogonal()"; }
 
   Tensor forward(const std::vector<Tensor>& originals) const {
-    const bool wide = originals[0].size(-2) < originals[0].size(-1);
-    const Tensor x = wide ? originals[0].mT() : originals[0];
+    const bool is_wide = originals[0].size(-2) < originals[0].size(-1);
+    const Tensor x = is_wide ? originals[0].mT() : originals[0];
     const Tensor q =
         base_.matmul(map_ == OrthogonalMap::kHouseholder ? householder(x) : rotated(x));
-    return wide ? q.mT() : q;
+    return is_wide ? q.mT() : q;
   }
   /// Stores the value, made orthonormal and completed to a square matrix, as the base.
   std::vector<Tensor> right_inverse(const Tensor& value) {
-    const bool wide = value.size(-2) < value.size(-1);
-    const Tensor tall = (wide ? value.mT() : value).detach();
+    const bool is_wide = value.size(-2) < value.size(-1);
+    const Tensor tall = (is_wide ? value.mT() : value).detach();
     const int64_t n = tall.size(-2), k = tall.size(-1);
     if (n == k) {
       base_.copy_(is_orthogonal(tall) ? tall : make_orthogonal(tall));

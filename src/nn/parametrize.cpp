@@ -152,7 +152,8 @@ void add_first(Module& module, const std::string& name, FindMember find, Step st
 
 void add(Module& module, const std::string& name, FindMember find, Step step) {
   HEARTH_CHECK_AS(ValueError, find(module, name), "Module '", module.name(), "' has no member '",
-                  name, "' that a parametrization can compute; it can be `weight` or `bias`");
+                  name,
+                  "' that a parametrization can compute; only `weight` and `bias` are possible");
   if (!is_parametrized(module, name)) return add_first(module, name, find, std::move(step));
   const Tensor value = parametrized_value(module, name);
   step.module->train(module.is_training());

@@ -93,7 +93,7 @@ PipelineImpl::PipelineImpl(Sequential modules, PipelineOptions options)
   const std::vector<Device>& devices = options_.devices();
   HEARTH_CHECK_AS(ValueError, !devices.empty(), "Pipeline: at least one device is needed");
   HEARTH_CHECK_AS(ValueError, options_.chunks() >= 0,
-                  "Pipeline: the number of micro-batches must be positive, but got ",
+                  "Pipeline: the number of micro-batches must not be negative, but got ",
                   options_.chunks());
   if (options_.chunks() == 0) options_.chunks(static_cast<int64_t>(devices.size()));
   if (options_.balance().empty()) options_.balance(equal_balance(modules->size(), devices.size()));
@@ -148,9 +148,9 @@ Tensor PipelineImpl::forward(const Tensor& input) {
     const size_t count = values.size();
     std::vector<skip::Store> stores(count);
     std::vector<StreamMark> computed(count);
-    // In each cycle, stage s runs the micro-batch that stage s - 1 ran in the last one. The last
-    // stage is first, because backward reverses the order: a stage's backward is then issued before
-    // the next gradient's copy to it, for which the stage's stream waits.
+    // In each cycle, stage s runs the micro-batch that stage s - 1 ran in the previous cycle. The
+    // stages are issued from the last to the first, because backward reverses the order: a stage's
+    // backward is then issued before the next gradient's copy, for which the stage's stream waits.
     for (size_t cycle = 0; cycle < count + stages() - 1; ++cycle)
       for (size_t stage = stages(); stage-- > 0;) {
         if (cycle < stage || cycle - stage >= count) continue;
@@ -160,8 +160,8 @@ Tensor PipelineImpl::forward(const Tensor& input) {
         store.stage = stage;
         store.device = stages_[stage].device;
         const skip::StoreScope scope(store);
-        // Copied here and not at the end of the last stage, so that backward copies the gradient
-        // right after it is computed.
+        // Copied here and not by the previous stage, so that backward copies the gradient right
+        // after it is computed.
         const Tensor on_device = copy_to_stage(values[chunk], store.device, computed[chunk]);
         values[chunk] = run_stage(stage, on_device, static_cast<int64_t>(chunk));
         computed[chunk] = StreamMark(store.device);

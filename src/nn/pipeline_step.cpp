@@ -43,10 +43,11 @@ class PipelineStep {
   /// A stage's graph for a micro-batch: from a leaf to the result.
   struct Cell {
     Tensor input, output;
-    Tensor gradient;                         // of the input, after the backward
-    StreamMark computed, gradient_computed;  // the output, and the gradient of the input
-    bool is_done = false;                    // the forward has run
-    bool is_backward_done = false;           // the backward has run
+    Tensor gradient;                // of the input, after the backward
+    StreamMark after_forward;       // the output has been computed
+    StreamMark after_backward;      // the gradient of the input has been computed
+    bool is_done = false;           // the forward has run
+    bool is_backward_done = false;  // the backward has run
   };
 
   /// Launches all actions. The devices run them asynchronously, each in its own order.
@@ -92,17 +93,20 @@ class PipelineStep {
     store.device = pipeline_.stages_[stage].device;
     const skip::StoreScope scope(store);
     const Tensor& source = stage == 0 ? inputs_[chunk] : cells_[stage - 1][chunk].output;
-    const StreamMark computed = stage == 0 ? StreamMark() : cells_[stage - 1][chunk].computed;
-    cell.input = copy_to_stage(source.detach(), store.device, computed).detach();
+    const StreamMark after_source =
+        stage == 0 ? StreamMark() : cells_[stage - 1][chunk].after_forward;
+    cell.input = copy_to_stage(source.detach(), store.device, after_source).detach();
     Tensor argument = cell.input;
     if (stage > 0 && source.requires_grad()) argument = alias_of_leaf(cell.input.requires_grad_());
-    const std::string stashed = stage == 0 ? "" : name_of_stashed(store, source);
+    const std::string stashed_name = stage == 0 ? "" : name_of_stashed(store, source);
     const auto version = argument._version();
     cell.output = pipeline_.run_stage(stage, argument, static_cast<int64_t>(chunk));
-    HEARTH_CHECK(stashed.empty() || argument._version() == version, "Pipeline: stage ", stage,
+    HEARTH_CHECK(stashed_name.empty() || argument._version() == version, "Pipeline: stage ", stage,
                  " modifies its input in place, but the stage before stashed the same tensor as '",
-                 stashed, "', which would not change. Stash a clone");
-    cell.computed = StreamMark(store.device);
+                 stashed_name,
+                 "'; whether this one changes, too, would depend on the stages' "
+                 "devices. Stash a clone");
+    cell.after_forward = StreamMark(store.device);
     cell.is_done = true;
     if (stage + 1 < cells_.size()) return;
     skip::check_all_popped(store);
@@ -139,8 +143,8 @@ class PipelineStep {
   void run_backward(size_t stage, size_t chunk) {
     Cell& cell = cells_[stage][chunk];
     backward_from(roots_of(stage, chunk), stage, chunk);
-    cell.gradient_computed = StreamMark(pipeline_.stages_[stage].device);
-    // Only gradients are kept for the stages before.
+    cell.after_backward = StreamMark(pipeline_.stages_[stage].device);
+    // The stages before need only the gradients, so the leaves are released.
     cell.gradient = std::exchange(cell.input, Tensor()).grad();
     for (skip::Store::Link& link : stores_[chunk].links)
       if (link.to == stage) link.gradient = std::exchange(link.leaf, Tensor()).grad();
@@ -152,14 +156,14 @@ class PipelineStep {
     std::vector<Tensor> tensors, gradients;
   };
 
-  /// The results of a stage from which its backward begins. Releases the gradients that the stages
-  /// after it have computed for them.
+  /// The results of a stage, from which its backward begins, and their gradients, which are moved
+  /// from the later stages.
   Roots roots_of(size_t stage, size_t chunk) {
     Roots roots;
-    const auto add = [&](const Tensor& root, const Tensor& gradient, const Cell& from) {
+    const auto add = [&](const Tensor& root, const Tensor& gradient, const Cell& consumer) {
       if (!root.requires_grad() || !gradient.defined()) return;
       roots.tensors.push_back(root);
-      roots.gradients.push_back(copy_to_stage(gradient, root.device(), from.gradient_computed));
+      roots.gradients.push_back(copy_to_stage(gradient, root.device(), consumer.after_backward));
     };
     const Tensor output = std::exchange(cells_[stage][chunk].output, Tensor());
     if (stage + 1 < cells_.size()) {
@@ -167,7 +171,7 @@ class PipelineStep {
       add(output, std::exchange(next.gradient, Tensor()), next);
     } else {
       roots.tensors.push_back(output);
-      roots.gradients.emplace_back();  // the loss
+      roots.gradients.emplace_back();  // undefined: a loss has the gradient 1
     }
     std::vector<skip::Store::Link>& links = stores_[chunk].links;
     for (const skip::Store::Link& link : links)

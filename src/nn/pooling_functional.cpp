@@ -22,11 +22,11 @@ template <size_t D>
 Tensor norms(const Tensor& means, const LPPoolOptions<D>& options) {
   double count = 1;
   for (const int64_t size : *options.kernel_size()) count *= double(size);
-  // At 0 the root's slope is infinite; only relu stops it.
+  // At 0 the root's derivative is infinite; the gradient of relu there is 0.
   return (sign(means).detach() * relu(abs(means))).mul(count).pow(1 / options.norm_type());
 }
 
-/// Returns the size of the result: that of the input of the pooling that is reversed.
+/// Returns the result's size: the input size of the pooling that unpooling inverts.
 template <size_t D>
 std::vector<int64_t> unpooled_size(const Tensor& input,
                                    const functional::MaxUnpoolFuncOptions<D>& o) {

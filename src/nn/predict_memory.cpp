@@ -30,7 +30,8 @@ class WithoutGradients {
     for (const optim::OptimizerParamGroup& group : optimizer.param_groups())
       for (const Tensor& parameter : group.params()) take(parameter);
   }
-  /// In reverse order, since the gradient of a tensor that is in both was taken the first time.
+  /// In reverse order: if the model and the optimizer share a tensor, its first entry has the
+  /// gradient.
   ~WithoutGradients() {
     for (; !saved_.empty(); saved_.pop_back()) set(saved_.back().tensor, saved_.back().grad);
   }
@@ -131,7 +132,7 @@ void check_can_predict(const nn::Module& model) {
   model.apply([](const nn::Module& part) {
     HEARTH_CHECK_AS(ValueError, !nn::detail::is_lazy(part),
                     "predict_memory(): the sizes of a lazy module are not known yet; call the "
-                    "model once before");
+                    "model once first");
     const auto* const parallel = dynamic_cast<const nn::detail::DataParallelModule*>(&part);
     HEARTH_CHECK_AS(ValueError, !parallel || parallel->devices().empty(),
                     "predict_memory(): nn::DataParallel is not supported; predict the module in it "

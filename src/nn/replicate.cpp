@@ -72,8 +72,8 @@ std::vector<Tensor> copies_of_trained(const Module& module, const Module& copy) 
   return tensors;
 }
 
-/// Throws if parameters have no sizes yet, as those of a LazyLinear before its first call: each
-/// copy would draw values of its own.
+/// Throws if parameters have no sizes yet, e.g. in a LazyLinear before its first call: each copy
+/// would draw values of its own.
 void check_initialized(const Module& module) {
   module.apply([](const Module& part) {
     HEARTH_CHECK(!nn::detail::is_lazy(part),
@@ -106,8 +106,8 @@ void copy_values(const variable_list& originals, const std::vector<variable_list
     const variable_list moved = packed.to(list[0].device());
     for (size_t i = 0; i < list.size(); ++i) {
       // Memory that is shared with the original must not change with the copy.
-      const bool shared = moved[i].data_ptr() == values[i].data_ptr();
-      list[i].set_data(shared ? moved[i].clone() : moved[i]);
+      const bool is_shared = moved[i].data_ptr() == values[i].data_ptr();
+      list[i].set_data(is_shared ? moved[i].clone() : moved[i]);
     }
   }
 }

@@ -7,15 +7,15 @@
 
 namespace hearth::nn::parallel::detail {
 
-/// A clone on the device. The random numbers that its reset() draws are not those of the program.
+/// Returns a clone on the device. Its reset() draws random numbers from a separate generator.
 std::shared_ptr<Module> clone_on(const Module& module, Device device);
 
-/// Makes copies[k][i] a copy of originals[i] that passes its gradient on to it. `copies_data`:
-/// their values are copied too, to their devices.
+/// Records copies[k][i] as a copy of originals[i], so that the copy's gradient is added to the
+/// original's. With `copies_data`, copies the values too.
 void link_copies(const std::vector<Tensor>& originals,
                  const std::vector<std::vector<Tensor>>& copies, bool copies_data);
 
-/// Copies the values, to the devices of the copies.
+/// Copies the values of the originals to the devices of the copies.
 void copy_values(const std::vector<Tensor>& originals,
                  const std::vector<std::vector<Tensor>>& copies);
 

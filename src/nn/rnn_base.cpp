@@ -84,13 +84,14 @@ void RNNImplBase<Derived>::reset_parameters() {
 
 template <class Derived>
 void RNNImplBase<Derived>::pretty_print(std::ostream& stream) const {
-  const auto word = [](bool value) { return value ? "true" : "false"; };
+  const auto bool_text = [](bool value) { return value ? "true" : "false"; };
   stream << class_of(options_base) << "(input_size=" << options_base.input_size()
          << ", hidden_size=" << options_base.hidden_size()
-         << ", num_layers=" << options_base.num_layers() << ", bias=" << word(options_base.bias())
-         << ", batch_first=" << word(options_base.batch_first())
+         << ", num_layers=" << options_base.num_layers()
+         << ", bias=" << bool_text(options_base.bias())
+         << ", batch_first=" << bool_text(options_base.batch_first())
          << ", dropout=" << options_base.dropout()
-         << ", bidirectional=" << word(options_base.bidirectional());
+         << ", bidirectional=" << bool_text(options_base.bidirectional());
   if (options_base.proj_size() > 0) stream << ", proj_size=" << options_base.proj_size();
   stream << ')';
 }
@@ -173,16 +174,16 @@ template <class Derived>
 RNNResult RNNImplBase<Derived>::run(const Tensor& input, const Tensor& hx, const Tensor& cx) const {
   const auto if_defined = [](const Tensor& t, auto change) { return t.defined() ? change(t) : t; };
   const int64_t batch_dim = options_base.batch_first() ? 0 : 1;
-  const bool unbatched = input.dim() == 2;
+  const bool is_unbatched = input.dim() == 2;
   const auto with_batch = [](const Tensor& t) { return t.unsqueeze(1); };
-  if (unbatched) check_unbatched_states(has_cell(), hx, cx);
-  const Tensor x = unbatched ? input.unsqueeze(batch_dim) : input;
-  Tensor h = unbatched ? if_defined(hx, with_batch) : hx,
-         c = unbatched ? if_defined(cx, with_batch) : cx;
+  if (is_unbatched) check_unbatched_states(has_cell(), hx, cx);
+  const Tensor x = is_unbatched ? input.unsqueeze(batch_dim) : input;
+  Tensor h = is_unbatched ? if_defined(hx, with_batch) : hx,
+         c = is_unbatched ? if_defined(cx, with_batch) : cx;
   check_input(x, 3);
   complete_states(x, x.size(batch_dim), h, c);
   RNNResult result = run_batch(x, {}, h, c);
-  if (!unbatched) return result;
+  if (!is_unbatched) return result;
   const auto without_batch = [](const Tensor& t) { return t.squeeze(1); };
   return {result.output.squeeze(batch_dim), without_batch(result.h),
           if_defined(result.c, without_batch)};

@@ -93,7 +93,7 @@ void detail::Split::add(const Tensor& tensor) {
   HEARTH_CHECK_AS(ValueError, !parts_ || *parts_ == parts,
                   "The arguments do not divide equally among ", devices_.size(),
                   " devices: a tensor of sizes ", tensor.sizes(), " has ", parts,
-                  " part(s) in dimension ", dim_, ", another one ", parts_.value_or(0),
+                  " part(s) in dimension ", dim_, ", another tensor has ", parts_.value_or(0),
                   ". Give all tensors the same batch size; expand those that are shared");
   parts_ = parts;
 }

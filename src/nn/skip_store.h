@@ -14,18 +14,18 @@ struct Store {
   struct Entry {
     Tensor tensor;
     size_t stage;
-    StreamMark computed;
+    StreamMark computed;  // after the tensor's computation
   };
-  /// A tensor that was popped in a later stage than it was stashed in, as a new leaf.
+  /// A tensor that was stashed in stage `from` and popped in stage `to` as a new leaf.
   struct Link {
     Tensor source, leaf;
-    size_t from, to;  // stages
+    size_t from, to;
     Tensor gradient;  // the leaf's, after the backward of stage `to`
   };
 
   std::map<std::string, Entry> entries;
   std::vector<Link> links;  // if cuts_graph
-  size_t stage = 0;         // that runs now
+  size_t stage = 0;         // the stage that runs now
   Device device{DeviceType::CPU};
   bool is_pipeline = false;
   bool cuts_graph = false;  // each stage has a graph of its own

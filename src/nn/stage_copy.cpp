@@ -9,8 +9,8 @@ namespace hearth::nn {
 
 namespace {
 
-/// The streams of a device for copies, which never wait for copies of another kind: to and from
-/// devices with a higher index, and with a lower one.
+/// The kinds of copies, by direction: to or from a device with a higher or a lower index. A device
+/// has a stream for each kind, so that copies of one kind never wait for another kind.
 enum class CopyUse { kSendUp, kSendDown, kReceiveFromAbove, kReceiveFromBelow };
 
 cuda::Stream copy_stream(Device device, CopyUse use) {

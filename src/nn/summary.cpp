@@ -16,7 +16,7 @@ int64_t count_of(const std::vector<int64_t>& sizes) {
   return count;
 }
 
-/// Whether the scope is that of the module or of a submodule.
+/// Whether the scope belongs to the module or to one of its submodules.
 bool is_inside(std::string_view scope, std::string_view module) {
   return scope.starts_with(module) &&
          (scope.size() == module.size() || scope[module.size()] == '/');

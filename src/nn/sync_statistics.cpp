@@ -37,8 +37,8 @@ ScalarType dtype_of_statistics(const Tensor& input) {
   return input.scalar_type() == kDouble ? kDouble : kFloat;
 }
 
-/// Combines the means and the sums of squared differences from them of all ranks, whose counts may
-/// differ and may be 0.
+/// Combines each rank's mean and sum of squared differences from that mean. Ranks may have
+/// different numbers of values, also 0.
 ChannelStatistics statistics_over_ranks(const Tensor& input, const ProcessGroupPtr& group) {
   const std::vector<int64_t> dims = dims_without_channels(input);
   const int64_t channels = input.size(1), count = input.numel() / channels;

@@ -139,11 +139,11 @@ Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src
   return run_module(
       *this,
       [this](const Tensor& x, const Tensor& mask, const Tensor& padding) {
-        const bool first = options.norm_first();
-        const Tensor attended = residual(first, norm1, x, [&](const Tensor& y) {
+        const bool norm_first = options.norm_first();
+        const Tensor attended = residual(norm_first, norm1, x, [&](const Tensor& y) {
           return dropout1(attend(self_attn, y, y, mask, padding));
         });
-        return residual(first, norm2, attended,
+        return residual(norm_first, norm2, attended,
                         [&](const Tensor& y) { return dropout2(feed_forward(*this, y)); });
       },
       src, src_mask, src_key_padding_mask);
@@ -192,14 +192,15 @@ Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory,
       *this,
       [this](const Tensor& x, const Tensor& encoded, const Tensor& x_mask,
              const Tensor& encoded_mask, const Tensor& x_padding, const Tensor& encoded_padding) {
-        const bool first = options.norm_first();
-        const Tensor self_attended = residual(first, norm1, x, [&](const Tensor& y) {
+        const bool norm_first = options.norm_first();
+        const Tensor self_attended = residual(norm_first, norm1, x, [&](const Tensor& y) {
           return dropout1(attend(self_attn, y, y, x_mask, x_padding));
         });
-        const Tensor cross_attended = residual(first, norm2, self_attended, [&](const Tensor& y) {
-          return dropout2(attend(multihead_attn, y, encoded, encoded_mask, encoded_padding));
-        });
-        return residual(first, norm3, cross_attended,
+        const Tensor cross_attended =
+            residual(norm_first, norm2, self_attended, [&](const Tensor& y) {
+              return dropout2(attend(multihead_attn, y, encoded, encoded_mask, encoded_padding));
+            });
+        return residual(norm_first, norm3, cross_attended,
                         [&](const Tensor& y) { return dropout3(feed_forward(*this, y)); });
       },
       tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);

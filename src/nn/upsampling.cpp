@@ -33,8 +33,8 @@ bool is(const Mode& mode) {
   return std::holds_alternative<Kind>(mode);
 }
 
-/// Returns align_corners: the option, or the default of the mode.
-bool aligned(const InterpolateFuncOptions& options) {
+/// Returns the option align_corners, by default false. Throws or warns as LibTorch does.
+bool align_corners_of(const InterpolateFuncOptions& options) {
   const Mode& mode = options.mode();
   if (is<enumtype::kNearest>(mode) || is<enumtype::kArea>(mode)) {
     HEARTH_CHECK(!options.align_corners(),
@@ -59,8 +59,8 @@ void check_rank(const Tensor& input, const Mode& mode, bool is_supported = true)
 /// The interpolation of a signal, of images or of volumes.
 class Interpolation {
  public:
-  Interpolation(const Tensor& input, const InterpolateFuncOptions& options, bool align)
-      : input_(input), options_(options), align_(align) {}
+  Interpolation(const Tensor& input, const InterpolateFuncOptions& options, bool align_corners)
+      : input_(input), options_(options), align_corners_(align_corners) {}
 
   Tensor run() const {
     const Mode& mode = options_.mode();
@@ -72,8 +72,8 @@ class Interpolation {
     if (is<enumtype::kTrilinear>(mode)) return trilinear();
     check_rank(input_, mode, input_.dim() == 4);
     return options_.antialias()
-               ? hearth::_upsample_bicubic2d_aa(input_, size(), align_, scale(0), scale(1))
-               : hearth::upsample_bicubic2d(input_, size(), align_, scale(0), scale(1));
+               ? hearth::_upsample_bicubic2d_aa(input_, size(), align_corners_, scale(0), scale(1))
+               : hearth::upsample_bicubic2d(input_, size(), align_corners_, scale(0), scale(1));
   }
 
  private:
@@ -81,7 +81,7 @@ class Interpolation {
     return _interp_output_size(input_.dim() - 2, {input_, options_.size(), options_.scale_factor(),
                                                   options_.recompute_scale_factor()});
   }
-  /// The factor of dimension d, unless it is to be computed again from the sizes.
+  /// The scale factor of dimension d; nullopt if the op must compute it from the sizes.
   std::optional<double> scale(size_t d) const {
     const auto& factors = options_.scale_factor();
     if (!factors || options_.recompute_scale_factor().value_or(false)) return {};
@@ -110,22 +110,23 @@ class Interpolation {
   }
   Tensor linear() const {
     check_dim(3, "linear");
-    return hearth::upsample_linear1d(input_, size(), align_, scale(0));
+    return hearth::upsample_linear1d(input_, size(), align_corners_, scale(0));
   }
   Tensor bilinear() const {
     check_dim(4, "bilinear");
     return options_.antialias()
-               ? hearth::_upsample_bilinear2d_aa(input_, size(), align_, scale(0), scale(1))
-               : hearth::upsample_bilinear2d(input_, size(), align_, scale(0), scale(1));
+               ? hearth::_upsample_bilinear2d_aa(input_, size(), align_corners_, scale(0), scale(1))
+               : hearth::upsample_bilinear2d(input_, size(), align_corners_, scale(0), scale(1));
   }
   Tensor trilinear() const {
     check_dim(5, "trilinear");
-    return hearth::upsample_trilinear3d(input_, size(), align_, scale(0), scale(1), scale(2));
+    return hearth::upsample_trilinear3d(input_, size(), align_corners_, scale(0), scale(1),
+                                        scale(2));
   }
 
   const Tensor& input_;
   const InterpolateFuncOptions& options_;
-  const bool align_;
+  const bool align_corners_;
 };
 
 }  // namespace
@@ -162,12 +163,12 @@ std::vector<int64_t> _interp_output_size(
 
 Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
   const Mode& mode = options.mode();
-  const bool align = aligned(options);
+  const bool align_corners = align_corners_of(options);
   check_rank(input, mode);
   HEARTH_CHECK(!options.antialias() || (input.dim() == 4 && (is<enumtype::kBilinear>(mode) ||
                                                              is<enumtype::kBicubic>(mode))),
                "Anti-alias option is only supported for bilinear and bicubic modes");
-  return Interpolation(input, options, align).run();
+  return Interpolation(input, options, align_corners).run();
 }
 
 }  // namespace functional

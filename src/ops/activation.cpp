@@ -19,7 +19,7 @@ const Tensor& check_not_bool(const Tensor& self, const char* message) {
   return self;
 }
 
-/// Selu's parameters: the fixed point of mean 0 and variance 1.
+/// Selu's parameters, for which selu maps mean 0 and variance 1 to mean 0 and variance 1.
 constexpr fn::Elu kSelu{1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1};
 
 constexpr OpInfo kCelu = with_node(fn::Elu::info, "Celu");

@@ -30,7 +30,7 @@ ComplexFactor alpha_of(const Scalar& alpha, const Tensor& self, const Tensor& ot
   return factor(alpha, self, other);
 }
 
-const Tensor& not_bool(const Tensor& self, bool other_is_bool) {
+const Tensor& check_sub_operand(const Tensor& self, bool other_is_bool) {
   const bool self_is_bool = self.scalar_type() == kBool;
   HEARTH_CHECK_AS(NotImplementedError, !(self_is_bool && other_is_bool),
                   "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
@@ -41,7 +41,7 @@ const Tensor& not_bool(const Tensor& self, bool other_is_bool) {
   return self;
 }
 
-const Tensor& not_bool(const Tensor& self) {
+const Tensor& check_neg_operand(const Tensor& self) {
   HEARTH_CHECK_AS(
       NotImplementedError, self.scalar_type() != kBool,
       "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
@@ -50,18 +50,18 @@ const Tensor& not_bool(const Tensor& self) {
   return self;
 }
 
-const Tensor& signed_value(const Tensor& self) {
+const Tensor& check_unary_plus(const Tensor& self) {
   HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kBool,
                   "The `+` operator, on a bool tensor is not supported.");
   return self;
 }
 
-const Tensor& real_target(const Tensor& self) {
+const Tensor& check_inplace_abs(const Tensor& self) {
   HEARTH_CHECK(!self.is_complex(), "In-place abs is not supported for complex tensors.");
   return self;
 }
 
-const Tensor& unlike_complex(const Tensor& self) {
+const Tensor& check_sign(const Tensor& self) {
   HEARTH_CHECK_AS(NotImplementedError, !self.is_complex(),
                   "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "
                   "torch.sgn instead.");
@@ -77,14 +77,14 @@ constexpr OpInfo kAddNumber = with_node(fn::Add::info, "AddBackward1"),
 
 }  // namespace
 
-#define HEARTH_DEFINE_SUB(name)                                                           \
-  HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other, const Scalar& alpha),               \
-                          pointwise(fn::Sub{alpha_of(alpha, self, other)},                \
-                                    not_bool(self, other.scalar_type() == kBool), other)) \
-  HEARTH_DEFINE_ALL_FORMS(                                                                \
-      name, (const Scalar& other, const Scalar& alpha),                                   \
-      pointwise_as<kSubNumber>(fn::Sub{alpha_of(alpha, self, self)},                      \
-                               not_bool(self, other.isBoolean()), wrapped_number(other)))
+#define HEARTH_DEFINE_SUB(name)                                                                    \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other, const Scalar& alpha),                        \
+                          pointwise(fn::Sub{alpha_of(alpha, self, other)},                         \
+                                    check_sub_operand(self, other.scalar_type() == kBool), other)) \
+  HEARTH_DEFINE_ALL_FORMS(                                                                         \
+      name, (const Scalar& other, const Scalar& alpha),                                            \
+      pointwise_as<kSubNumber>(fn::Sub{alpha_of(alpha, self, self)},                               \
+                               check_sub_operand(self, other.isBoolean()), wrapped_number(other)))
 
 HEARTH_DEFINE_ALL_FORMS(add, (const Tensor& other, const Scalar& alpha),
                         pointwise(fn::Add{alpha_of(alpha, self, other)}, self, other))
@@ -95,28 +95,28 @@ HEARTH_DEFINE_SUB(sub)
 HEARTH_DEFINE_SUB(subtract)
 HEARTH_DEFINE_OUT(rsub, (const Tensor& other, const Scalar& alpha),
                   pointwise_as<kRsub>(fn::Sub{alpha_of(alpha, self, other)},
-                                      not_bool(other, self.scalar_type() == kBool), self))
+                                      check_sub_operand(other, self.scalar_type() == kBool), self))
 HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
                   pointwise_as<kRsubNumber>(fn::Sub{alpha_of(alpha, self, self)},
                                             wrapped_number(other),
-                                            not_bool(self, other.isBoolean())))
+                                            check_sub_operand(self, other.isBoolean())))
 HEARTH_DEFINE_BINARY_AS(mul, Mul, kMulNumber)
 HEARTH_DEFINE_BINARY_AS(multiply, Mul, kMulNumber)
 #undef HEARTH_DEFINE_SUB
-HEARTH_DEFINE_ALL_FORMS(neg, (), pointwise(fn::Neg{}, not_bool(self)))
-HEARTH_DEFINE_ALL_FORMS(negative, (), pointwise(fn::Neg{}, not_bool(self)))
+HEARTH_DEFINE_ALL_FORMS(neg, (), pointwise(fn::Neg{}, check_neg_operand(self)))
+HEARTH_DEFINE_ALL_FORMS(negative, (), pointwise(fn::Neg{}, check_neg_operand(self)))
 #define HEARTH_DEFINE_ABS(name)                                                                    \
   HEARTH_DEFINE_OUT(                                                                               \
       name, (), pick(self.is_complex(), invoke<AbsComplex>({}, self), pointwise(fn::Abs{}, self))) \
-  HEARTH_DEFINE_INPLACE(name##_, (), pointwise(fn::Abs{}, real_target(self)))
+  HEARTH_DEFINE_INPLACE(name##_, (), pointwise(fn::Abs{}, check_inplace_abs(self)))
 HEARTH_DEFINE_ABS(abs)
 HEARTH_DEFINE_ABS(absolute)
 #undef HEARTH_DEFINE_ABS
-HEARTH_DEFINE_ALL_FORMS(sign, (), pointwise(fn::Sign{}, unlike_complex(self)))
+HEARTH_DEFINE_ALL_FORMS(sign, (), pointwise(fn::Sign{}, check_sign(self)))
 HEARTH_DEFINE_ALL_FORMS(sgn, (),
                         pick(self.is_complex(), pointwise(fn::ComplexSgn{}, self),
                              pointwise_as<kSgn>(fn::Sign{}, self)))
-HEARTH_DEFINE_METHOD(Tensor, positive, (), signed_value(self))
+HEARTH_DEFINE_METHOD(Tensor, positive, (), check_unary_plus(self))
 
 namespace {
 
@@ -142,15 +142,15 @@ bool is_power(const Tensor& self, const Scalar& exponent, int power) {
   return type != kBool && (!is_integral(type, false) || exponent.isIntegral(false));
 }
 
-/// Whether PyTorch computes the power as this root; for half dtypes it does not.
-bool is_root(const Tensor& self, const Scalar& exponent, double root) {
+/// Whether the exponent is `power` and PyTorch computes the power by roots (not for half dtypes).
+bool is_root(const Tensor& self, const Scalar& exponent, double power) {
   const ScalarType type = self.scalar_type();
   const bool has_root = is_complex(type) || type == kFloat || type == kDouble;
   return has_root && (is_complex(type) || !exponent.isComplex()) &&
-         exponent.toComplexDouble() == root;
+         exponent.toComplexDouble() == power;
 }
 
-/// Whether the power is that of complex numbers to -1 or -2.
+/// Whether complex numbers are raised to the power -1 or -2.
 bool is_complex_inverse(const Tensor& self, const Scalar& exponent) {
   const complex<double> power = exponent.toComplexDouble();
   return self.is_complex() && (power == -1. || power == -2.);
@@ -163,7 +163,7 @@ auto complex_inverse(const Tensor& self, const Scalar& exponent) {
   });
 }
 
-/// The base of a power, complex if the exponent is: its logarithm may be.
+/// The base of a power, converted to complex if the exponent is complex.
 Tensor base_of(const Tensor& self, const Scalar& exponent) {
   return exponent.isComplex() && !self.is_complex() ? self.to(result_type(self, exponent)) : self;
 }
@@ -259,7 +259,7 @@ ScalarType result_type(const Scalar& a, const Scalar& b) {
 
 namespace {
 
-const Tensor& lerp_start(const Tensor& self, const Tensor& end, const Tensor& weight) {
+const Tensor& check_lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   const auto check = [&](const Tensor& other, const char* name) {
     HEARTH_CHECK(self.dtype() == other.dtype(), "expected dtype ", self.dtype().name(), " for `",
                  name, "` but got dtype ", other.dtype().name());
@@ -270,7 +270,7 @@ const Tensor& lerp_start(const Tensor& self, const Tensor& end, const Tensor& we
   return self;
 }
 
-const Tensor& divided(const Tensor& tensor1, const Tensor& tensor2) {
+const Tensor& check_addcdiv(const Tensor& tensor1, const Tensor& tensor2) {
   HEARTH_CHECK(
       !is_integral(tensor1.scalar_type(), true) || !is_integral(tensor2.scalar_type(), true),
       "Integer division with addcdiv is no longer supported, and in a future  release "
@@ -282,7 +282,7 @@ const Tensor& divided(const Tensor& tensor1, const Tensor& tensor2) {
   return tensor1;
 }
 
-const Tensor& of_dtype(const Tensor& values, const Tensor& self) {
+const Tensor& check_heaviside(const Tensor& values, const Tensor& self) {
   HEARTH_CHECK(self.dtype() == values.dtype(),
                "heaviside is not yet implemented for tensors with different dtypes.");
   return values;
@@ -291,10 +291,10 @@ const Tensor& of_dtype(const Tensor& values, const Tensor& self) {
 }  // namespace
 
 HEARTH_DEFINE_ALL_FORMS(lerp, (const Tensor& end, const Tensor& weight),
-                        pointwise_as<kLerpTensor>(fn::Lerp{}, lerp_start(self, end, weight), end,
+                        pointwise_as<kLerpTensor>(fn::Lerp{}, check_lerp(self, end, weight), end,
                                                   weight))
 HEARTH_DEFINE_ALL_FORMS(lerp, (const Tensor& end, const Scalar& weight),
-                        pointwise(fn::Lerp{}, lerp_start(self, end, self), end,
+                        pointwise(fn::Lerp{}, check_lerp(self, end, self), end,
                                   wrapped_number(weight)))
 HEARTH_DEFINE_ALL_FORMS(addcmul,
                         (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
@@ -302,9 +302,9 @@ HEARTH_DEFINE_ALL_FORMS(addcmul,
 HEARTH_DEFINE_ALL_FORMS(addcdiv,
                         (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
                         pointwise(fn::Addcdiv{complex_factor_of(value)}, self,
-                                  divided(tensor1, tensor2), tensor2))
+                                  check_addcdiv(tensor1, tensor2), tensor2))
 HEARTH_DEFINE_ALL_FORMS(heaviside, (const Tensor& values),
-                        pointwise(fn::Heaviside{}, self, of_dtype(values, self)))
+                        pointwise(fn::Heaviside{}, self, check_heaviside(values, self)))
 
 Tensor Tensor::operator-() const { return neg(); }
 #define HEARTH_COMPOUND(op, method)                                          \

@@ -77,7 +77,8 @@ struct AttentionBackward {
       .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(kGradOut),
       .optional = in_slot(3) | in_slot(4)};
   static void infer(const Args& args, InferContext& context) {
-    // In the inputs' memory order, so that the backward of the views that precede needs no copy.
+    // Gradients take the inputs' memory order, so that the backward of preceding views copies
+    // nothing.
     for (int i = 0; i < 3; ++i) {
       context.set(i, context.in(i).sizes(), context.in(i).dtype);
       const Dims strides(context.in(i).strides());
@@ -142,7 +143,7 @@ constexpr OpInfo kPlainInfo{
     .optional = in_slot(3),
     .outputs = 2,
     .non_differentiable = out_slot(1)};
-/// The information of the op with dropout, which has one more output: the weights that it keeps.
+/// The OpInfo of the op with dropout, which has one more output: the weights that dropout keeps.
 constexpr OpInfo dropout_info() {
   OpInfo info = kPlainInfo;
   info.name = "_scaled_dot_product_attention_dropout";
@@ -269,8 +270,8 @@ bool same_batch(const Tensor& query, const Tensor& key, bool shares_heads) {
 /// these rows need little memory.
 bool is_decoding(const Tensor& query) { return query.is_cuda() && query.size(-2) < 16; }
 
-/// Only the CPU's kernel has dropout. Without a weight to keep, every result is zero times
-/// infinity.
+/// Whether the kernel can apply dropout: only on the CPU. With p = 1 no weight is kept, and every
+/// result must be zero times infinity.
 bool can_fuse_dropout(double p, const Tensor& query) {
   return p == 0 || (p > 0 && p < 1 && !query.is_cuda());
 }

@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-/// The device type whose autocast state applies to the tensor: while a MetaMemory counts meta
-/// tensors as those of another device, that device's.
+/// The device type whose autocast state applies to the tensor. For a meta tensor that a MetaMemory
+/// counts for another device, this is the other device's type.
 inline DeviceType autocast_device(const Tensor& tensor) {
   const DeviceType type = tensor.device().type();
   const bool is_counted = type == DeviceType::Meta && detail::meta_counts;

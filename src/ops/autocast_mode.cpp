@@ -16,7 +16,7 @@ namespace {
 struct CachedCast {
   Tensor weight;  // keeps its address from being used by another tensor
   Tensor cast;
-  StoragePtr storage;  // set_data() replaces the weight's
+  StoragePtr storage;  // of the weight; set_data() replaces it
   uint32_t version;
   StreamHandle stream;
 };
@@ -77,7 +77,7 @@ int decrement_nesting() { return --nesting; }
 
 Tensor cached_cast(const Tensor& tensor, ScalarType dtype) {
   const TensorImpl& impl = impl_of(tensor);
-  // The end of an autocast region clears the cache; the autograd engine's threads are in none.
+  // The end of a region clears the cache; the autograd engine's threads have no region.
   if (nesting == 0 || !modes.autocast_cache || !is_weight(impl) ||
       dtype != get_autocast_dtype(autocast_device(tensor)))
     return tensor.to(dtype);

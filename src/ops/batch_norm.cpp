@@ -10,8 +10,8 @@ namespace hearth {
 
 namespace {
 
-/// Throws unless input i is undefined or has one element per channel of `in`, in its dtype or
-/// float32.
+/// Throws unless input i is undefined or has one element per channel of `in`, in the dtype of `in`
+/// or in float32.
 void check_channel(const InferContext& context, int i, const TensorImpl& in, const char* name) {
   if (!context.has(i)) return;
   const int64_t channels = in.sizes()[1];
@@ -92,29 +92,30 @@ Tensor per_channel(const Tensor& t, const Tensor& like) {
 }
 
 /// The backward pass composed of differentiable ops, for second derivatives.
-std::vector<Tensor> backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight,
+std::vector<Tensor> backward_formula(const Tensor& grad, const Tensor& input, const Tensor& weight,
                                      const Tensor& mean, const Tensor& var, double eps,
                                      bool training) {
   Dims reduced_dims;
   double count = 1;
-  for (int64_t d = 0; d < x.dim(); ++d) {
+  for (int64_t d = 0; d < input.dim(); ++d) {
     if (d == 1) continue;
     reduced_dims.push_back(d);
-    count *= double(x.size(d));
+    count *= double(input.size(d));
   }
   const OptionalIntArrayRef dims{IntArrayRef(reduced_dims)};
-  const Tensor x_mean = training ? x.mean(dims, true) : per_channel(mean, x);
-  const Tensor centred = x.sub(x_mean);
-  const Tensor variance = training ? centred.mul(centred).mean(dims, true) : per_channel(var, x);
+  const Tensor input_mean = training ? input.mean(dims, true) : per_channel(mean, input);
+  const Tensor centred = input.sub(input_mean);
+  const Tensor variance =
+      training ? centred.mul(centred).mean(dims, true) : per_channel(var, input);
   const Tensor invstd = variance.add(eps).rsqrt();
   const Tensor normalized = centred.mul(invstd);
-  const Tensor scaled = weight.defined() ? g.mul(per_channel(weight, x)) : g;
+  const Tensor scaled = weight.defined() ? grad.mul(per_channel(weight, input)) : grad;
   const Tensor grad_in =
       !training ? scaled.mul(invstd)
                 : scaled.sub(scaled.mean(dims, true))
                       .sub(normalized.mul(scaled.mul(normalized).sum(dims, true).div(count)))
                       .mul(invstd);
-  return {grad_in, g.mul(normalized).sum(dims), g.sum(dims)};
+  return {grad_in, grad.mul(normalized).sum(dims), grad.sum(dims)};
 }
 
 void BatchNormBackward::grad(const Args& args, GradContext& context) {

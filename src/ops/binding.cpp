@@ -156,8 +156,9 @@ bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted)
         in.storage && in.storage == target.storage && same_geometry(in, target);
     if (partially_overlap(in, target)) {
       // As in PyTorch, ops with a number write to a temporary.
-      const bool is_certain = in.has(kDense) && target.has(kDense) && !has_wrapped_number(call_);
-      HEARTH_CHECK(!is_pointwise || !is_certain, kOverlap);
+      const bool is_overlap_certain =
+          in.has(kDense) && target.has(kDense) && !has_wrapped_number(call_);
+      HEARTH_CHECK(!is_pointwise || !is_overlap_certain, kOverlap);
       return false;
     }
     if (is_same_view && !is_pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;

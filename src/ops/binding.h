@@ -34,7 +34,7 @@ void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
 void check_no_internal_overlap(const TensorImpl& tensor);
 /// Whether two tensors share memory without being the same view of it.
 bool partially_overlap(const TensorImpl& a, const TensorImpl& b);
-/// Throws if a tensor that is written shares memory with the other one.
+/// Throws if `written` shares memory with `other`.
 void check_disjoint(const TensorImpl& written, const TensorImpl& other);
 
 }  // namespace hearth

@@ -57,7 +57,7 @@ const char* argument_name(const OpInfo& info, int index, int num_inputs) {
 Device device_of(const OpCall& call) {
   Device device(DeviceType::CPU);
   int decided_by = -1;
-  bool only_numbers = true;  // 0-d CPU tensors, so far
+  bool only_numbers = true;  // whether all tensors so far are 0-d CPU tensors
   for (int i = 0; i < call.inputs.count + int(call.outputs.size()); ++i) {
     const Tensor& tensor =
         i < call.inputs.count ? call.inputs[i] : call.outputs[size_t(i - call.inputs.count)];
@@ -78,7 +78,7 @@ Device device_of(const OpCall& call) {
 }
 
 /// Throws unless tensor number `index`, which is undefined, is an optional input.
-void check_undefined(const OpCall& call, int index) {
+void check_optional(const OpCall& call, int index) {
   const OpInfo& info = *call.op.info;
   if (index < call.inputs.count && info.optional & in_slot(index)) return;
   const bool is_self = index >= call.inputs.count && call.binding == Binding::kInplace;
@@ -196,8 +196,8 @@ void compute(OpCall& call) {
   }
 }
 
-/// Returns the flags of a tensor that take a call off the plain path. A view has a history if its
-/// base got one after the view was made.
+/// Returns the flags of a tensor that take a call off the plain path. A view also has a history if
+/// its base got one after the view was made.
 inline uint32_t reasons_of(const TensorImpl& impl) {
   if (impl.flags & kIsView && autograd::requires_grad(impl)) return kHasGradFn;
   return impl.flags & kLeavesPlainPath;
@@ -209,12 +209,12 @@ void run(OpCall& call) {
     if (call.inputs[i].defined()) [[likely]]
       reasons |= reasons_of(impl_of(call.inputs[i]));
     else
-      check_undefined(call, i);
+      check_optional(call, i);
   for (size_t i = 0; i < call.outputs.size(); ++i)
     if (call.outputs[i].defined()) [[likely]]
       reasons |= impl_of(call.outputs[i]).flags & (kLeavesPlainPath | kIsView);
     else
-      check_undefined(call, call.inputs.count + int(i));
+      check_optional(call, call.inputs.count + int(i));
   if (reasons == 0 && !call.op.mutates) [[likely]]
     compute(call);
   else

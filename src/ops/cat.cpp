@@ -128,7 +128,7 @@ struct Stack {
     sizes.insert(dim, num_tensors);
     context.set(0, sizes, first.dtype);
     if (!channels_last) return;
-    // The strides of the tensors concatenated along dim, which is then split.
+    // As if the tensors were concatenated along dim, and that dimension then split in two.
     const int64_t size = first.sizes()[dim];
     Dims concatenated(first.sizes());
     concatenated[dim] *= num_tensors;

@@ -87,7 +87,8 @@ struct ViewAsComplex {
   }
 };
 
-/// A real function of the parts of complex numbers, by the kernel of Functor.
+/// Applies a pointwise functor, given by its number, to the two parts of complex numbers. `first`
+/// is the part that is the functor's first argument, as in part_of().
 void run_on_parts(int functor, int first, LaunchContext& context) {
   const View in = context.in(0), a = part_of(in, first), b = part_of(in, 1 - first);
   const View* const parts[] = {&a, &b};

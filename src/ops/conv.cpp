@@ -26,7 +26,7 @@ ConvParams conv_params(const ConvArgs& args, ConvPart part) {
   return params;
 }
 
-/// Computes the tensor that `params.part` names; sums without products are 0, or the bias.
+/// Computes the tensor that `params.part` names. Empty sums of products are 0, or the bias.
 void run_conv(const ConvParams& params, Ctx& ctx) {
   const View& target = params.computed();
   if (target.numel == 0) return;

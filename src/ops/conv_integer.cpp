@@ -57,8 +57,8 @@ Tensor products(const Tensor& input, const Tensor& weight, const Dims& stride, c
   return rows.matmul(columns).transpose(2, 3).contiguous().reshape(sizes);
 }
 
-/// Converts the weight of a transposed convolution to that of the equivalent plain one: [out
-/// channels, channels / groups, kernel…], with the kernel reversed.
+/// Converts the weight of a transposed convolution to the weight of the equivalent plain
+/// convolution: [out channels, channels / groups, kernel…], with the kernel reversed.
 Tensor plain_weight(const Tensor& weight, int64_t groups) {
   const int64_t channels = weight.size(0) / groups, group_outs = weight.size(1);
   Dims split{groups, channels, group_outs}, sizes{groups * group_outs, channels}, kernel_dims;

@@ -48,7 +48,7 @@ Tensor& resized(Tensor& out, IntArrayRef size) {
 
 namespace {
 
-/// Writes values that show that the memory was not written: NaN, true or the largest integer.
+/// Fills uninitialized memory with conspicuous values: NaN, true or the largest integer.
 void fill_uninitialized(const Tensor& tensor) {
   const AutoGradMode off(false);
   const ScalarType dtype = tensor.scalar_type();
@@ -67,7 +67,7 @@ bool fills_uninitialized() {
          globalContext().deterministicFillUninitializedMemory();
 }
 
-/// Returns a new tensor, with its memory filled if deterministic algorithms ask for that.
+/// Returns the uninitialized tensor, filled if the deterministic mode requires that.
 Tensor uninitialized(Tensor tensor) {
   if (fills_uninitialized()) fill_uninitialized(tensor);
   return tensor;
@@ -314,7 +314,7 @@ HEARTH_DEFINE_INPLACE_AS(resize_, (IntArrayRef size, std::optional<MemoryFormat>
                          resize(self, size, format))
 
 Tensor& empty_permuted_out(Tensor& out, IntArrayRef size, IntArrayRef physical_layout) {
-  permuted_strides(size, physical_layout);  // throws if they are wrong
+  permuted_strides(size, physical_layout);  // throws for an invalid layout
   return resized(out, size);
 }
 Tensor& empty_out(Tensor& out, IntArrayRef size, std::optional<MemoryFormat> format) {

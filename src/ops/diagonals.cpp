@@ -173,7 +173,8 @@ Tensor copy_of_memory(const Tensor& self) {
       .as_strided(self.sizes(), self.strides(), self.storage_offset());
 }
 
-/// self with src in a view that may leave its elements and read the rest of the memory.
+/// A copy of self with src written to a strided view of its memory. The view may contain elements
+/// of the memory that are not in self.
 Tensor with_strided_part(const Tensor& self, const Tensor& src, IntArrayRef size,
                          IntArrayRef stride, std::optional<int64_t> offset) {
   const bool is_whole = self.is_contiguous() && self.storage_offset() == 0;

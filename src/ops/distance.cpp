@@ -23,7 +23,8 @@ struct CosineSimilarity {
       .name = "cosine_similarity", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
   static Tensor compute(const Args& args, const Tensor& x1, const Tensor& x2) {
     const Dims sizes = broadcast_sizes(x1.sizes(), x2.sizes());
-    const Tensor a = x1.expand(sizes), b = x2.expand(sizes);  // a 0-d input also has a say
+    // Expanded, so that 0-d inputs count in the promotion.
+    const Tensor a = x1.expand(sizes), b = x2.expand(sizes);
     const ScalarType type = result_type(a, b);
     HEARTH_CHECK(is_floating_point(type),
                  "expected common dtype to be floating point, yet common dtype is ", name_of(type));

@@ -90,7 +90,7 @@ Tensor& drop(Tensor& self, double p, bool train, bool features, bool alpha) {
   return noise.shift.defined() ? self.add_(noise.shift) : self;
 }
 
-/// dropout in training.
+/// Applies dropout to single elements, in training mode.
 Tensor elements_dropped(const Tensor& input, double p) {
   // As in PyTorch, p = 1 draws nothing and keeps NaN and infinities visible.
   if (p == 1) return input.mul(zeros({}, input.options()));

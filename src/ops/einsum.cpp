@@ -235,8 +235,8 @@ class Einsum {
       output_.push_back(label);
     }
   }
-  /// Contracts terms i < j; the result becomes the first term, or the last one if a path is given.
-  void join(size_t i, size_t j, bool last) {
+  /// Contracts terms i < j; the result becomes the first term or, if `at_end`, the last term.
+  void join(size_t i, size_t j, bool at_end) {
     const Term b = terms_[j], a = terms_[i];
     terms_.erase(terms_.begin() + int64_t(j));
     terms_.erase(terms_.begin() + int64_t(i));
@@ -245,7 +245,7 @@ class Einsum {
              std::any_of(terms_.begin(), terms_.end(),
                          [&](const Term& t) { return contains(t.labels, label); });
     };
-    terms_.insert(last ? terms_.end() : terms_.begin(), contract(a, b, needed));
+    terms_.insert(at_end ? terms_.end() : terms_.begin(), contract(a, b, needed));
   }
 
   std::vector<Term> terms_;

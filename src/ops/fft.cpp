@@ -54,11 +54,11 @@ struct FftC2C {
   }
 };
 
-/// The arguments of transforms with a real side, in either direction. `weight` multiplies the
-/// complex numbers whose mirror image is left out.
+/// The arguments of transforms between real and complex tensors, in either direction. `weight`
+/// multiplies the complex numbers whose mirror image is left out.
 struct RealArgs {
   Dims dims;
-  int64_t last;  // the real side's size along the last dimension
+  int64_t last;  // the real tensor's size along the last dimension
   double scale, weight;
   bool forward, onesided;
   HEARTH_FIELDS(dims, last, scale, weight, forward, onesided)
@@ -69,7 +69,8 @@ struct RealArgs {
     params.full = !onesided;
     return params;
   }
-  /// The arguments of the derivative, which reads or writes each of the weighted numbers once.
+  /// The arguments of the derivative. Complex-to-real transforms count each weighted number twice,
+  /// real-to-complex transforms once; `factor` compensates for this.
   RealArgs adjoint(double factor) const {
     return {dims, last, scale, weight * factor, !forward, onesided};
   }
@@ -143,7 +144,7 @@ Tensor to_real(const RealArgs& args, const Tensor& self) {
 double fft_scale(FftNorm norm, double numbers) {
   switch (norm) {
     case FftNorm::kNone: return 1;
-    case FftNorm::kRoot: return 1 / std::sqrt(numbers);
+    case FftNorm::kByRootN: return 1 / std::sqrt(numbers);
     default: return 1 / numbers;
   }
 }

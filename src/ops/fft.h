@@ -7,7 +7,7 @@
 namespace hearth {
 
 /// The divisor of a transform of n numbers: 1, sqrt(n) or n.
-enum class FftNorm { kNone, kRoot, kAll };
+enum class FftNorm { kNone, kByRootN, kByN };
 double fft_scale(FftNorm norm, double numbers);
 
 /// Transforms without checks: the dimensions are in range, and results are multiplied by `scale`.

@@ -16,21 +16,24 @@ struct FftFacts {
   FftKind kind;
   bool forward;
 };
+// Functions of one dimension.
 constexpr FftFacts kLine[] = {
     {"fft", FftKind::kComplex, true},        {"ifft", FftKind::kComplex, false},
     {"rfft", FftKind::kRealToComplex, true}, {"irfft", FftKind::kComplexToReal, false},
     {"hfft", FftKind::kComplexToReal, true}, {"ihfft", FftKind::kRealToComplex, false}};
+// Functions of several dimensions.
 constexpr FftFacts kDims[] = {
     {"fftn", FftKind::kComplex, true},        {"ifftn", FftKind::kComplex, false},
     {"rfftn", FftKind::kRealToComplex, true}, {"irfftn", FftKind::kComplexToReal, false},
     {"hfftn", FftKind::kComplexToReal, true}, {"ihfftn", FftKind::kRealToComplex, false}};
+// Indices into both tables.
 enum Function { kFft, kIfft, kRfft, kIrfft, kHfft, kIhfft };
 
 FftNorm norm_of(const std::string& mode, bool forward) {
-  if (mode == "ortho") return FftNorm::kRoot;
+  if (mode == "ortho") return FftNorm::kByRootN;
   HEARTH_CHECK(mode.empty() || mode == "backward" || mode == "forward",
                "Invalid normalization mode: \"", mode, "\"");
-  return (mode == "forward") == forward ? FftNorm::kAll : FftNorm::kNone;
+  return (mode == "forward") == forward ? FftNorm::kByN : FftNorm::kNone;
 }
 
 /// The input, converted to a dtype that the transform takes.
@@ -153,7 +156,7 @@ Tensor transform_dims(const FftFacts& facts, const DimsArgs& args, const Tensor&
   return transform(facts, args.norm, input, shape.dims, shape.sizes);
 }
 
-/// A function of the table as an operator.
+/// A function of the tables as a composed op.
 template <const OpInfo& op, const FftFacts& facts, class Parameters, auto f>
 struct FftOp {
   using Args = Parameters;
@@ -161,7 +164,7 @@ struct FftOp {
   static Tensor compute(const Args& args, const Tensor& self) { return f(facts, args, self); }
 };
 
-/// The out= form: its dtype must be of the result's kind.
+/// The out= form. Throws unless `out` is real for real results and complex for complex results.
 Tensor& write_transform(const FftFacts& facts, Tensor& out, const std::function<Tensor()>& f) {
   check_defined(facts.name, 0, "out", out);
   const bool real_result = facts.kind == FftKind::kComplexToReal;

@@ -33,13 +33,13 @@ int first_larger_dim(const TensorImpl& index, const TensorImpl& other, int64_t d
   return -1;
 }
 
-View expand_to_slices(const View& index, View slices, int64_t dim) {
-  const int64_t stride = index.dim == 0 ? 0 : index.strides[0];
-  slices.data = index.data;
-  slices.dtype = index.dtype;
-  for (int d = 0; d < slices.dim; ++d) slices.strides[d] = 0;
-  if (slices.dim > 0) slices.strides[dim] = stride;
-  return slices;
+View expand_to_slices(const View& index, const View& slices, int64_t dim) {
+  View expanded = slices;
+  expanded.data = index.data;
+  expanded.dtype = index.dtype;
+  for (int d = 0; d < expanded.dim; ++d) expanded.strides[d] = 0;
+  if (expanded.dim > 0) expanded.strides[dim] = index.dim == 0 ? 0 : index.strides[0];
+  return expanded;
 }
 
 namespace {

@@ -13,8 +13,8 @@ void check_same_dims(const char* op, const TensorImpl& index, const TensorImpl& 
 /// The first dimension except `dim` in which index is larger than `other`, or -1.
 int first_larger_dim(const TensorImpl& index, const TensorImpl& other, int64_t dim);
 
-/// Expands the 1-d index of index_select or index_add to the sizes of `slices`, with stride 0
-/// except along `dim`, for the kernels of gather and scatter.
-View expand_to_slices(const View& index, View slices, int64_t dim);
+/// Expands the index of index_select or index_add, a vector or a number, to the sizes of `slices`,
+/// with stride 0 except along `dim`, for the kernels of gather and scatter.
+View expand_to_slices(const View& index, const View& slices, int64_t dim);
 
 }  // namespace hearth

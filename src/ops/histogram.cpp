@@ -43,7 +43,8 @@ Interval interval_of(const Tensor& elements) {
   return {low.item<double>(), high.item<double>()};
 }
 
-/// The intervals of the coordinates of points: given as low and high ends, or those of the points.
+/// The intervals of the points' coordinates: `range` has their low and high ends; without `range`,
+/// the intervals that the points fill.
 std::vector<Interval> intervals_of(const Tensor& points, std::optional<ArrayRef<double>> range) {
   const int64_t n = points.size(1);
   HEARTH_CHECK(!range || int64_t(range->size()) == 2 * n, "torch.histogramdd: for a ", n,
@@ -110,10 +111,10 @@ std::vector<Tensor> equal_edges(const Tensor& self, IntArrayRef bins,
   return edges;
 }
 
-/// The sum of the weights at each place from 0 to count - 1; places below 0 are dropped.
-Tensor sums_at(const Tensor& places, const Tensor& weight, int64_t count,
+/// The sum of the weights in each bin from 0 to count - 1; elements in bins below 0 are dropped.
+Tensor sums_at(const Tensor& bins, const Tensor& weight, int64_t count,
                const TensorOptions& options) {
-  const Tensor is_inside = places.ge(0), safe = places.clamp_min(0);
+  const Tensor is_inside = bins.ge(0), safe = bins.clamp_min(0);
   if (!weight.defined())
     return zeros({count}, options.dtype(kLong))
         .scatter_add(0, safe, is_inside.to(kLong))
@@ -121,7 +122,7 @@ Tensor sums_at(const Tensor& places, const Tensor& weight, int64_t count,
   return zeros({count}, options).scatter_add(0, safe, where(is_inside, weight, 0));
 }
 
-/// The bin of each coordinate, or -1 outside of all; the last bin includes its right edge.
+/// The bin of each coordinate, or -1 outside all bins; the last bin includes its right edge.
 Tensor bins_of(const Tensor& coordinates, const Tensor& edges) {
   const int64_t last = edges.numel() - 2;
   const Tensor values = coordinates.contiguous();
@@ -147,16 +148,17 @@ Tensor histogram_of(const Tensor& points, const std::vector<Tensor>& edges, cons
   check_dtype(kHistogram, points.scalar_type());
   Dims sizes;
   int64_t count = 1;
-  Tensor places = zeros({points.size(0)}, TensorOptions(kLong).device(points.device()));
+  Tensor flat_bins = zeros({points.size(0)}, TensorOptions(kLong).device(points.device()));
   for (size_t d = 0; d < edges.size(); ++d) {
     const int64_t bins_here = edges[d].numel() - 1;
     sizes.push_back(bins_here);
     count *= bins_here;
     const Tensor bins = bins_of(points.select(1, int64_t(d)), edges[d]);
-    places = where(places.lt(0).logical_or(bins.lt(0)), -1, places.mul(bins_here).add(bins));
+    flat_bins =
+        where(flat_bins.lt(0).logical_or(bins.lt(0)), -1, flat_bins.mul(bins_here).add(bins));
   }
   const TensorOptions options = points.options().requires_grad(false);
-  const Tensor hist = sums_at(places, weight, count, options).view(sizes);
+  const Tensor hist = sums_at(flat_bins, weight, count, options).view(sizes);
   return density ? density_of(hist, edges) : hist;
 }
 

@@ -11,8 +11,9 @@ inline bool is_mask(const Tensor& index) {
   return index.scalar_type() == kBool || index.scalar_type() == kByte;
 }
 
-/// self[indices]: indices[d] indexes dimension d; a mask indexes mask.dim() dimensions from d on;
-/// an undefined index selects all elements.
+/// self[indices]: indices[d] indexes dimension d of self. A mask indexes mask.dim() dimensions from
+/// d on, so the indices after it in the list must be undefined for its other dimensions. An
+/// undefined index selects all elements.
 Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices);
 /// self[indices] = values, or += values.
 void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,

@@ -97,7 +97,7 @@ Tensor cholesky_inverse_of(const UpperArgs& args, const Tensor& factor) {
   const Tensor first_zero = diagonal_of(factor).eq(0);
   const Tensor countdown = arange(factor.size(-1), 0, -1, first_zero.options().dtype(kInt));
   if (factor.size(-1) > 0) {
-    // countdown is n, n - 1 … 1: its maximum over zeros of the diagonal is that of the first zero.
+    // countdown is n, n - 1 … 1, so its maximum over zeros of the diagonal is at the first zero.
     const Tensor largest = first_zero.to(kInt).mul(countdown).amax({-1});
     const Tensor info = where(largest.eq(0), 0, largest.neg().add(factor.size(-1) + 1));
     check_info("cholesky_inverse", info.to(kInt), text_of_singular);

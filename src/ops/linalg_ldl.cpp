@@ -1,4 +1,4 @@
-// The factorization of symmetric matrices that need not be positive.
+// The LDL factorization, of symmetric matrices that need not be positive definite.
 #include <cstdlib>
 
 #include "ops/linalg.h"

@@ -146,7 +146,7 @@ struct Pinv {
   }
 };
 
-/// The absolute and relative tolerance of singular values. By default, atol is 0 and rtol eps *
+/// The absolute and relative tolerance of singular values. By default, atol is 0, and rtol is eps *
 /// max(rows, columns), or 0 if atol is positive.
 struct Tolerances {
   Tensor atol, rtol;

@@ -105,7 +105,7 @@ void check_singular(const Tensor& info, const char* op) {
   });
 }
 
-/// P as matrices.
+/// The permutation matrices P.
 Tensor permutation(const Tensor& lu, const Tensor& pivots) {
   const Dims batch = batch_of(lu.sizes());
   const Tensor rows = by_name::eye(lu.size(-2), lu.options().requires_grad(false));

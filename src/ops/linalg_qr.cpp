@@ -201,7 +201,7 @@ void check_ormqr(const Tensor& input, const Tensor& tau, const Tensor& other, bo
   check_real(input, "ormqr_cpu");
 }
 
-/// Reflects the columns of `other` (not left: its rows) at one vector after the other.
+/// Applies the reflections one by one to the columns of `other` or, if not left, to its rows.
 Tensor reflected(const Tensor& input, const Tensor& tau, const Tensor& other, bool left,
                  bool transpose) {
   if (!left) return reflected(input, tau, other.mT(), true, !transpose).mT();

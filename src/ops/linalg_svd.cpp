@@ -52,7 +52,7 @@ struct Svd {
   }
   /// With dP = U^T dA V: dS is the diagonal of dP, and dU = U J with J[i][j] = (dP[i][j] * s[j] +
   /// s[i] * dP[j][i]) / (s[j]^2 - s[i]^2), plus the part of dA V S^-1 outside U's columns; dV
-  /// likewise. Gradients of the columns beyond those of the reduced factors are ignored, as in
+  /// likewise. Gradients of columns that the reduced factors do not have are ignored, as in
   /// PyTorch.
   static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK(args.vectors, "the derivative of singular values needs the singular vectors");

@@ -102,8 +102,8 @@ struct MultilabelMarginLoss {
     check_range(target, -1, self.dim() == 0 ? 1 : self.size(-1),
                 "argument #2 'target' is out of range");
   }
-  /// The largest number of targets of a sample; on devices, the number of columns, which is known
-  /// without waiting.
+  /// The largest number of targets of a sample. On devices other than the CPU, the number of
+  /// columns, an upper bound that is known without waiting for the device.
   static int64_t max_targets(const Tensor& is_used) {
     if (!is_used.is_cpu() || is_used.numel() == 0) return is_used.size(1);
     return is_used.sum(1).max().item<int64_t>();

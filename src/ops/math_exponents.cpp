@@ -6,10 +6,11 @@ namespace hearth {
 
 namespace {
 
-/// x * 2^exponents in float64, rounded once: only the last factor can make a result subnormal
-/// that is not 0. 2^exponents itself may overflow.
+/// x * 2^exponents in float64. Multiplies by three powers of 2, because 2^exponents may overflow. A
+/// nonzero result is rounded once, because only the last factor can make it subnormal.
 Tensor scaled_by_power(const Tensor& x, const Tensor& exponents) {
-  constexpr int64_t kFactor = 1000, kLargest = 2200;  // from 2^-1074 to 2^1024, and to 0
+  constexpr int64_t kFactor = 1000,
+                    kLargest = 2200;  // 2^±kLargest takes any number to infinity or 0
   const Tensor all = exponents.to(kLong).clamp(-kLargest, kLargest);
   const Tensor last = all.clamp(-kFactor, kFactor), rest = all.sub(last);
   const Tensor second = rest.clamp(-kFactor, kFactor), first = rest.sub(second);

@@ -189,7 +189,8 @@ struct CrossEntropy {
     const Tensor sum = losses.sum().neg();
     return args.reduction == Reduction::Mean ? sum / (double(self.numel()) / double(classes)) : sum;
   }
-  /// nll_loss with label_smoothing / classes of each target's weight moved to every class.
+  /// nll_loss with smoothed labels: 1 - label_smoothing times the losses of the targets plus
+  /// label_smoothing / classes times the losses of all classes.
   static Tensor smoothed(const Args& args, const Tensor& scores, const Tensor& target,
                          const Tensor& weight) {
     const int dim = class_dim_of(scores.dim());

@@ -44,7 +44,7 @@ struct Radam {
     StepShape shape() const { return {count, 4}; }
   };
   static constexpr OpInfo info = step_info("_fused_radam_");
-  /// The variance is rectified once the length of its average, in steps, exceeds 5.
+  /// The variance is rectified once the length of its moving average, in steps, exceeds 5.
   static void launch(const Args& a, LaunchContext& context) {
     const double power = std::pow(a.beta2, double(a.step)), correction = 1 - power;
     const double longest = 2 / (1 - a.beta2) - 1;

@@ -69,7 +69,7 @@ void infer_step(const OpInfo& info, const StepShape& shape, const InferContext& 
 
 namespace {
 
-/// Whether parameter i is dense and its gradient and state have its strides.
+/// Whether parameter i is dense and its gradient and state have the strides of the parameter.
 bool have_equal_layout(const StepShape& shape, int64_t i, const LaunchContext& context) {
   const TensorImpl& param = context.in_impl(shape.input_of(0, i));
   if (!param.has(kDense)) return false;
@@ -104,7 +104,8 @@ float* scalar_address(const LaunchContext& context, int i) {
   return context.has(i) ? static_cast<float*>(kernel_address(context.in_impl(i))) : nullptr;
 }
 
-/// The number that a rule reads for parameter i: its value on the CPU, its address on a device.
+/// Sets the number that a rule reads for parameter i: its value on the CPU, its address on a
+/// device.
 void set_number(const StepShape& shape, int64_t i, const LaunchContext& context,
                 FusedStepParams& params) {
   StepTensor& tensor = params.tensors[size_t(i)];

@@ -9,9 +9,9 @@
 
 namespace hearth {
 
-/// The inputs of a step: lists of `count` tensors each, first the parameters, then their gradients,
-/// then state, then, for rules that read a number from memory, these numbers; grad_scale and
-/// found_inf come last.
+/// The inputs of a step: lists of `count` tensors each, in the order parameters, gradients, state
+/// and, for rules that read a number per parameter from memory, these numbers; then grad_scale and
+/// found_inf.
 struct StepShape {
   /// The numbers that a rule reads: none, the numbers of the steps, or norms in any floating dtype.
   enum Numbers { kNone, kSteps, kNorms };

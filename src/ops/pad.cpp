@@ -55,7 +55,7 @@ struct ConstantPad {
   }
 };
 
-/// The elements of the input that padding repeats.
+/// The modes of padding that repeat elements of the input.
 enum class Edge { kReflect, kReplicate, kCircular };
 
 /// The index in the input of each element along a padded dimension.

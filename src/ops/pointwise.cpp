@@ -66,8 +66,9 @@ bool is_single_loop(const Out& out, const In* const* in, int num_inputs) {
   return true;
 }
 
-/// Sets the dimensions of `params`, outermost first, to those of `sizes` with adjacent ones merged
-/// where one stride serves every operand. `strides` has the output's and then the inputs'.
+/// Sets the dimensions of `params`, outermost first: the dimensions of `sizes`, with adjacent
+/// dimensions merged where one stride serves every operand. `strides` has the strides of the output
+/// and then of the inputs.
 void set_dims(PointwiseParams& params, IntArrayRef sizes, const Dims* strides, int num_inputs) {
   const Dims order = memory_order(sizes, strides, num_inputs + 1);
   const auto stride_of = [&](int operand) -> int64_t* {

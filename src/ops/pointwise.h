@@ -175,7 +175,7 @@ inline Factor factor_of(const Scalar& value) {
   return {value.toDouble(),
           value.isIntegral(true) ? value.toLong() : static_cast<int64_t>(value.toDouble())};
 }
-/// The same of a number that may be complex.
+/// The same for a number that may be complex.
 inline ComplexFactor complex_factor_of(const Scalar& value) {
   const complex<double> number = value.toComplexDouble();
   return {value.isComplex() ? Factor{number.real_, 0} : factor_of(value), number.imag_};

@@ -15,7 +15,7 @@ struct PoolNames {
   DtypeSet dtypes;
 };
 constexpr DtypeSet kAverageDtypes = dtypes::kFloating | dtypes::kLong;
-/// By number of dimensions (2 or 3) and PoolKind.
+/// Indexed by the number of spatial dimensions minus 2 and by PoolKind.
 constexpr PoolNames kPoolNames[2][4] = {
     {{"max_pool2d_with_indices", "MaxPool2DWithIndices", "max_pool2d_with_indices_backward",
       "max_pool2d", dtypes::kReal},

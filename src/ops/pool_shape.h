@@ -15,7 +15,7 @@ struct PoolArgs {
   HEARTH_FIELDS(kernel, stride, padding, dilation, ceil_mode, count_include_pad, divisor)
 };
 
-/// The arguments of an op in `spatial` dimensions from lists of one or `spatial` numbers.
+/// Converts lists of one or `spatial` numbers to the arguments of an op in `spatial` dimensions.
 PoolArgs pool_args(const char* op, size_t spatial, IntArrayRef kernel, IntArrayRef stride,
                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode);
 /// The arguments of 1-D pooling as 2-D pooling of one row.
@@ -27,7 +27,7 @@ PoolArgs adaptive_args(IntArrayRef output_size);
 /// The windows over an input of sizes [(N,) C, (D,) H, W]; throws PyTorch's errors.
 PoolShape pool_shape(PoolKind kind, const char* op, const PoolArgs& args, IntArrayRef input);
 
-/// The sizes of the output, of which the last `spatial` dimensions are pooled.
+/// The sizes of the output; the last `spatial` dimensions are pooled.
 Dims pooled_sizes(const PoolShape& shape, size_t spatial, IntArrayRef input);
 
 /// Throws unless the dimensions from `first` on have elements: "op(): Expected input to have …".

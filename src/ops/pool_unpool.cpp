@@ -5,7 +5,7 @@ namespace hearth {
 
 namespace {
 
-/// Throws if an index is outside the output. Checks CPU tensors only; on GPUs, scatter does.
+/// Throws if an index is outside the output. Checks CPU tensors only; on GPUs, scatter checks.
 void check_indices(const Tensor& indices, IntArrayRef output) {
   if (!indices.is_cpu() || indices.numel() == 0) return;
   int64_t volume = 1;

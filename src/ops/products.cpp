@@ -104,7 +104,7 @@ struct Addr {
                  "For integral input tensors, argument ", name,
                  " must not be a floating point number.");
   }
-  /// Of bools, the product is "and", the sum "or", and a factor counts as true if it is not 0.
+  /// For bools, the product is "and", the sum "or", and a factor counts as true if it is not 0.
   static Tensor of_bools(const Args& args, const Tensor& start, const Tensor& product) {
     const auto scaled = [](const Tensor& t, const Scalar& factor) {
       return factor.toDouble() != 0 ? t : zeros({}, t.options());

@@ -4,8 +4,8 @@
 
 namespace hearth {
 
-/// PyTorch's promotion over tensors: dimensioned ones decide before 0-d ones, those before C++
-/// numbers.
+/// PyTorch's promotion: tensors with dimensions take priority over 0-d tensors, and 0-d tensors
+/// over C++ numbers.
 ScalarType result_type_of(Inputs inputs);
 
 /// The dtype of sums of numbers of this dtype: float32 for half types, else the dtype itself.
@@ -20,7 +20,7 @@ void check_dtype(const OpInfo& info, ScalarType dtype);
 /// A 0-d CPU tensor that stands for a C++ number among tensors.
 Tensor wrapped_number(const Scalar& value);
 
-/// The sizes both broadcast to; PyTorch's error if they do not.
+/// The sizes to which both broadcast; throws PyTorch's error if they do not broadcast.
 Dims broadcast_sizes(IntArrayRef a, IntArrayRef b);
 
 }  // namespace hearth

@@ -1,5 +1,5 @@
 // Poisson and binomial distributions, drawn on the host: the number of uniform numbers that a
-// result needs is not known before.
+// result needs is not known in advance.
 #include <cmath>
 #include <utility>
 

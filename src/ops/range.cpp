@@ -105,8 +105,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 const TensorOptions& options) {
   HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
-  const bool complex = !options.has_dtype() && (start.isComplex() || end.isComplex());
-  return filled({steps}, complex ? options.dtype(to_complex(get_default_dtype())) : options,
+  const bool has_complex_bound = !options.has_dtype() && (start.isComplex() || end.isComplex());
+  return filled({steps},
+                has_complex_bound ? options.dtype(to_complex(get_default_dtype())) : options,
                 [&](const Tensor& t) { fill_linspace(t, start, end); });
 }
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,

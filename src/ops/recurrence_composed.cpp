@@ -9,8 +9,8 @@ namespace hearth {
 
 namespace {
 
-/// The state of the sequences that have a given step. Forwards, a sequence is removed after its
-/// last step; in reverse, it is added there.
+/// The state of the sequences that are long enough for the current step. In forward direction, a
+/// sequence is removed after its last step; in reverse, it is added at its last step.
 class RunningState {
  public:
   RunningState(Tensor initial, bool reverse) : initial_(std::move(initial)), reverse_(reverse) {

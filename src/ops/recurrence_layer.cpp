@@ -296,7 +296,8 @@ void for_each_defined(State& first, Weights& weights, const F& f) {
     if (t->defined()) f(*t);
 }
 
-/// Whether the op can compute the layer; if not, recur_composed does or throws PyTorch's errors.
+/// Whether the op can compute the layer. If not, recur_composed computes it or throws PyTorch's
+/// errors.
 bool can_fuse(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceState& first,
               const RecurrenceWeights& weights) {
   const bool is_packed = !layer.batch_sizes.empty(), is_lstm = layer.mode == RecurrenceMode::kLstm;

@@ -65,8 +65,8 @@ Tensor spread(const Tensor& grad, IntArrayRef sizes, uint32_t mask) {
 
 Tensor picked_grad(const Tensor& grad, const Tensor& index, IntArrayRef sizes, int64_t dim) {
   if (sizes.empty()) return grad.reshape(sizes);
-  const bool dropped = index.dim() < int64_t(sizes.size());
-  const auto whole = [&](const Tensor& t) { return dropped ? t.unsqueeze(dim) : t; };
+  const bool is_dim_removed = index.dim() < int64_t(sizes.size());
+  const auto whole = [&](const Tensor& t) { return is_dim_removed ? t.unsqueeze(dim) : t; };
   return zeros(sizes, grad.options()).scatter_add(dim, whole(index), whole(grad));
 }
 
@@ -167,9 +167,9 @@ struct ProdOp {
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
     const uint32_t mask = args.dim.bits;
-    const bool one = mask != 0 && (mask & (mask - 1)) == 0;
-    const Tensor line = one ? in : in.reshape({-1});
-    const int64_t dim = one ? __builtin_ctz(mask) : 0;
+    const bool reduces_one_dim = mask != 0 && (mask & (mask - 1)) == 0;
+    const Tensor line = reduces_one_dim ? in : in.reshape({-1});
+    const int64_t dim = reduces_one_dim ? __builtin_ctz(mask) : 0;
     const Tensor others =
         exclusive_cumprod(line, dim, false).mul(exclusive_cumprod(line, dim, true));
     context.set(0, spread(context.grad(), in.sizes(), mask).mul(others.reshape(in.sizes())));
@@ -201,11 +201,11 @@ struct NanMean {
   using Args = ReduceArgs;
   static constexpr OpInfo info{.name = "nanmean"};
   static Tensor compute(const Args& args, const Tensor& self) {
-    const Tensor number = self.isnan().logical_not();
-    const auto over = [&](const Tensor& t) {
+    const Tensor is_number = self.isnan().logical_not();
+    const auto sum_of = [&](const Tensor& t) {
       return invoke<SumOp>({args.dim, args.keepdim, ScalarType::Undefined}, t).call();
     };
-    return invoke<NanSumOp>(args, self).call().div(over(number));
+    return invoke<NanSumOp>(args, self).call().div(sum_of(is_number));
   }
 };
 
@@ -260,7 +260,7 @@ Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   return compose<NanMean>(reduce_args(self, dim, keepdim), in_dtype(self, dtype));
 }
 
-/// The kernels of all and any read real numbers.
+/// Converts complex numbers to bools, because the kernels of all and any read real numbers.
 Tensor truths(const Tensor& self) { return self.is_complex() ? self.ne(0) : self; }
 
 /// The result is bool, or uint8 for uint8 inputs, as in PyTorch. An empty list of dimensions means

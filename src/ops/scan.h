@@ -4,8 +4,8 @@
 
 namespace hearth {
 
-/// The product of the elements before each one along dim (after it, if `reverse`); 1 if there are
-/// none.
+/// For each element, the product of the elements before it along dim (after it, if `reverse`); 1 if
+/// there are none.
 Tensor exclusive_cumprod(const Tensor& x, int64_t dim, bool reverse);
 
 }  // namespace hearth

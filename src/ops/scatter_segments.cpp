@@ -158,7 +158,7 @@ Tensor segment_reduce(const Tensor& data, std::string_view reduce,
                   "\"_segment_reduce_cpu\" not implemented for '", name_of(data.scalar_type()),
                   "'");
   axis = wrap_dim(axis, data.dim());
-  segment_reduction(reduce);  // refuses a wrong name first
+  segment_reduction(reduce);  // throws for an unknown name first
   const Segments segments =
       segments_of(data, or_undefined(lengths), or_undefined(offsets), axis, unsafe);
   return reduced_segments(data, reduce, segments, axis, initial);

@@ -12,8 +12,8 @@ void check_member_type(const Tensor& tensor) {
                   "Unsupported input type encountered for isin(): ", name_of(type));
 }
 
-/// The members of the set as a vector of a dtype, without NaN: it equals nothing, and a search
-/// needs numbers in order.
+/// The members of the set as a vector of a dtype, without NaN: NaN equals nothing, and a search
+/// needs ordered numbers.
 Tensor comparable_members(const Tensor& set, ScalarType type) {
   const Tensor flat = set.detach().to(type).reshape({-1});
   const bool may_have_nan = is_floating_point(type) && !flat.is_meta();

@@ -106,7 +106,7 @@ auto nextafter_of(const Tensor& self, const Tensor& other) {
                 special<kNextafter, fn::Special::nextafter>(self, other))));
 }
 
-/// The number is an input, not an argument, so that the kernel has no others.
+/// `number` is n as a tensor: the kernels of special functions take inputs, but no arguments.
 auto polygamma_of(int64_t n, const Tensor& self, const Tensor& number) {
   HEARTH_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
   return special<kPolygamma, fn::Special::polygamma>(self, number);

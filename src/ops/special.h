@@ -15,7 +15,7 @@ constexpr OpInfo special_info(const char* name, DtypeSet dtypes, const char* nod
   return {.name = name, .node = node, .dtypes = dtypes, .promote = Promote::kFloat};
 }
 
-/// The op's record. Its inputs are promoted and broadcast like those of pointwise ops.
+/// The op's record. Inputs are promoted and broadcast like the inputs of pointwise ops.
 template <const OpInfo& info, fn::Special function>
 inline constexpr OpRecord special_record{
     .info = &info,

@@ -13,7 +13,8 @@ constexpr double kTwoInvSqrtPi = 1.12837916709551257390, kSqrtHalf = 0.707106781
 
 Tensor number_like(double value, const Tensor& x) { return full({}, value, x.options()); }
 
-/// The derivative of f(x), given as slope(x, f(x) / x) and, near 0, where that is 0 / 0, as 1/2.
+/// Returns slope(x), the derivative of a function; near 0, where slope divides 0 by 0, its limit
+/// 1/2.
 template <class F>
 Tensor half_at_zero(const Tensor& x, const F& slope) {
   const double eps = x.scalar_type() == kDouble ? 0x1p-52 : 0x1p-23;

@@ -49,7 +49,7 @@ struct VarOp {
   }
 };
 
-/// The variance of complex numbers is the sum of those of their parts.
+/// The variance of complex numbers is the sum of the variances of their parts.
 template <bool root>
 Tensor complex_variance(const VarArgs& args, const Tensor& self) {
   const Tensor of_real = invoke<VarOp<false>>(args, real(self)).call();
@@ -219,8 +219,8 @@ Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   return norm_input(self, dtype);
 }
 
-/// The Euclidean norm of complex numbers is that of their parts, so that its second derivative is
-/// right at zeros too; other norms are those of absolute values.
+/// Computes the Euclidean norm of complex numbers from their parts, so that its second derivative
+/// is right at zeros too, and other norms from the absolute values.
 template <class Op>
 Tensor complex_norm(const NormArgs& args, const Tensor& input) {
   if (args.ord != 2) return invoke<Op>(args, input.abs()).call();

@@ -46,7 +46,7 @@ Tensor ranks_in(const Tensor& sorted, const Tensor& q, Between between, bool ign
   }
 }
 
-/// The quantiles of the rows of self; they become the last dimension.
+/// The quantiles of each row; they become the last dimension.
 Tensor quantiles_of_rows(const Tensor& rows, const Tensor& q, Between between, bool ignores_nan) {
   const Tensor sorted = std::get<0>(rows.sort());
   HEARTH_CHECK(sorted.size(-1) <= 1 << 24, "quantile() input tensor is too large");
@@ -58,7 +58,7 @@ Tensor quantiles_of_rows(const Tensor& rows, const Tensor& q, Between between, b
   return values.lerp(sorted.gather(-1, ranks.ceil().to(kLong)), weights);
 }
 
-/// The arguments of both functions; q is absent if it is a tensor.
+/// The arguments of quantile and nanquantile; q is absent if it is a tensor.
 struct QuantileArgs {
   std::optional<double> q;
   std::optional<int64_t> dim;

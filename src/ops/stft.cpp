@@ -1,4 +1,5 @@
-// The short-time Fourier transform and its inverse.
+// The short-time Fourier transform and its inverse. The texts of errors are PyTorch's, also where
+// they name other numbers or limits than the conditions.
 #include <atomic>
 #include <string>
 
@@ -22,14 +23,14 @@ struct FrameArgs {
   std::optional<bool> onesided;
   HEARTH_FIELDS(n_fft, hop_length, win_length, center, normalized, onesided)
 
-  FrameArgs(int64_t n, std::optional<int64_t> hop, std::optional<int64_t> win, bool centered,
-            bool scaled, std::optional<bool> half)
+  FrameArgs(int64_t n, std::optional<int64_t> hop, std::optional<int64_t> win, bool is_centered,
+            bool is_normalized, std::optional<bool> is_onesided)
       : n_fft(n),
         hop_length(hop.value_or(n >> 2)),
         win_length(win.value_or(n)),
-        center(centered),
-        normalized(scaled),
-        onesided(half) {}
+        center(is_centered),
+        normalized(is_normalized),
+        onesided(is_onesided) {}
   int64_t before_window() const { return (n_fft - win_length) / 2; }
   int64_t after_window() const { return n_fft - win_length - before_window(); }
 };
@@ -76,7 +77,7 @@ Tensor padded(const Tensor& signal, int64_t before, int64_t after, const std::st
   return pad(signal.unsqueeze(0), {before, after}, mode).squeeze(0);
 }
 
-/// The window, padded to n_fft numbers; undefined if all are 1.
+/// The window, padded to n_fft numbers; undefined if no window was given and all numbers are 1.
 Tensor full_window(const FrameArgs& args, const Tensor& window, const Tensor& self) {
   if (args.win_length == args.n_fft) return window;
   const Tensor inner =
@@ -99,7 +100,7 @@ void check_lengths(const Stft::Args& args, const Tensor& self, const Tensor& win
                ", but got window with size ", window.sizes());
 }
 
-void check_kind(const Stft::Args& args, const Tensor& self, const Tensor& window) {
+void check_inputs(const Stft::Args& args, const Tensor& self, const Tensor& window) {
   check_window_device("stft", self, window);
   HEARTH_CHECK(!args.frames.center || !args.align_to_window,
                "stft align_to_window should only be set when center = false");
@@ -128,7 +129,7 @@ Tensor frames_of(const Stft::Args& args, const Tensor& self, const Tensor& windo
 }
 
 Tensor Stft::compute(const Args& args, const Tensor& self, const Tensor& window) {
-  static std::atomic<bool> warned_of_window, warned_of_parts;
+  static std::atomic<bool> warned_of_window, warned_of_real_result;
   if (!window.defined())
     warn_once(warned_of_window,
               "A window was not provided. A rectangular window will be applied,which is known to "
@@ -136,19 +137,20 @@ Tensor Stft::compute(const Args& args, const Tensor& self, const Tensor& window)
               "torch.hamming_window are recommended to reduce spectral leakage.To suppress this "
               "warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, "
               "device=<device>)`.");
-  check_kind(args, self, window);
+  check_inputs(args, self, window);
   const FrameArgs& f = args.frames;
   const Tensor frames = frames_of(args, self, window);
   const bool is_complex = frames.is_complex(), onesided = f.onesided.value_or(!is_complex);
   HEARTH_CHECK(!is_complex || !onesided,
                "Cannot have onesided output if window or input is complex");
-  const double scale = fft_scale(f.normalized ? FftNorm::kRoot : FftNorm::kNone, double(f.n_fft));
+  const double scale =
+      fft_scale(f.normalized ? FftNorm::kByRootN : FftNorm::kNone, double(f.n_fft));
   Tensor spectra = (is_complex ? fft_complex(frames, {2}, scale, true)
                                : fft_of_real(frames, {2}, scale, true, onesided))
                        .transpose(1, 2);
   if (self.dim() == 1) spectra = spectra.squeeze(0);
   if (args.return_complex.value_or(true)) return spectra;
-  warn_once(warned_of_parts,
+  warn_once(warned_of_real_result,
             "stft with return_complex=False is deprecated. In a future pytorch release, stft will "
             "return complex tensors for all inputs, and return_complex=False will raise an "
             "error.\nNote: you can still call torch.view_as_real on the complex output to recover "
@@ -181,8 +183,8 @@ std::string text_of_call(const Istft::Args& args, const Tensor& self, const Tens
                      ", return_complex=", int(args.return_complex), ") ");
 }
 
-/// Whether `self` has only the first half of the frequencies.
-bool check_spectra(const Istft::Args& args, const Tensor& self, const Tensor& window) {
+/// Checks the inputs. Returns whether `self` has only the first half of the frequencies.
+bool check_inputs(const Istft::Args& args, const Tensor& self, const Tensor& window) {
   const FrameArgs& f = args.frames;
   const auto call = [&] { return text_of_call(args, self, window) + ": "; };
   check_window_device("istft", self, window);
@@ -228,7 +230,7 @@ Tensor overlap_add_any(const FrameArgs& f, const Tensor& frames) {
 Tensor inverse_frames(const Istft::Args& args, const Tensor& self, bool onesided) {
   const FrameArgs& f = args.frames;
   Tensor spectra = (self.dim() == 2 ? self.unsqueeze(0) : self).transpose(1, 2);
-  const double scale = fft_scale(f.normalized ? FftNorm::kRoot : FftNorm::kAll, double(f.n_fft));
+  const double scale = fft_scale(f.normalized ? FftNorm::kByRootN : FftNorm::kByN, double(f.n_fft));
   if (args.return_complex) return fft_complex(spectra, {2}, scale, false);
   if (!onesided) spectra = spectra.narrow(2, 0, f.n_fft / 2 + 1);
   return fft_to_real(spectra, {2}, f.n_fft, scale, false);
@@ -243,11 +245,11 @@ Tensor Istft::compute(const Args& args, const Tensor& self, const Tensor& window
               "and use a rectangular window, explicitly set `window=torch.ones(n_fft, "
               "device=<device>)`.");
   const FrameArgs& f = args.frames;
-  const bool onesided = check_spectra(args, self, window);
+  const bool onesided = check_inputs(args, self, window);
   const Tensor frames = inverse_frames(args, self, onesided);
   const int64_t count = frames.size(1);
   const TensorOptions real_numbers =
-      TensorOptions(by_name::to_real(self.scalar_type())).device(self.device());
+      TensorOptions(to_real(self.scalar_type())).device(self.device());
   const Tensor inner = window.defined() ? window : ones({f.win_length}, real_numbers);
   const Tensor factors = inner.constant_pad_nd({f.before_window(), f.after_window()});
   const Tensor squares = factors.square().expand({1, count, f.n_fft});

@@ -15,7 +15,7 @@ struct TensorValue {
   explicit TensorValue(Tensor t) : tensor(std::move(t)) {}
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   TensorValue(T number) : tensor(wrapped_number(Scalar(number))) {}
-  /// Formulas on tensors are gradients, which read conjugated numbers.
+  /// Conjugates the number: formulas on tensors are gradients, which read conjugated numbers.
   static TensorValue from_parts(double real, double imag) {
     return TensorValue(
         wrapped_number(imag == 0 ? Scalar(real) : Scalar(complex<double>(real, -imag))));

@@ -10,8 +10,8 @@ namespace hearth {
 
 namespace {
 
-/// A window's value at position x, from 0 to 1.
-using Shape = std::function<double(double x)>;
+/// A window's value at position x, which goes from 0 to 1.
+using WindowFunction = std::function<double(double x)>;
 
 double turn(double x) { return 2 * std::numbers::pi * x; }
 
@@ -28,7 +28,7 @@ double kaiser(double x, double beta) {
 }
 
 Tensor window(const char* op, int64_t length, bool periodic, const TensorOptions& options,
-              const Shape& shape) {
+              const WindowFunction& value_at) {
   const ScalarType type = options.dtype_or_default();
   HEARTH_CHECK(is_differentiable(type), op,
                " expects floating point dtypes, got: ", as_text(options));
@@ -37,7 +37,7 @@ Tensor window(const char* op, int64_t length, bool periodic, const TensorOptions
   HEARTH_CHECK(length >= 0, op, " requires non-negative window_length, got window_length=", length);
   std::vector<double> values(size_t(length), 1.0);
   const double last = double(periodic ? length : length - 1);
-  for (int64_t i = 0; length > 1 && i < length; ++i) values[size_t(i)] = shape(double(i) / last);
+  for (int64_t i = 0; length > 1 && i < length; ++i) values[size_t(i)] = value_at(double(i) / last);
   const Tensor numbers = from_blob(values.data(), {length}, kDouble);
   return filled({length}, options, [&](const Tensor& out) { out.copy_(numbers); });
 }
@@ -46,22 +46,23 @@ constexpr double kAlpha = 0.54, kBeta = 0.46, kKaiserBeta = 12;
 
 }  // namespace
 
-// One overload and its out= form; `shape` is an expression of x.
-#define HEARTH_DEFINE_WINDOW(name, params, args, is_periodic, shape)                            \
-  namespace by_name {                                                                           \
-  Tensor name(HEARTH_LIST params, const TensorOptions& options) {                               \
-    return window(#name, window_length, is_periodic, options, [=](double x) { return shape; }); \
-  }                                                                                             \
-  }                                                                                             \
-  Tensor& name##_out(Tensor& out HEARTH_REST params) {                                          \
-    return write_out(#name, out,                                                                \
-                     [&] { return by_name::name(HEARTH_LIST args, options_of(out)); });         \
+// One overload and its out= form; `value_of_x` is an expression of x.
+#define HEARTH_DEFINE_WINDOW(name, params, args, is_periodic, value_of_x)               \
+  namespace by_name {                                                                   \
+  Tensor name(HEARTH_LIST params, const TensorOptions& options) {                       \
+    return window(#name, window_length, is_periodic, options,                           \
+                  [=](double x) { return value_of_x; });                                \
+  }                                                                                     \
+  }                                                                                     \
+  Tensor& name##_out(Tensor& out HEARTH_REST params) {                                  \
+    return write_out(#name, out,                                                        \
+                     [&] { return by_name::name(HEARTH_LIST args, options_of(out)); }); \
   }
 // The overloads that all windows have.
-#define HEARTH_DEFINE_PLAIN_WINDOW(name, shape)                                                 \
-  HEARTH_DEFINE_WINDOW(name, (int64_t window_length), (window_length), true, shape)             \
+#define HEARTH_DEFINE_PLAIN_WINDOW(name, value_of_x)                                            \
+  HEARTH_DEFINE_WINDOW(name, (int64_t window_length), (window_length), true, value_of_x)        \
   HEARTH_DEFINE_WINDOW(name, (int64_t window_length, bool periodic), (window_length, periodic), \
-                       periodic, shape)
+                       periodic, value_of_x)
 HEARTH_DEFINE_PLAIN_WINDOW(hann_window, hamming(x, 0.5, 0.5))
 HEARTH_DEFINE_PLAIN_WINDOW(hamming_window, hamming(x, kAlpha, kBeta))
 HEARTH_DEFINE_WINDOW(hamming_window, (int64_t window_length, bool periodic, double alpha),

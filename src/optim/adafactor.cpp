@@ -29,7 +29,7 @@ void AdafactorParamState::fields(Fields& f) {
 
 namespace {
 
-/// Returns a parameter's sizes with 1 for dimension -dim.
+/// Returns a parameter's sizes with size 1 in dimension -dim.
 std::vector<int64_t> reduced_sizes(const Tensor& param, int64_t dim) {
   std::vector<int64_t> sizes = param.sizes().vec();
   sizes[sizes.size() - size_t(dim)] = 1;
@@ -70,7 +70,7 @@ double root_mean_square(const Tensor& x) {
   return x.norm().item().toDouble() / std::sqrt(static_cast<double>(x.numel()));
 }
 
-/// Moves `mean` towards the mean of grad^2 along dimension -dim; the latter has this weight.
+/// mean = (1 - weight) * mean + weight * (the mean of grad^2 along dimension -dim).
 void update_mean(Tensor& mean, const Tensor& grad, int64_t dim, double weight) {
   if (!mean.defined()) mean = zeros(reduced_sizes(grad, dim), grad.options());
   const Tensor norm = grad.norm(2, {-dim}, /*keepdim=*/true);

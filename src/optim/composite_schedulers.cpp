@@ -57,8 +57,8 @@ void CompositeScheduler::undo_initial_step() {
 std::vector<double> CompositeScheduler::get_lrs() {
   hearth::detail::fail<NotImplementedError>(
       name_,
-      " cannot start at a milestone, since it computes no learning rates: SequentialLR can "
-      "have it only as its first scheduler");
+      " cannot start at a milestone, since it computes no learning rates; in a SequentialLR, it "
+      "can only be the first scheduler");
 }
 
 void CompositeScheduler::go_to(double) {

@@ -62,7 +62,7 @@ bool DictReader::has(const std::string& name) const {
   return next != sorted_keys_->end() && next->starts_with(child_prefix);
 }
 
-/// Returns the stored value. If it is missing, throws, or returns null if values are not required.
+/// Returns the stored value. If it is missing: throws or, unless values are required, returns null.
 const IValue* DictReader::find(const std::string& name) const {
   return requires_values() ? &dict_.at(prefix_ + name) : dict_.find(prefix_ + name);
 }

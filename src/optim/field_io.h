@@ -66,7 +66,7 @@ class ArchiveWriter final : public Fields {
  public:
   explicit ArchiveWriter(serialize::OutputArchive& archive, bool from_serialize = false)
       : is_from_serialize(from_serialize), archive_(archive) {}
-  const bool is_from_serialize;  // made by an object's serialize(), so fields() must not call that
+  const bool is_from_serialize;  // made by serialize(), so fields() must not call serialize()
   void field(const std::string& name, bool& value) override { archive_.write(name, value); }
   void field(const std::string& name, int64_t& value) override { archive_.write(name, value); }
   void field(const std::string& name, double& value) override { archive_.write(name, value); }

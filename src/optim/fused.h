@@ -66,8 +66,8 @@ std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamG
   return batches;
 }
 
-/// Calls f(value, part) for the parts of a batch in which key(state) has one value: usually the
-/// whole batch.
+/// Splits a batch by the value of key(state) and calls f(value, part) for each part. Usually all
+/// values are equal and the only part is the whole batch.
 template <class State, class Key, class F>
 void for_equal(const Batch<State>& batch, const Key& key, const F& f) {
   using Value = decltype(key(*batch.states[0]));
@@ -144,8 +144,8 @@ void count_steps(const Batch<State>& batch) {
   for (State* state : batch.states) ++state->step();
 }
 
-/// Calls f(number of the next step, part) for each part of a batch with one step count, and then
-/// increments the count.
+/// Splits a batch by step count. Calls f(number of the next step, part) for each part and then
+/// increments its counts.
 template <class State, class F>
 void for_equal_steps(const Batch<State>& batch, const F& f) {
   const auto next = [](State& state) { return state.step() + 1; };

@@ -28,7 +28,8 @@ void LBFGSOptions::fields(Fields& f) {
 void LBFGSParamState::fields(Fields& f) {
   f.field("func_evals", func_evals_);
   f.field("n_iter", n_iter_);
-  if (!f.loading() || f.has("t")) f.field("t", t_);  // Python has neither before an iteration
+  // Python's LBFGS has no t and prev_loss before the first iteration.
+  if (!f.loading() || f.has("t")) f.field("t", t_);
   if (!f.loading() || f.has("prev_loss")) f.field("prev_loss", prev_loss_);
   f.field("d", d_);
   f.field("H_diag", H_diag_);
@@ -107,7 +108,7 @@ Tensor flat_gradient(const std::vector<Tensor>& params) {
   return cat(parts).detach();
 }
 
-/// Calls the closure, sets loss_ and grad_, which is negated to maximize, and returns the loss.
+/// Calls the closure and returns its loss. Sets loss_ and grad_, negated if maximizing.
 Tensor Step::evaluate() {
   Tensor loss;
   {
@@ -124,7 +125,7 @@ Tensor Step::evaluate() {
   return loss;
 }
 
-/// Throws if loaded state is that of other parameters.
+/// Throws if loaded state does not fit the parameters.
 void Step::check_state() const {
   const auto check = [this](const Tensor& vector) {
     HEARTH_CHECK(!vector.defined() || vector.numel() == grad_.numel(),
@@ -137,7 +138,7 @@ void Step::check_state() const {
   for (const Tensor& s : state_.old_stps()) check(s);
 }
 
-/// Adds a change y of the gradient and s of the parameters to the history.
+/// Adds the gradient's change y and the parameters' change s to the history.
 void Step::add_to_history(const Tensor& y, const Tensor& s, const Tensor& ys) {
   if (int64_t(state_.old_dirs().size()) >= options_.history_size() && !state_.old_dirs().empty()) {
     for (std::vector<Tensor>* list : {&state_.old_dirs(), &state_.old_stps(), &state_.ro()})
@@ -152,17 +153,17 @@ void Step::add_to_history(const Tensor& y, const Tensor& s, const Tensor& ys) {
 /// d = -H g for the approximation H of the inverse Hessian, by the two-loop recursion.
 void Step::multiply_by_inverse_hessian() {
   const auto& [dirs, steps, ro] = std::tie(state_.old_dirs(), state_.old_stps(), state_.ro());
-  std::vector<Tensor>& al = state_.al() ? *state_.al() : state_.al().emplace();
-  al.resize(dirs.size());
+  std::vector<Tensor>& alpha = state_.al() ? *state_.al() : state_.al().emplace();
+  alpha.resize(dirs.size());
   const Tensor q = grad_.neg();
   for (size_t i = dirs.size(); i-- > 0;) {
-    al[i] = steps[i].dot(q).mul_(ro[i]);
-    q.add_(dirs[i], -to_double(al[i]));
+    alpha[i] = steps[i].dot(q).mul_(ro[i]);
+    q.add_(dirs[i], -to_double(alpha[i]));
   }
   q.mul_(state_.H_diag());
   for (size_t i = 0; i < dirs.size(); ++i) {
-    const Tensor be = dirs[i].dot(q).mul_(ro[i]);
-    q.add_(steps[i], to_double(al[i] - be));
+    const Tensor beta = dirs[i].dot(q).mul_(ro[i]);
+    q.add_(steps[i], to_double(alpha[i] - beta));
   }
   state_.d(q);
 }
@@ -214,7 +215,7 @@ void Step::search(double slope) {
   move(state_.t());
 }
 
-/// Runs one iteration; returns whether another one should follow.
+/// Runs one iteration; returns whether another iteration should follow.
 bool Step::iterate(bool is_last) {
   find_direction();
   state_.prev_flat_grad(grad_);

@@ -30,7 +30,7 @@ void LRScheduler::initial_step() {
 
 void LRScheduler::undo_initial_step() { --last_epoch_; }
 
-/// Moves from the epoch before the first one to the first one.
+/// Moves to the first epoch.
 void LRScheduler::start() {
   struct Initial {
     explicit Initial(bool& flag) : flag_(flag) { flag_ = true; }

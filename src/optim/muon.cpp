@@ -56,14 +56,14 @@ Tensor orthogonalized(const MuonOptions& options, const Tensor& x) {
   HEARTH_CHECK_AS(ValueError, options.ns_steps() < 100,
                   "Number of steps must be less than 100 for computational efficiency");
   const auto [a, b, c] = options.ns_coefficients();
-  const bool tall = x.size(0) > x.size(1);
-  Tensor wide = (tall ? x.t() : x).to(kBFloat16);
+  const bool is_tall = x.size(0) > x.size(1);
+  Tensor wide = (is_tall ? x.t() : x).to(kBFloat16);
   wide = wide / wide.norm().clamp_min(options.eps());
   for (int64_t i = 0; i < options.ns_steps(); ++i) {
     const Tensor gram = wide.mm(wide.t());
     wide = addmm(wide, addmm(gram, gram, gram, b, c), wide, a);
   }
-  return tall ? wide.t() : wide;
+  return is_tall ? wide.t() : wide;
 }
 
 void check_matrix(const Tensor& param) {

@@ -28,8 +28,8 @@ void check_name(const Optimizer& optimizer, Fields& f) {
   const std::string expected = short_class_name(typeid(optimizer));
   std::string name;
   f.field(kName, name);
-  HEARTH_CHECK_AS(ValueError, name == expected, "loaded state dict is that of the optimizer ", name,
-                  ", which ", expected, " cannot load");
+  HEARTH_CHECK_AS(ValueError, name == expected, "loaded state dict is from the optimizer ", name,
+                  ", so ", expected, " cannot load it");
 }
 
 void write_group(const OptimizerParamGroup& group, Fields& f) {

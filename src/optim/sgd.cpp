@@ -17,8 +17,8 @@ void SGDOptions::fields(Fields& f) {
   f.field("maximize", maximize_);
 }
 
-/// The learning rate is NaN, which equals no value, so a group's learning rate always counts as
-/// set.
+/// Sets the learning rate to NaN. NaN equals no value, so a group's learning rate always counts as
+/// set by the user.
 hearth::detail::OwnedPtr<OptimizerOptions> SGDOptions::unset() const {
   return hearth::detail::OwnedPtr<OptimizerOptions>(
       new SGDOptions(std::numeric_limits<double>::quiet_NaN()));
@@ -55,23 +55,25 @@ bool has_momentum(const SGDOptions& options) { return options.momentum() != 0; }
 /// Updates a batch. As in LibTorch, a step does not count as an in-place change, so a graph that
 /// used the parameters may still run backward. In a first step, the momentum buffers are stored
 /// only after the update, so that an error leaves no state behind.
-void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bool first) {
+void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bool is_first_step) {
   std::vector<Tensor> buffers;
-  if (first)
+  if (is_first_step)
     for (const Tensor& param : batch.params) buffers.push_back(zeros_like(param));
   else if (has_momentum(options))
     buffers = batch.tensors(&SGDParamState::momentum_buffer);
   const autograd::PreserveVersionGuard preserve_versions(batch.params);
   _fused_sgd_(batch.params, batch.grads, buffers, options.weight_decay(), options.momentum(),
-              options.lr(), options.dampening(), options.nesterov(), options.maximize(), first);
-  for (size_t i = 0; first && i < buffers.size(); ++i) batch.states[i]->momentum_buffer(buffers[i]);
+              options.lr(), options.dampening(), options.nesterov(), options.maximize(),
+              is_first_step);
+  for (size_t i = 0; is_first_step && i < buffers.size(); ++i)
+    batch.states[i]->momentum_buffer(buffers[i]);
 }
 
 void update_sgd(const SGDOptions& options, const Batch<SGDParamState>& batch) {
   if (batch.states.empty()) return step_batch(options, batch, false);
   const auto is_first = [](SGDParamState& state) { return !state.momentum_buffer().defined(); };
-  for_equal(batch, is_first, [&options](bool first, const Batch<SGDParamState>& part) {
-    step_batch(options, part, first);
+  for_equal(batch, is_first, [&options](bool is_first_step, const Batch<SGDParamState>& part) {
+    step_batch(options, part, is_first_step);
   });
 }
 

@@ -90,8 +90,8 @@ bool Search::find_bracket(double t) {
   return false;
 }
 
-/// Returns the next t to try. If it is close to an end of the bracket, it is moved away from that
-/// end, unless it is inside and the last trial was not close.
+/// Returns the next t to try: the cubic's minimum. If it is close to an end of the bracket twice in
+/// a row, or not inside the bracket, t is moved away from that end.
 double Search::next_trial() {
   const auto [lowest, highest] = std::minmax(low_.t, high_.t);
   const double t = minimum_of_cubic(low_, high_, lowest, highest);

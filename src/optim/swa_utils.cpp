@@ -1,4 +1,4 @@
-// Averages of models and the learning rate that goes with them.
+// Averages of models, and SWALR, the scheduler for averaged models.
 #include "hearth/optim/swa_utils.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "profiler/averages.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -12,15 +13,17 @@ namespace {
 using Kind = FunctionEvent::Kind;
 constexpr double kUsPerNs = 1e-3;
 constexpr std::string_view kModulePrefix = "nn.Module: ";
+constexpr const char* kNoModule = "(no module)";
 
 /// Rows by key, in the order of their first events.
 class Rows {
  public:
-  FunctionEventAvg& row(const std::string& key, const std::string& name) {
+  size_t index_of(const std::string& key, const std::string& name) {
     const auto [found, is_new] = indices_.emplace(key, rows_.size());
     if (is_new) rows_.emplace_back().key = name;
-    return rows_[found->second];
+    return found->second;
   }
+  FunctionEventAvg& operator[](size_t index) { return rows_[index]; }
   EventList take(bool with_memory) { return {std::move(rows_), with_memory}; }
 
  private:
@@ -33,7 +36,7 @@ std::string key_of(const FunctionEvent& event) {
   return event.name.starts_with("ProfilerStep#") ? "ProfilerStep*" : event.name;
 }
 
-/// The time on devices of the work that each event and the events inside it have launched.
+/// For each event, the device time of the work that it or an event inside it launched.
 std::vector<int64_t> device_totals(const std::vector<FunctionEvent>& events) {
   std::vector<int64_t> totals;
   for (const FunctionEvent& event : events) totals.push_back(event.device_ns);
@@ -54,7 +57,6 @@ void add_own(FunctionEventAvg& row, const FunctionEvent& event) {
 }
 
 void add_total(FunctionEventAvg& row, const FunctionEvent& event, int64_t device_ns) {
-  ++row.count;
   row.cpu_memory_usage += event.cpu_memory;
   row.device_memory_usage += event.device_memory;
   row.device_time_total += kUsPerNs * static_cast<double>(device_ns);
@@ -67,11 +69,24 @@ int64_t module_of(const std::vector<FunctionEvent>& events, int64_t index) {
   while (index != FunctionEvent::kNone) {
     const FunctionEvent& event = events[static_cast<size_t>(index)];
     if (event.kind == Kind::Module) break;
-    index = event.forward != FunctionEvent::kNone       ? event.forward
-            : event.launched_by != FunctionEvent::kNone ? event.launched_by
-                                                        : event.parent;
+    index = event.forward != FunctionEvent::kNone ? event.forward : event.parent;
   }
   return index;
+}
+
+/// The rows of the modules around an event, or around its forward op, the innermost first.
+std::vector<size_t> rows_around(const std::vector<FunctionEvent>& events, size_t index,
+                                Rows& rows) {
+  std::vector<size_t> result;
+  int64_t module = module_of(events, static_cast<int64_t>(index));
+  for (; module != FunctionEvent::kNone;) {
+    const FunctionEvent& event = events[static_cast<size_t>(module)];
+    const std::string name = event.name.substr(kModulePrefix.size());
+    result.push_back(rows.index_of(name, name));
+    module = module_of(events, event.parent);
+  }
+  if (result.empty()) result.push_back(rows.index_of(kNoModule, kNoModule));
+  return result;
 }
 
 }  // namespace
@@ -83,9 +98,10 @@ EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_sha
   for (size_t i = 0; i < events.size(); ++i) {
     const FunctionEvent& event = events[i];
     const std::string name = key_of(event), kind = event.is_on_device() ? "device " : "";
-    FunctionEventAvg& row =
-        rows.row(kind + name + (by_shape ? " " + shapes_text(event.input_shapes) : ""), name);
+    FunctionEventAvg& row = rows[rows.index_of(
+        kind + name + (by_shape ? " " + shapes_text(event.input_shapes) : ""), name)];
     if (by_shape) row.input_shapes = event.input_shapes;
+    ++row.count;
     add_own(row, event);
     add_total(row, event, device_ns[i]);
   }
@@ -95,18 +111,20 @@ EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_sha
 EventList averages_by_module(const std::vector<FunctionEvent>& events, bool with_memory) {
   Rows rows;
   const std::vector<int64_t> device_ns = device_totals(events);
+  std::vector<std::vector<size_t>> counted(events.size());  // rows that have an event's time
   for (size_t i = 0; i < events.size(); ++i) {
-    if (events[i].is_on_device()) continue;  // counted by the event that has launched it
-    const int64_t module = module_of(events, static_cast<int64_t>(i));
-    const std::string name =
-        module == FunctionEvent::kNone
-            ? "(no module)"
-            : events[static_cast<size_t>(module)].name.substr(kModulePrefix.size());
-    FunctionEventAvg& row = rows.row(name, name);
-    add_own(row, events[i]);
-    const bool is_outermost =
-        events[i].parent == FunctionEvent::kNone || module_of(events, events[i].parent) != module;
-    if (is_outermost) add_total(row, events[i], device_ns[i]);
+    const FunctionEvent& event = events[i];
+    if (event.is_on_device()) continue;  // counted by the event that has launched it
+    const std::vector<size_t> around = rows_around(events, i, rows);
+    add_own(rows[around.front()], event);
+    if (event.kind == Kind::Module) ++rows[around.front()].count;
+    if (event.parent != FunctionEvent::kNone) counted[i] = counted[size_t(event.parent)];
+    for (const size_t row : around) {
+      if (std::find(counted[i].begin(), counted[i].end(), row) != counted[i].end()) continue;
+      counted[i].push_back(row);
+      add_total(rows[row], event, device_ns[i]);
+      if (rows[row].key == kNoModule) ++rows[row].count;
+    }
   }
   return rows.take(with_memory);
 }

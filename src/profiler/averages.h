@@ -8,7 +8,8 @@ namespace hearth::profiler {
 
 EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_shape,
                            bool with_memory);
-/// One row per module; ops and backward nodes count for the innermost module of the forward pass.
+/// One row per module, with the number of its calls. An op or a backward node belongs to the
+/// innermost module of the forward pass; totals include the submodules.
 EventList averages_by_module(const std::vector<FunctionEvent>& events, bool with_memory);
 
 }  // namespace hearth::profiler

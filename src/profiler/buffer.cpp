@@ -8,13 +8,13 @@
 
 namespace hearth::profiler {
 
-Buffer::Buffer(uint64_t number) : number_(number), thread_(::syscall(SYS_gettid)) {}
+Buffer::Buffer(uint64_t id) : id_(id), thread_(::syscall(SYS_gettid)) {}
 
 void Buffer::add_chunk() {
   auto* const chunk = new Chunk;
   last_->next.store(chunk, std::memory_order_release);
   last_ = chunk;
-  chunks_before_ += used_;
+  events_before_ += used_;
   used_ = 0;
 }
 

@@ -17,7 +17,7 @@ struct EventDetails {
   int64_t flops = 0;
   int64_t cpu_bytes = 0, device_bytes = 0;
   int64_t num_shapes = 0;
-  int64_t* shapes = nullptr;  // of each input the number of dimensions and the sizes
+  int64_t* shapes = nullptr;  // for each input: the number of dimensions, the sizes
 };
 
 /// An event as its thread records it; another thread may read it at the same time. Its members have
@@ -28,9 +28,9 @@ struct RawEvent {
   uint64_t end;    // 0 until the event has ended; written last
   union {
     const OpRecord* op;
-    const char* text;  // the name; with has_text
+    const char* text;  // the name, if has_text
   };
-  uint64_t sequence_nr;  // of a node; of an op: the number that its node would get
+  uint64_t sequence_nr;  // of the node; for an op, of its node if it records one
   EventDetails* details;
   uint32_t text_size;
   uint16_t depth;  // the number of events around it
@@ -48,10 +48,11 @@ struct RawEvent {
 };
 
 /// The events of one thread in the order of their starts. Only this thread adds events; others may
-/// read those that it has published. Memory comes in large blocks.
+/// read those that it has published. Events are stored in chunks; their names and details are
+/// stored in blocks of bytes.
 class Buffer {
  public:
-  explicit Buffer(uint64_t number);
+  explicit Buffer(uint64_t id);
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
@@ -62,18 +63,19 @@ class Buffer {
     return last_->events[used_++];
   }
   void publish() { last_->count.store(used_, std::memory_order_release); }
-  /// Memory for a part of an event, which lives as long as the buffer.
+  /// Takes memory for a name or details from a block; it lives as long as the buffer.
   void* take(size_t bytes);
   std::string_view copy(std::string_view text);
 
-  /// A number for the event that was added last; unique in the session, never 0.
-  uint64_t last_number() const { return number_ << kIndexBits | (chunks_before_ + used_); }
-  static uint64_t buffer_of(uint64_t event) { return event >> kIndexBits; }
-  static uint64_t index_of(uint64_t event) {
-    return (event & ((uint64_t{1} << kIndexBits) - 1)) - 1;
+  /// The id of the event that was added last: unique in the session, never 0. It consists of the
+  /// buffer's id and the event's index plus 1.
+  uint64_t last_event_id() const { return id_ << kIndexBits | (events_before_ + used_); }
+  static uint64_t buffer_id_of(uint64_t event_id) { return event_id >> kIndexBits; }
+  static uint64_t index_of(uint64_t event_id) {
+    return (event_id & ((uint64_t{1} << kIndexBits) - 1)) - 1;
   }
 
-  uint64_t number() const { return number_; }
+  uint64_t id() const { return id_; }
   int64_t thread() const { return thread_; }  // the system's number
   template <class F>
   void for_each(const F& f) const {
@@ -94,11 +96,12 @@ class Buffer {
   };
   void add_chunk();
 
-  uint64_t number_;
+  uint64_t id_;
   int64_t thread_;
   Chunk first_;
   Chunk* last_ = &first_;
-  size_t used_ = 0, chunks_before_ = 0;  // events in the last chunk and in those before it
+  size_t used_ = 0;           // events in the last chunk
+  size_t events_before_ = 0;  // events in the chunks before it
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
   std::byte* free_ = nullptr;
   size_t free_bytes_ = 0;

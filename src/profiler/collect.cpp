@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/node_name.h"
+#include "profiler/event_name.h"
 
 namespace hearth::profiler {
 
@@ -21,9 +22,7 @@ std::string name_of(const RawEvent& raw) {
       return raw.has_text ? std::string(raw.name()) : node_name(*raw.op->info);
     case RawEvent::Kind::kOp: break;
   }
-  std::string name = std::string("aten::") + raw.op->info->name;
-  if (raw.is_inplace && !name.ends_with('_')) name += '_';
-  return name;
+  return op_event_name(*raw.op->info, raw.is_inplace);
 }
 
 Kind kind_of(RawEvent::Kind kind) {
@@ -62,7 +61,7 @@ class Collector {
   void add_thread(const Buffer& buffer) {
     std::vector<int64_t> open;  // by depth
     uint64_t position = 0;
-    auto& indices = indices_[buffer.number()];
+    auto& indices = indices_[buffer.id()];
     buffer.for_each([&](const RawEvent& raw) {
       ++position;
       indices.push_back(FunctionEvent::kNone);
@@ -97,7 +96,7 @@ class Collector {
     }
     const auto index = static_cast<int64_t>(events_.size());
     if (raw.kind == RawEvent::Kind::kOp)
-      forward_[{raw.sequence_nr, raw.op}][thread] = index;  // of calls with one number, the last
+      forward_[{raw.sequence_nr, raw.op}][thread] = index;  // the last call with this number
     if (raw.kind == RawEvent::Kind::kBackward && !raw.has_text)
       backward_.push_back({index, raw.sequence_nr, raw.op});
     events_.push_back(std::move(event));
@@ -140,7 +139,7 @@ class Collector {
     event.thread = stream_number(activity);
     event.start_ns = ns(activity.start);
     event.duration_ns = event.self_ns = ns(activity.end) - event.start_ns;
-    event.launched_by = event_of(activity.launch);
+    event.launched_by = index_of(activity.event);
     event.device_ns = event.duration_ns;
     if (event.launched_by != FunctionEvent::kNone)
       events_[static_cast<size_t>(event.launched_by)].device_ns += event.duration_ns;
@@ -153,10 +152,10 @@ class Collector {
     return streams.emplace(activity.stream, static_cast<int64_t>(streams.size())).first->second;
   }
 
-  int64_t event_of(uint64_t launch) const {
-    if (launch == 0) return FunctionEvent::kNone;
-    const auto found = indices_.find(Buffer::buffer_of(launch));
-    const uint64_t index = Buffer::index_of(launch);
+  int64_t index_of(uint64_t event_id) const {
+    if (event_id == 0) return FunctionEvent::kNone;
+    const auto found = indices_.find(Buffer::buffer_id_of(event_id));
+    const uint64_t index = Buffer::index_of(event_id);
     if (found == indices_.end() || index >= found->second.size()) return FunctionEvent::kNone;
     return found->second[index];
   }

@@ -87,7 +87,7 @@ struct profile::State {
     if (former == ProfilerAction::RecordAndSave || (records(former) && ends)) {
       end_session();
       call_on_trace_ready(owner);
-      if (!ends && !is_running) return;  // the function has stopped the profile
+      if (!ends && !is_running) return;  // on_trace_ready has stopped the profile
     } else if (records(former) && !records(next)) {
       warn(next == ProfilerAction::None ? "Incorrect schedule: RECORD followed by NONE"
                                         : "Incorrect schedule: RECORD followed by WARMUP");
@@ -139,7 +139,7 @@ void profile::start() {
 void profile::stop() {
   if (!state_->is_running) return;
   state_->is_running = false;
-  if (state_->is_in_function) {  // the session has ended, and the next step's has not begun
+  if (state_->is_in_function) {  // between two sessions
     state_->action = ProfilerAction::None;
     return;
   }

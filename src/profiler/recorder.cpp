@@ -4,6 +4,7 @@
 
 #include "core/multiply_adds.h"
 #include "core/sequence_nr.h"
+#include "profiler/event_name.h"
 
 namespace hearth::profiler {
 
@@ -19,7 +20,7 @@ ThreadRecorder& ThreadRecorder::of_this_thread() { return this_recorder; }
 
 uint64_t ThreadRecorder::innermost_event() {
   const ThreadRecorder& recorder = this_recorder;
-  return recorder.is_recording() && !recorder.open_.empty() ? recorder.open_.back().number : 0;
+  return recorder.is_recording() && !recorder.open_.empty() ? recorder.open_.back().id : 0;
 }
 
 void ThreadRecorder::join(Session& session, uint64_t session_number) {
@@ -40,7 +41,7 @@ RawEvent& ThreadRecorder::open(const void* key, RawEvent::Kind kind) {
   event.depth = static_cast<uint16_t>(std::min<size_t>(open_.size(), UINT16_MAX));
   event.kind = kind;
   event.has_text = event.is_inplace = false;
-  open_.push_back({key, &event, buffer_->last_number(), false});
+  open_.push_back({key, &event, buffer_->last_event_id(), false});
   if (options_.has_details()) [[unlikely]] {
     event.details = new (buffer_->take(sizeof(EventDetails))) EventDetails;
     event.details->cpu_bytes = -hearth::detail::thread_net_bytes.cpu;
@@ -54,8 +55,7 @@ void ThreadRecorder::begin(const ObservedCall& call) {
   RawEvent& event = open(&call, RawEvent::Kind::kOp);
   event.op = &call.op;
   event.sequence_nr = next_sequence_nr;
-  event.is_inplace =
-      !call.outputs.empty() && call.inputs.count > 0 && call.outputs[0].is_same(call.inputs[0]);
+  event.is_inplace = is_inplace(call);
   if (options_.shapes) [[unlikely]]
     add_shapes(call, *event.details);
   event.start = ticks();
@@ -64,13 +64,13 @@ void ThreadRecorder::begin(const ObservedCall& call) {
 
 /// Copies the sizes of the call's inputs.
 void ThreadRecorder::add_shapes(const ObservedCall& call, EventDetails& details) {
-  size_t numbers = 0;
+  size_t num_values = 0;
   const auto sizes_of = [&](int i) {
     return call.inputs[i].defined() ? call.inputs[i].sizes() : IntArrayRef();
   };
-  for (int i = 0; i < call.inputs.count; ++i) numbers += 1 + sizes_of(i).size();
+  for (int i = 0; i < call.inputs.count; ++i) num_values += 1 + sizes_of(i).size();
   details.num_shapes = call.inputs.count;
-  details.shapes = static_cast<int64_t*>(buffer_->take(numbers * sizeof(int64_t)));
+  details.shapes = static_cast<int64_t*>(buffer_->take(num_values * sizeof(int64_t)));
   int64_t* to = details.shapes;
   for (int i = 0; i < call.inputs.count; ++i) {
     *to++ = static_cast<int64_t>(sizes_of(i).size());

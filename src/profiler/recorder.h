@@ -18,7 +18,7 @@ inline constinit std::atomic<uint64_t> recording_session{0};
 class ThreadRecorder final : public Observer {
  public:
   static ThreadRecorder& of_this_thread();
-  /// The number of this thread's innermost event (Buffer::last_number); 0 if none is recorded.
+  /// The id of this thread's innermost event (Buffer::last_event_id); 0 if none is recorded.
   static uint64_t innermost_event();
 
   /// Begins to record for a session, unless it already does. The caller holds the lock of the
@@ -35,8 +35,8 @@ class ThreadRecorder final : public Observer {
   struct Open {
     const void* key;
     RawEvent* event;
-    uint64_t number;
-    bool has_counted;  // operations of a call inside were counted
+    uint64_t id;
+    bool has_counted;  // a call inside this event has counted its FLOPs
   };
 
   bool is_recording() const {

@@ -26,7 +26,7 @@ Running& running() {
 /// Passes the activities of devices to the running session.
 class DeviceSink final : public ActivitySink {
  public:
-  uint64_t number_of_launch() override { return ThreadRecorder::innermost_event(); }
+  uint64_t current_event() override { return ThreadRecorder::innermost_event(); }
   void add(const DeviceActivity& activity) override {
     const std::shared_ptr<Session> session = running().get();
     if (!session) return;

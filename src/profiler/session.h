@@ -19,7 +19,7 @@ struct SessionOptions {
   bool has_details() const { return shapes || memory || flops; }
 };
 
-/// One recording of all threads and devices.
+/// One recording. Each thread joins it when it runs its next op or range.
 struct Session {
   explicit Session(const SessionOptions& session_options) : options(session_options) {}
   const SessionOptions options;
@@ -30,10 +30,10 @@ struct Session {
   std::vector<DeviceActivity> activities;
 };
 
-/// Starts a session on this thread; throws if another one runs.
+/// Starts a session, which this thread joins at once. Throws if another session runs.
 std::shared_ptr<Session> start_session(const SessionOptions& options);
-/// Waits for the devices and ends the session. Afterwards only the ends of running events are still
-/// written. Returns the error of a kernel that failed on a device, or null.
+/// Ends the session and waits for the devices. A thread that is writing an event at this moment may
+/// still complete it. Returns the error of a kernel that failed on a device, or null.
 std::exception_ptr end_session(const std::shared_ptr<Session>& session);
 
 }  // namespace hearth::profiler

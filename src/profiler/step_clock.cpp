@@ -13,9 +13,7 @@ namespace hearth::profiler {
 namespace {
 
 constexpr int kSteps = kStepWaits, kTime = kStepWaits + 1;  // the entries after the waits
-constexpr double kBound = 0.2;  // the part of a step that is worth a warning
-
-int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+constexpr double kBound = 0.2;  // the least share of a step at which a wait is the verdict
 
 int64_t percent(double part, double whole) { return std::llround(100 * part / whole); }
 
@@ -24,7 +22,7 @@ int64_t percent(double part, double whole) { return std::llround(100 * part / wh
 StepClock::StepClock() {
   std::copy_n(step_counts.wait_ns, kStepWaits, start_);
   start_[kSteps] = step_counts.steps;
-  start_[kTime] = now_ns();
+  start_[kTime] = steady_now_ns();
 }
 
 StepTimes StepClock::times() const {
@@ -35,7 +33,7 @@ StepTimes StepClock::times() const {
   };
   StepTimes times;
   times.steps = step_counts.steps - start_[kSteps];
-  times.total = kSecondsPerNs * static_cast<double>(now_ns() - start_[kTime]);
+  times.total = kSecondsPerNs * static_cast<double>(steady_now_ns() - start_[kTime]);
   times.data = waited(StepWait::kData);
   times.copies = waited(StepWait::kCopies);
   times.communication = waited(StepWait::kCommunication);
@@ -90,6 +88,10 @@ detail::OptimizerStep::OptimizerStep(const std::type_info& optimizer) {
 
 detail::OptimizerStep::~OptimizerStep() {
   ++step_counts.steps;
+  if (watched_counts.is_on.load(std::memory_order_relaxed)) [[unlikely]] {
+    step_counts.is_watched = true;
+    watched_counts.copy(step_counts);
+  }
   if (modes.flags & kObserved) [[unlikely]]
     end_observed_range(this);
 }

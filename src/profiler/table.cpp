@@ -38,7 +38,7 @@ std::string memory_text(int64_t bytes) {
   return std::to_string(bytes) + " B";
 }
 
-/// The number of a row by which a table is sorted; throws if there is none of this name.
+/// The row's value of the column by which a table is sorted; throws if the name is unknown.
 double number_of(const FunctionEventAvg& event, const std::string& name) {
   static const std::map<std::string, double (*)(const FunctionEventAvg&)> numbers{
       {"count", [](const auto& row) { return double(row.count); }},
@@ -141,19 +141,19 @@ class Table {
 
   void add_shapes() {
     size_t longest = 0;
-    bool any = false;
+    bool has_shapes = false;
     for (const FunctionEventAvg& row : rows_) {
       longest = std::max(longest, shapes_text(row.input_shapes).size());
-      any |= !row.input_shapes.empty();
+      has_shapes |= !row.input_shapes.empty();
     }
     const size_t width = std::min(longest + 4, kShapesWidth);
-    if (any)
+    if (has_shapes)
       add(
           "Input Shapes",
           [&](const auto& row) { return shapes_text(row.input_shapes).substr(0, width); }, width);
   }
 
-  /// The unit is that of the smallest number.
+  /// The smallest number determines the unit.
   void add_flops() {
     int64_t smallest = 0;
     for (const FunctionEventAvg& row : rows_)

@@ -12,21 +12,21 @@ struct DeviceActivity {
   enum class Kind : uint8_t { kKernel, kCopy, kFill };
   using Clock = std::chrono::steady_clock;
   Kind kind = Kind::kKernel;
-  const char* name = "";  // a constant
+  const char* name = "";  // a string literal
   int device = 0;
   const void* stream = nullptr;  // identifies the stream
   Clock::time_point start, end;
-  uint64_t launch = 0;  // the number from ActivitySink::number_of_launch()
-  size_t bytes = 0;     // of copies and fills
+  uint64_t event = 0;  // the number from ActivitySink::current_event()
+  size_t bytes = 0;    // of copies and fills
 };
 
 /// A recorder of the activities of a backend's devices; its functions may be called on any thread.
 class ActivitySink {
  public:
   virtual ~ActivitySink() = default;
-  /// Called on the host's thread that launches an activity; returns the number that
-  /// DeviceActivity::launch gets, 0 for none.
-  virtual uint64_t number_of_launch() = 0;
+  /// Called on the host's thread that launches an activity. Returns the number of the host's event
+  /// that launches it, or 0.
+  virtual uint64_t current_event() = 0;
   virtual void add(const DeviceActivity& activity) = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "hearth/error.h"
 #include "seam/activity.h"
 #include "seam/ctx.h"
+#include "seam/range_marker.h"
 #include "seam/table.h"
 
 namespace hearth {
@@ -109,8 +110,11 @@ class Backend {
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 
   /// Passes all later work of the devices to the sink, which must exist until the process ends;
-  /// null ends it. Activities arrive at the latest in the next synchronize_device().
+  /// null ends the recording. If the devices have been synchronised, all activities have arrived
+  /// then.
   virtual void record_activities(ActivitySink* sink) { (void)sink; }
+  /// Ranges for the vendor's profilers; null if there are none.
+  virtual const RangeMarker* range_marker() const { return nullptr; }
 };
 
 /// Formats a size: "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".

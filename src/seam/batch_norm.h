@@ -10,7 +10,7 @@ namespace hearth {
 /// writes them to save_mean and save_invstd (1 / sqrt(var + eps)) and updates the running
 /// statistics: running = (1 - momentum) * running + momentum * new, with the unbiased variance.
 /// Evaluation reads the running statistics and writes none. Per-channel views have one dimension of
-/// C elements. Dtypes are floating: `out` has that of `in`, per-channel views that of `in` or
+/// C elements. All dtypes are floating: `out` has the dtype of `in`, per-channel views the same or
 /// float32.
 struct BatchNormParams {
   View in{};

@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-/// out = the concatenation of the inputs along dim. All have out's dtype and, except along dim, its
-/// sizes; their sizes along dim add up to that of out.
+/// out = the concatenation of the inputs along dim. The inputs have out's dtype and, except along
+/// dim, out's sizes; along dim, their sizes add up to out's size.
 struct CatParams {
   std::vector<View> in;
   View out;

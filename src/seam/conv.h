@@ -11,8 +11,8 @@ inline constexpr int kMaxSpatial = 3;
 /// The tensor of `out = conv(in, weight)` that is computed from the other two.
 enum class ConvPart : int8_t {
   kOut,     // the convolution
-  kIn,      // the gradient of in, from that of out; also a transposed convolution
-  kWeight,  // the gradient of weight, from that of out
+  kIn,      // the gradient of in, from out's gradient; also a transposed convolution
+  kWeight,  // the gradient of weight, from out's gradient
 };
 
 /// `out[n, o, p]` is the sum over c and k of

@@ -7,8 +7,8 @@ namespace hearth {
 
 /// The sequences of a batch. log_probs is [time, batch, classes] with any strides, float or double;
 /// targets is int64 or int32 with stride `stride` in its last dimension; the lengths and `starts`,
-/// the indices of the sequences' first targets, are int64 [batch] and contiguous. A target that is
-/// no class is a kBadLabel fault.
+/// the indices of the sequences' first targets, are int64 [batch] and contiguous. A target outside
+/// the classes is a kBadLabel fault.
 struct CtcSequences {
   View log_probs, targets, input_lengths, target_lengths, starts;
   int64_t stride = 1;
@@ -16,7 +16,7 @@ struct CtcSequences {
 };
 
 /// loss [batch] = -log of the probability of all alignments of the targets; log_alpha [batch, time,
-/// 2 * longest target + 1] = log of the probability of the alignments' beginnings. Both are
+/// 2 * longest target + 1] = log of the probability of the alignments' prefixes. Both are
 /// contiguous.
 struct CtcLossParams {
   CtcSequences sequences;

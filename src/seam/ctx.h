@@ -29,7 +29,7 @@ struct FaultSlot {
   int32_t fault = 0;
   int64_t values[3] = {};
 
-  /// Reports a fault from a host kernel; device kernels do the same with atomicCAS.
+  /// Reports a fault from a host kernel; GPU kernels do the same with atomicCAS.
   void report(Fault new_fault, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
     int32_t none = 0;
     if (std::atomic_ref<int32_t>(fault).compare_exchange_strong(none, -1)) {
@@ -70,9 +70,9 @@ class HEARTH_API Ctx {
   bool is_set(Numerics setting) const { return (numerics_ & setting) != 0; }
   uint32_t numerics() const { return numerics_; }
 
-  /// Uninitialised memory for this launch, 64-byte aligned (256 on devices), freed in stream order
+  /// Uninitialised memory for this launch, 64-byte aligned (256 on GPUs), freed in stream order
   /// when the Ctx is destroyed. It may throw OutOfMemoryError, so kernels allocate before they
-  /// start (device kernels: on the host side of the launch).
+  /// start (GPU kernels: on the host side of the launch).
   void* scratch(size_t bytes);
 
  private:
@@ -86,7 +86,7 @@ class HEARTH_API Ctx {
 };
 
 /// The source of a random kernel's numbers: the generator's own state on the CPU, a (seed, offset)
-/// pair of the counter-based Philox generator on devices.
+/// pair of the counter-based Philox generator on GPUs.
 struct RandomSource {
   Mt19937* mt = nullptr;
   uint64_t seed = 0;

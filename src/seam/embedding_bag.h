@@ -15,8 +15,8 @@ enum class BagMode : int8_t { kSum, kMean, kMax };
 /// than the one before it, is a kBadBagOffset fault.
 struct Bags {
   View indices, offsets;
-  int64_t count = 0;         // bags: at most the number of offsets
-  int64_t rows = 0;          // of the table
+  int64_t count = 0;         // the number of bags, at most that of offsets
+  int64_t rows = 0;          // the number of rows of the table
   int64_t padding_idx = -1;  // -1: none
 };
 

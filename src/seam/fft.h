@@ -13,13 +13,13 @@ enum class FftKind : unsigned char {
 };
 
 /// out[k] = scale * the sum over j of in[j] * exp(-+ 2 pi i j k / n) along dimension `dim`, with
-/// minus if `forward`. Sizes along the other dimensions are equal; `out` may be `in`.
+/// minus if `forward`; n is the larger size of in and out along `dim`. The other sizes are equal;
+/// `out` may be `in`.
 ///
-/// A complex side of a real transform has n / 2 + 1 numbers, the first half of a Hermitian
-/// sequence: a result leaves out the rest, an input implies it, and the imaginary parts of numbers
-/// that must be real are not read. The numbers whose mirror image is left out are multiplied by
-/// `weight`. If `full`, the complex side has all n numbers, and a real result is the real part of
-/// the transform.
+/// In a real transform, the complex view has only the first n / 2 + 1 numbers of a Hermitian
+/// sequence; the other numbers are conjugates of these. Imaginary parts of numbers that must be
+/// real are not read. Numbers whose conjugate is left out are multiplied by `weight`. If `full`,
+/// the complex view has all n numbers, and a real result is the real part of the transform.
 struct FftParams {
   View in{}, out{};
   int dim = 0;

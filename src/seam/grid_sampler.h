@@ -112,8 +112,8 @@ struct GridRule {
 };
 
 /// out[n, c, p] = the value of in[n, c] at the position grid[n, p], for images (dims 2) and volumes
-/// (dims 3). Views are [N, C, (D,) H, W]; the grid is [N, (D,) H, W, dims], x first. Floating
-/// dtypes, the same in all.
+/// (dims 3). Views are [N, C, (D,) H, W]; the grid is [N, (D,) H, W, dims], x first. All have one
+/// floating dtype.
 struct GridSamplerParams {
   View in, grid, out;
   GridRule rule;

@@ -27,10 +27,10 @@ struct IndexLayout {
 };
 
 /// The layout of self[indices]. indices[d] indexes dimension d; a dimension whose entry is
-/// undefined, or missing at the end, is not indexed. At least one is defined, and the defined ones
-/// are already broadcast to one shape. As in PyTorch, that shape replaces the indexed dimensions if
-/// they are adjacent, else it comes first. The caller checks that the result has at most kMaxDims
-/// dimensions.
+/// undefined, or missing at the end, is not indexed. At least one index is defined, and the defined
+/// indices are already broadcast to one shape. As in PyTorch, this shape replaces the indexed
+/// dimensions if they are adjacent, else it comes first. The caller checks that the result has at
+/// most kMaxDims dimensions.
 IndexLayout index_layout(const View& self, const std::vector<View>& indices);
 
 /// out[p] = the element at address(p) of `from`. An index out of range is a kIndexOutOfRange fault
@@ -42,8 +42,8 @@ struct IndexParams {
 
 /// Writes values[p] to the element at address(p) of `to`, or adds it if `accumulate` (bool adds as
 /// "or", integers wrap, half types add in float32). Writes to the same element happen in row-major
-/// order of p (on devices: in any order, unless `deterministic`). After a fault the tensor is
-/// unchanged (on devices: unspecified).
+/// order of p (on GPUs: in any order, unless `deterministic`). After a fault the tensor is
+/// unchanged (on GPUs: unspecified).
 struct IndexPutParams {
   IndexLayout to;
   View values;  // the result's sizes (stride 0 where broadcast), to.origin's dtype

@@ -23,8 +23,8 @@ struct ApplyPivotsParams {
   bool backward = false;
 };
 
-/// The factorisation A = L L^T, or U^T U if `upper`, in place; reads and writes that triangle only.
-/// info > 0 if the leading minor of order `info` is not positive.
+/// The factorisation A = L L^T, or U^T U if `upper`, in place; reads and writes only the triangle
+/// of the factor. info > 0 if the leading minor of order `info` is not positive.
 struct CholeskyParams {
   View a, info;
   bool upper = false;
@@ -43,7 +43,7 @@ struct QrFactorParams {
   View a, tau;
 };
 
-/// Replaces q by the first columns of the product of the reflections whose vectors are below its
+/// Replaces q by the first columns of the product of the reflections whose vectors are below q's
 /// diagonal; tau is contiguous and has the reflections' factors.
 struct HouseholderProductParams {
   View q, tau;
@@ -57,8 +57,8 @@ struct SvdParams {
   bool vectors = true, full = false;
 };
 
-/// The eigenvalues w (contiguous) of symmetric matrices, of which one triangle is read. If
-/// `vectors`, the eigenvectors replace the matrix.
+/// The eigenvalues w (contiguous) of symmetric matrices; reads only the lower triangle, or the
+/// upper one if `upper`. If `vectors`, the eigenvectors replace the matrix.
 struct EighParams {
   View a, w, info;
   bool upper = false, vectors = true;
@@ -78,7 +78,7 @@ struct LdlFactorParams {
   View a, pivots, info;
 };
 
-/// b = a^-1 b in place, by LdlFactor's results.
+/// b = a^-1 b in place, where a and pivots are LdlFactor's results.
 struct LdlSolveParams {
   View a, pivots, b;
 };

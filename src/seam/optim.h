@@ -20,7 +20,7 @@ struct StepTensor {
   int64_t numel = 0;
   double step = 1;                // the number of this step, from 1
   const void* step_at = nullptr;  // if not null, device memory that holds the number
-  int32_t layout = -1;  // index in FusedStepParams::layouts; -1: all operands are dense alike
+  int32_t layout = -1;  // index in FusedStepParams::layouts; -1: all are dense, in one order
 };
 
 /// Reads a number of a floating dtype.

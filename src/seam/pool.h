@@ -17,7 +17,7 @@ constexpr bool is_max(PoolKind kind) {
   return kind != PoolKind::kAverage && kind != PoolKind::kAdaptiveAverage;
 }
 
-/// Returns the number of windows with the begins 0, stride, …, up to max_begin; at most 0 if
+/// Returns the number of windows that begin at 0, stride, …, up to max_begin; at most 0 if
 /// max_begin is negative.
 constexpr int64_t window_count(int64_t max_begin, int64_t stride) {
   return (max_begin >= 0 ? max_begin / stride : -((-max_begin + stride - 1) / stride)) + 1;
@@ -29,7 +29,7 @@ struct PoolWindow {
   int64_t in = 1, out = 1;
   int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool adaptive = false;
-  const int64_t* begins = nullptr;  // of irregular windows, inside the input: begin(i)
+  const int64_t* begins = nullptr;  // of irregular windows: begin(i), which is inside the input
 
   HEARTH_POOL_FN int64_t begin(int64_t i) const {
     if (begins) return begins[i];
@@ -83,7 +83,7 @@ struct PoolShape {
   HEARTH_POOL_FN int64_t divisor_at(int64_t layer, int64_t row, int64_t column) const {
     return divisor != 0 ? divisor : counted(0, layer) * counted(1, row) * counted(2, column);
   }
-  /// The number of begins of irregular windows: of the depth, then of rows and columns.
+  /// The number of entries of set_begins(): one per window along depth, then rows and columns.
   HEARTH_POOL_FN int64_t begins() const { return depth().out + rows().out + columns().out; }
   HEARTH_POOL_FN void set_begins(const int64_t* begins) {
     windows[0].begins = begins;
@@ -96,8 +96,9 @@ struct PoolShape {
 /// out's sizes; undefined for averages) is the position of the maximum in its volume: (layer *
 /// height + row) * width + column. Views are 5-D. The maximum is the last NaN if there is one, else
 /// the first of equal elements. Averages of integers are truncated. `begins` (int64, [n, c,
-/// shape.begins()], contiguous) are the windows of kFractionalMax, undefined for others. Dtypes:
-/// all real ones for maxima; floating ones and int64 for averages.
+/// shape.begins()], contiguous) are the positions at which kFractionalMax's windows begin,
+/// undefined for other kinds. Dtypes: all real ones for maxima; floating ones and int64 for
+/// averages.
 struct PoolParams {
   View in, out, indices, begins;
   PoolShape shape;

@@ -15,8 +15,8 @@ constexpr int64_t gates_of(RecurrenceMode mode) {
   return mode == RecurrenceMode::kLstm ? 4 : mode == RecurrenceMode::kGru ? 3 : 1;
 }
 
-/// A block of `count` rows of a weight from `row` on, whose products are the columns of the gates
-/// from `column` on.
+/// `count` rows of a weight, from `row` on; their products are the columns of the gates from
+/// `column` on.
 struct GateBlock {
   int64_t row, column, count;
 };
@@ -36,7 +36,7 @@ struct RecurrenceShape {
   /// The number of values of a unit in RecurrenceOperands::gates: LSTM's i, f, g, o; GRU's n, r, z
   /// and the state's contribution to n.
   int64_t slots() const { return gates() == 3 ? 4 : gates(); }
-  /// The first of the slots to which the state contributes.
+  /// The first slot to which the state contributes.
   int64_t first_slot() const { return gates() == 3 ? 1 : 0; }
   /// The blocks of the inputs' weight: GRU's n is first in the slots and last in the weight.
   std::vector<GateBlock> input_blocks() const {
@@ -56,8 +56,8 @@ struct RecurrenceOperands {
   View output;      // [positions, state]
 };
 
-/// Computes the states of all steps. `gates` contains the products of the inputs and their weights,
-/// and receives the values of the gates; for GRU, all slots but the last.
+/// Computes the states of all steps. On entry, `gates` contains the products of the inputs and
+/// their weights (for GRU, in all slots but the last); it receives the values of the gates.
 struct RecurrenceParams {
   RecurrenceOperands operands;
   View input_bias, state_bias;  // [gates * hidden], may be undefined
@@ -69,7 +69,7 @@ struct RecurrenceBackwardParams {
   RecurrenceOperands operands;                 // with the forward call's results
   View input;                                  // [positions, features]
   View grad_output, grad_last_h, grad_last_c;  // may be undefined
-  View grad_gates;                             // as `gates`
+  View grad_gates;                             // sizes as `gates`
   View grad_h0, grad_c0;
   /// If h is projected: the gradient of the projection's result, [positions, state], and its
   /// operand, [positions, hidden].

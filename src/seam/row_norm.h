@@ -5,9 +5,9 @@
 
 namespace hearth {
 
-/// The rows that layer norm, group norm and rms norm normalise: `rows` rows of `channels` channels
-/// of `inner` contiguous elements. weight and bias have groups * channels elements; row r uses
-/// `channels` of them, from (r % groups) * channels on.
+/// The rows that layer norm, group norm and rms norm normalise: `rows` rows, each with `channels`
+/// channels of `inner` contiguous elements. weight and bias have groups * channels elements; row r
+/// uses `channels` of them, from (r % groups) * channels on.
 struct RowNormShape {
   int64_t rows = 0, groups = 1, channels = 1, inner = 1;
   bool centered = true;  // if not, the mean is taken to be 0

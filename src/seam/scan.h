@@ -15,9 +15,9 @@ enum class ScanKind : unsigned char {
   kLinear,  // out[i] = in[i] + factor[i] * out[i - 1]
 };
 
-/// out[i] = in[0] ∘ … ∘ in[i] along `dim` (from the other end if `reverse`). All views have the
-/// same sizes; in, factor (only of kLinear) and out the same dtype, indices (kMax and kMin) int64.
-/// `out` may be `in`. A 0-d view counts as one element.
+/// out[i] = in[0] ∘ … ∘ in[i] along `dim` (from the other end if `reverse`), where ∘ is the
+/// operation of `kind`. All views have the same sizes; in, factor (only of kLinear) and out the
+/// same dtype, indices (kMax and kMin) int64. `out` may be `in`. A 0-d view counts as one element.
 struct ScanParams {
   View in{}, factor{}, out{}, indices{};
   int dim = 0;

@@ -13,8 +13,8 @@ enum class Combine : int8_t { kAdd, kReplace, kMultiply, kMaximum, kMinimum };
 /// (seam/gather.h) and in no dimension larger than src. bool adds as "or" and multiplies as "and",
 /// integers wrap, half types are added and multiplied in float32, NaN is both the maximum and the
 /// minimum; complex numbers have neither. Values for one element are combined in row-major order of
-/// p (on devices: in any order, unless `deterministic`). After a fault, out is unchanged (on
-/// devices: unspecified).
+/// p (on GPUs: in any order, unless `deterministic`). After a fault, out is unchanged (on GPUs:
+/// unspecified).
 struct ScatterParams {
   View out, index, src;
   int dim = 0;

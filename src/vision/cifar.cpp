@@ -27,7 +27,7 @@ Tensor read_records(const std::string& path, int64_t record_bytes, const std::st
 
 struct Cifar {
   const char* folder;   // in the archive
-  const char* archive;  // its file name
+  const char* archive;  // file name of the archive
   int64_t label_bytes;  // before the pixels; the last one is the class
   int64_t num_classes;
 
@@ -47,7 +47,8 @@ struct Cifar {
     const Tensor records = cat(parts);
     const Tensor targets = records.select(1, label_bytes - 1).to(kLong);
     HEARTH_CHECK(targets.max().item<int64_t>() < num_classes, "cannot read '", from.string(),
-                 "': a class is ", targets.max().item<int64_t>(), ", but there are ", num_classes);
+                 "': a class is ", targets.max().item<int64_t>(), ", but there are ", num_classes,
+                 " classes");
     return {records.narrow(1, label_bytes, kPixelBytes).reshape({-1, 3, 32, 32}), targets};
   }
 };

@@ -51,7 +51,7 @@ Tensor hsv_to_rgb(const Tensor& img) {
                -3);
 }
 
-/// Returns the image after a 3 x 3 blur, from which sharpening moves away; the border stays.
+/// Returns the image after a 3 x 3 blur; border pixels do not change.
 Tensor blurred(const Tensor& img) {
   const FloatImage image(img);
   const int64_t channels = image.values.size(1);

@@ -38,7 +38,7 @@ ImageSize proportional(ImageSize image, int64_t shorter, std::optional<int64_t> 
     if (size.width > *max_size)
       size = {int64_t(double(*max_size) * double(size.height) / double(size.width)), *max_size};
   }
-  // So far height is the shorter edge and width the longer.
+  // Until here, size.height is the shorter edge and size.width the longer one.
   return is_tall ? ImageSize{size.width, size.height} : size;
 }
 
@@ -74,7 +74,7 @@ Matrix inverse_affine(Point center, double angle, Point translate, double scale,
   return m;
 }
 
-/// Returns the size of the smallest upright rectangle around the mapped image.
+/// Returns the size of the smallest axis-aligned rectangle around the mapped image.
 ImageSize enclosing(const Matrix& m, ImageSize image) {
   const double w = double(image.width) / 2, h = double(image.height) / 2;
   double low[2] = {w, h}, high[2] = {-w, -h};
@@ -106,10 +106,10 @@ Tensor grid_of(const Matrix& m, ImageSize image, ImageSize result, const TensorO
   return stack({coordinate(0, image.width), coordinate(1, image.height)}, -1).unsqueeze(0);
 }
 
-Tensor sampled(const Tensor& values, const Tensor& grid, bool nearest) {
+Tensor sampled(const Tensor& values, const Tensor& grid, bool is_nearest) {
   F::GridSampleFuncOptions options;
   options.padding_mode(kZeros).align_corners(false);
-  if (nearest)
+  if (is_nearest)
     options.mode(kNearest);
   else
     options.mode(kBilinear);
@@ -117,7 +117,7 @@ Tensor sampled(const Tensor& values, const Tensor& grid, bool nearest) {
 }
 
 /// Returns the image mapped by a matrix; positions outside the image become `fill`.
-Tensor mapped(const Tensor& img, const Matrix& m, ImageSize size, InterpolationMode mode,
+Tensor mapped(const Tensor& img, const Matrix& matrix, ImageSize size, InterpolationMode mode,
               ArrayRef<double> fill) {
   HEARTH_CHECK_AS(ValueError,
                   mode == InterpolationMode::NEAREST || mode == InterpolationMode::BILINEAR,
@@ -128,16 +128,16 @@ Tensor mapped(const Tensor& img, const Matrix& m, ImageSize size, InterpolationM
                   "The number of elements in 'fill' cannot broadcast to match the number of "
                   "channels of the image (",
                   fill.size(), " != ", channels, ")");
-  const bool nearest = mode == InterpolationMode::NEAREST;
-  const Tensor grid = grid_of(m, get_image_size(img), size, image.values.options());
-  if (fill.empty()) return image.restore(sampled(image.values, grid, nearest));
+  const bool is_nearest = mode == InterpolationMode::NEAREST;
+  const Tensor grid = grid_of(matrix, get_image_size(img), size, image.values.options());
+  if (fill.empty()) return image.restore(sampled(image.values, grid, is_nearest));
   const Tensor inside = ones_like(image.values.narrow(1, 0, 1));
-  const Tensor result_and_mask = sampled(cat({image.values, inside}, 1), grid, nearest);
+  const Tensor result_and_mask = sampled(cat({image.values, inside}, 1), grid, is_nearest);
   const Tensor result = result_and_mask.narrow(1, 0, channels),
                mask = result_and_mask.narrow(1, channels, 1);
   const Tensor values = tensor(fill, image.values.options()).view({1, -1, 1, 1});
-  return image.restore(nearest ? where(mask.lt(0.5), values, result)
-                               : result * mask + (1 - mask) * values);
+  return image.restore(is_nearest ? where(mask.lt(0.5), values, result)
+                                  : result * mask + (1 - mask) * values);
 }
 
 /// Returns a centre in pixels as an offset from the image's centre.

@@ -7,7 +7,7 @@
 #include "hearth/operators.h"
 #include "vision/codecs.h"
 
-// After <cstdio>, whose FILE they use.
+// libjpeg's headers need FILE from <cstdio>.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -56,8 +56,7 @@ int multiply(int a, int b) {
   return ((product >> 8) + product) >> 8;
 }
 
-/// Converts an image for printing, of inverted cyan, magenta, yellow and black, to RGB or gray as
-/// in torchvision.
+/// Converts inverted CMYK to RGB or gray, as torchvision does.
 Pixels from_cmyk(const Pixels& cmyk, ImageReadMode mode) {
   const int64_t channels = mode == ImageReadMode::GRAY ? 1 : 3;
   Pixels result{cmyk.height, cmyk.width, channels,

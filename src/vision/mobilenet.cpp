@@ -9,7 +9,7 @@ namespace {
 
 using namespace nn;
 
-/// Returns the nearest multiple of 8 that is at least 8 and not more than a tenth below.
+/// Returns the nearest multiple of 8 that is at least 8 and at least 0.9 * channels.
 int64_t rounded_channels(double channels) {
   const auto rounded = std::max<int64_t>(8, int64_t(channels + 4) / 8 * 8);
   return double(rounded) < 0.9 * channels ? rounded + 8 : rounded;
@@ -50,7 +50,7 @@ struct InvertedResidualImpl : Cloneable<InvertedResidualImpl> {
   Sequential conv = nullptr;
 };
 
-/// A group of blocks, of which only the first has the stride.
+/// A group of blocks; only the first block has the stride.
 struct Group {
   int64_t expand_ratio, channels, blocks, stride;
 };

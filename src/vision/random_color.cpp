@@ -105,10 +105,10 @@ struct Augmentation {
     kCount
   };
   Kind kind;
-  /// The magnitude of bin i of n.
-  double magnitude(int64_t i, int64_t n, ImageSize size) const {
+  /// The magnitude of bin `bin` of `num_bins`.
+  double magnitude(int64_t bin, int64_t num_bins, ImageSize size) const {
     const auto interpolate = [&](double begin, double end) {
-      return linspace(begin, end, n)[i].item<double>();
+      return linspace(begin, end, num_bins)[bin].item<double>();
     };
     switch (kind) {
       case kShearX:
@@ -120,13 +120,14 @@ struct Augmentation {
       case kColor:
       case kContrast:
       case kSharpness: return interpolate(0, 0.9);
-      case kPosterize: return 8 - std::nearbyint(float(i) / float(double(n - 1) / 4));
+      case kPosterize: return 8 - std::nearbyint(float(bin) / float(double(num_bins - 1) / 4));
       case kSolarize: return interpolate(255, 0);
       default: return 0;
     }
   }
   bool has_sign() const { return kShearX <= kind && kind <= kSharpness; }
 
+  /// Applies the operation with magnitude m.
   Tensor apply(const Tensor& img, double m, InterpolationMode mode, ArrayRef<double> fill) const {
     const double degrees = std::atan(m) * 180 / std::numbers::pi;
     const std::optional<std::array<double, 2>> corner{{0, 0}};

@@ -77,7 +77,7 @@ Tensor convert_image_dtype(const Tensor& image, ScalarType dtype) {
                      !(from == kDouble && dtype == kLong),
                  "The cast from ", name_of(from), " to ", name_of(dtype),
                  " cannot be performed safely.");
-    // Just below the next integer, so that 1 gives the largest value.
+    // The factor is just below largest + 1, so that truncation maps 1 to the largest value.
     return image.mul(largest_value(dtype) + 1 - 1e-3).to(dtype);
   }
   if (is_floating_point(dtype)) return image.to(dtype).div(largest_value(from));

@@ -11,7 +11,7 @@ void check_image(const Tensor& img);
 /// Throws unless the tensor is an image with one of these numbers of channels.
 void check_channels(const Tensor& img, std::initializer_list<int64_t> permitted);
 
-/// An image as floats `[batch, channels, height, width]`, and the form to which to restore results.
+/// An image as floats `[batch, channels, height, width]`; knows the original dtype and dimensions.
 class FloatImage {
  public:
   explicit FloatImage(const Tensor& img);

@@ -73,7 +73,7 @@ AlexNetImpl::AlexNetImpl(int64_t num_classes_, double dropout_)
   AlexNetImpl::reset();
 }
 
-// Braces, because they evaluate their elements in order, in which random weights must be drawn.
+// Random weights must be drawn in order, and a braced list evaluates its elements in order.
 void AlexNetImpl::reset() {
   const auto conv = [](int64_t in, int64_t out, int64_t kernel, int64_t padding,
                        int64_t stride = 1) {

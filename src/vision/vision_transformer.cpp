@@ -118,7 +118,7 @@ void init_heads(const Sequential& heads, const Options& o) {
   init::zeros_(last.bias);
 }
 
-VisionTransformer of_sizes(int64_t patch, int64_t layers, int64_t heads, int64_t hidden,
+VisionTransformer make_vit(int64_t patch, int64_t layers, int64_t heads, int64_t hidden,
                            int64_t classes) {
   return VisionTransformer(
       VisionTransformerOptions(224, patch, layers, heads, hidden, 4 * hidden).num_classes(classes));
@@ -171,8 +171,8 @@ Tensor VisionTransformerImpl::forward(Tensor x) {
   return heads->forward(encoder.forward(x).select(1, 0));
 }
 
-VisionTransformer vit_b_16(int64_t num_classes) { return of_sizes(16, 12, 12, 768, num_classes); }
-VisionTransformer vit_b_32(int64_t num_classes) { return of_sizes(32, 12, 12, 768, num_classes); }
-VisionTransformer vit_l_16(int64_t num_classes) { return of_sizes(16, 24, 16, 1024, num_classes); }
+VisionTransformer vit_b_16(int64_t num_classes) { return make_vit(16, 12, 12, 768, num_classes); }
+VisionTransformer vit_b_32(int64_t num_classes) { return make_vit(32, 12, 12, 768, num_classes); }
+VisionTransformer vit_l_16(int64_t num_classes) { return make_vit(16, 24, 16, 1024, num_classes); }
 
 }  // namespace hearth::vision::models

@@ -8,7 +8,7 @@
 namespace hearth::testing {
 namespace {
 
-bool enabled(DeviceType type) { return autocast::is_autocast_enabled(type); }
+bool is_enabled(DeviceType type) { return autocast::is_autocast_enabled(type); }
 
 std::vector<Device> some_devices() {
   std::vector<Device> devices{Device(kCPU)};
@@ -25,7 +25,7 @@ const autograd::Node* cast_below(const Tensor& product) {
 }
 
 TEST(AutocastMode, DefaultsMatchPyTorch) {
-  EXPECT_FALSE(enabled(kCPU) || enabled(kCUDA));
+  EXPECT_FALSE(is_enabled(kCPU) || is_enabled(kCUDA));
   EXPECT_EQ(autocast::get_autocast_dtype(kCPU), kBFloat16);
   EXPECT_EQ(autocast::get_autocast_dtype(kCUDA), kHalf);
   EXPECT_TRUE(autocast::is_autocast_cache_enabled());
@@ -34,22 +34,22 @@ TEST(AutocastMode, DefaultsMatchPyTorch) {
 TEST(AutocastMode, RegionsNestPerDeviceType) {
   {
     const AutocastMode outer(kCPU, kHalf);
-    EXPECT_TRUE(enabled(kCPU) && !enabled(kCUDA));
+    EXPECT_TRUE(is_enabled(kCPU) && !is_enabled(kCUDA));
     EXPECT_EQ(autocast::get_autocast_dtype(kCPU), kHalf);
     EXPECT_EQ(ones({1, 1}).mm(ones({1, 1})).scalar_type(), kHalf);
     {
       const AutocastMode off(kCPU, {}, false, false);
-      EXPECT_FALSE(enabled(kCPU) || autocast::is_autocast_cache_enabled());
+      EXPECT_FALSE(is_enabled(kCPU) || autocast::is_autocast_cache_enabled());
       EXPECT_EQ(autocast::get_autocast_dtype(kCPU), kHalf);
       EXPECT_EQ(ones({1, 1}).mm(ones({1, 1})).scalar_type(), kFloat);
       const AutocastMode inner(kCPU, kBFloat16);
-      EXPECT_TRUE(enabled(kCPU) && !autocast::is_autocast_cache_enabled());
+      EXPECT_TRUE(is_enabled(kCPU) && !autocast::is_autocast_cache_enabled());
       EXPECT_EQ(ones({1, 1}).mm(ones({1, 1})).scalar_type(), kBFloat16);
     }
-    EXPECT_TRUE(enabled(kCPU) && autocast::is_autocast_cache_enabled());
+    EXPECT_TRUE(is_enabled(kCPU) && autocast::is_autocast_cache_enabled());
     EXPECT_EQ(autocast::get_autocast_dtype(kCPU), kHalf);
   }
-  EXPECT_FALSE(enabled(kCPU));
+  EXPECT_FALSE(is_enabled(kCPU));
   EXPECT_EQ(autocast::get_autocast_dtype(kCPU), kBFloat16);
 }
 
@@ -59,13 +59,13 @@ TEST(AutocastMode, RegionEndsOnException) {
     zeros({2}).view({3});
   } catch (const Error&) {
   }
-  EXPECT_FALSE(enabled(kCPU));
+  EXPECT_FALSE(is_enabled(kCPU));
 }
 
 TEST(AutocastMode, IsPerThread) {
   const AutocastMode region(kCPU);
   bool on_other_thread = true;
-  std::thread([&] { on_other_thread = enabled(kCPU); }).join();
+  std::thread([&] { on_other_thread = is_enabled(kCPU); }).join();
   EXPECT_FALSE(on_other_thread);
 }
 
@@ -73,12 +73,12 @@ TEST(AutocastMode, WarnsWhenItStaysOff) {
   const Warnings warnings;
   {
     const AutocastMode region(kCPU, kFloat);
-    EXPECT_FALSE(enabled(kCPU));
+    EXPECT_FALSE(is_enabled(kCPU));
     EXPECT_TRUE(Warnings::contains("In CPU autocast, but the target dtype is not supported."));
   }
   EXPECT_EQ(autocast::get_autocast_dtype(kCPU), kBFloat16);
   const AutocastMode region(kCUDA);
-  EXPECT_EQ(enabled(kCUDA), cuda::is_available());
+  EXPECT_EQ(is_enabled(kCUDA), cuda::is_available());
   EXPECT_EQ(Warnings::contains("CUDA is not available. Disabling autocast."),
             !cuda::is_available());
 }
@@ -86,7 +86,7 @@ TEST(AutocastMode, WarnsWhenItStaysOff) {
 TEST(AutocastMode, RejectsOtherDeviceTypesAndDtypes) {
   EXPECT_ERROR(AutocastMode{kMeta}, "unsupported autocast device_type 'meta'");
   EXPECT_ERROR((AutocastMode{kCPU, kLong, false}), "expected a floating point dtype");
-  EXPECT_FALSE(enabled(kCPU));
+  EXPECT_FALSE(is_enabled(kCPU));
 }
 
 TEST(AutocastGradients, HaveTheLeafsDtype) {

@@ -167,8 +167,8 @@ TEST(Checkpoint, TakesInputsOfAnyKind) {
                    list);
 }
 
-/// Expects the same gradients of first(input).exp() with a checkpoint, and an error if the tensor
-/// of the input was modified. `wrap` makes the input of a tensor.
+/// Expects a checkpoint to find the tensor in the container wrap(tensor), from which `first` takes
+/// it: gradients are those without a checkpoint, and a modified tensor is an error.
 template <class Wrap, class First>
 void expect_seen(const Wrap& wrap, const First& first) {
   const Tensor x = rand({3}).requires_grad_();
@@ -273,7 +273,7 @@ TEST(Checkpoint, SupportsHigherOrdersAndRetainedGraphs) {
 }
 
 TEST(Checkpoint, FreesValuesInRetainedGraphs) {
-  if (!cuda::is_available()) GTEST_SKIP() << "the allocator of GPUs counts bytes";
+  if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU, whose allocator counts bytes";
   const Tensor x = rand({1 << 16}, kCUDA).requires_grad_();
   const auto chain = [](const Tensor& t) { return t.sin().cos().sin().cos().sin().cos(); };
   const auto peak = [&](bool retain_graph) {
@@ -402,7 +402,7 @@ TEST(Checkpoint, WorksWithCustomFunctionsAndViews) {
   expect_identical([&] { return f(x); }, [&] { return checkpoint(f, x); }, {x});
 }
 
-TEST(Checkpoint, PassesErrorsOn) {
+TEST(Checkpoint, PropagatesErrors) {
   const Tensor x = rand({4}).requires_grad_();
   EXPECT_ERROR(checkpoint([](const Tensor& t) { return t.exp().matmul(ones({3})); }, x), "size");
   int calls = 0;
@@ -563,7 +563,7 @@ TEST(SelectiveCheckpoint, DrawsTheSameNumbersAgain) {
                    [&] { return checkpoint(keeps, drops, x).sum(); }, {x});
 }
 
-TEST(SelectiveCheckpoint, ReportsWhatDoesNotFit) {
+TEST(SelectiveCheckpoint, ReportsModifiedAndMismatchedResults) {
   const Tensor x = rand({3}).requires_grad_();
   const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"sin"}));
   const auto modifies = [](const Tensor& t) {
@@ -591,7 +591,7 @@ TEST(SelectiveCheckpoint, ReportsWhatDoesNotFit) {
       "computation: CPUFloatType [2] instead of");
 }
 
-TEST(SelectiveCheckpoint, CountsNoScopesOutsideTheFunction) {
+TEST(SelectiveCheckpoint, IgnoresScopesOutsideTheFunction) {
   const Tensor x = full({2}, 1.0).requires_grad_();
   const auto f = [](const Tensor& t) {
     const Tensor a = t.mul(3).sin();

@@ -1,5 +1,5 @@
-// Gradients of complex tensors: how history, views and refusals treat them. tests/ops/complex*.cpp
-// compare the derivatives of the operators with finite differences.
+// Gradients of complex tensors: history, views and operators that refuse them. In
+// tests/ops/complex*.cpp, the operators' derivatives are compared with finite differences.
 #include <complex>
 
 #include "tests/autograd/support.h"
@@ -69,7 +69,7 @@ TEST(ComplexGradients, WritesToComplexViewsOfRealTensors) {
   EXPECT_EQ(x.grad()[3].item<float>(), -2);
 }
 
-TEST(ComplexGradients, OfOtherOperatorsThrow) {
+TEST(ComplexGradients, OfUnsupportedOperatorsThrow) {
   const Tensor z = numbers(kValues).requires_grad_();
   EXPECT_ERROR(embedding(z.view({2, 1}), zeros({1}, kLong)),
                "gradients of complex tensors are not implemented");

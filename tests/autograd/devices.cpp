@@ -102,7 +102,7 @@ TEST_F(Devices, GradientsFromSeveralStreamsAreSummed) {
   }
 }
 
-/// Has results on two devices, and records the current streams of its backward.
+/// Has results on two devices, and records the streams that are current in backward.
 struct OnBoth : autograd::Function<OnBoth> {
   static variable_list forward(autograd::AutogradContext*, const Tensor& a, const Tensor& b) {
     return {a * 2, b * 3};

@@ -14,9 +14,9 @@ TEST(HookLists, AcceptHooksFromHooksOfSiblingOutputs) {
   const Tensor x = leaf({1, 2, 3, 4});
   const std::vector<Tensor> parts = x.split(1);
   int calls = 0;
-  bool registered = false;
+  bool was_registered = false;
   parts[0].register_hook([&](const Tensor&) {
-    if (std::exchange(registered, true)) return;
+    if (std::exchange(was_registered, true)) return;
     for (int i = 1; i < 4; ++i)  // on the running node
       for (int k = 0; k < 50; ++k) parts[size_t(i)].register_hook([&](const Tensor&) { ++calls; });
   });

@@ -29,7 +29,7 @@ std::string idx_header(const std::vector<int64_t>& sizes) {
   return text;
 }
 
-/// A run of the MLP on random images, and the network computed by hand in float64.
+/// Trained MLPs on random images, and the same network computed by hand in float64.
 class Eval : public ::testing::Test {
  protected:
   Eval() {
@@ -48,7 +48,7 @@ class Eval : public ::testing::Test {
                               kOneThread);
     EXPECT_EQ(ran.status, 0) << ran.err;
   }
-  /// The scores by the weights of a run's best checkpoint.
+  /// The network's output with the weights of a run's best checkpoint.
   Tensor scores(const std::string& run_folder) const {
     serialize::InputArchive checkpoint, model;
     checkpoint.load_from(run_folder + "/best.ckpt");
@@ -63,7 +63,7 @@ class Eval : public ::testing::Test {
     const Tensor x = images_.to(kDouble).view({kImages, -1}) / 255;
     return layer("out", relu(layer("fc2", relu(layer("fc1", x)))));
   }
-  /// The run with the best accuracy, which stands for the folder.
+  /// The run with the best accuracy, which the commands use if they get the folder of all runs.
   std::string best_run() const {
     double best = -1;
     std::string number;
@@ -121,7 +121,7 @@ TEST_F(Eval, PredictsImages) {
     EXPECT_EQ(entry["index"], index[i].item<int64_t>());
     EXPECT_NEAR(entry["probability"], probability[i].item<double>(), 1e-5);
   }
-  // A file that is no image is named, and the others are still predicted.
+  // The error names a damaged image, and the other images are still predicted.
   write_bytes(pictures + "/broken.png", "\x89PNG?");
   ran = run({"predict", out_, pictures}, kOneThread);
   EXPECT_EQ(ran.status, 1);

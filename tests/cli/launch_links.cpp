@@ -34,7 +34,7 @@ TEST(LaunchLinks, SilentConnectionIsCut) {
   EXPECT_TRUE(comes_true([&] { return all_gone(processes_in(running.site.record)); }));
 }
 
-/// An agent that gets a question, a task and these lines, and then nothing more.
+/// An agent that gets a question, a task and `lines`, and then nothing more.
 struct LoneAgent {
   TempFolder folder;
   std::string record = folder.path("record"), output = folder.path("output");
@@ -76,7 +76,7 @@ TEST(LaunchLinks, SignalThatArrivesWithTheTaskEndsTheRanks) {
                              "d\n"));
 }
 
-/// Two machines, of which the second one gives this answer.
+/// A launch on two machines; the second one answers the question with `answer`.
 RunResult with_answer(const app::Answer& answer) {
   const Site site(R"(
 [[host]]
@@ -90,7 +90,7 @@ address = "127.0.0.6"
   return run(site.line("echo started"), environment);
 }
 
-TEST(LaunchLinks, MasterThatHasAnotherAddressElsewhereIsRefused) {
+TEST(LaunchLinks, MasterWhoseNameMeansDifferentAddressesIsRefused) {
   app::Answer answer;
   answer.version = app::kVersion;
   answer.master_addresses = {"192.0.2.7"};

@@ -4,7 +4,7 @@
 namespace hearth::testing {
 namespace {
 
-/// A launcher whose script has written to a file `count` times.
+/// A launcher whose script has written `count` process ids to a file.
 struct Running {
   TempFolder folder;
   std::string file = folder.path("file");
@@ -30,7 +30,7 @@ TEST(LaunchSignals, AreForwardedToRanksAndTheirChildren) {
     EXPECT_EQ(sorted_lines(ran.out),
               (std::vector<std::string>{"[rank 0] child", "[rank 0] rank 0", "[rank 1] child",
                                         "[rank 1] rank 1"}));
-    // Before it, the shell may say that its sleep was ended.
+    // Before this line, the shell may print that its `sleep` was terminated.
     EXPECT_TRUE(ran.err.ends_with(std::string("hearth: stopped by SIG") + name + "\n")) << ran.err;
     EXPECT_TRUE(all_gone(processes_in(running.file)));
   }
@@ -101,7 +101,7 @@ TEST(LaunchSignals, ChildrenOfARankEndWithIt) {
   EXPECT_TRUE(comes_true([&] { return all_gone(processes_in(file)); }));
 }
 
-TEST(LaunchSignals, FailureIsNotRepeatedAfterASignal) {
+TEST(LaunchSignals, RanksAreNotRestartedAfterASignal) {
   Running running({"--max-restarts", "5"}, "echo $$ >> $FILE; exec sleep 60", 1);
   running.program.kill(SIGTERM);
   const RunResult ran = running.program.wait();

@@ -5,10 +5,10 @@
 
 namespace hearth::testing {
 
-/// Runs the remote command on this machine. 127.0.0.9 refuses connections, as every address in the
-/// file $SSH_GONE does; 127.0.0.8 has no hearth, and 127.0.0.7 has another version. 127.0.0.6 gives
+/// Runs the remote command on this machine. 127.0.0.9 and every address in the file $SSH_GONE
+/// refuse connections; 127.0.0.8 has no hearth, and 127.0.0.7 has another version. 127.0.0.6 gives
 /// the answer $SSH_ANSWER and runs no ranks. With $SSH_RELAY, the data pass through two processes,
-/// whose ids are added to that file.
+/// whose ids are added to the file $SSH_RELAY.
 inline constexpr const char* kSsh = R"(#!/bin/sh
 refuse() {
   echo "ssh: connect to host $address port 22: Connection refused" >&2

@@ -27,7 +27,7 @@ inline std::vector<std::string> launch_line(std::vector<std::string> flags,
   return flags;
 }
 
-/// The variables that a launcher around the tests may have set.
+/// Unsets the variables that a launcher around the tests may have set, and sets `more`.
 inline std::vector<std::string> clean_environment(std::vector<std::string> more = {}) {
   more.insert(more.end(), {"OMP_NUM_THREADS=1", "HEARTH_RDZV_TOKEN", "HEARTH_SSH"});
   return more;
@@ -38,7 +38,7 @@ inline RunResult launch(const std::vector<std::string>& flags, const std::string
   return run(launch_line(flags, script), environment);
 }
 
-/// A port that other test programs hardly use at the same time.
+/// A port that other test programs are unlikely to use at the same time.
 inline std::string own_port() { return std::to_string(20000 + getpid() % 9000); }
 
 inline std::vector<std::string> sorted_lines(const std::string& text) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/hearth/plot/thinned.h"
 #include "hearth/hearth.h"
 #include "program.h"
 #include "tests/support/files.h"
@@ -52,23 +51,6 @@ TEST(PlotMemory, DrawsAPicture) {
   const RunResult ran = run({"plot-memory", json});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(bytes_of(folder.path("memory.png")).substr(1, 3), "PNG");
-}
-
-TEST(PlotMemory, ManyPointsAreThinned) {
-  app::Polyline line;
-  for (int i = 0; i < 60000; ++i) line.push_back({i * 0.005, double(i * 7919L % 10007)});
-  line[31234].y = -5;
-  line[45678].y = 20000;
-  const app::Polyline few = app::thinned(line, 0.5);
-  EXPECT_LE(few.size(), 2 * 600 + 2u);
-  const auto has = [&](const app::Point& wanted) {
-    return std::ranges::any_of(
-        few, [&](const app::Point& p) { return p.x == wanted.x && p.y == wanted.y; });
-  };
-  for (const size_t i : {0, 31234, 45678, 59999}) EXPECT_TRUE(has(line[i])) << i;
-  for (size_t i = 1; i < few.size(); ++i) EXPECT_LT(few[i - 1].x, few[i].x);
-  EXPECT_EQ(app::thinned({{1, 2}, {1, 3}}, 5).size(), 2u);
-  EXPECT_TRUE(app::thinned({}, 5).empty());
 }
 
 TEST(PlotMemory, TooManyDevicesAreRefused) {

@@ -18,7 +18,7 @@ TEST(TrainBad, ErrorsNameTheValueAndSuggestANearOne) {
   expect_failure(train({"--lr", ".1,-1"}), 2, "--lr: expected a number above 0, not '-1'");
   expect_failure(train({"--batch-size", "0"}), 2, "'0' is not a whole number from 1 to ");
   expect_failure(train({"--resume", "x", "--seed", "3"}), 2,
-                 "only --epochs, --device and --num-workers may change");
+                 "only --epochs, --device, --num-workers and --checkpoint-activations may change");
   expect_failure(train({"--device", "cuda:1"}, {"HEARTH_SIM_GPUS=1"}), 1,
                  "there is no device 'cuda:1': the number of GPUs is 1");
 }
@@ -46,7 +46,7 @@ TEST(TrainBad, UnusableFoldersAreRefused) {
   write_bytes(file, "");
   expect_failure(train({"--out", file + "/x"}), 1, "cannot create the folder '" + file + "/x'");
   expect_failure(train({"--resume", out}), 2,
-                 "only --epochs, --device and --num-workers may change");
+                 "only --epochs, --device, --num-workers and --checkpoint-activations may change");
   expect_failure(run({"train", "--resume", out}), 1, "holds no run to resume");
   ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
   const std::string results = bytes_of(out + "/results.csv");

@@ -80,7 +80,8 @@ TEST_F(TrainChanged, DamagedCheckpointsAreRefused) {
   EXPECT_EQ(resume().status, 0);
 }
 
-/// Copies an archive as older versions wrote it: without checksums, tutorial-cnn with its old name.
+/// Copies an archive as older versions wrote it: without checksums, with the old name of
+/// tutorial-cnn.
 void copy_as_older_version(serialize::InputArchive& from, serialize::OutputArchive& to) {
   for (const std::string& key : from.keys()) {
     serialize::InputArchive below;

@@ -153,17 +153,37 @@ std::string records_of(const std::string& out) {
   return records;
 }
 
+TEST(TrainKinds, WithoutThePlotPluginThereAreNoPictures) {
+  const TempFolder folder;
+  const std::string out = folder.path("out"), plugin = "HEARTH_PLOT_PLUGIN=/nowhere/plot.so";
+  const RunResult ran = train({"--out", out, "--limit", "200", "--epochs", "1"}, {plugin});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.err.find("There will be no curves.png: Hearth's plot plugin /nowhere/plot.so, "
+                         "which HEARTH_PLOT_PLUGIN names, was not found"),
+            std::string::npos)
+      << ran.err;
+  EXPECT_FALSE(fs::exists(out + "/curves.png"));
+  EXPECT_EQ(records_of(out).find("confusion matrix"), std::string::npos);
+  const RunResult eval = run({"eval", out}, {plugin, kOneThread[0]});
+  expect_failure(eval, 1, "cannot draw a figure: Hearth's plot plugin");
+  EXPECT_NE(eval.out.find("accuracy"), std::string::npos);  // all but the picture
+}
+
 TEST(TrainKinds, WritesRecordsForTensorBoard) {
   const TempFolder folder;
   const std::string out = folder.path("out"), without = folder.path("without");
   ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
   const std::string records = records_of(out);
-  for (const char* tag : {"loss/step", "loss/epoch", "accuracy/training", "accuracy/test",
-                          "learning_rate", "seconds_per_step"})
+  for (const char* tag :
+       {"loss/step", "loss/epoch", "accuracy/training", "accuracy/test", "learning_rate",
+        "seconds_per_step", "settings/text_summary", "lr = [0.01]", "images", "confusion matrix",
+        "weights/conv1.weight", "gradients/out.bias", "Conv2d[conv2]",
+        "_hparams_/session_start_info", "hparam/test_accuracy"})
     EXPECT_NE(records.find(tag), std::string::npos) << tag;
   ASSERT_EQ(train({"--out", without, "--limit", "200", "--epochs", "1", "--no-tensorboard"}).status,
             0);
   EXPECT_EQ(records_of(without), "");
+  EXPECT_EQ(results_of(without), results_of(out));
 }
 
 }  // namespace

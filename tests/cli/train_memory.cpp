@@ -59,7 +59,7 @@ TEST(TrainMemory, SingleRunReportsTheError) {
   EXPECT_EQ(statuses_of(out), std::vector<std::string>{"out of memory"});
 }
 
-/// The first line of the output, which has the size that --batch-size auto has chosen.
+/// The first line of stderr, which has the size that --batch-size auto has chosen.
 std::string chosen(const RunResult& ran) { return ran.err.substr(0, ran.err.find('\n')); }
 
 TEST(TrainMemory, AutoBatchSizeFitsAndIsKept) {
@@ -78,7 +78,7 @@ TEST(TrainMemory, AutoBatchSizeFitsAndIsKept) {
   EXPECT_EQ(resumed.err.find("batch size"), std::string::npos) << resumed.err;
 }
 
-TEST(TrainMemory, AutoBatchSizeKnowsAutocast) {
+TEST(TrainMemory, AutoBatchSizeConsidersAutocast) {
   const TempFolder folder;
   const auto needed = [&](const std::string& amp) {
     const RunResult ran = train({"--out", folder.path(amp), "--limit", "2000", "--epochs", "0",
@@ -113,7 +113,7 @@ TEST(TrainMemory, TheCpusLimitIsAnError) {
                  1, "raise the limit of 64.00 MiB, which HEARTH_CPU_MEMORY sets");
 }
 
-TEST(TrainMemory, NoStatusIsRunningAfterAFailure) {
+TEST(TrainMemory, AfterAFailureNoStatusIsRunning) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   ASSERT_EQ(

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class TrainProcesses : public TrainsInProcesses {};
+class TrainProcesses : public ProcessesTest {};
 
 TEST_F(TrainProcesses, SplitBatchesGiveTheResultsOfOneProcess) {
   const Arguments more{"--epochs", "2"}, split{"--epochs", "2", "--split-batches"};
@@ -31,11 +31,11 @@ TEST_F(TrainProcesses, SplitBatchesGiveTheResultsOfOneProcess) {
   size_t records = 0;
   for (const auto& entry : fs::directory_iterator(path("two") + "/run-1"))
     records += entry.path().filename().string().starts_with("events.");
-  EXPECT_EQ(records, 1U);
+  EXPECT_EQ(records, 2U);  // the second one has the hyperparameters
 }
 
-TEST_F(TrainProcesses, ABatchIsThatOfEachProcess) {
-  // 100 images in batches of 2 * 16, of which the last has 4.
+TEST_F(TrainProcesses, BatchSizeIsPerProcess) {
+  // 100 images in batches of 2 * 16 images; the last batch has 4.
   ASSERT_EQ(
       run(launched(small_run(path("two"), {"--epochs", "1", "--batch-size", "16"})), kOneThread)
           .status,
@@ -92,7 +92,7 @@ TEST_F(TrainProcesses, AnotherNumberOfProcessesContinuesInTheMiddleOfAnEpoch) {
   expect_near(losses_of(path("three")), losses_of(path("one")));
 }
 
-TEST_F(TrainProcesses, ByHandAndUnderMpirun) {
+TEST_F(TrainProcesses, CanBeStartedByHandAndByMpirun) {
   ASSERT_EQ(run(launched(small_run(path("launched"), {"--epochs", "1"})), kOneThread).status, 0);
   const auto under_mpi = [](int rank) {
     return std::vector<std::string>{"OMPI_COMM_WORLD_RANK=" + std::to_string(rank),
@@ -114,7 +114,7 @@ TEST_F(TrainProcesses, ByHandAndUnderMpirun) {
   expect_same_files(path("mpi"), path("launched"));
 }
 
-TEST_F(TrainProcesses, EachHasItsGpu) {
+TEST_F(TrainProcesses, EachUsesItsOwnGpu) {
   const std::vector<std::string> two_gpus{"HEARTH_SIM_GPUS=2", "OMP_NUM_THREADS=1"};
   const RunResult on_gpus =
       run(launched(small_run(path("gpu"), {"--epochs", "1", "--device", "cuda"})), two_gpus);
@@ -139,7 +139,7 @@ TEST_F(TrainProcesses, DivergeTogether) {
   EXPECT_TRUE(rows_of(path("out")).back().at("status").starts_with("diverged at step "));
 }
 
-TEST_F(TrainProcesses, AKilledOneEndsTheOther) {
+TEST_F(TrainProcesses, AKilledProcessEndsTheOther) {
   Program first(long_run(path("out")), rank_of_two(0, own_port())),
       second(long_run(path("other")), rank_of_two(1, own_port()));
   wait_for_epochs(path("out"), 1);
@@ -171,13 +171,13 @@ TEST_F(TrainProcesses, MistakesAreNamed) {
   EXPECT_EQ(ran[1].status, 1);
   EXPECT_EQ(ran[1].err.find("hearth: "), std::string::npos) << ran[1].err;
   EXPECT_FALSE(fs::exists(path("bad")));
-  // An error of one process, which the others do not repeat.
+  // One process reports the error; the other does not repeat it.
   write_bytes(path("file"), "");
   const RunResult once = run(launched(small_run(path("file"))), kOneThread);
   EXPECT_EQ(count_of("\n" + once.err, "\nhearth: cannot create the folder"), 1U) << once.err;
 }
 
-TEST_F(TrainProcesses, RestartedOnesContinueInTheirFolder) {
+TEST_F(TrainProcesses, RestartedProcessesContinueInTheirFolder) {
   Arguments line{"launch", "--max-restarts", "1", "--no-prefix", "--nproc-per-node", "2", "--"};
   const Arguments program{HEARTH_PROGRAM, "train", "--data", "synthetic"};
   Arguments nameless = line;

@@ -14,8 +14,8 @@ namespace hearth::testing {
 
 using Arguments = std::vector<std::string>;
 
-/// Small steps on 100 images, of which the last batch has 4; with other settings where `changes`,
-/// flags followed by their values, has them.
+/// The arguments of a small run: 100 images, the last batch has 4. `changes`, flags followed by
+/// their values, replaces settings.
 inline Arguments small_run(const std::string& out, const Arguments& changes = {}) {
   std::map<std::string, std::string> flags{
       {"--data", "synthetic"}, {"--out", out},
@@ -32,7 +32,7 @@ inline Arguments small_run(const std::string& out, const Arguments& changes = {}
   return arguments;
 }
 
-/// The same in several processes.
+/// The arguments that run `hearth train` with these arguments in several processes.
 inline Arguments launched(const Arguments& arguments, const std::string& processes = "2") {
   Arguments line{"launch", "--no-prefix", "--nproc-per-node", processes, "--", HEARTH_PROGRAM};
   line.insert(line.end(), arguments.begin(), arguments.end());
@@ -81,7 +81,7 @@ inline std::vector<std::string> rank_of_two(int rank, const std::string& port) {
           "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port};
 }
 
-class TrainsInProcesses : public ::testing::Test {
+class ProcessesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!distributed::is_gloo_available()) GTEST_SKIP() << distributed::why_no_gloo();

@@ -82,7 +82,7 @@ void expect_near(const std::vector<double>& actual, const std::vector<double>& e
   for (size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-12) << i;
 }
 
-TEST(TrainSchedule, RatesAreThoseOfPyTorch) {
+TEST(TrainSchedule, RatesMatchPyTorch) {
   expect_near(rates("onecycle", 8),
               {0.0040000000000000036, 0.08192751048921922, 0.09719417773875232, 0.0811745653949763,
                0.05559840141227016, 0.028306099820869922, 0.0076641593834256404, 4e-07});

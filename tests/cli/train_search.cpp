@@ -81,7 +81,7 @@ TEST(TrainSearch, HalvingTrainsTheBestThirdLonger) {
   std::vector<int> sorted = epochs;
   std::ranges::sort(sorted);
   EXPECT_EQ(sorted, (std::vector<int>{1, 1, 1, 1, 1, 1, 3, 3, 3}));
-  // Each run has the results that it has without halving, and the one that goes on is the best.
+  // The results equal those without halving, and the best run goes on.
   std::vector<Row> whole = results_of(all);
   double best = -1;
   int best_run = 0;
@@ -100,7 +100,7 @@ TEST(TrainSearch, HalvingTrainsTheBestThirdLonger) {
   EXPECT_EQ(rows_of(out)[0].at("status") == "eliminated", epochs[0] == 1);
 }
 
-TEST(TrainSearch, TheTableShowsTheAccuracyThatOrdersIt) {
+TEST(TrainSearch, TableShowsTheAccuracyByWhichItIsSorted) {
   const TempFolder folder;
   const RunResult ran = search(folder.path("out"), {"--epochs", "3", "--trials", "9", "--search",
                                                     "halving", "--lr", "1e-3..1:log"});

@@ -18,8 +18,8 @@ Tensor weights_of(const std::string& out) {
   return cat(parts);
 }
 
-/// One step of gradient descent on 100 images, with other settings where `changes`, flags followed
-/// by their values, has them.
+/// The arguments of a run with one step of gradient descent on 100 images. `changes`, flags
+/// followed by their values, replaces settings.
 std::vector<std::string> descent(const std::string& out, const std::vector<std::string>& changes) {
   std::map<std::string, std::string> flags{
       {"--out", out},     {"--model", "mlp"}, {"--optimizer", "sgd"}, {"--lr", "1"},
@@ -32,7 +32,7 @@ std::vector<std::string> descent(const std::string& out, const std::vector<std::
 
 class TrainUpdate : public ::testing::Test {
  protected:
-  /// Runs descent() in a new folder and returns it.
+  /// Runs descent() in a new folder and returns the folder.
   std::string descended(const std::vector<std::string>& more) {
     const std::string out = folder_.path("out" + std::to_string(++runs_));
     const RunResult ran = train(descent(out, more));

@@ -1,5 +1,5 @@
-// hearth train when the number of processes changes, when they are started again, and when one of
-// them cannot go on.
+// hearth train when the number of processes changes, when processes are restarted, and when one of
+// them runs out of memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 namespace hearth::testing {
 namespace {
 
-class TrainWorld : public TrainsInProcesses {};
+class TrainWorld : public ProcessesTest {};
 
-/// Draws up to `steps` batches of all processes, which continue an epoch of which `seen` examples
-/// are used, and adds their examples; returns the state that the loader of the first would save.
+/// Continues an epoch after its first `seen` examples: draws up to `steps` batches in each process,
+/// adds them to `examples`, updates `seen`, and returns the state that process 0 would save.
 Tensor continue_epoch(const Tensor& epoch, int64_t processes, int64_t steps, int64_t& seen,
                       std::vector<size_t>& examples) {
   constexpr int64_t kExamples = 400, kBatchSize = 8;
@@ -43,7 +43,7 @@ Tensor continue_epoch(const Tensor& epoch, int64_t processes, int64_t steps, int
   return state;
 }
 
-TEST(PartSampler, AnEpochHasEachExampleOnceThoughTheProcessesChangeThreeTimes) {
+TEST(PartSampler, AnEpochHasEachExampleOnceAlsoIfTheNumberOfProcessesChanges) {
   std::vector<size_t> examples;
   int64_t seen = 0;
   Tensor epoch = continue_epoch({}, 1, 10, seen, examples);
@@ -77,7 +77,7 @@ std::vector<std::string> restarted(const std::string& job, const std::string& co
           "TORCHELASTIC_RESTART_COUNT=" + count};
 }
 
-TEST_F(TrainWorld, RestartsOfTorchrunAndSlurmAreSeen) {
+TEST_F(TrainWorld, RestartsByTorchrunAndSlurmAreRecognised) {
   const std::string out = path("out");
   ASSERT_EQ(run(small_run(out), restarted("a", "0")).status, 0);
   const RunResult again = run(small_run(out), restarted("a", "1"));

@@ -15,7 +15,7 @@ torch::Tensor numbers() {
   return torch::complex(torch::tensor({1.0, -3.0}), torch::tensor({2.0, 4.0}));
 }
 
-Number at_end(const torch::Tensor& t) { return t.reshape({-1})[-1].item<Number>(); }
+Number last_number(const torch::Tensor& t) { return t.reshape({-1})[-1].item<Number>(); }
 
 void expect_near_number(Number a, Number b) {
   EXPECT_NEAR(a.real(), b.real(), 1e-6);
@@ -41,7 +41,7 @@ TEST(Complex, PartsAreViews) {
   EXPECT_TRUE(z.is_complex() && torch::is_complex(z) && !z.is_conj());
   torch::real(z).fill_(5);
   torch::view_as_real(z).select(-1, 1).mul_(2);
-  EXPECT_EQ(at_end(z), Number(5, 8));
+  EXPECT_EQ(last_number(z), Number(5, 8));
   EXPECT_TRUE(torch::view_as_complex(torch::view_as_real(z)).equal(z));
   EXPECT_TRUE(torch::imag(z).equal(torch::tensor({4.0f, 8.0f})));
   EXPECT_TRUE(torch::real(torch::ones(2)).equal(torch::ones(2)));
@@ -51,21 +51,21 @@ TEST(Complex, FunctionsOfNumbers) {
   const torch::Tensor z = numbers();
   EXPECT_TRUE(z.abs().allclose(torch::tensor({std::sqrt(5.0f), 5.0f})));
   EXPECT_TRUE(torch::angle(z).allclose(torch::atan2(torch::imag(z), torch::real(z))));
-  expect_near_number(at_end(z.sgn()), Number(-0.6, 0.8));
-  expect_near_number(at_end(torch::polar(z.abs(), z.angle())), Number(-3, 4));
-  expect_near_number(at_end(z.conj().resolve_conj()), Number(-3, -4));
-  expect_near_number(at_end(z * z - z / 2 + 1), Number(-4.5, -26));
-  expect_near_number(at_end(z.exp().log()), Number(-3, 4 - 2 * M_PI));
-  expect_near_number(at_end(z.pow(2).sqrt()), Number(3, -4));
-  expect_near_number(at_end(2 * z + Number(0, 1)), Number(-6, 9));
-  expect_near_number(at_end(z.add(z, Number(0, 1))), Number(-7, 1));
+  expect_near_number(last_number(z.sgn()), Number(-0.6, 0.8));
+  expect_near_number(last_number(torch::polar(z.abs(), z.angle())), Number(-3, 4));
+  expect_near_number(last_number(z.conj().resolve_conj()), Number(-3, -4));
+  expect_near_number(last_number(z * z - z / 2 + 1), Number(-4.5, -26));
+  expect_near_number(last_number(z.exp().log()), Number(-3, 4 - 2 * M_PI));
+  expect_near_number(last_number(z.pow(2).sqrt()), Number(3, -4));
+  expect_near_number(last_number(2 * z + Number(0, 1)), Number(-6, 9));
+  expect_near_number(last_number(z.add(z, Number(0, 1))), Number(-7, 1));
   expect_near_number(z.sum().item<Number>(), Number(-2, 6));
   expect_near_number(z.prod().item<Number>(), Number(-11, -2));
   EXPECT_FLOAT_EQ(z.norm().item<float>(), std::sqrt(30.0f));
   EXPECT_FLOAT_EQ(z.var().item<float>(), 10);
   expect_near_number(torch::vdot(z, z).item<Number>(), Number(30, 0));
   expect_near_number(torch::dot(z, z).item<Number>(), Number(-10, -20));
-  expect_near_number(at_end(torch::outer(z, z).mm(z.unsqueeze(1))), Number(110, 20));
+  expect_near_number(last_number(torch::outer(z, z).mm(z.unsqueeze(1))), Number(110, 20));
   EXPECT_TRUE(z.isfinite().all().item<bool>());
   EXPECT_TRUE((z == z).all().item<bool>());
 }
@@ -84,7 +84,7 @@ TEST(Complex, GradientsFollowPyTorchsConvention) {
   const torch::Tensor z = numbers().requires_grad_(), x = torch::tensor({2.0f, 3.0f});
   x.requires_grad_();
   (z * z * x).abs().sum().backward();
-  // d |z|² x / d conj(z), twice: 2 z x.
+  // The loss is |z|² x. PyTorch's gradient is twice d loss / d conj(z), so 2 z x.
   EXPECT_TRUE(z.grad().allclose((2 * z * x).detach()));
   EXPECT_TRUE(x.grad().allclose(z.abs().square().detach()));
   EXPECT_EQ(x.grad().scalar_type(), torch::kFloat);

@@ -56,7 +56,7 @@ TEST(Fft, Dimensions) {
   expect_equal(fft::irfftn(fft::rfftn(x)), x);
   expect_equal(fft::irfft2(fft::rfft2(x)), x);
   expect_equal(fft::hfft2(fft::ihfft2(x)), x);
-  // The defaults of torch::fft::hfftn are two dimensions.
+  // By default, hfftn and ihfftn transform the last two dimensions.
   expect_equal(fft::hfftn(fft::ihfftn(x)), x);
   expect_equal(fft::ihfftn(x), fft::ihfft2(x));
   EXPECT_EQ(torch::fft_rfftn(x, {{4, 6}}).sizes(), (std::vector<int64_t>{2, 4, 4}));

@@ -1,4 +1,4 @@
-// Name lookup: unqualified calls in programs with names that the library has, too.
+// Name lookup: unqualified calls in programs that define names of the library themselves.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 

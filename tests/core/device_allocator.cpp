@@ -49,11 +49,11 @@ TEST_F(DeviceAllocatorTest, SegmentsHavePyTorchsSizes) {
   EXPECT_EQ(reserved(), int64_t(2 * kMiB));
   void* const large = take(kMiB + 1);
   EXPECT_EQ(reserved(), int64_t(22 * kMiB));
-  void* const own = take(10 * kMiB + 1);
-  EXPECT_EQ(reserved(), int64_t(22 * kMiB)) << "it fits into the shared segment";
+  void* const shared = take(10 * kMiB + 1);
+  EXPECT_EQ(reserved(), int64_t(22 * kMiB)) << "the block fits into the segment of `large`";
   void* const another = take(10 * kMiB + 1);
-  EXPECT_EQ(reserved(), int64_t(34 * kMiB)) << "12 MiB of its own";
-  for (void* block : {small, large, own, another}) free(block);
+  EXPECT_EQ(reserved(), int64_t(34 * kMiB)) << "the block has a segment of its own, 12 MiB";
+  for (void* block : {small, large, shared, another}) free(block);
   allocator.empty_cache();
   EXPECT_EQ(reserved(), 0);
 }
@@ -220,7 +220,7 @@ TEST_F(DeviceAllocatorTest, LimitIsRespected) {
   void* const block = take(20 * kMiB);
   EXPECT_NE(failure(allocator, 20 * kMiB, stream).find("30.00 MiB allowed"), std::string::npos);
   free(block);
-  EXPECT_NE(take(30 * kMiB), nullptr) << "the cached 20 MiB are released for it";
+  EXPECT_NE(take(30 * kMiB), nullptr) << "the cached 20 MiB are released";
   allocator.set_limit(SIZE_MAX);
   EXPECT_NE(take(60 * kMiB), nullptr);
 }

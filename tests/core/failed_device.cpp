@@ -17,7 +17,7 @@ namespace {
 /// A simulated GPU that fails on demand.
 class FailingBackend final : public Backend {
  public:
-  bool failed = false;
+  bool has_failed = false;
   bool scratch_is_exhausted = false;
 
   const char* name() const override { return "CUDA"; }
@@ -77,7 +77,7 @@ class FailingBackend final : public Backend {
  private:
   /// The simulated GPU, unless it has failed.
   sim::SimBackend& working() const {
-    if (failed) throw Error("CUDA error: an illegal memory access was encountered");
+    if (has_failed) throw Error("CUDA error: an illegal memory access was encountered");
     return sim_;
   }
   mutable sim::SimBackend sim_{{1, size_t{100} << 20, false}};
@@ -93,10 +93,10 @@ TEST(FailedDevice, CtxDestructorDoesNotThrow) {
     Ctx ctx(backend, kGpu, stream, backend.fault_slot(0, stream));
     EXPECT_NE(ctx.scratch(100), nullptr);
     EXPECT_NE(ctx.scratch(200), nullptr);
-    backend.failed = true;
+    backend.has_failed = true;
     EXPECT_THROW(ctx.scratch(300), Error);
   }
-  backend.failed = false;
+  backend.has_failed = false;
 }
 
 TEST(FailedDevice, ExhaustedScratchMemoryThrows) {
@@ -123,9 +123,9 @@ TEST(FailedDevice, EventQueueDestructorDoesNotThrow) {
     queue.add(&block, 0, stream);
     queue.drain([&](Block*) { ++ready; });  // leaves a spare event
     EXPECT_EQ(ready, 1);
-    backend.failed = true;
+    backend.has_failed = true;
   }
-  backend.failed = false;
+  backend.has_failed = false;
 }
 
 TEST(FailedDevice, AllocatorDestructorDoesNotThrow) {
@@ -139,9 +139,9 @@ TEST(FailedDevice, AllocatorDestructorDoesNotThrow) {
     EXPECT_NE(never_freed, nullptr);
     allocator.record_stream(data, second);
     allocator.free(data, first);
-    backend.failed = true;
+    backend.has_failed = true;
   }
-  backend.failed = false;
+  backend.has_failed = false;
 }
 
 }  // namespace

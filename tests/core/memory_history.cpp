@@ -14,7 +14,7 @@
 namespace hearth {
 namespace {
 
-MemoryStats holding(int64_t bytes) {
+MemoryStats stats_of_bytes(int64_t bytes) {
   MemoryStats stats;
   stats.tags[1].current = bytes;
   return stats;
@@ -22,25 +22,25 @@ MemoryStats holding(int64_t bytes) {
 
 TEST(MemoryHistory, KeepsThePeakWhenItIsFull) {
   MemoryHistory history(MemoryHistory::Clock::now(), 8);
-  for (int i = 0; i < 1000; ++i) history.add(holding(i == 577 ? 4321 : i % 10));
+  for (int i = 0; i < 1000; ++i) history.add(stats_of_bytes(i == 577 ? 4321 : i % 10));
   const std::string json = history.json("cpu");
   EXPECT_NE(json.find(", 0, 4321, 0, 0, 0, 0]"), std::string::npos) << json;
   EXPECT_LE(std::count(json.begin(), json.end(), '['), 1 + 9) << json;
 }
 
-TEST(MemoryHistory, KeepsTheLastPointOfAnOddNumber) {
+TEST(MemoryHistory, KeepsThePeakWithAnOddLimit) {
   for (const size_t max_points : {3, 5, 7})
     for (size_t peak = 0; peak < 40; ++peak) {
       MemoryHistory history(MemoryHistory::Clock::now(), max_points);
-      for (size_t i = 0; i < 40; ++i) history.add(holding(i == peak ? 4321 : 1));
+      for (size_t i = 0; i < 40; ++i) history.add(stats_of_bytes(i == peak ? 4321 : 1));
       EXPECT_NE(history.json("cpu").find(", 0, 4321, 0, 0, 0, 0]"), std::string::npos)
           << max_points << ' ' << peak;
     }
 }
 
-TEST(MemoryHistory, GrowsWhenItMayHaveAnyNumberOfPoints) {
+TEST(MemoryHistory, KeepsEveryPointWithoutALimit) {
   MemoryHistory history(MemoryHistory::Clock::now(), SIZE_MAX);
-  for (int i = 0; i < 50000; ++i) history.add(holding(i));
+  for (int i = 0; i < 50000; ++i) history.add(stats_of_bytes(i));
   const std::string json = history.json("cpu");
   EXPECT_EQ(std::count(json.begin(), json.end(), '['), 1 + 50000);
   record_memory_history(true, SIZE_MAX);
@@ -49,14 +49,14 @@ TEST(MemoryHistory, GrowsWhenItMayHaveAnyNumberOfPoints) {
 
 TEST(MemoryHistory, HasEachChangeInOrder) {
   MemoryHistory history(MemoryHistory::Clock::now(), 8);
-  for (const int64_t bytes : {11, 22, 33}) history.add(holding(bytes));
+  for (const int64_t bytes : {11, 22, 33}) history.add(stats_of_bytes(bytes));
   const std::string json = history.json("cpu");
   EXPECT_TRUE(json.starts_with("{\"device\": \"cpu\", \"points\": [[")) << json;
   EXPECT_LT(json.find(", 11, "), json.find(", 22, "));
   EXPECT_LT(json.find(", 22, "), json.find(", 33, "));
 }
 
-TEST(MemorySnapshot, HasTheStepsMemory) {
+TEST(MemorySnapshot, HasDevicesOnlyWhileRecording) {
   EXPECT_NE(memory_snapshot().find("\"devices\": []"), std::string::npos);
   record_memory_history();
   const Tensor held = empty({1 << 20});
@@ -120,7 +120,7 @@ TEST(MetaMemory, CountsResizedTensors) {
   EXPECT_EQ(held(memory), 0);
 }
 
-TEST(MetaMemory, AutocastIsThatOfItsDevice) {
+TEST(MetaMemory, AutocastFollowsTheDevice) {
   const Tensor a = ones({2, 2}, kMeta);
   const AutocastMode autocast(kCPU, kBFloat16);
   EXPECT_EQ(matmul(a, a).scalar_type(), kFloat);

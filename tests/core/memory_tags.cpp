@@ -41,14 +41,14 @@ MemoryStats stats_at_rest(Device device) {
   return memory_stats(device);
 }
 
-/// Bytes that each tag holds more than at construction.
+/// The growth of each tag since construction, in bytes.
 class Growth {
  public:
   explicit Growth(Device device) : device_(device), before_(stats_at_rest(device)) {}
   int64_t of(MemoryTag tag) const {
     return stats_at_rest(device_).of(tag).current - before_.of(tag).current;
   }
-  /// The sum of all tags less the total, which must be 0.
+  /// The growth of all tags minus that of the total; must be 0.
   int64_t uncounted() const {
     const MemoryStats now = stats_at_rest(device_);
     int64_t difference = before_.allocated_bytes.current - now.allocated_bytes.current;
@@ -83,7 +83,7 @@ TEST(MemoryTags, FollowATrainingStep) {
     const Tensor x = ones({kSide, kSide}, device);
     EXPECT_EQ(growth.of(MemoryTag::Other), kMatrix) << device;
     Tensor y = model->forward(x);
-    // The results of relu and second; that of first is not saved.
+    // The results of `relu` and `second`; backward does not need the result of `first`.
     EXPECT_EQ(growth.of(MemoryTag::Activation), 2 * kMatrix) << device;
     y.sum().backward();
     EXPECT_EQ(growth.of(MemoryTag::Gradient), 2 * kMatrix) << device;
@@ -101,7 +101,7 @@ TEST(MemoryTags, OfTensors) {
   const Tensor t = ones({4});
   EXPECT_EQ(memory_tag(t), MemoryTag::Other);
   set_memory_tag(t, MemoryTag::Workspace);
-  EXPECT_EQ(memory_tag(t[1]), MemoryTag::Workspace) << "of the memory, not of the tensor";
+  EXPECT_EQ(memory_tag(t[1]), MemoryTag::Workspace) << "views share the tag of their memory";
   set_memory_tag(Tensor(), MemoryTag::Workspace);
   EXPECT_ERROR(memory_tag(Tensor()), "memory_tag(): the tensor is undefined");
   EXPECT_ERROR(set_memory_tag(t, MemoryTag(6)), "MemoryTag 6 does not exist");
@@ -300,7 +300,7 @@ TEST(OutOfMemory, AdviceFollowsTheLargestTag) {
             std::string::npos);
 }
 
-TEST(OutOfMemory, RequestThatNoDeviceHolds) {
+TEST(OutOfMemory, RequestLargerThanAnyDevice) {
   EXPECT_ERROR((void)empty({int64_t{1} << 48}, kByte), "1. check the sizes: this request alone is");
   if (cuda::is_available()) {
     EXPECT_ERROR((void)empty({int64_t{1} << 48}, TensorOptions(kByte).device(kCUDA)),

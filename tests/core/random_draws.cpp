@@ -21,7 +21,7 @@ class RandomDraws : public ::testing::TestWithParam<int> {
     return double((high << 32 | engine_()) & ((uint64_t{1} << 53) - 1)) * 0x1p-53;
   }
   float unit32() { return float(engine_() & 0xffffff) * 0x1p-24f; }
-  /// The generator is where the engine is.
+  /// Expects the default generator to continue with the engine's next numbers.
   void expect_same_place() {
     const Tensor next = rand({3});
     for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(next[i].item<float>(), unit32());
@@ -37,7 +37,7 @@ class RandomDraws : public ::testing::TestWithParam<int> {
   std::mt19937 engine_{9};
 };
 
-TEST_P(RandomDraws, DropoutKeepsTheElementsBelowP) {
+TEST_P(RandomDraws, DropoutKeepsElementsWhoseNumberIsBelow1MinusP) {
   manual_seed(9);
   for (const int64_t count : {1, 7, 1023, 16384, 100003, 200000}) {
     const Tensor in = arange(count).remainder(1000).add(1).to(kFloat);

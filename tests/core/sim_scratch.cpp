@@ -46,7 +46,7 @@ TEST_F(SimScratch, CountsAsDeviceMemory) {
   {
     Ctx ctx = context();
     void* const data = ctx.scratch(3 * kMiB);
-    std::memset(data, 1, 3 * kMiB);  // launches write to it from the host, too
+    std::memset(data, 1, 3 * kMiB);  // as launches do, from the host
     EXPECT_EQ(free_bytes(), before - 3 * kMiB);
     EXPECT_NE(ctx.scratch(kMiB), data);
   }

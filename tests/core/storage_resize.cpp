@@ -34,7 +34,7 @@ TEST(ResizeStorage, KeepsTheBytesThatFit) {
   EXPECT_TRUE(equal(x.narrow(0, 0, 3), arange(3, kFloat)));
 }
 
-TEST(ResizeStorage, RefusesMemoryOfOthers) {
+TEST(ResizeStorage, RefusesExternalMemory) {
   float values[4] = {1, 2, 3, 4};
   const Tensor x = from_blob(values, {4});
   EXPECT_THROW(resize_storage_(x.storage(), 0), Error);

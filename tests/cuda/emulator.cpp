@@ -17,7 +17,8 @@ namespace {
 constexpr size_t kStackBytes = size_t{1} << 16;
 constexpr unsigned kWarp = 32;
 
-/// The threads of a block or warp that have reached a barrier. Those that have ended do not count.
+/// Counts the threads of a block or warp that have arrived at a barrier; ended threads do not
+/// count.
 struct Barrier {
   unsigned alive = 0, arrived = 0, passed = 0;
 
@@ -40,11 +41,11 @@ class Block {
       ++warps_[i / kWarp].alive;
       fibers_[i]->has_ended = false;
     }
-    // The order alternates, so that a missing barrier shows whichever threads it concerns.
-    bool backward = false;
-    for (unsigned running = num_threads; running > 0; backward = !backward)
+    // The order alternates, so that a missing barrier changes results whichever thread is ahead.
+    bool is_backward = false;
+    for (unsigned running = num_threads; running > 0; is_backward = !is_backward)
       for (unsigned k = 0; k < num_threads; ++k) {
-        const unsigned i = backward ? num_threads - 1 - k : k;
+        const unsigned i = is_backward ? num_threads - 1 - k : k;
         if (fibers_[i]->has_ended) continue;
         current_ = i;
         threadIdx.x = i;

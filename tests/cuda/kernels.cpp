@@ -21,7 +21,7 @@ void fail_cuda(cudaError_t, const char* call) { detail::fail<Error>("CUDA error 
 CurrentDevice::CurrentDevice(int) {}
 CurrentDevice::~CurrentDevice() = default;
 
-// The kernels that others call, but that are not emulated.
+// Kernels that emulated kernels call, but that are not emulated themselves.
 void run(const PointwiseParams& params, Ctx& ctx) { cpu::run(params, ctx); }
 void run(const MatmulParams& params, Ctx& ctx) { cpu::run(params, ctx); }
 
@@ -43,11 +43,11 @@ void run_either(const void* params, Ctx& ctx) {
 }
 
 template <class P>
-void replace(KernelTable& table, bool is_replaced) {
+void replace(KernelTable& table, bool is_emulated) {
   void (*const kernel)(const P&, Ctx&) = &cuda::run;
   KernelFn& entry = table.kernels[int(KernelIdOf<P>::value)];
   cpu_kernels[int(KernelIdOf<P>::value)] = entry;
-  if (kernel != nullptr && is_replaced) entry = run_either<P>;
+  if (kernel != nullptr && is_emulated) entry = run_either<P>;
 }
 
 const bool replaced = [] {
@@ -61,7 +61,7 @@ const bool replaced = [] {
   return true;
 }();
 
-// A kernel that CMake does not find would silently be the CPU's.
+// If CMake did not find a CUDA kernel, the CPU's would run in its place without an error.
 TEST(Emulator, ReplacesTheKernels) {
   for (const KernelId id :
        {KernelId::Attention, KernelId::AttentionBackward, KernelId::Cdist, KernelId::CdistBackward,

@@ -1,4 +1,4 @@
-// Plain loops in place of the libraries that the plugin's kernels call.
+// Plain loops in place of cuFFT, which the plugin's kernels call.
 #include <cmath>
 #include <complex>
 #include <numbers>

@@ -1,4 +1,4 @@
-// The kernels around the calls of cuSOLVER, which no operator calls without that library.
+// Kernels that run before and after cuSOLVER. Without cuSOLVER, no operator calls these kernels.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ struct Matrices {
   }
 };
 
-TEST(MatrixKernels, FindWhatIsNotFinite) {
+TEST(MatrixKernels, FindNonFiniteMatrices) {
   Matrices m(200);  // several blocks
   m.at(1, 0, 2) = HUGE_VALF;
   m.at(2, 2, 0) = -HUGE_VALF;
@@ -52,7 +52,7 @@ TEST(MatrixKernels, FindWhatIsNotFinite) {
   EXPECT_EQ(flags_of(Part::kLower), (std::vector<int>{0, 0, kInfinite, kNan, 0}));
 }
 
-TEST(MatrixKernels, FillOnlyWhatIsFlagged) {
+TEST(MatrixKernels, FillFlaggedMatricesOnly) {
   Matrices m(3);
   const int flags[] = {0, kNan, kInfinite};
   fill_flagged(m.view, 9, flags, 0, m.ctx);

@@ -26,16 +26,16 @@ struct Counter : datasets::StatefulDataset<Counter, std::vector<int>> {
   }
   std::optional<size_t> size() const override { return std::nullopt; }
   void reset() override {
-    if (!loaded) next = 0;
-    loaded = false;
+    if (!is_loaded) next = 0;
+    is_loaded = false;
   }
   void save(serialize::OutputArchive& archive) const override { archive.write("next", next); }
   void load(serialize::InputArchive& archive) override {
     archive.read("next", next);
-    loaded = true;
+    is_loaded = true;
   }
   int limit, next = 0;
-  bool loaded = false;
+  bool is_loaded = false;
   std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
 };
 

@@ -146,7 +146,7 @@ const RankFunction dtypes("dtypes", [] {
     const Device device = cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
     for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kByte, kChar, kShort, kInt,
                                    kLong, kBool, kComplexFloat, kComplexDouble}) {
-      if (dtype == kShort && dist::get_backend() == "nccl") continue;  // NCCL has no such numbers
+      if (dtype == kShort && dist::get_backend() == "nccl") continue;  // NCCL has no int16
       const Tensor mine = (arange(6, kLong) + rank).to(device, dtype);
       Tensor x = mine.clone();
       dist::all_reduce(x);
@@ -182,7 +182,7 @@ const RankFunction sizes("sizes", [] {
   });
 });
 
-/// The sum of float16 would be infinite; PyTorch's is, with Gloo.
+/// The sum overflows float16, but not the mean. PyTorch's mean over Gloo is infinite here.
 const RankFunction large_halves("large_halves", [] {
   in_group([](int, int size) {
     const Device device = cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU);
@@ -195,7 +195,7 @@ const RankFunction large_halves("large_halves", [] {
     dist::all_reduce(x, ReduceOp::AVG);
     REQUIRE(is_mean(x));
     dist::reduce(x, 0, ReduceOp::AVG);
-    REQUIRE(is_mean(x));  // on the other ranks, x is as before
+    REQUIRE(is_mean(x));  // on ranks other than 0, x is unchanged
     Tensor part = zeros({1}, options);
     dist::reduce_scatter_tensor(part, values, ReduceOp::AVG);
     REQUIRE(is_mean(part) && is_mean(values));
@@ -317,7 +317,7 @@ TEST(Collectives, TakeViewsAndEmptyTensors) {
   run_ranks_well(layouts, 2, {.environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_SIM_LAZY", "1"}}});
 }
 
-/// What the group does with a backend whose buffers are a GPU's memory.
+/// A collective that fails on the GPU, with a backend whose buffers are in GPU memory.
 const RankFunction fails_on_device("fails_on_device", [] {
   in_group([](int, int) {
     Tensor x = ones({4}, TensorOptions(kShort).device(kCUDA));
@@ -330,7 +330,7 @@ const RankFunction fails_on_device("fails_on_device", [] {
   });
 });
 
-TEST(Collectives, TakeABackendForGpus) {
+TEST(Collectives, SupportABackendForGpus) {
   const RankOptions options{
       .environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_GLOO_PLUGIN", HEARTH_DEVICE_BACKEND}}};
   for (const RankFunction* const function :
@@ -342,7 +342,7 @@ TEST(Collectives, TakeABackendForGpus) {
   run_ranks_well(layouts, 2, debugged);
 }
 #ifdef HEARTH_FAKE_NCCL
-TEST(Collectives, GiveTheSameOverNccl) {
+TEST(Collectives, GiveTheSameResultsOverNccl) {
   const RankOptions options{.environment = {{"HEARTH_SIM_GPUS", "1"},
                                             {"HEARTH_NCCL_LIBRARY", HEARTH_FAKE_NCCL},
                                             {"TEST_BACKEND", "nccl"}}};

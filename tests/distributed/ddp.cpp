@@ -31,7 +31,7 @@ Tensor trained_alone(int64_t steps) {
 /// The same steps by all ranks together.
 Tensor trained_together(int rank, int size, int64_t steps, const DDPOptions& options,
                         Device device = kCPU) {
-  nn::Sequential net = make_mlp(1 + uint64_t(rank));  // rank 0's parameters are taken
+  nn::Sequential net = make_mlp(1 + uint64_t(rank));  // DDP broadcasts rank 0's
   net->to(device);
   DistributedDataParallel model(net, options);
   optim::SGD optimizer(model->parameters(), optim::SGDOptions(0.1).momentum(0.9));
@@ -112,7 +112,8 @@ const RankFunction bucket_order("ddp_bucket_order", [] {
     const std::vector<std::string> reverse{"4.bias 4.weight 2.bias 2.weight ", "0.bias 0.weight "};
     const auto steps = buckets_of_steps(make_mlp(), DDPOptions(), 2);
     REQUIRE(steps.size() == 2 && steps[0] == reverse);
-    // Afterwards, in the order of backward, which computes a bias before its weight or after it.
+    // From the second step on, in the order of backward, where a bias may precede its weight or
+    // not.
     REQUIRE(steps[1].size() == 2 && steps[1][0].find('0') == std::string::npos);
     REQUIRE(buckets_of_steps(make_mlp(), DDPOptions().find_unused_parameters(true), 2)[1] ==
             reverse);

@@ -6,8 +6,8 @@
 #include "hearth/distributed/ddp_comm_hooks.h"
 #include "tests/distributed/ddp_models.h"
 
-// The parameters after some steps against those of PyTorch's DistributedDataParallel, which
-// tests/oracle/ddp_steps.py has computed.
+// The parameters after some steps, compared with PyTorch's DistributedDataParallel:
+// tests/oracle/ddp_steps.py computed the expected values.
 
 namespace hearth::testing {
 namespace {

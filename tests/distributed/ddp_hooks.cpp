@@ -38,9 +38,9 @@ const RankFunction compression("ddp_compression", [] {
       const double size = exact.abs().max().item<double>();
       REQUIRE(equal(gradients_with(hooks::allreduce_hook(), as_view), exact));
       const double half = distance(gradients_with(hooks::fp16_compress_hook(), as_view), exact);
-      REQUIRE(half > 0 && half < 2e-3 * size);  // 11 bits
+      REQUIRE(half > 0 && half < 2e-3 * size);  // float16 has 11 bits of precision
       const double brain = distance(gradients_with(hooks::bf16_compress_hook(), as_view), exact);
-      REQUIRE(brain > half && brain < 2e-2 * size);  // 8 bits
+      REQUIRE(brain > half && brain < 2e-2 * size);  // bfloat16 has 8 bits
       REQUIRE(
           distance(gradients_with(hooks::fp16_compress_wrapper(hooks::allreduce_hook()), as_view),
                    exact) == half);
@@ -91,8 +91,8 @@ dist::CommHook power_sgd(int64_t rank, bool feedback, double epsilon = 0) {
                                                              .use_error_feedback(feedback)));
 }
 
-/// Gives a parameter [8, 6] in each step the gradient that `of_step` returns, and collects what
-/// the hook makes of it.
+/// Gives a parameter [8, 6] in each step the gradient that `of_step` returns, and collects the
+/// hook's results.
 template <class F>
 std::vector<Tensor> communicated(dist::CommHook hook, int64_t steps, const F& of_step) {
   struct MatrixImpl : nn::Module {
@@ -113,12 +113,12 @@ std::vector<Tensor> communicated(dist::CommHook hook, int64_t steps, const F& of
   return result;
 }
 
-const RankFunction power("ddp_power_sgd", [] {
+const RankFunction compresses_by_power_sgd("ddp_power_sgd", [] {
   in_group([](int rank, int size) {
     const Tensor columns = (arange(8 * 2, kDouble) * 0.7).sin().view({8, 2});
     const auto of_rank = [&](int64_t r) {
       const Tensor rows = (arange(2 * 6, kDouble) * (0.3 + 0.1 * double(r))).cos().view({2, 6});
-      return columns.matmul(rows);  // of rank 2, and their mean, too
+      return columns.matmul(rows);  // rank 2, like the mean over the processes
     };
     Tensor mean = zeros({8, 6}, kDouble);
     for (int r = 0; r < size; ++r) mean += of_rank(r) / size;
@@ -143,7 +143,7 @@ const RankFunction power("ddp_power_sgd", [] {
                   "Expect `start_powerSGD_iter` > 1");
   });
 });
-TEST(CommHooks, PowerSGD) { run_ranks_well(power, 2); }
+TEST(CommHooks, PowerSGD) { run_ranks_well(compresses_by_power_sgd, 2); }
 
 }  // namespace
 }  // namespace hearth::testing

@@ -14,9 +14,9 @@ namespace dist = hearth::distributed;
 using nn::parallel::DistributedDataParallel;
 using nn::parallel::JoinOptions;
 
-/// Steps of SGD in which rank r has data in the first r + 1 steps (or, if `descending`, the last
-/// rank in the first only), computed in one process. In each step, gradients are summed and divided
-/// by `size` or by the number of ranks with data.
+/// Steps of SGD, computed in one process. Rank r has data in the first r + 1 steps, or, if
+/// `descending`, in the first size - r. In each step, gradients are summed and divided by `size` or
+/// by the number of ranks with data.
 Tensor uneven_steps_alone(int size, bool descending, bool divides_by_size) {
   nn::Sequential net = make_mlp();
   optim::SGD optimizer(net->parameters(), optim::SGDOptions(0.1));
@@ -90,7 +90,7 @@ const RankFunction join_state("ddp_join_state", [] {
     REQUIRE_ERROR(model->join([&] { model->join([] {}); }), "cannot be called inside join()");
   });
 });
-TEST(DistributedJoin, TakesTheStateOfTheLastRank) { run_ranks_well(join_state, 2); }
+TEST(DistributedJoin, TakesTheBuffersOfTheRankThatEndsLast) { run_ranks_well(join_state, 2); }
 
 const RankFunction join_throws("ddp_join_throws", [] {
   in_group([](int rank, int) {
@@ -107,20 +107,20 @@ TEST(DistributedJoin, CanThrowInsteadOfWaiting) { run_ranks_well(join_throws, 2)
 const RankFunction models_differ("ddp_models_differ", [] {
   in_group([](int rank, int) {
     const auto wrap = [](nn::Sequential net) { DistributedDataParallel model(net); };
-    const bool odd = rank == 1;
-    REQUIRE_ERROR(wrap(nn::Sequential(nn::Linear(2, odd ? 3 : 2))),
+    const bool differs = rank == 1;
+    REQUIRE_ERROR(wrap(nn::Sequential(nn::Linear(2, differs ? 3 : 2))),
                   "[1]: params[0] (0.weight) with sizes [3, 2] appears not to match sizes of the "
                   "same param in process 0: [2, 2]");
-    REQUIRE_ERROR(wrap(nn::Sequential(nn::Linear(nn::LinearOptions(2, 2).bias(!odd)))),
+    REQUIRE_ERROR(wrap(nn::Sequential(nn::Linear(nn::LinearOptions(2, 2).bias(!differs)))),
                   "DDP expects same model across all ranks, but Rank 1 has 1 params, while rank 0 "
                   "has inconsistent 2 params. Only rank 0 has 0.bias");
     nn::Sequential net(nn::Linear(2, 2));
-    if (odd) net->to(kDouble);
+    if (differs) net->to(kDouble);
     REQUIRE_ERROR(wrap(net),
                   "[1]: params[0] (0.weight) with dtype Double appears not to match "
                   "dtype of the same param in process 0: Float");
     nn::Sequential frozen(nn::Linear(2, 2));
-    if (odd)
+    if (differs)
       for (Tensor& parameter : frozen->parameters()) parameter.requires_grad_(false);
     REQUIRE_ERROR(wrap(frozen), "with requires_grad");
     REQUIRE_ERROR(wrap(nn::Sequential(nn::ReLU())),

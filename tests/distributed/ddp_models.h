@@ -19,7 +19,7 @@ inline nn::Sequential make_mlp(uint64_t seed = 1) {
   return net;
 }
 
-/// A module with two branches of which a call may use only one, and a layer that it never uses.
+/// A module with two branches, each of which a call may leave out, and a layer that no call uses.
 struct TwoBranchesImpl : nn::Module {
   TwoBranchesImpl() {
     first = register_module("first", nn::Linear(6, 4));
@@ -50,7 +50,7 @@ struct Batch {
     x = (t * 0.37 + double(step)).sin();
     y = (t.narrow(1, 0, 3) * 0.21 - double(step)).cos();
   }
-  /// The equal part of a rank.
+  /// The rows of a rank; all ranks have equally many.
   Batch of_rank(int rank, int size) const {
     Batch part = *this;
     const int64_t rows = x.size(0) / size;

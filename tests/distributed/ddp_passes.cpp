@@ -4,7 +4,7 @@
 #include "tests/distributed/ddp_models.h"
 #include "tests/support/throws.h"
 
-// Backward passes of DistributedDataParallel that are not one per forward() with all parameters.
+// DistributedDataParallel with several or nested backward passes, and with unused parameters.
 
 namespace hearth::testing {
 namespace {
@@ -41,7 +41,7 @@ const RankFunction accumulation("ddp_accumulation", [] {
         backward(batches[2]);
         const Tensor sum = flattened(net->parameters(), true);
         REQUIRE(is_equal_on_all_ranks(sum) && distance(sum, expected) < 1e-13);
-        // Every pass may be averaged, too.
+        // Without no_sync(), each pass averages its gradients.
         model->zero_grad();
         for (const Batch& batch : batches) backward(batch);
         REQUIRE(distance(flattened(net->parameters(), true), expected) < 1e-13);
@@ -118,18 +118,16 @@ const RankFunction unused_after_local("ddp_unused_after_local", [] {
     }
     REQUIRE(!is_equal_on_all_ranks(local));
     model(x, false, true).backward();
-    // The pass that reduces does not use the first branch, whose gradient is averaged all the same.
+    // The second pass does not use the first branch, but averages the local gradient of its weight.
     const Tensor mean = net->first->weight.grad().clone();
     dist::all_reduce(local, dist::ReduceOp::AVG);
     REQUIRE(distance(mean, local) < 1e-13);
     REQUIRE(is_equal_on_all_ranks(net->second->weight.grad()));
   });
 });
-TEST(DistributedPasses, AveragesWhatOnlyALocalPassHasUsed) {
-  run_ranks_well(unused_after_local, 2);
-}
+TEST(DistributedPasses, AveragesGradientsOfLocalPasses) { run_ranks_well(unused_after_local, 2); }
 
-/// Returns the results of two layers, of which a loss may use one.
+/// Returns the results of two layers; a loss may use only one of them.
 struct TwoHeadsImpl : nn::Module {
   TwoHeadsImpl() {
     first = register_module("first", nn::Linear(6, 4));

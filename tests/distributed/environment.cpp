@@ -42,41 +42,44 @@ std::string outcome(const Variables& variables) {
     EXPECT_NE(said.find(text), std::string::npos) << "said: " << said; \
   } while (false)
 
-Variables good() {
+/// The variables of a job with one process, which can start.
+Variables valid_variables() {
   return {{"RANK", "0"},
           {"WORLD_SIZE", "1"},
           {"MASTER_ADDR", "127.0.0.1"},
           {"MASTER_PORT", std::to_string(free_port())}};
 }
 
-Variables changed(const std::string& name, const std::string& value) {
-  Variables variables = good();
+Variables valid_variables_but(const std::string& name, const std::string& value) {
+  Variables variables = valid_variables();
   variables[name] = value;
   return variables;
 }
 
 TEST(InitProcessGroup, NamesEachWrongVariable) {
-  EXPECT_SAYS("rank 0 of 1, local 0; no error", good());
+  EXPECT_SAYS("rank 0 of 1, local 0; no error", valid_variables());
   EXPECT_SAYS("RANK is expected, but not set; start the program with hearth launch", {});
-  EXPECT_SAYS("WORLD_SIZE is set, but RANK is not", changed("RANK", ""));
-  EXPECT_SAYS("RANK is set, but WORLD_SIZE is not", changed("WORLD_SIZE", ""));
-  EXPECT_SAYS("MASTER_ADDR is expected, but not set", changed("MASTER_ADDR", ""));
-  EXPECT_SAYS("MASTER_PORT is expected, but not set", changed("MASTER_PORT", ""));
-  EXPECT_SAYS("RANK is 'two', but must be a number from 0", changed("RANK", "two"));
-  EXPECT_SAYS("RANK is '-1'", changed("RANK", "-1"));
-  EXPECT_SAYS("WORLD_SIZE is '0'", changed("WORLD_SIZE", "0"));
-  EXPECT_SAYS("WORLD_SIZE is '2 '", changed("WORLD_SIZE", "2 "));
+  EXPECT_SAYS("WORLD_SIZE is set, but RANK is not", valid_variables_but("RANK", ""));
+  EXPECT_SAYS("RANK is set, but WORLD_SIZE is not", valid_variables_but("WORLD_SIZE", ""));
+  EXPECT_SAYS("MASTER_ADDR is expected, but not set", valid_variables_but("MASTER_ADDR", ""));
+  EXPECT_SAYS("MASTER_PORT is expected, but not set", valid_variables_but("MASTER_PORT", ""));
+  EXPECT_SAYS("RANK is 'two', but must be a number from 0", valid_variables_but("RANK", "two"));
+  EXPECT_SAYS("RANK is '-1'", valid_variables_but("RANK", "-1"));
+  EXPECT_SAYS("WORLD_SIZE is '0'", valid_variables_but("WORLD_SIZE", "0"));
+  EXPECT_SAYS("WORLD_SIZE is '2 '", valid_variables_but("WORLD_SIZE", "2 "));
   EXPECT_SAYS("MASTER_PORT is '70000', but must be a number from 1 to 65535",
-              changed("MASTER_PORT", "70000"));
+              valid_variables_but("MASTER_PORT", "70000"));
   EXPECT_SAYS("the rank (RANK) is 4, but the world size (WORLD_SIZE) is 1; ranks go from 0 to 0",
-              changed("RANK", "4"));
+              valid_variables_but("RANK", "4"));
   EXPECT_SAYS("the host 'no-such-host.invalid' is unknown",
-              changed("MASTER_ADDR", "no-such-host.invalid"));
-  EXPECT_SAYS("no address of this machine", changed("MASTER_ADDR", "192.0.2.7"));
+              valid_variables_but("MASTER_ADDR", "no-such-host.invalid"));
+  EXPECT_SAYS("no address of this machine", valid_variables_but("MASTER_ADDR", "192.0.2.7"));
   EXPECT_SAYS("HEARTH_DISTRIBUTED_DEBUG is 'loud', but must be off, info or detail",
-              changed("HEARTH_DISTRIBUTED_DEBUG", "loud"));
-  EXPECT_SAYS("has no such network interface", changed("GLOO_SOCKET_IFNAME", "nonexistent0"));
-  EXPECT_SAYS("Gloo plugin /nonexistent.so", changed("HEARTH_GLOO_PLUGIN", "/nonexistent.so"));
+              valid_variables_but("HEARTH_DISTRIBUTED_DEBUG", "loud"));
+  EXPECT_SAYS("has no such network interface",
+              valid_variables_but("GLOO_SOCKET_IFNAME", "nonexistent0"));
+  EXPECT_SAYS("Gloo plugin /nonexistent.so",
+              valid_variables_but("HEARTH_GLOO_PLUGIN", "/nonexistent.so"));
 }
 
 TEST(InitProcessGroup, ReadsUrls) {
@@ -145,11 +148,11 @@ bool launched_with(const Variables& variables, const std::string& size_or_error)
   return output.find(size_or_error) != std::string::npos;
 }
 
-TEST(InitProcessGroup, TheWorldSizeIsKnownBeforeIt) {
+TEST(InitProcessGroup, LaunchedWorldSizeIsKnownBeforehand) {
   EXPECT_TRUE(launched_with({}, "size 1;"));
   EXPECT_TRUE(launched_with({{"RANK", "1"}, {"WORLD_SIZE", "3"}}, "size 3;"));
   EXPECT_TRUE(launched_with({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}}, "size 4;"));
-  // A batch script, in which srun has not started four processes, and an allocation.
+  // In a batch script or an interactive allocation, srun has not started the four processes yet.
   EXPECT_TRUE(launched_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}, "size 1;"));
   EXPECT_TRUE(launched_with({{"SLURM_NTASKS", "4"}}, "size 1;"));
   EXPECT_TRUE(launched_with({{"WORLD_SIZE", "2"}},
@@ -158,7 +161,7 @@ TEST(InitProcessGroup, TheWorldSizeIsKnownBeforeIt) {
                             "the rank (RANK) is 2, but the world size (WORLD_SIZE) is 2"));
 }
 
-const RankFunction counts("counts", [] {
+const RankFunction initializes_twice("initializes_twice", [] {
   dist::init_process_group();
   Tensor x = ones({1});
   dist::all_reduce(x);
@@ -171,7 +174,7 @@ const RankFunction counts("counts", [] {
   dist::destroy_process_group();
 });
 
-TEST(InitProcessGroup, CanBeRepeated) { run_ranks_well(counts, 3); }
+TEST(InitProcessGroup, CanBeRepeated) { run_ranks_well(initializes_twice, 3); }
 
 TEST(InitProcessGroup, RefusesASecondProcessWithTheSameRank) {
   RankOptions options;

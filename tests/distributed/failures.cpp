@@ -46,7 +46,10 @@ TEST(Failures, AKilledRankIsNamedByAllOthersWithinASecond) {
     EXPECT_EQ(results[rank].exit_code, 0) << results[rank].output;
     EXPECT_PRED2(contains, results[rank].output, "rank 1 (host ");
     EXPECT_PRED2(contains, results[rank].output, "has ended without destroying");
+    // They wait 0.3 s before the rank dies.
     EXPECT_LE(seconds_in(results[rank].output), 1.3) << results[rank].output;
+    std::printf("SIGKILL: rank %zu notices it after %.3f s\n", rank,
+                seconds_in(results[rank].output) - 0.3);
   }
 }
 
@@ -76,7 +79,7 @@ const RankFunction stops("stops", [] {
   print_error([&] { dist::all_reduce(x); });
 });
 
-TEST(Failures, AStoppedRankIsInTheTableAfterTheTimeout) {
+TEST(Failures, TheTimeoutErrorNamesAStoppedRank) {
   RankOptions options;
   options.endless_rank = 2;
   const std::vector<RankResult> results = run_ranks(stops, 3, options);
@@ -87,6 +90,8 @@ TEST(Failures, AStoppedRankIsInTheTableAfterTheTimeout) {
     EXPECT_PRED2(contains, output, "within 3000 ms");
     EXPECT_PRED2(contains, output, "rank 2 did not answer: the process is stopped");
     EXPECT_LE(seconds_in(output), 5.5) << output;
+    std::printf("SIGSTOP: rank %zu notices it after %.3f s, with a time-out of 3 s\n", rank,
+                seconds_in(output));
   }
 }
 
@@ -102,7 +107,7 @@ const RankFunction differ("differ", [] {
   });
 });
 
-TEST(Failures, DifferentCallsAreInTheTable) {
+TEST(Failures, TheTimeoutErrorListsDifferentCalls) {
   const std::vector<RankResult> results = run_ranks(differ, 4);
   for (const size_t rank : {0, 1, 2}) {
     const std::string& output = results[rank].output;
@@ -142,7 +147,7 @@ TEST(Failures, AMonitoredBarrierNamesTheMissingRanks) {
   EXPECT_PRED2(contains, results[1].output, "[Rank 1]: Ranks 2, 3 failed to pass monitoredBarrier");
 }
 
-/// Rank 1 ends without destroy_process_group, but without a failure.
+/// Rank 1 exits with code 0, but without destroy_process_group.
 const RankFunction leaves("leaves", [] {
   init(milliseconds(20'000));
   if (dist::get_rank() == 1) return;
@@ -159,7 +164,7 @@ TEST(Failures, ARankThatLeftIsNamed) {
   }
 }
 
-/// Rank 0, which serves the store, ends without destroy_process_group.
+/// Rank 0, which serves the store, exits without destroy_process_group.
 const RankFunction first_leaves("first_leaves", [] {
   init(milliseconds(20'000));
   if (dist::get_rank() == 0) return;

@@ -16,7 +16,7 @@ using Options = dist::FullyShardOptions;
 
 Device test_device() { return cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU); }
 
-/// A net of which all parts and the net itself are sharded.
+/// A sharded net: three of its modules separately, then the other parameters.
 struct Sharded {
   explicit Sharded(const Options& options) : net(make_net()) {
     net->to(test_device());
@@ -64,7 +64,7 @@ const RankFunction trains_like_one_process("trains_like_one_process", [] {
       int64_t own = 0, all = 0;
       for (const Tensor& param : net->parameters()) own += param.numel();
       for (const Tensor& param : alone->parameters()) all += param.numel();
-      REQUIRE(own < all * 1.35 / size);  // 12 parameters of few rows, so that padding is much
+      REQUIRE(own < all * 1.35 / size);  // the parameters have few rows, so padding is large
       const double error = difference(sharded.whole_parameters(), alone->parameters());
       std::printf("largest difference %g\n", error);
       REQUIRE(error < 1e-12);
@@ -76,7 +76,7 @@ TEST(FullyShard, TrainsLikeOneProcess) {
   for (const int size : {2, 3, 4}) run_ranks_well(trains_like_one_process, size);
 }
 
-/// A stack of layers of 256 x 256 values, of which each rank keeps a part.
+/// Six layers with weights of 256 x 256.
 nn::Sequential large_layers() {
   nn::Sequential layers;
   for (int i = 0; i < 6; ++i) layers->push_back(nn::Linear(256, 256));

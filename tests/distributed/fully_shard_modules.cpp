@@ -16,7 +16,7 @@ namespace dist = hearth::distributed;
 using Parts = std::vector<dist::FSDPModule>;
 using MakeNet = std::function<std::shared_ptr<nn::Module>()>;
 
-/// Words, a recurrent layer, whose result is a tuple, and a block that is used twice.
+/// An embedding, a recurrent layer, whose result is a tuple, and a block that is called twice.
 struct RecurrentNetImpl : nn::Module {
   explicit RecurrentNetImpl(bool checkpoint)
       : words(register_module("words", nn::Embedding(13, 6))),
@@ -67,7 +67,8 @@ const RankFunction modules_of_many_kinds("modules_of_many_kinds", [] {
   in_group([](int, int) {
     for (const bool checkpointed : {false, true}) {
       RecurrentNet alone = make_recurrent_net(false), net = make_recurrent_net(checkpointed);
-      // The loss is nonlinear in the batch's mean, so each rank computes that of the whole batch.
+      // The loss squares a mean over the batch, so the mean loss of the batch's parts would differ:
+      // each rank trains with the whole batch.
       train_with_sgd(alone, whole_words());
       Parts parts{dist::fully_shard(net->words), dist::fully_shard(net->recurrent),
                   dist::fully_shard(net->twice), dist::fully_shard(net)};

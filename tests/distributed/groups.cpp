@@ -35,7 +35,7 @@ const RankFunction subgroups("subgroups", [] {
   Tensor x = full({2}, rank, kFloat);
   dist::all_reduce(x, ReduceOp::SUM, mine);
   REQUIRE(x[0].item<int>() == 2 * (rank % 2) + 2);
-  // Ranks of the default group name the source.
+  // The source is given by its rank in the default group.
   x.fill_(rank);
   dist::broadcast(x, rank % 2 + 2, mine);
   REQUIRE(x[0].item<int>() == rank % 2 + 2);
@@ -56,7 +56,7 @@ const RankFunction transfers("transfers", [] {
   dist::init_process_group();
   const int rank = dist::get_rank(), size = dist::get_world_size();
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
-  // All send to the next rank at once; the messages of two tags come in the other order.
+  // All ranks send two messages to the next rank at once, and receive them in reverse order.
   Tensor a = full({3}, rank, kFloat), b = full({3}, rank + 100, kFloat);
   Tensor from_a = zeros({3}), from_b = zeros({2, 3}).select(0, 1);
   const auto first = dist::isend(a, next, nullptr, 1), second = dist::isend(b, next, nullptr, 2);
@@ -121,7 +121,7 @@ const RankFunction splits("splits", [] {
   dist::init_process_group();
   const int rank = dist::get_rank();
   const auto half = dist::split_group(nullptr, {{2, 0}, {1, 3}});
-  // The order of the list is that of the ranks, as in PyTorch.
+  // As in PyTorch, the order of the list determines the new ranks.
   const std::vector<int> members = rank % 2 ? std::vector<int>{1, 3} : std::vector<int>{2, 0};
   REQUIRE(dist::get_process_group_ranks(half) == members);
   REQUIRE(dist::get_global_rank(half, dist::get_rank(half)) == rank);
@@ -138,7 +138,7 @@ const RankFunction splits("splits", [] {
   REQUIRE(reversed->getTimeout() == milliseconds(50'000));
   REQUIRE(dist::split_group(half, {{0, 1}}, milliseconds(40'000))->getTimeout() ==
           milliseconds(40'000));
-  // Only the members of a group divide it; the others go on.
+  // Only the members of a group need to call split_group for it.
   if (rank % 2 == 1) {
     const auto alone = dist::split_group(half, {{1}});
     REQUIRE(dist::get_rank(alone) == (rank == 3 ? 0 : -1));
@@ -162,8 +162,8 @@ const RankFunction splits("splits", [] {
   dist::destroy_process_group();
 });
 
-/// Groups that a program connects itself have no name of their own, and stores of their own.
-const RankFunction splits_of_own("splits_of_own", [] {
+/// Splits groups that the program has constructed itself, with a store of their own and no name.
+const RankFunction splits_own_groups("splits_own_groups", [] {
   dist::init_process_group();
   const int rank = dist::get_rank();
   const auto store = dist::default_group()->getStore();
@@ -245,13 +245,13 @@ TEST(Groups, SendAndReceiveInBatches) {
 }
 TEST(Groups, AreSplit) {
   run_ranks_well(splits, 4);
-  run_ranks_well(splits_of_own, 2);
+  run_ranks_well(splits_own_groups, 2);
 }
 TEST(Groups, ExchangeObjects) { run_ranks_well(objects, 3); }
 TEST(Groups, RefuseWrongCalls) { run_ranks_well(wrong_calls, 2); }
 
-/// Groups of one process need no other; several share a store.
-TEST(Groups, WorkWithAnyStoreAndOneRank) {
+/// A second process with the same rank in the same store is an error.
+TEST(Groups, OfOneProcessWorkWithALocalStore) {
   auto store = std::make_shared<dist::HashStore>();
   dist::ProcessGroup group(store, 0, 1);
   std::vector<Tensor> x{arange(4, kFloat)};
@@ -284,7 +284,7 @@ TEST(Groups, OfEightProcessesAreSetUpQuickly) {
     best = std::min(best, slowest);
   }
   RecordProperty("seconds", std::to_string(best));
-  EXPECT_LE(best, 2);  // on two cores with nothing beside it: 0.5
+  EXPECT_LE(best, 2);  // seconds; 0.5 on two idle cores
 }
 
 }  // namespace

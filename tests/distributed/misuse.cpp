@@ -133,7 +133,7 @@ const RankFunction small_transfers("small_transfers", [] {
   dist::destroy_process_group();
 });
 
-TEST(Misuse, EmptyTensorsAreSentAndLonelyRanksCannotReceive) { run_ranks_well(small_transfers, 2); }
+TEST(Misuse, EmptyTensorsAreSentAndAGroupOfOneCannotReceive) { run_ranks_well(small_transfers, 2); }
 
 }  // namespace
 }  // namespace hearth::testing

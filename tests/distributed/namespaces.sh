@@ -89,13 +89,23 @@ train() { # train FLAGS...
   launch "$@" -- "$build/test_distributed"
 }
 
-# train_fashion OUT FLAGS...: `hearth train` on files in the format of Fashion-MNIST.
+# train_fashion OUT FLAGS...: `hearth train` on files in the format of Fashion-MNIST, for $epochs epochs.
+epochs=3
 train_fashion() {
   local out=$1
   shift
   launch "$@" -- "$build/hearth" train --data "fashion-mnist:$folder/images" --out "$folder/$out" --device cpu \
-    --batch-size 8 --epochs 3 --lr 0.001 --log-losses
+    --batch-size 8 --epochs $epochs --lr 0.001 --log-losses
 }
+
+# train_by_hand MACHINE RANK: the same without a launcher, endlessly, in the background.
+train_by_hand() {
+  on "$1" env RANK="$2" WORLD_SIZE=2 MASTER_ADDR=10.77.0.1 MASTER_PORT=29555 GLOO_SOCKET_IFNAME=wire OMP_NUM_THREADS=1 \
+    "$build/hearth" train --data "fashion-mnist:$folder/images" --out "$folder/by-hand-$1" --device cpu \
+    --batch-size 8 --epochs 100000 > "by-hand-$1.txt" 2>&1 &
+  by_hand+=($!)
+}
+by_hand=()
 
 make_images() {
   mkdir images
@@ -115,7 +125,7 @@ for name, count in ("train", 1600), ("t10k", 200):
 END
 }
 
-# ranks_of MACHINE: the processes of its ranks.
+# ranks_of MACHINE: the process ids of the ranks on the machine.
 ranks_of() {
   local process
   for process in $(ip netns pids "$1"); do
@@ -168,7 +178,7 @@ until_true 15 has_no_ranks two || fail "the ranks on the lost machine live on"
 wait $launcher || fail "the training has failed"
 grep -q "continuing without the machines that cannot be reached: two" output || fail "two is not left out"
 grep -q "1 ranks begin at step [1-9]" output || fail "the checkpoint was not used"
-# The sum of the gradients has another order.
+# With one rank, gradients are summed in another order.
 awk -v a="$(weights)" -v b="$expected" 'BEGIN { exit !(a - b < 1e-9 && b - a < 1e-9) }' ||
   fail "the weights are $(weights), not $expected"
 
@@ -190,5 +200,35 @@ for file in losses.csv weights.safetensors; do
   cmp whole/run-1/$file killed/run-1/$file || fail "$file differs from that of the undisturbed training"
 done
 tail -n 1 whole/run-1/losses.csv
+
+echo "hearth top on the other machine shows both ranks; a machine is cut off: hearth train continues without it"
+epochs=10
+train_fashion cut --nnodes 1:2 --max-restarts 1 --shutdown-timeout 3
+train_by_hand one 0
+train_by_hand two 1
+until_true 60 has_epoch cut 1 || fail "the first epoch does not end"
+until_true 60 has_epoch by-hand-one 1 || fail "the processes that were started by hand do not train"
+shows_both() {
+  on two "$build/hearth" top 10.77.0.1:29555 > table && [[ $(grep -cE "^[01] .* %" table) == 2 ]]
+}
+until_true 10 shows_both || fail "hearth top shows: $(< table)"
+cat table
+cut=$SECONDS
+on two ip link set wire down
+until_true 15 grep -q "the connection to two failed" output || fail "the lost machine was not noticed"
+echo "  noticed after $((SECONDS - cut)) s"
+wait $launcher || fail "hearth train has failed"
+grep -q "continuing without the machines that cannot be reached: two" output || fail "two is not left out"
+for epoch in 1 10; do
+  [[ $(grep -c "epoch $epoch/10  loss" output) == 1 ]] || fail "epoch $epoch was not trained once"
+done
+
+echo "without a launcher, both processes notice that the link is down"
+by_hand_have_ended() { ! kill -0 "${by_hand[@]}" 2> /dev/null; }
+until_true 45 by_hand_have_ended || fail "they do not notice it"
+echo "  noticed after $((SECONDS - cut)) s"
+for machine in one two; do
+  grep -q "cannot be reached" by-hand-$machine.txt || fail "on $machine: $(cat by-hand-$machine.txt)"
+done
 
 echo "ok"

@@ -132,11 +132,11 @@ const RankFunction fails_later("fails_later", [] {
   });
 });
 
-const RankFunction waits_for_others("waits_for_others", [] {
+const RankFunction one_rank_is_late("one_rank_is_late", [] {
   dist::init_process_group("nccl", dist::InitOptions().timeout(milliseconds(1500)));
   Tensor x = ones({2}, TensorOptions(kFloat).device(kCUDA));
   dist::all_reduce(x);
-  // Ranks with different calls, which NCCL would wait for without end.
+  // Rank 1 comes after the time-out of rank 0; NCCL itself would wait without a limit.
   print_error([&] {
     if (dist::get_rank() == 0) {
       dist::all_reduce(x);
@@ -147,7 +147,7 @@ const RankFunction waits_for_others("waits_for_others", [] {
   });
 });
 
-/// NCCL's calls have ended for the host when they are on the stream.
+/// NCCL reports a call as ended as soon as it is on the stream, before the GPU has run it.
 const RankFunction destroys_at_once("destroys_at_once", [] {
   dist::init_process_group("nccl");
   Tensor x = ones({2}, TensorOptions(kFloat).device(kCUDA));
@@ -210,7 +210,9 @@ TEST(NcclGpus, HasAllCollectives) {
       run_ranks_well(collectives_on_gpu, size, {.environment = {{"TEST_BACKEND", "nccl"}}});
 }
 
-TEST(Nccl, OnlyReducesWhatNcclCan) { run_ranks_well(wrong_dtypes, 2, with_fake_nccl()); }
+TEST(Nccl, RefusesOperationsAndDtypesThatNcclLacks) {
+  run_ranks_well(wrong_dtypes, 2, with_fake_nccl());
+}
 
 TEST(Nccl, ReportsErrorsOfTheGpu) {
   for (const RankResult& result : run_ranks(fails_later, 2, with_fake_nccl()))
@@ -219,7 +221,7 @@ TEST(Nccl, ReportsErrorsOfTheGpu) {
 }
 
 TEST(Nccl, EndsAtTheTimeoutAndWhenARankIsLost) {
-  const auto late = run_ranks(waits_for_others, 2, with_fake_nccl());
+  const auto late = run_ranks(one_rank_is_late, 2, with_fake_nccl());
   EXPECT_PRED2(contains, late[0].output, "has not ended on rank 0 within 1500 ms");
   EXPECT_LE(seconds_in(late[0].output), 4) << late[0].output;
   EXPECT_PRED2(contains, late[1].output, "rank 0 says");

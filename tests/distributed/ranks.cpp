@@ -105,10 +105,10 @@ void collect(std::vector<Process>& processes, std::vector<RankResult>& results,
       entries.push_back({process.has_ended ? -1 : process.output, POLLIN, 0});
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout - elapsed());
-    bool any = false;
+    bool any_runs = false;
     for (size_t i = 0; i < processes.size(); ++i)
-      any |= !processes[i].has_ended && static_cast<int>(i) != options.endless_rank;
-    if (!any || left.count() <= 0) return;
+      any_runs |= !processes[i].has_ended && static_cast<int>(i) != options.endless_rank;
+    if (!any_runs || left.count() <= 0) return;
     poll(entries.data(), entries.size(), static_cast<int>(left.count()));
     for (size_t i = 0; i < processes.size(); ++i) {
       if (!entries[i].revents) continue;

@@ -12,10 +12,10 @@ namespace hearth::testing {
 
 /// The outcome of one process of a test.
 struct RankResult {
-  int exit_code = -1;  // of a process that ended itself
-  int signal = 0;      // that ended it
-  std::string output;  // its standard output
-  double seconds = 0;  // from the start of the test to its end
+  int exit_code = -1;  // -1 if a signal ended the process
+  int signal = 0;      // the signal that ended the process, or 0
+  std::string output;  // the standard output
+  double seconds = 0;  // from the call of run_ranks to the end of the process
   bool timed_out = false;
 };
 
@@ -36,18 +36,18 @@ struct RankOptions {
   std::chrono::milliseconds timeout{60'000};
   /// Called with the process ids, as soon as all processes run.
   std::function<void(const std::vector<int>&)> meanwhile{};
-  int endless_rank = -1;         // is killed when all others have ended
+  int endless_rank = -1;         // a rank that is killed when all others have ended
   bool sets_environment = true;  // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
 };
 
 /// Runs a function in `size` new processes of this program, and waits for them.
 std::vector<RankResult> run_ranks(const RankFunction& function, int size,
                                   const RankOptions& options = {});
-/// run_ranks, and fails the test unless all processes exit with 0.
+/// Like run_ranks, but fails the test unless all processes exit with code 0.
 std::vector<RankResult> run_ranks_well(const RankFunction& function, int size,
                                        const RankOptions& options = {});
 
-/// A port that is free now.
+/// A TCP port that is free now.
 int free_port();
 
 /// Throws, which ends the process with a failure, unless the condition holds.

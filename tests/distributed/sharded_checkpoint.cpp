@@ -65,7 +65,7 @@ const RankFunction saves_and_loads("saves_and_loads", [] {
     const double error = sharded.difference_to(alone);
     std::printf("largest difference %g\n", error);
     REQUIRE(error < 1e-12);
-    // All whole parameters on rank 0.
+    // Rank 0 gets all whole parameters, the other ranks get none.
     const auto state = checkpoint::get_model_state_dict(*sharded.net);
     REQUIRE(state.size() == (rank == 0 ? alone.net->state_dict().size() : 0));
     if (rank == 0) alone.net->load_state_dict(state);
@@ -126,12 +126,12 @@ const RankFunction refuses("refuses", [] {
     REQUIRE_ERROR(checkpoint::load(*wider, folder),
                   "rank 0: 'model.first.bias' has the sizes [7] in the checkpoint");
     optim::SGD sgd(fresh.net->parameters(), 0.1);
-    REQUIRE_ERROR(checkpoint::load(*fresh.net, sgd, folder), "is that of the optimizer Adam");
+    REQUIRE_ERROR(checkpoint::load(*fresh.net, sgd, folder), "is from the optimizer Adam");
     dist::ZeroRedundancyOptimizer zero(linear->parameters(), [](const auto& groups) {
       return std::make_unique<optim::Adam>(groups, optim::AdamOptions(0.1));
     });
     REQUIRE_ERROR(checkpoint::save(*linear, zero, folder + "/zero"), "consolidate_state_dict()");
-    // What cannot be saved on one rank is an error on all.
+    // A failure to save on one rank is an error on all ranks.
     std::vector<Tensor> optimized = linear->parameters();
     if (rank == 1) optimized.push_back(zeros({3}).requires_grad_());
     optim::SGD odd(optimized, 0.1);
@@ -168,7 +168,7 @@ const RankFunction refuses("refuses", [] {
     on_rank_0([&] { write_bytes(index, good); });
     REQUIRE_ERROR(checkpoint::load(*fresh.net, folder + "/nothing"), "index.safetensors");
     REQUIRE_ERROR(checkpoint::save(*fresh.net, file), "cannot create the folder");
-    // Nothing of this has changed the model.
+    // No failed load has changed the model.
     REQUIRE(difference(fresh.net->parameters(), before.net->parameters()) == 0);
     REQUIRE(fresh.adam->state().empty());
     checkpoint::load(*fresh.net, *fresh.adam, folder);
@@ -207,7 +207,7 @@ const RankFunction survives_any_index("survives_any_index", [] {
   });
 });
 
-TEST(ShardedCheckpoint, SurvivesAnyIndex) {
+TEST(ShardedCheckpoint, SurvivesDamagedIndexFiles) {
   const TempFolder folder;
   RankOptions options;
   options.environment["FOLDER"] = folder.path("checkpoint");

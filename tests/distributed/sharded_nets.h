@@ -44,7 +44,7 @@ inline ShardedNet make_net(ScalarType dtype = kDouble) {
   return net;
 }
 
-/// The inputs of all ranks, and those of one.
+/// The inputs of all ranks; part_of_batch() selects those of this rank.
 inline Tensor whole_batch(int64_t columns = 5) {
   return (arange(24 * columns, kDouble).view({24, columns}) * 0.37).sin();
 }

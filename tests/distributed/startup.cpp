@@ -10,7 +10,7 @@
 #include "tests/distributed/ranks.h"
 #include "tests/support/throws.h"
 
-// Failures while a group is created: the ranks that wait must hear of them.
+// Failures while a group is created: the waiting ranks must get an error.
 
 namespace hearth::testing {
 namespace {
@@ -74,8 +74,7 @@ TEST(Startup, ARankThatCannotConnectTellsTheOthers) {
     }
 }
 
-/// The third process has rank 1 too; it ends as a program that does not catch the error, and the
-/// others go on.
+/// The third process also has rank 1. Its uncaught error ends it, and the other processes go on.
 const RankFunction doubled("doubled", [] {
   const bool is_second = rank_variable() == 2;
   if (is_second) setenv("RANK", "1", 1);

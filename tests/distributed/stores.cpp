@@ -205,7 +205,7 @@ TEST(Stores, OnlyTheRightTokenIsAdmitted) {
   EXPECT_EQ(client.get_to_str("a"), "b");
 }
 
-/// A connection without a protocol.
+/// A TCP connection that sends bytes unchanged.
 class RawConnection {
  public:
   explicit RawConnection(uint16_t port) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -235,6 +235,7 @@ class RawConnection {
   bool connected_ = false;
 };
 
+/// Parts of messages in the store's format: texts and frames begin with their length.
 std::string number(uint64_t value) {
   std::string bytes;
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(value >> (8 * i));
@@ -246,7 +247,7 @@ std::string frame(const std::string& content) {
 }
 std::string hello() { return frame("H" + text("hearth-store-1") + text("")); }
 
-TEST(Stores, StrangersAndBrokenMessagesAreDroppedWithoutHarm) {
+TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
   dist::TCPStore server("127.0.0.1", server_options());
   const uint16_t port = server.getPort();
   const std::string attacks[] = {
@@ -263,7 +264,7 @@ TEST(Stores, StrangersAndBrokenMessagesAreDroppedWithoutHarm) {
       hello() + frame("k" + number(uint64_t(1) << 60)),  // a list of 2^60 keys
       hello() + frame("s" + text("key") + text("value") + "more"),
       hello() + frame("J" + number(~uint64_t(0)) + text("")),  // rank -1
-      hello() + frame("g" + text("none")) + frame("n"),        // does not wait for its answer
+      hello() + frame("g" + text("none")) + frame("n"),  // a second request before the first answer
   };
   for (const std::string& attack : attacks) {
     RawConnection stranger(port);
@@ -285,7 +286,7 @@ TEST(Stores, SilentAndManyConnectionsDoNotBlockTheServer) {
   dist::TCPStore client("127.0.0.1", client_options(server));
   client.set("a", std::string("b"));
   EXPECT_EQ(server.get_to_str("a"), "b");
-  EXPECT_TRUE(strangers[0]->is_closed());  // the oldest give way
+  EXPECT_TRUE(strangers[0]->is_closed());  // the server closes the oldest
 }
 
 TEST(Stores, RandomBytesDoNotHarmTheServer) {
@@ -303,7 +304,7 @@ TEST(Stores, RandomBytesDoNotHarmTheServer) {
   EXPECT_EQ(server.get_to_str("still"), "works");
 }
 
-/// Values that grow beyond the largest answer, while another client waits for them.
+/// A value grows beyond the largest answer while another client waits for it.
 TEST(Stores, ValuesThatAreTooLargeForAnAnswerAreAnError) {
   dist::TCPStore server("127.0.0.1", server_options());
   std::string error;

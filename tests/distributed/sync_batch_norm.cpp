@@ -13,7 +13,7 @@ namespace {
 
 namespace dist = hearth::distributed;
 
-/// Rows [begin, end) of a rank: rank r has r + 1 rows.
+/// The rows of a rank: rank r has r + 1 rows.
 Tensor rows_of_rank(const Tensor& whole, int rank) {
   return whole.narrow(0, int64_t(rank) * (rank + 1) / 2, rank + 1);
 }

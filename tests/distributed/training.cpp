@@ -26,9 +26,9 @@ void average_gradients(const nn::Sequential& model) {
     dist::all_reduce(parameter.mutable_grad(), dist::ReduceOp::AVG);
 }
 
-/// Trains 40 steps on 24 samples, of which each rank has an equal part, and prints the sum of the
-/// squared weights. Rank 0 saves every step in the file HEARTH_TEST_CHECKPOINT, from which all
-/// ranks continue.
+/// Trains 40 steps on 24 samples, divided equally among the ranks, and prints the sum of the
+/// squared weights. Rank 0 saves every step in the file $HEARTH_TEST_CHECKPOINT, from which a
+/// restarted job continues.
 const RankFunction training("training", [] {
   dist::init_process_group();
   const int rank = dist::get_rank(), size = dist::get_world_size();

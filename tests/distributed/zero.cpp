@@ -177,7 +177,7 @@ const RankFunction zero_errors("zero_errors", [] {
     const optim::SGD sgd(net->parameters(), 0.1);
     Zero one_group(net->parameters(), make_adam);
     const double lr = one_group.param_groups()[0].options().get_lr();
-    REQUIRE_ERROR(one_group.load_state_dict(sgd.state_dict()), "is that of the optimizer SGD");
+    REQUIRE_ERROR(one_group.load_state_dict(sgd.state_dict()), "is from the optimizer SGD");
     REQUIRE(one_group.param_groups()[0].options().get_lr() == lr);
     optim::StateDict wrong = other->state_dict();
     wrong.insert("state.x.exp_avg", 1.0);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace hearth::experiment;
 
-/// Rows of two runs whose parameters differ, with awkward texts.
+/// Rows of two runs with different parameters, with texts that CSV and JSON must escape.
 Results two_runs() {
   Results results;
   results.add({1, 1, 0.625, 0.5, 1.25, 2.5, experiment::Run{{"lr", .1}, {"name", "a, \"b\"\n"}}});
@@ -70,7 +70,7 @@ TEST(Results, AreSavedAtomicallyUnderTwoNames) {
   EXPECT_ERROR(two_runs().save(""), "the name of the files is empty");
 }
 
-TEST(Results, RefuseParametersCalledAsAResult) {
+TEST(Results, RefuseParametersWithTheNameOfAResult) {
   Results results;
   EXPECT_ERROR(results.add({1, 1, 0, {}, 0, 0, experiment::Run{{"loss", 1}}}),
                "a parameter cannot be called 'loss'");

@@ -60,7 +60,7 @@ void train_epoch(RunManager& manager, nn::Sequential& network, Loader& loader) {
   manager.end_epoch();
 }
 
-/// The bytes of all event files in folders under runs/ whose names end so.
+/// The bytes of all event files in those folders under runs/ whose paths end in `end_of_folder`.
 std::string events(const std::string& end_of_folder) {
   std::string bytes;
   for (const auto& entry : fs::recursive_directory_iterator("runs"))
@@ -125,7 +125,7 @@ TEST(RunManager, LogsImagesGraphScalarsAndHistograms) {
     EXPECT_TRUE(contains(log, part)) << part;
 }
 
-TEST(RunManager, LogsNoImageOfOtherData) {
+TEST(RunManager, LogsNoImageOfDataThatAreNotImages) {
   const InTempFolder folder;
   nn::Sequential network = network_for(7);
   auto loader = loader_of({7});

@@ -61,15 +61,15 @@ Tensor run_net(const std::string& mode, const Tensors& t, const Tensor& batch_si
   const auto join = [](const auto& outputs) {
     return cat({std::get<0>(outputs).flatten(), std::get<1>(outputs).flatten()});
   };
-  const bool packed = batch_sizes.defined();
+  const bool is_packed = batch_sizes.defined();
   if (mode == "lstm")
-    return packed ? join(lstm(t[0], batch_sizes, {t[1], t[2]}, params, true, 2, 0, true, true))
-                  : join(lstm(t[0], {t[1], t[2]}, params, true, 2, 0, true, true, false));
+    return is_packed ? join(lstm(t[0], batch_sizes, {t[1], t[2]}, params, true, 2, 0, true, true))
+                     : join(lstm(t[0], {t[1], t[2]}, params, true, 2, 0, true, true, false));
   if (mode == "gru")
-    return packed ? join(gru(t[0], batch_sizes, t[1], params, true, 2, 0, true, true))
-                  : join(gru(t[0], t[1], params, true, 2, 0, true, true, false));
-  return packed ? join(rnn_tanh(t[0], batch_sizes, t[1], params, true, 2, 0, true, true))
-                : join(rnn_tanh(t[0], t[1], params, true, 2, 0, true, true, false));
+    return is_packed ? join(gru(t[0], batch_sizes, t[1], params, true, 2, 0, true, true))
+                     : join(gru(t[0], t[1], params, true, 2, 0, true, true, false));
+  return is_packed ? join(rnn_tanh(t[0], batch_sizes, t[1], params, true, 2, 0, true, true))
+                   : join(rnn_tanh(t[0], t[1], params, true, 2, 0, true, true, false));
 }
 
 Tensors net_inputs(const std::string& mode, IntArrayRef input, int64_t batch, int64_t hidden,

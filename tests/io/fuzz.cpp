@@ -87,7 +87,7 @@ class Mutator {
   std::mt19937 random_;
 };
 
-void run(int (*target)(const uint8_t*, size_t), const std::string& seed_bytes) {
+void run_mutations(int (*target)(const uint8_t*, size_t), const std::string& seed_bytes) {
   const char* text = std::getenv("HEARTH_FUZZ_SECONDS");
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::milliseconds(text ? 1000 * std::atoi(text) / 2 / kNumTests : 0);
@@ -100,26 +100,28 @@ void run(int (*target)(const uint8_t*, size_t), const std::string& seed_bytes) {
 }
 
 TEST(FuzzIo, Safetensors) {
-  run(fuzz_safetensors, testing::bytes_of(testing::fixture_path("python.safetensors")));
+  run_mutations(fuzz_safetensors, testing::bytes_of(testing::fixture_path("python.safetensors")));
 }
-TEST(FuzzIo, Archive) { run(fuzz_archive, archive_bytes()); }
+TEST(FuzzIo, Archive) { run_mutations(fuzz_archive, archive_bytes()); }
 TEST(FuzzIo, Checkpoint) {
-  run(fuzz_checkpoint, testing::bytes_of(testing::fixture_path("run.safetensors")));
+  run_mutations(fuzz_checkpoint, testing::bytes_of(testing::fixture_path("run.safetensors")));
 }
 TEST(FuzzIo, Idx) {
   const std::string small = {0, 0, 12, 2, 0, 0, 0, 2, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8};
-  run(fuzz_idx, small);
+  run_mutations(fuzz_idx, small);
 }
 TEST(FuzzIo, GzippedIdx) {
-  run(fuzz_idx, testing::bytes_of(testing::fixture_path("small-idx.gz")));
+  run_mutations(fuzz_idx, testing::bytes_of(testing::fixture_path("small-idx.gz")));
 }
 
-TEST(FuzzIo, Pt) { run(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/shared.pt"))); }
+TEST(FuzzIo, Pt) {
+  run_mutations(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/shared.pt")));
+}
 TEST(FuzzIo, DeflatedPt) {
-  run(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/deflated.pt")));
+  run_mutations(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/deflated.pt")));
 }
 TEST(FuzzIo, LibtorchArchive) {
-  run(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/libtorch_adam.pt")));
+  run_mutations(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/libtorch_adam.pt")));
 }
 /// The pickle in an archive, which begins with the instruction for its protocol.
 std::string pickle_of(const std::string& name) {
@@ -127,21 +129,23 @@ std::string pickle_of(const std::string& name) {
   const size_t begin = bytes.find("\x80\2}");
   return bytes.substr(begin, bytes.find("PK\7\10", begin) - begin);
 }
-TEST(FuzzIo, Pickle) { run(fuzz_pickle, pickle_of("values.pt")); }
-TEST(FuzzIo, Npz) { run(fuzz_npy, testing::bytes_of(testing::fixture_path("pt/arrays.npz"))); }
+TEST(FuzzIo, Pickle) { run_mutations(fuzz_pickle, pickle_of("values.pt")); }
+TEST(FuzzIo, Npz) {
+  run_mutations(fuzz_npy, testing::bytes_of(testing::fixture_path("pt/arrays.npz")));
+}
 TEST(FuzzIo, Csv) {
-  run(fuzz_csv,
-      "\x07"
-      "x,y,\"a \"\"b\"\"\"\n1.5,-2e3,7\r\n\"3\",NA,.5\n");
+  run_mutations(fuzz_csv,
+                "\x07"
+                "x,y,\"a \"\"b\"\"\"\n1.5,-2e3,7\r\n\"3\",NA,.5\n");
 }
 TEST(FuzzIo, CsvWithCategories) {
-  run(fuzz_csv,
-      "\x26"
-      "17,1.5,red,\"a\nb\"\r\n-3,nan,\"blue, \"\"light\"\"\",\n4,1e-400, green , x\n");
+  run_mutations(fuzz_csv,
+                "\x26"
+                "17,1.5,red,\"a\nb\"\r\n-3,nan,\"blue, \"\"light\"\"\",\n4,1e-400, green , x\n");
 }
 TEST(FuzzIo, Index) {
-  run(fuzz_index,
-      "{\"metadata\":{\"total_size\":3},\"weight_map\":{\"a\":\"model-1.safetensors\"}}");
+  run_mutations(fuzz_index,
+                "{\"metadata\":{\"total_size\":3},\"weight_map\":{\"a\":\"model-1.safetensors\"}}");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Result<T> dropout(const std::vector<T>& values, double p, Mt19937* mt) {
 }
 
 template <class T>
-std::vector<T> one_to(int last) {
+std::vector<T> numbers_up_to(int last) {
   std::vector<T> values;
   for (int i = 1; i <= last; ++i) values.push_back(T(static_cast<float>(i)));
   return values;
@@ -48,18 +48,18 @@ std::vector<T> one_to(int last) {
 // Expected: F.dropout(torch.arange(1., 9), 0.3) after torch.manual_seed(42).
 TEST(Dropout, MatchesPyTorch) {
   Mt19937 mt(42);
-  EXPECT_EQ(dropout(one_to<float>(8), 0.3, &mt).out,
+  EXPECT_EQ(dropout(numbers_up_to<float>(8), 0.3, &mt).out,
             (std::vector<float>{1.4285714626312256f, 2.857142925262451f, 4.285714149475098f,
                                 5.714285850524902f, 7.142857551574707f, 8.571428298950195f, 0, 0}));
   Mt19937 again(42);
-  const auto halves = dropout(one_to<Half>(8), 0.3, &again).out;
+  const auto halves = dropout(numbers_up_to<Half>(8), 0.3, &again).out;
   EXPECT_EQ(float(halves[2]), 4.28515625f);
   EXPECT_EQ(float(halves[6]), 0.0f);
 }
 
 template <class T>
 void expect_dropout(Mt19937* mt, double tolerance) {
-  auto values = one_to<T>(1000);
+  auto values = numbers_up_to<T>(1000);
   for (int doublings = 0; doublings < 4; ++doublings) {
     const auto copy = values;
     values.insert(values.end(), copy.begin(), copy.end());
@@ -87,22 +87,21 @@ TEST(Dropout, ScalesKeptElements) {
   }
 }
 
-/// The masks and results that are drawn one element after the other equal those of the vector
-/// loops.
+/// The vector loops have the masks and results of a loop that draws one element after the other.
 TEST(Dropout, ComparesAllBitsOfEachDraw) {
   constexpr uint64_t kUnit = uint64_t{1} << 53;
   Mt19937 first(9);
   const uint64_t value = first.random64() % kUnit;
-  // The first element is dropped if the probability to keep one is its own value, and kept above.
-  const double own = double(value) * 0x1p-53, above = double(value + 1) * 0x1p-53;
-  for (const double keep : {0.0, 0.1, 0.5, own, above, 1.0})
+  // The first element is dropped if `keep` equals its drawn number, and kept if `keep` is larger.
+  const double drawn = double(value) * 0x1p-53, above = double(value + 1) * 0x1p-53;
+  for (const double keep : {0.0, 0.1, 0.5, drawn, above, 1.0})
     for (const int count : {1, 7, 8, 9, 40, 1029}) {
       Mt19937 mt(9), scalar(9);
-      const auto [out, mask] = dropout(one_to<float>(count), 1 - keep, &mt);
+      const auto [out, mask] = dropout(numbers_up_to<float>(count), 1 - keep, &mt);
       for (size_t i = 0; i < out.size(); ++i) {
-        const bool kept = double(scalar.random64() % kUnit) * 0x1p-53 < keep;
-        ASSERT_EQ(mask[i], kept) << keep << ", " << i;
-        ASSERT_FLOAT_EQ(out[i], kept ? float(i + 1) / float(keep) : 0);
+        const bool is_kept = double(scalar.random64() % kUnit) * 0x1p-53 < keep;
+        ASSERT_EQ(mask[i], is_kept) << keep << ", " << i;
+        ASSERT_FLOAT_EQ(out[i], is_kept ? float(i + 1) / float(keep) : 0);
       }
       EXPECT_EQ(mt.random(), scalar.random());
     }

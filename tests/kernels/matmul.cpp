@@ -107,16 +107,17 @@ TYPED_TEST_SUITE(MatmulTest, AllTypes);
 
 template <class T>
 void check_layouts(int64_t batch, int64_t m, int64_t n, int64_t k) {
-  for (Layout la : kLayouts)
-    for (Layout lb : kLayouts)
-      for (Layout lo : {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps}) {
-        Matrices<T> a(la, batch, m, k, 1), b(lb, batch, k, n, 2), out(lo, batch, m, n, 3);
+  for (Layout layout_a : kLayouts)
+    for (Layout layout_b : kLayouts)
+      for (Layout layout_out : {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps}) {
+        Matrices<T> a(layout_a, batch, m, k, 1), b(layout_b, batch, k, n, 2),
+            out(layout_out, batch, m, n, 3);
         const MatmulParams params{a.view, b.view, View(), out.view};
         const std::vector<T> expected = reference<T>(params);
         KernelContext context;
         cpu::run(params, context.ctx);
-        EXPECT_TRUE(equal(out.view, expected))
-            << int(la) << int(lb) << int(lo) << ": " << batch << 'x' << m << 'x' << n << 'x' << k;
+        EXPECT_TRUE(equal(out.view, expected)) << int(layout_a) << int(layout_b) << int(layout_out)
+                                               << ": " << batch << 'x' << m << 'x' << n << 'x' << k;
         EXPECT_TRUE(out.buffer.guards_intact());
       }
 }
@@ -246,7 +247,7 @@ TEST(Matmul, LargeProductsAreAccurate) {
   }
 }
 
-// Such matrices, the weights of linear layers, are copied.
+// The kernel copies a transposed matrix with long rows, such as the weight of a linear layer.
 TEST(Matmul, MultipliesByATransposedMatrixWithLongRows) {
   for (const Layout layout : {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps}) {
     Matrices<float> a(Layout::kContiguous, 1, 70, 96, 1), b(Layout::kTransposed, 1, 96, 40, 2);
@@ -260,7 +261,7 @@ TEST(Matmul, MultipliesByATransposedMatrixWithLongRows) {
   }
 }
 
-// c is one row for all, which is written with the blocks of the result.
+/// Checks a product plus one row that is added to all rows; the kernel adds it to each block.
 template <class T>
 void expect_sum_with_row(int64_t terms) {
   constexpr int64_t kRows = 530, kColumns = 45, kStride = 50;
@@ -290,7 +291,7 @@ TEST(Matmul, AddsARowToManyRows) {
   }
 }
 
-// With many rows, matrices with short rows are copied, too.
+// If the first matrix has many rows, the kernel also copies a transposed matrix with short rows.
 TEST(Matmul, MultipliesManyRowsByATransposedMatrixWithShortRows) {
   for (const int64_t columns : {100, 1024}) {
     Matrices<float> a(Layout::kContiguous, 1, 520, 64, 1);
@@ -323,17 +324,18 @@ TEST(Matmul, ResultsDoNotDependOnThreadCount) {
 }
 
 TEST(OneDnn, MatmulPrimitiveSupportsStridesAndBroadcastBatches) {
-  for (Layout la : {Layout::kContiguous, Layout::kTransposed, Layout::kBroadcastBatch})
-    for (Layout lb : {Layout::kContiguous, Layout::kTransposed, Layout::kBroadcastBatch}) {
-      if (la == lb && la == Layout::kBroadcastBatch)
+  for (Layout layout_a : {Layout::kContiguous, Layout::kTransposed, Layout::kBroadcastBatch})
+    for (Layout layout_b : {Layout::kContiguous, Layout::kTransposed, Layout::kBroadcastBatch}) {
+      if (layout_a == layout_b && layout_a == Layout::kBroadcastBatch)
         continue;  // no operand would have the batch size
-      Matrices<float> a(la, 3, 20, 30, 1), b(lb, 3, 30, 10, 2),
+      Matrices<float> a(layout_a, 3, 20, 30, 1), b(layout_b, 3, 30, 10, 2),
           out(Layout::kContiguous, 3, 20, 10, 3);
       for (double beta : {0, 3}) {
         const std::vector<float> expected =
             reference<float>({a.view, b.view, out.view, out.view, 1, beta});
-        ASSERT_TRUE(cpu::onednn::matmul(a.view, b.view, out.view, beta)) << int(la) << int(lb);
-        EXPECT_TRUE(equal(out.view, expected)) << int(la) << int(lb);
+        ASSERT_TRUE(cpu::onednn::matmul(a.view, b.view, out.view, beta))
+            << int(layout_a) << int(layout_b);
+        EXPECT_TRUE(equal(out.view, expected)) << int(layout_a) << int(layout_b);
       }
     }
 }

@@ -68,8 +68,8 @@ void expect_minmax(const MinmaxCase& c, const Guarded<T>& in, bool largest) {
     double value = widened(in[element_index(c, o, 0)]);
     for (int64_t i = 1; i < c.sizes[size_t(c.dim)]; ++i) {
       const double x = widened(in[element_index(c, o, i)]);
-      const bool better = largest ? x > value : x < value;
-      if (!std::isnan(value) && (better || std::isnan(x))) {
+      const bool is_better = largest ? x > value : x < value;
+      if (!std::isnan(value) && (is_better || std::isnan(x))) {
         best = i;
         value = x;
       }

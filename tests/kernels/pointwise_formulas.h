@@ -129,7 +129,7 @@ struct Reference {
 };
 
 /// Random inputs of moderate size, with special values if `extremes` is set. Gradients are tested
-/// without: products of special values overflow in T, but not in the wider reference.
+/// without special values, whose products overflow in T, but not in the wider reference.
 template <class T>
 std::vector<T> inputs(unsigned seed, bool extremes) {
   std::mt19937_64 generator(seed);
@@ -155,8 +155,8 @@ template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
 /// Whether `got` equals `exact` up to a few roundings. Near or beyond the range of T, infinity and
-/// NaN are accepted, because intermediate results may overflow. `terms` is the magnitude of the
-/// terms whose difference the result is, if they cancel.
+/// NaN are accepted, because intermediate results may overflow. If the result is a small
+/// difference of large terms, `terms` is their magnitude.
 template <class T>
 bool close(T got, long double exact, long double terms = 0) {
   if constexpr (std::is_integral_v<T>) {
@@ -221,12 +221,12 @@ template <class T, class Out>
 void expect_close(const char* name, int formula, bool as_bool, const Rows<T>& in,
                   const std::vector<Out>& out, const std::vector<long double>& exact) {
   for (size_t i = 0; i < out.size(); ++i) {
-    const bool same =
+    const bool is_equal =
         as_bool ? out[i] == Out(exact[i] != 0) : close(out[i], exact[i], terms_of<T>(name, in, i));
-    ASSERT_TRUE(same) << name << " formula " << formula << " dtype " << int(dtype_of<T>) << ": "
-                      << double(out[i]) << " instead of " << double(exact[i]) << " at "
-                      << double(in[0][i]) << ", " << double(in[in.size() > 1 ? 1 : 0][i]) << ", "
-                      << double(in.back()[i]);
+    ASSERT_TRUE(is_equal) << name << " formula " << formula << " dtype " << int(dtype_of<T>) << ": "
+                          << double(out[i]) << " instead of " << double(exact[i]) << " at "
+                          << double(in[0][i]) << ", " << double(in[in.size() > 1 ? 1 : 0][i])
+                          << ", " << double(in.back()[i]);
   }
 }
 
@@ -242,13 +242,13 @@ void expect_reference(bool as_bool, const Rows<T>& in, const std::vector<Out>& o
     for (size_t k = 0; k < in.size(); ++k) x[k] = in[k][i];
     const long double exact = reference(x);
     if (std::is_integral_v<T> && !(std::abs(exact) < 0x1p62L)) continue;
-    const bool same = as_bool ? out[i] == Out(exact != 0)
-                      : std::is_integral_v<Out>
-                          ? out[i] == static_cast<Out>(static_cast<int64_t>(exact))
-                          : close(out[i], exact, terms_of<T>(F::info.name, in, i));
-    ASSERT_TRUE(same) << name << " dtype " << int(dtype_of<T>) << ": " << double(out[i])
-                      << " instead of " << double(exact) << " at " << double(x[0]) << ", "
-                      << double(x[1]) << ", " << double(x[2]);
+    const bool is_equal = as_bool ? out[i] == Out(exact != 0)
+                          : std::is_integral_v<Out>
+                              ? out[i] == static_cast<Out>(static_cast<int64_t>(exact))
+                              : close(out[i], exact, terms_of<T>(F::info.name, in, i));
+    ASSERT_TRUE(is_equal) << name << " dtype " << int(dtype_of<T>) << ": " << double(out[i])
+                          << " instead of " << double(exact) << " at " << double(x[0]) << ", "
+                          << double(x[1]) << ", " << double(x[2]);
   }
 }
 

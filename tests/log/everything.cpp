@@ -68,6 +68,13 @@ void add_images(SummaryWriter& writer) {
   writer.add_image("image/rgba", waves({4, 16, 20}).abs(), 1, kStart);
   writer.add_images("image/batch", waves({10, 1, 8, 9}).abs(), 1, kStart);
   writer.add_images("image/nhwc", waves({3, 8, 9, 3}).abs(), 1, kStart, "NHWC");
+  if (utils::plot::is_available()) {
+    utils::plot::Figure figure(2);
+    figure.axes(0).plot(arange(50), waves({50}), "sin").bar({"a", "b"}, {0.5, -0.5});
+    figure.axes(1).heatmap(waves({3, 4}));
+    writer.add_figure("figure", figure, 1, true, kStart);
+    writer.add_figure("figures", {figure, utils::plot::Figure()}, 1, true, kStart);
+  }
   writer.add_video("video", waves({2, 4, 3, 16, 16}).abs(), 1, 8, kStart);
   writer.add_audio("audio", waves({1, 4000}).to(kFloat), 1, 8000, kStart);
 }

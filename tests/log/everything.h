@@ -5,7 +5,7 @@
 namespace hearth::testing {
 
 /// Calls every function of SummaryWriter. tests/oracle/read_by_tensorboard.py makes the same calls
-/// of PyTorch's.
+/// with PyTorch.
 void write_everything(const std::string& folder);
 
 }  // namespace hearth::testing

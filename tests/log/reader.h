@@ -12,8 +12,8 @@
 
 namespace hearth::testing {
 
-/// The payloads of a file's records. `may_be_cut`: the last record may be incomplete, as after a
-/// kill; without it, a cut record throws.
+/// The payloads of a file's records. An incomplete last record, as after a kill, is left out if
+/// `may_be_cut` is set; otherwise it throws.
 std::vector<std::string> read_records(const std::string& path, bool may_be_cut = false);
 
 /// The fields of a message by their numbers.
@@ -67,7 +67,7 @@ struct LoggedValue {
 /// The event files of a folder, without those of its subfolders, from old to new.
 std::vector<std::string> event_files(const std::string& folder);
 std::vector<LoggedEvent> events_in(const std::string& folder, bool may_be_cut = false);
-/// The values with this tag in the order in which they were written; all values without a tag.
+/// The values with this tag, or all values if the tag is empty, in the order of writing.
 std::vector<LoggedValue> values_in(const std::string& folder, const std::string& tag = {},
                                    bool may_be_cut = false);
 

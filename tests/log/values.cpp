@@ -150,7 +150,7 @@ TEST(SummaryWriter, AVideoIsAnAnimatedPng) {
   const std::string file = value.fields.message(4).bytes(4);
   EXPECT_NE(file.find("acTL"), std::string::npos);
   EXPECT_NE(file.find("fdAT"), std::string::npos);
-  EXPECT_EQ(picture_of(value).sum().item<int64_t>(), 0);  // readers without animations: frame 1
+  EXPECT_EQ(picture_of(value).sum().item<int64_t>(), 0);  // readers without animations show frame 1
 }
 
 TEST(SummaryWriter, WrongArgumentsAreErrors) {
@@ -203,7 +203,7 @@ TEST(SummaryWriter, ValuesThatTensorBoardCannotReadAreErrors) {
                "'Multiline' or 'Margin', but got 'Bars'");
 }
 
-TEST(SummaryWriter, BinsThatCannotBeToldApartAreAWarning) {
+TEST(SummaryWriter, BinsThatCannotBeToldApartGiveAWarning) {
   const TempFolder folder;
   const Warnings warnings;
   SummaryWriter writer(folder.str());
@@ -218,7 +218,7 @@ TEST(SummaryWriter, BinsThatCannotBeToldApartAreAWarning) {
   EXPECT_EQ(values_in(folder.str()).size(), 0u);
 }
 
-TEST(SummaryWriter, ValuesThatCannotBeCountedAreAWarning) {
+TEST(SummaryWriter, ValuesThatCannotBeCountedGiveAWarning) {
   const TempFolder folder;
   const Warnings warnings;
   SummaryWriter writer(folder.str());
@@ -297,7 +297,7 @@ TEST(SummaryWriter, TakesEveryKindOfRecord) {
   EXPECT_EQ(values_in(folder.path("a_b_sin"), "a/b").size(), 100u);
 }
 
-// For tests/oracle/read_by_tensorboard.py, which names the folder by the working directory.
+// tests/oracle/read_by_tensorboard.py runs this test in the folder for the files.
 TEST(SummaryWriter, DISABLED_WriteForTheOracle) { write_everything("."); }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(Writing, SeveralThreadsUseOneWriter) {
   }
 }
 
-// tests/oracle/read_by_tensorboard.py also uses this one and the next.
+// tests/oracle/read_by_tensorboard.py also runs EndlessScalars and ResumedScalars.
 TEST(Writing, DISABLED_EndlessScalars) {
   SummaryWriter writer(".");
   for (int round = 0; round < 1000; ++round) {
@@ -141,7 +141,7 @@ TEST(Writing, RecordsReachTheFileWithoutAFlush) {
   EXPECT_EQ(values_in(folder.str()).size(), 1u);
 }
 
-TEST(Writing, AnUnwritableFolderIsOneWarning) {
+TEST(Writing, AnUnwritableFolderGivesOneWarning) {
   const TempFolder folder;
   write_bytes(folder.path("file"), "");
   const Warnings warnings;
@@ -248,7 +248,8 @@ TEST(Writing, ThreadsMayCloseAWriterAtOnce) {
 TEST(Writing, AFileOfTheSameNameIsKept) {
   const TempFolder folder;
   { const SummaryWriter first(folder.str()); }
-  // events.out.tfevents.<seconds>.<host>.<process>.<number>: the names of the next file
+  // Takes the names events.out.tfevents.<seconds>.<host>.<process>.<number> that the next file can
+  // get.
   const std::string name = event_files(folder.str()).at(0);
   const size_t dot = name.rfind('.'), seconds = name.find("tfevents.") + 9;
   const int64_t time = std::stoll(name.substr(seconds, 10));
@@ -295,7 +296,7 @@ TEST(Writing, AForkedChildDoesNotWaitForTheParentsThread) {
   EXPECT_EQ(values_in(folder.str(), "child").size(), 0u);
 }
 
-TEST(Writing, StepsThatGoBackAreOneWarning) {
+TEST(Writing, StepsThatGoBackGiveOneWarning) {
   const TempFolder folder;
   const Warnings warnings;
   SummaryWriter writer(folder.str());

@@ -175,7 +175,7 @@ TEST(BackwardHooks, RunWithTheResultsIfNoArgumentNeedsAGradient) {
   EXPECT_TRUE(nested.lines.empty());
 }
 
-Linear linear21() {
+Linear linear_2_to_1() {
   Linear linear(2, 1);
   const NoGradGuard no_grad;
   linear->weight.copy_(tensor({{2.f, -1.f}}));
@@ -185,7 +185,7 @@ Linear linear21() {
 
 TEST(BackwardHooks, ReplaceGradientsInOrder) {
   Lines lines;
-  Linear linear = linear21();
+  Linear linear = linear_2_to_1();
   linear->register_full_backward_hook(
       [](Module&, const Gradients& inputs, const Gradients&) { return Gradients{inputs[0] * 10}; });
   linear->register_full_backward_hook(writer(lines, "second"));
@@ -214,9 +214,9 @@ TEST(BackwardHooks, MayReturnUndefinedGradients) {
   EXPECT_EQ(text({x.grad()}), "[0]");
 }
 
-TEST(BackwardHooks, AreThoseOfTheForwardCall) {
+TEST(BackwardHooks, RegisteredAtTheForwardCallAreRun) {
   Lines lines;
-  Linear linear = linear21();
+  Linear linear = linear_2_to_1();
   RemovableHandle handle = linear->register_full_backward_hook(writer(lines, "a"));
   const Tensor x = tensor({{1.f, 2.f}});
   Tensor y = linear(x.clone().requires_grad_());
@@ -226,7 +226,7 @@ TEST(BackwardHooks, AreThoseOfTheForwardCall) {
   y.backward();
   linear(x.clone().requires_grad_()).backward();
   EXPECT_EQ(lines.size(), 2u);
-  // A clone has the hooks; the graph keeps the module.
+  // A clone has the hooks; the graph keeps the clone alive.
   RemovableHandle pre = linear->register_full_backward_pre_hook(pre_writer(lines, "b"));
   auto copy = std::dynamic_pointer_cast<LinearImpl>(linear->clone());
   y = copy->forward(x);
@@ -248,7 +248,7 @@ TEST(BackwardHooks, TakePartInSecondDerivatives) {
     const Tensor first = autograd::grad({y.sum()}, {x}, {}, true, true)[0];
     return text({first, autograd::grad({first.sum()}, {x})[0]});
   };
-  // The second derivative reaches the argument without passing the result: no call.
+  // The second derivative does not pass through the result of the module, so no hook is called.
   EXPECT_EQ(derivatives(observed(x)), "[3, 12] [6, 12]");
   EXPECT_EQ(lines, Lines{"h: [3, 12] <- [1, 1]"});
   EXPECT_EQ(derivatives(observed(x).square()), "[6, 192] [30, 480]");
@@ -291,7 +291,7 @@ TEST(BackwardHooks, SeeGradientsOfAllDevices) {
 }
 
 TEST(BackwardHooks, ThatThrowEndThePass) {
-  Linear linear = linear21();
+  Linear linear = linear_2_to_1();
   linear->register_full_backward_hook(
       [](Module&, const Gradients&, const Gradients&) { throw std::runtime_error("boom"); });
   const Tensor x = tensor({{1.f, 2.f}}).requires_grad_();
@@ -302,7 +302,7 @@ TEST(BackwardHooks, ThatThrowEndThePass) {
 
 /// The error of a pass through Linear(2, 1) whose hooks return these gradients; null: no hook.
 std::string error_with(const Gradients* inputs, const Gradients* outputs, bool needs_grad = true) {
-  Linear linear = linear21();
+  Linear linear = linear_2_to_1();
   if (inputs)
     linear->register_full_backward_hook(
         [=](Module&, const Gradients&, const Gradients&) { return *inputs; });

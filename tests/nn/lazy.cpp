@@ -81,9 +81,10 @@ void expect_same(Lazy lazy, const Options& options, IntArrayRef sizes) {
   manual_seed(5);
   ModuleHolder<typename Lazy::ContainedType> full(options);
   EXPECT_TRUE(got.equal(full(x))) << full;
-  const auto parameters = full->named_parameters();
-  for (const auto& item : lazy->named_parameters())
-    EXPECT_TRUE(item.value().equal(parameters[item.key()])) << full << ' ' << item.key();
+  const auto state = full->state_dict();
+  EXPECT_EQ(lazy->state_dict().keys(), state.keys()) << full;
+  for (const auto& item : lazy->state_dict())
+    EXPECT_TRUE(item.value().equal(state[item.key()])) << full << ' ' << item.key();
 }
 
 TEST(Lazy, ConvolutionsEqualThoseWithGivenSizes) {
@@ -94,6 +95,15 @@ TEST(Lazy, ConvolutionsEqualThoseWithGivenSizes) {
   expect_same(LazyConvTranspose2d(ConvTranspose2dOptions(0, 4, 3).groups(2)),
               ConvTranspose2dOptions(6, 4, 3).groups(2), {6, 5, 5});
   expect_same(LazyConvTranspose3d(4, 2), ConvTranspose3dOptions(3, 4, 2), {2, 3, 4, 4, 4});
+}
+
+TEST(Lazy, NormsEqualThoseWithGivenSizes) {
+  const auto with_statistics = [](int64_t features) {
+    return InstanceNormOptions(features).affine(true).track_running_stats(true);
+  };
+  expect_same(LazyBatchNorm3d(), BatchNormOptions(4), {2, 4, 3, 2, 2});
+  expect_same(LazyInstanceNorm2d(with_statistics(0)), with_statistics(3), {2, 3, 4, 4});
+  expect_same(LazyInstanceNorm3d(with_statistics(0)), with_statistics(3), {3, 4, 2, 2});
 }
 
 TEST(Lazy, RefusesBadInputs) {
@@ -109,6 +119,10 @@ TEST(Lazy, RefusesBadInputs) {
   EXPECT_ERROR(LazyConv2d(Conv2dOptions(0, 2, 3).groups(2))(ones({1, 3, 4, 4})),
                "in_channels must be divisible by groups");
   EXPECT_ERROR(LazyBatchNorm2d()(ones({3, 4})), "expected 4D input (got 2D input)");
+  EXPECT_ERROR(LazyBatchNorm3d()(ones({1, 3, 4, 4})), "expected 5D input (got 4D input)");
+  EXPECT_ERROR(LazyInstanceNorm2d()(ones({1, 3, 4, 4, 4})),
+               "expected 3D or 4D input (got 5D input)");
+  EXPECT_ERROR(LazyInstanceNorm3d()(ones({3, 4, 4})), "expected 4D or 5D input (got 3D input)");
 }
 
 struct Counter : Cloneable<Counter> {

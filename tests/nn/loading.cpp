@@ -43,7 +43,7 @@ bool all_are(const Module& module, double value) {
   return true;
 }
 
-/// A Sequential of the first of these two layers.
+/// The first layer of two_layers() alone.
 Sequential first_layer(double value) {
   Sequential made(Linear(3, 4));
   const NoGradGuard no_grad;

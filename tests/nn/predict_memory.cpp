@@ -1,4 +1,4 @@
-// predict_memory: its figures must be those that the step then needs.
+// predict_memory: predicted memory against the memory of a real step.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ Tensor cross_entropy(const Tensor& scores, const Tensor& labels) {
   return cross_entropy_loss(scores, labels);
 }
 
-/// The statistics of a real step that is not the first.
+/// The statistics of the second of two real steps.
 MemoryStats measured(nn::Sequential& model, optim::Optimizer& optimizer,
                      const std::vector<Tensor>& batch) {
   for (int step = 0; step < 2; ++step) {
@@ -91,7 +91,7 @@ MemoryStats measured(nn::Sequential& model, optim::Optimizer& optimizer,
   return memory_stats(batch[0].device());
 }
 
-/// Smaller differences are allowed, because the CPU's threads count the peaks of small blocks late.
+/// Allowed difference in bytes: the CPU's threads count the peaks of small blocks late.
 constexpr double kSmall = 16 * 1024;
 
 void compare(const Network& network, Device device) {
@@ -164,8 +164,8 @@ nn::Sequential deep_convolutions() {
   return layers;
 }
 
-/// The predicted peak of a step with or without autocast and, if `real` is given, that of real
-/// steps, in bytes.
+/// The predicted peak of a step in bytes, with or without autocast. Unless null, `real` gets the
+/// measured peak.
 size_t autocast_peak(Device device, bool enabled, double* real = nullptr) {
   const MemoryStats before = memory_stats(device);
   nn::Sequential model = deep_convolutions();
@@ -222,7 +222,7 @@ TEST(PredictMemory, KeepsTheGradientsOfOtherAndFrozenParameters) {
   }
 }
 
-/// Two layers with one weight.
+/// Two layers that share a weight.
 struct Tied : nn::Module {
   Tied() {
     register_module("first", first);
@@ -244,7 +244,7 @@ TEST(PredictMemory, SharedParametersAreRestored) {
   EXPECT_TRUE(model->first->weight.device().is_cpu());
 }
 
-TEST(PredictMemory, RefusesWhatItCannotRun) {
+TEST(PredictMemory, RefusesStepsThatCannotRunOnMeta) {
   nn::Sequential model(nn::Linear(2, 2));
   optim::SGD optimizer(model->parameters(), 0.1);
   EXPECT_ERROR(utils::predict_memory(model, cross_entropy, optimizer, {ones({1, 2})}),

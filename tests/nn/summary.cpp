@@ -12,7 +12,7 @@ namespace {
 
 /// The multiply-adds of one module.
 template <class Model, class... Inputs>
-int64_t products(Model model, const Inputs&... inputs) {
+int64_t multiply_adds_of(Model model, const Inputs&... inputs) {
   return nn::summary(model, inputs...).multiply_adds;
 }
 
@@ -34,16 +34,17 @@ TEST(Summary, ListsLayers) {
 }
 
 TEST(Summary, CountsMultiplyAdds) {
-  EXPECT_EQ(products(nn::Linear(3, 4), ones({5, 3})), 5 * 3 * 4);
-  EXPECT_EQ(products(nn::Conv1d(2, 3, 3), ones({1, 2, 9})), 7 * 3 * 2 * 3);
-  EXPECT_EQ(products(nn::Conv2d(nn::Conv2dOptions(4, 4, 3).groups(2)), ones({1, 4, 9, 9})),
+  EXPECT_EQ(multiply_adds_of(nn::Linear(3, 4), ones({5, 3})), 5 * 3 * 4);
+  EXPECT_EQ(multiply_adds_of(nn::Conv1d(2, 3, 3), ones({1, 2, 9})), 7 * 3 * 2 * 3);
+  EXPECT_EQ(multiply_adds_of(nn::Conv2d(nn::Conv2dOptions(4, 4, 3).groups(2)), ones({1, 4, 9, 9})),
             7 * 7 * 4 * 2 * 9);
-  EXPECT_EQ(products(nn::ConvTranspose2d(2, 3, 3), ones({1, 2, 9, 9})), 9 * 9 * 2 * 3 * 9);
-  EXPECT_EQ(products(nn::LSTM(2, 3), ones({4, 1, 2})), 4 * 12 * (2 + 3));
-  EXPECT_EQ(products(nn::GRUCell(2, 3), ones({5, 2})), 5 * 9 * (2 + 3));
-  EXPECT_EQ(products(nn::Bilinear(3, 4, 5), ones({2, 3}), ones({2, 4})), 2 * 5 * 3 * 4);
+  EXPECT_EQ(multiply_adds_of(nn::ConvTranspose2d(2, 3, 3), ones({1, 2, 9, 9})), 9 * 9 * 2 * 3 * 9);
+  EXPECT_EQ(multiply_adds_of(nn::LSTM(2, 3), ones({4, 1, 2})), 4 * 12 * (2 + 3));
+  EXPECT_EQ(multiply_adds_of(nn::GRUCell(2, 3), ones({5, 2})), 5 * 9 * (2 + 3));
+  EXPECT_EQ(multiply_adds_of(nn::Bilinear(3, 4, 5), ones({2, 3}), ones({2, 4})), 2 * 5 * 3 * 4);
   const Tensor x = ones({5, 1, 8});
-  EXPECT_EQ(products(nn::MultiheadAttention(8, 2), x, x, x), 5 * 8 * 24 + 2 * 25 * 8 + 5 * 8 * 8);
+  EXPECT_EQ(multiply_adds_of(nn::MultiheadAttention(8, 2), x, x, x),
+            5 * 8 * 24 + 2 * 25 * 8 + 5 * 8 * 8);
 }
 
 struct ProductsImpl : nn::Module {
@@ -56,7 +57,8 @@ struct ProductsImpl : nn::Module {
 HEARTH_MODULE(Products);
 
 TEST(Summary, CountsSumsOfProductsAndTimeFirstConvolutions) {
-  EXPECT_EQ(products(Products(), ones({7, 3, 4}), ones({7, 4, 5})), 7 * 3 * 4 * 5 + 2 * 6 * 2 * 5);
+  EXPECT_EQ(multiply_adds_of(Products(), ones({7, 3, 4}), ones({7, 4, 5})),
+            7 * 3 * 4 * 5 + 2 * 6 * 2 * 5);
 }
 
 TEST(Summary, CountsSharedParametersOnce) {

@@ -56,8 +56,8 @@ TEST(Init, WarnsOfEmptyTensors) {
 TEST(Init, OrthogonalMatricesAreOrthogonal) {
   for (const auto& sizes : std::vector<std::vector<int64_t>>{{4, 6}, {6, 4}, {3, 2, 2}}) {
     const Tensor q = init::orthogonal_(empty(sizes, kDouble), 2).reshape({sizes[0], -1});
-    const bool wide = q.size(0) < q.size(1);
-    const Tensor product = wide ? q.mm(q.t()) : q.t().mm(q);
+    const bool is_wide = q.size(0) < q.size(1);
+    const Tensor product = is_wide ? q.mm(q.t()) : q.t().mm(q);
     EXPECT_TRUE(product.allclose(eye(product.size(0), kDouble) * 4));
   }
   // Expected: torch.nn.init.orthogonal_(torch.empty(2, 3)) after torch.manual_seed(0).

@@ -20,7 +20,7 @@ double softplus_reference(double x, double beta, double threshold) {
   return beta * x > threshold ? x : std::log1p(std::exp(beta * x)) / beta;
 }
 
-double between(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
+double clamped_to(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
 
 double log_sigmoid_reference(double x) {
   return (x < 0 ? x : 0) - std::log1p(std::exp(-std::fabs(x)));
@@ -72,7 +72,7 @@ const Register registered_activation[] = {
     Register(with_error(
         of_real_numbers(ROW("relu", relu, x <= 0 ? 0 : x)), [] { relu(ones({2}, kBool)); },
         "Boolean inputs not supported for relu")),
-    Register(covering(of_real_numbers(ROW("relu6", relu6, between(x, 0, 6))), "hardtanh")),
+    Register(covering(of_real_numbers(ROW("relu6", relu6, clamped_to(x, 0, 6))), "hardtanh")),
     Register(ROW("silu", silu, x / (1 + std::exp(-x)))),
     Register(ROW("elu", elu, elu_reference(x, 1, 1, 1))),
     Register(ROW("elu_scaled", elu, elu_reference(x, 0.5, 2, 1.5), 0.5, 2, 1.5)),
@@ -88,15 +88,15 @@ const Register registered_activation[] = {
     Register(OUT_ROW("softplus", softplus, softplus_reference(x, 1, 20))),
     Register(OUT_ROW("softplus_scaled", softplus, softplus_reference(x, 2, 1), 2, 1)),
     Register(OUT_ROW("log_sigmoid", log_sigmoid, log_sigmoid_reference(x))),
-    Register(ROW("hardsigmoid", hardsigmoid, between(x + 3, 0, 6) / 6)),
-    Register(ROW("hardswish", hardswish, x* between(x + 3, 0, 6) / 6)),
-    Register(of_real_numbers(ROW("hardtanh", hardtanh, between(x, 0, 1), 0, 1))),
+    Register(ROW("hardsigmoid", hardsigmoid, clamped_to(x + 3, 0, 6) / 6)),
+    Register(ROW("hardswish", hardswish, x* clamped_to(x + 3, 0, 6) / 6)),
+    Register(of_real_numbers(ROW("hardtanh", hardtanh, clamped_to(x, 0, 1), 0, 1))),
     Register(ROW("mish", mish, mish_reference(x))),
     Register(with_error(
         OUT_ROW("hardshrink", hardshrink, std::fabs(x) <= 0.75 ? 0 : x, 0.75),
         [] { hardshrink(ones({2}, kLong)); }, "\"hardshrink\" not implemented for 'Long'")),
     Register(with_error(
-        OUT_ROW("softshrink", softshrink, x - between(x, -0.75, 0.75), 0.75),
+        OUT_ROW("softshrink", softshrink, x - clamped_to(x, -0.75, 0.75), 0.75),
         [] { softshrink(ones({2}, kHalf), -1); },
         "lambda must be in range [0, 65504] for input dtype Half, but found -1")),
     Register(of_real_numbers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),

@@ -1,4 +1,4 @@
-// Dropout of the weights of scaled dot product attention, against the same composed of other ops.
+// Dropout of the weights of scaled dot product attention, against attention composed of other ops.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,8 +27,8 @@ Tensor composed_with_dropout(const Tensors& in, double p, bool causal) {
   return dropout(scores.softmax(-1), p, true).matmul(value);
 }
 
-/// The result, the gradients of the first three inputs, the gradients of the sum of those
-/// gradients' squares, and the random numbers that follow.
+/// The result, the gradients of the first three inputs, second derivatives (the gradients of the
+/// sum of the squared gradients), and the random numbers that follow.
 template <class F>
 Tensors with_gradients(const Tensors& in, const Tensor& grad_out, const F& attention) {
   manual_seed(5);

@@ -5,7 +5,7 @@
 namespace hearth::testing {
 namespace {
 
-/// Whether cat ignores this array, as it does empty vectors.
+/// Whether the array is an empty vector, which cat ignores.
 bool is_skipped(const Array& a) { return a.sizes == std::vector<int64_t>{0}; }
 
 /// The concatenation along dim, without empty vectors.

@@ -69,7 +69,7 @@ const Register registered_complex[] = {
     Register(covering_complex(COMPLEX_ROW2(masked_fill, a.masked_fill(real(b).gt(0), Scalar(kI)) * b,
                                    (b.real() > 0 ? kUnit : a) * b),
                       {"masked_fill"})),
-    // Real numbers among complex ones: their gradients are real.
+    // Rows that mix real and complex tensors: the gradients of real tensors are real.
     Register(covering_complex(COMPLEX_ROW2(mixed, (real(a) * b + imag(b)) / real(b) - kI * imag(a),
                                    (a.real() * b + b.imag()) / b.real() - kUnit * a.imag()),
                       {"mul"})),
@@ -96,38 +96,38 @@ Tensor numbers(std::vector<complex<float>> values) {
   return from_blob(values.data(), {int64_t(values.size())}, TensorOptions(kComplexFloat)).clone();
 }
 
-complex<double> only(const Tensor& t) { return t.item<complex<double>>(); }
+complex<double> item_of(const Tensor& t) { return t.item<complex<double>>(); }
 
 TEST(Complex, ZeroHasDefinedValuesAndGradients) {
   const Tensor z = zeros({1}, TensorOptions(kComplexDouble)).requires_grad_();
   const auto gradient = [&](const Tensor& y) {
-    return only(autograd::grad({y.is_complex() ? real(y).sum() : y.sum()}, {z})[0]);
+    return item_of(autograd::grad({y.is_complex() ? real(y).sum() : y.sum()}, {z})[0]);
   };
   EXPECT_EQ(gradient(z.abs()), complex<double>(0));
   EXPECT_EQ(gradient(z.angle()), complex<double>(0));
   EXPECT_EQ(gradient(z.sgn()), complex<double>(0));
   EXPECT_EQ(gradient(z.pow(0)), complex<double>(0));
-  EXPECT_EQ(only(z.pow(Scalar(complex<double>(0)))), complex<double>(1));
-  EXPECT_EQ(only(z.pow(2.5)), complex<double>(0));
+  EXPECT_EQ(item_of(z.pow(Scalar(complex<double>(0)))), complex<double>(1));
+  EXPECT_EQ(item_of(z.pow(2.5)), complex<double>(0));
 }
 
 /// dy/dz of a function analytic near z, on z's side of its branch cut, by a difference of values.
 C slope(const std::function<Tensor(const Tensor&)>& f, C z) {
   const auto at = [&](C x) {
-    return C(only(f(full({}, Scalar(complex<double>(x.real(), x.imag())), kComplexDouble))));
+    return C(item_of(f(full({}, Scalar(complex<double>(x.real(), x.imag())), kComplexDouble))));
   };
   const double step = 1e-6;
   return (at(z + step) - at(z - step)) / (2 * step);
 }
 
-/// The same by backward: a real function's gradient is conj(dy/dz).
+/// dy/dz by backward: the gradient of the real part is conj(dy/dz).
 C derivative(const std::function<Tensor(const Tensor&)>& f, C z) {
   const Tensor x = full({}, Scalar(complex<double>(z.real(), z.imag())), kComplexDouble);
   x.requires_grad_();
-  return std::conj(C(only(autograd::grad({real(f(x))}, {x})[0])));
+  return std::conj(C(item_of(autograd::grad({real(f(x))}, {x})[0])));
 }
 
-TEST(Complex, GradientsOnBranchCutsAreThoseOfTheirSide) {
+TEST(Complex, GradientsOnBranchCutsFollowTheSignOfZero) {
   const std::map<std::string, std::function<Tensor(const Tensor&)>> functions{
       {"asin", [](const Tensor& z) { return z.asin(); }},
       {"acos", [](const Tensor& z) { return z.acos(); }},
@@ -142,7 +142,7 @@ TEST(Complex, GradientsOnBranchCutsAreThoseOfTheirSide) {
     }
 }
 
-/// The gradient by z of the real part of y's gradient times v.
+/// The gradient, with respect to z, of the real part of y's gradient times v.
 Tensor second_gradient(const Tensor& y, const Tensor& z, const Tensor& v) {
   const Tensor first = autograd::grad({y}, {z}, {}, true, true)[0];
   return autograd::grad({real(first * v).sum()}, {z})[0];
@@ -152,15 +152,15 @@ TEST(Complex, SecondDerivativesAtZero) {
   const Tensor z = view_as_complex(tensor({3.0, 4.0, 0.0, 0.0}, kDouble).view({2, 2}).clone());
   z.requires_grad_();
   const Tensor v = full({2}, Scalar(complex<double>(2, -1)), kComplexDouble);
-  // The norm is 5; beside it, zero entries have the second derivative 1 / 5 along their own axes.
-  EXPECT_LT(std::abs(C(only(second_gradient(z.norm(), z, v)[1])) - C(0.4, 0.2)), 1e-12);
+  // The norm is 5. Where an entry is 0, its second derivative is 1 / 5 along both axes.
+  EXPECT_LT(std::abs(C(item_of(second_gradient(z.norm(), z, v)[1])) - C(0.4, 0.2)), 1e-12);
   const Tensor kept = linalg_vector_norm(z, 2, IntArrayRef({0}), true);
   EXPECT_EQ(kept.sizes(), IntArrayRef({1}));
-  EXPECT_LT(std::abs(C(only(second_gradient(kept, z, v)[1])) - C(0.4, 0.2)), 1e-12);
+  EXPECT_LT(std::abs(C(item_of(second_gradient(kept, z, v)[1])) - C(0.4, 0.2)), 1e-12);
   const Tensor zero = zeros({1}, kComplexDouble).requires_grad_();
   const Tensor g = ones({1}, kDouble).requires_grad_();
   const Tensor first = autograd::grad({zero.abs()}, {zero}, {g}, true, true)[0];
-  EXPECT_EQ(only(autograd::grad({real(first * v[0]).sum()}, {zero})[0]), complex<double>(0));
+  EXPECT_EQ(item_of(autograd::grad({real(first * v[0]).sum()}, {zero})[0]), complex<double>(0));
 }
 
 TEST(Complex, StdOfEqualNumbersHasTheGradientZero) {
@@ -173,14 +173,14 @@ TEST(Complex, StdOfEqualNumbersHasTheGradientZero) {
 TEST(Complex, ViewsAtOddOffsetsOfRealNumbers) {
   const Tensor z = ones({2}, kComplexDouble).requires_grad_();
   const Tensor parts = arange(5, kDouble).narrow(0, 1, 4).view({2, 2});
-  EXPECT_EQ(only(autograd::grad({view_as_real(z)}, {z}, {parts})[0][1]), complex<double>(3, 4));
+  EXPECT_EQ(item_of(autograd::grad({view_as_real(z)}, {z}, {parts})[0][1]), complex<double>(3, 4));
   const Tensor base = arange(6, kDouble).narrow(0, 1, 5).detach();  // elements 1 to 5
   const Tensor factor = full({2}, Scalar(complex<double>(0, 2)), kComplexDouble).requires_grad_();
   view_as_complex(base.narrow(0, 1, 4).view({2, 2})).mul_(factor);  // 2+3i and 4+5i
   const Tensor weights = arange(1, 6, kDouble);
   const Tensor got = autograd::grad({(base * weights).sum()}, {factor})[0];
-  EXPECT_EQ(only(got[0]), complex<double>(2, 3) * complex<double>(2, -3));
-  EXPECT_EQ(only(got[1]), complex<double>(4, 5) * complex<double>(4, -5));
+  EXPECT_EQ(item_of(got[0]), complex<double>(2, 3) * complex<double>(2, -3));
+  EXPECT_EQ(item_of(got[1]), complex<double>(4, 5) * complex<double>(4, -5));
 }
 
 TEST(Complex, RealTensorsKeepTheirValues) {
@@ -204,7 +204,7 @@ TEST(Complex, NumbersPromoteToTheDefaultWidth) {
   EXPECT_EQ(hearth::pow(Scalar(2), ones({}, kComplexFloat)).scalar_type(), kComplexFloat);
 }
 
-TEST(Complex, TestsLookAtBothParts) {
+TEST(Complex, PredicatesConsiderBothParts) {
   const float nan = NAN, inf = INFINITY;
   const Tensor z = numbers({{1, 0}, {nan, 1}, {1, nan}, {inf, 0}, {0, -inf}, {1, 2}});
   const auto is = [](const Tensor& t, std::vector<bool> wanted) {
@@ -244,14 +244,14 @@ TEST(Complex, OutFormsAndInPlaceForms) {
 
 TEST(Complex, PowersThatAreRootsOrInversesUseNoLogarithm) {
   const Tensor z = full({}, Scalar(complex<double>(INFINITY, 0)), kComplexDouble);
-  EXPECT_EQ(only(z.pow(0.5)), complex<double>(INFINITY, 0));
+  EXPECT_EQ(item_of(z.pow(0.5)), complex<double>(INFINITY, 0));
   const Tensor x = full({}, Scalar(complex<double>(0, 2)), kComplexDouble).requires_grad_();
-  EXPECT_EQ(only(x.pow(-1)), complex<double>(0, -0.5));
-  EXPECT_EQ(only(x.pow(-2)), complex<double>(-0.25, 0));
-  EXPECT_EQ(only(x.detach().clone().pow_(-2)), complex<double>(-0.25, 0));
+  EXPECT_EQ(item_of(x.pow(-1)), complex<double>(0, -0.5));
+  EXPECT_EQ(item_of(x.pow(-2)), complex<double>(-0.25, 0));
+  EXPECT_EQ(item_of(x.detach().clone().pow_(-2)), complex<double>(-0.25, 0));
   EXPECT_TRUE(x.pow(0.5).equal(x.sqrt()) && x.pow(-0.5).equal(x.rsqrt()));
   for (const double exponent : {0.5, -0.5, -1.0, -2.0}) {
-    const C got(only(autograd::grad({real(x.pow(exponent))}, {x})[0]));
+    const C got(item_of(autograd::grad({real(x.pow(exponent))}, {x})[0]));
     EXPECT_LT(std::abs(got - std::conj(exponent * std::pow(C(0, 2), exponent - 1))), 1e-12);
   }
 }

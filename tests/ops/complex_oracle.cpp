@@ -130,8 +130,8 @@ void expect_parts(const Tensor& got, const std::vector<double>& wanted, const st
   const std::vector<double> parts = to_array(view_as_real(complex)).values;
   ASSERT_EQ(parts.size(), wanted.size()) << what;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const bool same = parts[i] == wanted[i] || (std::isnan(parts[i]) && std::isnan(wanted[i]));
-    EXPECT_TRUE(same || std::abs(parts[i] - wanted[i]) <= 1e-12 * (1 + std::abs(wanted[i])))
+    const bool is_equal = parts[i] == wanted[i] || (std::isnan(parts[i]) && std::isnan(wanted[i]));
+    EXPECT_TRUE(is_equal || std::abs(parts[i] - wanted[i]) <= 1e-12 * (1 + std::abs(wanted[i])))
         << what << ", part " << i << ": " << parts[i] << " for " << wanted[i];
   }
 }

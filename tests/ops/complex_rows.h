@@ -1,8 +1,7 @@
 #pragma once
 
-// Rows of ops on complex numbers. Their inputs are the real and the imaginary parts, and so are
-// their outputs: the derived tests compare values, gradients and second derivatives with functions
-// of doubles.
+// Rows of ops on complex numbers. The inputs and outputs of a row are real and imaginary parts, so
+// the derived tests can compare values, gradients and second derivatives with functions of doubles.
 
 #include <complex>
 
@@ -14,7 +13,7 @@ namespace hearth::testing {
 using C = std::complex<double>;
 using ComplexNumbers = std::vector<C>;
 
-/// The complex tensors whose parts are given, in pairs.
+/// The complex tensors of pairs of real and imaginary parts.
 inline Tensors joined(const Tensors& parts) {
   Tensors result;
   for (size_t i = 0; i + 1 < parts.size(); i += 2)
@@ -22,12 +21,12 @@ inline Tensors joined(const Tensors& parts) {
   return result;
 }
 
-/// The parts of a tensor; a real one is its only part.
+/// The real and imaginary parts of a complex tensor; a real tensor itself.
 inline Tensors parted(const Tensor& z) {
   return z.is_complex() ? Tensors{real(z).clone(), imag(z).clone()} : Tensors{z};
 }
 
-/// A row for an elementwise op of complex numbers; real_result says that it returns real ones.
+/// A row for an elementwise op of complex numbers; with `real_result`, the op returns real numbers.
 inline Row complex_row(std::string name, int operands, std::function<Tensor(const Tensors&)> op,
                        std::function<C(const C*)> reference, Draw draw = Draw::kNormal,
                        bool real_result = false) {
@@ -57,7 +56,7 @@ inline Row complex_row(std::string name, int operands, std::function<Tensor(cons
   return row;
 }
 
-/// The same, covering an op of another name than the row's.
+/// The row, covering these ops instead of the op with the row's name.
 inline Row covering_complex(Row row, std::vector<std::string> ops) {
   row.covers = std::move(ops);
   return row;

@@ -1,4 +1,5 @@
-// Products, reductions, scans, views and moves of complex numbers, by their parts.
+// Products, reductions, scans, views and copies of complex tensors, as rows of real and imaginary
+// parts.
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
@@ -10,7 +11,7 @@ namespace hearth::testing {
 namespace {
 
 /// An array of complex numbers, row-major.
-struct Matrix {
+struct ComplexArray {
   std::vector<int64_t> sizes;
   ComplexNumbers values;
   int64_t rows() const { return sizes[sizes.size() - 2]; }
@@ -20,14 +21,14 @@ struct Matrix {
   }
 };
 
-Matrix matrix_of(const Array& re, const Array& im) {
-  Matrix result{re.sizes, {}};
+ComplexArray complex_array_of(const Array& re, const Array& im) {
+  ComplexArray result{re.sizes, {}};
   for (size_t i = 0; i < re.values.size(); ++i)
     result.values.emplace_back(re.values[i], im.values[i]);
   return result;
 }
 
-Arrays parts_of(const Matrix& z) {
+Arrays parts_of(const ComplexArray& z) {
   Arrays result{{z.sizes, {}}, {z.sizes, {}}};
   for (const C& value : z.values) {
     result[0].values.push_back(value.real());
@@ -37,7 +38,7 @@ Arrays parts_of(const Matrix& z) {
 }
 
 using Op = std::function<Tensor(const Tensors&)>;
-using Reference = std::function<Matrix(const std::vector<Matrix>&)>;
+using Reference = std::function<ComplexArray(const std::vector<ComplexArray>&)>;
 
 /// A row for complex inputs of these sizes.
 Row row_of(std::string name, std::vector<std::string> covers,
@@ -50,8 +51,9 @@ Row row_of(std::string name, std::vector<std::string> covers,
   for (const auto& each : sizes) inputs.insert(inputs.end(), 2, Input{each});
   row.cases.push_back(inputs);
   row.reference = [reference, real_result](const Arrays& in) {
-    std::vector<Matrix> operands;
-    for (size_t i = 0; i + 1 < in.size(); i += 2) operands.push_back(matrix_of(in[i], in[i + 1]));
+    std::vector<ComplexArray> operands;
+    for (size_t i = 0; i + 1 < in.size(); i += 2)
+      operands.push_back(complex_array_of(in[i], in[i + 1]));
     Arrays parts = parts_of(reference(operands));
     if (real_result) parts.pop_back();
     return parts;
@@ -59,8 +61,8 @@ Row row_of(std::string name, std::vector<std::string> covers,
   return row;
 }
 
-Matrix product(const Matrix& a, const Matrix& b) {
-  Matrix result{{a.rows(), b.columns()}, {}};
+ComplexArray product(const ComplexArray& a, const ComplexArray& b) {
+  ComplexArray result{{a.rows(), b.columns()}, {}};
   for (int64_t i = 0; i < a.rows(); ++i)
     for (int64_t j = 0; j < b.columns(); ++j) {
       C sum;
@@ -70,9 +72,9 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return result;
 }
 
-/// Every element from a function of its number in row-major order.
-Matrix filled(std::vector<int64_t> sizes, const std::function<C(int64_t)>& f) {
-  Matrix result{std::move(sizes), {}};
+/// An array whose element i, in row-major order, is f(i).
+ComplexArray filled(std::vector<int64_t> sizes, const std::function<C(int64_t)>& f) {
+  ComplexArray result{std::move(sizes), {}};
   const int64_t count = count_of(result.sizes);
   for (int64_t i = 0; i < count; ++i) result.values.push_back(f(i));
   return result;
@@ -92,7 +94,7 @@ const Register products[] = {
         "mm_adjoint", {"mm", "conj"}, {{4, 3}, {4, 2}},
         [](const Tensors& in) { return in[0].mH().matmul(in[1]); },
         [](const auto& in) {
-          const Matrix& a = in[0];
+          const ComplexArray& a = in[0];
           return product(filled({3, 4}, [&](int64_t i) { return std::conj(a.at(i % 4, i / 4)); }),
                          in[1]);
         })),
@@ -103,7 +105,7 @@ const Register products[] = {
                  in[0].addmm(in[1], in[2], 2, 0.5);
         },
         [](const auto& in) {
-          const Matrix ab = product(in[1], in[2]);
+          const ComplexArray ab = product(in[1], in[2]);
           return filled({3, 2}, [&](int64_t i) {
             return C(2, 1) * in[0].values[size_t(i % 2)] + C(2.5, 1) * ab.values[size_t(i)];
           });
@@ -112,7 +114,7 @@ const Register products[] = {
         "bmm", {"bmm", "baddbmm"}, {{1, 3, 4}, {1, 4, 2}, {1, 1, 2}},
         [](const Tensors& in) { return in[2].baddbmm(in[0], in[1]) - in[0].bmm(in[1]) * 2; },
         [](const auto& in) {
-          const Matrix ab = product(in[0], in[1]);
+          const ComplexArray ab = product(in[0], in[1]);
           return filled({1, 3, 2}, [&](int64_t i) {
             return in[2].values[size_t(i % 2)] - ab.values[size_t(i)];
           });
@@ -128,7 +130,7 @@ const Register products[] = {
             plain += in[0].values[i] * in[1].values[i];
             conjugated += std::conj(in[0].values[i]) * in[1].values[i];
           }
-          return Matrix{{}, {plain * conjugated}};
+          return ComplexArray{{}, {plain * conjugated}};
         })),
     Register(row_of(
         "mv", {"mv", "addmv"}, {{3, 4}, {4}, {3}},
@@ -169,7 +171,7 @@ const Register reductions[] = {
           const auto row = [&](int64_t i) {
             return in[0].at(i, 0) * in[0].at(i, 1) * in[0].at(i, 2);
           };
-          return Matrix{{2}, {row(0) * row(0) * row(1), row(1) * row(0) * row(1)}};
+          return ComplexArray{{2}, {row(0) * row(0) * row(1), row(1) * row(0) * row(1)}};
         })),
     Register(row_of(
         "cumsum", {"cumsum", "cumprod"}, {{4}},
@@ -191,7 +193,7 @@ const Register reductions[] = {
             squares += std::norm(z);
             cubes += std::pow(std::abs(z), 3);
           }
-          return Matrix{{}, {std::sqrt(squares) + std::cbrt(cubes)}};
+          return ComplexArray{{}, {std::sqrt(squares) + std::cbrt(cubes)}};
         },
         true)),
     Register(row_of(
@@ -200,7 +202,7 @@ const Register reductions[] = {
         [](const auto& in) {
           double squares = 0;
           for (const C& z : in[0].values) squares += std::norm(z - sum_of(in[0].values) / 5.0);
-          return Matrix{{}, {squares / 4 + std::sqrt(squares / 5)}};
+          return ComplexArray{{}, {squares / 4 + std::sqrt(squares / 5)}};
         },
         true)),
 };
@@ -259,7 +261,8 @@ const Register moves[] = {
               .constant_pad_nd({1, 0}, 2);
         },
         [](const auto& in) {
-          return Matrix{{5}, {2, in[1].values[0], in[1].values[1], in[0].at(1, 0), in[0].at(1, 1)}};
+          return ComplexArray{
+              {5}, {2, in[1].values[0], in[1].values[1], in[0].at(1, 0), in[0].at(1, 1)}};
         })),
     Register(row_of(
         "conversions", {"_to_copy", "view_as_complex"}, {{3, 2}},
@@ -276,7 +279,7 @@ const Register moves[] = {
         })),
 };
 
-TEST(ComplexShapes, GradientsOfComplexResultsAreAskedFor) {
+TEST(ComplexShapes, BackwardOfAComplexResultNeedsAGradient) {
   const Tensor z = ones({2}, TensorOptions(kComplexFloat)).requires_grad_();
   try {
     (z * z).sum().backward();

@@ -39,12 +39,12 @@ void for_each_product(const ConvGeometry& g, const std::vector<int64_t>& in,
       const int64_t group = o[1] / (out[1] / g.groups);
       if (k[0] != o[1]) continue;
       Position i{o[0], group * weight[1] + k[1]};
-      bool inside = true;
+      bool is_inside = true;
       for (size_t d = 0; d + 2 < in.size(); ++d) {
         i.push_back(o[d + 2] * g.stride[d] - g.padding[d] + k[d + 2] * g.dilation[d]);
-        inside &= i[d + 2] >= 0 && i[d + 2] < in[d + 2];
+        is_inside &= i[d + 2] >= 0 && i[d + 2] < in[d + 2];
       }
-      if (inside) f(i, k, o);
+      if (is_inside) f(i, k, o);
     } while (advance(k, weight));
   } while (advance(o, out));
 }

@@ -61,12 +61,12 @@ Array depthwise_reference(const Array& x, const Array& w, const Array& bias) {
     for (int64_t tap = 0; tap < count_of(kernel); ++tap) {
       const Position k = position_of(tap, kernel);
       Position source = p;
-      bool inside = true;
+      bool is_inside = true;
       for (size_t d = 0; d < 3; ++d) {
         source[2 + d] = p[2 + d] * kStrides[d] - kPads[d] + k[d] * kDilations[d];
-        inside &= source[2 + d] >= 0 && source[2 + d] < x.sizes[2 + d];
+        is_inside &= source[2 + d] >= 0 && source[2 + d] < x.sizes[2 + d];
       }
-      if (inside) sum += at(x, source) * at(w, {p[1], 0, k[0], k[1], k[2]});
+      if (is_inside) sum += at(x, source) * at(w, {p[1], 0, k[0], k[1], k[2]});
     }
     return sum;
   });

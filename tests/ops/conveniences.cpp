@@ -117,5 +117,38 @@ TEST(Conveniences, FeatureAlphaDropout) {
   EXPECT_TRUE(feature_alpha_dropout(x, 0.4, false).equal(x));
 }
 
+TEST(Conveniences, BlocksOnADiagonal) {
+  const Tensor blocks = block_diag({counted({1, 2}) + 1, counted({2, 1}) + 3, full({}, 9)});
+  EXPECT_EQ(values(blocks), (Numbers{1, 2, 0, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 9}));
+  EXPECT_EQ(sizes(blocks), (Sizes{4, 4}));
+}
+
+TEST(Conveniences, LeastNumberOfDimensions) {
+  const Tensor number = full({}, 7), vector = counted({3}), matrix = counted({2, 3});
+  EXPECT_EQ(sizes(atleast_1d(number)), (Sizes{1}));
+  EXPECT_EQ(sizes(atleast_2d(vector)), (Sizes{1, 3}));
+  EXPECT_EQ(sizes(atleast_3d(vector)), (Sizes{1, 3, 1}));
+  EXPECT_EQ(sizes(atleast_3d(matrix)), (Sizes{2, 3, 1}));
+  EXPECT_EQ(values(atleast_3d(matrix)), (Numbers{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(sizes(atleast_2d({number, matrix}).at(0)), (Sizes{1, 1}));
+  EXPECT_EQ(sizes(atleast_2d({number, matrix}).at(1)), (Sizes{2, 3}));
+}
+
+TEST(Conveniences, FillsADiagonal) {
+  EXPECT_EQ(values(zeros({5, 2}).fill_diagonal_(8)), (Numbers{8, 0, 0, 8, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(values(zeros({5, 2}).fill_diagonal_(8, true)), (Numbers{8, 0, 0, 8, 0, 0, 8, 0, 0, 8}));
+}
+
+TEST(Conveniences, ComparesAndTakesSizes) {
+  EXPECT_TRUE(ones({2, 3}).is_same_size(zeros({2, 3})));
+  EXPECT_FALSE(ones({2, 3}).is_same_size(zeros({3, 2})));
+  EXPECT_EQ(sizes(zeros({2}).resize_as_(ones({2, 3}))), (Sizes{2, 3}));
+}
+
+TEST(Conveniences, PositionsOfNonzeroElements) {
+  EXPECT_EQ(values(counted({2, 2}).argwhere()), (Numbers{0, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(sizes(argwhere(counted({2, 2}))), (Sizes{3, 2}));
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -118,7 +118,8 @@ TEST(Distance, DtypesOfMixedInputs) {
   const Tensor rate = full({2}, 0.5, kHalf), counts = tensor({1, 4}, kLong);
   const Tensor loss = poisson_nll_loss(rate, counts, true, true, 1e-8, Reduction::None);
   EXPECT_EQ(loss.scalar_type(), kHalf);
-  EXPECT_NEAR(loss[1].item<double>(), std::exp(0.5) - 2 + 3.1572631, 2e-3);  // Stirling of 4!
+  EXPECT_NEAR(loss[1].item<double>(), std::exp(0.5) - 2 + 3.1572631,
+              2e-3);  // 3.157…: Stirling's formula for log(4!)
 }
 
 TEST(Distance, OtherNormsAndTargets) {

@@ -146,12 +146,13 @@ LargeCase many_bags(ScalarType dtype, int64_t mode) {
   for (int64_t b = 0; b < bags; ++b) {
     const int64_t end = b + 1 < bags ? offsets[size_t(b + 1)] : n;
     for (int64_t d = 0; d < width; ++d) {
-      bool found = false;
+      bool was_found = false;
       for (int64_t i = offsets[size_t(b)]; i < end; ++i) {
         const auto row = int64_t(index[i]);
-        const bool largest = !found && table[row * width + d] == out.values[size_t(b * width + d)];
-        if (mode == 2 && !largest) continue;
-        found = true;
+        const bool is_largest =
+            !was_found && table[row * width + d] == out.values[size_t(b * width + d)];
+        if (mode == 2 && !is_largest) continue;
+        was_found = true;
         grad.values[size_t(row * width + d)] +=
             g[b * width + d] / (mode == 1 ? double(end - offsets[size_t(b)]) : 1);
       }
@@ -220,7 +221,7 @@ const RegisterLarge registered_large_embedding_bag[] = {
 Tensor table() { return arange(12, kFloat).view({4, 3}); }
 
 /// Values of PyTorch 2.15.
-TEST(EmbeddingBag, OtherResultsAreThoseOfPyTorch) {
+TEST(EmbeddingBag, AuxiliaryResultsMatchPyTorch) {
   const Tensor i = arange(3, kLong), offsets = tensor({0, 2, 2, 3});
   const auto [sums, no_bags, zeros_, same] = embedding_bag(table(), i, tensor({0, 2}));
   EXPECT_EQ(no_bags.numel(), 0);

@@ -181,7 +181,7 @@ TEST(Fft, Lengths) {
   }
 }
 
-/// Tables of plans that no longer fit into the cache are computed again; also by several threads.
+/// Several threads use more plans than the cache holds, so tables are dropped and computed again.
 TEST(Fft, ManyPlans) {
   parallel_for(0, 4, 1, [](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
@@ -213,7 +213,7 @@ TEST(Fft, Threads) {
   set_num_threads(threads);
 }
 
-/// A long line and its way back.
+/// Some frequencies of long lines by their definition, and the inverse transform.
 TEST(Fft, LongLines) {
   manual_seed(5);
   for (const int64_t n : {int64_t(1) << 17, int64_t(100003), int64_t(30030), int64_t(65537 * 2)}) {
@@ -312,7 +312,7 @@ TEST(Fft, Errors) {
   EXPECT_EQ(fft::rfftn(x, {-1, 8}).sizes().vec(), (std::vector<int64_t>{4, 5}));
 }
 
-TEST(Fft, PlansLargerThanTheCacheStayBesideTheOthers) {
+TEST(Fft, APlanLargerThanTheCacheEvictsNoOthers) {
   const auto method = cpu::FftMethod::kStages;
   const auto small = cpu::fft_plan<float>(48, method);
   const auto large = cpu::fft_plan<double>(1 << 22, method);

@@ -63,7 +63,7 @@ inline std::vector<std::complex<double>> mirrored(std::vector<std::complex<doubl
 
 enum class Sides { kComplex, kFromReal, kToReal };
 
-/// A transform along dimensions `dims` of the signal's `sizes` (by default, those of the input).
+/// A transform along `dims` of the signal, cut or padded to `sizes` (by default, the input's).
 struct Transform {
   Sides sides;
   bool forward;
@@ -76,7 +76,7 @@ inline Signal transformed(const Transform& t, Signal x) {
   double numbers = 1;
   const size_t count = t.dims.size();
   for (size_t i = count; i-- > 0;) {
-    const bool last = i + 1 == count, to_real = last && t.sides == Sides::kToReal;
+    const bool is_last = i + 1 == count, to_real = is_last && t.sides == Sides::kToReal;
     const size_t d = size_t(t.dims[i] < 0 ? t.dims[i] + int64_t(x.sizes.size()) : t.dims[i]);
     const int64_t size = to_real ? 2 * (x.sizes[d] - 1) : x.sizes[d];
     const int64_t n = t.sizes.empty() ? size : t.sizes[i];
@@ -85,9 +85,10 @@ inline Signal transformed(const Transform& t, Signal x) {
       line.resize(size_t(to_real ? n / 2 + 1 : n));
       return line;
     });
-    const bool cut = last && t.sides == Sides::kFromReal;
+    const bool keeps_half = is_last && t.sides == Sides::kFromReal;
     if (to_real) continue;
-    x = along(x, d, cut ? n / 2 + 1 : n, [&](const auto& line) { return dft(line, t.forward); });
+    x = along(x, d, keeps_half ? n / 2 + 1 : n,
+              [&](const auto& line) { return dft(line, t.forward); });
   }
   if (t.sides == Sides::kToReal) {
     const size_t d =

@@ -17,9 +17,9 @@ Array fold(const Array& in, const ReductionArgs& args, const Fold& f) {
   const size_t num_dims = in.sizes.size();
   std::vector<int64_t> kept_sizes, squeezed_sizes;
   for (size_t d = 0; d < num_dims; ++d) {
-    const bool reduced = is_reduced(args, d, num_dims);
-    kept_sizes.push_back(reduced ? 1 : in.sizes[d]);
-    if (!reduced) squeezed_sizes.push_back(in.sizes[d]);
+    const bool is_reduced_dim = is_reduced(args, d, num_dims);
+    kept_sizes.push_back(is_reduced_dim ? 1 : in.sizes[d]);
+    if (!is_reduced_dim) squeezed_sizes.push_back(in.sizes[d]);
   }
   std::vector<std::vector<double>> groups(size_t(count_of(kept_sizes)));
   for (int64_t i = 0; i < int64_t(in.values.size()); ++i) {

@@ -185,7 +185,7 @@ void expect_agreement(const CallForm& form, const CallForm& other) {
   int num_agreed = 0;
   for (int attempt = 0; attempt < 5000 && num_agreed < 3; ++attempt)
     num_agreed += agree_once(form, other, pick(other, random));
-  EXPECT_GT(num_agreed, 0) << describe(form) << ": found no arguments that it accepts; add some to "
+  EXPECT_GT(num_agreed, 0) << describe(form) << ": found no accepted arguments; add some to "
                            << "wanted_tensors()";
 }
 

@@ -111,7 +111,7 @@ struct Step {
   std::function<Tensor(const Tensor&)> f;
 };
 
-/// Functions with steps, of which PyTorch's gradient is zeros_like(gradient).
+/// Step functions: for any incoming gradient, PyTorch's gradient is 0.
 const std::vector<Step>& steps() {
   using T = const Tensor&;
   static const std::vector<Step> table{

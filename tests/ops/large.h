@@ -56,7 +56,7 @@ inline Array zeros_of(std::vector<int64_t> sizes) {
   return {std::move(sizes), Numbers(size_t(count), 0)};
 }
 
-/// A call and its first outputs.
+/// A call, and the expected values of its first outputs.
 struct LargeCase {
   std::function<Tensors()> call;
   Arrays wanted;

@@ -11,8 +11,8 @@ struct Tap {
   double weight;
 };
 
-/// The two elements nearest to a position; outside elements are replaced by the nearest inside if
-/// `clamps` is set, and otherwise left out.
+/// The two elements nearest to a position. If `clamps` is set, elements outside are replaced by the
+/// nearest element inside; otherwise they are left out.
 std::vector<Tap> taps_of(double position, int64_t size, bool clamps) {
   std::vector<Tap> taps;
   const double before = std::floor(position);
@@ -24,7 +24,7 @@ std::vector<Tap> taps_of(double position, int64_t size, bool clamps) {
   return taps;
 }
 
-/// Images, enlarged twice in both directions.
+/// Images enlarged to twice their height and width.
 LargeCase enlarged(ScalarType dtype) {
   constexpr int64_t planes = 6, h = 63, w = 81;
   const Large x = large({2, 3, h, w}, 41, false), g = large({2, 3, 2 * h, 2 * w}, 42, false);
@@ -47,7 +47,7 @@ LargeCase enlarged(ScalarType dtype) {
   return {[=] { return with_gradients(call, in, gradient); }, {y, dx}};
 }
 
-/// Images at random positions, some of them outside.
+/// Images sampled at random positions, some of them outside.
 LargeCase sampled(ScalarType dtype) {
   constexpr int64_t batch = 2, channels = 3, side = 65, points = 4001;
   const Large x = large({batch, channels, side, side}, 43, false);

@@ -85,7 +85,7 @@ LargeCase pools(ScalarType dtype) {
           {maxima, d_maxima, mean, d_mean}};
 }
 
-/// The groups of elements of x that are normalised together, and the weight's channel of each.
+/// Groups of elements of x that are normalised together, and the channel of each element.
 struct Groups {
   int64_t groups, length;
   std::function<int64_t(int64_t group, int64_t k)> index;

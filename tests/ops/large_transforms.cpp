@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kLines = 150, kLength = 120;
 
-/// rfft of many lines, its parts one beside the other, and the way back.
+/// rfft of many lines, as real and imaginary parts, and irfft of the result.
 LargeCase real_lines(ScalarType dtype) {
   const Large x = large({kLines, kLength}, 51);
   Signal signal{x.sizes, {x.values.begin(), x.values.end()}};

@@ -253,7 +253,7 @@ TEST(LibtorchValues, IntegerLogspaceTruncatesItsBounds) {
   EXPECT_THROW(logspace(0, 1, 2, 10, kBool), NotImplementedError);
 }
 
-TEST(LibtorchValues, OutMayOverlapTheInputIfTheOtherIsANumber) {
+TEST(LibtorchValues, OutMayOverlapATensorIfTheOtherOperandIsANumber) {
   const Tensor x = arange(8.0);
   Tensor front = x.slice(0, 0, 6);
   add_out(front, x.slice(0, 1, 7), 1);

@@ -187,8 +187,8 @@ struct SvdReference {
   Mat u, v;
 
   explicit SvdReference(const Mat& a) : u(0, 0), v(0, 0) {
-    const bool wide = a.columns > a.rows;
-    const Mat tall = wide ? a.transposed() : a;
+    const bool is_wide = a.columns > a.rows;
+    const Mat tall = is_wide ? a.transposed() : a;
     const JacobiReference jacobi(tall.transposed() * tall);
     const int64_t k = tall.columns;
     v = Mat(k, k);
@@ -199,7 +199,7 @@ struct SvdReference {
     u = tall * v;
     for (int64_t i = 0; i < u.rows; ++i)
       for (int64_t j = 0; j < k; ++j) u(i, j) /= s[size_t(j)];
-    if (wide) std::swap(u, v);
+    if (is_wide) std::swap(u, v);
   }
 };
 

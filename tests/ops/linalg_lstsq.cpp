@@ -130,12 +130,12 @@ TEST(LinalgLstsq, ResultsOfLeastSquares) {
   const Tensor a = eye(3, 2, kDouble).expand({2, 3, 2}), b = ones({2, 3}, kDouble);
   for (const std::string driver : {"gels", "gelsy", "gelsd", "gelss"}) {
     const auto [x, residuals, rank, values] = linalg_lstsq(a, b, {}, driver);
-    const bool gels = driver == "gels", gelsy = driver == "gelsy";
+    const bool is_gels = driver == "gels", is_gelsy = driver == "gelsy";
     EXPECT_EQ(sizes_of(x), (Sizes{2, 2})) << driver;
-    EXPECT_EQ(sizes_of(residuals), gelsy ? Sizes{0} : (Sizes{2, 1})) << driver;
-    EXPECT_EQ(sizes_of(rank), gels ? Sizes{0} : Sizes{2}) << driver;
-    EXPECT_EQ(sizes_of(values), gels || gelsy ? Sizes{0} : (Sizes{2, 2})) << driver;
-    if (!gelsy) {
+    EXPECT_EQ(sizes_of(residuals), is_gelsy ? Sizes{0} : (Sizes{2, 1})) << driver;
+    EXPECT_EQ(sizes_of(rank), is_gels ? Sizes{0} : Sizes{2}) << driver;
+    EXPECT_EQ(sizes_of(values), is_gels || is_gelsy ? Sizes{0} : (Sizes{2, 2})) << driver;
+    if (!is_gelsy) {
       EXPECT_TRUE(residuals.allclose(ones({2, 1}, kDouble))) << driver;
     }
   }

@@ -194,6 +194,18 @@ TEST(Linalg, AddmmWithBetaZeroIgnoresSelf) {
   EXPECT_TRUE(bias.addmm(ones({2, 3}), ones({3, 2}), 0).equal(full({2, 2}, 3.0)));
 }
 
+/// A large product to which one row is added; its blocks' widths are no multiples of a vector's.
+TEST(Linalg, AddmmAddsARowToManyRows) {
+  manual_seed(3);
+  for (const ScalarType dtype : {kFloat, kDouble})
+    for (const int64_t width : {37, 128, 203}) {
+      const Tensor a = randn({600, 70}, dtype), b = randn({70, width}, dtype);
+      const Tensor row = randn({width}, dtype);
+      const Tensor expected = a.to(kDouble).matmul(b.to(kDouble)) * 2 + row.to(kDouble) * 0.5;
+      EXPECT_TRUE(addmm(row, a, b, 0.5, 2).to(kDouble).allclose(expected, 1e-4, 1e-4)) << width;
+    }
+}
+
 TEST(Linalg, ComplexProduct) {
   const Tensor a = full({1, 2}, Scalar(complex<double>(1, 1)), kComplexDouble);
   const Tensor b = full({2, 1}, Scalar(complex<double>(0, 1)), kComplexDouble);

@@ -13,7 +13,7 @@ constexpr int64_t kIgnored = 1;
 
 int class_dim(const Array& scores) { return scores.sizes.size() == 1 ? 0 : 1; }
 
-/// The position in the scores of the given class for the target at p.
+/// The position, in the scores, of the class `label` of the target at p.
 Position with_class(Position p, int dim, int64_t label) {
   p.insert(p.begin() + dim, label);
   return p;

@@ -73,8 +73,8 @@ double value_after_step(const ScalarFunction& scalar, const Tensors& in,
   return scalar(fresh).item<double>();
 }
 
-/// Compares gradients of `scalar` with central differences over every element of the wanted inputs.
-/// On other devices, compares them with the CPU's gradients unless the row is random.
+/// Compares gradients of `scalar` with central differences, for the first kCheckedElements elements
+/// of each wanted input. On a GPU, compares with the CPU's gradients unless the row is random.
 void expect_gradients(const Row& row, const ScalarFunction& scalar, const Tensors& in,
                       const std::vector<size_t>& wanted, const std::string& description,
                       double tolerance) {
@@ -148,16 +148,16 @@ enum class GradientLayout { kReversed, kGaps, kChannelsLast };
 
 /// Copies in another layout; an empty list if no tensor would change.
 Tensors in_layout(Tensors tensors, GradientLayout layout) {
-  bool changed = layout != GradientLayout::kChannelsLast;
+  bool has_changed = layout != GradientLayout::kChannelsLast;
   for (Tensor& t : tensors) {
     if (!t.defined()) continue;
     if (layout == GradientLayout::kReversed) t = t.numpy_T().contiguous().numpy_T();
     if (layout == GradientLayout::kGaps) t = stack({t, t}, -1).select(-1, 0);
     if (layout != GradientLayout::kChannelsLast || t.dim() != 4) continue;
     t = t.contiguous(MemoryFormat::ChannelsLast);
-    changed |= !t.is_contiguous();
+    has_changed |= !t.is_contiguous();
   }
-  return changed ? tensors : Tensors();
+  return has_changed ? tensors : Tensors();
 }
 
 TEST_P(OpGradients, DoNotDependOnTheLayout) {

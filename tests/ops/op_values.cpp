@@ -22,8 +22,8 @@ Tensor gradient_of_sum(const Row& row, Tensors in, bool create_graph) {
   return autograd::grad({row.call(in)[0].sum()}, {in[0]}, {}, {}, create_graph)[0];
 }
 
-/// Whether `got` lies between the reference's slopes on the left and on the right of x. True where
-/// these are unknown: where the reference is very steep or not finite near x.
+/// Whether `got` lies between the reference's slopes on the left and on the right of x. Also true
+/// if the reference is so steep, or not finite, near x that the slopes are unknown.
 bool is_slope(const Row& row, double x, double got, double relative) {
   const double step = 1e-7 * std::max(1.0, std::fabs(x));
   const auto reference = [&](double point) {
@@ -36,7 +36,7 @@ bool is_slope(const Row& row, double x, double got, double relative) {
     if (!std::isfinite(slope)) continue;
     low = std::min(low, slope), high = std::max(high, slope);
   }
-  constexpr double kSteep = 1e3;  // a square root at 0
+  constexpr double kSteep = 1e3;  // exceeded by the slope of a square root at 0
   if (low > high || (high - low > kSteep && x == 0) || std::fabs(high) > 0.1 / step) return true;
   if (std::isinf(got)) return std::max(std::fabs(low), std::fabs(high)) > kSteep;
   const double slack = relative * (std::max(std::fabs(low), std::fabs(high)) + 0.1);
@@ -44,7 +44,7 @@ bool is_slope(const Row& row, double x, double got, double relative) {
 }
 
 /// In every floating dtype, the values at all special inputs are the reference's. Where input and
-/// value are finite, first derivatives are the reference's slopes and second ones are not NaN.
+/// value are finite, first derivatives are the reference's slopes, and second derivatives not NaN.
 TEST_P(OpValues, SpecialValues) {
   const Row& row = GetParam();
   if (!row.special_values) GTEST_SKIP() << "the row has no reference for special values";
@@ -72,7 +72,7 @@ TEST_P(OpValues, SpecialValues) {
         EXPECT_TRUE(is_slope(row, x.values[e], gradient.values[e], relative))
             << row.name << "' at " << x.values[e] << " " << name_of(dtype) << ": "
             << gradient.values[e];
-        if (x.values[e] == 0) continue;  // a square root has none there
+        if (x.values[e] == 0) continue;  // a square root has no second derivative at 0
         EXPECT_FALSE(std::isnan(second.values[e]))
             << row.name << "'' at " << x.values[e] << " " << name_of(dtype);
       }
@@ -139,8 +139,8 @@ TEST_P(OpValues, GradientsInOtherDtypesMatchDouble) {
     }
 }
 
-/// Whether the reference does not hold in a dtype that PyTorch accepts: intermediate results that
-/// wrap in bytes or are rounded to them, integer steps and means, the bits of a bool.
+/// Whether the dtype has results of its own, which differ from the reference: bytes wrap or are
+/// rounded, integers have whole steps and means, and bitwise_not of a bool is logical.
 bool is_beyond_reference(const Row& row, ScalarType dtype) {
   static const std::set<std::string> bytes{"pairwise_distance", "triplet_margin_loss",
                                            "margin_ranking_loss"};
@@ -152,7 +152,7 @@ bool is_beyond_reference(const Row& row, ScalarType dtype) {
          (row.name == "linspace" || row.name.starts_with("affine_grid"));
 }
 
-/// With a dtype that the row does not list, the op throws or its result is right. Complex dtypes
+/// With a dtype that the row does not list, the op throws or matches the reference. Complex dtypes
 /// have tests of their own.
 TEST_P(OpValues, UnlistedDtypesThrowOrMatchTheReference) {
   const Row& row = GetParam();

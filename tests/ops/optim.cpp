@@ -195,10 +195,10 @@ TEST(FusedStep, AcceptsEmptyLists) {
   _fused_adam_({}, {}, {}, {}, {}, {}, 1, 0, 0, 0, 0, true, false);
 }
 
-/// Enough tensors that all lists together exceed a bit mask of inputs.
+/// So many tensors that all lists together have more inputs than a 64-bit mask has bits.
 constexpr size_t kMany = 60;
 
-Tensors many() {
+Tensors many_tensors() {
   Tensors list;
   for (size_t i = 0; i < kMany; ++i) list.push_back(ones({2}));
   return list;
@@ -209,8 +209,8 @@ void expect_versions(const Tensors& list, int64_t version) {
 }
 
 TEST(FusedStep, IncrementsTheVersionsOfModifiedTensors) {
-  const Tensors params = many(), grads = many(), means = many(), squares = many(), largest = many(),
-                steps(kMany, ones({}));
+  const Tensors params = many_tensors(), grads = many_tensors(), means = many_tensors(),
+                squares = many_tensors(), largest = many_tensors(), steps(kMany, ones({}));
   _fused_adam_(params, grads, means, squares, largest, steps, 0.5, 0.9, 0.9, 0, 1, true, false);
   for (const Tensors& written : {params, means, squares, largest}) expect_versions(written, 1);
   expect_versions(grads, 0);
@@ -222,7 +222,7 @@ TEST(FusedStep, IncrementsTheVersionsOfModifiedTensors) {
   expect_versions({scale, found}, 0);
 }
 
-/// The inputs of observed calls: their number in the last call, and those that were written.
+/// The number of inputs of the last observed call, and the inputs that all calls have written.
 struct Writes {
   int inputs = 0;
   Tensors written;
@@ -254,8 +254,8 @@ void expect_same(const Tensors& written, std::initializer_list<Tensors> lists) {
 }
 
 TEST(FusedStep, ReportsWrittenTensorsToObservers) {
-  const Tensors params = many(), grads = many(), means = many(), squares = many(),
-                steps(kMany, ones({}));
+  const Tensors params = many_tensors(), grads = many_tensors(), means = many_tensors(),
+                squares = many_tensors(), steps(kMany, ones({}));
   const Writes adam = observe([&] {
     _fused_adamw_(params, grads, means, squares, {}, steps, 0.5, 0.9, 0.9, 0, 1, false, false);
   });
@@ -267,7 +267,8 @@ TEST(FusedStep, ReportsWrittenTensorsToObservers) {
 }
 
 TEST(FusedStep, ModifiesLeavesThatRequireGradOnlyUnderNoGrad) {
-  const Tensors params = many(), grads = many(), means = many(), squares = many();
+  const Tensors params = many_tensors(), grads = many_tensors(), means = many_tensors(),
+                squares = many_tensors();
   const auto step = [&] {
     _fused_rmsprop_(params, grads, squares, means, {}, 0.5, 0.9, 1, 0, 0, true, false);
   };

@@ -208,7 +208,7 @@ Tensors uneven(ScalarType dtype, Device device) {
   return list;
 }
 
-TEST(TotalNorm, IsThatOfAllElementsOnAnyNumberOfThreads) {
+TEST(TotalNorm, CountsAllElementsOnAnyNumberOfThreads) {
   const int threads = get_num_threads();
   for (const Device device : devices())
     for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
@@ -229,7 +229,7 @@ TEST(TotalNorm, IsThatOfAllElementsOnAnyNumberOfThreads) {
   set_num_threads(threads);
 }
 
-TEST(TotalNorm, OfStridedTensorsAndOfNothing) {
+TEST(TotalNorm, OfStridedEmptyAndNanTensors) {
   for (const Device device : devices()) {
     const Tensor base = arange(12, kFloat).reshape({3, 4}).to(device);
     EXPECT_EQ(_fused_total_norm({base.slice(1, 0, 4, 2), base.t()}, 1).item<float>(), 30 + 66);

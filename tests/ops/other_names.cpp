@@ -1,4 +1,4 @@
-// Functions that are other names of a function, or the identity for real tensors.
+// Aliases of functions, and functions that are the identity for real tensors.
 #include <gtest/gtest.h>
 
 #include "hearth/operators.h"

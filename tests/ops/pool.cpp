@@ -47,7 +47,7 @@ std::vector<int64_t> pooled_sizes(const Array& x, const Frame& frame) {
 }  // namespace
 
 Arrays max_reference(const Array& x, const Frame& frame) {
-  const auto pick = [&](bool index) {
+  const auto pick = [&](bool wants_index) {
     return build(pooled_sizes(x, frame), [&](const Position& p) {
       double best = -std::numeric_limits<double>::infinity(), best_index = 0;
       Position position = p;
@@ -55,7 +55,7 @@ Arrays max_reference(const Array& x, const Frame& frame) {
         if (value > best) best_index = double(linear);
         best = std::fmax(best, value);
       });
-      return index ? best_index : best;
+      return wants_index ? best_index : best;
     });
   };
   return {pick(false), pick(true)};

@@ -337,7 +337,7 @@ TEST(Pool, NaNOfRandomWindows) {
     const auto [value, index] = fractional_max_pool2d(x.to(device, kFloat), {4, 4}, {1, 1},
                                                       full({1, 1, 2}, 0.5).to(device, kFloat));
     EXPECT_TRUE(value.isnan().all().item<bool>());
-    EXPECT_EQ(index.item<int64_t>(), 13) << "the last one";
+    EXPECT_EQ(index.item<int64_t>(), 13) << "the index of the last NaN";
   }
 }
 

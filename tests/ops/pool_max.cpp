@@ -1,5 +1,5 @@
-// Max pooling in float32, which has vectors for windows inside the input; the reference is float64,
-// which has none.
+// Max pooling in float32, which uses SIMD vectors for windows inside the input; the reference is
+// float64, which uses none.
 #include <gtest/gtest.h>
 
 #include <cmath>

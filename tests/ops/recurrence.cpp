@@ -299,8 +299,8 @@ struct LayerCase {
   bool has_biases = true;
 
   Tensors inputs(ScalarType dtype) const {
-    const bool lstm = layer.mode == Mode::kLstm;
-    const int64_t rows = (lstm ? 4 : layer.mode == Mode::kGru ? 3 : 1) * hidden;
+    const bool is_lstm = layer.mode == Mode::kLstm;
+    const int64_t rows = (is_lstm ? 4 : layer.mode == Mode::kGru ? 3 : 1) * hidden;
     uint32_t seed = 70;
     const auto draw = [&](std::vector<int64_t> sizes, bool exists = true) {
       return exists ? large(std::move(sizes), ++seed, false).tensor(dtype) : Tensor();
@@ -311,7 +311,7 @@ struct LayerCase {
         layer.batch_sizes.empty() ? draw({steps, batch, width}) : draw({positions, width});
     return {x,
             draw({batch, state}),
-            draw({batch, hidden}, lstm),
+            draw({batch, hidden}, is_lstm),
             draw({rows, width}) * 0.25,
             draw({rows, state}) * 0.125,
             draw({rows}, has_biases),
@@ -449,9 +449,9 @@ TEST(Recurrence, DropoutIsBetweenLayers) {
   p.insert(p.end(), second.begin(), second.end());
   const Tensor x = randn({5, 2, 3}), h = zeros({2, 2, 4});
   const auto run = [&](const Tensor& in, const Tensor& state, const Tensors& params, int64_t layers,
-                       double probability, bool train) {
-    return std::get<0>(
-        lstm(in, Tensors{state, state}, params, true, layers, probability, train, false, false));
+                       double probability, bool is_training) {
+    return std::get<0>(lstm(in, Tensors{state, state}, params, true, layers, probability,
+                            is_training, false, false));
   };
   manual_seed(5);
   const Tensor got = run(x, h, p, 2, 0.5, true);

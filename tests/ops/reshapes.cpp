@@ -158,12 +158,12 @@ Row pad_row(std::string name, std::vector<std::string> covers, std::string_view 
     Sizes sizes = in[0].sizes;
     for (size_t d = sizes.size() - dims; d < sizes.size(); ++d) sizes[d] += 3;
     return Arrays{build(sizes, [&](Position p) {
-      bool inside = true;
+      bool is_inside = true;
       for (size_t d = sizes.size() - dims; d < sizes.size(); ++d) {
         p[d] = source(p[d] - 1, in[0].sizes[d]);
-        inside &= p[d] >= 0;
+        is_inside &= p[d] >= 0;
       }
-      return inside ? at(in[0], p) : 0;
+      return is_inside ? at(in[0], p) : 0;
     })};
   };
   row.refusals = {{[=] {

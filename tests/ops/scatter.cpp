@@ -266,7 +266,7 @@ TEST(Scatter, Accepts0dTensors) {
   }
 }
 
-/// The sums of x + y's elements with equal indices, in the order of y, in the dtype of x.
+/// x with each element of y added at its index, in the order of y and in the dtype of x.
 Tensor sums_at(const Tensor& x, const Tensor& index, const Tensor& y) {
   Tensor sums = x.clone();
   const Tensor positions = index.to(kLong).contiguous(), terms = y.contiguous();
@@ -307,9 +307,9 @@ TEST(Scatter, LastIndexOutOfRangeChangesNothing) {
   }
 }
 
-/// Only elements that an index reaches are written, as other threads may change the others.
+/// Only the selected elements are written, because other threads may change the rest.
 TEST(Scatter, ThreadsAddToDifferentRowsOfAHalfTable) {
-  for (const int64_t rows : {4, 1000}) {  // copies the whole table, or the rows
+  for (const int64_t rows : {4, 1000}) {  // a copy of the whole table, or of the selected rows
     const Tensor table = zeros({rows, 256}, kBFloat16), one = ones({1, 256}, kBFloat16);
     const auto add = [&](int64_t row) {
       for (int i = 0; i < 100; ++i) table.scatter_add_(0, full({1, 256}, row, kLong), one);
@@ -349,7 +349,8 @@ TEST(Scatter, AddsToFewRowsOfALargeHalfTable) {
   }
 }
 
-/// As PyTorch's scatter; its index_add, index_put_ and gradients of index_select lose small values.
+/// As in PyTorch's scatter. PyTorch's index_add, index_put_ and gradients of index_select add in
+/// half precision, which loses small values.
 TEST(Scatter, HalfTypesAreAddedAndMultipliedInFloat32) {
   for (const ScalarType type : {kHalf, kBFloat16}) {
     const Tensor zero = zeros({5000}, kLong), x = zeros({2}, type), src = ones({5000}, type);
@@ -372,7 +373,7 @@ TEST(Scatter, HalfTypesAreAddedAndMultipliedInFloat32) {
   }
 }
 
-/// Elements between those of a view, and those that no index reaches, stay as they are.
+/// Elements outside the view, and elements that no index selects, are not changed.
 TEST(Scatter, HalfSumsInViewsTouchNothingElse) {
   const Tensor base = arange(60, kHalf).view({3, 4, 5}), before = base.clone();
   const Tensor view = base.slice(2, 0, 5, 2).select(1, 1);  // 3 x 3

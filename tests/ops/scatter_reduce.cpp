@@ -97,7 +97,7 @@ TEST(ScatterReduce, IntegersAndSpecialValues) {
                "not implemented for 'Bool'");
 }
 
-/// The gradients of sum(scatter_reduce(...)) in self and in src.
+/// The gradients of sum(scatter_reduce(...)) with respect to self and src.
 std::vector<Tensor> scatter_gradients(const Tensor& self, const Tensor& index, const Tensor& src,
                                       const char* reduce, bool include_self) {
   const Tensor x = self.clone().requires_grad_(), s = src.clone().requires_grad_();
@@ -179,7 +179,7 @@ TEST(ScatterReduce, HalfNumbersAreAddedInFloat32) {
   }
 }
 
-TEST(ScatterReduce, InPlaceKeepsWhatTheGradientNeeds) {
+TEST(ScatterReduce, InPlaceKeepsTheSavedInput) {
   for (const char* reduce : {"prod", "amax", "amin"}) {
     const Tensor leaf = tensor({1.f, 4.f}).requires_grad_(), src = tensor({3.f});
     const Tensor zero = zeros({1}, kLong);

@@ -48,7 +48,7 @@ double ndtri_reference(double p) {
 double i0_reference(double x) { return std::cyl_bessel_i(0, std::fabs(x)); }
 double i1_reference(double x) { return std::copysign(std::cyl_bessel_i(1, std::fabs(x)), x); }
 
-/// The value of a polynomial of degree trunc(n); 0 for a negative one.
+/// f(degree) for the degree trunc(n) of a polynomial; 0 for a negative degree.
 template <class F>
 double of_degree(double n, const F& f) {
   return std::trunc(n) < 0 ? 0 : f(static_cast<unsigned>(n));
@@ -72,18 +72,18 @@ struct UnaryCase {
   UnaryOut out;
   double (*reference)(double);
   Draw draw = Draw::kNormal;
-  bool halves = false;  // whether half types are computed
+  bool supports_halves = false;
   int orders = 2;
 };
 
 Row row_of(const UnaryCase& op) {
   Row row = unary_row(op.name, op.call, op.reference, op.draw);
-  row.dtypes = op.halves ? dtypes::kRealAndBool : dtypes::kRealAndBool & ~dtypes::kHalfs;
+  row.dtypes = op.supports_halves ? dtypes::kRealAndBool : dtypes::kRealAndBool & ~dtypes::kHalfs;
   row.results = {Result::kFloat};
   row.slack = 4;
   row.gradient_slack = 8;
   row.orders = op.orders;
-  row.special_values = false;  // those are in the fixture
+  row.special_values = false;  // special_values.cpp tests them
   row.out = [op](Tensor& out, const Tensors& in) { op.out(out, in[0]); };
   return row;
 }
@@ -143,18 +143,18 @@ struct BinaryCase {
   BinaryOut out;
   double (*reference)(double, double);
   Draw first = Draw::kUnit, second = Draw::kSmall;
-  bool halves = false;
+  bool supports_halves = false;
   int orders = 0;
-  bool constant_first = false;  // whether input 0 has no derivative
+  bool is_first_constant = false;  // input 0 has no derivative
 };
 
 Row row_of(const BinaryCase& op) {
   Row row = binary_row(op.name, op.call, op.reference, op.first);
   for (Case& inputs : row.cases) {
-    inputs[0].constant = op.constant_first;
+    inputs[0].constant = op.is_first_constant;
     inputs[1].draw = op.second;
   }
-  row.dtypes = op.halves ? dtypes::kFloating : dtypes::kFloatAndDouble;
+  row.dtypes = op.supports_halves ? dtypes::kFloating : dtypes::kFloatAndDouble;
   row.slack = 4;
   row.gradient_slack = 8;
   row.orders = op.orders;
@@ -213,7 +213,7 @@ const std::vector<BinaryCase>& binary_cases() {
 }
 #undef BINARY
 
-/// Functions with a parameter, of probabilities, or whose out= form has another order.
+/// Functions of probabilities or with a parameter besides the tensor.
 std::vector<Row> other_rows() {
   std::vector<Row> rows{
       row_of(UnaryCase{"special_ndtri",
@@ -255,7 +255,7 @@ const bool registered_special = [] {
   return true;
 }();
 
-/// A function of one tensor and one of two tensors that broadcast, with a transposed input.
+/// A function of one tensor, and a function of two transposed tensors that broadcast.
 LargeCase special_functions(ScalarType dtype) {
   const Large x = large({157, 90}, 1), degree = large_indices({157, 1}, 4, 2);
   const Tensor a = x.tensor(dtype), n = degree.tensor(dtype);

@@ -119,7 +119,7 @@ void expect_fixture(const FixtureLine& line, const TensorOptions& options, doubl
   }
 }
 
-/// The functions that are computed in float for floats.
+/// The functions that are computed in float32 for float32 inputs; the others in float64.
 const std::set<std::string> kElementary{"entr", "logit", "sinc", "xlog1py"};
 
 TEST(Special, ValuesMatchTheFixture) {
@@ -141,7 +141,7 @@ TEST(Special, AiryIsBoundedForLargeArguments) {
   }
 }
 
-/// Near 0 and far left of it; the terms of odd s nearly cancel.
+/// zeta(s, q) for q near 0 and for negative q; the terms of odd s nearly cancel.
 TEST(Special, ZetaOfNegativeNumbers) {
   const auto zeta = [](double s, double q) {
     return special_zeta(full({}, s, kDouble), full({}, q, kDouble)).item<double>();
@@ -164,8 +164,8 @@ TEST(Special, ResultsWithoutDerivativeRequireNoGradient) {
                "the derivative for 'igammac: input' is not implemented.");
 }
 
-/// An op's functor number tells the special functions from the functors of the families.
-TEST(Special, NumbersAreDistinctFromThoseOfFunctors) {
+/// Special functions have functor numbers above those of all families of functors.
+TEST(Special, FunctorNumbersAreOutsideTheFamilies) {
   std::set<std::string> found;
   for (const OpRecord* op : all_ops()) {
     const std::string name = op->info->name;

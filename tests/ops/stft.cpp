@@ -218,7 +218,7 @@ TEST(Stft, EqualsPyTorch) {
   EXPECT_EQ(checked, expected.size());
 }
 
-TEST(Stft, GoesBack) {
+TEST(Stft, InverseRestoresTheSignal) {
   manual_seed(1);
   const Tensor x = randn({3, 1000}, kDouble);
   const Tensor window = hann_window(256, kDouble);

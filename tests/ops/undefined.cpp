@@ -23,10 +23,10 @@ bool is_tensor(const std::any& argument) {
 /// default.
 std::vector<bool> optional_tensors(const std::string& parameters) {
   static const std::set<std::string> kOptional = {"weight", "bias", "running_mean", "running_var"};
-  static const std::set<std::string> kNorms = {"cudnn_enabled", "HxW", "normalized_shape"};
-  const bool is_norm = std::any_of(kNorms.begin(), kNorms.end(), [&](const std::string& name) {
-    return parameters.find(name) != std::string::npos;
-  });
+  static const std::set<std::string> kNormParameters = {"cudnn_enabled", "HxW", "normalized_shape"};
+  const bool is_norm = std::any_of(
+      kNormParameters.begin(), kNormParameters.end(),
+      [&](const std::string& name) { return parameters.find(name) != std::string::npos; });
   std::vector<bool> optional;
   std::istringstream stream(parameters);
   for (std::string parameter; std::getline(stream, parameter, ',');) {
@@ -145,7 +145,7 @@ bool try_form(const CallForm& form, size_t k, bool may_be_undefined, bool grad) 
                   " undefined", grad ? " and others that require grad" : "");
   SCOPED_TRACE(description);
   std::mt19937 random(7);
-  bool reached = false;
+  bool was_reached = false;
   for (int attempt = 0; attempt < 4; ++attempt) {
     Erased arguments = all_arguments(form, attempt, random);
     size_t tensor = 0;
@@ -155,16 +155,16 @@ bool try_form(const CallForm& form, size_t k, bool may_be_undefined, bool grad) 
       else if (grad)
         require_grad(argument);
     const auto error = error_of(form, arguments);
-    const bool named = error && error->find("undefined") != std::string::npos;
-    reached |= named || !error;
+    const bool names_undefined = error && error->find("undefined") != std::string::npos;
+    was_reached |= names_undefined || !error;
     if (may_be_undefined) continue;  // either is right, as long as it does not crash
     if (!error) {
       EXPECT_TRUE(is_accepted(form.name)) << description << " was accepted";
     } else if (k == form.num_outputs && form.declaration.has_self) {
-      EXPECT_TRUE(named) << description << ": " << *error;
+      EXPECT_TRUE(names_undefined) << description << ": " << *error;
     }
   }
-  return reached;
+  return was_reached;
 }
 
 TEST(Undefined, TensorsThrow) {

@@ -33,10 +33,10 @@ struct Step {
 std::map<int64_t, Step> fixture(const std::string& wanted) {
   std::ifstream file(fixture_path("grad_scaler.txt"));
   std::map<int64_t, Step> steps;
-  bool selected = false;
+  bool is_selected = false;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("case ")) selected = line == "case " + wanted;
-    if (!selected || line.starts_with("case ")) continue;
+    if (line.starts_with("case ")) is_selected = line == "case " + wanted;
+    if (!is_selected || line.starts_with("case ")) continue;
     std::istringstream words(line);
     int64_t number;
     Step step;

@@ -209,12 +209,12 @@ TEST(StateDict, RejectsStatesOfOtherOptimizers) {
   AdamW adamw(params);
   train(adamw, params, 0, 1);
   expect_rejected(sgd.state_dict(),
-                  "loaded state dict is that of the optimizer SGD, which Adam cannot load");
-  expect_rejected(adamw.state_dict(), "that of the optimizer AdamW, which Adam cannot");
+                  "loaded state dict is from the optimizer SGD, so Adam cannot load it");
+  expect_rejected(adamw.state_dict(), "from the optimizer AdamW, so Adam cannot");
   serialize::OutputArchive out;
   adamw.save(out);
   serialize::InputArchive in(out);
-  EXPECT_ERROR(sgd.load(in), "that of the optimizer AdamW, which SGD cannot load");
+  EXPECT_ERROR(sgd.load(in), "from the optimizer AdamW, so SGD cannot load it");
 }
 
 TEST(StateDict, AcceptsStatesWithoutAName) {

@@ -88,7 +88,7 @@ def norms():
     yield "local_response_norm_wide", lambda: nn.LocalResponseNorm(9, alpha=0.5), [image * 2], plain
     for size in (3, 4, 9):
         yield (f"cross_map_lrn2d_{size}", lambda size=size: nn.CrossMapLRN2d(size, 0.4, 0.6, 2),
-               [image * 2], lambda m, x: m(x.detach()))  # PyTorch's gradient is not that of its values
+               [image * 2], lambda m, x: m(x.detach()))  # PyTorch's gradient does not match its values
 
 
 def materialized(module, *sizes):

@@ -5,7 +5,7 @@ same errors.
 
     tests/oracle/overloads.py <folder of LibTorch or Python's torch> <build folder with libhearth.so>
 
-overloads_known.txt lists the intended differences; any other fails. LibTorch's results are cached
+overloads_known.txt lists the intended differences; any other difference is a failure. LibTorch's results are cached
 in the build folder until the calls change.
 """
 

@@ -1,21 +1,18 @@
 #!/usr/bin/env python3
-"""read_by_tensorboard.py <build folder>: checks with TensorBoard and PyTorch what SummaryWriter writes.
+"""read_by_tensorboard.py <build folder>: checks the files of SummaryWriter with TensorBoard and PyTorch.
 
 Runs tests/log/everything.cpp (in test_log) and the same calls of torch.utils.tensorboard, compares
-the messages in their files, then starts TensorBoard on both folders and compares what all its
-plugins with data show of each. Kills a program that logs and resumes it. Needs the packages torch, tensorboard and pillow.
+the messages in their files, then starts TensorBoard on both folders and compares the data that its
+plugins show. Kills a program that logs and resumes it. Needs the packages torch, tensorboard and pillow.
 """
 
 import io
-import json
 import math
-import re
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.parse
-import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +22,10 @@ from tensorboard.backend.event_processing.event_file_loader import LegacyEventFi
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 from torch.utils.tensorboard import SummaryWriter
 
+from tensorboard_client import START_LIMIT_S, TensorBoard, pixels_of
+
 START = 1.7e9
-START_LIMIT_S = 90
-ONLY_HEARTH = {"video"}  # PyTorch needs the package moviepy for it
+ONLY_HEARTH = {"video", "figure", "figures"}  # PyTorch needs other packages for them
 
 
 def waves(*sizes):
@@ -140,11 +138,6 @@ def same(ours, theirs):
     return ours == theirs
 
 
-def pixels(png):
-    with Image.open(io.BytesIO(png)) as image:
-        return np.array(image.convert("RGBA"))
-
-
 def content(value):
     """A Summary.Value as Python values that same() compares."""
     kind = value.WhichOneof("value")
@@ -161,7 +154,7 @@ def content(value):
     elif kind == "image":
         image = value.image
         result["value"] = [image.height, image.width, image.colorspace,
-                           pixels(image.encoded_image_string).tolist()]
+                           pixels_of(image.encoded_image_string).tolist()]
     elif kind == "audio":
         audio = value.audio
         result["value"] = [audio.sample_rate, audio.num_channels, audio.length_frames,
@@ -201,38 +194,6 @@ def compare_files(ours, theirs):
 
 # ---- TensorBoard
 
-class TensorBoard:
-    def __init__(self, folder):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder), "--port", "0",
-             "--host", "127.0.0.1", "--reload_interval", "1",
-             "--samples_per_plugin", "scalars=1000000"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for line in self.process.stdout:
-            if match := re.search(r"http://127\.0\.0\.1:\d+", line):
-                self.address = match[0]
-                return
-        raise SystemExit("TensorBoard did not start")
-
-    def raw(self, path, post=None, **query):
-        url = f"{self.address}/data/{path}?{urllib.parse.urlencode(query)}"
-        body = None if post is None else json.dumps(post).encode()
-        headers = {"Content-Type": "application/json"} if body else {}
-        with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
-            return answer.read()
-
-    def get(self, path, post=None, **query):
-        return json.loads(self.raw(path, post, **query))
-
-    def wait_for(self, *runs):
-        for _ in range(START_LIMIT_S):
-            if set(runs) <= set(self.get("runs")):
-                time.sleep(3)  # the rest of the files
-                return
-            time.sleep(1)
-        raise SystemExit(f"TensorBoard does not show {runs}: {self.get('runs')}")
-
-
 def shown_by_tag(board, plugin, route, run, **query):
     """The data that a plugin shows for each tag of a run."""
     tags = board.get(f"plugin/{plugin}/tags").get(run, {})
@@ -247,7 +208,7 @@ def shown_images(board, run):
             query = urllib.parse.parse_qs(image.pop("query"))
             png = board.raw("plugin/images/individualImage",
                             **{key: value[0] for key, value in query.items()})
-            image["pixels"] = pixels(png).tolist()
+            image["pixels"] = pixels_of(png).tolist()
     return shown
 
 
@@ -280,7 +241,7 @@ def shown_points(board, run):
                        board.raw("plugin/projector/metadata", run=run, name=name).decode()]
         if "sprite" in entry:
             sprite = board.raw("plugin/projector/sprite_image", run=run, name=name)
-            shown[name].append(pixels(sprite).tolist())
+            shown[name].append(pixels_of(sprite).tolist())
     return shown
 
 
@@ -358,6 +319,9 @@ def check_own(board, run):
         if (video.n_frames, video.size, video.format) != (4, (32, 16), "PNG"):
             yield f"the video has {video.n_frames} frames of {video.size} as {video.format}"
         print(f"video: {video.n_frames} frames, {video.info.get('duration')} ms each")
+    sizes = [board.image(run, tag).shape[:2] for tag in ("figure", "figures")]
+    if sizes[0][0] < 400 or sizes[1] != (sizes[0][0], 2 * sizes[0][1]):
+        yield f"the figures have sizes {sizes}"
     titles = [category["title"]
               for category in board.get("plugin/custom_scalars/layout")["category"]]
     if not {"Losses", "Bounds"} <= set(titles):

@@ -15,6 +15,8 @@ namespace {
 
 const Device kFirst(DeviceType::CUDA, 0), kSecond(DeviceType::CUDA, 1);
 const std::vector<Device> kBoth{kFirst, kSecond};
+// Divides small batches too, as PyTorch does.
+const nn::DataParallelOptions kDivided = nn::DataParallelOptions().min_rows(1);
 
 class SeveralDevices : public ::testing::Test {
  protected:
@@ -180,7 +182,7 @@ TEST_F(SeveralDevices, TrainsAsOneDeviceDoes) {
   copy->load_state_dict(plain->state_dict());
   plain->to(kFirst), copy->to(kFirst);
   plain->norm->eval(), copy->norm->eval();  // batch statistics differ between parts
-  nn::DataParallel model(copy);
+  nn::DataParallel model(copy, kDivided);
   optim::SGD sgd(plain->parameters(), 0.1), sgd_copy(model->parameters(), 0.1);
   for (int step = 0; step < 5; ++step) {
     const Tensor x = rand({5, 6}, kFirst), target = rand({5, 3}, kFirst);
@@ -197,7 +199,7 @@ TEST_F(SeveralDevices, TrainsAsOneDeviceDoes) {
 TEST_F(SeveralDevices, KeepsBuffersAndModes) {
   ShiftedNet net;
   net->to(kFirst);
-  nn::DataParallel model(net);
+  nn::DataParallel model(net, kDivided);
   model(rand({6, 6}));
   EXPECT_EQ(net->norm->num_batches_tracked.item<int64_t>(), 1);
   const Tensor mean = net->norm->running_mean.clone();
@@ -214,7 +216,7 @@ TEST_F(SeveralDevices, KeepsBuffersAndModes) {
 TEST_F(SeveralDevices, TwoCallsBeforeBackward) {
   nn::Linear layer(3, 2);
   layer->to(kFirst);
-  nn::DataParallel model(layer);
+  nn::DataParallel model(layer, kDivided);
   const Tensor a = rand({4, 3}, kFirst), b = rand({4, 3}, kFirst);
   const Tensor loss = model(a).sin().sum() + model(b).sin().sum();
   loss.backward();
@@ -227,7 +229,7 @@ TEST_F(SeveralDevices, TwoCallsBeforeBackward) {
 TEST_F(SeveralDevices, SecondDerivatives) {
   nn::Linear layer(3, 2);
   layer->to(kFirst);
-  nn::DataParallel model(layer);
+  nn::DataParallel model(layer, kDivided);
   const Tensor x = rand({4, 3}, kFirst);
   const auto penalty = [&](auto& net) {
     const Tensor g = autograd::grad({net(x).pow(3).sum()}, {layer->weight}, {}, {}, true)[0];
@@ -237,8 +239,8 @@ TEST_F(SeveralDevices, SecondDerivatives) {
   expect_close_values(penalty(model) / expected.abs().max(), expected / expected.abs().max());
 }
 
-/// Two layers, one of which is computed again in backward and one whose saved tensors are on the
-/// host.
+/// Two layers. If `is_lean`, backward computes the first one again, and the second one keeps its
+/// saved tensors on the host.
 struct LeanNetImpl : nn::Cloneable<LeanNetImpl> {
   LeanNetImpl() { reset(); }
   void reset() override {
@@ -260,7 +262,7 @@ HEARTH_MODULE(LeanNet);
 TEST_F(SeveralDevices, ReplicasCheckpointAndOffload) {
   LeanNet net;
   net->to(kFirst);
-  nn::DataParallel model(net);
+  nn::DataParallel model(net, kDivided);
   for (int step = 0; step < 3; ++step) {
     const Tensor x = rand({5, 6}, kFirst);
     net->zero_grad();
@@ -279,7 +281,7 @@ TEST_F(SeveralDevices, ReplicasCheckpointAndOffload) {
 TEST_F(SeveralDevices, NestedArguments) {
   NestedValues net;
   net->to(kFirst);
-  nn::DataParallel model(net);
+  nn::DataParallel model(net, kDivided);
   const std::map<std::string, Tensor> inputs{{"x", rand({5, 4}, kFirst)}};
   const std::optional<Tensor> mask = ones({5, 2}, kFirst);
   const auto [y, list] = model(inputs, 2.0, mask);
@@ -309,7 +311,7 @@ TEST_F(SeveralDevices, ErrorsNameTheDevice) {
 TEST_F(SeveralDevices, SeesReplacedModules) {
   nn::Sequential net(nn::Linear(3, 3), nn::Linear(3, 2));
   net->to(kFirst);
-  nn::DataParallel model(net);
+  nn::DataParallel model(net, kDivided);
   const Tensor x = rand({4, 3}, kFirst);
   expect_close_values(model(x), net->forward(x));
   net->push_back(nn::Tanh());
@@ -321,7 +323,7 @@ TEST_F(SeveralDevices, SeesReplacedModules) {
 TEST_F(SeveralDevices, LazyModulesNeedACallFirst) {
   nn::LazyLinear lazy(2);
   lazy->to(kFirst);
-  nn::DataParallel model(static_cast<const nn::Linear&>(lazy));
+  nn::DataParallel model(static_cast<const nn::Linear&>(lazy), kDivided);
   const Tensor x = rand({4, 3}, kFirst);
   EXPECT_TRUE(fails_with([&] { model(x); }, "Run a dummy forward pass"));
   lazy(x);
@@ -332,7 +334,7 @@ TEST_F(SeveralDevices, TrainsBuffersThatRequireGrad) {
   ShiftedNet net;
   net->to(kFirst);
   net->shift.set_requires_grad(true);
-  nn::DataParallel model(net);
+  nn::DataParallel model(net, kDivided);
   model(rand({6, 6}, kFirst)).sum().backward();
   EXPECT_TRUE(net->shift.grad().cpu().equal(full({3}, 6.)));
 }

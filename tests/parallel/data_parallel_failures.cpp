@@ -17,7 +17,7 @@ class FailingReplicas : public ::testing::Test {
   const Device first_{DeviceType::CUDA, 0}, second_{DeviceType::CUDA, 1};
 };
 
-/// A layer of which only some copies can be made.
+/// A layer that can be copied `possible` times; with -1, any number of times.
 struct HardToCopyImpl : nn::Cloneable<HardToCopyImpl> {
   HardToCopyImpl() { reset(); }
   void reset() override {
@@ -30,10 +30,10 @@ struct HardToCopyImpl : nn::Cloneable<HardToCopyImpl> {
 };
 HEARTH_MODULE(HardToCopy);
 
-TEST_F(FailingReplicas, ACopyFailsAndTheNextCallMakesAll) {
+TEST_F(FailingReplicas, AfterAFailedCopyTheNextCallMakesAllCopies) {
   HardToCopy net;
   net->to(first_);
-  nn::DataParallel model(net, nn::DataParallelOptions({first_, second_, Device(kCPU)}));
+  nn::DataParallel model(net, nn::DataParallelOptions({first_, second_, Device(kCPU)}).min_rows(1));
   const Tensor x = rand({6, 4}, first_), expected = net(x);
   EXPECT_TRUE(model(x).allclose(expected));
   model->reset_replicas();
@@ -72,12 +72,12 @@ TEST_F(FailingReplicas, AnyExceptionNamesTheDevice) {
   }
 }
 
-/// Returns an undefined tensor: always, or on one GPU.
+/// Returns an undefined tensor: always, or on the second GPU only.
 struct NothingImpl : nn::Cloneable<NothingImpl> {
-  explicit NothingImpl(bool is_always) : always(is_always) {}
+  explicit NothingImpl(bool always) : is_always(always) {}
   void reset() override {}
-  Tensor forward(const Tensor& x) { return always || x.device().index() == 1 ? Tensor() : x; }
-  bool always;
+  Tensor forward(const Tensor& x) { return is_always || x.device().index() == 1 ? Tensor() : x; }
+  bool is_always;
 };
 HEARTH_MODULE(Nothing);
 

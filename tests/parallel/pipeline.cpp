@@ -1,5 +1,5 @@
-// Pipelines: schedules, and values and gradients that are bit for bit those of the same
-// micro-batches without a pipeline; skip tensors.
+// Pipelines: schedules, skip tensors; values and gradients must equal, bit for bit, those of the
+// same micro-batches without a pipeline.
 #include "hearth/nn/pipeline.h"
 
 #include <sstream>
@@ -27,7 +27,7 @@ TEST(PipelineSchedules, OrderOfEachStage) {
   EXPECT_ERROR(nn::pipeline_actions(PipelineSchedule::GPipe, 2, 2, 1), "no stage 2");
 }
 
-/// The time that a stage waits, as a fraction, if all forwards take one unit and all backwards two.
+/// The fraction of time that a stage waits if each forward takes one unit and each backward two.
 double bubble(PipelineSchedule schedule, int64_t stages, int64_t chunks) {
   const auto p = static_cast<size_t>(stages), m = static_cast<size_t>(chunks);
   std::vector<std::vector<nn::PipelineAction>> actions;
@@ -36,8 +36,8 @@ double bubble(PipelineSchedule schedule, int64_t stages, int64_t chunks) {
   std::vector<std::vector<double>> forward(p, std::vector<double>(m, -1)), backward = forward;
   std::vector<double> time(p, 0);
   std::vector<size_t> next(p, 0);
-  for (bool moved = true; moved;) {
-    moved = false;
+  for (bool has_moved = true; has_moved;) {
+    has_moved = false;
     for (size_t s = 0; s < p; ++s) {
       if (next[s] == actions[s].size()) continue;
       const auto [is_backward, chunk] = actions[s][next[s]];
@@ -47,14 +47,14 @@ double bubble(PipelineSchedule schedule, int64_t stages, int64_t chunks) {
       if (ready < 0) continue;
       time[s] = std::max(time[s], ready) + (is_backward ? 2 : 1);
       (is_backward ? backward : forward)[s][c] = time[s];
-      ++next[s], moved = true;
+      ++next[s], has_moved = true;
     }
   }
   const double total = *std::max_element(time.begin(), time.end());
   return 1 - 3 * static_cast<double>(chunks) / total;
 }
 
-TEST(PipelineSchedules, BubbleIsThatOfTheTheory) {
+TEST(PipelineSchedules, BubbleMatchesTheTheory) {
   for (const int64_t p : {1, 2, 3, 4, 8})
     for (const int64_t m : {1, 2, 4, 7, 16})
       for (const auto schedule : {PipelineSchedule::GPipe, PipelineSchedule::OneFOneB})
@@ -62,7 +62,6 @@ TEST(PipelineSchedules, BubbleIsThatOfTheTheory) {
             << p << " stages, " << m << " micro-batches";
 }
 
-/// Adds the tensor that a StashImpl kept.
 struct StashImpl : nn::Cloneable<StashImpl> {
   void reset() override {}
   Tensor forward(Tensor x) {
@@ -71,6 +70,7 @@ struct StashImpl : nn::Cloneable<StashImpl> {
   }
 };
 HEARTH_MODULE(Stash);
+/// Adds the tensor that a StashImpl stashed.
 struct AddSkippedImpl : nn::Cloneable<AddSkippedImpl> {
   void reset() override {}
   Tensor forward(Tensor x) { return x + nn::skip::pop("skip"); }
@@ -83,7 +83,7 @@ nn::Sequential chain() {
                         AddSkipped(), nn::Linear(8, 3));
 }
 
-/// The devices of three stages: GPUs if there are any.
+/// Devices for three stages: GPUs if there are any.
 std::vector<Device> three_stages() {
   std::vector<Device> devices(3, Device(kCPU));
   for (int i = 0; i < 3 && cuda::is_available(); ++i)
@@ -105,7 +105,7 @@ void expect_equal_bits(const std::vector<Tensor>& actual, const std::vector<Tens
   for (size_t i = 0; i < actual.size(); ++i) EXPECT_TRUE(actual[i].equal(expected[i])) << i;
 }
 
-TEST(Pipelines, ForwardAndBackwardAreThePlainOnes) {
+TEST(Pipelines, ForwardAndBackwardMatchThePlainModule) {
   const std::vector<Device> devices = three_stages();
   const Tensor x = rand({7, 6}, devices[0]);
   const nn::Sequential plain = chain();

@@ -33,7 +33,7 @@ struct Occupy : autograd::Function<Occupy> {
   }
 };
 
-/// A layer that takes kForwardTime and kBackwardTime.
+/// A layer whose forward takes kForwardTime and whose backward takes kBackwardTime.
 struct BusyImpl : nn::Cloneable<BusyImpl> {
   BusyImpl() { reset(); }
   void reset() override { weight = register_parameter("weight", ones({1})); }
@@ -46,7 +46,7 @@ void wait_for_all() {
   for (int i = 0; i < cuda::device_count(); ++i) cuda::synchronize(i);
 }
 
-/// How long the devices are busy with a call, in forward times.
+/// The time that the devices need for a call, in units of kForwardTime.
 template <class F>
 double duration(const F& run) {
   wait_for_all();
@@ -64,7 +64,7 @@ class PipelineBubble : public ::testing::TestWithParam<int64_t> {
   }
 };
 
-TEST_P(PipelineBubble, IsThatOfTheTheory) {
+TEST_P(PipelineBubble, MatchesTheTheory) {
   const std::vector<Device> devices{Device(DeviceType::CUDA, 0), Device(DeviceType::CUDA, 1)};
   const int64_t chunks = GetParam();
   const Tensor x = rand({chunks, 3}, devices[0]);

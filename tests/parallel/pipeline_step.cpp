@@ -27,7 +27,7 @@ struct StashHereImpl : nn::Cloneable<StashHereImpl> {
   }
 };
 HEARTH_MODULE(StashHere);
-/// Modifies what it popped.
+/// Modifies the popped tensor in place.
 struct PopHereImpl : nn::Cloneable<PopHereImpl> {
   void reset() override {}
   Tensor forward(Tensor x) { return nn::skip::pop("here").mul_(3) + x; }
@@ -51,9 +51,9 @@ std::vector<Device> devices_of(size_t stages) {
   return devices;
 }
 
-Tensor step_error(const Tensor& y, const Tensor& target) { return mse_loss(y, target); }
+Tensor step_loss(const Tensor& y, const Tensor& target) { return mse_loss(y, target); }
 
-TEST(PipelineSteps, StagesThatBeginInPlace) {
+TEST(PipelineSteps, StagesThatBeginWithAnInPlaceOp) {
   const auto make = [] {
     manual_seed(3);
     const auto half = [](const Tensor& x) { return x * 0.5; };
@@ -73,20 +73,20 @@ TEST(PipelineSteps, StagesThatBeginInPlace) {
     loss = loss.defined() ? loss + part.detach() : part.detach();
   }
   nn::Pipeline pipeline(make(), Options(stages).balance({3, 2, 3}).chunks(2));
-  EXPECT_TRUE(pipeline->step(x, target, step_error).loss.cpu().equal(loss.cpu()));
+  EXPECT_TRUE(pipeline->step(x, target, step_loss).loss.cpu().equal(loss.cpu()));
   const auto parameters = pipeline->parameters(), expected = plain.ptr()->parameters();
   for (size_t i = 0; i < expected.size(); ++i)
     EXPECT_TRUE(parameters[i].grad().cpu().equal(expected[i].grad().cpu())) << i;
 }
 
-TEST(PipelineSteps, InPlaceOnAStashedTensorOfTheStageBefore) {
+TEST(PipelineSteps, InPlaceOnATensorStashedByThePreviousStageThrows) {
   nn::Pipeline pipeline(nn::Sequential(nn::Linear(4, 4), StashHere(), DoubleInPlace(), AddHere()),
                         Options(devices_of(2)).balance({2, 2}).chunks(2));
   const Tensor x = rand({4, 4}, devices_of(1)[0]);
-  EXPECT_ERROR(pipeline->step(x, x, step_error), "stashed the same tensor as 'here'");
+  EXPECT_ERROR(pipeline->step(x, x, step_loss), "stashed the same tensor as 'here'");
 }
 
-/// The most memory that a step takes on top of what was there before.
+/// The peak of the memory that a step allocates, in bytes.
 int64_t peak_of_step(int64_t chunks, bool return_outputs) {
   nn::Sequential net(nn::Linear(256, 256), StashHere(), nn::Linear(256, 256), AddHere(),
                      nn::Linear(256, 256));
@@ -95,10 +95,10 @@ int64_t peak_of_step(int64_t chunks, bool return_outputs) {
                                  .chunks(chunks)
                                  .return_outputs(return_outputs));
   const Tensor x = rand({chunks * 64, 256});
-  pipeline->step(x, x, step_error);
+  pipeline->step(x, x, step_loss);
   const int64_t before = memory_stats(kCPU).allocated_bytes.current;
   reset_peak_memory_stats(Device(kCPU));
-  const nn::PipelineResult result = pipeline->step(x, x, step_error);
+  const nn::PipelineResult result = pipeline->step(x, x, step_loss);
   EXPECT_EQ(result.output.defined(), return_outputs);
   return memory_stats(kCPU).allocated_bytes.peak - before;
 }
@@ -109,7 +109,7 @@ TEST(PipelineSteps, MemoryDoesNotGrowWithTheMicroBatches) {
   EXPECT_GE(peak_of_step(24, true), 24 * one_output);
 }
 
-/// Its backward keeps the device busy until it is released, at most five seconds.
+/// Backward keeps the device busy until `released` is ready, at most five seconds.
 struct BlockingBackward : autograd::Function<BlockingBackward> {
   static inline std::shared_future<void> released;
   static inline std::atomic<bool> waited_in_vain = false;
@@ -133,7 +133,7 @@ HEARTH_MODULE(Blocking);
 TEST(PipelineSteps, TargetsDoNotWaitForTheFirstStage) {
   const char* lazy = std::getenv("HEARTH_SIM_LAZY");
   if (cuda::device_count() < 2 || is_real_gpu(last_gpu()) || (lazy && *lazy == '1'))
-    GTEST_SKIP() << "needs two simulated GPUs that work without being waited for";
+    GTEST_SKIP() << "needs two simulated GPUs without lazy streams (HEARTH_SIM_LAZY)";
   std::promise<void> release;
   BlockingBackward::released = release.get_future();
   BlockingBackward::waited_in_vain = false;
@@ -183,7 +183,7 @@ TEST(PipelineSteps, ErrorsNameStageOrLoss) {
   EXPECT_ERROR(pipeline->step(x, x, fails), "no loss today\nin the loss of micro-batch 0");
 }
 
-TEST(PipelineSteps, StagesShareNothing) {
+TEST(PipelineSteps, StagesMustNotShareModulesOrParameters) {
   const std::vector<Device> two(2, Device(kCPU));
   nn::Linear layer(2, 2), other(2, 2);
   EXPECT_ERROR(nn::Pipeline(nn::Sequential(layer, nn::Tanh(), layer), Options(two)),

@@ -1,4 +1,4 @@
-// skip::stash and skip::pop outside of pipelines: what is stashed belongs to one call of the
+// skip::stash and skip::pop outside of pipelines: a stashed tensor belongs to one call of the
 // outermost Sequential.
 #include "hearth/nn/skip.h"
 
@@ -58,11 +58,11 @@ TEST(Skips, EndWithAnException) {
   const Tensor y = x.exp();
   const size_t handles = y.use_count();
   EXPECT_ERROR(throws->forward(y), "stopped");
-  EXPECT_EQ(y.use_count(), handles) << "what was stashed is released";
+  EXPECT_EQ(y.use_count(), handles) << "the stashed tensor is released";
   EXPECT_ERROR(adds->forward(x), "There is no tensor 'input' to pop");
 }
 
-TEST(Skips, TwoOfOneName) {
+TEST(Skips, TwoTensorsOfOneName) {
   nn::Sequential twice{KeepInput(), KeepInput(), AddInput()};
   EXPECT_ERROR(twice->forward(ones({2})), "The tensor 'input' was stashed twice");
   nn::Sequential one_by_one{KeepInput(), AddInput(), KeepInput(), AddInput()};
@@ -80,7 +80,7 @@ TEST(Skips, CheckpointedFunctionStashesAgain) {
     const Tensor x = zeros({2}).requires_grad_();
     const Tensor y = net->forward(x);
     y.sum().backward();
-    EXPECT_TRUE(x.grad().equal(full({2}, 3.)));  // of e^2x + e^x
+    EXPECT_TRUE(x.grad().equal(full({2}, 3.)));  // the derivative of e^2x + e^x at 0
   }
 }
 

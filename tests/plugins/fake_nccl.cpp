@@ -1,9 +1,10 @@
 // The functions of NCCL that Hearth calls, for simulated GPUs: ranks exchange files in a folder. As
 // in NCCL's non-blocking mode, calls return at once and go on in a thread. A send ends when its
-// message was received, so that sends and receives that are not grouped wait for each other. The
-// product of int8 fails after it has ended; TEST_NCCL_FAILS=init makes connecting fail, =exit ends
-// the process there. With TEST_NCCL_BUSY, calls move nothing: they return once they are on the
-// stream, as NCCL's do, and keep it busy for about a second.
+// message was received, so that sends and receives that are not grouped wait for each other. To
+// test failures, a product of int8 fails at its end, TEST_NCCL_FAILS=init makes connecting fail,
+// and TEST_NCCL_FAILS=exit ends a process that connects. With TEST_NCCL_BUSY, calls move no data:
+// they keep the stream busy for about a second and, like NCCL's, return as soon as they are on the
+// stream.
 
 #include <nccl.h>
 
@@ -34,17 +35,17 @@ struct Part {
   int peer = 0;
   const void* sent = nullptr;               // in the GPU's memory; null: a receive
   size_t size = 0;                          // in bytes
-  std::function<void(const Bytes&)> taker;  // gets what was received
+  std::function<void(const Bytes&)> taker;  // gets the received bytes
 };
 
-/// What is done in one thread: the messages of a call or of a group, then the rest of the calls.
+/// The work of one thread: the messages of a call or group, then the functions that end the calls.
 struct Batch {
   std::vector<Part> parts;
   std::vector<std::function<void()>> ends;
   cudaStream_t stream = nullptr;
 };
 
-/// Notes what ncclGetLastError says.
+/// The text that ncclGetLastError returns.
 std::string last_error;
 ncclResult_t fail(ncclResult_t result, const char* why) { return last_error = why, result; }
 
@@ -83,7 +84,7 @@ struct ncclComm {
     return ncclInProgress;
   }
 
-  /// What NCCL itself does: the call has succeeded as soon as it is on its stream.
+  /// As in NCCL itself, the call succeeds as soon as it is on its stream.
   ncclResult_t keep_busy(cudaStream_t stream) const {
     const Device gpu(kCUDA, static_cast<DeviceIndex>(device));
     const cuda::StreamGuard guard(cuda::Stream(gpu, static_cast<void*>(stream)));

@@ -83,7 +83,7 @@ void check_trace(const Json& trace) {
     }
   }
   for (const auto& [id, phases] : flows) ASSERT_EQ(phases, "sf") << id.first << id.second;
-  for (auto& [place, list] : slices) {  // of one thread, they must be nested
+  for (auto& [place, list] : slices) {  // the slices of one thread must be nested
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });
@@ -140,7 +140,7 @@ TEST(Trace, HandlerWritesFilesForTensorBoard) {
   for (const auto& entry : std::filesystem::directory_iterator(logs))
     files.push_back(entry.path().filename());
   ASSERT_EQ(files.size(), 1u);
-  // The pattern of the plugin.
+  // The pattern of file names that TensorBoard's plugin reads.
   EXPECT_TRUE(std::regex_match(files[0], std::regex(R"(^worker0(\.\d+)\.pt\.trace\.json$)")));
   check_trace(Json::parse(bytes_of(logs + "/" + files[0])));
   EXPECT_ERROR(

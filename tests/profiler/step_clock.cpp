@@ -65,12 +65,12 @@ TEST(StepClock, NamesTheLongestWait) {
   EXPECT_EQ(times.verdict(), "compute-bound: 80 % of the step computes");
 }
 
-TEST(StepClock, ComputesTheWorkersThatKeepUp) {
+TEST(StepClock, ComputesTheNumberOfWorkersNeeded) {
   StepTimes times;
   times.total = 10;
-  times.data = 6;  // 6 s of preparing beside 4 s of computing
+  times.data = 6;  // without workers: 6 s to prepare data and 4 s to compute
   EXPECT_EQ(times.workers_needed(0), 2);
-  EXPECT_EQ(times.workers_needed(1), 3);  // one worker prepares for 10 s
+  EXPECT_EQ(times.workers_needed(1), 3);  // with one worker, which needs 10 s to prepare data
   times.data = 0.1;
   EXPECT_EQ(times.workers_needed(0), 1);
 }

@@ -49,7 +49,7 @@ using Case = std::vector<Input>;
 
 /// An output's dtype for inputs of one dtype.
 enum class Result {
-  kSame,   // the inputs'
+  kSame,   // the inputs' dtype
   kFloat,  // float32 for integers and bools
   kLong,   // int64
   kBool,
@@ -78,13 +78,13 @@ struct Row {
   DtypeSet dtypes = dtypes::kFloating;
   std::vector<Result> results{Result::kSame};  // per output; the last stands for all that follow
   double slack = 1;                            // a factor of the usual tolerance
-  double gradient_slack = 1;         // such a factor for gradients in float32 and half types
+  double gradient_slack = 1;         // the same factor for gradients in float32 and half types
   int orders = 2;                    // orders of derivatives: 0, 1 or 2
-  bool special_values = false;       // the reference also holds for ±0, ±inf and NaN
+  bool special_values = false;       // whether the reference also holds for ±0, ±inf and NaN
   bool promotes = false;             // the inputs may have different dtypes
   bool keeps_memory_format = false;  // channels_last in, channels_last out
   bool mixes_devices = false;        // the inputs may be on different devices
-  bool of_complex = false;  // the inputs are the real and imaginary parts that the op reads
+  bool of_complex = false;           // the inputs are real and imaginary parts, which `call` joins
   std::function<void(Tensor&, const Tensors&)> out;      // the out= form
   std::function<void(Tensor&, const Tensors&)> inplace;  // the in-place form on input 0
   std::vector<Refusal> refusals;

@@ -7,14 +7,15 @@
 namespace hearth::app {
 
 CLI::Option* add_run(CLI::App& command, std::string& run) {
-  return offer(command.add_option("run", run, "A folder of hearth train, or a checkpoint"),
-               {{}, Values::Paths::kFiles})
+  return suggest_values(command.add_option("run", run, "A folder of hearth train, or a checkpoint"),
+                        {{}, Values::Paths::kFiles})
       ->required();
 }
 
 void add_device(CLI::App& command, std::string& device) {
-  offer(command.add_option("--device", device, "Device (default: the GPU if there is one)"),
-        {{"cpu", "cuda"}})
+  suggest_values(
+      command.add_option("--device", device, "Device (default: the GPU if there is one)"),
+      {{"cpu", "cuda"}})
       ->check(device_name());
 }
 

@@ -110,11 +110,12 @@ void add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "compare", "Compare the results in several folders: a table and a picture");
   auto options = std::make_shared<CompareOptions>();
-  offer(command->add_option("folders", options->folders, "Folders written by 'hearth train'"),
-        {{}, Values::Paths::kFolders})
+  suggest_values(
+      command->add_option("folders", options->folders, "Folders written by 'hearth train'"),
+      {{}, Values::Paths::kFolders})
       ->required();
-  offer(command->add_option("--picture", options->picture, "PNG file of the curves"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(command->add_option("--picture", options->picture, "PNG file of the curves"),
+                 {{}, Values::Paths::kFiles})
       ->type_name("FILE")
       ->capture_default_str();
   command->footer("Example: hearth compare runs/*");

@@ -94,7 +94,7 @@ void evaluate_run(EvalOptions& options) {
   const std::string picture = !options.picture.empty()
                                   ? options.picture
                                   : (folder.empty() ? "" : folder + "/") + "confusion.png";
-  // Before the picture, which may be impossible to write.
+  // Printed first, because the picture may be impossible to write.
   if (options.as_json)
     print_json(options, trained, evaluation, picture);
   else
@@ -116,10 +116,11 @@ void add_eval(CLI::App& app) {
   command->add_option("--num-workers", options->num_workers, "Threads that load batches in advance")
       ->check(whole_number(0, 1024))
       ->capture_default_str();
-  offer(command->add_option("--picture", options->picture,
-                            "PNG file of the confusion matrix (default: confusion.png beside the "
-                            "checkpoint)"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(
+      command->add_option("--picture", options->picture,
+                          "PNG file of the confusion matrix (default: confusion.png beside the "
+                          "checkpoint)"),
+      {{}, Values::Paths::kFiles})
       ->type_name("FILE");
   command->add_flag("--json", options->as_json, "Print JSON");
   command->footer("Example: hearth eval runs/tutorial-cnn-fashion-mnist");

@@ -32,8 +32,8 @@ void add_export(CLI::App& app) {
       "export", "Write the weights of a trained network to a file, in the format of its ending");
   auto options = std::make_shared<ExportOptions>();
   add_run(*command, options->run);
-  offer(command->add_option("to", options->to, "A .safetensors, .pt, .pth or .npz file"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(command->add_option("to", options->to, "A .safetensors, .pt, .pth or .npz file"),
+                 {{}, Values::Paths::kFiles})
       ->required();
   command->footer("Example: hearth export runs/tutorial-cnn-fashion-mnist weights.pt");
   command->callback([options] { export_weights(*options); });

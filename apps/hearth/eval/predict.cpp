@@ -114,8 +114,9 @@ void add_predict(CLI::App& app) {
       "predict", "The class of images, and its probability, by a trained network");
   auto options = std::make_shared<PredictOptions>();
   add_run(*command, options->run);
-  offer(command->add_option("images", options->paths, "PNG or JPEG files, or folders with them"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(
+      command->add_option("images", options->paths, "PNG or JPEG files, or folders with them"),
+      {{}, Values::Paths::kFiles})
       ->required();
   add_device(*command, options->device);
   command->add_flag("--json", options->as_json, "Print JSON");

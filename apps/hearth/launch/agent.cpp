@@ -144,7 +144,7 @@ class Agent {
     const ProgramFile program = find_program(job.command.at(0), job.directory);
     HEARTH_CHECK(program.problem.empty(), program.problem);
     job.command[0] = program.path;
-    const auto take = [this](const RankLine& line) {
+    const auto handle_line = [this](const RankLine& line) {
       const auto kind = line.stream == Stream::kOut ? Frame::Kind::kOut : Frame::Kind::kErr;
       send({kind, line.local_rank, line.text});
     };
@@ -152,7 +152,7 @@ class Agent {
       if (!supervisor_->is_ending()) send({Frame::Kind::kFailure, 0, encode(failure)});
       supervisor_->failed(failure);
     };
-    LocalRanks ranks({loop_, signals_, guard_}, job, task_->host, {take, fail});
+    LocalRanks ranks({loop_, signals_, guard_}, job, task_->host, {handle_line, fail});
     supervisor_->run(ranks);
   }
 

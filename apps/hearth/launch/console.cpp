@@ -65,8 +65,8 @@ bool write_all(int file, std::string_view text) {
 
 std::string StreamChoice::parse(const std::string& text) {
   const std::string expected = "'" + printable(text) +
-                               "' must be 0 (nothing), 1 (stdout), 2 (stderr) or 3 (both), or such "
-                               "a number for each rank (0:1,1:2)";
+                               "' must be 0 (nothing), 1 (stdout), 2 (stderr) or 3 (both), or a "
+                               "list of rank:number (0:1,1:2)";
   if (const auto streams = small_number(text, kBothStreams)) {
     everywhere_ = *streams;
     return "";

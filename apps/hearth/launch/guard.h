@@ -4,7 +4,7 @@
 
 namespace hearth::app {
 
-/// A process that kills the ranks' process groups when this process has died, even by SIGKILL.
+/// A process that kills the ranks' process groups when its parent has died, even by SIGKILL.
 class Guard {
  public:
   Guard();

@@ -29,7 +29,7 @@ std::vector<std::string> agent_command(const std::string& ssh, const Host& host,
   if (host.port) add("-p", std::to_string(host.port));
   if (!host.user.empty()) add("-l", host.user);
   add("--", host.address);
-  // The login shell there reads this word.
+  // The host's login shell parses this word.
   words.push_back(shell_word(host.hearth) + " launch --agent --heartbeat-timeout " +
                   std::to_string(timeout.count()));
   return words;

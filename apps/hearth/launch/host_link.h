@@ -33,7 +33,7 @@ class HostLink {
   /// The local ssh.
   LineProcess& process() { return process_; }
   const LineProcess& process() const { return process_; }
-  /// Whether it was cut because nothing was heard.
+  /// Whether the connection was cut because nothing was heard.
   bool was_silent() const { return was_silent_; }
 
  private:

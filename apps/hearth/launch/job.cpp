@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kThreads = "OMP_NUM_THREADS";
 
-/// The variables that Hearth sets for a rank, also those that only some jobs need.
+/// The variables that Hearth sets for a rank of this job.
 std::map<std::string, std::string> own_variables(const NodeJob& job, int local_rank) {
   std::map<std::string, std::string> values{
       {"RANK", std::to_string(job.first_rank + local_rank)},
@@ -41,7 +41,7 @@ std::map<std::string, std::string> own_variables(const NodeJob& job, int local_r
 const std::vector<std::string>& rank_variables() {
   static const std::vector<std::string> names = [] {
     NodeJob job;
-    job.token = "set";
+    job.token = "set";  // or HEARTH_RDZV_TOKEN would be left out
     std::vector<std::string> found;
     for (const auto& [name, value] : own_variables(job, 0)) found.push_back(name);
     return found;

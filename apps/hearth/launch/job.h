@@ -6,7 +6,7 @@
 
 namespace hearth::app {
 
-/// The ranks of one machine, and what they run.
+/// The ranks of one machine, and the program that they run.
 struct NodeJob {
   std::vector<std::string> command;                // the program and its arguments
   std::string directory;                           // empty: that of this process
@@ -20,7 +20,7 @@ struct NodeJob {
   int restart = 0, max_restarts = 0;
 };
 
-/// The variables that every rank gets; a cluster file may not set them.
+/// The variables that only Hearth may set for ranks; a cluster file may not set them.
 const std::vector<std::string>& rank_variables();
 
 /// The whole environment of a rank, as NAME=value.

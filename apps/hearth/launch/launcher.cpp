@@ -16,7 +16,7 @@ namespace hearth::app {
 
 namespace {
 
-/// 128 random bits, as digits.
+/// 128 random bits, as hexadecimal digits.
 std::string random_text() {
   unsigned char bytes[16];
   HEARTH_CHECK(getrandom(bytes, sizeof bytes, 0) == ssize_t{sizeof bytes},
@@ -57,9 +57,9 @@ Launcher::Launcher(const LaunchOptions& options)
     prepare_machine();
   else
     prepare_cluster();
-  const bool knows_all = cluster_ || job_.nodes == 1;  // starts every process of the job
-  if (job_.token.empty() && knows_all) job_.token = random_text();
-  if (job_.run_id.empty()) job_.run_id = knows_all ? random_text() : "none";
+  const bool starts_all_ranks = cluster_ || job_.nodes == 1;
+  if (job_.token.empty() && starts_all_ranks) job_.token = random_text();
+  if (job_.run_id.empty()) job_.run_id = starts_all_ranks ? random_text() : "none";
 }
 
 void Launcher::prepare_machine() {
@@ -173,8 +173,8 @@ bool Launcher::run_on_cluster(const Context& context, const RankEvents& events,
     if (job_.restart == 0 || job_.restart == job_.max_restarts) throw;
     console_.note(std::string("hearth: ") + error.what() + "\n");
   }
-  // A machine that has failed may need some time to return, and so do ranks to notice that their
-  // launcher is gone.
+  // A failed machine may need some time to return, and its ranks to notice that their launcher is
+  // gone.
   const auto until = EventLoop::Clock::now() + cluster_->heartbeat_timeout;
   if (const int signal = wait([] { return false; }, until)) supervisor.forward(signal);
   return false;

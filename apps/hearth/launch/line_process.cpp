@@ -5,14 +5,14 @@
 
 namespace hearth::app {
 
-LineProcess::LineProcess(const Context& context, const Command& command, Take take,
-                         size_t longest_line)
+LineProcess::LineProcess(const Context& context, const Command& command, LineHandler handle,
+                         size_t longest_stdout_line)
     : loop_(context.loop),
       process_(command, context.signals, context.guard),
-      out_([take](const std::string& line) { take(Stream::kOut, line); }, longest_line),
-      err_([this, take](const std::string& line) {
+      out_([handle](const std::string& line) { handle(Stream::kOut, line); }, longest_stdout_line),
+      err_([this, handle](const std::string& line) {
         tail_.add(line);
-        take(Stream::kErr, line);
+        handle(Stream::kErr, line);
       }) {
   watch(process_.output(), out_);
   watch(process_.errors(), err_);

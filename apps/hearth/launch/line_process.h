@@ -11,19 +11,19 @@
 
 namespace hearth::app {
 
-/// What all LineProcess objects of the launcher have in common.
+/// The objects that all LineProcess objects of the launcher share.
 struct Context {
   EventLoop& loop;
   const SignalReader& signals;
-  const Guard& guard;
+  const Guard& guard;  // kills the processes if the launcher dies
 };
 
 /// A process whose output is read line by line while the loop runs.
 class LineProcess {
  public:
-  using Take = std::function<void(Stream, const std::string&)>;
-  LineProcess(const Context& context, const Command& command, Take take,
-              size_t longest_line = kLongestLine);
+  using LineHandler = std::function<void(Stream, const std::string&)>;
+  LineProcess(const Context& context, const Command& command, LineHandler handle,
+              size_t longest_stdout_line = kLongestLine);
   ~LineProcess();
   LineProcess(const LineProcess&) = delete;
   LineProcess& operator=(const LineProcess&) = delete;
@@ -31,7 +31,7 @@ class LineProcess {
   pid_t id() const { return process_.id(); }
   int input() const { return process_.input(); }
   void send(int signal) const { process_.send(signal); }
-  /// Checks whether the process has ended. If so, the rest of its output is taken. Returns true
+  /// Checks whether the process has ended. If so, the rest of its output is handled. Returns true
   /// only in the call that notices the end.
   bool reap();
   bool has_ended() const { return status_.has_value(); }

@@ -16,7 +16,7 @@ void Lines::add(std::string_view bytes) {
   for (size_t end; (end = bytes.find('\n')) != std::string_view::npos;
        bytes.remove_prefix(end + 1)) {
     rest_ += bytes.substr(0, end);
-    take_(rest_);
+    handle_(rest_);
     rest_.clear();
   }
   rest_ += bytes;
@@ -25,7 +25,7 @@ void Lines::add(std::string_view bytes) {
 
 void Lines::finish() {
   if (rest_.empty()) return;
-  take_(rest_);
+  handle_(rest_);
   rest_.clear();
 }
 

@@ -16,21 +16,21 @@ constexpr size_t kLongestLine = 4 << 20;
 /// Splits bytes into lines.
 class Lines {
  public:
-  using Take = std::function<void(const std::string&)>;
-  explicit Lines(Take take, size_t longest = kLongestLine)
-      : take_(std::move(take)), longest_(longest) {}
+  using LineHandler = std::function<void(const std::string&)>;
+  explicit Lines(LineHandler handle, size_t longest = kLongestLine)
+      : handle_(std::move(handle)), longest_(longest) {}
 
   /// Passes on each line that is complete, without its newline. Lines that are too long are split.
   void add(std::string_view bytes);
   /// Passes on the last line if it has no newline.
   void finish();
   enum class Read { kSome, kNothing, kEnd };
-  /// Reads what a file has now, at most kMaxRead bytes; at its end it calls finish().
+  /// Reads the bytes that a file has now, at most kMaxRead; calls finish() at the file's end.
   Read read_from(int file);
   static constexpr int kMaxRead = 1 << 16;
 
  private:
-  Take take_;
+  LineHandler handle_;
   size_t longest_;
   std::string rest_;
 };

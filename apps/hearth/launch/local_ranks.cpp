@@ -15,11 +15,11 @@ LocalRanks::LocalRanks(const Context& context, const NodeJob& job, const std::st
 }
 
 void LocalRanks::start(const Context& context, const NodeJob& job, int local_rank) {
-  const auto take = [this, local_rank](Stream stream, const std::string& text) {
+  const auto handle_line = [this, local_rank](Stream stream, const std::string& text) {
     events_.line({first_rank_ + local_rank, local_rank, host_, stream, text});
   };
   const Command command{job.command, rank_environment(job, local_rank), job.directory};
-  ranks_.push_back(std::make_unique<LineProcess>(context, command, take));
+  ranks_.push_back(std::make_unique<LineProcess>(context, command, handle_line));
 }
 
 void LocalRanks::send(int signal) {

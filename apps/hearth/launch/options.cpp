@@ -51,8 +51,8 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* description) {
     return launch.add_option(name, value, description)->group("Ranks and machines");
   };
-  offer(add("--nproc-per-node", options.processes, "Processes on each machine, or one of"),
-        {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
+  suggest_values(add("--nproc-per-node", options.processes, "Processes on each machine, or one of"),
+                 {{std::begin(kSpecialCounts), std::end(kSpecialCounts)}})
       ->check(CLI::Validator(check_processes, ""))
       ->capture_default_str();
   add("--nnodes", options.node_counts,
@@ -62,15 +62,16 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
       ->check(whole_number(0, kMaxNodes));
   add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
       ->check(CLI::Validator(check_endpoint, ""));
-  add("--master-addr", options.master_addr, "The same as HOST")->check(not_empty);
-  add("--master-port", options.master_port, "The same as PORT (default: a free one)")
+  add("--master-addr", options.master_addr, "HOST of --rdzv-endpoint")->check(not_empty);
+  add("--master-port", options.master_port, "PORT of --rdzv-endpoint (default: a free one)")
       ->check(whole_number(1, 65535));
   launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
       ->group("Ranks and machines");
   add("--rdzv-token", options.token, "Secret that all ranks must know")->check(not_empty);
   add("--rdzv-id", options.run_id, "Name of the job, for its programs")->check(not_empty);
-  offer(add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
-        {{}, Values::Paths::kFiles})
+  suggest_values(
+      add("--cluster", options.cluster, "TOML file with machines, which are reached by ssh"),
+      {{}, Values::Paths::kFiles})
       ->type_name("FILE")
       ->check(not_empty);
   add("--ssh", options.ssh, "Command in place of ssh")->check(not_empty);
@@ -102,9 +103,9 @@ void add_output(CLI::App& launch, LaunchOptions& options) {
                           "Local ranks whose output is shown (default: all)"))
       ->delimiter(',')
       ->check(whole_number(0, kMaxProcesses));
-  group(offer(launch.add_option("--log-dir", options.console.log_dir,
-                                "Folder for a log file of each rank and stream"),
-              {{}, Values::Paths::kFolders}))
+  group(suggest_values(launch.add_option("--log-dir", options.console.log_dir,
+                                         "Folder for a log file of each rank and stream"),
+                       {{}, Values::Paths::kFolders}))
       ->type_name("FOLDER")
       ->check(not_empty);
   const auto add = [&](const char* name, std::string& value, const char* description) {
@@ -134,7 +135,7 @@ void add_foreign_flags(CLI::App& launch) {
   for (const auto& [flag, remedy] : kRefused) {
     const std::string name = flag,
                       reason = std::string("torchrun's flag has no counterpart: ") + remedy;
-    // Not a check, whose error lacks the name of a hidden flag.
+    // The error of a check would lack the name of a hidden flag.
     const auto call = [name, reason](const std::string&) { refuse(name, reason); };
     launch.add_option_function<std::string>(name, call)->group("");
   }
@@ -190,18 +191,19 @@ std::vector<std::string> take_program_arguments(const CLI::App& app,
                                                 std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0] != "launch") return {};
   const CLI::App* launch = app.get_subcommand("launch");
-  size_t i = 1;
-  for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
-    std::string& flag = arguments[i];
+  size_t position = 1;  // after the loop, the program's
+  for (; position < arguments.size(); ++position) {
+    std::string& flag = arguments[position];
+    if (!flag.starts_with('-') || flag == "--") break;
     const size_t equals = std::min(flag.find('='), flag.size());
     // torchrun accepts underscores, too.
     if (flag.starts_with("--")) std::replace(flag.begin(), flag.begin() + long(equals), '_', '-');
     const CLI::Option* option = launch->get_option_no_throw(flag.substr(0, equals));
-    if (option && takes_value(*option) && equals == flag.size()) ++i;
+    if (option && takes_value(*option) && equals == flag.size()) ++position;
   }
-  if (i >= arguments.size()) return {};
-  if (arguments[i] != "--") arguments.insert(arguments.begin() + long(i), "--");
-  const size_t first = std::min(i + 2, arguments.size());
+  if (position >= arguments.size()) return {};
+  if (arguments[position] != "--") arguments.insert(arguments.begin() + long(position), "--");
+  const size_t first = std::min(position + 2, arguments.size());
   std::vector<std::string> taken(arguments.begin() + long(first), arguments.end());
   arguments.resize(first);
   return taken;

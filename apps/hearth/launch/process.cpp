@@ -15,7 +15,7 @@ namespace hearth::app {
 
 namespace {
 
-/// Both ends of a pipe, or only a file to read from; closes what is left.
+/// Both ends of a pipe, or only a file to read from; closes the ends that are still open.
 struct Ends {
   int read = -1, write = -1;
   Ends() = default;
@@ -104,7 +104,7 @@ Process::Process(const Command& command, const SignalReader& signals, const Guar
   id_ = fork();
   HEARTH_CHECK(id_ >= 0, "cannot start a process: ", std::strerror(errno));
   if (id_ == 0) become(child, signals, guard);
-  setpgid(id_, id_);  // the child does the same; now it is certain
+  setpgid(id_, id_);  // the child does the same, perhaps later
   if (const int error = exec_error(report)) {
     waitpid(id_, nullptr, 0);
     guard.remove(id_);

@@ -7,7 +7,7 @@
 
 namespace hearth::app {
 
-// The members that are sent. An answer may come from another version, which has others.
+// The members that are sent. An answer may come from another version, with other members.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Question, program, directory, interface, processes, master_addr,
                                    master_port, is_master)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Answer, version, processes, port, program,

@@ -35,7 +35,8 @@ SignalReader::SignalReader() {
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, &previous_pipe_);
   action.sa_handler = SIG_DFL;
-  sigaction(SIGCHLD, &action, &previous_child_);  // if it were ignored, children had no status
+  sigaction(SIGCHLD, &action,
+            &previous_child_);  // if SIGCHLD were ignored, children would leave no status
   sigprocmask(SIG_BLOCK, &signals, &previous_mask_);
   file_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   HEARTH_CHECK(file_ >= 0, "cannot read signals: ", std::strerror(errno));

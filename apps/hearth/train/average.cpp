@@ -18,7 +18,7 @@ Average::Average(const nn::AnyModule& model, double decay)
       model_(model.clone()) {}
 
 nn::AnyModule& Average::model() {
-  // Not only once: load() gives the average new memory.
+  // At each call, because load() gives the average new memory.
   share(model_.ptr()->parameters(), average_.module()->parameters());
   share(model_.ptr()->buffers(), average_.module()->buffers());
   return model_;

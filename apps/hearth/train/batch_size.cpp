@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "checkpointed.h"
 #include "evaluate.h"
 #include "hearth/hearth.h"
 #include "hearth/utils/memory.h"
@@ -27,6 +28,7 @@ class TrialStep {
     manual_seed(options.seed);
     model_ = make_model(options.model, data.train.input_sizes(), data.classes);
     module_ = model_.ptr();
+    if (options.checkpoint_activations) checkpoint_blocks(*module_);
     module_->to(device);
     optimizer_ = make_optimizer(options.optimizer, module_->parameters(), options.lrs.front());
   }
@@ -105,7 +107,7 @@ Choice choose(const TrainOptions& options, const DataSets& data, Device device, 
                   "--batch-size auto: not even one image fits: ", device, " has ", available >> 20,
                   " MiB available, and a step needs about ", (needed >> 20) + 1,
                   " MiB. Free memory, choose a smaller --model or an --optimizer with less state "
-                  "(sgd), or try --amp bf16.");
+                  "(sgd), or try --amp bf16 or --checkpoint-activations.");
   return {size, needed, available};
 }
 

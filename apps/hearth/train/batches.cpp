@@ -37,7 +37,7 @@ std::optional<std::vector<size_t>> PartSampler::next(size_t batch_size) {
 
 void PartSampler::continue_after(int64_t taken, serialize::InputArchive& epoch) {
   all_.load(epoch);
-  // The epoch may have been continued before, and then begins where that was.
+  // An epoch that was continued before begins at the place of that continuation.
   HEARTH_CHECK(taken >= static_cast<int64_t>(all_.index()), "the epoch begins after ", all_.index(),
                " examples, but ", taken, " have been used");
   if (const size_t rest = static_cast<size_t>(taken) - all_.index()) all_.next(rest);

@@ -25,7 +25,7 @@ class PartSampler : public data::samplers::Sampler<> {
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   void save(serialize::OutputArchive& archive) const override { all_.save(archive); }
   void load(serialize::InputArchive& archive) override { all_.load(archive); }
-  /// Continues an epoch of which `taken` examples have been used: the next reset() keeps its order.
+  /// Continues an epoch after its first `taken` examples: the next reset() keeps its order.
   void continue_after(int64_t taken, serialize::InputArchive& epoch);
 
   /// The number of batches in an epoch.
@@ -61,7 +61,7 @@ class Batches {
 /// The examples in a batch of one process.
 int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& point,
                               const Processes& processes);
-/// The steps in an epoch of so many examples.
+/// The number of steps in an epoch of `examples` examples.
 int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point, int64_t examples,
                         const Processes& processes);
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "../choices.h"
+#include "../top/status_file.h"
 #include "batch_size.h"
 #include "batches.h"
 #include "config.h"
@@ -53,6 +54,12 @@ RunFolder new_folder(const TrainOptions& options, const std::string& out,
   return folder ? *folder : RunFolder::of_first_process(path);
 }
 
+/// The status file of this training, on the first process.
+std::unique_ptr<StatusFile> status_file_of(const RunFolder& folder, const Processes& processes) {
+  if (!processes.is_first()) return nullptr;
+  return std::make_unique<StatusFile>(status_file_in(folder.path()), processes.reports());
+}
+
 /// All settings and checksums, which must be equal on all processes. Checksums stand for the data,
 /// which may have another path on another machine.
 std::string comparable(TrainOptions options, const DataSets& data) {
@@ -96,11 +103,13 @@ void run(CLI::App& train, Flags& flags) {
   processes.together([&] { data = load_data(options.data, {options.limit, options.image_size}); });
   if (train.get_option("--model")->count() == 0) options.model = model_for(data);
   data = data_for(options.model, std::move(data));
+  if (options.checkpoint_activations) check_has_blocks(options.model);
   std::cerr << choose_batch_sizes(options, data);
   if (!folder) check_all_different(options);
   processes.check_same(comparable(options, data));
   if (!folder) folder = new_folder(options, flags.out, processes);
   if (processes.is_first()) std::cerr << devices_text(options.devices, by_user);
+  const auto status = status_file_of(*folder, processes);
   if (!app::train(options, data, *folder, processes)) throw CLI::RuntimeError(kStoppedBySignal);
 }
 
@@ -113,7 +122,7 @@ void add_train(CLI::App& app) {
   add_settings(*train, flags->options);
   const auto add_path = [&](const char* name, std::string& path, const char* description,
                             Values::Paths kind) {
-    return offer(train->add_option(name, path, description), {{}, kind})
+    return suggest_values(train->add_option(name, path, description), {{}, kind})
         ->type_name(kind == Values::Paths::kFiles ? "FILE" : "FOLDER");
   };
   add_path("--out", flags->out, "Folder for the results (default runs/NAME)",

@@ -96,9 +96,10 @@ std::string resolve_data(std::string& typed) {
 }  // namespace
 
 CLI::Option* add_data(CLI::App& command, std::string& source) {
-  return offer(command.add_option("--data", source,
-                                  "Dataset, name:path, or a folder with files named like MNIST's"),
-               {names_in(kDataSets), Values::Paths::kFolders})
+  return suggest_values(
+             command.add_option("--data", source,
+                                "Dataset, name:path, or a folder with files named like MNIST's"),
+             {names_in(kDataSets), Values::Paths::kFolders})
       ->transform(CLI::Validator(resolve_data, ""));
 }
 

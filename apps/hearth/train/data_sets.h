@@ -10,7 +10,7 @@
 
 namespace hearth::app {
 
-/// What standardises the columns of a table.
+/// The mean and deviation of each column of a table, which standardise it.
 struct Standard {
   std::vector<double> mean, deviation;
 };
@@ -33,8 +33,8 @@ struct DataSets {
 /// Adds --data to a command.
 CLI::Option* add_data(CLI::App& command, std::string& source);
 
-/// Maps the argument of --data: a dataset's name is returned unchanged, a folder as its full path,
-/// and so is the path in "name:path". "./name" is a folder even if there is a dataset `name`.
+/// Resolves the argument of --data: a dataset's name is returned unchanged; a folder becomes a full
+/// path, also after "name:". "./name" is a folder even if there is a dataset `name`.
 std::string data_source(const std::string& typed);
 
 /// Loads a dataset by name, "name:path", or from a folder with files named like MNIST's.

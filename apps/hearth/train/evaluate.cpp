@@ -9,7 +9,7 @@ namespace hearth::app {
 
 namespace {
 
-/// The most examples and numbers of inputs in a batch: large images need much memory in a network.
+/// Limits of a batch: examples, and elements of all inputs, because large images need much memory.
 constexpr int64_t kMaxExamples = 1000, kMaxNumbers = 4'000'000;
 
 int64_t batch_size_for(const Examples& examples) {
@@ -28,13 +28,13 @@ class Sums {
   /// Adds a batch, in parts if memory does not suffice for the whole.
   void add(const data::Example<>& batch) {
     for (int64_t start = 0, size = batch.data.size(0); start < size;) {
-      const int64_t count = std::min(most_, size - start);
+      const int64_t count = std::min(max_examples_, size - start);
       try {
         add_part(batch.data.narrow(0, start, count), batch.target.narrow(0, start, count));
         start += count;
       } catch (const OutOfMemoryError&) {
         if (count == 1) throw;
-        most_ = count / 2;
+        max_examples_ = count / 2;
         options_.device.is_cuda() ? cuda::empty_cache() : empty_cpu_cache();
       }
     }
@@ -68,7 +68,7 @@ class Sums {
   const EvaluationOptions& options_;
   Tensor confusion_;
   double loss_ = 0, correct_ = 0, count_ = 0;
-  int64_t most_ = kMaxExamples;
+  int64_t max_examples_ = kMaxExamples;  // per part
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ Tensor scores_of(nn::AnyModule& model, const Tensor& inputs, Device device,
 /// The number of targets with the largest score, a tensor on the scores' device.
 Tensor correct_in(const Tensor& scores, const Tensor& targets);
 
-/// How well a model predicts the targets of examples.
+/// The quality of a model's predictions.
 struct Evaluation {
   double loss = 0;      // mean cross entropy
   double accuracy = 0;  // the share of right predictions

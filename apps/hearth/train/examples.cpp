@@ -16,7 +16,7 @@ Tensor rows_of(ArrayRef<size_t> indices) {
   return rows;
 }
 
-Examples::Inputs rows_in(const Tensor& inputs) {
+Examples::LoadInputs rows_in(const Tensor& inputs) {
   return [inputs](ArrayRef<size_t> indices) {
     const Tensor rows = inputs.index_select(0, rows_of(indices));
     const bool is_bytes = rows.scalar_type() == kByte;
@@ -26,8 +26,8 @@ Examples::Inputs rows_in(const Tensor& inputs) {
 
 }  // namespace
 
-Examples::Examples(Inputs inputs, std::vector<int64_t> input_sizes, Tensor targets)
-    : inputs_(std::move(inputs)),
+Examples::Examples(LoadInputs load_inputs, std::vector<int64_t> input_sizes, Tensor targets)
+    : load_inputs_(std::move(load_inputs)),
       input_sizes_(std::move(input_sizes)),
       targets_(std::move(targets)) {}
 
@@ -35,7 +35,7 @@ Examples::Examples(Tensor inputs, Tensor targets)
     : Examples(rows_in(inputs), inputs.sizes().slice(1).vec(), std::move(targets)) {}
 
 data::Example<> Examples::at(ArrayRef<size_t> indices) const {
-  return {inputs_(indices), targets_.index_select(0, rows_of(indices))};
+  return {load_inputs_(indices), targets_.index_select(0, rows_of(indices))};
 }
 
 data::Example<> Examples::batch(int64_t start, int64_t count) const {
@@ -46,22 +46,22 @@ data::Example<> Examples::batch(int64_t start, int64_t count) const {
 
 Examples Examples::part(int64_t rank, int64_t count) const {
   const int64_t begin = this->count() * rank / count, end = this->count() * (rank + 1) / count;
-  const auto shifted = [inputs = inputs_, begin](ArrayRef<size_t> indices) {
+  const auto shifted = [load = load_inputs_, begin](ArrayRef<size_t> indices) {
     std::vector<size_t> of_all = indices.vec();
     for (size_t& index : of_all) index += static_cast<size_t>(begin);
-    return inputs(of_all);
+    return load(of_all);
   };
   return {shifted, input_sizes_, targets_.narrow(0, begin, end - begin)};
 }
 
 Examples Examples::first(int64_t count) const {
-  return {inputs_, input_sizes_, targets_.narrow(0, 0, std::min(count, this->count()))};
+  return {load_inputs_, input_sizes_, targets_.narrow(0, 0, std::min(count, this->count()))};
 }
 
 Examples Examples::transformed(std::function<Tensor(Tensor)> change,
                                std::vector<int64_t> input_sizes) const {
-  const auto changed = [inputs = inputs_, change](ArrayRef<size_t> indices) {
-    std::vector<Tensor> examples = inputs(indices).unbind(0);
+  const auto changed = [load = load_inputs_, change](ArrayRef<size_t> indices) {
+    std::vector<Tensor> examples = load(indices).unbind(0);
     for (Tensor& example : examples) example = change(std::move(example));
     return stack(examples);
   };

@@ -13,11 +13,11 @@ namespace hearth::app {
 class Examples : public data::BatchDataset<Examples, data::Example<>> {
  public:
   /// Returns the inputs of these examples as one tensor. Several threads may call it.
-  using Inputs = std::function<Tensor(ArrayRef<size_t> indices)>;
+  using LoadInputs = std::function<Tensor(ArrayRef<size_t> indices)>;
 
   Examples() = default;
   /// `input_sizes` are those of one example; targets: `[N]` or `[N, ...]`.
-  Examples(Inputs inputs, std::vector<int64_t> input_sizes, Tensor targets);
+  Examples(LoadInputs load_inputs, std::vector<int64_t> input_sizes, Tensor targets);
   /// Examples in memory. Bytes become numbers from 0 to 1 when a batch is loaded.
   Examples(Tensor inputs, Tensor targets);
 
@@ -28,21 +28,21 @@ class Examples : public data::BatchDataset<Examples, data::Example<>> {
   int64_t count() const { return targets_.size(0); }
   const std::vector<int64_t>& input_sizes() const { return input_sizes_; }
   const Tensor& targets() const { return targets_; }
-  /// 1 for a class, the length of a text.
+  /// The targets of one example: 1 for a class, as many as characters for a text.
   int64_t targets_per_example() const { return targets_.numel() / count(); }
   /// The part number `rank` of `count` nearly equal parts.
   Examples part(int64_t rank, int64_t count) const;
   /// The first `count` examples.
   Examples first(int64_t count) const;
-  /// These examples with a function applied to each input when it is loaded, and the sizes that its
-  /// results have.
+  /// These examples with `change` applied to each input when it is loaded; `input_sizes` are those
+  /// of its results.
   Examples transformed(std::function<Tensor(Tensor)> change,
                        std::vector<int64_t> input_sizes) const;
 
  private:
   data::Example<> at(ArrayRef<size_t> indices) const;
 
-  Inputs inputs_;
+  LoadInputs load_inputs_;
   std::vector<int64_t> input_sizes_;
   Tensor targets_;
 };

@@ -68,7 +68,7 @@ CLI::Option* add_axis(CLI::App& train, const char* name, const char* description
       ->type_name(std::is_integral_v<T> ? "INT" : "FLOAT");
 }
 
-/// A check of numbers that leaves ranges alone, but not wrong ones.
+/// Accepts valid ranges, and single numbers that `number` accepts.
 CLI::Validator or_range(const CLI::Validator& number) {
   const auto check = [number](std::string& text) {
     std::string error;
@@ -107,25 +107,26 @@ void add_grid(CLI::App& train, TrainOptions& options) {
       ->delimiter(',')
       ->check(whole_number(0, kMaxWorkers))
       ->capture_default_str();
-  offer(train.add_option("--device", options.devices,
-                         "Devices, also cuda:1 (default: the GPU if there is one)"),
-        {{"cpu", "cuda"}})
+  suggest_values(train.add_option("--device", options.devices,
+                                  "Devices, also cuda:1 (default: the GPU if there is one)"),
+                 {{"cpu", "cuda"}})
       ->delimiter(',')
       ->check(device_name());
   for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
     train.get_option(name)->group("Comma-separated lists: one run for each combination");
 }
 
-/// The flags that say how gradients change the weights.
+/// The flags for the update of the weights from gradients.
 void add_update(CLI::App& train, TrainOptions& options) {
-  offer(train.add_option("--optimizer", options.optimizer,
-                         "Optimizer, also with settings, as in sgd:momentum=0.9,nesterov"),
-        {optimizer_names()})
+  suggest_values(train.add_option("--optimizer", options.optimizer,
+                                  "Optimizer, also with settings, as in sgd:momentum=0.9,nesterov"),
+                 {optimizer_names()})
       ->check(CLI::Validator(check_optimizer, ""))
       ->capture_default_str();
-  offer(train.add_option("--scheduler", options.scheduler,
-                         "Schedule of the learning rate, also with settings, as in step:gamma=0.5"),
-        {scheduler_names()})
+  suggest_values(
+      train.add_option("--scheduler", options.scheduler,
+                       "Schedule of the learning rate, also with settings, as in step:gamma=0.5"),
+      {scheduler_names()})
       ->capture_default_str();
   train
       .add_option("--warmup-steps", options.warmup_steps,
@@ -133,7 +134,7 @@ void add_update(CLI::App& train, TrainOptions& options) {
       ->check(whole_number(0))
       ->capture_default_str();
   train.add_flag("--split-batches", options.split_batches,
-                 "With several processes, --batch-size is that of all together, not of each");
+                 "With several processes, --batch-size is divided among them");
   train.add_flag("--sync-batch-norm", options.sync_batch_norm,
                  "Batch normalization with the statistics of all processes");
   train.add_option("--accumulate", options.accumulate, "Batches whose gradients make one step")
@@ -157,9 +158,9 @@ void add_update(CLI::App& train, TrainOptions& options) {
 void add_search(CLI::App& train, TrainOptions& options) {
   train.add_option("--trials", options.trials, "Runs whose values are drawn from the ranges")
       ->check(whole_number(1, 10000));
-  offer_only(train.add_option("--search", options.search,
-                              "random: train all trials; halving: train the best third longer"),
-             "search", {"random", "halving"})
+  accept_only(train.add_option("--search", options.search,
+                               "random: train all trials; halving: train the best third longer"),
+              "search", {"random", "halving"})
       ->capture_default_str();
   for (const char* name : {"--trials", "--search"}) train.get_option(name)->group("Search");
 }
@@ -172,14 +173,16 @@ void add_common(CLI::App& train, TrainOptions& options) {
       .add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")
       ->check(whole_number(0))
       ->capture_default_str();
-  offer_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),
-             "model", model_names())
+  accept_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),
+              "model", model_names())
       ->transform(CLI::Validator(rename_model, ""));
   add_data(train, options.data)->capture_default_str();
   add_update(train, options);
-  offer_only(train.add_option("--amp", options.amp, "Mixed precision: products in a 16-bit dtype"),
-             "dtype", {"off", "bf16", "fp16"})
+  accept_only(train.add_option("--amp", options.amp, "Mixed precision: products in a 16-bit dtype"),
+              "dtype", {"off", "bf16", "fp16"})
       ->capture_default_str();
+  train.add_flag("--checkpoint-activations", options.checkpoint_activations,
+                 "Recompute the activations of a network's blocks in backward, to save memory");
   train
       .add_option("--patience", options.patience,
                   "End a run after so many epochs without a better test accuracy")
@@ -189,8 +192,8 @@ void add_common(CLI::App& train, TrainOptions& options) {
                   "Height and width of an image-folder's images")
       ->check(whole_number(1))
       ->capture_default_str();
-  offer_only(train.add_option("--augment", options.augment, "Random changes of training images"),
-             "augmentation", augmentation_names())
+  accept_only(train.add_option("--augment", options.augment, "Random changes of training images"),
+              "augmentation", augmentation_names())
       ->delimiter(',');
   train.add_option("--limit", options.limit, "Use at most this many examples of each set")
       ->check(whole_number(1));

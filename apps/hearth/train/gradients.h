@@ -14,9 +14,9 @@ namespace hearth::app {
 class ParallelModel;
 class Processes;
 
-/// What a step has computed from its batches, over all processes.
+/// The results of a step over the batches of all processes.
 struct StepResult {
-  double loss = 0;       // the mean
+  double loss = 0;       // the mean over the examples
   Tensor correct;        // the number of right answers
   int64_t examples = 0;  // in all batches
   bool interrupted = false;
@@ -35,7 +35,7 @@ class Gradients {
 
  private:
   Tensor loss_of(const Batch& batch, StepResult& result);
-  /// Adds up what the processes have computed.
+  /// Adds up the results of the processes.
   void share(StepResult& result) const;
 
   const TrainOptions& options_;

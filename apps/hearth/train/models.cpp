@@ -109,16 +109,18 @@ struct Model {
   const char* name;
   Input input;
   nn::AnyModule (*make)(int64_t elements, int64_t classes);
+  bool has_blocks = true;  // checkpointed.h finds them
 };
 
 constexpr Model kModels[] = {
-    {"tutorial-cnn", Input::kImage, own<TutorialCnn>},
+    {"tutorial-cnn", Input::kImage, own<TutorialCnn>, false},
     {"mlp", Input::kNumbers,
      [](int64_t elements, int64_t classes) {
        return nn::AnyModule(std::make_shared<Mlp>(elements, classes));
-     }},
-    {"lenet", Input::kImage, own<LeNet>},
-    {"char-lstm", Input::kText, own<CharLstm>},
+     },
+     false},
+    {"lenet", Input::kImage, own<LeNet>, false},
+    {"char-lstm", Input::kText, own<CharLstm>, false},
     {"resnet18", Input::kRgbImage, zoo<vision::models::resnet18>},
     {"resnet34", Input::kRgbImage, zoo<vision::models::resnet34>},
     {"resnet50", Input::kRgbImage, zoo<vision::models::resnet50>},
@@ -170,6 +172,12 @@ const std::vector<std::string>& model_names() {
 
 std::string current_model_name(const std::string& name) {
   return name == "seed-cnn" ? "tutorial-cnn" : name;
+}
+
+void check_has_blocks(const std::string& name) {
+  HEARTH_CHECK_AS(ValueError, model_named(name).has_blocks,
+                  "--checkpoint-activations recomputes the blocks of a network, but '", name,
+                  "' has none: it has a meaning for resnet, vgg, alexnet, mobilenet_v2 and vit");
 }
 
 nn::AnyModule make_model(const std::string& name, IntArrayRef input_sizes, int64_t classes) {

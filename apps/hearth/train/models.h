@@ -20,6 +20,9 @@ std::string model_for(const DataSets& data);
 /// they do not fit.
 DataSets data_for(const std::string& name, DataSets data);
 
+/// Throws if the model has no blocks for --checkpoint-activations.
+void check_has_blocks(const std::string& name);
+
 /// Creates a network that classifies inputs of these sizes, such as {channels, height, width}, with
 /// initial weights from the default generator.
 nn::AnyModule make_model(const std::string& name, IntArrayRef input_sizes, int64_t classes);

@@ -10,7 +10,7 @@ namespace {
 using optim::Optimizer;
 using Parameters = std::vector<Tensor>;
 
-/// The options' own list of fields gives the settings' names and types.
+/// Makes an optimizer; Options::fields() lists the settings' names and types.
 template <class Kind, class Options>
 std::unique_ptr<Optimizer> make(const Parameters& parameters, double lr, SettingFields& settings) {
   Options options(lr);

@@ -29,7 +29,7 @@ struct TrainOptions {
   std::string scheduler = "none";
   int64_t warmup_steps = 0;
   int64_t accumulate = 1;        // batches per step
-  bool split_batches = false;    // a batch is that of all processes, not of each
+  bool split_batches = false;    // the batch size is that of all processes together
   bool sync_batch_norm = false;  // statistics over all processes
   std::optional<double> clip_grad_norm, clip_grad_value;
   double label_smoothing = 0;
@@ -39,6 +39,7 @@ struct TrainOptions {
   std::optional<int64_t> limit;      // examples of each set
   int64_t image_size = 64;           // of the images of an image-folder
   std::vector<std::string> augment;  // random changes of the training images
+  bool checkpoint_activations = false;  // recompute the activations of blocks in backward
   bool log_losses = false;
   std::string profile;  // the file for a profile of a few steps; empty: none
   bool no_tensorboard = false;
@@ -68,6 +69,7 @@ void for_each_setting(Options& options, const Visit& visit) {
   visit("ema", options.ema, Effect::kResults);
   visit("patience", options.patience, Effect::kNone);
   visit("amp", options.amp, Effect::kResults);
+  visit("checkpoint-activations", options.checkpoint_activations, Effect::kNone);
   visit("limit", options.limit, Effect::kResults);
   visit("image-size", options.image_size, Effect::kNone);  // the sizes of the inputs show it
   visit("augment", options.augment, Effect::kResults);
@@ -88,7 +90,7 @@ struct RunOptions {
 
 /// Throws if there are too many combinations.
 void check_grid(const TrainOptions& options);
-/// All combinations, of which the device changes fastest; or the trials of a search.
+/// All combinations, in an order in which the device changes fastest; or the trials of a search.
 std::vector<RunOptions> runs_of(const TrainOptions& options);
 
 }  // namespace hearth::app

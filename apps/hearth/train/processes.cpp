@@ -19,12 +19,15 @@
 #include "hearth/cuda.h"
 #include "hearth/distributed.h"
 #include "hearth/hearth.h"
+#include "hearth/profiler/status_report.h"
 
 namespace hearth::app {
 
 namespace {
 
 namespace dist = hearth::distributed;
+
+constexpr std::chrono::seconds kReportsTimeout{2}, kPatienceForFirst{30};
 
 /// The first line in which `text` differs from `other`, and that line of `other`.
 std::pair<std::string, std::string> first_difference(const std::string& text,
@@ -38,7 +41,7 @@ std::pair<std::string, std::string> first_difference(const std::string& text,
   }
 }
 
-/// Says what this process waits for, if the others do not come soon.
+/// Prints a note if the other processes do not start soon.
 class WaitingNote {
  public:
   WaitingNote() : thread_([this] { wait(); }) {}
@@ -119,6 +122,16 @@ Device Processes::device(const std::string& name) const {
   return Device(kCUDA, static_cast<DeviceIndex>(local));
 }
 
+std::function<std::vector<std::string>()> Processes::reports() const {
+  if (!are_several()) {
+    const auto reporter = std::make_shared<profiler::detail::StatusReporter>();
+    return [reporter] { return std::vector<std::string>{reporter->report(0)}; };
+  }
+  const std::shared_ptr<dist::Store> store = dist::get_default_store()->clone();
+  store->setTimeout(kReportsTimeout);
+  return [store] { return dist::get_rank_reports(*store); };
+}
+
 void Processes::on_first(const std::function<void()>& action) const {
   std::exception_ptr error;
   if (is_first()) {
@@ -131,9 +144,9 @@ void Processes::on_first(const std::function<void()>& action) const {
   if (of_first(error ? 1 : 0) == 0) return;
   if (error) std::rethrow_exception(error);
   // A launcher reports the process that fails first and ends the others, so wait until the first
-  // process has said why and ended, which breaks the connection.
+  // process has said why and ended, which breaks the connection to its store.
   try {
-    dist::barrier();
+    dist::get_default_store()->wait({"never set"}, kPatienceForFirst);
   } catch (const std::exception&) {
   }
   throw CLI::RuntimeError(1);
@@ -154,10 +167,10 @@ void Processes::together(const std::function<void()>& action) const {
   }
   const Tensor lowest = full({}, error ? rank_ : count_, kLong);
   dist::all_reduce(lowest, dist::ReduceOp::MIN);
-  const auto speaker = lowest.item<int64_t>();
-  if (speaker == count_) return;
+  const auto failed_rank = lowest.item<int64_t>();
+  if (failed_rank == count_) return;
   std::vector<IValue> texts{IValue(text)};
-  dist::broadcast_object_list(texts, static_cast<int>(speaker));
+  dist::broadcast_object_list(texts, static_cast<int>(failed_rank));
   on_first([&] {
     if (error) std::rethrow_exception(error);
     throw Error(texts[0].toStringRef());

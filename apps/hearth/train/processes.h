@@ -47,6 +47,10 @@ class Processes {
   /// GPU.
   Device device(const std::string& name) const;
 
+  /// A function, for any thread, that returns the newest report of each process (JSON); it does not
+  /// communicate with the processes, but with the store that the first of them serves.
+  std::function<std::vector<std::string>()> reports() const;
+
   // These functions communicate.
   /// Runs `action` on the first process. If it throws, all processes end.
   void on_first(const std::function<void()>& action) const;

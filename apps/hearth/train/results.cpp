@@ -58,7 +58,7 @@ constexpr Column kColumns[] = {
     {"status", "status", [](const Row& r) -> Json { return r.run.status; }, 0},
 };
 
-/// What a search orders its table by: the last epoch need not be the best.
+/// The column that orders the table of a search: the last epoch need not be the best.
 constexpr Column kBest{
     "best", "best",
     [](const Row& r) -> Json { return r.epoch ? Json(best_accuracy(r.run.epochs)) : Json(); }, 4};

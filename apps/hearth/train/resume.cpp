@@ -14,19 +14,20 @@ namespace hearth::app {
 
 namespace {
 
-/// Whether a setting says where a run computes, and not what.
-bool is_place(const std::string& name) { return name == "device" || name == "num-workers"; }
+/// Whether a setting only determines where or how a run computes.
+bool is_place(const std::string& name) {
+  return name == "device" || name == "num-workers" || name == "checkpoint-activations";
+}
 
-/// A resumed run keeps its settings; only the number of epochs, the devices and the workers may
-/// change.
+/// A resumed run keeps its settings; only the number of epochs and is_place() may change.
 void check_resume(const CLI::App& train) {
   for (const CLI::Option* option : train.get_options()) {
     const std::string name = option->get_single_name();
     const bool may_change = name == "resume" || name == "epochs" || is_place(name);
     if (option->count() > 0 && !may_change)
       throw CLI::ValidationError("--" + name,
-                                 "a resumed run keeps its settings; only --epochs, "
-                                 "--device and --num-workers may change");
+                                 "a resumed run keeps its settings; only --epochs, --device, "
+                                 "--num-workers and --checkpoint-activations may change");
   }
 }
 
@@ -91,7 +92,7 @@ int number_in(const char* variable) {
   const char* const end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, number);
   HEARTH_CHECK(error == std::errc() && last == end && number >= 0, "the environment variable ",
-               variable, " is '", text, "', but must be a number");
+               variable, " is '", text, "', but must be a whole number of at least 0");
   return number;
 }
 
@@ -154,7 +155,7 @@ std::optional<RunFolder> resume_after_restart(CLI::App& train, const TrainOption
     if (!is_setting(*option) || option->count() == 0) continue;
     if (const std::string name = option->get_single_name(); name != "out" && name != "profile")
       given.push_back(name);
-    option->clear();  // the folder knows more, as an automatic size
+    option->clear();  // the folder has more, such as the chosen batch size
   }
   take_settings(train, folder, processes);
   processes.together([&] { check_command(given, command, config_text(options), folder); });

@@ -7,8 +7,8 @@
 
 #include "../text_table.h"
 #include "augment.h"
+#include "checkpointed.h"
 #include "divergence.h"
-#include "evaluate.h"
 #include "hearth/hearth.h"
 #include "hearth/nn/sync_batch_norm.h"
 #include "run_folder.h"
@@ -81,6 +81,7 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
   if (options.sync_batch_norm) nn::convert_sync_batchnorm(*module_);
   module_->to(device_);
   if (options.ema) average_.emplace(model_, *options.ema);
+  if (options.checkpoint_activations) checkpoint_blocks(*module_);
   const int64_t batch_size = batch_size_of_process(options, point, processes);
   update_.emplace(options, point, module_->parameters(), device_,
                   steps_per_epoch(options, point, data.train.count(), processes));
@@ -90,6 +91,7 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
   gradients_.emplace(options, model_, device_, processes);
   const bool logs = processes.is_first() && !options.no_tensorboard;
   log_.emplace(folder_, logs, progress_.step + 1);
+  if (progress_.step == 0) log_->begin(options, point, data.train);
 }
 
 void Run::load() {
@@ -138,6 +140,8 @@ bool Run::train(int64_t last, Display& display, const std::function<void()>& aft
     after_epoch();
     progress_.run_seconds += take_seconds();
   }
+  if (ended(progress_.epochs, options_, options_.epochs))
+    log_->end(options_, point_, progress_.epochs);
   if (progress_.step > 0) display.line(title_ + watch_.verdict());
   if (const std::string note = watch_.missing_profile(); !note.empty()) display.line(note);
   return true;
@@ -184,35 +188,48 @@ void Run::step(const std::vector<Batch>& batches) {
   correct_ += first->correct;
   interrupted_ = first->interrupted;
   progress_.seen += first->examples;
+  profiler::report_step(progress_.step, first->examples / processes_.count());
   progress_.loss_sum += first->loss * static_cast<double>(first->examples);
   if (options_.log_losses) progress_.losses.push_back(first->loss);
   const std::chrono::duration<double> seconds =
       Clock::now() - std::exchange(last_step_, Clock::now());
   log_->step(progress_.step, first->loss, lr, seconds.count());
+  if (progress_.step > 1) return;
+  // Not before the first step, whose errors say more.
+  log_->graph(model_, batches.front().data.narrow(0, 0, 1).to(device_));
+  last_step_ = Clock::now();
 }
 
-double Run::test_accuracy() {
+Evaluation Run::test() {
   return evaluate(average_ ? average_->model() : model_, data_.test,
                   {.device = device_,
                    .num_workers = point_.num_workers,
                    .amp = amp_dtype(options_.amp),
-                   .processes = &processes_})
-      .accuracy;
+                   .classes = data_.classes,
+                   .processes = &processes_});
 }
 
 void Run::end_epoch(Display& display) {
-  const double best = best_accuracy(progress_.epochs), accuracy = test_accuracy();
+  const Evaluation tested = test();
+  const double best = best_accuracy(progress_.epochs), accuracy = tested.accuracy;
   const double rate = static_cast<double>(progress_.seen) / progress_.epoch_seconds;
   progress_.run_seconds += take_seconds();
   progress_.end_epoch(accuracy, data_.train.targets_per_example());
   update_->after_epoch(accuracy);
   const EpochResult& epoch = progress_.epochs.back();
-  log_->epoch(progress_.step, epoch);
+  log_->epoch(progress_.step, epoch, *module_);
+  if (!processes_.are_several()) log_->confusion(progress_.step, tested.confusion, class_names());
   display.line(epoch_title(progress_.epochs.size()) + "  loss " + fixed(epoch.loss, 4) +
                "  accuracy " + fixed(epoch.accuracy, 4) + "  test accuracy " +
                fixed(epoch.test_accuracy, 4) + "  " + duration_text(epoch.epoch_duration) + "  " +
                with_commas(std::llround(rate)) + " samples/s");
   save(accuracy > best);
+}
+
+std::vector<std::string> Run::class_names() const {
+  std::vector<std::string> names = data_.class_names;
+  for (int64_t i = std::ssize(names); i < data_.classes; ++i) names.push_back(std::to_string(i));
+  return names;
 }
 
 std::string Run::epoch_title(size_t epoch) const {

@@ -11,6 +11,7 @@
 #include "batches.h"
 #include "data_sets.h"
 #include "display.h"
+#include "evaluate.h"
 #include "gradients.h"
 #include "hearth/io/checkpoint.h"
 #include "log.h"
@@ -50,7 +51,7 @@ class Run {
   bool train_epoch(Display& display);
   /// Makes a step with the mean gradient of these batches' examples.
   void step(const std::vector<Batch>& batches);
-  double test_accuracy();
+  Evaluation test();
   void end_epoch(Display& display);
   /// Writes the weights and the last checkpoint, and the best one if this epoch `is_best`.
   void save(bool is_best);
@@ -59,6 +60,8 @@ class Run {
   double take_seconds();
   Display::Status status() const;
   std::string epoch_title(size_t epoch) const;
+  /// The name of each class, or its number.
+  std::vector<std::string> class_names() const;
   [[noreturn]] void diverge(double loss) const;
   std::string path(const char* name) const { return folder_ + "/" + name; }
 

@@ -11,7 +11,7 @@ namespace hearth::app {
 /// The names of --scheduler; the first is "none".
 const std::vector<std::string>& scheduler_names();
 
-/// What the default settings of schedulers depend on.
+/// The numbers on which default settings of schedulers depend.
 struct Plan {
   int64_t epochs = 1, steps_per_epoch = 1;
 };
@@ -22,8 +22,8 @@ enum class ScheduleUnit { kEpoch, kStep, kAccuracy };
 /// The learning rates of a run.
 class Schedule {
  public:
-  /// From a text such as "cosine:eta_min=1e-5". The optimizer, which has the largest rate, must
-  /// outlive the schedule.
+  /// From a text such as "cosine:eta_min=1e-5". The optimizer must outlive the schedule, whose
+  /// largest rate is that of the optimizer.
   Schedule(const std::string& text, optim::Optimizer& optimizer, const Plan& plan);
 
   /// Whether the plan determines a setting of this schedule, so that it cannot change later.

@@ -11,8 +11,8 @@ namespace hearth::app {
 
 class Processes;
 
-/// The change of an example with random numbers of a rank's own, which follow from the current
-/// ones, equal on all processes.
+/// `change` with random numbers that differ between ranks. Their seed is drawn from the current
+/// generator, which is equal on all processes, and mixed with the rank.
 std::function<Tensor(Tensor)> differing(std::function<Tensor(Tensor)> change, int64_t rank);
 
 /// During its lifetime, the random numbers of a step, such as those of dropout, come from the seed,

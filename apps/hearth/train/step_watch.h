@@ -8,7 +8,7 @@
 
 namespace hearth::app {
 
-/// Measures what the training steps of a run wait for, and profiles some of them with --profile.
+/// Measures the waits of a run's training steps, and profiles some of the steps with --profile.
 class StepWatch {
  public:
   /// `trace`: the file for a profile of a few steps; empty: none.

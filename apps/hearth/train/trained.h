@@ -11,7 +11,7 @@ namespace hearth::app {
 
 /// A network from a checkpoint of `hearth train`, in evaluation mode, and the settings to use it.
 struct Trained {
-  std::string checkpoint;  // the file
+  std::string checkpoint;  // the file's path
   nn::AnyModule model;     // with the averaged weights, if there are any
   std::string name;        // of the model
   int64_t classes = 0;

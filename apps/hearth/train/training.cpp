@@ -18,6 +18,7 @@
 #include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/io/file.h"
+#include "hearth/utils/plot.h"
 #include "interrupt.h"
 #include "processes.h"
 #include "run.h"
@@ -67,6 +68,8 @@ class Training {
       write_results();
     });
     display_.line(heading());
+    if (processes_.is_first() && !utils::plot::is_available())
+      display_.line("There will be no curves.png: " + utils::plot::why_not());
     if (const std::string note = note_on_classes(data_); !note.empty()) display_.line(note);
     const InterruptGuard guard;
     try {
@@ -119,20 +122,21 @@ class Training {
   }
 
   /// Whether a run ended with an error when it was trained last.
-  bool recorded_failure(size_t i, const std::unordered_map<std::string, std::string>& rows) const {
-    const size_t epochs = results_.of_run(i).epochs.size();
-    const auto row =
-        rows.find(std::to_string(i + 1) + "," + (epochs ? std::to_string(epochs) : std::string()));
+  bool recorded_failure(size_t index,
+                        const std::unordered_map<std::string, std::string>& rows) const {
+    const size_t epochs = results_.of_run(index).epochs.size();
+    const auto row = rows.find(std::to_string(index + 1) + "," +
+                               (epochs ? std::to_string(epochs) : std::string()));
     return row != rows.end() && (row->second == kFailed || row->second == kOutOfMemory);
   }
 
   /// Restores a run's results and status from its folder.
-  void load_progress(size_t i, const std::unordered_map<std::string, std::string>& rows) {
-    const std::string path = folder_.of_run(i + 1);
-    RunResult& run = results_.of_run(i);
+  void load_progress(size_t index, const std::unordered_map<std::string, std::string>& rows) {
+    const std::string path = folder_.of_run(index + 1);
+    RunResult& run = results_.of_run(index);
     const auto progress = saved_progress(
-        path, Settings(options_, runs_[i], data_,
-                       steps_per_epoch(options_, runs_[i], data_.train.count(), processes_)));
+        path, Settings(options_, runs_[index], data_,
+                       steps_per_epoch(options_, runs_[index], data_.train.count(), processes_)));
     if (progress) {
       run.epochs = progress->epochs;
       const auto count = static_cast<int64_t>(run.epochs.size());
@@ -140,8 +144,9 @@ class Training {
                    count, " already trained in '", path, "'");
       run.status = status_of(run.epochs);
     }
-    if (const auto divergence = saved_divergence(path)) return record_divergence(i, *divergence);
-    HEARTH_CHECK(progress || !rows.contains(std::to_string(i + 1) + ",1"), "'", path, "/",
+    if (const auto divergence = saved_divergence(path))
+      return record_divergence(index, *divergence);
+    HEARTH_CHECK(progress || !rows.contains(std::to_string(index + 1) + ",1"), "'", path, "/",
                  kLastCheckpoint, "' is missing, but ", folder_.results("csv"),
                  " has results of this run: without the checkpoint it cannot be resumed");
   }
@@ -152,17 +157,17 @@ class Training {
     return std::ssize(epochs) < options_.epochs ? kStoppedEarly : kFinished;
   }
 
-  void record_divergence(size_t i, const Divergence& divergence) {
-    results_.of_run(i).status = "diverged at step " + std::to_string(divergence.step);
+  void record_divergence(size_t index, const Divergence& divergence) {
+    results_.of_run(index).status = "diverged at step " + std::to_string(divergence.step);
     divergences_.add(divergence.reason);
   }
 
   /// Running out of memory is not fatal: other runs may need less memory, and --resume may find
   /// more.
-  void record_out_of_memory(size_t i, const std::string& reason) {
-    results_.of_run(i).status = kOutOfMemory;
+  void record_out_of_memory(size_t index, const std::string& reason) {
+    results_.of_run(index).status = kOutOfMemory;
     out_of_memory_.add(reason);
-    const Device device(runs_[i].device);
+    const Device device(runs_[index].device);
     if (!device.is_cuda()) return;
     while (clear_error(device)) {
     }
@@ -196,8 +201,8 @@ class Training {
   }
 
   /// Finished, diverged or, in this process, out of memory. The first process knows the status.
-  bool has_ended(size_t i, int64_t last) const {
-    const RunResult& run = results_.of_run(i);
+  bool has_ended(size_t index, int64_t last) const {
+    const RunResult& run = results_.of_run(index);
     const bool is_open = run.status.empty() || run.status == kStopped;
     const bool has_work = run.epochs.empty() || !ended(run.epochs, options_, last);
     return processes_.of_first(is_open && has_work ? 0 : 1) != 0;
@@ -206,7 +211,7 @@ class Training {
   void train_unfinished_runs() {
     std::vector<size_t> candidates(runs_.size());
     std::iota(candidates.begin(), candidates.end(), size_t{0});
-    // An error of one of several processes ends all runs, so those with errors come last.
+    // An error in one of several processes ends all runs, so runs that failed before come last.
     if (processes_.are_several())
       std::ranges::stable_partition(candidates, [this](size_t i) {
         return processes_.of_first(processes_.is_first() && failed_before_[i] ? 1 : 0) == 0;
@@ -259,27 +264,28 @@ class Training {
   }
 
   /// Sets stopped_ if a signal arrived.
-  void train_run(size_t i, int64_t last) {
-    const RunOptions& point = runs_[i];
+  void train_run(size_t index, int64_t last) {
+    const RunOptions& point = runs_[index];
     const bool is_single = runs_.size() == 1;
-    const std::string name = "run " + std::to_string(i + 1) + "/" + std::to_string(runs_.size());
+    const std::string name =
+        "run " + std::to_string(index + 1) + "/" + std::to_string(runs_.size());
     if (!is_single)
       display_.line(name + ": lr " + shortest(point.lr) + ", batch size " +
                     std::to_string(point.batch_size) + ", " + counted(point.num_workers, "worker") +
                     ", " + point.device);
-    RunResult& result = results_.of_run(i);
+    RunResult& result = results_.of_run(index);
     result.status = kRunning;
-    const std::string title = is_single ? "" : name + "  ", path = folder_.of_run(i + 1);
+    const std::string title = is_single ? "" : name + "  ", path = folder_.of_run(index + 1);
     try {
-      train_until(i, last, title);
+      train_until(index, last, title);
     } catch (const Divergence& divergence) {
       if (processes_.is_first()) save_divergence(path, divergence);
-      record_divergence(i, divergence);
+      record_divergence(index, divergence);
     } catch (const OutOfMemoryError& error) {
-      record_out_of_memory(i, error.what());
+      record_out_of_memory(index, error.what());
       if (processes_.are_several()) throw;  // the others wait for this process
     } catch (const std::bad_alloc&) {
-      record_out_of_memory(i, "out of memory");
+      record_out_of_memory(index, "out of memory");
       if (processes_.are_several()) throw;
     } catch (...) {
       result.status = kFailed;
@@ -290,9 +296,9 @@ class Training {
     write_results();
   }
 
-  void train_until(size_t i, int64_t last, const std::string& title) {
-    RunResult& result = results_.of_run(i);
-    Run run(options_, runs_[i], data_, processes_, folder_.of_run(i + 1), title);
+  void train_until(size_t index, int64_t last, const std::string& title) {
+    RunResult& result = results_.of_run(index);
+    Run run(options_, runs_[index], data_, processes_, folder_.of_run(index + 1), title);
     stopped_ = !run.train(last, display_, [&] {
       saved_ = processes_.is_first();
       result.epochs = run.progress().epochs;
@@ -319,7 +325,7 @@ class Training {
     show_table();
   }
   void draw_curves() {
-    if (results_.empty() || !processes_.is_first()) return;
+    if (results_.empty() || !processes_.is_first() || !utils::plot::is_available()) return;
     write_png(folder_.curves(), results_.charts());
     next_drawing_ = Clock::now() + kDrawingInterval;
   }

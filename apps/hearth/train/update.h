@@ -15,8 +15,8 @@ class Checkpoint;
 
 namespace hearth::app {
 
-/// How gradients change the parameters: loss scaling, clipping, the learning rate with its warm-up
-/// and schedule, the optimizer.
+/// The update of the parameters from gradients: loss scaling, clipping, the learning rate with its
+/// warm-up and schedule, the optimizer.
 class Update {
  public:
   Update(const TrainOptions& options, const RunOptions& point, std::vector<Tensor> parameters,

@@ -11,7 +11,7 @@
 template <class Train>
 int spawn(int processes, const Train& train) {
   char path[] = "/tmp/listing-XXXXXX";
-  const int file = mkstemp(path);  // in which the processes find each other
+  const int file = mkstemp(path);  // the processes meet in this file
   if (file < 0) return 1;
   close(file);
   unlink(path);

@@ -73,7 +73,7 @@ struct CSVOptions {
 class HEARTH_API CSV : public Dataset<CSV> {
  public:
   explicit CSV(const std::string& path, const CSVOptions& options = {});
-  /// Reads a text, which errors call `name`.
+  /// Reads a text; errors refer to it as `name`.
   static CSV from_text(std::string_view text, const CSVOptions& options = {},
                        const std::string& name = "the text");
 
@@ -83,7 +83,7 @@ class HEARTH_API CSV : public Dataset<CSV> {
   BatchedTensors batched() const { return {data(), target()}; }
 
   const Tensor& data() const { return data_; }
-  const Tensor& target() const;                     ///< an error if there is none
+  const Tensor& target() const;                     ///< throws if there is none
   const std::vector<std::string>& columns() const;  ///< the names of all columns
   Tensor column(std::string_view name) const;       ///< [rows]
   const std::vector<std::string>& strings(std::string_view name) const;  ///< a column of texts

@@ -45,7 +45,7 @@ class BatchDataset {
   static constexpr bool is_stateful = detail::is_optional<BatchType>::value;
 
   virtual ~BatchDataset() = default;
-  virtual Batch get_batch(BatchRequest request) = 0;  ///< for example those at these indices
+  virtual Batch get_batch(BatchRequest request) = 0;  ///< for example the examples at these indices
   virtual std::optional<size_t> size() const = 0;     ///< the number of examples, if it is known
 
   /// This dataset with a transform applied to its batches.

@@ -30,7 +30,7 @@ class HEARTH_API Tokenizer {
 
 namespace tokenizers {
 
-/// The parts between ASCII white space, as of Python's str.split().
+/// The parts between ASCII white space, as by Python's str.split().
 struct HEARTH_API Whitespace : Tokenizer {
   void split(std::string_view text, const Sink& sink) const override;
 };
@@ -66,8 +66,8 @@ HEARTH_API Tensor byte_ids(std::string_view text);  ///< the bytes, 0 to 255, as
 /// Cuts a stream of tokens into consecutive parts, the columns of the result: [length / batch_size,
 /// batch_size]. The remaining tokens are dropped, as in PyTorch's tutorial of language models.
 HEARTH_API Tensor batchify(const Tensor& tokens, int64_t batch_size);
-/// The tutorial's get_batch: at most `bptt` rows from row i on, and the flattened rows from row i +
-/// 1 on as target.
+/// The get_batch() of the same tutorial: at most `bptt` rows from row i on, and the flattened rows
+/// from row i + 1 on as target.
 HEARTH_API Example<> bptt_batch(const Tensor& source, int64_t i, int64_t bptt = 35);
 
 namespace datasets {

@@ -119,8 +119,9 @@ class TensorLambda : public TensorTransform<Target> {
   FunctionType function_;
 };
 
-/// Applies a transform of tensors to a whole batch of stacked examples at once, such as Normalize
-/// after datasets::BatchedTensors. A random transform then treats all examples of a batch alike.
+/// Applies a transform of tensors, such as Normalize, to a whole batch of stacked examples at once,
+/// for example of datasets::BatchedTensors. A random transform then treats all examples of a batch
+/// alike.
 template <class Transformation>
 class WholeBatch : public BatchTransform<Example<>, Example<>> {
  public:

@@ -21,7 +21,7 @@ struct WorkerInfo {
   size_t num_workers = 0;  ///< the loader's worker threads
   uint64_t seed = 0;       ///< differs between workers and epochs
 };
-/// The data loader's worker that runs this thread, or nullopt in other threads.
+/// The data loader's worker on this thread, or nullopt in other threads.
 HEARTH_API std::optional<WorkerInfo> get_worker_info();
 
 /// Thrown in the iterating thread in place of an exception in a worker.

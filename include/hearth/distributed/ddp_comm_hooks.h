@@ -30,7 +30,7 @@ struct HEARTH_API PowerSGDOptions {
   HEARTH_ARG(double, min_compression_rate) = 2;
   HEARTH_ARG(bool, use_error_feedback) = true;  ///< adds what was lost to the next gradients
   HEARTH_ARG(bool, warm_start) = true;          ///< begins with the last step's factors
-  /// Added to the norms in a Gram-Schmidt process; 0: by a QR decomposition instead.
+  /// Added to the norms in a Gram-Schmidt process; 0: a QR decomposition is used instead.
   HEARTH_ARG(double, orthogonalization_epsilon) = 0;
   HEARTH_ARG(uint64_t, random_seed) = 0;  ///< of the first factors
 };

@@ -46,7 +46,7 @@ class HEARTH_API FSDPModule {
   void unshard();
   void reshard();  ///< frees the gathered parameters
   /// Whether backward reduces gradients. If not, each rank accumulates whole gradients until the
-  /// next backward that does.
+  /// next backward that reduces them.
   void set_requires_gradient_sync(bool requires_gradient_sync, bool recurse = true);
   void set_reshard_after_forward(bool reshard_after_forward, bool recurse = true);
   void set_reshard_after_backward(bool reshard_after_backward, bool recurse = true);
@@ -64,8 +64,8 @@ class HEARTH_API FSDPModule {
 /// Divides the module's parameters among the ranks, except those of submodules that are already
 /// divided: apply it to submodules first. Each rank keeps a block of rows (dimension 0) of each
 /// parameter. Outside of forward() and backward(), module.parameters() are these blocks, and an
-/// optimizer trains them; module.load_state_dict() also takes whole parameters. The ranks should
-/// have equal parameters before the call, which all of them must make.
+/// optimizer trains them; module.load_state_dict() also takes whole parameters. All ranks must make
+/// the call, and should have equal parameters before it.
 ///
 /// forward() must be called through a holder, a Sequential, an AnyModule or `nn::call_forward`,
 /// which run hooks, and first on the outermost module.

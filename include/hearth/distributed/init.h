@@ -26,7 +26,7 @@ struct InitOptions {
 /// `hearth launch` and torchrun set them, or the variables of Slurm, Open MPI and MPICH.
 HEARTH_API void init_process_group(const std::string& backend = "gloo",
                                    const InitOptions& options = {});
-/// Waits for the submitted calls of a group and closes it; null: of all groups.
+/// Waits for the submitted calls of a group and closes it; null: all groups.
 HEARTH_API void destroy_process_group(const ProcessGroupPtr& group = nullptr);
 
 HEARTH_API bool is_available();        ///< whether this build can communicate
@@ -45,10 +45,10 @@ HEARTH_API bool is_initialized();            ///< whether there is a default gro
 HEARTH_API ProcessGroupPtr new_group(const std::vector<int>& ranks = {},
                                      std::optional<std::chrono::milliseconds> timeout = {},
                                      const std::string& backend = "");
-/// Divides a group, the default one if it is null: split_ranks lists the ranks in it of each new
-/// group, whose ranks have this order; no rank occurs twice. All members must call this. Returns
-/// the new group of this process; its rank there is -1 if it is in none. The time-out is by default
-/// the divided group's.
+/// Divides a group (null: the default group). Each list in split_ranks has the members of a new
+/// group, by their ranks in the divided group and in the order of their new ranks; no rank occurs
+/// twice. All members must call this. Returns the new group of this process; a process in no list
+/// gets a group in which its rank is -1. The time-out is by default the divided group's.
 HEARTH_API ProcessGroupPtr split_group(const ProcessGroupPtr& parent_pg,
                                        const std::vector<std::vector<int>>& split_ranks,
                                        std::optional<std::chrono::milliseconds> timeout = {});
@@ -72,11 +72,11 @@ HEARTH_API std::string get_backend(const ProcessGroupPtr& group = nullptr);
 HEARTH_API std::vector<int> get_process_group_ranks(const ProcessGroupPtr& group = nullptr);
 HEARTH_API int get_global_rank(const ProcessGroupPtr& group, int group_rank);
 HEARTH_API int get_group_rank(const ProcessGroupPtr& group, int global_rank);
-/// The number of this process on its machine, for choosing a GPU: LOCAL_RANK or what Slurm, Open
-/// MPI or MPICH set; 0 without any of them.
+/// The number of this process on its machine, for choosing a GPU: LOCAL_RANK or the corresponding
+/// variable of Slurm, Open MPI or MPICH; 0 without any of them.
 HEARTH_API int get_node_local_rank();
-/// The number of processes in the environment, as a launcher or the user has set it; 1 if there is
-/// none. Programs that also run alone call init_process_group() if it is above 1.
+/// The world size that a launcher or the user has set in the environment; 1 if none is set.
+/// Programs that also run alone call init_process_group() if it is above 1.
 HEARTH_API int get_launched_world_size();
 
 }  // namespace hearth::distributed

@@ -54,7 +54,7 @@ class HEARTH_API TCPStore : public Store {
   uint16_t getPort() const noexcept { return port_; }
   const std::string& host() const noexcept { return host_; }
   uint16_t port() const noexcept { return port_; }
-  /// This machine's address on the way to the server: "10.0.0.7".
+  /// This machine's address in its connection to the server: "10.0.0.7".
   std::string local_address();
   /// Closes the server, if this object serves the store; the keys are lost.
   void stop_server();

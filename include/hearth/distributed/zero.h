@@ -58,7 +58,6 @@ class HEARTH_API ZeroRedundancyOptimizer : public optim::Optimizer {
   struct Partition;
   ZeroRedundancyOptimizer(std::unique_ptr<optim::Optimizer> whole, Factory factory,
                           const ZeroRedundancyOptimizerOptions& options);
-  void check_same_parameters() const;
   void partition(size_t group);
   optim::StateDict own_state() const;
   std::vector<size_t> own_indices() const;

@@ -23,11 +23,11 @@ struct EpochResult {
 /// parameters of all runs.
 class HEARTH_API Results {
  public:
-  void add(EpochResult row);  ///< throws if a parameter has a column's name, "loss"
+  void add(EpochResult row);  ///< throws if a parameter has the name of a column: "loss"
   const std::vector<EpochResult>& rows() const { return rows_; }
 
-  /// The table with exact numbers. Cells without a value are empty in CSV and null in JSON, as is
-  /// a loss that is not finite in JSON.
+  /// The table with exact numbers. Cells without a value are empty in CSV and null in JSON. A loss
+  /// that is not finite is null in JSON.
   std::string csv() const;
   std::string json() const;
   /// Writes `name`.csv and `name`.json, each atomically.

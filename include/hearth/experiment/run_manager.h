@@ -66,7 +66,7 @@ class HEARTH_API RunManager {
  private:
   struct Epoch {
     Tensor loss, num_correct;  // sums, on the network's device
-    int64_t num_examples = 0, num_answers = 0;
+    int64_t num_examples = 0, num_predictions = 0;
     double start = 0;
   };
 

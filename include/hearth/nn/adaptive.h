@@ -26,7 +26,7 @@ struct HEARTH_API AdaptiveLogSoftmaxWithLossOptions {
   HEARTH_ARG(int64_t, in_features);           ///< columns of the input
   HEARTH_ARG(int64_t, n_classes);             ///< classes, frequent ones first
   HEARTH_ARG(std::vector<int64_t>, cutoffs);  ///< the first class of each cluster
-  HEARTH_ARG(double, div_value) = 4.;         ///< each cluster has fewer features by it
+  HEARTH_ARG(double, div_value) = 4.;         ///< divides the features for each further cluster
   HEARTH_ARG(bool, head_bias) = false;        ///< whether the head has a bias
 };
 

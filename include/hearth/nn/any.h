@@ -72,7 +72,7 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
 };
 
 /// Holds any module whose forward() is not a template, or a Sequential. Its forward() requires
-/// exactly the argument types of the module's.
+/// exactly the argument types of the module's forward().
 class AnyModule {
  public:
   AnyModule() = default;

@@ -103,10 +103,24 @@ struct HEARTH_API DataParallelOptions {
   DataParallelOptions(std::vector<Device> devices) : devices_(std::move(devices)) {}
   HEARTH_ARG(std::optional<std::vector<Device>>, devices);  ///< by default all GPUs
   HEARTH_ARG(std::optional<Device>, output_device);         ///< by default the first device
-  HEARTH_ARG(int64_t, dim) = 0;                             ///< along which inputs are divided
+  HEARTH_ARG(int64_t, dim) = 0;  ///< the dimension along which inputs are divided
+  /// The fewest rows for which another device is used; 1 divides every batch, as PyTorch does. By
+  /// default, sizes of parameters and arguments decide whether another device saves time.
+  HEARTH_ARG(std::optional<int64_t>, min_rows);
 };
 
 namespace detail {
+
+/// The size of the tensors among the arguments of a call.
+struct HEARTH_API BatchSize {
+  explicit BatchSize(int64_t batch_dim) : dim(batch_dim) {}
+  void add(const Tensor& tensor);
+  int64_t dim;
+  int64_t rows = 0;
+  /// The most positions to which a module could apply each parameter: an upper limit for
+  /// convolutions, and one for other layers, which use a whole dimension at once.
+  int64_t elements = 0, vectors = 0;
+};
 
 /// The part of DataParallel that does not depend on the module's type.
 class HEARTH_API DataParallelModule : public Module {
@@ -124,6 +138,9 @@ class HEARTH_API DataParallelModule : public Module {
   /// The module, and copies of its current parameters, buffers and modes on the next count - 1
   /// devices. The caller holds the mutex.
   std::vector<std::shared_ptr<Module>> replicas(size_t count);
+  /// The devices that share a batch of this size. The choice depends on sizes alone, so that the
+  /// results of a program are the same in each run.
+  std::vector<Device> devices_for(const BatchSize& batch);
 
   std::mutex mutex_;  // the copies serve one call at a time
 
@@ -135,6 +152,7 @@ class HEARTH_API DataParallelModule : public Module {
   };
   void check_device() const;
   void warn_of_idle(size_t count);
+  void warn_of_small_batch(int64_t rows, int64_t count);
   void make_replicas();
 
   std::shared_ptr<Module> original_;
@@ -144,6 +162,7 @@ class HEARTH_API DataParallelModule : public Module {
   std::vector<Replica> replicas_;                 // on devices_[1], devices_[2], …
   std::vector<std::shared_ptr<Module>> made_of_;  // the original's parts when replicas_ were made
   bool warned_ = false;
+  int64_t multiprocessors_ = 1;  // of the first device
 };
 
 }  // namespace detail
@@ -151,7 +170,8 @@ class HEARTH_API DataParallelModule : public Module {
 /// Calls the module on all devices, each with a part of the arguments' rows, and joins the results.
 /// Arguments may be tensors, lists, tuples, maps and optionals of them; other values go to each
 /// device. The module itself runs on the first device, where it must be; the others have copies.
-/// Changes of the copies' buffers are lost. Without GPUs, DataParallel only calls the module.
+/// Changes of the copies' buffers are lost. A batch that is too small to gain from several devices
+/// uses fewer of them. Without GPUs, DataParallel only calls the module.
 template <class M>
 class DataParallelImpl : public detail::DataParallelModule {
  public:
@@ -173,9 +193,11 @@ class DataParallelImpl : public detail::DataParallelModule {
   auto apply_parts(const Args&... args) {
     using Result = std::decay_t<decltype(call_forward(*module, std::declval<Args&>()...))>;
     if (devices().empty()) return Result(call_forward(*module, Args(args)...));
-    parallel::detail::Split split(devices(), dim());
-    (parallel::detail::each_tensor(args, [&](const Tensor& tensor) { split.add(tensor); }), ...);
+    detail::BatchSize batch(dim());
+    (parallel::detail::each_tensor(args, [&](const Tensor& tensor) { batch.add(tensor); }), ...);
     const std::lock_guard lock(mutex_);
+    parallel::detail::Split split(devices_for(batch), dim());
+    (parallel::detail::each_tensor(args, [&](const Tensor& tensor) { split.add(tensor); }), ...);
     const std::vector<std::shared_ptr<Module>> modules = replicas(split.parts());
     std::vector<std::optional<Result>> results(modules.size());
     // The parts are made here, so that the graph has the same order in each run.

@@ -14,7 +14,7 @@ using NonlinearityType =
     std::variant<enumtype::kLinear, enumtype::kConv1D, enumtype::kConv2D, enumtype::kConv3D,
                  enumtype::kConvTranspose1D, enumtype::kConvTranspose2D, enumtype::kConvTranspose3D,
                  enumtype::kSigmoid, enumtype::kTanh, enumtype::kReLU, enumtype::kLeakyReLU>;
-/// Whether variances are preserved in the forward pass (kFanIn) or in the backward pass (kFanOut).
+/// The pass in which variances are preserved: forward (kFanIn) or backward (kFanOut).
 using FanModeType = std::variant<enumtype::kFanIn, enumtype::kFanOut>;
 
 /// The factor that preserves the variance across a nonlinearity; param is LeakyReLU's slope.

@@ -55,7 +55,7 @@ struct HEARTH_API InstanceNormFuncOptions {
   HEARTH_ARG(Tensor, running_var);           ///< [C], or undefined
   HEARTH_ARG(Tensor, weight);                ///< a factor, or undefined
   HEARTH_ARG(Tensor, bias);                  ///< a summand, or undefined
-  HEARTH_ARG(bool, use_input_stats) = true;  ///< false: the running statistics
+  HEARTH_ARG(bool, use_input_stats) = true;  ///< if false, uses the running statistics
   HEARTH_ARG(double, momentum) = 0.1;        ///< weight of a batch in the running statistics
   HEARTH_ARG(double, eps) = 1e-5;            ///< added to the variance
 };

@@ -6,7 +6,8 @@
 
 // Holders that create modules whose number of input features or channels is unknown: the first call
 // takes the number from the input and draws the initial values. Until then, parameters are tensors
-// without elements, which the first call fills. The number in the options is ignored.
+// without elements, which the first call fills. The options' number of input features or channels
+// is ignored.
 namespace hearth::nn {
 
 /// A Linear.

@@ -39,7 +39,7 @@ struct HEARTH_API SmoothL1LossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(SmoothL1LossOptions)
   HEARTH_CHOICE(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
-  HEARTH_ARG(std::optional<double>, beta);        ///< |x - y| where the loss turns linear (1)
+  HEARTH_ARG(std::optional<double>, beta);  ///< |x - y| where the loss turns linear; default: 1
 };
 /// Options of HuberLoss.
 struct HEARTH_API HuberLossOptions {

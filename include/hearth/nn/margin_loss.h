@@ -97,7 +97,7 @@ HEARTH_LOSS_OF_THREE(MarginRankingLoss, input1, input2, target);
 /// 1 - cos(x1, x2) where y = 1, max(0, cos(x1, x2) - margin) where y = -1.
 HEARTH_LOSS_OF_THREE(CosineEmbeddingLoss, input1, input2, target);
 /// max(0, |anchor - positive|_p - |anchor - negative|_p + margin); with `swap`, the negative's
-/// distance is to the nearer of anchor and positive.
+/// distance is measured from the nearer of anchor and positive.
 HEARTH_LOSS_OF_THREE(TripletMarginLoss, anchor, positive, negative);
 /// TripletMarginLoss with any distance.
 HEARTH_LOSS_OF_THREE(TripletMarginWithDistanceLoss, anchor, positive, negative);

@@ -157,10 +157,10 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// Registers a hook that is called after forward(), in the same cases.
   RemovableHandle register_forward_hook(ForwardHook hook, bool prepend = false);
   /// Registers hook(module, grad_input, grad_output), called in backward for each forward() that
-  /// ran hooks, as soon as the gradients of its arguments are known or, if no argument needs one,
-  /// those of its results. The hook may return a replacement of grad_input. The lists have
-  /// undefined gradients for arguments and results that are not tensors. The module may not modify
-  /// its arguments in place.
+  /// ran hooks, as soon as the gradients of its arguments or, if no argument needs a gradient, the
+  /// gradients of its results are known. The hook may return a replacement of grad_input. The lists
+  /// have undefined gradients for arguments and results that are not tensors. The module may not
+  /// modify its arguments in place.
   RemovableHandle register_full_backward_hook(BackwardHook hook, bool prepend = false);
   /// Registers hook(module, grad_output), called once the gradients of the results are known; the
   /// hook may return a replacement of grad_output.

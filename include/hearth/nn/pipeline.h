@@ -34,7 +34,8 @@ HEARTH_API std::vector<PipelineAction> pipeline_actions(PipelineSchedule schedul
 struct HEARTH_API PipelineOptions {
   PipelineOptions(std::vector<Device> devices) : devices_(std::move(devices)) {}
   HEARTH_ARG(std::vector<Device>, devices);  ///< one per stage
-  /// The number of modules per stage; by default equal, the first stages having one more.
+  /// The number of modules per stage; by default equal, except that the first stages may have one
+  /// more.
   HEARTH_ARG(std::vector<int64_t>, balance);
   HEARTH_ARG(int64_t, chunks) = 0;  ///< the number of micro-batches; 0: one per stage
   HEARTH_ARG(PipelineSchedule, schedule) = PipelineSchedule::OneFOneB;  ///< of step()
@@ -63,7 +64,7 @@ class HEARTH_API PipelineImpl : public Module {
   /// the reverse order.
   Tensor forward(const Tensor& input);
   /// Forward and backward of all micro-batches in the order of the schedule. The gradients are
-  /// exactly those of the micro-batches one after another without a pipeline.
+  /// exactly those of running the micro-batches one after another without a pipeline.
   PipelineResult step(const Tensor& input, const Tensor& target, const LossFunction& loss);
 
   size_t stages() const { return stages_.size(); }

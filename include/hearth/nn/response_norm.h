@@ -27,8 +27,8 @@ struct HEARTH_API CrossMapLRN2dOptions {
 /// input / (k + alpha * mean)^beta of [N, C, …], where `mean` is the mean square over `size`
 /// channels around the element's channel; channels out of range count as 0.
 HEARTH_STATELESS_MODULE(LocalResponseNorm, LocalResponseNormOptions, const Tensor&);
-/// LocalResponseNorm of [N, C, H, W] with (size - 1) / 2 channels on each side; as in PyTorch, all
-/// later windows include channel 0, too.
+/// LocalResponseNorm of [N, C, H, W] with (size - 1) / 2 channels on each side; as in PyTorch,
+/// windows that do not reach channel 0 include it, too.
 HEARTH_STATELESS_MODULE(CrossMapLRN2d, CrossMapLRN2dOptions, const Tensor&);
 
 namespace functional {

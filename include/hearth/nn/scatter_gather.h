@@ -25,7 +25,7 @@ HEARTH_API Tensor gather(const std::vector<Tensor>& tensors, Device target_devic
 
 namespace detail {
 
-/// Divides the tensors among the arguments of one call among devices, all into the same number of
+/// Divides all tensors in the arguments of one call among devices, each into the same number of
 /// parts.
 class HEARTH_API Split {
  public:

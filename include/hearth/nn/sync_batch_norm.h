@@ -44,7 +44,7 @@ extern template class NormImplBase<0, SyncBatchNormImpl, BatchNormOptions>;
 namespace functional {
 
 /// batch_norm with the statistics of the batches of all ranks, if options.training() and the group
-/// (null: the default group) has several.
+/// (null: the default group) has several ranks.
 HEARTH_API Tensor
 sync_batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                 const BatchNormFuncOptions& options = {},

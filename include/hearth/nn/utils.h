@@ -23,8 +23,8 @@ inline double clip_grad_norm_(const Tensor& parameter, double max_norm, double n
 /// infinity; for norm_type 0, the result is the number of tensors that are not zero.
 HEARTH_API Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type = 2.0,
                                  bool error_if_nonfinite = false);
-/// The norm of the parameters' gradients; of parameters that fully_shard has divided, over all
-/// ranks, which all must call it, with a norm_type above 0.
+/// The norm of the parameters' gradients. For parameters that fully_shard has divided, it is the
+/// norm over all ranks; all ranks must call it, with a norm_type above 0.
 HEARTH_API Tensor norm_of_gradients(const std::vector<Tensor>& parameters, double norm_type = 2.0);
 /// Scales the gradients by min(1, max_norm / (total_norm + 1e-6)).
 HEARTH_API void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,

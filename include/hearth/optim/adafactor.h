@@ -13,7 +13,8 @@ struct HEARTH_API AdafactorOptions : public RateOptions<AdafactorOptions> {
   using eps_t = std::pair<std::optional<double>, double>;
   HEARTH_ARG(double, lr) = 1e-2;           ///< the largest relative step size; scales weight decay
   HEARTH_ARG(double, beta2_decay) = -0.8;  ///< the averages' decay is 1 - step^beta2_decay
-  /// eps1, the lower bound of sqrt(v) (nullopt: the dtype's epsilon), and eps2, that of rms(p).
+  /// eps1, the lower bound of sqrt(v) (nullopt: the dtype's epsilon), and eps2, the lower bound of
+  /// rms(p).
   HEARTH_ARG(eps_t, eps) = {std::nullopt, 1e-3};
   HEARTH_ARG(double, d) = 1.0;           ///< the upper bound of rms(u)
   HEARTH_ARG(double, weight_decay) = 0;  ///< p -= lr * weight_decay * p before each update

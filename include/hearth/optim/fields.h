@@ -29,7 +29,7 @@ class HEARTH_API Fields {
   virtual bool loading() const = 0;                     ///< whether values are replaced
   virtual bool has(const std::string& name) const = 0;  ///< whether the source has this name
 
-  bool requires_values() const { return requires_values_; }  ///< whether a missing one is an error
+  bool requires_values() const { return requires_values_; }  ///< whether a missing value throws
   void require_values(bool required) { requires_values_ = required; }
 
   /// Records that an optional value is not set: state dicts have None for it, archives nothing.

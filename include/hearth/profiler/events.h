@@ -37,9 +37,9 @@ struct FunctionEvent {
   int64_t launched_by = kNone;  ///< the index of the event that launched a device event
   int64_t sequence_nr = kNone;  ///< of a backward node and of its forward op
   int64_t device_ns = 0;        ///< sum over the device events that this event itself launched
-  Shapes input_shapes;          ///< with record_shapes; empty for absent and 0-d inputs
-  int64_t flops = 0;            ///< with with_flops
-  int64_t cpu_memory = 0;       ///< with profile_memory: bytes allocated less bytes freed
+  Shapes input_shapes;          ///< with the option record_shapes; empty for absent and 0-d inputs
+  int64_t flops = 0;            ///< with the option with_flops
+  int64_t cpu_memory = 0;       ///< with profile_memory: bytes allocated minus bytes freed
   int64_t device_memory = 0;    ///< the same on GPUs
   int64_t self_cpu_memory = 0;  ///< without the events inside
   int64_t self_device_memory = 0;

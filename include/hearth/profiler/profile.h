@@ -33,7 +33,7 @@ struct HEARTH_API ScheduleOptions {
   HEARTH_ARG(int64_t, active) = 1;            ///< then steps with Record, the last RecordAndSave
   HEARTH_ARG(int64_t, repeat) = 0;            ///< the number of cycles; 0: without end
   HEARTH_ARG(int64_t, skip_first) = 0;        ///< steps before the first cycle
-  HEARTH_ARG(bool, skip_first_wait) = false;  ///< the first cycle has no wait
+  HEARTH_ARG(bool, skip_first_wait) = false;  ///< whether the first cycle has no wait
 };
 
 using Schedule = std::function<ProfilerAction(int64_t step)>;
@@ -75,7 +75,8 @@ class HEARTH_API profile {
   const std::vector<FunctionEvent>& events() const;
   /// The sums by name, or by name and shapes of the inputs.
   EventList key_averages(bool group_by_input_shape = false) const;
-  /// The sums by module, with its backward pass and without its submodules; needs with_modules.
+  /// The sums by module, with its backward pass: self times are without its submodules, totals with
+  /// them. count is the number of calls. Needs with_modules.
   EventList module_averages() const;
   /// Writes the events as JSON, for ui.perfetto.dev, chrome://tracing and TensorBoard.
   void export_chrome_trace(const std::string& path) const;

@@ -20,7 +20,7 @@ struct HEARTH_API StepTimes {
   /// The rest: computation, including the wait for a GPU's results.
   double compute() const { return total - data - copies - communication - logging; }
   /// One line: "input-bound: 61 % of the step waits for the data loader", or "compute-bound: …" if
-  /// no part but compute() has a fifth of the time.
+  /// no part except compute() takes a fifth of the time.
   std::string verdict() const;
   /// An estimate of the workers that a data loader needs to keep up with the rest of the step, if
   /// it has `workers` now.

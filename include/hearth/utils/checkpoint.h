@@ -16,7 +16,7 @@
 #include "hearth/ordered_dict.h"
 #include "hearth/owned_ptr.h"
 
-// Activation checkpointing: of a function's call, only the inputs are saved for backward, which
+// Activation checkpointing: a function's call saves only its inputs for backward, and backward
 // recomputes the rest, as PyTorch does with use_reentrant=False.
 
 namespace hearth::utils {
@@ -109,7 +109,7 @@ class HEARTH_API CheckpointRegion {
   hearth::detail::OwnedPtr<Guards> guards_;
 };
 
-/// The type in which an argument is kept: by value, also the elements of an ArrayRef.
+/// The type in which an argument is kept: its own type, or a vector for an ArrayRef.
 template <class T>
 struct KeptType {
   using type = T;
@@ -172,7 +172,7 @@ void visit_tensors(T& value, const Visit& visit) {
   }
 }
 
-/// Calls layer(input), or layer.forward(input) if it is no function.
+/// Calls layer(input), or layer.forward(input) if it is not a function.
 template <class Layer>
 Tensor call_layer(Layer& layer, const Tensor& input) {
   if constexpr (std::is_invocable_v<Layer&, const Tensor&>)
@@ -181,7 +181,7 @@ Tensor call_layer(Layer& layer, const Tensor& input) {
     return layer.forward(input);
 }
 
-/// The number of layers in each of `segments` parts but the last, which has the rest.
+/// The number of layers in each of `segments` parts except the last, which has the rest.
 HEARTH_API size_t layers_of_segment(size_t layers, int64_t segments);
 
 }  // namespace detail

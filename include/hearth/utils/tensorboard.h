@@ -12,6 +12,7 @@
 #include "hearth/arg.h"
 #include "hearth/tensor.h"
 #include "hearth/utils/graph.h"
+#include "hearth/utils/plot.h"
 
 // Logs for TensorBoard, as Python's torch.utils.tensorboard writes them.
 namespace hearth::utils::tensorboard {
@@ -48,13 +49,13 @@ struct HEARTH_API SummaryWriterOptions {
   HEARTH_ARG(Step, purge_step);
   /// Records that may wait before they are written. Calls wait only if they exceed 64 MiB.
   HEARTH_ARG(int64_t, max_queue) = 10;
-  HEARTH_ARG(double, flush_secs) = 120;      ///< longest wait of a record; above 1, it is 1 second
+  HEARTH_ARG(double, flush_secs) = 120;      ///< seconds that a record may wait, at most 1
   HEARTH_ARG(std::string, filename_suffix);  ///< end of the names of all files
 };
 
 /// Options of add_embedding.
 struct HEARTH_API EmbeddingOptions {
-  HEARTH_ARG(std::vector<std::string>, metadata);  ///< a label per row; columns have tabs between
+  HEARTH_ARG(std::vector<std::string>, metadata);  ///< a label per row; tabs separate columns
   HEARTH_ARG(Tensor, label_img);                   ///< an image per row: [N, C, H, W], 0 to 1
   HEARTH_ARG(Step, global_step);
   HEARTH_ARG(std::string, tag) = "default";
@@ -65,9 +66,9 @@ namespace detail {
 class EventWriter;
 }  // namespace detail
 
-/// Writes records for TensorBoard to files in a folder. A thread of the writer's own encodes and
-/// writes them. If the folder cannot be written to, records are lost with one warning, and the
-/// program goes on. Several threads may use one writer; a forked process needs one of its own.
+/// Writes records for TensorBoard to files in a folder. The writer's own thread encodes and writes
+/// them. If the folder cannot be written to, records are lost with one warning, and the program
+/// goes on. Several threads may use one writer; a forked process needs one of its own.
 class HEARTH_API SummaryWriter {
  public:
   explicit SummaryWriter(const SummaryWriterOptions& options = {});
@@ -111,6 +112,12 @@ class HEARTH_API SummaryWriter {
   /// Adds a batch of images as one grid.
   void add_images(const std::string& tag, const Tensor& img_tensor, Step global_step = {},
                   Walltime walltime = {}, const std::string& dataformats = "NCHW");
+  /// Adds a picture of charts, or several as one grid. The writer's thread draws it, so `figure` is
+  /// copied; `close` is Python's and has no effect.
+  void add_figure(const std::string& tag, const plot::Figure& figure, Step global_step = {},
+                  bool close = true, Walltime walltime = {});
+  void add_figure(const std::string& tag, const std::vector<plot::Figure>& figures,
+                  Step global_step = {}, bool close = true, Walltime walltime = {});
   /// Adds a video [N, T, C, H, W] as an animated PNG; the N videos are shown side by side.
   void add_video(const std::string& tag, const Tensor& vid_tensor, Step global_step = {},
                  double fps = 4, Walltime walltime = {});

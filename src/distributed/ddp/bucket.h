@@ -17,7 +17,7 @@ struct Communication {
   bool gradients_are_views = false;
 };
 
-/// Gradients that are communicated at once, and where they are in their backward pass.
+/// Gradients that are communicated together, and the progress of their backward pass.
 class Bucket {
  public:
   Bucket(std::vector<size_t> members, const std::vector<Tensor>& parameters);

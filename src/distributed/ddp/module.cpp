@@ -3,6 +3,7 @@
 #include "distributed/ddp/reducer.h"
 #include "distributed/ddp/uneven_inputs.h"
 #include "distributed/same_tensors.h"
+#include "distributed/sharding/zero_partition.h"
 #include "distributed/tensor_groups.h"
 #include "hearth/distributed/init.h"
 
@@ -42,14 +43,18 @@ DistributedDataParallelModule::DistributedDataParallelModule(std::shared_ptr<Mod
   group_ = options_.process_group() ? options_.process_group() : distributed::default_group();
   HEARTH_CHECK_AS(ValueError, group_->getRank() >= 0,
                   "DistributedDataParallel: this process does not belong to the process group");
-  // First, so that what is wrong on one rank only is an error on all.
-  if (options_.init_sync()) distributed::check_same_tensors(group_, original_->named_parameters());
   const OrderedDict<std::string, Tensor> parameters = trained_parameters(*original_);
-  HEARTH_CHECK(
-      !parameters.is_empty(),
-      "DistributedDataParallel is not needed when a module doesn't have any parameter that "
-      "requires a gradient.");
-  check_devices();
+  const auto check = [&] {
+    HEARTH_CHECK(
+        !parameters.is_empty(),
+        "DistributedDataParallel is not needed when a module doesn't have any parameter that "
+        "requires a gradient.");
+    check_devices();
+  };
+  if (options_.init_sync())
+    distributed::check_same_tensors(group_, original_->named_parameters(), check);
+  else
+    check();
   register_module("module", original_);
   if (options_.init_sync()) sync_module_states(0);
   reducer_ = std::make_shared<distributed::Reducer>(group_, parameters, reducer_options(options_));
@@ -115,6 +120,10 @@ void DistributedDataParallelModule::join(const std::function<void()>& train,
   HEARTH_CHECK(train, "join() needs a function");
   HEARTH_CHECK(!uneven_, "join() cannot be called inside join()");
   if (!options.enable()) return train();
+  HEARTH_CHECK(!distributed::are_updated_by_zero(original_->parameters()),
+               "join() cannot train with a ZeroRedundancyOptimizer, because ranks without data do "
+               "not take part in its step(); use another optimizer, or give all ranks equally many "
+               "batches");
   uneven_ = std::make_unique<UnevenInputs>(*this, options);
   try {
     train();

@@ -14,7 +14,7 @@ struct Factored {
   Tensor matrix, p, q;
 };
 
-/// What one bucket communicates: flat tensors of its vectors, of all p and of all q.
+/// The data that one bucket communicates: flat tensors of its vectors, of all p and of all q.
 struct Parts {
   std::vector<Tensor> vectors;
   std::vector<Factored> matrices;

@@ -46,7 +46,7 @@ void Reducer::make_buckets(const Indices& order) {
   std::vector<Tensor> tensors, ordered;
   for (const Parameter& parameter : parameters_) tensors.push_back(parameter.tensor);
   for (const size_t i : order) ordered.push_back(tensors[i]);
-  buckets_.clear();  // first, so that the memory of the former buckets can be used again
+  buckets_.clear();  // first, so that the memory of the previous buckets can be used again
   for (Indices members :
        group_by_size(ordered, options_.first_bucket_bytes, options_.bucket_bytes)) {
     for (size_t slot = 0; slot < members.size(); ++slot) {
@@ -107,7 +107,7 @@ void Reducer::on_output(const Unused& unused) {
   const std::lock_guard lock(mutex_);
   is_expected_ = true;
   if (!is_running_) unused_ = unused;
-  // In this pass and not in one that is nested in it and may compute all gradients.
+  // Queued in this pass, not in a nested one, even if that computes all gradients.
   if (queued_in_ != autograd::current_graph_task_id()) queue_end();
 }
 
@@ -190,11 +190,11 @@ void Reducer::launch_full_buckets() {
 
 void Reducer::on_backward_end() {
   const std::lock_guard lock(mutex_);
-  // The others got no gradient: they are unused, or the loss does not depend on all outputs.
+  // Without a gradient, a parameter is unused, or only outputs outside of the loss depend on it.
   if (is_running_ && (learns_graph() || options_.find_unused_parameters))
     for (size_t i = 0; i < parameters_.size(); ++i)
       if (!parameters_[i].is_ready) mark_ready(i);
-  // If some are missing, another backward pass may compute them.
+  // If gradients are missing, another backward pass may compute them.
   if (is_running_ && ready_ == parameters_.size()) finish();
   queued_in_ = -1;
 }

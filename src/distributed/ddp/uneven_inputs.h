@@ -4,8 +4,8 @@
 
 namespace hearth::nn::parallel::detail {
 
-/// The agreement of the ranks in join(): before each forward(), they tell each other who still has
-/// data.
+/// The agreement of the ranks in join(): before each forward(), each tells the others whether it
+/// still has data.
 class UnevenInputs {
  public:
   UnevenInputs(DistributedDataParallelModule& model, const JoinOptions& options)
@@ -13,7 +13,7 @@ class UnevenInputs {
 
   /// Announces a forward() of this rank. Returns the rank whose buffers are the valid ones.
   int announce_forward();
-  /// This rank has no data left: takes part in what the others do, until all have none.
+  /// For a rank without more data: joins the others' communication until no rank has data.
   void finish();
 
  private:

@@ -90,9 +90,9 @@ ReduceFunction function_of(ReduceOp op, ScalarType dtype) {
   return function;
 }
 
-/// An all_reduce of no more bytes, times the number of ranks, is one exchange. For more, the ring's
-/// smaller traffic outweighs its waits, even where 100 us are enough to send only 12 KiB. For more
-/// ranks, whose number squared is that of the messages, it is not measured.
+/// The limits of an all_reduce by one exchange: its bytes times the ranks, and the ranks. Above the
+/// first, a ring is faster: it waits more often, but sends less (where 12 KiB take 100 us). More
+/// ranks were not measured; the number of messages is the square of the ranks.
 constexpr int64_t kExchangedBytes = 512 << 10;
 constexpr int kExchangingRanks = 16;
 
@@ -331,8 +331,8 @@ class GlooTransfer final : public Transfer {
   const bool sends_;
 };
 
-/// The channel of a transfer. Other sizes have other channels, because Gloo ends the process if a
-/// message is longer than the receiver's buffer. The highest byte is that of collectives.
+/// The channel of a transfer. Each size has its own channel, because Gloo ends the process if a
+/// message is longer than the receiver's buffer. Only channels of collectives use the highest byte.
 uint64_t slot_of(uint32_t tag, int64_t bytes) {
   uint64_t hash = static_cast<uint64_t>(tag) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(bytes);
   hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9u;

@@ -9,7 +9,7 @@ namespace hearth::distributed {
 /// Throws unless NCCL can use the GPUs of this process.
 void check_gpus();
 
-/// Makes a GPU the CUDA runtime's current one, which NCCL asks for.
+/// During its lifetime, a GPU is the CUDA runtime's current device, which NCCL requires.
 class RuntimeDevice {
  public:
   explicit RuntimeDevice(Device device);
@@ -21,7 +21,7 @@ class RuntimeDevice {
   int former_ = -1;
 };
 
-/// A stream as NCCL gets it.
+/// The stream's handle for NCCL.
 cudaStream_t runtime_stream(const cuda::Stream& stream);
 
 }  // namespace hearth::distributed

@@ -16,7 +16,7 @@ Device chosen_gpu() {
   return Device(kCUDA, static_cast<DeviceIndex>(cuda::current_device()));
 }
 
-/// What rank 0 has chosen.
+/// The id that rank 0 has chosen.
 ncclUniqueId agreed_id(const BackendOptions& options, const std::string& key) {
   ncclUniqueId id;
   if (options.rank == 0) {
@@ -136,7 +136,7 @@ void NcclBackend::all_gather(const void* in, void* out, int64_t bytes, const Bac
 }
 
 // NCCL has no gather, scatter and all_to_all before version 2.28; they are sends and receives that
-// begin together, also those of a rank to itself.
+// begin together. A rank also sends to itself.
 
 void NcclBackend::gather(const void* in, void* out, int64_t bytes, int root,
                          const BackendCall& call) {

@@ -6,7 +6,7 @@
 
 namespace hearth::distributed {
 
-/// NCCL between GPUs, one per rank: the current one when the group is made.
+/// NCCL between GPUs, one per rank: the GPU that is current when the group is created.
 class NcclBackend final : public Backend {
  public:
   explicit NcclBackend(const BackendOptions& options);
@@ -44,7 +44,7 @@ class NcclBackend final : public Backend {
 
   const Device device_;
   const int rank_, size_;
-  const Tensor token_;  // that barriers combine
+  const Tensor token_;  // the tensor that barriers reduce
   // Transfers run beside collectives, on a stream of their own, and each communicator needs its
   // calls in the same order on all ranks.
   const std::unique_ptr<NcclComm> collectives_, transfers_;

@@ -9,13 +9,13 @@
 namespace hearth::distributed {
 
 /// A communicator of NCCL in its non-blocking mode: a thread that waits for NCCL notices abort()
-/// and its time-out, wherever the other ranks are.
+/// and its time-out, whatever the other ranks do.
 class NcclComm {
  public:
   using Call = std::function<ncclResult_t(ncclComm_t)>;
 
-  /// Connects the ranks; all must call this. The current device is that of the communicator.
-  /// `interrupt` is called now and then, and throws if there is no use in waiting.
+  /// Connects the ranks; all must call this. The communicator uses the current device. `interrupt`
+  /// is called every few milliseconds, and throws to end the wait.
   NcclComm(const ncclUniqueId& id, int rank, int size, milliseconds timeout,
            const std::function<void()>& interrupt);
   ~NcclComm();

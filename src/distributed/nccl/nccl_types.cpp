@@ -23,7 +23,7 @@ ncclDataType_t nccl_dtype(ScalarType dtype) {
                           "; convert the tensor to another one");
 }
 
-/// Bytes that are 0 or 1 stay so: their sum is "or", their product "and".
+/// For bools, bytes of 0 or 1: SUM is "or", the maximum; PRODUCT is "and", the minimum.
 ncclRedOp_t op_of_bool(ReduceOp op) {
   switch (op.op_) {
     case ReduceOp::PRODUCT:

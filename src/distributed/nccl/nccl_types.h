@@ -12,7 +12,7 @@ struct NcclReduction {
   ncclRedOp_t op;
 };
 
-/// Throws DistBackendError if NCCL does not have the reduction.
+/// Throws a TypeError or ValueError if NCCL does not have the dtype or the reduction.
 NcclReduction nccl_reduction(ReduceOp op, ScalarType dtype);
 
 }  // namespace hearth::distributed

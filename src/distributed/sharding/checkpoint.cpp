@@ -44,13 +44,19 @@ Contents contents_of(const nn::Module& model, const optim::Optimizer* optimizer,
   return contents;
 }
 
+/// Throws unless this rank has its block of the rows.
+void check_division(const Piece& piece, const ProcessGroupPtr& group) {
+  const int ranks = get_world_size(group), rank = get_rank(group);
+  const RowBlocks blocks(piece.sizes[0], ranks);
+  HEARTH_CHECK(blocks.begin(rank) == piece.begin && blocks.size(rank) == piece.local.size(0), "'",
+               piece.key, "' is not divided among the ", ranks, " ranks of this group");
+}
+
 /// The whole tensor on rank 0; undefined on others.
 Tensor gather_rows(const Piece& piece, const ProcessGroupPtr& group) {
   const PlainMode plain;
   const int ranks = get_world_size(group), rank = get_rank(group);
   const RowBlocks blocks(piece.sizes[0], ranks);
-  HEARTH_CHECK(blocks.begin(rank) == piece.begin && blocks.size(rank) == piece.local.size(0), "'",
-               piece.key, "' is not divided among the ", ranks, " ranks of this group");
   std::vector<int64_t> sizes = piece.sizes;
   sizes[0] = blocks.chunk;
   const Tensor padded = zeros(sizes, piece.local.options().requires_grad(false).device(kCPU));
@@ -63,6 +69,11 @@ Tensor gather_rows(const Piece& piece, const ProcessGroupPtr& group) {
 
 /// Replaces the pieces by whole tensors on rank 0.
 void gather_pieces(std::vector<Piece>& pieces, const ProcessGroupPtr& group) {
+  const auto check = [&] {
+    for (const Piece& piece : pieces)
+      if (piece.is_divided()) check_division(piece, group);
+  };
+  on_all_ranks(group, check, [] {});
   for (Piece& piece : pieces) {
     if (!piece.is_divided()) continue;
     piece.local = gather_rows(piece, group);
@@ -129,10 +140,13 @@ void write_index(Index& index, const Folder& folder, const ProcessGroupPtr& grou
 void save_contents(Contents contents, const std::string& path, const Options& options) {
   const ProcessGroupPtr& group = options.process_group();
   const int rank = get_rank(group);
-  Descriptions lines;
-  for (const Piece& piece : contents.pieces)
-    lines.push_back(detail::str("'", piece.key, "' ", IntArrayRef(piece.sizes)));
-  check_same_on_all_ranks("checkpoint::save", lines, group);
+  const auto describe = [&] {
+    Descriptions lines;
+    for (const Piece& piece : contents.pieces)
+      lines.push_back(detail::str("'", piece.key, "' ", IntArrayRef(piece.sizes)));
+    return lines;
+  };
+  check_same_on_all_ranks("checkpoint::save", describe, group);
   if (options.full_state_dict()) gather_pieces(contents.pieces, group);
 
   const Folder folder(path);

@@ -13,7 +13,7 @@ namespace hearth::distributed::checkpoint {
 
 using Values = Dict<std::string, IValue>;
 
-/// One tensor of a checkpoint, and what this rank has of it.
+/// One tensor of a checkpoint, and this rank's part of it.
 struct Piece {
   bool is_divided() const { return begin >= 0; }
 
@@ -23,10 +23,10 @@ struct Piece {
   int64_t begin = -1;          // the first of this rank's rows; -1: each rank has all
 };
 
-/// What is saved of a model and its optimizer.
+/// The tensors and values of a model and its optimizer that are saved.
 struct Contents {
   std::vector<Piece> pieces;
-  Values values;  // that are no tensors
+  Values values;  // all that are not tensors
 };
 
 /// The parameters of a model by name, and how they are divided.

@@ -67,7 +67,7 @@ Tensor bytes_of(const Values& values) {
 
 using NamedParts = std::vector<std::pair<std::string, std::vector<FilePart>>>;
 
-/// Of all that an index says about a checkpoint: its values, and the keys and parts of its tensors.
+/// The checksum of an index: of its values, and of the keys and parts of its tensors.
 int64_t checksum_of_index(const Tensor& values, NamedParts parts) {
   std::sort(parts.begin(), parts.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -210,7 +210,7 @@ const io::SafetensorsFile& Reader::file_with(const std::string& key, size_t numb
   return found->second;
 }
 
-/// What a file has of a tensor, once its bytes have been checked.
+/// A file's part of a tensor, after a check of its checksum.
 Tensor Reader::part(const std::string& key, size_t number) {
   const FilePart& expected = parts_.at(key)[number];
   const Tensor value = file_with(key, number).get_tensor(key);

@@ -11,12 +11,12 @@
 #include "distributed/sharding/checkpoint_contents.h"
 #include "hearth/io/safetensors.h"
 
-/// The files of a checkpoint. Each saved one has a random name of its own, the id, in its files
-/// `<id>-00000-of-00004.safetensors`, one per rank. `index.safetensors` has the id, the values and,
-/// for each tensor, a table with one line per file.
+/// The files of a checkpoint. Each save chooses a random id for the names of its files, one per
+/// rank: `<id>-00000-of-00004.safetensors`. `index.safetensors` has the id, the values and, for
+/// each tensor, a table with one line per file.
 namespace hearth::distributed::checkpoint {
 
-/// What one file has of a tensor.
+/// One file's part of a tensor.
 struct FilePart {
   static constexpr int64_t kNothing = 0, kWhole = -1;  // in `rows`
   int64_t begin = 0;
@@ -52,8 +52,8 @@ struct Index {
 
 /// A new id.
 std::string new_id();
-/// Writes the parts of one rank and returns what it has written, in the order of the pieces.
-/// `writes_whole`: also the tensors that all ranks have.
+/// Writes the parts of one rank and returns their entries, in the order of the pieces.
+/// `writes_whole`: this rank writes the tensors that all ranks have.
 std::vector<FilePart> write_parts(const std::vector<Piece>& pieces, bool writes_whole,
                                   const std::string& file);
 

@@ -11,7 +11,7 @@ namespace hearth::distributed::checkpoint {
 
 namespace {
 
-/// What is read for a model and its optimizer.
+/// The new values of a model and its optimizer, read from a checkpoint.
 class Loading {
  public:
   Loading(const nn::Module& model, const std::string& path)
@@ -25,7 +25,7 @@ class Loading {
       const auto found = std::find(keys.begin(), keys.end(), piece.key);
       if (found == keys.end()) {
         HEARTH_CHECK(!strict, "the checkpoint '", path_, "' has no '", piece.key, "'",
-                     io::key_hint(piece.key, keys), ". It is that of another model");
+                     io::key_hint(piece.key, keys), ". The checkpoint is of another model");
         continue;
       }
       keys.erase(found);
@@ -33,7 +33,7 @@ class Loading {
     }
     HEARTH_CHECK(!strict || keys.empty(), "the checkpoint '", path_, "' has '",
                  keys.empty() ? "" : keys[0],
-                 "', which the model does not have. It is that of another model");
+                 "', which the model does not have. The checkpoint is of another model");
   }
 
   /// Reads the state dict for the optimizer of this rank.

@@ -1,6 +1,7 @@
 #include "hearth/distributed/fully_shard.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -66,17 +67,23 @@ class ParameterSearch {
 }  // namespace
 
 FSDPModule fully_shard(nn::Module& module, const FullyShardOptions& options) {
-  HEARTH_CHECK_AS(ValueError, !ShardedModule::find(module),
-                  "fully_shard has already been applied to this module (", module.name(), ")");
   HEARTH_CHECK_AS(ValueError, get_rank(options.process_group()) >= 0,
                   "fully_shard: this process does not belong to the process group");
-  ParameterSearch found(module, options);
-  Descriptions lines;
-  for (const auto& [name, param] : found.params) lines.push_back(describe_parameter(name, param));
-  check_same_on_all_ranks("fully_shard", lines, options.process_group());
-  const auto params = std::make_shared<ShardedParams>(module.path(), found.params,
+  std::optional<ParameterSearch> found;
+  const auto describe = [&] {
+    HEARTH_CHECK_AS(ValueError, !ShardedModule::find(module),
+                    "fully_shard has already been applied to this module (", module.name(), ")");
+    found.emplace(module, options);
+    ShardedParams::check_one_kind(module.path(), found->params);
+    Descriptions lines;
+    for (const auto& [name, param] : found->params)
+      lines.push_back(describe_parameter(name, param));
+    return lines;
+  };
+  check_same_on_all_ranks("fully_shard", describe, options.process_group());
+  const auto params = std::make_shared<ShardedParams>(module.path(), found->params,
                                                       options.process_group(), options.mp_policy());
-  const auto sharded = std::make_shared<ShardedModule>(module, params, options, found.inside);
+  const auto sharded = std::make_shared<ShardedModule>(module, params, options, found->inside);
   sharded->register_hooks(module);
   return FSDPModule(sharded);
 }

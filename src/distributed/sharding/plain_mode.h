@@ -4,8 +4,8 @@
 
 namespace hearth::distributed {
 
-/// Neither recording nor inference mode during its lifetime, for what hooks compute: tensors that
-/// are created now must be usable in any mode later.
+/// Switches recording and inference mode off during its lifetime. Hooks need this, because tensors
+/// that they create must be usable in any mode later.
 class PlainMode {
  private:
   InferenceMode no_inference_{false};

@@ -1,13 +1,18 @@
 #include "distributed/sharding/same_on_all_ranks.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "distributed/error_text.h"
 #include "hearth/distributed/collectives.h"
 #include "hearth/ivalue_containers.h"
 
 namespace hearth::distributed {
 
 namespace {
+
+/// Begins the text that a rank with an error sends in place of its lines.
+constexpr const char* kErrorMark = "\x01";
 
 std::string joined(const Descriptions& lines) {
   std::string text;
@@ -36,9 +41,17 @@ std::string describe_parameter(const std::string& name, const Tensor& param) {
                      param.requires_grad() ? "" : " without gradient");
 }
 
-void check_same_on_all_ranks(const char* function, const Descriptions& lines,
+void check_same_on_all_ranks(const char* function, const std::function<Descriptions()>& describe,
                              const ProcessGroupPtr& group) {
-  const std::vector<IValue> all = all_gather_object(joined(lines), group);
+  std::string lines;
+  const std::exception_ptr error = error_in([&] { lines = joined(describe()); });
+  if (error) lines = kErrorMark + text_of(error);
+  const std::vector<IValue> all = all_gather_object(lines, group);
+  if (error) std::rethrow_exception(error);
+  for (size_t rank = 0; rank < all.size(); ++rank)
+    if (const std::string& text = all[rank].toStringRef(); text.starts_with(kErrorMark))
+      detail::fail<Error>(function, " failed on rank ", rank, ": ",
+                          text.substr(std::strlen(kErrorMark)));
   const Descriptions first = split(all[0].toStringRef());
   for (size_t rank = 1; rank < all.size(); ++rank) {
     const Descriptions other = split(all[rank].toStringRef());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,14 +9,15 @@
 
 namespace hearth::distributed {
 
-/// What ranks must agree on: a line per parameter or other item.
+/// Texts that must be equal on all ranks: a line per parameter or other item.
 using Descriptions = std::vector<std::string>;
 /// "'fc.weight': Float [3, 4]".
 std::string describe_parameter(const std::string& name, const Tensor& param);
 
-/// Throws on all ranks, with the first difference, unless all ranks pass the same lines. Every rank
-/// of the group must call it.
-void check_same_on_all_ranks(const char* function, const Descriptions& lines,
+/// Throws on all ranks, with the first difference, unless `describe` returns the same lines on all
+/// ranks. If it throws on a rank, so do the others, with the number of that rank. Every rank of the
+/// group must call this function.
+void check_same_on_all_ranks(const char* function, const std::function<Descriptions()>& describe,
                              const ProcessGroupPtr& group);
 /// Throws on all ranks, with the text and the number of the first rank whose text is not empty.
 void check_all_succeeded(const std::string& error, const ProcessGroupPtr& group);

@@ -1,6 +1,6 @@
 // The gradients of ShardedParams. Backward accumulates the gradient of a whole parameter in the
-// parameter's grad(). Two hooks exchange it with the gradient of the shard, which is there at all
-// other times.
+// parameter's grad(). Two hooks exchange it with the gradient of the shard, which is in grad() at
+// all other times.
 
 #include "distributed/sharding/plain_mode.h"
 #include "distributed/sharding/sharded_params.h"
@@ -12,7 +12,7 @@ namespace hearth::distributed {
 
 namespace {
 
-/// The blocks of all ranks in a tensor of one row per rank, and the same rows of a whole gradient.
+/// Copies each rank's block of a whole gradient to that rank's row of `columns`.
 void copy_blocks(const ShardedParam& param, const Tensor& columns, const Tensor& gradient) {
   const Tensor values = gradient.contiguous().view({-1});
   for (int rank = 0; rank < columns.size(0); ++rank) {

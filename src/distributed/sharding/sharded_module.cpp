@@ -34,7 +34,7 @@ void cast_floating(std::vector<nn::AnyValue*> values, std::optional<ScalarType> 
     });
 }
 
-/// The tensors of a value whose gradients have a node to be computed at.
+/// Appends the value's tensors that have a history; returns false if its type is unknown.
 bool add_recorded(nn::AnyValue& value, std::vector<Tensor>& recorded) {
   return visit_module_tensors(value, [&](Tensor& tensor) {
     if (tensor.requires_grad() && !tensor.is_leaf()) recorded.push_back(tensor);
@@ -173,7 +173,7 @@ void ShardedModule::pre_backward(Call& call) {
 
 void ShardedModule::post_backward() {
   if (requires_gradient_sync) tree_->reduce(params_);
-  // The backward of an earlier call may have begun: its result is an argument of the later one.
+  // Another call's backward may be running: a result of one call can be an argument of the next.
   if (reshard_after_backward && running_calls_ == 0) params_->reshard();
 }
 

@@ -14,21 +14,21 @@ namespace hearth::distributed {
 
 class ShardedModule;
 
-/// What the sharded modules inside one outermost module share.
+/// The state that the sharded modules inside one outermost module share.
 struct ShardedTree {
   using Members = std::vector<std::weak_ptr<ShardedModule>>;
   void begin_forward();
   void end_forward();
   void finish_at_end_of_backward(const std::shared_ptr<ShardedTree>& self);
-  /// The member whose forward() followed the last one when forward() of the root last ran.
+  /// The member that ran next at this point of the root's previous forward(); null if unknown.
   std::shared_ptr<ShardedModule> expected_next() const;
-  /// Begins to reduce the gradients, after those of the former member have arrived.
+  /// Begins to reduce the gradients, after those of the previous member have arrived.
   void reduce(const std::shared_ptr<ShardedParams>& params);
 
   std::weak_ptr<ShardedModule> root;
   Members members;                             // the root and all sharded modules inside it
   Members order, former_order;                 // of the calls of forward()
-  std::weak_ptr<ShardedModule> last_recorded;  // whose call backward runs first
+  std::weak_ptr<ShardedModule> last_recorded;  // the member whose call backward reaches first
   int64_t backward_pass = -1;                  // whose end is awaited
   std::weak_ptr<ShardedParams> reducing;
 
@@ -62,8 +62,8 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
   /// A call of forward().
   struct Call {
     std::weak_ptr<ShardedModule> before;  // whose recorded call came before this one
-    int64_t backward_pass = -1;           // that has begun and not ended this call's backward
-    size_t num_known = 0;                 // gradients of arguments
+    int64_t backward_pass = -1;           // the pass that runs this call's backward
+    size_t num_known = 0;                 // gradients of arguments so far
   };
   void pre_forward(const nn::Module& module, std::vector<nn::AnyValue>& arguments);
   void post_forward(nn::AnyValue& result);

@@ -35,15 +35,14 @@ std::vector<int64_t> ShardedParam::sizes_of(int64_t count) const {
   return result;
 }
 
-/// Throws unless the parameters have one dtype and one device.
-void ShardedParams::check_one_kind(const Named& params) const {
+void ShardedParams::check_one_kind(const std::string& path, const Named& params) {
   for (const auto& [key, param] : params) {
     const auto& [first_key, first] = params[0];
     HEARTH_CHECK(
         param.scalar_type() == first.scalar_type() && param.device() == first.device(),
         "fully_shard: the parameters of one module must have one dtype and one device, but '",
-        joined_path(path_, first_key), "' is ", hearth::name_of(first.scalar_type()), " on ",
-        first.device(), " and '", joined_path(path_, key), "' is ",
+        joined_path(path, first_key), "' is ", hearth::name_of(first.scalar_type()), " on ",
+        first.device(), " and '", joined_path(path, key), "' is ",
         hearth::name_of(param.scalar_type()), " on ", param.device(),
         "; convert it, or apply fully_shard to a submodule that contains only one of them");
   }
@@ -56,7 +55,6 @@ ShardedParams::ShardedParams(std::string path, const Named& params, ProcessGroup
       policy_(std::move(policy)),
       ranks_(get_world_size(group_)) {
   const PlainMode plain;
-  check_one_kind(params);  // before any parameter is changed
   for (const auto& [key, param] : params) {
     ShardedParam& added = params_.emplace_back(key, param, get_rank(group_), ranks_);
     added.offset = shard_numel_;
@@ -97,7 +95,7 @@ void ShardedParams::pack_shards() {
   if (params_.empty() || is_packed()) return;
   Named current;
   for (const ShardedParam& param : params_) current.emplace_back(param.key, param.param);
-  check_one_kind(current);
+  check_one_kind(path_, current);
   const Tensor& first = params_[0].param;
   const MemoryTagGuard tag(MemoryTag::Parameter);
   const Tensor flat = zeros({shard_numel_}, first.options().requires_grad(false));
@@ -158,6 +156,7 @@ void ShardedParams::finish_gathering() {
     param.whole.view({ranks_, param.padded_numel})
         .copy_(gathered.output.narrow(1, param.offset, param.padded_numel));
     param.param.set_data(param.whole.narrow(0, 0, param.sizes[0]));
+    param.version = param.param._version();
   }
   is_unsharded_ = true;
 }
@@ -168,16 +167,41 @@ void ShardedParams::cancel_unshard() {
   if (unused.work) unused.work->wait();
 }
 
+/// Whether the program has changed the gathered parameter, or replaced it by another tensor.
+bool ShardedParams::was_written(const ShardedParam& param) const {
+  return param.param._version() != param.version ||
+         param.param.data_ptr() != param.whole.data_ptr();
+}
+
+/// Copies this rank's rows of the gathered parameter to its shard. Returns an error text; empty if
+/// that was possible.
+std::string ShardedParams::keep_rows(const ShardedParam& param) {
+  const Tensor whole = param.param.detach();
+  if (whole.sizes().equals(param.sizes) && whole.scalar_type() == flat_.scalar_type()) {
+    shard_of(param, flat_).copy_(whole.narrow(0, param.begin, param.rows));
+    return "";
+  }
+  return detail::str("fully_shard: parameter '", name_of(param),
+                     "' was changed while it was gathered as ",
+                     hearth::name_of(whole.scalar_type()), " ", whole.sizes(),
+                     ", but its shard is part of ", hearth::name_of(flat_.scalar_type()), " ",
+                     IntArrayRef(param.sizes), ". The change is lost; change the shard instead");
+}
+
 void ShardedParams::reshard() {
   cancel_unshard();
   if (!is_unsharded_) return;
   const PlainMode plain;
   is_unsharded_ = false;
+  std::string error;
   for (ShardedParam& param : params_) {
+    if (was_written(param))
+      if (const std::string text = keep_rows(param); error.empty()) error = text;
     param.param.set_data(shard_of(param, flat_));
     // Tensors that ops have saved keep the storage; its memory returns with the next gathering.
     resize_storage_(param.whole.storage(), 0);
   }
+  HEARTH_CHECK(error.empty(), error);
 }
 
 }  // namespace hearth::distributed

@@ -53,7 +53,8 @@ struct ShardedParam {
 
   std::unique_ptr<ShardRegistration> registration;
 
-  Tensor whole;       // memory of the gathered parameter, freed while it is not gathered
+  Tensor whole;         // memory of the gathered parameter, freed while it is not gathered
+  int64_t version = 0;  // of the gathered parameter when it was gathered
   Tensor set_aside;   // the shard's gradient while backward accumulates that of the whole parameter
   Tensor whole_grad;  // accumulated, not yet reduced
 };
@@ -63,23 +64,28 @@ struct ShardedParam {
 class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
  public:
   using Named = std::vector<std::pair<std::string, Tensor>>;
-  /// `path` is that of the module, for errors.
+  /// Throws unless the parameters have one dtype and one device. `path` is that of the module, for
+  /// errors.
+  static void check_one_kind(const std::string& path, const Named& params);
+  /// The parameters must be of one kind.
   ShardedParams(std::string path, const Named& params, ProcessGroupPtr group,
                 MixedPrecisionPolicy policy);
   /// Registers the hooks that collect gradients.
   void watch_gradients(const std::function<void()>& on_gradient);
 
-  void start_unshard();   ///< begins to gather the parameters, unless they are
+  void start_unshard();   ///< begins to gather the parameters, unless they are gathered
   void unshard();         ///< gathers the parameters and waits for them
   void cancel_unshard();  ///< drops parameters that have begun to be gathered
-  void reshard();         ///< frees the gathered parameters
+  /// Frees the gathered parameters. This rank's rows of those that the program has changed become
+  /// its shards; throws if they have another dtype or other sizes.
+  void reshard();
   bool is_unsharded() const { return is_unsharded_; }
 
   /// Begins to reduce the whole gradients, if there are any; the shards get them in
   /// finish_reduction().
   void start_reduction();
   void finish_reduction();
-  void restore_gradients();  ///< of shards for which backward has brought nothing
+  void restore_gradients();  ///< of shards for which backward computed no gradient
   void drop_gradients();     ///< of an interrupted backward pass
 
   /// Replaces whole parameters in a dictionary by this rank's rows. `path` is that of the module.
@@ -100,10 +106,11 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
     WorkPtr work;
   };
   Tensor shard_of(const ShardedParam& param, const Tensor& flat) const;
-  void check_one_kind(const Named& params) const;
   bool is_packed() const;
   void pack_shards();
   void finish_gathering();
+  bool was_written(const ShardedParam& param) const;
+  std::string keep_rows(const ShardedParam& param);
   void set_gradient_aside(size_t index);
   void take_gradient(size_t index);
   ScalarType reduce_dtype(const ShardedParam& param) const;

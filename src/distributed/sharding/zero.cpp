@@ -8,8 +8,12 @@ namespace hearth::distributed {
 
 namespace {
 
+constexpr const char* kZeroName = "ZeroRedundancyOptimizer";
+
+using Groups = ZeroRedundancyOptimizer::Groups;
+
 std::unique_ptr<optim::Optimizer> made_by(const ZeroRedundancyOptimizer::Factory& factory,
-                                          const ZeroRedundancyOptimizer::Groups& groups) {
+                                          const Groups& groups) {
   HEARTH_CHECK_AS(ValueError, factory,
                   "ZeroRedundancyOptimizer needs a function that creates the optimizer");
   auto optimizer = factory(groups);
@@ -19,11 +23,35 @@ std::unique_ptr<optim::Optimizer> made_by(const ZeroRedundancyOptimizer::Factory
   return optimizer;
 }
 
+Descriptions described_groups(const Groups& groups) {
+  Descriptions lines;
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (const Tensor& param : groups[i].params())
+      lines.push_back(describe_parameter(detail::str("group ", i), param));
+  return lines;
+}
+
+/// The optimizer, if all ranks can create it, and with equal parameters.
+std::unique_ptr<optim::Optimizer> made_on_all_ranks(const ZeroRedundancyOptimizer::Factory& factory,
+                                                    const Groups& groups,
+                                                    const ProcessGroupPtr& group) {
+  HEARTH_CHECK_AS(ValueError, get_rank(group) >= 0,
+                  "ZeroRedundancyOptimizer: this process does not belong to the process group");
+  std::unique_ptr<optim::Optimizer> optimizer;
+  const auto describe = [&] {
+    optimizer = made_by(factory, groups);
+    return described_groups(optimizer->param_groups());
+  };
+  check_same_on_all_ranks(kZeroName, describe, group);
+  return optimizer;
+}
+
 }  // namespace
 
 ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(const Groups& param_groups, Factory factory,
                                                  const ZeroRedundancyOptimizerOptions& options)
-    : ZeroRedundancyOptimizer(made_by(factory, param_groups), factory, options) {}
+    : ZeroRedundancyOptimizer(made_on_all_ranks(factory, param_groups, options.process_group()),
+                              factory, options) {}
 
 ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(std::vector<Tensor> params, Factory factory,
                                                  const ZeroRedundancyOptimizerOptions& options)
@@ -38,23 +66,12 @@ ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(std::unique_ptr<optim::Optimize
   partition_->factory = std::move(factory);
   partition_->options = options;
   partition_->rank = get_rank(options.process_group());
-  HEARTH_CHECK_AS(ValueError, partition_->rank >= 0,
-                  "ZeroRedundancyOptimizer: this process does not belong to the process group");
   partition_->loads.resize(static_cast<size_t>(get_world_size(options.process_group())));
   partition_->local = std::move(whole);
-  check_same_parameters();
   for (size_t i = 0; i < param_groups_.size(); ++i) partition(i);
 }
 
 ZeroRedundancyOptimizer::~ZeroRedundancyOptimizer() = default;
-
-void ZeroRedundancyOptimizer::check_same_parameters() const {
-  Descriptions lines;
-  for (size_t group = 0; group < param_groups_.size(); ++group)
-    for (const Tensor& param : param_groups_[group].params())
-      lines.push_back(describe_parameter(detail::str("group ", group), param));
-  check_same_on_all_ranks("ZeroRedundancyOptimizer", lines, partition_->options.process_group());
-}
 
 /// Divides the parameters of a group.
 void ZeroRedundancyOptimizer::partition(size_t group) {
@@ -80,9 +97,19 @@ Tensor ZeroRedundancyOptimizer::step(LossClosure closure) {
 }
 
 void ZeroRedundancyOptimizer::add_param_group(const optim::OptimizerParamGroup& param_group) {
-  Optimizer::add_param_group(param_group);
-  if (!partition_) return;  // called by the base's constructor
-  check_same_parameters();
+  // The base's constructor calls this.
+  if (!partition_) return Optimizer::add_param_group(param_group);
+  const size_t num_groups = param_groups_.size();
+  const auto add = [&] {
+    Optimizer::add_param_group(param_group);
+    return described_groups(param_groups_);
+  };
+  try {
+    check_same_on_all_ranks(kZeroName, add, partition_->options.process_group());
+  } catch (...) {
+    while (param_groups_.size() > num_groups) param_groups_.pop_back();
+    throw;
+  }
   partition_->local->add_param_group(param_groups_.back());
   partition(param_groups_.size() - 1);
 }

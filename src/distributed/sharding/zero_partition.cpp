@@ -1,6 +1,8 @@
 #include "distributed/sharding/zero_partition.h"
 
 #include <algorithm>
+#include <mutex>
+#include <unordered_set>
 
 #include "distributed/sharding/plain_mode.h"
 #include "hearth/distributed/collectives.h"
@@ -9,6 +11,18 @@
 namespace hearth::distributed {
 
 namespace {
+
+using Owners = std::unordered_map<const void*, int>;
+
+/// The owners of the parameters of all living optimizers.
+struct ZeroRegistry {
+  std::mutex mutex;
+  std::unordered_set<const Owners*> owners;
+};
+ZeroRegistry& zero_registry() {
+  static ZeroRegistry* const all = new ZeroRegistry;  // optimizers may outlive static objects
+  return *all;
+}
 
 /// Calls f(parameter, its part of the flat tensor).
 template <class F>
@@ -23,15 +37,16 @@ void for_each_part(const ZeroBucket& bucket, const F& f) {
 /// Whether all parameters are still views of the flat tensor: a user may have replaced one.
 bool is_flat(const ZeroBucket& bucket) {
   if (!bucket.flat.defined()) return false;
-  bool all = true;
+  bool are_all_views = true;
   int64_t numel = 0;
   for (const Tensor& param : bucket.params) numel += param.numel();
   if (numel != bucket.flat.numel()) return false;
   for_each_part(bucket, [&](const Tensor& param, const Tensor& part) {
-    all = all && param.scalar_type() == part.scalar_type() && param.is_contiguous() &&
-          param.device() == part.device() && param.data_ptr() == part.data_ptr();
+    are_all_views = are_all_views && param.scalar_type() == part.scalar_type() &&
+                    param.is_contiguous() && param.device() == part.device() &&
+                    param.data_ptr() == part.data_ptr();
   });
-  return all;
+  return are_all_views;
 }
 
 void flatten(ZeroBucket& bucket) {
@@ -44,10 +59,29 @@ void flatten(ZeroBucket& bucket) {
 
 }  // namespace
 
+ZeroRedundancyOptimizer::Partition::Partition() {
+  const std::lock_guard lock(zero_registry().mutex);
+  zero_registry().owners.insert(&owners_);
+}
+
+ZeroRedundancyOptimizer::Partition::~Partition() {
+  const std::lock_guard lock(zero_registry().mutex);
+  zero_registry().owners.erase(&owners_);
+}
+
+bool are_updated_by_zero(const std::vector<Tensor>& params) {
+  const std::lock_guard lock(zero_registry().mutex);
+  for (const Owners* owners : zero_registry().owners)
+    for (const Tensor& param : params)
+      if (owners->contains(param.unsafeGetTensorImpl())) return true;
+  return false;
+}
+
 void ZeroRedundancyOptimizer::Partition::assign(const std::vector<Tensor>& params) {
   std::vector<Tensor> sorted = params;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Tensor& a, const Tensor& b) { return a.numel() > b.numel(); });
+  const std::lock_guard lock(zero_registry().mutex);
   for (const Tensor& param : sorted) {
     const auto least = std::min_element(loads.begin(), loads.end());
     *least += param.numel();

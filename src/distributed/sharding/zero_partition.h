@@ -13,12 +13,16 @@ namespace hearth::distributed {
 struct ZeroBucket {
   int owner;
   std::vector<Tensor> params;
-  Tensor flat;  // of which the parameters are views, or undefined
+  Tensor flat;  // the parameters are views of it; may be undefined
 };
 
-/// Which rank updates which parameter.
+/// The assignment of parameters to the ranks that update them.
 struct ZeroRedundancyOptimizer::Partition {
-  /// Gives the parameters to the ranks, the largest first, each to the rank that has least.
+  Partition();
+  ~Partition();
+  Partition(const Partition&) = delete;
+  Partition& operator=(const Partition&) = delete;
+  /// Gives the parameters to the ranks, the largest first, each to the least loaded rank.
   void assign(const std::vector<Tensor>& params);
   int owner_of(const Tensor& param) const;
   /// The parameters of a list that this rank updates.
@@ -39,5 +43,8 @@ struct ZeroRedundancyOptimizer::Partition {
   std::unordered_map<const void*, int> owners_;
   std::vector<ZeroBucket> buckets_;
 };
+
+/// Whether there is a ZeroRedundancyOptimizer that updates one of the parameters.
+bool are_updated_by_zero(const std::vector<Tensor>& params);
 
 }  // namespace hearth::distributed

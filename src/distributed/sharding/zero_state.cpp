@@ -1,5 +1,5 @@
-// The state dict of ZeroRedundancyOptimizer: that of the optimizer of one process. Parameters have
-// other indices in the optimizer of one rank.
+// The state dict of ZeroRedundancyOptimizer equals that of an optimizer in one process. In the
+// optimizer of one rank, parameters have other indices.
 
 #include <map>
 

@@ -4,8 +4,9 @@
 
 namespace hearth::cpu::math {
 
-/// Constants of sin and cos for |r| <= pi/4, z = r²: sin r = r + r z S(z), cos r = 1 - z/2 + z²
-/// C(z); pi/2 in three parts, which reduce arguments up to kMax.
+/// The coefficients of the polynomials S and C for |r| <= pi/4, where z = r²: sin r = r + r z S(z),
+/// cos r = 1 - z/2 + z² C(z). pi/2 is the sum of three numbers, by which arguments up to kMax are
+/// reduced to r.
 template <class T>
 struct TrigConstants;
 template <>
@@ -32,9 +33,9 @@ struct TrigConstants<double> {
                                   4.74580488976067427e-14};
 };
 
-/// The library's sin or cos of one lane.
+/// sin(x + quarter * pi / 2) of one lane, by the C library; quarter is 0 or 1.
 template <class T, int quarter>
-struct TrigLane {
+struct LibrarySin {
   HEARTH_SIMD T operator()(T x, T) const {
     if constexpr (sizeof(T) == 4)
       return quarter ? __builtin_cosf(x) : __builtin_sinf(x);
@@ -49,7 +50,7 @@ HEARTH_SIMD V shifted_sin(V x) {
   using C = TrigConstants<typename V::Lane>;
   using B = BitsOf<V>;
   if (any(abs(x) > V(C::kMax))) [[unlikely]]
-    return lane_by_lane(TrigLane<typename V::Lane, quarter>{}, x, x);
+    return lane_by_lane(LibrarySin<typename V::Lane, quarter>{}, x, x);
   const Rounded<V> n = round_product(x, V(C::kTwoOverPi));
   V r = mul_add(n.value, V(-C::kHalfPi[0]), x);
   r = mul_add(n.value, V(-C::kHalfPi[1]), r);
@@ -74,7 +75,8 @@ HEARTH_SIMD V cos(V x) {
   return shifted_sin<1>(x);
 }
 
-/// Constants of atan: atan(u) = u + u z A(z), z = u², for |u| <= tan(pi/8); pi/4 in two parts.
+/// The coefficients of the polynomial A for |u| <= tan(pi/8), where z = u²: atan(u) = u + u z A(z).
+/// pi/4 is the sum of two numbers.
 template <class T>
 struct AtanConstants;
 template <>
@@ -93,11 +95,12 @@ struct AtanConstants<double> {
       4.55154473402216153e-02,  -3.45693150633260907e-02, 1.62843750500433933e-02};
 };
 
+/// The angle of the point (x, y).
 template <class V>
-HEARTH_SIMD V atan2(V a, V b) {
+HEARTH_SIMD V atan2(V y, V x) {
   using C = AtanConstants<typename V::Lane>;
-  const V y = abs(a), x = abs(b);
-  const V larger = maximum(x, y), smaller = minimum(x, y);
+  const V height = abs(y), width = abs(x);
+  const V larger = maximum(width, height), smaller = minimum(width, height);
   V t = select(larger == V(0), larger, smaller / larger);
   t = select(smaller == V(kInf<V>), V(1), t);
   // The result is atan(u) or its negative, plus a multiple of pi/4 (an eighth of a turn).
@@ -106,14 +109,14 @@ HEARTH_SIMD V atan2(V a, V b) {
   const V z = u * u;
   V angle = mul_add(u * z, polynomial(z, C::kA), u);
   V eighths = select(turned, V(1), V(0));
-  const auto steep = y > x;
+  const auto steep = height > width;
   angle = select(steep, -angle, angle);
   eighths = select(steep, 2 - eighths, eighths);
-  const auto left = signbit(b);
+  const auto left = signbit(x);
   angle = select(left, -angle, angle);
   eighths = select(left, 4 - eighths, eighths);
   return with_sign(
-      mul_add(eighths, V(C::kQuarterPi[0]), mul_add(eighths, V(C::kQuarterPi[1]), angle)), a);
+      mul_add(eighths, V(C::kQuarterPi[0]), mul_add(eighths, V(C::kQuarterPi[1]), angle)), y);
 }
 
 }  // namespace hearth::cpu::math

@@ -34,7 +34,7 @@ constexpr int64_t kMaxSums = 8;
 struct Product {
   View a, b, out;
   double alpha, beta;
-  View row{};  // float or double; if defined, every row of out is first set to it
+  View row{};  // float or double; if defined, it replaces every row of out in the formula
 
   int64_t batch() const { return out.sizes[0]; }
   int64_t m() const { return out.sizes[1]; }
@@ -201,16 +201,40 @@ void set_rows(const Product& p) {
     std::memcpy(out + size_t(i * p.out.strides[1]) * element, p.row.data, size_t(p.n()) * element);
 }
 
+/// Adds beta times p.row to the rows of out.
+template <class T>
+void add_to_rows(const Product& p) {
+  constexpr int kLanes = 32 / sizeof(T);
+  typedef T Lanes __attribute__((vector_size(32)));
+  const T* const row = p.row.as<T>();
+  const T beta = static_cast<T>(p.beta);
+  for (int64_t i = 0; i < p.m(); ++i) {
+    T* const out = p.out.as<T>() + i * p.out.strides[1];
+    int64_t j = 0;
+    for (; j + kLanes <= p.n(); j += kLanes) {
+      Lanes sum, added;
+      std::memcpy(&sum, out + j, sizeof sum);
+      std::memcpy(&added, row + j, sizeof added);
+      sum += beta * added;
+      std::memcpy(out + j, &sum, sizeof sum);
+    }
+    for (; j < p.n(); ++j) out[j] += beta * row[j];
+  }
+}
+
 /// Multiplies every matrix of the batch by a library, on the calling thread.
 void multiply_batch(const Product& p) {
-  set_rows(p);  // here, because the library finds the rows in the cache
   Gemm gemm = gemm_of(p);
+  if (p.row.defined()) gemm.beta = 0;
   for (int64_t i = 0; i < p.batch(); ++i) {
     gemm.a.data = slice(p.a, 0, i, i + 1).data;
     gemm.b.data = slice(p.b, 0, i, i + 1).data;
     gemm.out = slice(p.out, 0, i, i + 1).data;
     cpu::multiply(gemm);
   }
+  if (!p.row.defined()) return;
+  // Here, because the block is still in the cache.
+  p.out.dtype == kFloat ? add_to_rows<float>(p) : add_to_rows<double>(p);
 }
 
 /// out = beta * out + the partial sums, added in their order.

@@ -22,10 +22,10 @@ struct MinMaxRows {
       return (!(a >= b)) & (!isnan(b));
   }
 
-  /// Updates one vector of columns with rows [first, first + count).
+  /// Updates n columns with rows [first, first + count).
   template <int n, int count>
-  HEARTH_SIMD static void column(const T* x, int64_t stride, int64_t first, T* values,
-                                 Int* best_rows) {
+  HEARTH_SIMD static void update_columns(const T* x, int64_t stride, int64_t first, T* values,
+                                         Int* best_rows) {
     using V = Vec<T, n, Isa>;
     using I = Vec<Int, n, Isa>;
     V value = V::load(values);
@@ -34,20 +34,23 @@ struct MinMaxRows {
       const V next = V::load(x + r * stride);
       const auto better = beats(next, value);
       value = select(better, next, value);
+      // ?: selects lanes; Raw marks its result as a native vector, not a number.
       best_row = {better.v ? I(Int(first + r)).v : best_row.v, Raw{}};
     }
     value.store(values);
     best_row.store(best_rows);
   }
 
+  /// Updates all columns with rows [first, first + count).
   template <int count>
-  HEARTH_SIMD static void some_rows(const T* x, int64_t stride, int64_t first, int64_t width,
-                                    T* values, Int* best_rows) {
+  HEARTH_SIMD static void update_with_rows(const T* x, int64_t stride, int64_t first, int64_t width,
+                                           T* values, Int* best_rows) {
     constexpr int kFull = FullVec<T, Isa>::kLanes;
     int64_t j = 0;
     for (; j + kFull <= width; j += kFull)
-      column<kFull, count>(x + j, stride, first, values + j, best_rows + j);
-    for (; j < width; ++j) column<1, count>(x + j, stride, first, values + j, best_rows + j);
+      update_columns<kFull, count>(x + j, stride, first, values + j, best_rows + j);
+    for (; j < width; ++j)
+      update_columns<1, count>(x + j, stride, first, values + j, best_rows + j);
   }
 
   static void run(const void* data, int64_t stride, int64_t rows, int64_t width, void* to_values,
@@ -60,8 +63,8 @@ struct MinMaxRows {
     constexpr int kRowsAtOnce = 4;
     int64_t r = 1;
     for (; r + kRowsAtOnce <= rows; r += kRowsAtOnce)
-      some_rows<kRowsAtOnce>(x + r * stride, stride, r, width, values, best_rows);
-    for (; r < rows; ++r) some_rows<1>(x + r * stride, stride, r, width, values, best_rows);
+      update_with_rows<kRowsAtOnce>(x + r * stride, stride, r, width, values, best_rows);
+    for (; r < rows; ++r) update_with_rows<1>(x + r * stride, stride, r, width, values, best_rows);
   }
 };
 

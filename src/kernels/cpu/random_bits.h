@@ -13,8 +13,9 @@
 
 namespace hearth::cpu {
 
-/// Elements of a chunk, which is drawn at once; its bits fit into the L1 cache.
-inline constexpr int64_t kDrawChunk = 1024;
+/// Elements of a chunk, which is drawn at once; its bits fit into the L1 cache and are whole states
+/// of the Mersenne twister, which are written without a copy.
+inline constexpr int64_t kDrawChunk = 2 * Mt19937::kWords;
 /// Up to this many elements run on one thread.
 inline constexpr int64_t kDrawGrain = 16384;
 
@@ -56,6 +57,13 @@ inline void mt_fill(Mt19937& mt, WordPair* to, int64_t count) {
   mt.fill(words_of(to), 2 * count, random_loops.refill);
 }
 
+/// The length of a first chunk, after which the others begin with a new state of the twister.
+template <class Bits>
+int64_t first_chunk(const Mt19937* mt) {
+  constexpr int64_t kWords = std::max<int64_t>(1, sizeof(Bits) / sizeof(uint32_t));
+  return mt && mt->unread() >= kWords ? mt->unread() / kWords : kDrawChunk;
+}
+
 /// Fills `to` with the bits of elements [position, position + count) of a Philox stream.
 template <class Bits>
 void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t count) {
@@ -93,12 +101,13 @@ template <class Bits, int N, class F>
 void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const F& f) {
   const auto draw_range = [&](int64_t begin, int64_t end, Mt19937* mt) {
     alignas(64) Bits bits[kDrawChunk];
-    int64_t position = begin;
+    int64_t position = begin, limit = first_chunk<Bits>(mt);
     loop.walk(begin, end, [&](const int64_t* run_offsets, int64_t count) {
       int64_t offsets[N];
       std::copy_n(run_offsets, N, offsets);
       while (count > 0) {
-        const int64_t chunk = std::min(count, kDrawChunk);
+        const int64_t chunk = std::min(count, limit);
+        limit = kDrawChunk;
         if constexpr (std::is_same_v<Bits, WordPair>) {
           mt_fill(*mt, bits, chunk);
         } else if constexpr (sizeof(Bits) <= 8) {

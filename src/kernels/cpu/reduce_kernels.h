@@ -12,7 +12,7 @@ inline constexpr int64_t kReduceTileBytes = 4096;
 /// The maximum number of parts of a reduction's state.
 inline constexpr int kMaxParts = 4;
 
-/// States of up to kReduceTileBytes / size outputs, where `size` is that of an element in bytes:
+/// States of up to kReduceTileBytes / size outputs, where an element has `size` bytes:
 /// part p of output j is element p * kReduceTileBytes / size + j.
 struct alignas(64) TileStates {
   unsigned char bytes[kMaxParts][kReduceTileBytes];

@@ -27,8 +27,8 @@ struct RowNormLoops {
                            double* weight_sums, double* bias_sums);
   Moments moments;
   Normalize normalize[2];  // [has a channel per element]
-  Dots dots[2];            // the same
-  Gradient gradient[2];    // the same
+  Dots dots[2];            // [has a channel per element]
+  Gradient gradient[2];    // [has a channel per element]
   Columns columns;
 };
 

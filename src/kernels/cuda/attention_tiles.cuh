@@ -131,7 +131,7 @@ __device__ __forceinline__ void dot_rows(const HeadMatrix<T>& own, int64_t own_r
     for (auto& dot : line) dot = 0;
   auto& rows = shared.loaded.rows;
   for (int64_t first = 0; first < own.width; first += kTileDepth) {
-    __syncthreads();  // the former contents have been read
+    __syncthreads();  // the previous contents have been read
     load_part(own, own_row, first, rows[0]);
     load_part(other, other_row, first, rows[1]);
     __syncthreads();
@@ -153,7 +153,7 @@ __device__ __forceinline__ void add_product(const HeadMatrix<T>& operand, int64_
                                             Register<T> (&sums)[kPerThread<T>][kColumns]) {
   constexpr int kP = kPerThread<T>;
   for (int first = 0; first < kTileSide<T>; first += kTileDepth) {
-    __syncthreads();  // the weights are complete, and the former contents have been read
+    __syncthreads();  // the weights are complete, and the previous contents have been read
     load_part(operand, row + first, column, shared.loaded.values);
     __syncthreads();
 #pragma unroll

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kBlock) cdist_kernel(const __grid_constant__ D
     const T* const b = args.b + n * args.columns * args.width;
     V sum(0);
     for (int64_t first = 0; first < args.width; first += kSide) {
-      __syncthreads();  // the former elements have been read
+      __syncthreads();  // the previous elements have been read
       rows[0][y][x] = load(a, i0 + y, args.rows, first + x);
       rows[1][y][x] = load(b, j0 + y, args.columns, first + x);
       __syncthreads();

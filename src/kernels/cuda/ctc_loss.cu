@@ -12,7 +12,7 @@ namespace {
 template <class T>
 __device__ bool has_valid_labels(const CtcSequence<T>& s, int64_t classes, FaultSlot* faults) {
   __shared__ int num_bad;
-  __syncthreads();  // all threads have read the number of the former sequence
+  __syncthreads();  // all threads have read the number of the previous sequence
   if (threadIdx.x == 0) num_bad = 0;
   __syncthreads();
   for (int64_t state = 2 * int64_t{threadIdx.x} + 1; state < s.states; state += 2 * kBlock)

@@ -41,7 +41,7 @@ class RecurrenceForward {
     return ops_.output.as<T>() + order_.position(t, b) * shape_.state;
   }
 
-  /// Adds the products of the former state and the weights to the gates; GRU's n gets them in a
+  /// Adds the products of the previous state and the weights to the gates; GRU's n gets them in a
   /// slot of its own.
   void multiply_weights(int64_t t) const {
     const int64_t hidden = shape_.hidden, stride = shape_.slots() * hidden;

@@ -7,7 +7,9 @@
 
 #include "core/device_allocator.h"
 #include "hearth/cuda.h"
+#include "kernels/cuda/cupti.h"
 #include "kernels/cuda/error.h"
+#include "kernels/cuda/nvtx.h"
 
 namespace hearth::cuda {
 
@@ -224,6 +226,7 @@ void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, 
                        StreamHandle stream) {
   if (bytes == 0) return;
   const CurrentDevice guard(device);
+  const LaunchNumber number;
   HEARTH_CUDA(cudaMemcpyAsync(to, from, bytes, native_kind(kind), native(stream)));
   if (kind == CopyKind::kDeviceToDevice) return;
   const void* host = kind == CopyKind::kHostToDevice ? from : to;
@@ -252,17 +255,20 @@ void CudaBackend::copy_peer(void* to, int to_device, const void* from, int from_
   if (bytes == 0) return;
   enable_peer_access(from_device, to_device);
   const CurrentDevice guard(from_device);
+  const LaunchNumber number;
   HEARTH_CUDA(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, native(from_stream)));
 }
 
 void CudaBackend::set_zero(void* data, size_t bytes, int device, StreamHandle stream) {
   if (bytes == 0) return;
   const CurrentDevice guard(device);
+  const LaunchNumber number;
   HEARTH_CUDA(cudaMemsetAsync(data, 0, bytes, native(stream)));
 }
 
 void CudaBackend::run_kernel(const ParamsType& type, const void* params, Ctx& ctx) {
   const CurrentDevice guard(stream_of(ctx).device);
+  const LaunchNumber number;
   kernels().kernels[static_cast<int>(type.id)](params, ctx);
   check_launch(type.name);
 }
@@ -274,5 +280,9 @@ void* CudaBackend::allocate_scratch(size_t bytes, Ctx& ctx) {
 void CudaBackend::free_scratch(void* data, size_t, Ctx& ctx) {
   device_free(ctx.device(), data, ctx.stream());  // on its own stream: needs no event, never fails
 }
+
+void CudaBackend::record_activities(ActivitySink* sink) { record_with_cupti(sink); }
+
+const RangeMarker* CudaBackend::range_marker() const { return nvtx_marker(); }
 
 }  // namespace hearth::cuda

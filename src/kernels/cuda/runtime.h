@@ -60,6 +60,9 @@ class CudaBackend final : public Backend {
   void* allocate_scratch(size_t bytes, Ctx& ctx) override;
   void free_scratch(void* data, size_t bytes, Ctx& ctx) override;
 
+  void record_activities(ActivitySink* sink) override;
+  const RangeMarker* range_marker() const override;
+
  private:
   /// A device and its streams, which live as long as the process.
   struct DeviceState {

@@ -21,7 +21,7 @@ inline const NativeStream& stream_of(const Ctx& ctx) {
   return *static_cast<const NativeStream*>(ctx.stream());
 }
 
-/// Makes a device current, and restores the former one at the end of the scope.
+/// Makes a device current, and restores the previous one at the end of the scope.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device);

@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kBlock) fill_readers(Table<T> table, Table<T> 
 template <class T>
 struct Tables {
   Table<T> reads[3];    // the elements of `in` that each element of the result reads
-  Table<T> forward[3];  // the weights
+  Table<T> forward[3];  // the weights of the forward pass
 };
 
 /// A view of [batch, channels, depth, height, width].

@@ -97,7 +97,7 @@ uint64_t SimBackend::submit(DeviceActivity activity, StreamHandle stream,
   if (!sink) [[likely]]
     return as_stream(stream).submit(std::move(work));
   activity.stream = stream;
-  activity.launch = sink->number_of_launch();
+  activity.event = sink->current_event();
   return as_stream(stream).submit([sink, activity, work = std::move(work)]() mutable {
     activity.start = DeviceActivity::Clock::now();
     work();

@@ -11,6 +11,8 @@ namespace profiler = hearth::profiler;
 
 namespace hearth::autograd::profiler {
 
+using hearth::profiler::emit_nvtx;
+
 /// Records a profile during its lifetime and writes it as a Chrome trace.
 class RecordProfile {
  public:

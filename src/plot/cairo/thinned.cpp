@@ -1,9 +1,9 @@
-#include "plot/thinned.h"
+#include "plot/cairo/thinned.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace hearth::app {
+namespace hearth::utils::plot {
 
 Polyline thinned(const Polyline& line, double column_width) {
   if (line.size() <= 2) return line;
@@ -23,4 +23,4 @@ Polyline thinned(const Polyline& line, double column_width) {
   return result;
 }
 
-}  // namespace hearth::app
+}  // namespace hearth::utils::plot

@@ -1,4 +1,4 @@
-#include "plot/canvas.h"
+#include "plot/cairo/canvas.h"
 
 #include <cmath>
 #include <new>
@@ -6,7 +6,7 @@
 
 #include "hearth/error.h"
 
-namespace hearth::app {
+namespace hearth::utils::plot {
 
 namespace {
 
@@ -109,4 +109,4 @@ void Canvas::set_color(Color color) {
 
 void Canvas::check() const { check_status(cairo_status(context_.get())); }
 
-}  // namespace hearth::app
+}  // namespace hearth::utils::plot

@@ -2,27 +2,12 @@
 
 #include <cairo.h>
 
-#include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
-namespace hearth::app {
+#include "plot/cairo/geometry.h"
 
-struct Point {
-  double x, y;
-};
-using Polyline = std::vector<Point>;
-
-struct Color {
-  uint8_t red, green, blue;
-};
-
-/// Lengths of a dashed line's dashes and gaps.
-struct Dash {
-  double length, gap;
-};
-inline constexpr Dash kSolid{0, 0};
+namespace hearth::utils::plot {
 
 /// kLeft: a text starts at its point. kRight: it ends there.
 enum class Align { kLeft, kCenter, kRight };
@@ -57,4 +42,4 @@ class Canvas {
   std::unique_ptr<cairo_t, Destroy> context_;
 };
 
-}  // namespace hearth::app
+}  // namespace hearth::utils::plot

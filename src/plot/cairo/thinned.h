@@ -1,11 +1,11 @@
 #pragma once
 
-#include "plot/canvas.h"
+#include "plot/cairo/geometry.h"
 
-namespace hearth::app {
+namespace hearth::utils::plot {
 
 /// The line's ends and, of the successive points in a column of this width, the lowest and the
 /// highest: a line of many points looks the same, and is drawn much faster.
 Polyline thinned(const Polyline& line, double column_width);
 
-}  // namespace hearth::app
+}  // namespace hearth::utils::plot

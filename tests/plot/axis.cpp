@@ -1,8 +1,13 @@
-#include "apps/hearth/plot/axis.h"
+// The ticks of axes, and lines of many points.
+#include "plot/cairo/axis.h"
 
 #include <gtest/gtest.h>
 
-namespace hearth::app {
+#include <algorithm>
+
+#include "plot/cairo/thinned.h"
+
+namespace hearth::utils::plot {
 
 namespace {
 
@@ -42,6 +47,23 @@ TEST(Axis, NoValuesAndOneValue) {
   EXPECT_NEAR(Axis({0.25, 0.25}, 6).fraction(0.25), 0.5, 1e-12);
 }
 
+TEST(Thinned, ManyPointsAreThinned) {
+  Polyline line;
+  for (int i = 0; i < 60000; ++i) line.push_back({i * 0.005, double(i * 7919L % 10007)});
+  line[31234].y = -5;
+  line[45678].y = 20000;
+  const Polyline few = thinned(line, 0.5);
+  EXPECT_LE(few.size(), 2 * 600 + 2u);
+  const auto has = [&](const Point& wanted) {
+    return std::ranges::any_of(few,
+                               [&](const Point& p) { return p.x == wanted.x && p.y == wanted.y; });
+  };
+  for (const size_t i : {0, 31234, 45678, 59999}) EXPECT_TRUE(has(line[i])) << i;
+  for (size_t i = 1; i < few.size(); ++i) EXPECT_LT(few[i - 1].x, few[i].x);
+  EXPECT_EQ(thinned({{1, 2}, {1, 3}}, 5).size(), 2u);
+  EXPECT_TRUE(thinned({}, 5).empty());
+}
+
 }  // namespace
 
-}  // namespace hearth::app
+}  // namespace hearth::utils::plot

@@ -1,4 +1,4 @@
-#include "plot/axis.h"
+#include "plot/cairo/axis.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "text_table.h"
-
-namespace hearth::app {
+namespace hearth::utils::plot {
 
 namespace {
 
@@ -23,15 +21,17 @@ double round_up(double step) {
 std::string label_of(double value, double step) {
   if (std::fabs(value) < step / 2) return "0";
   const int digits = std::max(0, int(-std::floor(std::log10(step) + 1e-9)));
-  if (digits <= 5 && std::fabs(value) < 1e6) return fixed(value, digits);
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
+  if (digits <= 5 && std::fabs(value) < 1e6)
+    std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  else
+    std::snprintf(text.data(), text.size(), "%.4g", value);
   return text.data();
 }
 
 }  // namespace
 
-Axis::Axis(const std::vector<double>& values, int max_ticks) {
+Axis::Axis(const std::vector<double>& values, int max_ticks, bool has_low_margin) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   bool all_whole = true;
   for (const double value : values) {
@@ -53,7 +53,7 @@ Axis::Axis(const std::vector<double>& values, int max_ticks) {
     high += padding;
   }
   const double margin = (high - low) / 25;
-  low_ = low - margin;
+  low_ = has_low_margin ? low - margin : low;
   high_ = high + margin;
   const double step = round_up((high_ - low_) / max_ticks);
   add_ticks(all_whole ? std::max(step, 1.0) : step);
@@ -67,4 +67,4 @@ void Axis::add_ticks(double step) {
     ticks_.push_back({i * step, label_of(i * step, step)});
 }
 
-}  // namespace hearth::app
+}  // namespace hearth::utils::plot

@@ -1,4 +1,4 @@
-// hearth train with data and settings that need care: small rests, limits, tables, short runs.
+// hearth train in edge cases: small last batches, limits, unusual tables and names, short runs.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -37,7 +37,7 @@ void write_classes(const std::string& folder, const Flags& classes, int count) {
 }
 
 // Batch normalization refuses a batch of one image.
-TEST(TrainFindings, ALastImageJoinsTheBatchBeforeIt) {
+TEST(TrainEdgeCases, ALastImageJoinsTheBatchBeforeIt) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   const RunResult ran = train({"--out", out, "--limit", "5", "--batch-size", "4", "--model",
@@ -46,7 +46,7 @@ TEST(TrainFindings, ALastImageJoinsTheBatchBeforeIt) {
   EXPECT_EQ(rows_of_csv(out + "/run-1/losses.csv").size(), 1U);
 }
 
-TEST(TrainFindings, ALimitTakesImagesOfAllClasses) {
+TEST(TrainEdgeCases, ALimitTakesImagesOfAllClasses) {
   const TempFolder folder;
   const Flags classes{"a", "b", "c"};
   write_classes(folder.path("flat"), classes, 20);
@@ -61,7 +61,7 @@ TEST(TrainFindings, ALimitTakesImagesOfAllClasses) {
   }
 }
 
-TEST(TrainFindings, AFolderWithoutTestImagesIsNamed) {
+TEST(TrainEdgeCases, AFolderWithoutTestImagesIsNamed) {
   const TempFolder folder;
   write_classes(folder.path("photos/train"), {"a", "b"}, 2);
   expect_failure(
@@ -77,10 +77,10 @@ std::string table_of(int first) {
   return text;
 }
 
-TEST(TrainFindings, AnotherTableIsStandardisedAsTheFirst) {
+TEST(TrainEdgeCases, EvalStandardisesAnotherTableAsInTraining) {
   const TempFolder folder;
   write_bytes(folder.path("a.csv"), table_of(0));
-  // All its values are far above those of the first, so the class is always "high".
+  // Each x is far above all x of the first table, so the predicted class is always "high".
   write_bytes(folder.path("b.csv"), table_of(10000));
   const std::string out = folder.path("out");
   expect_line(train_on("csv:" + folder.path("a.csv"), out, {"--epochs", "20", "--batch-size", "8"}),
@@ -92,14 +92,14 @@ TEST(TrainFindings, AnotherTableIsStandardisedAsTheFirst) {
   EXPECT_EQ(other.out.find("accuracy  1.0000"), std::string::npos) << other.out;
 }
 
-TEST(TrainFindings, NumbersThatAreNotFiniteAreNamed) {
+TEST(TrainEdgeCases, NumbersThatAreNotFiniteAreNamed) {
   const TempFolder folder;
   write_bytes(folder.path("t.csv"), "x,y,kind\n1,2,a\n3,inf,b\n5,6,a\n");
   expect_failure(train_on("csv:" + folder.path("t.csv"), folder.path("out"), {}), 1,
                  "a number that is not finite: row 2 after the names, column 2");
 }
 
-TEST(TrainFindings, AnotherTextHasOtherCharacters) {
+TEST(TrainEdgeCases, EvalRefusesATextWithOtherCharacters) {
   const TempFolder folder;
   std::string first, second;
   for (int i = 0; i < 700; ++i) first += "ab", second += "xy";
@@ -115,7 +115,7 @@ TEST(TrainFindings, AnotherTextHasOtherCharacters) {
                  "the classes of these examples have other names");
 }
 
-TEST(TrainFindings, AShortRunSaysThatItHasNoProfile) {
+TEST(TrainEdgeCases, AShortRunSaysThatItHasNoProfile) {
   const TempFolder folder;
   const std::string trace = folder.path("trace.json");
   expect_line(
@@ -125,7 +125,7 @@ TEST(TrainFindings, AShortRunSaysThatItHasNoProfile) {
   EXPECT_FALSE(fs::exists(trace));
 }
 
-TEST(TrainFindings, SettingsThatCannotWorkAreRefused) {
+TEST(TrainEdgeCases, SettingsThatCannotWorkAreRefused) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   expect_failure(train({"--out", out, "--optimizer", "muon"}), 2, "unknown optimizer 'muon'");
@@ -137,7 +137,7 @@ TEST(TrainFindings, SettingsThatCannotWorkAreRefused) {
                  1, "onecycle:total_steps=9 is less than the 20 steps of this training");
 }
 
-TEST(TrainFindings, EvalNamesFilesThatAreNotUtf8) {
+TEST(TrainEdgeCases, EvalWritesFilesWhoseNamesAreNotUtf8) {
   const TempFolder folder;
   const std::string out = folder.path("out"), odd = folder.path("a\xff") + ".png";
   ASSERT_EQ(train({"--out", out, "--limit", "20", "--epochs", "1", "--model", "mlp"}).status, 0);

@@ -1,0 +1,22 @@
+# The plot plugin, libhearth_plot.so: draws charts as pictures. The core does not link it, but loads it at run time.
+
+find_package(PkgConfig)
+if(PkgConfig_FOUND)
+  pkg_check_modules(CAIRO IMPORTED_TARGET cairo)
+endif()
+
+if(TARGET PkgConfig::CAIRO)
+  file(GLOB plot_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/plot/cairo/*.cpp)
+  hearth_group_sources(plot_sources)
+  add_library(hearth_plot MODULE ${plot_sources})
+  set_target_properties(hearth_plot PROPERTIES INSTALL_RPATH "$ORIGIN")
+  hearth_hide_symbols(hearth_plot)
+  hearth_sanitize(hearth_plot address thread)
+  target_include_directories(hearth_plot PRIVATE src)
+  target_link_libraries(hearth_plot PRIVATE hearth hearth_warnings PkgConfig::CAIRO)
+  target_link_options(hearth_plot PRIVATE LINKER:-z,defs)
+elseif(HEARTH_BUILD_APP)
+  message(FATAL_ERROR "The program hearth draws with Cairo: install libcairo2-dev and pkg-config")
+else()
+  message(STATUS "No plot plugin: libcairo2-dev was not found")
+endif()

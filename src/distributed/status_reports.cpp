@@ -1,0 +1,93 @@
+#include "distributed/status_reports.h"
+
+#include <charconv>
+#include <condition_variable>
+#include <mutex>
+
+#include "hearth/distributed/rank_reports.h"
+#include "hearth/profiler/status_report.h"
+
+namespace hearth::distributed {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kReportInterval{1000}, kReportStoreTimeout{2000}, kPatienceForReports{200};
+constexpr int kMaxReportingRanks = 1'000'000;
+constexpr const char *kNumReportingRanks = "status/size", *kReportOfRank = "status/";
+
+}  // namespace
+
+/// What the thread uses, also after the StatusReports.
+struct StatusReports::Shared {
+  std::shared_ptr<Store> store;
+  int rank = 0, size = 1;
+  profiler::detail::StatusReporter reporter;
+  std::mutex mutex;  // of the members below
+  std::condition_variable changed;
+  bool stops = false, has_ended = false;
+
+  void serve() {
+    std::unique_lock lock(mutex);
+    while (!stops) {
+      lock.unlock();
+      report();
+      lock.lock();
+      changed.wait_for(lock, kReportInterval, [this] { return stops; });
+    }
+    has_ended = true;
+    changed.notify_all();
+  }
+
+  void report() {
+    try {
+      if (rank == 0) store->set(kNumReportingRanks, std::to_string(size));
+      store->set(kReportOfRank + std::to_string(rank), reporter.report(rank));
+    } catch (const std::exception&) {
+      // The next report may arrive; the group notices a store that is lost.
+    }
+  }
+};
+
+StatusReports::StatusReports(Store& store, int rank, int size)
+    : shared_(std::make_shared<Shared>()) {
+  shared_->store = store.clone();
+  shared_->store->setTimeout(kReportStoreTimeout);
+  shared_->rank = rank;
+  shared_->size = size;
+  thread_ = std::thread([shared = shared_] { shared->serve(); });
+}
+
+StatusReports::~StatusReports() {
+  bool has_ended = false;
+  {
+    std::unique_lock lock(shared_->mutex);
+    shared_->stops = true;
+    shared_->changed.notify_all();
+    has_ended =
+        shared_->changed.wait_for(lock, kPatienceForReports, [this] { return shared_->has_ended; });
+  }
+  if (has_ended)
+    thread_.join();
+  else
+    thread_.detach();
+}
+
+std::vector<std::string> get_rank_reports(Store& store) {
+  HEARTH_CHECK_AS(DistStoreError, store.check({kNumReportingRanks}),
+                  "the ranks of no job report to this store; init_process_group makes them report");
+  const std::string digits = store.get_to_str(kNumReportingRanks);
+  int size = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  HEARTH_CHECK_AS(DistStoreError,
+                  error == std::errc() && *end == '\0' && size > 0 && size <= kMaxReportingRanks,
+                  "the store has a malformed number of ranks");
+  std::vector<std::string> reports(static_cast<size_t>(size));
+  for (size_t rank = 0; rank < reports.size(); ++rank)
+    if (const std::string key = kReportOfRank + std::to_string(rank); store.check({key}))
+      reports[rank] = store.get_to_str(key);
+  return reports;
+}
+
+}  // namespace hearth::distributed

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace hearth {
+
+/// Functions that tell the profilers of a GPU's vendor about ranges of the calling thread (NVTX).
+struct RangeMarker {
+  int (*push)(const char* name);  // the number of open ranges before
+  int (*pop)();                   // the number of open ranges after
+  void (*mark)(const char* name);
+  uint64_t (*start)(const char* name);  // a range that any thread may end
+  void (*end)(uint64_t range);
+};
+
+}  // namespace hearth

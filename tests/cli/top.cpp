@@ -1,0 +1,321 @@
+// hearth top: jobs of several processes, trainings in a folder, and what is neither.
+#include <arpa/inet.h>
+#include <pty.h>
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/hearth/top/rank_table.h"
+#include "apps/hearth/top/running_jobs.h"
+#include "apps/hearth/top/status_file.h"
+#include "hearth/error.h"
+#include "tests/cli/train_processes.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+using app::RankReport;
+using Json = nlohmann::json;
+
+/// A report like those that ranks write.
+Json report(int step) {
+  return {
+      {"host", "node"},
+      {"step", step},
+      {"step_age", 0.1},
+      {"steps_per_second", 12.34},
+      {"samples_per_second", 1234.5},
+      {"shares",
+       {{"data", 0.25}, {"copies", 0}, {"communication", 0.1}, {"logging", 0}, {"compute", 0.65}}},
+      {"memory", 3 << 20},
+      {"gpu_memory", 0}};
+}
+
+TEST(TopTable, HasALineForEachRankAndTheirSum) {
+  Json waits = report(7), other = report(9);
+  waits["waits_for"] = "communication";
+  waits["wait"] = 12.2;
+  waits["shares"]["copies"] = 0.02;
+  other["samples_per_second"] = 100;
+  EXPECT_EQ(
+      app::rank_table({{waits.dump(), 0.4}, {other.dump(), 7.6}, {"", 0}, {report(8).dump(), 1}}),
+      "rank  host  step  steps/s  samples/s  data  copies  comm.  compute   memory  state\n"
+      "0     node     7       12       1234  25 %     2 %   10 %     65 %  3.0 MiB  waits for "
+      "communication, 12 s\n"
+      "1     node     9       12        100  25 %     0 %   10 %     65 %  3.0 MiB  silent for "
+      "8 s\n"
+      "2                                                                            has not "
+      "reported yet\n"
+      "3     node     8       12       1234  25 %     0 %   10 %     65 %  3.0 MiB\n"
+      "all                             2469                                6.0 MiB\n");
+}
+
+TEST(TopTable, NamesRanksThatMakeNoSteps) {
+  Json stalled = report(7), young = report(0);
+  stalled["steps_per_second"] = 0;
+  stalled["step_age"] = 31.0;
+  young["step_age"] = nullptr;
+  const std::string table = app::rank_table({{stalled.dump(), 0}, {young.dump(), 0}});
+  EXPECT_NE(table.find("no step for 31 s\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("no step yet\n"), std::string::npos) << table;
+}
+
+TEST(TopTable, DamagedReportsAreNamed) {
+  EXPECT_ERROR(app::rank_table({{report(1).dump(), 0}, {"{\"step\":", 0}}),
+               "the report of rank 1 is damaged: ");
+  EXPECT_ERROR(app::rank_table({{"[1]", 0}}), "the report of rank 0 is damaged: ");
+  // Values of wrong types are left out, and a host cannot control the terminal.
+  const std::string table =
+      app::rank_table({{R"({"host":"a\u001b[2J","step":"x","memory":[]})", 0}});
+  EXPECT_EQ(table.find('\x1b'), std::string::npos);
+  EXPECT_NE(table.find("a\\x1b[2J"), std::string::npos) << table;
+}
+
+TEST(TopAges, AreThoseOfTheLastChange) {
+  app::ReportAges ages;
+  const double now = double(std::time(nullptr));
+  const auto at = [](double time) { return Json({{"time", time}}).dump(); };
+  std::vector<RankReport> found = ages.update({at(now), at(now - 3600), ""});
+  EXPECT_LT(found[0].age, 3);
+  EXPECT_GT(found[1].age, 3500);
+  EXPECT_TRUE(ages.has_doubtful());
+  // Its clock is an hour late.
+  found = ages.update({at(now), at(now - 3599), at(now)});
+  EXPECT_LT(found[1].age, 1);
+  EXPECT_LT(found[2].age, 3);
+  EXPECT_FALSE(ages.has_doubtful());
+}
+
+TEST(TopJobs, AreFoundInTheEnvironmentOfProcesses) {
+  const TempFolder folder;
+  const auto add = [&](const std::string& process, const std::string& environment) {
+    std::filesystem::create_directory(folder.path(process));
+    write_bytes(folder.path(process) + "/environ", environment);
+    write_bytes(folder.path(process) + "/cmdline", std::string("./train\0-n\0", 11));
+  };
+  const std::string master = std::string("RANK=1\0MASTER_ADDR=10.0.0.1\0MASTER_PORT=", 40);
+  add("17", master + std::string("29501\0HEARTH_RDZV_TOKEN=s=t\0", 28));
+  add("18", master + std::string("29501\0", 6));
+  add("19", master + "x");
+  add("20", std::string("RANK=0\0MASTER_ADDR=::1\0MASTER_PORT=2\0", 37));
+  add("21", std::string("MASTER_ADDR=10.0.0.1\0MASTER_PORT=3\0", 35));
+  add("self", master + "4");
+  std::vector<app::RunningJob> jobs = app::running_jobs(folder.str());
+  std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.port > b.port; });
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(jobs[0].endpoint(), "10.0.0.1:29501");
+  EXPECT_EQ(jobs[0].command, "./train -n");
+  EXPECT_EQ(jobs[1].endpoint(), "[::1]:2");
+  EXPECT_TRUE(app::running_jobs(folder.path("nothing")).empty());
+}
+
+TEST(TopFiles, AreWrittenWholeAndRemoved) {
+  const TempFolder folder;
+  const std::string path = app::status_file_in(folder.str());
+  {
+    const app::StatusFile file(path, [] { return std::vector<std::string>{"{}", ""}; });
+    ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path); }));
+    const std::vector<RankReport> ranks = app::read_status_file(path);
+    ASSERT_EQ(ranks.size(), 2U);
+    EXPECT_EQ(ranks[0].json, "{}");
+    EXPECT_LT(ranks[0].age, 5);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.str()));
+  const app::StatusFile unwritable(folder.path("no/folder"),
+                                   []() -> std::vector<std::string> { throw Error("lost"); });
+}
+
+/// A training of two processes that lasts long, at a port with a token.
+class TopOfAJob : public TrainsInProcesses {
+ protected:
+  static constexpr const char* kToken = "HEARTH_RDZV_TOKEN=sesame";
+
+  void start() {
+    Arguments line = launched(small_run(path("out"), {"--epochs", "100000", "--batch-size", "4"}));
+    line.insert(line.begin() + 1, {"--rdzv-endpoint", endpoint()});
+    job_ = std::make_unique<Program>(line, Arguments{"OMP_NUM_THREADS=1", kToken});
+    wait_for_epochs(path("out"), 1);
+  }
+  static std::string endpoint() { return "127.0.0.1:" + own_port(); }
+  static RunResult top(Arguments arguments, const Arguments& environment = {"HEARTH_RDZV_TOKEN"}) {
+    arguments.insert(arguments.begin(), "top");
+    return run(arguments, environment);
+  }
+  /// The ranks in the JSON that `hearth top` prints.
+  static Json ranks(const std::string& target) {
+    const RunResult ran = top({target, "--json"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return Json::parse(ran.out).at("ranks");
+  }
+  static bool has_rates(const Json& ranks) {
+    return std::all_of(ranks.begin(), ranks.end(), [](const Json& rank) {
+      return rank.contains("samples_per_second") && rank["samples_per_second"].is_number();
+    });
+  }
+
+  std::unique_ptr<Program> job_;
+};
+
+void expect_training(const Json& ranks, size_t count) {
+  ASSERT_EQ(ranks.size(), count);
+  for (size_t i = 0; i < count; ++i) {
+    const Json& rank = ranks[i];
+    EXPECT_EQ(rank["rank"], i);
+    EXPECT_FALSE(rank["silent"].get<bool>()) << rank;
+    EXPECT_NE(rank["host"], "");
+    EXPECT_GT(rank["step"], 0);
+    EXPECT_GT(rank["memory"], 1 << 20);
+    const double steps = rank["steps_per_second"], samples = rank["samples_per_second"];
+    EXPECT_GT(steps, 0);
+    // Batches have 4 images, a few have less.
+    EXPECT_NEAR(samples / steps, 4, 0.5) << rank;
+    double sum = 0;
+    for (const Json& share : rank["shares"]) sum += share.get<double>();
+    EXPECT_NEAR(sum, 1, 1e-3) << rank;
+  }
+}
+
+TEST_F(TopOfAJob, ShowsTheRanksAtAnEndpointAndInTheFolder) {
+  start();
+  // The token is that of the job, whose processes are this user's.
+  for (const std::string& target : {endpoint(), path("out")}) {
+    Json found;
+    ASSERT_TRUE(comes_true([&] { return has_rates(found = ranks(target)); })) << found;
+    expect_training(found, 2);
+    EXPECT_NE(found[0]["process"], found[1]["process"]);
+    EXPECT_GT(found[0]["shares"]["communication"], 0);
+  }
+  const RunResult table = top({endpoint(), "--rdzv-token", "sesame"});
+  EXPECT_EQ(table.status, 0);
+  EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'), 4) << table.out;
+  expect_failure(top({endpoint(), "--rdzv-token", "thirst"}), 1,
+                 "the job at " + endpoint() + " has another token: give it with --rdzv-token");
+}
+
+TEST_F(TopOfAJob, MarksAStoppedRank) {
+  start();
+  const pid_t second = ranks(endpoint())[1]["process"];
+  ::kill(second, SIGSTOP);
+  Json found;
+  EXPECT_TRUE(comes_true([&] {
+    found = ranks(endpoint());
+    return found[1]["silent"].get<bool>();
+  })) << found;
+  EXPECT_FALSE(found[0]["silent"].get<bool>());
+  const RunResult table = top({endpoint()});
+  EXPECT_NE(table.out.find("silent for "), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("waits for communication, "), std::string::npos) << table.out;
+  ::kill(second, SIGCONT);
+  EXPECT_TRUE(comes_true([&] { return !ranks(endpoint())[1]["silent"].get<bool>(); }));
+  const pid_t first = ranks(endpoint())[0]["process"];
+  ::kill(first, SIGSTOP);
+  expect_failure(top({endpoint()}), 1, "does not answer: its rank 0 is stopped or cannot be");
+  ::kill(first, SIGCONT);
+}
+
+TEST_F(TopOfAJob, IsRedrawnOnATerminalUntilTheJobEnds) {
+  start();
+  int terminal = -1, screen = -1;
+  ASSERT_EQ(openpty(&screen, &terminal, nullptr, nullptr, nullptr), 0);
+  std::string text;
+  Program program({"top", endpoint()}, {"HEARTH_RDZV_TOKEN"}, terminal);
+  close(terminal);
+  const auto read_until = [&](const std::string& part) {
+    char buffer[4096];
+    for (ssize_t count = 1; count > 0 && text.find(part) == std::string::npos;) {
+      count = read(screen, buffer, sizeof buffer);
+      if (count > 0) text.append(buffer, size_t(count));
+    }
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(read_until("\033[5A\r")) << text;  // title, head, two ranks and their sum
+  EXPECT_EQ(text.find("the job at " + endpoint()), 0U) << text;
+  job_->kill(SIGINT);
+  EXPECT_TRUE(read_until("has ended")) << text;
+  EXPECT_EQ(program.wait().status, 0);
+  close(screen);
+}
+
+TEST(Top, ShowsATrainingOfOneProcess) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  Program training(small_run(out, {"--epochs", "100000", "--batch-size", "4"}), kOneThread);
+  Json found;
+  const bool has_rates = comes_true([&] {
+    const RunResult ran = run({"top", out, "--json"});
+    if (ran.status != 0) return false;
+    found = Json::parse(ran.out)["ranks"];
+    return found[0]["samples_per_second"].is_number();
+  });
+  ASSERT_TRUE(has_rates) << found;
+  expect_training(found, 1);
+  EXPECT_EQ(found[0]["shares"]["communication"], 0);
+  training.kill(SIGINT);
+  EXPECT_EQ(training.wait().status, 130);
+  expect_failure(run({"top", out}), 1, "nothing trains in '" + out + "': its training has ended");
+}
+
+/// A server that closes each connection after a greeting of its own.
+class Stranger {
+ public:
+  Stranger() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    listen(socket_, 8);
+    socklen_t size = sizeof address;
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = std::to_string(ntohs(address.sin_port));
+    thread_ = std::thread([this] {
+      for (int client = 0; (client = accept(socket_, nullptr, nullptr)) >= 0; close(client))
+        (void)!write(client, "SSH-2.0-OpenSSH_9.2\r\n", 21);
+    });
+  }
+  ~Stranger() {
+    shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    close(socket_);
+  }
+  const std::string& port() const { return port_; }
+
+ private:
+  int socket_;
+  std::string port_;
+  std::thread thread_;
+};
+
+TEST(Top, MistakesAreExplained) {
+  const TempFolder folder;
+  const auto fails = [&](const std::string& target, const std::string& error) {
+    const double seconds = seconds_of([&] {
+      expect_failure(run({"top", target}), 1, "hearth: " + error);
+    });
+    EXPECT_LT(seconds, 8) << target;
+  };
+  fails("127.0.0.1:1",
+        "no job runs at 127.0.0.1:1: cannot connect to port 1 of '127.0.0.1' before "
+        "the time-out: Connection refused\n");
+  fails("no-such-host.invalid:1",
+        "no job runs at no-such-host.invalid:1: the host "
+        "'no-such-host.invalid' is unknown: ");
+  fails(folder.str(), "nothing trains in '" + folder.str() + "': it is not the folder of a hearth");
+  fails("nowhere", "'nowhere' is neither a folder nor HOST:PORT of a job");
+  fails("run/s:1", "'run/s:1' is neither a folder nor HOST:PORT of a job");
+  fails("host:99999", "'host:99999' is neither a folder nor HOST:PORT of a job");
+  const Stranger stranger;
+  fails("127.0.0.1:" + stranger.port(),
+        "at 127.0.0.1:" + stranger.port() + " runs another program than a job of Hearth: give ");
+  const std::string file = app::status_file_in(folder.str());
+  for (const char* content : {"", "{\"format\":1,\"written\":1,\"ra", "{\"format\":2}", "[]",
+                              "{\"format\":1,\"written\":1,\"ranks\":[{\"age\":\"x\"}]}"}) {
+    write_bytes(file, content);
+    fails(folder.str(), "'" + file + "' is damaged: ");
+  }
+  EXPECT_EQ(run({"top", "--rdzv-token", ""}).status, 2);
+  EXPECT_EQ(run({"top", "a", "b"}).status, 2);
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,124 @@
+// Which devices share a batch: as many as save time, by the sizes of parameters and arguments.
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "hearth/hearth.h"
+#include "hearth/nn/data_parallel.h"
+#include "tests/support/throws.h"
+#include "tests/support/warnings.h"
+
+namespace hearth::testing {
+namespace {
+
+using Rows = std::multiset<int64_t>;
+
+/// Returns its input and notes its rows.
+struct NoteImpl : nn::Cloneable<NoteImpl> {
+  void reset() override {}
+  Tensor forward(const Tensor& x) {
+    const std::lock_guard lock(mutex);
+    rows.insert(x.size(0));
+    return x;
+  }
+  /// The rows of all calls since the last question.
+  static Rows noted() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(rows, {});
+  }
+  static inline std::mutex mutex;
+  static inline Rows rows;
+};
+HEARTH_MODULE(Note);
+
+/// The rules depend on the number of multiprocessors: a simulated GPU has one.
+class SizesOfBatches : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
+    if (cuda::get_device_properties(0).multi_processor_count != 1)
+      GTEST_SKIP() << "needs simulated GPUs";
+    manual_seed(7);
+    NoteImpl::noted();
+  }
+  template <class Layer>
+  nn::Sequential noted(Layer layer) const {
+    nn::Sequential net(std::move(layer), Note());
+    net->to(first_);
+    return net;
+  }
+  /// The rows of the parts into which a call of the layer divides x.
+  template <class Layer>
+  Rows parts(Layer layer, const Tensor& x, const nn::DataParallelOptions& options = {}) const {
+    const Warnings warnings;
+    nn::DataParallel model(noted(std::move(layer)), options);
+    const NoGradGuard no_grad;
+    model(x.to(first_));
+    return NoteImpl::noted();
+  }
+  const Device first_{DeviceType::CUDA, 0};
+};
+
+TEST_F(SizesOfBatches, EachDeviceUsesEachParameterOften) {
+  const nn::Linear large(1024, 1024), small(32, 32);
+  EXPECT_EQ(parts(large, ones({63, 1024})), (Rows{63}));
+  EXPECT_EQ(parts(large, ones({64, 1024})), (Rows{32, 32}));
+  EXPECT_EQ(parts(small, ones({3969, 32})), (Rows{3969}));
+  EXPECT_EQ(parts(small, ones({3970, 32})), (Rows{1985, 1985}));
+}
+
+TEST_F(SizesOfBatches, RowsHavePositions) {
+  const nn::Linear small(32, 32);
+  EXPECT_EQ(parts(small, ones({8, 400, 32})), (Rows{8}));
+  EXPECT_EQ(parts(small, ones({8, 500, 32})), (Rows{4, 4}));
+  const nn::Conv2d conv(3, 4, 3);
+  EXPECT_EQ(parts(conv, ones({12, 3, 32, 32})), (Rows{12}));
+  EXPECT_EQ(parts(conv, ones({13, 3, 32, 32})), (Rows{6, 7}));
+  const nn::Embedding table(1000, 64);
+  EXPECT_EQ(parts(table, zeros({4, 15}, kLong)), (Rows{4}));
+  EXPECT_EQ(parts(table, zeros({4, 16}, kLong)), (Rows{2, 2}));
+}
+
+TEST_F(SizesOfBatches, OptionsDecide) {
+  const nn::Linear small(4, 2);
+  const auto min_rows = [](int64_t rows) { return nn::DataParallelOptions().min_rows(rows); };
+  const nn::Identity none;
+  EXPECT_EQ(parts(none, ones({2, 4})), (Rows{1, 1})) << "nothing to copy";
+  EXPECT_EQ(parts(small, ones({5, 4}), min_rows(1)), (Rows{2, 3}));
+  EXPECT_EQ(parts(small, ones({5, 4}), min_rows(3)), (Rows{5}));
+  EXPECT_EQ(parts(small, ones({6, 4}), min_rows(3)), (Rows{3, 3}));
+  EXPECT_EQ(parts(small, ones({1, 4}), min_rows(3)), (Rows{1}));
+  EXPECT_ERROR(nn::DataParallel(nn::Linear(4, 2), min_rows(0)), "min_rows to be positive");
+}
+
+TEST_F(SizesOfBatches, WarnsOfSmallBatchesOnce) {
+  const Warnings warnings;
+  nn::Linear net(4, 2);
+  net->to(first_);
+  nn::DataParallel model(net);
+  const Tensor x = rand({6, 4}, first_);
+  EXPECT_TRUE(model(x).equal(net(x)));
+  model(x);
+  ASSERT_EQ(Warnings::said().size(), 1u);
+  EXPECT_TRUE(Warnings::contains("a batch of 6 rows is too small to gain from 2 devices"));
+}
+
+TEST_F(SizesOfBatches, TheSameBitsInEachRun) {
+  nn::Sequential net(nn::Linear(256, 256), nn::Tanh(), nn::Linear(256, 256), Note());
+  net->to(first_);
+  nn::DataParallel model(net);
+  const Tensor x = randn({128, 256}, first_);
+  std::vector<Tensor> before;
+  for (int run = 0; run < 3; ++run) {
+    net->zero_grad();
+    model(x).sin().sum().backward();
+    EXPECT_EQ(NoteImpl::noted(), (Rows{64, 64}));
+    std::vector<Tensor> gradients;
+    for (const Tensor& parameter : net->parameters()) gradients.push_back(parameter.grad().cpu());
+    for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(gradients[i].equal(before[i]));
+    before = std::move(gradients);
+  }
+}
+
+}  // namespace
+}  // namespace hearth::testing
