@@ -127,7 +127,7 @@ TEST(TopFiles, AreWrittenWholeAndRemoved) {
 }
 
 /// A training of two processes that lasts long, at a port with a token.
-class TopOfAJob : public TrainsInProcesses {
+class TopOfAJob : public ProcessesTest {
  protected:
   static constexpr const char* kToken = "HEARTH_RDZV_TOKEN=sesame";
 

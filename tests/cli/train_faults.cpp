@@ -8,7 +8,7 @@
 namespace hearth::testing {
 namespace {
 
-class TrainFaults : public TrainsInProcesses {};
+class TrainFaults : public ProcessesTest {};
 
 constexpr const char* kThreeMachines = R"(
 [[host]]

@@ -56,6 +56,7 @@ class CudnnNet {
 
   void forward(const RecurrenceNetParams& p) {
     const RecurrenceNetOperands& ops = p.operands;
+    check_reserve(ops);
     void* const weights = weight_memory();
     copy_weights(ops.weights.data, weights, true);
     call(&Cudnn::cudnnRNNForward, handle_, net_, mode(), lengths_on_device(), input_,
@@ -66,6 +67,7 @@ class CudnnNet {
 
   void backward(const RecurrenceNetBackwardParams& p) {
     const RecurrenceNetOperands& ops = p.operands;
+    check_reserve(ops);
     void* const weights = weight_memory();
     copy_weights(ops.weights.data, weights, true);
     const int32_t* const lengths = lengths_on_device();
@@ -94,6 +96,15 @@ class CudnnNet {
     const cudnnStatus_t status = (Cudnn::get().*function)(std::forward<Args>(args)...);
     is_ok_ = status == CUDNN_STATUS_SUCCESS;
     if (!is_refusal(status)) check_cudnn(status, "a recurrent net");
+  }
+
+  /// The plan's memory must still fit: cuDNN's settings may have changed since.
+  void check_reserve(const RecurrenceNetOperands& ops) const {
+    const size_t bytes =
+        ops.reserve.defined() ? size_t(ops.reserve.numel) * element_size(ops.reserve.dtype) : 0;
+    HEARTH_CHECK(!is_ok_ || bytes == reserve_bytes_,
+                 "cuDNN's settings changed between the calls of a recurrent net: it needs ",
+                 reserve_bytes_, " bytes of reserve memory, but has ", bytes);
   }
 
   cudnnForwardMode_t mode() const {

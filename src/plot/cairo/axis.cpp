@@ -24,8 +24,10 @@ std::string label_of(double value, double step) {
   std::array<char, 32> text{};
   if (digits <= 5 && std::fabs(value) < 1e6)
     std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  else
-    std::snprintf(text.data(), text.size(), "%.4g", value);
+  else  // so many digits that the labels of neighbouring ticks differ
+    std::snprintf(text.data(), text.size(), "%.*g",
+                  std::clamp(int(std::floor(std::log10(std::fabs(value) / step))) + 2, 4, 17),
+                  value);
   return text.data();
 }
 
