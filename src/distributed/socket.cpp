@@ -196,7 +196,10 @@ std::string address_of(const Socket& socket) {
 void keep_alive(int descriptor) {
   // Four questions that nobody answers: after 10 seconds without data, and every 5 seconds.
   constexpr std::pair<int, int> kOptions[] = {
-      {TCP_KEEPIDLE, 10}, {TCP_KEEPINTVL, 5}, {TCP_KEEPCNT, 4}};
+      {TCP_KEEPIDLE, 10},
+      {TCP_KEEPINTVL, 5},
+      {TCP_KEEPCNT, 4},
+      {TCP_USER_TIMEOUT, 30000}};  // milliseconds: data that nobody acknowledges postpone them
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   for (const auto& [option, value] : kOptions)

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kReportInterval{1000}, kReportStoreTimeout{2000}, kPatienceForReports{200};
 constexpr int kMaxReportingRanks = 1'000'000;
-constexpr const char *kNumReportingRanks = "status/size", *kReportOfRank = "status/";
+constexpr const char *kNumReportingRanks = "hearth/status/size", *kReportOfRank = "hearth/status/";
 
 }  // namespace
 

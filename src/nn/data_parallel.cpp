@@ -131,6 +131,7 @@ void DataParallelModule::make_replicas() {
 
 std::vector<Device> DataParallelModule::devices_for(const BatchSize& batch) {
   const auto all = static_cast<int64_t>(devices_.size());
+  if (batch.rows == 0) return devices_;  // no tensors to divide: each device gets all arguments
   int64_t count = all;
   if (const std::optional<int64_t>& min_rows = options_.min_rows()) {
     count = std::clamp<int64_t>(batch.rows / *min_rows, 1, all);

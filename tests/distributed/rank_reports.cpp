@@ -72,7 +72,7 @@ TEST(RankReports, NeedAJob) {
   dist::HashStore store;
   EXPECT_ERROR(dist::get_rank_reports(store), "the ranks of no job report to this store");
   for (const char* size : {"", "x", "0", "-1", "2000000000", "3 "}) {
-    store.set("status/size", std::string(size));
+    store.set("hearth/status/size", std::string(size));
     EXPECT_ERROR(dist::get_rank_reports(store), "malformed number of ranks");
   }
 }

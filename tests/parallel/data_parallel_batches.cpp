@@ -91,6 +91,24 @@ TEST_F(SizesOfBatches, OptionsDecide) {
   EXPECT_ERROR(nn::DataParallel(nn::Linear(4, 2), min_rows(0)), "min_rows to be positive");
 }
 
+/// Returns n numbers, with a parameter of its own.
+struct CountImpl : nn::Cloneable<CountImpl> {
+  CountImpl() { reset(); }
+  void reset() override { scale = register_parameter("scale", ones({1})); }
+  Tensor forward(int64_t n) { return scale.expand({n}).clone(); }
+  Tensor scale;
+};
+HEARTH_MODULE(Count);
+
+TEST_F(SizesOfBatches, ArgumentsWithoutTensorsGoToAllDevices) {
+  for (const auto& options : {nn::DataParallelOptions(), nn::DataParallelOptions().min_rows(1)}) {
+    Count count;
+    count->to(first_);
+    nn::DataParallel model(count, options);
+    EXPECT_EQ(model(int64_t{3}).size(0), 3 * cuda::device_count());
+  }
+}
+
 TEST_F(SizesOfBatches, WarnsOfSmallBatchesOnce) {
   const Warnings warnings;
   nn::Linear net(4, 2);

@@ -55,11 +55,16 @@ class Sums {
     const Tensor scores =
         scores_of(model_, inputs.to(options_.device), options_.device, options_.amp);
     const Tensor loss = cross_entropy_loss(scores, targets, {}, Reduction::Sum);
-    if (confusion_.defined()) {
-      const Tensor cells = (targets * options_.classes + scores.argmax(1)).flatten().cpu();
-      confusion_ += cells.bincount({}, confusion_.numel());
-    }
-    correct_ += correct_in(scores, targets).item<double>();
+    Tensor cells;
+    if (confusion_.defined())
+      cells = (targets * options_.classes + scores.argmax(1))
+                  .flatten()
+                  .cpu()
+                  .bincount({}, confusion_.numel());
+    const double correct = correct_in(scores, targets).item<double>();
+    // Nothing above has changed the sums, so that a part which did not fit can be added again.
+    if (cells.defined()) confusion_ += cells;
+    correct_ += correct;
     loss_ += loss.item<double>();
     count_ += static_cast<double>(targets.numel());
   }

@@ -101,10 +101,12 @@ void Log::epoch(int64_t step, const EpochResult& epoch, const nn::Module& model)
   }
 }
 
+bool Log::shows_confusion(int64_t classes) const {
+  return writer_ && classes <= kMaxClasses && utils::plot::is_available();
+}
+
 void Log::confusion(int64_t step, const Tensor& matrix,
                     const std::vector<std::string>& class_names) {
-  const bool is_shown = writer_ && matrix.defined() && matrix.size(0) <= kMaxClasses;
-  if (!is_shown || !utils::plot::is_available()) return;
   utils::plot::Figure figure;
   figure.axes().confusion_matrix(matrix, class_names);
   writer_->add_figure("confusion matrix", figure, step);

@@ -26,6 +26,8 @@ class Log {
   void step(int64_t step, double loss, double lr, double seconds);
   /// The results of an epoch, and the histograms of the weights and their gradients.
   void epoch(int64_t step, const EpochResult& epoch, const nn::Module& model);
+  /// Whether a confusion matrix of so many classes would be shown.
+  bool shows_confusion(int64_t classes) const;
   /// A confusion matrix of the test data: int64 [classes, classes].
   void confusion(int64_t step, const Tensor& matrix, const std::vector<std::string>& class_names);
   /// Of a run that has ended: its settings and results, for the table of hyperparameters.

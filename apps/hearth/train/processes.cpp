@@ -146,7 +146,7 @@ void Processes::on_first(const std::function<void()>& action) const {
   // A launcher reports the process that fails first and ends the others, so wait until the first
   // process has said why and ended, which breaks the connection to its store.
   try {
-    dist::get_default_store()->wait({"never set"}, kPatienceForFirst);
+    dist::get_default_store()->wait({"hearth/never set"}, kPatienceForFirst);
   } catch (const std::exception&) {
   }
   throw CLI::RuntimeError(1);

@@ -201,11 +201,12 @@ void Run::step(const std::vector<Batch>& batches) {
 }
 
 Evaluation Run::test() {
+  const bool has_confusion = !processes_.are_several() && log_->shows_confusion(data_.classes);
   return evaluate(average_ ? average_->model() : model_, data_.test,
                   {.device = device_,
                    .num_workers = point_.num_workers,
                    .amp = amp_dtype(options_.amp),
-                   .classes = data_.classes,
+                   .classes = has_confusion ? data_.classes : 0,
                    .processes = &processes_});
 }
 
@@ -218,7 +219,7 @@ void Run::end_epoch(Display& display) {
   update_->after_epoch(accuracy);
   const EpochResult& epoch = progress_.epochs.back();
   log_->epoch(progress_.step, epoch, *module_);
-  if (!processes_.are_several()) log_->confusion(progress_.step, tested.confusion, class_names());
+  if (tested.confusion.defined()) log_->confusion(progress_.step, tested.confusion, class_names());
   display.line(epoch_title(progress_.epochs.size()) + "  loss " + fixed(epoch.loss, 4) +
                "  accuracy " + fixed(epoch.accuracy, 4) + "  test accuracy " +
                fixed(epoch.test_accuracy, 4) + "  " + duration_text(epoch.epoch_duration) + "  " +

@@ -64,8 +64,8 @@ inline bool suits_cudnn(const AttentionBackwardParams& params, int64_t version,
   constexpr int64_t kTile = 128;  // keys
   constexpr int64_t kLastWithoutRemainder = 91500;
   if (deterministic || !suits_cudnn(params.operands)) return false;
-  // cuDNN up to 9.15.0 counts the keys that are missing in the last tile as keys with score 0; later
-  // versions still do so under a mask, which gives NaN if a row's scores are low.
+  // cuDNN up to 9.15.0 counts the keys that are missing in the last tile as keys with score 0;
+  // later versions still do so under a mask, which gives NaN if a row's scores are low.
   const bool has_remainder = params.operands.key.sizes[2] % kTile != 0;
   if (has_remainder && (version <= kLastWithoutRemainder || params.operands.mask.defined()))
     return false;
