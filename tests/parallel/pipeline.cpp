@@ -178,7 +178,7 @@ TEST(Pipelines, Errors) {
   EXPECT_ERROR(nn::Pipeline(net, Options(two).balance({1, 2})), "balance is for 3 modules");
   EXPECT_ERROR(nn::Pipeline(net, Options(std::vector<Device>(3, Device(kCPU)))),
                "Give fewer devices");
-  EXPECT_ERROR(nn::Pipeline(net, Options(two).chunks(-1)), "must be positive");
+  EXPECT_ERROR(nn::Pipeline(net, Options(two).chunks(-1)), "must not be negative");
   nn::Pipeline pipeline(net, Options(two).chunks(4));
   EXPECT_ERROR(pipeline(ones({3, 2})), "3 row(s), fewer than the 4 micro-batches");
   EXPECT_ERROR(pipeline(ones({4, 3})), "in stage 0 on device cpu, micro-batch 0");

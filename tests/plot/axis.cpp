@@ -25,7 +25,7 @@ TEST(Axis, TicksAreRound) {
   EXPECT_EQ(labels({0.5, 4e7}), "0 1e+07 2e+07 3e+07 4e+07");
   EXPECT_EQ(labels({1e-7, 9e-7}), "2e-07 4e-07 6e-07 8e-07");
   // Values far from 0, whose range is small.
-  EXPECT_EQ(labels({1000000, 1000600}), "1000000 1000200 1000400 1000600");
+  EXPECT_EQ(labels({1000000, 1000600}), "1e+06 1.0002e+06 1.0004e+06 1.0006e+06");
   EXPECT_EQ(labels({0.693147, 0.693153}), "0.693148 0.69315 0.693152");
 }
 
