@@ -140,15 +140,6 @@ TEST(LaunchLinks, AgentThatIsStoppedOnItsMachineIsAFailure) {
   EXPECT_TRUE(all_gone(processes_in(running.site.record)));
 }
 
-constexpr const char* kThreeHosts = R"(
-[[host]]
-address = "127.0.0.1"
-[[host]]
-address = "127.0.0.2"
-[[host]]
-address = "127.0.0.3"
-)";
-
 TEST(LaunchLinks, MachinesThatCannotBeReachedAreLeftOut) {
   const Site site(kThreeHosts);
   const std::string script = "echo $RANK/$WORLD_SIZE at $MASTER_ADDR";

@@ -5,6 +5,16 @@
 
 namespace hearth::testing {
 
+/// A cluster file of three hosts, all of them this machine.
+inline constexpr const char* kThreeHosts = R"(
+[[host]]
+address = "127.0.0.1"
+[[host]]
+address = "127.0.0.2"
+[[host]]
+address = "127.0.0.3"
+)";
+
 /// Runs the remote command on this machine. 127.0.0.9 and every address in the file $SSH_GONE
 /// refuse connections; 127.0.0.8 has no hearth, and 127.0.0.7 has another version. 127.0.0.6 gives
 /// the answer $SSH_ANSWER and runs no ranks. With $SSH_RELAY, the data pass through two processes,

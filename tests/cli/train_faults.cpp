@@ -10,15 +10,6 @@ namespace {
 
 class TrainFaults : public ProcessesTest {};
 
-constexpr const char* kThreeMachines = R"(
-[[host]]
-address = "127.0.0.1"
-[[host]]
-address = "127.0.0.2"
-[[host]]
-address = "127.0.0.3"
-)";
-
 /// A script for `sh -c` that writes the process's number to $FILE.MACHINE and becomes hearth train.
 std::string recorded_run(const Arguments& arguments) {
   std::string script = "echo $$ >> $FILE.$GROUP_RANK; exec " HEARTH_PROGRAM;
@@ -42,7 +33,7 @@ double seconds_until(const Program& program, const std::string& text) {
 }
 
 TEST_F(TrainFaults, TheJobContinuesWithFewerProcessesWithoutALostMachine) {
-  const Site site(kThreeMachines);
+  const Site site(kThreeHosts);
   const Arguments changes{"--epochs", "12", "--limit", "400", "--batch-size", "4"};
   const std::string out = path("out");
   Program program(site.line(recorded_run(small_run(out, changes)),

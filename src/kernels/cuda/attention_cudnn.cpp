@@ -58,10 +58,6 @@ class Plans {
   std::map<std::tuple<int, bool, AttentionGraphShape>, std::unique_ptr<GraphPlan>> plans_;
 };
 
-cudnnDataType_t data_type(ScalarType dtype) {
-  return dtype == kHalf ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
-}
-
 AttentionLayout layout_of(const View& tensor, bool is_mask = false) {
   const View view = graph_layout(tensor, is_mask);
   AttentionLayout layout;

@@ -32,15 +32,6 @@ using ConvDescription =
     Owned<cudnnConvolutionDescriptor_t, &Cudnn::cudnnCreateConvolutionDescriptor,
           &Cudnn::cudnnDestroyConvolutionDescriptor>;
 
-cudnnDataType_t data_type(ScalarType dtype) {
-  switch (dtype) {
-    case kHalf: return CUDNN_DATA_HALF;
-    case kBFloat16: return CUDNN_DATA_BFLOAT16;
-    case kDouble: return CUDNN_DATA_DOUBLE;
-    default: return CUDNN_DATA_FLOAT;
-  }
-}
-
 /// One number per dimension for cuDNN, which requires 32-bit numbers and at least two spatial
 /// dimensions: if there is only one, `height` is inserted after the first num_leading numbers.
 struct Numbers {

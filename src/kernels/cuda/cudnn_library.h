@@ -2,6 +2,7 @@
 
 #include <cudnn.h>
 
+#include "hearth/dtype.h"
 #include "kernels/cuda/stream.h"
 
 namespace hearth::cuda {
@@ -94,5 +95,15 @@ class Owned {
  private:
   Handle handle_ = nullptr;
 };
+
+/// cuDNN's number of a floating dtype.
+inline cudnnDataType_t data_type(ScalarType dtype) {
+  switch (dtype) {
+    case kHalf: return CUDNN_DATA_HALF;
+    case kBFloat16: return CUDNN_DATA_BFLOAT16;
+    case kDouble: return CUDNN_DATA_DOUBLE;
+    default: return CUDNN_DATA_FLOAT;
+  }
+}
 
 }  // namespace hearth::cuda

@@ -20,15 +20,6 @@ using DropoutDescription = Owned<cudnnDropoutDescriptor_t, &Cudnn::cudnnCreateDr
 using StateDescription = Owned<cudnnTensorDescriptor_t, &Cudnn::cudnnCreateTensorDescriptor,
                                &Cudnn::cudnnDestroyTensorDescriptor>;
 
-cudnnDataType_t data_type(ScalarType dtype) {
-  switch (dtype) {
-    case kHalf: return CUDNN_DATA_HALF;
-    case kBFloat16: return CUDNN_DATA_BFLOAT16;
-    case kDouble: return CUDNN_DATA_DOUBLE;
-    default: return CUDNN_DATA_FLOAT;
-  }
-}
-
 cudnnRNNMode_t net_mode(RecurrenceMode mode) {
   switch (mode) {
     case RecurrenceMode::kLstm: return CUDNN_LSTM;
