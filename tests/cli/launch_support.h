@@ -38,8 +38,13 @@ inline RunResult launch(const std::vector<std::string>& flags, const std::string
   return run(launch_line(flags, script), environment);
 }
 
-/// A port that other test programs are unlikely to use at the same time.
-inline std::string own_port() { return std::to_string(20000 + getpid() % 9000); }
+/// A port that other test programs are unlikely to use at the same time. Each test of a program
+/// has another one: processes of a killed job may hold their port for a moment.
+inline std::string own_port() {
+  const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+  const size_t offset = std::hash<std::string>{}(std::string(test.test_suite_name()) + test.name());
+  return std::to_string(20000 + (size_t(getpid()) + offset) % 9000);
+}
 
 inline std::vector<std::string> sorted_lines(const std::string& text) {
   std::vector<std::string> lines;

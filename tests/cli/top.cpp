@@ -135,7 +135,7 @@ class TopOfAJob : public ProcessesTest {
     Arguments line = launched(small_run(path("out"), {"--epochs", "100000", "--batch-size", "4"}));
     line.insert(line.begin() + 1, {"--rdzv-endpoint", endpoint()});
     job_ = std::make_unique<Program>(line, Arguments{"OMP_NUM_THREADS=1", kToken});
-    wait_for_epochs(path("out"), 1);
+    ASSERT_NO_THROW(wait_for_epochs(path("out"), 1)) << job_->err();
   }
   static std::string endpoint() { return "127.0.0.1:" + own_port(); }
   static RunResult top(Arguments arguments, const Arguments& environment = {"HEARTH_RDZV_TOKEN"}) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -74,9 +75,14 @@ inline std::vector<std::string> long_run(const std::string& out, const std::stri
           "--batch-size", "4",      "--epochs",  epochs,  "--lr", ".001"};
 }
 
+/// Waits for the end of an epoch; throws if it does not end in a minute.
 inline void wait_for_epochs(const std::string& out, size_t count) {
-  for (int i = 0; i < 60000 && rows_of(out).size() < count; ++i)
+  for (int i = 0; i < 60000; ++i) {
+    if (rows_of(out).size() >= count) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  throw std::runtime_error("the training in " + out + " has not ended epoch " +
+                           std::to_string(count) + " after a minute");
 }
 
 /// Expects this exit code and an error on stderr that contains the text.
