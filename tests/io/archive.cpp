@@ -11,6 +11,7 @@
 #include "hearth/cuda.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/io/serialize.h"
+#include "hearth/ivalue_containers.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/files.h"
 
@@ -103,6 +104,13 @@ TEST(Archive, RoundTripsValues) {
   archive(std::string("true"), flag);
   EXPECT_TRUE(size == 3 && number == -0x1p63 && flag && text.size() == 8);
   EXPECT_ERROR(archive.read("int", narrow), "'int' is -9223372036854775808, which does not fit");
+}
+
+TEST(Archive, RefusesValuesThatItCannotStore) {
+  OutputArchive inner, root;
+  inner.write("pair", ivalue::Tuple::create(1, 2.0));
+  root.write("a", inner);
+  EXPECT_ERROR(through_stream(root), "cannot save 'a.pair' in an archive: it is a Tuple, not a ");
 }
 
 TEST(Archive, ErrorsNameTheKey) {
