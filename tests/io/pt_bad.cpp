@@ -83,7 +83,7 @@ TEST(BadPt, RefusesDamagedPickles) {
   EXPECT_REFUSED("NNa.", "expected a new list or dict");
   EXPECT_REFUSED("}NNNu.", "expected a mark");
   EXPECT_REFUSED("}(NNu.", "the key of a dict is a None");
-  EXPECT_REFUSED("}(K\1u.", "expected a dict");
+  EXPECT_REFUSED("}(K\1u.", "expected a dict, and a value for each key");
   EXPECT_REFUSED("NQ.", "expected a storage");
   EXPECT_REFUSED("N)b.", "expected a new list or dict");
 }
