@@ -106,9 +106,8 @@ struct GridRule {
     const bool near = k == 1 || k == 2;
     taps.weight[k] =
         near ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-    taps.slope[k] =
-        slope_of_x *
-        (near ? (3 * (a + 2) * x - 2 * (a + 3)) * x : (3 * a * x - 10 * a) * x + 8 * a);
+    taps.slope[k] = slope_of_x *
+                    (near ? (3 * (a + 2) * x - 2 * (a + 3)) * x : (3 * a * x - 10 * a) * x + 8 * a);
   }
 };
 
