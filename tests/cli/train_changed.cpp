@@ -129,7 +129,7 @@ TEST_F(TrainChanged, RunsWithTheOldModelNameCanBeResumed) {
   EXPECT_NE(bytes_of(config).find(name), std::string::npos);
 }
 
-TEST_F(TrainChanged, NotesClassesWithoutImages) {
+TEST_F(TrainChanged, NotesClassesWithoutImagesAndRefusesUnknownTestLabels) {
   EXPECT_EQ(first_.err.find("classes"), std::string::npos) << first_.err;
   change("train-labels-idx1-ubyte", 12, '\xff');
   const auto again = [&](const char* out) {

@@ -297,14 +297,14 @@ TEST(Plot, BadInputIsRefused) {
   other.heatmap(ones({2, 3}));
   EXPECT_ERROR(other.plot({1}, {1}), "a chart with a matrix cannot have lines");
   EXPECT_ERROR(other.scatter(ones({1}).to(kComplexFloat), {1}), "cannot show complex numbers");
-  EXPECT_ERROR(Figure(30).png(), "a picture has room for 29 charts, but there are 30");
+  EXPECT_ERROR(Figure(30).png(), "a picture has at most 29 charts, but there are 30");
 }
 
 TEST(Plot, AFailureKeepsTheOldFile) {
   const TempFolder folder;
   const std::string path = folder.path("plot.png");
   write_bytes(path, "old");
-  EXPECT_ERROR(Figure(30).savefig(path), "a picture has room for 29 charts");
+  EXPECT_ERROR(Figure(30).savefig(path), "a picture has at most 29 charts");
   EXPECT_ERROR(Figure().savefig(folder.path("none/plot.png")), "none/plot.png");
   EXPECT_EQ(bytes_of(path), "old");
   Figure().savefig(path);

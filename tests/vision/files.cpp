@@ -148,7 +148,7 @@ TEST(ImageDatasets, CifarReadsItsRecords) {
   write_bytes(folder.path("test.bin"), "\x01" + record(100, 5));
   EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "a class is 100, but there are 100");
   write_bytes(folder.path("test.bin"), "\x01" + record(1, 5) + "x");
-  EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "is not a multiple of 3074 bytes");
+  EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "is not a positive multiple of 3074 bytes");
 }
 
 TEST(ImageDatasets, EachFolderIsAClass) {

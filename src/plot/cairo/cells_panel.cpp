@@ -12,11 +12,11 @@ using detail::Cells;
 using detail::Chart;
 
 constexpr double kMargin = 16, kAxisTitle = 60, kTitle = 28;
-constexpr double kMaxWidth = 8000;          // of the cells
+constexpr double kMaxExtent = 8000;         // of all cells, in both directions
 constexpr int64_t kMaxCellsWithTexts = 30;  // of a side; with more, there are no texts
 constexpr Color kPaper{255, 255, 255}, kDeepest{0, 74, 124}, kNoValue{200, 200, 200};
 
-/// White for 0, dark for 1.
+/// White for 0, dark for 1, grey for a negative shade: the cell has no value.
 Color color_of(double shade) {
   if (shade < 0) return kNoValue;
   const auto mix = [shade](uint8_t from, uint8_t to) {
@@ -37,7 +37,7 @@ class CellsPanel final : public Panel {
   CellsPanel(const Chart& chart, const Canvas& ruler) : chart_(chart), cells_(*chart.cells) {
     const int64_t longest = std::max(cells_.rows, cells_.columns);
     has_texts_ = longest <= kMaxCellsWithTexts;
-    side_ = std::min(has_texts_ ? 46.0 : 12.0, kMaxWidth / static_cast<double>(longest));
+    side_ = std::min(has_texts_ ? 46.0 : 12.0, kMaxExtent / static_cast<double>(longest));
     left_ = kAxisTitle + (has_texts_ ? widest(ruler, cells_.row_names) : 0);
     top_ = kAxisTitle + (has_texts_ ? widest(ruler, cells_.column_names) : 0) +
            (chart.title.empty() ? 0 : kTitle);
