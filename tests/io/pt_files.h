@@ -55,8 +55,8 @@ struct Steps {
   Optimizer optimizer;
 };
 
-/// Compares two state dicts and their values' types; tensors and doubles up to rounding, other values
-/// by text.
+/// Compares two state dicts and their values' types; tensors and doubles up to rounding, other
+/// values by text.
 inline void expect_same_state(const optim::StateDict& found, const optim::StateDict& expected,
                               const std::string& name) {
   EXPECT_EQ(found.size(), expected.size()) << name;

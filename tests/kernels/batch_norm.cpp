@@ -67,7 +67,8 @@ template <class T>
 void fill(Guarded<T>& x, unsigned seed, double mean_step = 1) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
-  for (int64_t i = 0; i < x.numel(); ++i) x[i] = T(float(mean_step) * float(i % 3) + normal(random));
+  for (int64_t i = 0; i < x.numel(); ++i)
+    x[i] = T(float(mean_step) * float(i % 3) + normal(random));
 }
 
 template <class T>

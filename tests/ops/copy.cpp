@@ -6,8 +6,8 @@
 namespace hearth::testing {
 namespace {
 
-/// The GPU for a tensor on the CPU and the CPU for one on a GPU; the same device for a meta tensor or
-/// if there is no GPU.
+/// The GPU for a tensor on the CPU and the CPU for one on a GPU; the same device for a meta tensor
+/// or if there is no GPU.
 Device other_device(const Tensor& x) {
   if (x.is_meta() || !cuda::is_available()) return x.device();
   return x.is_cpu() ? Device(DeviceType::CUDA, 0) : Device(DeviceType::CPU);
