@@ -37,7 +37,7 @@ def named(files, name, names):
 
 
 def cover(names, mentions):
-    """{file: names}: the fewest files, chosen greedily, that mention all names that any file
+    """{file: names}: few files, chosen greedily, that mention all names that any file
     mentions. `mentions` is {file: the names that it mentions}."""
     left, chosen = list(names), {}
     while best := max(mentions, key=lambda file: len(set(left) & mentions[file]), default=None):

@@ -143,7 +143,7 @@ TEST(Archive, ErrorsNameTheKey) {
   EXPECT_ERROR(root.write("a", root), "cannot be written into itself");
 }
 
-TEST(Archive, ReadsPythonFilesAsTrees) {
+TEST(Archive, ReadsFilesWithoutMetadataAsTrees) {
   std::ostringstream out;
   io::save_safetensors({{"net.fc.weight", ones({2, 2})}, {"net.fc.bias", zeros({2})}},
                        [&](const void* data, size_t bytes) {

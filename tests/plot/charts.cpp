@@ -248,7 +248,7 @@ TEST(Plot, LargerValuesHaveDarkerCells) {
   Figure figure;
   figure.axes().heatmap(tensor({0.0, 1.0, 2.0, kNaN}).view({2, 2})).set_title("cells");
   const Picture picture(figure);
-  // Two units of length are two pixels: cells have 92 of them, and begin 120 and 176 from the edge.
+  // In pixels, cells are 92 wide and high, and begin 120 from the left and 176 from the top edge.
   const auto cell = [&](int row, int column) {
     return picture.color_at(120 + 92 * column + 6, 176 + 92 * row + 6);
   };
