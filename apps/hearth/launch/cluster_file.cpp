@@ -64,7 +64,8 @@ class Section {
     const toml::node& node = *table_.get("processes");
     const auto number = node.value_exact<int64_t>();
     const auto text = node.value_exact<std::string>();
-    if (!number && !text) refuse(node, "'processes' must be a whole number, \"auto\", \"cpu\" or \"gpu\"");
+    if (!number && !text)
+      refuse(node, "'processes' must be a whole number, \"auto\", \"cpu\" or \"gpu\"");
     processes = number ? std::to_string(*number) : *text;
     if (const std::string error = check_processes(processes); !error.empty())
       refuse(node, "'processes': " + error);

@@ -32,8 +32,8 @@ struct Flags {
   std::string out, config, resume;
 };
 
-/// The folder of the run to resume, with its settings in `train`; none for a new run, whose settings
-/// may come from --config.
+/// The folder of the run to resume, with its settings in `train`; none for a new run, whose
+/// settings may come from --config.
 std::optional<RunFolder> find_folder(CLI::App& train, const Flags& flags,
                                      const Processes& processes) {
   const bool resumes = train.get_option("--resume")->count() > 0;

@@ -75,8 +75,8 @@ constexpr DataSet kDataSets[] = {
     {"synthetic", "", make_synthetic},
 };
 
-/// The dataset and its path, by default its default_path; if the name is unknown, no dataset and the
-/// whole text as the path.
+/// The dataset and its path, by default its default_path; if the name is unknown, no dataset and
+/// the whole text as the path.
 std::pair<const DataSet*, std::string> parse_source(const std::string& source) {
   const size_t colon = source.find(':');
   const DataSet* set = find_named(kDataSets, source.substr(0, colon));
