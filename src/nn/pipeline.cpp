@@ -27,8 +27,7 @@ void check_balance(const std::vector<int64_t>& balance, size_t modules, size_t s
                   " entries for ", stages, " devices; give one number of modules per device");
   for (const int64_t count : balance)
     HEARTH_CHECK_AS(ValueError, count > 0, "Pipeline: each stage needs a module, but ", modules,
-                    " modules are divided among ", stages,
-                    " devices so that a stage has ", count,
+                    " modules are divided among ", stages, " devices so that a stage has ", count,
                     ". Give fewer devices or another balance");
   int64_t sum = 0;
   for (const int64_t count : balance) sum = count > INT64_MAX - sum ? INT64_MAX : sum + count;

@@ -198,7 +198,8 @@ Tensor boolean(const Tensor& condition) {
   return condition;
 }
 
-/// A number as a branch of where, rounded to the result's dtype; the op itself rounds to half dtypes.
+/// A number as a branch of where, rounded to the result's dtype; the op itself rounds to half
+/// dtypes.
 Tensor branch(const Scalar& value, ScalarType result) {
   return wrapped_number(is_reduced_float(result) ? value : value.stored_as(result));
 }

@@ -21,7 +21,8 @@ class AttentionGraph {
         rows_{scores_[0], scores_[1], scores_[2], 1} {}
 
   Graph forward() {
-    const GraphTensor scores = hide_later_keys(forward_scores(in_memory(kQueryTensor, shape_.query)));
+    const GraphTensor scores =
+        hide_later_keys(forward_scores(in_memory(kQueryTensor, shape_.query)));
     const GraphTensor weights = softmax(scores);
     graph_.matmul(weights, in_memory(kValueTensor, shape_.value),
                   in_memory(kOutTensor, shape_.out));
