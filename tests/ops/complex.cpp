@@ -242,6 +242,16 @@ TEST(Complex, OutFormsAndInPlaceForms) {
   EXPECT_TRUE(z.clone().pow_(2).equal(z * z));
 }
 
+TEST(Complex, ErrorsNameTheUndefinedPart) {
+  const Tensor x = ones({2}), none;
+  Tensor out;
+  EXPECT_ERROR(make_complex(none, x), "#0 'real'");
+  EXPECT_ERROR(make_complex(x, none), "#1 'imag'");
+  EXPECT_ERROR(polar(none, x), "#0 'abs'");
+  EXPECT_ERROR(polar(x, none), "#1 'angle'");
+  EXPECT_ERROR(polar_out(out, x, none), "#1 'angle'");
+}
+
 TEST(Complex, PowersThatAreRootsOrInversesUseNoLogarithm) {
   const Tensor z = full({}, Scalar(complex<double>(INFINITY, 0)), kComplexDouble);
   EXPECT_EQ(item_of(z.pow(0.5)), complex<double>(INFINITY, 0));

@@ -77,6 +77,11 @@ Row lu_row() {
       {[=] { linalg_lu_solve(eye(3), pivots, eye(3)); },
        "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the "
        "matrix"}};
+  for (const Device device : devices())
+    row.refusals.push_back(refusal_on(
+        device, [](Device where) { linalg_lu(eye(2).to(where), false); },
+        device.is_cuda() ? "LU without pivoting is not implemented on CUDA"
+                         : "LU without pivoting is not implemented on the CPU"));
   return row;
 }
 

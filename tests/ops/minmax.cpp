@@ -146,5 +146,24 @@ TEST(Extremes, OutForms) {
   EXPECT_THROW(max_out(values, values, x, 1), Error);
 }
 
+TEST(Extremes, OutputsMayAlternateInMemoryButShareNone) {
+  const Tensor x = arange(12, kLong).view({4, 3}), grid = full({5, 2}, -1, kLong);
+  Tensor values = grid.narrow(0, 0, 4).select(1, 0), indices = grid.narrow(0, 0, 4).select(1, 1);
+  max_out(values, indices, x, 1);
+  EXPECT_TRUE(grid.equal(tensor({2, 2, 5, 2, 8, 2, 11, 2, -1, -1}, kLong).view({5, 2})));
+  Tensor next_values = grid.narrow(0, 1, 4).select(1, 0),
+         same_values = grid.narrow(0, 0, 4).select(1, 0);
+  EXPECT_ERROR(max_out(values, next_values, x, 1), "single memory location");
+  EXPECT_ERROR(max_out(values, same_values, x, 1), "single memory location");
+  // Elements of different sizes.
+  const Tensor numbers = zeros({4, 2}, kDouble), parts = numbers.view(kInt);
+  Tensor mantissas = numbers.select(1, 0), exponents = parts.select(1, 2),
+         inside = parts.select(1, 1);
+  frexp_out(mantissas, exponents, arange(1, 5, kDouble));
+  EXPECT_TRUE(mantissas.equal(tensor({0.5, 0.5, 0.75, 0.5}, kDouble)));
+  EXPECT_TRUE(exponents.equal(tensor({1, 2, 2, 3}, kInt)));
+  EXPECT_ERROR(frexp_out(mantissas, inside, arange(1, 5, kDouble)), "single memory location");
+}
+
 }  // namespace
 }  // namespace hearth::testing

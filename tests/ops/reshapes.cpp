@@ -257,6 +257,22 @@ TEST(Reshapes, PadCropsAndFills) {
             int64_t(1) << 60);
 }
 
+/// Expected: PyTorch 2.15's texts.
+TEST(Padding, ErrorsNameEachDimensionThatIsTooSmall) {
+  const Tensor line = zeros({1, 1, 3}), image = zeros({1, 1, 3, 4}),
+               volume = zeros({1, 1, 3, 4, 5});
+  for (const char* mode : {"reflect", "replicate"}) {
+    EXPECT_ERROR(pad(line, {-2, -4}, mode), "input (W: 3) is too small. Calculated output W: -3");
+    EXPECT_ERROR(pad(image, {-2, -4, 0, 0}, mode),
+                 "Calculated output H: 3 W: -2 must be >= 1 in every dimension (input H: 3, W: 4)");
+    EXPECT_ERROR(pad(image, {0, 0, -2, -4}, mode),
+                 "Calculated output H: -3 W: 4 must be >= 1 in every dimension (input H: 3, W: 4)");
+    EXPECT_ERROR(pad(volume, {0, 0, 0, 0, -2, -4}, mode),
+                 "Calculated output D: -3 H: 4 W: 5 must be >= 1 in every dimension (input D: 3, "
+                 "H: 4, W: 5)");
+  }
+}
+
 TEST(Grids, MeshgridsProductsAndNewTensors) {
   const auto ij = meshgrid({arange(2), arange(3)}), xy = meshgrid({arange(2), arange(3)}, "xy");
   EXPECT_EQ(ij[0].sizes().vec(), (Sizes{2, 3}));
