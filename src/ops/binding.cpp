@@ -68,16 +68,19 @@ bool share_memory(const TensorImpl& a, const TensorImpl& b) {
   if (!ranges_overlap(a, b)) return false;
   if ((a.has(kDense) && b.has(kDense)) || same_geometry(a, b)) return true;
   const size_t unit = std::min(element_size(a.dtype), element_size(b.dtype));
-  std::vector<bool> is_in_a((end_of(a) + unit - 1) / unit);
+  const size_t begin = begin_of(a) / unit;
+  std::vector<bool> is_in_a(end_of(a) / unit - begin);
   const auto for_each_unit = [unit](const TensorImpl& t, auto visit) {
     const size_t units = element_size(t.dtype) / unit;
     for_each_offset(t, 0, t.offset, [&](int64_t offset) {
       for (size_t k = 0; k < units; ++k) visit(size_t(offset) * units + k);
     });
   };
-  for_each_unit(a, [&](size_t i) { is_in_a[i] = true; });
+  for_each_unit(a, [&](size_t i) { is_in_a[i - begin] = true; });
   bool result = false;
-  for_each_unit(b, [&](size_t i) { result |= i < is_in_a.size() && is_in_a[i]; });
+  for_each_unit(b, [&](size_t i) {
+    result |= i >= begin && i - begin < is_in_a.size() && is_in_a[i - begin];
+  });
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/tensor_literal.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hearth/tensor_literal.h"
 #include "tests/ops/fold.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {

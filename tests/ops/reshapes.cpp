@@ -4,6 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/tensor_literal.h"
+#include "tests/support/throws.h"
 #include "tests/support/view_rows.h"
 
 namespace hearth::testing {
