@@ -158,13 +158,12 @@ TEST(Extremes, OutputsMayAlternateInMemoryButShareNone) {
   EXPECT_ERROR(max_out(values, next_values, x, 1), "single memory location");
   EXPECT_ERROR(max_out(values, same_values, x, 1), "single memory location");
   // Elements of different sizes.
-  const Tensor numbers = zeros({4, 2}, kDouble), parts = numbers.view(kInt);
-  Tensor mantissas = numbers.select(1, 0), exponents = parts.select(1, 2),
-         inside = parts.select(1, 1);
-  frexp_out(mantissas, exponents, arange(1, 5, kDouble));
-  EXPECT_TRUE(mantissas.equal(tensor({0.5, 0.5, 0.75, 0.5}, kDouble)));
-  EXPECT_TRUE(exponents.equal(tensor({1, 2, 2, 3}, kInt)));
-  EXPECT_ERROR(frexp_out(mantissas, inside, arange(1, 5, kDouble)), "single memory location");
+  const Tensor memory = zeros({4, 2}, kLong), parts = memory.view(kFloat);
+  Tensor places = memory.select(1, 0), maxima = parts.select(1, 2), inside = parts.select(1, 1);
+  max_out(maxima, places, x.to(kFloat), 1);
+  EXPECT_TRUE(maxima.equal(tensor({2.f, 5.f, 8.f, 11.f})));
+  EXPECT_TRUE(places.equal(full({4}, 2, kLong)));
+  EXPECT_ERROR(max_out(inside, places, x.to(kFloat), 1), "single memory location");
 }
 
 }  // namespace
