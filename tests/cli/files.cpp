@@ -69,7 +69,7 @@ TEST(Inspect, TheNaNsOfMetaTensorsAreUnknown) {
   const Json json = Json::parse(run({"inspect", "--json", folder.path("x.pt")}).out);
   EXPECT_TRUE(json["tensors"][0]["nan"].is_null()) << json;
   const RunResult table = run({"inspect", folder.path("x.pt")});
-  EXPECT_NE(table.out.find("shape  float32  [2]    8\n"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("shape  float32  [2]        8\n"), std::string::npos) << table.out;
 }
 
 TEST(Inspect, PrintsJsonOfNamesThatAreNotUtf8) {
