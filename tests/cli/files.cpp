@@ -7,6 +7,7 @@
 #include "hearth/hearth.h"
 #include "program.h"
 #include "tests/support/files.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::testing {
 
@@ -62,13 +63,10 @@ TEST(Inspect, CountsTheNaNsOfComplexNumbers) {
 }
 
 TEST(Inspect, TheNaNsOfMetaTensorsAreUnknown) {
-  const TempFolder folder;
-  GenericDict root;
-  root.insert("shape", empty({2}, Device("meta")));
-  io::save_pt(root, folder.path("x.pt"));
-  const Json json = Json::parse(run({"inspect", "--json", folder.path("x.pt")}).out);
+  const std::string file = fixture_path("pt/meta.pt");
+  const Json json = Json::parse(run({"inspect", "--json", file}).out);
   EXPECT_TRUE(json["tensors"][0]["nan"].is_null()) << json;
-  const RunResult table = run({"inspect", folder.path("x.pt")});
+  const RunResult table = run({"inspect", file});
   EXPECT_NE(table.out.find("shape  float32  [2]        8\n"), std::string::npos) << table.out;
 }
 

@@ -157,6 +157,7 @@ def write_torch(folder):
     torch.serialization.set_crc32_options(False)
     (folder / "unchecked.pt").write_bytes(saved(floats))
     torch.serialization.set_crc32_options(True)
+    (folder / "meta.pt").write_bytes(saved({"shape": torch.empty(2, device="meta")}))
     (folder / "evil.pt").write_bytes(saved({"a": torch.ones(1), "b": Evil()}))
     net = Net().eval()
     torch.jit.save(torch.jit.trace(net, torch.ones(1, 2)), folder / "traced.pt")
