@@ -60,8 +60,8 @@ struct PoolMaxLoops {
       best.value.store(row.out + j);
     else
       store_windows(best.value, row.out + j, count);
-    store_positions(best.position, row.first_position + j * row.stride, row.stride,
-                    row.indices + j, count);
+    store_positions(best.position, row.first_position + j * row.stride, row.stride, row.indices + j,
+                    count);
   }
 
   HEARTH_SIMD static void store_windows(V best, float* out, int count) {
@@ -71,8 +71,8 @@ struct PoolMaxLoops {
       best.store_first(out, count);
   }
 
-  HEARTH_SIMD static void store_positions(I positions, int64_t first, int64_t stride,
-                                          int64_t* to, int count) {
+  HEARTH_SIMD static void store_positions(I positions, int64_t first, int64_t stride, int64_t* to,
+                                          int count) {
     Native<int32_t, kHalfLanes> halves[2];
     __builtin_memcpy(halves, &positions.v, sizeof halves);
     Native<int64_t, kHalfLanes> steps;
@@ -80,9 +80,8 @@ struct PoolMaxLoops {
     for (int half = 0; half < 2; ++half) {
       const int begin = half * kHalfLanes, rest = count - begin;
       if (rest <= 0) return;
-      const Wide position =
-          Wide(__builtin_convertvector(halves[half], decltype(steps)), Raw{}) + Wide(steps, Raw{}) +
-          Wide(first + begin * stride);
+      const Wide position = Wide(__builtin_convertvector(halves[half], decltype(steps)), Raw{}) +
+                            Wide(steps, Raw{}) + Wide(first + begin * stride);
       if (rest >= kHalfLanes)
         position.store(to + begin);
       else
