@@ -39,9 +39,10 @@ void check_names(const std::vector<std::string>& names, int64_t count, const cha
 /// The cells of a matrix, without shades and texts.
 Cells cells_of(const Tensor& matrix, std::vector<std::string> row_names,
                std::vector<std::string> column_names) {
-  HEARTH_CHECK_AS(ValueError, matrix.defined() && matrix.dim() == 2 && matrix.numel() > 0,
-                  "expected a matrix [rows, columns] with elements, but got sizes ",
-                  matrix.defined() ? matrix.sizes() : IntArrayRef());
+  constexpr const char* kExpected = "expected a matrix [rows, columns] with elements, but got ";
+  HEARTH_CHECK_AS(ValueError, matrix.defined(), kExpected, "an undefined tensor");
+  HEARTH_CHECK_AS(ValueError, matrix.dim() == 2 && matrix.numel() > 0, kExpected, "sizes ",
+                  matrix.sizes());
   check_names(row_names, matrix.size(0), "rows");
   check_names(column_names, matrix.size(1), "columns");
   Cells cells;

@@ -181,7 +181,8 @@ TEST(Stores, ErrorsNameTheCauseOrTheRemedy) {
   dist::TCPStore server("127.0.0.1", server_options());
   auto options = server_options();
   options.port = server.getPort();
-  EXPECT_ERROR(dist::TCPStore("127.0.0.1", options), "choose another port");
+  EXPECT_ERROR(dist::TCPStore("127.0.0.1", options),
+               "choose another port, for example with MASTER_PORT");
   EXPECT_ERROR(dist::TCPStore("192.0.2.1", options), "no address of this machine");
   EXPECT_ERROR(dist::TCPStore("no such host", options), "the host 'no such host' is unknown");
   options.isServer = false;

@@ -291,6 +291,7 @@ TEST(Plot, BadInputIsRefused) {
   EXPECT_ERROR(axes.heatmap(ones({2, 2})), "cannot have a matrix");
   utils::plot::Axes& other = figure.axes(1);
   EXPECT_ERROR(other.heatmap(ones({2})), "expected a matrix [rows, columns]");
+  EXPECT_ERROR(other.heatmap(Tensor()), "with elements, but got an undefined tensor");
   EXPECT_ERROR(other.heatmap(ones({2, 3}), {"a"}), "a matrix with 2 rows was given 1 names");
   EXPECT_ERROR(other.confusion_matrix(ones({2, 3})), "[classes, classes], but got [2, 3]");
   EXPECT_ERROR(other.confusion_matrix(-ones({2, 2})), "a confusion matrix has counts, but got -1");
