@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "hearth/hearth.h"
 #include "hearth/profiler.h"
@@ -61,8 +62,9 @@ TEST(ProfileWarnings, ASinkMayThrow) {
       EXPECT_ERROR(recorded.step(), wrong.warning);
       EXPECT_EQ(recorded.current_action(), wrong.second);
       recorded.stop();
-      if (wrong.second == Action::None && wrong.first == Action::Record)
+      if (wrong.second == Action::None && wrong.first == Action::Record) {
         EXPECT_EQ(recorded.key_averages().at("aten::mul_").count, 1);
+      }
     }
     expect_free_profiler(wrong.warning);
   }
