@@ -156,8 +156,8 @@ int64_t blocks_in(const nn::Module& model) {
 
 // Small models only: those of the same class have the same blocks.
 TEST(TrainCheckpointed, NetworksThatAreNotRefusedHaveBlocks) {
-  for (const std::string name : {"tutorial-cnn", "mlp", "lenet", "char-lstm", "resnet18",
-                                 "resnet50", "vgg11", "alexnet", "mobilenet_v2", "vit_b_32"}) {
+  for (const std::string name :
+       {"tutorial-cnn", "mlp", "lenet", "char-lstm", "resnet18", "mobilenet_v2"}) {
     const nn::AnyModule model = app::make_model(name, {3, 28, 28}, 2);
     EXPECT_EQ(blocks_in(*model.ptr()), 0) << name;
     app::checkpoint_blocks(*model.ptr());
