@@ -1,4 +1,5 @@
-// The measurement that ops.cpp and networks.cpp share, also when compiled with LibTorch.
+// The measurement and the choice of rows that several programs share, also when compiled with
+// LibTorch.
 #pragma once
 
 #include <algorithm>

@@ -40,7 +40,7 @@ macro(hearth_find_cuda missing)
   endif()
 endmacro()
 
-# hearth_find_cudnn(): finds the headers of cuDNN, for convolutions, and selects plugin_sources accordingly. The plugin
+# hearth_find_cudnn(): finds the headers of cuDNN and selects plugin_sources accordingly. The plugin
 # loads the library at run time.
 function(hearth_find_cudnn)
   find_path(HEARTH_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})

@@ -41,8 +41,8 @@ inline Tensor fit(const Tensor& pictures) {
   return stack({x, y, (sum * pixel_area / pi).sqrt()}, 1);
 }
 
-/// The share of pictures that show one disc: the fitted disc covers the same pixels, but for a
-/// tenth of the brightness.
+/// The share of pictures that show one disc: they differ from the fitted disc by less than a fifth
+/// of their brightness.
 inline double share_of_discs(const Tensor& pictures) {
   const Tensor error = (pictures - draw(fit(pictures))).abs().sum({1, 2, 3});
   return error.lt(0.2 * pictures.sum({1, 2, 3})).to(kFloat).mean().item<double>();

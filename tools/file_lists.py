@@ -37,7 +37,7 @@ def named(files, name, names):
 
 
 def cover(names, mentions):
-    """{file: names}: the fewest files, chosen greedily, that mention all names that any file
+    """{file: names}: few files, chosen greedily, that mention all names that any file
     mentions. `mentions` is {file: the names that it mentions}."""
     left, chosen = list(names), {}
     while best := max(mentions, key=lambda file: len(set(left) & mentions[file]), default=None):
@@ -79,7 +79,8 @@ def sources(family, families):
 
 def operator_tests(family, families):
     """{tests file: operators}: the files of the family's name; for operators without a test there,
-    other files with a row, or one or two files with an expectation."""
+    other files with a row, then one of these with an expectation, then one or two other files with
+    an expectation."""
     names, all_tests = operators(family), texts("tests/ops", ".cpp")
     own = named(all_tests, family, families)
     own.sort(key=lambda path: base(ROOT / path) != family)
@@ -96,7 +97,8 @@ def operator_tests(family, families):
         found[path] = []
         take({path: all_tests[path]}, lambda name: rf"\b{name}_*\b")
     others = {p: x for p, x in all_tests.items() if p not in own and not FOR_ALL.match(base(ROOT / p))}
-    take(others, lambda name: rf'"{name}_?["./ ]')
+    take(others, lambda name: rf'"{name}_?["./]')
+    take({p: all_tests[p] for p in found}, lambda name: rf"EXPECT.*[.:(, ]{name}_?\(")
     take({**others, **texts("tests/api", ".cpp")}, lambda name: rf"EXPECT.*[.:(, ]{name}_?\(", most=2)
     return {path: [names[name] for name in of_file] for path, of_file in found.items()}
 
@@ -203,7 +205,8 @@ def module_files(header, modules, headers):
         return rf"\b({name}|{re.sub('[123]d$', '', name)})\b"
 
     found = cover(modules, mentioned(modules, subjects, word))
-    own = named(others, header, headers)
+    own = [p for p in subjects if p.endswith(f"/subjects_{header}.cpp") and p not in found]
+    own += named(others, header, headers)
     if not found and not own:
         found = cover(modules, mentioned(modules, others, word))
     tests = [

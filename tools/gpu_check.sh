@@ -128,7 +128,8 @@ run_alone() {
     while read -r test; do limit=60 run_job "$program" "${filter%\*}$test"; done
 }
 
-# Appends one line of results per job to the table; several processes do so at once.
+# Appends a job's line of results to the table, after a crash or a time-out also a line of each of its tests; several
+# processes do so at once.
 one_job() {
   local line
   line=$(run_job "$@")

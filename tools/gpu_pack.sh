@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gpu_pack.sh [BUILD_FOLDER [ARCHIVE]]: builds the tests, the benchmarks, the program and the CUDA plugin
-# here and packs them with the libraries that they need. Unpack the archive on a machine with a GPU, its driver
+# gpu_pack.sh [BUILD_FOLDER [ARCHIVE]]: builds tests, the benchmarks, the program and the plugins here
+# and packs them with the libraries that they need. Unpack the archive on a machine with a GPU, its driver
 # and a CUDA runtime (an installed one, or PyTorch's wheels), and run gpu_check/gpu_check.sh there. A build
 # folder that is already configured is used unchanged; otherwise GPU_PACK_ARCHS names the GPU architectures.
 set -euo pipefail

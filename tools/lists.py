@@ -328,13 +328,16 @@ def page():
         "",
         "A family is declared in one list, `include/hearth/ops/<family>.inc`; other layers use its name "
         "(ARCHITECTURE.md, section 7).",
-        "A family without formulas and kernels calls other operators, or only changes sizes and strides. "
+        "A family without formulas and kernels calls other operators, copies and fills with the pointwise "
+        "kernels (`src/ops/copy.h`), or only changes sizes and strides. "
         "Headers of kernels are left out. "
-        "`tests/ops/forms.cpp` tests the aliases and forms of",
-        "all operators, `tests/ops/op_*.cpp` derive more tests from each row. "
-        "`Tensor::index` and `index_put_`, which are declared",
-        "in `hearth/tensor.h`, are in `src/ops/index.cpp` and `indexing.cpp`, with the kernels of "
-        "`src/seam/index.h`.",
+        "`tests/ops/forms.cpp` tests the aliases and forms of all operators, `tests/ops/op_*.cpp` derive "
+        "more tests from each row.",
+        "",
+        "`Tensor::index` and `index_put_` have no list. They are declared in `hearth/tensor.h`, their free "
+        "forms in `compat/ATen/ops/index.h`. Sources: `src/ops/index.cpp`, `indexing.cpp`; kernels: those of "
+        "`src/seam/index.h` (`IndexParams`, `IndexPutParams`), which the family `scatter` lists; tests: "
+        "`tests/ops/index.cpp`, `tests/api/indexing.cpp`.",
         "",
     ]
     for family in op_lists.families():

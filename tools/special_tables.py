@@ -99,7 +99,7 @@ def airy_right(u):
 
 
 def airy_left(part):
-    """The factors of sin and of cos / zeta in sqrt(pi) x^(1/4) Ai(-x), where u = 1 / zeta^2."""
+    """The factors of sin and of -cos / zeta in sqrt(pi) x^(1/4) Ai(-x), where u = 1 / zeta^2."""
     def f(u):
         zeta = 1 / sqrt(u)
         x = (3 * zeta / 2) ** (mpf(2) / 3)

@@ -16,7 +16,7 @@ struct BenchOptions {
   bool as_json = false;
 };
 
-/// `hearth bench`: compares the CPU and a GPU with the measurements of the tutorials. Returns false
+/// `hearth bench`: compares the CPU and a GPU by the measurements of the tutorials. Returns false
 /// if a measurement failed.
 bool run_bench(const BenchOptions& options, std::ostream& out);
 

@@ -22,7 +22,7 @@ std::map<const CLI::Option*, std::weak_ptr<const Values>>& registry() {
   return values;
 }
 
-/// The text as a number; nullopt if it is not one, with the reason in `error`.
+/// The text as a finite float64; otherwise nullopt, with the reason in `error`.
 std::optional<double> parsed_number(const std::string& text, const std::string& expected,
                                     std::string& error) {
   char* end = nullptr;

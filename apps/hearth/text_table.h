@@ -43,7 +43,7 @@ std::string fixed(double value, int digits);
 std::string scientific(double value);
 /// The shortest text that reads back as the same number: "0.01".
 std::string shortest(double value);
-/// "3.2 ms", "1.25 s": three digits and a unit.
+/// "3.20 ms", "12.5 s": at least three digits and a unit.
 std::string duration_text(double seconds);
 /// "8.0 GiB".
 std::string bytes_text(double bytes);

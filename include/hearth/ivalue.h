@@ -130,7 +130,7 @@ T IValue::to() const {
     return T(toStringRef());
 }
 
-/// Prints the value as Python does: "None", "True", "2.", "[1, 2]", "{a: 1}"; strings without
+/// Prints the value as LibTorch does: "None", "True", "2.", "[1, 2]", "{a: 1}"; strings without
 /// quotes.
 HEARTH_API std::ostream& operator<<(std::ostream& out, const IValue& value);
 

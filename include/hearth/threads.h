@@ -10,7 +10,8 @@ HEARTH_API int get_num_threads();
 /// Sets the number for the whole process; the default is OMP_NUM_THREADS or all cores.
 HEARTH_API void set_num_threads(int count);
 
-/// The number given to set_num_interop_threads; no effect, because ops run on the calling thread.
+/// The number given to set_num_interop_threads, by default that of set_num_threads. It has no
+/// effect, because ops run on the calling thread.
 HEARTH_API int get_num_interop_threads();
 HEARTH_API void set_num_interop_threads(int count);  ///< has no effect
 

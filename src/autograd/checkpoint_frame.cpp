@@ -12,8 +12,8 @@ namespace hearth::utils::detail {
 
 namespace {
 
-/// Thrown to end the second computation as soon as all values exist. It is not a std::exception, so
-/// that functions do not catch it.
+/// Thrown to end the second computation as soon as all values exist. It is not a std::exception,
+/// which the function might catch.
 struct StopRecomputation {
   const void* recomputation;
 };

@@ -9,8 +9,8 @@
 namespace hearth::detail {
 
 /// Blocks of whole pages from the system. Released blocks are cached, with their pages mapped, for
-/// the next request of the same size. Above a limit, or when the system is short of memory, the
-/// blocks cached longest return to the system.
+/// the next request of the same size. Above a limit, the blocks cached longest return to the
+/// system; when the system is short of memory, all do.
 class PageCache {
  public:
   static constexpr size_t kSmallest = 32 * 1024;  // requests are larger

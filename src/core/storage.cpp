@@ -22,8 +22,8 @@ void StorageImpl::operator delete(void* memory, size_t bytes) noexcept {
 
 namespace {
 
-/// The label of a new block. Small blocks of the CPU are counted without their module, because
-/// that would take longer than the allocation.
+/// The label of a new block. Small blocks of the CPU are not counted for their module, because the
+/// count would take longer than the allocation.
 MemoryLabel new_label(size_t nbytes, Device device) {
   return current_memory_label(/*with_path=*/!device.is_cpu() || nbytes > detail::kLargestSmall);
 }

@@ -127,9 +127,10 @@ class Backend {
   virtual void abort() noexcept = 0;
 };
 
+/// The version of this header.
+inline constexpr int kBackendVersion = 4;
 /// The entry point of a backend's plugin: hearth_gloo_backend, hearth_nccl_backend. It returns null
 /// if the plugin was built for another version of this header.
-inline constexpr int kBackendVersion = 4;
 using BackendEntry = Backend* (*)(int version, const BackendOptions* options);
 
 /// Creates a backend by name; throws if it is unknown or its plugin is missing.

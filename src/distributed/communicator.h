@@ -110,7 +110,7 @@ class Communicator final : public MembershipListener {
 
   const Options options_;
   std::shared_ptr<Store> store_, control_store_;
-  std::shared_ptr<Backend> backend_;  // null after shutdown()
+  std::shared_ptr<Backend> backend_;  // null before connect() and after shutdown()
   std::atomic<milliseconds> timeout_;
   std::atomic<int> splits_{0};
 

@@ -44,7 +44,8 @@ size_t get_u32(const char* data) {
 std::string record_of(char kind, const std::string& key, const std::string& value) {
   constexpr size_t kMax = 1u << 30;
   HEARTH_CHECK_AS(DistStoreError, key.size() <= kMax && value.size() <= kMax,
-                  "FileStore: the value of '", key.substr(0, 100), "' is larger than 1 GiB");
+                  "FileStore: the key '", key.substr(0, 100),
+                  "' or its value is larger than 1 GiB");
   std::string record(1, kind);
   put_u32(record, key.size());
   put_u32(record, value.size());

@@ -75,8 +75,8 @@ Rendezvous place_of(const InitOptions& options) {
   HEARTH_CHECK_AS(
       ValueError,
       options.world_size() > 0 && options.rank() >= 0 && options.rank() < options.world_size(),
-      "with a store, rank (", options.rank(), ") and world_size (", options.world_size(),
-      ") must be given");
+      "with a store, a rank below world_size must be given, but rank is ", options.rank(),
+      " and world_size is ", options.world_size());
   Rendezvous place;
   place.rank = options.rank();
   place.world_size = options.world_size();

@@ -5,7 +5,8 @@
 
 namespace hearth::distributed {
 
-/// The state of a new call. `same` is the tensor whose dtype and sizes are equal on all ranks.
+/// The state of a new call. `same` is the tensor whose dtype and, unless the caller clears
+/// has_equal_sizes, sizes are equal on all ranks.
 Communicator::StatePtr new_work(OpType type, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& outputs, const Tensor& same);
 
@@ -18,7 +19,7 @@ void check_tensor(const Tensor& tensor, OpType type);
 void check_writable(const Tensor& tensor);
 /// Throws unless the reduction exists for the tensor's dtype, also in the group's backend.
 void check_reduction(Communicator& group, const Tensor& tensor, ReduceOp op, OpType type);
-/// Throws unless the list has `count` tensors with the dtype and the number of elements of `like`.
+/// Throws unless the list has `count` tensors with the dtype and the sizes of `like`.
 void check_list(const std::vector<Tensor>& tensors, int count, const Tensor& like, OpType type);
 void check_rank(int64_t rank, int size, OpType type);
 

@@ -14,7 +14,7 @@ void check_disjoint(const std::vector<std::vector<int>>& parts) {
   for (const std::vector<int>& ranks : parts)
     for (const int rank : ranks)
       HEARTH_CHECK_AS(ValueError, known.insert(rank).second, "Rank ", rank,
-                      " has appeared in two subgroups");
+                      " has appeared twice in the subgroups");
 }
 
 Subgroups new_subgroups_by_enumeration(const std::vector<std::vector<int>>& ranks_per_subgroup_list,

@@ -194,12 +194,12 @@ std::string address_of(const Socket& socket) {
 }
 
 void keep_alive(int descriptor) {
-  // Four questions that nobody answers: after 10 seconds without data, and every 5 seconds.
+  // Four probes without an answer: the first after 10 seconds without data, then one every 5 s.
   constexpr std::pair<int, int> kOptions[] = {
       {TCP_KEEPIDLE, 10},
       {TCP_KEEPINTVL, 5},
       {TCP_KEEPCNT, 4},
-      {TCP_USER_TIMEOUT, 30000}};  // milliseconds: data that nobody acknowledges postpone them
+      {TCP_USER_TIMEOUT, 30000}};  // ms; unacknowledged data suspend the probes
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   for (const auto& [option, value] : kOptions)

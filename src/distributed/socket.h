@@ -10,7 +10,7 @@
 
 namespace hearth::distributed {
 
-/// The peer has closed the connection.
+/// The peer has closed the connection, or it is broken.
 struct ConnectionClosed : DistNetworkError {
   using DistNetworkError::DistNetworkError;
 };

@@ -9,7 +9,7 @@ namespace hearth::distributed {
 
 namespace {
 
-/// The largest broadcast, which bounds the memory for copies.
+/// A broadcast ends with the tensor that reaches this size, which bounds the memory for copies.
 constexpr int64_t kBroadcastBytes = int64_t{250} << 20;
 
 /// A group of tensors that is not complete.

@@ -18,7 +18,7 @@ struct World {
   std::string backend;
   milliseconds timeout{0};
   ProcessGroupPtr group;
-  std::vector<ProcessGroupPtr> others;     // of new_group
+  std::vector<ProcessGroupPtr> others;     // of new_group and split_group
   int created = 0;                         // the number of calls of new_group
   std::unique_ptr<StatusReports> reports;  // null without a TCP store
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// The only header that functors include. It uses no standard library, so that functors compile for
+// The header that all functors include. It uses no standard library, so that functors compile for
 // every instruction set, in CUDA kernels and with V = TensorValue.
 
 #if defined(__CUDACC__)

@@ -16,7 +16,7 @@ struct StepFactors {
 };
 
 /// b = momentum b + (1 - dampening) g, in the first step b = g; p -= lr b or, with Nesterov
-/// momentum, p -= lr (g + momentum b).
+/// momentum, p -= lr (g + momentum b). Without momentum, p -= lr g.
 template <bool has_momentum>
 struct SgdStep {
   static constexpr int operands = 2 + has_momentum;

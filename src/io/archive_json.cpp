@@ -33,7 +33,8 @@ std::optional<double> to_double(const json& value) {
 }
 
 /// Converts a value that is not a tensor. Types that JSON lacks become objects {type: value}.
-json from_value(const IValue& value) {
+/// `path` is for errors.
+json from_value(const IValue& value, const std::string& path) {
   if (value.isBool()) return value.toBool();
   if (value.isInt()) return value.toInt();
   if (value.isString()) return value.toStringRef();
@@ -47,6 +48,11 @@ json from_value(const IValue& value) {
     for (const double number : value.toDoubleVector()) numbers.push_back(from_double(number));
     return {{"doubles", numbers}};
   }
+  // An undefined tensor is saved like None.
+  HEARTH_CHECK(value.isNone() || value.isTensor(), "cannot save '", path,
+               "' in an archive: it is a ", value.tagKind(),
+               ", not a tensor, number, bool, string or list of these; "
+               "pickle_save saves such values");
   return nullptr;
 }
 
@@ -210,7 +216,7 @@ FileContent to_file(const Values& values) {
       if (!properties.empty()) root["tensors"][path] = properties;
       content.tensors.emplace_back(path, tensor);
     } else {
-      root["values"][path] = from_value(value.value);
+      root["values"][path] = from_value(value.value, path);
     }
   }
   try {

@@ -160,7 +160,8 @@ void Checkpoint::save(const std::string& path) const {
   for (const Part& part : parts_) part.save(archive);
   for (const auto& [name, generator] : generators()) states.write(name, generator.get_state());
   archive.write(kGenerators, states);
-  // Tensors are stored by descending element size, so the last one of bytes ends the file.
+  // Tensors are stored by descending element size, so the tensor of bytes written last ends the
+  // file.
   archive.write(kChecksum, zeros({static_cast<int64_t>(kChecksumBytes)}, kByte));
   CheckedFile file(path);
   archive.save_to([&file](const void* data, size_t bytes) {

@@ -52,7 +52,8 @@ IdxHeader read_header(Content& content) {
   IdxHeader header{dtype_of_code(magic[2]), {}, 0};
   if (magic[0] != 0 || magic[1] != 0 || header.dtype == ScalarType::Undefined ||
       magic[3] > kMaxDims)
-    bad_bytes(content.name(), 0, "expected an IDX header: two zeros, a type from 8 to 14, at most ",
+    bad_bytes(content.name(), 0,
+              "expected an IDX header: two zeros, a type from 8 to 14 but not 10, at most ",
               kMaxDims, " dimensions; got ", int(magic[0]), ", ", int(magic[1]), ", ",
               int(magic[2]), ", ", int(magic[3]));
   for (int i = 0; i < magic[3]; ++i) {

@@ -157,7 +157,8 @@ NpyHeader read_npy_header(const Bytes& bytes, uint64_t begin, uint64_t end) {
   if (!is_npy(bytes, begin, end) || end - version < 6)
     bad_bytes(bytes.name(), begin, "expected a .npy file");
   const int major = number_at<uint8_t>(bytes, version);
-  if (major < 1 || major > 3) bad_bytes(bytes.name(), version, "version ", major, " of .npy files");
+  if (major < 1 || major > 3)
+    bad_bytes(bytes.name(), version, "unknown version ", major, " of .npy files");
   const uint64_t length = major == 1 ? number_at<uint16_t>(bytes, version + 2)
                                      : number_at<uint32_t>(bytes, version + 2);
   const uint64_t text_begin = version + (major == 1 ? 4 : 6);

@@ -157,7 +157,8 @@ class Machine {
   }
   void set_items(const std::vector<Item>& items) {
     Item& target = open_top();
-    if (!target.value.isGenericDict() || items.size() % 2 != 0) fail("expected a dict");
+    if (!target.value.isGenericDict() || items.size() % 2 != 0)
+      fail("expected a dict, and a value for each key");
     count_into(target, items);
     const GenericDict dict = target.value.toGenericDict();
     for (size_t i = 0; i < items.size(); i += 2) {

@@ -1,8 +1,12 @@
 #include "hearth/io/sharded.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <list>
 #include <map>
+#include <regex>
+#include <set>
 
 #include "hearth/io/file.h"
 #include "io/bytes.h"
@@ -40,6 +44,53 @@ std::string shard_name(size_t shard, size_t num_shards) {
   return name;
 }
 
+/// Whether save_sharded_safetensors writes files of this name.
+bool is_name_of_save(const std::string& name) {
+  static const std::regex shard("model-[0-9]{5,}-of-[0-9]{5,}\\.safetensors");
+  return name == kSingleFile || name == kIndexFile || std::regex_match(name, shard);
+}
+
+/// Deletes the files of an earlier save, which readers could take for those of the latest one.
+void remove_earlier_save(const fs::path& folder, const std::set<std::string>& kept) {
+  std::vector<fs::path> old;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (kept.count(name) == 0 && is_name_of_save(name)) old.push_back(entry.path());
+  }
+  // The index first: without it, its shards are not read.
+  std::sort(old.begin(), old.end(), [](const fs::path& a, const fs::path& b) {
+    return (a.filename() == kIndexFile) > (b.filename() == kIndexFile);
+  });
+  for (const fs::path& path : old) fs::remove(path);
+}
+
+/// Writes the shards and their index; returns the names of the files. All shards are complete
+/// before the first one replaces a file, and the old index, which would mix old and new shards, is
+/// deleted before that.
+std::set<std::string> save_shards(const std::vector<NamedTensors>& parts, const fs::path& folder,
+                                  const Metadata& metadata) {
+  ShardIndex index;
+  std::set<std::string> files{kIndexFile}, names;
+  std::list<AtomicFile> shards;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string file = shard_name(i + 1, parts.size());
+    files.insert(file);
+    AtomicFile& shard = shards.emplace_back((folder / file).string());
+    save_safetensors(
+        parts[i], [&](const void* data, size_t bytes) { shard.write(data, bytes); }, metadata);
+    for (const auto& [name, tensor] : parts[i]) {
+      HEARTH_CHECK(names.insert(name).second, "cannot save two tensors under the name '", name,
+                   "'");
+      index.files.emplace_back(name, file);
+      index.total_bytes += tensor.nbytes();
+    }
+  }
+  fs::remove(folder / kIndexFile);
+  for (AtomicFile& shard : shards) shard.commit();
+  write_file((folder / kIndexFile).string(), shard_index_text(index));
+  return files;
+}
+
 }  // namespace
 
 NamedTensors load_sharded_safetensors(const std::string& path, std::optional<Device> device) {
@@ -68,17 +119,14 @@ void save_sharded_safetensors(const NamedTensors& tensors, const std::string& fo
                               uint64_t max_shard_bytes, const Metadata& metadata) {
   const std::vector<NamedTensors> parts = split(tensors, max_shard_bytes);
   const fs::path base = folder;
-  if (parts.size() == 1) return save_safetensors(tensors, (base / kSingleFile).string(), metadata);
-  ShardIndex index;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const std::string file = shard_name(i + 1, parts.size());
-    save_safetensors(parts[i], (base / file).string(), metadata);
-    for (const auto& [name, tensor] : parts[i]) {
-      index.files.emplace_back(name, file);
-      index.total_bytes += tensor.nbytes();
-    }
+  std::set<std::string> kept;
+  if (parts.size() == 1) {
+    save_safetensors(tensors, (base / kSingleFile).string(), metadata);
+    kept = {kSingleFile};
+  } else {
+    kept = save_shards(parts, base, metadata);
   }
-  write_file((base / kIndexFile).string(), shard_index_text(index));
+  remove_earlier_save(base, kept);
 }
 
 }  // namespace hearth::io

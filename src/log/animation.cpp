@@ -43,7 +43,7 @@ void append_chunk(std::string& out, const char* type, std::string_view data) {
   append_big_endian(out, io::crc32(out.data() + begin, out.size() - begin), 4);
 }
 
-/// The chunk fcTL, which starts a frame that replaces the whole picture.
+/// The data of the chunk fcTL, which starts a frame that replaces the whole picture.
 std::string frame_control(uint32_t number, std::string_view header, double fps) {
   std::string data;
   append_big_endian(data, number, 4);

@@ -17,7 +17,7 @@ namespace hearth::utils::tensorboard::detail {
 
 namespace {
 
-/// A name that no other writer of this folder uses.
+/// A name that no other writer on this computer uses.
 std::string event_file_name(const std::string& suffix) {
   static std::atomic<unsigned> count{0};
   char seconds[24];

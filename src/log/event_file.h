@@ -29,7 +29,7 @@ class EventFile {
   EventFile(const EventFile&) = delete;
   EventFile& operator=(const EventFile&) = delete;
 
-  void add(std::string_view event);  ///< appends a record to the buffer; nothing if it is empty
+  void add(std::string_view event);  ///< appends a record to the buffer, unless the event is empty
   /// Writes the buffer. On failure, drops it, removes a record that was written in part, and
   /// throws a WriteError.
   void flush();

@@ -45,7 +45,7 @@ Message shape_message(const std::vector<int64_t>& sizes);
 Message text_tensor(const std::vector<std::string>& texts, const std::vector<int64_t>& sizes);
 /// A TensorProto of float32 with the tensor's elements and sizes.
 Message float_tensor(const Tensor& tensor);
-/// A TensorProto with the tensor's dtype, elements and sizes.
+/// The Summary.Value of a tensor, with its dtype, elements and sizes.
 Message tensor_message(const std::string& tag, const Tensor& tensor);
 Message scalar_message(const std::string& tag, double value, bool new_style, bool double_precision);
 

@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kTensorFlowBins = "tensorflow";
 constexpr double kMaxBins = 1e7;
 
-/// The edges of TensorFlow's histograms: each is 1.1 times the one before.
+/// The edges of TensorFlow's histograms: each positive one is 1.1 times the one before, and the
+/// negative ones mirror them.
 const std::vector<double>& tensorflow_edges() {
   static const auto& edges = *new const std::vector<double>([] {
     std::vector<double> positive;

@@ -22,7 +22,7 @@ Histogram count_values(const std::vector<double>& values, const Bins& bins,
                        std::optional<int64_t> max_bins);
 Message histogram_message(const std::string& tag, const Histogram& histogram);
 
-/// Whether numpy has a bin-width estimator of this name.
+/// Whether estimate_num_bins() has numpy's bin-width estimator of this name.
 bool is_estimator(const std::string& name);
 /// The number of bins that numpy's estimator chooses for finite values, at least 1.
 double estimate_num_bins(const std::string& estimator, const std::vector<double>& values);

@@ -94,7 +94,7 @@ bool is_estimator(const std::string& name) { return find_estimator(name) != null
 
 double estimate_num_bins(const std::string& estimator, const Values& values) {
   const double width = find_estimator(estimator)->width(values), range = range_of(values);
-  // Equal values have a range of 1 (count_values).
+  // Equal values have a range of 1 (outer_edges() in histogram.cpp).
   return width > 0 ? std::max(1.0, std::ceil((range > 0 ? range : 1) / width)) : 1;
 }
 

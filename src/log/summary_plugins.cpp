@@ -22,7 +22,7 @@ constexpr int kTensor = 8, kMetadata = 9;  // of Summary.Value
 Message protobuf_value(const HParam& value) {
   constexpr int kNumber = 2, kString = 3;
   if (const auto* text = std::get_if<std::string>(&value)) {
-    detail::check_utf8("The hyperparameter", *text);
+    detail::check_utf8("The value of a hyperparameter", *text);
     return Message().bytes(kString, *text);
   }
   const double number = std::visit(

@@ -38,7 +38,7 @@ double number_in(const Tensor& tensor) {
   return tensor.detach().item<double>();
 }
 
-/// The subfolder of a name of add_scalars.
+/// The subfolder for one of the scalars of add_scalars().
 std::string folder_of_scalar(std::string main_tag, const std::string& tag) {
   for (char& c : main_tag)
     if (c == '/') c = '_';
@@ -181,7 +181,7 @@ void SummaryWriter::add_audio(const std::string& tag, const Tensor& snd_tensor, 
                   " samples, but got ", sound.numel());
   HEARTH_CHECK_AS(TypeError, !sound.is_complex(), "A sound cannot be complex");
   HEARTH_CHECK_AS(ValueError, sample_rate > 0 && sample_rate <= INT32_MAX,
-                  "sample_rate must be positive, but got ", sample_rate);
+                  "sample_rate must be from 1 to 2147483647, but got ", sample_rate);
   if (sound.to(kDouble).abs().max().item<double>() > 1)
     warn("audio amplitude out of range, auto clipped.");
   detail::check_utf8("The tag", tag);

@@ -68,7 +68,7 @@ struct Tracer::State final : Observer {
   std::vector<Tensor> kept_;  // so that no address is used twice
   int depth_ = 0;
   GraphNode node_;                          // the running call
-  std::vector<const TensorImpl*> targets_;  // that it writes to
+  std::vector<const TensorImpl*> targets_;  // the tensors to which it writes
 };
 
 Tracer::State::State(nn::Module& model, const std::vector<Tensor>& inputs) {

@@ -32,7 +32,7 @@ bool same_data(const Tensor& a, const Tensor& b) {
          a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides();
 }
 
-/// Snapshot of a module's tensors before a load, which restores them if the load fails. Reading
+/// A snapshot of a module's tensors before a load, to restore them if the load fails. Reading
 /// everything before changing anything, as optimizers do, is impossible here: an override of load()
 /// may use values that it has just read. It may also move the module, load modules that are not
 /// registered, and catch exceptions of nested loads. So each load has its own snapshot.
@@ -59,7 +59,7 @@ class Snapshot {
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  /// The number of tensors in this thread's snapshots that share the storage of `tensor`.
+  /// The number of this thread's snapshots that hold an alias of `tensor`.
   static size_t aliases_of(const Tensor& tensor) {
     size_t count = 0;
     for (const Snapshot* snapshot = innermost_; snapshot; snapshot = snapshot->outer_) {

@@ -16,7 +16,8 @@ inline void print_batch_norm(std::ostream& stream, const std::string& name,
                 ", track_running_stats=", options.track_running_stats(), ")");
 }
 
-/// Counts the batch if the module is in training mode. Returns the options of the normalization.
+/// In training mode, counts the batch if the module has num_batches_tracked. Returns the options of
+/// the normalization.
 template <class M>
 functional::BatchNormFuncOptions begin_batch_norm(M& module) {
   const BatchNormOptions& options = module.options;

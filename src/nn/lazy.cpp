@@ -9,7 +9,7 @@ namespace hearth::nn {
 
 namespace {
 
-/// Whether the tensor's sizes are not known yet; it is [0] until then.
+/// Whether the tensor's sizes are not known yet; they are [0] until then.
 bool is_uninitialized(const Tensor& tensor) {
   return tensor.defined() && tensor.dim() == 1 && tensor.size(0) == 0;
 }

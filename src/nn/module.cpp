@@ -11,7 +11,8 @@ namespace hearth::nn {
 
 namespace {
 
-/// Checks a new name against the dictionaries of other kinds; insert() checks its own dictionary.
+/// Checks that a new name is valid and in no dictionary of another kind; insert() checks its own
+/// dictionary.
 template <class... Dicts>
 void check_name(const char* kind, const std::string& name, const Dicts&... others) {
   HEARTH_CHECK(!name.empty(), kind, " name must not be empty");

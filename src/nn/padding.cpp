@@ -35,7 +35,7 @@ Tensor pad(const Tensor& input, const PadFuncOptions& options) {
 
 }  // namespace functional
 
-/// Defines a module without further parameters; `computed` is an expression of x and padding.
+/// Defines a module whose only option is the padding; `computed` is an expression of x and padding.
 #define HEARTH_PAD(Kind, D, computed)                              \
   Kind##D##dImpl::Kind##D##dImpl(ExpandingArray<D * 2> padding)    \
       : Kind##D##dImpl(Kind##D##dOptions(padding)) {}              \

@@ -26,8 +26,9 @@ void check_balance(const std::vector<int64_t>& balance, size_t modules, size_t s
   HEARTH_CHECK_AS(ValueError, balance.size() == stages, "Pipeline: balance has ", balance.size(),
                   " entries for ", stages, " devices; give one number of modules per device");
   for (const int64_t count : balance)
-    HEARTH_CHECK_AS(ValueError, count > 0, "Pipeline: each stage needs a module, but there are ",
-                    modules, " modules for ", stages, " devices. Give fewer devices");
+    HEARTH_CHECK_AS(ValueError, count > 0, "Pipeline: each stage needs a module, but ", modules,
+                    " modules are divided among ", stages, " devices so that a stage has ", count,
+                    ". Give fewer devices or another balance");
   int64_t sum = 0;
   for (const int64_t count : balance) sum = count > INT64_MAX - sum ? INT64_MAX : sum + count;
   HEARTH_CHECK_AS(ValueError, sum == static_cast<int64_t>(modules), "Pipeline: balance is for ",

@@ -102,9 +102,9 @@ class PipelineStep {
     const auto version = argument._version();
     cell.output = pipeline_.run_stage(stage, argument, static_cast<int64_t>(chunk));
     HEARTH_CHECK(stashed_name.empty() || argument._version() == version, "Pipeline: stage ", stage,
-                 " modifies its input in place, but the stage before stashed the same tensor as '",
+                 " modifies its input in place, but an earlier stage stashed the same tensor as '",
                  stashed_name,
-                 "'; whether this one changes, too, would depend on the stages' "
+                 "'; whether the stashed tensor changes, too, would depend on the stages' "
                  "devices. Stash a clone");
     cell.after_forward = StreamMark(store.device);
     cell.is_done = true;

@@ -9,7 +9,7 @@
 
 namespace hearth::nn::skip {
 
-/// The stashed tensors of one micro-batch.
+/// The stashed tensors of one micro-batch, forward of a Sequential, or backward pass.
 struct Store {
   struct Entry {
     Tensor tensor;

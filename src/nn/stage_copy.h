@@ -8,7 +8,7 @@
 namespace hearth::nn {
 
 /// A point in the current stream of a device, after all work launched so far. A default-constructed
-/// mark is no point in any stream.
+/// mark, or one of the CPU, is no point in any stream.
 class StreamMark {
  public:
   StreamMark() = default;

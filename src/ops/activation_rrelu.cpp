@@ -19,7 +19,7 @@ struct Slopes {
   double mean() const { return (lower + upper) / 2; }
 
   /// Returns the slope of each element: random where self <= 0, else 1. As in PyTorch, the CPU
-  /// draws numbers only for elements <= 0, in their order; other devices draw one for every
+  /// draws numbers only for elements <= 0, in row-major order; other devices draw one for every
   /// element.
   Tensor draw(const Tensor& self, const Generator& generator) const {
     const NoGradGuard off;

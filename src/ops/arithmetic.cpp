@@ -142,7 +142,8 @@ bool is_power(const Tensor& self, const Scalar& exponent, int power) {
   return type != kBool && (!is_integral(type, false) || exponent.isIntegral(false));
 }
 
-/// Whether the exponent is `power` and PyTorch computes the power by roots (not for half dtypes).
+/// Whether the exponent is `power` and PyTorch computes the power by roots (not for half and
+/// integer dtypes).
 bool is_root(const Tensor& self, const Scalar& exponent, double power) {
   const ScalarType type = self.scalar_type();
   const bool has_root = is_complex(type) || type == kFloat || type == kDouble;
@@ -197,7 +198,8 @@ Tensor boolean(const Tensor& condition) {
   return condition;
 }
 
-/// A number as a branch of where, rounded to the result's dtype.
+/// A number as a branch of where, rounded to the result's dtype; the op itself rounds to half
+/// dtypes.
 Tensor branch(const Scalar& value, ScalarType result) {
   return wrapped_number(is_reduced_float(result) ? value : value.stored_as(result));
 }

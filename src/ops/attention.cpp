@@ -270,8 +270,8 @@ bool same_batch(const Tensor& query, const Tensor& key, bool shares_heads) {
 /// these rows need little memory.
 bool is_decoding(const Tensor& query) { return query.is_cuda() && query.size(-2) < 16; }
 
-/// Whether the kernel can apply dropout: only on the CPU. With p = 1 no weight is kept, and every
-/// result must be zero times infinity.
+/// Whether the kernel can apply dropout: only on the CPU. With p = 1, the kernel would multiply by
+/// an infinite kept_scale.
 bool can_fuse_dropout(double p, const Tensor& query) {
   return p == 0 || (p > 0 && p < 1 && !query.is_cuda());
 }

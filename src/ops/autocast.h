@@ -28,7 +28,7 @@ class AutocastInputs {
  public:
   AutocastInputs(Inputs inputs, Amp policy, DeviceType device);
   Inputs inputs() const { return {inputs_.data(), int(inputs_.size())}; }
-  /// The device type whose inputs were cast; inputs of the other device type may still be cast.
+  /// The device type whose inputs were cast; the repeated call may cast those of the other type.
   DeviceType device() const { return device_; }
 
  private:

@@ -120,8 +120,8 @@ void BoundOutputs::check(const Tensor& target, const InferContext::Output& wante
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
 }
 
-/// Chooses how the result gets into target i; throws if an input overlaps it partially. Runs before
-/// any target is changed.
+/// Chooses how the result gets into target i; throws if an input of a pointwise op certainly
+/// overlaps it in part. Runs before any target is changed.
 void BoundOutputs::choose_write_mode(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
   const bool needs_resize = wanted.late || !target.sizes().equals(wanted.sizes);

@@ -17,7 +17,7 @@ class BoundOutputs {
   enum class WriteMode : uint8_t {
     kDirect,
     kCopy,
-    kResizeLate,  // the shape is not known yet, or the target shares memory with an input
+    kResizeLate,  // the shape is not known yet, or differs and an input shares the memory
   };
   void check(const Tensor& target, const InferContext::Output& wanted) const;
   void choose_write_mode(size_t i, const InferContext::Output& wanted);
@@ -32,9 +32,9 @@ class BoundOutputs {
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
 /// Throws if elements of `tensor` share memory (an expanded tensor).
 void check_no_internal_overlap(const TensorImpl& tensor);
-/// Whether two tensors share memory without being the same view of it.
+/// Whether the memory ranges of two tensors overlap and the tensors are not the same view.
 bool partially_overlap(const TensorImpl& a, const TensorImpl& b);
-/// Throws if `written` shares memory with `other`.
+/// Throws if the memory ranges of `written` and `other` overlap.
 void check_disjoint(const TensorImpl& written, const TensorImpl& other);
 
 }  // namespace hearth

@@ -12,7 +12,7 @@ namespace hearth {
 
 namespace {
 
-/// Empty 1-d tensors are ignored among tensors of any shape, as in old versions of PyTorch.
+/// Empty 1-d tensors are ignored among tensors of any shape, as in PyTorch.
 bool is_skipped(const TensorImpl& impl) { return impl.dim == 1 && impl.numel == 0; }
 
 struct Cat {

@@ -172,8 +172,9 @@ class Einsum {
       if (path && 2 * step + 1 < path->size()) {
         i = size_t((*path)[2 * step]);
         j = size_t((*path)[2 * step + 1]);
-        HEARTH_CHECK(i != j && i < terms_.size() && j < terms_.size(),
-                     "einsum(): the path names an operand that does not exist");
+        HEARTH_CHECK(
+            i != j && i < terms_.size() && j < terms_.size(),
+            "einsum(): the path names an operand that does not exist, or the same one twice");
       }
       join(std::min(i, j), std::max(i, j), bool(path));
     }

@@ -71,7 +71,7 @@ Tensor resized_to(Tensor self, const Dims& dims, const Dims& sizes) {
   return pads ? self.constant_pad_nd(pad) : self;
 }
 
-/// The transform of `self`, promoted, along dimensions of the signal's `sizes`; all are in range.
+/// The transform of the promoted `self` along `dims`; `sizes` are the signal's sizes along them.
 Tensor transform(const FftFacts& facts, const std::string& norm, const Tensor& self,
                  const Dims& dims, Dims sizes) {
   double numbers = 1;

@@ -1,4 +1,4 @@
-// Eigenvalues of matrices that are not symmetric.
+// Eigenvalues of matrices that need not be symmetric.
 #include "ops/linalg.h"
 
 namespace hearth {

@@ -344,7 +344,7 @@ HEARTH_DEFINE_METHOD(TensorPair, slogdet, (), checked_slogdet(self, "linalg.slog
 HEARTH_DEFINE_TWO_OUT(slogdet, sign, logabsdet, (const Tensor& self), slogdet(self))
 
 namespace {
-/// log(sign) is 0 or, for negative determinants, NaN.
+/// log(sign) is 0, or NaN for negative determinants, or -infinity for 0.
 Tensor logdet_of(const Tensor& a) {
   const auto [sign, log] = checked_slogdet(a, "logdet");
   return log.add(sign.log());

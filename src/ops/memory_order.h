@@ -4,9 +4,9 @@
 
 namespace hearth {
 
-/// Dimensions from the innermost to the outermost in memory. For two dimensions, the first operand
-/// in which their strides differ decides (PyTorch's rule); if all strides are equal, the dimension
-/// with the larger size is the outer one. A stride of 0 (a broadcast dimension) decides nothing.
+/// Dimensions from the innermost to the outermost in memory. Two dimensions are compared by the
+/// first operand that decides (PyTorch's rule): the larger stride or, if the strides are equal, the
+/// larger size is the outer one. A stride of 0 (a broadcast dimension) decides nothing.
 Dims memory_order(IntArrayRef sizes, const Dims* strides, int num_operands);
 
 /// The strides of a tensor without gaps whose dimensions have the operands' memory order.

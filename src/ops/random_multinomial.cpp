@@ -1,4 +1,4 @@
-// Random numbers with a distribution per element, and draws from weighted categories.
+// New tensors of random numbers (bernoulli, normal), and draws from weighted categories.
 #include <algorithm>
 #include <numeric>
 
@@ -74,8 +74,8 @@ Tensor with_replacement(const Tensor& weights, ScalarType type, int64_t samples,
   return by_rows<T>(weights, type, samples, draw);
 }
 
-/// Chooses the largest values of weight / (exponential random number): so each index is drawn with
-/// a probability in proportion to its weight.
+/// Chooses the largest values of weight / (exponential random number): so each draw takes one of
+/// the indices that are left, with a probability in proportion to its weight.
 Tensor without_replacement(const Tensor& weights, int64_t samples, const Generator& generator) {
   const Tensor scores = weights.div(empty_like(weights).exponential_(1, generator));
   if (samples == 1) return std::get<1>(scores.max(-1, true));

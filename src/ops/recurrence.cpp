@@ -153,9 +153,10 @@ auto run(NetArgs args, const Tensor& input, TensorList hx, TensorList params) {
 }
 
 /// The rows of packed data that belong to sequences, and the number of sequences at each step.
-std::pair<Tensor, std::vector<int64_t>> unpacked(const Tensor& data, const Tensor& batch_sizes) {
-  check_defined("rnn", 0, "data", data);
-  check_defined("rnn", 1, "batch_sizes", batch_sizes);
+std::pair<Tensor, std::vector<int64_t>> unpacked(const char* op, const Tensor& data,
+                                                 const Tensor& batch_sizes) {
+  check_defined(op, 0, "data", data);
+  check_defined(op, 1, "batch_sizes", batch_sizes);
   const std::vector<int64_t> sizes = packed_sizes(batch_sizes);
   const int64_t sum = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
   HEARTH_CHECK(data.dim() == 2, "input must have 2 dimensions, got ", data.dim());
@@ -180,7 +181,7 @@ TensorTriple lstm(const Tensor& data, const Tensor& batch_sizes, TensorList hx, 
                   bool has_biases, int64_t num_layers, double dropout, bool train,
                   bool bidirectional) {
   check_two_states("lstm", hx);
-  const auto [input, sizes] = unpacked(data, batch_sizes);
+  const auto [input, sizes] = unpacked("lstm", data, batch_sizes);
   return run<Lstm>({has_biases, num_layers, dropout, train, bidirectional, false, sizes}, input, hx,
                    params);
 }
@@ -195,7 +196,7 @@ TensorTriple lstm(const Tensor& data, const Tensor& batch_sizes, TensorList hx, 
   TensorPair name(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx,               \
                   TensorList params, bool has_biases, int64_t num_layers, double dropout,        \
                   bool train, bool bidirectional) {                                              \
-    const auto [input, sizes] = unpacked(data, batch_sizes);                                     \
+    const auto [input, sizes] = unpacked(#name, data, batch_sizes);                              \
     return run<Op>({has_biases, num_layers, dropout, train, bidirectional, false, sizes}, input, \
                    hx, params);                                                                  \
   }

@@ -21,7 +21,7 @@ struct RecurrenceLayer {
   std::vector<int64_t> batch_sizes = {};
 };
 
-/// The results of a layer; c is defined for LSTM only.
+/// The results of one or more layers; c is defined for LSTM only.
 struct RecurrenceResult {
   Tensor output, h, c;
 };
@@ -56,8 +56,8 @@ std::optional<RecurrenceResult> recur_by_library(const RecurrenceLayers& layers,
 /// Runs a layer by one op for all steps if possible, else by recur_composed.
 RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,
                        const RecurrenceState& first, const RecurrenceWeights& weights);
-/// Runs a layer as ordinary ops: for second derivatives, for devices without the kernel, and as the
-/// reference of tests.
+/// Runs a layer as ordinary ops: for second derivatives, where the op for all steps cannot run, and
+/// as the reference of tests.
 RecurrenceResult recur_composed(const RecurrenceLayer& layer, const Tensor& input,
                                 const RecurrenceState& first, const RecurrenceWeights& weights);
 

@@ -60,10 +60,12 @@ struct Cell {
   }
 };
 
-template <class... T>
-void check_all_defined(const char* op, const T&... inputs) {
-  int i = 0;
-  (check_defined(op, i++, "input", inputs), ...);
+void check_all_defined(const char* op, const Tensor& input, TensorList hx, const Tensor& w_ih,
+                       const Tensor& w_hh) {
+  check_defined(op, 0, "input", input);
+  for (const Tensor& state : hx) check_defined(op, 1, "hx", state);
+  check_defined(op, 2, "w_ih", w_ih);
+  check_defined(op, 3, "w_hh", w_hh);
 }
 
 }  // namespace
@@ -71,7 +73,7 @@ void check_all_defined(const char* op, const T&... inputs) {
 TensorPair lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh,
                      const std::optional<Tensor>& b_ih, const std::optional<Tensor>& b_hh) {
   HEARTH_CHECK(hx.size() == 2, "lstm_cell expects two hidden states");
-  check_all_defined("lstm_cell", input, hx[0], hx[1], w_ih, w_hh);
+  check_all_defined("lstm_cell", input, hx, w_ih, w_hh);
   return compose<LstmCell>({}, input, hx[0], hx[1], w_ih, w_hh, or_undefined(b_ih),
                            or_undefined(b_hh));
 }

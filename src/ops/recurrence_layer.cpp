@@ -141,7 +141,8 @@ struct LayerBackward {
   }
 };
 
-/// The kernel's parameters; gradients that are not wanted are written to scratch memory.
+/// The kernel's parameters; the gradients of h0 and c0 are written to scratch memory if they are
+/// not wanted.
 RecurrenceBackwardParams backward_params(const LayerArgs& args, LaunchContext& context) {
   RecurrenceBackwardParams params;
   params.operands = operands_of(args, context);
@@ -323,7 +324,7 @@ bool can_fuse(const RecurrenceLayer& layer, const Tensor& input, const Recurrenc
          has_kernel(input.device(), KernelId::Recurrence);
 }
 
-/// Throws PyTorch's error, which names the factors of a matrix product.
+/// Throws if the dtypes differ; PyTorch's error names the factors of a matrix product.
 void check_dtypes(const Tensor& input, const Tensor& weight) {
   HEARTH_CHECK(input.scalar_type() == weight.scalar_type(),
                "mat1 and mat2 must have the same dtype, but got ", toString(input.scalar_type()),

@@ -1,4 +1,4 @@
-// Recurrent nets as one op, by the device's library.
+// Recurrent nets as one op by the device's library, or layer by layer.
 #include "seam/recurrence_net.h"
 
 #include "core/backends.h"
@@ -225,7 +225,8 @@ std::vector<Tensor> tensors_of(const Tensor& input, const Tensor& h0, const Tens
   return result;
 }
 
-/// The shape of a net; nullopt if the sizes do not fit, which recur_layers reports.
+/// The shape of a net; nullopt if the input is empty or if the sizes do not fit, which recur_layers
+/// reports.
 std::optional<RecurrenceNetShape> checked_shape(const RecurrenceLayers& layers, const Tensor& input,
                                                 const Tensor& h0, const Tensor& c0,
                                                 const std::vector<RecurrenceWeights>& weights) {

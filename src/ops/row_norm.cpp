@@ -97,8 +97,9 @@ struct RowNorm {
   static void check_dtype(const InferContext& context, int i) {
     HEARTH_CHECK(!context.has(i) || context.in(i).dtype == wide_type(context.in(0).dtype) ||
                      context.in(i).dtype == context.in(0).dtype,
-                 "mixed dtype (CPU): expect parameter to have scalar type of Float, got ",
-                 name_of(context.in(i).dtype), " with an input of ", name_of(context.in(0).dtype));
+                 "mixed dtype (CPU): expect parameter to have scalar type of ",
+                 name_of(wide_type(context.in(0).dtype)), ", got ", name_of(context.in(i).dtype),
+                 " with an input of ", name_of(context.in(0).dtype));
   }
   static void infer(const Args& args, InferContext& context) {
     check_dtype(context, 1);

@@ -153,7 +153,7 @@ void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, cons
                self.sizes(), " and source shape: ", source.sizes(), ", dimension ", dim, ".");
 }
 
-/// Expands the source to self's number of dimensions.
+/// Checks the inputs; returns the source with self's number of dimensions.
 Tensor index_copy_source(const Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& source) {
   check_index_copy(self, dim, index, source);

@@ -29,15 +29,17 @@ struct Segments {
   Tensor lengths, starts, ends;
 };
 
-void check_segment_dims(const Tensor& data, const Tensor& lengths, int64_t axis) {
-  HEARTH_CHECK(lengths.dim() == axis + 1, "Expected lengths to have ", axis + 1,
-               " dimensions, but got ", lengths.dim(), ".");
+/// `given` are the lengths or the offsets, as `name` says.
+void check_segment_dims(const Tensor& data, const Tensor& given, const char* name, int64_t axis) {
+  HEARTH_CHECK(given.dim() == axis + 1, "Expected ", name, " to have ", axis + 1,
+               " dimensions, but got ", given.dim(), ".");
   for (int64_t d = 0; d < axis; ++d)
-    HEARTH_CHECK(lengths.size(d) == data.size(d), "Expected lengths and data to agree in size ",
-                 "along dimension ", d, ", but got ", lengths.size(d), " and ", data.size(d), ".");
+    HEARTH_CHECK(given.size(d) == data.size(d), "Expected ", name,
+                 " and data to agree in size along dimension ", d, ", but got ", given.size(d),
+                 " and ", data.size(d), ".");
 }
 
-/// Throws unless the lengths sum to data's size along axis.
+/// Throws if a length is negative or if the lengths do not sum to data's size along axis.
 void check_segment_lengths(const Tensor& data, const Tensor& lengths, int64_t axis) {
   if (lengths.numel() == 0) return;
   HEARTH_CHECK(lengths.min().item<int64_t>() >= 0, "lengths contains negative value!");
@@ -57,7 +59,7 @@ Segments segments_of(const Tensor& data, const Tensor& lengths, const Tensor& of
   HEARTH_CHECK_AS(NotImplementedError, type == kInt || type == kLong, "\"_segment_reduce_",
                   offsets.defined() ? "offsets" : "lengths", "_cpu_kernel1\" not implemented for '",
                   name_of(type), "'");
-  check_segment_dims(data, given, axis);
+  check_segment_dims(data, given, offsets.defined() ? "offsets" : "lengths", axis);
   Segments result;
   if (offsets.defined()) {
     const int64_t count = offsets.size(-1) - 1;
@@ -105,7 +107,7 @@ Tensor scattered_segments(const Tensor& data, const Tensor& numbers, int64_t axi
       .narrow(axis, 0, count);
 }
 
-/// Replaces the extremes of segments with NaN, so that the NaNs of a segment share its gradient.
+/// Makes the extreme of each segment that has NaNs a NaN, whose gradient they share.
 Tensor with_gradient_of_nan(const Tensor& extremes, const Tensor& data, const Tensor& numbers,
                             int64_t axis, int64_t count) {
   const Tensor is_nan = data.detach().isnan();

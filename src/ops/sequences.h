@@ -6,8 +6,8 @@
 
 namespace hearth {
 
-/// The values of the batch_sizes of packed data, which must be an int64 vector on the CPU in
-/// decreasing order.
+/// The values of the batch_sizes of packed data, which must be an int64 vector on the CPU, not
+/// empty, in decreasing order and without negative numbers.
 std::vector<int64_t> packed_sizes(const Tensor& batch_sizes);
 
 }  // namespace hearth

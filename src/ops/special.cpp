@@ -1,4 +1,5 @@
-// The aliases of torch.special, and its functions that are also torch::functions.
+// The functions of torch.special that are aliases, and lgamma, digamma, polygamma, mvlgamma,
+// igamma, igammac, i0, sinc, logit and nextafter.
 #include "seam/special.h"
 
 #include "functors/math.h"

@@ -147,7 +147,7 @@ struct VectorNorm {
     if (args.ord < 0 || std::isinf(args.ord)) check_identity(args, in);
     infer_reduced(args, context);
   }
-  /// Norms of negative or infinite order are not defined for empty tensors.
+  /// Norms of negative or infinite order are not defined over empty dimensions.
   static void check_identity(const Args& args, const TensorImpl& in) {
     const bool reduces_all = args.dim.bits == (1u << in.dim) - 1;
     HEARTH_CHECK(!reduces_all || in.numel > 0, "linalg.vector_norm cannot compute the ", args.ord,
@@ -211,7 +211,7 @@ NormArgs norm_args(const Tensor& self, const std::optional<Scalar>& p, OptionalI
   return {p ? p->toDouble() : 2, {dim_mask(self, dim)}, keepdim};
 }
 
-/// norm_input with the error text of norm.
+/// norm_input, with norm's error if the input's dtype is neither floating nor complex.
 Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
                   "norm(): input dtype should be either floating point or complex. Got ",

@@ -23,7 +23,7 @@ void check_observations(const char* name, const Tensor& weights, int64_t count) 
                " cannot be negative");
 }
 
-/// The product of frequencies and weights; undefined without both.
+/// The product of frequencies and weights, or the one that is given; undefined if neither is.
 Tensor observation_weights(const Tensor& fweights, const Tensor& aweights, int64_t count) {
   if (fweights.defined()) check_observations("fweights", fweights, count);
   if (aweights.defined()) check_observations("aweights", aweights, count);

@@ -107,7 +107,7 @@ struct QuantileOfNumber {
 template <bool ignores_nan>
 Tensor quantile_of(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
                    std::string_view interpolation) {
-  check_defined("quantile", 1, "q", q);
+  check_defined(Quantile<ignores_nan>::info.name, 1, "q", q);
   return compose<Quantile<ignores_nan>>({{}, dim, keepdim, interpolation_named(interpolation)},
                                         self, q);
 }

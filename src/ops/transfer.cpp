@@ -15,7 +15,7 @@ namespace hearth {
 
 namespace {
 
-/// A copy on the same device in another dtype.
+/// A copy on the same device in a given dtype and memory format.
 struct ToCopy {
   struct Args {
     ScalarType dtype;

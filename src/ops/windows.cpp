@@ -102,8 +102,8 @@ struct AsStrided {
   static void infer(const Args& args, InferContext& context) {
     set_view(context, args.sizes, args.strides, args.offset);
   }
-  /// Adds each element of the gradient to its element of memory, and reads the memory through the
-  /// input's strides.
+  /// Adds each element of the gradient to its element of memory, divides it among the input's
+  /// elements that share the memory, and reads the memory through the input's strides.
   static void grad(const Args& args, GradContext& context) {
     const TensorImpl& in = context.in_shape(0);
     const int64_t first = std::min<int64_t>(args.offset, 0);

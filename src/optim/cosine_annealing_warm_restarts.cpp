@@ -40,8 +40,8 @@ void CosineAnnealingWarmRestarts::next_epoch() {
 }
 
 void CosineAnnealingWarmRestarts::go_to(double epoch) {
-  HEARTH_CHECK_AS(ValueError, epoch >= 0 && epoch < 0x1p53, "Expected non-negative epoch, but got ",
-                  epoch);
+  HEARTH_CHECK_AS(ValueError, epoch >= 0, "Expected non-negative epoch, but got ", epoch);
+  HEARTH_CHECK_AS(ValueError, epoch < 0x1p53, "Expected an epoch below 2^53, but got ", epoch);
   const auto first_cycle = double(T_0_), factor = double(T_mult_);
   if (epoch >= first_cycle && T_mult_ == 1) {
     T_cur_ = std::fmod(epoch, first_cycle);

@@ -9,7 +9,8 @@ namespace hearth::optim {
 
 namespace {
 
-/// Sets the groups' rates, which the base class reads, and returns the optimizer.
+/// Unless the scheduler resumes, sets the groups' rates, which the base class reads. Returns the
+/// optimizer.
 Optimizer& prepared(Optimizer& optimizer, const CyclicLROptions& options) {
   std::vector<OptimizerParamGroup>& groups = optimizer.param_groups();
   const std::vector<double> base_lr = per_group(options.base_lr(), "base_lr", groups.size());

@@ -12,7 +12,7 @@
 
 namespace hearth::optim {
 
-/// Parameters of one device and dtype, updated by one operator call, with gradients and state.
+/// Parameters of one device and dtype, with their gradients and, if the optimizer keeps any, state.
 template <class State>
 struct Batch {
   std::vector<Tensor> params, grads;

@@ -58,8 +58,10 @@ void LRScheduler::next_epoch() {
 }
 
 void LRScheduler::go_to(double epoch) {
-  HEARTH_CHECK_AS(ValueError, std::floor(epoch) == epoch && std::fabs(epoch) < 0x1p53,
-                  "Expected an integer epoch, but got ", epoch);
+  HEARTH_CHECK_AS(ValueError, std::floor(epoch) == epoch, "Expected an integer epoch, but got ",
+                  epoch);
+  HEARTH_CHECK_AS(ValueError, std::fabs(epoch) < 0x1p53,
+                  "Expected an epoch between -2^53 and 2^53, but got ", epoch);
   set_epoch(int64_t(epoch));
 }
 

@@ -18,7 +18,8 @@ int64_t total_steps_of(const OneCycleLROptions& options) {
          positive(*options.steps_per_epoch(), "steps_per_epoch");
 }
 
-/// Sets the groups' initial rates, which the base class reads, and returns the optimizer.
+/// Unless the scheduler resumes, sets the groups' initial rates, which the base class reads.
+/// Returns the optimizer.
 Optimizer& prepared(Optimizer& optimizer, const OneCycleLROptions& options) {
   std::vector<OptimizerParamGroup>& groups = optimizer.param_groups();
   const std::vector<double> max_lr = per_group(options.max_lr(), "max_lr", groups.size());

@@ -103,7 +103,7 @@ std::vector<double> CosineAnnealingLR::get_lrs() {
   const auto height = [this](int64_t epoch) {
     return 1 + std::cos(std::numbers::pi * double(epoch) / double(T_max_));
   };
-  // One epoch after a minimum, the recursion would divide by 0, since the last rate is eta_min.
+  // One epoch after a minimum, the recursion would divide by height(last_epoch() - 1) = 0.
   const bool after_minimum = (last_epoch() - 1 - T_max_) % (2 * T_max_) == 0;
   for (size_t i = 0; i < rates.size(); ++i)
     rates[i] =

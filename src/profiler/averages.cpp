@@ -64,7 +64,8 @@ void add_total(FunctionEventAvg& row, const FunctionEvent& event, int64_t device
     row.cpu_time_total += kUsPerNs * static_cast<double>(event.duration_ns);
 }
 
-/// The index of the innermost module around an event, or around its forward op; else kNone.
+/// The index of the event itself if it is a module, else of the innermost module around it or
+/// around its forward op; kNone if there is none.
 int64_t module_of(const std::vector<FunctionEvent>& events, int64_t index) {
   while (index != FunctionEvent::kNone) {
     const FunctionEvent& event = events[static_cast<size_t>(index)];
@@ -74,7 +75,7 @@ int64_t module_of(const std::vector<FunctionEvent>& events, int64_t index) {
   return index;
 }
 
-/// The rows of the modules around an event, or around its forward op, the innermost first.
+/// The rows of these modules, the innermost first; without any, the row of kNoModule.
 std::vector<size_t> rows_around(const std::vector<FunctionEvent>& events, size_t index,
                                 Rows& rows) {
   std::vector<size_t> result;

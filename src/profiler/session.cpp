@@ -37,7 +37,8 @@ class DeviceSink final : public ActivitySink {
   }
 };
 
-/// This thread's recorder, which records for the running session; null if there is none.
+/// This thread's recorder, which records for the running session; null if no session that records
+/// the CPU runs.
 Observer* join_session() {
   Running& state = running();
   const std::lock_guard lock(state.mutex);

@@ -22,7 +22,8 @@ using Json = nlohmann::ordered_json;
 constexpr int64_t kNoStep = -1;
 constexpr int64_t kWindowNs = 5'000'000'000;  // over which rates and shares are averaged
 constexpr double kNsPerSecond = 1e9;
-/// A rank whose last step is this many mean steps old makes no steps now.
+/// A rank whose last step is older than this many mean steps, and than kWindowNs, makes no steps
+/// now.
 constexpr double kStalledSteps = 4;
 
 /// The names of StepWait's values.
@@ -72,7 +73,7 @@ void report_step(int64_t step, int64_t samples) {
   if (watched_counts.is_on.load(std::memory_order_relaxed)) watched_counts.copy(step_counts);
 }
 
-/// The counts of recent steps, of which it computes rates.
+/// The counts of recent steps, and the rates that follow from them.
 struct detail::StatusReporter::Recent {
   /// The counts at the end of a step.
   struct Sample {
@@ -110,7 +111,7 @@ detail::StatusReporter::Recent::Sample detail::StatusReporter::Recent::sample_no
 
 void detail::StatusReporter::Recent::add(const Sample& sample) {
   if (sample.end_ns == 0) return;  // no step has ended
-  // Another run of the same process begins with step 1.
+  // Another run of the same process begins with step 1; reported steps are numbered differently.
   if (!samples.empty() &&
       (sample.step < samples.back().step || sample.is_reported != samples.back().is_reported))
     samples.clear();

@@ -216,7 +216,7 @@ std::string EventList::table(const std::string& sort_by, int64_t row_limit) cons
                      [&](const FunctionEventAvg& a, const FunctionEventAvg& b) {
                        return number_of(a, sort_by) > number_of(b, sort_by);
                      });
-  if (!sort_by.empty()) number_of(rows[0], sort_by);  // checks the name of a single row, too
+  if (!sort_by.empty()) number_of(rows[0], sort_by);  // sorting one row checks no name
   const size_t limit = row_limit < 0 ? rows.size() : static_cast<size_t>(row_limit);
   return Table(rows, with_memory_, limit).text();
 }

@@ -23,8 +23,8 @@ using EventHandle = void*;
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 /// The devices of one type: memory, streams, events, copies and kernels. The CPU, the simulated
-/// GPUs and the CUDA plugin implement it; no layer above depends on which one it uses. Every
-/// function that takes a stream is asynchronous; `device` is an index within the backend.
+/// GPUs and the CUDA plugin implement it; no layer above depends on which one it uses. Work in
+/// streams runs asynchronously; `device` is an index within the backend.
 class Backend {
  public:
   /// Whether the host can access an address, and the index of the device that can (kNoDevice:
@@ -82,7 +82,7 @@ class Backend {
   virtual FaultSlot* fault_slot(int device, StreamHandle stream) = 0;
 
   virtual EventHandle create_event(int device, bool timing) = 0;
-  /// Neither this nor free_scratch throws: destructors call them.
+  /// Destructors call this and free_scratch, and ignore their errors: the device has failed then.
   virtual void destroy_event(EventHandle event) = 0;
   virtual void record(EventHandle event, int device, StreamHandle stream) = 0;
   virtual void wait(int device, StreamHandle stream, EventHandle event) = 0;

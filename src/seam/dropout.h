@@ -6,7 +6,7 @@
 namespace hearth {
 
 /// mask = true with probability 1 - p; out = in * mask / (1 - p), rounded as in PyTorch. All views
-/// have the same sizes. Numbers are drawn as for RandomParams' kBernoulli: from source.mt in the
+/// have the same sizes. Numbers are drawn as for RandomParams' kBernoulli; with source.mt, in the
 /// memory order of `mask`.
 struct DropoutParams {
   View in, out;  // floating, one dtype

@@ -102,12 +102,12 @@ struct GridRule {
   HEARTH_GRID_FN static void set_cubic(GridTaps<T>& taps, int k, T t, T half_extent) {
     constexpr T a = T(-0.75);
     const T x = k < 2 ? t + T(1 - k) : T(k - 1) - t;  // the distance to the tap
-    const T sign = k < 2 ? half_extent : -half_extent;
+    const T slope_of_x = k < 2 ? half_extent : -half_extent;
     const bool near = k == 1 || k == 2;
     taps.weight[k] =
         near ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-    taps.slope[k] =
-        sign * (near ? (3 * (a + 2) * x - 2 * (a + 3)) * x : (3 * a * x - 10 * a) * x + 8 * a);
+    taps.slope[k] = slope_of_x *
+                    (near ? (3 * (a + 2) * x - 2 * (a + 3)) * x : (3 * a * x - 10 * a) * x + 8 * a);
   }
 };
 

@@ -71,8 +71,8 @@ struct RecurrenceBackwardParams {
   View grad_output, grad_last_h, grad_last_c;  // may be undefined
   View grad_gates;                             // sizes as `gates`
   View grad_h0, grad_c0;
-  /// If h is projected: the gradient of the projection's result, [positions, state], and its
-  /// operand, [positions, hidden].
+  /// If h is projected: the gradient of the projection's result, [positions, state], and the
+  /// projection's operand, [positions, hidden].
   View grad_projected, unprojected;
   View grad_input_weight, grad_state_weight, grad_projection;  // may be undefined
 };

@@ -18,7 +18,8 @@ Tensor read_records(const std::string& path, int64_t record_bytes, const std::st
   HEARTH_CHECK(file, "cannot read '", path, "': ", std::strerror(errno), ". To get it: ", hint);
   const auto bytes = int64_t(file.tellg());
   HEARTH_CHECK(bytes > 0 && bytes % record_bytes == 0, "cannot read '", path, "': its length, ",
-               bytes, ", is not a multiple of ", record_bytes, " bytes, the length of a record");
+               bytes, ", is not a positive multiple of ", record_bytes,
+               " bytes, the length of a record");
   const Tensor records = empty({bytes / record_bytes, record_bytes}, kByte);
   file.seekg(0).read(static_cast<char*>(records.data_ptr()), bytes);
   HEARTH_CHECK(file, "cannot read '", path, "': ", std::strerror(errno));

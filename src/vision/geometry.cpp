@@ -25,7 +25,8 @@ ImageSize height_and_width(IntArrayRef size) {
   return {size.front(), size.back()};
 }
 
-/// Returns the size with this shorter edge and the image's proportions.
+/// Returns the size with the image's proportions and this shorter edge, or with a longer edge of
+/// `max_size` if it would exceed that.
 ImageSize proportional(ImageSize image, int64_t shorter, std::optional<int64_t> max_size) {
   const bool is_tall = image.width <= image.height;
   const int64_t short_edge = is_tall ? image.width : image.height,

@@ -26,8 +26,8 @@ Tensor decode(std::string_view bytes, const std::string& name, ImageReadMode mod
 }
 
 Pixels interleaved(const Tensor& image, const char* format, bool allows_alpha) {
-  HEARTH_CHECK(image.defined() && image.device().is_cpu() && image.scalar_type() == kByte,
-               "Input tensor dtype should be uint8");
+  HEARTH_CHECK(image.defined() && image.device().is_cpu(), "Input tensor should be on CPU");
+  HEARTH_CHECK(image.scalar_type() == kByte, "Input tensor dtype should be uint8");
   HEARTH_CHECK(image.dim() == 3, "Input data should be a 3-dimensional tensor");
   const int64_t channels = image.size(0);
   HEARTH_CHECK(allows_alpha ? channels >= 1 && channels <= 4 : channels == 1 || channels == 3,

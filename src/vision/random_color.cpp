@@ -162,7 +162,9 @@ RandAugment::RandAugment(int64_t num_ops, int64_t magnitude, int64_t num_magnitu
   HEARTH_CHECK_AS(
       ValueError,
       num_ops >= 0 && num_magnitude_bins > 1 && magnitude >= 0 && magnitude < num_magnitude_bins,
-      "RandAugment: magnitude must be from 0 to num_magnitude_bins - 1");
+      "RandAugment: num_ops must be at least 0, num_magnitude_bins at least 2, and magnitude from "
+      "0 to num_magnitude_bins - 1, but got ",
+      num_ops, ", ", num_magnitude_bins, " and ", magnitude);
 }
 
 Tensor RandAugment::operator()(Tensor img) {

@@ -7,7 +7,7 @@
 namespace hearth::testing {
 namespace {
 
-/// A copy whose derivative reads a tensor that `saves` does not name.
+/// An op that computes nothing, whose derivative reads a tensor that `saves` does not name.
 struct Forgetful {
   struct Args {
     bool reads_output;

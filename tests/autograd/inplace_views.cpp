@@ -6,7 +6,7 @@ namespace {
 
 const Tensor kZeroToFive = arange(6, TensorOptions(kFloat));
 
-TEST(InplaceViews, ChangeSizesAndStridesOnly) {
+TEST(InplaceViews, DoNotCopyElements) {
   const Tensor x = kZeroToFive.clone().view({2, 3});
   const void* data = x.data_ptr();
   EXPECT_TRUE(x.t_().is_same(x));

@@ -154,7 +154,8 @@ TEST(LaunchCluster, FileErrorsNameTheLine) {
   fails(host + host + "name = \"b\"\n", 3, "two hosts have the address '127.0.0.1'");
   fails(host + "processes = 0\n", 3, "'processes': '0' is not a whole number from 1 to 4096");
   fails(host + "processes = \"many\"\n", 3, "'processes': 'many' is not a whole number from 1 to");
-  fails(host + "processes = 1.5\n", 3, "'processes' must be a whole number or \"auto\"");
+  fails(host + "processes = 1.5\n", 3,
+        "'processes' must be a whole number, \"auto\", \"cpu\" or \"gpu\"");
   fails(host + "port = 0\n", 3, "'port' must be a whole number from 1 to 65535");
   fails(host + "port = \"22\"\n", 3, "'port' must be a whole number from 1 to 65535");
   fails("master-port = 65536\n" + host, 1, "'master-port' must be a whole number from 1 to 65535");

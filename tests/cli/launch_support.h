@@ -27,7 +27,7 @@ inline std::vector<std::string> launch_line(std::vector<std::string> flags,
   return flags;
 }
 
-/// Unsets the variables that a launcher around the tests may have set, and sets `more`.
+/// Sets `more` and OMP_NUM_THREADS, and unsets variables that would change a launch.
 inline std::vector<std::string> clean_environment(std::vector<std::string> more = {}) {
   more.insert(more.end(), {"OMP_NUM_THREADS=1", "HEARTH_RDZV_TOKEN", "HEARTH_SSH"});
   return more;
@@ -38,8 +38,8 @@ inline RunResult launch(const std::vector<std::string>& flags, const std::string
   return run(launch_line(flags, script), environment);
 }
 
-/// A port that other test programs are unlikely to use at the same time. Each test of a program
-/// has another one: processes of a killed job may hold their port for a moment.
+/// A port that other test programs are unlikely to use at the same time. Each test has its
+/// own: processes of a killed job may hold their port for a moment.
 inline std::string own_port() {
   const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
   const size_t offset = std::hash<std::string>{}(std::string(test.test_suite_name()) + test.name());

@@ -61,7 +61,7 @@ TEST(PlotMemory, TooManyDevicesAreRefused) {
   write_bytes(folder.path("memory.json"), json + "]}");
   const RunResult ran = run({"plot-memory", folder.path("memory.json")});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_NE(ran.err.find("a picture has room for 29 charts, but there are 200"), std::string::npos)
+  EXPECT_NE(ran.err.find("a picture has at most 29 charts, but there are 200"), std::string::npos)
       << ran.err;
 }
 

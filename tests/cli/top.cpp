@@ -1,4 +1,4 @@
-// hearth top: jobs of several processes, trainings in a folder, and what is neither.
+// hearth top: jobs of several processes, trainings in a folder, and targets that are neither.
 #include <arpa/inet.h>
 #include <pty.h>
 #include <sys/socket.h>
@@ -80,7 +80,7 @@ TEST(TopAges, AreThoseOfTheLastChange) {
   EXPECT_LT(found[0].age, 3);
   EXPECT_GT(found[1].age, 3500);
   EXPECT_TRUE(ages.has_doubtful());
-  // Its clock is an hour late.
+  // The clock of rank 1 is an hour late.
   found = ages.update({at(now), at(now - 3599), at(now)});
   EXPECT_LT(found[1].age, 1);
   EXPECT_LT(found[2].age, 3);
@@ -168,7 +168,7 @@ void expect_training(const Json& ranks, size_t count) {
     EXPECT_GT(rank["memory"], 1 << 20);
     const double steps = rank["steps_per_second"], samples = rank["samples_per_second"];
     EXPECT_GT(steps, 0);
-    // Batches have 4 images, a few have less.
+    // Batches have 4 images, a few have fewer.
     EXPECT_NEAR(samples / steps, 4, 0.5) << rank;
     double sum = 0;
     for (const Json& share : rank["shares"]) sum += share.get<double>();
@@ -178,7 +178,7 @@ void expect_training(const Json& ranks, size_t count) {
 
 TEST_F(TopOfAJob, ShowsTheRanksAtAnEndpointAndInTheFolder) {
   start();
-  // The token is that of the job, whose processes are this user's.
+  // hearth top reads the token from the environment of the job's processes, which are this user's.
   for (const std::string& target : {endpoint(), path("out")}) {
     Json found;
     ASSERT_TRUE(comes_true([&] { return has_rates(found = ranks(target)); })) << found;

@@ -116,7 +116,7 @@ TEST(TrainBad, FullDiskKeepsTheOldFiles) {
   EXPECT_EQ(rows_of(out).size(), 2U);
 }
 
-TEST(TrainBad, RunCanBeResumedAfterTheDiskIsFull) {
+TEST(TrainBad, ErrorOfAFullDiskSaysHowToResume) {
   const TempFolder folder;
   const std::string first = folder.path("first"), out = folder.path("out");
   const std::vector<std::string> settings{"--limit", "200", "--batch-size", "1", "--log-losses"};

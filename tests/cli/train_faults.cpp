@@ -10,7 +10,7 @@ namespace {
 
 class TrainFaults : public ProcessesTest {};
 
-/// A script for `sh -c` that writes the process's number to $FILE.MACHINE and becomes hearth train.
+/// A script for `sh -c` that appends its process id to $FILE.$GROUP_RANK and becomes hearth train.
 std::string recorded_run(const Arguments& arguments) {
   std::string script = "echo $$ >> $FILE.$GROUP_RANK; exec " HEARTH_PROGRAM;
   for (const std::string& argument : arguments) script += " '" + argument + "'";
@@ -24,7 +24,7 @@ pid_t parent_of(pid_t process) {
   return 0;
 }
 
-/// Waits for the program's end; the seconds from now until its stderr has the text.
+/// Waits until the program's stderr has the text; returns the seconds that this took.
 double seconds_until(const Program& program, const std::string& text) {
   return seconds_of([&] {
     EXPECT_TRUE(comes_true([&] { return program.err().find(text) != std::string::npos; }))

@@ -58,7 +58,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"completion", "bas"}, "shell: unknown shell 'bas'; did you mean 'bash'?"}));
 
 TEST(Usage, EveryCommandHasHelpWithAnExample) {
-  for (const char* command : {"", "info", "bench", "completion", "train", "launch"}) {
+  for (const char* command :
+       {"", "info", "bench", "completion", "train", "eval", "predict", "compare", "export", "top",
+        "inspect", "convert", "plot-memory", "launch"}) {
     std::vector<std::string> arguments{"--help"};
     if (*command) arguments.insert(arguments.begin(), command);
     const RunResult ran = run(arguments);

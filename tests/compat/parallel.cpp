@@ -9,8 +9,8 @@ namespace {
 
 const std::vector<torch::Device> kTwoCpus(2, torch::Device(torch::kCPU));
 
-struct RowCounterImpl : torch::nn::Cloneable<RowCounterImpl> {
-  RowCounterImpl() { reset(); }
+struct AtMostTwoRowsImpl : torch::nn::Cloneable<AtMostTwoRowsImpl> {
+  AtMostTwoRowsImpl() { reset(); }
   void reset() override { layer = register_module("layer", torch::nn::Linear(3, 2)); }
   torch::Tensor forward(torch::Tensor x) {
     if (x.size(0) > 2) throw std::runtime_error("too many rows");
@@ -18,7 +18,7 @@ struct RowCounterImpl : torch::nn::Cloneable<RowCounterImpl> {
   }
   torch::nn::Linear layer{nullptr};
 };
-TORCH_MODULE(RowCounter);
+TORCH_MODULE(AtMostTwoRows);
 
 TEST(Parallel, ReplicasPassGradientsOn) {
   torch::nn::Linear layer(3, 2);
@@ -34,8 +34,8 @@ TEST(Parallel, ReplicasPassGradientsOn) {
 }
 
 TEST(Parallel, AppliesModulesInParallel) {
-  const auto net = std::make_shared<RowCounterImpl>();
-  std::vector<std::shared_ptr<RowCounterImpl>> replicas =
+  const auto net = std::make_shared<AtMostTwoRowsImpl>();
+  std::vector<std::shared_ptr<AtMostTwoRowsImpl>> replicas =
       torch::nn::parallel::replicate(net, kTwoCpus);
   const std::vector<torch::Tensor> inputs{torch::ones({1, 3}), torch::ones({2, 3})};
   const std::vector<torch::Tensor> outputs =
@@ -54,7 +54,7 @@ TEST(Parallel, AppliesModulesInParallel) {
 }
 
 TEST(Parallel, OneDeviceIsAPlainCall) {
-  RowCounter net;
+  AtMostTwoRows net;
   const torch::Tensor x = torch::rand({2, 3});
   const torch::Tensor y = torch::nn::parallel::data_parallel(
       net, x, std::vector<torch::Device>{torch::kCPU}, torch::Device(torch::kCPU));

@@ -25,7 +25,7 @@ class DeterministicAlgorithms : public ::testing::Test {
   }
 };
 
-TEST(CuDNN, CanBeDisabledForOperatorsWithOwnKernels) {
+TEST(CuDNN, SettingChangesTheNumerics) {
   EXPECT_TRUE(globalContext().userEnabledCuDNN());
   EXPECT_TRUE(current_numerics() & kUseCuDNN);
   globalContext().setUserEnabledCuDNN(false);

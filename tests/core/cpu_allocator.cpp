@@ -51,7 +51,7 @@ TEST(SizeClasses, CoverEverySmallSizeTightly) {
   }
 }
 
-TEST(SizeClasses, LargeBlocksWasteAtMostAnEighth) {
+TEST(SizeClasses, LargeBlocksWasteAtMostAnEighthAndAPage) {
   for (size_t bytes = detail::PageCache::kSmallest + 1; bytes < size_t{1} << 40;
        bytes += bytes / 7 + 1) {
     const size_t rounded = detail::PageCache::rounded(bytes);

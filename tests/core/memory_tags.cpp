@@ -62,7 +62,7 @@ class Growth {
   MemoryStats before_;
 };
 
-/// Two square layers; its forward() is plain C++, so it needs no macros.
+/// Two square layers without biases.
 struct Pair : nn::Module {
   Pair() {
     register_module("first", first);

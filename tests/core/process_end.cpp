@@ -29,7 +29,7 @@ void compute(Device device) {
   }
 }
 
-/// Ends the process while another thread computes its third or a later step.
+/// Ends the process while another thread computes its fourth or a later step.
 template <class End>
 void end_while_computing(Device device, const End& end) {
   std::thread(compute, device).detach();

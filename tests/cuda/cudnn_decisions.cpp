@@ -51,7 +51,7 @@ AttentionBackwardParams backward_of(int64_t keys) {
 
 bool suits(const AttentionBackwardParams& params) { return suits_cudnn(params, 91900, false); }
 
-TEST(AttentionChoice, DependsOnDtypeAndWidth) {
+TEST(AttentionChoice, DependsOnDtypeWidthAndDropout) {
   EXPECT_TRUE(suits(backward_of(100)));
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
     AttentionBackwardParams params = backward_of(100);

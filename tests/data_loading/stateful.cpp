@@ -39,7 +39,7 @@ struct Counter : datasets::StatefulDataset<Counter, std::vector<int>> {
   std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
 };
 
-TEST(StatefulLoader, EndsWithItsDataset) {
+TEST(StatefulLoader, EndsWithItsDatasetAndResumes) {
   for (const size_t workers : {0, 3}) {
     auto loader = make_data_loader(Counter(11), DataLoaderOptions(2).workers(workers));
     for (int i = 0; i < 2; ++i) {

@@ -10,7 +10,7 @@ namespace hearth::testing {
 
 using DDPOptions = nn::parallel::DistributedDataParallelOptions;
 
-/// Two hidden layers in double precision, the same in each process.
+/// Two hidden layers in double precision, with equal values for equal seeds.
 inline nn::Sequential make_mlp(uint64_t seed = 1) {
   manual_seed(seed);
   nn::Sequential net(nn::Linear(6, 16), nn::Tanh(), nn::Linear(16, 12), nn::Tanh(),

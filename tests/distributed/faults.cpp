@@ -7,7 +7,8 @@
 #include "tests/distributed/sharded_nets.h"
 #include "tests/support/small_disk.h"
 
-// What fails on one rank is an error on all, at once: full disks, and constructors that throw.
+// What fails on one rank is an error on all, at once: full disks, set-up and saves that throw. And
+// join() with a ZeroRedundancyOptimizer, which is an error.
 
 namespace hearth::testing {
 namespace {
@@ -67,7 +68,7 @@ TEST(Faults, ACheckpointSurvivesAFullDisk) {
   }
 }
 
-const RankFunction constructors_throw("constructors_throw", [] {
+const RankFunction setup_throws("setup_throws", [] {
   in_group([](int rank, int size) {
     const bool odd = rank == 1;
     // DistributedDataParallel with options that one rank cannot fulfil.
@@ -119,15 +120,15 @@ const RankFunction constructors_throw("constructors_throw", [] {
   });
 });
 
-TEST(Faults, AConstructorThatThrowsOnOneRankThrowsOnAll) {
-  for (const RankResult& result : run_ranks_well(constructors_throw, 3))
+TEST(Faults, SetupThatThrowsOnOneRankThrowsOnAll) {
+  for (const RankResult& result : run_ranks_well(setup_throws, 3))
     EXPECT_LT(seconds_in(result.output), 1) << result.output;
 }
 
 const RankFunction saves_throw("saves_throw", [] {
   in_group([](int rank, int) {
     const TempFolder folder;
-    // Rank 1 has divided the module among other ranks.
+    // Ranks 1 and 2 have divided the module among themselves.
     nn::Linear net(2, 3);
     const auto pairs = dist::new_subgroups_by_enumeration({{0}, {1, 2}}).first;
     if (rank > 0) dist::fully_shard(*net, dist::FullyShardOptions().process_group(pairs));
@@ -140,7 +141,7 @@ const RankFunction saves_throw("saves_throw", [] {
   });
 });
 
-TEST(Faults, ASaveThatThrowsOnOneRankThrowsOnAll) {
+TEST(Faults, ASaveThatThrowsOnSomeRanksThrowsOnAll) {
   for (const RankResult& result : run_ranks_well(saves_throw, 3)) {
     EXPECT_PRED2(contains, result.output, "is not divided among the 3 ranks of this group");
     EXPECT_LT(seconds_in(result.output), 1) << result.output;

@@ -5,7 +5,7 @@
 #include "tests/distributed/ranks.h"
 #include "tests/distributed/sharded_nets.h"
 
-// fully_shard against one process that trains the same module with the whole batch.
+// fully_shard against one process that trains the same module with the whole batch; its memory.
 
 namespace hearth::testing {
 namespace {

@@ -250,7 +250,6 @@ TEST(Groups, AreSplit) {
 TEST(Groups, ExchangeObjects) { run_ranks_well(objects, 3); }
 TEST(Groups, RefuseWrongCalls) { run_ranks_well(wrong_calls, 2); }
 
-/// A second process with the same rank in the same store is an error.
 TEST(Groups, OfOneProcessWorkWithALocalStore) {
   auto store = std::make_shared<dist::HashStore>();
   dist::ProcessGroup group(store, 0, 1);
@@ -261,6 +260,7 @@ TEST(Groups, OfOneProcessWorkWithALocalStore) {
   group._reduce_scatter_base(out, in)->wait();
   EXPECT_TRUE(equal(out, in));
   group.barrier()->wait();
+  // A second member with the same rank in the same store is an error.
   EXPECT_ERROR(dist::ProcessGroup(store, 0, 1), "two processes have rank 0");
   EXPECT_ERROR(dist::ProcessGroup(std::make_shared<dist::HashStore>(), 0, 1, "mpi"),
                "the backend 'mpi' is unknown");

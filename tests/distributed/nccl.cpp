@@ -10,8 +10,8 @@
 #include "tests/support/files.h"
 #include "tests/support/throws.h"
 
-// The NCCL plugin with tests/plugins/fake_nccl.cpp in place of NCCL. The values of the collectives
-// are tested in collectives.cpp.
+// The NCCL plugin, usually with tests/plugins/fake_nccl.cpp in place of NCCL. collectives.cpp tests
+// more values of the collectives.
 
 namespace hearth::testing {
 namespace {
@@ -214,7 +214,7 @@ TEST(Nccl, RefusesOperationsAndDtypesThatNcclLacks) {
   run_ranks_well(wrong_dtypes, 2, with_fake_nccl());
 }
 
-TEST(Nccl, ReportsErrorsOfTheGpu) {
+TEST(Nccl, ReportsErrorsThatOccurAfterTheCall) {
   for (const RankResult& result : run_ranks(fails_later, 2, with_fake_nccl()))
     EXPECT_PRED2(contains, result.output,
                  "there was a network error (the peer has closed the connection)");
@@ -232,7 +232,7 @@ TEST(Nccl, EndsAtTheTimeoutAndWhenARankIsLost) {
   }
 }
 
-TEST(Nccl, EndsTransfersBeforeTheGroup) {
+TEST(Nccl, WaitsForTheStreamUntilTheTimeout) {
   RankOptions options = with_fake_nccl();
   options.environment["TEST_NCCL_BUSY"] = "1";
   for (const RankResult& result : run_ranks_well(destroys_at_once, 2, options))

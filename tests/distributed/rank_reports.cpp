@@ -67,7 +67,7 @@ TEST(RankReports, EndWithTheGroup) {
   for (const RankResult& result : run_ranks_well(stopped_store, 2)) EXPECT_LT(result.seconds, 5);
 }
 
-TEST(RankReports, NeedAJob) {
+TEST(RankReports, NeedAJobOfAValidSize) {
   EXPECT_ERROR(dist::get_default_store(), "Default process group has not been initialized");
   dist::HashStore store;
   EXPECT_ERROR(dist::get_rank_reports(store), "the ranks of no job report to this store");

@@ -52,9 +52,9 @@ int free_port();
 
 /// Throws, which ends the process with a failure, unless the condition holds.
 void require(bool condition, const std::string& what);
-/// In a rank's function: prints the error of f and the seconds until f threw it.
+/// In a rank's function: prints the error of f, or "no error", and the seconds that f took.
 void print_error(const std::function<void()>& f);
-/// The seconds that print_error has printed.
+/// The seconds that print_error has printed last.
 double seconds_in(const std::string& output);
 bool contains(const std::string& text, const std::string& part);
 

@@ -148,7 +148,7 @@ const RankFunction refuses("refuses", [] {
     };
     std::string damaged = whole;
     damaged[damaged.size() - 3] ^= 1;
-    with_file(damaged, "its checksum differs from that in the index; the file is damaged");
+    with_file(damaged, "its rows or its checksum differ from the index; the file is damaged");
     with_file(whole.substr(0, whole.size() / 2), "while loading 'model.");
     on_rank_0([&] { std::filesystem::remove(file); });
     fails(fresh, "rank 1: ");

@@ -8,7 +8,7 @@
 #include "hearth/hearth.h"
 #include "tests/distributed/in_group.h"
 
-// Models of the tests of sharding. Their sizes are not divisible by the numbers of ranks.
+// Models of the tests of sharding. Most of their sizes are not divisible by the numbers of ranks.
 namespace hearth::testing {
 
 /// Two layers whose activations are added to their input, as in a transformer.
@@ -53,7 +53,7 @@ inline Tensor part_of_batch(const Tensor& batch) {
   return batch.narrow(0, distributed::get_rank() * rows, rows);
 }
 
-/// The largest difference between two lists of tensors.
+/// The largest difference between two lists of tensors; 1e300 if their lengths differ.
 inline double difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   double largest = a.size() == b.size() ? 0 : 1e300;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i)

@@ -177,7 +177,7 @@ TEST(Stores, TheServerWaitsForItsWorkers) {
   client.join();
 }
 
-TEST(Stores, ErrorsNameTheRemedy) {
+TEST(Stores, ErrorsNameTheCauseOrTheRemedy) {
   dist::TCPStore server("127.0.0.1", server_options());
   auto options = server_options();
   options.port = server.getPort();

@@ -18,7 +18,7 @@ Tensor rows_of_rank(const Tensor& whole, int rank) {
   return whole.narrow(0, int64_t(rank) * (rank + 1) / 2, rank + 1);
 }
 
-/// Two training steps and one in evaluation mode; returns outputs, gradients and statistics.
+/// Two training steps and one in evaluation mode; returns the outputs, and the inputs' gradients.
 template <class Norm>
 std::vector<Tensor> run_norm(Norm& norm, const Tensor& whole, int rank) {
   const auto part = [&](const Tensor& t) { return rank < 0 ? t : rows_of_rank(t, rank); };
@@ -119,7 +119,9 @@ const RankFunction empty_batch("sync_batch_norm_empty", [] {
     REQUIRE_ERROR(norm(x).square().sum().backward({}, true, true), "no second derivative");
   });
 });
-TEST(SyncBatchNorm, ARankMayHaveNoRows) { run_ranks_well(empty_batch, 2); }
+TEST(SyncBatchNorm, AcceptsARankWithoutRowsAndRefusesWrongInputs) {
+  run_ranks_well(empty_batch, 2);
+}
 
 TEST(SyncBatchNorm, IsBatchNormWithoutAGroup) {
   nn::SyncBatchNorm norm(nn::BatchNormOptions(3));

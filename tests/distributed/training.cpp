@@ -27,8 +27,8 @@ void average_gradients(const nn::Sequential& model) {
 }
 
 /// Trains 40 steps on 24 samples, divided equally among the ranks, and prints the sum of the
-/// squared weights. Rank 0 saves every step in the file $HEARTH_TEST_CHECKPOINT, from which a
-/// restarted job continues.
+/// squared weights. After every step, rank 0 saves the training in $HEARTH_TEST_CHECKPOINT, from
+/// which a restarted job continues.
 const RankFunction training("training", [] {
   dist::init_process_group();
   const int rank = dist::get_rank(), size = dist::get_world_size();

@@ -20,7 +20,7 @@ std::unique_ptr<optim::Optimizer> make_adam(const Zero::Groups& groups) {
   return std::make_unique<optim::Adam>(groups, optim::AdamOptions(0.05).weight_decay(0.1));
 }
 
-/// The weights and the biases, with a learning rate of their own.
+/// A group of the weights, and one of the other parameters with a learning rate of its own.
 Zero::Groups two_groups(const nn::Module& net) {
   std::vector<Tensor> weights, biases;
   for (const Tensor& param : net.parameters())
@@ -29,7 +29,7 @@ Zero::Groups two_groups(const nn::Module& net) {
           optim::OptimizerParamGroup(biases, std::make_unique<optim::AdamOptions>(0.01))};
 }
 
-/// The gradients of the whole batch on all ranks, as DistributedDataParallel computes them.
+/// Computes the gradients; if `averages`, all ranks get their mean, as in DistributedDataParallel.
 void compute_gradients(ShardedNet& net, const Tensor& batch, bool averages) {
   net->zero_grad();
   net(batch).square().mean().backward();

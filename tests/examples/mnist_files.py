@@ -6,7 +6,7 @@ SIZE, CLASSES = 28, 10
 
 
 def image(label, number):
-    """A bar whose height depends on the label and whose brightness depends on the number."""
+    """A bar whose position depends on the label and whose brightness depends on the number."""
     rows = [bytes(SIZE)] * SIZE
     for row in range(2 * label + 2, 2 * label + 6):
         rows[row] = bytes(4) + bytes([100 + number % 150]) * (SIZE - 8) + bytes(4)

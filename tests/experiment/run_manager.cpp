@@ -28,7 +28,7 @@ class InTempFolder {
   fs::path former_;
 };
 
-/// Ten images of each size, all with label 1.
+/// Ten images of these sizes, all with label 1.
 struct Images : data::datasets::Dataset<Images> {
   explicit Images(IntArrayRef sizes_) : sizes(sizes_.begin(), sizes_.end()) {}
   data::Example<> get(size_t) override { return {ones(sizes), tensor(1)}; }

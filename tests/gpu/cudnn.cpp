@@ -86,8 +86,8 @@ TEST_F(FusedAttention, SharedHeadsMatch) {
         "key heads " + std::to_string(key_heads), 4);
 }
 
-TEST_F(FusedAttention, LowScoresAndScalesMatch) {
-  // Logarithms of sums below -88, where exp(-logarithm) is infinite in float32.
+TEST_F(FusedAttention, LowAndHighScoresMatch) {
+  // At a shift of -120, the sums' logarithms are below -88: exp(-logarithm) is infinite in float32.
   const int64_t length = by_gpu(/*real=*/192, /*simulated=*/48);
   for (const double shift : {-120.0, 0.0, 120.0})
     for (const bool masked : {false, true}) {

@@ -13,7 +13,8 @@ using RandomNumbers = OnGpu;
 TEST_F(Huge, SupportsMoreThanTwoToTheThirtyFirstElements) {
   constexpr int64_t kCount = (int64_t{1} << 31) + 8;
   const auto free_bytes = cuda::mem_get_info(0).first;
-  if (!is_real_gpu(kGpu) || free_bytes < (size_t{20} << 30)) GTEST_SKIP() << "too little memory";
+  if (!is_real_gpu(kGpu) || free_bytes < (size_t{20} << 30))
+    GTEST_SKIP() << "no real GPU, or too little memory";
   const TensorOptions options = TensorOptions(kGpu).dtype(kBFloat16);
   const Tensor x = zeros({kCount}, options);
   x[kCount - 1].fill_(3);
@@ -110,7 +111,7 @@ TEST_F(Streams, RecordedMemoryIsNotReusedTooEarly) {
   }
 }
 
-TEST_F(Streams, RunConcurrently) {
+TEST_F(Streams, DoNotDisturbEachOther) {
   const int64_t count = by_gpu(/*real=*/1 << 20, /*simulated=*/1 << 12);
   Tensors results;
   std::vector<cuda::Stream> streams;
@@ -127,7 +128,7 @@ TEST_F(Streams, RunConcurrently) {
   }
 }
 
-TEST_F(RandomNumbers, FollowTheirDistributions) {
+TEST_F(RandomNumbers, FollowTheirDistributionsAndTheSeed) {
   const int64_t count = by_gpu(/*real=*/1 << 24, /*simulated=*/1 << 16) + 3;
   const double tolerance = 5 / std::sqrt(static_cast<double>(count));
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {

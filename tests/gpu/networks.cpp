@@ -1,4 +1,4 @@
-// Layers, products and convolutions of usual sizes with their gradients, optimizers, and training.
+// Layers, products and convolutions with their gradients, optimizers, and training.
 #include "tests/gpu/support.h"
 
 namespace hearth::testing {
@@ -148,7 +148,7 @@ TEST_F(Convolutions, TransposedAnd1dAnd3dMatchTheCpu) {
   }
 }
 
-/// Parameters that are too many and too large for one launch.
+/// Too many parameters for one launch, some too large for one block.
 Tensors many_parameters(Device device) {
   manual_seed(7);
   Tensors parameters;

@@ -77,8 +77,8 @@ Tensors net_inputs(const std::string& mode, IntArrayRef input, int64_t batch, in
   const int64_t gates = mode == "lstm" ? 4 : mode == "gru" ? 3 : 1;
   Tensors inputs{numbers(input), numbers({4, batch, state})};
   if (mode == "lstm") inputs.push_back(numbers({4, batch, hidden}));
-  for (int64_t layer = 0; layer < 4; ++layer) {
-    const int64_t width = layer < 2 ? input.back() : 2 * state;
+  for (int64_t i = 0; i < 4; ++i) {  // two layers in both directions
+    const int64_t width = i < 2 ? input.back() : 2 * state;
     inputs.push_back(numbers({gates * hidden, width}) * 0.2);
     inputs.push_back(numbers({gates * hidden, state}) * 0.2);
     inputs.push_back(numbers({gates * hidden}));

@@ -13,8 +13,8 @@ lines become the body of a function. A word after ```cpp changes that:
     continued    the snippet goes on in the function of the one before it
     throws       the snippet must throw; the exception's text is its output
 
-A block without a language shows the output of the snippet before it, if nothing but one line that
-ends in a colon lies between. Numbers with a point are compared to 1e-4 (relative or, below 1,
+A block without a language shows the output of the snippet before it, if only blank lines and lines
+that end in a colon lie between. Numbers with a point are compared to 1e-4 (relative or, below 1,
 absolute). `…` stands for any text within a line or, right after a number, for its other digits.
 A line `<!-- run with NAME=value … -->` sets environment variables for the page's program.
 """

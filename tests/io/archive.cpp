@@ -11,6 +11,7 @@
 #include "hearth/cuda.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/io/serialize.h"
+#include "hearth/ivalue_containers.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/files.h"
 
@@ -105,6 +106,13 @@ TEST(Archive, RoundTripsValues) {
   EXPECT_ERROR(archive.read("int", narrow), "'int' is -9223372036854775808, which does not fit");
 }
 
+TEST(Archive, RefusesValuesThatItCannotStore) {
+  OutputArchive inner, root;
+  inner.write("pair", ivalue::Tuple::create(1, 2.0));
+  root.write("a", inner);
+  EXPECT_ERROR(through_stream(root), "cannot save 'a.pair' in an archive: it is a Tuple, not a ");
+}
+
 TEST(Archive, ErrorsNameTheKey) {
   OutputArchive inner, root;
   inner.write("x", ones({2}));
@@ -135,7 +143,7 @@ TEST(Archive, ErrorsNameTheKey) {
   EXPECT_ERROR(root.write("a", root), "cannot be written into itself");
 }
 
-TEST(Archive, ReadsPythonFilesAsTrees) {
+TEST(Archive, ReadsFilesWithoutMetadataAsTrees) {
   std::ostringstream out;
   io::save_safetensors({{"net.fc.weight", ones({2, 2})}, {"net.fc.bias", zeros({2})}},
                        [&](const void* data, size_t bytes) {

@@ -109,7 +109,7 @@ TEST(MappedFile, RefusesAPipeWithoutWaiting) {
 }
 
 /// In a separate process, because limits on file sizes apply to processes.
-TEST(AtomicFile, KeepsTheOldFileIfTheDiskIsFull) {
+TEST(AtomicFile, KeepsTheOldFileIfWritingFails) {
   const TempFolder folder;
   const std::string path = folder.path("a.txt");
   write_file(path, "old");

@@ -76,7 +76,8 @@ class Mutator {
     fix_length(bytes);
   }
 
-  /// Usually corrects the header's length, so that the changes reach the code that parses the rest.
+  /// Usually corrects the length of a safetensors header, so that the changes reach the code that
+  /// parses the rest.
   void fix_length(std::string& bytes) {
     const size_t end = bytes.rfind('}');
     if (below(4) == 0 || end == std::string::npos || end < 8) return;

@@ -83,7 +83,7 @@ TEST(BadPt, RefusesDamagedPickles) {
   EXPECT_REFUSED("NNa.", "expected a new list or dict");
   EXPECT_REFUSED("}NNNu.", "expected a mark");
   EXPECT_REFUSED("}(NNu.", "the key of a dict is a None");
-  EXPECT_REFUSED("}(K\1u.", "expected a dict");
+  EXPECT_REFUSED("}(K\1u.", "expected a dict, and a value for each key");
   EXPECT_REFUSED("NQ.", "expected a storage");
   EXPECT_REFUSED("N)b.", "expected a new list or dict");
 }
@@ -150,7 +150,7 @@ TEST(BadPt, RefusesToCopyExpandedTensorsOfHugeSizes) {
   EXPECT_ERROR(load(loaded, bytes.data(), bytes.size()), "far more elements than its file");
 }
 
-TEST(BadPt, RefusesOtherFiles) {
+TEST(BadPt, RefusesFilesOfOtherFormats) {
   EXPECT_ERROR(load_pt(testing::pt_file("old.pt")), "format before PyTorch 1.6");
   EXPECT_ERROR(load_pt(testing::pt_file("arrays.npz")), "this zip archive has no data.pkl");
   EXPECT_ERROR(load_pt(testing::pt_file("f32.npy")), "the file is truncated or no zip");
@@ -222,7 +222,7 @@ TEST(BadPt, RefusesBadArchives) {
   EXPECT_ERROR(pickle_load({twice.begin(), twice.end()}), "has another name");
 }
 
-TEST(BadPt, ToPythonRefusesOtherStateDicts) {
+TEST(BadPt, ToPythonRefusesInvalidStateDicts) {
   optim::StateDict dict;
   EXPECT_ERROR(to_python(dict), "expected the state dict of an optimizer");
   dict.insert("param_groups.0.lr", 0.5);
@@ -230,7 +230,7 @@ TEST(BadPt, ToPythonRefusesOtherStateDicts) {
   EXPECT_ERROR(to_python(dict), "expected the number of a parameter under 'state', but got 'x'");
 }
 
-TEST(BadPt, SaveRefusesValuesThatPythonCannotRead) {
+TEST(BadPt, SaveRefusesInvalidValues) {
   const testing::TempFolder folder;
   const std::string path = folder.path("x.pt");
   EXPECT_ERROR(save_pt(IValue("\xff"), path), "it is not valid UTF-8");

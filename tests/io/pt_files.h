@@ -23,7 +23,7 @@ struct Net : nn::Module {
   Tensor scale = register_parameter("scale", full({2}, 1.5));
 };
 
-/// Parameters and an optimizer that has made a few steps.
+/// Parameters and an optimizer that has made `steps` steps.
 template <class Optimizer>
 struct Steps {
   template <class Options>
@@ -55,7 +55,8 @@ struct Steps {
   Optimizer optimizer;
 };
 
-/// Compares two state dicts: tensors and doubles up to rounding, other values by type and text.
+/// Compares two state dicts and their values' types; tensors and doubles up to rounding, other
+/// values by text.
 inline void expect_same_state(const optim::StateDict& found, const optim::StateDict& expected,
                               const std::string& name) {
   EXPECT_EQ(found.size(), expected.size()) << name;

@@ -44,6 +44,36 @@ TEST(Sharded, OneShardNeedsNoIndex) {
   EXPECT_EQ(load_sharded_safetensors(folder.str()).size(), 3U);
 }
 
+/// Expects that the folder has this number of files, whose tensors are `expected`.
+void expect_saved(const TempFolder& folder, const NamedTensors& expected, size_t files) {
+  EXPECT_EQ(folder.count(), files);
+  const NamedTensors read = load_sharded_safetensors(folder.str());
+  ASSERT_EQ(read.size(), expected.size());
+  for (size_t i = 0; i < read.size(); ++i) {
+    EXPECT_EQ(read[i].first, expected[i].first);
+    EXPECT_TRUE(read[i].second.equal(expected[i].second));
+  }
+}
+
+TEST(Sharded, ReplacesAnEarlierSave) {
+  const TempFolder folder;
+  save_sharded_safetensors(tensors(), folder.str(), 24);
+  const NamedTensors one{{"a", ones({2})}}, two{{"a", zeros({8})}, {"b", ones({8})}};
+  save_sharded_safetensors(one, folder.str(), 24);
+  expect_saved(folder, one, 1);
+  save_sharded_safetensors(two, folder.str(), 32);
+  expect_saved(folder, two, 3);
+}
+
+TEST(Sharded, AFailedSaveKeepsTheEarlierOne) {
+  const TempFolder folder;
+  save_sharded_safetensors(tensors(), folder.str(), 24);
+  NamedTensors twice{{"a", zeros({8})}, {"b", zeros({8})}, {"a", zeros({8})}};
+  EXPECT_EQ(testing::error_of([&] { save_sharded_safetensors(twice, folder.str(), 24); }),
+            "cannot save two tensors under the name 'a'");
+  expect_saved(folder, tensors(), 4);
+}
+
 TEST(Sharded, RefusesBadIndexes) {
   const TempFolder folder;
   const std::string path = folder.path("model.safetensors.index.json");

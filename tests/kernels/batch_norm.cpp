@@ -62,12 +62,13 @@ struct Reference {
   }
 };
 
-/// Normal numbers around a mean that depends on the element's index modulo 3.
+/// Normal numbers around `mean_step` times the element's index modulo 3.
 template <class T>
-void fill(Guarded<T>& x, unsigned seed, double mean = 1) {
+void fill(Guarded<T>& x, unsigned seed, double mean_step = 1) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
-  for (int64_t i = 0; i < x.numel(); ++i) x[i] = T(float(mean) * float(i % 3) + normal(random));
+  for (int64_t i = 0; i < x.numel(); ++i)
+    x[i] = T(float(mean_step) * float(i % 3) + normal(random));
 }
 
 template <class T>
@@ -206,7 +207,7 @@ TEST(BatchNorm, MatchesReferenceInHalfWithFloatChannels) { check<Half, float>();
 TEST(BatchNorm, MatchesReferenceInBFloat16WithFloatChannels) { check<BFloat16, float>(); }
 TEST(BatchNorm, MatchesReferenceInBFloat16) { check<BFloat16, BFloat16>(); }
 
-TEST(BatchNorm, ChannelsLastStaysChannelsLast) {
+TEST(BatchNorm, ChannelsLastAndContiguousOutputsAreEqual) {
   const Sizes sizes = {4, 3, 5, 7}, strides = {105, 1, 21, 3};
   Guarded<float> in(sizes, strides), out(sizes, strides), other(sizes);
   fill(in, 1);

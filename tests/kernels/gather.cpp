@@ -176,7 +176,7 @@ TEST(ScatterAdd, AddsInRowMajorOrderWithAnyThreadCount) {
   set_num_threads(threads);
 }
 
-TEST(ScatterAdd, WritesNothingAfterAFault) {
+TEST(ScatterAdd, WritesNothingIfAnIndexIsInvalid) {
   for (int64_t bad : {int64_t{3}, int64_t{-1}}) {
     Buffer<float> out(6, 1), src(6, 1);
     Buffer<int64_t> index({0, 1, 2, 0, bad, 1});

@@ -238,8 +238,8 @@ std::vector<To> converted(const std::vector<From>& values) {
   return out;
 }
 
-/// PyTorch's results on x86: conversions go through int32 (for uint8 through int64), where values
-/// out of range become the lowest integer.
+/// PyTorch's results on x86: conversions to uint8 and int64 go through int64, others through int32,
+/// where values out of range become the lowest integer.
 TEST(Pointwise, ConvertsOutOfRangeFloatsAsPyTorch) {
   const float inf = HUGE_VALF;
   std::vector<float> x{300, -1, 3e9f, 1e20f, inf, -inf, NAN, 2.9f, -2.9f, 256.5f, -129};

@@ -58,7 +58,8 @@ TEST(Linspace, IncludesBothEnds) {
     ASSERT_NEAR(values[i], 0.1 + 0.6 * static_cast<double>(i) / 999, 1e-7);
 }
 
-// Expected: torch.linspace(-10, 10, 8, dtype=torch.int64) and torch.linspace(0, 20, 7).
+/// Expected: torch.linspace(-10, 10, 8, dtype=torch.int64) and
+/// torch.linspace(0, 20, 7, dtype=torch.uint8).
 TEST(Linspace, OfIntegersTruncates) {
   EXPECT_EQ(linspace<int64_t>(-10, 10, 8), (std::vector<int64_t>{-10, -7, -4, -1, 1, 4, 7, 10}));
   EXPECT_EQ(linspace<uint8_t>(0, 20, 7), (std::vector<uint8_t>{0, 3, 6, 10, 13, 16, 20}));

@@ -84,8 +84,7 @@ double as_double(T value) {
     return double(value);
 }
 
-/// Fills with `num_values` different integers around zero, small enough for exact sums in every
-/// dtype.
+/// Fills with integers of `num_values` values: around zero, or from zero in uint8 and bool.
 template <class T>
 void fill(Guarded<T>& x, int num_values) {
   std::mt19937 random(1);

@@ -4,8 +4,8 @@
 
 namespace hearth::testing {
 
-/// Calls every function of SummaryWriter. tests/oracle/read_by_tensorboard.py makes the same calls
-/// with PyTorch.
+/// Writes records of every kind. tests/oracle/read_by_tensorboard.py makes the same calls with
+/// PyTorch, except for figures and the video.
 void write_everything(const std::string& folder);
 
 }  // namespace hearth::testing

@@ -204,7 +204,7 @@ TEST(SummaryWriter, ValuesThatTensorBoardCannotReadAreErrors) {
                "'Multiline' or 'Margin', but got 'Bars'");
 }
 
-TEST(SummaryWriter, BinsThatCannotBeToldApartGiveAWarning) {
+TEST(SummaryWriter, RangesThatCannotBeDividedGiveAWarning) {
   const TempFolder folder;
   const Warnings warnings;
   SummaryWriter writer(folder.str());

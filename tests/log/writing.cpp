@@ -267,7 +267,8 @@ TEST(Writing, AFileOfTheSameNameIsKept) {
   EXPECT_EQ(values_in(folder.str()).size(), 1u);
 }
 
-/// Uses the parent's writer in a child process; returns the number of the child's warnings.
+/// Uses the parent's writer in a child process; returns the number of the child's warnings,
+/// or 100 if none says that the process was forked.
 size_t use_in_child(SummaryWriter writer) {
   const Warnings warnings;
   writer.add_scalar("child", 1);

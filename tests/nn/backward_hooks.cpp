@@ -311,7 +311,7 @@ std::string error_with(const Gradients* inputs, const Gradients* outputs, bool n
   return error_of([&] { linear(ones({1, 2}).requires_grad_(needs_grad)).sum().backward(); });
 }
 
-TEST(BackwardHooks, MayNotReturnOtherShapes) {
+TEST(BackwardHooks, MayNotReturnMismatchedGradients) {
   const Gradients two{ones({1, 2}), ones({1, 2})}, three{ones({3})};
   const Gradients doubles{ones({1, 2}, kDouble)}, one{ones({1, 2})}, none(1);
   EXPECT_TRUE(

@@ -70,11 +70,11 @@ Make plain(Holder (*make)()) {
 const Table& subjects();
 /// The attention modules.
 Table attention_subjects();
-/// Activations, dropout, padding, distances, shuffles and norms.
+/// The modules of nn_cases_layers.py.
 Table layer_subjects();
 /// Interpolation and sampling.
 Table upsampling_subjects();
-/// Recurrent modules.
+/// The modules of nn_cases_rnn.py.
 Table recurrent_subjects();
 /// The modules of nn_cases_loss.py.
 Table loss_subjects();

@@ -23,7 +23,7 @@ struct Loader : Module {
 
 void default_load(Module& module, InputArchive& archive) { module.Module::load(archive); }
 
-/// Two layers whose weights are all `value`.
+/// Two layers whose parameters are all `value`.
 Sequential two_layers(double value, int64_t outputs) {
   Sequential made(Linear(3, 4), Linear(4, outputs));
   const NoGradGuard no_grad;

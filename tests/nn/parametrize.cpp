@@ -96,13 +96,13 @@ TEST(Parametrize, RemovalLeavesAParameter) {
   EXPECT_TRUE(linear(x).allclose(wanted));
   linear(x).sum().backward();
   EXPECT_TRUE(linear->weight.grad().equal(ones({2, 3})));
-  // A former hook does nothing: one power iteration per call.
+  // The hook of the removed weight_norm must do nothing.
   spectral_norm(linear);
   remove_parametrizations(linear, "weight", /*leave_parametrized=*/false);
   EXPECT_TRUE(linear(x).allclose(wanted));
 }
 
-TEST(Parametrize, AModuleCalledTwiceHasBothGradients) {
+TEST(Parametrize, AModuleCalledTwiceHasGradients) {
   Linear linear = spectral_norm(Linear(4, 3));
   const Tensor a = linear(ones({2, 4})), b = linear(ones({2, 4}) * 2);
   (a.sum() + b.sum()).backward();

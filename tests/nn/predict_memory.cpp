@@ -244,7 +244,7 @@ TEST(PredictMemory, SharedParametersAreRestored) {
   EXPECT_TRUE(model->first->weight.device().is_cpu());
 }
 
-TEST(PredictMemory, RefusesStepsThatCannotRunOnMeta) {
+TEST(PredictMemory, RefusesInvalidSteps) {
   nn::Sequential model(nn::Linear(2, 2));
   optim::SGD optimizer(model->parameters(), 0.1);
   EXPECT_ERROR(utils::predict_memory(model, cross_entropy, optimizer, {ones({1, 2})}),

@@ -57,7 +57,7 @@ TEST(PackedSequences, AreUnpacked) {
   EXPECT_EQ(cut[1].sizes(), IntArrayRef({3}));
 }
 
-TEST(RecurrentModules, HalfTypesRoundOnce) {
+TEST(RecurrentModules, Bfloat16RoundsOnce) {
   LSTM lstm(LSTMOptions(3, 4).bidirectional(true));
   const Tensor x = randn({5, 2, 3});
   lstm->to(kBFloat16);
@@ -67,7 +67,7 @@ TEST(RecurrentModules, HalfTypesRoundOnce) {
   EXPECT_TRUE(got.equal(std::get<0>(lstm(x.to(kBFloat16).to(kFloat))).to(kBFloat16)));
 }
 
-TEST(RecurrentModules, CellsMatchTheirNetwork) {
+TEST(RecurrentModules, LstmCellMatchesLstm) {
   manual_seed(3);
   LSTM lstm(3, 4);
   manual_seed(3);

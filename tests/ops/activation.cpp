@@ -102,7 +102,7 @@ const Register registered_activation[] = {
     Register(of_real_numbers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),
 };
 
-TEST(Activation, HardtanhHasGradientZeroAtItsBound) {
+TEST(Activation, HardtanhHasGradientZeroAtItsUpperBound) {
   const Tensor x = ones({1}, kDouble).requires_grad_();
   hardtanh(x).sum().backward();
   EXPECT_EQ(x.grad().item<double>(), 0);

@@ -27,7 +27,8 @@ double distance(const double* a, const double* b, int64_t width, double p) {
   return p == 0 || std::isinf(p) ? sum : std::pow(sum, 1 / p);
 }
 
-/// The distances of [batch, rows, width] and [batch, columns, width], either without batch.
+/// The distances of [batch, rows, width] and [batch, columns, width]; each may lack the
+/// batch.
 Arrays cdist_reference(const Arrays& in, double p) {
   const Array &a = in[0], &b = in[1];
   const auto size = [](const Array& t, int back) { return t.sizes[t.sizes.size() - size_t(back)]; };

@@ -183,7 +183,7 @@ TEST(Complex, ViewsAtOddOffsetsOfRealNumbers) {
   EXPECT_EQ(item_of(got[1]), complex<double>(4, 5) * complex<double>(4, -5));
 }
 
-TEST(Complex, RealTensorsKeepTheirValues) {
+TEST(Complex, ComplexFunctionsAcceptRealTensors) {
   const Tensor x = tensor({-1.5, 0.0, 2.0});
   EXPECT_TRUE(x.conj().is_same(x) && real(x).is_same(x) && x.resolve_conj().is_same(x));
   EXPECT_TRUE(x.angle().equal(tensor({M_PI, 0.0, 0.0}).to(kFloat)));

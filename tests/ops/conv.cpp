@@ -296,7 +296,7 @@ const Register registered_conv[] = {
                       {conv_case({2, 2, 3, 3}, {2, 2, 2, 2}, 2)}, call_convolution)),
 };
 
-/// Compares result and gradients in `dtype` with float64. These shapes are large enough for the
+/// Compares result and gradients in `dtype` with float64, for shapes large enough for the
 /// libraries' algorithms.
 void expect_same_as_double(const ConvGeometry& geometry, std::vector<int64_t> input,
                            std::vector<int64_t> weight, int64_t channels, bool channels_last,

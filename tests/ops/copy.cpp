@@ -6,7 +6,8 @@
 namespace hearth::testing {
 namespace {
 
-/// The GPU for a tensor on the CPU and the CPU for others; the same device if there is no GPU.
+/// The GPU for a tensor on the CPU and the CPU for one on a GPU; the same device for a meta tensor
+/// or if there is no GPU.
 Device other_device(const Tensor& x) {
   if (x.is_meta() || !cuda::is_available()) return x.device();
   return x.is_cpu() ? Device(DeviceType::CUDA, 0) : Device(DeviceType::CPU);
@@ -127,7 +128,7 @@ const Register registered_copy[] = {Register(clone_row()), Register(contiguous_r
                                     Register(copy_row()),  Register(fill_row()),
                                     Register(zero_row())};
 
-TEST(Copy, ConversionsBetweenAllDtypesKeepSmallNumbers) {
+TEST(Copy, ConversionsBetweenAllDtypesKeepOne) {
   for (const ScalarType from : dtypes_in(dtypes::kAll))
     for (const ScalarType to : dtypes_in(dtypes::kAll)) {
       const Tensor x = ones({3}, from);

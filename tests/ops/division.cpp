@@ -32,7 +32,7 @@ Row div_row() {
   return row;
 }
 
-/// A row for a division that rounds. Integer division by zero throws on the CPU.
+/// A row for a rounded division or its remainder. Integer division by zero throws on the CPU.
 Row rounded_row(std::string name, std::string covers,
                 std::function<Tensor(const Tensor&, const Tensor&)> op,
                 double (*reference)(double, double)) {

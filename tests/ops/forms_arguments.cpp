@@ -6,7 +6,8 @@
 namespace hearth::testing {
 namespace {
 
-/// Different numbers between 0.1 and 0.9; every second one is negative if `sign` is -1.
+/// Numbers between 0.1 and 0.9, of which the first 29 differ; every second one is negative if
+/// `sign` is -1.
 Tensor numbers(std::vector<int64_t> sizes, double sign = -1) {
   const Tensor x = empty(sizes, kDouble);
   for (int64_t i = 0; i < x.numel(); ++i)

@@ -1,5 +1,5 @@
-// First derivatives at points where the function is not differentiable, and of functions with
-// steps; the values are PyTorch's.
+// First derivatives at kinks, singular points, infinities and NaN, and of functions with steps; the
+// values are PyTorch's.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -127,7 +127,7 @@ TEST(LinalgProducts, Chains) {
   EXPECT_ERROR(chain_matmul({a, v}), "Tensor dimension is 1, expected 2 instead.");
 }
 
-TEST(LinalgProducts, OtherNames) {
+TEST(LinalgProducts, VanderPowersAndExponential) {
   const Tensor x = tensor({1, 2, 3}, kLong), m = large({2, 3, 3}, 1).tensor(kDouble);
   EXPECT_TRUE(
       linalg_vander(x, 4).equal(tensor({1, 1, 1, 1, 1, 2, 4, 8, 1, 3, 9, 27}, kLong).view({3, 4})));

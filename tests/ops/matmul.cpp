@@ -194,7 +194,7 @@ TEST(Linalg, AddmmWithBetaZeroIgnoresSelf) {
   EXPECT_TRUE(bias.addmm(ones({2, 3}), ones({3, 2}), 0).equal(full({2, 2}, 3.0)));
 }
 
-/// A large product to which one row is added; its blocks' widths are no multiples of a vector's.
+/// A large product to which one row is added; 37 and 203 are no multiples of a SIMD vector's width.
 TEST(Linalg, AddmmAddsARowToManyRows) {
   manual_seed(3);
   for (const ScalarType dtype : {kFloat, kDouble})

@@ -53,7 +53,7 @@ TEST_P(OpResults, MatchTheReference) {
 
 /// Whether the sizes of a result depend on the elements, so that meta tensors cannot predict them.
 bool has_dynamic_shapes(const Row& row) {
-  // These are composed of other ops, so no record of theirs has this effect.
+  // These are composed of other ops, so they have no record with Effect::kDynamicShape.
   static const std::set<std::string> composed{"_unique2", "bincount", "masked_select",
                                               "unique_consecutive", "unique_dim"};
   if (composed.count(row.name) > 0) return true;

@@ -43,8 +43,9 @@ bool is_slope(const Row& row, double x, double got, double relative) {
   return got >= low - slack && got <= high + slack;
 }
 
-/// In every floating dtype, the values at all special inputs are the reference's. Where input and
-/// value are finite, first derivatives are the reference's slopes, and second derivatives not NaN.
+/// In every floating dtype, the values at all special inputs are the reference's. If the op has one
+/// input, then where it and the value are finite, first derivatives are the reference's slopes, and
+/// second derivatives not NaN.
 TEST_P(OpValues, SpecialValues) {
   const Row& row = GetParam();
   if (!row.special_values) GTEST_SKIP() << "the row has no reference for special values";

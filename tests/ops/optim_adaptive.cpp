@@ -39,7 +39,8 @@ Row nadam_row(std::string name, bool decoupled) {
       });
 }
 
-/// `step` decides whether the variance is rectified: with beta2 = 0.9 from step 7 on.
+/// `step` decides whether the variance is rectified (with beta2 = 0.9 from step 6 on) and whether
+/// the weight decay is decoupled.
 Row radam_row(std::string name, int64_t step) {
   return step_row(
       std::move(name), "_fused_radam_",

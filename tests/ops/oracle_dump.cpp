@@ -1,5 +1,6 @@
-// Writes the inputs and results of every row to $HEARTH_ORACLE_FILE, for tests/oracle/compare.py.
-// With HEARTH_ORACLE_AUTOCAST=1, it calls them under autocast, also with inputs of mixed dtypes.
+// Writes the inputs and results of every row with a reference to $HEARTH_ORACLE_FILE, for
+// tests/oracle/compare.py. With HEARTH_ORACLE_AUTOCAST=1, it calls them under autocast, also with
+// inputs of mixed dtypes.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -11,8 +11,8 @@
 namespace hearth::testing {
 namespace {
 
-/// A row for an op that fills a tensor with random numbers. It has no reference; seeded before each
-/// call, it is deterministic.
+/// A row for an op that fills a tensor with random numbers. The row has no reference; the op is
+/// seeded before each call, so it is deterministic.
 Row filler_row(std::string name, DtypeSet types, std::function<void(const Tensor&)> fill) {
   Row row;
   row.name = name;

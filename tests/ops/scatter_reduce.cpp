@@ -220,7 +220,7 @@ TEST(SegmentReduce, OffsetsAndLengthsThatLeaveElementsOut) {
                "Expected segment_length >= 0 to be true, but got false.");
 }
 
-/// The gradient of segment_reduce's sum over one segment.
+/// The gradient of segment_reduce over one segment.
 Tensor segment_gradient(const Tensor& data, const char* reduce,
                         const std::optional<Scalar>& initial) {
   const Tensor x = data.clone().requires_grad_();

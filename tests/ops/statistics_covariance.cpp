@@ -101,8 +101,8 @@ TEST(Covariance, FrequenciesRepeatObservations) {
   EXPECT_TRUE(m.cov(1, frequencies).allclose(repeated.cov()));
   const Tensor weights = tensor({0.5, 1.0, 2.0}, kDouble);
   const Tensor weighted = m.cov(1, frequencies, weights);
-  const double total = 8.5,
-               factor = total - 14.25 / total;  // of the products of both weights: 0.5, 2, 6
+  // The products of both weights are 0.5, 2 and 6; times `weights`, their sum is 14.25.
+  const double total = 8.5, factor = total - 14.25 / total;
   const double mean = 32.5 / total;
   const double squares =
       0.5 * std::pow(1 - mean, 2) + 2 * std::pow(7 - mean, 2) + 6 * std::pow(3 - mean, 2);

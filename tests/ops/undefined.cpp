@@ -1,5 +1,6 @@
-// Every form of every operator in hearth/ops/list.inc, called with each of its tensors undefined in
-// turn, throws instead of crashing. If the undefined tensor is self, the error says so.
+// Calls every form of every operator in hearth/ops/list.inc with each of its tensors undefined in
+// turn: it never crashes, and throws unless the tensor is optional. If the undefined tensor is
+// self, the error says so.
 #include <gtest/gtest.h>
 
 #include <map>

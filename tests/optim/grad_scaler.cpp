@@ -206,7 +206,7 @@ TEST(GradScaler, DoesNothingIfDisabled) {
   }
 }
 
-TEST(GradScaler, NamesTheParameterThatIsNotFinite) {
+TEST(GradScaler, NamesTheLastParameterThatIsNotFinite) {
   nn::Sequential inner(nn::Linear(2, 3), nn::ReLU(), nn::Linear(3, 1));
   nn::Sequential net(inner, nn::Linear(1, 1));
   SGD optimizer(net->parameters(), SGDOptions(0.1));

@@ -3,8 +3,8 @@
 
 A case is one line of fields separated by " | ":
   - the sizes of the indexed tensor, whose elements are 0, 1, 2, ...
-  - the indices: N (None), E (...), i3 (a number), bT (True), s1:5:2 (a slice; parts may be absent),
-    t2x3:0,1,... (an int64 tensor), u2x3:... (int32), m3:0,1,1 (a mask)
+  - the indices: N (None), E (...), i3 (a number), bT, bF (booleans), s1:5:2 (a slice; parts may be
+    absent), t2x3:0,1,... (an int64 tensor), u2x3:... (int32), m3:0,1,1 (a mask)
   - the sizes of the result
   - the result's elements
   - the gradient of sum(result * (1, 2, ...))

@@ -1,4 +1,4 @@
-"""The recurrent modules of nn_cases.py."""
+"""Cases of nn_cases.py: more recurrent modules and cells."""
 
 import torch
 from torch import nn

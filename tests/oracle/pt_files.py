@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Exchanges files of torch.save, torch.jit.save and NumPy between Python and Hearth.
 
-pt_files.py write FOLDER   writes tests/fixtures/pt/*.pt, *.npy, *.npz; files whose name begins with
-                           libtorch_ come from libtorch_archives.cpp
+pt_files.py write FOLDER   writes the files of tests/fixtures/pt, except those whose name begins with
+                           libtorch_, which come from libtorch_archives.cpp
 pt_files.py check FOLDER   checks the files that tests/io wrote into $HEARTH_KEEP_FILES
 """
 

@@ -127,7 +127,7 @@ def write_with_pytorch(folder):
 # ---- the files
 
 def same(ours, theirs):
-    """Whether parsed JSON agrees, with numbers to 1e-6 and wall times ignored."""
+    """Whether parsed JSON agrees, with numbers to 1e-6; wall times and blob keys are ignored."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(
             key in ("wall_time", "blob_key") or same(ours[key], theirs[key]) for key in ours)
@@ -284,7 +284,7 @@ PLUGINS = {
 
 
 def check_plugins(board):
-    """Whether every plugin that has data was asked, and no other."""
+    """Yields a problem unless exactly the plugins that have data were asked."""
     asked = {*PLUGINS, "graphs"}
     for _ in range(START_LIMIT_S):
         listing = board.get("plugins_listing")
@@ -303,7 +303,7 @@ def check_resumed(board, run):
 
 
 def check_own(board, run):
-    """Checks the graph, video and layout, which PyTorch does not write or writes differently."""
+    """Checks the graph, video, figures and layout, which PyTorch does not write or writes otherwise."""
     graph = board.raw("plugin/graphs/graph", run=run).decode()
     for text in ("Sequential/Conv2d[0]/conv2d", 'op: "Parameter"', "Sequential/Linear[3]/linear"):
         if text not in graph:
@@ -355,7 +355,8 @@ def check_killed(program):
                     if any(step != value for _, step, value in points):
                         yield f"{tag}: a step has the value of another"
                     if points[-1][0] < killed - 1.2 or resumed and len(points) != 10000:
-                        yield f"{tag} ends {killed - points[-1][0]} s before the kill"
+                        yield (f"{tag} has {len(points)} steps and ends "
+                               f"{killed - points[-1][0]} s before the kill")
                     print(f"killed, {resumed=}: {len(points)} steps of {tag}")
         finally:
             board.process.terminate()

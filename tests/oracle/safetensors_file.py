@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exchanges safetensors files between Python's package and Hearth.
 
-safetensors_file.py write PATH   writes tests/fixtures/python.safetensors
+safetensors_file.py write PATH   writes the fixture python.safetensors
 safetensors_file.py check PATH   checks a file that tests/io/archive.cpp wrote into $HEARTH_KEEP_FILES
 """
 

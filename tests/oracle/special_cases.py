@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes tests/fixtures/special_cases.txt: values of the special functions.
 
-A line is a function's name in torch.special and then its cases, "x:value" or "x:y:value". Values at
-finite arguments are mpmath's, after a comparison with PyTorch's; those at 0, infinities and NaN are
-PyTorch's. All arguments are multiples of 1/64, powers of ten or powers of two.
+A line is a function's name in torch.special and then its cases, "x:value" or "x:y:value". Values are
+mpmath's, after a comparison with PyTorch's; those of limits(), at 0, infinities, NaN and invalid
+arguments, are PyTorch's. Finite arguments are multiples of 1/128, powers of ten or powers of two, up
+to the sign.
 """
 
 import math

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """train_in_tensorboard.py <program hearth>: trains, and checks the data of the runs in TensorBoard.
 
-Trains a grid of two learning rates and a network with blocks on synthetic data, resumes one, and
-asks TensorBoard for the scalars, images, histograms, texts, graphs and hyperparameters of each run.
-Needs the packages tensorboard, numpy and pillow. With the package torch-tb-profiler, PyTorch's
+Trains a grid of two learning rates and a network with blocks on synthetic data, resumes the
+grid, and asks TensorBoard for the scalars, images, histograms, texts, graphs and hyperparameters of
+each run. Needs the packages tensorboard, numpy and pillow. With the package torch-tb-profiler, PyTorch's
 plugin for TensorBoard reads the trace of --profile.
 """
 

@@ -339,7 +339,7 @@ TEST_F(SeveralDevices, TrainsBuffersThatRequireGrad) {
   EXPECT_TRUE(net->shift.grad().cpu().equal(full({3}, 6.)));
 }
 
-TEST_F(SeveralDevices, PrintsAndNamesAsPython) {
+TEST_F(SeveralDevices, PrintsAndNamesItsModule) {
   nn::DataParallel model{nn::Linear(2, 1)};
   std::ostringstream text;
   text << model;

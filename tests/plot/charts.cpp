@@ -248,7 +248,7 @@ TEST(Plot, LargerValuesHaveDarkerCells) {
   Figure figure;
   figure.axes().heatmap(tensor({0.0, 1.0, 2.0, kNaN}).view({2, 2})).set_title("cells");
   const Picture picture(figure);
-  // Two units of length are two pixels: cells have 92 of them, and begin 120 and 176 from the edge.
+  // In pixels, cells are 92 wide and high, and begin 120 from the left and 176 from the top edge.
   const auto cell = [&](int row, int column) {
     return picture.color_at(120 + 92 * column + 6, 176 + 92 * row + 6);
   };
@@ -294,14 +294,14 @@ TEST(Plot, BadInputIsRefused) {
   other.heatmap(ones({2, 3}));
   EXPECT_ERROR(other.plot({1}, {1}), "a chart with a matrix cannot have lines");
   EXPECT_ERROR(other.scatter(ones({1}).to(kComplexFloat), {1}), "cannot show complex numbers");
-  EXPECT_ERROR(Figure(30).png(), "a picture has room for 29 charts, but there are 30");
+  EXPECT_ERROR(Figure(30).png(), "a picture has at most 29 charts, but there are 30");
 }
 
 TEST(Plot, AFailureKeepsTheOldFile) {
   const TempFolder folder;
   const std::string path = folder.path("plot.png");
   write_bytes(path, "old");
-  EXPECT_ERROR(Figure(30).savefig(path), "a picture has room for 29 charts");
+  EXPECT_ERROR(Figure(30).savefig(path), "a picture has at most 29 charts");
   EXPECT_ERROR(Figure().savefig(folder.path("none/plot.png")), "none/plot.png");
   EXPECT_EQ(bytes_of(path), "old");
   Figure().savefig(path);

@@ -195,7 +195,7 @@ Part receiving(const void* data, size_t size, int peer, int device) {
           }};
 }
 
-/// Receives one value from each rank and writes their combination to `out`.
+/// Receives `count` elements from each rank and writes their combination to `out`.
 void add_combination(Batch& batch, ncclComm_t comm, void* out, size_t count, ncclDataType_t dtype,
                      ncclRedOp_t op) {
   const auto values = std::make_shared<std::vector<Bytes>>();

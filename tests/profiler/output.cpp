@@ -62,7 +62,7 @@ TEST(Table, ShowsShapesAndShortensNames) {
   EXPECT_NE(text.find("  [[2, 3], [], [3, 4]]  "), std::string::npos);
 }
 
-/// Throws unless the trace follows the rules of Google's "Trace Event Format".
+/// Fails the test unless the trace follows the rules of Google's "Trace Event Format".
 void check_trace(const Json& trace) {
   std::map<std::pair<Json, Json>, std::vector<std::pair<double, double>>> slices;
   std::map<std::pair<std::string, int64_t>, std::string> flows;

@@ -55,7 +55,7 @@ TEST(Profile, CountsTheCallsAndFlopsOfPyTorch) {
   const auto rows = recorded.key_averages();
   EXPECT_EQ(rows.at("aten::mm").count, 2);
   EXPECT_EQ(rows.at("aten::mm").flops, 240);
-  EXPECT_EQ(rows.at("aten::mul").count, 1);  // backward calls another op, once
+  EXPECT_EQ(rows.at("aten::mul").count, 1);  // backward calls another op
   EXPECT_EQ(rows.at("aten::mul").flops, 20);
   EXPECT_EQ(rows.at("aten::matmul").flops, 0);  // the FLOPs are counted for mm
   for (const char* name : {"block", "aten::matmul", "aten::sum", "SumBackward0", "MulBackward0",

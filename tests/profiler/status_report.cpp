@@ -65,7 +65,7 @@ TEST(StatusReport, HasTheRatesAndSharesOfRecentSteps) {
   EXPECT_NEAR(sum, 1, 1e-3);
   EXPECT_LT(json["step_age"], 5);
 
-  // With numbers of the program, which are another count.
+  // With the program's own step numbers, which begin at another number.
   step = 100;
   train(optimizer, step);
   report();

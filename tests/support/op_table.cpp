@@ -65,13 +65,15 @@ Tensor view_in_layout(const Tensor& memory, const std::vector<int64_t>& sizes,
   return memory;
 }
 
-/// A random value rounded for an integer tensor, away from zero.
+/// A random value for an integer tensor: four times as large, rounded away from zero, unless it is
+/// whole by its distribution.
 double as_integer(double value, const Input& input) {
   if (input.draw == Draw::kIndex || input.draw == Draw::kSmall) return value;
   return value < 0 ? std::floor(4 * value) : std::ceil(4 * value);
 }
 
-/// The value after conversion to this dtype: integers wrap, bools are 0 or 1.
+/// The value in this dtype, before rounding: integers wrap, bools are 0 or 1, numbers too large for
+/// a floating dtype are infinite.
 double as_stored(double value, ScalarType dtype) {
   const bool is_representable = std::fabs(value) < 0x1p62;
   switch (dtype) {

@@ -159,8 +159,8 @@ std::vector<size_t> differentiable_inputs(const Case& inputs, const Tensors& ten
 /// Whether any of the row's outputs is differentiable.
 bool has_differentiable_outputs(const Row& row);
 
-/// Inputs of an elementwise row made of 0, infinities, NaN and large numbers of both signs: each
-/// value for one input, all pairs for two.
+/// Inputs of an elementwise row: 0, infinities and numbers from 1 to 10,000 of both signs, and NaN;
+/// each value for one input, all pairs for two.
 Tensors special_inputs(size_t num_inputs, ScalarType dtype, Device device);
 
 }  // namespace hearth::testing

@@ -240,7 +240,7 @@ TEST(VisionCases, BatchesAreTransformedLikeImages) {
   }
 }
 
-/// Two images; the second one is brighter.
+/// Two images; the second one is the first one plus 1.
 struct Images : data::datasets::Dataset<Images> {
   data::Example<> get(size_t index) override {
     return {image() + int64_t(index), tensor(int64_t(index))};

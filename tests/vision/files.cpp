@@ -79,7 +79,7 @@ TEST(ImageFiles, JpegKeepsSmoothImagesApproximately) {
   }
 }
 
-TEST(ImageFiles, EveryTruncationIsAnErrorAndEveryFlippedByteIsSafe) {
+TEST(ImageFiles, TruncationsAreErrorsAndFlippedBitsAreSafe) {
   for (const Tensor& file : {encode_png(pattern(3)), encode_jpeg(smooth(3))}) {
     const bool is_png = file[1].item<int64_t>() == 'P';
     // libjpeg accepts a JPEG file without its end marker.
@@ -93,7 +93,7 @@ TEST(ImageFiles, EveryTruncationIsAnErrorAndEveryFlippedByteIsSafe) {
   }
 }
 
-TEST(ImageFiles, HostileSizesAllocateNothing) {
+TEST(ImageFiles, HostileSizesAreErrors) {
   // Width and height of 2^30, with a correct checksum of the header.
   std::string header("IHDR\x40\0\0\0\x40\0\0\0\x08\x02\0\0\0", 17);
   const uint32_t checksum = hearth::io::crc32(header.data(), header.size());
@@ -148,7 +148,7 @@ TEST(ImageDatasets, CifarReadsItsRecords) {
   write_bytes(folder.path("test.bin"), "\x01" + record(100, 5));
   EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "a class is 100, but there are 100");
   write_bytes(folder.path("test.bin"), "\x01" + record(1, 5) + "x");
-  EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "is not a multiple of 3074 bytes");
+  EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "is not a positive multiple of 3074 bytes");
 }
 
 TEST(ImageDatasets, EachFolderIsAClass) {

@@ -38,7 +38,7 @@ bool is_image(const fs::path& path) {
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
 }
 
-/// The files, and the images in the folders in the order of their names.
+/// The files, and the images in the folders in the order of their paths.
 std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {

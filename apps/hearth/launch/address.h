@@ -23,7 +23,7 @@ std::string listening_problem(const std::string& host, int port);
 /// The addresses of a machine as this one knows them, as numbers; empty with a reason in `problem`.
 std::vector<std::string> resolve(const std::string& host, std::string& problem);
 
-/// A port of this address that is free now. Throws if this machine does not have the address.
+/// A port of this address that is free now. Throws if this machine cannot listen on it.
 int free_port(const std::string& host);
 
 }  // namespace hearth::app

@@ -43,7 +43,7 @@ class Section {
     text = *value;
   }
 
-  /// A text that is also without spaces, such as an address.
+  /// A text that also has no spaces, quotes, '@' or '/', such as an address.
   void read_word(const char* key, std::string& text) const {
     read(key, text);
     if (has(key) && text.find_first_of(" \t@/'\"") != std::string::npos)
@@ -64,7 +64,8 @@ class Section {
     const toml::node& node = *table_.get("processes");
     const auto number = node.value_exact<int64_t>();
     const auto text = node.value_exact<std::string>();
-    if (!number && !text) refuse(node, "'processes' must be a whole number or \"auto\"");
+    if (!number && !text)
+      refuse(node, "'processes' must be a whole number, \"auto\", \"cpu\" or \"gpu\"");
     processes = number ? std::to_string(*number) : *text;
     if (const std::string error = check_processes(processes); !error.empty())
       refuse(node, "'processes': " + error);
@@ -155,7 +156,7 @@ Host finished(Settings settings, const Section& section, const toml::node& node)
     host.environment.emplace("CUDA_VISIBLE_DEVICES", CLI::detail::join(*settings.gpus, ","));
   const size_t num_gpus = settings.gpus ? settings.gpus->size() : 0;
   if (host.processes.empty()) host.processes = std::to_string(std::max<size_t>(num_gpus, 1));
-  const int processes = std::atoi(host.processes.c_str());  // 0 for "auto"
+  const int processes = std::atoi(host.processes.c_str());  // 0 for a word such as "auto"
   if (num_gpus > 0 && processes > int(num_gpus))
     section.refuse(node, host.name + " has " + host.processes +
                              " processes, but 'gpus' lists only " + std::to_string(num_gpus));

@@ -53,7 +53,7 @@ class Console {
   /// Later lines go into the log folder of this attempt.
   void begin_attempt(int attempt);
   void show(const RankLine& line);
-  /// A message of the program itself, which ends with a newline.
+  /// Shows a message of `hearth launch` itself, which ends with a newline.
   void note(const std::string& text) { err_.write(text); }
   /// Whether the readers of the streams are slower than the ranks.
   bool is_behind() const;

@@ -27,7 +27,7 @@ int exit_code(const Failure& failure);
 /// "exit code 3", or "signal 9 (SIGKILL)".
 std::string ending(const Failure& failure);
 
-/// The time of day, "2026-11-23_16:31:42".
+/// The local date and time, "2026-11-23_16:31:42".
 std::string time_now();
 
 /// A table of the failures, the first one with all details.

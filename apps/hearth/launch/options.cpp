@@ -63,7 +63,7 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
   add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
       ->check(CLI::Validator(check_endpoint, ""));
   add("--master-addr", options.master_addr, "HOST of --rdzv-endpoint")->check(not_empty);
-  add("--master-port", options.master_port, "PORT of --rdzv-endpoint (default: a free one)")
+  add("--master-port", options.master_port, "PORT of --rdzv-endpoint (default: free, or 29500)")
       ->check(whole_number(1, 65535));
   launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
       ->group("Ranks and machines");

@@ -41,7 +41,7 @@ void Supervisor::forward(int signal) {
   }
   if (signal_ == 0) signal_ = signal;
   if (++num_signals_ == kImpatient) deadline_ = EventLoop::Clock::now();
-  // Before the first one is forwarded, run() sets the deadline.
+  // Without a deadline, run() sends the signal and sets the deadline.
   if (deadline_ && ranks_) ranks_->send(signal);
 }
 

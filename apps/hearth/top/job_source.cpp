@@ -125,7 +125,7 @@ std::string newest_training() {
   return newest;
 }
 
-/// Opens the only job here that answers.
+/// Opens the only job here that answers; if there is none, the newest training.
 std::unique_ptr<JobSource> open_any_job() {
   std::unique_ptr<JobSource> found;
   std::string list, problems;

@@ -14,9 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A rank is said to wait if its wait or the time since its last step is longer.
+/// A rank is said to wait if its wait is at least this long.
 constexpr double kLongWait = 3;  // seconds
-/// A part of the time that gets a column although other parts are more usual.
+/// The share of the time from which an optional part gets a column.
 constexpr double kNotableShare = 0.005;
 
 /// A part of the time, by its name in reports and its column.

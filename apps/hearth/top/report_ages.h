@@ -27,7 +27,7 @@ class ReportAges {
   struct Rank {
     std::string report;
     Clock::time_point changed;  // the time of the last change, or what the report's clock says
-    bool is_first = true;       // has not changed since update() was first called
+    bool is_first = true;       // has not changed since it was first seen
   };
   std::vector<Rank> ranks_;
 };

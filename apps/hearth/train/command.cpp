@@ -32,7 +32,8 @@ struct Flags {
   std::string out, config, resume;
 };
 
-/// The folder with the run, and the settings in `train`: of a run to resume, or of a new one.
+/// The folder of the run to resume, with its settings in `train`; none for a new run, whose
+/// settings may come from --config.
 std::optional<RunFolder> find_folder(CLI::App& train, const Flags& flags,
                                      const Processes& processes) {
   const bool resumes = train.get_option("--resume")->count() > 0;

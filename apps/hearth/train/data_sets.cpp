@@ -75,7 +75,8 @@ constexpr DataSet kDataSets[] = {
     {"synthetic", "", make_synthetic},
 };
 
-/// The dataset and the path in "name:path"; no dataset if the name is unknown.
+/// The dataset and its path, by default its default_path; if the name is unknown, no dataset and
+/// the whole text as the path.
 std::pair<const DataSet*, std::string> parse_source(const std::string& source) {
   const size_t colon = source.find(':');
   const DataSet* set = find_named(kDataSets, source.substr(0, colon));
@@ -116,7 +117,7 @@ std::string data_source(const std::string& typed) {
                unknown_name("dataset", typed, names_in(kDataSets)),
                ", and there is no such folder");
   HEARTH_CHECK(!error, "cannot read '", printable(typed_path), "': ", error.message());
-  HEARTH_CHECK(is_utf8(path), "the path of the folder '", printable(typed_path),
+  HEARTH_CHECK(is_utf8(path), "the path '", printable(typed_path),
                "' is not UTF-8, which config.toml requires");
   return set ? set->name + (":" + path) : path;
 }
@@ -146,8 +147,8 @@ std::string note_on_classes(const DataSets& data) {
     seen[static_cast<size_t>(labels.data_ptr<int64_t>()[i])] = true;
   const auto unseen = std::count(seen.begin(), seen.end(), false);
   if (unseen == 0) return "";
-  return detail::str("The largest label is ", data.classes - 1, ", so there are ", data.classes,
-                     " classes; ", unseen, " of them have no training example.");
+  return detail::str("There are ", data.classes, " classes; ", unseen,
+                     " of them have no training example.");
 }
 
 }  // namespace hearth::app

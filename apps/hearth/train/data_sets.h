@@ -33,8 +33,8 @@ struct DataSets {
 /// Adds --data to a command.
 CLI::Option* add_data(CLI::App& command, std::string& source);
 
-/// Resolves the argument of --data: a dataset's name is returned unchanged; a folder becomes a full
-/// path, also after "name:". "./name" is a folder even if there is a dataset `name`.
+/// Resolves the argument of --data: a dataset's name is returned unchanged; a path becomes a full
+/// one, also after "name:". "./name" is a folder even if there is a dataset `name`.
 std::string data_source(const std::string& typed);
 
 /// Loads a dataset by name, "name:path", or from a folder with files named like MNIST's.

@@ -79,7 +79,7 @@ CLI::Validator or_range(const CLI::Validator& number) {
   return CLI::Validator(check, "");
 }
 
-/// Accepts ranges of whole numbers up to a number that no batch reaches.
+/// Accepts ranges from 1 to a number that no batch reaches, and texts that are no range.
 std::string check_batch_range(std::string& text) {
   constexpr double kMost = 1e9;
   const auto range = parse_range(text);

@@ -58,7 +58,7 @@ std::string test_folder_in(const std::string& folder) {
   return "";
 }
 
-/// Of the names and sizes of the files: reading all of them would take too long.
+/// A checksum of the names, sizes and labels of the files: reading all files would take too long.
 std::string checksum_of_files(const ImageFolder& folder) {
   std::string text;
   for (const auto& [path, label] : folder.samples())

@@ -43,8 +43,7 @@ std::vector<double> numbers_in(const Tensor& tensor) {
   return {row.data_ptr<double>(), row.data_ptr<double>() + row.numel()};
 }
 
-/// Mean and deviation of the columns. A column that is constant keeps its values, except for its
-/// mean.
+/// Mean and deviation of the columns. The deviation of a constant column is set to 1.
 Standard standard_of(const Tensor& rows) {
   const Tensor numbers = rows.to(kDouble);
   const Tensor mean = numbers.mean(0), spread = numbers.std(0, false);

@@ -48,7 +48,8 @@ struct TrainOptions {
 /// Whether a setting determines a run's results, so that a resumed run must keep it.
 enum class Effect { kResults, kNone };
 
-/// Calls visit(name of the flag, member, effect) for each setting that all runs share.
+/// Calls visit(name of the flag, member, effect) for each setting that all runs share, except
+/// `profile`.
 template <class Options, class Visit>
 void for_each_setting(Options& options, const Visit& visit) {
   visit("trials", options.trials, Effect::kNone);

@@ -10,7 +10,7 @@
 
 namespace hearth::app {
 
-/// A file of the first process, on any process: there it is a copy in memory.
+/// A file of the first process, which every process can read: the others have a copy in memory.
 class SharedFile {
  public:
   /// The file itself.
@@ -65,7 +65,7 @@ class Processes {
   /// Gives all processes the buffers of the first.
   void share_buffers(nn::Module& module) const;
   /// Runs `action`, which must not communicate, on all processes. If any throws, all end, and the
-  /// first one throws the error of the lowest rank.
+  /// first process throws the error of the lowest rank that failed.
   void together(const std::function<void()>& action) const;
   /// Throws if the lines of text differ from those of the first process.
   void check_same(const std::string& lines) const;

@@ -49,8 +49,8 @@ class Results {
   std::string csv() const;
   /// The same rows as JSON, after the settings that all runs share.
   std::string json(const TrainOptions& options, int64_t processes) const;
-  /// One run: all epochs. Several runs: the last epoch of each, in their order or the run with the
-  /// best test accuracy first.
+  /// One run: all epochs. Several runs: the last epoch of each, by number, or, if `best_first`,
+  /// by best test accuracy, with eliminated runs last.
   std::string table(bool best_first) const;
   std::vector<Chart> charts() const;
 

@@ -152,7 +152,7 @@ bool Run::train_epoch(Display& display) {
   last_step_ = Clock::now();
   correct_ = full({}, progress_.correct, TensorOptions(kLong).device(device_));
   std::vector<Batch> batches;
-  int64_t waiting = 0;  // examples in them
+  int64_t waiting = 0;  // examples in them, on all processes
   for (const Batch& batch : *batches_) {
     batches.push_back(batch);
     waiting += batch.data.size(0) * processes_.count();

@@ -10,7 +10,8 @@ namespace hearth::app {
 inline constexpr const char* kLastCheckpoint = "last.ckpt";
 inline constexpr const char* kBestCheckpoint = "best.ckpt";
 
-/// The folder with all files of one `hearth train`. Only one process can use it at a time.
+/// The folder with all files of one `hearth train`. Only one `hearth train` can use it at
+/// a time.
 class RunFolder {
  public:
   /// Creates the folder of a job's run, under runs/ if the path is empty; throws if it holds a

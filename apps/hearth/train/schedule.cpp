@@ -26,7 +26,7 @@ class Maker {
     settings_.field(name, value);
     return value;
   }
-  /// The same for a value that comes from the plan.
+  /// The same for a default `value` that comes from the plan.
   int64_t planned(const char* name, int64_t value) {
     depends_on_plan_ = depends_on_plan_ || !settings_.has(name);
     return read(name, value);

@@ -23,13 +23,13 @@ enum class ScheduleUnit { kEpoch, kStep, kAccuracy };
 class Schedule {
  public:
   /// From a text such as "cosine:eta_min=1e-5". The optimizer must outlive the schedule, whose
-  /// largest rate is that of the optimizer.
+  /// largest rate is by default that of the optimizer.
   Schedule(const std::string& text, optim::Optimizer& optimizer, const Plan& plan);
 
   /// Whether the plan determines a setting of this schedule, so that it cannot change later.
   static bool depends_on_plan(const std::string& text);
 
-  /// Whether this setting is a number of steps.
+  /// Whether that setting is a number of steps, not of epochs.
   static bool depends_on_steps(const std::string& text);
 
   void after_step();

@@ -29,7 +29,7 @@ std::vector<size_t> random_order(int64_t count) {
   return {begin, begin + count};
 }
 
-/// The first numbers of a list, in order.
+/// The first `limit` numbers of a list, sorted.
 std::vector<size_t> chosen(std::vector<size_t> list, std::optional<int64_t> limit) {
   if (limit && std::ssize(list) > *limit) list.resize(static_cast<size_t>(*limit));
   std::ranges::sort(list);

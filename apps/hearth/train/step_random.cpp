@@ -7,7 +7,7 @@ namespace hearth::app {
 
 namespace {
 
-/// A seed from three numbers (the finalizer of SplitMix64, applied to each).
+/// A seed from several numbers (the finalizer of SplitMix64, applied to each).
 uint64_t mixed(std::initializer_list<uint64_t> numbers) {
   uint64_t seed = 0;
   for (const uint64_t number : numbers) {

@@ -200,7 +200,7 @@ class Training {
     if (!text.empty()) throw Error(std::move(text));
   }
 
-  /// Finished, diverged or, in this process, out of memory. The first process knows the status.
+  /// Whether a run has nothing left to train up to epoch `last`, as the first process decides.
   bool has_ended(size_t index, int64_t last) const {
     const RunResult& run = results_.of_run(index);
     const bool is_open = run.status.empty() || run.status == kStopped;

@@ -107,7 +107,8 @@ class HEARTH_API Job {
   virtual void make(size_t worker) = 0;
   /// The examples' indices, if the request has any.
   virtual ArrayRef<size_t> indices() const = 0;
-  /// Between begin_turn() and end_turn(), an epoch's batches run one at a time, in their order.
+  /// If the epoch has a first turn, its batches run one at a time between begin_turn() and
+  /// end_turn(), by number.
   void begin_turn() const;
   void end_turn() const;
 

@@ -18,7 +18,8 @@ HEARTH_API NamedTensors load_sharded_safetensors(const std::string& path,
 
 /// Writes model-00001-of-0000N.safetensors … and the index into the folder; or one file
 /// model.safetensors without an index, if one is enough. A tensor larger than max_shard_bytes has a
-/// shard of its own. Each file is replaced atomically, the index last.
+/// shard of its own. An earlier save in the folder stays until the new one is complete on the disk;
+/// then its files are deleted.
 HEARTH_API void save_sharded_safetensors(const NamedTensors& tensors, const std::string& folder,
                                          uint64_t max_shard_bytes = kDefaultShardBytes,
                                          const Metadata& metadata = {});

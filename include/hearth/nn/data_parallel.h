@@ -117,8 +117,8 @@ struct HEARTH_API BatchSize {
   void add(const Tensor& tensor);
   int64_t dim;
   int64_t rows = 0;
-  /// The most positions to which a module could apply each parameter: an upper limit for
-  /// convolutions, and one for other layers, which use a whole dimension at once.
+  /// Upper limits of the positions to which a module could apply each parameter: `elements` for
+  /// convolutions, `vectors` for other layers, which use a whole dimension at once.
   int64_t elements = 0, vectors = 0;
 };
 

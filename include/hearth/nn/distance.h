@@ -10,7 +10,7 @@ namespace hearth::nn {
 /// Options of CosineSimilarity.
 struct HEARTH_API CosineSimilarityOptions {
   HEARTH_ARG(int64_t, dim) = 1;    ///< the dimension of the vectors
-  HEARTH_ARG(double, eps) = 1e-8;  ///< the smallest divisor
+  HEARTH_ARG(double, eps) = 1e-8;  ///< lower limit of each of the two norms
 };
 /// Options of PairwiseDistance.
 struct HEARTH_API PairwiseDistanceOptions {

@@ -74,7 +74,7 @@ class HEARTH_API NormImplBase : public Cloneable<Derived> {
 };
 
 /// Base of batch normalization: (input - mean) / sqrt(var + eps) * weight + bias per channel. Mean
-/// and variance are those of the batch in training mode, else the running statistics.
+/// and variance are those of the batch in training mode, else the running statistics, if any.
 template <size_t D, class Derived>
 class HEARTH_API BatchNormImplBase : public NormImplBase<D, Derived, BatchNormOptions> {
  public:

@@ -33,7 +33,7 @@ struct HEARTH_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSPar
   HEARTH_ARG(double, t) = 0;                           ///< the last step size
   HEARTH_ARG(double, prev_loss) = 0;                   ///< the loss before the last iteration
   HEARTH_ARG(Tensor, d);                               ///< the last direction
-  HEARTH_ARG(Tensor, H_diag);                          ///< the scale of the first approximation
+  HEARTH_ARG(Tensor, H_diag);                          ///< the scale of the first inverse Hessian
   HEARTH_ARG(Tensor, prev_flat_grad);                  ///< the gradient before the last iteration
   HEARTH_ARG(std::vector<Tensor>, old_dirs);           ///< former changes y of the gradient
   HEARTH_ARG(std::vector<Tensor>, old_stps);           ///< former changes s of the parameters

@@ -24,7 +24,7 @@ class HEARTH_API LRScheduler {
   virtual void step(double epoch);
   /// The learning rates after the last step, one per group.
   const std::vector<double>& get_last_lr() const { return last_lr_; }
-  int64_t last_epoch() const { return last_epoch_; }  ///< the number of steps so far
+  int64_t last_epoch() const { return last_epoch_; }  ///< the epoch, which step() increments
 
   StateDict state_dict() const;                        ///< all values except functions
   void load_state_dict(const StateDict& dict);         ///< an error changes nothing

@@ -16,7 +16,7 @@ struct HEARTH_API MuonOptions : public RateOptions<MuonOptions> {
   HEARTH_ARG(double, momentum) = 0.95;     ///< decay of the average m of the gradients
   HEARTH_ARG(bool, nesterov) = true;       ///< momentum * m + (1 - momentum) * g replaces m
   HEARTH_ARG(coefficients_t, ns_coefficients) = {3.4445, -4.7750, 2.0315};  ///< a, b, c
-  HEARTH_ARG(double, eps) = 1e-7;     ///< the smallest divisor
+  HEARTH_ARG(double, eps) = 1e-7;     ///< the least norm by which O() divides
   HEARTH_ARG(int64_t, ns_steps) = 5;  ///< iterations of O()
   /// The factor of lr for a parameter [rows, cols]: "original" (the default): sqrt(max(1, rows /
   /// cols)); "match_rms_adamw": 0.2 * sqrt(max(rows, cols)); "spectral_unclamped": sqrt(rows /
@@ -39,9 +39,9 @@ struct HEARTH_API MuonParamState : public OptimizerCloneableParamState<MuonParam
   void fields(Fields& f) override;
 };
 
-/// Updates matrices by their orthogonalized momentum: p -= rate * O(m). O(x) is x with all singular
-/// values near 1, found in bfloat16 by iterating
-/// x = a * x + (b * y + c * y^2) * x, where y = x * x^T.
+/// Updates matrices by their orthogonalized momentum: p -= lr * factor * O(m). O(x) is x with all
+/// singular values near 1, found in bfloat16: x is divided by its norm, and then replaced ns_steps
+/// times by a * x + (b * y + c * y^2) * x, where y = x * x^T.
 class HEARTH_API Muon : public Optimizer {
   HEARTH_OPTIMIZER(Muon);
 };

@@ -7,8 +7,9 @@
 namespace hearth::optim {
 
 /// lr *= factor when a metric has not improved for more than `patience` epochs. An improvement
-/// exceeds the best value by `threshold`, relative or absolute. The `cooldown` epochs after a
-/// reduction do not count. Rates never fall below min_lr; changes of at most eps are skipped.
+/// is better than the best value by more than `threshold`, relative or absolute. The `cooldown`
+/// epochs after a reduction do not count. Rates never fall below min_lr; changes of at most eps are
+/// skipped.
 class HEARTH_API ReduceLROnPlateau : public LRScheduler {
  public:
   enum SchedulerMode { min, max };  ///< whether a smaller or a larger metric is better

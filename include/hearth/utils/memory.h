@@ -24,10 +24,10 @@ struct MemoryPrediction {
 };
 
 /// Predicts the memory of the step `loss_of(inputs).backward(); optimizer.step();`. The step runs
-/// on the meta device, so it takes no memory and hardly any time; memory and autocast are those of
-/// the model's device. Scratch memory of kernels is not included. A model that reads values in
-/// forward() (`item()`) or is on several devices cannot be predicted. Model and optimizer stay
-/// unchanged.
+/// on the meta device, so it takes no memory and hardly any time; the sizes of blocks and autocast
+/// are those of the model's device. Scratch memory of kernels is not included. A model that reads
+/// values in forward() (`item()`) or is on several devices cannot be predicted. Model and optimizer
+/// stay unchanged.
 HEARTH_API MemoryPrediction predict_step_memory(
     nn::Module& model, const std::function<Tensor(const std::vector<Tensor>&)>& loss_of,
     optim::Optimizer& optimizer, const std::vector<Tensor>& inputs);

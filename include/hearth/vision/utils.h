@@ -17,11 +17,11 @@ using ValueRange = std::array<double, 2>;
 /// Options of make_grid and save_image.
 struct HEARTH_API GridOptions {
   HEARTH_ARG(int64_t, nrow) = 8;        ///< images in a row
-  HEARTH_ARG(int64_t, padding) = 2;     ///< pixels between images
+  HEARTH_ARG(int64_t, padding) = 2;     ///< pixels between and around images
   HEARTH_ARG(bool, normalize) = false;  ///< whether values are shifted and scaled to 0 … 1
   HEARTH_ARG(std::optional<ValueRange>, value_range);  ///< for normalize; by default the images'
   HEARTH_ARG(bool, scale_each) = false;  ///< whether each image is scaled by its own range
-  HEARTH_ARG(double, pad_value) = 0;     ///< between images
+  HEARTH_ARG(double, pad_value) = 0;     ///< between and around images
 };
 
 /// Arranges a batch of images in rows of one image [channels, height, width].

@@ -50,7 +50,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     std::optional<unsigned> hook;
     size_t bucket = 0, slot = 0;
     bool is_ready = false, is_used = false;
-    int uses = 0;  // gradients in a pass; with a static graph, those of the first pass
+    int uses = 0;  // with a static graph: gradients in the first pass
     int left = 0;  // with a static graph: gradients that are still to come in this pass
   };
   using Indices = std::vector<size_t>;
@@ -89,7 +89,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   int64_t queued_in_ = -1;  // the backward pass whose end calls on_backward_end()
   Unused unused_;           // in the forward() of this pass
   size_t ready_ = 0, next_bucket_ = 0;
-  Tensor uses_;  // per parameter, the largest number of uses on any rank
+  Tensor uses_;  // the largest on any rank by parameter; 0 or 1 unless learns_graph()
   WorkPtr uses_work_;
   std::vector<bool> globally_unused_;
   bool knows_graph_ = false, has_rebuilt_ = false;

@@ -19,7 +19,6 @@ class UnevenInputs {
  private:
   struct Round {
     int active = 0;           // the number of ranks that have data
-    int last_active = 0;      // the highest of them
     bool reduces = false;     // whether they communicate gradients
     bool broadcasts = false;  // whether they broadcast buffers
   };

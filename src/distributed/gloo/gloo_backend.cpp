@@ -91,8 +91,8 @@ ReduceFunction function_of(ReduceOp op, ScalarType dtype) {
 }
 
 /// The limits of an all_reduce by one exchange: its bytes times the ranks, and the ranks. Above the
-/// first, a ring is faster: it waits more often, but sends less (where 12 KiB take 100 us). More
-/// ranks were not measured; the number of messages is the square of the ranks.
+/// first, a ring is faster: it waits more often, but sends less (measured where 12 KiB take
+/// 100 us). More ranks were not measured; the number of messages is the square of the ranks.
 constexpr int64_t kExchangedBytes = 512 << 10;
 constexpr int kExchangingRanks = 16;
 

@@ -33,7 +33,7 @@ NcclComm::~NcclComm() {
     run("ncclCommFinalize", kPatience, nccl().ncclCommFinalize);
     nccl().ncclCommDestroy(comm_);
   } catch (const std::exception&) {
-    abort();  // another rank has ended
+    abort();  // for example, another rank has ended
   }
 }
 
@@ -81,7 +81,7 @@ bool NcclComm::is_ready(const char* name) {
 
 void NcclComm::check_deadline(const char* name, Deadline deadline) const {
   HEARTH_CHECK_AS(DistBackendError, !deadline.has_passed(), "NCCL: ", name,
-                  ": the time-out has passed; not all ranks have made this call");
+                  ": the time-out has passed; perhaps not all ranks have made this call");
 }
 
 void NcclComm::abort() noexcept {

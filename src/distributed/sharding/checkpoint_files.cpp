@@ -219,7 +219,7 @@ Tensor Reader::part(const std::string& key, size_t number) {
   const bool is_new = checked_.emplace(key, number).second;
   HEARTH_CHECK(fits && (!is_new || checksum(value) == expected.crc), "cannot load '", key,
                "' from '", folder_.file(index_.id, static_cast<int64_t>(number), index_.files),
-               "': its checksum differs from that in the index; the file is damaged");
+               "': its rows or its checksum differ from the index; the file is damaged");
   return value;
 }
 

@@ -91,7 +91,7 @@ void ShardedParams::start_reduction() {
     param.whole_grad = Tensor();
     offset += param.padded_numel;
   }
-  // A sum of float16 would overflow.
+  // A sum of float16 could overflow.
   const bool divides_first = started.input.scalar_type() == kHalf;
   if (divides_first) started.input.div_(ranks_);
   if (numel > 0)

@@ -48,7 +48,7 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
 
   void post_backward();    ///< reduces the gradients and frees the gathered parameters
   void end_calls();        ///< post_backward() of the calls that still run
-  void finish_backward();  ///< the gradients of the shards are complete
+  void finish_backward();  ///< completes the gradients of the shards
   void abandon_backward();
 
   /// This and, with `recurse`, all sharded modules inside it.

@@ -97,8 +97,6 @@ Tensor ZeroRedundancyOptimizer::step(LossClosure closure) {
 }
 
 void ZeroRedundancyOptimizer::add_param_group(const optim::OptimizerParamGroup& param_group) {
-  // The base's constructor calls this.
-  if (!partition_) return Optimizer::add_param_group(param_group);
   const size_t num_groups = param_groups_.size();
   const auto add = [&] {
     Optimizer::add_param_group(param_group);

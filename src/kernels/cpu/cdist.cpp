@@ -83,7 +83,7 @@ void upper_pairs(const CdistParams& params) {
   });
 }
 
-/// The factors `grad / dist^(p - 1)` in the gradient of one row of a.
+/// The factors `grad / dist^(p - 1)` (kInfinity: `grad`) in the gradient of one row of a.
 template <class T>
 class RowFactors {
  public:

@@ -86,9 +86,9 @@ struct GridLoopsOf {
   HEARTH_SIMD static V picked(const T* plane, const int32_t* index) {
     V x, outside;
     for (int l = 0; l < kFull; ++l) {
-      const int32_t sign = index[l] >> 31;
-      x.v[l] = plane[index[l] & ~sign];
-      outside.v[l] = T(sign);
+      const int32_t mask = index[l] >> 31;
+      x.v[l] = plane[index[l] & ~mask];
+      outside.v[l] = T(mask);
     }
     return select(outside < V(0), V(0), x);
   }

@@ -26,7 +26,7 @@ IsaLevel isa_level() {
     for (const IsaLevel best : {IsaLevel::kAvx512, IsaLevel::kAvx2, IsaLevel::kGeneric})
       if (supports(best)) return best;
     detail::fail<Error>(
-        "this processor has no AVX2 and FMA instructions, which Hearth needs on x86-64 "
+        "this processor lacks AVX2, FMA or BMI instructions, which Hearth needs on x86-64 "
         "(x86-64-v3: Intel Haswell, AMD Zen, or newer)");
   }();
   return level;

@@ -10,7 +10,7 @@ template <IsaLevel>
 struct AtLevel {};
 
 /// The best level of this build that this processor supports, determined once; throws an Error on
-/// x86 processors without AVX2 and FMA.
+/// x86 processors without AVX2, FMA or BMI.
 IsaLevel isa_level();
 
 /// Whether this build has code for `level` that this processor can run.

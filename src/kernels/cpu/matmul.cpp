@@ -323,7 +323,8 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
   });
 }
 
-/// Multiplies by Hearth's own loops; a large b is first copied if its rows are not contiguous.
+/// Multiplies by Hearth's own loops. For a large product of several rows, b is first copied if its
+/// rows are not contiguous.
 void multiply_by_loops(const Product& p, Ctx& ctx) {
   if (p.b.strides[2] == 1 || p.m() == 1 || p.work() <= kBlasWork)
     return multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);

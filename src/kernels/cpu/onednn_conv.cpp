@@ -36,9 +36,9 @@ void reorder(const dnnl::memory& from, const dnnl::memory& to, dnnl::stream& str
   dnnl::reorder(source, target).execute(stream, source, target);
 }
 
-/// A convolution split into tasks by its shape alone: by images or, for a single image, by groups
-/// or by channels of the result. A weight's gradient that is split by images is computed as partial
-/// sums, which are added at the end.
+/// A convolution split into tasks by its shape and layout alone: by images or, for a single
+/// contiguous image, by groups or by channels of the result. A weight's gradient that is split by
+/// images is computed as partial sums, which are added at the end.
 class SplitConv {
  public:
   explicit SplitConv(const ConvParams& p) : p_(p) {

@@ -9,8 +9,7 @@
 
 namespace hearth::cpu {
 
-/// The number of records of a chunk of a radix pass. Lines up to this long are sorted by one
-/// thread.
+/// Lines up to this long are one chunk of a radix pass, so that one thread sorts them.
 inline constexpr int64_t kSortChunk = 1 << 16;
 
 /// A key of at most 32 bits and an index below 2^32 in one word.

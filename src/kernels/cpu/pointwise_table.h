@@ -56,7 +56,7 @@ struct PointwiseTable {
 
 // Each of these functions is defined in a source of its own, which CMake generates: the blocks of a
 // family's functors, in the order of its List, from pointwise_@family@_@target@.cpp.in and
-// pointwise_complex_@family@.cpp.in.
+// pointwise_complex_@family@.cpp.in, and the conversions from convert_@target@.cpp.in.
 #define HEARTH_DECLARE_UNITS(function, Result)  \
   Result function(AtLevel<IsaLevel::kGeneric>); \
   Result function(AtLevel<IsaLevel::kAvx2>);    \

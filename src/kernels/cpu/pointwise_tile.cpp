@@ -13,8 +13,8 @@ constexpr int64_t kSquare = 32;
 /// Rows shorter than this share a tile.
 constexpr int64_t kShortRow = kTileElements / 4;
 
-/// Returns a dimension in which an operand has stride 1 while its last dimension has another
-/// stride; -1 if there is none.
+/// Returns a dimension in which an operand has stride 1 while its last dimension has a
+/// stride other than 0 and 1; -1 if there is none.
 int transposed_dim(const PointwiseParams& params) {
   const int last = params.dim - 1;
   const auto dense_elsewhere = [&](const Operand& operand) {

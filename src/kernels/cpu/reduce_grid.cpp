@@ -6,7 +6,7 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kTaskElements = 1 << 17;  // minimum of a task
+constexpr int64_t kTaskElements = 1 << 17;  // that a task should have
 constexpr int64_t kTasks = 128;             // enough for the cores of any processor
 constexpr int64_t kShortReducedRow = 16;    // shorter rows are reduced by columns
 constexpr int64_t kNarrowGrid = 64;         // columns that are worth a tile of their own

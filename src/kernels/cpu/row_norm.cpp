@@ -106,8 +106,9 @@ struct RowNorm {
   const void* const weights;
 };
 
-/// Computes the mean of a row and 1 / sqrt(var + eps). The first element is subtracted from the
-/// others, so that a large mean does not make the variance inaccurate.
+/// Computes the mean of a row, or 0 if the norm is not centered, and 1 / sqrt(var + eps). A
+/// centered row's first element is subtracted from all, so that a large mean does not make the
+/// variance inaccurate.
 void measure(const RowNorm& norm, const Elements& in, int64_t row, double eps, double& mean,
              double& rstd) {
   Buffer buffer;

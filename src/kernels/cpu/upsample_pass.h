@@ -39,10 +39,10 @@ class UpsamplePass {
   /// Interpolates one row along its columns.
   void interpolate_columns(const T* row, T* to, const Scratch& scratch) const;
   /// Interpolates along the rows: combines the rows that row r of the output reads. `rows` points
-  /// to row `first` of the input.
+  /// to row `first` of this step's input.
   void interpolate_rows(int64_t r, const T* rows, int64_t stride, int64_t first, int64_t width,
                         T* to, const Scratch& scratch) const;
-  /// Returns a row of the input, in place or converted.
+  /// Returns a row of the input, in place or copied.
   const T* source(int64_t image, int64_t r, const Scratch& scratch) const;
   /// Returns the memory for row r of the output: its own, or scratch memory, which store() copies.
   T* target(int64_t image, int64_t r, const Scratch& scratch) const;

@@ -1,15 +1,15 @@
 #pragma once
 
-// The value type of SIMD code. Every template has an Isa tag (a struct of vec_<isa>.h) as an
-// argument, and no SIMD code uses the standard library's inline functions: the linker keeps one
-// copy of an inline function, which must not be compiled for a newer processor.
+// The value type of SIMD code. Every template with functions has an Isa tag (a struct of
+// vec_<isa>.h) as an argument, and no SIMD code uses the standard library's inline functions: the
+// linker keeps one copy of an inline function, which must not be compiled for a newer processor.
 
 #include <cstdint>
 #include <type_traits>
 
 #include "functors/hd.h"
 
-/// Marks every function of SIMD code: none may be compiled out of line under a name that several
+/// Marks functions of SIMD code, which may not be compiled out of line under a name that several
 /// instruction sets share.
 #define HEARTH_SIMD [[gnu::always_inline]] inline
 

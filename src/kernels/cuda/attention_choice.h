@@ -8,8 +8,8 @@
 
 namespace hearth::cuda {
 
-/// The view with other strides of dimensions that have one element: those of a contiguous tensor.
-/// Dimensions over which an expanded view repeats its elements get one element.
+/// Gives dimensions that have one element the strides of a contiguous tensor. Dimensions over which
+/// an expanded mask repeats its elements get one element.
 inline View graph_layout(View view, bool is_mask) {
   for (int d = view.dim - 1; d >= 0; --d) {
     if (is_mask && view.strides[d] == 0) view.sizes[d] = 1;

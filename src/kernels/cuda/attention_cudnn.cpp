@@ -101,7 +101,7 @@ bool is_wanted(const Ctx& ctx) {
   return cudnn_parts().attention && ctx.is_set(kUseCuDNN) && Cudnn::find() != nullptr;
 }
 
-/// The backward pass with memory for the gradients that are not wanted and for float sums.
+/// The gradients, in scratch memory where they are not wanted, and memory for float sums.
 struct BackwardMemory {
   View grad_query, grad_key, grad_value;
   void *row_products, *grad_query_sum;

@@ -4,8 +4,8 @@
 
 namespace hearth::cuda {
 
-/// Computes attention by cuDNN; returns false, and writes nothing, if cuDNN is not to be used or
-/// refuses.
+/// Computes attention by cuDNN; returns false, and writes nothing, if cuDNN is not to be used,
+/// refuses, or lacks memory.
 bool run_cudnn(const AttentionParams& params, Ctx& ctx);
 bool run_cudnn(const AttentionBackwardParams& params, Ctx& ctx);
 

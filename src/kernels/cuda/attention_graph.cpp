@@ -21,7 +21,8 @@ class AttentionGraph {
         rows_{scores_[0], scores_[1], scores_[2], 1} {}
 
   Graph forward() {
-    const GraphTensor scores = masked(visible_scores(in_memory(kQueryTensor, shape_.query)));
+    const GraphTensor scores =
+        hide_later_keys(forward_scores(in_memory(kQueryTensor, shape_.query)));
     const GraphTensor weights = softmax(scores);
     graph_.matmul(weights, in_memory(kValueTensor, shape_.value),
                   in_memory(kOutTensor, shape_.out));
@@ -79,13 +80,13 @@ class AttentionGraph {
         CUDNN_POINTWISE_ADD, scaled,
         graph_.in_memory(kMaskTensor, shape_.mask.sizes, shape_.mask.strides, shape_.mask_dtype));
   }
-  GraphTensor visible_scores(const GraphTensor& query) {
+  GraphTensor forward_scores(const GraphTensor& query) {
     const GraphTensor key = transposed_in_memory(kKeyTensor, shape_.key);
     scale_ = graph_.number(kScaleNumber);
     return scaled_scores(query, key);
   }
-  /// Replaces the scores of keys after a row's own position by the lowest float.
-  GraphTensor masked(const GraphTensor& scores) {
+  /// If causal, replaces the scores of keys after a row's own position by the lowest float.
+  GraphTensor hide_later_keys(const GraphTensor& scores) {
     if (!shape_.causal) return scores;
     const GraphTensor row = graph_.positions(scores, 2), column = graph_.positions(scores, 3);
     const GraphTensor is_visible = graph_.intermediate(scores_, CUDNN_DATA_BOOLEAN);
@@ -120,7 +121,7 @@ class AttentionGraph {
   GraphTensor backward_weights(const GraphTensor& query, const GraphTensor& key) {
     const GraphTensor scores =
         pointwise(CUDNN_POINTWISE_SUB, scaled_scores(query, key), float_rows(kLogSumExpTensor));
-    return pointwise(CUDNN_POINTWISE_EXP, masked(scores));
+    return pointwise(CUDNN_POINTWISE_EXP, hide_later_keys(scores));
   }
   GraphTensor transposed_weights(const GraphTensor& weights) {
     const GraphTensor result = graph_.intermediate(

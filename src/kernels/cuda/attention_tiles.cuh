@@ -108,7 +108,8 @@ struct AttentionShared {
 __device__ inline int tile_x() { return static_cast<int>(threadIdx.x) % kTileThreads; }
 __device__ inline int tile_y() { return static_cast<int>(threadIdx.x) / kTileThreads; }
 
-/// Loads kRows x kColumns elements from (row, column) on; those outside the matrix are 0.
+/// Fills `to`, except its last column, with the elements from (row, column) on; those outside the
+/// matrix are 0.
 template <class T, class C, int kRows, int kColumns>
 __device__ __forceinline__ void load_part(const HeadMatrix<T>& from, int64_t row, int64_t column,
                                           C (&to)[kRows][kColumns]) {
@@ -203,7 +204,7 @@ struct AttentionTasks {
 };
 
 /// Calls f(columns) with the number of a result's columns per thread, a constant: 4, or 8 for wide
-/// results of single precision.
+/// results that are computed in float.
 template <class T, class F>
 void with_columns(int64_t width, const F& f) {
   if constexpr (sizeof(Register<T>) == 4)

@@ -75,7 +75,7 @@ void set_order(View& view, bool channels_last) {
   next(0);
 }
 
-/// Whether a tensor is channels_last and cuDNN supports that order.
+/// Whether `in` or `out` is channels_last but not contiguous, and cuDNN supports that order.
 bool use_channels_last(const ConvParams& p) {
   const bool supports_channels_last = p.spatial() > 1 && p.in.dtype != kDouble;
   return supports_channels_last && ((has_order(p.in, true) && !has_order(p.in, false)) ||
@@ -239,7 +239,7 @@ struct Computation {
     if (known && !previous) return false;
     std::vector<Perf> order = previous ? std::vector{*previous} : proposals();
     if (previous && run_any(order, key)) return true;
-    if (previous) order = proposals();  // the previous one's workspace does not fit now
+    if (previous) order = proposals();  // e.g. the previous one's workspace does not fit now
     if (run_any(order, key)) return true;
     if (no_memory) throw OutOfMemoryError(*no_memory);
     choices.remember(key, std::nullopt);

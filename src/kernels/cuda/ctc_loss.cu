@@ -11,17 +11,17 @@ namespace {
 /// Whether all labels of the block's sequence are classes; reports those that are not.
 template <class T>
 __device__ bool has_valid_labels(const CtcSequence<T>& s, int64_t classes, FaultSlot* faults) {
-  __shared__ int num_bad;
-  __syncthreads();  // all threads have read the number of the previous sequence
-  if (threadIdx.x == 0) num_bad = 0;
+  __shared__ int any_bad;
+  __syncthreads();  // all threads have read the flag of the previous sequence
+  if (threadIdx.x == 0) any_bad = 0;
   __syncthreads();
   for (int64_t state = 2 * int64_t{threadIdx.x} + 1; state < s.states; state += 2 * kBlock)
     if (!s.is_valid(state)) {
       report(faults, Fault::kBadLabel, s.label(state), classes);
-      num_bad = 1;
+      any_bad = 1;
     }
   __syncthreads();
-  return num_bad == 0;
+  return any_bad == 0;
 }
 
 /// The logarithms of probabilities of the states of a batch: [batch, times, width].

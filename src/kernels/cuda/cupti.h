@@ -7,8 +7,9 @@
 // Records of kernels, copies and fills by CUPTI, which is opened at the first recording.
 namespace hearth::cuda {
 
-/// Passes the work that is launched from now on to the sink; null ends the recording and passes the
-/// rest. The devices have been synchronised then. Without CUPTI, gives a warning and does nothing.
+/// Records the work that is launched from now on; null ends the recording and passes the work to
+/// the sink. The devices have been synchronised then. Without CUPTI, gives a warning and does
+/// nothing.
 void record_with_cupti(ActivitySink* sink);
 
 /// During its lifetime, work that this thread launches gets the sink's number of a launch.

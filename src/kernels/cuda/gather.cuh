@@ -63,7 +63,7 @@ __device__ __forceinline__ bool find_position(const GatherArgs& args, int64_t i,
   return false;
 }
 
-/// Calls work(plain, indexed) for every position of the index.
+/// Calls work(plain, indexed) for every position whose index is in range.
 template <class F>
 __device__ __forceinline__ void for_each_index(const GatherArgs& args, F work) {
   const int64_t step = int64_t{gridDim.x} * kBlock;

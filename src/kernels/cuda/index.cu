@@ -19,7 +19,7 @@ struct IndexedDimArgs {
   int64_t size, byte_stride;
 };
 
-/// A loop over the result's positions.
+/// A loop over the positions of the result, or of the values to put.
 struct IndexArgs {
   int64_t numel;
   char* origin;  // the indexed tensor
@@ -95,7 +95,8 @@ int64_t largest_indexed_offset(const IndexLayout& layout) {
   return offset;
 }
 
-/// Calls work(element of the indexed tensor, element of the plain one) for every position.
+/// Calls work(element of the indexed tensor, element of the plain one) for every position with
+/// valid indices.
 template <class F>
 __device__ __forceinline__ void for_each_position(const IndexArgs& args, F work) {
   const int64_t step = int64_t{gridDim.x} * kBlock;

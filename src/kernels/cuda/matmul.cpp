@@ -45,7 +45,7 @@ Matrix row_major(const View& view) {
   return matrix;
 }
 
-/// Describes an input for cublasLt; copies it if it has no unit stride.
+/// Describes an input for cublasLt; copies it if it has no leading dimension.
 Matrix input_matrix(const View& view, Ctx& ctx) {
   if (has_rows(view)) return row_major(view);
   if (const View flipped = transposed(view); has_rows(flipped)) {

@@ -22,7 +22,7 @@ struct FastDivisor {
 
   FastDivisor() = default;
   explicit FastDivisor(int64_t d) : divisor(d) {
-    if (d == 0 || d > INT32_MAX) return;  // an empty loop divides nothing
+    if (d == 0 || d > INT32_MAX) return;  // for divide_large(), or never used
     while ((int64_t{1} << shift) < d) ++shift;
     magic =
         static_cast<uint32_t>(((((uint64_t{1} << shift) - uint64_t(d)) << 32) / uint64_t(d)) + 1);

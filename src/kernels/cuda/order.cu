@@ -17,7 +17,7 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int64_t kMaxSorted = int64_t{1} << 28;  // elements of one call to CUB
+constexpr int64_t kMaxSorted = int64_t{1} << 28;  // elements of several lines in one call to CUB
 
 /// The keys of elements and the elements' indices in their lines, as CUB sorts them.
 template <class K>

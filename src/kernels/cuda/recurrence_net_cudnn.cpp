@@ -29,7 +29,7 @@ cudnnRNNMode_t net_mode(RecurrenceMode mode) {
   }
 }
 
-/// A net with cuDNN's descriptors. cuDNN's functions return a status until ok() is false.
+/// A net with cuDNN's descriptors. After a refusal, ok() is false, and no function is called.
 class CudnnNet {
  public:
   CudnnNet(const RecurrenceNetShape& shape, Ctx& ctx)

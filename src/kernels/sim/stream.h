@@ -30,7 +30,8 @@ class Stream {
   void wait_for(uint64_t position);
   /// Like wait_for; throws an Error if the work was dropped, so that it has no results.
   void wait_for_results(uint64_t position);
-  /// Whether all work up to the position has run; makes a lazy stream run it.
+  /// Whether all work up to the position has run or the stream is stopped; makes a lazy stream run
+  /// the work.
   bool has_passed(uint64_t position);
   uint64_t last_position();
 
@@ -72,7 +73,7 @@ class Stream {
 /// Whether this process is a forked child: inherited streams have no threads, and locks that were
 /// held at the fork stay locked.
 bool is_forked_child();
-/// Throws PyTorch's error in a forked child.
+/// Throws an Error in a forked child, as PyTorch does.
 void check_not_forked();
 
 /// A position in a stream and the times at which the stream passed it.

@@ -16,7 +16,7 @@ constexpr int64_t kSideWithText = 92, kSide = 24;  // of a cell, in pixels
 constexpr int64_t kMaxPixels = 4000;               // of a side of all cells without texts
 constexpr Color kPaper{255, 255, 255}, kDeepest{0, 74, 124}, kNoValue{200, 200, 200};
 
-/// White for 0, dark for 1.
+/// White for 0, dark for 1, grey for a negative shade: the cell has no value.
 Color color_of(double shade) {
   if (shade < 0) return kNoValue;
   const auto mix = [shade](uint8_t from, uint8_t to) {

@@ -14,10 +14,10 @@ namespace hearth::utils::plot {
 namespace {
 
 constexpr double kMaxPixels = 32767;  // of a picture's side
-constexpr size_t kMaxCharts = 29;     // of lines, side by side
+constexpr size_t kMaxCharts = 29;     // as many charts of lines as fit side by side
 
 std::string draw(const std::vector<const detail::Chart*>& charts) {
-  HEARTH_CHECK(charts.size() <= kMaxCharts, "a picture has room for ", kMaxCharts,
+  HEARTH_CHECK(charts.size() <= kMaxCharts, "a picture has at most ", kMaxCharts,
                " charts, but there are ", charts.size());
   const Canvas ruler(1, 1, 1);  // measures texts: sizes depend on them
   std::vector<std::unique_ptr<Panel>> panels;

@@ -19,7 +19,7 @@ constexpr double kWidth = 560, kHeight = 380;
 constexpr double kLeft = 74, kRight = 22, kTop = 46, kBottom = 58;
 constexpr double kAxisY = kHeight - kBottom;
 constexpr double kYTitleWidth = 44;  // left of the labels of the y axis
-constexpr double kBarShare = 0.8;    // of the distance between two names
+constexpr double kBarShare = 0.8;    // of the distance between neighbouring names
 constexpr double kDot = 6;
 
 /// All values of one coordinate, and those that the chart must also cover: the ends of the bars.
@@ -90,7 +90,7 @@ class SeriesPanel final : public Panel {
     return widest;
   }
 
-  /// The width that the names of neighbouring bars share.
+  /// The distance between the positions of neighbouring names.
   double room_of_name() const {
     return (kWidth - kRight - left_margin_) * (x_axis_.fraction(1) - x_axis_.fraction(0));
   }

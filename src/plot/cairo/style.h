@@ -14,7 +14,8 @@ inline constexpr double kFontSize = 12.5, kTitleSize = 15;
 inline constexpr double kHalfDigit = 0.36 * kFontSize;  // from the baseline to a digit's middle
 
 inline constexpr Color kInk{51, 51, 51}, kFrame{110, 110, 110}, kGrid{228, 228, 228};
-// The palette of Okabe and Ito for colour-blind readers, without its yellow.
+// The palette of Okabe and Ito for colour-blind readers, without its yellow and with dark grey for
+// its black.
 inline constexpr Color kColors[] = {{0, 114, 178}, {213, 94, 0},   {0, 158, 115}, {204, 121, 167},
                                     {230, 159, 0}, {86, 180, 233}, {60, 60, 60}};
 /// Each pattern is used with all colours before the next one.

@@ -1,5 +1,5 @@
 // A cuDNN made of the CPU's operators, for the plugin's calls of it. It follows NVIDIA's
-// documentation: what it does not show is whether cuDNN does.
+// documentation and cannot show whether cuDNN itself does.
 #pragma once
 
 #include <atomic>

@@ -199,8 +199,8 @@ cudnnStatus_t temp_bytes(cudnnHandle_t, cudnnRNNDescriptor_t, cudnnForwardMode_t
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// What the forward call leaves in the reserve; the first backward call changes it, as cuDNN's
-/// does.
+/// The contents of the reserve after the forward call; the first backward call changes `state`, as
+/// cuDNN changes its reserve.
 struct Reserve {
   enum State : int64_t { kAfterForward = 11, kAfterBackwardData = 22 };
   int64_t run, state;
