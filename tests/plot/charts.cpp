@@ -262,12 +262,9 @@ TEST(Plot, ConfusionMatrixIsShadedByTheShareOfTheRow) {
   Figure figure;
   figure.axes().confusion_matrix(tensor({3, 1, 0, 100}).view({2, 2}), {"cat", "dog"});
   EXPECT_EQ(figure.axes().chart().x_label, "predicted");
-  const auto& cells = figure.axes().chart().cells->cells;
-  EXPECT_DOUBLE_EQ(cells[0].shade, 0.75);
-  EXPECT_DOUBLE_EQ(cells[1].shade, 0.25);
-  EXPECT_DOUBLE_EQ(cells[3].shade, 1);
-  EXPECT_EQ(cells[0].text, "3");
-  EXPECT_EQ(cells[2].text, "");
+  const auto& cells = *figure.axes().chart().cells;
+  EXPECT_EQ(cells.shades, (std::vector<double>{0.75, 0.25, 0, 1}));
+  EXPECT_EQ(cells.texts, (std::vector<std::string>{"3", "1", "", "100"}));
   EXPECT_GT(figure.image().size(2), 300);
 }
 

@@ -16,7 +16,7 @@
 namespace hearth::sim {
 
 /// Simulated GPUs: the CPU's kernels on separate memory and streams.
-class SimBackend final : public Backend {
+class SimBackend : public Backend {
  public:
   explicit SimBackend(const Config& config);
   ~SimBackend() override;
