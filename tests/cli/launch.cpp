@@ -177,6 +177,13 @@ TEST(Launch, RestartsAllRanks) {
   EXPECT_EQ(failed.err.find("restart 2"), std::string::npos) << failed.err;
 }
 
+TEST(Launch, ARestartKeepsTheChosenPort) {
+  const RunResult ran = launch({"--no-prefix", "--max-restarts", "2"}, "echo $MASTER_PORT; exit 1");
+  const std::string first = ran.out.substr(0, ran.out.find('\n') + 1);
+  EXPECT_GT(first.size(), 4U);
+  EXPECT_EQ(ran.out, first + first + first);
+}
+
 TEST(Launch, LogFilesHaveTheChosenStreams) {
   const TempFolder folder;
   const std::string script = "echo out $RANK; echo err $RANK >&2";

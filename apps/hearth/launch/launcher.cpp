@@ -182,7 +182,10 @@ bool Launcher::run_on_cluster(const Context& context, const RankEvents& events,
 
 void Launcher::choose_port() {
   if (!port_) {
-    job_.master_port = free_port(job_.master_addr);
+    // A restart keeps the port, at which hearth top follows the job.
+    const bool has_port =
+        job_.restart > 0 && listening_problem(job_.master_addr, job_.master_port).empty();
+    if (!has_port) job_.master_port = free_port(job_.master_addr);
     return;
   }
   job_.master_port = *port_;
