@@ -124,7 +124,9 @@ TEST(TopFiles, AreWrittenWholeAndRemoved) {
     EXPECT_LT(status.ranks[0].age, 5);
     EXPECT_EQ(status.writer, app::StatusWriter::kExists);
     // A second writer leaves it alone.
-    { const app::StatusFile second(path, [] { return std::vector<std::string>{"second"}; }); }
+    {
+      const app::StatusFile second(path, [] { return std::vector<std::string>{"second"}; });
+    }
     EXPECT_NE(bytes_of(path).find("{}"), std::string::npos);
     EXPECT_EQ(app::read_status_file(path).writer, app::StatusWriter::kExists);
   }
@@ -144,9 +146,9 @@ TEST(TopFiles, SayThatTheirWriterIsGone) {
   const std::string path = app::status_file_in(folder.str());
   write_bytes(path, left_status(R"(,"locked":true)"));
   EXPECT_EQ(app::read_status_file(path).writer, app::StatusWriter::kNotFound);
-  expect_failure(run({"top", folder.str()}), 1,
-                 "nothing trains in '" + folder.str() +
-                     "': its training has ended (it was killed)\n");
+  expect_failure(
+      run({"top", folder.str()}), 1,
+      "nothing trains in '" + folder.str() + "': its training has ended (it was killed)\n");
   // Somebody writes, whose lock is not seen on this machine.
   std::atomic<bool> stops{false};
   std::thread writer([&] {
@@ -203,7 +205,8 @@ TEST(Top, SaysThatATrainingWasKilled) {
   const auto [text, seconds] = end_of(*source);
   EXPECT_EQ(text, "the training in '" + out + "' has ended (it was killed)");
   EXPECT_LT(seconds, 4);
-  const std::string died = "nothing trains in '" + out + "': its training has ended (it was killed)";
+  const std::string died =
+      "nothing trains in '" + out + "': its training has ended (it was killed)";
   expect_failure(run({"top", out}), 1, died);
 
   Program next({"train", "--resume", out}, kOneThread);
@@ -246,8 +249,8 @@ TEST(Top, FollowsARestartAtTheSameAddress) {
   EXPECT_TRUE(comes_true([&] { return source->look().at(0).json == "{\"step\":2}"; }));
   store->stop_server();
   const auto [text, seconds] = end_of(*source);
-  EXPECT_EQ(text, "the job at 127.0.0.1:" + own_port() +
-                      " has ended, or its rank 0 does not answer");
+  EXPECT_EQ(text,
+            "the job at 127.0.0.1:" + own_port() + " has ended, or its rank 0 does not answer");
   EXPECT_NEAR(seconds, 10, 1.5);
 }
 
@@ -448,7 +451,8 @@ TEST(Top, MistakesAreExplained) {
   fails("host:99999", "'host:99999' is neither a folder nor HOST:PORT of a job");
   const Stranger stranger;
   fails("127.0.0.1:" + stranger.port(),
-        "at 127.0.0.1:" + stranger.port() + " runs another program than a job of this version of Hearth: give ");
+        "at 127.0.0.1:" + stranger.port() +
+            " runs another program than a job of this version of Hearth: give ");
   const std::string file = app::status_file_in(folder.str());
   for (const char* content : {"", "{\"format\":1,\"written\":1,\"ra", "{\"format\":2}", "[]",
                               "{\"format\":1,\"written\":1,\"ranks\":[{\"age\":\"x\"}]}"}) {

@@ -333,7 +333,7 @@ TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
       frame("s" + text("key") + text("value")),  // no hello
       frame("H" + text("another-protocol") + text("")),
       frame("H" + text("hearth-store-1") + text("")),  // a former version
-      frame("H" + number(~uint64_t(0)) + "x"),  // a length beyond the frame
+      frame("H" + number(~uint64_t(0)) + "x"),         // a length beyond the frame
       hello() + frame(""),
       hello() + frame("?"),
       hello() + std::string("\xff\xff\xff\xff"),         // 4 GiB

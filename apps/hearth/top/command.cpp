@@ -59,8 +59,7 @@ void show_live(JobSource& source, std::vector<RankReport> ranks) {
   try {
     while (true) {
       const std::string remark = source.remark();
-      table.show(source.title() + (remark.empty() ? "" : ": " + remark) + "\n" +
-                 rank_table(ranks));
+      table.show(source.title() + (remark.empty() ? "" : ": " + remark) + "\n" + rank_table(ranks));
       std::this_thread::sleep_for(kRedrawInterval);
       ranks = source.look();
     }

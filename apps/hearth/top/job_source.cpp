@@ -101,7 +101,7 @@ class StoreSource : public JobSource {
 
   std::string place_;
   std::unique_ptr<dist::TCPStore> store_;
-  std::vector<std::string> reports_;  // the newest
+  std::vector<std::string> reports_;       // the newest
   std::optional<Clock::time_point> lost_;  // the first of the looks that failed since an answer
   ReportAges ages_;
 };
@@ -152,9 +152,9 @@ class FolderSource : public JobSource {
   static constexpr const char* kWasKilled = " (it was killed)";
 
   std::string folder_;
-  double written_ = 0;          // by the writer's clock
-  Clock::time_point changed_;   // when `written_` was read first, or the writer was found
-  bool is_doubtful_ = false;    // the writer was not found
+  double written_ = 0;         // by the writer's clock
+  Clock::time_point changed_;  // when `written_` was read first, or the writer was found
+  bool is_doubtful_ = false;   // the writer was not found
 };
 
 /// The folder under runs/ with the newest status file; empty if there is none.
@@ -200,7 +200,8 @@ std::unique_ptr<JobSource> open_job(const std::string& target, const std::string
   if (target.empty()) return open_any_job();
   if (fs::is_directory(target)) return std::make_unique<FolderSource>(target);
   Endpoint endpoint;
-  const bool is_endpoint = target.find('/') == std::string::npos && parse_endpoint(target, endpoint).empty() &&
+  const bool is_endpoint = target.find('/') == std::string::npos &&
+                           parse_endpoint(target, endpoint).empty() &&
                            (endpoint.port || target.find('.') != std::string::npos);
   HEARTH_CHECK(is_endpoint, "'", printable(target), "' is neither a folder nor HOST:PORT of a job");
   RunningJob job{endpoint.host, endpoint.port.value_or(kDefaultPort), token, ""};
