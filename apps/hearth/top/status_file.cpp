@@ -63,10 +63,10 @@ StatusWriter writer_of(const std::string& path, bool is_locked) {
 }  // namespace
 
 struct StatusFile::Shared {
-  explicit Shared(std::string file) : path(std::move(file)), lock(path) {}
+  explicit Shared(std::string file) : path(std::move(file)), writer_lock(path) {}
 
   const std::string path;
-  const WriterLock lock;
+  const WriterLock writer_lock;
   std::function<std::vector<std::string>()> reports;
   ReportAges ages;
   std::mutex mutex;
@@ -86,7 +86,7 @@ struct StatusFile::Shared {
 
   void write() {
     try {
-      const bool is_locked = lock.state() == WriterLock::State::kHeld;
+      const bool is_locked = writer_lock.state() == WriterLock::State::kHeld;
       replace(path, text_of(ages.update(reports()), is_locked));
     } catch (const std::exception&) {
       // The next try may succeed; the training has its own error if another process is lost.
@@ -99,7 +99,7 @@ std::string status_file_in(const std::string& run_folder) { return run_folder + 
 StatusFile::StatusFile(std::string path, std::function<std::vector<std::string>()> reports)
     : shared_(std::make_unique<Shared>(std::move(path))) {
   // Another training of this folder writes the file.
-  if (shared_->lock.state() == WriterLock::State::kTaken) return;
+  if (shared_->writer_lock.state() == WriterLock::State::kTaken) return;
   remove_status(shared_->path);
   shared_->reports = std::move(reports);
   shared_->thread = std::thread([shared = shared_.get()] { shared->serve(); });
