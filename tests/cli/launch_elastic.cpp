@@ -256,7 +256,7 @@ TEST_F(Elastic, ATrainingContinuesWithoutALostMachine) {
   Arguments line{
       "launch", "--no-prefix",     "--nnodes", "1:2", "--max-restarts", "1", "--shutdown-timeout",
       "2",      "--rdzv-endpoint", endpoint(), "--",  HEARTH_PROGRAM};
-  const Arguments training = small_run(out, {"--epochs", "150", "--batch-size", "4"});
+  const Arguments training = small_run(out, {"--epochs", "30", "--batch-size", "4"});
   line.insert(line.end(), training.begin(), training.end());
   Program host(line, clean_environment());
   await_host();
@@ -267,7 +267,7 @@ TEST_F(Elastic, ATrainingContinuesWithoutALostMachine) {
   const RunResult ran = host.wait();
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_NE(ran.err.find("(restart 1 of 1), 1 machine, 1 rank"), std::string::npos) << ran.err;
-  EXPECT_EQ(rows_of_csv(out + "/results.csv").size(), 150U);
+  EXPECT_EQ(rows_of_csv(out + "/results.csv").size(), 30U);
 }
 
 }  // namespace

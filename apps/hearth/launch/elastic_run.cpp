@@ -43,21 +43,23 @@ ElasticRun::~ElasticRun() = default;
 
 int ElasticRun::run() {
   host_rendezvous();
-  int status = 1;
-  std::string reason = "the launcher at " + printable(host_) + " has ended";
+  const std::string reason = "the launcher at " + printable(host_) + " has ended";
   try {
-    status = take_part();
+    const int status = take_part();
+    say_farewell(reason);
+    return status;
   } catch (const Error& error) {
-    reason += std::string(": ") + error.what_without_backtrace();
-    if (!rendezvous_) throw;
-    rendezvous_->quit(kConnectionFailed, reason);
-    wait([this] { return rendezvous_->is_done(); }, EventLoop::Clock::now() + kFarewell);
+    say_farewell(reason + ": " + error.msg());
     throw;
   }
-  if (!rendezvous_) return status;
-  rendezvous_->quit(kConnectionFailed, reason);  // without effect after the end of the job
+}
+
+/// Tells the other launchers that the job has ended, if this one hosts the rendezvous. The reason
+/// is for those that still run ranks.
+void ElasticRun::say_farewell(const std::string& reason) {
+  if (!rendezvous_) return;
+  rendezvous_->quit(kConnectionFailed, reason);
   wait([this] { return rendezvous_->is_done(); }, EventLoop::Clock::now() + kFarewell);
-  return status;
 }
 
 /// Hosts the rendezvous if the endpoint is an address of this machine and its port is free.
@@ -157,10 +159,8 @@ int ElasticRun::take_part() {
   }
 }
 
-/// Runs this machine's ranks once. Returns the signal by which the user has ended them, or 0.
-int ElasticRun::run_round() {
-  const RendezvousMessage start = *start_;
-  start_.reset();
+/// Takes over the ranks that a message to start gives to this machine.
+void ElasticRun::begin_round(const RendezvousMessage& start) {
   was_told_ = false;
   round_ = start.round;
   job_.node = start.node;
@@ -177,6 +177,12 @@ int ElasticRun::run_round() {
                   count_of(start.nodes, "machine") + ", " + count_of(start.world_size, "rank") +
                   "\n");
   console_.begin_attempt(job_.restart);
+}
+
+/// Runs this machine's ranks once. Returns the signal by which the user has ended them, or 0.
+int ElasticRun::run_round() {
+  begin_round(*start_);
+  start_.reset();
   Supervisor supervisor(context_.loop, context_.signals, std::chrono::seconds(options_.grace));
   const RankEvents events{[this](const RankLine& line) { console_.show(line); },
                           [&](const Failure& failure) { report_failure(failure, supervisor); }};

@@ -26,9 +26,11 @@ class ElasticRun {
 
  private:
   int take_part();
+  void say_farewell(const std::string& reason);
   void host_rendezvous();
   int connect();
   void take(const RendezvousMessage& message);
+  void begin_round(const RendezvousMessage& start);
   int run_round();
   void end_ranks();
   void report_failure(const Failure& failure, Supervisor& supervisor);

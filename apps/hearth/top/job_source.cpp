@@ -152,9 +152,9 @@ class FolderSource : public JobSource {
   static constexpr const char* kWasKilled = " (it was killed)";
 
   std::string folder_;
-  double written_ = 0;         // by the writer's clock
-  Clock::time_point changed_;  // when `written_` was read first, or the writer was found
-  bool is_doubtful_ = false;   // the writer was not found
+  std::optional<double> written_;  // by the writer's clock
+  Clock::time_point changed_;      // when `written_` was read first, or the writer was found
+  bool is_doubtful_ = false;       // the writer was not found
 };
 
 /// The folder under runs/ with the newest status file; empty if there is none.
