@@ -131,7 +131,7 @@ TEST_F(SizesOfBatches, LayersThatTakeWholeRowsUseEachParameterOncePerRow) {
 
 TEST_F(SizesOfBatches, ParametrizedConvolutionsAreConvolutions) {
   nn::Conv1d conv(3, 4, 3);
-  nn::utils::parametrizations::weight_norm(*conv);
+  nn::utils::parametrizations::weight_norm(conv);
   // 4 * 3 * 3 + 4 + 4 elements in three parameters: 71,493 uses for each device.
   EXPECT_EQ(parts(conv, ones({1489, 3, 32})), (Rows{1489}));
   EXPECT_EQ(parts(conv, ones({1490, 3, 32})), (Rows{745, 745}));
