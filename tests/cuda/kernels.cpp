@@ -37,6 +37,7 @@ template <class P>
 void run_either(const void* params, Ctx& ctx) {
   if (!ctx.device().is_cuda()) return cpu_kernels[int(KernelIdOf<P>::value)](params, ctx);
   cuda::NativeStream stream;
+  stream.device = ctx.device().index();
   stream.faults = ctx.faults();
   Ctx inner(cpu_backend(), ctx.device(), &stream, ctx.faults(), ctx.numerics());
   cuda::run(*static_cast<const P*>(params), inner);
@@ -51,7 +52,7 @@ void replace(KernelTable& table, bool is_emulated) {
 }
 
 const bool replaced = [] {
-  setenv("HEARTH_SIM_GPUS", "1", 1);
+  setenv("HEARTH_SIM_GPUS", "2", 1);
   auto& table = const_cast<KernelTable&>(cpu_backend().kernels());
 #define HEARTH_REPLACE(Name) \
   replace<Name##Params>(     \

@@ -222,8 +222,9 @@ void check_not_refused(const CudnnNet& net) {
 }  // namespace
 
 void run(const RecurrenceNetPlanParams& params, Ctx& ctx) {
-  if (!cudnn_parts().recurrence || !ctx.is_set(kUseCuDNN) || Cudnn::find() == nullptr) return;
-  if (!suits_cudnn(params.shape)) return;
+  if (!cudnn_parts().recurrence || !ctx.is_set(kUseCuDNN)) return;
+  const Cudnn* const library = Cudnn::find();
+  if (library == nullptr || !library->has_nets || !suits_cudnn(params.shape)) return;
   const CurrentDevice device(stream_of(ctx).device);
   const CudnnNet net(params.shape, ctx);
   if (net.ok()) *params.reserve_bytes = int64_t(net.reserve_bytes());
@@ -233,12 +234,14 @@ void run(const RecurrenceNetParams& params, Ctx& ctx) {
   CudnnNet net(params.operands.shape, ctx);
   net.forward(params);
   check_not_refused(net);
+  ++cudnn_calls().nets;
 }
 
 void run(const RecurrenceNetBackwardParams& params, Ctx& ctx) {
   CudnnNet net(params.operands.shape, ctx);
   net.backward(params);
   check_not_refused(net);
+  ++cudnn_calls().nets_backward;
 }
 
 }  // namespace hearth::cuda
