@@ -10,22 +10,22 @@
 // Times operators on tensors far larger than any cache, and on a million elements. Written against
 // LibTorch's interface, so that compare.py can compile the same file against LibTorch. Prints
 // "name best median" in microseconds and, for memory-bound operators, the bandwidth as a percentage
-// of copy_'s. The arguments are the names of the rows to measure.
+// of copy_'s if that row is measured too. The arguments are the names of the rows to measure.
 
 namespace {
 
 constexpr int64_t kElements = int64_t{1} << 24;
 
-double copy_speed = 0;  // bytes per microsecond
+double copy_speed = 0;  // bytes per microsecond; 0 if copy_ is not measured
 
 /// `arrays`: number of arrays of kElements floats read and written; 0 for compute-bound operators.
 void report(const char* name, double arrays, const std::function<void()>& call) {
   if (!is_selected(name)) return;
   const Times times = measure(call);
   const double speed = arrays * double(kElements) * sizeof(float) / times.best;
-  if (copy_speed == 0 && arrays > 0) copy_speed = speed;
+  if (std::string(name) == "copy_") copy_speed = speed;
   std::printf("%-22s %10.1f %10.1f", name, times.best, times.median);
-  if (arrays > 0) std::printf("  %3.0f %% of copy_", 100 * speed / copy_speed);
+  if (arrays > 0 && copy_speed > 0) std::printf("  %3.0f %% of copy_", 100 * speed / copy_speed);
   std::printf("\n");
   std::fflush(stdout);
 }

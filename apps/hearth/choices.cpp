@@ -1,6 +1,7 @@
 #include "choices.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -82,8 +83,10 @@ void refuse_empty_items(const CLI::App& app, const std::vector<std::string>& arg
   for (const std::string& argument : arguments) {
     for (const CLI::App* named : commands_of(*command))
       if (named->get_name() == argument) command = named;
-    const bool is_flag = argument.starts_with("--");
-    const size_t equals = is_flag ? argument.find('=') : std::string::npos;
+    const bool is_long = argument.starts_with("--");
+    const bool is_flag = is_long || (argument.size() > 1 && argument[0] == '-' &&
+                                     std::isalpha(static_cast<unsigned char>(argument[1])));
+    const size_t equals = is_long ? argument.find('=') : std::string::npos;
     if (is_flag) {
       const CLI::Option* option = command->get_option_no_throw(argument.substr(0, equals));
       list = option && option->get_delimiter() == ',' ? option : nullptr;

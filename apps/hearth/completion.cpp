@@ -30,25 +30,32 @@ std::vector<std::string> words_of(const CLI::App& command) {
   return words;
 }
 
-/// Whether a positional argument of the command is a file.
-bool takes_files(const CLI::App& command) {
+/// The paths that positional arguments of the command can be; kFiles includes folders.
+Values::Paths positional_paths(const CLI::App& command) {
+  Values::Paths result = Values::Paths::kNone;
   for (const CLI::Option* option : command.get_options())
-    if (option->get_positional() && values_of(*option).paths == Values::Paths::kFiles) return true;
-  return false;
+    if (option->get_positional() && result != Values::Paths::kFiles)
+      if (const auto paths = values_of(*option).paths; paths != Values::Paths::kNone)
+        result = paths;
+  return result;
 }
 
 // ---- bash
 
+/// The bash code that completes a word: one of `words` or a path.
+std::string bash_suggestions(const std::vector<std::string>& words, Values::Paths paths) {
+  const std::string call = "complete_as -W " + in_quotes(joined(words));
+  if (paths == Values::Paths::kNone) return call;
+  return "compopt -o filenames 2>/dev/null; " + call +
+         (paths == Values::Paths::kFiles ? " -f" : " -d");
+}
+
 /// The bash code that completes the flag's value.
 std::string bash_value(const CLI::Option& flag) {
   const Values values = values_of(flag);
-  std::string text;
-  if (values.paths != Values::Paths::kNone) text += "compopt -o filenames 2>/dev/null; ";
-  if (is_list(flag) && !values.names.empty()) text += "earlier=${word%\"${word##*,}\"}; ";
-  text += "complete_as -W " + in_quotes(joined(values.names));
-  if (values.paths == Values::Paths::kFiles) text += " -f";
-  if (values.paths == Values::Paths::kFolders) text += " -d";
-  return text;
+  const bool has_items = is_list(flag) && !values.names.empty();
+  return (has_items ? "earlier=${word%\"${word##*,}\"}; " : "") +
+         bash_suggestions(values.names, values.paths);
 }
 
 std::string bash_script(const CLI::App& app) {
@@ -57,9 +64,7 @@ std::string bash_script(const CLI::App& app) {
     return "    " + pattern + ") " + action + " ;;\n";
   };
   const auto bash_words = [](const CLI::App& command) {
-    const std::string file_names = takes_files(command) ? "compopt -o filenames 2>/dev/null; " : "";
-    return file_names + "complete_as -W " + in_quotes(joined(words_of(command))) +
-           (file_names.empty() ? "" : " -f");
+    return bash_suggestions(words_of(command), positional_paths(command));
   };
   std::string cases = line("' '*", bash_words(app));
   for (const CLI::App* command : commands_of(app)) {

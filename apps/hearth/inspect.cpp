@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "choices.h"
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 struct Statistics {
   int64_t count = 0;                  // elements that are not NaN
   double min = 0, max = 0, mean = 0;  // of these elements; meaningless if count is 0
-  int64_t nans = 0;
+  std::optional<int64_t> nans;        // unknown if the file has lost the elements
 };
 
 Statistics statistics_of(const Tensor& tensor) {
@@ -31,9 +32,10 @@ Statistics statistics_of(const Tensor& tensor) {
   Tensor values = tensor.detach();
   if (values.scalar_type() == kBool) values = values.to(kByte);
   const Tensor is_nan = values.isnan();
-  result.nans = is_nan.sum().item<int64_t>();
+  const auto num_nans = is_nan.sum().item<int64_t>();
+  result.nans = num_nans;
   if (is_complex(values.scalar_type())) return result;  // complex numbers have no order
-  if (result.nans > 0) values = values.masked_select(is_nan.logical_not());
+  if (num_nans > 0) values = values.masked_select(is_nan.logical_not());
   result.count = values.numel();
   if (result.count == 0) return result;
   result.min = values.min().item<double>();
@@ -81,7 +83,8 @@ void print_table(const io::FileContent& content, bool with_statistics) {
     if (with_statistics) {
       const Statistics s = statistics_of(tensor);
       const auto cell = [&](double number) { return s.count > 0 ? six_digits(number) : ""; };
-      row.insert(row.end(), {cell(s.min), cell(s.max), cell(s.mean), std::to_string(s.nans)});
+      row.insert(row.end(), {cell(s.min), cell(s.max), cell(s.mean),
+                             s.nans ? std::to_string(*s.nans) : std::string()});
     }
     table.add(std::move(row));
     ++count;
@@ -114,7 +117,7 @@ Json tensor_json(const std::string& name, const Tensor& tensor, bool with_statis
             {"bytes", tensor.nbytes()}};
   if (!with_statistics) return json;
   const Statistics s = statistics_of(tensor);
-  json["nan"] = s.nans;
+  json["nan"] = s.nans ? Json(*s.nans) : Json();
   if (s.count > 0)
     json.update({{"min", number(s.min)}, {"max", number(s.max)}, {"mean", number(s.mean)}});
   return json;

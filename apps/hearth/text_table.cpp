@@ -11,11 +11,8 @@ namespace hearth::app {
 
 namespace {
 
-/// The width on a terminal: the number of UTF-8 characters.
-size_t width_of(const std::string& text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
+/// Whether a UTF-8 character begins with this byte.
+bool begins_character(char c) { return (c & 0xc0) != 0x80; }
 
 /// "12", "-0.5", "nan", "3.2 ms", "81 %".
 bool is_number(const std::string& text) {
@@ -42,6 +39,16 @@ std::string in_unit(double value, int digits, const char* unit) {
 }
 
 }  // namespace
+
+size_t width_of(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string cut_to_width(const std::string& text, size_t width) {
+  size_t end = 0;
+  while (end < text.size() && (!begins_character(text[end]) || width-- > 0)) ++end;
+  return text.substr(0, end);
+}
 
 bool TextTable::is_numeric(size_t column) const {
   bool has_value = false;

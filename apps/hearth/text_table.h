@@ -37,6 +37,11 @@ class RowWriter {
   std::vector<Column> columns_;
 };
 
+/// The width on a terminal: the number of UTF-8 characters.
+size_t width_of(const std::string& text);
+/// The text, or its first `width` UTF-8 characters if it is wider.
+std::string cut_to_width(const std::string& text, size_t width);
+
 /// The number with `digits` digits after the decimal point.
 std::string fixed(double value, int digits);
 /// "3.1e-05"; "0".

@@ -135,9 +135,10 @@ std::pair<int, std::string> order_of(const IValue& key) {
   if (key.isString()) return {0, key.toStringRef()};
   if (key.isInt()) return {1, str(key.toInt())};
   if (key.isBool()) return {2, str(key.toBool())};
-  HEARTH_CHECK(key.isDouble() && !std::isnan(key.toDouble()),
+  HEARTH_CHECK(key.isDouble(),
                "the key of a Dict must be a string, an int, a double or a bool, not a ",
                key.tagKind());
+  HEARTH_CHECK(!std::isnan(key.toDouble()), "the key of a Dict must not be NaN");
   char bytes[sizeof(double)];
   const double value = key.toDouble() + 0.0;  // -0 and 0 are one key
   std::memcpy(bytes, &value, sizeof value);

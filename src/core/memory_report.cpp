@@ -28,7 +28,7 @@ std::string fragmentation_text(const MemoryReport& report) {
   if (unused > 0) {
     const size_t scattered = unused - std::min(unused, report.largest_unused);
     text = detail::str(" Fragmentation: ", 100 * scattered / unused,
-                       " % of the unallocated memory is in other blocks.");
+                       " % of the unallocated memory is outside its largest block.");
   }
   const size_t reservable =
       std::min(report.free_bytes, report.limit - std::min(report.limit, reserved));

@@ -27,8 +27,9 @@ struct BagIndices {
   HEARTH_FN bool find_range(int64_t b, int64_t& begin, int64_t& end) const {
     begin = offsets[b];
     end = b + 1 < num_offsets ? offsets[b + 1] : num_indices;
-    if (begin >= 0 && begin <= end && end <= num_indices && (b > 0 || begin == 0)) return true;
-    if (begin >= 0 && begin <= num_indices) begin = end;
+    const bool begins_well = b == 0 ? begin == 0 : begin >= 0 && begin <= num_indices;
+    if (begins_well && begin <= end && end <= num_indices) return true;
+    if (begins_well) begin = end;
     return false;
   }
   /// Whether index i is a row of the table or padding.

@@ -163,7 +163,7 @@ constexpr int64_t kVertex = 1, kFace = 2, kColor = 3;  // TensorBoard's numbers 
 /// One part of a mesh, with TensorBoard's number and name of it.
 struct MeshPart {
   int64_t type;
-  const char* name;
+  const char *name, *argument;
   const Tensor& tensor;
 };
 
@@ -245,10 +245,16 @@ void SummaryWriter::add_pr_curve_raw(const std::string& tag, const Tensor& true_
                                      const Tensor& recall, Step global_step, int64_t num_thresholds,
                                      Walltime walltime) {
   std::vector<Tensor> rows;
-  for (const Tensor* row : {&true_positive_counts, &false_positive_counts, &true_negative_counts,
-                            &false_negative_counts, &precision, &recall}) {
-    rows.push_back(detail::snapshot(*row, "add_pr_curve_raw", "counts").to(kDouble));
-    HEARTH_CHECK_AS(ValueError, row->dim() == 1 && row->size(0) == rows[0].size(0),
+  const std::pair<const char*, const Tensor&> arguments[] = {
+      {"true_positive_counts", true_positive_counts},
+      {"false_positive_counts", false_positive_counts},
+      {"true_negative_counts", true_negative_counts},
+      {"false_negative_counts", false_negative_counts},
+      {"precision", precision},
+      {"recall", recall}};
+  for (const auto& [name, row] : arguments) {
+    rows.push_back(detail::snapshot(row, "add_pr_curve_raw", name).to(kDouble));
+    HEARTH_CHECK_AS(ValueError, row.dim() == 1 && row.size(0) == rows[0].size(0),
                     "all input arrays must have the same shape");
   }
   writer_->add(
@@ -285,8 +291,9 @@ void SummaryWriter::add_custom_scalars_marginchart(const std::vector<std::string
 void SummaryWriter::add_mesh(const std::string& tag, const Tensor& vertices, const Tensor& colors,
                              const Tensor& faces, const std::string& config_dict, Step global_step,
                              Walltime walltime) {
-  const MeshPart parts[] = {
-      {kVertex, "VERTEX", vertices}, {kFace, "FACE", faces}, {kColor, "COLOR", colors}};
+  const MeshPart parts[] = {{kVertex, "VERTEX", "vertices", vertices},
+                            {kFace, "FACE", "faces", faces},
+                            {kColor, "COLOR", "colors", colors}};
   int64_t components = 0;
   for (const MeshPart& part : parts)
     if (part.tensor.defined()) components |= int64_t{1} << part.type;
@@ -295,7 +302,7 @@ void SummaryWriter::add_mesh(const std::string& tag, const Tensor& vertices, con
   std::vector<Message> values_of_parts;
   for (const MeshPart& part : parts) {
     if (!part.tensor.defined() && part.type != kVertex) continue;
-    const Tensor values = detail::snapshot(part.tensor, "add_mesh", "vertices");
+    const Tensor values = detail::snapshot(part.tensor, "add_mesh", part.argument);
     check_mesh_part(part, values.sizes(), vertices.sizes());
     values_of_parts.push_back(mesh_message(tag, part, values, components, config_dict));
   }

@@ -41,7 +41,9 @@ ScalarType dtype_of_statistics(const Tensor& input) {
 /// different numbers of values, also 0.
 ChannelStatistics statistics_over_ranks(const Tensor& input, const ProcessGroupPtr& group) {
   const std::vector<int64_t> dims = dims_without_channels(input);
-  const int64_t channels = input.size(1), count = input.numel() / channels;
+  int64_t count = 1;
+  for (const int64_t dim : dims) count *= input.size(dim);
+  const int64_t channels = input.size(1);
   const Tensor mean = input.sum(dims) / double(std::max<int64_t>(count, 1));
   const Tensor squares = (input - per_channel(mean, input)).square().sum(dims);
   const Tensor mine = cat({mean, squares, full({1}, count, input.options())});

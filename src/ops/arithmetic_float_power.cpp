@@ -14,16 +14,16 @@ const Tensor& checked(const Tensor& result, ScalarType type, const char* what,
   return result;
 }
 
-ScalarType wide_type_of(const Scalar& number) {
+ScalarType wide_type_of(const Scalar& number, int, const char*) {
   return number.isComplex() ? kComplexDouble : kDouble;
 }
-ScalarType wide_type_of(const Tensor& tensor) {
-  check_defined("float_power", 0, "self", tensor);
+ScalarType wide_type_of(const Tensor& tensor, int index, const char* argument) {
+  check_defined("float_power", index, argument, tensor);
   return tensor.is_complex() ? kComplexDouble : kDouble;
 }
-template <class A, class B>
-ScalarType wide_type_of(const A& a, const B& b) {
-  return promote_types(wide_type_of(a), wide_type_of(b));
+template <class Base, class Exponent>
+ScalarType wide_type_of(const Base& base, const Exponent& exponent) {
+  return promote_types(wide_type_of(base, 0, "self"), wide_type_of(exponent, 1, "exponent"));
 }
 
 Scalar wide(const Scalar& number, ScalarType type) { return number.stored_as(type); }

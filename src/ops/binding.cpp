@@ -1,5 +1,8 @@
 #include "ops/binding.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "autograd/state.h"
 #include "hearth/autograd.h"
 #include "ops/promote.h"
@@ -39,19 +42,47 @@ void check_no_internal_overlap(const TensorImpl& impl) {
                  "location. Please clone() the tensor before performing the operation.");
 }
 
-bool partially_overlap(const TensorImpl& a, const TensorImpl& b) {
-  if (!a.storage || !(a.storage == b.storage) || a.numel == 0 || b.numel == 0 ||
-      same_geometry(a, b))
-    return false;
-  const auto end = [](const TensorImpl& t) {
-    return span_bytes(t.sizes(), t.strides(), t.offset, element_size(t.dtype));
-  };
-  const size_t a_begin = size_t(a.offset) * element_size(a.dtype),
-               b_begin = size_t(b.offset) * element_size(b.dtype);
-  return a_begin < end(b) && b_begin < end(a);
+namespace {
+
+size_t begin_of(const TensorImpl& t) { return size_t(t.offset) * element_size(t.dtype); }
+size_t end_of(const TensorImpl& t) {
+  return span_bytes(t.sizes(), t.strides(), t.offset, element_size(t.dtype));
 }
 
-namespace {
+/// Whether the memory ranges of two tensors overlap.
+bool ranges_overlap(const TensorImpl& a, const TensorImpl& b) {
+  return a.storage && a.storage == b.storage && a.numel > 0 && b.numel > 0 &&
+         begin_of(a) < end_of(b) && begin_of(b) < end_of(a);
+}
+
+/// Calls `visit` with the offset of each element from the begin of the storage.
+template <class Visit>
+void for_each_offset(const TensorImpl& t, int dim, int64_t offset, const Visit& visit) {
+  if (dim == t.dim) return visit(offset);
+  for (int64_t i = 0; i < t.sizes_data()[dim]; ++i)
+    for_each_offset(t, dim + 1, offset + i * t.strides_data()[dim], visit);
+}
+
+/// Whether two tensors have memory in common. Interleaved views are compared element by element.
+bool share_memory(const TensorImpl& a, const TensorImpl& b) {
+  if (!ranges_overlap(a, b)) return false;
+  if ((a.has(kDense) && b.has(kDense)) || same_geometry(a, b)) return true;
+  const size_t unit = std::min(element_size(a.dtype), element_size(b.dtype));
+  const size_t begin = begin_of(a) / unit;
+  std::vector<bool> is_in_a(end_of(a) / unit - begin);
+  const auto for_each_unit = [unit](const TensorImpl& t, auto visit) {
+    const size_t units = element_size(t.dtype) / unit;
+    for_each_offset(t, 0, t.offset, [&](int64_t offset) {
+      for (size_t k = 0; k < units; ++k) visit(size_t(offset) * units + k);
+    });
+  };
+  for_each_unit(a, [&](size_t i) { is_in_a[i - begin] = true; });
+  bool result = false;
+  for_each_unit(b, [&](size_t i) {
+    result |= i >= begin && i - begin < is_in_a.size() && is_in_a[i - begin];
+  });
+  return result;
+}
 
 constexpr char kOverlap[] =
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
@@ -59,10 +90,13 @@ constexpr char kOverlap[] =
 
 }  // namespace
 
-void check_disjoint(const TensorImpl& written, const TensorImpl& other) {
-  const bool is_same_view = written.storage && written.storage == other.storage &&
-                            written.numel > 0 && same_geometry(written, other);
-  HEARTH_CHECK(!is_same_view && !partially_overlap(written, other), kOverlap);
+bool partially_overlap(const TensorImpl& a, const TensorImpl& b) {
+  return ranges_overlap(a, b) && !same_geometry(a, b);
+}
+
+void check_not_overlapping(const TensorImpl& written, const TensorImpl& other) {
+  const bool is_certain = &written == &other || (written.has(kDense) && other.has(kDense));
+  HEARTH_CHECK(!is_certain || !ranges_overlap(written, other), kOverlap);
 }
 
 namespace {
@@ -89,7 +123,7 @@ void check_outputs_disjoint(const Outputs& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t k = 0; k < i; ++k) {
       if (!outputs[i].defined() || !outputs[k].defined()) continue;
-      check_disjoint(impl_of(outputs[i]), impl_of(outputs[k]));
+      HEARTH_CHECK(!share_memory(impl_of(outputs[i]), impl_of(outputs[k])), kOverlap);
     }
 }
 

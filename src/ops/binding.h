@@ -34,7 +34,8 @@ void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
 void check_no_internal_overlap(const TensorImpl& tensor);
 /// Whether the memory ranges of two tensors overlap and the tensors are not the same view.
 bool partially_overlap(const TensorImpl& a, const TensorImpl& b);
-/// Throws if the memory ranges of `written` and `other` overlap.
-void check_disjoint(const TensorImpl& written, const TensorImpl& other);
+/// Throws if `written` and `other` certainly share memory: they are one tensor, or dense and their
+/// memory ranges overlap. Views with gaps may be interleaved; PyTorch accepts them too.
+void check_not_overlapping(const TensorImpl& written, const TensorImpl& other);
 
 }  // namespace hearth

@@ -25,14 +25,16 @@ struct Cat {
                                .arguments = "tensors",
                                .amp_cpu = Amp::kWidest,
                                .complex_grad = ComplexGrad::kAnalytic};
-  static const TensorImpl* first_not_skipped(const InferContext& context) {
+  static int first_not_skipped(const InferContext& context) {
     for (int i = 0; i < context.inputs(); ++i)
-      if (!is_skipped(context.in(i))) return &context.in(i);
-    return &context.in(0);
+      if (!is_skipped(context.in(i))) return i;
+    return 0;
   }
   static void infer(const Args& args, InferContext& context) {
-    const TensorImpl& first = *first_not_skipped(context);
-    HEARTH_CHECK(first.dim > 0, "zero-dimensional tensor (at position 0) cannot be concatenated");
+    const int position = first_not_skipped(context);
+    const TensorImpl& first = context.in(position);
+    HEARTH_CHECK(first.dim > 0, "zero-dimensional tensor (at position ", position,
+                 ") cannot be concatenated");
     Dims sizes(first.sizes());
     sizes[size_t(args.dim)] = 0;
     bool channels_last = has_channels_last_strides(first);

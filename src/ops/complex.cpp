@@ -128,8 +128,6 @@ Tensor angle_of(const Tensor& self) {
 }
 
 void check_parts(const Tensor& a, const Tensor& b) {
-  check_defined("complex", 0, "real", a);
-  check_defined("complex", 1, "imag", b);
   const auto known = [](const Tensor& t) {
     const ScalarType type = t.scalar_type();
     return type == kFloat || type == kDouble || type == kHalf;
@@ -144,8 +142,20 @@ void check_parts(const Tensor& a, const Tensor& b) {
                   "complex: there is no complex dtype with parts of dtype Half");
 }
 
-Tensor& check_complex_out(Tensor& out, const Tensor& part) {
-  check_defined("complex", 2, "out", out);
+void check_cartesian(const Tensor& real, const Tensor& imag) {
+  check_defined("complex", 0, "real", real);
+  check_defined("complex", 1, "imag", imag);
+  check_parts(real, imag);
+}
+
+void check_polar(const Tensor& abs, const Tensor& angle) {
+  check_defined("polar", 0, "abs", abs);
+  check_defined("polar", 1, "angle", angle);
+  check_parts(abs, angle);
+}
+
+Tensor& check_complex_out(const char* op, Tensor& out, const Tensor& part) {
+  check_defined(op, 2, "out", out);
   HEARTH_CHECK(out.scalar_type() == to_complex(part.scalar_type()),
                "Expected object of scalar type ", name_of(to_complex(part.scalar_type())),
                " but got scalar type ", name_of(out.scalar_type()), " for argument 'out'");
@@ -192,20 +202,20 @@ void AbsComplex::grad(const Args&, GradContext& context) {
 }
 
 Tensor make_complex(const Tensor& real, const Tensor& imag) {
-  check_parts(real, imag);
+  check_cartesian(real, imag);
   return invoke<Complex>({}, real, imag).call();
 }
 Tensor& make_complex_out(Tensor& out, const Tensor& real, const Tensor& imag) {
-  check_parts(real, imag);
-  return invoke<Complex>({}, real, imag).out(check_complex_out(out, real));
+  check_cartesian(real, imag);
+  return invoke<Complex>({}, real, imag).out(check_complex_out("complex", out, real));
 }
 Tensor polar(const Tensor& abs, const Tensor& angle) {
-  check_parts(abs, angle);
+  check_polar(abs, angle);
   return make_complex(abs.mul(angle.cos()), abs.mul(angle.sin()));
 }
 Tensor& polar_out(Tensor& out, const Tensor& abs, const Tensor& angle) {
-  check_parts(abs, angle);
-  check_complex_out(out, abs);
+  check_polar(abs, angle);
+  check_complex_out("polar", out, abs);
   return write_out("polar", out, [&] { return polar(abs, angle); });
 }
 

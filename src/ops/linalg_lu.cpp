@@ -92,7 +92,8 @@ TensorTriple checked_factors(const Tensor& a, bool pivot, const char* op) {
   HEARTH_CHECK(a.dim() >= 2, op,
                ": Expected tensor with 2 or more dimensions. Got size: ", a.sizes(), " instead");
   check_real(a, "lu_cpu");
-  HEARTH_CHECK(pivot, kLuFactorName, ": LU without pivoting is not implemented on the CPU");
+  HEARTH_CHECK(pivot, kLuFactorName, ": LU without pivoting is not implemented on ",
+               a.is_cuda() ? "CUDA" : "the CPU");
   return factor_lu(a);
 }
 

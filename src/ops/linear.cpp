@@ -49,8 +49,7 @@ struct Bilinear {
   static void check(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) {
     HEARTH_CHECK(a.dim() == b.dim(), "bilinear(): input dimensions do not match: got ", a.dim(),
                  " and ", b.dim());
-    HEARTH_CHECK(weight.dim() == 3 && a.dim() > 0, "bilinear(): weight must be 3D, got ",
-                 weight.dim(), "D");
+    HEARTH_CHECK(weight.dim() == 3, "bilinear(): weight must be 3D, got ", weight.dim(), "D");
     for (int64_t d = 0; d + 1 < a.dim(); ++d)
       HEARTH_CHECK(a.size(d) == b.size(d),
                    "bilinear(): input batch dimensions do not match at dim ", d, ": got ",

@@ -103,6 +103,25 @@ constexpr OpInfo kReflect1d = edge_info("reflection_pad1d"),
                  kReplicate2d = edge_info("replication_pad2d"),
                  kReplicate3d = edge_info("replication_pad3d");
 
+/// Throws if a padded dimension has no elements.
+void check_padded_sizes(const Tensor& self, IntArrayRef pad) {
+  constexpr const char* kNames[] = {"W", "H", "D"};
+  const int64_t pairs = int64_t(pad.size()) / 2;
+  bool has_elements = true;
+  std::string sizes, padded_sizes;
+  for (int64_t i = pairs; i-- > 0;) {
+    const int64_t size = self.size(-1 - i),
+                  padded = size + pad[size_t(2 * i)] + pad[size_t(2 * i + 1)];
+    has_elements &= padded >= 1;
+    sizes += detail::str(sizes.empty() ? "" : ", ", kNames[i], ": ", size);
+    padded_sizes += detail::str(" ", kNames[i], ": ", padded);
+  }
+  if (has_elements) return;
+  HEARTH_CHECK(pairs > 1, "input (", sizes, ") is too small. Calculated output", padded_sizes);
+  detail::fail<Error>("Calculated output", padded_sizes, " must be >= 1 in every dimension (input ",
+                      sizes, ")");
+}
+
 void check_edges(const Tensor& self, IntArrayRef pad, Edge edge) {
   const int64_t pairs = int64_t(pad.size()) / 2;
   for (int64_t d = self.dim() - pairs - 1; d < self.dim(); ++d)
@@ -121,9 +140,8 @@ void check_edges(const Tensor& self, IntArrayRef pad, Edge edge) {
                  "Padding value causes wrapping around more than once.");
     HEARTH_CHECK(edge != Edge::kCircular || size + before + after >= 0,
                  "Negative padding value is resulting in an empty dimension");
-    HEARTH_CHECK(edge == Edge::kCircular || size + before + after >= 1, "input (W: ", size,
-                 ") is too small. Calculated output W: ", size + before + after);
   }
+  if (edge != Edge::kCircular) check_padded_sizes(self, pad);
 }
 
 Tensor pad_edges(const Tensor& self, IntArrayRef pad, Edge edge) {

@@ -9,13 +9,17 @@ namespace hearth {
 
 namespace {
 
+constexpr OpInfo kArange{.name = "arange", .dtypes = dtypes::kReal, .runs_inplace = true},
+    kLinspace{.name = "linspace", .dtypes = dtypes::kReal, .runs_inplace = true};
+
 /// Fills self with the numbers of a range.
+template <const OpInfo& op_info>
 struct FillRange {
   struct Args {
     RangeParams params;  // without the view
     HEARTH_FIELDS(params.kind, params.start, params.step, params.end)
   };
-  static constexpr OpInfo info{.name = "arange", .dtypes = dtypes::kReal, .runs_inplace = true};
+  static constexpr const OpInfo& info = op_info;
   static void launch(const Args& args, LaunchContext& context) {
     RangeParams params = args.params;
     params.out = context.out();
@@ -31,7 +35,7 @@ void fill_arange(const Tensor& self, const Scalar& start, const Scalar& step) {
     params.istart = start.toLong();
     params.istep = step.toLong();
   }
-  invoke<FillRange>({params}, self).inplace(self);
+  invoke<FillRange<kArange>>({params}, self).inplace(self);
 }
 
 void fill_linspace(const Tensor& self, const Scalar& start, const Scalar& end) {
@@ -51,7 +55,7 @@ void fill_linspace(const Tensor& self, const Scalar& start, const Scalar& end) {
   params.start = start.stored_as(self.scalar_type()).toDouble();
   params.end = end.stored_as(self.scalar_type()).toDouble();
   params.step = self.numel() > 1 ? (params.end - params.start) / double(self.numel() - 1) : 0;
-  invoke<FillRange>({params}, self).inplace(self);
+  invoke<FillRange<kLinspace>>({params}, self).inplace(self);
 }
 
 /// A bound of linspace or logspace.

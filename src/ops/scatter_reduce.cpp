@@ -188,11 +188,15 @@ Tensor index_reduced(const Tensor& self, int64_t dim, const Tensor& index, const
 }
 
 /// The input of an in-place form: self, or a copy if the backward pass needs its old values. Throws
-/// if another input shares memory with self.
-Tensor before_writing(const Tensor& self, const Tensor& index, const Tensor& src) {
+/// if another input certainly shares memory with self.
+Tensor before_writing(const Tensor& self, const Tensor& index, const Tensor& src,
+                      std::string_view reduce, bool include_self) {
   for (const Tensor* input : {&index, &src})
-    if (input->defined()) check_disjoint(impl_of(self), impl_of(*input));
-  return self.requires_grad() && modes.grad_enabled ? self.clone() : self;
+    if (input->defined()) check_not_overlapping(impl_of(self), impl_of(*input));
+  const bool saves_self = include_self && reduce != "sum" && reduce != "mean";
+  const bool records =
+      modes.grad_enabled && (self.requires_grad() || (src.defined() && src.requires_grad()));
+  return saves_self && records ? self.clone() : self;
 }
 
 }  // namespace
@@ -206,8 +210,9 @@ HEARTH_DEFINE_INPLACE_AS(scatter_reduce_,
                          (int64_t dim, const Tensor& index, const Tensor& src,
                           std::string_view reduce, bool include_self),
                          write_inplace(self, [&] {
-                           return scatter_reduced_by(before_writing(self, index, src), dim, index,
-                                                     src, reduction_named(reduce), include_self);
+                           return scatter_reduced_by(
+                               before_writing(self, index, src, reduce, include_self), dim, index,
+                               src, reduction_named(reduce), include_self);
                          }))
 HEARTH_DEFINE_COMPOSED_OUT(index_reduce,
                            (int64_t dim, const Tensor& index, const Tensor& source,
@@ -217,8 +222,9 @@ HEARTH_DEFINE_INPLACE_AS(index_reduce_,
                          (int64_t dim, const Tensor& index, const Tensor& source,
                           std::string_view reduce, bool include_self),
                          write_inplace(self, [&] {
-                           return index_reduced(before_writing(self, index, source), dim, index,
-                                                source, reduce, include_self);
+                           return index_reduced(
+                               before_writing(self, index, source, reduce, include_self), dim,
+                               index, source, reduce, include_self);
                          }))
 
 }  // namespace hearth

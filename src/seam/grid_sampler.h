@@ -90,14 +90,15 @@ struct GridRule {
   HEARTH_GRID_FN static T reflected(T x, T low, T span, T& slope) {
     slope = 0;
     if (span == 0) return 0;
-    const T sign = x < low ? T(-1) : T(1);
-    const T distance = (x - low) * sign;
+    const T slope_of_distance = x < low ? T(-1) : T(1);
+    const T distance = (x - low) * slope_of_distance;
     const T rest = std::fmod(distance, span), flips = std::floor(distance / span);
     const bool even = std::fmod(flips, T(2)) == 0;
-    slope = even ? sign : -sign;
+    slope = even ? slope_of_distance : -slope_of_distance;
     return even ? rest + low : span - rest + low;
   }
-  /// Sets tap k of cubic convolution with a = -0.75, for a position t after tap 1.
+  /// Sets tap k of cubic convolution with a = -0.75, for the position at the distance t
+  /// after tap 1.
   template <class T>
   HEARTH_GRID_FN static void set_cubic(GridTaps<T>& taps, int k, T t, T half_extent) {
     constexpr T a = T(-0.75);

@@ -37,6 +37,8 @@ struct Sample {
     CLI::App* copy = app.add_subcommand("copy", "Copies");
     app::suggest_values(copy->add_option("from", text, "From"), {{}, Paths::kFiles});
     app::suggest_values(copy->add_option("to", text, "To"), {{}, Paths::kFiles});
+    CLI::App* list = app.add_subcommand("list", "Lists");
+    app::suggest_values(list->add_option("folder", folder, "The folder"), {{}, Paths::kFolders});
   }
 };
 
@@ -66,7 +68,7 @@ std::string bash_completions(const std::string& words) {
 }
 
 TEST(Completion, BashCompletesCommandsFlagsAndValues) {
-  EXPECT_EQ(bash_completions("sample ''"), "train shape copy --help");
+  EXPECT_EQ(bash_completions("sample ''"), "train shape copy list --help");
   EXPECT_EQ(bash_completions("sample tr"), "train");
   EXPECT_EQ(bash_completions("sample train --"),
             "--help --model --kind --out --config --data --text --quiet");
@@ -95,6 +97,8 @@ TEST(Completion, BashCompletesPathsOnlyForPathFlags) {
   EXPECT_EQ(bash_completions("sample wrong d"), "");
   EXPECT_EQ(bash_completions("sample copy dat"), "data.bin");
   EXPECT_EQ(bash_completions("sample copy data.bin --h"), "--help");
+  EXPECT_EQ(bash_completions("sample list da"), "day");
+  EXPECT_EQ(bash_completions("sample list --h"), "--help");
 }
 
 TEST(Completion, FishCompletesCommandsFlagsAndValues) {
@@ -105,7 +109,8 @@ TEST(Completion, FishCompletesCommandsFlagsAndValues) {
     return output_of("cd " + folder.str() + " && HOME=$PWD fish -c 'source script; complete -C \"" +
                      line + "\"'");
   };
-  EXPECT_EQ(completions("sample "), "copy\tCopies\nshape\tShapes\ntrain\tTrain: what's [best]\n");
+  EXPECT_EQ(completions("sample "),
+            "copy\tCopies\nlist\tLists\nshape\tShapes\ntrain\tTrain: what's [best]\n");
   EXPECT_EQ(completions("sample train --m"), "--model\tThe model\n");
   EXPECT_EQ(completions("sample train --model le"), "lenet\tThe model\n");
   EXPECT_EQ(completions("sample shape r"), "round\tWhich\n");

@@ -39,6 +39,13 @@ TEST(Progress, LinesFitAndDropTheTimeLast) {
   }
 }
 
+TEST(Progress, LinesAreCutBetweenCharacters) {
+  app::Display::Status status = kStatus;
+  status.title = "é 1/5";
+  EXPECT_EQ(progress_text(status, 1), "é");
+  EXPECT_EQ(progress_text(status, 26), "é 1/5  [#-----]  1:02 left");
+}
+
 /// A pseudo-terminal.
 class Terminal {
  public:

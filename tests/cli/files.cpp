@@ -61,6 +61,17 @@ TEST(Inspect, CountsTheNaNsOfComplexNumbers) {
   EXPECT_FALSE(json["tensors"][0].contains("min"));
 }
 
+TEST(Inspect, TheNaNsOfMetaTensorsAreUnknown) {
+  const TempFolder folder;
+  GenericDict root;
+  root.insert("shape", empty({2}, Device("meta")));
+  io::save_pt(root, folder.path("x.pt"));
+  const Json json = Json::parse(run({"inspect", "--json", folder.path("x.pt")}).out);
+  EXPECT_TRUE(json["tensors"][0]["nan"].is_null()) << json;
+  const RunResult table = run({"inspect", folder.path("x.pt")});
+  EXPECT_NE(table.out.find("shape  float32  [2]        8\n"), std::string::npos) << table.out;
+}
+
 TEST(Inspect, PrintsJsonOfNamesThatAreNotUtf8) {
   const TempFolder folder;
   io::save_npz(io::NamedTensors{{"a\xff", ones({1})}}, folder.path("x.npz"));

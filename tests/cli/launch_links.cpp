@@ -34,6 +34,17 @@ TEST(LaunchLinks, SilentConnectionIsCut) {
   EXPECT_TRUE(comes_true([&] { return all_gone(processes_in(running.site.record)); }));
 }
 
+TEST(LaunchLinks, MachineThatNeverAnswersIsSaidToBeSilent) {
+  const Site site("[[host]]\naddress = \"127.0.0.5\"\n");
+  RunResult ran;
+  EXPECT_LT(seconds_of([&] { ran = site.launch("true", {"--heartbeat-timeout", "1"}); }), 15);
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_NE(
+      ran.err.find("\n  127.0.0.5: nothing was heard from it for 1 s (--heartbeat-timeout)\n"),
+      std::string::npos)
+      << ran.err;
+}
+
 /// An agent that gets a question, a task and `lines`, and then nothing more.
 struct LoneAgent {
   TempFolder folder;

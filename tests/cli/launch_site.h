@@ -17,8 +17,8 @@ address = "127.0.0.3"
 
 /// Runs the remote command on this machine. 127.0.0.9 and every address in the file $SSH_GONE
 /// refuse connections; 127.0.0.8 has no hearth, and 127.0.0.7 has another version. 127.0.0.6 gives
-/// the answer $SSH_ANSWER and runs no ranks. With $SSH_RELAY, the data pass through two processes,
-/// whose ids are added to the file $SSH_RELAY.
+/// the answer $SSH_ANSWER and runs no ranks. 127.0.0.5 never answers. With $SSH_RELAY, the data
+/// pass through two processes, whose ids are added to the file $SSH_RELAY.
 inline constexpr const char* kSsh = R"(#!/bin/sh
 refuse() {
   echo "ssh: connect to host $address port 22: Connection refused" >&2
@@ -34,6 +34,7 @@ case $address in
 127.0.0.9) refuse ;;
 127.0.0.8) exec sh -c "/nowhere/$3" ;;
 127.0.0.7) printf '\036a{"version":"0.0.1"}\n'; exec cat ;;
+127.0.0.5) exec sleep 60 ;;
 127.0.0.6)
   printf '\036a%s\n' "$SSH_ANSWER"
   read question

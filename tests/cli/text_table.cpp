@@ -35,6 +35,13 @@ TEST(TextTable, CountsCharactersInsteadOfBytes) {
   EXPECT_EQ(table.text(), "a   b\né   x\nab  y\n");
 }
 
+TEST(TextTable, CutsTextsBetweenCharacters) {
+  EXPECT_EQ(cut_to_width("aéb", 0), "");
+  EXPECT_EQ(cut_to_width("aéb", 1), "a");
+  EXPECT_EQ(cut_to_width("aéb", 2), "aé");
+  EXPECT_EQ(cut_to_width("aéb", 9), "aéb");
+}
+
 TEST(TextTable, PrintsAHeadWithoutRows) { EXPECT_EQ(TextTable({"a", "bc"}).text(), "a  bc\n"); }
 
 TEST(RowWriter, PadsAndWidensCells) {

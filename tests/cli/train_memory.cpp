@@ -102,7 +102,7 @@ TEST(TrainMemory, AutoBatchSizeThatCannotFitIsAnError) {
   const TempFolder folder;
   expect_failure(train({"--out", folder.path("out"), "--limit", "200", "--batch-size", "auto"},
                        {"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=256KiB", "OMP_NUM_THREADS=1"}),
-                 1, "hearth: --batch-size auto: not even one image fits: ");
+                 1, "hearth: --batch-size auto: not even one example fits: ");
 }
 
 TEST(TrainMemory, TheCpusLimitIsAnError) {

@@ -40,6 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"train", "--lr", ".01,,.1"}, "--lr: an item of the list '.01,,.1' is empty"},
         Mistake{{"train", "--lr=.01,"}, "--lr: an item of the list '.01,' is empty"},
         Mistake{{"train", "--lr", ".1", ","}, "--lr: an item of the list ',' is empty"},
+        Mistake{{"launch", "--local-ranks-filter", "0", "-t", "1,", "true"}, "--tee: '1,' must be"},
         Mistake{{"train", "--lr="}, "--lr: an item of the list '' is empty"},
         Mistake{{"bench", "--size", ",10"}, "--size: an item of the list ',10' is empty"},
         Mistake{{"train", "--lr", "1e400"}, "--lr: '1e400' is too large for a float64"},

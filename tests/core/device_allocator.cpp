@@ -170,6 +170,9 @@ TEST_F(DeviceAllocatorTest, OutOfMemoryErrorReportsFragmentation) {
   for (size_t i = 0; i < 10; i += 2) free(blocks[i]);
   const std::string text = failure(allocator, 20 * kMiB, stream);
   EXPECT_NE(text.find("of which 50.00 MiB is free"), std::string::npos) << text;
+  EXPECT_NE(text.find("80 % of the unallocated memory is outside its largest block."),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("Memory is fragmented"), std::string::npos) << text;
 }
 

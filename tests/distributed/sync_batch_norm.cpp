@@ -123,6 +123,18 @@ TEST(SyncBatchNorm, AcceptsARankWithoutRowsAndRefusesWrongInputs) {
   run_ranks_well(empty_batch, 2);
 }
 
+const RankFunction no_channels("sync_batch_norm_no_channels", [] {
+  in_group([](int rank, int) {
+    const Tensor x = zeros({2 + rank, 0, 3}).requires_grad_();
+    const Tensor y = nn::functional::sync_batch_norm(
+        x, {}, {}, nn::functional::BatchNormFuncOptions().training(true));
+    REQUIRE(y.sizes().equals(x.sizes()));
+    y.sum().backward();
+    REQUIRE(x.grad().sizes().equals(x.sizes()));
+  });
+});
+TEST(SyncBatchNorm, AcceptsInputsWithoutChannels) { run_ranks_well(no_channels, 2); }
+
 TEST(SyncBatchNorm, IsBatchNormWithoutAGroup) {
   nn::SyncBatchNorm norm(nn::BatchNormOptions(3));
   nn::BatchNorm1d expected(3);

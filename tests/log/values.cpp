@@ -178,6 +178,12 @@ TEST(SummaryWriter, WrongArgumentsAreErrors) {
   EXPECT_ERROR(writer.add_hparams({{"a", 1}}, {}, {{"a", {"x"}}}), "should be a list of same type");
   EXPECT_ERROR(writer.add_custom_scalars_marginchart({"a", "b"}), "Expected 3 tags, got 2.");
   EXPECT_ERROR(writer.add_mesh("a", ones({4, 3})), "BxNx3");
+  const Tensor meta = empty({1, 4, 3}, Device("meta")), points = ones({1, 4, 3}), n = ones({2});
+  EXPECT_ERROR(writer.add_mesh("a", meta), "argument 'vertices'");
+  EXPECT_ERROR(writer.add_mesh("a", points, meta), "argument 'colors'");
+  EXPECT_ERROR(writer.add_mesh("a", points, {}, meta), "argument 'faces'");
+  EXPECT_ERROR(writer.add_pr_curve_raw("a", n, meta, n, n, n, n, 1), "false_positive_counts");
+  EXPECT_ERROR(writer.add_pr_curve_raw("a", n, n, n, n, n, meta, 1), "recall");
   EXPECT_ERROR(writer.add_pr_curve("a", ones({2}), ones({3})), "same sizes");
   EXPECT_ERROR(writer.add_tensor("a", empty({2}, Device("meta"))), "meta tensor");
   EXPECT_ERROR(writer.add_scalar("a", ones({1}, kComplexFloat)), "cannot be complex");

@@ -156,7 +156,10 @@ Row float_power_row() {
   row.results = {Result::kDouble};
   row.refusals = {{[] { ones({2}).float_power_(2); },
                    "the base given to float_power_ has dtype Float but the operation's result "
-                   "requires dtype Double"}};
+                   "requires dtype Double"},
+                  {[] { float_power(Tensor(), ones({2})); }, "#0 'self' (in float_power)"},
+                  {[] { float_power(ones({2}), Tensor()); }, "#1 'exponent' (in float_power)"},
+                  {[] { float_power(2, Tensor()); }, "#1 'exponent' (in float_power)"}};
   return row;
 }
 

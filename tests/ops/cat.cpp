@@ -64,6 +64,10 @@ Row cat_row() {
                      cat(Tensors{ones({}), ones({})});
                    },
                    "zero-dimensional tensor (at position 0) cannot be concatenated"},
+                  {[] {
+                     cat(Tensors{ones({0}), ones({})});
+                   },
+                   "zero-dimensional tensor (at position 1) cannot be concatenated"},
                   {[] { cat(Tensors{ones({2})}, 1); },
                    "Dimension out of range (expected to be in range of [-1, 0], but got 1)"},
                   {[] {

@@ -5,6 +5,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/tensor_literal.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -240,6 +241,16 @@ TEST(Complex, OutFormsAndInPlaceForms) {
   polar_out(out, tensor({2.f, 1.f}), tensor({0.f, 0.f}));
   EXPECT_TRUE(out.equal(numbers({2, 1})));
   EXPECT_TRUE(z.clone().pow_(2).equal(z * z));
+}
+
+TEST(Complex, ErrorsNameTheUndefinedPart) {
+  const Tensor x = ones({2}), none;
+  Tensor out;
+  EXPECT_ERROR(make_complex(none, x), "#0 'real'");
+  EXPECT_ERROR(make_complex(x, none), "#1 'imag'");
+  EXPECT_ERROR(polar(none, x), "#0 'abs'");
+  EXPECT_ERROR(polar(x, none), "#1 'angle'");
+  EXPECT_ERROR(polar_out(out, x, none), "#1 'angle'");
 }
 
 TEST(Complex, PowersThatAreRootsOrInversesUseNoLogarithm) {

@@ -130,6 +130,15 @@ Row refusing_embedding_bag_row() {
                         zeros({1}, kLong).to(where));
         },
         "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be 7"));
+  for (const Device device : devices())
+    row.refusals.push_back(refusal_on(
+        device,
+        [](Device where) {
+          embedding_bag(ones({4, 3}).to(where), zeros({6}, kLong).to(where),
+                        tensor({2, 4}, kLong).to(where));
+        },
+        device.is_cuda() ? "grow from 0 to at most the input's length 6, but found 2"
+                         : "offsets[0] has to be 0"));
   return row;
 }
 

@@ -63,8 +63,6 @@ Row lu_row() {
   row.refusals = {
       {[] { linalg_lu(ones({3})); },
        "linalg.lu: Expected tensor with 2 or more dimensions. Got size: [3] instead"},
-      {[] { linalg_lu(eye(2), false); },
-       "linalg.lu_factor: LU without pivoting is not implemented on the CPU"},
       {[] { linalg_lu_factor_ex(eye(2, kHalf)); }, "\"lu_cpu\" not implemented for 'Half'"},
       {[=] { lu_unpack(lu, pivots.to(kLong)); },
        "LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."},
@@ -77,6 +75,11 @@ Row lu_row() {
       {[=] { linalg_lu_solve(eye(3), pivots, eye(3)); },
        "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the "
        "matrix"}};
+  for (const Device device : devices())
+    row.refusals.push_back(refusal_on(
+        device, [](Device where) { linalg_lu(eye(2).to(where), false); },
+        device.is_cuda() ? "linalg.lu_factor: LU without pivoting is not implemented on CUDA"
+                         : "linalg.lu_factor: LU without pivoting is not implemented on the CPU"));
   return row;
 }
 

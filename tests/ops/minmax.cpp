@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hearth/tensor_literal.h"
 #include "tests/ops/fold.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -144,6 +146,24 @@ TEST(Extremes, OutForms) {
   EXPECT_EQ(max_out(values, x).item<float>(), 5);
   EXPECT_TRUE(min_out(values, x, ones({2, 3})).equal(x.minimum(ones({2, 3}))));
   EXPECT_THROW(max_out(values, values, x, 1), Error);
+}
+
+TEST(Extremes, OutputsMayAlternateInMemoryButShareNone) {
+  const Tensor x = arange(12, kLong).view({4, 3}), grid = full({5, 2}, -1, kLong);
+  Tensor values = grid.narrow(0, 0, 4).select(1, 0), indices = grid.narrow(0, 0, 4).select(1, 1);
+  max_out(values, indices, x, 1);
+  EXPECT_TRUE(grid.equal(tensor({2, 2, 5, 2, 8, 2, 11, 2, -1, -1}, kLong).view({5, 2})));
+  Tensor next_values = grid.narrow(0, 1, 4).select(1, 0),
+         same_values = grid.narrow(0, 0, 4).select(1, 0);
+  EXPECT_ERROR(max_out(values, next_values, x, 1), "single memory location");
+  EXPECT_ERROR(max_out(values, same_values, x, 1), "single memory location");
+  // Elements of different sizes.
+  const Tensor memory = zeros({4, 2}, kLong), parts = memory.view(kFloat);
+  Tensor places = memory.select(1, 0), maxima = parts.select(1, 2), inside = parts.select(1, 1);
+  max_out(maxima, places, x.to(kFloat), 1);
+  EXPECT_TRUE(maxima.equal(tensor({2.f, 5.f, 8.f, 11.f})));
+  EXPECT_TRUE(places.equal(full({4}, 2, kLong)));
+  EXPECT_ERROR(max_out(inside, places, x.to(kFloat), 1), "single memory location");
 }
 
 }  // namespace

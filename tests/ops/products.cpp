@@ -171,7 +171,7 @@ Row linear_row(std::string name, bool with_bias) {
 }
 
 Row bilinear_row() {
-  return product_row(
+  Row row = product_row(
       "bilinear", {{{{2, 3}}, {{2, 4}}, {{5, 3, 4}}, {{5}}}},
       [](const Tensors& in) { return bilinear(in[0], in[1], in[2], in[3]); },
       [](const Arrays& in) {
@@ -181,6 +181,15 @@ Row bilinear_row() {
         });
         return map({out, in[3]}, [](const double* x) { return x[0] + x[1]; });
       });
+  row.refusals = {{[] {
+                     bilinear(ones({}), ones({}), ones({1, 1, 1}));
+                   },
+                   "Dimension specified as -1 but tensor has no dimensions"},
+                  {[] {
+                     bilinear(ones({2}), ones({2}), ones({1, 1}));
+                   },
+                   "bilinear(): weight must be 3D, got 2D"}};
+  return row;
 }
 
 Row inner_row() {

@@ -110,13 +110,15 @@ Row arange_row() {
   row.refusals = {
       {[] { arange(0, 3, 0.0); }, "step must be nonzero"},
       {[] { arange(0, 3, -1); }, "upper bound and lower bound inconsistent with step sign"},
-      {[] { arange(0, INFINITY, 1); }, "unsupported range: 0 -> inf"}};
+      {[] { arange(0, INFINITY, 1); }, "unsupported range: 0 -> inf"},
+      {[] { arange(0, 3, 1, kBool); }, "\"arange\" not implemented for 'Bool'"}};
   return row;
 }
 
 Row linspace_row() {
   Row row = arange_row();
   row.name = "linspace";
+  row.covers = {"linspace"};
   row.dtypes = dtypes::kFloating;
   row.cases = {{{{7}}}, {{{1}}}, {{{0}}}};
   row.call = [](const Tensors& in) {
@@ -127,7 +129,8 @@ Row linspace_row() {
       return in[0].sizes[0] == 1 ? -1 : -1 + 3 * double(p[0]) / double(in[0].sizes[0] - 1);
     })};
   };
-  row.refusals = {{[] { linspace(0, 1, -1); }, "number of steps must be non-negative"}};
+  row.refusals = {{[] { linspace(0, 1, -1); }, "number of steps must be non-negative"},
+                  {[] { linspace(0, 1, 3, kBool); }, "\"linspace\" not implemented for 'Bool'"}};
   return row;
 }
 

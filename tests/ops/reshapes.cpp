@@ -4,6 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/tensor_literal.h"
+#include "tests/support/throws.h"
 #include "tests/support/view_rows.h"
 
 namespace hearth::testing {
@@ -255,6 +256,22 @@ TEST(Reshapes, PadCropsAndFills) {
   EXPECT_EQ(pad(ones({1, 2, 3, 3}), {1, 1, 2, 2}, "replicate").sizes().vec(), (Sizes{1, 2, 7, 5}));
   EXPECT_EQ(ones({2}, kLong).constant_pad_nd({1, 0}, int64_t(1) << 60).max().item<int64_t>(),
             int64_t(1) << 60);
+}
+
+/// Expected: PyTorch 2.15's texts.
+TEST(Padding, ErrorsNameEachDimensionThatIsTooSmall) {
+  const Tensor line = zeros({1, 1, 3}), image = zeros({1, 1, 3, 4}),
+               volume = zeros({1, 1, 3, 4, 5});
+  for (const char* mode : {"reflect", "replicate"}) {
+    EXPECT_ERROR(pad(line, {-2, -4}, mode), "input (W: 3) is too small. Calculated output W: -3");
+    EXPECT_ERROR(pad(image, {-2, -4, 0, 0}, mode),
+                 "Calculated output H: 3 W: -2 must be >= 1 in every dimension (input H: 3, W: 4)");
+    EXPECT_ERROR(pad(image, {0, 0, -2, -4}, mode),
+                 "Calculated output H: -3 W: 4 must be >= 1 in every dimension (input H: 3, W: 4)");
+    EXPECT_ERROR(pad(volume, {0, 0, 0, 0, -2, -4}, mode),
+                 "Calculated output D: -3 H: 4 W: 5 must be >= 1 in every dimension (input D: 3, "
+                 "H: 4, W: 5)");
+  }
 }
 
 TEST(Grids, MeshgridsProductsAndNewTensors) {

@@ -180,7 +180,7 @@ TEST(ScatterReduce, HalfNumbersAreAddedInFloat32) {
 }
 
 TEST(ScatterReduce, InPlaceKeepsTheSavedInput) {
-  for (const char* reduce : {"prod", "amax", "amin"}) {
+  for (const char* reduce : {"prod", "amax", "amin", "mean", "sum"}) {
     const Tensor leaf = tensor({1.f, 4.f}).requires_grad_(), src = tensor({3.f});
     const Tensor zero = zeros({1}, kLong);
     const Tensor expected =
@@ -188,8 +188,39 @@ TEST(ScatterReduce, InPlaceKeepsTheSavedInput) {
     Tensor x = leaf * 2, y = leaf * 2;
     x.scatter_reduce_(0, zero, src, reduce).sum().backward();
     EXPECT_TRUE(leaf.grad().equal(expected)) << reduce;
+    if (std::string(reduce) == "sum") continue;  // not of index_reduce_
     EXPECT_TRUE(
         autograd::grad({y.index_reduce_(0, zero, src, reduce).sum()}, {leaf})[0].equal(expected));
+  }
+}
+
+/// Expected: PyTorch 2.15's gradients.
+TEST(ScatterReduce, InPlaceKeepsTheSavedInputIfOnlyTheSourceNeedsAGradient) {
+  struct Case {
+    const char* reduce;
+    bool include_self;
+    std::vector<float> gradient;
+  };
+  const float third = 1.f / 3;
+  const Case cases[] = {{"sum", true, {1, 1, 1}},
+                        {"prod", true, {3, 1, 1}},
+                        {"mean", true, {third, 0.5f, third}},
+                        {"amax", true, {0, 1, 1}},
+                        {"amin", true, {0.5f, 0, 0}},
+                        {"sum", false, {1, 1, 1}},
+                        {"prod", false, {3, 1, 1}},
+                        {"mean", false, {0.5f, 1, 0.5f}},
+                        {"amax", false, {0, 1, 1}},
+                        {"amin", false, {1, 1, 0}}};
+  const Tensor index = tensor({0, 1, 0}, kLong);
+  for (const auto& [reduce, include_self, gradient] : cases) {
+    const Tensor src = tensor({1.f, 2.f, 3.f}).requires_grad_();
+    Tensor x = full({3}, include_self ? 1.0 : 7.0), y = x.clone();
+    x.scatter_reduce_(0, index, src, reduce, include_self).sum().backward();
+    EXPECT_TRUE(src.grad().equal(tensor(gradient))) << reduce << include_self << src.grad();
+    if (std::string(reduce) == "sum") continue;
+    y.index_reduce_(0, index, src, reduce, include_self).sum().backward();
+    EXPECT_TRUE(src.grad().equal(2 * tensor(gradient))) << reduce << include_self << src.grad();
   }
 }
 
@@ -198,6 +229,31 @@ TEST(ScatterReduce, InPlaceRefusesSharedMemory) {
   const Tensor zero = zeros({3}, kLong);
   EXPECT_ERROR(x.scatter_reduce_(0, zero, x, "amax"), "refer to a single memory location");
   EXPECT_ERROR(x.index_reduce_(0, zero, x, "amax"), "refer to a single memory location");
+  Tensor begin = x.narrow(0, 0, 2);
+  EXPECT_ERROR(begin.scatter_reduce_(0, zero, x.narrow(0, 1, 2), "amax"), "single memory location");
+  const Tensor grid = ones({3, 2});
+  Tensor column = grid.select(1, 0);
+  EXPECT_ERROR(column.scatter_reduce_(0, zero, column, "amax"), "single memory location");
+}
+
+/// Expected: PyTorch 2.15's results.
+TEST(ScatterReduce, InPlaceAcceptsViewsWithGapsOfTheSameMemory) {
+  const Tensor index = arange(4, kLong);
+  const auto reduced = [&](bool by_index, int64_t first_row, int64_t column) {
+    const Tensor grid = arange(8, kFloat).view({4, 2});
+    Tensor self = grid.select(1, 0);
+    const Tensor src = grid.narrow(0, first_row, 4 - first_row).select(1, column);
+    const Tensor places = index.narrow(0, 0, src.size(0));
+    if (by_index)
+      self.index_reduce_(0, places, src, "amax");
+    else
+      self.scatter_reduce_(0, places, src, "amax");
+    return self.clone();
+  };
+  for (const bool by_index : {false, true}) {
+    EXPECT_TRUE(reduced(by_index, 0, 1).equal(tensor({1.f, 3.f, 5.f, 7.f})));
+    EXPECT_TRUE(reduced(by_index, 1, 0).equal(tensor({2.f, 4.f, 6.f, 6.f})));
+  }
 }
 
 TEST(IndexReduce, RefusesComplexAndBool) {

@@ -231,7 +231,7 @@ TEST(GradScaler, NamesTheLastParameterThatIsNotFinite) {
   scaler.step(optimizer);
   scaler.update();
   EXPECT_EQ(scaler.get_scale(), 16384);
-  EXPECT_FALSE(scaler.non_finite()) << "the cause of an earlier step";
+  EXPECT_FALSE(scaler.non_finite()) << "non_finite() is that of an earlier step";
 }
 
 TEST(GradScaler, SavesAndLoads) {

@@ -108,6 +108,9 @@ std::string ClusterRanks::problems_of(const Machine& machine) const {
   const std::string name =
       host.name == host.address ? host.name : host.name + " (" + host.address + ")";
   const auto line = [&](const std::string& problem) { return "\n  " + name + ": " + problem; };
+  if (machine.link.was_silent())
+    return line("nothing was heard from it for " + std::to_string(job_.heartbeat_timeout.count()) +
+                " s (--heartbeat-timeout)");
   if (machine.link.process().has_ended())
     return line(connection_problem(host, machine.link.process()));
   if (!machine.answer)

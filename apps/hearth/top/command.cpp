@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "../choices.h"
+#include "../text_table.h"
 #include "job_source.h"
 #include "rank_table.h"
 
@@ -31,7 +32,7 @@ std::vector<std::string> fitting_lines(const std::string& text) {
   const size_t width = has_size ? size.ws_col : 80, height = has_size ? size.ws_row : 24;
   std::vector<std::string> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line.substr(0, width));
+  for (std::string line; std::getline(stream, line);) lines.push_back(cut_to_width(line, width));
   if (height < 3 || lines.size() < height) return lines;
   const size_t shown = height - 2, rest = lines.size() - shown;
   lines.resize(shown);

@@ -104,8 +104,8 @@ Choice choose(const TrainOptions& options, const DataSets& data, Device device, 
   while (size > 0 && !step.fits(size)) size /= 2;
   const size_t needed = step.predicted_bytes(std::max<int64_t>(size, 1));
   HEARTH_CHECK_AS(OutOfMemoryError, size > 0,
-                  "--batch-size auto: not even one image fits: ", device, " has ", available >> 20,
-                  " MiB available, and a step needs about ", (needed >> 20) + 1,
+                  "--batch-size auto: not even one example fits: ", device, " has ",
+                  available >> 20, " MiB available, and a step needs about ", (needed >> 20) + 1,
                   " MiB. Free memory, choose a smaller --model or an --optimizer with less state "
                   "(sgd), or try --amp bf16 or --checkpoint-activations.");
   return {size, needed, available};

@@ -101,12 +101,13 @@ void Display::clear() {
 std::string progress_text(const Display::Status& status, size_t width) {
   const std::string end = left_text(status);
   std::vector<std::string> numbers = numbers_of(status);
-  while (!numbers.empty() && joined(status.title, numbers, end).size() + 2 + kShortestBar > width)
+  while (!numbers.empty() &&
+         width_of(joined(status.title, numbers, end)) + 2 + kShortestBar > width)
     numbers.pop_back();
-  const size_t used = joined(status.title, numbers, end).size() + 2;
+  const size_t used = width_of(joined(status.title, numbers, end)) + 2;
   if (used + kShortestBar <= width)
     numbers.insert(numbers.begin(), bar(status.fraction(), width - used));
-  return joined(status.title, numbers, end).substr(0, width);
+  return cut_to_width(joined(status.title, numbers, end), width);
 }
 
 std::string with_commas(int64_t number) {

@@ -43,7 +43,7 @@ std::vector<double> numbers_in(const Tensor& tensor) {
   return {row.data_ptr<double>(), row.data_ptr<double>() + row.numel()};
 }
 
-/// Mean and deviation of the columns. The deviation of a constant column is set to 1.
+/// Mean and deviation of the columns. A deviation that is 0 but for rounding is set to 1.
 Standard standard_of(const Tensor& rows) {
   const Tensor numbers = rows.to(kDouble);
   const Tensor mean = numbers.mean(0), spread = numbers.std(0, false);
@@ -98,7 +98,7 @@ DataSets load_text(const std::string& file, const DataOptions& options) {
   DataSets data =
       in_memory(pieces_of(ids.narrow(0, 0, trains)), pieces_of(ids.narrow(0, trains, tests)),
                 static_cast<int64_t>(vocab.size()), options.limit);
-  data.class_names = vocab.get_itos();  // another text has other characters
+  data.class_names = vocab.get_itos();  // --resume refuses a text with others
   return data;
 }
 

@@ -13,7 +13,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kTasksPerThread = 4;  // more than one, because lines take different times
-constexpr int64_t kTopBuffer = 4;       // topk collects at least kTopBuffer * k records
+constexpr int64_t kTopBuffer = 4;  // topk collects up to kTopBuffer * k records, or 1024 if more
 
 /// Orders the lines along a dimension. A line is loaded into scratch memory as records of key and
 /// index; sorting needs the same amount of memory again.
@@ -68,7 +68,7 @@ Order<T, R>::Order(const OrderParams& params) : params_(params) {
 template <class T, class R>
 void Order<T, R>::run(Ctx& ctx) const {
   const int64_t count = lines_.numel(), threads = get_num_threads();
-  // Few long lines are sorted one after the other, each by all threads.
+  // A little work is one task. Few long lines are sorted one after the other, each by all threads.
   const bool one_by_one = count * n_ < kMoveGrain || (count < threads && n_ > kSortChunk);
   const int64_t tasks = one_by_one ? 1 : std::min(count, kTasksPerThread * threads);
   const int slots = task_slots(tasks);
