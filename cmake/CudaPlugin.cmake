@@ -59,6 +59,19 @@ function(hearth_find_cudnn)
   set(plugin_sources ${plugin_sources} PARENT_SCOPE)
 endfunction()
 
+# hearth_find_cupti(): finds the headers of CUPTI, for profiles. The plugin loads the library at run time.
+function(hearth_find_cupti)
+  find_path(HEARTH_CUPTI_INCLUDE_DIR cupti.h
+            HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include)
+  mark_as_advanced(HEARTH_CUPTI_INCLUDE_DIR)
+  if(HEARTH_CUPTI_INCLUDE_DIR)
+    add_library(hearth_cupti INTERFACE)
+    target_include_directories(hearth_cupti SYSTEM INTERFACE ${HEARTH_CUPTI_INCLUDE_DIR})
+  else()
+    message(STATUS "The CUDA plugin records no profiles of GPUs: CUPTI's headers were not found")
+  endif()
+endfunction()
+
 # hearth_require_header(<header> <regex> <what>): if the toolkit lacks <header>, leaves out the sources that match
 # <regex>; a call of <what> then throws a NotImplementedError.
 function(hearth_require_header header regex what)
@@ -72,8 +85,9 @@ function(hearth_require_header header regex what)
 endfunction()
 
 function(hearth_add_cuda_plugin)
-  hearth_pass_seam_hash(src/kernels/cuda/plugin.cpp)
+  hearth_pass_hash(HEARTH_SEAM_HASH ${seam_hash} src/kernels/cuda/plugin.cpp)
   hearth_find_cudnn()
+  hearth_find_cupti()
   hearth_require_header(cufft.h "/fft[_.a-z]*$" "Fourier transforms")
   hearth_require_header(cusolverDn.h "cusolver" "linear algebra")
   # g++ 12 crashes on a group of the C++ sources, which declare weak functions.
@@ -100,7 +114,7 @@ function(hearth_add_cuda_plugin)
   endif()
   target_link_libraries(hearth_cuda PRIVATE
     hearth hearth_warnings CUDA::cudart CUDA::cublasLt ${CMAKE_DL_LIBS}
-    $<TARGET_NAME_IF_EXISTS:hearth_cudnn>)
+    $<TARGET_NAME_IF_EXISTS:hearth_cudnn> $<TARGET_NAME_IF_EXISTS:hearth_cupti>)
   target_link_options(hearth_cuda PRIVATE LINKER:-z,defs)
 endfunction()
 

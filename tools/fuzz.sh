@@ -9,9 +9,10 @@ build=${2:-build/release}
 work=$build/fuzz
 mkdir -p "$work"
 
-# The readers are compiled again below, instrumented; all other objects are taken as they are.
-other_objects=($(find "$build" -path '*_objects.dir/*.o' ! -path '*/src/io/*' ! -path '*/src/data/csv*' ! -path '*app*'))
-sources=(src/io/*.cpp src/data/csv*.cpp tests/io/fuzz_targets.cpp)
+# The readers are compiled again below, instrumented; all other objects are taken as they are. An
+# object may have several sources of a folder, so all sources of the readers' folders are compiled.
+other_objects=($(find "$build"/CMakeFiles/hearth_*_objects.dir -name '*.o' ! -path '*/src/io/*' ! -path '*/src/data/*'))
+sources=(src/io/*.cpp src/data/*.cpp tests/io/fuzz_targets.cpp)
 objects=()
 for source in "${sources[@]}"; do
   object=$work/$(basename "$source" .cpp).o

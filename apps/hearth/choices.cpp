@@ -98,10 +98,10 @@ void refuse_empty_items(const CLI::App& app, const std::vector<std::string>& arg
   }
 }
 
-CLI::Validator whole_number(int64_t least, int64_t most) {
+CLI::Validator whole_number(uint64_t least, uint64_t most) {
   return CLI::Validator(
       [least, most](std::string& value) {
-        int64_t number = 0;
+        uint64_t number = 0;
         const char* end = value.data() + value.size();
         const auto [stop, error] = std::from_chars(value.data(), end, number);
         const bool is_whole = error == std::errc() && stop == end;

@@ -30,7 +30,7 @@ bool has_empty_item(const std::string& list);
 void refuse_empty_items(const CLI::App& app, const std::vector<std::string>& arguments);
 
 /// Accepts whole numbers from `least` to `most`.
-CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
+CLI::Validator whole_number(uint64_t least, uint64_t most = std::numeric_limits<int64_t>::max());
 
 /// Accepts numbers above 0.
 CLI::Validator positive_number();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,5 +24,9 @@ struct About {
 
 /// Describes this process; loads the CUDA backend if it is not loaded yet.
 HEARTH_API About about();
+
+/// How often a GPU's libraries have computed operators that Hearth has CUDA kernels for, too:
+/// "cuDNN attention", "cuDNN recurrent net" and their "… backward"; empty without a real GPU.
+HEARTH_API std::vector<std::pair<std::string, int64_t>> library_calls();
 
 }  // namespace hearth

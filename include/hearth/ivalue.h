@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -48,6 +49,8 @@ class HEARTH_API IValue {
   IValue(std::vector<IValue> value);  ///< a list of values of any kind
   IValue(Device value);
   IValue(std::shared_ptr<const ivalue::Tuple> value);
+  template <class... Elements>
+  IValue(const std::tuple<Elements...>& value);
   template <class Key, class Mapped>
   IValue(const Dict<Key, Mapped>& value);  ///< shares the content
   template <class T>

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -157,6 +158,10 @@ class HEARTH_API Tuple {
 
 }  // namespace ivalue
 
+template <class... Elements>
+IValue::IValue(const std::tuple<Elements...>& value)
+    : IValue(std::apply(
+          [](const Elements&... elements) { return ivalue::Tuple::create(elements...); }, value)) {}
 template <class Key, class Mapped>
 IValue::IValue(const Dict<Key, Mapped>& value) : IValue(value.content_) {}
 template <class T>

@@ -58,4 +58,9 @@ About about() {
   return result;
 }
 
+std::vector<std::pair<std::string, int64_t>> library_calls() {
+  const Backend* const gpus = cuda_backend();
+  return gpus ? gpus->library_calls() : std::vector<std::pair<std::string, int64_t>>();
+}
+
 }  // namespace hearth

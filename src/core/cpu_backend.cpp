@@ -8,6 +8,7 @@
 #include "core/cpu_allocator.h"
 #include "hearth/cuda.h"
 #include "seam/cpu_build.h"
+#include "seam/recurrence_net.h"
 
 namespace hearth {
 
@@ -16,6 +17,7 @@ namespace cpu {
 #define HEARTH_DECLARE_CPU_KERNEL(Name) [[gnu::weak]] void run(const Name##Params&, Ctx&);
 HEARTH_KERNELS(HEARTH_DECLARE_CPU_KERNEL)
 #undef HEARTH_DECLARE_CPU_KERNEL
+[[gnu::weak]] std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape&, Ctx&);
 }  // namespace cpu
 
 namespace {
@@ -56,6 +58,12 @@ class CpuBackend final : public Backend {
   const char* instruction_set() const override { return cpu::instruction_set(); }
   std::vector<std::pair<std::string, std::string>> libraries() const override {
     return cpu::libraries();
+  }
+
+  std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) override {
+    std::optional<int64_t> (*const plan)(const RecurrenceNetShape&, Ctx&) =
+        &cpu::plan_recurrence_net;
+    return plan ? plan(shape, ctx) : std::nullopt;
   }
 
   void* allocate(int, size_t bytes) override { return cpu_allocate(bytes); }

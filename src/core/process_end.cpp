@@ -3,13 +3,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <system_error>
@@ -34,7 +34,12 @@ std::atomic<int> active_creating_calls{0};  // the active calls that may create 
 std::atomic<bool> process_ends{false};      // a thread has begun to end the process
 std::atomic<bool> creating_calls_blocked{false};
 std::atomic<bool> calls_blocked{false};
-constinit std::array<std::atomic<void (*)()>, 4> stop_functions{};
+/// A function registered with stop_at_process_end, and the one registered before it.
+struct StopFunction {
+  void (*stop)();
+  StopFunction* previous;
+};
+constinit std::atomic<StopFunction*> last_stop_function{nullptr};
 constinit thread_local bool thread_ends_process = false;
 constinit thread_local int call_depth = 0;
 constinit thread_local bool has_active_call = false;  // of this thread
@@ -55,11 +60,15 @@ bool may_create_statics() {
   return before < kFirstCalls || std::has_single_bit(before);
 }
 
-/// Declares that this thread ends the process, and calls the registered functions.
+/// Declares that this thread ends the process, and calls the registered functions, the last one
+/// first.
 void call_stop_functions() {
   begin_process_end();
-  for (auto& stop : stop_functions)
-    if (const auto function = stop.exchange(nullptr)) function();
+  for (StopFunction* next = last_stop_function.exchange(nullptr); next;) {
+    const std::unique_ptr<StopFunction> current(next);
+    current->stop();
+    next = current->previous;
+  }
 }
 
 /// When the main thread ends the process, its thread-local objects are destroyed before all static
@@ -166,9 +175,8 @@ ProtectedStatics::~ProtectedStatics() {
 }
 
 void stop_at_process_end(void (*stop)()) {
-  for (auto& slot : stop_functions) {
-    void (*none)() = nullptr;
-    if (slot.compare_exchange_strong(none, stop)) break;
+  auto* const added = new StopFunction{stop, last_stop_function.load()};
+  while (!last_stop_function.compare_exchange_weak(added->previous, added)) {
   }
   protect_new_statics();
 }

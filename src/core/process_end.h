@@ -43,7 +43,7 @@ class ProtectedStatics {
 };
 
 /// Registers a function that is called once when the process ends, before the static objects of
-/// libraries are destroyed.
+/// libraries are destroyed. The functions are called in reverse order of registration.
 void stop_at_process_end(void (*stop)());
 
 /// Declares that the calling thread ends the process.

@@ -15,7 +15,7 @@ struct StepCounts {
   int64_t wait_ns[kStepWaits] = {};
   int64_t steps = 0;
   bool is_waiting = false;
-  bool is_watched = false;  // copied to watched_counts
+  bool is_watched = false;  // has been watched_counts.trainer
 };
 inline constinit thread_local StepCounts step_counts;
 
@@ -24,15 +24,32 @@ inline int64_t steady_now_ns() {
 }
 
 /// The counts of the thread that trains, after its last step, for a thread that reports them.
+///
+/// A process reports one thread. That is the first one whose optimizer makes a step or, if no
+/// optimizer does, the first one that calls report_step(). Another thread of the same kind can take
+/// its place when it has made no step for kIdleNs.
 struct WatchedCounts {
   static constexpr int kNoWait = -1;
+  static constexpr int64_t kNoStep = -1, kIdleNs = 5'000'000'000;
+  /// The reason why `trainer` is the thread that trains, the weakest first.
+  enum Claim : int { kAssumed, kReports, kOptimizes };
 
   std::atomic<bool> is_on{false};
+  std::atomic<const StepCounts*> trainer{nullptr};  // only compared: the thread may have ended
+  std::atomic<int> claim{kAssumed};
+  std::atomic<bool> trainer_reports{false};  // it calls report_step()
   std::atomic<int64_t> wait_ns[kStepWaits]{};
   std::atomic<int64_t> steps{0}, step_end_ns{0};
+  std::atomic<int64_t> reported_step{kNoStep}, reported_samples{0};  // of report_step()
   std::atomic<int> current_wait{kNoWait};  // a StepWait, in which the thread is now
   std::atomic<int64_t> current_wait_start_ns{0};
 
+  /// Whether these are the calling thread's counts.
+  bool is_trainer() const { return trainer.load(std::memory_order_relaxed) == &step_counts; }
+  /// Makes the calling thread the one that trains; it has made no step yet.
+  void begin(Claim reason);
+  /// Calls begin() if another thread trains that has no better claim. Returns is_trainer().
+  bool take(Claim reason);
   /// Called by the thread that trains, at the end of a step.
   void copy(const StepCounts& counts) {
     for (int i = 0; i < kStepWaits; ++i)
@@ -50,7 +67,7 @@ class StepWaitTimer {
     if (!is_outermost_) return;
     step_counts.is_waiting = true;
     start_ = Clock::now();
-    if (step_counts.is_watched) [[unlikely]] {
+    if (step_counts.is_watched && watched_counts.is_trainer()) [[unlikely]] {
       watched_counts.current_wait_start_ns.store(start_.time_since_epoch().count(),
                                                  std::memory_order_relaxed);
       watched_counts.current_wait.store(static_cast<int>(kind), std::memory_order_relaxed);
@@ -59,7 +76,7 @@ class StepWaitTimer {
   ~StepWaitTimer() {
     if (!is_outermost_) return;
     step_counts.is_waiting = false;
-    if (step_counts.is_watched) [[unlikely]]
+    if (step_counts.is_watched && watched_counts.is_trainer()) [[unlikely]]
       watched_counts.current_wait.store(WatchedCounts::kNoWait, std::memory_order_relaxed);
     step_counts.wait_ns[static_cast<int>(kind_)] +=
         std::chrono::nanoseconds(Clock::now() - start_).count();

@@ -105,7 +105,9 @@ std::optional<std::string> host_of(const Launcher* launcher) {
 /// The port of a job, if the launcher lets all processes find the same one.
 std::optional<int> port_of_job(const Launcher* launcher) {
   if (!launcher || std::string_view(launcher->rank) == "RANK") return {};
-  // Jobs of Slurm may share a machine, so they get different ports.
+  // Jobs of Slurm may share a machine, so they get different ports, unless the last four digits of
+  // their numbers are equal (PyTorch Lightning has this rule too). In that case rank 0 of the later
+  // job fails, and the error says to set MASTER_PORT.
   constexpr int kFirst = 20'000, kCount = 10'000;
   if (std::string_view(launcher->rank) == "SLURM_PROCID")
     if (const auto job = text_variable("SLURM_JOB_ID"))

@@ -64,6 +64,13 @@ std::vector<std::string> KeyTable::keys() const {
   return keys;
 }
 
+std::vector<std::string> KeyTable::entries(const std::string& start) const {
+  std::vector<std::string> entries;
+  for (const auto& [key, value] : values_)
+    if (key.starts_with(start)) entries.insert(entries.end(), {key, value});
+  return entries;
+}
+
 void KeyTable::push(const std::string& key, std::string value) {
   queues_[key].push_back(std::move(value));
 }

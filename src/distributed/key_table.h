@@ -22,6 +22,8 @@ class KeyTable {
   bool erase(const std::string& key);
   int64_t size() const { return static_cast<int64_t>(values_.size()); }
   std::vector<std::string> keys() const;
+  /// The keys that begin with `start`, each followed by its value.
+  std::vector<std::string> entries(const std::string& start) const;
 
   void push(const std::string& key, std::string value);
   /// Removes the first value of the queue; returns whether there was one.

@@ -44,7 +44,7 @@ void wait_until_ready(int descriptor, short events, Deadline deadline) {
     if (count > 0) return;
     if (count < 0 && errno != EINTR)
       detail::fail<DistNetworkError>("waiting for a connection failed: ", std::strerror(errno));
-    if (deadline.has_passed()) detail::fail<DistNetworkError>("the time-out has passed");
+    if (deadline.has_passed()) detail::fail<TimedOut>("the time-out has passed");
   }
 }
 
@@ -159,7 +159,7 @@ Socket connect_to(const std::string& host, uint16_t port, Deadline deadline, Dea
     int error = 0;
     const Addresses addresses = resolve(host, port, error);
     if (error == EAI_NONAME)
-      detail::fail<DistNetworkError>("the host '", host, "' is unknown: ", gai_strerror(error));
+      detail::fail<CannotConnect>("the host '", host, "' is unknown: ", gai_strerror(error));
     if (!addresses) reason = gai_strerror(error);
     for (const addrinfo* one = addresses.get(); one; one = one->ai_next) {
       Socket socket = connect_once(*one, deadline);
@@ -167,9 +167,8 @@ Socket connect_to(const std::string& host, uint16_t port, Deadline deadline, Dea
       reason = socket ? "nobody listens" : std::strerror(errno);
     }
     if (std::min(deadline.left(), last_try.left()) <= pause)
-      detail::fail<DistNetworkError>("cannot connect to port ", port, " of '", host,
-                                     "' before the time-out: ", reason,
-                                     "; check that rank 0 runs, and MASTER_ADDR and MASTER_PORT");
+      detail::fail<CannotConnect>("cannot connect to port ", port, " of '", host,
+                                  "' before the time-out: ", reason);
     std::this_thread::sleep_for(pause);
   }
 }

@@ -15,6 +15,16 @@ struct ConnectionClosed : DistNetworkError {
   using DistNetworkError::DistNetworkError;
 };
 
+/// The time-out has passed.
+struct TimedOut : DistNetworkError {
+  using DistNetworkError::DistNetworkError;
+};
+
+/// No connection came about: the host is unknown, or nothing listens there.
+struct CannotConnect : DistNetworkError {
+  using DistNetworkError::DistNetworkError;
+};
+
 /// An open socket, which is closed when it is destroyed. Its functions throw DistNetworkError.
 class Socket {
  public:
@@ -45,7 +55,8 @@ class Socket {
 Socket listen_on(const std::string& host, uint16_t port);
 /// Makes a bound socket listen, and takes it over.
 Socket listen_with(int descriptor);
-/// Connects to a server; if it still has to start, tries again until `last_try`.
+/// Connects to a server; if it still has to start, tries again until `last_try`. Throws
+/// CannotConnect.
 Socket connect_to(const std::string& host, uint16_t port, Deadline deadline, Deadline last_try);
 uint16_t port_of(const Socket& socket);
 /// The address of this end of a connection: "10.0.0.7".

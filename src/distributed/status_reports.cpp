@@ -3,8 +3,11 @@
 #include <charconv>
 #include <condition_variable>
 #include <mutex>
+#include <unordered_map>
 
+#include "distributed/store_connections.h"
 #include "hearth/distributed/rank_reports.h"
+#include "hearth/distributed/tcp_store.h"
 #include "hearth/profiler/status_report.h"
 
 namespace hearth::distributed {
@@ -16,6 +19,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kReportInterval{1000}, kReportStoreTimeout{2000}, kPatienceForReports{200};
 constexpr int kMaxReportingRanks = 1'000'000;
 constexpr const char *kNumReportingRanks = "hearth/status/size", *kReportOfRank = "hearth/status/";
+
+using Entries = std::unordered_map<std::string, std::string>;
 
 }  // namespace
 
@@ -74,19 +79,55 @@ StatusReports::~StatusReports() {
     thread_.detach();
 }
 
+NoRankReportsError::NoRankReportsError(const std::string& message) : DistStoreError(message) {}
+NoRankReportsError::~NoRankReportsError() = default;
+
+/// Reads many keys of a store at once.
+class StoreEntries {
+ public:
+  /// The keys that begin with `start`, and their values. A TCP store needs one request.
+  static Entries read(Store& store, const std::string& start) {
+    auto* const tcp = dynamic_cast<TCPStore*>(&store);
+    return tcp ? read_tcp(*tcp, start) : read_each(store, start);
+  }
+
+ private:
+  static Entries read_tcp(TCPStore& store, const std::string& start) {
+    std::string answer;
+    protocol::Writer command(protocol::kReadAll);
+    command.text(start);
+    std::vector<std::string> found =
+        store.connections_->call(command, store.getTimeout(), answer).list();
+    Entries entries;
+    for (size_t i = 1; i < found.size(); i += 2) entries[found[i - 1]] = std::move(found[i]);
+    return entries;
+  }
+
+  static Entries read_each(Store& store, const std::string& start) {
+    Entries entries;
+    for (const std::string& key : store.listKeys())
+      if (key.starts_with(start)) entries[key] = store.get_to_str(key);
+    return entries;
+  }
+};
+
 std::vector<std::string> get_rank_reports(Store& store) {
-  HEARTH_CHECK_AS(DistStoreError, store.check({kNumReportingRanks}),
-                  "the ranks of no job report to this store; init_process_group makes them report");
-  const std::string digits = store.get_to_str(kNumReportingRanks);
+  Entries entries = StoreEntries::read(store, kReportOfRank);
+  const auto digits = entries.find(kNumReportingRanks);
+  if (digits == entries.end())
+    throw NoRankReportsError(
+        "the ranks of no job report to this store; init_process_group makes them report");
   int size = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  const char *const begin = digits->second.data(), *const end = begin + digits->second.size();
+  const auto [stop, error] = std::from_chars(begin, end, size);
   HEARTH_CHECK_AS(DistStoreError,
-                  error == std::errc() && *end == '\0' && size > 0 && size <= kMaxReportingRanks,
+                  error == std::errc() && stop == end && size > 0 && size <= kMaxReportingRanks,
                   "the store has a malformed number of ranks");
   std::vector<std::string> reports(static_cast<size_t>(size));
   for (size_t rank = 0; rank < reports.size(); ++rank)
-    if (const std::string key = kReportOfRank + std::to_string(rank); store.check({key}))
-      reports[rank] = store.get_to_str(key);
+    if (const auto found = entries.find(kReportOfRank + std::to_string(rank));
+        found != entries.end())
+      reports[rank] = std::move(found->second);
   return reports;
 }
 

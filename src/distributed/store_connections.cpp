@@ -3,19 +3,21 @@
 #include <thread>
 
 #include "distributed/key_table.h"
-#include "hearth/error.h"
+#include "hearth/distributed/tcp_store.h"
 
 namespace hearth::distributed {
 
 using protocol::Reader;
 using protocol::Writer;
+using NetworkReason = StoreConnectionError::Reason;
 
 std::string receive_frame(const Socket& socket, Deadline deadline) {
   char header[protocol::kHeader];
   socket.receive_all(header, sizeof header, deadline);
   const size_t size = protocol::frame_size(header);
-  HEARTH_CHECK_AS(DistNetworkError, size <= protocol::kMaxFrame,
-                  "the peer does not speak the store's protocol");
+  if (size > protocol::kMaxFrame)
+    throw StoreConnectionError(NetworkReason::kForeignServer,
+                               "the peer does not speak the store's protocol");
   std::string frame(size, '\0');
   socket.receive_all(frame.data(), size, deadline);
   return frame;
@@ -38,6 +40,17 @@ std::string StoreConnections::greet(const Socket& socket, Deadline deadline) con
 }
 
 Socket StoreConnections::connect(milliseconds timeout) {
+  try {
+    return connect_and_greet(timeout);
+  } catch (const CannotConnect& error) {
+    throw StoreConnectionError(NetworkReason::kUnreachable, error.msg(),
+                               "; check that rank 0 runs, and MASTER_ADDR and MASTER_PORT");
+  } catch (const TimedOut& error) {
+    throw StoreConnectionError(NetworkReason::kNoAnswer, error.msg());
+  }
+}
+
+Socket StoreConnections::connect_and_greet(milliseconds timeout) {
   constexpr milliseconds kRetryTime{3000}, kPause{50};
   const Deadline deadline = Deadline::after(timeout);
   const Deadline last_retry = Deadline::after(kRetryTime);
@@ -52,11 +65,14 @@ Socket StoreConnections::connect(milliseconds timeout) {
   }
   const bool has_answer = !frame.empty();
   const uint8_t kind = has_answer ? Reader(frame).kind() : uint8_t(protocol::kFailed);
-  HEARTH_CHECK_AS(DistNetworkError, kind != protocol::kRefused, place(),
-                  " refused this process, because its token is wrong; start all processes with "
-                  "the same HEARTH_RDZV_TOKEN");
-  HEARTH_CHECK_AS(DistNetworkError, kind == protocol::kOk, place(),
-                  " did not answer as a store of Hearth does; check MASTER_ADDR and MASTER_PORT");
+  if (kind == protocol::kRefused)
+    throw StoreConnectionError(NetworkReason::kWrongToken,
+                               place() + " refused this process, because its token is wrong",
+                               "; start all processes with the same HEARTH_RDZV_TOKEN");
+  if (kind != protocol::kOk)
+    throw StoreConnectionError(NetworkReason::kForeignServer,
+                               place() + " did not answer as a store of Hearth does",
+                               "; check MASTER_ADDR and MASTER_PORT");
   was_connected_ = true;
   return socket;
 }
@@ -98,7 +114,10 @@ Reader StoreConnections::call(Writer& command, milliseconds timeout, std::string
     if (deadline.has_passed() && !waited_for.empty())
       throw_store_timeout(waited_for, timeout.count());
     if (!socket) throw;
-    detail::fail<DistNetworkError>("lost ", place(), ", which rank 0 serves: ", error.what());
+    const bool has_timed_out = dynamic_cast<const TimedOut*>(&error) != nullptr;
+    throw StoreConnectionError(
+        has_timed_out ? NetworkReason::kNoAnswer : NetworkReason::kClosed,
+        detail::str("lost ", place(), ", which rank 0 serves: ", error.what()));
   }
   give_back(std::move(socket));
   Reader reader(answer);

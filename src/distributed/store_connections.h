@@ -21,7 +21,7 @@ class StoreConnections {
   /// time-out.
   protocol::Reader call(protocol::Writer& command, milliseconds timeout, std::string& answer,
                         const std::vector<std::string>& waited_for = {});
-  /// A new connection that has said hello.
+  /// A new connection that has said hello. Throws StoreConnectionError.
   Socket connect(milliseconds timeout);
   std::string place() const;  ///< "the store at 10.0.0.1:29500"
   const std::string& host() const { return host_; }
@@ -29,6 +29,7 @@ class StoreConnections {
   std::string local_address(milliseconds timeout);
 
  private:
+  Socket connect_and_greet(milliseconds timeout);
   std::string greet(const Socket& socket, Deadline deadline) const;
   Socket borrow(milliseconds timeout);
   void give_back(Socket socket);

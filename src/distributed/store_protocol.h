@@ -21,7 +21,8 @@
 
 namespace hearth::distributed::protocol {
 
-inline constexpr char kName[] = "hearth-store-1";
+/// The number changes with the commands, so that different versions refuse each other at once.
+inline constexpr char kName[] = "hearth-store-2";
 inline constexpr size_t kMaxHello = 1024;
 inline constexpr size_t kMaxFrame = size_t(64) << 20;
 inline constexpr size_t kHeader = 4;
@@ -37,6 +38,7 @@ enum Command : uint8_t {
   kWait = 'w',   // keys; waits
   kNumKeys = 'n',
   kListKeys = 'l',
+  kReadAll = 'r',  // text; all keys that begin with it, each followed by its value
   kAppend = 'p',
   kPush = 'u',
   kPop = 'o',  // queue, whether to wait

@@ -234,6 +234,8 @@ bool StoreServer::join(Client& client, Reader& request) {
 bool StoreServer::read_or_change(Client& client, uint8_t command, Reader& request) {
   if (command == kNumKeys) return send(client, ok_number(table_.size())), true;
   if (command == kListKeys) return send(client, Writer(kOk).list(table_.keys())), true;
+  if (command == kReadAll)
+    return send(client, Writer(kOk).list(table_.entries(request.text()))), true;
   if (command == kCheck) return send(client, ok_number(table_.has_all(request.list()))), true;
   const std::string key = request.text();
   table_changed_ |= command != kLength;

@@ -21,6 +21,11 @@ std::string token_of(const TCPStoreOptions& options) {
 
 }  // namespace
 
+StoreConnectionError::StoreConnectionError(Reason reason, std::string cause,
+                                           const std::string& remedy)
+    : DistNetworkError(cause + remedy), reason_(reason), cause_(std::move(cause)) {}
+StoreConnectionError::~StoreConnectionError() = default;
+
 TCPStore::TCPStore(std::string host, const TCPStoreOptions& options)
     : Store(options.timeout), host_(std::move(host)), port_(options.port) {
   const std::string token = token_of(options);

@@ -21,8 +21,20 @@ struct Value {
   bool requires_grad = false;
   std::optional<Device> device;
   std::vector<int64_t> strides{};  // empty: contiguous
+  /// In a file, the names of the tensors in a list, tuple or dict, which has undefined ones in
+  /// their places, in the order of utils::detail::visit_ivalue; empty for a tensor that was
+  /// undefined.
+  std::vector<std::string> nested{};
 };
 using Values = std::map<std::string, Value>;
+
+inline constexpr int kMaxValueDepth = 256;  // of lists, tuples and dicts in a value
+
+/// The values of a file.
+struct FileValues {
+  Values by_path;
+  Values nested_tensors;  // by the names in Value::nested
+};
 
 /// The values in the order in which they were written.
 std::vector<const Values::value_type*> in_written_order(const Values& values);
@@ -35,7 +47,7 @@ struct FileContent {
 FileContent to_file(const Values& values);
 
 /// Adds the values of to_file's JSON to `values`, which already has the file's tensors.
-void add_from_json(Values& values, const std::string& json, const std::string& file);
+void add_from_json(FileValues& values, const std::string& json, const std::string& file);
 
 inline constexpr const char* kJsonKey = "hearth";
 

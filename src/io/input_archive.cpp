@@ -4,6 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/io/key_hint.h"
+#include "hearth/utils/checkpoint.h"
 #include "io/output_tree.h"
 #include "io/pt_file.h"
 #include "io/saved_device.h"
@@ -15,6 +16,7 @@ namespace hearth::serialize {
 struct ArchiveSource {
   std::string name;
   Values values;
+  Values nested_tensors;  // of a file, by the names in Value::nested
   std::optional<io::SafetensorsFile> file;
   std::optional<Device> device;
   bool owns_tensors = false;  // whether readers may get them without a copy
@@ -29,12 +31,15 @@ std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::
   auto source = std::make_shared<ArchiveSource>();
   source->name = std::move(name);
   source->device = device;
+  FileValues values;
   for (const std::string& path : file.keys()) {
-    const size_t order = source->values.size();
-    source->values.emplace(path, Value{Value::Kind::kTensorInFile, IValue(), order, false, {}});
+    const size_t order = values.by_path.size();
+    values.by_path.emplace(path, Value{Value::Kind::kTensorInFile, IValue(), order, false, {}});
   }
   for (const auto& [key, value] : file.metadata())
-    if (key == kJsonKey) add_from_json(source->values, value, source->name);
+    if (key == kJsonKey) add_from_json(values, value, source->name);
+  source->values = std::move(values.by_path);
+  source->nested_tensors = std::move(values.nested_tensors);
   source->file = std::move(file);
   return source;
 }
@@ -71,8 +76,11 @@ struct InputArchive::Tree {
     return found == source->values.end() ? nullptr : &found->second;
   }
   bool has_subtree(const std::string& key) const;
-  /// A new tensor on the requested device or the one on which it was saved.
-  Tensor tensor(const std::string& key, const Value& value) const;
+  /// A new tensor on the requested device or the one on which it was saved; `name` is the path, or
+  /// the name of a nested tensor in the file.
+  Tensor tensor(const std::string& name, const Value& value) const;
+  /// A value that is not a tensor, with new tensors in it.
+  IValue with_tensors(const Value& value) const;
   /// Replaces the data of a defined tensor, which keeps its device.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
@@ -95,7 +103,7 @@ bool InputArchive::Tree::has_subtree(const std::string& key) const {
   return next != source->values.end() && next->first.compare(0, below.size(), below) == 0;
 }
 
-Tensor InputArchive::Tree::tensor(const std::string& key, const Value& value) const {
+Tensor InputArchive::Tree::tensor(const std::string& name, const Value& value) const {
   if (value.kind != Value::Kind::kTensorInFile) {
     const Tensor written = value.value.toTensor();
     if (!written.defined() || source->owns_tensors) return written;
@@ -103,21 +111,37 @@ Tensor InputArchive::Tree::tensor(const std::string& key, const Value& value) co
     return written.detach().clone().requires_grad_(value.requires_grad);
   }
   const Device device = source->device.value_or(value.device.value_or(kCPU));
-  io::check_reachable(path(key), device);
+  io::check_reachable(name, device);
   try {
     if (value.strides.empty())
-      return source->file->get_tensor(path(key), device, /*copy=*/true)
+      return source->file->get_tensor(name, device, /*copy=*/true)
           .requires_grad_(value.requires_grad);
     const NoGradGuard no_history;
-    const Tensor contiguous = source->file->get_tensor(path(key), device);
+    const Tensor contiguous = source->file->get_tensor(name, device);
     HEARTH_CHECK(can_keep_strides(contiguous.sizes(), value.strides),
                  "expected strides that fit the ", "sizes ", contiguous.sizes(), ", but got ",
                  IntArrayRef(value.strides));
     return copy_with_strides(contiguous, value.strides).requires_grad_(value.requires_grad);
   } catch (Error& error) {
-    error.add_context(detail::str("while reading '", path(key), "' from '", source->name, "'"));
+    error.add_context(detail::str("while reading '", name, "' from '", source->name, "'"));
     throw;
   }
+}
+
+IValue InputArchive::Tree::with_tensors(const Value& value) const {
+  IValue result = value.value;
+  if (source->owns_tensors) return result;
+  size_t next = 0;
+  utils::detail::visit_ivalue(result, [&](Tensor& tensor) {
+    if (next < value.nested.size()) {
+      const std::string& name = value.nested[next++];
+      if (!name.empty()) tensor = this->tensor(name, source->nested_tensors.at(name));
+    } else if (tensor.defined()) {
+      const NoGradGuard no_history;
+      tensor = tensor.detach().clone().requires_grad_(tensor.requires_grad());
+    }
+  });
+  return result;
 }
 
 void InputArchive::Tree::replace(const std::string& key, const Value& stored, Tensor& value,
@@ -152,9 +176,9 @@ void InputArchive::Tree::replace(const std::string& key, const Value& stored, Te
 /// The value of a key; a subtree with the keys 0, 1, … is read as a list.
 std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
   const Value* value = find(key);
-  if (value && value->kind == Value::Kind::kTensorInFile) return IValue(tensor(key, *value));
+  if (value && value->kind == Value::Kind::kTensorInFile) return IValue(tensor(path(key), *value));
   if (value && value->kind == Value::Kind::kValue)
-    return value->value.isTensor() ? IValue(tensor(key, *value)) : value->value;
+    return value->value.isTensor() ? IValue(tensor(path(key), *value)) : with_tensors(*value);
   if (!has_subtree(key)) return std::nullopt;
   std::vector<IValue> list;
   std::vector<Tensor> tensors;
@@ -163,7 +187,7 @@ std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
     const Value* next = find(item);
     if (!next || next->kind == Value::Kind::kSubtree) break;
     const bool is_tensor = next->kind == Value::Kind::kTensorInFile || next->value.isTensor();
-    list.push_back(is_tensor ? IValue(tensor(item, *next)) : next->value);
+    list.push_back(is_tensor ? IValue(tensor(path(item), *next)) : with_tensors(*next));
     if (is_tensor) tensors.push_back(list.back().toTensor());
   }
   return tensors.size() == list.size() ? IValue(std::move(tensors)) : IValue(std::move(list));
@@ -227,7 +251,7 @@ bool InputArchive::try_read_over(const std::string& key, Tensor& value, size_t a
   if (value.defined())
     tree_->replace(key, *stored, value, aliases);
   else
-    value = tree_->tensor(key, *stored);
+    value = tree_->tensor(tree_->path(key), *stored);
   return true;
 }
 

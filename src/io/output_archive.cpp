@@ -2,6 +2,8 @@
 #include <ostream>
 
 #include "hearth/io/file.h"
+#include "hearth/ivalue_containers.h"
+#include "hearth/utils/checkpoint.h"
 #include "io/output_tree.h"
 
 namespace hearth::serialize {
@@ -29,9 +31,31 @@ void OutputArchive::write(const std::string& key, const Tensor& value, bool) {
   tree_->add(key, {Value::Kind::kValue, value, 0, value.defined() && value.requires_grad(), {}});
 }
 
+namespace {
+
+/// Lists, tuples and dicts may contain themselves.
+void check_depth(const std::string& key, const IValue& value, int depth) {
+  HEARTH_CHECK(depth <= kMaxValueDepth, "cannot save '", key, "': values are nested deeper than ",
+               kMaxValueDepth, " levels, or contain themselves");
+  if (value.isTuple()) {
+    for (const IValue& item : value.toTupleRef().elements()) check_depth(key, item, depth + 1);
+  } else if (value.isGenericDict()) {
+    for (const auto& item : value.toGenericDict()) check_depth(key, item.value(), depth + 1);
+  } else if (value.isList() && !value.isIntList() && !value.isDoubleList()) {
+    for (const IValue& item : value.toList().vec()) check_depth(key, item, depth + 1);
+  }
+}
+
+}  // namespace
+
 void OutputArchive::write(const std::string& key, const IValue& value) {
   if (value.isTensor()) return write(key, value.toTensor());
-  if (!value.isTensorList()) return tree_->add(key, {Value::Kind::kValue, value, 0, false, {}});
+  if (!value.isTensorList()) {
+    check_depth(key, value, 0);
+    IValue copy = value;  // does not share lists and dicts with the program
+    utils::detail::visit_ivalue(copy, [](Tensor&) {});
+    return tree_->add(key, {Value::Kind::kValue, std::move(copy), 0, false, {}});
+  }
   OutputArchive list;
   const std::vector<Tensor> tensors = value.toTensorVector();
   for (size_t i = 0; i < tensors.size(); ++i) list.write(detail::str(i), tensors[i]);

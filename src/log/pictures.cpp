@@ -53,6 +53,13 @@ std::string png_file(const Tensor& image) {
   return {static_cast<const char*>(file.data_ptr()), static_cast<size_t>(file.numel())};
 }
 
+size_t bytes_in(const std::vector<double>& numbers) { return numbers.size() * sizeof(double); }
+size_t bytes_in(const std::vector<std::string>& texts) {
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += sizeof(text) + text.size();
+  return bytes;
+}
+
 /// A Summary.Image.
 Message image_content(const Tensor& image, const std::string& file) {
   return Message()
@@ -128,13 +135,18 @@ Message image_message(const std::string& tag, const Tensor& image, const std::st
 }
 
 size_t bytes_of(const plot::Figure& figure) {
-  size_t numbers = 0;
+  size_t bytes = sizeof(figure);
   for (int64_t i = 0; i < figure.num_axes(); ++i) {
     const plot::detail::Chart& chart = figure.axes(i).chart();
-    for (const auto& series : chart.series) numbers += series.x.size() + series.y.size();
-    if (chart.cells) numbers += chart.cells->cells.size();
+    bytes += sizeof(chart) + chart.title.size() + chart.x_label.size() + chart.y_label.size() +
+             bytes_in(chart.names);
+    for (const auto& series : chart.series)
+      bytes += sizeof(series) + series.label.size() + bytes_in(series.x) + bytes_in(series.y);
+    if (chart.cells)
+      bytes += bytes_in(chart.cells->shades) + bytes_in(chart.cells->texts) +
+               bytes_in(chart.cells->row_names) + bytes_in(chart.cells->column_names);
   }
-  return numbers * sizeof(double);
+  return bytes;
 }
 
 Message figure_message(const std::string& tag, const std::vector<plot::Figure>& figures) {

@@ -17,7 +17,7 @@ void check_image(IntArrayRef sizes, ScalarType dtype, const std::string& format)
 /// The numbers as bytes: bytes are unchanged, other numbers are multiplied by 255 and clipped.
 Tensor as_bytes(const Tensor& tensor);
 
-/// The bytes that a figure's numbers take.
+/// The bytes that a figure's numbers and texts take.
 size_t bytes_of(const plot::Figure& figure);
 /// Draws figures; several become a grid.
 Message figure_message(const std::string& tag, const std::vector<plot::Figure>& figures);

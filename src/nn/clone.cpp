@@ -1,5 +1,7 @@
+#include "nn/clone.h"
+
 #include "hearth/autograd.h"
-#include "hearth/nn/module.h"
+#include "hearth/shards.h"
 #include "nn/parametrization_list.h"
 
 namespace hearth::nn {
@@ -24,8 +26,19 @@ void copy_tensors(const Tensors& from, Tensors& to, const std::optional<Device>&
 
 }  // namespace
 
+void check_can_be_cloned(const Module& module) {
+  for (const auto& item : module.named_parameters(/*recurse=*/false))
+    HEARTH_CHECK(!shard_ranks_of(*item),
+                 "clone() does not support modules to which fully_shard "
+                 "was applied: this rank has only a part of '",
+                 item.key(), "' of ", module.name(),
+                 ". Clone the module before fully_shard, or load its state_dict() into another "
+                 "module to which fully_shard was applied");
+}
+
 void Module::remake(const Module& from, const std::function<void()>& reset,
                     const std::optional<Device>& device) {
+  check_can_be_cloned(from);
   const NoGradGuard no_grad;
   parameters_.clear();
   buffers_.clear();

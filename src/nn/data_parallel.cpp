@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "nn/parameter_uses.h"
 #include "nn/replicate.h"
 #include "nn/resolved_device.h"
 
@@ -17,20 +18,6 @@ constexpr int64_t kMultiplyAddsPerLaunch = int64_t{1} << 20;
 // Copying a parameter to another device and its gradient back takes less time than this many uses
 // of it (bench/parallel.cpp; GPUs that are connected by PCIe need more).
 constexpr int64_t kUsesPerCopy = 128;
-
-/// The parameters of a module: how many, of how many elements, and whether some are the weights of
-/// convolutions.
-struct ParameterSizes {
-  explicit ParameterSizes(const Module& module) {
-    for (const Tensor& parameter : module.parameters()) {
-      ++count;
-      elements += parameter.numel();
-      has_convolutions |= parameter.dim() > 2;
-    }
-  }
-  int64_t count = 0, elements = 0;
-  bool has_convolutions = false;
-};
 
 /// How often a device must use each parameter, to be busier than the host is with launching its
 /// kernels and copying its parameters.
@@ -61,17 +48,11 @@ void take_training(const std::vector<std::shared_ptr<Module>>& from,
 void BatchSize::add(const Tensor& tensor) {
   const int64_t batch_dim = dim < 0 ? dim + tensor.dim() : dim;
   if (batch_dim < 0 || batch_dim >= tensor.dim()) return;  // refused when it is divided
-  int64_t row = 1, shortest = 0;
-  for (int64_t d = 0; d < tensor.dim(); ++d) {
-    if (d == batch_dim) continue;
-    row *= tensor.size(d);
-    shortest = shortest == 0 ? tensor.size(d) : std::min(shortest, tensor.size(d));
-  }
-  const bool are_indices = !tensor.is_floating_point() && !tensor.is_complex();
-  const int64_t length = are_indices ? 1 : std::max<int64_t>(shortest, 1);
-  rows = std::max(rows, tensor.size(batch_dim));
-  elements = std::max(elements, tensor.numel());
-  vectors = std::max(vectors, tensor.size(batch_dim) * row / length);
+  Argument argument{tensor.size(batch_dim), tensor.numel(), tensor.sizes().vec(),
+                    !tensor.is_floating_point() && !tensor.is_complex()};
+  argument.row.erase(argument.row.begin() + batch_dim);
+  rows = std::max(rows, argument.rows);
+  arguments.push_back(std::move(argument));
 }
 
 DataParallelModule::DataParallelModule(std::shared_ptr<Module> module, DataParallelOptions options)
@@ -138,7 +119,7 @@ std::vector<Device> DataParallelModule::devices_for(const BatchSize& batch) {
   } else if (all > 1) {
     const ParameterSizes sizes(*original_);
     if (sizes.elements == 0) return devices_;
-    const int64_t uses = sizes.has_convolutions ? batch.elements : batch.vectors;
+    const int64_t uses = uses_of(sizes, batch);
     count = std::clamp<int64_t>(uses / uses_for_a_device(sizes, multiprocessors_), 1, all);
     if (count < std::min(all, batch.rows)) warn_of_small_batch(batch.rows, count);
   }

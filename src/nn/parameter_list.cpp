@@ -4,6 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/stream.h"
+#include "nn/clone.h"
 
 namespace hearth::nn {
 
@@ -31,6 +32,7 @@ Tensor copy_of(const Tensor& parameter, const std::optional<Device>& device) {
 }  // namespace
 
 std::shared_ptr<Module> ParameterListImpl::clone(const std::optional<Device>& device) const {
+  check_can_be_cloned(*this);
   const auto clone = std::make_shared<ParameterListImpl>();
   for (const auto& item : parameters_) clone->append(copy_of(*item, device));
   clone->take_modes(*this);
@@ -55,6 +57,7 @@ ParameterDictImpl::ParameterDictImpl(const Dict& parameters) {
 }
 
 std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
+  check_can_be_cloned(*this);
   const auto clone = std::make_shared<ParameterDictImpl>();
   for (const auto& item : parameters_) clone->insert(item.key(), copy_of(*item, device));
   clone->take_modes(*this);

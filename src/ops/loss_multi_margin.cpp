@@ -29,7 +29,7 @@ void check_range(const Tensor& target, int64_t lowest, int64_t classes, const ch
                message);
 }
 
-/// Reduces losses in the dtype of the scores; without samples the mean is 0.
+/// The reduced losses, cast to the dtype of the scores; the mean of no samples is 0.
 Tensor result_of(const Tensor& losses, int64_t reduction, const Tensor& scores) {
   const bool is_empty_mean = losses.numel() == 0 && reduction == Reduction::Mean;
   return reduced(losses, is_empty_mean ? int64_t{Reduction::Sum} : reduction)

@@ -11,8 +11,9 @@ namespace hearth {
 
 namespace {
 
-/// Whether the draw is made by without_replacement(), as in PyTorch.
-bool is_without_replacement(int64_t samples, bool replacement) {
+/// Whether without_replacement() makes the draw: also of a single sample, where replacement makes
+/// no difference (as in PyTorch).
+bool draws_without_replacement(int64_t samples, bool replacement) {
   return !replacement || samples == 1;
 }
 
@@ -27,7 +28,7 @@ void check_weights(const Tensor& self, int64_t samples, bool replacement) {
   if (self.is_meta() || (self.dim() == 2 && self.size(0) == 0)) return;
   const bool has_negative = self.ge(0).logical_not().any().item<bool>();  // also NaN
   const bool has_infinite = self.isinf().any().item<bool>();
-  HEARTH_CHECK(!is_without_replacement(samples, replacement) || !(has_negative || has_infinite),
+  HEARTH_CHECK(!draws_without_replacement(samples, replacement) || !(has_negative || has_infinite),
                "probability tensor contains either `inf`, `nan` or element < 0");
   HEARTH_CHECK(!has_negative,
                "invalid multinomial distribution (encountering probability entry < 0)");
@@ -38,8 +39,8 @@ void check_weights(const Tensor& self, int64_t samples, bool replacement) {
                "invalid multinomial distribution (sum of probabilities <= 0)");
 }
 
-/// Calls f(weights of a row, their number, samples to write, index of the row) for each row, on
-/// the host.
+/// Calls f(weights of a row, number of weights, where to write its samples, index of the row) for
+/// each row, on the host.
 template <class T, class F>
 Tensor by_rows(const Tensor& weights, ScalarType type, int64_t samples, const F& f) {
   const Tensor host = weights.cpu().to(type).contiguous();
@@ -98,16 +99,27 @@ Tensor multinomial_of(const Tensor& self, int64_t samples, bool replacement,
   sizes[sizes.size() - 1] = samples;
   if (self.is_meta() || self.numel() == 0) return empty(sizes, self.options().dtype(kLong));
   const NoGradGuard off;
-  const Tensor result =
-      is_without_replacement(samples, replacement) ? without_replacement(self, samples, generator)
-      : self.scalar_type() == kDouble ? with_replacement<double>(self, kDouble, samples, generator)
-                                      : with_replacement<float>(self, kFloat, samples, generator);
+  const Tensor result = draws_without_replacement(samples, replacement)
+                            ? without_replacement(self, samples, generator)
+                        : self.scalar_type() == kDouble
+                            ? with_replacement<double>(self, kDouble, samples, generator)
+                            : with_replacement<float>(self, kFloat, samples, generator);
   return result.view(sizes);
 }
 
 void check_deviation(const Tensor& std) {
   HEARTH_CHECK(std.is_meta() || std.numel() == 0 || std.min().item().toDouble() >= 0,
                "normal expects all elements of std >= 0.0");
+}
+
+/// The numbers, recorded such that the gradients of the inputs are 0: PyTorch does not take
+/// normal's numbers for a function of mean and std.
+Tensor with_zero_gradients(Tensor numbers, std::initializer_list<Tensor> inputs) {
+  for (const Tensor& input : inputs)
+    if (GradMode::is_enabled() && input.requires_grad())
+      numbers =
+          where(zeros({}, numbers.options().dtype(kBool)), input.to(numbers.dtype()), numbers);
+  return numbers;
 }
 
 /// An uninitialized contiguous tensor. Unlike rand_like, the ops here do not keep strides.
@@ -129,16 +141,19 @@ HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Tensor& p, std::optional<Generato
                      contiguous_like(self).bernoulli_(p, generator))
 
 Tensor normal(const Tensor& mean, double std, std::optional<Generator> generator) {
-  return contiguous_like(mean).normal_(0, std, generator).add_(mean);
+  return with_zero_gradients(contiguous_like(mean).normal_(0, std, generator).add_(mean.detach()),
+                             {mean});
 }
 Tensor normal(double mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviation(std);
-  return contiguous_like(std).normal_(0, 1, generator).mul_(std).add_(mean);
+  return with_zero_gradients(
+      contiguous_like(std).normal_(0, 1, generator).mul_(std.detach()).add_(mean), {std});
 }
 Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviation(std);
   const Tensor numbers = empty(broadcast_sizes(mean.sizes(), std.sizes()), mean.options());
-  return numbers.normal_(0, 1, generator).mul_(std).add_(mean);
+  return with_zero_gradients(
+      numbers.normal_(0, 1, generator).mul_(std.detach()).add_(mean.detach()), {mean, std});
 }
 Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator,
               const TensorOptions& options) {

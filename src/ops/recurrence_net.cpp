@@ -208,10 +208,7 @@ std::optional<int64_t> plan(const RecurrenceNetShape& shape, Device device) {
   Backend& backend = backend_of(device);
   const StreamHandle stream = current_stream(device);
   Ctx ctx(backend, device, stream, backend.fault_slot(device.index(), stream), current_numerics());
-  std::optional<int64_t> bytes;
-  const RecurrenceNetPlanParams params{shape, &bytes};
-  backend.kernels().kernels[int(KernelId::RecurrenceNetPlan)](&params, ctx);
-  return bytes;
+  return backend.plan_recurrence_net(shape, ctx);
 }
 
 /// The tensors of a net, which have one dtype and are on one device if the library is to run it.

@@ -39,9 +39,10 @@ void check_names(const std::vector<std::string>& names, int64_t count, const cha
 /// The cells of a matrix, without shades and texts.
 Cells cells_of(const Tensor& matrix, std::vector<std::string> row_names,
                std::vector<std::string> column_names) {
-  HEARTH_CHECK_AS(ValueError, matrix.defined() && matrix.dim() == 2 && matrix.numel() > 0,
-                  "expected a matrix [rows, columns] with elements, but got sizes ",
-                  matrix.defined() ? matrix.sizes() : IntArrayRef());
+  constexpr const char* kExpected = "expected a matrix [rows, columns] with elements, but got ";
+  HEARTH_CHECK_AS(ValueError, matrix.defined(), kExpected, "an undefined tensor");
+  HEARTH_CHECK_AS(ValueError, matrix.dim() == 2 && matrix.numel() > 0, kExpected, "sizes ",
+                  matrix.sizes());
   check_names(row_names, matrix.size(0), "rows");
   check_names(column_names, matrix.size(1), "columns");
   Cells cells;
@@ -52,10 +53,9 @@ Cells cells_of(const Tensor& matrix, std::vector<std::string> row_names,
   return cells;
 }
 
-/// "0.25", "1.2e+06".
-std::string short_text(double value) {
+std::string text_of(const char* format, double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
+  std::snprintf(text, sizeof text, format, value);
   return text;
 }
 
@@ -108,9 +108,11 @@ Axes& Axes::heatmap(const Tensor& matrix, const std::vector<std::string>& row_na
   }
   // Halves, because the difference of two large numbers may be infinite.
   const double range = high / 2 - low / 2;
+  cells.shades.reserve(values.size());
   for (const double value : values) {
     const double shade = range > 0 ? (value / 2 - low / 2) / range : 0;
-    cells.cells.push_back({std::isfinite(value) ? shade : -1, short_text(value)});
+    cells.shades.push_back(std::isfinite(value) ? shade : -1);
+    if (cells.has_texts()) cells.texts.push_back(text_of("%.3g", value));
   }
   set_cells(std::move(cells));
   return *this;
@@ -130,9 +132,9 @@ Axes& Axes::confusion_matrix(const Tensor& counts, const std::vector<std::string
       sum += values[i];
     }
     for (size_t i = start; i < start + columns; ++i) {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.15g", values[i]);
-      cells.cells.push_back({sum > 0 ? values[i] / sum : 0, values[i] > 0 ? text : ""});
+      cells.shades.push_back(sum > 0 ? values[i] / sum : 0);
+      if (cells.has_texts())
+        cells.texts.push_back(values[i] > 0 ? text_of("%.15g", values[i]) : "");
     }
   }
   set_cells(std::move(cells));

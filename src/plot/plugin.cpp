@@ -7,6 +7,10 @@
 #include "hearth/io/file.h"
 #include "hearth/vision/image.h"
 
+#ifndef HEARTH_PLOT_HASH
+#define HEARTH_PLOT_HASH 0  // a build without CMake
+#endif
+
 namespace hearth::utils::plot {
 
 namespace {
@@ -39,7 +43,7 @@ Plugin load() {
   if (!draw)
     return {nullptr,
             str(file.path, " is not a plot plugin of Hearth: it has no ", detail::kPlotSymbol)};
-  if (!draw(detail::kPlotVersion, nullptr, nullptr))
+  if (!draw(HEARTH_PLOT_HASH, nullptr, nullptr))
     return {nullptr,
             str("Hearth's plot plugin ", file.path, " was built for another version of Hearth.")};
   return {draw, ""};
@@ -64,7 +68,7 @@ std::string Figure::png() const {
   std::vector<const detail::Chart*> charts;
   for (const Axes& axes : axes_) charts.push_back(&axes.chart());
   std::string content;
-  plugin().draw(detail::kPlotVersion, &charts, &content);
+  plugin().draw(HEARTH_PLOT_HASH, &charts, &content);
   return content;
 }
 

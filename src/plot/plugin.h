@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,10 +9,11 @@
 namespace hearth::utils::plot::detail {
 
 /// The plugin's entry point ("hearth_plot_draw"): draws the charts as the content of a PNG file.
-/// False if the plugin was built for another version of Hearth.
-inline constexpr int kPlotVersion = 1;
+/// False if the core was built from other headers of charts, whose hash differs; without charts, it
+/// only compares the hash.
 inline constexpr char kPlotSymbol[] = "hearth_plot_draw";
-using PlotEntry = bool (*)(int version, const std::vector<const Chart*>* charts, std::string* png);
+using PlotEntry = bool (*)(uint64_t hash, const std::vector<const Chart*>* charts,
+                           std::string* png);
 
 /// Throws, with the reason, unless the plugin can be used.
 void check_available();

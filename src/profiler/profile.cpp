@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/backends.h"
 #include "hearth/error.h"
 #include "hearth/io/file.h"
 #include "hearth/profiler/record_function.h"
@@ -20,14 +21,14 @@ namespace hearth::profiler {
 
 namespace {
 
-SessionOptions session_options(const ProfileOptions& options) {
+bool has(const ProfileOptions& options, ProfilerActivity activity) {
   const auto& wanted = options.activities();
-  const auto has = [&](ProfilerActivity activity) {
-    return wanted.empty() || std::find(wanted.begin(), wanted.end(), activity) != wanted.end();
-  };
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), activity) != wanted.end();
+}
+
+SessionOptions session_options(const ProfileOptions& options) {
   SessionOptions result;
-  result.cpu = has(ProfilerActivity::CPU);
-  result.devices = has(ProfilerActivity::CUDA);
+  result.cpu = has(options, ProfilerActivity::CPU);
   result.shapes = options.record_shapes();
   result.memory = options.profile_memory();
   result.flops = options.with_flops();
@@ -39,6 +40,15 @@ bool records(ProfilerAction action) {
   return action == ProfilerAction::Record || action == ProfilerAction::RecordAndSave;
 }
 
+/// Passes a text to the sink of warnings, or prints it if the sink throws.
+void warn_without_throwing(const std::string& text) {
+  try {
+    warn(text);
+  } catch (...) {
+    print_warning(text);
+  }
+}
+
 }  // namespace
 
 struct profile::State {
@@ -46,6 +56,7 @@ struct profile::State {
   std::shared_ptr<Session> session;  // while it records
   std::vector<FunctionEvent> events;
   std::optional<record_function> step_range;
+  std::vector<std::string> warnings;  // not yet passed on
   ProfilerAction action = ProfilerAction::None;
   int64_t step = 0;
   bool is_running = false;
@@ -56,14 +67,45 @@ struct profile::State {
   }
 
   void begin_session() {
-    if (!session) session = start_session(session_options(options));
+    if (session) return;
+    Backend* const gpus = has(options, ProfilerActivity::CUDA) ? cuda_backend() : nullptr;
+    session = start_session(session_options(options), gpus);
+    take_warnings(*session);
   }
   void end_session() {
     step_range.reset();
     if (!session) return;
     const std::shared_ptr<Session> ended = std::exchange(session, nullptr);
     const std::exception_ptr failure = profiler::end_session(ended);
+    take_warnings(*ended);
     events = collect(*ended);
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  /// Ends the session, if there is one, without a result.
+  void abandon() {
+    is_running = false;
+    step_range.reset();
+    if (session) profiler::end_session(std::exchange(session, nullptr));
+  }
+
+  void take_warnings(Session& from) {
+    for (std::string& text : std::exchange(from.warnings, {})) warnings.push_back(std::move(text));
+  }
+
+  /// Calls a function that changes the profile, then passes the warnings on: a sink of warnings may
+  /// throw or use the profile, so it is called when the change is complete.
+  template <class F>
+  void run(const F& change) {
+    if (is_in_function) return change();  // the outer call passes them on
+    std::exception_ptr failure;
+    try {
+      change();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::vector<std::string> texts = std::exchange(warnings, {});
+    for (const std::string& text : texts) failure ? warn_without_throwing(text) : warn(text);
     if (failure) std::rethrow_exception(failure);
   }
 
@@ -89,11 +131,12 @@ struct profile::State {
       call_on_trace_ready(owner);
       if (!ends && !is_running) return;  // on_trace_ready has stopped the profile
     } else if (records(former) && !records(next)) {
-      warn(next == ProfilerAction::None ? "Incorrect schedule: RECORD followed by NONE"
-                                        : "Incorrect schedule: RECORD followed by WARMUP");
+      warnings.push_back(next == ProfilerAction::None
+                             ? "Incorrect schedule: RECORD followed by NONE"
+                             : "Incorrect schedule: RECORD followed by WARMUP");
       end_session();
     } else if (former == ProfilerAction::Warmup && next == ProfilerAction::None) {
-      if (!ends) warn("Incorrect schedule: WARMUP followed by NONE");
+      if (!ends) warnings.push_back("Incorrect schedule: WARMUP followed by NONE");
       end_session();
       events.clear();
     }
@@ -111,48 +154,61 @@ struct profile::State {
 
 profile::profile(ProfileOptions options) : state_(new State) {
   state_->options = std::move(options);
-  start();
+  try {
+    start();
+  } catch (...) {
+    state_->abandon();  // no destructor will run
+    throw;
+  }
 }
 
 profile::~profile() {
   try {
     stop();
   } catch (const std::exception& error) {
-    warn(std::string("profile: ") + error.what());
+    warn_without_throwing(std::string("profile: ") + error.what());
+  } catch (...) {
+    warn_without_throwing("profile: an unknown error at its end");
   }
 }
 
 void profile::start() {
   if (state_->is_running) return;
-  state_->step = 0;
-  state_->events.clear();
-  state_->is_running = true;
-  try {
-    state_->change_action(*this, state_->action_at(0), false);
-  } catch (...) {
-    state_->is_running = false;
-    throw;
-  }
-  state_->name_step();
+  state_->run([this] {
+    state_->step = 0;
+    state_->events.clear();
+    state_->is_running = true;
+    try {
+      state_->change_action(*this, state_->action_at(0), false);
+    } catch (...) {
+      state_->is_running = false;
+      throw;
+    }
+    state_->name_step();
+  });
 }
 
 void profile::stop() {
   if (!state_->is_running) return;
-  state_->is_running = false;
-  if (state_->is_in_function) {  // between two sessions
-    state_->action = ProfilerAction::None;
-    return;
-  }
-  state_->step_range.reset();
-  state_->change_action(*this, ProfilerAction::None, true);
+  state_->run([this] {
+    state_->is_running = false;
+    if (state_->is_in_function) {  // between two sessions
+      state_->action = ProfilerAction::None;
+      return;
+    }
+    state_->step_range.reset();
+    state_->change_action(*this, ProfilerAction::None, true);
+  });
 }
 
 void profile::step() {
   HEARTH_CHECK(state_->is_running, "profile::step() after stop(): call start() first");
-  state_->step_range.reset();
-  ++state_->step;
-  state_->change_action(*this, state_->action_at(state_->step), false);
-  if (state_->is_running) state_->name_step();
+  state_->run([this] {
+    state_->step_range.reset();
+    ++state_->step;
+    state_->change_action(*this, state_->action_at(state_->step), false);
+    if (state_->is_running) state_->name_step();
+  });
 }
 
 int64_t profile::step_num() const { return state_->step; }

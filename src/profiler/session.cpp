@@ -1,5 +1,8 @@
 #include "profiler/session.h"
 
+#include <utility>
+
+#include "hearth/error.h"
 #include "profiler/recorder.h"
 
 namespace hearth::profiler {
@@ -23,7 +26,6 @@ Running& running() {
   return result;
 }
 
-/// Passes the activities of devices to the running session.
 class DeviceSink final : public ActivitySink {
  public:
   uint64_t current_event() override { return ThreadRecorder::innermost_event(); }
@@ -34,11 +36,6 @@ class DeviceSink final : public ActivitySink {
     session->activities.push_back(activity);
   }
 };
-
-DeviceSink& device_sink() {
-  static DeviceSink& sink = *new DeviceSink;
-  return sink;
-}
 
 /// This thread's recorder, which records for the running session; null if no session that records
 /// the CPU runs.
@@ -51,17 +48,50 @@ Observer* join_session() {
   return &recorder;
 }
 
+/// Appends this thread's warnings to a list during its lifetime.
+class KeptWarnings {
+ public:
+  explicit KeptWarnings(std::vector<std::string>& texts)
+      : former_texts_(std::exchange(list(), &texts)),
+        former_sink_(set_warning_sink([](const std::string& text) { list()->push_back(text); })) {}
+  ~KeptWarnings() {
+    set_warning_sink(former_sink_);
+    list() = former_texts_;
+  }
+  KeptWarnings(const KeptWarnings&) = delete;
+  KeptWarnings& operator=(const KeptWarnings&) = delete;
+
+ private:
+  static std::vector<std::string>*& list() {
+    thread_local std::vector<std::string>* texts = nullptr;
+    return texts;
+  }
+  std::vector<std::string>* former_texts_;
+  WarningSink former_sink_;
+};
+
+/// Begins (or ends, if the sink is null) to record the devices' activities.
+void record_activities(Session& session, ActivitySink* sink) {
+  if (!session.gpus) return;
+  const KeptWarnings kept(session.warnings);
+  session.gpus->record_activities(sink);
+}
+
 /// Waits for all work of the devices, so that all activities have been added.
-void synchronize_devices(Backend& backend) {
-  for (int device = 0; device < backend.device_count(); ++device)
-    backend.synchronize_device(device);
+void synchronize_devices(const Session& session) {
+  for (int device = 0; session.gpus && device < session.gpus->device_count(); ++device)
+    session.gpus->synchronize_device(device);
 }
 
 }  // namespace
 
-std::shared_ptr<Session> start_session(const SessionOptions& options) {
-  auto session = std::make_shared<Session>(options);
-  Backend* const gpus = options.devices ? cuda_backend() : nullptr;
+ActivitySink& device_sink() {
+  static DeviceSink& sink = *new DeviceSink;
+  return sink;
+}
+
+std::shared_ptr<Session> start_session(const SessionOptions& options, Backend* gpus) {
+  auto session = std::make_shared<Session>(options, gpus);
   Running& state = running();
   {
     const std::lock_guard lock(state.mutex);
@@ -73,10 +103,15 @@ std::shared_ptr<Session> start_session(const SessionOptions& options) {
     state.session = session;
     recording_session.store(++state.last_number);
   }
-  if (options.cpu) observer_of_thread.store(&join_session);
-  if (Observer* const observer = join_session(); observer && !observer->is_installed())
-    observer->install();
-  if (gpus) gpus->record_activities(&device_sink());
+  try {
+    if (options.cpu) observer_of_thread.store(&join_session);
+    if (Observer* const observer = join_session(); observer && !observer->is_installed())
+      observer->install();
+    record_activities(*session, &device_sink());
+  } catch (...) {
+    end_session(session);
+    throw;
+  }
   return session;
 }
 
@@ -85,14 +120,17 @@ std::exception_ptr end_session(const std::shared_ptr<Session>& session) {
   recording_session.store(0);
   observer_of_thread.store(nullptr);
   ThreadRecorder::of_this_thread().remove();
-  Backend* const gpus = session->options.devices ? cuda_backend_in_use() : nullptr;
   std::exception_ptr failure;
   try {
-    if (gpus) synchronize_devices(*gpus);
+    synchronize_devices(*session);
   } catch (...) {
     failure = std::current_exception();
   }
-  if (gpus) gpus->record_activities(nullptr);
+  try {
+    record_activities(*session, nullptr);
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
   {
     const std::lock_guard lock(running().mutex);
     running().session = nullptr;

@@ -19,7 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kNoStep = -1;
 constexpr int64_t kWindowNs = 5'000'000'000;  // over which rates and shares are averaged
 constexpr double kNsPerSecond = 1e9;
 /// A rank whose last step is older than this many mean steps, and than kWindowNs, makes no steps
@@ -28,8 +27,6 @@ constexpr double kStalledSteps = 4;
 
 /// The names of StepWait's values.
 constexpr const char* kWaits[kStepWaits] = {"data", "copies", "communication", "logging"};
-
-std::atomic<int64_t> reported_step{kNoStep}, reported_samples{0};
 
 std::string host_name() {
   char name[256] = "";
@@ -68,15 +65,24 @@ double seconds_from(int64_t start_ns, int64_t end_ns) {
 }  // namespace
 
 void report_step(int64_t step, int64_t samples) {
-  reported_samples.fetch_add(samples, std::memory_order_relaxed);
-  reported_step.store(step, std::memory_order_relaxed);
-  if (watched_counts.is_on.load(std::memory_order_relaxed)) watched_counts.copy(step_counts);
+  constexpr auto kOrder = std::memory_order_relaxed;
+  WatchedCounts& counts = watched_counts;
+  const bool is_on = counts.is_on.load(kOrder);
+  const bool trains = !is_on || counts.take(WatchedCounts::kReports);
+  // A thread that only counts may report for the one that trains; a second training may not.
+  if (!trains && (counts.trainer_reports.load(kOrder) || step_counts.steps > 0)) return;
+  counts.reported_samples.fetch_add(samples, kOrder);
+  counts.reported_step.store(step, kOrder);
+  if (!is_on || !trains) return;
+  counts.trainer_reports.store(true, kOrder);
+  counts.copy(step_counts);
 }
 
 /// The counts of recent steps, and the rates that follow from them.
 struct detail::StatusReporter::Recent {
   /// The counts at the end of a step.
   struct Sample {
+    const StepCounts* trainer;
     int64_t step, samples, end_ns;
     bool is_reported;  // the step is that of report_step()
     int64_t wait_ns[kStepWaits];
@@ -91,7 +97,7 @@ struct detail::StatusReporter::Recent {
 };
 
 detail::StatusReporter::StatusReporter() : recent_(std::make_unique<Recent>()) {
-  step_counts.is_watched = true;
+  watched_counts.begin(WatchedCounts::kAssumed);
   watched_counts.is_on = true;
 }
 
@@ -100,10 +106,11 @@ detail::StatusReporter::~StatusReporter() = default;
 detail::StatusReporter::Recent::Sample detail::StatusReporter::Recent::sample_now() {
   constexpr auto kOrder = std::memory_order_relaxed;
   Sample sample{};
-  sample.step = reported_step.load(kOrder);
-  sample.is_reported = sample.step != kNoStep;
+  sample.trainer = watched_counts.trainer.load(kOrder);
+  sample.step = watched_counts.reported_step.load(kOrder);
+  sample.is_reported = sample.step != WatchedCounts::kNoStep;
   if (!sample.is_reported) sample.step = watched_counts.steps.load(kOrder);
-  sample.samples = reported_samples.load(kOrder);
+  sample.samples = watched_counts.reported_samples.load(kOrder);
   sample.end_ns = watched_counts.step_end_ns.load(kOrder);
   for (int i = 0; i < kStepWaits; ++i) sample.wait_ns[i] = watched_counts.wait_ns[i].load(kOrder);
   return sample;
@@ -113,7 +120,8 @@ void detail::StatusReporter::Recent::add(const Sample& sample) {
   if (sample.end_ns == 0) return;  // no step has ended
   // Another run of the same process begins with step 1; reported steps are numbered differently.
   if (!samples.empty() &&
-      (sample.step < samples.back().step || sample.is_reported != samples.back().is_reported))
+      (sample.step < samples.back().step || sample.is_reported != samples.back().is_reported ||
+       sample.trainer != samples.back().trainer))
     samples.clear();
   // The time of a step can be that of the former one if it is just being written.
   if (!samples.empty() &&

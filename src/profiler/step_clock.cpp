@@ -89,8 +89,7 @@ detail::OptimizerStep::OptimizerStep(const std::type_info& optimizer) {
 detail::OptimizerStep::~OptimizerStep() {
   ++step_counts.steps;
   if (watched_counts.is_on.load(std::memory_order_relaxed)) [[unlikely]] {
-    step_counts.is_watched = true;
-    watched_counts.copy(step_counts);
+    if (watched_counts.take(WatchedCounts::kOptimizes)) watched_counts.copy(step_counts);
   }
   if (modes.flags & kObserved) [[unlikely]]
     end_observed_range(this);

@@ -12,7 +12,7 @@ struct DeviceActivity {
   enum class Kind : uint8_t { kKernel, kCopy, kFill };
   using Clock = std::chrono::steady_clock;
   Kind kind = Kind::kKernel;
-  const char* name = "";  // a string literal
+  const char* name = "";  // exists until the process ends
   int device = 0;
   const void* stream = nullptr;  // identifies the stream
   Clock::time_point start, end;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@ namespace hearth {
 namespace cuda {
 struct DeviceProperties;
 }
+
+struct RecurrenceNetShape;
 
 using EventHandle = void*;
 
@@ -59,6 +62,14 @@ class Backend {
 
   /// Whether convolutions can run: the CUDA plugin needs cuDNN for them.
   virtual bool has_cudnn() const { return true; }
+  /// Whether a library computes a recurrent net in one call (RecurrenceNetParams), and how many
+  /// bytes of memory its forward pass fills for the backward pass; nullopt if not.
+  virtual std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) {
+    return (void)shape, (void)ctx, std::nullopt;
+  }
+  /// How often libraries have computed what kernels of the backend's own can compute, too, by a
+  /// name for each operator.
+  virtual std::vector<std::pair<std::string, int64_t>> library_calls() const { return {}; }
 
   /// Determines which memory an address is in, for tensors over external memory.
   virtual Reach reach_of(const void* data) { return (void)data, Reach(); }

@@ -27,13 +27,13 @@ struct RecurrenceNetShape {
   int64_t features_of(int64_t layer) const { return layer == 0 ? input : directions() * state; }
 };
 
-/// Determines whether the device's library computes a net, and how many bytes of memory the forward
-/// pass fills for the backward pass. It is a question to the host: ops call the kernel directly
-/// instead of by run_kernel, and read the answer at once.
-struct RecurrenceNetPlanParams {
-  RecurrenceNetShape shape;
-  std::optional<int64_t>* reserve_bytes = nullptr;  // stays empty if the library refuses the net
-};
+// Backend::plan_recurrence_net of each backend; a build may lack it.
+namespace cpu {
+std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx);
+}
+namespace cuda {
+std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx);
+}
 
 /// The operands of the forward and the backward pass: contiguous views of one floating dtype.
 struct RecurrenceNetOperands {

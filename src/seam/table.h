@@ -66,7 +66,6 @@ namespace hearth {
   X(GridSamplerBackward)       \
   X(Recurrence)                \
   X(RecurrenceBackward)        \
-  X(RecurrenceNetPlan)         \
   X(RecurrenceNet)             \
   X(RecurrenceNetBackward)     \
   X(TotalNorm)                 \

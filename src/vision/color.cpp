@@ -17,6 +17,9 @@ Tensor blend(const Tensor& a, const Tensor& b, double ratio) {
       .to(a.scalar_type());
 }
 
+/// Images of two dimensions have one channel.
+bool has_one_channel(const Tensor& img) { return img.dim() == 2 || img.size(-3) == 1; }
+
 void check_factor(double factor, const char* name) {
   HEARTH_CHECK_AS(ValueError, factor >= 0, name, " (", factor, ") is not non-negative.");
 }
@@ -85,6 +88,9 @@ Tensor gaussian_kernel(int64_t size, double sigma, const TensorOptions& options)
 }  // namespace
 
 Tensor rgb_to_grayscale(const Tensor& img, int64_t num_output_channels) {
+  HEARTH_CHECK_AS(TypeError, img.defined() && img.dim() >= 3,
+                  "Input image tensor should have at least 3 dimensions, but found ",
+                  img.defined() ? img.dim() : 0);
   check_channels(img, {1, 3});
   HEARTH_CHECK_AS(ValueError, num_output_channels == 1 || num_output_channels == 3,
                   "num_output_channels should be either 1 or 3");
@@ -109,16 +115,18 @@ Tensor adjust_brightness(const Tensor& img, double brightness_factor) {
 Tensor adjust_contrast(const Tensor& img, double contrast_factor) {
   check_factor(contrast_factor, "contrast_factor");
   check_channels(img, {1, 3});
-  const Tensor gray = rgb_to_grayscale(img);
+  const Tensor gray = has_one_channel(img) ? img : rgb_to_grayscale(img);
+  const std::vector<int64_t> all_dims =
+      img.dim() == 2 ? std::vector<int64_t>{-2, -1} : std::vector<int64_t>{-3, -2, -1};
   const Tensor mean = gray.to(is_floating_point(img.scalar_type()) ? img.scalar_type() : kFloat)
-                          .mean({-3, -2, -1}, true);
+                          .mean(all_dims, true);
   return blend(img, mean, contrast_factor);
 }
 
 Tensor adjust_saturation(const Tensor& img, double saturation_factor) {
   check_factor(saturation_factor, "saturation_factor");
   check_channels(img, {1, 3});
-  if (img.size(-3) == 1) return img;
+  if (has_one_channel(img)) return img;
   return blend(img, rgb_to_grayscale(img), saturation_factor);
 }
 
@@ -126,7 +134,7 @@ Tensor adjust_hue(const Tensor& img, double hue_factor) {
   HEARTH_CHECK_AS(ValueError, hue_factor >= -0.5 && hue_factor <= 0.5, "hue_factor (", hue_factor,
                   ") is not in [-0.5, 0.5].");
   check_channels(img, {1, 3});
-  if (img.size(-3) == 1) return img;
+  if (has_one_channel(img)) return img;
   const Tensor hsv = rgb_to_hsv(convert_image_dtype(img, kFloat));
   const auto channels = hsv.unbind(-3);
   const Tensor shifted_hue = channels[0].add(hue_factor).remainder(1);

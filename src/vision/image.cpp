@@ -87,9 +87,11 @@ Pixels allocate_pixels(const std::string& name, size_t file_bytes, int64_t pixel
 }
 
 Tensor decode_image(const Tensor& input, ImageReadMode mode) {
-  HEARTH_CHECK(input.defined() && input.scalar_type() == kByte && input.dim() == 1 &&
-                   input.device().is_cpu(),
-               "Expected a non empty 1-dimensional tensor of uint8");
+  constexpr const char* kExpected = "Expected a non empty 1-dimensional tensor of uint8, but got ";
+  HEARTH_CHECK(input.defined(), kExpected, "an undefined tensor");
+  HEARTH_CHECK(input.scalar_type() == kByte && input.dim() == 1, kExpected,
+               name_of(input.scalar_type()), " ", input.sizes());
+  HEARTH_CHECK(input.device().is_cpu(), "Expected a CPU tensor, but got one on ", input.device());
   const Tensor bytes = input.contiguous();
   return decode({static_cast<const char*>(bytes.data_ptr()), size_t(bytes.numel())}, "image", mode);
 }

@@ -151,6 +151,8 @@ TEST(Threads, ShareAViewWithAModifiedBase) {
 
 TEST(Threads, HaveTheirOwnModes) {
   const NoGradGuard off;
+  const autograd::DetectAnomalyGuard anomaly;
+  EXPECT_TRUE(autograd::AnomalyMode::is_enabled());
   on_threads(2, [&](int) {
     EXPECT_TRUE(GradMode::is_enabled());
     EXPECT_FALSE(autograd::AnomalyMode::is_enabled());

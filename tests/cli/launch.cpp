@@ -177,6 +177,13 @@ TEST(Launch, RestartsAllRanks) {
   EXPECT_EQ(failed.err.find("restart 2"), std::string::npos) << failed.err;
 }
 
+TEST(Launch, ARestartKeepsTheChosenPort) {
+  const RunResult ran = launch({"--no-prefix", "--max-restarts", "2"}, "echo $MASTER_PORT; exit 1");
+  const std::string first = ran.out.substr(0, ran.out.find('\n') + 1);
+  EXPECT_GT(first.size(), 4U);
+  EXPECT_EQ(ran.out, first + first + first);
+}
+
 TEST(Launch, LogFilesHaveTheChosenStreams) {
   const TempFolder folder;
   const std::string script = "echo out $RANK; echo err $RANK >&2";
@@ -226,7 +233,13 @@ TEST(Launch, MistakesAreExplained) {
         "--nproc-per-node: '0' is not a whole number from 1 to 4096, nor auto, cpu or gpu");
   fails({"--nproc-per-nod", "2"}, 2,
         "unknown flag '--nproc-per-nod'; did you mean '--nproc-per-node'?");
-  fails({"--nnodes", "1:2"}, 2, "--nnodes: '1:2' is a range, which needs --cluster");
+  fails({"--nnodes", "1:2"}, 2, "--nnodes: '1:2' needs --rdzv-endpoint HOST:PORT, the same on all");
+  fails({"--nnodes", "1:2", "--rdzv-endpoint", "127.0.0.1", "--node-rank", "0"}, 2,
+        "--node-rank: cannot be combined with --nnodes MIN:MAX");
+  fails({"--nnodes", "1:2", "--rdzv-endpoint", "127.0.0.1:3000", "--master-port", "3000"}, 2,
+        "--master-port: the launchers meet at this port");
+  fails({"--nnodes", "1:2", "--rdzv-endpoint", "no.such.machine.invalid"}, 1,
+        "the machine 'no.such.machine.invalid' is unknown: ");
   fails({"--nnodes", "2:1"}, 2, "--nnodes: '2:1' must be MIN:MAX, the smaller number first");
   fails({"--nnodes", "1:x"}, 2, "--nnodes: 'x' is not a whole number from 1 to");
   fails({"--heartbeat-timeout", "0"}, 2,

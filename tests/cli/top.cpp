@@ -3,8 +3,10 @@
 #include <pty.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 
+#include "apps/hearth/top/job_source.h"
 #include "apps/hearth/top/rank_table.h"
 #include "apps/hearth/top/running_jobs.h"
 #include "apps/hearth/top/status_file.h"
@@ -116,14 +118,144 @@ TEST(TopFiles, AreWrittenWholeAndRemoved) {
   {
     const app::StatusFile file(path, [] { return std::vector<std::string>{"{}", ""}; });
     ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path); }));
-    const std::vector<RankReport> ranks = app::read_status_file(path);
-    ASSERT_EQ(ranks.size(), 2U);
-    EXPECT_EQ(ranks[0].json, "{}");
-    EXPECT_LT(ranks[0].age, 5);
+    const app::Status status = app::read_status_file(path);
+    ASSERT_EQ(status.ranks.size(), 2U);
+    EXPECT_EQ(status.ranks[0].json, "{}");
+    EXPECT_LT(status.ranks[0].age, 5);
+    EXPECT_EQ(status.writer, app::StatusWriter::kExists);
+    // A second writer leaves it alone.
+    {
+      const app::StatusFile second(path, [] { return std::vector<std::string>{"second"}; });
+    }
+    EXPECT_NE(bytes_of(path).find("{}"), std::string::npos);
+    EXPECT_EQ(app::read_status_file(path).writer, app::StatusWriter::kExists);
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.str()));
   const app::StatusFile unwritable(folder.path("no/folder"),
                                    []() -> std::vector<std::string> { throw Error("lost"); });
+}
+
+/// A status file that nobody writes any more.
+std::string left_status(const std::string& is_locked) {
+  return R"({"format":1,"written":)" + std::to_string(std::time(nullptr) - 60) + is_locked +
+         R"(,"ranks":[{"age":0.5,"report":"{\"host\":\"node\",\"step\":7}"}]})";
+}
+
+TEST(TopFiles, SayThatTheirWriterIsGone) {
+  const TempFolder folder;
+  const std::string path = app::status_file_in(folder.str());
+  write_bytes(path, left_status(R"(,"locked":true)"));
+  EXPECT_EQ(app::read_status_file(path).writer, app::StatusWriter::kNotFound);
+  expect_failure(
+      run({"top", folder.str()}), 1,
+      "nothing trains in '" + folder.str() + "': its training has ended (it was killed)\n");
+  // Somebody writes, whose lock is not seen on this machine.
+  std::atomic<bool> stops{false};
+  std::thread writer([&] {
+    for (int i = 0; !stops; ++i) {
+      write_bytes(path + ".2", R"({"format":1,"locked":true,"written":)" + std::to_string(i) +
+                                   R"(,"ranks":[{"age":0,"report":"{}"}]})");
+      std::filesystem::rename(path + ".2", path);
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+  });
+  EXPECT_EQ(run({"top", folder.str()}).status, 0);
+  stops = true;
+  writer.join();
+  // File systems without locks, and former versions: only the ages tell.
+  for (const char* is_locked : {R"(,"locked":false)", ""}) {
+    write_bytes(path, left_status(is_locked));
+    EXPECT_EQ(app::read_status_file(path).writer, app::StatusWriter::kUnknown);
+    const RunResult table = run({"top", folder.str()});
+    EXPECT_EQ(table.status, 0) << table.err;
+    EXPECT_NE(table.out.find("silent for 6"), std::string::npos) << table.out;
+  }
+}
+
+/// What ends a source's reports, after this many seconds.
+std::pair<std::string, double> end_of(app::JobSource& source) {
+  std::string text;
+  const double seconds = seconds_of([&] {
+    try {
+      for (int i = 0; i < 1000; ++i) {
+        source.look();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+    } catch (const app::JobEnded& ended) {
+      text = ended.what();
+    }
+  });
+  return {text, seconds};
+}
+
+TEST(Top, SaysThatATrainingWasKilled) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  Program training(small_run(out, {"--epochs", "100000", "--batch-size", "4"}), kOneThread);
+  ASSERT_TRUE(comes_true([&] { return run({"top", out}).status == 0; })) << training.err();
+  ASSERT_NO_THROW(wait_for_epochs(out, 1));
+  const auto source = app::open_job(out, "");
+  // A stopped training is no dead one.
+  training.kill(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  EXPECT_EQ(run({"top", out}).status, 0);
+  EXPECT_EQ(source->look().size(), 1U);
+  training.kill(SIGKILL);
+  training.wait();
+  const auto [text, seconds] = end_of(*source);
+  EXPECT_EQ(text, "the training in '" + out + "' has ended (it was killed)");
+  EXPECT_LT(seconds, 4);
+  const std::string died =
+      "nothing trains in '" + out + "': its training has ended (it was killed)";
+  expect_failure(run({"top", out}), 1, died);
+
+  Program next({"train", "--resume", out}, kOneThread);
+  // After its first steps, it stops by SIGINT in an orderly way.
+  EXPECT_TRUE(comes_true([&] {
+    const RunResult ran = run({"top", out, "--json"});
+    return ran.status == 0 && Json::parse(ran.out)["ranks"][0]["samples_per_second"].is_number();
+  })) << next.err();
+  next.kill(SIGINT);
+  EXPECT_EQ(next.wait().status, 130);
+  expect_failure(run({"top", out}), 1, "nothing trains in '" + out + "': its training has ended\n");
+}
+
+/// The store of a job with one rank, which has reported this.
+std::unique_ptr<distributed::TCPStore> store_with(const std::string& report, uint16_t port) {
+  distributed::TCPStoreOptions options;
+  options.port = port;
+  options.isServer = true;
+  options.token = "sesame";
+  auto store = std::make_unique<distributed::TCPStore>("127.0.0.1", options);
+  if (report.empty()) return store;
+  store->set("hearth/status/size", std::string("1"));
+  store->set("hearth/status/0", report);
+  return store;
+}
+
+TEST(Top, FollowsARestartAtTheSameAddress) {
+  const auto port = static_cast<uint16_t>(std::stoi(own_port()));
+  auto store = store_with("{\"step\":1}", port);
+  const auto source = app::open_job("127.0.0.1:" + own_port(), "sesame");
+  EXPECT_EQ(source->look().at(0).json, "{\"step\":1}");
+  EXPECT_EQ(source->remark(), "");
+  store->stop_server();
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(source->look().at(0).json, "{\"step\":1}");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(source->remark().find("no answer for "), 0U) << source->remark();
+  store = store_with("", port);  // its ranks have not met yet
+  EXPECT_EQ(source->look().at(0).json, "{\"step\":1}");
+  EXPECT_EQ(source->remark(), "");
+  store->stop_server();
+  store = store_with("{\"step\":2}", port);
+  EXPECT_TRUE(comes_true([&] { return source->look().at(0).json == "{\"step\":2}"; }));
+  store->stop_server();
+  const auto [text, seconds] = end_of(*source);
+  EXPECT_EQ(text,
+            "the job at 127.0.0.1:" + own_port() + " has ended, or its rank 0 does not answer");
+  EXPECT_NEAR(seconds, 10, 1.5);
 }
 
 /// A training of two processes that lasts long, at a port with a token.
@@ -131,9 +263,10 @@ class TopOfAJob : public ProcessesTest {
  protected:
   static constexpr const char* kToken = "HEARTH_RDZV_TOKEN=sesame";
 
-  void start() {
+  void start(const Arguments& flags = {}) {
     Arguments line = launched(small_run(path("out"), {"--epochs", "100000", "--batch-size", "4"}));
     line.insert(line.begin() + 1, {"--rdzv-endpoint", endpoint()});
+    line.insert(line.begin() + 1, flags.begin(), flags.end());
     job_ = std::make_unique<Program>(line, Arguments{"OMP_NUM_THREADS=1", kToken});
     ASSERT_NO_THROW(wait_for_epochs(path("out"), 1)) << job_->err();
   }
@@ -214,6 +347,21 @@ TEST_F(TopOfAJob, MarksAStoppedRank) {
   ::kill(first, SIGCONT);
 }
 
+TEST_F(TopOfAJob, ShowsTheNewRanksAfterARestart) {
+  start({"--max-restarts", "1"});
+  const auto source = app::open_job(endpoint(), "sesame");
+  const auto process_of = [](const RankReport& rank) -> pid_t {
+    return rank.json.empty() ? 0 : Json::parse(rank.json)["process"].get<pid_t>();
+  };
+  const pid_t second = process_of(source->look().at(1));
+  ::kill(second, SIGKILL);
+  EXPECT_TRUE(comes_true([&] {
+    const std::vector<RankReport> ranks = source->look();
+    return ranks.size() == 2 && process_of(ranks[1]) != 0 && process_of(ranks[1]) != second;
+  })) << job_->err();
+  EXPECT_EQ(source->remark(), "");
+}
+
 TEST_F(TopOfAJob, IsRedrawnOnATerminalUntilTheJobEnds) {
   start();
   int terminal = -1, screen = -1;
@@ -232,6 +380,7 @@ TEST_F(TopOfAJob, IsRedrawnOnATerminalUntilTheJobEnds) {
   EXPECT_TRUE(read_until("\033[5A\r")) << text;  // title, head, two ranks and their sum
   EXPECT_EQ(text.find("the job at " + endpoint()), 0U) << text;
   job_->kill(SIGINT);
+  EXPECT_TRUE(read_until(": no answer for ")) << text;
   EXPECT_TRUE(read_until("has ended")) << text;
   EXPECT_EQ(program.wait().status, 0);
   close(screen);
@@ -306,7 +455,8 @@ TEST(Top, MistakesAreExplained) {
   fails("host:99999", "'host:99999' is neither a folder nor HOST:PORT of a job");
   const Stranger stranger;
   fails("127.0.0.1:" + stranger.port(),
-        "at 127.0.0.1:" + stranger.port() + " runs another program than a job of Hearth: give ");
+        "at 127.0.0.1:" + stranger.port() +
+            " runs another program than a job of this version of Hearth: give ");
   const std::string file = app::status_file_in(folder.str());
   for (const char* content : {"", "{\"format\":1,\"written\":1,\"ra", "{\"format\":2}", "[]",
                               "{\"format\":1,\"written\":1,\"ranks\":[{\"age\":\"x\"}]}"}) {

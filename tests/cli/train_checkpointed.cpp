@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "apps/hearth/train/checkpointed.h"
+#include "apps/hearth/train/models.h"
 #include "hearth/hearth.h"
 #include "hearth/profiler.h"
 #include "hearth/vision/models.h"
 #include "tests/cli/train_support.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -133,8 +135,36 @@ TEST(TrainCheckpointed, NetworksWithoutBlocksAreRefused) {
         train({"--model", model, "--checkpoint-activations", "--out", folder.path("out")}), 1,
         std::string("hearth: --checkpoint-activations recomputes the blocks of a "
                     "network, but '") +
-            model + "' has none");
+            model +
+            "' has none: it has a meaning for resnet18, resnet34, resnet50, resnet101, resnet152, "
+            "vgg11, vgg13, vgg16, vgg16_bn, vgg19, alexnet, mobilenet_v2, vit_b_16, vit_b_32, "
+            "vit_l_16");
   EXPECT_EQ(folder.count(), 0);
+}
+
+/// The number of layers of Sequentials that are not submodules: blocks in their places.
+int64_t blocks_in(const nn::Module& model) {
+  int64_t count = 0;
+  for (const auto& module : model.modules())
+    if (auto* const layers = module->as<nn::SequentialImpl>()) {
+      const auto children = layers->children();
+      size_t i = 0;
+      for (const nn::AnyModule& layer : *layers) count += layer.ptr() != children[i++];
+    }
+  return count;
+}
+
+// Small models only: those of the same class have the same blocks.
+TEST(TrainCheckpointed, NetworksThatAreNotRefusedHaveBlocks) {
+  for (const std::string name :
+       {"tutorial-cnn", "mlp", "lenet", "char-lstm", "resnet18", "mobilenet_v2"}) {
+    const nn::AnyModule model = app::make_model(name, {3, 28, 28}, 2);
+    EXPECT_EQ(blocks_in(*model.ptr()), 0) << name;
+    app::checkpoint_blocks(*model.ptr());
+    const bool is_refused =
+        error_of([&] { app::check_has_blocks(name); }).find("has none") != std::string::npos;
+    EXPECT_EQ(blocks_in(*model.ptr()) == 0, is_refused) << name;
+  }
 }
 
 }  // namespace

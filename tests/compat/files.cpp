@@ -36,6 +36,17 @@ TEST(Files, TuplesAndLists) {
   EXPECT_EQ(value.toTuple()->elements()[2].toStringRef(), "text");
   const c10::IValue again = torch::pickle_load(torch::pickle_save(value));
   EXPECT_EQ(again.toTupleRef().elements()[1].toDouble(), 2.5);
+  const c10::IValue pair = std::make_tuple(torch::ones({2}), std::string("x"));
+  torch::serialize::OutputArchive written;
+  written.write("pair", pair);
+  std::stringstream stream;
+  written.save_to(stream);
+  torch::serialize::InputArchive archive;
+  archive.load_from(stream);
+  c10::IValue read;
+  archive.read("pair", read);
+  EXPECT_TRUE(read.toTuple()->elements()[0].toTensor().equal(torch::ones({2})));
+  EXPECT_EQ(read.toTuple()->elements()[1].toStringRef(), "x");
   EXPECT_TRUE(c10::IValue(std::vector<int64_t>{1, 2}).isList());
   EXPECT_TRUE(c10::IValue(at::Device("cpu")).isDevice());
 }

@@ -85,6 +85,22 @@ TEST_F(ProcessEnd, WaitsForRunningCalls) {
   EXPECT_EXIT(end(), ::testing::ExitedWithCode(0), "^finished\n$");
 }
 
+template <char Letter>
+void print_letter() {
+  std::fputc(Letter, stderr);
+}
+
+/// In reverse order of registration, as with atexit.
+TEST_F(ProcessEnd, CallsAllFunctionsOnce) {
+  const auto end = [] {
+    for (const auto stop : {print_letter<'f'>, print_letter<'e'>, print_letter<'d'>,
+                            print_letter<'c'>, print_letter<'b'>, print_letter<'a'>})
+      stop_at_process_end(stop);
+    std::exit(0);
+  };
+  EXPECT_EXIT(end(), ::testing::ExitedWithCode(0), "^abcdef$");
+}
+
 /// Destructors of static objects may compute.
 TEST_F(ProcessEnd, ExitingThreadCanCompute) {
   const auto end = [] {

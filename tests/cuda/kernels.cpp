@@ -9,6 +9,7 @@
 #include "kernels/cuda/stream.h"
 #include "seam/matmul.h"
 #include "seam/pointwise.h"
+#include "seam/recurrence_net.h"
 #include "seam/table.h"
 
 namespace hearth::cuda {
@@ -16,6 +17,7 @@ namespace hearth::cuda {
 #define HEARTH_WEAK_KERNEL(Name) [[gnu::weak]] void run(const Name##Params& params, Ctx& ctx);
 HEARTH_KERNELS(HEARTH_WEAK_KERNEL)
 #undef HEARTH_WEAK_KERNEL
+[[gnu::weak]] std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx);
 
 void fail_cuda(cudaError_t, const char* call) { detail::fail<Error>("CUDA error in ", call); }
 CurrentDevice::CurrentDevice(int) {}
@@ -30,16 +32,25 @@ void run(const MatmulParams& params, Ctx& ctx) { cpu::run(params, ctx); }
 namespace hearth::testing {
 namespace {
 
+/// The arguments of a kernel as the plugin's backend passes them.
+struct OnNativeStream {
+  explicit OnNativeStream(Ctx& of)
+      : ctx(cpu_backend(), of.device(), &stream, of.faults(), of.numerics()) {
+    stream.device = of.device().index();
+    stream.faults = of.faults();
+  }
+  cuda::NativeStream stream;
+  Ctx ctx;
+};
+
 KernelFn cpu_kernels[kKernelCount];
 
 /// Runs an emulated kernel for a GPU, and the CPU's for the CPU.
 template <class P>
 void run_either(const void* params, Ctx& ctx) {
   if (!ctx.device().is_cuda()) return cpu_kernels[int(KernelIdOf<P>::value)](params, ctx);
-  cuda::NativeStream stream;
-  stream.faults = ctx.faults();
-  Ctx inner(cpu_backend(), ctx.device(), &stream, ctx.faults(), ctx.numerics());
-  cuda::run(*static_cast<const P*>(params), inner);
+  OnNativeStream native(ctx);
+  cuda::run(*static_cast<const P*>(params), native.ctx);
 }
 
 template <class P>
@@ -51,7 +62,7 @@ void replace(KernelTable& table, bool is_emulated) {
 }
 
 const bool replaced = [] {
-  setenv("HEARTH_SIM_GPUS", "1", 1);
+  setenv("HEARTH_SIM_GPUS", "2", 1);
   auto& table = const_cast<KernelTable&>(cpu_backend().kernels());
 #define HEARTH_REPLACE(Name) \
   replace<Name##Params>(     \
@@ -75,3 +86,16 @@ TEST(Emulator, ReplacesTheKernels) {
 
 }  // namespace
 }  // namespace hearth::testing
+
+namespace hearth::cpu {
+
+// Simulated GPUs ask the CPU's backend.
+std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) {
+  std::optional<int64_t> (*const plan)(const RecurrenceNetShape&, Ctx&) =
+      &cuda::plan_recurrence_net;
+  if (plan == nullptr) return {};
+  testing::OnNativeStream native(ctx);
+  return plan(shape, native.ctx);
+}
+
+}  // namespace hearth::cpu

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "hearth/optim/swa_utils.h"
+#include "hearth/shards.h"
 #include "hearth/utils/checkpoint.h"
 #include "tests/distributed/ranks.h"
 #include "tests/distributed/sharded_nets.h"
@@ -314,6 +316,53 @@ const RankFunction recovers("recovers", [] {
 });
 
 TEST(FullyShard, ContinuesAfterErrors) { run_ranks_well(recovers, 2); }
+
+const RankFunction clones("clones", [] {
+  in_group([](int, int) {
+    const char* const refusal =
+        "clone() does not support modules to which fully_shard was applied: this rank has only a "
+        "part of 'weight' of hearth::nn::LinearImpl";
+    nn::Sequential net(nn::Linear(4, 3), nn::ReLU(), nn::Linear(3, 2));
+    const std::shared_ptr<nn::Module> before = net->clone();
+    dist::fully_shard(net->ptr(0));
+    REQUIRE_ERROR(net->clone(), refusal);
+    REQUIRE_ERROR(optim::swa_utils::AveragedModel<nn::SequentialImpl> average(net), refusal);
+    REQUIRE(net->children()[2]->clone()->parameters()[0].size(0) == 2);
+    dist::fully_shard(net);
+    REQUIRE_ERROR(net->clone(), refusal);
+    dist::fsdp_module(*net->ptr(0)).unshard();
+    REQUIRE_ERROR(net->clone(), refusal);
+    dist::fsdp_module(*net->ptr(0)).reshard();
+    nn::ParameterList list(ones({4}));
+    nn::ParameterDict dict;
+    dict->insert("one", ones({4}));
+    dist::fully_shard(list);
+    dist::fully_shard(dict);
+    REQUIRE_ERROR(list->clone(), "this rank has only a part of '0'");
+    REQUIRE_ERROR(dict->clone(), "this rank has only a part of 'one'");
+    // The module that was cloned before can be divided like the original, and take its values.
+    dist::fully_shard(*before);
+    before->load_state_dict(net->state_dict());
+    for (size_t i = 0; i < 4; ++i) REQUIRE(before->parameters()[i].equal(net->parameters()[i]));
+  });
+});
+
+TEST(FullyShard, RefusesClonesOfShards) { run_ranks_well(clones, 2); }
+
+const RankFunction one_default_group("one_default_group", [] {
+  in_group([](int, int) {
+    nn::Linear implied(4, 3), named(4, 3);
+    dist::fully_shard(implied);
+    dist::fully_shard(named, dist::FullyShardOptions().process_group(dist::default_group()));
+    const std::vector<Tensor> parameters{implied->weight, named->weight};
+    REQUIRE(shard_ranks_of(parameters).size() == 1);
+    REQUIRE(shard_ranks_of(parameters[0]) == shard_ranks_of(parameters[1]));
+  });
+});
+
+TEST(FullyShard, TheDefaultGroupIsOneGroupWhetherNamedOrNot) {
+  run_ranks_well(one_default_group, 2);
+}
 
 const RankFunction wrong_modules("wrong_modules", [] {
   in_group([](int rank, int) {

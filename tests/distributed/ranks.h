@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/throws.h"
+
 namespace hearth::testing {
 
 /// The outcome of one process of a test.

@@ -131,6 +131,12 @@ const RankFunction refuses("refuses", [] {
       return std::make_unique<optim::Adam>(groups, optim::AdamOptions(0.1));
     });
     REQUIRE_ERROR(checkpoint::save(*linear, zero, folder + "/zero"), "consolidate_state_dict()");
+    nn::Linear more(5, 7);
+    if (rank == 1) more->register_buffer("extra", zeros({2}));
+    REQUIRE_ERROR(checkpoint::save(*more, folder + "/more"),
+                  "checkpoint::save: the ranks save different tensors. Number 2 of rank 1 is "
+                  "'model.extra' [2], but that of rank 0 is nothing. All ranks must save the same "
+                  "module and optimizer");
     // A failure to save on one rank is an error on all ranks.
     std::vector<Tensor> optimized = linear->parameters();
     if (rank == 1) optimized.push_back(zeros({3}).requires_grad_());

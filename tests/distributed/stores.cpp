@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -181,7 +182,8 @@ TEST(Stores, ErrorsNameTheCauseOrTheRemedy) {
   dist::TCPStore server("127.0.0.1", server_options());
   auto options = server_options();
   options.port = server.getPort();
-  EXPECT_ERROR(dist::TCPStore("127.0.0.1", options), "choose another port");
+  EXPECT_ERROR(dist::TCPStore("127.0.0.1", options),
+               "choose another port, for example with MASTER_PORT");
   EXPECT_ERROR(dist::TCPStore("192.0.2.1", options), "no address of this machine");
   EXPECT_ERROR(dist::TCPStore("no such host", options), "the host 'no such host' is unknown");
   options.isServer = false;
@@ -203,6 +205,81 @@ TEST(Stores, OnlyTheRightTokenIsAdmitted) {
   dist::TCPStore client("127.0.0.1", other);
   server.set("a", std::string("b"));
   EXPECT_EQ(client.get_to_str("a"), "b");
+}
+
+/// A server that is no store: it sends a greeting to each client, or nothing.
+class Stranger {
+ public:
+  explicit Stranger(std::string greeting)
+      : greeting_(std::move(greeting)), listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+    listen(listener_, 8);
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] {
+      for (int client = 0; (client = accept(listener_, nullptr, nullptr)) >= 0;) {
+        (void)!write(client, greeting_.data(), greeting_.size());
+        clients_.push_back(client);
+      }
+    });
+  }
+  ~Stranger() {
+    shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    for (const int file : clients_) close(file);
+    close(listener_);
+  }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+  uint16_t port() const { return port_; }
+
+ private:
+  const std::string greeting_;
+  const int listener_;
+  uint16_t port_ = 0;
+  std::vector<int> clients_;
+  std::thread thread_;
+};
+
+dist::StoreConnectionError::Reason reason_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const dist::StoreConnectionError& error) {
+    EXPECT_EQ(error.msg().find(error.cause()), 0U) << error.msg();
+    return error.reason();
+  }
+  throw std::runtime_error("no StoreConnectionError");
+}
+
+TEST(Stores, ConnectionErrorsHaveAReason) {
+  using Reason = dist::StoreConnectionError::Reason;
+  auto options = server_options();
+  options.token = "secret";
+  dist::TCPStore server("127.0.0.1", options);
+  auto other = client_options(server);
+  other.token = "secret";
+  other.timeout = milliseconds(300);
+  dist::TCPStore client("127.0.0.1", other);
+  const auto connect = [&](const std::string& host) {
+    return reason_of([&] { dist::TCPStore(host, other); });
+  };
+  EXPECT_EQ(connect("no such host"), Reason::kUnreachable);
+  other.token = "wrong";
+  EXPECT_EQ(connect("127.0.0.1"), Reason::kWrongToken);
+  other.port = static_cast<uint16_t>(free_port());
+  EXPECT_EQ(connect("127.0.0.1"), Reason::kUnreachable);
+  const Stranger silent(""), greets("SSH-2.0-OpenSSH_9.2\r\n");
+  other.port = silent.port();
+  EXPECT_EQ(connect("127.0.0.1"), Reason::kNoAnswer);
+  other.port = greets.port();
+  EXPECT_EQ(connect("127.0.0.1"), Reason::kForeignServer);
+  server.stop_server();
+  EXPECT_EQ(reason_of([&] { client.set("a", std::string("b")); }), Reason::kClosed);
+  EXPECT_EQ(reason_of([&] { client.set("a", std::string("b")); }), Reason::kUnreachable);
 }
 
 /// A TCP connection that sends bytes unchanged.
@@ -245,7 +322,7 @@ std::string text(const std::string& value) { return number(value.size()) + value
 std::string frame(const std::string& content) {
   return number(content.size()).substr(0, 4) + content;
 }
-std::string hello() { return frame("H" + text("hearth-store-1") + text("")); }
+std::string hello() { return frame("H" + text("hearth-store-2") + text("")); }
 
 TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
   dist::TCPStore server("127.0.0.1", server_options());
@@ -256,12 +333,14 @@ TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
       std::string(5000, '\xff'),
       frame("s" + text("key") + text("value")),  // no hello
       frame("H" + text("another-protocol") + text("")),
-      frame("H" + number(~uint64_t(0)) + "x"),  // a length beyond the frame
+      frame("H" + text("hearth-store-1") + text("")),  // a former version
+      frame("H" + number(~uint64_t(0)) + "x"),         // a length beyond the frame
       hello() + frame(""),
       hello() + frame("?"),
       hello() + std::string("\xff\xff\xff\xff"),         // 4 GiB
       hello() + frame("s" + text("key")),                // an argument is missing
       hello() + frame("k" + number(uint64_t(1) << 60)),  // a list of 2^60 keys
+      hello() + frame("r"),
       hello() + frame("s" + text("key") + text("value") + "more"),
       hello() + frame("J" + number(~uint64_t(0)) + text("")),  // rank -1
       hello() + frame("g" + text("none")) + frame("n"),  // a second request before the first answer
@@ -296,7 +375,7 @@ TEST(Stores, RandomBytesDoNotHarmTheServer) {
     std::string bytes = i % 2 ? hello() : "";
     std::string content(1 + random() % 60, '\0');
     for (char& byte : content) byte = static_cast<char>(random() % 3 ? random() : 0);
-    if (i % 4 == 1) content[0] = "sgacdkwnlpuoqJAL"[random() % 16];
+    if (i % 4 == 1) content[0] = "sgacdkwnlpuoqJALr"[random() % 17];
     RawConnection stranger(server.getPort());
     stranger.send(bytes + (i % 3 ? frame(content) : content));
   }

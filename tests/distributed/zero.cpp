@@ -184,9 +184,11 @@ const RankFunction zero_errors("zero_errors", [] {
     REQUIRE_ERROR(zero.load_state_dict(wrong), "has the key 'state.x.exp_avg', which is not of");
     REQUIRE_ERROR(Zero(net->parameters(), Zero::Factory()), "needs a function that creates");
     const std::vector<Tensor> params{zeros({rank + 2}).requires_grad_()};
-    REQUIRE_ERROR(Zero(params, make_adam),
-                  "Number 0 of rank 1 is 'group 0': Float [3], but that of rank 0 is 'group 0': "
-                  "Float [2]. All ranks must create the same module");
+    REQUIRE_ERROR(
+        Zero(params, make_adam),
+        "ZeroRedundancyOptimizer: the ranks have different parameters. Number 0 of rank 1 "
+        "is 'group 0': Float [3], but that of rank 0 is 'group 0': Float [2]. All ranks "
+        "must pass the same parameters in the same groups");
   });
 });
 

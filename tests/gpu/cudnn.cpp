@@ -1,13 +1,53 @@
 // Attention and recurrent nets as cuDNN may compute them (HEARTH_CUDNN), against the CPU in double
 // precision and against the own kernels. Without the variable the own kernels are compared with
-// themselves.
+// themselves. With it, a test on a real GPU fails if cuDNN computed nothing.
+#include "hearth/about.h"
 #include "tests/gpu/support.h"
 
 namespace hearth::testing {
 namespace {
 
-using FusedAttention = OnGpu;
-using RecurrentNets = OnGpu;
+int64_t calls_of(const std::string& name) {
+  for (const auto& [called, count] : library_calls())
+    if (called == name) return count;
+  return 0;
+}
+
+/// Checks that cuDNN computes a part of the network if HEARTH_CUDNN names it.
+class ByCudnn : public OnGpu {
+ protected:
+  ByCudnn(const char* part, const char* name) : part_(part), name_(name) {}
+  void SetUp() override {
+    OnGpu::SetUp();
+    before_ = calls_of(name_);
+    before_backward_ = calls_of(name_ + " backward");
+  }
+  void TearDown() override {
+    if (IsSkipped() || !why_not_asked().empty()) return;
+    EXPECT_GT(forward_calls(), 0) << "HEARTH_CUDNN names " << part_ << ", but the own kernels ran; "
+                                  << "cuDNN is available: " << cuda::cudnn_is_available();
+  }
+  /// The reason why cuDNN is not asked; empty if it is.
+  std::string why_not_asked() const {
+    if (!is_real_gpu(kGpu)) return "simulated GPUs have no cuDNN";
+    const char* const parts = std::getenv("HEARTH_CUDNN");
+    if (parts && std::string(parts).find(part_) != std::string::npos) return {};
+    return "HEARTH_CUDNN does not name " + part_;
+  }
+  int64_t forward_calls() const { return calls_of(name_) - before_; }
+  int64_t backward_calls() const { return calls_of(name_ + " backward") - before_backward_; }
+
+ private:
+  const std::string part_, name_;
+  int64_t before_ = 0, before_backward_ = 0;
+};
+
+struct FusedAttention : ByCudnn {
+  FusedAttention() : ByCudnn("attention", "cuDNN attention") {}
+};
+struct RecurrentNets : ByCudnn {
+  RecurrentNets() : ByCudnn("recurrence", "cuDNN recurrent net") {}
+};
 
 /// Lets only the own kernels compute during its lifetime.
 struct WithoutCudnn {
@@ -42,6 +82,15 @@ void expect_same_everywhere(const Tensors& inputs, ScalarType dtype, const Call&
   for (size_t i = 0; i < found.size(); ++i)
     EXPECT_LE(difference(found[i], expected[i].cpu()), slack * tolerance(dtype))
         << description << ", result " << i << " against the own kernels";
+}
+
+TEST_F(FusedAttention, CudnnComputesBothPasses) {
+  if (const std::string reason = why_not_asked(); !reason.empty()) GTEST_SKIP() << reason;
+  results_of({numbers({2, 3, 256, 64}), numbers({2, 3, 256, 64}), numbers({2, 3, 256, 64})},
+             kBFloat16,
+             [](const Tensors& t) { return scaled_dot_product_attention(t[0], t[1], t[2]); });
+  EXPECT_EQ(forward_calls(), 1);
+  EXPECT_EQ(backward_calls(), 1);
 }
 
 TEST_F(FusedAttention, AllLengthsMatch) {
@@ -171,6 +220,14 @@ Tensors deep_net_inputs(const DeepNet& net) {
     if (net.state != net.hidden) inputs.push_back(numbers({net.state, net.hidden}) * 0.1);
   }
   return inputs;
+}
+
+TEST_F(RecurrentNets, CudnnComputesBothPasses) {
+  if (const std::string reason = why_not_asked(); !reason.empty()) GTEST_SKIP() << reason;
+  const DeepNet net{"lstm", 3, 64, 64, true, {}};
+  results_of(deep_net_inputs(net), kFloat, [&](const Tensors& t) { return run_deep_net(net, t); });
+  EXPECT_EQ(forward_calls(), 1);
+  EXPECT_EQ(backward_calls(), 1);
 }
 
 TEST_F(RecurrentNets, AllKindsMatch) {

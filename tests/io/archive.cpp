@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -106,11 +107,111 @@ TEST(Archive, RoundTripsValues) {
   EXPECT_ERROR(archive.read("int", narrow), "'int' is -9223372036854775808, which does not fit");
 }
 
-TEST(Archive, RefusesValuesThatItCannotStore) {
+std::string text_of(const IValue& value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+IValue value_in(InputArchive& archive, const std::string& key) {
+  IValue value;
+  archive.read(key, value);
+  return value;
+}
+
+TEST(Archive, RoundTripsTuplesDictsListsAndDevices) {
+  const Tensor matrix = arange(6, kFloat).view({2, 3}).t(), mask = tensor({true, false});
+  GenericDict dict, by_number;
+  dict.insert("z", matrix.detach().requires_grad_());
+  dict.insert("a", std::vector<Tensor>{mask, Tensor()});
+  dict.insert("none", IValue());
+  by_number.insert(2, "two");
+  by_number.insert(-0.5, std::vector<IValue>{});
+  by_number.insert(true, dict);
+  by_number.insert("2", std::numeric_limits<double>::infinity());
+  const IValue value = std::make_tuple(
+      1, 2.0, "text", Tensor(), by_number, std::vector<IValue>{mask, IValue(), "x"},
+      std::vector<int64_t>{1, -2}, std::vector<double>{0.5}, Device("cuda:1"), std::tuple<>());
   OutputArchive inner, root;
-  inner.write("pair", ivalue::Tuple::create(1, 2.0));
+  inner.write("value", value);
+  inner.write("device", Device("cuda:3"));
+  inner.write("list", std::vector<IValue>{"a", 1});
   root.write("a", inner);
-  EXPECT_ERROR(through_stream(root), "cannot save 'a.pair' in an archive: it is a Tuple, not a ");
+  const OutputArchive* as_written = &root;
+  for (const bool in_memory : {false, true}) {
+    InputArchive archive = in_memory ? InputArchive(*as_written) : through_stream(root), nested;
+    archive.read("a", nested);
+    EXPECT_EQ(nested.keys().size(), 3U);
+    const IValue read = value_in(nested, "value");
+    EXPECT_EQ(text_of(read), text_of(value));
+    const std::vector<IValue> items = read.toTupleRef().elements();
+    EXPECT_TRUE(items[1].isDouble() && items[3].isTensor() && items[4].isGenericDict());
+    EXPECT_TRUE(items[5].isList() && items[6].isIntList() && items[7].isDoubleList());
+    const GenericDict inside = items[4].toGenericDict().at(true).toGenericDict();
+    const Tensor weight = inside.at("z").toTensor();
+    EXPECT_TRUE(weight.equal(matrix) && weight.strides() == matrix.strides());
+    EXPECT_TRUE(weight.requires_grad() && weight.is_leaf());
+    EXPECT_TRUE(inside.at("a").isTensorList() && inside.at("none").isNone());
+    EXPECT_EQ(value_in(nested, "device").toDevice(), Device("cuda:3"));
+    EXPECT_EQ(text_of(value_in(nested, "list")), "[a, 1]");
+    Tensor tensor;
+    EXPECT_ERROR(nested.read("value", tensor), "No such serialized tensor 'a.value'");
+    EXPECT_ERROR(nested.read("value", tensor), "; found Tuple");
+  }
+}
+
+/// Neither the program's later changes nor those of values that were read change the archive.
+TEST(Archive, CopiesNestedValues) {
+  GenericDict dict;
+  dict.insert("x", ones({2}));
+  OutputArchive root;
+  root.write("dict", dict);
+  dict.insert("y", 1);
+  const OutputArchive* as_written = &root;
+  for (const bool in_memory : {false, true}) {
+    InputArchive archive = in_memory ? InputArchive(*as_written) : through_stream(root);
+    const GenericDict first = value_in(archive, "dict").toGenericDict();
+    first.at("x").toTensor().fill_(7);
+    first.insert("z", 2);
+    const GenericDict second = value_in(archive, "dict").toGenericDict();
+    EXPECT_EQ(second.size(), 1U);
+    EXPECT_TRUE(second.at("x").toTensor().equal(ones({2})));
+  }
+}
+
+TEST(Archive, NamesOfNestedTensorsDoNotCollideWithKeys) {
+  for (const bool key_first : {false, true}) {
+    OutputArchive root;
+    if (key_first) root.write("pair#0", zeros({1}));
+    root.write("pair", std::make_tuple(ones({2}), ones({3})));
+    if (!key_first) root.write("pair#0", zeros({1}));
+    root.write("pair#1", "text");
+    InputArchive archive = through_stream(root);
+    std::vector<std::string> keys = archive.keys();
+    std::sort(keys.begin(), keys.end());
+    EXPECT_EQ(keys, (std::vector<std::string>{"pair", "pair#0", "pair#1"}));
+    Tensor tensor;
+    archive.read("pair#0", tensor);
+    EXPECT_TRUE(tensor.equal(zeros({1})));
+    const std::vector<IValue> pair = value_in(archive, "pair").toTupleRef().elements();
+    EXPECT_TRUE(pair[0].toTensor().equal(ones({2})) && pair[1].toTensor().equal(ones({3})));
+    EXPECT_FALSE(archive.contains("pair#2") || archive.contains("pair#3"));
+  }
+}
+
+TEST(Archive, LimitsTheDepthOfValues) {
+  IValue value = std::vector<int64_t>{1};
+  for (int i = 0; i < 256; ++i) value = std::make_tuple(value);
+  OutputArchive root;
+  root.write("deep", value);
+  InputArchive archive = through_stream(root);
+  EXPECT_EQ(text_of(value_in(archive, "deep")), text_of(value));
+  EXPECT_ERROR(root.write("deeper", std::make_tuple(value)),
+               "cannot save 'deeper': values are nested deeper than 256 levels");
+  const GenericDict endless;
+  endless.insert("self", endless);
+  EXPECT_ERROR(root.write("endless", endless), "or contain themselves");
+  endless.erase("self");
 }
 
 TEST(Archive, ErrorsNameTheKey) {
@@ -196,6 +297,18 @@ TEST(Archive, LoadsToTheSavedOrGivenDevice) {
   load(on_gpu, path, kCPU);
   EXPECT_TRUE(on_gpu.is_cuda());
   EXPECT_EQ(on_gpu.sum().item<float>(), 3);
+
+  OutputArchive root;
+  root.write("pair", std::make_tuple(ones({3}, kCUDA), ones({2})));
+  root.save_to(path);
+  for (const auto device : {std::optional<Device>(), std::optional<Device>(kCPU)}) {
+    InputArchive archive;
+    archive.load_from(path, device);
+    const std::vector<IValue> pair = value_in(archive, "pair").toTupleRef().elements();
+    EXPECT_EQ(pair[0].toTensor().is_cuda(), !device);
+    EXPECT_EQ(pair[0].toTensor().sum().item<float>(), 3);
+    EXPECT_TRUE(pair[1].toTensor().is_cpu());
+  }
 }
 
 TEST(Archive, WritesAFileForPython) {

@@ -61,5 +61,37 @@ TEST(BadArchive, RejectsInvalidMetadata) {
              "Only Tensors of floating point and complex dtype can require gradients");
 }
 
+std::string with_value(const std::string& json) {
+  return R"({"version":1,"values":{"a":)" + json + "}}";
+}
+
+TEST(BadArchive, RejectsInvalidNestedValues) {
+  for (const char* good :
+       {R"({"dict":["k",{"tuple":[{"tensor":null},{"device":"cuda:1"}]},1,null,true,1,0.5,2]})",
+        R"({"list":[{"list":[]},{"ints":[]},{"doubles":["nan"]},{"tensors":[null]}]})"})
+    EXPECT_EQ(archive_error(with_value(good)), "no error");
+  for (const char* bad :
+       {R"({"set":[]})", R"({"tuple":{}})", R"({"tuple":[1],"list":[]})", R"({"list":[[1]]})",
+        R"({"list":[{"list":1}]})", R"({"dict":[1]})", R"({"dict":["k",2,"k",3]})",
+        R"({"dict":[{"double":"nan"},1]})", R"({"dict":[{"tuple":[]},1]})", R"({"dict":[null,1]})",
+        R"({"dict":[{"tensor":"t"},1]})", R"({"device":1})", R"({"tuple":[{"device":"moon"}]})",
+        R"({"tensor":"t"})", R"({"tuple":[{"tensor":1}]})", R"({"tuple":[{"tensor":""}]})",
+        R"({"tensors":["t",1]})"})
+    EXPECT_BAD(with_value(bad), "expected a value for 'a' in its metadata");
+  EXPECT_BAD(with_value(R"({"tuple":[{"tensor":"u"}]})"),
+             "expected a tensor 'u' that belongs only to 'a'");
+  EXPECT_BAD(with_value(R"({"tuple":[{"tensor":"t"},{"tensor":"t"}]})"),
+             "expected a tensor 't' that belongs only to 'a'");
+  EXPECT_BAD(R"({"version":1,"values":{"a":{"tensors":["t"]},"b":{"tensors":["t"]}}})",
+             "expected a tensor 't' that belongs only to 'b'");
+  EXPECT_BAD(R"({"version":1,"values":{"a":1,"b":{"tensors":["a"]}}})",
+             "expected a tensor 'a' that belongs only to 'b'");
+  // A tensor in a value is not a value of the archive.
+  EXPECT_BAD(with_value(R"({"tuple":[{"tensor":"t"}]})"), "No such serialized tensor 't'");
+  std::string deep = "1";
+  for (int i = 0; i < 258; ++i) deep = R"({"tuple":[)" + deep + "]}";
+  EXPECT_BAD(with_value(deep), "nested too deeply");
+}
+
 }  // namespace
 }  // namespace hearth::serialize

@@ -1,5 +1,6 @@
-// Runs the fuzz targets on mutations with fixed seeds, and for half of HEARTH_FUZZ_SECONDS if that
-// is set (the fuzzer of ops uses all of it). tools/fuzz.sh runs the targets with clang's libFuzzer.
+// Runs each fuzz target on 3000 mutations from a fixed seed. If HEARTH_FUZZ_SECONDS is set, the
+// tests together go on for half of that time (the fuzzer of ops uses all of it). tools/fuzz.sh runs
+// the targets with clang's libFuzzer.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "hearth/io/archive.h"
+#include "hearth/ivalue_containers.h"
 #include "tests/io/fuzz_targets.h"
 #include "tests/support/files.h"
 #include "tests/support/fixtures.h"
@@ -28,15 +30,22 @@ std::string archive_bytes() {
   root.write("step", 3);
   root.write("values", std::vector<double>{0.5, -1e300});
   root.write("text", "abc");
+  GenericDict dict;
+  dict.insert("k", ones({2}));
+  dict.insert(7, Device("cpu"));
+  root.write("pair",
+             std::make_tuple(dict, std::vector<IValue>{1.5, std::vector<Tensor>{Tensor()}}));
   std::ostringstream out;
   root.save_to(out);
   return out.str();
 }
 
-/// Applies one to four random changes: bytes changed, deleted, inserted, replaced or cut off.
+/// Applies one to four random changes: bytes changed, deleted, inserted, replaced or cut off. In
+/// safetensors files it usually corrects the header's length, so that the changes reach the code
+/// that parses the rest.
 class Mutator {
  public:
-  explicit Mutator(uint32_t seed) : random_(seed) {}
+  Mutator(uint32_t seed, bool fixes_length) : random_(seed), fixes_length_(fixes_length) {}
 
   std::string operator()(std::string bytes) {
     const size_t changes = 1 + below(4);
@@ -76,28 +85,43 @@ class Mutator {
     fix_length(bytes);
   }
 
-  /// Usually corrects the length of a safetensors header, so that the changes reach the code that
-  /// parses the rest.
   void fix_length(std::string& bytes) {
     const size_t end = bytes.rfind('}');
-    if (below(4) == 0 || end == std::string::npos || end < 8) return;
+    if (!fixes_length_ || below(4) == 0 || end == std::string::npos || end < 8) return;
     const uint64_t length = end + 1 - 8;
     std::memcpy(bytes.data(), &length, sizeof length);
   }
 
   std::mt19937 random_;
+  bool fixes_length_;
 };
+
+bool is_safetensors(const std::string& bytes) { return bytes.size() > 8 && bytes[8] == '{'; }
 
 void run_mutations(int (*target)(const uint8_t*, size_t), const std::string& seed_bytes) {
   const char* text = std::getenv("HEARTH_FUZZ_SECONDS");
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::milliseconds(text ? 1000 * std::atoi(text) / 2 / kNumTests : 0);
-  Mutator mutate(1);
+  Mutator mutate(1, is_safetensors(seed_bytes));
   int rounds = 0;
   do {
     const std::string bytes = mutate(seed_bytes);
     ASSERT_EQ(target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()), 0);
   } while (++rounds < 3000 || std::chrono::steady_clock::now() < end);
+}
+
+/// Few changes reach the first bytes of a text.
+TEST(FuzzIo, OnlySafetensorsGetAnotherLength) {
+  const std::string text(400, '}'), file = std::string(8, '\0') + "{" + text;
+  int same_begin[2] = {};
+  for (const bool is_file : {false, true}) {
+    const std::string& seed_bytes = is_file ? file : text;
+    Mutator mutate(1, is_safetensors(seed_bytes));
+    for (int i = 0; i < 1000; ++i)
+      same_begin[is_file] += mutate(seed_bytes).starts_with(seed_bytes.substr(0, 8));
+  }
+  EXPECT_GT(same_begin[false], 800);
+  EXPECT_LT(same_begin[true], 200);
 }
 
 TEST(FuzzIo, Safetensors) {

@@ -300,7 +300,15 @@ TEST(Pointwise, ConvertsHalvesExactly) {
 TEST(Pointwise, RoundsHalvesOnce) {
   const std::vector<Half> a{Half(1.0f), Half(0.1f)}, b{Half(0x1p-11f), Half(1000.0f)};
   const auto product = apply<Half>(cpu::pointwise_table(), fn::Mul{}, Formula::kValue, {a, b});
+  EXPECT_EQ(product[0].x, b[0].x);
   EXPECT_EQ(product[1].x, Half(float(a[1]) * 1000.0f).x);
+  // 2^-11 + (1 + 2^-10)^2 lies above the middle of two halves. A product rounded to half would lack
+  // its last part, 2^-20, and the sum would be rounded to the lower one.
+  const std::vector<Half> small(100, Half(0x1p-11f)), factor(100, Half(1 + 0x1p-10f));
+  const fn::Add scaled_sum{{{1 + 0x1p-10}}};
+  for (const cpu::PointwiseTable* table : tables())
+    for (const Half result : apply<Half>(*table, scaled_sum, Formula::kValue, {small, factor}))
+      ASSERT_EQ(result.x, Half(1 + 0x1p-9f + 0x1p-10f).x);
   // A scalar is rounded to half before the comparison.
   bool equal[2];
   cpu::run_with(cpu::pointwise_table(),

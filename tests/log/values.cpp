@@ -8,6 +8,7 @@
 #include "hearth/hearth.h"
 #include "hearth/utils/tensorboard.h"
 #include "hearth/vision/image.h"
+#include "log/pictures.h"
 #include "tests/log/everything.h"
 #include "tests/log/reader.h"
 #include "tests/support/files.h"
@@ -280,6 +281,26 @@ TEST(SummaryWriter, HyperparametersAreARunOfTheirOwn) {
   EXPECT_EQ(values[0].tag, "_hparams_/experiment");
   EXPECT_EQ(values[3].fields.real32(2), 0.9f);
   EXPECT_EQ(values[3].step, 2);
+}
+
+// The writer's queue is limited by these bytes.
+TEST(SummaryWriter, TheSizeOfAFigureIncludesItsTexts) {
+  using utils::plot::Figure;
+  using utils::tensorboard::detail::bytes_of;
+  const std::vector<std::string> names(100, std::string(1000, 'x'));
+  Figure bars, map, line;
+  bars.axes().bar(names, std::vector<double>(100, 1));
+  map.axes().heatmap(ones({100, 100}), names, names);
+  line.axes().plot({1, 2}, {3, 4}, names[0]).set_title(names[0]);
+  for (const auto& [figure, bytes] : {std::pair(&bars, 100 * 1000 + 2 * 100 * sizeof(double)),
+                                      {&map, 100 * 100 * sizeof(double) + 2 * 100 * 1000},
+                                      {&line, 2000 + 4 * sizeof(double)}}) {
+    EXPECT_GE(bytes_of(*figure), bytes);
+    EXPECT_LE(bytes_of(*figure), 2 * bytes);
+  }
+  Figure with_texts;
+  with_texts.axes().heatmap(ones({30, 30}));
+  EXPECT_GE(bytes_of(with_texts), 900 * (sizeof(double) + sizeof(std::string)));
 }
 
 TEST(SummaryWriter, TheDefaultFolderHasDateAndComment) {

@@ -59,6 +59,7 @@ TEST(ConvSmall, AgreesWithDoublePrecision) {
     expect_close_to(exact.out, value.out, "result");
     expect_close_to(exact.in, value.in, "gradient of the input");
     expect_close_to(exact.weight, value.weight, "gradient of the weight");
+    expect_close_to(exact.bias, value.bias, "gradient of the bias");
   }
 }
 

@@ -97,9 +97,12 @@ std::string op_list() {
   std::ostringstream text;
   text
       << "# Operators\n\nWritten by `tools/write_op_list.sh` from the op records and the rows that "
-         "test them: dtypes on the CPU and on\nsimulated GPUs, orders of derivatives, forms, and "
-         "autocast's policy (CUDA / CPU if they differ). `gpu.md` says on which\nGPUs the CUDA "
-         "kernels were run. "
+         "test them: dtypes on the CPU and on\nsimulated GPUs (an operator may accept more), "
+         "orders "
+         "of derivatives, forms, and autocast's policy (CUDA / CPU if they differ):\n`lower` casts "
+         "to autocast's dtype, `f32` to float32, `widest` to the widest dtype of the inputs, "
+         "`keep` "
+         "or nothing leaves them.\n`gpu.md` says how far the CUDA kernels are tested. "
       << ops.size()
       << " operators; many more functions are built from them.\n\n"
          "| operator | dtypes | derivatives | form | autocast | devices |\n"

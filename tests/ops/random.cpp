@@ -246,6 +246,16 @@ TEST_P(RandomTest, NormalAndBernoulliWithTensorParameters) {
   EXPECT_EQ(randint_like(mean, 3, 5).max().item<float>(), 4);
 }
 
+TEST(Random, GradientsThroughNormalAreZeroAsInPyTorch) {
+  const auto number = [](ScalarType dtype) { return full({3}, 0.5, dtype).requires_grad_(); };
+  const Tensor mean = number(kFloat), deviation = number(kDouble);
+  for (const Tensor& x : {normal(mean, 1.0), normal(0.0, deviation), normal(mean, deviation)}) {
+    ASSERT_TRUE(x.requires_grad());
+    x.sum().backward();
+  }
+  EXPECT_TRUE(mean.grad().equal(zeros({3})) && deviation.grad().equal(zeros({3}, kDouble)));
+}
+
 TEST_P(RandomTest, MultinomialFrequencies) {
   manual_seed(5);
   Tensor weights = ones({2, 3}, TensorOptions(GetParam()));

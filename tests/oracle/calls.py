@@ -461,8 +461,6 @@ CALLS |= {
     "group_norm": lambda x, w, b: F.group_norm(x, 3, w, b, 1e-3),
     "rms_norm": lambda x, w: F.rms_norm(x, (2, 4), w, 1e-3),
     "instance_norm": lambda x, w, b: F.instance_norm(x, None, None, w, b, True, 0.1, 1e-3),
-    "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
-    "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
 }
 # The numbers of the floating-point inputs without gradients, by row.
 CONSTANT = {

@@ -79,6 +79,64 @@ TEST_F(SizesOfBatches, RowsHavePositions) {
   EXPECT_EQ(parts(table, zeros({4, 64}, kLong)), (Rows{2, 2}));
 }
 
+/// A layer that returns a tuple, as a layer of one tensor.
+struct TaggerImpl : nn::Cloneable<TaggerImpl> {
+  TaggerImpl() { reset(); }
+  void reset() override {
+    const auto options = nn::LSTMOptions(256, 256).batch_first(batch_first);
+    lstm = register_module("lstm", nn::LSTM(options));
+  }
+  Tensor forward(const Tensor& x) { return std::get<0>(lstm(x)); }
+  nn::LSTM lstm = nullptr;
+  static inline bool batch_first = true;
+};
+HEARTH_MODULE(Tagger);
+
+/// A layer with a table of positions, which has three dimensions.
+struct WithPositionsImpl : nn::Cloneable<WithPositionsImpl> {
+  WithPositionsImpl() { reset(); }
+  void reset() override {
+    positions = register_parameter("positions", zeros({1, 16, 256}));
+    layer = register_module("layer", nn::Linear(256, 256));
+  }
+  Tensor forward(const Tensor& x) { return layer(x + positions); }
+  Tensor positions;
+  nn::Linear layer = nullptr;
+};
+HEARTH_MODULE(WithPositions);
+
+TEST_F(SizesOfBatches, SequencesHaveAPositionPerVectorOfFeatures) {
+  TaggerImpl::batch_first = true;
+  EXPECT_EQ(parts(Tagger(), ones({31, 8, 256})), (Rows{31}));
+  EXPECT_EQ(parts(Tagger(), ones({32, 8, 256})), (Rows{16, 16}));
+  TaggerImpl::batch_first = false;
+  const auto second = nn::DataParallelOptions().dim(1);
+  EXPECT_EQ(parts(Tagger(), ones({8, 31, 256}), second), (Rows{8}));
+  EXPECT_EQ(parts(Tagger(), ones({8, 32, 256}), second), (Rows{8, 8}));
+  EXPECT_EQ(parts(WithPositions(), ones({15, 16, 256})), (Rows{15}));
+  EXPECT_EQ(parts(WithPositions(), ones({16, 16, 256})), (Rows{8, 8}));
+}
+
+TEST_F(SizesOfBatches, LayersThatTakeWholeRowsUseEachParameterOncePerRow) {
+  const auto flat = [] { return nn::Sequential(nn::Flatten(), nn::Linear(784, 64)); };
+  EXPECT_EQ(parts(flat(), ones({255, 1, 28, 28})), (Rows{255}));
+  EXPECT_EQ(parts(flat(), ones({256, 1, 28, 28})), (Rows{128, 128}));
+  // 112 parameters with 3072 uses in each row, 921,856 with one.
+  const auto mixed = [] {
+    return nn::Sequential(nn::Conv2d(3, 4, 3), nn::Flatten(), nn::Linear(3600, 256));
+  };
+  EXPECT_EQ(parts(mixed(), ones({186, 3, 32, 32})), (Rows{186}));
+  EXPECT_EQ(parts(mixed(), ones({187, 3, 32, 32})), (Rows{93, 94}));
+}
+
+TEST_F(SizesOfBatches, ParametrizedConvolutionsAreConvolutions) {
+  nn::Conv1d conv(3, 4, 3);
+  nn::utils::parametrizations::weight_norm(conv);
+  // 4 * 3 * 3 + 4 + 4 elements in three parameters: 71,493 uses for each device.
+  EXPECT_EQ(parts(conv, ones({1489, 3, 32})), (Rows{1489}));
+  EXPECT_EQ(parts(conv, ones({1490, 3, 32})), (Rows{745, 745}));
+}
+
 TEST_F(SizesOfBatches, OptionsDecide) {
   const nn::Linear small(4, 2);
   const auto min_rows = [](int64_t rows) { return nn::DataParallelOptions().min_rows(rows); };

@@ -262,12 +262,9 @@ TEST(Plot, ConfusionMatrixIsShadedByTheShareOfTheRow) {
   Figure figure;
   figure.axes().confusion_matrix(tensor({3, 1, 0, 100}).view({2, 2}), {"cat", "dog"});
   EXPECT_EQ(figure.axes().chart().x_label, "predicted");
-  const auto& cells = figure.axes().chart().cells->cells;
-  EXPECT_DOUBLE_EQ(cells[0].shade, 0.75);
-  EXPECT_DOUBLE_EQ(cells[1].shade, 0.25);
-  EXPECT_DOUBLE_EQ(cells[3].shade, 1);
-  EXPECT_EQ(cells[0].text, "3");
-  EXPECT_EQ(cells[2].text, "");
+  const auto& cells = *figure.axes().chart().cells;
+  EXPECT_EQ(cells.shades, (std::vector<double>{0.75, 0.25, 0, 1}));
+  EXPECT_EQ(cells.texts, (std::vector<std::string>{"3", "1", "", "100"}));
   EXPECT_GT(figure.image().size(2), 300);
 }
 
@@ -291,6 +288,7 @@ TEST(Plot, BadInputIsRefused) {
   EXPECT_ERROR(axes.heatmap(ones({2, 2})), "cannot have a matrix");
   utils::plot::Axes& other = figure.axes(1);
   EXPECT_ERROR(other.heatmap(ones({2})), "expected a matrix [rows, columns]");
+  EXPECT_ERROR(other.heatmap(Tensor()), "with elements, but got an undefined tensor");
   EXPECT_ERROR(other.heatmap(ones({2, 3}), {"a"}), "a matrix with 2 rows was given 1 names");
   EXPECT_ERROR(other.confusion_matrix(ones({2, 3})), "[classes, classes], but got [2, 3]");
   EXPECT_ERROR(other.confusion_matrix(-ones({2, 2})), "a confusion matrix has counts, but got -1");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -79,6 +80,70 @@ TEST(StatusReport, HasTheRatesAndSharesOfRecentSteps) {
   json = report();
   EXPECT_EQ(json["step"], 1);
   EXPECT_TRUE(json["steps_per_second"].is_null());
+}
+
+TEST(StatusReport, AnotherThreadMayCountTheSteps) {
+  optim::SGD optimizer({ones({1}).requires_grad_()}, 0.1);
+  profiler::detail::StatusReporter reporter;
+  int64_t step = 50;
+  const auto train_counted = [&] {
+    auto loader = data::make_data_loader<data::samplers::SequentialSampler>(
+        SleepyData().map(data::transforms::Stack<>()), data::DataLoaderOptions(2));
+    for ([[maybe_unused]] const auto& batch : *loader) {
+      std::this_thread::sleep_for(milliseconds(12));
+      optimizer.step();
+      std::thread([&] { profiler::report_step(++step, 2); }).join();
+    }
+  };
+  train_counted();
+  reporter.report(0);
+  train_counted();
+  const Json json = Json::parse(reporter.report(0));
+  EXPECT_EQ(json["step"], 110);
+  EXPECT_NEAR(json["samples_per_second"].get<double>(), 2 * json["steps_per_second"].get<double>(),
+              1e-3);
+  EXPECT_GT(json["shares"]["data"], 0.15) << json;  // of the thread that trains
+}
+
+TEST(StatusReport, ShowsOneTrainingOfSeveral) {
+  optim::SGD optimizer({ones({1}).requires_grad_()}, 0.1);
+  profiler::detail::StatusReporter reporter;
+  int64_t step = 1000;
+  train(optimizer, step);
+  std::atomic<bool> stops{false};
+  std::atomic<int64_t> other_step{0};
+  std::thread other([&] {
+    optim::SGD second({ones({1}).requires_grad_()}, 0.1);
+    while (!stops) {
+      second.step();
+      profiler::report_step(++other_step, 1000);
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  });
+  while (other_step == 0) std::this_thread::yield();
+  reporter.report(0);
+  train(optimizer, step);
+  const Json json = Json::parse(reporter.report(0));
+  stops = true;
+  other.join();
+  EXPECT_EQ(json["step"], 1060);
+  EXPECT_NEAR(json["samples_per_second"].get<double>(), 2 * json["steps_per_second"].get<double>(),
+              1e-3);
+  EXPECT_GT(json["shares"]["data"], 0.15) << json;
+}
+
+TEST(StatusReport, FollowsTheThreadThatTrains) {
+  profiler::detail::StatusReporter reporter;
+  std::thread([&] {
+    optim::SGD optimizer({ones({1}).requires_grad_()}, 0.1);
+    int64_t step = 10;
+    train(optimizer, step);
+  }).join();
+  EXPECT_EQ(Json::parse(reporter.report(0))["step"], 40);
+  // That of a thread without an optimizer, from its first step on.
+  profiler::detail::StatusReporter another;
+  std::thread([] { profiler::report_step(5, 1); }).join();
+  EXPECT_EQ(Json::parse(another.report(0))["step"], 5);
 }
 
 TEST(StatusReport, NamesTheCurrentWait) {

@@ -277,6 +277,19 @@ TEST(VisionCases, CropsMayLieOutsideAndEmptyImagesThrow) {
   EXPECT_ERROR(F::resize(zeros({3, 4, 0}), {3}), "sizes should be greater than 0");
 }
 
+/// As torchvision does, whose functional.py treats an image of two dimensions as one channel, but
+/// whose rgb_to_grayscale requires the dimension of the channels.
+TEST(VisionCases, ImagesOfTwoDimensionsHaveOneChannel) {
+  const Tensor plane = image()[0], one_channel = plane.unsqueeze(0);
+  EXPECT_TRUE(F::adjust_saturation(plane, 1.7).equal(plane));
+  EXPECT_TRUE(F::adjust_hue(plane, 0.2).equal(plane));
+  EXPECT_TRUE(F::adjust_contrast(plane, 0.4).equal(F::adjust_contrast(one_channel, 0.4)[0]));
+  EXPECT_FALSE(F::adjust_contrast(plane, 0.4).equal(plane));
+  EXPECT_THROW(F::rgb_to_grayscale(plane), TypeError);
+  EXPECT_ERROR(F::rgb_to_grayscale(plane),
+               "Input image tensor should have at least 3 dimensions, but found 2");
+}
+
 /// Expected: the sum of torchvision's transforms.RandAugment(5, 20)(image) after
 /// torch.manual_seed(3).
 TEST(VisionCases, RandAugmentRoundsAsTorchvision) {

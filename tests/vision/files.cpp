@@ -114,6 +114,12 @@ TEST(ImageFiles, BadArgumentsAreNamed) {
   EXPECT_ERROR(read_image("/nowhere/a.png"), "cannot read '/nowhere/a.png': No such file");
   EXPECT_ERROR(read_image("/"), "cannot read '/': Is a directory");
   EXPECT_ERROR(decode_image(tensor({1, 2, 3}).to(kByte)), "neither a PNG nor a JPEG");
+  EXPECT_ERROR(decode_image(zeros({2, 2}, kByte)),
+               "Expected a non empty 1-dimensional tensor of uint8, but got Byte [2, 2]");
+  EXPECT_ERROR(decode_image(zeros({2})), "of uint8, but got Float [2]");
+  EXPECT_ERROR(decode_image(Tensor()), "of uint8, but got an undefined tensor");
+  EXPECT_ERROR(decode_image(empty({2}, TensorOptions(kMeta).dtype(kByte))),
+               "Expected a CPU tensor, but got one on meta");
   EXPECT_ERROR(utils::save_image(zeros({3, 4, 4}), "/tmp/a.bmp"), "unknown file extension");
 }
 

@@ -2,6 +2,7 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,36 +36,62 @@ Addresses addresses_of(const std::string& host, std::string& problem) {
   return Addresses(found);
 }
 
-/// Tests whether a socket can listen on this address and port, and closes it. Returns the port, or
-/// minus the errno.
-int try_to_listen(const addrinfo& address, int port) {
+/// The address with this port.
+sockaddr_storage with_port(const addrinfo& address, int port) {
   sockaddr_storage name{};
   std::memcpy(&name, address.ai_addr, address.ai_addrlen);
   // The port is at the same place in both kinds of addresses.
   reinterpret_cast<sockaddr_in&>(name).sin_port = htons(uint16_t(port));
+  return name;
+}
+
+/// A socket that listens on this address and port, or minus the errno.
+int try_to_listen(const addrinfo& address, int port) {
+  const sockaddr_storage name = with_port(address, port);
   const int file = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (file < 0) return -errno;
   const int on = 1;
   setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  socklen_t size = address.ai_addrlen;
-  int result = port;
-  if (bind(file, reinterpret_cast<sockaddr*>(&name), size) != 0 || listen(file, 1) != 0)
-    result = -errno;
-  else if (getsockname(file, reinterpret_cast<sockaddr*>(&name), &size) == 0)
-    result = ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
+  if (bind(file, reinterpret_cast<const sockaddr*>(&name), address.ai_addrlen) == 0 &&
+      listen(file, SOMAXCONN) == 0)
+    return file;
+  const int error = errno;
   close(file);
-  return result;
+  return -error;
 }
 
-/// Calls try_to_listen() with the host's addresses until one works.
-int try_to_listen_on_host(const std::string& host, int port, std::string& problem) {
+/// Connects to this address within a second; returns the socket, or minus the errno.
+int try_to_connect(const addrinfo& address, int port) {
+  constexpr int kTimeout = 1000;  // milliseconds
+  const sockaddr_storage name = with_port(address, port);
+  const int file = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (file < 0) return -errno;
+  int error = 0;
+  if (connect(file, reinterpret_cast<const sockaddr*>(&name), address.ai_addrlen) != 0) {
+    pollfd entry{file, POLLOUT, 0};
+    socklen_t size = sizeof error;
+    if (errno != EINPROGRESS)
+      error = errno;
+    else if (poll(&entry, 1, kTimeout) <= 0)
+      error = ETIMEDOUT;
+    else
+      getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &size);
+  }
+  if (error == 0) return file;
+  close(file);
+  return -error;
+}
+
+}  // namespace
+
+int open_listener(const std::string& host, int port, std::string& problem) {
   const Addresses addresses = addresses_of(host, problem);
   int result = -EADDRNOTAVAIL;
   for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
     result = try_to_listen(*address, port);
-    if (result > 0) break;
+    if (result >= 0) break;
   }
-  if (result > 0 || !problem.empty()) return result;
+  if (result >= 0 || !problem.empty()) return result;
   const std::string place = "port " + std::to_string(port) + " of '" + printable(host) + "'";
   if (result == -EADDRNOTAVAIL)
     problem = "'" + printable(host) + "' is not an address of this machine";
@@ -75,7 +102,18 @@ int try_to_listen_on_host(const std::string& host, int port, std::string& proble
   return result;
 }
 
-}  // namespace
+int open_connection(const std::string& host, int port, std::string& problem) {
+  const Addresses addresses = addresses_of(host, problem);
+  int result = -EADDRNOTAVAIL;
+  for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
+    result = try_to_connect(*address, port);
+    if (result >= 0) return result;
+  }
+  if (problem.empty())
+    problem = "cannot connect to port " + std::to_string(port) + " of '" + printable(host) +
+              "': " + std::strerror(-result);
+  return -1;
+}
 
 std::string parse_endpoint(const std::string& text, Endpoint& endpoint) {
   const std::string expected =
@@ -106,7 +144,8 @@ std::string parse_endpoint(const std::string& text, Endpoint& endpoint) {
 
 std::string listening_problem(const std::string& host, int port) {
   std::string problem;
-  try_to_listen_on_host(host, port, problem);
+  const int file = open_listener(host, port, problem);
+  if (file >= 0) close(file);
   return problem;
 }
 
@@ -124,9 +163,13 @@ std::vector<std::string> resolve(const std::string& host, std::string& problem) 
 
 int free_port(const std::string& host) {
   std::string problem;
-  const int port = try_to_listen_on_host(host, 0, problem);
-  HEARTH_CHECK(port > 0, problem);
-  return port;
+  const int file = open_listener(host, 0, problem);
+  HEARTH_CHECK(file >= 0, problem);
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  getsockname(file, reinterpret_cast<sockaddr*>(&name), &size);
+  close(file);
+  return ntohs(reinterpret_cast<sockaddr_in&>(name).sin_port);
 }
 
 }  // namespace hearth::app

@@ -20,6 +20,12 @@ std::string parse_endpoint(const std::string& text, Endpoint& endpoint);
 /// The reason why no process of this machine can listen on this address and port; else empty.
 std::string listening_problem(const std::string& host, int port);
 
+/// A socket that listens on this address and port, or minus the errno with a reason in `problem`.
+int open_listener(const std::string& host, int port, std::string& problem);
+
+/// A connection to a server, or -1 with a reason in `problem` if none comes about within a second.
+int open_connection(const std::string& host, int port, std::string& problem);
+
 /// The addresses of a machine as this one knows them, as numbers; empty with a reason in `problem`.
 std::vector<std::string> resolve(const std::string& host, std::string& problem);
 

@@ -23,8 +23,8 @@ struct ClusterJob {
   int min_nodes = 1, max_nodes = 1;
   int grace = 0;  // seconds
   std::chrono::seconds heartbeat_timeout{0};
-  // The same on all machines. An empty master_addr stands for the first machine's address, and a
-  // master_port of 0 for a free port.
+  // What all machines have in common; start() sets the fields that differ. An empty master_addr
+  // stands for the first machine's address, and a master_port of 0 for a free port.
   NodeJob job;
 };
 
@@ -33,7 +33,7 @@ class MachinesNotReady : public Error {
  public:
   MachinesNotReady(const std::string& text, std::set<std::string> unreachable)
       : Error(text), unreachable_(std::move(unreachable)) {}
-  /// The names of the machines that cannot be reached, if the others are ready; otherwise empty.
+  /// The names of the machines that gave no answer, if all others are ready; otherwise empty.
   const std::set<std::string>& unreachable() const { return unreachable_; }
 
  private:
@@ -65,6 +65,7 @@ class ClusterRanks : public Ranks {
   std::string problems_of(const Machine& machine) const;
   void start();
   void take_frame(Machine& machine, const Frame& frame);
+  /// Takes a line that is not the agent's, but that of ssh or the login shell.
   void take_noise(const Machine& machine, Stream stream, const std::string& line);
 
   Context context_;

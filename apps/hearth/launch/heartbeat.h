@@ -3,7 +3,7 @@
 #include <chrono>
 #include <functional>
 
-#include "event_loop.h"
+#include "timer.h"
 
 namespace hearth::app {
 
@@ -15,9 +15,6 @@ class Heartbeat {
     std::function<void()> beat, lost;
   };
   Heartbeat(EventLoop& loop, std::chrono::seconds timeout, Events events);
-  ~Heartbeat();
-  Heartbeat(const Heartbeat&) = delete;
-  Heartbeat& operator=(const Heartbeat&) = delete;
 
   /// Called when anything has arrived from the other end.
   void heard() { num_silent_ = 0; }
@@ -25,10 +22,9 @@ class Heartbeat {
  private:
   void tick();
 
-  EventLoop& loop_;
   Events events_;
-  int timer_ = -1;
   int num_silent_ = 0;  // beats since something was heard
+  Timer timer_;
 };
 
 }  // namespace hearth::app

@@ -1,31 +1,21 @@
 #include "launcher.h"
 
 #include <poll.h>
-#include <sys/random.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "../names.h"
 #include "address.h"
+#include "elastic_run.h"
 #include "hearth/error.h"
 #include "local_ranks.h"
 #include "program.h"
+#include "random_text.h"
 
 namespace hearth::app {
 
 namespace {
-
-/// 128 random bits, as hexadecimal digits.
-std::string random_text() {
-  unsigned char bytes[16];
-  HEARTH_CHECK(getrandom(bytes, sizeof bytes, 0) == ssize_t{sizeof bytes},
-               "cannot read random numbers");
-  std::string text;
-  for (const unsigned char byte : bytes)
-    for (const int digit : {byte >> 4, byte & 15}) text += "0123456789abcdef"[digit];
-  return text;
-}
 
 /// Throws if --tee or --redirects names a rank that does not exist.
 void check_choice(const std::string& flag, const StreamChoice& choice, int world_size) {
@@ -53,19 +43,30 @@ Launcher::Launcher(const LaunchOptions& options)
   job_.run_id = options.run_id;
   job_.max_restarts = options.max_restarts;
   port_ = options.master_port;
-  if (options.cluster.empty())
-    prepare_machine();
-  else
+  if (!options.cluster.empty())
     prepare_cluster();
+  else if (options.is_elastic)
+    prepare_program();
+  else
+    prepare_machine();
+  if (options.is_elastic) return;  // the rendezvous chooses the rest
   const bool starts_all_ranks = cluster_ || job_.nodes == 1;
   if (job_.token.empty() && starts_all_ranks) job_.token = random_text();
   if (job_.run_id.empty()) job_.run_id = starts_all_ranks ? random_text() : "none";
 }
 
-void Launcher::prepare_machine() {
+void Launcher::prepare_program() {
   const ProgramFile program = find_program(job_.command[0], "");
   HEARTH_CHECK(program.problem.empty(), program.problem);
   job_.command[0] = program.path;
+  job_.local_size = count_processes(options_.processes);
+  if (limits_threads(job_))
+    console_.note("hearth: OMP_NUM_THREADS is not set, so it is 1 for each of the " +
+                  std::to_string(job_.local_size) +
+                  " ranks, which share this machine; set it to use more threads\n");
+}
+
+void Launcher::prepare_machine() {
   if (!options_.master_addr.empty()) job_.master_addr = options_.master_addr;
   if (!options_.endpoint.empty()) {
     Endpoint endpoint;
@@ -76,15 +77,11 @@ void Launcher::prepare_machine() {
   job_.nodes = options_.nodes.value_or(NodeRange()).max;
   if (!port_ && job_.nodes > 1) port_ = kDefaultPort;
   job_.node = options_.node_rank;
-  job_.local_size = count_processes(options_.processes);
+  prepare_program();
   job_.first_rank = job_.node * job_.local_size;
   job_.world_size = job_.nodes * job_.local_size;
   check_choice("--tee", options_.console.tee, job_.world_size);
   check_choice("--redirects", options_.console.redirects, job_.world_size);
-  if (limits_threads(job_))
-    console_.note("hearth: OMP_NUM_THREADS is not set, so it is 1 for each of the " +
-                  std::to_string(job_.local_size) +
-                  " ranks, which share this machine; set it to use more threads\n");
 }
 
 void Launcher::prepare_cluster() {
@@ -127,6 +124,8 @@ int Launcher::run() {
 }
 
 int Launcher::run_attempts() {
+  if (options_.is_elastic)
+    return ElasticRun({loop_, signals_, guard_}, console_, options_, job_).run();
   for (int restart = 0;; ++restart) {
     Supervisor supervisor(loop_, signals_, std::chrono::seconds(options_.grace));
     const bool has_run = run_attempt(restart, supervisor);
@@ -182,7 +181,10 @@ bool Launcher::run_on_cluster(const Context& context, const RankEvents& events,
 
 void Launcher::choose_port() {
   if (!port_) {
-    job_.master_port = free_port(job_.master_addr);
+    // A restart keeps the port, at which hearth top follows the job.
+    const bool has_port =
+        job_.restart > 0 && listening_problem(job_.master_addr, job_.master_port).empty();
+    if (!has_port) job_.master_port = free_port(job_.master_addr);
     return;
   }
   job_.master_port = *port_;

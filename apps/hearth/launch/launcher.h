@@ -22,6 +22,7 @@ class Launcher {
   int run();
 
  private:
+  void prepare_program();
   void prepare_machine();
   void prepare_cluster();
   int run_attempts();

@@ -29,6 +29,7 @@ class LineProcess {
   LineProcess& operator=(const LineProcess&) = delete;
 
   pid_t id() const { return process_.id(); }
+  /// The pipe to its stdin; -1 without one.
   int input() const { return process_.input(); }
   void send(int signal) const { process_.send(signal); }
   /// Checks whether the process has ended. If so, the rest of its output is handled. Returns true

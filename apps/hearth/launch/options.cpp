@@ -56,7 +56,7 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
       ->check(CLI::Validator(check_processes, ""))
       ->capture_default_str();
   add("--nnodes", options.node_counts,
-      "Machines (default: 1, or all of --cluster); with --cluster also MIN:MAX")
+      "Machines, a number or MIN:MAX (default: 1, or all of --cluster)")
       ->check(CLI::Validator(check_nodes, ""));
   add("--node-rank", options.node_rank, "Number of this machine, from 0")
       ->check(whole_number(0, kMaxNodes));
@@ -155,12 +155,27 @@ void check_cluster_flags(const CLI::App& launch) {
       refuse(flag, "cannot be combined with --cluster, whose file names the machines");
 }
 
+/// The flags for machines whose launchers meet at the endpoint.
+void check_elastic_flags(const CLI::App& launch, const LaunchOptions& options) {
+  if (options.endpoint.empty())
+    refuse("--nnodes", "'" + options.node_counts +
+                           "' needs --rdzv-endpoint HOST:PORT, the same on all machines, or "
+                           "--cluster");
+  for (const char* flag : {"--node-rank", "--master-addr", "--standalone"})
+    if (is_given(launch, flag))
+      refuse(flag,
+             "cannot be combined with --nnodes MIN:MAX, whose machines meet at "
+             "--rdzv-endpoint and get their numbers there");
+  Endpoint endpoint;
+  parse_endpoint(options.endpoint, endpoint);
+  if (options.master_port == endpoint.port.value_or(kDefaultPort))
+    refuse("--master-port",
+           "the launchers meet at this port of --rdzv-endpoint; choose another "
+           "one for rank 0");
+}
+
 void check_nodes_flags(const CLI::App& launch, const LaunchOptions& options) {
   const NodeRange nodes = options.nodes.value_or(NodeRange());
-  if (nodes.min != nodes.max)
-    refuse("--nnodes", "'" + options.node_counts +
-                           "' is a range, which needs --cluster; give one number, because the same "
-                           "command runs on each machine");
   if (options.node_rank >= nodes.max)
     refuse("--node-rank", std::to_string(options.node_rank) + " must be below --nnodes, " +
                               std::to_string(nodes.max) + "; machines are counted from 0");
@@ -218,11 +233,17 @@ void add_launch_flags(CLI::App& launch, LaunchOptions& options) {
 
 void finish_launch_options(const CLI::App& launch, LaunchOptions& options) {
   if (is_given(launch, "--nnodes")) parse_nodes(options.node_counts, options.nodes.emplace());
-  if (!options.cluster.empty())
-    check_cluster_flags(launch);
-  else
-    check_nodes_flags(launch, options);
-  check_endpoint_flags(options);
+  const bool is_range = options.node_counts.find(':') != std::string::npos;
+  options.is_elastic = is_range && options.cluster.empty();
+  if (options.is_elastic) {
+    check_elastic_flags(launch, options);
+  } else {
+    if (!options.cluster.empty())
+      check_cluster_flags(launch);
+    else
+      check_nodes_flags(launch, options);
+    check_endpoint_flags(options);
+  }
   for (const char* flag : {"--tee", "--redirects"})
     if (is_given(launch, flag) && options.console.log_dir.empty())
       refuse(flag, "needs --log-dir, the folder for the log files");

@@ -59,7 +59,8 @@ void show_live(JobSource& source, std::vector<RankReport> ranks) {
   LiveTable table;
   try {
     while (true) {
-      table.show(source.title() + "\n" + rank_table(ranks));
+      const std::string remark = source.remark();
+      table.show(source.title() + (remark.empty() ? "" : ": " + remark) + "\n" + rank_table(ranks));
       std::this_thread::sleep_for(kRedrawInterval);
       ranks = source.look();
     }

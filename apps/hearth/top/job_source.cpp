@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "../launch/address.h"
@@ -22,9 +23,10 @@ constexpr std::chrono::seconds kStoreTimeout{3};
 /// Longer than the interval between two reports of a rank.
 constexpr std::chrono::milliseconds kSecondLook{1500};
 
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
+/// The time for which a job may be away: after a failure, its ranks end and start again.
+constexpr std::chrono::seconds kPatience{10};
+
+using Clock = std::chrono::steady_clock;
 
 /// The job at an address, from the store that its rank 0 serves.
 class StoreSource : public JobSource {
@@ -36,52 +38,71 @@ class StoreSource : public JobSource {
     if (!job.token.empty()) options.token = job.token;
     try {
       store_ = std::make_unique<dist::TCPStore>(job.host, options);
-      ages_.update(reports());
+      ages_.update(first_reports());
       if (!ages_.has_doubtful()) return;
       std::this_thread::sleep_for(kSecondLook);
-      ages_.update(reports());
-    } catch (const DistNetworkError& error) {
-      throw Error(explanation(error.msg()));
+      ages_.update(first_reports());
+    } catch (const dist::StoreConnectionError& error) {
+      throw Error(explanation(error));
     }
   }
 
   std::vector<RankReport> look() override {
     try {
-      return ages_.update(dist::get_rank_reports(*store_));
+      reports_ = dist::get_rank_reports(*store_);
+      lost_.reset();
+    } catch (const dist::NoRankReportsError&) {
+      lost_.reset();  // the ranks of a job that starts again have not met yet
     } catch (const DistError&) {
-      throw JobEnded(title() + " has ended, or its rank 0 does not answer");
+      if (!lost_) lost_ = Clock::now();
+      if (Clock::now() - *lost_ >= kPatience)
+        throw JobEnded(title() + " has ended, or its rank 0 does not answer");
     }
+    return ages_.update(reports_);
   }
 
   std::string title() const override { return "the job at " + printable(place_); }
 
+  std::string remark() const override {
+    if (!lost_) return "";
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *lost_);
+    return "no answer for " + std::to_string(seconds.count()) + " s";
+  }
+
  private:
-  std::vector<std::string> reports() {
+  const std::vector<std::string>& first_reports() {
     try {
-      return dist::get_rank_reports(*store_);
-    } catch (const DistStoreError&) {
+      return reports_ = dist::get_rank_reports(*store_);
+    } catch (const dist::NoRankReportsError&) {
       throw Error("the ranks of the job at " + printable(place_) +
                   " do not report, because they have not called init_process_group");
     }
   }
 
-  std::string explanation(const std::string& reason) const {
+  std::string explanation(const dist::StoreConnectionError& error) const {
+    using Reason = dist::StoreConnectionError::Reason;
     const std::string place = printable(place_);
-    if (contains(reason, "token is wrong"))
-      return "the job at " + place +
-             " has another token: give it with --rdzv-token or HEARTH_RDZV_TOKEN";
-    if (contains(reason, "the time-out has passed"))
-      return "the job at " + place + " does not answer: its rank 0 is stopped or cannot be reached";
-    if (contains(reason, "as a store of Hearth") || contains(reason, "does not speak"))
-      return "at " + place +
-             " runs another program than a job of Hearth: give MASTER_ADDR and "
-             "MASTER_PORT of the job";
-    const std::string cause = reason.substr(0, reason.find("; check that"));
-    return "no job runs at " + place + ": " + printable(cause);
+    switch (error.reason()) {
+      case Reason::kWrongToken:
+        return "the job at " + place +
+               " has another token: give it with --rdzv-token or HEARTH_RDZV_TOKEN";
+      case Reason::kNoAnswer:
+        return "the job at " + place +
+               " does not answer: its rank 0 is stopped or cannot be reached";
+      case Reason::kForeignServer:
+        return "at " + place +
+               " runs another program than a job of this version of Hearth: give MASTER_ADDR and "
+               "MASTER_PORT of the job";
+      case Reason::kUnreachable:
+      case Reason::kClosed: break;
+    }
+    return "no job runs at " + place + ": " + printable(error.cause());
   }
 
   std::string place_;
   std::unique_ptr<dist::TCPStore> store_;
+  std::vector<std::string> reports_;       // the newest
+  std::optional<Clock::time_point> lost_;  // the first of the looks that failed since an answer
   ReportAges ages_;
 };
 
@@ -89,26 +110,51 @@ class StoreSource : public JobSource {
 class FolderSource : public JobSource {
  public:
   explicit FolderSource(std::string folder) : folder_(std::move(folder)) {
-    HEARTH_CHECK(fs::exists(status_file_in(folder_)), "nothing trains in '", printable(folder_),
-                 "': ",
+    const std::string nothing = "nothing trains in '" + printable(folder_) + "': ";
+    HEARTH_CHECK(fs::exists(status_file_in(folder_)), nothing,
                  fs::exists(folder_ + "/config.toml") ? "its training has ended"
                                                       : "it is not the folder of a hearth train");
+    try {
+      look();
+      if (!is_doubtful_) return;
+      std::this_thread::sleep_for(kSecondLook);
+      look();
+    } catch (const JobEnded&) {
+      throw Error(nothing + "its training has ended" + (is_doubtful_ ? kWasKilled : ""));
+    }
   }
 
   std::vector<RankReport> look() override {
     const std::string path = status_file_in(folder_);
+    Status status;
     try {
-      return read_status_file(path);
+      status = read_status_file(path);
     } catch (const Error&) {
       if (fs::exists(path)) throw;
+      is_doubtful_ = false;
       throw JobEnded(title() + " has ended");
     }
+    // Some network file systems keep locks on each machine, so a lock that is not found on this one
+    // is no proof: a process that exists also writes the file.
+    if (status.writer != StatusWriter::kNotFound || status.written != written_) {
+      written_ = status.written;
+      changed_ = Clock::now();
+    }
+    is_doubtful_ = status.writer == StatusWriter::kNotFound;
+    if (is_doubtful_ && Clock::now() - changed_ >= kSecondLook)
+      throw JobEnded(title() + " has ended" + kWasKilled);
+    return status.ranks;
   }
 
   std::string title() const override { return "the training in '" + printable(folder_) + "'"; }
 
  private:
+  static constexpr const char* kWasKilled = " (it was killed)";
+
   std::string folder_;
+  std::optional<double> written_;  // by the writer's clock
+  Clock::time_point changed_;      // when `written_` was read first, or the writer was found
+  bool is_doubtful_ = false;       // the writer was not found
 };
 
 /// The folder under runs/ with the newest status file; empty if there is none.
@@ -154,8 +200,9 @@ std::unique_ptr<JobSource> open_job(const std::string& target, const std::string
   if (target.empty()) return open_any_job();
   if (fs::is_directory(target)) return std::make_unique<FolderSource>(target);
   Endpoint endpoint;
-  const bool is_endpoint = !contains(target, "/") && parse_endpoint(target, endpoint).empty() &&
-                           (endpoint.port || contains(target, "."));
+  const bool is_endpoint = target.find('/') == std::string::npos &&
+                           parse_endpoint(target, endpoint).empty() &&
+                           (endpoint.port || target.find('.') != std::string::npos);
   HEARTH_CHECK(is_endpoint, "'", printable(target), "' is neither a folder nor HOST:PORT of a job");
   RunningJob job{endpoint.host, endpoint.port.value_or(kDefaultPort), token, ""};
   // A job of this user on this machine has its secret in its environment.

@@ -13,10 +13,13 @@ namespace hearth::app {
 class JobSource {
  public:
   virtual ~JobSource() = default;
-  /// The newest reports; throws JobEnded when they cannot be read any more.
+  /// The newest reports; throws JobEnded when they cannot be read any more. A job that starts again
+  /// at its address within some seconds goes on.
   virtual std::vector<RankReport> look() = 0;
   /// "the job at 10.0.0.1:29500", "the training in 'runs/mlp'".
   virtual std::string title() const = 0;
+  /// A remark about the last look, "no answer for 3 s"; usually empty.
+  virtual std::string remark() const { return ""; }
 };
 
 /// The job has ended, or its rank 0 cannot be reached any more.

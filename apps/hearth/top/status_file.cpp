@@ -10,6 +10,7 @@
 
 #include "../names.h"
 #include "hearth/error.h"
+#include "writer_lock.h"
 
 namespace hearth::app {
 
@@ -25,8 +26,11 @@ double unix_seconds() {
   return now.count();
 }
 
-std::string text_of(const std::vector<RankReport>& ranks) {
-  Json json{{"format", kFormat}, {"written", unix_seconds()}, {"ranks", Json::array()}};
+std::string text_of(const std::vector<RankReport>& ranks, bool is_locked) {
+  Json json{{"format", kFormat},
+            {"written", unix_seconds()},
+            {"locked", is_locked},
+            {"ranks", Json::array()}};
   for (const RankReport& rank : ranks)
     json["ranks"].push_back({{"age", rank.age}, {"report", rank.json}});
   return json.dump(1) + "\n";
@@ -40,10 +44,29 @@ void replace(const std::string& path, const std::string& text) {
     std::filesystem::rename(temporary, path, ignored);
 }
 
+void remove_status(const std::string& path) {
+  std::error_code ignored;
+  for (const char* ending : {"", ".new"}) std::filesystem::remove(path + ending, ignored);
+}
+
+/// Whether the writer of a file exists. Without a lock, the file says nothing about it.
+StatusWriter writer_of(const std::string& path, bool is_locked) {
+  if (!is_locked) return StatusWriter::kUnknown;
+  switch (WriterLock::holder_of(path)) {
+    case WriterLock::Holder::kExists: return StatusWriter::kExists;
+    case WriterLock::Holder::kNone: return StatusWriter::kNotFound;
+    case WriterLock::Holder::kUnknown: break;
+  }
+  return StatusWriter::kUnknown;
+}
+
 }  // namespace
 
 struct StatusFile::Shared {
-  std::string path;
+  explicit Shared(std::string file) : path(std::move(file)), writer_lock(path) {}
+
+  const std::string path;
+  const WriterLock writer_lock;
   std::function<std::vector<std::string>()> reports;
   ReportAges ages;
   std::mutex mutex;
@@ -63,7 +86,8 @@ struct StatusFile::Shared {
 
   void write() {
     try {
-      replace(path, text_of(ages.update(reports())));
+      const bool is_locked = writer_lock.state() == WriterLock::State::kHeld;
+      replace(path, text_of(ages.update(reports()), is_locked));
     } catch (const std::exception&) {
       // The next try may succeed; the training has its own error if another process is lost.
     }
@@ -73,39 +97,44 @@ struct StatusFile::Shared {
 std::string status_file_in(const std::string& run_folder) { return run_folder + "/.ranks.json"; }
 
 StatusFile::StatusFile(std::string path, std::function<std::vector<std::string>()> reports)
-    : shared_(std::make_unique<Shared>()) {
-  shared_->path = std::move(path);
+    : shared_(std::make_unique<Shared>(std::move(path))) {
+  // Another training of this folder writes the file.
+  if (shared_->writer_lock.state() == WriterLock::State::kTaken) return;
+  remove_status(shared_->path);
   shared_->reports = std::move(reports);
   shared_->thread = std::thread([shared = shared_.get()] { shared->serve(); });
 }
 
 StatusFile::~StatusFile() {
+  if (!shared_->thread.joinable()) return;
   {
     const std::lock_guard lock(shared_->mutex);
     shared_->stops = true;
   }
   shared_->changed.notify_all();
   shared_->thread.join();
-  std::error_code ignored;
-  for (const char* ending : {"", ".new"}) std::filesystem::remove(shared_->path + ending, ignored);
+  remove_status(shared_->path);
 }
 
-std::vector<RankReport> read_status_file(const std::string& path) {
+Status read_status_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   HEARTH_CHECK(file, "cannot read '", printable(path), "'");
-  std::vector<RankReport> ranks;
+  Status status;
   try {
     const Json json = Json::parse(text);
     HEARTH_CHECK(json.at("format") == kFormat, "its format is ", json.at("format").dump(), ", not ",
                  kFormat);
-    const double since = std::max(0.0, unix_seconds() - json.at("written").get<double>());
+    status.written = json.at("written").get<double>();
+    const double since = std::max(0.0, unix_seconds() - status.written);
     for (const Json& rank : json.at("ranks"))
-      ranks.push_back({rank.at("report").get<std::string>(), rank.at("age").get<double>() + since});
+      status.ranks.push_back(
+          {rank.at("report").get<std::string>(), rank.at("age").get<double>() + since});
+    status.writer = writer_of(path, json.value("locked", false));
   } catch (const std::exception& error) {
     throw Error(detail::str("'", printable(path), "' is damaged: ", error.what()));
   }
-  return ranks;
+  return status;
 }
 
 }  // namespace hearth::app

@@ -13,7 +13,8 @@ namespace hearth::app {
 std::string status_file_in(const std::string& run_folder);
 
 /// Writes a run's status file about once a second, on a thread of its own, and removes it at the
-/// end. Errors are ignored: the training does not need the file.
+/// end. Errors are ignored: the training does not need the file. A file that a killed process has
+/// left is replaced.
 class StatusFile {
  public:
   /// `reports` returns the newest report of each process; it is called on the thread, and may
@@ -28,7 +29,17 @@ class StatusFile {
   std::unique_ptr<Shared> shared_;
 };
 
-/// The content of a status file. Throws if the file is missing or damaged.
-std::vector<RankReport> read_status_file(const std::string& path);
+/// Whether a status file's writer still exists, as far as the lock tells.
+enum class StatusWriter { kExists, kNotFound, kUnknown };
+
+/// The content of a status file.
+struct Status {
+  std::vector<RankReport> ranks;
+  double written = 0;  // by the clock of the writer's machine, in seconds since 1970
+  StatusWriter writer = StatusWriter::kUnknown;
+};
+
+/// Reads a status file. Throws if it is missing or damaged.
+Status read_status_file(const std::string& path);
 
 }  // namespace hearth::app

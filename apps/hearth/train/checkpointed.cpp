@@ -6,7 +6,6 @@
 
 #include "hearth/hearth.h"
 #include "hearth/utils/checkpoint.h"
-#include "hearth/vision/models.h"
 
 namespace hearth::app {
 
@@ -76,19 +75,28 @@ void for_each_block(nn::SequentialImpl& layers, bool ends_with_pooling, const Vi
   }
 }
 
-/// The Sequentials of the model that consist of blocks.
-std::vector<nn::SequentialImpl*> sequentials_of(nn::Module& model) {
-  std::vector<nn::SequentialImpl*> found;
-  if (auto* resnet = model.as<ResNetImpl>())
-    for (nn::Sequential* layer :
-         {&resnet->layer1, &resnet->layer2, &resnet->layer3, &resnet->layer4})
-      found.push_back(layer->get());
-  if (auto* vgg = model.as<VGGImpl>()) found.push_back(vgg->features.get());
-  if (auto* alexnet = model.as<AlexNetImpl>()) found.push_back(alexnet->features.get());
-  if (auto* mobilenet = model.as<MobileNetV2Impl>()) found.push_back(mobilenet->features.get());
-  if (auto* vit = model.as<VisionTransformerImpl>())
-    for (const auto& module : vit->encoder.ptr()->children())
-      if (auto* layers = module->as<nn::SequentialImpl>()) found.push_back(layers);
+// The Sequentials of a network that consist of blocks.
+using Sequentials = std::vector<nn::SequentialImpl*>;
+Sequentials sequentials_in(ResNetImpl& net) {
+  return {net.layer1.get(), net.layer2.get(), net.layer3.get(), net.layer4.get()};
+}
+Sequentials sequentials_in(VGGImpl& net) { return {net.features.get()}; }
+Sequentials sequentials_in(AlexNetImpl& net) { return {net.features.get()}; }
+Sequentials sequentials_in(MobileNetV2Impl& net) { return {net.features.get()}; }
+Sequentials sequentials_in(VisionTransformerImpl& net) {
+  Sequentials found;
+  for (const auto& module : net.encoder.ptr()->children())
+    if (auto* layers = module->as<nn::SequentialImpl>()) found.push_back(layers);
+  return found;
+}
+
+template <class... Nets>
+Sequentials sequentials_of(nn::Module& model, Networks<Nets...>) {
+  Sequentials found;
+  const auto look = [&](auto* net) {
+    if (net) found = sequentials_in(*net);
+  };
+  (look(model.as<Nets>()), ...);
   return found;
 }
 
@@ -104,7 +112,7 @@ void replace(nn::SequentialImpl::Iterator first, nn::SequentialImpl::Iterator la
 
 void checkpoint_blocks(nn::Module& model) {
   const bool ends_with_pooling = model.as<VGGImpl>() || model.as<AlexNetImpl>();
-  for (nn::SequentialImpl* layers : sequentials_of(model))
+  for (nn::SequentialImpl* layers : sequentials_of(model, NetworksWithBlocks()))
     for_each_block(*layers, ends_with_pooling, replace);
 }
 

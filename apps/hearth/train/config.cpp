@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <cstdint>
 #include <sstream>
 #include <type_traits>
 
@@ -64,7 +65,11 @@ void apply(CLI::App& command, const std::string& path, const std::string& key,
 
 std::string toml_of(double value) { return shortest(value); }
 std::string toml_of(int64_t value) { return std::to_string(value); }
-std::string toml_of(uint64_t value) { return std::to_string(value); }
+/// In quotes if TOML, whose integers are signed, cannot express the number.
+std::string toml_of(uint64_t value) {
+  const std::string digits = std::to_string(value);
+  return value > uint64_t{INT64_MAX} ? "'" + digits + "'" : digits;
+}
 std::string toml_of(bool value) { return value ? "true" : "false"; }
 std::string toml_of(const std::string& value) {
   std::ostringstream text;

@@ -171,7 +171,7 @@ void add_common(CLI::App& train, TrainOptions& options) {
       ->capture_default_str();
   train
       .add_option("--seed", options.seed, "Random seed of each run's weights and order of the data")
-      ->check(whole_number(0))
+      ->check(whole_number(0, std::numeric_limits<uint64_t>::max()))
       ->capture_default_str();
   accept_only(train.add_option("--model", options.model, "Network, by default chosen for the data"),
               "model", model_names())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string>
 
 #include "config.h"
 #include "hearth/hearth.h"
@@ -21,7 +22,12 @@ HParam hparam(const std::string& value) { return value; }
 HParam hparam(bool value) { return value; }
 HParam hparam(double value) { return value; }
 HParam hparam(int64_t value) { return value; }
-HParam hparam(uint64_t value) { return static_cast<int64_t>(value); }
+/// As a text if TensorBoard, whose numbers are doubles, would change the value.
+HParam hparam(uint64_t value) {
+  constexpr uint64_t kLargestExact = uint64_t{1} << 53;
+  if (value > kLargestExact) return std::to_string(value);
+  return static_cast<int64_t>(value);
+}
 HParam hparam(const std::vector<std::string>& values) {
   std::string text;
   for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;

@@ -1,9 +1,10 @@
 #include "models.h"
 
-#include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "../names.h"
+#include "checkpointed.h"
 #include "hearth/hearth.h"
 #include "hearth/vision/models.h"
 
@@ -93,49 +94,53 @@ struct CharLstm : nn::Cloneable<CharLstm> {
   nn::Linear out = nullptr;
 };
 
-template <class Net>
-nn::AnyModule own(int64_t, int64_t classes) {
-  return nn::AnyModule(std::make_shared<Net>(classes));
-}
-
-template <auto make>
-nn::AnyModule zoo(int64_t, int64_t classes) {
-  return nn::AnyModule(make(classes));
-}
-
 enum class Input { kImage, kRgbImage, kNumbers, kText };
 
 struct Model {
   const char* name;
   Input input;
   nn::AnyModule (*make)(int64_t elements, int64_t classes);
-  bool has_blocks = true;  // checkpointed.h finds them
+  bool has_blocks;
 };
 
+template <class Net>
+constexpr Model own(const char* name, Input input) {
+  const auto make = [](int64_t elements, int64_t classes) {
+    if constexpr (std::is_constructible_v<Net, int64_t, int64_t>)
+      return nn::AnyModule(std::make_shared<Net>(elements, classes));
+    else
+      return (void)elements, nn::AnyModule(std::make_shared<Net>(classes));
+  };
+  return {name, input, make, NetworksWithBlocks::contain<Net>};
+}
+
+template <auto function>
+constexpr Model zoo(const char* name) {
+  using Net = typename decltype(function(0))::ContainedType;
+  const auto make = [](int64_t, int64_t classes) { return nn::AnyModule(function(classes)); };
+  return {name, Input::kRgbImage, make, NetworksWithBlocks::contain<Net>};
+}
+
 constexpr Model kModels[] = {
-    {"tutorial-cnn", Input::kImage, own<TutorialCnn>, false},
-    {"mlp", Input::kNumbers,
-     [](int64_t elements, int64_t classes) {
-       return nn::AnyModule(std::make_shared<Mlp>(elements, classes));
-     },
-     false},
-    {"lenet", Input::kImage, own<LeNet>, false},
-    {"char-lstm", Input::kText, own<CharLstm>, false},
-    {"resnet18", Input::kRgbImage, zoo<vision::models::resnet18>},
-    {"resnet34", Input::kRgbImage, zoo<vision::models::resnet34>},
-    {"resnet50", Input::kRgbImage, zoo<vision::models::resnet50>},
-    {"resnet101", Input::kRgbImage, zoo<vision::models::resnet101>},
-    {"resnet152", Input::kRgbImage, zoo<vision::models::resnet152>},
-    {"vgg11", Input::kRgbImage, zoo<vision::models::vgg11>},
-    {"vgg13", Input::kRgbImage, zoo<vision::models::vgg13>},
-    {"vgg16", Input::kRgbImage, zoo<vision::models::vgg16>},
-    {"vgg16_bn", Input::kRgbImage, zoo<vision::models::vgg16_bn>},
-    {"vgg19", Input::kRgbImage, zoo<vision::models::vgg19>},
-    {"alexnet", Input::kRgbImage, zoo<vision::models::alexnet>},
-    {"mobilenet_v2", Input::kRgbImage, zoo<vision::models::mobilenet_v2>},
-    {"vit_b_16", Input::kRgbImage, zoo<vision::models::vit_b_16>},
-    {"vit_b_32", Input::kRgbImage, zoo<vision::models::vit_b_32>},
-    {"vit_l_16", Input::kRgbImage, zoo<vision::models::vit_l_16>},
+    own<TutorialCnn>("tutorial-cnn", Input::kImage),
+    own<Mlp>("mlp", Input::kNumbers),
+    own<LeNet>("lenet", Input::kImage),
+    own<CharLstm>("char-lstm", Input::kText),
+    zoo<vision::models::resnet18>("resnet18"),
+    zoo<vision::models::resnet34>("resnet34"),
+    zoo<vision::models::resnet50>("resnet50"),
+    zoo<vision::models::resnet101>("resnet101"),
+    zoo<vision::models::resnet152>("resnet152"),
+    zoo<vision::models::vgg11>("vgg11"),
+    zoo<vision::models::vgg13>("vgg13"),
+    zoo<vision::models::vgg16>("vgg16"),
+    zoo<vision::models::vgg16_bn>("vgg16_bn"),
+    zoo<vision::models::vgg19>("vgg19"),
+    zoo<vision::models::alexnet>("alexnet"),
+    zoo<vision::models::mobilenet_v2>("mobilenet_v2"),
+    zoo<vision::models::vit_b_16>("vit_b_16"),
+    zoo<vision::models::vit_b_32>("vit_b_32"),
+    zoo<vision::models::vit_l_16>("vit_l_16"),
 };
 
 const Model& model_named(const std::string& name) {
@@ -175,9 +180,12 @@ std::string current_model_name(const std::string& name) {
 }
 
 void check_has_blocks(const std::string& name) {
+  std::string others;
+  for (const Model& model : kModels)
+    if (model.has_blocks) others.append(others.empty() ? "" : ", ").append(model.name);
   HEARTH_CHECK_AS(ValueError, model_named(name).has_blocks,
                   "--checkpoint-activations recomputes the blocks of a network, but '", name,
-                  "' has none: it has a meaning for resnet, vgg, alexnet, mobilenet_v2 and vit");
+                  "' has none: it has a meaning for ", others);
 }
 
 nn::AnyModule make_model(const std::string& name, IntArrayRef input_sizes, int64_t classes) {

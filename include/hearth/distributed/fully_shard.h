@@ -65,7 +65,7 @@ class HEARTH_API FSDPModule {
 /// divided: apply it to submodules first. Each rank keeps a block of rows (dimension 0) of each
 /// parameter. Outside of forward() and backward(), module.parameters() are these blocks, and an
 /// optimizer trains them; module.load_state_dict() also takes whole parameters. All ranks must make
-/// the call, and should have equal parameters before it.
+/// the call, and should have equal parameters before it. Modules with shards cannot be cloned.
 ///
 /// forward() must be called through a holder, a Sequential, an AnyModule or `nn::call_forward`,
 /// which run hooks, and first on the outermost module.

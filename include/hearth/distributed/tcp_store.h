@@ -11,6 +11,26 @@ class Membership;
 class StoreServer;
 class StoreConnections;
 
+/// The server of a TCPStore cannot be reached, or not any more.
+class HEARTH_API StoreConnectionError : public DistNetworkError {
+ public:
+  enum class Reason : uint8_t {
+    kUnreachable,    ///< the host is unknown, or nothing accepts a connection
+    kNoAnswer,       ///< the server did not answer within the time-out
+    kWrongToken,     ///< the server refused this process's token
+    kForeignServer,  ///< the server is another program, or speaks another version of the protocol
+    kClosed          ///< the server closed a connection that was in use
+  };
+  StoreConnectionError(Reason reason, std::string cause, const std::string& remedy = "");
+  ~StoreConnectionError() override;
+  Reason reason() const noexcept { return reason_; }
+  const std::string& cause() const noexcept { return cause_; }  ///< the text without the remedy
+
+ private:
+  Reason reason_;
+  std::string cause_;
+};
+
 /// Options of TCPStore, with LibTorch's names.
 struct TCPStoreOptions {
   static constexpr uint16_t kDefaultPort = 29500;
@@ -61,6 +81,7 @@ class HEARTH_API TCPStore : public Store {
 
  private:
   friend class Membership;
+  friend class StoreEntries;
   TCPStore() = default;
   void wait_for_workers(const TCPStoreOptions& options);
 

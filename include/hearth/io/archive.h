@@ -20,7 +20,8 @@ class Module;
 namespace hearth::serialize {
 
 /// A tree of named values to save in a safetensors file, in which tensors have names such as
-/// "a.b.c", and all other values are stored in the metadata.
+/// "a.b.c", those in tuples, dicts and lists names such as "a.b#0". All other values are stored in
+/// the metadata.
 class HEARTH_API OutputArchive {
  public:
   OutputArchive();
@@ -30,7 +31,7 @@ class HEARTH_API OutputArchive {
 
   /// Writes a tensor, which may be undefined. Each key can be written once.
   void write(const std::string& key, const Tensor& value, bool is_buffer = false);
-  /// Writes a number, a bool, a string, or a list of numbers or of tensors.
+  /// Writes a value of any type.
   void write(const std::string& key, const IValue& value);
   /// Writes a copy of the tree `nested` below the key.
   void write(const std::string& key, const OutputArchive& nested);

@@ -111,15 +111,18 @@ struct HEARTH_API DataParallelOptions {
 
 namespace detail {
 
-/// The size of the tensors among the arguments of a call.
+/// The sizes of the tensors among the arguments of a call.
 struct HEARTH_API BatchSize {
+  struct Argument {
+    int64_t rows, elements;
+    std::vector<int64_t> row;  // the sizes of the other dimensions
+    bool are_indices;          // integers, each of which is a position
+  };
   explicit BatchSize(int64_t batch_dim) : dim(batch_dim) {}
   void add(const Tensor& tensor);
   int64_t dim;
-  int64_t rows = 0;
-  /// Upper limits of the positions to which a module could apply each parameter: `elements` for
-  /// convolutions, `vectors` for other layers, which use a whole dimension at once.
-  int64_t elements = 0, vectors = 0;
+  int64_t rows = 0;  // of the argument with the most
+  std::vector<Argument> arguments;
 };
 
 /// The part of DataParallel that does not depend on the module's type.

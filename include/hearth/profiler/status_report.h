@@ -9,7 +9,10 @@
 namespace hearth::profiler {
 
 /// Tells `hearth top` the number of the step that has just ended, and this process's samples in it.
-/// Without this call, `hearth top` counts the steps of optimizers and shows no samples.
+/// Without this call, `hearth top` counts the steps of optimizers and shows no samples. A process
+/// reports the training of one thread, the first one whose optimizer makes a step. This function
+/// may also be called on a thread that only counts its steps; calls for a second training are
+/// ignored.
 HEARTH_API void report_step(int64_t step, int64_t samples);
 
 namespace detail {
@@ -17,7 +20,8 @@ namespace detail {
 /// Describes this process for `hearth top`.
 class HEARTH_API StatusReporter {
  public:
-  /// The calling thread is the one that trains, until another thread calls an optimizer's step().
+  /// The calling thread is the one that trains, until another one calls an optimizer's step() or
+  /// report_step().
   StatusReporter();
   ~StatusReporter();
   /// The state of the process as JSON on one line; docs/cli.md has its keys. Any thread may call

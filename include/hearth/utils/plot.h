@@ -39,12 +39,12 @@ struct Series {
 
 /// Cells by rows.
 struct Cells {
-  struct Cell {
-    double shade;  // from 0 to 1; negative for a value that is not finite
-    std::string text;
-  };
+  static constexpr int64_t kMaxSideWithTexts = 30;
+  bool has_texts() const { return rows <= kMaxSideWithTexts && columns <= kMaxSideWithTexts; }
+
   int64_t rows = 0, columns = 0;
-  std::vector<Cell> cells;
+  std::vector<double> shades;      // from 0 to 1; negative for a value that is not finite
+  std::vector<std::string> texts;  // only if has_texts()
   std::vector<std::string> row_names, column_names;  // empty: none
 };
 
@@ -67,11 +67,13 @@ class HEARTH_API Axes {
   /// Adds a bar for each name. Further calls have the same names; their bars stand side by side.
   Axes& bar(const std::vector<std::string>& names, const Values& heights,
             const std::string& label = "");
-  /// Shows a matrix [rows, columns]: the larger a value, the darker its cell.
+  /// Shows a matrix [rows, columns]: the larger a value, the darker its cell. With at most 30 rows
+  /// and columns, cells and names have texts. Of more than 4,000 rows or columns, each pixel shows
+  /// the mean of the cells that it covers.
   Axes& heatmap(const Tensor& matrix, const std::vector<std::string>& row_names = {},
                 const std::vector<std::string>& column_names = {});
-  /// Shows counts [classes, classes]: rows are the true classes, columns the predicted ones. A
-  /// cell's shade is its share of its row.
+  /// Shows counts [classes, classes] as heatmap does: rows are the true classes, columns the
+  /// predicted ones. A cell's shade is its share of its row.
   Axes& confusion_matrix(const Tensor& counts, const std::vector<std::string>& names = {});
 
   Axes& set_title(const std::string& title);   ///< the text above the chart

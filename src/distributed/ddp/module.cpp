@@ -5,7 +5,7 @@
 #include "distributed/same_tensors.h"
 #include "distributed/sharding/zero_partition.h"
 #include "distributed/tensor_groups.h"
-#include "hearth/distributed/init.h"
+#include "distributed/world.h"
 
 namespace hearth::nn::parallel::detail {
 
@@ -40,7 +40,7 @@ DistributedDataParallelModule::DistributedDataParallelModule(std::shared_ptr<Mod
                                                              DistributedDataParallelOptions options)
     : original_(std::move(module)), options_(std::move(options)) {
   HEARTH_CHECK(original_, "DistributedDataParallel needs a module, but got an empty pointer");
-  group_ = options_.process_group() ? options_.process_group() : distributed::default_group();
+  group_ = distributed::resolve(options_.process_group());
   HEARTH_CHECK_AS(ValueError, group_->getRank() >= 0,
                   "DistributedDataParallel: this process does not belong to the process group");
   const OrderedDict<std::string, Tensor> parameters = trained_parameters(*original_);

@@ -84,16 +84,17 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   std::vector<Parameter> parameters_;
   std::vector<Bucket> buckets_;
 
-  bool is_expected_ = false;  // whether the next gradient begins a pass
+  bool is_expected_ = false;  // from forward(), or the hook of an output, to the end of the pass
   bool is_running_ = false;
   int64_t queued_in_ = -1;  // the backward pass whose end calls on_backward_end()
   Unused unused_;           // in the forward() of this pass
   size_t ready_ = 0, next_bucket_ = 0;
-  Tensor uses_;  // the largest on any rank by parameter; 0 or 1 unless learns_graph()
+  // How often each parameter was used: the maximum over the ranks, at most 1 unless learns_graph().
+  Tensor uses_;
   WorkPtr uses_work_;
   std::vector<bool> globally_unused_;
   bool knows_graph_ = false, has_rebuilt_ = false;
-  Indices arrival_;  // of the first pass
+  Indices arrival_;  // parameters in the order of their gradients in the first pass
 };
 
 }  // namespace hearth::distributed

@@ -12,8 +12,8 @@ namespace hearth::distributed {
 
 class AbortableBuffer;
 
-/// The buffers of a context that can be aborted. Gloo's collectives create buffers of their own,
-/// which wait until the time-out if a connection to a rank that they do not wait for breaks.
+/// The buffers of a context that can be aborted. Gloo's collectives create buffers, each of which
+/// notices a broken connection only to the rank that it waits for; abort() ends all waits.
 class AbortableBuffers {
  public:
   void add(AbortableBuffer& buffer);

@@ -146,7 +146,9 @@ void save_contents(Contents contents, const std::string& path, const Options& op
       lines.push_back(detail::str("'", piece.key, "' ", IntArrayRef(piece.sizes)));
     return lines;
   };
-  check_same_on_all_ranks("checkpoint::save", describe, group);
+  check_same_on_all_ranks(
+      {"checkpoint::save", "save different tensors", "save the same module and optimizer"},
+      describe, group);
   if (options.full_state_dict()) gather_pieces(contents.pieces, group);
 
   const Folder folder(path);

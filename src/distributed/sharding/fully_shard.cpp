@@ -80,7 +80,8 @@ FSDPModule fully_shard(nn::Module& module, const FullyShardOptions& options) {
       lines.push_back(describe_parameter(name, param));
     return lines;
   };
-  check_same_on_all_ranks("fully_shard", describe, options.process_group());
+  check_same_on_all_ranks({"fully_shard", "have different parameters", "create the same module"},
+                          describe, options.process_group());
   const auto params = std::make_shared<ShardedParams>(module.path(), found->params,
                                                       options.process_group(), options.mp_policy());
   const auto sharded = std::make_shared<ShardedModule>(module, params, options, found->inside);

@@ -41,7 +41,8 @@ std::string describe_parameter(const std::string& name, const Tensor& param) {
                      param.requires_grad() ? "" : " without gradient");
 }
 
-void check_same_on_all_ranks(const char* function, const std::function<Descriptions()>& describe,
+void check_same_on_all_ranks(const DifferenceText& text,
+                             const std::function<Descriptions()>& describe,
                              const ProcessGroupPtr& group) {
   std::string lines;
   const std::exception_ptr error = error_in([&] { lines = joined(describe()); });
@@ -49,18 +50,18 @@ void check_same_on_all_ranks(const char* function, const std::function<Descripti
   const std::vector<IValue> all = all_gather_object(lines, group);
   if (error) std::rethrow_exception(error);
   for (size_t rank = 0; rank < all.size(); ++rank)
-    if (const std::string& text = all[rank].toStringRef(); text.starts_with(kErrorMark))
-      detail::fail<Error>(function, " failed on rank ", rank, ": ",
-                          text.substr(std::strlen(kErrorMark)));
+    if (const std::string& sent = all[rank].toStringRef(); sent.starts_with(kErrorMark))
+      detail::fail<Error>(text.function, " failed on rank ", rank, ": ",
+                          sent.substr(std::strlen(kErrorMark)));
   const Descriptions first = split(all[0].toStringRef());
   for (size_t rank = 1; rank < all.size(); ++rank) {
     const Descriptions other = split(all[rank].toStringRef());
     const size_t count = std::max(first.size(), other.size());
     for (size_t i = 0; i < count; ++i)
-      HEARTH_CHECK(line_or_nothing(first, i) == line_or_nothing(other, i), function,
-                   ": the ranks have different parameters. Number ", i, " of rank ", rank, " is ",
+      HEARTH_CHECK(line_or_nothing(first, i) == line_or_nothing(other, i), text.function,
+                   ": the ranks ", text.difference, ". Number ", i, " of rank ", rank, " is ",
                    line_or_nothing(other, i), ", but that of rank 0 is ", line_or_nothing(first, i),
-                   ". All ranks must create the same module");
+                   ". All ranks must ", text.requirement);
   }
 }
 

@@ -14,10 +14,18 @@ using Descriptions = std::vector<std::string>;
 /// "'fc.weight': Float [3, 4]".
 std::string describe_parameter(const std::string& name, const Tensor& param);
 
+/// The parts of the error for different items: "the ranks `have different parameters`. … All ranks
+/// must `create the same module`".
+struct DifferenceText {
+  const char* function;
+  const char* difference;
+  const char* requirement;
+};
 /// Throws on all ranks, with the first difference, unless `describe` returns the same lines on all
 /// ranks. If it throws on a rank, so do the others, with the number of that rank. Every rank of the
 /// group must call this function.
-void check_same_on_all_ranks(const char* function, const std::function<Descriptions()>& describe,
+void check_same_on_all_ranks(const DifferenceText& text,
+                             const std::function<Descriptions()>& describe,
                              const ProcessGroupPtr& group);
 /// Throws on all ranks, with the text and the number of the first rank whose text is not empty.
 void check_all_succeeded(const std::string& error, const ProcessGroupPtr& group);

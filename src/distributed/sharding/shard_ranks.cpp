@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "distributed/sharding/plain_mode.h"
+#include "distributed/world.h"
 #include "hearth/distributed/collectives.h"
 
 namespace hearth::distributed {
@@ -28,7 +29,8 @@ class GroupRanks : public ShardRanks {
 
 }  // namespace
 
-ShardRanksPtr shard_ranks(const ProcessGroupPtr& group) {
+ShardRanksPtr shard_ranks(const ProcessGroupPtr& given) {
+  const ProcessGroupPtr group = resolve(given);
   static std::mutex mutex;
   static std::unordered_map<const ProcessGroup*, std::weak_ptr<ShardRanks>> known;
   const std::lock_guard lock(mutex);

@@ -5,7 +5,8 @@
 
 namespace hearth::distributed {
 
-/// The ranks of a process group as owners of shards; one object per group.
+/// The ranks of a process group (null: the default group) as owners of shards; one object per
+/// group.
 ShardRanksPtr shard_ranks(const ProcessGroupPtr& group);
 
 }  // namespace hearth::distributed

@@ -8,7 +8,8 @@ namespace hearth::distributed {
 
 namespace {
 
-constexpr const char* kZeroName = "ZeroRedundancyOptimizer";
+constexpr DifferenceText kDifference{"ZeroRedundancyOptimizer", "have different parameters",
+                                     "pass the same parameters in the same groups"};
 
 using Groups = ZeroRedundancyOptimizer::Groups;
 
@@ -42,7 +43,7 @@ std::unique_ptr<optim::Optimizer> made_on_all_ranks(const ZeroRedundancyOptimize
     optimizer = made_by(factory, groups);
     return described_groups(optimizer->param_groups());
   };
-  check_same_on_all_ranks(kZeroName, describe, group);
+  check_same_on_all_ranks(kDifference, describe, group);
   return optimizer;
 }
 
@@ -103,7 +104,7 @@ void ZeroRedundancyOptimizer::add_param_group(const optim::OptimizerParamGroup& 
     return described_groups(param_groups_);
   };
   try {
-    check_same_on_all_ranks(kZeroName, add, partition_->options.process_group());
+    check_same_on_all_ranks(kDifference, add, partition_->options.process_group());
   } catch (...) {
     while (param_groups_.size() > num_groups) param_groups_.pop_back();
     throw;

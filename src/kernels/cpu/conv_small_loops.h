@@ -43,42 +43,51 @@ struct ConvSmallLoops {
   }
 
   static void gather(const RowMoves& moves, const float* image, float* rows) {
-    const int64_t stride = moves.stride;
     for (int64_t k = 0; k < moves.count; ++k) {
       const RowMove move = moves.moves[k];
       const float* const from = image + move.image;
       float* const to = rows + move.rows;
-      if (stride != 1) {
-        for (int64_t i = 0; i < move.count; ++i) to[i] = from[i * stride];
-        continue;
-      }
-      int64_t i = 0;
-      for (; i + kLanes <= move.count; i += kLanes) V::load(from + i).store(to + i);
-      const int rest = int(move.count - i);
-      if (rest > 0) V::load_first(from + i, rest).store_first(to + i, rest);
+      if (moves.stride == 1)
+        move_run<false>(from, to, move.count);
+      else
+        for (int64_t i = 0; i < move.count; ++i) to[i] = from[i * moves.stride];
     }
   }
 
   static void scatter(const RowMoves& moves, const float* rows, float* image) {
-    const int64_t stride = moves.stride;
     for (int64_t k = 0; k < moves.count; ++k) {
       const RowMove move = moves.moves[k];
       const float* const from = rows + move.rows;
       float* const to = image + move.image;
-      if (stride != 1) {
-        for (int64_t i = 0; i < move.count; ++i) to[i * stride] += from[i];
-        continue;
-      }
-      int64_t i = 0;
-      for (; i + kLanes <= move.count; i += kLanes)
-        (V::load(to + i) + V::load(from + i)).store(to + i);
-      const int rest = int(move.count - i);
-      if (rest > 0)
-        (V::load_first(to + i, rest) + V::load_first(from + i, rest)).store_first(to + i, rest);
+      if (moves.stride == 1)
+        move_run<true>(from, to, move.count);
+      else
+        for (int64_t i = 0; i < move.count; ++i) to[i * moves.stride] += from[i];
     }
   }
 
  private:
+  /// Copies a run or, with `adds`, adds it. Half a vector is moved whole, because a masked store
+  /// delays later loads of the same memory.
+  template <bool adds>
+  HEARTH_SIMD static void move_run(const float* from, float* to, int64_t count) {
+    using Half = Vec<float, kLanes / 2, Isa>;
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      const V x = V::load(from + i);
+      (adds ? V::load(to + i) + x : x).store(to + i);
+    }
+    if (i + kLanes / 2 <= count) {
+      const Half x = Half::load(from + i);
+      (adds ? Half::load(to + i) + x : x).store(to + i);
+      i += kLanes / 2;
+    }
+    const int rest = int(count - i);
+    if (rest == 0) return;
+    const V x = V::load_first(from + i, rest);
+    (adds ? V::load_first(to + i, rest) + x : x).store_first(to + i, rest);
+  }
+
   // A function with a template parameter `limit` calls itself with smaller limits until `limit` is
   // the number of rows, vectors or terms.
 

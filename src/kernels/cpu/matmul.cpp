@@ -8,6 +8,7 @@
 #include "core/threads.h"
 #include "kernels/cpu/matmul_gemm.h"
 #include "kernels/cpu/matmul_loops.h"
+#include "kernels/cpu/matmul_product.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/cpu/strided.h"
 
@@ -30,99 +31,8 @@ constexpr int64_t kMinTermsForCopy = 64;  // of each sum, to copy a transposed b
 constexpr int64_t kMinTerms = 2048;       // of a partial sum
 constexpr int64_t kMaxSums = 8;
 
-/// out = alpha * a @ b + beta * out for batches of matrices; all views are 3-D.
-struct Product {
-  View a, b, out;
-  double alpha, beta;
-  View row{};  // float or double; if defined, it replaces every row of out in the formula
-
-  int64_t batch() const { return out.sizes[0]; }
-  int64_t m() const { return out.sizes[1]; }
-  int64_t n() const { return out.sizes[2]; }
-  int64_t k() const { return a.sizes[2]; }
-  double work() const { return double(m()) * double(n()) * double(k()); }
-};
-
-/// Turns a matrix into a batch of one matrix; returns batches unchanged.
-View as_batch(const View& view) {
-  View result = view;
-  if (view.dim == 3) return result;
-  result.dim = 3;
-  result.sizes[0] = 1;
-  result.strides[0] = 0;
-  std::copy_n(view.sizes, 2, result.sizes + 1);
-  std::copy_n(view.strides, 2, result.strides + 1);
-  return result;
-}
-
-View transposed(View view) {
-  std::swap(view.sizes[1], view.sizes[2]);
-  std::swap(view.strides[1], view.strides[2]);
-  return view;
-}
-
 bool same_memory(const View& a, const View& b) {
   return a.data == b.data && std::equal(a.strides, a.strides + a.dim, b.strides);
-}
-
-/// Reduces a batch that repeats one matrix to a batch of one; returns other batches unchanged.
-View first_of_broadcast(View view) {
-  if (view.strides[0] != 0 || view.sizes[0] <= 1) return view;
-  view.numel /= view.sizes[0];
-  view.sizes[0] = 1;
-  return view;
-}
-
-/// Returns a contiguous view of this dtype and these sizes, without memory; a batch of stride 0
-/// becomes one matrix.
-View contiguous_like(const View& view, ScalarType dtype) {
-  View result = first_of_broadcast(view);
-  result.dtype = dtype;
-  result.strides[2] = 1;
-  result.strides[1] = view.sizes[2];
-  result.strides[0] = view.sizes[1] * view.sizes[2];
-  return result;
-}
-
-/// Returns contiguous_like(view, dtype) in scratch memory.
-View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
-  View result = contiguous_like(view, dtype);
-  result.data = ctx.scratch(size_t(result.numel) * element_size(dtype));
-  return result;
-}
-
-/// Repeats one matrix as a batch.
-View broadcast(View one, int64_t batch) {
-  if (one.sizes[0] == batch) return one;
-  one.numel *= batch;
-  one.sizes[0] = batch;
-  one.strides[0] = 0;
-  return one;
-}
-
-/// Whether BLAS can read the batch's matrices in place, plain or transposed; sets `operand` to
-/// the first one.
-bool as_operand(const View& view, GemmOperand& operand) {
-  const int64_t rows = view.sizes[1], columns = view.sizes[2];
-  const int64_t row_stride = view.strides[1], column_stride = view.strides[2];
-  operand.data = view.data;
-  if ((column_stride == 1 || columns == 1) && (rows == 1 || row_stride >= columns)) {
-    operand.transposed = false;
-    operand.ld = rows == 1 ? columns : row_stride;
-    return true;
-  }
-  operand.transposed = true;
-  operand.ld = columns == 1 ? rows : column_stride;
-  return (row_stride == 1 || rows == 1) && (columns == 1 || column_stride >= rows);
-}
-
-/// Returns the view itself if BLAS can read it, else a contiguous copy.
-View readable(const View& view, Ctx& ctx) {
-  GemmOperand operand;
-  if (as_operand(view, operand)) return view;
-  const View packed = scratch_like(view, view.dtype, ctx);
-  copy(first_of_broadcast(view), packed, ctx);
-  return broadcast(packed, view.sizes[0]);
 }
 
 /// A batch of products split into tasks: blocks of large results, groups of small products. The

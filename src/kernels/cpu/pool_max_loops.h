@@ -3,6 +3,8 @@
 // The inner loop of max pooling, for one instruction set: a vector holds adjacent windows, whose
 // stride is 1 or 2. Loads limit the speed. Included only by pool_max_@target@.cpp.in.
 
+#include <utility>
+
 #include "kernels/cpu/pool_max_kernels.h"
 #include "kernels/cpu/vec.h"
 
@@ -23,27 +25,43 @@ struct PoolMaxLoops {
   }
 
  private:
+  static constexpr int kHalfLanes = kLanes / 2;
+  using Wide = Vec<int64_t, kHalfLanes, Isa>;
+
+  /// The maxima of windows and the positions of their elements.
+  struct Best {
+    V value;
+    I position;
+
+    HEARTH_SIMD void update(V x, int32_t tap) {
+      const auto is_larger = (x > value) | isnan(x);
+      value = select(is_larger, x, value);
+      position = I((Native<int32_t, kLanes>)(is_larger.v ? I(tap).v : position.v), Raw{});
+    }
+  };
+
   /// Computes `count` windows; `known` is the count if it is a whole vector, else 0.
   template <int known>
   HEARTH_SIMD static void windows(const PoolMaxRow& row, int64_t j, int count) {
     const float* const in = row.in + j * row.stride;
-    V best = load<known>(in + row.offsets[0], row.stride, count);
-    I tap(row.positions[0]);
-    for (int64_t k = 1; k < row.taps; ++k) {
-      const V x = load<known>(in + row.offsets[k], row.stride, count);
-      const auto is_larger = (x > best) | isnan(x);
-      best = select(is_larger, x, best);
-      tap = I((Native<int32_t, kLanes>)(is_larger.v ? I(row.positions[k]).v : tap.v), Raw{});
+    Best best{V(-__builtin_inff()), I(row.positions[0])};
+    for (int64_t k = 0; k < row.taps; ++k) {
+      const float* const from = in + row.offsets[k];
+      if (row.stride == 2 && k + 1 < row.taps && row.offsets[k + 1] == row.offsets[k] + 1) {
+        const auto [low, high] = load_two<known>(from, 2 * count);
+        best.update(even_lanes(low, high), row.positions[k]);
+        ++k;
+        best.update(odd_lanes(low, high), row.positions[k]);
+      } else {
+        best.update(load<known>(from, row.stride, count), row.positions[k]);
+      }
     }
-    const int64_t first = row.first_position + j * row.stride;
     if constexpr (known > 0)
-      best.store(row.out + j);
+      best.value.store(row.out + j);
     else
-      store_windows(best, row.out + j, count);
-    int32_t positions[kLanes];
-    tap.store(positions);
-    for (int i = 0; i < (known > 0 ? known : count); ++i)
-      row.indices[j + i] = first + i * row.stride + positions[i];
+      store_windows(best.value, row.out + j, count);
+    store_positions(best.position, row.first_position + j * row.stride, row.stride, row.indices + j,
+                    count);
   }
 
   HEARTH_SIMD static void store_windows(V best, float* out, int count) {
@@ -53,15 +71,41 @@ struct PoolMaxLoops {
       best.store_first(out, count);
   }
 
+  HEARTH_SIMD static void store_positions(I positions, int64_t first, int64_t stride, int64_t* to,
+                                          int count) {
+    Native<int32_t, kHalfLanes> halves[2];
+    __builtin_memcpy(halves, &positions.v, sizeof halves);
+    Native<int64_t, kHalfLanes> steps;
+    for (int i = 0; i < kHalfLanes; ++i) steps[i] = i * stride;
+    for (int half = 0; half < 2; ++half) {
+      const int begin = half * kHalfLanes, rest = count - begin;
+      if (rest <= 0) return;
+      const Wide position = Wide(__builtin_convertvector(halves[half], decltype(steps)), Raw{}) +
+                            Wide(steps, Raw{}) + Wide(first + begin * stride);
+      if (rest >= kHalfLanes)
+        position.store(to + begin);
+      else
+        position.store_first(to + begin, rest);
+    }
+  }
+
+  struct Two {
+    V low, high;
+  };
+  /// Loads `count` adjacent elements, at most two vectors.
+  template <int known>
+  HEARTH_SIMD static Two load_two(const float* from, int count) {
+    if constexpr (known > 0) return {V::load(from), V::load(from + kLanes)};
+    return {load_up_to<0>(from, count < kLanes ? count : kLanes),
+            count > kLanes ? load_up_to<0>(from + kLanes, count - kLanes) : V(0.0f)};
+  }
+
   /// Loads one element of each window.
   template <int known>
   HEARTH_SIMD static V load(const float* from, int64_t stride, int count) {
     if (stride == 1) return load_up_to<known>(from, known > 0 ? known : count);
-    const int elements = 2 * count - 1;  // up to the last window's
-    if constexpr (known > 0) return even_lanes(V::load(from), V::load(from + kLanes));
-    const V low = load_up_to<0>(from, elements < kLanes ? elements : kLanes);
-    const V high = elements > kLanes ? load_up_to<0>(from + kLanes, elements - kLanes) : V(0.0f);
-    return even_lanes(low, high);
+    const Two two = load_two<known>(from, 2 * count - 1);  // up to the last window's element
+    return even_lanes(two.low, two.high);
   }
   template <int known>
   HEARTH_SIMD static V load_up_to(const float* from, int count) {
@@ -69,15 +113,17 @@ struct PoolMaxLoops {
     return V::load_first(from, count);
   }
 
-  HEARTH_SIMD static V even_lanes(V low, V high) {
-    if constexpr (kLanes == 16)
-      return {__builtin_shufflevector(low.v, high.v, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24,
-                                      26, 28, 30),
-              Raw{}};
-    else if constexpr (kLanes == 8)
-      return {__builtin_shufflevector(low.v, high.v, 0, 2, 4, 6, 8, 10, 12, 14), Raw{}};
-    else
-      return {__builtin_shufflevector(low.v, high.v, 0, 2, 4, 6), Raw{}};
+  HEARTH_SIMD static V even_lanes(V low, V high) { return alternate_lanes<0>(low, high); }
+  HEARTH_SIMD static V odd_lanes(V low, V high) { return alternate_lanes<1>(low, high); }
+
+  /// Every second of the lanes of two vectors, from the lane `first` on.
+  template <int first>
+  HEARTH_SIMD static V alternate_lanes(V low, V high) {
+    return alternate_lanes<first>(low, high, std::make_integer_sequence<int, kLanes>());
+  }
+  template <int first, int... lanes>
+  HEARTH_SIMD static V alternate_lanes(V low, V high, std::integer_sequence<int, lanes...>) {
+    return {__builtin_shufflevector(low.v, high.v, (2 * lanes + first)...), Raw{}};
   }
 };
 

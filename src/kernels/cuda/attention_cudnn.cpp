@@ -5,8 +5,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <tuple>
+#include <utility>
 
+#include "core/modes.h"
 #include "kernels/cuda/attention_choice.h"
 #include "kernels/cuda/attention_graph.h"
 #include "kernels/cuda/cudnn_parts.h"
@@ -19,21 +20,21 @@ namespace {
 
 constexpr size_t kMaxPlans = 1024;
 
-/// The compiled graphs by device, direction and shape; null for those that cuDNN refuses.
+/// The compiled graphs of one device, by direction and shape; null for those that cuDNN refuses.
 class Plans {
  public:
-  static Plans& get() {
-    static auto* plans = new Plans;  // never destroyed: the driver may be unloaded before
-    return *plans;
+  static Plans& of(int device) {
+    static auto* plans = new Plans[kMaxGpus];  // never destroyed: the driver may be unloaded before
+    return plans[device];
   }
   /// Calls use(plan), under a lock: cuDNN does not say whether two threads may run one plan.
   /// Returns false if cuDNN refuses.
   template <class Build, class Use>
-  bool with(int device, bool is_backward, const AttentionGraphShape& shape, cudnnHandle_t handle,
+  bool with(bool is_backward, const AttentionGraphShape& shape, cudnnHandle_t handle,
             const Build& build, const Use& use) {
     const std::lock_guard lock(mutex_);
-    if (plans_.size() >= kMaxPlans) forget(device);
-    const auto [entry, is_new] = plans_.try_emplace({device, is_backward, shape});
+    if (plans_.size() >= kMaxPlans && !plans_.contains({is_backward, shape})) forget();
+    const auto [entry, is_new] = plans_.try_emplace({is_backward, shape});
     try {
       if (is_new) entry->second = build(shape).compile({handle});
       if (entry->second == nullptr) return false;
@@ -49,13 +50,13 @@ class Plans {
   }
 
  private:
-  void forget(int device) {
+  void forget() {
     HEARTH_CUDA(cudaDeviceSynchronize());  // the kernels of a plan must not be running
-    std::erase_if(plans_, [&](const auto& plan) { return std::get<0>(plan.first) == device; });
+    plans_.clear();
   }
 
   std::mutex mutex_;
-  std::map<std::tuple<int, bool, AttentionGraphShape>, std::unique_ptr<GraphPlan>> plans_;
+  std::map<std::pair<bool, AttentionGraphShape>, std::unique_ptr<GraphPlan>> plans_;
 };
 
 AttentionLayout layout_of(const View& tensor, bool is_mask = false) {
@@ -98,7 +99,9 @@ GraphAddresses addresses_of(const AttentionOperands& operands, const HostNumbers
 }
 
 bool is_wanted(const Ctx& ctx) {
-  return cudnn_parts().attention && ctx.is_set(kUseCuDNN) && Cudnn::find() != nullptr;
+  if (!cudnn_parts().attention || !ctx.is_set(kUseCuDNN)) return false;
+  const Cudnn* const library = Cudnn::find();
+  return library != nullptr && library->has_graphs;
 }
 
 /// The gradients, in scratch memory where they are not wanted, and memory for float sums.
@@ -143,9 +146,10 @@ bool run_backward(const AttentionBackwardParams& params, Ctx& ctx) {
   addresses.add(kRowProductsTensor, memory.row_products);
   addresses.add(kGradQuerySumTensor, memory.grad_query_sum);
   const cudnnHandle_t handle = cudnn_handle(stream);
-  return Plans::get().with(
-      stream.device, true, shape, handle, attention_backward_graph, [&](const GraphPlan& plan) {
+  return Plans::of(stream.device)
+      .with(true, shape, handle, attention_backward_graph, [&](const GraphPlan& plan) {
         execute(plan, handle, addresses, ctx.scratch(size_t(plan.workspace_bytes)));
+        ++cudnn_calls().attention_backward;
       });
 }
 
@@ -160,10 +164,11 @@ bool run_cudnn(const AttentionParams& params, Ctx& ctx) {
   const cudnnHandle_t handle = cudnn_handle(stream);
   const auto use = [&](const GraphPlan& plan) {
     execute(plan, handle, addresses, ctx.scratch(size_t(plan.workspace_bytes)));
+    ++cudnn_calls().attention;
   };
   try {
-    if (!Plans::get().with(stream.device, false, shape_of(operands), handle, attention_graph, use))
-      return false;
+    const AttentionGraphShape shape = shape_of(operands);
+    if (!Plans::of(stream.device).with(false, shape, handle, attention_graph, use)) return false;
   } catch (const OutOfMemoryError&) {
     return false;
   }

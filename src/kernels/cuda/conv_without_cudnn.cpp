@@ -1,4 +1,4 @@
-// Replaces conv_cudnn.cpp in a plugin built without cuDNN.
+// Replaces conv_cudnn.cpp and library_cudnn.cpp in a plugin built without cuDNN.
 #include "hearth/error.h"
 #include "kernels/cuda/libraries.h"
 #include "seam/conv.h"

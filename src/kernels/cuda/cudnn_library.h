@@ -3,69 +3,33 @@
 #include <cudnn.h>
 
 #include "hearth/dtype.h"
-#include "kernels/cuda/stream.h"
+#include "kernels/cuda/cudnn_library_functions.h"
+#include "kernels/cuda/library_file.h"
 
 namespace hearth::cuda {
-
-/// The functions of cuDNN that the plugin calls.
-#define HEARTH_CUDNN_FUNCTIONS(X)                  \
-  X(cudnnGetVersion)                               \
-  X(cudnnGetErrorString)                           \
-  X(cudnnCreate)                                   \
-  X(cudnnSetStream)                                \
-  X(cudnnCreateTensorDescriptor)                   \
-  X(cudnnDestroyTensorDescriptor)                  \
-  X(cudnnSetTensorNdDescriptor)                    \
-  X(cudnnCreateFilterDescriptor)                   \
-  X(cudnnDestroyFilterDescriptor)                  \
-  X(cudnnSetFilterNdDescriptor)                    \
-  X(cudnnCreateConvolutionDescriptor)              \
-  X(cudnnDestroyConvolutionDescriptor)             \
-  X(cudnnSetConvolutionNdDescriptor)               \
-  X(cudnnSetConvolutionGroupCount)                 \
-  X(cudnnSetConvolutionMathType)                   \
-  X(cudnnGetConvolutionForwardAlgorithm_v7)        \
-  X(cudnnFindConvolutionForwardAlgorithmEx)        \
-  X(cudnnConvolutionForward)                       \
-  X(cudnnGetConvolutionBackwardDataAlgorithm_v7)   \
-  X(cudnnFindConvolutionBackwardDataAlgorithmEx)   \
-  X(cudnnConvolutionBackwardData)                  \
-  X(cudnnGetConvolutionBackwardFilterAlgorithm_v7) \
-  X(cudnnFindConvolutionBackwardFilterAlgorithmEx) \
-  X(cudnnConvolutionBackwardFilter)                \
-  X(cudnnGetTensorNdDescriptor)                    \
-  X(cudnnCreateDropoutDescriptor)                  \
-  X(cudnnDestroyDropoutDescriptor)                 \
-  X(cudnnSetDropoutDescriptor)                     \
-  X(cudnnCreateRNNDescriptor)                      \
-  X(cudnnDestroyRNNDescriptor)                     \
-  X(cudnnSetRNNDescriptor_v8)                      \
-  X(cudnnCreateRNNDataDescriptor)                  \
-  X(cudnnDestroyRNNDataDescriptor)                 \
-  X(cudnnSetRNNDataDescriptor)                     \
-  X(cudnnGetRNNTempSpaceSizes)                     \
-  X(cudnnGetRNNWeightSpaceSize)                    \
-  X(cudnnGetRNNWeightParams)                       \
-  X(cudnnRNNForward)                               \
-  X(cudnnRNNBackwardData_v8)                       \
-  X(cudnnRNNBackwardWeights_v8)                    \
-  X(cudnnBackendCreateDescriptor)                  \
-  X(cudnnBackendDestroyDescriptor)                 \
-  X(cudnnBackendFinalize)                          \
-  X(cudnnBackendSetAttribute)                      \
-  X(cudnnBackendGetAttribute)                      \
-  X(cudnnBackendExecute)
 
 /// cuDNN, opened at its first use; without it, only convolutions fail.
 struct Cudnn {
 #define HEARTH_MEMBER(name) decltype(&::name) name = nullptr;
   HEARTH_CUDNN_FUNCTIONS(HEARTH_MEMBER)
+  HEARTH_CUDNN_NET_FUNCTIONS(HEARTH_MEMBER)
+  HEARTH_CUDNN_GRAPH_FUNCTIONS(HEARTH_MEMBER)
 #undef HEARTH_MEMBER
+  /// Whether the library has all functions for recurrent nets, or for graphs; older releases lack
+  /// some.
+  bool has_nets = false, has_graphs = false;
 
   /// Returns the library; null if it could not be opened.
   static const Cudnn* find();
   /// Returns the library; throws an Error with the reason if it could not be opened.
   static const Cudnn& get();
+};
+
+/// An opened file of cuDNN and its functions.
+struct CudnnFile {
+  explicit CudnnFile(const char* name);
+  LibraryFile file;
+  Cudnn functions;
 };
 
 /// Throws unless the call succeeded.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -29,5 +31,14 @@ inline std::optional<CudnnParts> cudnn_parts_in(std::string_view text) {
 
 /// The parts that the environment variable HEARTH_CUDNN names; throws an Error if it is invalid.
 const CudnnParts& cudnn_parts();
+
+/// How often cuDNN has computed an operator that has kernels of its own.
+struct CudnnCalls {
+  std::atomic<int64_t> attention{0}, attention_backward{0}, nets{0}, nets_backward{0};
+};
+inline CudnnCalls& cudnn_calls() {
+  static CudnnCalls calls;
+  return calls;
+}
 
 }  // namespace hearth::cuda

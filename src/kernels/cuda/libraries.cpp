@@ -2,6 +2,7 @@
 
 #include <cublasLt.h>
 
+#include "kernels/cuda/cudnn_parts.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/runtime.h"
 
@@ -25,6 +26,14 @@ std::vector<std::pair<std::string, std::string>> CudaBackend::libraries() const 
   if (std::string cudnn = cudnn_version(); !cudnn.empty())
     result.emplace_back("cuDNN", std::move(cudnn));
   return result;
+}
+
+std::vector<std::pair<std::string, int64_t>> CudaBackend::library_calls() const {
+  const CudnnCalls& calls = cudnn_calls();
+  return {{"cuDNN attention", calls.attention},
+          {"cuDNN attention backward", calls.attention_backward},
+          {"cuDNN recurrent net", calls.nets},
+          {"cuDNN recurrent net backward", calls.nets_backward}};
 }
 
 }  // namespace hearth::cuda

@@ -7,25 +7,13 @@
 #include "kernels/cuda/cudnn_parts.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/libraries.h"
-#include "kernels/cuda/library_file.h"
 
 namespace hearth::cuda {
 
 namespace {
 
-struct Opened {
-  LibraryFile file{"libcudnn.so." HEARTH_TEXT(CUDNN_MAJOR)};
-  Cudnn functions;
-
-  Opened() {
-#define HEARTH_FIND(name) file.find(#name, functions.name);
-    HEARTH_CUDNN_FUNCTIONS(HEARTH_FIND)
-#undef HEARTH_FIND
-  }
-};
-
-const Opened& opened() {
-  static const Opened& once = *new Opened;
+const CudnnFile& opened() {
+  static const CudnnFile& once = *new CudnnFile("libcudnn.so." HEARTH_TEXT(CUDNN_MAJOR));
   return once;
 }
 

@@ -11,11 +11,12 @@ LibraryFile::LibraryFile(const char* file)
   why_not_ = message ? message : file;
 }
 
-void* LibraryFile::address_of(const char* name) {
-  if (library_ == nullptr) return nullptr;
-  void* const address = dlsym(library_, name);
-  if (address == nullptr) why_not_ = std::string(file_) + " has no " + name;
-  return address;
+void* LibraryFile::address_of(const char* name) const {
+  return library_ == nullptr ? nullptr : dlsym(library_, name);
+}
+
+std::string LibraryFile::missing(const char* name) const {
+  return std::string(file_) + " has no " + name;
 }
 
 }  // namespace hearth::cuda

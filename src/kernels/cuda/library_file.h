@@ -20,12 +20,20 @@ class LibraryFile {
   template <class Function>
   void find(const char* name, Function& function) {
     function = reinterpret_cast<Function>(address_of(name));
+    if (function == nullptr && library_ != nullptr) why_not_ = missing(name);
+  }
+  /// Finds a function without which the library can be used, too; returns false if it has none.
+  template <class Function>
+  bool find_optional(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(address_of(name));
+    return function != nullptr;
   }
   /// Empty if all functions were found.
   const std::string& why_not() const { return why_not_; }
 
  private:
-  void* address_of(const char* name);
+  void* address_of(const char* name) const;
+  std::string missing(const char* name) const;
 
   const char* file_;
   void* library_;

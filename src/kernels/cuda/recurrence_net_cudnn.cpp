@@ -212,7 +212,7 @@ class CudnnNet {
   bool is_ok_ = true;
 };
 
-/// Throws if cuDNN refused a net that it had accepted in RecurrenceNetPlan.
+/// Throws if cuDNN refused a net that it had accepted in plan_recurrence_net.
 void check_not_refused(const CudnnNet& net) {
   HEARTH_CHECK(net.ok(),
                "cuDNN refused a recurrent net; unset HEARTH_CUDNN or call "
@@ -221,24 +221,28 @@ void check_not_refused(const CudnnNet& net) {
 
 }  // namespace
 
-void run(const RecurrenceNetPlanParams& params, Ctx& ctx) {
-  if (!cudnn_parts().recurrence || !ctx.is_set(kUseCuDNN) || Cudnn::find() == nullptr) return;
-  if (!suits_cudnn(params.shape)) return;
+std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) {
+  if (!cudnn_parts().recurrence || !ctx.is_set(kUseCuDNN)) return {};
+  const Cudnn* const library = Cudnn::find();
+  if (library == nullptr || !library->has_nets || !suits_cudnn(shape)) return {};
   const CurrentDevice device(stream_of(ctx).device);
-  const CudnnNet net(params.shape, ctx);
-  if (net.ok()) *params.reserve_bytes = int64_t(net.reserve_bytes());
+  const CudnnNet net(shape, ctx);
+  if (!net.ok()) return {};
+  return int64_t(net.reserve_bytes());
 }
 
 void run(const RecurrenceNetParams& params, Ctx& ctx) {
   CudnnNet net(params.operands.shape, ctx);
   net.forward(params);
   check_not_refused(net);
+  ++cudnn_calls().nets;
 }
 
 void run(const RecurrenceNetBackwardParams& params, Ctx& ctx) {
   CudnnNet net(params.operands.shape, ctx);
   net.backward(params);
   check_not_refused(net);
+  ++cudnn_calls().nets_backward;
 }
 
 }  // namespace hearth::cuda

@@ -33,6 +33,8 @@ class CudaBackend final : public Backend {
   void free_pinned(void* data) override;
   Reach reach_of(const void* data) override;
   bool has_cudnn() const override;
+  std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) override;
+  std::vector<std::pair<std::string, int64_t>> library_calls() const override;
 
   StreamHandle default_stream(int device) override;
   StreamHandle create_stream(int device, int priority) override;

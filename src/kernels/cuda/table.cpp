@@ -1,6 +1,7 @@
 #include "seam/table.h"
 
 #include "kernels/cuda/runtime.h"
+#include "seam/recurrence_net.h"
 
 namespace hearth::cuda {
 
@@ -8,6 +9,7 @@ namespace hearth::cuda {
 #define HEARTH_WEAK_KERNEL(Name) [[gnu::weak]] void run(const Name##Params& params, Ctx& ctx);
 HEARTH_KERNELS(HEARTH_WEAK_KERNEL)
 #undef HEARTH_WEAK_KERNEL
+[[gnu::weak]] std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx);
 
 namespace {
 
@@ -33,6 +35,12 @@ KernelTable make_table() {
 const KernelTable& kernel_table() {
   static const KernelTable table = make_table();
   return table;
+}
+
+std::optional<int64_t> CudaBackend::plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) {
+  std::optional<int64_t> (*const plan)(const RecurrenceNetShape&, Ctx&) =
+      &cuda::plan_recurrence_net;
+  return plan ? plan(shape, ctx) : std::nullopt;
 }
 
 }  // namespace hearth::cuda

@@ -16,7 +16,7 @@
 namespace hearth::sim {
 
 /// Simulated GPUs: the CPU's kernels on separate memory and streams.
-class SimBackend final : public Backend {
+class SimBackend : public Backend {
  public:
   explicit SimBackend(const Config& config);
   ~SimBackend() override;
@@ -25,6 +25,9 @@ class SimBackend final : public Backend {
   const KernelTable& kernels() const override { return cpu_backend().kernels(); }
   int device_count() const override { return static_cast<int>(devices_.size()); }
   cuda::DeviceProperties properties(int device) const override;
+  std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) override {
+    return cpu_backend().plan_recurrence_net(shape, ctx);
+  }
 
   void* allocate(int device, size_t bytes) override;
   void free(int device, void* data, size_t bytes) override;

@@ -64,6 +64,26 @@ void Canvas::draw_rectangle(Point top_left, double width, double height, Color c
   cairo_fill(context_.get());
 }
 
+void Canvas::draw_squares(Point top_left, double side, size_t columns,
+                          const std::vector<Color>& colors) {
+  std::vector<uint32_t> pixels;  // in Cairo's format of an image, magnified when it is painted
+  pixels.reserve(colors.size());
+  for (const Color& color : colors)
+    pixels.push_back(uint32_t{color.red} << 16 | uint32_t{color.green} << 8 | color.blue);
+  const std::unique_ptr<cairo_surface_t, Destroy> image(cairo_image_surface_create_for_data(
+      reinterpret_cast<unsigned char*>(pixels.data()), CAIRO_FORMAT_RGB24, int(columns),
+      int(colors.size() / columns), int(columns * sizeof(uint32_t))));
+  cairo_t* context = context_.get();
+  cairo_save(context);
+  cairo_translate(context, top_left.x, top_left.y);
+  cairo_scale(context, side, side);
+  cairo_set_source_surface(context, image.get(), 0, 0);
+  cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_NEAREST);
+  cairo_paint(context);
+  cairo_restore(context);
+  check();
+}
+
 void Canvas::draw_dot(Point center, double diameter, Color color) {
   set_color(color);
   cairo_arc(context_.get(), center.x, center.y, diameter / 2, 0, 2 * std::numbers::pi);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "plot/cairo/geometry.h"
 
@@ -21,6 +22,8 @@ class Canvas {
   /// Lines have round ends and joints.
   void draw_line(const Polyline& line, double width, Color color, Dash dash = kSolid);
   void draw_rectangle(Point top_left, double width, double height, Color color);
+  /// Draws rows of squares; sharp if the corner and the side are whole numbers of pixels.
+  void draw_squares(Point top_left, double side, size_t columns, const std::vector<Color>& colors);
   void draw_dot(Point center, double diameter, Color color);
   /// `at` lies on the baseline.
   void draw_text(const std::string& text, Point at, Align align, double font_size, Color color,

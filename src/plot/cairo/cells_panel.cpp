@@ -12,8 +12,8 @@ using detail::Cells;
 using detail::Chart;
 
 constexpr double kMargin = 16, kAxisTitle = 60, kTitle = 28;
-constexpr double kMaxExtent = 8000;         // of all cells, in both directions
-constexpr int64_t kMaxCellsWithTexts = 30;  // of a side; with more, there are no texts
+constexpr int64_t kSideWithText = 92, kSide = 24;  // of a cell, in pixels
+constexpr int64_t kMaxPixels = 4000;               // of a side of all cells without texts
 constexpr Color kPaper{255, 255, 255}, kDeepest{0, 74, 124}, kNoValue{200, 200, 200};
 
 /// White for 0, dark for 1, grey for a negative shade: the cell has no value.
@@ -29,38 +29,67 @@ Color color_of(double shade) {
 double widest(const Canvas& ruler, const std::vector<std::string>& texts) {
   double width = 0;
   for (const std::string& text : texts) width = std::max(width, ruler.text_width(text, kFontSize));
-  return texts.empty() ? 0 : width + 10;
+  return texts.empty() ? 0 : sharp(width + 10);
+}
+
+/// The mean shade of a rectangle of cells, without values that are not finite; negative if there
+/// are no others.
+double mean_shade(const Cells& cells, int64_t row, int64_t end_row, int64_t column,
+                  int64_t end_column) {
+  double sum = 0;
+  int64_t count = 0;
+  for (; row < end_row; ++row)
+    for (int64_t i = row * cells.columns + column; i < row * cells.columns + end_column; ++i) {
+      const double shade = cells.shades[static_cast<size_t>(i)];
+      if (shade < 0) continue;
+      sum += shade;
+      ++count;
+    }
+  return count > 0 ? sum / static_cast<double>(count) : -1;
+}
+
+/// The colours of `rows` x `columns` squares, each of which covers at least one cell.
+std::vector<Color> colors_of(const Cells& cells, int64_t rows, int64_t columns) {
+  std::vector<Color> colors;
+  colors.reserve(static_cast<size_t>(rows * columns));
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      colors.push_back(
+          color_of(mean_shade(cells, r * cells.rows / rows, (r + 1) * cells.rows / rows,
+                              c * cells.columns / columns, (c + 1) * cells.columns / columns)));
+  return colors;
 }
 
 class CellsPanel final : public Panel {
  public:
-  CellsPanel(const Chart& chart, const Canvas& ruler) : chart_(chart), cells_(*chart.cells) {
-    const int64_t longest = std::max(cells_.rows, cells_.columns);
-    has_texts_ = longest <= kMaxCellsWithTexts;
-    side_ = std::min(has_texts_ ? 46.0 : 12.0, kMaxExtent / static_cast<double>(longest));
+  CellsPanel(const Chart& chart, const Canvas& ruler)
+      : chart_(chart),
+        cells_(*chart.cells),
+        has_texts_(cells_.has_texts()),
+        rows_(std::min(cells_.rows, kMaxPixels)),
+        columns_(std::min(cells_.columns, kMaxPixels)) {
+    const int64_t most = std::max(rows_, columns_);
+    side_ = double(has_texts_ ? kSideWithText : std::min(kSide, kMaxPixels / most)) / kPixels;
     left_ = kAxisTitle + (has_texts_ ? widest(ruler, cells_.row_names) : 0);
     top_ = kAxisTitle + (has_texts_ ? widest(ruler, cells_.column_names) : 0) +
            (chart.title.empty() ? 0 : kTitle);
   }
 
-  double width() const override {
-    return left_ + side_ * static_cast<double>(cells_.columns) + kMargin;
-  }
-  double height() const override {
-    return top_ + side_ * static_cast<double>(cells_.rows) + kMargin;
-  }
+  double width() const override { return left_ + side_ * static_cast<double>(columns_) + kMargin; }
+  double height() const override { return top_ + side_ * static_cast<double>(rows_) + kMargin; }
 
   void draw(Canvas& canvas, double edge) const override {
-    const double left = edge + left_, right = edge + width() - kMargin, bottom = height() - kMargin;
+    const double left = sharp(edge + left_), right = left + side_ * double(columns_),
+                 bottom = height() - kMargin;
     const double titles = chart_.title.empty() ? 0 : kTitle;
     canvas.draw_text(chart_.title, {(left + right) / 2, kTitle}, Align::kCenter, kTitleSize, kInk);
     canvas.draw_text(chart_.x_label, {(left + right) / 2, titles + kAxisTitle / 2}, Align::kCenter,
                      kFontSize, kInk);
     canvas.draw_text(chart_.y_label, {edge + kAxisTitle / 2, (top_ + bottom) / 2}, Align::kCenter,
                      kFontSize, kInk, Direction::kUp);
-    for (int64_t row = 0; row < cells_.rows; ++row)
-      for (int64_t column = 0; column < cells_.columns; ++column)
-        draw_cell(canvas, left, row, column);
+    canvas.draw_squares({left, top_}, side_, static_cast<size_t>(columns_),
+                        colors_of(cells_, rows_, columns_));
+    if (has_texts_) draw_texts(canvas, left);
     if (has_texts_) draw_names(canvas, left);
     canvas.draw_line({{left, top_}, {right, top_}, {right, bottom}, {left, bottom}, {left, top_}},
                      1, kInk);
@@ -69,14 +98,15 @@ class CellsPanel final : public Panel {
  private:
   double middle() const { return side_ / 2 + kHalfDigit; }
 
-  void draw_cell(Canvas& canvas, double left, int64_t row, int64_t column) const {
-    const Cells::Cell& cell = cells_.cells[static_cast<size_t>(row * cells_.columns + column)];
-    const double x = left + side_ * static_cast<double>(column),
-                 y = top_ + side_ * static_cast<double>(row);
-    canvas.draw_rectangle({x, y}, side_, side_, color_of(cell.shade));
-    if (has_texts_)
-      canvas.draw_text(cell.text, {x + side_ / 2, y + middle()}, Align::kCenter, kFontSize - 1.5,
-                       cell.shade > 0.5 ? kPaper : kInk);
+  void draw_texts(Canvas& canvas, double left) const {
+    for (size_t i = 0; i < cells_.texts.size(); ++i) {
+      const size_t row = i / static_cast<size_t>(columns_),
+                   column = i % static_cast<size_t>(columns_);
+      canvas.draw_text(cells_.texts[i],
+                       {left + side_ * (static_cast<double>(column) + 0.5),
+                        top_ + side_ * static_cast<double>(row) + middle()},
+                       Align::kCenter, kFontSize - 1.5, cells_.shades[i] > 0.5 ? kPaper : kInk);
+    }
   }
 
   void draw_names(Canvas& canvas, double left) const {
@@ -92,8 +122,9 @@ class CellsPanel final : public Panel {
 
   const Chart& chart_;
   const Cells& cells_;
-  bool has_texts_ = true;
-  double side_ = 0, left_ = 0, top_ = 0;
+  bool has_texts_;
+  int64_t rows_, columns_;                // of squares; each shows one cell or several
+  double side_ = 0, left_ = 0, top_ = 0;  // whole numbers of pixels
 };
 
 }  // namespace

@@ -5,6 +5,10 @@
 #include "plot/cairo/style.h"
 #include "plot/plugin.h"
 
+#ifndef HEARTH_PLOT_HASH
+#define HEARTH_PLOT_HASH 0  // a build without CMake
+#endif
+
 namespace hearth::utils::plot {
 
 namespace {
@@ -40,12 +44,12 @@ std::string draw(const std::vector<const detail::Chart*>& charts) {
 
 }  // namespace hearth::utils::plot
 
-/// The plugin's entry point (plot/plugin.h). Without charts, only compares the version.
+/// The plugin's entry point (plot/plugin.h).
 extern "C" [[gnu::visibility("default")]] bool hearth_plot_draw(
-    int version, const std::vector<const hearth::utils::plot::detail::Chart*>* charts,
+    uint64_t hash, const std::vector<const hearth::utils::plot::detail::Chart*>* charts,
     std::string* png) {
   using namespace hearth::utils::plot;
-  if (version != detail::kPlotVersion) return false;
+  if (hash != uint64_t{HEARTH_PLOT_HASH}) return false;
   if (charts) *png = draw(*charts);
   return true;
 }

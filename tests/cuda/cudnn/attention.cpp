@@ -119,6 +119,44 @@ TEST_F(CudnnAttention, OwnKernelsComputeWhatCudnnMayNot) {
   EXPECT_EQ(runs_of(kHalf), 0);
 }
 
+TEST_F(CudnnAttention, OwnKernelsComputeIfTheLibraryHasNoGraphs) {
+  fake_cudnn().lacks_graphs = true;
+  const FusedCase& c = kFusedCases[0];
+  expect_same_gradients(
+      {numbers(c.query), numbers(c.key), numbers(c.key)}, kHalf,
+      [&](const Tensors& t) { return attend(c, t, {}); }, c.name, 4);
+  EXPECT_EQ(fake_cudnn().graph_runs, 0);
+}
+
+TEST_F(CudnnAttention, RunsAreCounted) {
+  const cuda::CudnnCalls& calls = cuda::cudnn_calls();
+  const int64_t forward = calls.attention, backward = calls.attention_backward;
+  EXPECT_EQ(runs_of(kHalf), 2);
+  EXPECT_EQ(runs_of(kFloat), 0);
+  EXPECT_EQ(calls.attention, forward + 1);
+  EXPECT_EQ(calls.attention_backward, backward + 1);
+}
+
+TEST_F(CudnnAttention, PlansOfOneDeviceDoNotReplaceThoseOfAnother) {
+  constexpr int64_t kLimit = 1024, kOtherTests = 200, kKeys = 32;
+  const auto run = [](const Device& device, int64_t rows, int64_t keys) {
+    const Tensor query = ones({1, 1, rows, 40}, kHalf).to(device);
+    const Tensor key = ones({1, 1, keys, 40}, kHalf).to(device);
+    scaled_dot_product_attention(query, key, key);
+    cuda::synchronize(device.index());
+  };
+  const Device second(DeviceType::CUDA, 1);
+  int compilations = 0;  // for the second device
+  for (int64_t i = 0; i < kLimit; ++i) {
+    run(kGpu, 16 + i / kKeys, 1 + i % kKeys);  // fewer rows are a decoding step
+    if (i + kOtherTests < kLimit) continue;
+    const int before = fake_cudnn().graph_compilations;
+    run(second, 16, 1);
+    compilations += fake_cudnn().graph_compilations - before;
+  }
+  EXPECT_EQ(compilations, 1);
+}
+
 TEST_F(CudnnAttention, ARefusalIsRemembered) {
   const FusedCase c{"refused", {1, 1, 19, 8}, {1, 1, 19, 8}, 8};
   for (const bool refuses : {true, false}) {

@@ -23,15 +23,26 @@ ScalarType dtype_of_fake(cudnnDataType_t type) {
 
 namespace hearth::cuda {
 
-const Cudnn& Cudnn::get() {
-  static const Cudnn functions = [] {
-    Cudnn all;
-    all.cudnnGetVersion = [] { return size_t(testing::fake_cudnn().version); };
-    testing::add_fake_graphs(all);
-    testing::add_fake_nets(all);
-    return all;
-  }();
+namespace {
+
+Cudnn functions_of(bool has_graphs, bool has_nets) {
+  Cudnn functions;
+  functions.cudnnGetVersion = [] { return size_t(testing::fake_cudnn().version); };
+  if (has_graphs) testing::add_fake_graphs(functions);
+  if (has_nets) testing::add_fake_nets(functions);
+  functions.has_graphs = has_graphs;
+  functions.has_nets = has_nets;
   return functions;
+}
+
+}  // namespace
+
+const Cudnn& Cudnn::get() {
+  static const Cudnn all = functions_of(true, true), without_graphs = functions_of(false, true),
+                     without_nets = functions_of(true, false), oldest = functions_of(false, false);
+  const testing::FakeCudnn& fake = testing::fake_cudnn();
+  if (fake.lacks_graphs) return fake.lacks_nets ? oldest : without_graphs;
+  return fake.lacks_nets ? without_nets : all;
 }
 const Cudnn* Cudnn::find() { return &get(); }
 

@@ -12,10 +12,11 @@
 namespace hearth::testing {
 
 struct FakeCudnn {
-  cuda::CudnnParts parts;   // in place of the environment variable
-  int64_t version = 91900;  // 9.19.0
-  bool refuses = false;     // every graph and net
-  std::atomic<int> graph_runs{0}, net_runs{0};
+  cuda::CudnnParts parts;                         // in place of the environment variable
+  int64_t version = 91900;                        // 9.19.0
+  bool refuses = false;                           // every graph and net
+  bool lacks_graphs = false, lacks_nets = false;  // as a release without these functions
+  std::atomic<int> graph_compilations{0}, graph_runs{0}, net_runs{0};
 };
 FakeCudnn& fake_cudnn();
 
@@ -31,8 +32,8 @@ struct UseFakeCudnn {
     FakeCudnn& fake = fake_cudnn();
     fake.parts = parts;
     fake.version = 91900;
-    fake.refuses = false;
-    fake.graph_runs = fake.net_runs = 0;
+    fake.refuses = fake.lacks_graphs = fake.lacks_nets = false;
+    fake.graph_compilations = fake.graph_runs = fake.net_runs = 0;
   }
 };
 

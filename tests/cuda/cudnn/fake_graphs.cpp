@@ -197,6 +197,7 @@ cudnnStatus_t get_attribute(cudnnBackendDescriptor_t descriptor, cudnnBackendAtt
   }
   if (name != CUDNN_ATTR_ENGINEHEUR_RESULTS) return CUDNN_STATUS_BAD_PARAM;
   if (fake_cudnn().refuses) return CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN;
+  ++fake_cudnn().graph_compilations;
   Descriptor& config = *as_descriptor(*static_cast<cudnnBackendDescriptor_t*>(values));
   config.links[0] = {&d.link(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)};
   return CUDNN_STATUS_SUCCESS;

@@ -156,6 +156,29 @@ TEST_F(CudnnNets, OwnKernelsRunWhatIsRefused) {
   EXPECT_EQ(fake_cudnn().net_runs, 0);
 }
 
+TEST_F(CudnnNets, OwnKernelsRunIfTheLibraryHasNoNets) {
+  fake_cudnn().lacks_nets = true;
+  const NetCase c{"lstm", 2};
+  expect_same_gradients(
+      inputs_of(c), kFloat, [&](const Tensors& t) { return run_case(c, t); }, "no nets", 10);
+  EXPECT_EQ(fake_cudnn().net_runs, 0);
+  fake_cudnn().lacks_nets = false;
+  fake_cudnn().lacks_graphs = true;
+  expect_same_gradients(
+      inputs_of(c), kFloat, [&](const Tensors& t) { return run_case(c, t); }, "no graphs", 10);
+  EXPECT_EQ(fake_cudnn().net_runs, 1);
+}
+
+TEST_F(CudnnNets, RunsAreCounted) {
+  const cuda::CudnnCalls& calls = cuda::cudnn_calls();
+  const int64_t forward = calls.nets, backward = calls.nets_backward;
+  const NetCase c{"gru", 2};
+  expect_same_gradients(
+      inputs_of(c), kFloat, [&](const Tensors& t) { return run_case(c, t); }, "counted", 10);
+  EXPECT_EQ(calls.nets, forward + 1);
+  EXPECT_EQ(calls.nets_backward, backward + 1);
+}
+
 TEST_F(CudnnNets, WithoutTheVariableOwnKernelsRun) {
   fake_cudnn().parts = {};
   const NetCase c{"tanh"};

@@ -1,0 +1,249 @@
+#include "elastic_run.h"
+
+#include <poll.h>
+
+#include <cerrno>
+
+#include "../names.h"
+#include "address.h"
+#include "hearth/error.h"
+#include "local_ranks.h"
+#include "protocol.h"
+#include "random_text.h"
+
+namespace hearth::app {
+
+using Kind = RendezvousMessage::Kind;
+
+namespace {
+
+/// The wait for the launcher that hosts the rendezvous.
+constexpr std::chrono::seconds kHostTimeout{600}, kBetweenTries{1};
+/// After this time without ranks, a note says what the launcher waits for.
+constexpr std::chrono::seconds kSilentWait{4};
+/// The wait for the other launchers to be told the end of the job.
+constexpr std::chrono::seconds kFarewell{5};
+/// "1 rank", "2 ranks".
+std::string count_of(int count, const std::string& name) {
+  return std::to_string(count) + " " + name + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+ElasticRun::ElasticRun(const Context& context, Console& console, const LaunchOptions& options,
+                       NodeJob job)
+    : context_(context), console_(console), options_(options), job_(std::move(job)) {
+  Endpoint endpoint;
+  parse_endpoint(options.endpoint, endpoint);
+  host_ = endpoint.host;
+  port_ = endpoint.port.value_or(kDefaultPort);
+}
+
+ElasticRun::~ElasticRun() = default;
+
+int ElasticRun::run() {
+  host_rendezvous();
+  const std::string reason = "the launcher at " + printable(host_) + " has ended";
+  try {
+    const int status = take_part();
+    say_farewell(reason);
+    return status;
+  } catch (const Error& error) {
+    say_farewell(reason + ": " + error.msg());
+    throw;
+  }
+}
+
+/// Tells the other launchers that the job has ended, if this one hosts the rendezvous. The reason
+/// is for those that still run ranks.
+void ElasticRun::say_farewell(const std::string& reason) {
+  if (!rendezvous_) return;
+  rendezvous_->quit(kConnectionFailed, reason);
+  wait([this] { return rendezvous_->is_done(); }, EventLoop::Clock::now() + kFarewell);
+}
+
+/// Hosts the rendezvous if the endpoint is an address of this machine and its port is free.
+void ElasticRun::host_rendezvous() {
+  std::string problem;
+  HEARTH_CHECK(!resolve(host_, problem).empty(), problem);
+  const int listener = open_listener(host_, port_, problem);
+  if (listener < 0) {
+    const bool is_elsewhere = listener == -EADDRNOTAVAIL || listener == -EADDRINUSE;
+    HEARTH_CHECK(is_elsewhere, problem);
+    return;
+  }
+  key_ = random_text();
+  RendezvousHost::Settings settings;
+  settings.min_nodes = options_.nodes->min;
+  settings.max_nodes = options_.nodes->max;
+  settings.max_restarts = options_.max_restarts;
+  settings.heartbeat_timeout = std::chrono::seconds(options_.heartbeat_timeout);
+  settings.token = options_.token;
+  settings.key = key_;
+  settings.master_addr = host_;
+  settings.master_port = options_.master_port;
+  settings.rank_token = options_.token.empty() ? random_text() : options_.token;
+  settings.run_id = options_.run_id.empty() ? random_text() : options_.run_id;
+  settings.note = [this](const std::string& text) { console_.note(text); };
+  rendezvous_ = std::make_unique<RendezvousHost>(context_.loop, listener, std::move(settings));
+}
+
+/// Connects to the rendezvous. Returns the signal if one asks to end, or 0.
+int ElasticRun::connect() {
+  const auto deadline = EventLoop::Clock::now() + kHostTimeout;
+  std::string problem;
+  int file = open_connection(host_, port_, problem);
+  if (file < 0)
+    console_.note("hearth: waiting for the launcher at " + printable(options_.endpoint) +
+                  " (Ctrl-C ends)\n");
+  while (file < 0) {
+    HEARTH_CHECK(EventLoop::Clock::now() < deadline, problem);
+    const int signal = wait([] { return false; }, EventLoop::Clock::now() + kBetweenTries);
+    if (signal) return signal;
+    problem.clear();
+    file = open_connection(host_, port_, problem);
+  }
+  const RendezvousLink::Events events{[this](const RendezvousMessage& message) { take(message); },
+                                      [this] { end_ranks(); }};
+  link_ = std::make_unique<RendezvousLink>(
+      context_.loop, file, std::chrono::seconds(options_.heartbeat_timeout), events);
+  RendezvousMessage hello;
+  hello.kind = Kind::kHello;
+  hello.version = kVersion;
+  hello.host = host_name();
+  hello.processes = job_.local_size;
+  hello.token = options_.token;
+  hello.key = key_;
+  link_->send(hello);
+  return 0;
+}
+
+void ElasticRun::take(const RendezvousMessage& message) {
+  switch (message.kind) {
+    case Kind::kStart: start_ = message; break;
+    case Kind::kEnd:
+      ended_round_ = message.round;
+      if (message.round == round_) end_ranks();
+      break;
+    case Kind::kRefused:
+    case Kind::kQuit:
+      is_refused_ = message.kind == Kind::kRefused;
+      quit_ = message;
+      end_ranks();
+      break;
+    default: break;
+  }
+}
+
+/// Ends the ranks that run, because the job does not go on with them.
+void ElasticRun::end_ranks() {
+  was_told_ = true;
+  if (supervisor_) supervisor_->forward(SIGTERM);
+}
+
+int ElasticRun::take_part() {
+  if (const int signal = connect()) return stop(signal);
+  bool is_first_wait = true;
+  while (true) {
+    const auto is_awaited = [this] { return start_ || has_ended(); };
+    int signal = wait(is_awaited, EventLoop::Clock::now() + kSilentWait);
+    if (!signal && !is_awaited()) {
+      if (is_first_wait)
+        console_.note("hearth: waiting for the other machines of the job (Ctrl-C ends)\n");
+      signal = wait(is_awaited);
+    }
+    if (signal) return stop(signal);
+    if (has_ended()) return finish();
+    is_first_wait = false;
+    if (const int stopped_by = run_round()) return stop(stopped_by);
+  }
+}
+
+/// Takes over the ranks that a message to start gives to this machine.
+void ElasticRun::begin_round(const RendezvousMessage& start) {
+  was_told_ = false;
+  round_ = start.round;
+  job_.node = start.node;
+  job_.nodes = start.nodes;
+  job_.first_rank = start.first_rank;
+  job_.world_size = start.world_size;
+  job_.master_addr = start.master_addr;
+  job_.master_port = start.master_port;
+  job_.token = start.token;
+  job_.run_id = start.run_id;
+  job_.restart = start.round - 1;
+  if (!start.text.empty())
+    console_.note("hearth: all ranks are started again: " + printable(start.text) + ", " +
+                  count_of(start.nodes, "machine") + ", " + count_of(start.world_size, "rank") +
+                  "\n");
+  console_.begin_attempt(job_.restart);
+}
+
+/// Runs this machine's ranks once. Returns the signal by which the user has ended them, or 0.
+int ElasticRun::run_round() {
+  begin_round(*start_);
+  start_.reset();
+  Supervisor supervisor(context_.loop, context_.signals, std::chrono::seconds(options_.grace));
+  const RankEvents events{[this](const RankLine& line) { console_.show(line); },
+                          [&](const Failure& failure) { report_failure(failure, supervisor); }};
+  LocalRanks ranks(context_, job_, host_name(), events);
+  supervisor_ = &supervisor;
+  if (has_ended() || ended_round_ == round_) end_ranks();
+  supervisor.run(ranks);
+  supervisor_ = nullptr;
+  if (!supervisor.failures().empty())
+    console_.note(failure_report(options_.command[0], supervisor.failures()));
+  if (supervisor.signal() && !was_told_) return supervisor.signal();
+  RendezvousMessage ended;
+  ended.kind = Kind::kEnded;
+  ended.round = round_;
+  ended.succeeded = supervisor.failures().empty() && !was_told_;
+  link_->send(ended);
+  return 0;
+}
+
+void ElasticRun::report_failure(const Failure& failure, Supervisor& supervisor) {
+  if (!supervisor.is_ending()) {
+    RendezvousMessage failed;
+    failed.kind = Kind::kFailed;
+    failed.round = round_;
+    failed.status = exit_code(failure);
+    failed.text = "rank " + std::to_string(failure.rank) + " on " + failure.host + " failed with " +
+                  ending(failure);
+    link_->send(failed);
+  }
+  supervisor.failed(failure);
+}
+
+int ElasticRun::wait(const std::function<bool()>& is_done,
+                     std::optional<EventLoop::Clock::time_point> until) const {
+  int ending = 0;
+  context_.loop.watch(context_.signals.file(), POLLIN, [&] {
+    while (const auto signal = context_.signals.next())
+      if (asks_to_end(*signal)) ending = *signal;
+  });
+  while (!is_done() && !ending && !(until && EventLoop::Clock::now() >= *until))
+    context_.loop.run_once(until);
+  context_.loop.forget(context_.signals.file());
+  return ending;
+}
+
+int ElasticRun::stop(int signal) {
+  console_.note("hearth: stopped by " + signal_name(signal) + "\n");
+  return 128 + signal;
+}
+
+/// The exit code at the end of the job.
+int ElasticRun::finish() {
+  HEARTH_CHECK(!is_refused_, "the launcher at ", printable(options_.endpoint),
+               " refused this one: ", printable(quit_->text));
+  if (!quit_) {
+    console_.note("hearth: the connection to the launcher at " + printable(options_.endpoint) +
+                  " was lost, so all ranks were ended\n");
+    return kConnectionFailed;
+  }
+  if (!quit_->text.empty()) console_.note("hearth: " + printable(quit_->text) + "\n");
+  return quit_->status;
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "console.h"
+#include "job.h"
+#include "line_process.h"
+#include "options.h"
+#include "rendezvous_host.h"
+#include "rendezvous_link.h"
+#include "supervisor.h"
+
+namespace hearth::app {
+
+/// The part of this machine in a job whose launchers meet at --rdzv-endpoint, with --nnodes
+/// MIN:MAX. The launcher that can listen there hosts the rendezvous.
+class ElasticRun {
+ public:
+  ElasticRun(const Context& context, Console& console, const LaunchOptions& options, NodeJob job);
+  ~ElasticRun();
+  /// Returns the exit code.
+  int run();
+
+ private:
+  int take_part();
+  void say_farewell(const std::string& reason);
+  void host_rendezvous();
+  int connect();
+  void take(const RendezvousMessage& message);
+  void begin_round(const RendezvousMessage& start);
+  int run_round();
+  void end_ranks();
+  void report_failure(const Failure& failure, Supervisor& supervisor);
+  bool has_ended() const { return quit_ || is_refused_ || (link_ && link_->is_lost()); }
+  /// Runs the loop until the condition holds or the time has passed. Returns the signal if one asks
+  /// to end, or 0.
+  int wait(const std::function<bool()>& is_done,
+           std::optional<EventLoop::Clock::time_point> until = {}) const;
+  int stop(int signal);
+  int finish();
+
+  const Context context_;
+  Console& console_;
+  const LaunchOptions& options_;
+  NodeJob job_;
+  std::string host_;  // of --rdzv-endpoint
+  int port_ = 0;
+  std::string key_;                             // shows the rendezvous that this launcher hosts it
+  std::unique_ptr<RendezvousHost> rendezvous_;  // if this launcher hosts it
+  std::unique_ptr<RendezvousLink> link_;
+  std::optional<RendezvousMessage> start_, quit_;  // messages that have not been handled
+  Supervisor* supervisor_ = nullptr;               // while ranks run
+  int round_ = 0, ended_round_ = 0;                // the host has ended the latter
+  bool was_told_ = false, is_refused_ = false;
+};
+
+}  // namespace hearth::app
