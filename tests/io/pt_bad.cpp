@@ -51,6 +51,11 @@ std::string pickled_tensor(const std::string& numel, const std::string& offset,
 const std::string kTwo = "K\2", kZero(std::string("K\0", 2)), kOne = "K\1";
 const std::string kLarge = "J\xff\xff\xff\x7f", kMinusOne = "J\xff\xff\xff\xff";
 
+TEST(BadPt, ADictRefusesNaNAsAKey) {
+  GenericDict dict;
+  EXPECT_ERROR(dict.insert(std::nan(""), 1), "the key of a Dict must not be NaN");
+}
+
 TEST(BadPt, RefusesCode) {
   EXPECT_ERROR(load_pt(testing::pt_file("evil.pt")), "refuses to call `posix.system`");
   Tensor tensor;
