@@ -47,6 +47,11 @@ std::vector<std::string> PrefixStore::listKeys() {
     if (key.starts_with(start)) keys.push_back(key.substr(start.size()));
   return keys;
 }
+std::vector<std::pair<std::string, std::string>> PrefixStore::entries(const std::string& start) {
+  std::vector<std::pair<std::string, std::string>> found = store_->entries(joined(start));
+  for (auto& [key, value] : found) key.erase(0, prefix_.size() + 1);
+  return found;
+}
 void PrefixStore::wait(const std::vector<std::string>& keys, std::chrono::milliseconds timeout) {
   store_->wait(joined(keys), timeout);
 }

@@ -2,12 +2,12 @@
 
 #include <charconv>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 
-#include "distributed/store_connections.h"
 #include "hearth/distributed/rank_reports.h"
-#include "hearth/distributed/tcp_store.h"
+#include "hearth/distributed/store.h"
 #include "hearth/profiler/status_report.h"
 
 namespace hearth::distributed {
@@ -19,8 +19,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kReportInterval{1000}, kReportStoreTimeout{2000}, kPatienceForReports{200};
 constexpr int kMaxReportingRanks = 1'000'000;
 constexpr const char *kNumReportingRanks = "hearth/status/size", *kReportOfRank = "hearth/status/";
-
-using Entries = std::unordered_map<std::string, std::string>;
 
 }  // namespace
 
@@ -82,37 +80,10 @@ StatusReports::~StatusReports() {
 NoRankReportsError::NoRankReportsError(const std::string& message) : DistStoreError(message) {}
 NoRankReportsError::~NoRankReportsError() = default;
 
-/// Reads many keys of a store at once.
-class StoreEntries {
- public:
-  /// The keys that begin with `start`, and their values. A TCP store needs one request.
-  static Entries read(Store& store, const std::string& start) {
-    auto* const tcp = dynamic_cast<TCPStore*>(&store);
-    return tcp ? read_tcp(*tcp, start) : read_each(store, start);
-  }
-
- private:
-  static Entries read_tcp(TCPStore& store, const std::string& start) {
-    std::string answer;
-    protocol::Writer command(protocol::kReadAll);
-    command.text(start);
-    std::vector<std::string> found =
-        store.connections_->call(command, store.getTimeout(), answer).list();
-    Entries entries;
-    for (size_t i = 1; i < found.size(); i += 2) entries[found[i - 1]] = std::move(found[i]);
-    return entries;
-  }
-
-  static Entries read_each(Store& store, const std::string& start) {
-    Entries entries;
-    for (const std::string& key : store.listKeys())
-      if (key.starts_with(start)) entries[key] = store.get_to_str(key);
-    return entries;
-  }
-};
-
 std::vector<std::string> get_rank_reports(Store& store) {
-  Entries entries = StoreEntries::read(store, kReportOfRank);
+  auto found = store.entries(kReportOfRank);
+  std::unordered_map<std::string, std::string> entries(std::make_move_iterator(found.begin()),
+                                                       std::make_move_iterator(found.end()));
   const auto digits = entries.find(kNumReportingRanks);
   if (digits == entries.end())
     throw NoRankReportsError(
@@ -125,9 +96,9 @@ std::vector<std::string> get_rank_reports(Store& store) {
                   "the store has a malformed number of ranks");
   std::vector<std::string> reports(static_cast<size_t>(size));
   for (size_t rank = 0; rank < reports.size(); ++rank)
-    if (const auto found = entries.find(kReportOfRank + std::to_string(rank));
-        found != entries.end())
-      reports[rank] = std::move(found->second);
+    if (const auto entry = entries.find(kReportOfRank + std::to_string(rank));
+        entry != entries.end())
+      reports[rank] = std::move(entry->second);
   return reports;
 }
 

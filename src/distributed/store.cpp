@@ -15,6 +15,13 @@ std::string Store::compareSet(const std::string& key, const std::string& expecte
   return to_text(compareSet(key, to_bytes(expected), to_bytes(desired)));
 }
 
+std::vector<std::pair<std::string, std::string>> Store::entries(const std::string& start) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const std::string& key : listKeys())
+    if (key.starts_with(start) && check({key})) found.emplace_back(key, get_to_str(key));
+  return found;
+}
+
 std::vector<Store::Bytes> Store::multiGet(const std::vector<std::string>& keys) {
   std::vector<Bytes> values;
   for (const std::string& key : keys) values.push_back(get(key));

@@ -108,6 +108,16 @@ std::vector<std::string> TCPStore::listKeys() {
   return connections_->call(command, timeout_, answer).list();
 }
 
+std::vector<std::pair<std::string, std::string>> TCPStore::entries(const std::string& start) {
+  std::string answer;
+  Writer command(protocol::kReadAll);
+  command.text(start);
+  const std::vector<std::string> texts = connections_->call(command, timeout_, answer).list();
+  std::vector<std::pair<std::string, std::string>> found;
+  for (size_t i = 1; i < texts.size(); i += 2) found.emplace_back(texts[i - 1], texts[i]);
+  return found;
+}
+
 void TCPStore::wait(const std::vector<std::string>& keys, std::chrono::milliseconds timeout) {
   std::string answer;
   connections_->call(Writer(protocol::kWait).list(keys), timeout, answer, keys);

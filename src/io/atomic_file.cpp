@@ -141,10 +141,14 @@ void AtomicFile::write(const void* data, size_t bytes) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::sync() {
   HEARTH_CHECK(file_ >= 0, "cannot write '", path_, "': it was committed already");
+  if (!temporary_.empty() && ::fsync(file_) != 0) fail(errno);
+}
+
+void AtomicFile::commit() {
+  sync();
   if (temporary_.empty()) return remove_temporary();
-  if (::fsync(file_) != 0) fail(errno);
   // The file stays open, and so locked, until it has its final name.
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
   temporary_.clear();

@@ -33,16 +33,24 @@ void OutputArchive::write(const std::string& key, const Tensor& value, bool) {
 
 namespace {
 
-/// Lists, tuples and dicts may contain themselves.
-void check_depth(const std::string& key, const IValue& value, int depth) {
+/// The largest number of values in one value.
+constexpr int64_t kMaxValues = 10'000'000;
+
+/// Checks the depth and the number of values: lists, tuples and dicts may contain themselves, or
+/// one value many times. `count` is the number of values so far.
+void check_extent(const std::string& key, const IValue& value, int depth, int64_t& count) {
+  HEARTH_CHECK(++count <= kMaxValues, "cannot save '", key, "': it contains more than ", kMaxValues,
+               " values");
   HEARTH_CHECK(depth <= kMaxValueDepth, "cannot save '", key, "': values are nested deeper than ",
                kMaxValueDepth, " levels, or contain themselves");
   if (value.isTuple()) {
-    for (const IValue& item : value.toTupleRef().elements()) check_depth(key, item, depth + 1);
+    for (const IValue& item : value.toTupleRef().elements())
+      check_extent(key, item, depth + 1, count);
   } else if (value.isGenericDict()) {
-    for (const auto& item : value.toGenericDict()) check_depth(key, item.value(), depth + 1);
+    for (const auto& item : value.toGenericDict())
+      check_extent(key, item.value(), depth + 1, count);
   } else if (value.isList() && !value.isIntList() && !value.isDoubleList()) {
-    for (const IValue& item : value.toList().vec()) check_depth(key, item, depth + 1);
+    for (const IValue& item : value.toList().vec()) check_extent(key, item, depth + 1, count);
   }
 }
 
@@ -51,7 +59,8 @@ void check_depth(const std::string& key, const IValue& value, int depth) {
 void OutputArchive::write(const std::string& key, const IValue& value) {
   if (value.isTensor()) return write(key, value.toTensor());
   if (!value.isTensorList()) {
-    check_depth(key, value, 0);
+    int64_t count = 0;
+    check_extent(key, value, 0, count);
     IValue copy = value;  // does not share lists and dicts with the program
     utils::detail::visit_ivalue(copy, [](Tensor&) {});
     return tree_->add(key, {Value::Kind::kValue, std::move(copy), 0, false, {}});

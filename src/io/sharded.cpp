@@ -64,7 +64,7 @@ void remove_earlier_save(const fs::path& folder, const std::set<std::string>& ke
   for (const fs::path& path : old) fs::remove(path);
 }
 
-/// Writes the shards and their index; returns the names of the files. All shards are complete
+/// Writes the shards and their index; returns the names of the files. All of them are on the disk
 /// before the first one replaces a file, and the old index, which would mix old and new shards, is
 /// deleted before that.
 std::set<std::string> save_shards(const std::vector<NamedTensors>& parts, const fs::path& folder,
@@ -85,9 +85,13 @@ std::set<std::string> save_shards(const std::vector<NamedTensors>& parts, const 
       index.total_bytes += tensor.nbytes();
     }
   }
+  AtomicFile index_file((folder / kIndexFile).string());
+  index_file.write(shard_index_text(index));
+  for (AtomicFile& shard : shards) shard.sync();
+  index_file.sync();
   fs::remove(folder / kIndexFile);
   for (AtomicFile& shard : shards) shard.commit();
-  write_file((folder / kIndexFile).string(), shard_index_text(index));
+  index_file.commit();
   return files;
 }
 
@@ -118,7 +122,7 @@ NamedTensors load_sharded_safetensors(const std::string& path, std::optional<Dev
 void save_sharded_safetensors(const NamedTensors& tensors, const std::string& folder,
                               uint64_t max_shard_bytes, const Metadata& metadata) {
   const std::vector<NamedTensors> parts = split(tensors, max_shard_bytes);
-  const fs::path base = folder;
+  const fs::path base = folder.empty() ? "." : folder;
   std::set<std::string> kept;
   if (parts.size() == 1) {
     save_safetensors(tensors, (base / kSingleFile).string(), metadata);

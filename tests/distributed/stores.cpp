@@ -76,6 +76,11 @@ void expect_store_works(Store& store, Store& other) {
   EXPECT_ERROR(store.wait({"a", "b"}, milliseconds(30)), "wait timeout after 30ms, keys: ");
   store.multi_set({"m1", "m2"}, {{1}, {2, 3}});
   EXPECT_EQ(other.multi_get({"m2", "m1"}), (std::vector<Store::Bytes>{{2, 3}, {1}}));
+  auto entries = other.entries("m");
+  std::sort(entries.begin(), entries.end());
+  EXPECT_EQ(entries,
+            (std::vector<std::pair<std::string, std::string>>{{"m1", "\1"}, {"m2", "\2\3"}}));
+  EXPECT_TRUE(store.entries("none").empty());
   std::thread setter([&] {
     std::this_thread::sleep_for(milliseconds(50));
     other.set("late", std::string("value"));

@@ -211,6 +211,9 @@ TEST(Archive, LimitsTheDepthOfValues) {
   const GenericDict endless;
   endless.insert("self", endless);
   EXPECT_ERROR(root.write("endless", endless), "or contain themselves");
+  IValue doubled = 1;
+  for (int i = 0; i < 40; ++i) doubled = ivalue::Tuple::create(doubled, doubled);
+  EXPECT_ERROR(root.write("doubled", doubled), "it contains more than 10000000 values");
   endless.erase("self");
 }
 

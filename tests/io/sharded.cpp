@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "hearth/operators.h"
 #include "tests/support/files.h"
 
@@ -63,6 +65,15 @@ TEST(Sharded, ReplacesAnEarlierSave) {
   expect_saved(folder, one, 1);
   save_sharded_safetensors(two, folder.str(), 32);
   expect_saved(folder, two, 3);
+}
+
+TEST(Sharded, SavesIntoTheCurrentFolder) {
+  const TempFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.str());
+  save_sharded_safetensors(tensors(), "");
+  std::filesystem::current_path(before);
+  expect_saved(folder, tensors(), 1);
 }
 
 TEST(Sharded, AFailedSaveKeepsTheEarlierOne) {

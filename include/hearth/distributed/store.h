@@ -43,6 +43,8 @@ class HEARTH_API Store {
   virtual bool check(const std::vector<std::string>& keys) = 0;  ///< whether all keys are set
   virtual int64_t getNumKeys() = 0;
   virtual std::vector<std::string> listKeys() = 0;
+  /// The keys that begin with `start`, and their values. A TCP store needs one request.
+  virtual std::vector<std::pair<std::string, std::string>> entries(const std::string& start);
   /// Waits until all keys are set; throws DistStoreError after the timeout.
   void wait(const std::vector<std::string>& keys) { wait(keys, timeout_); }
   virtual void wait(const std::vector<std::string>& keys, std::chrono::milliseconds timeout) = 0;
@@ -159,6 +161,7 @@ class HEARTH_API PrefixStore : public Store {
   bool check(const std::vector<std::string>& keys) override;
   int64_t getNumKeys() override;
   std::vector<std::string> listKeys() override;  ///< the keys of this part, without the prefix
+  std::vector<std::pair<std::string, std::string>> entries(const std::string& start) override;
   void wait(const std::vector<std::string>& keys, std::chrono::milliseconds timeout) override;
   void append(const std::string& key, const Bytes& value) override;
   bool hasExtendedApi() const override { return store_->hasExtendedApi(); }

@@ -65,6 +65,7 @@ class HEARTH_API TCPStore : public Store {
   bool check(const std::vector<std::string>& keys) override;
   int64_t getNumKeys() override;
   std::vector<std::string> listKeys() override;
+  std::vector<std::pair<std::string, std::string>> entries(const std::string& start) override;
   void wait(const std::vector<std::string>& keys, std::chrono::milliseconds timeout) override;
   void append(const std::string& key, const Bytes& value) override;
   void queuePush(const std::string& key, const Bytes& value) override;
@@ -81,7 +82,6 @@ class HEARTH_API TCPStore : public Store {
 
  private:
   friend class Membership;
-  friend class StoreEntries;
   TCPStore() = default;
   void wait_for_workers(const TCPStoreOptions& options);
 

@@ -20,6 +20,7 @@ class HEARTH_API AtomicFile {
 
   void write(const void* data, size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
+  void sync();    ///< returns when the content has reached the disk; commit() does this too
   void commit();  ///< returns when the new file has reached the disk
 
  private:
