@@ -148,7 +148,7 @@ const RankFunction splits("splits", [] {
   REQUIRE_ERROR(dist::split_group(nullptr, {{}}), "the split group cannot be empty");
   REQUIRE_ERROR(dist::split_group(nullptr, {{0, 4}}), "rank 4 does not belong to the parent group");
   REQUIRE_ERROR(dist::split_group(nullptr, {{1, 1}}), "cannot have duplicate ranks");
-  REQUIRE_ERROR(dist::split_group(nullptr, {{0, 1}, {1, 2}}), "Rank 1 has appeared in two");
+  REQUIRE_ERROR(dist::split_group(nullptr, {{0, 1}, {1, 2}}), "Rank 1 has appeared twice");
   const auto [mine, all] = dist::new_subgroups(2);
   REQUIRE(all.size() == 2 && dist::get_rank(mine) == rank % 2);
   REQUIRE(dist::get_process_group_ranks(mine)[0] == rank / 2 * 2);
