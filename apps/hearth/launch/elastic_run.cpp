@@ -138,7 +138,7 @@ void ElasticRun::take(const RendezvousMessage& message) {
 /// Ends the ranks that run, because the job does not go on with them.
 void ElasticRun::end_ranks() {
   was_told_ = true;
-  if (supervisor_) supervisor_->forward(SIGTERM);
+  if (supervisor_) supervisor_->end();
 }
 
 int ElasticRun::take_part() {
@@ -193,7 +193,7 @@ int ElasticRun::run_round() {
   supervisor_ = nullptr;
   if (!supervisor.failures().empty())
     console_.note(failure_report(options_.command[0], supervisor.failures()));
-  if (supervisor.signal() && !was_told_) return supervisor.signal();
+  if (supervisor.signal()) return supervisor.signal();
   RendezvousMessage ended;
   ended.kind = Kind::kEnded;
   ended.round = round_;
