@@ -332,6 +332,52 @@ TEST_F(Elastic, StrangersAreRefused) {
   for (const int file : sockets) close(file);
 }
 
+TEST_F(Elastic, AnEndpointThatOtherMachinesCannotReachIsNoted) {
+  const auto err_of = [&](const std::string& host, const std::string& range) {
+    return run(launch_line({"--nnodes", range, "--rdzv-endpoint", host + ":" + own_port()}, "true"),
+               clean_environment())
+        .err;
+  };
+  const std::string rest =
+      ", which other machines cannot reach; give --rdzv-endpoint an address of this machine that "
+      "they reach\n";
+  for (const char* host : {"127.0.0.1", "127.0.1.1"})
+    EXPECT_EQ(err_of(host, "1:2"), std::string("hearth: the launchers meet at ") + host + rest);
+  EXPECT_EQ(err_of("localhost", "1:2").find("hearth: the launchers meet at "), 0U);
+  EXPECT_EQ(err_of("0.0.0.0", "1:2"), "");
+  EXPECT_EQ(err_of("127.0.0.1", "1:1"), "");
+}
+
+TEST_F(Elastic, RanksKnowWhetherMachinesMayJoin) {
+  const std::string script = "echo range:$HEARTH_NNODES";
+  const auto out_of = [&](const std::string& range, const std::vector<std::string>& environment) {
+    return start("host", {"--nnodes", range}, script, environment)->wait().out;
+  };
+  EXPECT_EQ(out_of("1:2", {}), "range:1:2\n");
+  EXPECT_EQ(out_of("1:1", {}), "range:\n");
+  // The variable of a launcher that started this one.
+  EXPECT_EQ(out_of("1:1", {"HEARTH_NNODES=1:3"}), "range:\n");
+}
+
+TEST_F(Elastic, ATrainingThatMachinesMayJoinNeedsAFolder) {
+  const std::string training = "cd " + folder_.str() +
+                               " && exec " HEARTH_PROGRAM
+                               " train --data synthetic --limit 100 --epochs 1 --model mlp";
+  const auto run_on = [&](const std::string& range, const std::string& more) {
+    return start("host", {"--nnodes", range}, training + more)->wait();
+  };
+  const RunResult nameless = run_on("1:2", "");
+  EXPECT_EQ(nameless.status, 1);
+  EXPECT_NE(nameless.err.find("(--max-restarts, --nnodes MIN:MAX) need --out FOLDER"),
+            std::string::npos)
+      << nameless.err;
+  const RunResult ran = run_on("1:2", " --out out");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  // No machine can join this job.
+  const RunResult fixed = run_on("1:1", "");
+  EXPECT_EQ(fixed.status, 0) << fixed.err;
+}
+
 /// A training on two machines that goes on when one is lost.
 TEST_F(Elastic, ATrainingContinuesWithoutALostMachine) {
   if (!distributed::is_gloo_available()) GTEST_SKIP() << distributed::why_no_gloo();
