@@ -240,6 +240,8 @@ TEST(Launch, MistakesAreExplained) {
         "--master-port: the launchers meet at this port");
   fails({"--nnodes", "1:2", "--rdzv-endpoint", "no.such.machine.invalid"}, 1,
         "the machine 'no.such.machine.invalid' is unknown: ");
+  fails({"--nnodes", "1:2", "--rdzv-endpoint", "127.0.0.1", "--rdzv-token", "s\xe9same"}, 2,
+        "--rdzv-token: the secret, also that in HEARTH_RDZV_TOKEN, must be valid UTF-8");
   fails({"--nnodes", "2:1"}, 2, "--nnodes: '2:1' must be MIN:MAX, the smaller number first");
   fails({"--nnodes", "1:x"}, 2, "--nnodes: 'x' is not a whole number from 1 to");
   fails({"--heartbeat-timeout", "0"}, 2,

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+#include <filesystem>
 #include <set>
 
 #include "apps/hearth/launch/rendezvous_message.h"
@@ -215,6 +216,88 @@ TEST_F(Elastic, AStoppedLauncherLeavesTheJob) {
   EXPECT_EQ(host->wait().status, 0);
 }
 
+/// A script that runs these commands when a signal to end arrives, which later ones do not disturb.
+std::string at_signal(const std::string& commands) {
+  return "trap \"trap '' INT TERM; " + commands + "\" INT TERM; while :; do sleep 0.02; done";
+}
+
+TEST_F(Elastic, ASignalOfTheUserEndsTheJobThoughOtherRanksFail) {
+  // As in a training, the ranks of both machines stop together, and one of them takes longer.
+  const std::vector<std::string> flags{"--nnodes", "2:2", "--max-restarts", "3"};
+  const auto host =
+      start("host", flags, at_signal("touch " + path("stop") + "; sleep 2; exit 130"));
+  await_host();
+  const auto second =
+      start("second", flags, "while [ ! -e " + path("stop") + " ]; do sleep 0.02; done; exit 130");
+  ASSERT_TRUE(notes("host", "0 0 2 0 2"));
+  ASSERT_TRUE(notes("second", "0 1 2 1 2"));
+  host->kill(SIGINT);
+  const RunResult ran = host->wait(), other = second->wait();
+  EXPECT_EQ(ran.status, 130) << ran.err;
+  EXPECT_NE(ran.err.find("hearth: stopped by SIGINT\n"), std::string::npos) << ran.err;
+  EXPECT_EQ(other.status, 255) << other.err;
+  EXPECT_EQ(lines_of("host").size(), 1U);
+  EXPECT_EQ(lines_of("second").size(), 1U);
+}
+
+TEST_F(Elastic, ASignalOfTheUserCountsWhileTheRanksAreEnded) {
+  const std::vector<std::string> flags{"--nnodes", "2:2", "--max-restarts", "3"};
+  const auto host =
+      start("host", flags, at_signal("touch " + path("ending") + "; sleep 1; exit 1"));
+  await_host();
+  const auto second = start("second", flags, "sleep 0.3; exit 3");
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path("ending")); }));
+  host->kill(SIGINT);
+  const RunResult ran = host->wait();
+  EXPECT_EQ(ran.status, 130) << ran.err;
+  EXPECT_EQ(second->wait().status, 255);
+  EXPECT_EQ(lines_of("host").size(), 1U);
+}
+
+TEST_F(Elastic, RanksThatAreSavingHaveTheirTime) {
+  for (const bool is_host_first : {true, false}) {
+    const std::string name = is_host_first ? "first" : "last", saved = path("saved-" + name);
+    const auto host = start("host-" + name, {"--nnodes", "2:2"});
+    await_host();
+    const auto second = start("second-" + name, {"--nnodes", "2:2"},
+                              at_signal("sleep 1.5; touch " + saved + "; exit 0"));
+    ASSERT_TRUE(notes("host-" + name, "0 0 2 0 2"));
+    ASSERT_TRUE(notes("second-" + name, "0 1 2 1 2"));
+    // The second machine has its own signal, and sees the end and the lost connection of the host.
+    if (!is_host_first) second->kill(SIGTERM);
+    host->kill(SIGTERM);
+    EXPECT_EQ(host->wait().status, 143);
+    if (is_host_first) second->kill(SIGTERM);
+    const RunResult ran = second->wait();
+    EXPECT_EQ(ran.status, 143) << ran.err;
+    EXPECT_TRUE(std::filesystem::exists(saved)) << ran.err;
+  }
+}
+
+TEST_F(Elastic, TheFirstSignalOfTheUserDoesNotReachRanksThatEnd) {
+  // A training saves after one signal, and ends without saving at the second.
+  const auto host = start("host", {"--nnodes", "2:2"});
+  await_host();
+  const std::string script = "trap 'echo $(($(cat " + path("count") + ")+1)) > " + path("count") +
+                             "' INT TERM; while [ ! -e " + path("go") + " ]; do sleep 0.02; done";
+  write_bytes(path("count"), "0");
+  const auto second = start("second", {"--nnodes", "2:2"}, script);
+  const auto has_count = [&](const std::string& count) {
+    return comes_true([&] { return bytes_of(path("count")) == count + "\n"; });
+  };
+  ASSERT_TRUE(notes("second", "0 1 2 1 2"));
+  host->kill(SIGTERM);
+  EXPECT_EQ(host->wait().status, 143);
+  EXPECT_TRUE(has_count("1"));
+  second->kill(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(has_count("1"));
+  second->kill(SIGTERM);
+  EXPECT_TRUE(has_count("2"));
+  go();
+  EXPECT_EQ(second->wait().status, 143);
+}
+
 TEST_F(Elastic, StrangersAreRefused) {
   const std::vector<std::string> flags{"--nnodes", "2:2"};
   const auto host = start("host", flags, "true", {"HEARTH_RDZV_TOKEN=sesame"});
@@ -247,6 +330,52 @@ TEST_F(Elastic, StrangersAreRefused) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(second->wait().status, 0);
   for (const int file : sockets) close(file);
+}
+
+TEST_F(Elastic, AnEndpointThatOtherMachinesCannotReachIsNoted) {
+  const auto err_of = [&](const std::string& host, const std::string& range) {
+    return run(launch_line({"--nnodes", range, "--rdzv-endpoint", host + ":" + own_port()}, "true"),
+               clean_environment())
+        .err;
+  };
+  const std::string rest =
+      ", which other machines cannot reach; give --rdzv-endpoint an address of this machine that "
+      "they reach\n";
+  for (const char* host : {"127.0.0.1", "127.0.1.1"})
+    EXPECT_EQ(err_of(host, "1:2"), std::string("hearth: the launchers meet at ") + host + rest);
+  EXPECT_EQ(err_of("localhost", "1:2").find("hearth: the launchers meet at "), 0U);
+  EXPECT_EQ(err_of("0.0.0.0", "1:2"), "");
+  EXPECT_EQ(err_of("127.0.0.1", "1:1"), "");
+}
+
+TEST_F(Elastic, RanksKnowWhetherMachinesMayJoin) {
+  const std::string script = "echo range:$HEARTH_NNODES";
+  const auto out_of = [&](const std::string& range, const std::vector<std::string>& environment) {
+    return start("host", {"--nnodes", range}, script, environment)->wait().out;
+  };
+  EXPECT_EQ(out_of("1:2", {}), "range:1:2\n");
+  EXPECT_EQ(out_of("1:1", {}), "range:\n");
+  // The variable of a launcher that started this one.
+  EXPECT_EQ(out_of("1:1", {"HEARTH_NNODES=1:3"}), "range:\n");
+}
+
+TEST_F(Elastic, ATrainingThatMachinesMayJoinNeedsAFolder) {
+  const std::string training = "cd " + folder_.str() +
+                               " && exec " HEARTH_PROGRAM
+                               " train --data synthetic --limit 100 --epochs 1 --model mlp";
+  const auto run_on = [&](const std::string& range, const std::string& more) {
+    return start("host", {"--nnodes", range}, training + more)->wait();
+  };
+  const RunResult nameless = run_on("1:2", "");
+  EXPECT_EQ(nameless.status, 1);
+  EXPECT_NE(nameless.err.find("(--max-restarts, --nnodes MIN:MAX) need --out FOLDER"),
+            std::string::npos)
+      << nameless.err;
+  const RunResult ran = run_on("1:2", " --out out");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  // No machine can join this job.
+  const RunResult fixed = run_on("1:1", "");
+  EXPECT_EQ(fixed.status, 0) << fixed.err;
 }
 
 /// A training on two machines that goes on when one is lost.

@@ -10,6 +10,7 @@
 #include "apps/hearth/top/rank_table.h"
 #include "apps/hearth/top/running_jobs.h"
 #include "apps/hearth/top/status_file.h"
+#include "apps/hearth/top/writer_lock.h"
 #include "hearth/error.h"
 #include "tests/cli/train_processes.h"
 #include "tests/support/throws.h"
@@ -170,6 +171,28 @@ TEST(TopFiles, SayThatTheirWriterIsGone) {
     EXPECT_EQ(table.status, 0) << table.err;
     EXPECT_NE(table.out.find("silent for 6"), std::string::npos) << table.out;
   }
+}
+
+TEST(TopFiles, OneWriterAtATimeHoldsTheLock) {
+  const TempFolder folder;
+  const std::string path = folder.path("status.json");
+  std::atomic<int> holders{0}, times_held{0}, times_shared{0};
+  // Writers that come and go; each of them removes the file at its end.
+  const auto write = [&] {
+    for (int i = 0; i < 5000; ++i) {
+      const app::WriterLock lock(path);
+      if (lock.state() != app::WriterLock::State::kHeld) continue;
+      ++times_held;
+      if (++holders > 1) ++times_shared;
+      --holders;
+    }
+  };
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) writers.emplace_back(write);
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_GT(times_held, 0);
+  EXPECT_EQ(times_shared, 0);
+  EXPECT_FALSE(std::filesystem::exists(path + ".lock"));
 }
 
 /// What ends a source's reports, after this many seconds.

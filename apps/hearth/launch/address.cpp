@@ -161,6 +161,22 @@ std::vector<std::string> resolve(const std::string& host, std::string& problem) 
   return numbers;
 }
 
+std::string loopback_address(int listener) {
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  const auto generic = reinterpret_cast<sockaddr*>(&name);
+  if (getsockname(listener, generic, &size) != 0) return "";
+  bool is_loopback = false;
+  if (name.ss_family == AF_INET)
+    is_loopback =
+        ntohl(reinterpret_cast<sockaddr_in&>(name).sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  else if (name.ss_family == AF_INET6)
+    is_loopback = IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6&>(name).sin6_addr);
+  char text[NI_MAXHOST] = "";
+  if (is_loopback) getnameinfo(generic, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  return text;
+}
+
 int free_port(const std::string& host) {
   std::string problem;
   const int file = open_listener(host, 0, problem);

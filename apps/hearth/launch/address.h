@@ -32,4 +32,7 @@ std::vector<std::string> resolve(const std::string& host, std::string& problem);
 /// A port of this address that is free now. Throws if this machine cannot listen on it.
 int free_port(const std::string& host);
 
+/// The address of a listening socket if only this machine can connect to it; otherwise empty.
+std::string loopback_address(int listener);
+
 }  // namespace hearth::app

@@ -1,7 +1,5 @@
 #include "elastic_run.h"
 
-#include <poll.h>
-
 #include <cerrno>
 
 #include "../names.h"
@@ -10,6 +8,7 @@
 #include "local_ranks.h"
 #include "protocol.h"
 #include "random_text.h"
+#include "waiting.h"
 
 namespace hearth::app {
 
@@ -72,6 +71,7 @@ void ElasticRun::host_rendezvous() {
     HEARTH_CHECK(is_elsewhere, problem);
     return;
   }
+  warn_of_loopback(listener);
   key_ = random_text();
   RendezvousHost::Settings settings;
   settings.min_nodes = options_.nodes->min;
@@ -86,6 +86,14 @@ void ElasticRun::host_rendezvous() {
   settings.run_id = options_.run_id.empty() ? random_text() : options_.run_id;
   settings.note = [this](const std::string& text) { console_.note(text); };
   rendezvous_ = std::make_unique<RendezvousHost>(context_.loop, listener, std::move(settings));
+}
+
+void ElasticRun::warn_of_loopback(int listener) {
+  const std::string address = loopback_address(listener);
+  if (address.empty() || options_.nodes->max == 1) return;
+  console_.note("hearth: the launchers meet at " + address +
+                ", which other machines cannot reach; give --rdzv-endpoint an address of this "
+                "machine that they reach\n");
 }
 
 /// Connects to the rendezvous. Returns the signal if one asks to end, or 0.
@@ -138,7 +146,7 @@ void ElasticRun::take(const RendezvousMessage& message) {
 /// Ends the ranks that run, because the job does not go on with them.
 void ElasticRun::end_ranks() {
   was_told_ = true;
-  if (supervisor_) supervisor_->forward(SIGTERM);
+  if (supervisor_) supervisor_->end();
 }
 
 int ElasticRun::take_part() {
@@ -193,7 +201,7 @@ int ElasticRun::run_round() {
   supervisor_ = nullptr;
   if (!supervisor.failures().empty())
     console_.note(failure_report(options_.command[0], supervisor.failures()));
-  if (supervisor.signal() && !was_told_) return supervisor.signal();
+  if (supervisor.signal()) return supervisor.signal();
   RendezvousMessage ended;
   ended.kind = Kind::kEnded;
   ended.round = round_;
@@ -217,15 +225,7 @@ void ElasticRun::report_failure(const Failure& failure, Supervisor& supervisor) 
 
 int ElasticRun::wait(const std::function<bool()>& is_done,
                      std::optional<EventLoop::Clock::time_point> until) const {
-  int ending = 0;
-  context_.loop.watch(context_.signals.file(), POLLIN, [&] {
-    while (const auto signal = context_.signals.next())
-      if (asks_to_end(*signal)) ending = *signal;
-  });
-  while (!is_done() && !ending && !(until && EventLoop::Clock::now() >= *until))
-    context_.loop.run_once(until);
-  context_.loop.forget(context_.signals.file());
-  return ending;
+  return wait_until(context_.loop, context_.signals, is_done, until);
 }
 
 int ElasticRun::stop(int signal) {

@@ -28,6 +28,7 @@ class ElasticRun {
   int take_part();
   void say_farewell(const std::string& reason);
   void host_rendezvous();
+  void warn_of_loopback(int listener);
   int connect();
   void take(const RendezvousMessage& message);
   void begin_round(const RendezvousMessage& start);

@@ -32,6 +32,7 @@ std::map<std::string, std::string> own_variables(const NodeJob& job, int local_r
       {"TORCHELASTIC_RESTART_COUNT", std::to_string(job.restart)},
       {"TORCHELASTIC_MAX_RESTARTS", std::to_string(job.max_restarts)}};
   if (job.token.empty()) values.erase("HEARTH_RDZV_TOKEN");
+  if (!job.node_range.empty()) values["HEARTH_NNODES"] = job.node_range;
   if (limits_threads(job)) values[kThreads] = "1";
   return values;
 }
@@ -41,7 +42,7 @@ std::map<std::string, std::string> own_variables(const NodeJob& job, int local_r
 const std::vector<std::string>& rank_variables() {
   static const std::vector<std::string> names = [] {
     NodeJob job;
-    job.token = "set";  // or HEARTH_RDZV_TOKEN would be left out
+    job.token = job.node_range = "set";  // or their variables would be left out
     std::vector<std::string> found;
     for (const auto& [name, value] : own_variables(job, 0)) found.push_back(name);
     return found;
@@ -54,6 +55,8 @@ std::vector<std::string> rank_environment(const NodeJob& job, int local_rank) {
   values.insert(job.environment.begin(), job.environment.end());
   std::vector<std::string> environment;
   for (const auto& [name, value] : values) environment.push_back(name + "=" + value);
+  // Those of a launcher that started this one are not for this job.
+  for (const std::string& name : rank_variables()) values.try_emplace(name);
   for (char** entry = environ; *entry; ++entry) {
     const std::string text = *entry;
     if (!values.count(text.substr(0, text.find('=')))) environment.push_back(text);

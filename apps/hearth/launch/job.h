@@ -18,6 +18,7 @@ struct NodeJob {
   std::string token;
   std::string run_id;
   int restart = 0, max_restarts = 0;
+  std::string node_range;  // MIN:MAX, if machines may join while the ranks run
 };
 
 /// The variables that only Hearth may set for ranks; a cluster file may not set them.

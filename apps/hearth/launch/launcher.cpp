@@ -1,7 +1,5 @@
 #include "launcher.h"
 
-#include <poll.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
@@ -12,6 +10,7 @@
 #include "local_ranks.h"
 #include "program.h"
 #include "random_text.h"
+#include "waiting.h"
 
 namespace hearth::app {
 
@@ -49,7 +48,12 @@ Launcher::Launcher(const LaunchOptions& options)
     prepare_program();
   else
     prepare_machine();
-  if (options.is_elastic) return;  // the rendezvous chooses the rest
+  if (options.is_elastic) {
+    const NodeRange& nodes = *options.nodes;
+    if (nodes.min < nodes.max)
+      job_.node_range = std::to_string(nodes.min) + ":" + std::to_string(nodes.max);
+    return;  // the rendezvous chooses the rest
+  }
   const bool starts_all_ranks = cluster_ || job_.nodes == 1;
   if (job_.token.empty() && starts_all_ranks) job_.token = random_text();
   if (job_.run_id.empty()) job_.run_id = starts_all_ranks ? random_text() : "none";
@@ -175,7 +179,8 @@ bool Launcher::run_on_cluster(const Context& context, const RankEvents& events,
   // A failed machine may need some time to return, and its ranks to notice that their launcher is
   // gone.
   const auto until = EventLoop::Clock::now() + cluster_->heartbeat_timeout;
-  if (const int signal = wait([] { return false; }, until)) supervisor.forward(signal);
+  const auto never = [] { return false; };
+  if (const int signal = wait_until(loop_, signals_, never, until)) supervisor.forward(signal);
   return false;
 }
 
@@ -196,21 +201,8 @@ void Launcher::choose_port() {
   HEARTH_CHECK(problem.empty(), problem);
 }
 
-int Launcher::wait(const std::function<bool()>& is_done,
-                   std::optional<EventLoop::Clock::time_point> until) {
-  int ending = 0;
-  loop_.watch(signals_.file(), POLLIN, [&] {
-    while (const auto signal = signals_.next())
-      if (asks_to_end(*signal)) ending = *signal;
-  });
-  while (!is_done() && !ending && !(until && EventLoop::Clock::now() >= *until))
-    loop_.run_once(until);
-  loop_.forget(signals_.file());
-  return ending;
-}
-
 void Launcher::flush() {
-  wait([this] { return console_.is_done(); });
+  wait_until(loop_, signals_, [this] { return console_.is_done(); });
 }
 
 }  // namespace hearth::app

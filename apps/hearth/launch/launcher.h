@@ -30,10 +30,6 @@ class Launcher {
   bool run_attempt(int restart, Supervisor& supervisor);
   bool run_on_cluster(const Context& context, const RankEvents& events, Supervisor& supervisor);
   void choose_port();
-  /// Runs the loop until the condition holds, at most until this time. Returns the signal if one
-  /// asks to end, or 0.
-  int wait(const std::function<bool()>& is_done,
-           std::optional<EventLoop::Clock::time_point> until = {});
   void flush();
 
   const LaunchOptions& options_;

@@ -251,6 +251,9 @@ void finish_launch_options(const CLI::App& launch, LaunchOptions& options) {
   if (!options.redirects.empty()) options.console.redirects.parse(options.redirects);
   if (options.has_no_prefix) options.console.prefix.clear();
   if (options.token.empty()) options.token = text_or(std::getenv("HEARTH_RDZV_TOKEN"), "");
+  // The messages of the launchers are JSON.
+  if (options.is_elastic && !is_utf8(options.token))
+    refuse("--rdzv-token", "the secret, also that in HEARTH_RDZV_TOKEN, must be valid UTF-8");
   if (options.ssh.empty()) options.ssh = text_or(std::getenv("HEARTH_SSH"), "ssh");
 }
 

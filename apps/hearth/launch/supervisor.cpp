@@ -6,7 +6,7 @@ namespace hearth::app {
 
 namespace {
 
-/// This many signals end the ranks without grace.
+/// This many signals of the user end the ranks without grace.
 constexpr int kImpatient = 3;
 /// How often SIGKILL is repeated.
 constexpr std::chrono::seconds kBetweenKills{2};
@@ -21,7 +21,7 @@ void Supervisor::run(Ranks& ranks) {
   loop_.watch(signals_.file(), POLLIN, [this] { read_signals(); });
   ranks.reap();  // some may have ended while others were started
   while (!ranks.ended()) {
-    const bool must_end = signal_ != 0 || !failures_.empty();
+    const bool must_end = is_ending() || !failures_.empty();
     if (must_end && !deadline_) end_ranks(signal_ ? signal_ : SIGTERM);
     kill_late_ranks();
     loop_.run_once(deadline_);
@@ -41,6 +41,8 @@ void Supervisor::forward(int signal) {
   }
   if (signal_ == 0) signal_ = signal;
   if (++num_signals_ == kImpatient) deadline_ = EventLoop::Clock::now();
+  // A second signal ends programs that are saving, so the first one is not sent after end().
+  if (has_request_ && num_signals_ == 1) return;
   // Without a deadline, run() sends the signal and sets the deadline.
   if (deadline_ && ranks_) ranks_->send(signal);
 }

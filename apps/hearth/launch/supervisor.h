@@ -19,13 +19,15 @@ class Supervisor {
   void run(Ranks& ranks);
   /// A rank has failed. Failures after the ranks were told to end do not count.
   void failed(const Failure& failure);
-  /// Forwards a signal as if this process had got it.
+  /// Forwards a signal as if this process had got it from the user.
   void forward(int signal);
+  /// Ends the ranks, because the job does not go on with them. No effect if they were told to end.
+  void end() { has_request_ = true; }
 
   /// Whether the ranks were told to end.
-  bool is_ending() const { return deadline_ || signal_ != 0; }
+  bool is_ending() const { return deadline_ || has_request_ || signal_ != 0; }
   const std::vector<Failure>& failures() const { return failures_; }
-  /// The first signal that asked to end; 0 if there was none.
+  /// The user's first signal that asked to end; 0 if there was none.
   int signal() const { return signal_; }
 
  private:
@@ -39,7 +41,8 @@ class Supervisor {
   Ranks* ranks_ = nullptr;
   std::vector<Failure> failures_;
   std::optional<EventLoop::Clock::time_point> deadline_;  // set once the ranks were told to end
-  int signal_ = 0, num_signals_ = 0;
+  bool has_request_ = false;                              // by end()
+  int signal_ = 0, num_signals_ = 0;                      // of the user
 };
 
 }  // namespace hearth::app

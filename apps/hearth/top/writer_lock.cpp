@@ -1,6 +1,7 @@
 #include "writer_lock.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,16 +20,37 @@ struct flock whole_file(short type) {
   return lock;
 }
 
+/// Whether the path leads to the open file: a writer that ends removes its file.
+bool is_at(int file, const std::string& path) {
+  struct stat opened {
+  }, present{};
+  return fstat(file, &opened) == 0 && stat(path.c_str(), &present) == 0 &&
+         opened.st_dev == present.st_dev && opened.st_ino == present.st_ino;
+}
+
 }  // namespace
 
 WriterLock::WriterLock(const std::string& path) : file_path_(lock_of(path)) {
+  constexpr int kTries = 100;  // another try follows only if another writer has ended
+  for (int i = 0; i < kTries && !try_to_lock(); ++i) {
+  }
+}
+
+/// Returns false if the file was removed in the meantime.
+bool WriterLock::try_to_lock() {
   file_ = open(file_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0) return;
+  if (file_ < 0) return true;
   struct flock lock = whole_file(F_WRLCK);
-  if (fcntl(file_, F_OFD_SETLK, &lock) == 0)
-    state_ = State::kHeld;
-  else if (errno == EAGAIN || errno == EACCES)
-    state_ = State::kTaken;
+  const bool is_locked = fcntl(file_, F_OFD_SETLK, &lock) == 0;
+  const bool is_taken = !is_locked && (errno == EAGAIN || errno == EACCES);
+  if ((is_locked || is_taken) && !is_at(file_, file_path_)) {
+    close(file_);
+    file_ = -1;
+    return false;
+  }
+  if (is_locked) state_ = State::kHeld;
+  if (is_taken) state_ = State::kTaken;
+  return true;
 }
 
 WriterLock::~WriterLock() {

@@ -33,6 +33,8 @@ class WriterLock {
   static Holder holder_of(const std::string& path);
 
  private:
+  bool try_to_lock();
+
   std::string file_path_;
   int file_ = -1;
   State state_ = State::kUnavailable;

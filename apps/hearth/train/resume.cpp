@@ -142,9 +142,11 @@ std::string name_of_job() {
 
 std::optional<RunFolder> resume_after_restart(CLI::App& train, const TrainOptions& options,
                                               const std::string& out, const Processes& processes) {
-  HEARTH_CHECK(number_in("TORCHELASTIC_MAX_RESTARTS") == 0 || !out.empty(),
-               "processes that are started again (--max-restarts) need --out FOLDER, in which they "
-               "find their run");
+  const bool may_restart =
+      number_in("TORCHELASTIC_MAX_RESTARTS") > 0 || !text_in("HEARTH_NNODES").empty();
+  HEARTH_CHECK(!may_restart || !out.empty(),
+               "processes that are started again (--max-restarts, --nnodes MIN:MAX) need "
+               "--out FOLDER, in which they find their run");
   const bool has_run =
       is_restart() && processes.is_first() && RunFolder::holds_run_of(out, name_of_job());
   if (processes.of_first(has_run ? 1 : 0) == 0) return std::nullopt;

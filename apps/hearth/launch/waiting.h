@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "event_loop.h"
+#include "signals.h"
+
+namespace hearth::app {
+
+/// Runs the loop until the condition holds, at most until this time. Returns the signal if one asks
+/// to end, or 0.
+int wait_until(EventLoop& loop, const SignalReader& signals, const std::function<bool()>& is_done,
+               std::optional<EventLoop::Clock::time_point> until = {});
+
+}  // namespace hearth::app
