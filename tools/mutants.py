@@ -1,6 +1,13 @@
 #!/usr/bin/env python3
-"""Applies the mutants of tools/mutants.txt (small mistakes) to a copy of the sources, one at a time,
-and reports which of them a test catches. tools/mutants.sh prepares the copy and calls this.
+"""Applies mutants (small mistakes) to a copy of the sources, one at a time, and reports which of them
+a test catches. tools/mutants.sh prepares the copy and calls this. tools/mutants/<folder>.txt has the
+mutants that a test of tests/<folder> must catch:
+
+    = name
+    @ file
+    - text that occurs exactly once in the file (one - for each line)
+    + the text that replaces it
+    ! filter of tests; one of the matching tests must fail
 
     tools/mutants.py <copy> <build> [part of a name or file]...
     tools/mutants.py --check     checks only that each mutant can still be applied to the sources
@@ -11,13 +18,13 @@ import re
 import subprocess
 import sys
 
-TABLE = pathlib.Path(__file__).with_name("mutants.txt")
+TABLES = pathlib.Path(__file__).with_name("mutants")
 LIMIT = 300  # seconds for a test program; a hang counts as caught
 
 
 class Mutant:
-    def __init__(self, name):
-        self.name, self.file, self.program, self.filter = name, "", "", ""
+    def __init__(self, name, program):
+        self.name, self.program, self.file, self.filter = name, program, "", ""
         self.old, self.new = [], []
 
     def problem(self, copy):
@@ -26,21 +33,25 @@ class Mutant:
         return None if found == 1 else f"its text occurs {found} times"
 
 
-def read_table():
+def read_table(path):
     mutants = []
-    for line in TABLE.read_text().splitlines():
+    for line in path.read_text().splitlines():
         kind, rest = line[:1], line[2:]
         if kind == "=":
-            mutants.append(Mutant(rest))
-        elif mutants and kind == "@":
+            mutants.append(Mutant(rest, f"test_{path.stem}"))
+        elif kind == "@":
             mutants[-1].file = rest
-        elif mutants and kind == "-":
+        elif kind == "-":
             mutants[-1].old.append(rest)
-        elif mutants and kind == "+":
+        elif kind == "+":
             mutants[-1].new.append(rest)
-        elif mutants and kind == "!":
-            mutants[-1].program, mutants[-1].filter = rest.split(maxsplit=1)
+        elif kind == "!":
+            mutants[-1].filter = rest
     return mutants
+
+
+def read_tables():
+    return [mutant for path in sorted(TABLES.glob("*.txt")) for mutant in read_table(path)]
 
 
 def build(folder, program):
@@ -96,10 +107,10 @@ def unmutated(mutants, folder):
 
 
 def check():
-    sources = TABLE.parent.parent
-    stale = [(m, problem) for m in read_table() if (problem := m.problem(sources))]
+    sources = TABLES.parent.parent
+    stale = [(m, problem) for m in read_tables() if (problem := m.problem(sources))]
     for mutant, problem in stale:
-        print(f"tools/mutants.txt: {mutant.name} ({mutant.file}): {problem}")
+        print(f"tools/mutants, {mutant.program}: {mutant.name} ({mutant.file}): {problem}")
     return bool(stale)
 
 
@@ -107,7 +118,7 @@ def main():
     if sys.argv[1:] == ["--check"]:
         return check()
     copy, folder, wanted = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    mutants = [m for m in read_table() if not wanted or any(w in m.name or w in m.file for w in wanted)]
+    mutants = [m for m in read_tables() if not wanted or any(w in m.name or w in m.file for w in wanted)]
     if problem := unmutated(mutants, folder):
         sys.exit(problem)
     outcomes = []
