@@ -44,8 +44,11 @@ struct WatchedCounts {
   std::atomic<int> current_wait{kNoWait};  // a StepWait, in which the thread is now
   std::atomic<int64_t> current_wait_start_ns{0};
 
-  /// Whether these are the calling thread's counts.
-  bool is_trainer() const { return trainer.load(std::memory_order_relaxed) == &step_counts; }
+  /// Whether these are the calling thread's counts. A new thread may have the counts at the address
+  /// of one that has ended; it is not watched.
+  bool is_trainer() const {
+    return step_counts.is_watched && trainer.load(std::memory_order_relaxed) == &step_counts;
+  }
   /// Makes the calling thread the one that trains; it has made no step yet.
   void begin(Claim reason);
   /// Calls begin() if another thread trains that has no better claim. Returns is_trainer().
@@ -67,7 +70,7 @@ class StepWaitTimer {
     if (!is_outermost_) return;
     step_counts.is_waiting = true;
     start_ = Clock::now();
-    if (step_counts.is_watched && watched_counts.is_trainer()) [[unlikely]] {
+    if (watched_counts.is_trainer()) [[unlikely]] {
       watched_counts.current_wait_start_ns.store(start_.time_since_epoch().count(),
                                                  std::memory_order_relaxed);
       watched_counts.current_wait.store(static_cast<int>(kind), std::memory_order_relaxed);
@@ -76,7 +79,7 @@ class StepWaitTimer {
   ~StepWaitTimer() {
     if (!is_outermost_) return;
     step_counts.is_waiting = false;
-    if (step_counts.is_watched && watched_counts.is_trainer()) [[unlikely]]
+    if (watched_counts.is_trainer()) [[unlikely]]
       watched_counts.current_wait.store(WatchedCounts::kNoWait, std::memory_order_relaxed);
     step_counts.wait_ns[static_cast<int>(kind_)] +=
         std::chrono::nanoseconds(Clock::now() - start_).count();

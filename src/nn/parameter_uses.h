@@ -11,8 +11,10 @@ namespace hearth::nn::detail {
 struct ParameterSizes {
   explicit ParameterSizes(const Module& module);
   int64_t count = 0, elements = 0;
-  int64_t convolved = 0;     // the elements that belong to convolutions
-  std::set<int64_t> widths;  // the numbers of features that the other layers take
+  int64_t convolved = 0;  // elements of convolutions, and of others with over three dimensions
+  // The last sizes of the other parameters with two or three dimensions: mostly, the numbers of
+  // features that a layer takes.
+  std::set<int64_t> widths;
 };
 
 /// How often a call applies each parameter, on average. Convolutions count with an upper limit: all

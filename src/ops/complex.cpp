@@ -127,7 +127,11 @@ Tensor angle_of(const Tensor& self) {
   return detail::with_zero_derivative(hearth::where(x.isnan(), x.detach(), angle), x);
 }
 
-void check_parts(const Tensor& a, const Tensor& b) {
+/// Checks the parts of complex numbers, the arguments of these names.
+void check_parts(const char* op, const char* first, const Tensor& a, const char* second,
+                 const Tensor& b) {
+  check_defined(op, 0, first, a);
+  check_defined(op, 1, second, b);
   const auto known = [](const Tensor& t) {
     const ScalarType type = t.scalar_type();
     return type == kFloat || type == kDouble || type == kHalf;
@@ -140,18 +144,6 @@ void check_parts(const Tensor& a, const Tensor& b) {
                " for second argument");
   HEARTH_CHECK_AS(NotImplementedError, a.scalar_type() != kHalf,
                   "complex: there is no complex dtype with parts of dtype Half");
-}
-
-void check_cartesian(const Tensor& real, const Tensor& imag) {
-  check_defined("complex", 0, "real", real);
-  check_defined("complex", 1, "imag", imag);
-  check_parts(real, imag);
-}
-
-void check_polar(const Tensor& abs, const Tensor& angle) {
-  check_defined("polar", 0, "abs", abs);
-  check_defined("polar", 1, "angle", angle);
-  check_parts(abs, angle);
 }
 
 Tensor& check_complex_out(const char* op, Tensor& out, const Tensor& part) {
@@ -202,19 +194,19 @@ void AbsComplex::grad(const Args&, GradContext& context) {
 }
 
 Tensor make_complex(const Tensor& real, const Tensor& imag) {
-  check_cartesian(real, imag);
+  check_parts("complex", "real", real, "imag", imag);
   return invoke<Complex>({}, real, imag).call();
 }
 Tensor& make_complex_out(Tensor& out, const Tensor& real, const Tensor& imag) {
-  check_cartesian(real, imag);
+  check_parts("complex", "real", real, "imag", imag);
   return invoke<Complex>({}, real, imag).out(check_complex_out("complex", out, real));
 }
 Tensor polar(const Tensor& abs, const Tensor& angle) {
-  check_polar(abs, angle);
+  check_parts("polar", "abs", abs, "angle", angle);
   return make_complex(abs.mul(angle.cos()), abs.mul(angle.sin()));
 }
 Tensor& polar_out(Tensor& out, const Tensor& abs, const Tensor& angle) {
-  check_polar(abs, angle);
+  check_parts("polar", "abs", abs, "angle", angle);
   check_complex_out("polar", out, abs);
   return write_out("polar", out, [&] { return polar(abs, angle); });
 }

@@ -107,16 +107,17 @@ constexpr OpInfo kReflect1d = edge_info("reflection_pad1d"),
 void check_padded_sizes(const Tensor& self, IntArrayRef pad) {
   constexpr const char* kNames[] = {"W", "H", "D"};
   const int64_t pairs = int64_t(pad.size()) / 2;
+  const auto padded_size = [&](int64_t i) {
+    return self.size(-1 - i) + pad[size_t(2 * i)] + pad[size_t(2 * i + 1)];
+  };
   bool has_elements = true;
+  for (int64_t i = 0; i < pairs; ++i) has_elements &= padded_size(i) >= 1;
+  if (has_elements) return;
   std::string sizes, padded_sizes;
   for (int64_t i = pairs; i-- > 0;) {
-    const int64_t size = self.size(-1 - i),
-                  padded = size + pad[size_t(2 * i)] + pad[size_t(2 * i + 1)];
-    has_elements &= padded >= 1;
-    sizes += detail::str(sizes.empty() ? "" : ", ", kNames[i], ": ", size);
-    padded_sizes += detail::str(" ", kNames[i], ": ", padded);
+    sizes += detail::str(sizes.empty() ? "" : ", ", kNames[i], ": ", self.size(-1 - i));
+    padded_sizes += detail::str(" ", kNames[i], ": ", padded_size(i));
   }
-  if (has_elements) return;
   HEARTH_CHECK(pairs > 1, "input (", sizes, ") is too small. Calculated output", padded_sizes);
   detail::fail<Error>("Calculated output", padded_sizes, " must be >= 1 in every dimension (input ",
                       sizes, ")");

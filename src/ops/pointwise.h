@@ -6,6 +6,7 @@
 #include "ops/call.h"
 #include "ops/promote.h"
 #include "ops/tensor_value.h"
+#include "ops/zero_derivative.h"
 #include "seam/pointwise.h"
 
 namespace hearth {
@@ -61,11 +62,6 @@ V evaluate_operands(const F& f, const V* operands, Rest... rest) {
     return fn::evaluate<formula>(f, rest...);
   else
     return evaluate_operands<F, formula, V>(f, operands, rest..., operands[sizeof...(Rest)]);
-}
-
-/// Returns `result` with an additional edge to x, whose gradient is 0.
-inline Tensor with_zero_derivative(const Tensor& result, const Tensor& x) {
-  return where(wrapped_number(false), x, result);
 }
 
 /// The gradient of input `formula - 1`: by a kernel, or by ops on tensors if its graph is recorded.

@@ -8,6 +8,7 @@
 #include "ops/composed_out.h"
 #include "ops/create.h"
 #include "ops/promote.h"
+#include "ops/zero_derivative.h"
 
 namespace hearth {
 
@@ -117,13 +118,6 @@ Tensor drawn_like(const Tensor& like, const std::optional<Generator>& generator,
 /// The elements in float64, in row-major order on the host.
 Tensor on_host(const Tensor& tensor) { return tensor.detach().cpu().to(kDouble).contiguous(); }
 
-/// The derivative is 0.
-Tensor with_zero_gradient(const Tensor& result, const Tensor& input) {
-  return input.requires_grad() && modes.grad_enabled
-             ? where(full({}, false, input.options().dtype(kBool)), input, result)
-             : result;
-}
-
 Tensor poisson_of(const Tensor& self, const std::optional<Generator>& generator) {
   HEARTH_CHECK_AS(NotImplementedError, self.is_floating_point(),
                   "\"poisson_cpu\" not implemented for '", name_of(self.scalar_type()), "'");
@@ -132,7 +126,7 @@ Tensor poisson_of(const Tensor& self, const std::optional<Generator>& generator)
   HEARTH_CHECK(rates.ge(0).all().item<bool>(),
                "invalid Poisson rate, expected rate to be non-negative");
   const double* const rate = rates.data_ptr<double>();
-  return with_zero_gradient(
+  return detail::with_zero_derivative(
       drawn_like(self, generator,
                  [&](Mt19937& mt, int64_t i) { return draw_poisson(mt, rate[i]); }),
       self);
@@ -151,12 +145,9 @@ Tensor binomial_of(const Tensor& count, const Tensor& prob,
   if (count.is_meta()) return empty(sizes, like.options());
   const Tensor counts = on_host(like), probabilities = on_host(prob.expand(sizes));
   const double *const n = counts.data_ptr<double>(), *const p = probabilities.data_ptr<double>();
-  return with_zero_gradient(with_zero_gradient(drawn_like(like, generator,
-                                                          [&](Mt19937& mt, int64_t i) {
-                                                            return draw_binomial(mt, n[i], p[i]);
-                                                          }),
-                                               count),
-                            prob);
+  const Tensor drawn = drawn_like(
+      like, generator, [&](Mt19937& mt, int64_t i) { return draw_binomial(mt, n[i], p[i]); });
+  return detail::with_zero_derivative(detail::with_zero_derivative(drawn, count), prob);
 }
 
 }  // namespace

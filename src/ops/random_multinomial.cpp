@@ -6,6 +6,7 @@
 #include "ops/composed_out.h"
 #include "ops/create.h"
 #include "ops/promote.h"
+#include "ops/zero_derivative.h"
 
 namespace hearth {
 
@@ -112,16 +113,6 @@ void check_deviation(const Tensor& std) {
                "normal expects all elements of std >= 0.0");
 }
 
-/// The numbers, recorded such that the gradients of the inputs are 0: PyTorch does not take
-/// normal's numbers for a function of mean and std.
-Tensor with_zero_gradients(Tensor numbers, std::initializer_list<Tensor> inputs) {
-  for (const Tensor& input : inputs)
-    if (GradMode::is_enabled() && input.requires_grad())
-      numbers =
-          where(zeros({}, numbers.options().dtype(kBool)), input.to(numbers.dtype()), numbers);
-  return numbers;
-}
-
 /// An uninitialized contiguous tensor. Unlike rand_like, the ops here do not keep strides.
 Tensor contiguous_like(const Tensor& tensor) {
   return empty_like(tensor, {}, MemoryFormat::Contiguous);
@@ -140,20 +131,21 @@ HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, std::optional<Generator> gene
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Tensor& p, std::optional<Generator> generator),
                      contiguous_like(self).bernoulli_(p, generator))
 
+// PyTorch does not take these numbers for functions of mean and std: their gradients are 0.
 Tensor normal(const Tensor& mean, double std, std::optional<Generator> generator) {
-  return with_zero_gradients(contiguous_like(mean).normal_(0, std, generator).add_(mean.detach()),
-                             {mean});
+  const Tensor numbers = contiguous_like(mean).normal_(0, std, generator).add_(mean.detach());
+  return detail::with_zero_derivative(numbers, mean);
 }
 Tensor normal(double mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviation(std);
-  return with_zero_gradients(
-      contiguous_like(std).normal_(0, 1, generator).mul_(std.detach()).add_(mean), {std});
+  const Tensor numbers = contiguous_like(std).normal_(0, 1, generator);
+  return detail::with_zero_derivative(numbers.mul_(std.detach()).add_(mean), std);
 }
 Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviation(std);
   const Tensor numbers = empty(broadcast_sizes(mean.sizes(), std.sizes()), mean.options());
-  return with_zero_gradients(
-      numbers.normal_(0, 1, generator).mul_(std.detach()).add_(mean.detach()), {mean, std});
+  numbers.normal_(0, 1, generator).mul_(std.detach()).add_(mean.detach());
+  return detail::with_zero_derivative(detail::with_zero_derivative(numbers, mean), std);
 }
 Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator,
               const TensorOptions& options) {

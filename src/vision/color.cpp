@@ -17,9 +17,6 @@ Tensor blend(const Tensor& a, const Tensor& b, double ratio) {
       .to(a.scalar_type());
 }
 
-/// Images of two dimensions have one channel.
-bool has_one_channel(const Tensor& img) { return img.dim() == 2 || img.size(-3) == 1; }
-
 void check_factor(double factor, const char* name) {
   HEARTH_CHECK_AS(ValueError, factor >= 0, name, " (", factor, ") is not non-negative.");
 }
@@ -115,18 +112,17 @@ Tensor adjust_brightness(const Tensor& img, double brightness_factor) {
 Tensor adjust_contrast(const Tensor& img, double contrast_factor) {
   check_factor(contrast_factor, "contrast_factor");
   check_channels(img, {1, 3});
-  const Tensor gray = has_one_channel(img) ? img : rgb_to_grayscale(img);
-  const std::vector<int64_t> all_dims =
-      img.dim() == 2 ? std::vector<int64_t>{-2, -1} : std::vector<int64_t>{-3, -2, -1};
+  if (img.dim() == 2) return adjust_contrast(img.unsqueeze(0), contrast_factor).squeeze(0);
+  const Tensor gray = rgb_to_grayscale(img);
   const Tensor mean = gray.to(is_floating_point(img.scalar_type()) ? img.scalar_type() : kFloat)
-                          .mean(all_dims, true);
+                          .mean({-3, -2, -1}, true);
   return blend(img, mean, contrast_factor);
 }
 
 Tensor adjust_saturation(const Tensor& img, double saturation_factor) {
   check_factor(saturation_factor, "saturation_factor");
   check_channels(img, {1, 3});
-  if (has_one_channel(img)) return img;
+  if (channels_of(img) == 1) return img;
   return blend(img, rgb_to_grayscale(img), saturation_factor);
 }
 
@@ -134,7 +130,7 @@ Tensor adjust_hue(const Tensor& img, double hue_factor) {
   HEARTH_CHECK_AS(ValueError, hue_factor >= -0.5 && hue_factor <= 0.5, "hue_factor (", hue_factor,
                   ") is not in [-0.5, 0.5].");
   check_channels(img, {1, 3});
-  if (has_one_channel(img)) return img;
+  if (channels_of(img) == 1) return img;
   const Tensor hsv = rgb_to_hsv(convert_image_dtype(img, kFloat));
   const auto channels = hsv.unbind(-3);
   const Tensor shifted_hue = channels[0].add(hue_factor).remainder(1);

@@ -32,9 +32,11 @@ void check_image(const Tensor& img) {
   HEARTH_CHECK_AS(TypeError, img.defined() && img.dim() >= 2, "Tensor is not a torch image.");
 }
 
+int64_t channels_of(const Tensor& img) { return img.dim() == 2 ? 1 : img.size(-3); }
+
 void check_channels(const Tensor& img, std::initializer_list<int64_t> permitted) {
   check_image(img);
-  const int64_t channels = img.dim() == 2 ? 1 : img.size(-3);
+  const int64_t channels = channels_of(img);
   for (const int64_t count : permitted)
     if (count == channels) return;
   hearth::detail::fail<TypeError>("Input image tensor permitted channel values are ",

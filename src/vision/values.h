@@ -8,6 +8,8 @@ namespace hearth::vision::transforms {
 double largest_value(ScalarType dtype);
 /// Throws unless the tensor is an image.
 void check_image(const Tensor& img);
+/// The number of channels of an image: one, if it has two dimensions.
+int64_t channels_of(const Tensor& img);
 /// Throws unless the tensor is an image with one of these numbers of channels.
 void check_channels(const Tensor& img, std::initializer_list<int64_t> permitted);
 
