@@ -12,6 +12,7 @@
 #include "hearth/cuda.h"
 #include "hearth/generator.h"
 #include "hearth/operators.h"
+#include "names.h"
 #include "train/models.h"
 #include "train/optimizers.h"
 
@@ -167,14 +168,12 @@ std::string kind_name(const Measurement& measurement) {
 
 std::string title(const Measurement& measurement) {
   const std::string size = std::to_string(measurement.size), sizes = size + " x " + size;
-  const auto counted = [times = measurement.repetitions](const char* noun) {
-    return std::to_string(times) + " " + noun + (times == 1 ? "" : "s");
-  };
+  const int64_t times = measurement.repetitions;
   switch (measurement.kind) {
     case Kind::kMatmul: return "matmul of " + sizes;
     case Kind::kRows: return "move " + sizes + " to the GPU";
-    case Kind::kTransfers: return "scale " + sizes + ", " + counted("time");
-    case Kind::kTraining: return counted("training step") + ", CNN, batch " + size;
+    case Kind::kTransfers: return "scale " + sizes + ", " + counted(times, "time");
+    case Kind::kTraining: return counted(times, "training step") + ", CNN, batch " + size;
   }
   return "";
 }

@@ -25,6 +25,10 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+std::string counted(int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string nearest(const std::string& name, const std::vector<std::string>& known) {
   for (const std::string& candidate : known)
     if (!name.empty() && candidate.starts_with(name)) return candidate;

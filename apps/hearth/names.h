@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ std::string nearest(const std::string& name, const std::vector<std::string>& kno
 /// "unknown model 'lenets'; did you mean 'lenet'? (known: mlp, …)"
 std::string unknown_name(const std::string& kind, const std::string& name,
                          const std::vector<std::string>& known);
+
+/// "1 rank", "2 ranks".
+std::string counted(int64_t count, const std::string& noun);
 
 /// Replaces control characters by escapes such as "\\x1b", so that they cannot control a terminal.
 std::string printable(const std::string& text);

@@ -42,8 +42,8 @@ json parse(const std::string& text, const std::string& file) {
 
 class Reader {
  public:
-  Reader(FileValues& values, const std::string& file)
-      : values_(values.by_path), nested_(values.nested_tensors), file_(file) {}
+  Reader(Values& values, Values& nested, const std::string& file)
+      : values_(values), nested_(nested), file_(file) {}
 
   void read(const json& root) {
     expect(root.is_object() && root.contains("version"), "an object with a version");
@@ -181,8 +181,9 @@ class Writer {
 
 FileContent to_file(const Values& values) { return Writer(values).run(); }
 
-void add_from_json(FileValues& values, const std::string& text, const std::string& file) {
-  Reader(values, file).read(parse(text, file));
+void add_from_json(Values& values, Values& nested_tensors, const std::string& text,
+                   const std::string& file) {
+  Reader(values, nested_tensors, file).read(parse(text, file));
 }
 
 }  // namespace hearth::serialize

@@ -149,11 +149,11 @@ class ValueReader {
   static std::optional<IValue> dict_of(const std::vector<IValue>& items) {
     if (items.size() % 2 != 0) return std::nullopt;
     GenericDict dict;
-    for (size_t i = 0; i < items.size(); i += 2) {
-      const IValue& key = items[i];
-      const bool is_nan = key.isDouble() && std::isnan(key.toDouble());
-      if (is_nan || !(key.isScalar() || key.isString()) || !dict.insert(key, items[i + 1]))
-        return std::nullopt;
+    try {
+      for (size_t i = 0; i < items.size(); i += 2)
+        if (!dict.insert(items[i], items[i + 1])) return std::nullopt;
+    } catch (const Error&) {  // not a key of a Dict
+      return std::nullopt;
     }
     return IValue(dict);
   }

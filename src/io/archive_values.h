@@ -30,12 +30,6 @@ using Values = std::map<std::string, Value>;
 
 inline constexpr int kMaxValueDepth = 256;  // of lists, tuples and dicts in a value
 
-/// The values of a file.
-struct FileValues {
-  Values by_path;
-  Values nested_tensors;  // by the names in Value::nested
-};
-
 /// The values in the order in which they were written.
 std::vector<const Values::value_type*> in_written_order(const Values& values);
 
@@ -46,8 +40,10 @@ struct FileContent {
 };
 FileContent to_file(const Values& values);
 
-/// Adds the values of to_file's JSON to `values`, which already has the file's tensors.
-void add_from_json(FileValues& values, const std::string& json, const std::string& file);
+/// Adds the values of to_file's JSON to `values`, which already has the file's tensors; moves the
+/// tensors whose names are in Value::nested to `nested_tensors`.
+void add_from_json(Values& values, Values& nested_tensors, const std::string& json,
+                   const std::string& file);
 
 inline constexpr const char* kJsonKey = "hearth";
 

@@ -31,15 +31,13 @@ std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::
   auto source = std::make_shared<ArchiveSource>();
   source->name = std::move(name);
   source->device = device;
-  FileValues values;
+  Values& values = source->values;
   for (const std::string& path : file.keys()) {
-    const size_t order = values.by_path.size();
-    values.by_path.emplace(path, Value{Value::Kind::kTensorInFile, IValue(), order, false, {}});
+    const size_t order = values.size();
+    values.emplace(path, Value{Value::Kind::kTensorInFile, IValue(), order, false, {}});
   }
   for (const auto& [key, value] : file.metadata())
-    if (key == kJsonKey) add_from_json(values, value, source->name);
-  source->values = std::move(values.by_path);
-  source->nested_tensors = std::move(values.nested_tensors);
+    if (key == kJsonKey) add_from_json(values, source->nested_tensors, value, source->name);
   source->file = std::move(file);
   return source;
 }
@@ -80,6 +78,7 @@ struct InputArchive::Tree {
   /// the name of a nested tensor in the file.
   Tensor tensor(const std::string& name, const Value& value) const;
   /// A value that is not a tensor, with new tensors in it.
+  IValue leaf(const std::string& key, const Value& value) const;
   IValue with_tensors(const Value& value) const;
   /// Replaces the data of a defined tensor, which keeps its device.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
@@ -173,12 +172,16 @@ void InputArchive::Tree::replace(const std::string& key, const Value& stored, Te
                              /*copy=*/stored.strides.empty()));
 }
 
+/// The value of a key that is no subtree, with new tensors.
+IValue InputArchive::Tree::leaf(const std::string& key, const Value& value) const {
+  const bool is_tensor = value.kind == Value::Kind::kTensorInFile || value.value.isTensor();
+  return is_tensor ? IValue(tensor(path(key), value)) : with_tensors(value);
+}
+
 /// The value of a key; a subtree with the keys 0, 1, … is read as a list.
 std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
   const Value* value = find(key);
-  if (value && value->kind == Value::Kind::kTensorInFile) return IValue(tensor(path(key), *value));
-  if (value && value->kind == Value::Kind::kValue)
-    return value->value.isTensor() ? IValue(tensor(path(key), *value)) : with_tensors(*value);
+  if (value && value->kind != Value::Kind::kSubtree) return leaf(key, *value);
   if (!has_subtree(key)) return std::nullopt;
   std::vector<IValue> list;
   std::vector<Tensor> tensors;
@@ -186,9 +189,8 @@ std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
     const std::string item = detail::str(key, ".", list.size());
     const Value* next = find(item);
     if (!next || next->kind == Value::Kind::kSubtree) break;
-    const bool is_tensor = next->kind == Value::Kind::kTensorInFile || next->value.isTensor();
-    list.push_back(is_tensor ? IValue(tensor(path(item), *next)) : with_tensors(*next));
-    if (is_tensor) tensors.push_back(list.back().toTensor());
+    list.push_back(leaf(item, *next));
+    if (list.back().isTensor()) tensors.push_back(list.back().toTensor());
   }
   return tensors.size() == list.size() ? IValue(std::move(tensors)) : IValue(std::move(list));
 }

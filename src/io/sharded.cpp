@@ -1,6 +1,5 @@
 #include "hearth/io/sharded.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <list>
@@ -44,23 +43,21 @@ std::string shard_name(size_t shard, size_t num_shards) {
   return name;
 }
 
-/// Whether save_sharded_safetensors writes files of this name.
-bool is_name_of_save(const std::string& name) {
+/// Whether save_sharded_safetensors writes tensors into files of this name.
+bool is_name_of_tensors(const std::string& name) {
   static const std::regex shard("model-[0-9]{5,}-of-[0-9]{5,}\\.safetensors");
-  return name == kSingleFile || name == kIndexFile || std::regex_match(name, shard);
+  return name == kSingleFile || std::regex_match(name, shard);
 }
 
 /// Deletes the files of an earlier save, which readers could take for those of the latest one.
 void remove_earlier_save(const fs::path& folder, const std::set<std::string>& kept) {
+  // The index first: without it, its shards are not read.
+  if (kept.count(kIndexFile) == 0) fs::remove(folder / kIndexFile);
   std::vector<fs::path> old;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (kept.count(name) == 0 && is_name_of_save(name)) old.push_back(entry.path());
+    if (kept.count(name) == 0 && is_name_of_tensors(name)) old.push_back(entry.path());
   }
-  // The index first: without it, its shards are not read.
-  std::sort(old.begin(), old.end(), [](const fs::path& a, const fs::path& b) {
-    return (a.filename() == kIndexFile) > (b.filename() == kIndexFile);
-  });
   for (const fs::path& path : old) fs::remove(path);
 }
 
@@ -89,7 +86,8 @@ std::set<std::string> save_shards(const std::vector<NamedTensors>& parts, const 
   index_file.write(shard_index_text(index));
   for (AtomicFile& shard : shards) shard.sync();
   index_file.sync();
-  fs::remove(folder / kIndexFile);
+  // The file behind a link, as AtomicFile replaces it.
+  if (const fs::path old = folder / kIndexFile; fs::exists(old)) fs::remove(fs::canonical(old));
   for (AtomicFile& shard : shards) shard.commit();
   index_file.commit();
   return files;

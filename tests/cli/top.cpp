@@ -1,7 +1,5 @@
 // hearth top: jobs of several processes, trainings in a folder, and targets that are neither.
-#include <arpa/inet.h>
 #include <pty.h>
-#include <sys/socket.h>
 
 #include <atomic>
 #include <nlohmann/json.hpp>
@@ -13,6 +11,7 @@
 #include "apps/hearth/top/writer_lock.h"
 #include "hearth/error.h"
 #include "tests/cli/train_processes.h"
+#include "tests/support/stranger.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
@@ -428,36 +427,6 @@ TEST(Top, ShowsATrainingOfOneProcess) {
   expect_failure(run({"top", out}), 1, "nothing trains in '" + out + "': its training has ended");
 }
 
-/// A server that closes each connection after a greeting of its own.
-class Stranger {
- public:
-  Stranger() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address);
-    listen(socket_, 8);
-    socklen_t size = sizeof address;
-    getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = std::to_string(ntohs(address.sin_port));
-    thread_ = std::thread([this] {
-      for (int client = 0; (client = accept(socket_, nullptr, nullptr)) >= 0; close(client))
-        (void)!write(client, "SSH-2.0-OpenSSH_9.2\r\n", 21);
-    });
-  }
-  ~Stranger() {
-    shutdown(socket_, SHUT_RDWR);
-    thread_.join();
-    close(socket_);
-  }
-  const std::string& port() const { return port_; }
-
- private:
-  int socket_;
-  std::string port_;
-  std::thread thread_;
-};
-
 TEST(Top, MistakesAreExplained) {
   const TempFolder folder;
   const auto fails = [&](const std::string& target, const std::string& error) {
@@ -476,9 +445,9 @@ TEST(Top, MistakesAreExplained) {
   fails("nowhere", "'nowhere' is neither a folder nor HOST:PORT of a job");
   fails("run/s:1", "'run/s:1' is neither a folder nor HOST:PORT of a job");
   fails("host:99999", "'host:99999' is neither a folder nor HOST:PORT of a job");
-  const Stranger stranger;
-  fails("127.0.0.1:" + stranger.port(),
-        "at 127.0.0.1:" + stranger.port() +
+  const Stranger stranger("SSH-2.0-OpenSSH_9.2\r\n");
+  fails("127.0.0.1:" + std::to_string(stranger.port()),
+        "at 127.0.0.1:" + std::to_string(stranger.port()) +
             " runs another program than a job of this version of Hearth: give ");
   const std::string file = app::status_file_in(folder.str());
   for (const char* content : {"", "{\"format\":1,\"written\":1,\"ra", "{\"format\":2}", "[]",

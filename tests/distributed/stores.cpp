@@ -19,6 +19,7 @@
 #include "hearth/distributed/store.h"
 #include "hearth/distributed/tcp_store.h"
 #include "tests/distributed/ranks.h"
+#include "tests/support/stranger.h"
 #include "tests/support/throws.h"
 
 // The stores, and connections of other programs to the TCP store.
@@ -211,44 +212,6 @@ TEST(Stores, OnlyTheRightTokenIsAdmitted) {
   server.set("a", std::string("b"));
   EXPECT_EQ(client.get_to_str("a"), "b");
 }
-
-/// A server that is no store: it sends a greeting to each client, or nothing.
-class Stranger {
- public:
-  explicit Stranger(std::string greeting)
-      : greeting_(std::move(greeting)), listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
-    listen(listener_, 8);
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this] {
-      for (int client = 0; (client = accept(listener_, nullptr, nullptr)) >= 0;) {
-        (void)!write(client, greeting_.data(), greeting_.size());
-        clients_.push_back(client);
-      }
-    });
-  }
-  ~Stranger() {
-    shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    for (const int file : clients_) close(file);
-    close(listener_);
-  }
-  Stranger(const Stranger&) = delete;
-  Stranger& operator=(const Stranger&) = delete;
-  uint16_t port() const { return port_; }
-
- private:
-  const std::string greeting_;
-  const int listener_;
-  uint16_t port_ = 0;
-  std::vector<int> clients_;
-  std::thread thread_;
-};
 
 dist::StoreConnectionError::Reason reason_of(const std::function<void()>& f) {
   try {

@@ -76,6 +76,18 @@ TEST(Sharded, SavesIntoTheCurrentFolder) {
   expect_saved(folder, tensors(), 1);
 }
 
+TEST(Sharded, ReplacesTheFileBehindALinkToTheIndex) {
+  const TempFolder folder, other;
+  const std::string index = "model.safetensors.index.json";
+  save_sharded_safetensors(tensors(), folder.str(), 24);
+  std::filesystem::rename(folder.path(index), other.path(index));
+  std::filesystem::create_symlink(other.path(index), folder.path(index));
+  const NamedTensors two{{"a", zeros({8})}, {"b", ones({8})}};
+  save_sharded_safetensors(two, folder.str(), 32);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path(index)));
+  expect_saved(folder, two, 3);
+}
+
 TEST(Sharded, AFailedSaveKeepsTheEarlierOne) {
   const TempFolder folder;
   save_sharded_safetensors(tensors(), folder.str(), 24);

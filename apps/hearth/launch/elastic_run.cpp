@@ -22,10 +22,6 @@ constexpr std::chrono::seconds kHostTimeout{600}, kBetweenTries{1};
 constexpr std::chrono::seconds kSilentWait{4};
 /// The wait for the other launchers to be told the end of the job.
 constexpr std::chrono::seconds kFarewell{5};
-/// "1 rank", "2 ranks".
-std::string count_of(int count, const std::string& name) {
-  return std::to_string(count) + " " + name + (count == 1 ? "" : "s");
-}
 
 }  // namespace
 
@@ -135,7 +131,6 @@ void ElasticRun::take(const RendezvousMessage& message) {
       break;
     case Kind::kRefused:
     case Kind::kQuit:
-      is_refused_ = message.kind == Kind::kRefused;
       quit_ = message;
       end_ranks();
       break;
@@ -145,7 +140,6 @@ void ElasticRun::take(const RendezvousMessage& message) {
 
 /// Ends the ranks that run, because the job does not go on with them.
 void ElasticRun::end_ranks() {
-  was_told_ = true;
   if (supervisor_) supervisor_->end();
 }
 
@@ -169,7 +163,6 @@ int ElasticRun::take_part() {
 
 /// Takes over the ranks that a message to start gives to this machine.
 void ElasticRun::begin_round(const RendezvousMessage& start) {
-  was_told_ = false;
   round_ = start.round;
   job_.node = start.node;
   job_.nodes = start.nodes;
@@ -182,7 +175,7 @@ void ElasticRun::begin_round(const RendezvousMessage& start) {
   job_.restart = start.round - 1;
   if (!start.text.empty())
     console_.note("hearth: all ranks are started again: " + printable(start.text) + ", " +
-                  count_of(start.nodes, "machine") + ", " + count_of(start.world_size, "rank") +
+                  counted(start.nodes, "machine") + ", " + counted(start.world_size, "rank") +
                   "\n");
   console_.begin_attempt(job_.restart);
 }
@@ -196,7 +189,7 @@ int ElasticRun::run_round() {
                           [&](const Failure& failure) { report_failure(failure, supervisor); }};
   LocalRanks ranks(context_, job_, host_name(), events);
   supervisor_ = &supervisor;
-  if (has_ended() || ended_round_ == round_) end_ranks();
+  if (must_end()) end_ranks();
   supervisor.run(ranks);
   supervisor_ = nullptr;
   if (!supervisor.failures().empty())
@@ -205,7 +198,7 @@ int ElasticRun::run_round() {
   RendezvousMessage ended;
   ended.kind = Kind::kEnded;
   ended.round = round_;
-  ended.succeeded = supervisor.failures().empty() && !was_told_;
+  ended.succeeded = supervisor.failures().empty() && !must_end();
   link_->send(ended);
   return 0;
 }
@@ -235,8 +228,8 @@ int ElasticRun::stop(int signal) {
 
 /// The exit code at the end of the job.
 int ElasticRun::finish() {
-  HEARTH_CHECK(!is_refused_, "the launcher at ", printable(options_.endpoint),
-               " refused this one: ", printable(quit_->text));
+  HEARTH_CHECK(!quit_ || quit_->kind != Kind::kRefused, "the launcher at ",
+               printable(options_.endpoint), " refused this one: ", printable(quit_->text));
   if (!quit_) {
     console_.note("hearth: the connection to the launcher at " + printable(options_.endpoint) +
                   " was lost, so all ranks were ended\n");

@@ -35,7 +35,9 @@ class ElasticRun {
   int run_round();
   void end_ranks();
   void report_failure(const Failure& failure, Supervisor& supervisor);
-  bool has_ended() const { return quit_ || is_refused_ || (link_ && link_->is_lost()); }
+  bool has_ended() const { return quit_ || (link_ && link_->is_lost()); }
+  /// Whether the ranks of this round have to end.
+  bool must_end() const { return has_ended() || ended_round_ == round_; }
   /// Runs the loop until the condition holds or the time has passed. Returns the signal if one asks
   /// to end, or 0.
   int wait(const std::function<bool()>& is_done,
@@ -55,7 +57,6 @@ class ElasticRun {
   std::optional<RendezvousMessage> start_, quit_;  // messages that have not been handled
   Supervisor* supervisor_ = nullptr;               // while ranks run
   int round_ = 0, ended_round_ = 0;                // the host has ended the latter
-  bool was_told_ = false, is_refused_ = false;
 };
 
 }  // namespace hearth::app

@@ -41,10 +41,6 @@ RendezvousMessage message_of(Kind kind, int round = 0) {
   return message;
 }
 
-std::string machines(size_t count) {
-  return std::to_string(count) + (count == 1 ? " machine" : " machines");
-}
-
 }  // namespace
 
 /// A launcher that has connected.
@@ -168,8 +164,9 @@ void RendezvousHost::gather() {
   if (count < least) {
     last_call_.reset();
     if (now - gathering_since_ > kJoinTimeout)
-      quit(1, "only " + machines(count) + " of at least " + std::to_string(least) +
-                  " came within " + std::to_string(kJoinTimeout.count()) + " s");
+      quit(1, "only " + counted(int64_t(count), "machine") + " of at least " +
+                  std::to_string(least) + " came within " + std::to_string(kJoinTimeout.count()) +
+                  " s");
     return;
   }
   if (!last_call_) last_call_ = now + kLastCall;
@@ -215,8 +212,7 @@ void RendezvousHost::watch() {
     return member->is_in_round && member->has_ended;
   });
   if (count <= size || !has_place || !all_run) return;
-  end_round("", 0);
-  reason_ = machines(count - size) + " joined";
+  end_round(counted(int64_t(count - size), "machine") + " joined", 0);
 }
 
 /// Tells the launchers of this round to end their ranks. A status of 0 stands for no failure.

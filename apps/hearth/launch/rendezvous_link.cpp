@@ -36,7 +36,6 @@ RendezvousLink::RendezvousLink(EventLoop& loop, int socket, std::chrono::seconds
                     send(alive);
                   },
                   [this] { lose(); }}) {
-  fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
   loop_.watch(socket, POLLIN, [this] { read(); });
 }
 

@@ -19,7 +19,7 @@ class RendezvousLink {
     std::function<void(const RendezvousMessage&)> message;
     std::function<void()> lost;
   };
-  /// Takes over the socket.
+  /// Takes over the socket, which does not block.
   RendezvousLink(EventLoop& loop, int socket, std::chrono::seconds timeout, Events events);
   ~RendezvousLink();
   RendezvousLink(const RendezvousLink&) = delete;

@@ -10,7 +10,6 @@
 
 #include "../names.h"
 #include "hearth/error.h"
-#include "writer_lock.h"
 
 namespace hearth::app {
 
@@ -47,17 +46,6 @@ void replace(const std::string& path, const std::string& text) {
 void remove_status(const std::string& path) {
   std::error_code ignored;
   for (const char* ending : {"", ".new"}) std::filesystem::remove(path + ending, ignored);
-}
-
-/// Whether the writer of a file exists. Without a lock, the file says nothing about it.
-StatusWriter writer_of(const std::string& path, bool is_locked) {
-  if (!is_locked) return StatusWriter::kUnknown;
-  switch (WriterLock::holder_of(path)) {
-    case WriterLock::Holder::kExists: return StatusWriter::kExists;
-    case WriterLock::Holder::kNone: return StatusWriter::kNotFound;
-    case WriterLock::Holder::kUnknown: break;
-  }
-  return StatusWriter::kUnknown;
 }
 
 }  // namespace
@@ -130,7 +118,8 @@ Status read_status_file(const std::string& path) {
     for (const Json& rank : json.at("ranks"))
       status.ranks.push_back(
           {rank.at("report").get<std::string>(), rank.at("age").get<double>() + since});
-    status.writer = writer_of(path, json.value("locked", false));
+    // Without a lock, nothing is known of the writer.
+    if (json.value("locked", false)) status.writer = WriterLock::holder_of(path);
   } catch (const std::exception& error) {
     throw Error(detail::str("'", printable(path), "' is damaged: ", error.what()));
   }

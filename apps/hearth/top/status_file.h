@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report_ages.h"
+#include "writer_lock.h"
 
 namespace hearth::app {
 
@@ -30,7 +31,7 @@ class StatusFile {
 };
 
 /// Whether a status file's writer still exists, as far as the lock tells.
-enum class StatusWriter { kExists, kNotFound, kUnknown };
+using StatusWriter = WriterLock::Holder;
 
 /// The content of a status file.
 struct Status {

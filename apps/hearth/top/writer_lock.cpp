@@ -61,12 +61,12 @@ WriterLock::~WriterLock() {
 
 WriterLock::Holder WriterLock::holder_of(const std::string& path) {
   const int file = open(lock_of(path).c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return errno == ENOENT ? Holder::kNone : Holder::kUnknown;
+  if (file < 0) return errno == ENOENT ? Holder::kNotFound : Holder::kUnknown;
   struct flock lock = whole_file(F_RDLCK);
   const bool has_answer = fcntl(file, F_OFD_GETLK, &lock) == 0;
   close(file);
   if (!has_answer) return Holder::kUnknown;
-  return lock.l_type == F_UNLCK ? Holder::kNone : Holder::kExists;
+  return lock.l_type == F_UNLCK ? Holder::kNotFound : Holder::kExists;
 }
 
 }  // namespace hearth::app

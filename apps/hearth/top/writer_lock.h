@@ -28,7 +28,7 @@ class WriterLock {
 
   State state() const { return state_; }
 
-  enum class Holder { kExists, kNone, kUnknown };
+  enum class Holder { kExists, kNotFound, kUnknown };
   /// Whether a process holds the lock that belongs to `path`.
   static Holder holder_of(const std::string& path);
 

@@ -27,8 +27,8 @@ namespace hearth::app {
 
 namespace {
 
-/// "1 run", "2 runs".
-std::string counted(int64_t count, const std::string& noun) {
+/// "1 run", "2,000 runs".
+std::string counted_with_commas(int64_t count, const std::string& noun) {
   return with_commas(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
@@ -99,10 +99,10 @@ class Training {
   std::string heading() const {
     const bool has_images = data_.train.input_sizes().size() == 3;
     return options_.model + " on " + options_.data + ", " +
-           counted(data_.train.count(), has_images ? "image" : "example") + " to train and " +
-           with_commas(data_.test.count()) + " to test, " +
-           counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
-           counted(options_.epochs, "epoch") +
+           counted_with_commas(data_.train.count(), has_images ? "image" : "example") +
+           " to train and " + with_commas(data_.test.count()) + " to test, " +
+           counted_with_commas(static_cast<int64_t>(runs_.size()), "run") + " of " +
+           counted_with_commas(options_.epochs, "epoch") +
            (processes_.are_several() ? ", " + with_commas(processes_.count()) + " processes" : "");
   }
 
@@ -258,7 +258,7 @@ class Training {
         results_.of_run(i).status = kEliminated;
     }
     display_.line("After epoch " + std::to_string(last) + ", " + std::to_string(kept.size()) +
-                  " of " + counted(std::ssize(candidates), "run") + " go on");
+                  " of " + counted_with_commas(std::ssize(candidates), "run") + " go on");
     candidates = kept;
     write_results();
   }
@@ -271,8 +271,8 @@ class Training {
         "run " + std::to_string(index + 1) + "/" + std::to_string(runs_.size());
     if (!is_single)
       display_.line(name + ": lr " + shortest(point.lr) + ", batch size " +
-                    std::to_string(point.batch_size) + ", " + counted(point.num_workers, "worker") +
-                    ", " + point.device);
+                    std::to_string(point.batch_size) + ", " +
+                    counted_with_commas(point.num_workers, "worker") + ", " + point.device);
     RunResult& result = results_.of_run(index);
     result.status = kRunning;
     const std::string title = is_single ? "" : name + "  ", path = folder_.of_run(index + 1);

@@ -102,22 +102,18 @@ void begin(ActivitySink* sink) {
 
 /// Switches the kinds off and fetches all records; adds the errors to the recording's problems.
 void disable_kinds() {
-  std::vector<std::string> problems;
-  const auto note = [&](CUptiResult result, const char* call) {
-    if (result != CUPTI_SUCCESS) problems.push_back(error_text(result, call));
+  const auto note = [](CUptiResult result, const char* call) {
+    if (result == CUPTI_SUCCESS) return;
+    const std::lock_guard lock(recording().mutex);
+    recording().problems.push_back(error_text(result, call));
   };
-  CUptiResult disabled = CUPTI_SUCCESS;
-  for (const CUpti_ActivityKind kind : kKinds) {
-    const CUptiResult result = cupti().cuptiActivityDisable(kind);
-    if (result != CUPTI_SUCCESS) disabled = result;
-  }
-  note(disabled, "cuptiActivityDisable");
+  for (const CUpti_ActivityKind kind : kKinds)
+    note(cupti().cuptiActivityDisable(kind), "cuptiActivityDisable");
   note(cupti().cuptiActivityFlushAll(0), "cuptiActivityFlushAll");
   note(push_result.load(), "cuptiActivityPushExternalCorrelationId");
   const size_t num_dropped = num_dropped_records(nullptr, 0);
   const std::lock_guard lock(recording().mutex);
   recording().num_dropped += num_dropped;
-  for (std::string& problem : problems) recording().problems.push_back(std::move(problem));
 }
 
 void end() {

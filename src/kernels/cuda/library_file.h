@@ -28,7 +28,7 @@ class LibraryFile {
     function = reinterpret_cast<Function>(address_of(name));
     return function != nullptr;
   }
-  /// Empty if all functions were found.
+  /// Empty if the library was opened and has all functions of find().
   const std::string& why_not() const { return why_not_; }
 
  private:
