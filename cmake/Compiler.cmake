@@ -60,8 +60,10 @@ endfunction()
 # hearth_precompile(<target> <arguments of target_precompile_headers>...): for targets with many sources.
 function(hearth_precompile target)
   target_precompile_headers(${target} ${ARGN})
-  # ccache requires this.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  # ccache requires -fpch-preprocess. With the others, GCC never collects garbage: an eighth less time at -O0 and a
+  # sixth more memory, because all of the precompiled headers would be searched each time.
+  target_compile_options(${target} PRIVATE
+    "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;--param=ggc-min-expand=10000;--param=ggc-min-heapsize=2000000>")
 endfunction()
 
 function(hearth_hide_symbols target)

@@ -34,8 +34,10 @@ function(hearth_group_sources list_name)
   list(REMOVE_DUPLICATES keys)
   foreach(key IN LISTS keys)
     hearth_write_groups(groups 0 ${sources_${key}})
-    set_source_files_properties(${groups} PROPERTIES
-      INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR} SKIP_PRECOMPILE_HEADERS ${skip_precompiled_${key}})
+    set_source_files_properties(${groups} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
+    if(skip_precompiled_${key})  # CMake skips them if the property has any value, OFF included
+      set_source_files_properties(${groups} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
     if(flags_${key})
       set_source_files_properties(${groups} PROPERTIES COMPILE_OPTIONS "${flags_${key}}")
     endif()
