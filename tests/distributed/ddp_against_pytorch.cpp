@@ -5,6 +5,7 @@
 
 #include "hearth/distributed/ddp_comm_hooks.h"
 #include "tests/distributed/ddp_models.h"
+#include "tests/support/fixtures.h"
 
 // The parameters after some steps, compared with PyTorch's DistributedDataParallel:
 // tests/oracle/ddp_steps.py computed the expected values.
@@ -20,7 +21,7 @@ constexpr int kRanks = 2;
 constexpr int64_t kStepsOfCase = 4, kRowsOfStep = 12;
 
 std::map<std::string, Tensor> expected_parameters() {
-  std::ifstream file(HEARTH_TEST_FIXTURES "/ddp_steps.txt");
+  std::ifstream file(fixture_path("ddp_steps.txt"));
   std::map<std::string, Tensor> cases;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);

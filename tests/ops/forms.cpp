@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "hearth/autograd.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/warnings.h"
 
 namespace hearth::testing {
@@ -193,7 +194,7 @@ void expect_agreement(const CallForm& form, const CallForm& other) {
 std::string sources_of_tests() {
   std::ostringstream text;
   for (const char* folder : {"ops", "api", "compat", "nn", "optim"}) {
-    const std::filesystem::path path = std::filesystem::path(HEARTH_TEST_FIXTURES) / ".." / folder;
+    const std::filesystem::path path = fixture_path("..") + "/" + folder;
     for (const auto& entry : std::filesystem::directory_iterator(path))
       if (entry.path().filename().string().rfind("forms", 0) != 0)
         text << std::ifstream(entry.path()).rdbuf();

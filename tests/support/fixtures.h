@@ -6,11 +6,15 @@
 
 namespace hearth::testing {
 
+/// The folder tests/fixtures of the sources. In a generated source, because the compiler cache
+/// could not share tests that contain a path among checkouts.
+extern const char* const fixtures_folder;
+
 /// The path of a file in tests/fixtures. HEARTH_TEST_FIXTURES in the environment overrides the
 /// folder, for tests that run on another machine than they were built on.
 inline std::string fixture_path(const std::string& name) {
   const char* const folder = std::getenv("HEARTH_TEST_FIXTURES");
-  return std::string(folder ? folder : HEARTH_TEST_FIXTURES) + "/" + name;
+  return std::string(folder ? folder : fixtures_folder) + "/" + name;
 }
 
 }  // namespace hearth::testing

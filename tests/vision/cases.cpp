@@ -12,6 +12,7 @@
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "hearth/vision.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
@@ -176,7 +177,7 @@ struct Expected {
 };
 
 std::map<std::string, Expected> read_expected() {
-  std::ifstream file(HEARTH_TEST_FIXTURES "/vision_cases.txt");
+  std::ifstream file(fixture_path("vision_cases.txt"));
   EXPECT_TRUE(file);
   std::map<std::string, Expected> result;
   for (std::string line; std::getline(file, line);) {

@@ -6,6 +6,7 @@
 #include "hearth/tensor_literal.h"
 #include "hearth/vision.h"
 #include "tests/support/files.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
@@ -62,7 +63,7 @@ TEST(ImageFiles, ModesChangeTheChannels) {
 /// Expected: torchvision.io.decode_jpeg.
 TEST(ImageFiles, CmykJpegBecomesRgb) {
   const auto first_pixel = [](ImageReadMode mode) {
-    return read_image(HEARTH_TEST_FIXTURES "/cmyk.jpg", mode).select(2, 0).select(1, 0);
+    return read_image(fixture_path("cmyk.jpg"), mode).select(2, 0).select(1, 0);
   };
   EXPECT_TRUE(first_pixel(ImageReadMode::UNCHANGED).equal(tensor({225, 55, 155, 215}, kByte)));
   EXPECT_TRUE(first_pixel(ImageReadMode::RGB).equal(tensor({190, 46, 131}, kByte)));

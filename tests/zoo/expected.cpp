@@ -1,4 +1,5 @@
 #include "tests/zoo/expected.h"
+#include "tests/support/fixtures.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ struct Expected {
 };
 
 std::map<std::string, Expected> read_expected() {
-  std::ifstream file(HEARTH_TEST_FIXTURES "/zoo.txt");
+  std::ifstream file(fixture_path("zoo.txt"));
   std::map<std::string, Expected> result;
   std::string model;
   for (std::string line; std::getline(file, line);) {
