@@ -79,7 +79,7 @@ class HEARTH_API GradScaler {
   void set_growth_factor(double factor) { options_.growth_factor(factor); }
   void set_backoff_factor(double factor) { options_.backoff_factor(factor); }
   void set_growth_interval(int64_t steps) { options_.growth_interval(steps); }
-  bool is_enabled() const { return options_.enabled(); }  ///< false without the device
+  bool is_enabled() const { return options_.enabled(); }  ///< also false without the device
 
   /// The state as Python's dict, empty if disabled: io::save_pt(scaler.state_dict(), path).
   IValue state_dict() const;

@@ -110,7 +110,7 @@ class HEARTH_API Node : public RefCounted {
   const InputMetadata& input_metadata(size_t i) const { return inputs_[i]; }
   /// Adds a forward output with the metadata of `output` and returns its index.
   uint32_t add_input_metadata(const Tensor& output);
-  uint64_t sequence_nr() const { return sequence_nr_; }  ///< increases with each node created
+  uint64_t sequence_nr() const { return sequence_nr_; }  ///< increases within a thread
 
   /// Receives the gradients for apply() and returns their replacements.
   using PreHook = std::function<variable_list(const variable_list& grads)>;

@@ -17,7 +17,7 @@ struct DLPackVersion {
   uint32_t major, minor;
 };
 
-/// The types of devices; Hearth supports the first two.
+/// The types of devices; Hearth exports the first two and imports all but those of ROCm.
 enum DLDeviceType : int32_t {
   kDLCPU = 1,
   kDLCUDA = 2,

@@ -31,7 +31,7 @@ HEARTH_FFT_DIMS(fftn, OptionalIntArrayRef, {})
 HEARTH_FFT_DIMS(ifftn, OptionalIntArrayRef, {})
 HEARTH_FFT_DIMS(rfftn, OptionalIntArrayRef, {})
 HEARTH_FFT_DIMS(irfftn, OptionalIntArrayRef, {})
-// Unlike fft_hfftn and fft_ihfftn: LibTorch's defaults.
+// LibTorch's default dimensions, which differ from those of fft_hfftn and fft_ihfftn.
 HEARTH_FFT_DIMS(hfftn, IntArrayRef, {-2, -1})
 HEARTH_FFT_DIMS(ihfftn, IntArrayRef, {-2, -1})
 #undef HEARTH_FFT_LINE

@@ -45,8 +45,8 @@ void set_cpu_memory_limit(size_t bytes);
 size_t cpu_memory_limit();
 inline constexpr size_t kNoMemoryLimit = static_cast<size_t>(-1);
 
-/// The statistics are exact for one thread. With several threads, a peak may be too high by the
-/// memory that each thread has freed into its cache (at most 2 MiB).
+/// Except for the tags' peaks, the statistics are exact for one thread. With several threads, a
+/// peak may be too high by the memory that each thread has freed into its cache (at most 2 MiB).
 MemoryStats cpu_memory_stats();
 /// The modules whose activations are or were in blocks above 32 KiB.
 std::vector<ModuleMemory> cpu_module_memory();

@@ -24,7 +24,7 @@ void throw_fault(FaultSlot& slot) {
       fail<Error>("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be ",
                   a);
     case Fault::kBadBagOffset:
-      fail<Error>("embedding_bag: offsets have to grow from 0 to at most the input's length ", b,
+      fail<Error>("embedding_bag: offsets must not fall or exceed the input's length ", b,
                   ", but found ", a);
     case Fault::kNoFault: break;
   }

@@ -52,7 +52,7 @@ struct OpRecord {
   int formula = 0;
 };
 
-/// How the op's derivative treats complex numbers; the formulas of pointwise functors are analytic.
+/// How the op's derivative treats complex numbers; kRefused counts as kAnalytic if pointwise.
 inline ComplexGrad complex_grad_of(const OpRecord& op) {
   const ComplexGrad stated = op.info->complex_grad;
   return stated == ComplexGrad::kRefused && op.functor >= 0 ? ComplexGrad::kAnalytic : stated;

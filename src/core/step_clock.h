@@ -51,7 +51,8 @@ struct WatchedCounts {
   }
   /// Makes the calling thread the one that trains; it has made no step yet.
   void begin(Claim reason);
-  /// Calls begin() if another thread trains that has no better claim. Returns is_trainer().
+  /// Calls begin() unless a thread trains that has a better claim, or an equal one and is not idle.
+  /// Returns is_trainer().
   bool take(Claim reason);
   /// Called by the thread that trains, at the end of a step.
   void copy(const StepCounts& counts) {

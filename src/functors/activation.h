@@ -207,7 +207,7 @@ struct Mish {
   }
 };
 
-/// x where x > threshold, else replacement.
+/// replacement where x <= threshold, else x.
 struct Threshold {
   static constexpr OpInfo info{
       .name = "threshold", .dtypes = dtypes::kReal, .piecewise_linear = true};

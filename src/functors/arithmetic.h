@@ -111,7 +111,7 @@ struct Conj {
   }
 };
 
-/// x / |x|; 0 for x = 0. Its derivative is not analytic: real(w) = (w + conj(w)) / 2.
+/// x / |x|; 0 for x = 0. It is not analytic: its gradient needs real(w), (w + conj(w)) / 2.
 struct ComplexSgn {
   static constexpr OpInfo info{.name = "sgn",
                                .dtypes = 0,

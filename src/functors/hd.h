@@ -93,7 +93,7 @@ struct OpInfo {
   bool always_launches = false;   // reads the inputs' data even if no output has elements
   bool grad_of_output = false;    // pointwise: grad's arguments are (g, y) instead of (g, x...)
   bool piecewise_linear = false;  // pointwise: second derivatives are zeros, not undefined
-  ComplexGrad complex_grad = ComplexGrad::kRefused;  // pointwise functors are analytic
+  ComplexGrad complex_grad = ComplexGrad::kRefused;  // pointwise: counts as kAnalytic
 };
 
 // The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a
@@ -101,7 +101,7 @@ struct OpInfo {
 // comparisons, masks combined with & | !, select(mask, a, b), the member constant kIntegral, and
 // these functions, found by argument-dependent lookup. Every V implements all of them, except
 // complex numbers: these have no order and only the functions in kernels/cpu/complex_math.h, among
-// them conj(a).
+// them conj(a). Integers also have quotient, shift_left, shift_right and the operators & | ^ ~.
 #define HEARTH_VALUE_UNARY(X) \
   X(abs)                      \
   X(sqrt)                     \

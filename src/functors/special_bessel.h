@@ -15,7 +15,7 @@ HEARTH_SCALAR double i1e(double x) {
   const double a = std::fabs(x);
   return a <= 8 ? x * i1_near(a) : std::copysign(i1_far(8 / a) / std::sqrt(a), x);
 }
-/// scaled * exp(|x|), which is finite if the result is: exp(|x|) alone may overflow.
+/// scaled * exp(|x|); exp(|x|) alone may overflow although the product does not.
 HEARTH_SCALAR double unscaled(double scaled, double x) {
   const double root = std::exp(std::fabs(x) / 2);
   return std::fabs(x) < 700 ? std::exp(std::fabs(x)) * scaled : root * scaled * root;

@@ -7,7 +7,7 @@
 
 namespace hearth::fn::special {
 
-/// A degree as an integer; -1 for negative, infinite and NaN degrees.
+/// A degree as an integer; -1 if that is negative or too large, and for NaN.
 HEARTH_SCALAR long long degree_of(double n) {
   return n > -1 && n < 9e18 ? static_cast<long long>(n) : -1;
 }

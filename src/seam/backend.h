@@ -67,8 +67,8 @@ class Backend {
   virtual std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) {
     return (void)shape, (void)ctx, std::nullopt;
   }
-  /// How often libraries have computed what kernels of the backend's own can compute, too, by a
-  /// name for each operator.
+  /// How often libraries have computed operators for which the backend has kernels, too, by a name
+  /// for each operator.
   virtual std::vector<std::pair<std::string, int64_t>> library_calls() const { return {}; }
 
   /// Determines which memory an address is in, for tensors over external memory.

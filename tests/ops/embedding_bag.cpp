@@ -118,7 +118,7 @@ Row refusing_embedding_bag_row() {
           "position 0. However, got 1"),
       refusal(w, i, tensor({0, 4}), {},
               "offsets[-1] can not be greater than input's length 3 but got offsets[-1] of 4"),
-      refusal(w, i, tensor({0, 3, 1}), {}, "offsets have to grow from 0 to at most"),
+      refusal(w, i, tensor({0, 3, 1}), {}, "offsets must not fall or exceed the input's length 3"),
       {[=] { embedding_bag(w, i, zero, false, 0, true); }, "sparse gradients are not supported"},
       {[=] { embedding_bag(w, i, zero, true, 2); },
        "scale_grad_by_freq is not supported with mode='max'"}};

@@ -36,8 +36,8 @@ struct HEARTH_API Categories {
   void load(serialize::InputArchive& archive);
 };
 
-/// Options of CSV. A column holds floating-point numbers unless `integers`, `categorical` or `text`
-/// lists it.
+/// Options of CSV. A column holds floating-point numbers unless `integers`, `categorical`,
+/// `categories` or `text` names it.
 struct CSVOptions {
   HEARTH_ARG(bool, header) = true;  ///< whether the first record names the columns
   HEARTH_ARG(ColumnNames, names);  ///< the columns' names, by default the header's or "0", "1", …

@@ -65,7 +65,7 @@ class DataLoaderBase {
   }
   Iterator<Batch> end() { return Iterator<Batch>(); }
 
-  /// Ends the worker threads; the loader cannot be used afterwards.
+  /// Ends the worker threads; a loader that has some cannot be used afterwards.
   void join() {
     prefetcher_ = Prefetcher();
     joined_ = options_.workers > 0;
@@ -73,7 +73,7 @@ class DataLoaderBase {
   const FullDataLoaderOptions& options() const noexcept { return options_; }
 
   /// The state after the last batch that the caller has taken, regardless of batches that workers
-  /// have prepared ahead.
+  /// have prepared ahead (except StatefulDataLoader).
   serialize::OutputArchive state_dict() const {
     serialize::OutputArchive archive;
     save(archive);

@@ -117,7 +117,7 @@ HEARTH_API void check_rank(size_t rank, size_t num_replicas);
 }  // namespace detail
 
 /// Base of samplers for one of `num_replicas` processes that share a dataset. If num_replicas does
-/// not divide the size, some examples are in two processes' parts (allow_duplicates) or in none.
+/// not divide the size, some examples are in several parts (allow_duplicates) or in none.
 template <class BatchRequest = std::vector<size_t>>
 class DistributedSampler : public Sampler<BatchRequest> {
  public:

@@ -117,7 +117,8 @@ class HEARTH_API PadSequences : public Collation<Example<>> {
   bool batch_first_;
 };
 
-/// Padded sequences and their lengths, for example for nn::utils::rnn::pack_padded_sequence.
+/// Padded sequences and their lengths, for example for nn::utils::rnn::pack_padded_sequence; or
+/// joined sequences and their offsets.
 using SequenceBatch = Example<std::pair<Tensor, Tensor>, Tensor>;
 /// PadSequences that also returns the lengths, int64 [batch].
 class HEARTH_API PadWithLengths : public BatchTransform<std::vector<Example<>>, SequenceBatch> {

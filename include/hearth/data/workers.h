@@ -50,7 +50,7 @@ class HEARTH_API PositionGuard {
 
 struct Epoch;  // the state that all batches of an epoch share
 /// An epoch with this thread's modes. If `first_turn` is a batch's number, workers call the dataset
-/// for that batch and all later ones in their order; if it is nullopt, in any order.
+/// for that batch and all later ones by number; if it is nullopt, in any order.
 HEARTH_API std::shared_ptr<const Epoch> make_epoch(uint64_t seed, std::optional<size_t> first_turn);
 
 /// Counts an epoch of this thread as running; its copies live as long as the epoch's iterators.
@@ -133,7 +133,7 @@ class HEARTH_API Prefetcher {
   Prefetcher& operator=(const Prefetcher&) = delete;
 
   void submit(hearth::detail::OwnedPtr<Job> job);
-  /// Waits for the next finished job; null if none was submitted.
+  /// Waits for the next finished job; null if none is in flight.
   hearth::detail::OwnedPtr<Job> take(std::optional<std::chrono::milliseconds> timeout);
   size_t in_flight() const;  ///< jobs submitted and not yet taken
   /// Waits for running jobs and drops all jobs.

@@ -18,7 +18,7 @@ class ShardedModule;
 struct HEARTH_API MixedPrecisionPolicy {
   /// The dtype of the gathered parameters and of forward()'s arguments; nullopt: unchanged.
   HEARTH_ARG(std::optional<ScalarType>, param_dtype);
-  /// The dtype in which gradients are accumulated and reduced; nullopt: that of the parameters.
+  /// The dtype in which gradients are accumulated and reduced; nullopt: as param_dtype.
   HEARTH_ARG(std::optional<ScalarType>, reduce_dtype);
   /// The dtype of the floating-point tensors that forward() returns; nullopt: unchanged.
   HEARTH_ARG(std::optional<ScalarType>, output_dtype);

@@ -11,7 +11,7 @@ class Membership;
 class StoreServer;
 class StoreConnections;
 
-/// The server of a TCPStore cannot be reached, or not any more.
+/// A TCPStore cannot connect to its server, or has lost the connection.
 class HEARTH_API StoreConnectionError : public DistNetworkError {
  public:
   enum class Reason : uint8_t {

@@ -71,8 +71,8 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
   std::shared_ptr<M> module;
 };
 
-/// Holds any module whose forward() is not a template, or a Sequential. Its forward() requires
-/// exactly the argument types of the module's forward().
+/// Holds any module. Its forward() requires exactly the argument types of the module's forward(),
+/// or one Tensor if that is a template, such as Sequential's.
 class AnyModule {
  public:
   AnyModule() = default;

@@ -7,7 +7,7 @@ namespace hearth::nn {
 /// Options of all kinds of dropout.
 struct HEARTH_API DropoutOptions {
   DropoutOptions(double p = 0.5) : p_(p) {}
-  HEARTH_ARG(double, p);              ///< probability of zeroing an element
+  HEARTH_ARG(double, p);              ///< probability of zeroing an element or channel
   HEARTH_ARG(bool, inplace) = false;  ///< whether the result replaces the input
 };
 using Dropout1dOptions = DropoutOptions;            ///< options of Dropout1d

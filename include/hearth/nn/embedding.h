@@ -11,7 +11,7 @@ namespace hearth::nn {
 
 /// The options that Embedding, from_pretrained() and functional::embedding() share.
 #define HEARTH_EMBEDDING_OPTIONS                                                                  \
-  HEARTH_ARG(std::optional<int64_t>, padding_idx); /**< row without gradient; 0 if random */      \
+  HEARTH_ARG(std::optional<int64_t>, padding_idx); /**< row without gradient; 0 at random init */ \
   HEARTH_ARG(std::optional<double>, max_norm);     /**< rows used are scaled down to this norm */ \
   HEARTH_ARG(double, norm_type) = 2.;              /**< the p of the p-norm for max_norm */       \
   HEARTH_ARG(bool, scale_grad_by_freq) = false;    /**< divides gradients by counts of indices */ \

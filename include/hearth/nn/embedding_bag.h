@@ -49,7 +49,7 @@ class HEARTH_API EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
   void reset() override;
   void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
-  /// input is [bags, indices], or [indices] with the first index of each bag in `offsets`;
+  /// input is [bags, indices], or [indices] with the start of each bag in `offsets`;
   /// per_sample_weights (kSum only) has the input's sizes.
   Tensor forward(const Tensor& input, const Tensor& offsets = {},
                  const Tensor& per_sample_weights = {});

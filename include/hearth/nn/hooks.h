@@ -49,7 +49,7 @@ class GradientHook {
  private:
   std::function<Result(Module&, const Gradients&...)> function_;
 };
-/// Receives grad_output: the gradients of the results of forward(), in their order.
+/// Receives grad_output: the gradients of the results of forward().
 using BackwardPreHook = GradientHook<std::vector<Tensor>>;
 /// Receives grad_input, the gradients of the arguments of forward(), and grad_output.
 using BackwardHook = GradientHook<std::vector<Tensor>, std::vector<Tensor>>;

@@ -8,7 +8,7 @@
 #include "hearth/nn/stateless.h"
 
 // Losses of an input x and a target y of the same shape, or class indices y. `reduction` is kMean,
-// kSum, or kNone, which returns one loss per element.
+// kSum, or kNone, which returns all losses.
 namespace hearth::nn {
 
 namespace detail {
@@ -54,7 +54,7 @@ struct HEARTH_API KLDivLossOptions {
       std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
   HEARTH_FROM_REDUCTION(KLDivLossOptions)
   KLDivLossOptions(enumtype::kBatchMean reduction) : reduction_(reduction) {}
-  /// kMean, kSum, kNone, or kBatchMean: the sum over the number of samples.
+  /// kMean, kSum, kNone, or kBatchMean: the sum divided by the number of samples.
   HEARTH_CHOICE(reduction_t, reduction) = kMean;
   HEARTH_ARG(bool, log_target) = false;  ///< whether the target is given as its logarithm
 };

@@ -128,7 +128,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   virtual void zero_grad(bool set_to_none = true);    ///< drops or zeroes the parameters' gradients
   Module& requires_grad_(bool requires_grad = true);  ///< for all parameters; false freezes them
 
-  /// All parameters and buffers by path, detached; they share the module's memory.
+  /// All parameters and persistent buffers by path, detached; they share the module's memory.
   OrderedDict<std::string, Tensor> state_dict() const;
   /// Copies the tensors into the parameters and buffers of the same paths, whose sizes must match.
   /// `strict`: no path may be missing or unknown. On an error, nothing is copied.
@@ -169,7 +169,8 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// Registers a hook that load_state_dict calls before it compares names and sizes.
   RemovableHandle register_load_state_dict_pre_hook(LoadStateDictPreHook hook);
 
-  /// Prints the class name without namespaces; modules override it to print their options.
+  /// Prints the class name, without namespaces if it is Hearth's; modules override it to print
+  /// their options.
   virtual void pretty_print(std::ostream& stream) const;
 
   /// This module as an M, or null if it has another type; M may be a holder.

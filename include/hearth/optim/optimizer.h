@@ -173,7 +173,7 @@ class HEARTH_API Optimizer {
   virtual void save(serialize::OutputArchive& archive) const;  ///< saves options and state
   virtual void load(serialize::InputArchive& archive);         ///< loads options and state
 
-  /// Deprecated, as in LibTorch: the next four functions refer to the first group.
+  /// Deprecated, as in LibTorch: the next three functions refer to the first group, size() to all.
   void add_parameters(const std::vector<Tensor>& parameters);
   const std::vector<Tensor>& parameters() const;
   std::vector<Tensor>& parameters();

@@ -13,7 +13,7 @@
 // A plugin draws them: libhearth_plot.so, opened by the first picture.
 namespace hearth::utils::plot {
 
-/// Numbers for a chart: a list, or the elements of a tensor in their order.
+/// Numbers for a chart: a list, or the elements of a tensor in row-major order.
 class HEARTH_API Values {
  public:
   Values(std::initializer_list<double> values) : values_(values) {}
@@ -68,8 +68,8 @@ class HEARTH_API Axes {
   Axes& bar(const std::vector<std::string>& names, const Values& heights,
             const std::string& label = "");
   /// Shows a matrix [rows, columns]: the larger a value, the darker its cell. With at most 30 rows
-  /// and columns, cells and names have texts. Of more than 4,000 rows or columns, each pixel shows
-  /// the mean of the cells that it covers.
+  /// and columns, the picture shows values and names. With more than 4,000 rows or columns, each
+  /// pixel shows the mean of the cells that it covers.
   Axes& heatmap(const Tensor& matrix, const std::vector<std::string>& row_names = {},
                 const std::vector<std::string>& column_names = {});
   /// Shows counts [classes, classes] as heatmap does: rows are the true classes, columns the
