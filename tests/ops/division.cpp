@@ -120,8 +120,7 @@ const Register registered_division[] = {
     Register(fmod_row()),
     Register(with_integers(
         POINTWISE_ROW("remainder_number", remainder, Draw::kNormal, floor_remainder(x, 3), 3))),
-    Register(
-        with_integers(POINTWISE_ROW("fmod_number", fmod, Draw::kNormal, std::fmod(x, 3), 3))),
+    Register(with_integers(POINTWISE_ROW("fmod_number", fmod, Draw::kNormal, std::fmod(x, 3), 3))),
     Register(with_integers_to_float(POINTWISE_ROW("reciprocal", reciprocal, Draw::kNormal, 1 / x))),
 };
 
