@@ -242,7 +242,7 @@ struct Cube {
 /// sqrt(x): pow with the number 0.5 as exponent. It differs from Pow at -0 and minus infinity.
 struct PowHalf {
   static constexpr OpInfo info{.name = "pow",
-                               .overload = "half",
+                               .overload = "sqrt",
                                .dtypes = dtypes::kFloating,
                                .cpu_dtypes = dtypes::kComplex,
                                .amp = Amp::kFloat32,
@@ -260,7 +260,7 @@ struct PowHalf {
 /// 1 / sqrt(x): pow with the number -0.5 as exponent.
 struct PowMinusHalf {
   static constexpr OpInfo info{.name = "pow",
-                               .overload = "minus_half",
+                               .overload = "rsqrt",
                                .dtypes = dtypes::kFloating,
                                .cpu_dtypes = dtypes::kComplex,
                                .amp = Amp::kFloat32,

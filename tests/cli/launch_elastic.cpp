@@ -71,7 +71,7 @@ class Elastic : public ::testing::Test {
 };
 
 TEST_F(Elastic, LaunchersShareTheRanks) {
-  // Its first characters are the same on all ranks.
+  // All ranks print the same line, except for its last two numbers.
   const std::string script =
       "echo $MASTER_ADDR $MASTER_PORT $HEARTH_RDZV_TOKEN "
       "$TORCHELASTIC_RUN_ID $LOCAL_RANK $LOCAL_WORLD_SIZE";

@@ -142,7 +142,7 @@ TEST(TrainCheckpointed, NetworksWithoutBlocksAreRefused) {
   EXPECT_EQ(folder.count(), 0);
 }
 
-/// The number of layers of Sequentials that are not submodules: blocks in their places.
+/// The number of layers that Sequentials call in place of their submodules: the blocks.
 int64_t blocks_in(const nn::Module& model) {
   int64_t count = 0;
   for (const auto& module : model.modules())

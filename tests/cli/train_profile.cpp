@@ -1,4 +1,4 @@
-// hearth train: the waits of training steps, and --profile.
+// hearth train --profile.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

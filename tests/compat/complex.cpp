@@ -22,7 +22,7 @@ void expect_near_number(Number a, Number b) {
   EXPECT_NEAR(a.imag(), b.imag(), 1e-6);
 }
 
-TEST(Complex, NumbersAreC10s) {
+TEST(Complex, ArithmeticOfNumbers) {
   using namespace c10::complex_literals;
   Number z(1, 2);
   z *= Number(0, 1);

@@ -1,4 +1,4 @@
-// torch::special by LibTorch's names. The expected numbers are mathematical constants.
+// torch::special by LibTorch's names. The expected numbers are the exact values.
 #include <gtest/gtest.h>
 #include <torch/special.h>
 #include <torch/torch.h>
@@ -70,7 +70,7 @@ TEST(Special, FunctionsOfOneTensor) {
   }
 }
 
-/// Calls a function of a tensor and a tensor or number, in all its forms.
+/// Calls a function of two tensors, or of a tensor and a number, in all its forms.
 #define EXPECT_FORMS(name, a, b, wanted)                                                   \
   do {                                                                                     \
     expect_special_values(special::name(doubles({a}), doubles({b})), {wanted});            \

@@ -48,7 +48,7 @@ class Growth {
   int64_t of(MemoryTag tag) const {
     return stats_at_rest(device_).of(tag).current - before_.of(tag).current;
   }
-  /// The growth of all tags minus that of the total; must be 0.
+  /// The growth of all tags minus the growth of the total; must be 0.
   int64_t uncounted() const {
     const MemoryStats now = stats_at_rest(device_);
     int64_t difference = before_.allocated_bytes.current - now.allocated_bytes.current;

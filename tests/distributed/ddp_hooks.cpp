@@ -39,14 +39,14 @@ const RankFunction compression("ddp_compression", [] {
       REQUIRE(equal(gradients_with(hooks::allreduce_hook(), as_view), exact));
       const double half = distance(gradients_with(hooks::fp16_compress_hook(), as_view), exact);
       REQUIRE(half > 0 && half < 2e-3 * size);  // float16 has 11 bits of precision
-      const double brain = distance(gradients_with(hooks::bf16_compress_hook(), as_view), exact);
-      REQUIRE(brain > half && brain < 2e-2 * size);  // bfloat16 has 8 bits
+      const double bfloat16 = distance(gradients_with(hooks::bf16_compress_hook(), as_view), exact);
+      REQUIRE(bfloat16 > half && bfloat16 < 2e-2 * size);  // bfloat16 has 8 bits
       REQUIRE(
           distance(gradients_with(hooks::fp16_compress_wrapper(hooks::allreduce_hook()), as_view),
                    exact) == half);
       REQUIRE(
           distance(gradients_with(hooks::bf16_compress_wrapper(hooks::allreduce_hook()), as_view),
-                   exact) == brain);
+                   exact) == bfloat16);
     }
   });
 });

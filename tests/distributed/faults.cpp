@@ -7,8 +7,8 @@
 #include "tests/distributed/sharded_nets.h"
 #include "tests/support/small_disk.h"
 
-// What fails on one rank is an error on all, at once: full disks, set-up and saves that throw. And
-// join() with a ZeroRedundancyOptimizer, which is an error.
+// A failure on one rank is an error on all ranks, at once: full disks, set-up and saves that throw.
+// Also: join() refuses a ZeroRedundancyOptimizer.
 
 namespace hearth::testing {
 namespace {

@@ -60,7 +60,7 @@ TEST(Results, AreAlignedAsText) {
             "  1     10  0.5000                      1.00         13.50  0.1\n");
 }
 
-TEST(Results, AreSavedAtomicallyUnderTwoNames) {
+TEST(Results, AreSavedAsCsvAndJson) {
   const TempFolder folder;
   two_runs().save(folder.path("results"));
   EXPECT_EQ(bytes_of(folder.path("results.csv")), two_runs().csv());

@@ -6,8 +6,8 @@ snippets.py write <source> <page>…   writes all snippets of the pages as one p
 snippets.py check <program> <page>   runs the program and compares its output with the page
 snippets.py update <program> <page>  writes the output into the page where it differs
 
-Each ```cpp block is a snippet. Classes, functions and using declarations, which start and end in
-the first column, are placed at global scope, where all snippets of the page share them; the other
+Each ```cpp block is a snippet. Classes, functions and using declarations, which start in the
+first column, are placed at global scope, where all snippets of the page share them; the other
 lines become the body of a function. A word after ```cpp changes that:
 
     continued    the snippet goes on in the function of the one before it

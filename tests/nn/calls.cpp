@@ -114,7 +114,7 @@ TEST(Hooks, AreRemovedByTheirHandle) {
   longer.remove();  // after its module was destroyed
 }
 
-TEST(Hooks, LeaveNoHooksWhenRemoved) {
+TEST(Hooks, HasHooksIsFalseOnceAllAreRemoved) {
   Linear linear(2, 3);
   RemovableHandle before =
       linear->register_forward_pre_hook([](Module&, std::vector<AnyValue>&) {});

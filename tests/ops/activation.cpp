@@ -68,11 +68,11 @@ const Register registered_activation[] = {
     Register(with_error(
         covering(ROW("gelu_tanh", gelu, gelu_tanh_reference(x), "tanh"), "gelu.tanh"),
         [] { gelu(ones({2}), "erf"); }, "approximate argument must be either none or tanh.")),
-    Register(of_all_numbers(ROW("sigmoid", sigmoid, 1 / (1 + std::exp(-x))))),
+    Register(with_integers_to_float(ROW("sigmoid", sigmoid, 1 / (1 + std::exp(-x))))),
     Register(with_error(
-        of_real_numbers(ROW("relu", relu, x <= 0 ? 0 : x)), [] { relu(ones({2}, kBool)); },
+        with_integers(ROW("relu", relu, x <= 0 ? 0 : x)), [] { relu(ones({2}, kBool)); },
         "Boolean inputs not supported for relu")),
-    Register(covering(of_real_numbers(ROW("relu6", relu6, clamped_to(x, 0, 6))), "hardtanh")),
+    Register(covering(with_integers(ROW("relu6", relu6, clamped_to(x, 0, 6))), "hardtanh")),
     Register(ROW("silu", silu, x / (1 + std::exp(-x)))),
     Register(ROW("elu", elu, elu_reference(x, 1, 1, 1))),
     Register(ROW("elu_scaled", elu, elu_reference(x, 0.5, 2, 1.5), 0.5, 2, 1.5)),
@@ -90,7 +90,7 @@ const Register registered_activation[] = {
     Register(OUT_ROW("log_sigmoid", log_sigmoid, log_sigmoid_reference(x))),
     Register(ROW("hardsigmoid", hardsigmoid, clamped_to(x + 3, 0, 6) / 6)),
     Register(ROW("hardswish", hardswish, x* clamped_to(x + 3, 0, 6) / 6)),
-    Register(of_real_numbers(ROW("hardtanh", hardtanh, clamped_to(x, 0, 1), 0, 1))),
+    Register(with_integers(ROW("hardtanh", hardtanh, clamped_to(x, 0, 1), 0, 1))),
     Register(ROW("mish", mish, mish_reference(x))),
     Register(with_error(
         OUT_ROW("hardshrink", hardshrink, std::fabs(x) <= 0.75 ? 0 : x, 0.75),
@@ -99,7 +99,7 @@ const Register registered_activation[] = {
         OUT_ROW("softshrink", softshrink, x - clamped_to(x, -0.75, 0.75), 0.75),
         [] { softshrink(ones({2}, kHalf), -1); },
         "lambda must be in range [0, 65504] for input dtype Half, but found -1")),
-    Register(of_real_numbers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),
+    Register(with_integers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),
 };
 
 TEST(Activation, HardtanhHasGradientZeroAtItsUpperBound) {

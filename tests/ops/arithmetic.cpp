@@ -89,7 +89,8 @@ Row pow_row() {
   return row;
 }
 
-/// A row for a real-valued op of one tensor; C++ numbers are its only other operands.
+/// A row for an op of one tensor of integers or floating-point numbers; its other operands, if any,
+/// are C++ numbers.
 Row real_unary_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
                    double (*reference)(double)) {
   Row row = unary_row(std::move(name), op, reference);
@@ -275,10 +276,10 @@ const Register registered_arithmetic[] = {
         "cube", "pow.cube", [](const Tensor& x) { return x.pow(3); },
         [](double x) { return x * x * x; })),
     Register(root_row(
-        "pow_half", "pow.half", [](const Tensor& x) { return x.pow(0.5); },
+        "pow_sqrt", "pow.sqrt", [](const Tensor& x) { return x.pow(0.5); },
         [](double x) { return std::sqrt(x); })),
     Register(root_row(
-        "pow_minus_half", "pow.minus_half", [](const Tensor& x) { return x.pow(-0.5); },
+        "pow_rsqrt", "pow.rsqrt", [](const Tensor& x) { return x.pow(-0.5); },
         [](double x) { return 1 / std::sqrt(x); })),
 };
 

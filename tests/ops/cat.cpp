@@ -202,7 +202,7 @@ TEST(Join, ComplexTensors) {
   EXPECT_EQ(cat(Tensors{x, ones({1})}).sum().item<complex<double>>(), complex<double>(3, 4));
 }
 
-TEST(Join, ChannelsLastIsKept) {
+TEST(Join, ChannelsLastIsKeptIfAllInputsHaveIt) {
   const auto image = [](int64_t channels) {
     return ones({2, channels, 3, 3}).contiguous(MemoryFormat::ChannelsLast);
   };

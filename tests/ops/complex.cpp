@@ -193,7 +193,7 @@ TEST(Complex, ComplexFunctionsAcceptRealTensors) {
   EXPECT_TRUE(x.isreal().all().item<bool>() && !x.is_conj());
 }
 
-TEST(Complex, NumbersPromoteToTheDefaultWidth) {
+TEST(Complex, PromotionOfRealAndComplexOperands) {
   const Scalar i(kI);
   EXPECT_EQ((ones({2}) * i).scalar_type(), kComplexFloat);
   EXPECT_EQ((ones({2}, kLong) * i).scalar_type(), kComplexFloat);

@@ -63,7 +63,7 @@ TEST(ConvSmall, AgreesWithDoublePrecision) {
   }
 }
 
-TEST(ConvSmall, TransposedWithBiasAndOneDimension) {
+TEST(ConvSmall, TransposedAndOneDimensionalConvolutions) {
   manual_seed(6);
   const Tensor g = randn({3, 4, 6, 7}), weight = randn({4, 3, 3, 2}), bias = randn({3});
   const Tensor transposed = conv_transpose2d(g, weight, bias, 2, 1);

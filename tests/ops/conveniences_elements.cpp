@@ -117,11 +117,11 @@ TEST(Elements, NextafterInEveryDtype) {
   EXPECT_EQ(half[0].item<double>(), 1 + 0x1p-10);
   EXPECT_EQ(half[1].item<double>(), 1 - 0x1p-11);
   EXPECT_TRUE(std::isinf(half[2].item<double>()));
-  const Tensor brief =
+  const Tensor bfloat16 =
       nextafter(tensor({1.f, -2.f, 0.f}).to(kBFloat16), tensor({2.f, 0.f, -1.f}).to(kBFloat16));
-  EXPECT_EQ(brief[0].item<double>(), 1 + 0x1p-7);
-  EXPECT_EQ(brief[1].item<double>(), -2 + 0x1p-7);
-  EXPECT_EQ(brief[2].item<double>(), -0x1p-133);
+  EXPECT_EQ(bfloat16[0].item<double>(), 1 + 0x1p-7);
+  EXPECT_EQ(bfloat16[1].item<double>(), -2 + 0x1p-7);
+  EXPECT_EQ(bfloat16[2].item<double>(), -0x1p-133);
   for (const ScalarType type : {kHalf, kBFloat16}) {
     const Tensor zero = zeros({2}, type), least = nextafter(zero, tensor({1.f, -1.f}).to(type));
     EXPECT_TRUE(nextafter(least, zero).equal(zero));

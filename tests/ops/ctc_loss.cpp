@@ -185,8 +185,9 @@ struct Chain {
     double sum = begins ? double(step > 0 ? s < 2 : s >= kStates - 2) : 0;
     for (int64_t k = 0; !begins && k < 3; ++k) {
       const int64_t source = s - k * step;
-      const bool skips = k == 2 && (s % 2 == 0 || label(s) == label(source));
-      if (source >= 0 && source < kStates && !skips) sum += to[size_t(from * kStates + source)];
+      const bool is_forbidden = k == 2 && (s % 2 == 0 || label(s) == label(source));
+      if (source >= 0 && source < kStates && !is_forbidden)
+        sum += to[size_t(from * kStates + source)];
     }
     to[size_t(t * kStates + s)] = sum * p(t, label(s));
   }

@@ -31,7 +31,7 @@ Row diagonal_row() {
   return row;
 }
 
-/// out[..., i, i + offset] = in[..., i].
+/// out[..., i, i + offset] = in[..., i], or in[..., i + offset] if offset is negative.
 Row diag_embed_row(std::string name, int64_t offset, std::function<Tensor(const Tensor&)> op,
                    std::vector<Case> cases) {
   Row row = view_row(std::move(name), {"diagonal_backward"}, std::move(cases), std::move(op), {});

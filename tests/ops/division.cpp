@@ -118,11 +118,10 @@ const Register registered_division[] = {
     Register(floor_divide_row()),
     Register(remainder_row()),
     Register(fmod_row()),
-    Register(of_real_numbers(
+    Register(with_integers(
         POINTWISE_ROW("remainder_number", remainder, Draw::kNormal, floor_remainder(x, 3), 3))),
-    Register(
-        of_real_numbers(POINTWISE_ROW("fmod_number", fmod, Draw::kNormal, std::fmod(x, 3), 3))),
-    Register(of_all_numbers(POINTWISE_ROW("reciprocal", reciprocal, Draw::kNormal, 1 / x))),
+    Register(with_integers(POINTWISE_ROW("fmod_number", fmod, Draw::kNormal, std::fmod(x, 3), 3))),
+    Register(with_integers_to_float(POINTWISE_ROW("reciprocal", reciprocal, Draw::kNormal, 1 / x))),
 };
 
 TEST(Division, FloorOfSpecialValues) {

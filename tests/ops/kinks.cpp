@@ -129,7 +129,7 @@ const std::vector<Step>& steps() {
   return table;
 }
 
-TEST(Steps, GradientOfAnyNumberIsZero) {
+TEST(Steps, GradientIsZeroForAnyIncomingGradient) {
   for (const Step& step : steps())
     for (const ScalarType dtype : {kFloat, kDouble})
       for (const bool create_graph : {false, true}) {

@@ -84,7 +84,7 @@ LargeCase reductions(ScalarType dtype) {
 }
 
 /// The index of the largest of `count` elements with stride `step`.
-double largest(int64_t start, int64_t step, int64_t count) {
+double index_of_largest(int64_t start, int64_t step, int64_t count) {
   int64_t best = 0;
   for (int64_t k = 1; k < count; ++k)
     if (matrix()[start + k * step] > matrix()[start + best * step]) best = k;
@@ -97,11 +97,11 @@ LargeCase extremes(ScalarType dtype) {
             return Tensors{a.argmax(), a.argmax(0), a.argmax(1), std::get<1>(a.max(0)),
                            std::get<1>(a.max(1))};
           },
-          {Array{{}, {largest(0, 1, kCount)}},
-           list(kColumns, [&](int64_t j) { return largest(j, kColumns, kRows); }),
-           list(kRows, [&](int64_t i) { return largest(i * kColumns, 1, kColumns); }),
-           list(kColumns, [&](int64_t j) { return largest(j, kColumns, kRows); }),
-           list(kRows, [&](int64_t i) { return largest(i * kColumns, 1, kColumns); })}};
+          {Array{{}, {index_of_largest(0, 1, kCount)}},
+           list(kColumns, [&](int64_t j) { return index_of_largest(j, kColumns, kRows); }),
+           list(kRows, [&](int64_t i) { return index_of_largest(i * kColumns, 1, kColumns); }),
+           list(kColumns, [&](int64_t j) { return index_of_largest(j, kColumns, kRows); }),
+           list(kRows, [&](int64_t i) { return index_of_largest(i * kColumns, 1, kColumns); })}};
 }
 
 LargeCase products(ScalarType dtype) {

@@ -44,9 +44,9 @@ double log_of_sum(double a, double b, double unit) {
 }
 
 #define MATH_ROW(name, draw, reference) \
-  Register(of_all_numbers(POINTWISE_ROW(#name, name, draw, reference)))
+  Register(with_integers_to_float(POINTWISE_ROW(#name, name, draw, reference)))
 #define ROUNDING_ROW(name, reference) \
-  Register(of_real_numbers(POINTWISE_ROW(#name, name, Draw::kNormal, reference)))
+  Register(with_integers(POINTWISE_ROW(#name, name, Draw::kNormal, reference)))
 
 Row nan_to_num_row() {
   Row row =
@@ -83,10 +83,10 @@ const Register registered_math[] = {
     Register(nan_to_num_row()),
     Register(POINTWISE_ROW2(logaddexp, Draw::kNormal, dtypes::kFloating, log_of_sum(a, b, 1))),
     Register(POINTWISE_ROW2(logaddexp2, Draw::kNormal, dtypes::kFloating, log_of_sum(a, b, M_LN2))),
-    Register(of_all_numbers(with_inplace(
+    Register(with_integers_to_float(with_inplace(
         POINTWISE_ROW2(copysign, Draw::kNormal, dtypes::kRealAndBool, std::copysign(a, b)),
         [](Tensor& self, const Tensor& other) -> Tensor& { return self.copysign_(other); }))),
-    Register(of_all_numbers(with_inplace(
+    Register(with_integers_to_float(with_inplace(
         POINTWISE_ROW2(xlogy, Draw::kPositive, dtypes::kRealAndBool,
                        a == 0 && !std::isnan(b) ? 0 : a * std::log(b)),
         [](Tensor& self, const Tensor& other) -> Tensor& { return self.xlogy_(other); }))),

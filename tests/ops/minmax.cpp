@@ -148,7 +148,7 @@ TEST(Extremes, OutForms) {
   EXPECT_THROW(max_out(values, values, x, 1), Error);
 }
 
-TEST(Extremes, OutputsMayAlternateInMemoryButShareNone) {
+TEST(Extremes, OutputsMayAlternateInMemoryButNotOverlap) {
   const Tensor x = arange(12, kLong).view({4, 3}), grid = full({5, 2}, -1, kLong);
   Tensor values = grid.narrow(0, 0, 4).select(1, 0), indices = grid.narrow(0, 0, 4).select(1, 1);
   max_out(values, indices, x, 1);

@@ -181,7 +181,7 @@ TEST_P(OpGradients, DoNotDependOnTheLayout) {
           for (size_t e = 0; e < got[k].values.size(); ++e)
             EXPECT_NEAR(got[k].values[e], expected[k].values[e],
                         1e-10 * (1 + std::fabs(expected[k].values[e])))
-                << describe(row, i, kDouble, device, MemoryLayout::kSliced) << " gradient layout "
+                << row.name << " case " << i << " on " << device << " gradient layout "
                 << int(layout) << ": gradient of input " << wanted[k] << ", element " << e;
       }
     }

@@ -1,5 +1,5 @@
-// Writes the inputs and results of every row with a reference to $HEARTH_ORACLE_FILE, for
-// tests/oracle/compare.py. With HEARTH_ORACLE_AUTOCAST=1, it calls them under autocast, also with
+// Writes to $HEARTH_ORACLE_FILE the inputs and results of every row that has a reference, for
+// tests/oracle/compare.py. With HEARTH_ORACLE_AUTOCAST=1, the ops run under autocast, also with
 // inputs of mixed dtypes.
 #include <gtest/gtest.h>
 

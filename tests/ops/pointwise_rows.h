@@ -36,8 +36,9 @@
 
 namespace hearth::testing {
 
-/// Adds integers and bools, whose results are float32, to a row's dtypes.
-inline Row of_all_numbers(Row row) {
+/// Adds integers and bools, whose results are float32, to a row's dtypes. In place, integers are
+/// refused.
+inline Row with_integers_to_float(Row row) {
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kFloat};
   const auto inplace = row.inplace;
@@ -56,7 +57,7 @@ inline Row covering(Row row, std::string op) {
 }
 
 /// Adds integers, whose results are integers, to a row's dtypes.
-inline Row of_real_numbers(Row row) {
+inline Row with_integers(Row row) {
   row.dtypes = dtypes::kReal;
   return row;
 }

@@ -24,8 +24,10 @@ Array average_reference(const Array& x, const Frame& frame, double divisor);
 /// An input without ties.
 Input distinct(std::vector<int64_t> sizes);
 
+/// A row for an op that returns maxima and their indices.
 Row max_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
             std::function<TensorPair(const Tensor&)> op, Frame frame);
+/// A row for an op that returns one tensor. Rows of maxima replace its reference, which averages.
 Row average_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
                 std::function<Tensor(const Tensor&)> op, Frame frame, double divisor = 0);
 

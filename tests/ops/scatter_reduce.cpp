@@ -188,7 +188,7 @@ TEST(ScatterReduce, InPlaceKeepsTheSavedInput) {
     Tensor x = leaf * 2, y = leaf * 2;
     x.scatter_reduce_(0, zero, src, reduce).sum().backward();
     EXPECT_TRUE(leaf.grad().equal(expected)) << reduce;
-    if (std::string(reduce) == "sum") continue;  // not of index_reduce_
+    if (std::string(reduce) == "sum") continue;  // index_reduce_ has no sum
     EXPECT_TRUE(
         autograd::grad({y.index_reduce_(0, zero, src, reduce).sum()}, {leaf})[0].equal(expected));
   }

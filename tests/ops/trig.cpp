@@ -7,7 +7,7 @@ namespace hearth::testing {
 namespace {
 
 #define TRIG_ROW(name, draw, reference) \
-  Register(of_all_numbers(POINTWISE_ROW(#name, name, draw, reference)))
+  Register(with_integers_to_float(POINTWISE_ROW(#name, name, draw, reference)))
 
 const Register registered_trig[] = {
     TRIG_ROW(sin, Draw::kNormal, std::sin(x)),
@@ -24,7 +24,7 @@ const Register registered_trig[] = {
     TRIG_ROW(atanh, Draw::kUnit, std::atanh(x)),
     TRIG_ROW(deg2rad, Draw::kNormal, x* M_PI / 180),
     TRIG_ROW(rad2deg, Draw::kNormal, x * 180 / M_PI),
-    Register(of_all_numbers(
+    Register(with_integers_to_float(
         with_inplace(POINTWISE_ROW2(atan2, Draw::kNormal, dtypes::kRealAndBool, std::atan2(a, b)),
                      &hearth::atan2_))),
     Register(with_inplace(POINTWISE_ROW2(hypot, Draw::kNormal, dtypes::kFloating, std::hypot(a, b)),

@@ -142,7 +142,7 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& want
         << description << ", value " << i;
 }
 
-class AgreesWithPyTorch : public ::testing::TestWithParam<Fixture> {};
+class OptimizerCases : public ::testing::TestWithParam<Fixture> {};
 
 /// Runs the steps `first` to `last`. In every third step, the second parameter has no gradient.
 void train(Optimizer& optimizer, const Tensors& params, int64_t first, int64_t last) {
@@ -163,7 +163,7 @@ double tolerance_of(const Fixture& fixture) {
   return fixture.name.starts_with("rprop") ? 2e-3 : 2e-4;
 }
 
-TEST_P(AgreesWithPyTorch, ForAThousandSteps) {
+TEST_P(OptimizerCases, AgreeWithPyTorchForAThousandSteps) {
   const Fixture& fixture = GetParam();
   for (const Device device : devices()) {
     const Tensors params = initial_parameters(fixture.dtype, device);
@@ -203,7 +203,7 @@ struct Copy {
   OptimizerPtr optimizer;
 };
 
-TEST_P(AgreesWithPyTorch, BitForBitAfterResuming) {
+TEST_P(OptimizerCases, ResumeBitForBit) {
   for (const Device device : devices())
     for (const bool uses_archive : {false, true}) {
       const Tensors params = initial_parameters(GetParam().dtype, device);
@@ -216,7 +216,7 @@ TEST_P(AgreesWithPyTorch, BitForBitAfterResuming) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizers, AgreesWithPyTorch, ::testing::ValuesIn(fixtures("case")),
+INSTANTIATE_TEST_SUITE_P(Optim, OptimizerCases, ::testing::ValuesIn(fixtures("case")),
                          name_of_case);
 
 TEST(OptimFixtures, CoverEveryOptimizer) {

@@ -1,5 +1,5 @@
-// A CUPTI without GPUs, for the plugin's calls of it. It follows NVIDIA's documentation: what it
-// does not show is whether CUPTI does.
+// A CUPTI without GPUs, for the plugin's calls of it. It follows NVIDIA's documentation and
+// cannot show whether CUPTI itself does.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,7 @@ class FakeCupti {
   /// A record that was not completed; CUPTI does not read on.
   virtual void add_damaged_record() = 0;
   virtual void lose_records(size_t count) = 0;
-  /// Lets the call with this number (from 1) of a function fail from now on; 0: all calls,
-  /// -1: none.
+  /// Lets one later call of a function fail; 1 is the next call. 0: all calls, -1: none.
   virtual void fail(const char* function, int call = 0) = 0;
   virtual std::vector<int> kinds_that_are_on() const = 0;
   /// The buffers that were returned to the plugin.

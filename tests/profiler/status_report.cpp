@@ -140,7 +140,7 @@ TEST(StatusReport, FollowsTheThreadThatTrains) {
     train(optimizer, step);
   }).join();
   EXPECT_EQ(Json::parse(reporter.report(0))["step"], 40);
-  // That of a thread without an optimizer, from its first step on.
+  // A thread without an optimizer counts from its first step on.
   profiler::detail::StatusReporter another;
   std::thread([] { profiler::report_step(5, 1); }).join();
   EXPECT_EQ(Json::parse(another.report(0))["step"], 5);

@@ -41,7 +41,7 @@ ProfileOptions options_of(const Wrong& wrong) {
       [wrong](int64_t step) { return step == 0 ? wrong.first : wrong.second; });
 }
 
-/// Throws if the session of another profile still runs.
+/// Fails the test if the session of another profile still runs.
 void expect_free_profiler(const char* after) {
   try {
     profile next;

@@ -12,7 +12,7 @@ namespace {
 TEST(LanguageModels, NamesAndOutputsMatchHuggingFace) { for_each_language_model(expect_model); }
 
 /// Generation with cached keys and values gives the tokens of calls on whole sequences.
-TEST(LanguageModels, GenerationUsesItsCache) {
+TEST(LanguageModels, GenerationWithACacheMatchesWholeSequences) {
   models::GPT2 model(small_gpt2());
   for (const Tensor& parameter : model->parameters()) nn::init::normal_(parameter, 0, 0.5);
   const Tensor generated = model->generate(ids().slice(1, 0, 3), 9);

@@ -85,7 +85,7 @@ TEST_F(CudnnNets, ProjectedStatesMatchTheCpu) {
   EXPECT_EQ(fake_cudnn().net_runs, 2);
 }
 
-TEST_F(CudnnNets, HalfTypesAreNotConverted) {
+TEST_F(CudnnNets, HalfTypesMatchTheCpu) {
   const NetCase c{"gru", 2};
   for (const ScalarType dtype : {kHalf, kBFloat16})
     expect_same_gradients(

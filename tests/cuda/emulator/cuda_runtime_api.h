@@ -62,7 +62,7 @@ void run_emulated(dim3 grid, dim3 block, const std::function<void()>& thread);
 /// Waits for the other threads of the block, or of the warp.
 void wait_for_block();
 void wait_for_warp();
-/// The block's memory in which the threads of a warp exchange values; 8 bytes per thread.
+/// The thread's 8 bytes of the block's memory in which the threads of a warp exchange values.
 void* exchange_slot(unsigned thread);
 
 /// The value of another thread of the warp.
