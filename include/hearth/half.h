@@ -116,7 +116,7 @@ struct alignas(2 * sizeof(T)) complex {
     if (size(b.real_) < size(b.imag_)) {
       return complex(a.imag_, -a.real_) / complex(b.imag_, -b.real_);  // both times -i
     }
-    if (b.real_ == 0) return {a.real_ / size(b.real_), a.imag_ / size(b.real_)};
+    if (b.real_ == 0 && b.imag_ == 0) return {a.real_ / size(b.real_), a.imag_ / size(b.real_)};
     const T ratio = b.imag_ / b.real_, scale = 1 / (b.real_ + b.imag_ * ratio);
     return {(a.real_ + a.imag_ * ratio) * scale, (a.imag_ - a.real_ * ratio) * scale};
   }

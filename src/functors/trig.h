@@ -126,11 +126,11 @@ struct Hypot {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return g * (a / sqrt(a * a + b * b));
+    return g * (a / length(a, b));
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return g * (b / sqrt(a * a + b * b));
+    return g * (b / length(a, b));
   }
 };
 

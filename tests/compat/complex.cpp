@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
 #include <complex>
 
 #include "tests/compat/texts.h"
@@ -28,6 +29,8 @@ TEST(Complex, ArithmeticOfNumbers) {
   z *= Number(0, 1);
   EXPECT_EQ(z, Number(-2, 1));
   EXPECT_EQ(z / Number(0, 1), Number(1, 2));
+  const Number unknown = z / Number(0, NAN);
+  EXPECT_TRUE(std::isnan(unknown.real()) && std::isnan(unknown.imag()));
   EXPECT_EQ(std::conj(z) + 1.0_id, Number(-2, 0));
   EXPECT_DOUBLE_EQ(std::abs(Number(3, 4)), 5);
   EXPECT_EQ(static_cast<std::complex<double>>(z), std::complex<double>(-2, 1));

@@ -44,5 +44,15 @@ TEST(Trig, HypotDoesNotOverflow) {
   EXPECT_EQ(hypot(full({}, NAN), full({}, -INFINITY)).item<float>(), INFINITY);
 }
 
+/// The squares of these numbers are not in float's range.
+TEST(Trig, GradientsOfHypotDoNotOverflow) {
+  for (const float size : {1e20f, 1e-30f}) {
+    const Tensor a = full({}, 3 * size).requires_grad_(), b = full({}, -4 * size).requires_grad_();
+    hypot(a, b).backward();
+    EXPECT_FLOAT_EQ(a.grad().item<float>(), 0.6f);
+    EXPECT_FLOAT_EQ(b.grad().item<float>(), -0.8f);
+  }
+}
+
 }  // namespace
 }  // namespace hearth::testing
