@@ -33,8 +33,9 @@ class Membership {
  public:
   Membership(TCPStore& store, int rank, const std::string& description);
   ~Membership() { leave(); }
-  /// Leaves the job without a failure. The listeners are not called any more. Waits up to `patience`
-  /// for the server to close, so that this process does not find the old server if it joins again.
+  /// Leaves the job without a failure. The listeners are not called any more. Waits up to
+  /// `patience` for the server to close, so that this process does not find the old server if it
+  /// joins again.
   void leave(milliseconds patience = milliseconds(0));
 
   void add(MembershipListener& listener);

@@ -16,9 +16,9 @@ class Processes;
 
 /// The results of a step over the batches of all processes.
 struct StepResult {
-  double loss = 0;       // the mean over the examples
-  Tensor correct;        // the number of right answers
-  int64_t examples = 0;  // in all batches
+  double loss = 0;           // the mean over the examples
+  Tensor correct;            // the number of right answers
+  int64_t examples = 0;      // in all batches
   bool interrupted = false;  // by a signal, on any process
 };
 
