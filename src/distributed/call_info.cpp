@@ -31,7 +31,7 @@ const char* name_of(OpType type) {
 
 namespace {
 
-/// "from rank 1" or "to rank 1"; empty for calls without another rank.
+/// " from rank 1", " to rank 1" or " from any rank"; empty for calls without another rank.
 std::string direction_of(const CallInfo& call) {
   if (call.type == OpType::RECVANYSOURCE) return " from any rank";
   if (call.peer < 0) return "";

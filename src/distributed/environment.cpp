@@ -40,7 +40,7 @@ std::optional<int> number_variable(const char* name, int least, int most) {
   return parse_number(detail::str("the environment variable ", name), *text, least, most);
 }
 
-/// The variables of a launcher for the number of a process and of all processes.
+/// The variables in which a launcher passes a process's ranks and the number of processes.
 struct Launcher {
   const char* name;
   const char* rank;

@@ -35,7 +35,7 @@ class KeyTable {
   std::unordered_map<std::string, std::deque<std::string>> queues_;
 };
 
-/// The number in the value of a store's key; throws if it is none.
+/// The number in the value of a store's key; throws if it is not a number.
 int64_t number_in(const std::string& key, const std::string& value);
 /// Throws the error of a wait that took too long.
 [[noreturn]] void throw_store_timeout(const std::vector<std::string>& keys, int64_t timeout_ms);

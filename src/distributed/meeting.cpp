@@ -34,7 +34,7 @@ void Communicator::throw_published_cause() {
     detail::fail<DistBackendError>(control_store_->get_to_str("cause"));
 }
 
-/// Waits for the other ranks, and checks that they fit.
+/// Waits for the other ranks; throws if their version, group size, backend or debugging differs.
 void Communicator::meet() {
   throw_published_cause();
   const std::string mine =

@@ -11,7 +11,7 @@ using protocol::Writer;
 
 namespace {
 
-constexpr milliseconds kLeaveTimeout{1000};
+constexpr milliseconds kSendTimeout{1000};
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void Membership::leave(milliseconds patience) {
   }
   try {
     const std::lock_guard lock(sending_);
-    socket_.send_all(Writer(protocol::kLeave).frame(), Deadline::after(kLeaveTimeout));
+    socket_.send_all(Writer(protocol::kLeave).frame(), Deadline::after(kSendTimeout));
   } catch (const DistNetworkError&) {
     // The server has ended before.
   }
@@ -64,7 +64,7 @@ void Membership::remove(MembershipListener& listener) {
 
 void Membership::announce(const std::string& text) {
   const std::lock_guard lock(sending_);
-  socket_.send_all(Writer(protocol::kAnnounce).text(text).frame(), Deadline::after(kLeaveTimeout));
+  socket_.send_all(Writer(protocol::kAnnounce).text(text).frame(), Deadline::after(kSendTimeout));
 }
 
 template <class F>

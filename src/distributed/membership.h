@@ -17,7 +17,7 @@ class MembershipListener {
   virtual ~MembershipListener() = default;
   /// A rank has left the job without a failure.
   virtual void on_left(int rank) = 0;
-  /// A rank has ended in another way; kStoreServer stands for the server of the store.
+  /// A rank has ended without leaving; kStoreServer stands for the server of the store.
   virtual void on_lost(int rank, const std::string& description) = 0;
   virtual void on_announcement(const std::string& text) = 0;
 
@@ -33,8 +33,9 @@ class Membership {
  public:
   Membership(TCPStore& store, int rank, const std::string& description);
   ~Membership() { leave(); }
-  /// Leaves the job without a failure. The listeners are not called any more. Waits a moment for
-  /// the server to close, so that this process does not find the old server if it joins again.
+  /// Leaves the job without a failure. The listeners are not called any more. Waits up to
+  /// `patience` for the server to close, so that this process does not find the old server if it
+  /// joins again.
   void leave(milliseconds patience = milliseconds(0));
 
   void add(MembershipListener& listener);

@@ -22,7 +22,7 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// The addresses of a host, IPv4 first; null with an error code in `error`.
+/// The IPv4 addresses of a host, else its other ones; null with an error code in `error`.
 Addresses resolve(const std::string& host, uint16_t port, int& error) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

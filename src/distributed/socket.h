@@ -20,7 +20,7 @@ struct TimedOut : DistNetworkError {
   using DistNetworkError::DistNetworkError;
 };
 
-/// No connection came about: the host is unknown, or nothing listens there.
+/// No connection came about: the host is unknown or not reachable, or nothing listens there.
 struct CannotConnect : DistNetworkError {
   using DistNetworkError::DistNetworkError;
 };

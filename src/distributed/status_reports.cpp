@@ -18,11 +18,11 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kReportInterval{1000}, kReportStoreTimeout{2000}, kPatienceForReports{200};
 constexpr int kMaxReportingRanks = 1'000'000;
-constexpr const char *kNumReportingRanks = "hearth/status/size", *kReportOfRank = "hearth/status/";
+constexpr const char *kRankCountKey = "hearth/status/size", *kReportKeyStart = "hearth/status/";
 
 }  // namespace
 
-/// What the thread uses, also after the StatusReports.
+/// The data of the thread, which may outlive the StatusReports.
 struct StatusReports::Shared {
   std::shared_ptr<Store> store;
   int rank = 0, size = 1;
@@ -45,8 +45,8 @@ struct StatusReports::Shared {
 
   void report() {
     try {
-      if (rank == 0) store->set(kNumReportingRanks, std::to_string(size));
-      store->set(kReportOfRank + std::to_string(rank), reporter.report(rank));
+      if (rank == 0) store->set(kRankCountKey, std::to_string(size));
+      store->set(kReportKeyStart + std::to_string(rank), reporter.report(rank));
     } catch (const std::exception&) {
       // The next report may arrive; the group notices a store that is lost.
     }
@@ -81,10 +81,10 @@ NoRankReportsError::NoRankReportsError(const std::string& message) : DistStoreEr
 NoRankReportsError::~NoRankReportsError() = default;
 
 std::vector<std::string> get_rank_reports(Store& store) {
-  auto found = store.entries(kReportOfRank);
+  auto found = store.entries(kReportKeyStart);
   std::unordered_map<std::string, std::string> entries(std::make_move_iterator(found.begin()),
                                                        std::make_move_iterator(found.end()));
-  const auto digits = entries.find(kNumReportingRanks);
+  const auto digits = entries.find(kRankCountKey);
   if (digits == entries.end())
     throw NoRankReportsError(
         "the ranks of no job report to this store; init_process_group makes them report");
@@ -96,7 +96,7 @@ std::vector<std::string> get_rank_reports(Store& store) {
                   "the store has a malformed number of ranks");
   std::vector<std::string> reports(static_cast<size_t>(size));
   for (size_t rank = 0; rank < reports.size(); ++rank)
-    if (const auto entry = entries.find(kReportOfRank + std::to_string(rank));
+    if (const auto entry = entries.find(kReportKeyStart + std::to_string(rank));
         entry != entries.end())
       reports[rank] = std::move(entry->second);
   return reports;

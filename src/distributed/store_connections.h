@@ -17,7 +17,7 @@ class StoreConnections {
   StoreConnections(std::string host, uint16_t port, std::string token)
       : host_(std::move(host)), port_(port), token_(std::move(token)) {}
 
-  /// Sends a command and returns the results. `waited_for` are the keys for the error of a
+  /// Sends a command and returns a reader of `answer`. `waited_for` are the keys for the error of a
   /// time-out.
   protocol::Reader call(protocol::Writer& command, milliseconds timeout, std::string& answer,
                         const std::vector<std::string>& waited_for = {});

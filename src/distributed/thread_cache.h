@@ -12,7 +12,7 @@ namespace hearth::distributed {
 /// Runs tasks that wait, each on a thread of its own; threads are reused.
 class ThreadCache {
  public:
-  /// Waits for the tasks that have begun.
+  /// Waits for all tasks.
   ~ThreadCache() {
     {
       const std::lock_guard lock(mutex_);

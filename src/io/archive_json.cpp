@@ -14,7 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-/// Of the JSON of to_file: the lists in "values", and two levels for each one around them.
+/// Of the JSON of to_file: two levels around all values, and two, an object and a list, for each
+/// list, tuple or dict.
 constexpr int kMaxJsonDepth = 4 + 2 * kMaxValueDepth;
 
 /// Properties of a tensor that a safetensors header does not store.
@@ -159,7 +160,7 @@ class Writer {
     content_.tensors.emplace_back(name, tensor);
   }
 
-  /// Tensors in the value are stored under the path with a number, unless that is a path too.
+  /// Tensors in the value are stored under the path with a number that makes no path of a value.
   json write_value(const std::string& path, const IValue& value) {
     size_t number = 0;
     return json_of(value, [&](const Tensor& tensor) {

@@ -46,7 +46,7 @@ std::string temporary_name(const std::string& path) {
   return detail::str(folder_of(path), "/", kPrefix, ::getpid(), "-", count++, kSuffix);
 }
 
-/// Locks a temporary file for its writer; the lock ends with the process.
+/// Locks a temporary file; fails while another process writes it, whose lock ends with it.
 bool lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB) == 0; }
 
 /// Locks a new file; false if remove_abandoned of another process has locked or deleted it.

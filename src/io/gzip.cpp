@@ -120,7 +120,7 @@ void inflate_exactly(const Bytes& bytes, uint64_t begin, uint64_t end, void* to,
     num_remaining -= written;
     if (result == Z_STREAM_END && num_remaining == 0) return;
   }
-  bad_bytes(bytes.name(), begin, "expected ", size, " deflated bytes, but ",
+  bad_bytes(bytes.name(), begin, "expected ", size, " bytes of decompressed data, but ",
             stream.msg ? stream.msg : "there are fewer or more");
 }
 

@@ -118,7 +118,7 @@ IValue rebuild_meta_tensor(const Arguments& args) {
   return args.boolean(3) && is_differentiable(type) ? tensor.requires_grad_() : tensor;
 }
 
-/// Arguments: none, or a list of pairs.
+/// Arguments: none, a dict, or a list of pairs.
 IValue make_dict(const Arguments& args) {
   const GenericDict dict;
   if (args.items.empty()) return dict;

@@ -33,7 +33,8 @@ ScalarType dtype_of_storage(const std::string& name);
 /// Returns "torch.FloatStorage".
 std::string storage_of_dtype(ScalarType type);
 
-/// The item as a value; throws if it contains a class or function. A dtype becomes its name.
+/// The item as a value; throws if it contains a class, function or storage. A dtype becomes its
+/// name.
 IValue value_of(const Item& item, const PickleError& fail);
 
 }  // namespace hearth::io

@@ -20,7 +20,7 @@ class PtFile {
   const std::string& name() const { return zip_.name(); }
   bool has_objects() const;  ///< whether it holds a TorchScript module, as LibTorch's archives do
   IValue read();             ///< an object is a dict of its attributes
-  /// Adds damaged records to `damage` from now on, instead of throwing.
+  /// From now on, adds a message for each damaged record to `damage`, instead of throwing.
   void tolerate(std::vector<std::string>* damage) { zip_.tolerate(damage); }
 
  private:

@@ -77,8 +77,8 @@ void EventFile::write_all(std::string_view bytes) {
   size_ = ::lseek(file_, 0, SEEK_CUR);
 }
 
-/// Removes a record that was written in part. If that fails, or if the file has no whole record,
-/// the next flush() starts a new file.
+/// Removes the part that a failed write has written. If that fails, or if the file has no other
+/// records, the next flush() starts a new file.
 void EventFile::undo_write() {
   if (size_ == 0) ::unlink(path_.c_str());
   if (size_ == 0 || ::ftruncate(file_, size_) != 0) close();

@@ -30,8 +30,8 @@ class EventFile {
   EventFile& operator=(const EventFile&) = delete;
 
   void add(std::string_view event);  ///< appends a record to the buffer, unless the event is empty
-  /// Writes the buffer. On failure, drops it, removes a record that was written in part, and
-  /// throws a WriteError.
+  /// Writes the buffer. On failure, drops it, removes the part that was written, and throws a
+  /// WriteError.
   void flush();
 
  private:

@@ -77,7 +77,7 @@ class EventWriter {
   const size_t max_queue_;
   const std::chrono::duration<double> delay_;
   const Step purge_step_;
-  const unsigned forks_;  // of the process before the writer was created
+  const unsigned forks_;  // between the first process and the one that created the writer
   std::atomic<bool> has_warned_child_{false};
 
   // Used by the writer's thread only.

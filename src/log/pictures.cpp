@@ -99,7 +99,7 @@ void check_image(IntArrayRef sizes, ScalarType dtype, const std::string& format)
   std::string sorted = letters;
   std::sort(sorted.begin(), sorted.end());
   HEARTH_CHECK_AS(ValueError, sorted == "CHNW" || sorted == "CHW" || sorted == "HW",
-                  "dataformats '", format, "' must consist of H and W, and may have C and N");
+                  "dataformats '", format, "' must have the letters of HW, CHW or NCHW");
   const size_t c = letters.find('C');
   const int64_t channels = c == std::string::npos ? 1 : sizes[c];
   HEARTH_CHECK(letters.size() < 4 || channels == 1 || channels == 3,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kTensor = 8, kMetadata = 9;  // of Summary.Value
 
-/// google.protobuf.Value. As in Python, a bool is a number.
+/// google.protobuf.Value. As in PyTorch, a bool is a number.
 Message protobuf_value(const HParam& value) {
   constexpr int kNumber = 2, kString = 3;
   if (const auto* text = std::get_if<std::string>(&value)) {

@@ -81,7 +81,7 @@ BackwardCall::Gradients BackwardCall::TensorIndices::gather(
 }
 
 /// Passes the tensors of `values` through a new node, stores their indices, and returns the node.
-/// If no tensor requires a gradient, stores no indices and returns null.
+/// If no tensor requires a gradient, or gradients are off, stores no indices and returns null.
 autograd::NodePtr BackwardCall::watch(const std::vector<Tensor*>& values,
                                       TensorIndices& tensor_indices) {
   tensor_indices.count = values.size();

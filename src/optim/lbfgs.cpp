@@ -138,7 +138,7 @@ void Step::check_state() const {
   for (const Tensor& s : state_.old_stps()) check(s);
 }
 
-/// Adds the gradient's change y and the parameters' change s to the history.
+/// Adds the gradient's change y and the parameters' change s to the history; `ys` is y.dot(s).
 void Step::add_to_history(const Tensor& y, const Tensor& s, const Tensor& ys) {
   if (int64_t(state_.old_dirs().size()) >= options_.history_size() && !state_.old_dirs().empty()) {
     for (std::vector<Tensor>* list : {&state_.old_dirs(), &state_.old_stps(), &state_.ro()})

@@ -14,7 +14,7 @@ constexpr double kCurvature = 0.9;  // the second condition's constant c2
 constexpr int64_t kMaxSteps = 25;   // points after the first one
 
 /// Returns the t between `lowest` and `highest` that minimizes the cubic through two points with
-/// their slopes, or their middle if the cubic has no minimum.
+/// their slopes, or the middle of `lowest` and `highest` if the cubic has no minimum.
 double minimum_of_cubic(const LinePoint& a, const LinePoint& b, double lowest, double highest) {
   const double d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t);
   const double square = d1 * d1 - a.slope * b.slope;

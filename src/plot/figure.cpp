@@ -25,9 +25,10 @@ std::vector<double> elements(const Tensor& tensor) {
 
 /// The numbers of values and of x positions must agree.
 void check_lengths(const Values& x, const Values& y, const std::string& label) {
-  HEARTH_CHECK_AS(
-      ValueError, x.vec().size() == y.vec().size(), "x and y must have same first dimension, but ",
-      label.empty() ? "" : "'" + label + "' has ", x.vec().size(), " x and ", y.vec().size(), " y");
+  HEARTH_CHECK_AS(ValueError, x.vec().size() == y.vec().size(),
+                  "x and y must have same first dimension, but ",
+                  label.empty() ? "there are " : "'" + label + "' has ", x.vec().size(), " x and ",
+                  y.vec().size(), " y");
 }
 
 void check_names(const std::vector<std::string>& names, int64_t count, const char* lines) {

@@ -75,7 +75,8 @@ int64_t module_of(const std::vector<FunctionEvent>& events, int64_t index) {
   return index;
 }
 
-/// The rows of these modules, the innermost first; without any, the row of kNoModule.
+/// The rows of the modules around an event (module_of), the innermost first; without any, the row
+/// of kNoModule.
 std::vector<size_t> rows_around(const std::vector<FunctionEvent>& events, size_t index,
                                 Rows& rows) {
   std::vector<size_t> result;

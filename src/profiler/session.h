@@ -43,7 +43,7 @@ ActivitySink& device_sink();
 /// another session runs.
 std::shared_ptr<Session> start_session(const SessionOptions& options, Backend* gpus);
 /// Ends the session and waits for the devices. A thread that is writing an event at this moment may
-/// still complete it. Returns the error of a kernel that failed on a device, or null.
+/// still complete it. Returns the first error, such as that of a kernel, or null.
 std::exception_ptr end_session(const std::shared_ptr<Session>& session);
 
 }  // namespace hearth::profiler

@@ -15,7 +15,7 @@ namespace hearth::app {
 namespace {
 
 constexpr std::chrono::seconds kLongestAnswer{30};
-constexpr int kNotFound = 127;  // exit code of the shell there
+constexpr int kNotFound = 127;  // exit code of the host's shell
 
 /// The error text for an ssh that has ended before the ranks were started.
 std::string connection_problem(const Host& host, const LineProcess& ssh) {

@@ -56,7 +56,8 @@ class ElasticRun {
   std::unique_ptr<RendezvousLink> link_;
   std::optional<RendezvousMessage> start_, quit_;  // messages that have not been handled
   Supervisor* supervisor_ = nullptr;               // while ranks run
-  int round_ = 0, ended_round_ = 0;                // the host has ended the latter
+  int round_ = 0;                                  // the last one that this launcher has begun
+  int ended_round_ = 0;                            // the last one that the host has ended
 };
 
 }  // namespace hearth::app

@@ -55,7 +55,7 @@ std::vector<std::string> rank_environment(const NodeJob& job, int local_rank) {
   values.insert(job.environment.begin(), job.environment.end());
   std::vector<std::string> environment;
   for (const auto& [name, value] : values) environment.push_back(name + "=" + value);
-  // Those of a launcher that started this one are not for this job.
+  // The variables of a launcher that started this one are not for this job.
   for (const std::string& name : rank_variables()) values.try_emplace(name);
   for (char** entry = environ; *entry; ++entry) {
     const std::string text = *entry;

@@ -13,7 +13,7 @@ namespace hearth::app {
 /// The ranks of one attempt to run the job, on this machine.
 class LocalRanks : public Ranks {
  public:
-  /// Starts them; `host` is the name of this machine in output and failures.
+  /// Starts the ranks; `host` is the name of this machine in output and failures.
   LocalRanks(const Context& context, const NodeJob& job, const std::string& host,
              RankEvents events);
 

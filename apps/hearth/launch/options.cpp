@@ -60,10 +60,10 @@ void add_machines(CLI::App& launch, LaunchOptions& options) {
       ->check(CLI::Validator(check_nodes, ""));
   add("--node-rank", options.node_rank, "Number of this machine, from 0")
       ->check(whole_number(0, kMaxNodes));
-  add("--rdzv-endpoint", options.endpoint, "HOST:PORT of the machine with number 0")
+  add("--rdzv-endpoint", options.endpoint, "HOST:PORT at which the machines meet")
       ->check(CLI::Validator(check_endpoint, ""));
   add("--master-addr", options.master_addr, "HOST of --rdzv-endpoint")->check(not_empty);
-  add("--master-port", options.master_port, "PORT of --rdzv-endpoint (default: free, or 29500)")
+  add("--master-port", options.master_port, "Port of rank 0's store (default: free, or 29500)")
       ->check(whole_number(1, 65535));
   launch.add_flag("--standalone", options.is_standalone, "One machine, which is the default")
       ->group("Ranks and machines");
@@ -89,7 +89,7 @@ void add_failures(CLI::App& launch, LaunchOptions& options) {
   add("--shutdown-timeout", options.grace, "Seconds from the signal to SIGKILL")
       ->check(whole_number(0, kLongestWait));
   add("--heartbeat-timeout", options.heartbeat_timeout,
-      "Seconds without a sign of life after which a machine of the cluster counts as lost")
+      "Seconds without a sign of life after which a machine counts as lost")
       ->check(whole_number(1, kLongestWait));
 }
 

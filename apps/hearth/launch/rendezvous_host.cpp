@@ -199,12 +199,12 @@ void RendezvousHost::start() {
   last_call_.reset();
 }
 
-/// Looks for the reasons to end a round.
+/// Ends the job if all ranks have succeeded, or the round if a machine can join.
 void RendezvousHost::watch() {
-  const bool all_ended = std::all_of(members_.begin(), members_.end(), [](const auto& member) {
+  const bool all_succeeded = std::all_of(members_.begin(), members_.end(), [](const auto& member) {
     return !member->is_in_round || (member->has_ended && member->has_succeeded);
   });
-  if (all_ended) return quit(0, "");
+  if (all_succeeded) return quit(0, "");
   const size_t size = round_size(), count = ready().size();
   const bool has_place = size < size_t(settings_.max_nodes);
   // Not when the job is about to succeed.

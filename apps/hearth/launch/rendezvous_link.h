@@ -31,7 +31,7 @@ class RendezvousLink {
   bool is_flushed() const { return is_lost_ || out_.pending() == 0; }
 
  private:
-  /// The end of a socket that is only read or only written: the loop watches a file for one of
+  /// A file of the socket that is only read or only written: the loop cannot watch one file for
   /// both.
   struct End {
     int file;

@@ -102,7 +102,7 @@ class StoreSource : public JobSource {
   std::string place_;
   std::unique_ptr<dist::TCPStore> store_;
   std::vector<std::string> reports_;       // the newest
-  std::optional<Clock::time_point> lost_;  // the first of the looks that failed since an answer
+  std::optional<Clock::time_point> lost_;  // when the first look since an answer failed
   ReportAges ages_;
 };
 

@@ -14,8 +14,8 @@ class Processes;
 
 /// Chooses one process's part of each batch, which all processes share. As in PyTorch's
 /// DistributedSampler, some examples of the last batch are in several parts if it cannot be divided
-/// equally. A last batch with one example for each process joins the one before it, because
-/// batch normalization needs two.
+/// equally. A last batch with at most one example for each process joins the one before it, because
+/// batch normalization needs two; batches of one example per process stay apart.
 class PartSampler : public data::samplers::Sampler<> {
  public:
   PartSampler(int64_t size, int64_t rank, int64_t processes)

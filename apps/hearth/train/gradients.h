@@ -16,10 +16,10 @@ class Processes;
 
 /// The results of a step over the batches of all processes.
 struct StepResult {
-  double loss = 0;       // the mean over the examples
-  Tensor correct;        // the number of right answers
-  int64_t examples = 0;  // in all batches
-  bool interrupted = false;
+  double loss = 0;           // the mean over the examples
+  Tensor correct;            // the number of right answers
+  int64_t examples = 0;      // in all batches
+  bool interrupted = false;  // by a signal, on any process
 };
 
 /// Computes the gradients of a step, whose batches may be divided among several processes.
@@ -35,7 +35,7 @@ class Gradients {
 
  private:
   Tensor loss_of(const Batch& batch, StepResult& result);
-  /// Adds up the results of the processes.
+  /// Combines the results of all processes.
   void share(StepResult& result) const;
 
   const TrainOptions& options_;

@@ -22,7 +22,7 @@ Tensor rows_at(const Tensor& tensor, const std::vector<size_t>& indices) {
 std::string last_column(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  HEARTH_CHECK(std::getline(file, line), "cannot read '", path, "': it has no first line");
+  HEARTH_CHECK(std::getline(file, line), "cannot read the first line of '", path, "'");
   std::string name = line.substr(line.rfind(',') + 1);
   const auto is_blank = [](char c) { return c == '\r' || c == '"' || c == ' '; };
   while (!name.empty() && is_blank(name.back())) name.pop_back();

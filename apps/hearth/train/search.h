@@ -34,8 +34,8 @@ class Halving {
  public:
   /// The epochs that the runs have after each stage: {1, 3, 9}.
   static std::vector<int64_t> stages(int64_t runs, int64_t epochs);
-  /// The best third of the runs, by their best test accuracy in the first `epochs`, in ascending
-  /// order.
+  /// The indices of the best third of the runs, by their best test accuracy in the first `epochs`;
+  /// the indices ascend.
   static std::vector<size_t> best(const std::vector<size_t>& among,
                                   const std::vector<RunResult>& runs, int64_t epochs);
 

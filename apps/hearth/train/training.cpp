@@ -242,7 +242,7 @@ class Training {
     return has_trained;
   }
 
-  /// Leaves the best candidates after a stage, as the first process chooses them.
+  /// Keeps the best candidates after a stage, as the first process chooses them.
   void eliminate(std::vector<size_t>& candidates, int64_t last) {
     std::vector<size_t> trained = candidates, kept;
     std::erase_if(trained, [this](size_t i) {

@@ -52,7 +52,7 @@ class SigpipeBlock {
   bool was_pending_ = false;
 };
 
-/// Runs f; Gloo's exceptions, which have no common class, become DistBackendErrors.
+/// Runs f; exceptions that are not Hearth's own, such as Gloo's, become DistBackendErrors.
 template <class F>
 auto translated(const F& f, const char* beginning = "Gloo: ") {
   const SigpipeBlock no_sigpipe;

@@ -13,7 +13,7 @@ Piece piece_of(std::string key, const Tensor& local, const ShardedParam* shard) 
   return {std::move(key), local, shard->sizes, shard->begin};
 }
 
-/// The state of a divided parameter: either divided in the same way, or one number.
+/// A tensor of a parameter's state: divided like the parameter, unless it is one number.
 Piece state_piece(std::string key, const Tensor& value, const ShardedParam* shard) {
   if (!shard || value.dim() == 0) return piece_of(std::move(key), value, nullptr);
   HEARTH_CHECK(value.sizes().equals(shard->sizes_of(shard->rows)), "cannot save '", key,

@@ -1,4 +1,5 @@
-// Loading of checkpoints: everything is read and checked on all ranks before anything is changed.
+// Loading of checkpoints: everything is read and checked on all ranks before the model is changed.
+// If it fails on a rank, the optimizers of all ranks get their former state back.
 
 #include "distributed/sharding/checkpoint_contents.h"
 #include "distributed/sharding/checkpoint_files.h"

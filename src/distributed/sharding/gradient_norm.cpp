@@ -1,4 +1,4 @@
-// The norm of the gradients of all shards.
+// The norm and the clipping of the gradients of all shards.
 
 #include "distributed/sharding/sharded_module.h"
 #include "hearth/nn/utils.h"

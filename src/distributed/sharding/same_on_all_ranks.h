@@ -22,8 +22,8 @@ struct DifferenceText {
   const char* requirement;
 };
 /// Throws on all ranks, with the first difference, unless `describe` returns the same lines on all
-/// ranks. If it throws on a rank, so do the others, with the number of that rank. Every rank of the
-/// group must call this function.
+/// ranks. If `describe` throws on a rank, the others throw too, with the number of that rank. Every
+/// rank of the group must call this function.
 void check_same_on_all_ranks(const DifferenceText& text,
                              const std::function<Descriptions()>& describe,
                              const ProcessGroupPtr& group);

@@ -12,13 +12,13 @@ namespace hearth::distributed {
 
 namespace {
 
-/// Copies each rank's block of a whole gradient to that rank's row of `columns`.
-void copy_blocks(const ShardedParam& param, const Tensor& columns, const Tensor& gradient) {
+/// Copies each rank's block of a whole gradient to that rank's row of `blocks`.
+void copy_blocks(const ShardedParam& param, const Tensor& blocks, const Tensor& gradient) {
   const Tensor values = gradient.contiguous().view({-1});
-  for (int rank = 0; rank < columns.size(0); ++rank) {
+  for (int rank = 0; rank < blocks.size(0); ++rank) {
     const int64_t begin = param.numel_of(param.blocks.begin(rank));
     const int64_t count = param.numel_of(param.blocks.size(rank));
-    columns[rank].narrow(0, 0, count).copy_(values.narrow(0, begin, count));
+    blocks[rank].narrow(0, 0, count).copy_(values.narrow(0, begin, count));
   }
 }
 

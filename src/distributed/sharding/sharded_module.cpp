@@ -136,9 +136,9 @@ void ShardedModule::post_forward(nn::AnyValue& result) {
   cast_floating({&result}, policy_.output_dtype());
 }
 
-/// Without a gradient hook on the results, backward could not gather the parameters again.
 bool ShardedModule::should_reshard(bool knows_results, bool needs_backward) const {
   if (!needs_backward) return true;
+  // Without a gradient hook on the results, backward could not gather the parameters again.
   return knows_results && reshard_after_forward.value_or(!is_root());
 }
 

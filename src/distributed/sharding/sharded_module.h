@@ -29,7 +29,7 @@ struct ShardedTree {
   Members members;                             // the root and all sharded modules inside it
   Members order, former_order;                 // of the calls of forward()
   std::weak_ptr<ShardedModule> last_recorded;  // the member whose call backward reaches first
-  int64_t backward_pass = -1;                  // whose end is awaited
+  int64_t backward_pass = -1;                  // the pass whose end is awaited
   std::weak_ptr<ShardedParams> reducing;
 
  private:
@@ -46,8 +46,8 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
   static std::shared_ptr<ShardedModule> find(const nn::Module& module);
   void register_hooks(nn::Module& module);
 
-  void post_backward();    ///< reduces the gradients and frees the gathered parameters
-  void end_calls();        ///< post_backward() of the calls that still run
+  void post_backward();    ///< begins to reduce the gradients, and frees the gathered parameters
+  void end_calls();        ///< post_backward() at the end of a pass, even if calls still run
   void finish_backward();  ///< completes the gradients of the shards
   void abandon_backward();
 
@@ -61,7 +61,7 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
  private:
   /// A call of forward().
   struct Call {
-    std::weak_ptr<ShardedModule> before;  // whose recorded call came before this one
+    std::weak_ptr<ShardedModule> before;  // the module whose recorded call was the previous one
     int64_t backward_pass = -1;           // the pass that runs this call's backward
     size_t num_known = 0;                 // gradients of arguments so far
   };
@@ -81,7 +81,7 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
   ShardedTree::Members inside_;
   std::shared_ptr<ShardedTree> tree_;  // null until the first forward()
   std::shared_ptr<Call> call_;         // the last one
-  int running_calls_ = 0;              // whose backward has begun and not ended
+  int running_calls_ = 0;              // calls whose backward has begun and not ended
 };
 
 }  // namespace hearth::distributed

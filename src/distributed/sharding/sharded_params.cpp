@@ -44,7 +44,7 @@ void ShardedParams::check_one_kind(const std::string& path, const Named& params)
         joined_path(path, first_key), "' is ", hearth::name_of(first.scalar_type()), " on ",
         first.device(), " and '", joined_path(path, key), "' is ",
         hearth::name_of(param.scalar_type()), " on ", param.device(),
-        "; convert it, or apply fully_shard to a submodule that contains only one of them");
+        "; convert one, or apply fully_shard to a submodule that contains only one of them");
   }
 }
 

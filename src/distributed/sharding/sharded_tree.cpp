@@ -16,7 +16,7 @@ void for_each_member(const ShardedTree& tree, const F& f) {
 void ShardedTree::begin_forward() {
   if (std::exchange(backward_pass, -1) != -1)  // an error ended the last backward pass
     for_each_member(*this, [](ShardedModule& member) { member.abandon_backward(); });
-  end_forward();  // in case an error has ended the last one
+  end_forward();  // in case an error has ended the last forward()
   former_order = std::exchange(order, {});
   last_recorded.reset();
 }
