@@ -38,7 +38,7 @@ sanitize: deps  ## run the tests under the address, undefined-behaviour and thre
 	cmake --build --preset tsan
 	ctest --preset tsan
 
-check: deps  ## check format, layers, names, headers, generated pages, mutants, kernel objects and exported symbols
+check: deps  ## check format, layers, names, headers, environment variables, generated pages, mutants, kernel objects and exported symbols
 	tools/check_format.sh
 	tools/check_layers.py
 	tools/check_names.py

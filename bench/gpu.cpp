@@ -1,8 +1,9 @@
 // Times operators and training steps on the first GPU, in microseconds per call.
 // tools/gpu_peer.py times the same calls in PyTorch, and tools/gpu_check.sh prints both times. A
 // row that fails prints its error, and the next row runs. Some CUDA errors make the process
-// unusable, so gpu_check.sh runs each group in a process of its own. `bench_gpu --groups` lists the
-// groups; HEARTH_BENCH_SMALL=1 makes the tensors smaller, for a quick test of the program.
+// unusable, so gpu_check.sh runs each group in a process of its own. The arguments are the names of
+// groups, by default all; `bench_gpu --groups` lists them. HEARTH_BENCH_SMALL=1 makes the tensors
+// smaller, for a quick test of the program.
 
 #include <algorithm>
 #include <cmath>

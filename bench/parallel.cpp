@@ -104,7 +104,7 @@ int main() {
   set_num_threads(1);
   set_warning_sink([](const std::string&) {});
   data_parallel(16, 8);
-  // With these, DataParallel begins to use two devices.
+  // From 256 rows on, DataParallel uses two devices.
   for (const int64_t rows : {254, 256, 1024}) data_parallel(128, rows);
   for (const int64_t rows : {254, 256}) data_parallel(512, rows);
   for (const int64_t chunks : {1, 2, 4, 8, 16}) pipeline(chunks);

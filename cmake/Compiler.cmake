@@ -52,7 +52,7 @@ endif()
 function(hearth_sanitize target)
   if(HEARTH_SANITIZE AND HEARTH_SANITIZE IN_LIST ARGN)
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
-    # -O0, because sanitized code compiles slowly; InstructionSets.cmake sets -O1 for core and autograd.
+    # -O0, because sanitized code compiles slowly; InstructionSets.cmake raises this for core, autograd and some kernels.
     target_compile_options(${target} PRIVATE -O0 -g1 ${sanitizer_flags})
   endif()
 endfunction()

@@ -1,5 +1,5 @@
 // CartPole by policy gradient: a network learns by trying to balance a pole on a cart, until the
-// pole stands for 475 of 500 steps on average. That takes about 25 updates and two seconds.
+// pole stands for 475 of 500 steps on average. That takes about 25 updates and half a second.
 //
 // Many carts move at once: the state of all is one tensor [carts, 4].
 #include <hearth/hearth.h>

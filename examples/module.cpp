@@ -41,7 +41,7 @@ int main() {
   nn::Sequential sequential(nn::Linear(4, 8), nn::ReLU(), nn::Linear(8, 3));
   std::cout << sequential(x).sizes() << '\n';
 
-  // apply() calls a function with every submodule.
+  // apply() calls a function with the module and every submodule.
   model->apply([](nn::Module& module) {
     if (auto* linear = module.as<nn::Linear>()) nn::init::zeros_(linear->bias);
   });

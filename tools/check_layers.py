@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = [
     ("base", r"include/hearth/(fwd|error|export|dtype|half|device|shape|scalar)\.h"),
     ("nn", r"(include/hearth|src)/(nn|optim|amp|vision)(/.*|\.h)|include/hearth/utils/memory\.h"),
-    ("data", r"(include/hearth|src)/(data|parallel|io|log|plot|profiler|experiment)(/.*|\.h)|include/hearth/utils/(graph|plot|tensorboard)\.h"),
+    ("data", r"(include/hearth|src)/(data|io|log|plot|profiler|experiment)(/.*|\.h)|include/hearth/utils/(graph|plot|tensorboard)\.h"),
     ("distributed", r"(include/hearth|src)/distributed(/.*|\.h)"),
     ("hd.h", r"src/functors/hd\.h"),
     ("functors", r"src/functors/.*"),

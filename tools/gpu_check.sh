@@ -3,7 +3,7 @@
 # driver and a CUDA runtime: an installed one, or PyTorch's wheels. Each part can be run alone and writes its files
 # into results/:
 #   load       driver, libraries, and whether the plugin loads and computes
-#   suites     the tests, one process per suite (suites:test_ops: one program's)
+#   suites     the tests of seven programs, one process per suite or 40 tests (suites:test_ops: of one program)
 #   nccl       process groups over NCCL, one process per GPU (up to 4)
 #   large      large shapes, the GPU against the CPU; then again with HEARTH_CUDNN
 #   bench      operators and training steps (bench:layers: one group)
@@ -11,7 +11,7 @@
 #   train      hearth train on the CPU and on the GPU
 #   sanitizer  compute-sanitizer over some tests, if it is installed
 #   all        everything, in this order
-# Tests that have a line in results/ are not run again: after an interruption, give the same command once more.
+# Tests and benchmarks that have a line in results/ are not run again: after an interruption, give the same command once more.
 #
 # GPU_CHECK_OUT (results/), GPU_CHECK_JOBS (4 processes), GPU_CHECK_SECONDS (no test or benchmark begins later),
 # GPU_CHECK_LIMIT (240 s for one process), GPU_CHECK_PYTHON (python3), GPU_CHECK_CUDA (a folder with the CUDA

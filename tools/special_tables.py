@@ -60,7 +60,7 @@ inline constexpr TwoParts {name}{{{listed([high, x - high])}}};
 
 
 def chebyshev(f, low, high, accuracy):
-    """The coefficients of f on [low, high] down to a quarter of an ulp of its least value."""
+    """The coefficients of f on [low, high], up to the last above 2^-55 * accuracy * min |f|."""
     n = 64
     nodes = [cos(pi * (2 * k + 1) / (2 * n)) for k in range(n)]
     values = [f(low + (high - low) * (t + 1) / 2) for t in nodes]

@@ -12,7 +12,7 @@
 // and the time of a step with a GradScaler. Prints medians of calls in turns, and their ratios
 // beside the limits.
 //
-//     kernels_large_models [device]
+//     bench_kernels_large_models [device]
 
 namespace {
 

@@ -145,7 +145,8 @@ struct BertPoolerImpl : nn::Module {
 HEARTH_MODULE(BertPooler);
 
 /// The state dict with the names of BertModel: without the prefix "bert." that networks with a head
-/// have, with weight and bias for the gamma and beta of old files, and without the head's tensors.
+/// have, with weight and bias for the gamma and beta of old files, and without "cls.", the heads of
+/// pretraining, and position_ids, which is no parameter.
 inline State renamed_bert(const State& state) {
   return renamed(state, [](std::string name) -> std::string {
     const auto replace = [&](std::string_view end, const char* other) {

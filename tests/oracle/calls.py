@@ -462,7 +462,7 @@ CALLS |= {
     "rms_norm": lambda x, w: F.rms_norm(x, (2, 4), w, 1e-3),
     "instance_norm": lambda x, w, b: F.instance_norm(x, None, None, w, b, True, 0.1, 1e-3),
 }
-# The numbers of the floating-point inputs without gradients, by row.
+# The positions of the floating-point inputs without gradients, by row.
 CONSTANT = {
     "batch_norm_training": (3, 4),
     "batch_norm_evaluation": (3, 4),

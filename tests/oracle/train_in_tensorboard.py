@@ -102,7 +102,7 @@ def check_hparams(board, runs):
 
 
 def check_trace(program, folder):
-    """Whether PyTorch's plugin finds the five steps of a profile and their calls of operators."""
+    """Yields the problems if PyTorch's plugin shows other steps or calls of operators than the profile has."""
     train(program, "--data", "synthetic", "--limit", "1000", "--epochs", "1", "--out",
           str(folder / "run"), "--profile", str(folder / "worker0.1700000000000000000.pt.trace.json"))
     profile, = RunLoader("run", str(folder), cache.Cache()).load().profiles.values()

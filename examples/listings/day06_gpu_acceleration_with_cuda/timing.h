@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-/// Seconds of a steady clock, as Python's time.time().
+/// Seconds of a steady clock, in place of Python's time.time().
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -21,7 +21,7 @@ void listing() {
   model->forward(x).sum().backward();
   auto gradient = x.grad().clone();
 
-  // Stores those between four segments, and recomputes the others in backward.
+  // Stores those between four segments and in the last one, and recomputes the others in backward.
   x.mutable_grad() = torch::Tensor();
   torch::manual_seed(1);
   torch::utils::checkpoint_sequential(model, /*segments=*/4, x).sum().backward();
