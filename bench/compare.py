@@ -90,7 +90,8 @@ def run(program, names, threads, avx2):
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
     if avx2:
         environment.update(HEARTH_ISA="avx2", ATEN_CPU_CAPABILITY="avx2",
-                           ONEDNN_MAX_CPU_ISA="AVX2")
+                           ONEDNN_MAX_CPU_ISA="AVX2", OPENBLAS_CORETYPE="Haswell",
+                           MKL_ENABLE_INSTRUCTIONS="AVX2")
     output = subprocess.run([program, *names], check=True, text=True, env=environment,
                             capture_output=True).stdout
     times = {line.split()[0]: float(line.split()[2]) for line in output.splitlines()}

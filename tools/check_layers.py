@@ -65,7 +65,6 @@ VENDORS = [
     (r"zlib\.h", r"src/io/gzip\.cpp"),
     (r"png\.h", r"src/vision/png\.cpp"),
     (r"(jpeglib|jerror)\.h", r"src/vision/jpeg\.cpp"),
-    (r"omp\.h", r"src/core/(parallel_for|threads)\.cpp"),
 ]
 FUNCTOR_STANDARD_HEADERS = {"cmath"}
 

@@ -117,6 +117,7 @@ struct FileStore::Shared {
     while (filled < text.size()) {
       const ssize_t count = pread(descriptor, text.data() + filled, text.size() - filled,
                                   static_cast<off_t>(position + filled));
+      if (count == 0) errno = EIO;  // the file became shorter since fstat
       if (count <= 0) fail_on_file(path, "read");
       filled += static_cast<size_t>(count);
     }

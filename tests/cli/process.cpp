@@ -43,6 +43,19 @@ TEST(Process, UnwritableOutputIsAnError) {
   EXPECT_EQ(bytes_of(err), "hearth: the output could not be written: Bad file descriptor\n");
 }
 
+#ifdef __x86_64__
+TEST(Process, EnvironmentLimitsTheInstructions) {
+  const auto info = [](const char* isa) {
+    return run({"info"}, {std::string("HEARTH_ISA=") + isa});
+  };
+  const RunResult limited = info("avx2");
+  EXPECT_EQ(limited.status, 0) << limited.err;
+  EXPECT_NE(limited.out.find("kernels for AVX2"), std::string::npos) << limited.out;
+  EXPECT_EQ(info("").out, run({"info"}).out);
+  expect_failure(info("sse"), 1, "HEARTH_ISA must be avx2 or avx512, not 'sse'");
+}
+#endif
+
 TEST(Process, EnvironmentChoosesTheGpu) {
   const auto info = [](const std::string& cuda, const std::string& simulated) {
     return run({"info"}, {"HEARTH_CUDA=" + cuda, "HEARTH_SIM_GPUS=" + simulated});

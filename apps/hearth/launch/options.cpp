@@ -89,7 +89,7 @@ void add_failures(CLI::App& launch, LaunchOptions& options) {
   add("--shutdown-timeout", options.grace, "Seconds from the signal to SIGKILL")
       ->check(whole_number(0, kLongestWait));
   add("--heartbeat-timeout", options.heartbeat_timeout,
-      "Seconds without a sign of life after which a machine counts as lost")
+      "Seconds without a heartbeat after which another launcher or machine counts as lost")
       ->check(whole_number(1, kLongestWait));
 }
 

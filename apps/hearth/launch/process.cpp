@@ -57,7 +57,13 @@ struct Child {
   pid_t parent;
 };
 
-/// Never returns; if exec fails, the errno is written to the report.
+/// Why a program did not start: the errno of chdir or of exec.
+struct StartError {
+  int number = 0;
+  bool has_folder = false;
+};
+
+/// Never returns; if exec fails, the error is written to the report.
 [[noreturn]] void become(const Child& child, const SignalReader& signals, const Guard& guard) {
   setpgid(0, 0);
   guard.add(getpid());
@@ -67,17 +73,17 @@ struct Child {
   dup2(child.output, STDOUT_FILENO);
   dup2(child.errors, STDERR_FILENO);
   signals.restore();
-  if (*child.directory == '\0' || chdir(child.directory) == 0)
-    execve(child.words[0], child.words.data(), child.environment.data());
-  const int error = errno;
+  const bool has_folder = *child.directory == '\0' || chdir(child.directory) == 0;
+  if (has_folder) execve(child.words[0], child.words.data(), child.environment.data());
+  const StartError error{errno, has_folder};
   (void)!write(child.report, &error, sizeof error);
   _exit(127);
 }
 
-/// The errno of a failed exec; 0 if it succeeded.
-int exec_error(Ends& report) {
+/// The error of a failed start; its number is 0 if exec succeeded.
+StartError start_error(Ends& report) {
   close(take(report.write));
-  int error = 0;
+  StartError error;
   while (read(report.read, &error, sizeof error) < 0 && errno == EINTR) {
   }
   return error;
@@ -105,10 +111,13 @@ Process::Process(const Command& command, const SignalReader& signals, const Guar
   HEARTH_CHECK(id_ >= 0, "cannot start a process: ", std::strerror(errno));
   if (id_ == 0) become(child, signals, guard);
   setpgid(id_, id_);  // the child does the same, perhaps later
-  if (const int error = exec_error(report)) {
+  if (const StartError error = start_error(report); error.number != 0) {
     waitpid(id_, nullptr, 0);
     guard.remove(id_);
-    HEARTH_CHECK(false, "cannot start '", printable(command.words[0]), "': ", std::strerror(error));
+    const std::string place =
+        error.has_folder ? "" : " in the folder '" + printable(command.directory) + "'";
+    HEARTH_CHECK(false, "cannot start '", printable(command.words[0]), "'", place, ": ",
+                 std::strerror(error.number));
   }
   input_ = take(in.write);
   output_ = take(out.read);

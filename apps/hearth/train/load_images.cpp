@@ -58,11 +58,14 @@ std::string test_folder_in(const std::string& folder) {
   return "";
 }
 
-/// A checksum of the names, sizes and labels of the files: reading all files would take too long.
-std::string checksum_of_files(const ImageFolder& folder) {
+/// A checksum of the names below `root`, sizes and labels of the files: reading all files would
+/// take too long.
+std::string checksum_of_files(const ImageFolder& images, const std::string& root) {
+  namespace fs = std::filesystem;
   std::string text;
-  for (const auto& [path, label] : folder.samples())
-    text += detail::str(path, " ", std::filesystem::file_size(path), " ", label, "\n");
+  for (const auto& [path, label] : images.samples())
+    text += detail::str(fs::path(path).lexically_relative(root).string(), " ", fs::file_size(path),
+                        " ", label, "\n");
   return checksum_of(text.data(), text.size());
 }
 
@@ -81,7 +84,8 @@ DataSets load_cifar100(const std::string& folder, const DataOptions& options) {
 DataSets load_image_folder(const std::string& folder, const DataOptions& options) {
   DataSets data;
   const std::string test_path = test_folder_in(folder);
-  const auto train = std::make_shared<ImageFolder>(test_path.empty() ? folder : folder + "/train");
+  const std::string train_path = test_path.empty() ? folder : folder + "/train";
+  const auto train = std::make_shared<ImageFolder>(train_path);
   const auto test = test_path.empty() ? train : std::make_shared<ImageFolder>(test_path);
   HEARTH_CHECK(train->classes() == test->classes(), "the folders of classes in '", folder,
                "/train' and '", test_path, "' have different names");
@@ -92,8 +96,9 @@ DataSets load_image_folder(const std::string& folder, const DataOptions& options
   data.test = examples_of(test, split.test, options);
   data.class_names = train->classes();
   data.classes = std::ssize(data.class_names);
-  data.checksums = {{"training_images", checksum_of_files(*train)},
-                    {"test_images", checksum_of_files(*test)}};
+  data.checksums = {
+      {"training_images", checksum_of_files(*train, train_path)},
+      {"test_images", checksum_of_files(*test, test_path.empty() ? train_path : test_path)}};
   return data;
 }
 

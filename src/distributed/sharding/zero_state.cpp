@@ -23,11 +23,12 @@ bool is_state(const std::string& key) { return key.starts_with(kState) || key ==
 /// map lacks the index.
 std::string renumbered(const std::string& key, const std::map<size_t, size_t>& numbers) {
   const size_t dot = key.find('.', kState.size());
-  const std::string digits = key.substr(kState.size(), dot - kState.size());
+  const std::string digits =
+      dot == std::string::npos ? "" : key.substr(kState.size(), dot - kState.size());
   const bool is_number = !digits.empty() && digits.size() < 10 &&
                          digits.find_first_not_of("0123456789") == std::string::npos;
-  HEARTH_CHECK_AS(ValueError, dot != std::string::npos && is_number, "the state dict has the key '",
-                  key, "', which is not of an optimizer");
+  HEARTH_CHECK_AS(ValueError, is_number, "the state dict has the key '", key,
+                  "', which is not of an optimizer");
   const auto found = numbers.find(std::stoul(digits));
   if (found == numbers.end()) return "";
   return detail::str(kState, found->second, key.substr(dot));

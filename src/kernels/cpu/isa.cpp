@@ -1,8 +1,26 @@
 #include "kernels/cpu/isa.h"
 
+#include <cstdlib>
+#include <string_view>
+
 #include "hearth/error.h"
 
 namespace hearth::cpu {
+
+namespace {
+
+/// The level that HEARTH_ISA names.
+IsaLevel wanted_level() {
+  const std::string_view text = std::getenv("HEARTH_ISA");
+  const IsaLevel level = text == "avx512" ? IsaLevel::kAvx512 : IsaLevel::kAvx2;
+  HEARTH_CHECK(text == "avx2" || text == "avx512", "HEARTH_ISA must be avx2 or avx512, not '", text,
+               "'");
+  HEARTH_CHECK(supports(level), "HEARTH_ISA=", text, ": this processor or this build has no ",
+               name_of(level));
+  return level;
+}
+
+}  // namespace
 
 bool supports(IsaLevel level) {
 #if defined(__x86_64__)
@@ -21,10 +39,16 @@ bool supports(IsaLevel level) {
 #endif
 }
 
+bool is_isa_limited() {
+  const char* const text = std::getenv("HEARTH_ISA");
+  return text && *text;
+}
+
 IsaLevel isa_level() {
   static const IsaLevel level = [] {
+    const IsaLevel limit = is_isa_limited() ? wanted_level() : IsaLevel::kAvx512;
     for (const IsaLevel best : {IsaLevel::kAvx512, IsaLevel::kAvx2, IsaLevel::kGeneric})
-      if (supports(best)) return best;
+      if (best <= limit && supports(best)) return best;
     detail::fail<Error>(
         "this processor lacks AVX2, FMA or BMI instructions, which Hearth needs on x86-64 "
         "(x86-64-v3: Intel Haswell, AMD Zen, or newer)");

@@ -9,9 +9,12 @@ enum class IsaLevel : signed char { kGeneric, kAvx2, kAvx512 };
 template <IsaLevel>
 struct AtLevel {};
 
-/// The best level of this build that this processor supports, determined once; throws an Error on
-/// x86 processors without AVX2, FMA or BMI.
+/// The best level of this build that this processor supports and HEARTH_ISA allows, determined
+/// once; throws an Error on x86 processors without AVX2, FMA or BMI.
 IsaLevel isa_level();
+
+/// Whether HEARTH_ISA limits the level, so that libraries should keep to it too.
+bool is_isa_limited();
 
 /// Whether this build has code for `level` that this processor can run.
 bool supports(IsaLevel level);

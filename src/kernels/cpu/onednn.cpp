@@ -71,6 +71,7 @@ void prepare_products() {
     const float factors[16] = {};
     float product[16];
     const ProtectedStatics statics;
+    limit_instructions();
     dnnl_sgemm('N', 'N', 4, 4, 4, 1, factors, 4, factors, 4, 0, product, 4);
     return true;
   }();

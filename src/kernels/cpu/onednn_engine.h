@@ -3,14 +3,24 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "hearth/dtype.h"
+#include "kernels/cpu/isa.h"
 
 /// Shared by the files that call oneDNN.
 namespace hearth::cpu::onednn {
 
 using DataType = dnnl::memory::data_type;
 
+/// Tells oneDNN to keep to HEARTH_ISA; has an effect only before oneDNN's first computation.
+inline void limit_instructions() {
+  if (is_isa_limited() && isa_level() == IsaLevel::kAvx2)
+    dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2);
+}
+
 inline dnnl::engine& engine() {
-  static auto& cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);  // never destroyed
+  static auto& cpu = *[] {
+    limit_instructions();
+    return new dnnl::engine(dnnl::engine::kind::cpu, 0);  // never destroyed
+  }();
   return cpu;
 }
 
