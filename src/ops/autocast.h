@@ -43,7 +43,7 @@ std::optional<AutocastInputs> autocast_inputs(const OpInfo& info, Inputs inputs)
 /// not apply.
 bool run_autocast(OpCall& call);
 
-/// Disables autocast inside the out= and in-place forms of a composed op.
+/// Disables autocast, for example inside the out= and in-place forms of a composed op.
 class NoAutocast {
  public:
   NoAutocast() : saved_(modes.flags & kAutocast) { modes.flags &= ~uint32_t(kAutocast); }

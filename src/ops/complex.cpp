@@ -127,7 +127,7 @@ Tensor angle_of(const Tensor& self) {
   return detail::with_zero_derivative(hearth::where(x.isnan(), x.detach(), angle), x);
 }
 
-/// Checks the parts of complex numbers, the arguments of these names.
+/// Checks both parts of complex numbers; `first` and `second` are the arguments' names.
 void check_parts(const char* op, const char* first, const Tensor& a, const char* second,
                  const Tensor& b) {
   check_defined(op, 0, first, a);

@@ -130,7 +130,7 @@ struct Clone {
   static void grad(const Args&, GradContext& context) { context.set(0, context.grad()); }
 };
 
-/// self = src, on one device. fill_ and zero_ write one number, and accept expanded tensors.
+/// self = src, on one device. With kFill, src is one number, and self may be expanded.
 template <const OpInfo& op_info>
 struct CopyInto {
   struct Args {};

@@ -85,7 +85,7 @@ Tensor with_edges(const Tensor& self, const std::vector<int64_t>& pad, Edge edge
   return result.is_same(self) ? self.clone() : result.contiguous(self.suggest_memory_format());
 }
 
-/// reflection_pad and replication_pad, for which autocast has policies.
+/// reflection_pad and replication_pad: all but reflection_pad3d have policies for autocast.
 template <const OpInfo& op_info, Edge edge>
 struct EdgePad {
   using Args = EdgeArgs;

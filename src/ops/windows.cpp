@@ -74,7 +74,7 @@ Tensor element_counts(const TensorImpl& in, const Tensor& memory, int64_t first)
       .maximum(ones({}, options));
 }
 
-/// Whether no two elements of a tensor with these sizes and strides can share memory.
+/// True only if no two elements of a tensor with these sizes and strides share memory.
 bool has_no_overlap(const Dims& sizes, const Dims& strides) {
   Dims order = Dims::uninitialized(0);
   for (size_t d = 0; d < sizes.size(); ++d)

@@ -1,4 +1,4 @@
-// Convolutions with few channels, which leave most of a blocked layout's lanes empty. The input
+// Convolutions with few channels, which leave many lanes of a blocked layout empty. The input
 // rows that one column of the kernel reads are copied side by side ("shifted rows"). The windows of
 // a whole image are then a few contiguous ranges, and each product needs one load per vector.
 #include "kernels/cpu/conv_small.h"

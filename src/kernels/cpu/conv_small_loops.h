@@ -1,7 +1,7 @@
 #pragma once
 
-// The inner loops of convolutions with few channels, for one instruction set. A tile of sums stays
-// in registers; the loops are bound by the multiplications. Included only by
+// The inner loops of convolutions with few channels, for one instruction set. sums() and products()
+// keep a tile of sums in registers and are bound by the multiplications. Included only by
 // conv_small_@target@.cpp.in.
 
 #include "kernels/cpu/conv_small_kernels.h"

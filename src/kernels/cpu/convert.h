@@ -1,7 +1,8 @@
 #pragma once
 
 // Conversions of contiguous elements between all dtypes for one instruction set: plain loops that
-// compilers vectorise. Nothing here uses the inline functions of half.h; see vec.h for why.
+// compilers vectorise, and instructions for halves where the Isa has them. Nothing here uses the
+// inline functions of half.h; see vec.h for why.
 
 #include <type_traits>
 

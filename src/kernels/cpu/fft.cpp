@@ -10,7 +10,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kGrain = 8192;         // numbers that are worth another thread
-constexpr int64_t kMaxBuffer = 1 << 18;  // bytes of a buffer; longer lines are matrices
+constexpr int64_t kMaxBuffer = 1 << 18;  // bytes of a buffer; longer lines become matrices
 
 /// The input or output of the transform, and the positions of a line's numbers.
 template <class T>

@@ -26,7 +26,7 @@ struct FftPlan {
   std::vector<FftStage<T>> stages;
   std::vector<int64_t> slots;  // the position of number i in the buffer to transform
   std::vector<T>
-      twiddles;  // complex factors: of all stages, of the chirp, of the matrix's elements
+      twiddles;  // complex factors: of all stages, the chirp, the matrix's elements or a real line
   std::vector<T> spectrum;  // the transform of the conjugate chirp
   Pointer first, second;    // of the convolution, or of columns and rows
 

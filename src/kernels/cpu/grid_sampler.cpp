@@ -55,7 +55,7 @@ struct Volume {
 template <class R>
 struct PointTaps {
   int count = 0;
-  R nan_term = 0;  // NaN if the position is NaN, as in PyTorch's sums over elements outside
+  R nan_term = 0;  // NaN if a NaN coordinate makes PyTorch's sum NaN, else 0
   int64_t offset[kMaxTaps];
   R weight[kMaxTaps];
   R slope[3][kMaxTaps];

@@ -22,7 +22,7 @@ struct GridPlane {
   int64_t width, height, column_stride, row_stride;
 };
 
-/// The loops of 2-d sampling over contiguous numbers of one type.
+/// The loops of 2-d sampling for one type.
 struct GridLoops {
   /// Fills a GridTile for n positions.
   using Find = void (*)(const void* x, const void* y, int64_t n, const GridRule& rule,

@@ -1,7 +1,7 @@
 // Moves elements between a table and `values` at positions given by indices. Threads share reads
 // along a dimension of the values, and writes along a dimension of the table. Without a suitable
-// dimension, each thread goes through all indices and writes to one range of the table. Bound by
-// the cache misses of the table.
+// dimension, each thread reads all indices and writes to one range of the table; if the table
+// is small and the threads are few, one thread writes all. Bound by the cache misses of the table.
 #include "kernels/cpu/index_loop.h"
 
 #include <algorithm>
@@ -149,7 +149,8 @@ IndexRun SubJob::split(Loop& positions, Loop& runs) const {
   return {loop_.sizes[last], loop_.strides[kTable][last], loop_.strides[kValues][last]};
 }
 
-/// Appends `count` positions along the innermost dimension of `positions` to the block.
+/// Looks up `count` positions along the innermost dimension of `positions`; appends those in the
+/// limits whose indices are in range to the block.
 void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t count,
                      IndexBlock& block, FaultSlot* faults) const {
   int64_t* const table = block.table + block.count;

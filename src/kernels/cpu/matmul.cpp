@@ -243,8 +243,8 @@ void multiply_by_loops(const Product& p, Ctx& ctx) {
   multiply_loops(p.a, broadcast(rows, p.batch()), p.out, p.alpha, p.beta);
 }
 
-/// Multiplies half types with oneDNN if the processor can, else as float32 copies. Small products
-/// are also copied, because a call of oneDNN takes several microseconds.
+/// Multiplies half types with oneDNN if the processor can and alpha is 1, else as float32 copies.
+/// Small products are also copied, because a call of oneDNN takes several microseconds.
 void multiply_halves(const Product& p, Ctx& ctx) {
   if (p.work() > kHalfWork && p.alpha == 1 && onednn::has_matmul(p.out.dtype))
     return with_readable_operands(p, ctx, [](const Product& whole) {
@@ -286,7 +286,7 @@ void join_batch(Product& p) {
   p.b = first_of_broadcast(p.b);
 }
 
-/// Whether c is one row for all rows of a large product, so that multiply_batch can write it.
+/// Whether c is one row for all rows of a large product, so that multiply_batch can add it.
 bool repeats_a_row(const MatmulParams& params) {
   const View &c = params.c, &out = params.out;
   return params.a.numel > 0 && c.dim == 2 && c.dtype == out.dtype &&

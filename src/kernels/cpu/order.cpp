@@ -1,6 +1,6 @@
-// Sorts, topk, medians and modes along a dimension. Many lines are divided among the threads; few
-// long lines are ordered one by one, by all threads. Sorts are bound by the radix passes over
-// memory, topk by the comparison of every element with the k-th best so far.
+// Sorts, topk, kthvalue, medians and modes along a dimension. Many lines are divided among the
+// threads; few long lines are ordered one by one, sorts and topk by all threads. Sorts are bound by
+// the radix passes over memory, topk by the comparison of every element with the k-th best so far.
 #include "seam/order.h"
 
 #include "core/parallel_for.h"

@@ -21,7 +21,7 @@ void search(const SearchParams& params) {
     for (int64_t i = begin; i < end; ++i) {
       const T* const row = rows.as<const T>() + i / per_row * n;
       const T value = x[i];
-      // NaN is the largest value.
+      // Comparisons with NaN are false, so that a NaN is inserted at the end, as in PyTorch.
       const auto goes_before = [&](T element) {
         return params.right ? !(element > value) : !(element >= value);
       };

@@ -1,5 +1,4 @@
-// cuDNN 9 marks its older API as deprecated; the newer API needs a header library that Hearth does
-// not use.
+// cuDNN 9 marks its older API as deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 #include <algorithm>
@@ -45,7 +44,7 @@ struct Numbers {
   }
   void add(int64_t value) {
     HEARTH_CHECK(value <= std::numeric_limits<int>::max(),
-                 "cuDNN supports only sizes and strides below 2^31");
+                 "cuDNN supports only sizes, strides, padding and dilation below 2^31");
     values[count++] = static_cast<int>(value);
   }
 };

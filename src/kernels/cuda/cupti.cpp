@@ -70,7 +70,7 @@ void reset(bool is_on) {
   state.num_dropped = 0;
 }
 
-/// Switches the kinds on; if one cannot be, those before it are switched off again.
+/// Switches the kinds on; if one fails, switches those before it off again and throws.
 void enable_kinds() {
   for (size_t i = 0; i < std::size(kKinds); ++i) {
     const CUptiResult result = cupti().cuptiActivityEnable(kKinds[i]);

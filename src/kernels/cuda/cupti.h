@@ -8,8 +8,8 @@
 namespace hearth::cuda {
 
 /// Records the work that is launched from now on; null ends the recording and passes the work to
-/// the sink. The devices have been synchronised then. Without CUPTI, gives a warning and does
-/// nothing.
+/// the sink, for which the caller must have synchronised the devices. Without CUPTI, gives a
+/// warning and does nothing.
 void record_with_cupti(ActivitySink* sink);
 
 /// During its lifetime, work that this thread launches gets the sink's number of a launch.

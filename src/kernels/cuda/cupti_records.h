@@ -64,7 +64,7 @@ struct Recording {
   size_t num_dropped = 0;
   std::set<std::string> names;  // never erased: activities point to them
 
-  // The mutex is held.
+  // The caller of these functions holds the mutex.
   void add(const CUpti_Activity* record);
   /// Adds the records of a buffer; those after one that CUPTI cannot read are lost.
   void add_buffer(uint8_t* buffer, size_t valid_bytes);

@@ -1,5 +1,5 @@
-// Fourier transforms: lines are gathered into contiguous memory, transformed by cuFFT, and written
-// with their scale.
+// Fourier transforms: lines are gathered into contiguous memory unless cuFFT can read them in
+// place, transformed by cuFFT, and written with their scale.
 #include "seam/fft.h"
 
 #include "kernels/cuda/convert.h"

@@ -77,7 +77,7 @@ template <class R>
 struct Point {
   GridTaps<R> axes[3];
   int taps, depth_taps;
-  R nan_term;  // NaN if a coordinate is NaN, as in PyTorch's sums over elements outside; else 0
+  R nan_term;  // NaN if a NaN coordinate makes PyTorch's sum NaN, else 0
 
   template <class T>
   __device__ Point(const Grid<const T>& grid, const GridRule& rule, int dims, int64_t n,

@@ -59,7 +59,7 @@ void transpose(T* to, const T* from, int64_t rows, int64_t columns, Ctx& ctx) {
 }
 
 /// Computes A = U diag(s) V^T by QR iterations, which need at least as many rows as columns; a wide
-/// matrix is transposed, so that U and V change places. Destroys a.
+/// matrix is transposed, so that U and V change places. Destroys a, unless it is wide.
 template <class T>
 void svd_by_qr(const SvdParams& p, T* a, const SvdFactors<T>& out, int* info,
                const SolverCall& call) {

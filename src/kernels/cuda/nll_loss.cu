@@ -66,7 +66,7 @@ struct TargetArgs {
   Offsets<3> offsets;  // target, scores, losses
 };
 
-/// Calls f(offsets, label) for every target; f must skip a label below 0.
+/// Calls f(offsets, label) for every target; an ignored or invalid one has the label -1.
 template <class F>
 __device__ void for_each_target(const TargetArgs& args, const TargetReader& targets, const F& f) {
   const int64_t step = int64_t{gridDim.x} * kBlock;

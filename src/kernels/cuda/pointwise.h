@@ -6,7 +6,8 @@
 
 namespace hearth::cuda {
 
-// All kernels have the same arguments, so that their launch is no template over functors and types.
+// All contiguous kernels have the same arguments, and so have all strided ones: their launch is no
+// template over functors and types.
 // Such templates would take 90 % of the host's compile time.
 
 /// An operand of a kernel: an address or, if that is null, a number of the compute type.

@@ -8,7 +8,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The forward pass of a recurrent layer: a matrix product and a kernel for the gates at each step.
+/// The forward pass of a recurrent layer: matrix products and a kernel for the gates at each step.
 template <class T>
 class RecurrenceForward {
  public:

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kEnoughBlocks = 1024;
 constexpr int64_t kMinElementsPerThread = 16;  // of each split
 constexpr int kLogWarp = 5;
-constexpr int kMaxLogMergeThreads = 3;  // 8 threads merge the splits of one of several outputs
+constexpr int kMaxLogMergeThreads = 3;  // at most 8 threads merge each of several outputs' splits
 
 int floor_log2(int64_t value) { return std::bit_width(static_cast<uint64_t>(value)) - 1; }
 

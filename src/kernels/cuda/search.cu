@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kBlock)
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       const auto element = to_register(row[middle]);
-      // NaN is the largest value.
+      // Comparisons with NaN are false, so that a NaN is inserted at the end, as in PyTorch.
       if (right ? !(element > value) : !(element >= value))
         low = middle + 1;
       else
