@@ -125,17 +125,11 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   // Converts on the device where that leaves fewer bytes to transfer.
   const bool converts_first = element_size(dtype) < self.itemsize();
   Tensor transferred = transfer(converts_first ? self.to(dtype) : self, device, non_blocking);
-  const bool is_dense_permuted =
-      !format && self.is_non_overlapping_and_dense() && !self.is_contiguous();
-  if (is_dense_permuted) {
-    Tensor permuted =
-        empty_strided(self.sizes(), self.strides(), TensorOptions(dtype).device(device));
-    return permuted.copy_(transferred);
-  }
-  if (transferred.scalar_type() != dtype) transferred = transferred.to(dtype);
-  return format ? transferred.contiguous(wanted == MemoryFormat::Preserve ? MemoryFormat::Contiguous
-                                                                          : wanted)
-                : transferred;
+  const Dims strides = strides_for(impl_of(self), wanted);
+  if (strides == contiguous_strides(self.sizes()))
+    return transferred.scalar_type() == dtype ? transferred : transferred.to(dtype);
+  Tensor permuted = empty_strided(self.sizes(), strides, TensorOptions(dtype).device(device));
+  return permuted.copy_(transferred);
 }
 
 }  // namespace

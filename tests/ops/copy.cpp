@@ -128,6 +128,25 @@ const Register registered_copy[] = {Register(clone_row()), Register(contiguous_r
                                     Register(copy_row()),  Register(fill_row()),
                                     Register(zero_row())};
 
+/// The expected strides are PyTorch's.
+TEST(Copy, ToAnotherDeviceKeepsTheOrderOfDimensions) {
+  const auto strides_on_meta = [](const Tensor& x, std::optional<MemoryFormat> format = {}) {
+    return x.to(Device(DeviceType::Meta), kFloat, false, false, format).strides().vec();
+  };
+  using Strides = std::vector<int64_t>;
+  const Tensor transposed = ones({2, 3}).t();
+  EXPECT_EQ(strides_on_meta(transposed), (Strides{1, 3}));
+  EXPECT_EQ(strides_on_meta(transposed, MemoryFormat::Preserve), (Strides{1, 3}));
+  EXPECT_EQ(strides_on_meta(transposed, MemoryFormat::Contiguous), (Strides{2, 1}));
+  const Tensor images = ones({2, 3, 4, 8}).contiguous(MemoryFormat::ChannelsLast);
+  EXPECT_EQ(strides_on_meta(images.slice(3, 0, 8, 2)), (Strides{48, 1, 12, 3}));
+  EXPECT_EQ(strides_on_meta(ones({2, 3, 4, 5}), MemoryFormat::ChannelsLast),
+            (Strides{60, 1, 15, 3}));
+  EXPECT_EQ(strides_on_meta(ones({3, 1, 4}).expand({3, 5, 4})), (Strides{20, 4, 1}));
+  EXPECT_EQ(strides_on_meta(ones({4, 5, 6}).permute({2, 0, 1}).slice(1, 0, 4, 2)),
+            (Strides{1, 30, 6}));
+}
+
 TEST(Copy, ConversionsBetweenAllDtypesKeepOne) {
   for (const ScalarType from : dtypes_in(dtypes::kAll))
     for (const ScalarType to : dtypes_in(dtypes::kAll)) {

@@ -373,6 +373,17 @@ TEST(Scatter, HalfTypesAreAddedAndMultipliedInFloat32) {
   }
 }
 
+/// The element is a signalling NaN, which conversions make a quiet one.
+TEST(Scatter, HalfSumsKeepTheBitsOfOtherElements) {
+  constexpr int16_t kSignalling = 0x7c01;
+  Tensor table = zeros({8}, kHalf);
+  Tensor bits = table.view(kShort);
+  bits[0] = kSignalling;
+  table.scatter_add_(0, ones({5000}, kLong), ones({5000}, kHalf));
+  EXPECT_EQ(bits[0].item<int16_t>(), kSignalling);
+  EXPECT_EQ(table[1].item<float>(), 5000);
+}
+
 /// Elements outside the view, and elements that no index selects, are not changed.
 TEST(Scatter, HalfSumsInViewsTouchNothingElse) {
   const Tensor base = arange(60, kHalf).view({3, 4, 5}), before = base.clone();

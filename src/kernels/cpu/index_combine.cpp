@@ -152,7 +152,14 @@ class RowsJob {
   View row_layout_, copies_;
 };
 
-/// Writes the elements of `now` that differ from `former` to the table; all have a half type.
+/// Whether the bits of a half type are a NaN.
+bool is_nan(uint16_t bits, ScalarType dtype) {
+  constexpr uint16_t kNoSign = 0x7fff, kHalfInfinity = 0x7c00, kBFloat16Infinity = 0x7f80;
+  return (bits & kNoSign) > (dtype == kHalf ? kHalfInfinity : kBFloat16Infinity);
+}
+
+/// Writes the elements of `now` that differ from `former` to the table; all have a half type. A NaN
+/// that became another one, on its way to float32 and back, does not differ.
 void write_changed(const View& now, const View& former, const View& table) {
   const StridedLoop<3> loop{&table, &now, &former};
   const auto element = [](const View& view, int64_t offset) {
@@ -164,7 +171,9 @@ void write_changed(const View& now, const View& former, const View& table) {
       const uint16_t *const from = element(now, offsets[1]), *const before =
                                                                  element(former, offsets[2]);
       for (int64_t i = 0; i < count; ++i)
-        if (const int64_t at = i * loop.inner_stride(1); from[at] != before[at])
+        if (const int64_t at = i * loop.inner_stride(1);
+            from[at] != before[at] &&
+            !(is_nan(from[at], table.dtype) && is_nan(before[at], table.dtype)))
           to[i * loop.inner_stride(0)] = from[at];
     });
   });
