@@ -22,8 +22,12 @@ if [[ -x $python ]]; then
   trap 'rm -rf "$rows" "$files"' EXIT
   HEARTH_ORACLE_FILE=$rows "$build/test_ops" --gtest_brief=1 --gtest_filter=Oracle.Dump
   "$python" tests/oracle/compare.py "$rows"
-  HEARTH_KEEP_FILES=$files "$build/test_io" --gtest_brief=1 --gtest_filter='Pt.*:Npy.*'
+  HEARTH_KEEP_FILES=$files "$build/test_io" --gtest_brief=1 --gtest_filter='Pt.*:Npy.*:Archive.*'
   "$python" tests/oracle/pt_files.py check "$files"
+  if "$python" -c 'import safetensors' 2> /dev/null; then
+    "$python" tests/oracle/safetensors_file.py check "$files/archive.safetensors"
+    "$python" tests/oracle/weights_round_trip.py "$build"
+  fi
   if "$python" -c 'import tensorboard, PIL' 2> /dev/null; then
     "$python" tests/oracle/read_by_tensorboard.py "$build"
     "$python" tests/oracle/train_in_tensorboard.py "$build/hearth"

@@ -4,7 +4,9 @@ safetensors. The tensors must come back unchanged, bit by bit, and Hearth's outp
 Python's within 1e-4.
 
     cmake --build --preset release --target hearth
-    .venv-peer/bin/python tests/oracle/weights_round_trip.py
+    .venv-peer/bin/python tests/oracle/weights_round_trip.py [build folder]
+
+The default folder is build/release. Needs torch, numpy and safetensors.
 """
 
 import subprocess
@@ -19,7 +21,7 @@ from safetensors.torch import load_file, save_file
 import zoo
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-BUILD = ROOT / "build" / "release"
+BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "release").resolve()
 
 
 def compile_program(path):
