@@ -24,7 +24,7 @@ if [[ -x $python ]]; then
   "$python" tests/oracle/compare.py "$rows"
   HEARTH_KEEP_FILES=$files "$build/test_io" --gtest_brief=1 --gtest_filter='Pt.*:Npy.*:Archive.*'
   "$python" tests/oracle/pt_files.py check "$files"
-  if "$python" -c 'import safetensors' 2> /dev/null; then
+  if "$python" -c 'import safetensors, torchvision, transformers' 2> /dev/null; then
     "$python" tests/oracle/safetensors_file.py check "$files/archive.safetensors"
     "$python" tests/oracle/weights_round_trip.py "$build"
   fi
