@@ -57,7 +57,8 @@ std::vector<std::string> differing_settings(const std::vector<Compared>& all) {
 
 std::string table_of(const std::vector<Compared>& all) {
   const std::vector<std::string> settings = differing_settings(all);
-  std::vector<std::string> head{"run", "epochs", "loss", "test accuracy", "duration", "status"};
+  std::vector<std::string> head{"run",      "epochs", "last loss", "best test accuracy",
+                                "duration", "status"};
   for (const std::string& setting : settings) head.push_back(printable(setting));
   TextTable table(head);
   for (const Compared& compared : all) {
