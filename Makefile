@@ -29,6 +29,7 @@ test-all: deps  ## run all checks, including the slow ones that `make test` omit
 	tools/check_headers.py --all
 	tools/check_kernel_objects.sh build/all
 	tools/test_with_libtorch.sh build/all
+	$(MAKE) docs
 
 sanitize: deps  ## run the tests under the address, undefined-behaviour and thread sanitizers
 	cmake --preset asan

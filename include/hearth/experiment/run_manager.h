@@ -16,7 +16,7 @@ namespace hearth::experiment {
 /// Options of RunManager.
 struct HEARTH_API RunManagerOptions {
   HEARTH_ARG(bool, show) = true;         ///< whether the table is printed while the runs go on
-  HEARTH_ARG(bool, tensorboard) = true;  ///< whether runs/<date>_<host>-<run> is written
+  HEARTH_ARG(bool, tensorboard) = true;  ///< whether `runs/<date>_<host>-<run>` is written
   /// If not empty, `results`.csv and `results`.json are written after each epoch; a failure is only
   /// a warning.
   HEARTH_ARG(std::string, results);

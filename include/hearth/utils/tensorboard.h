@@ -42,7 +42,7 @@ using ChartLayout = std::vector<std::pair<std::string, std::vector<Chart>>>;
 
 /// Options of SummaryWriter, with Python's names and defaults.
 struct HEARTH_API SummaryWriterOptions {
-  HEARTH_ARG(std::string, log_dir);  ///< empty: runs/<date>_<host><comment>
+  HEARTH_ARG(std::string, log_dir);  ///< empty: `runs/<date>_<host><comment>`
   HEARTH_ARG(std::string, comment);  ///< end of the default log_dir
   /// TensorBoard hides the records of former writers from this step on; in a subfolder, as soon as
   /// the writer adds a record to it.
