@@ -1,3 +1,7 @@
+// out = dropout(softmax(scale * query @ key^T + mask)) @ value, and its gradients. A task is 128
+// rows of a query head or, backward, all query heads of one key head. It computes the scores in
+// tiles of 128 rows by 256 keys, which stay in the cache. Bound by the multiplications of the
+// matrix products: two for each tile, backward up to five.
 #include "seam/attention.h"
 
 #include <algorithm>

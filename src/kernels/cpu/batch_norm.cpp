@@ -1,3 +1,6 @@
+// Batch norm and its gradients. This file computes the coefficients of the channels, in double on
+// one thread; batch_norm_sweep.cpp runs the passes over whole tensors, which bound the speed.
+// Training needs two passes in each direction, the forward pass of evaluation one.
 #include "seam/batch_norm.h"
 
 #include <cmath>

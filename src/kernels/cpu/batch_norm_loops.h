@@ -1,6 +1,8 @@
 #pragma once
 
-// The inner loops of batch norm for one instruction set. Included only by
+// The inner loops of batch norm for one instruction set: sums of columns in double, four rows at a
+// time, and y = (x - center) * slope + offset + g * gain. A vector holds adjacent columns. Bound by
+// memory; for rows in the cache, the sums are bound by their arithmetic in double. Included only by
 // batch_norm_@target@.cpp.in.
 
 #include "kernels/cpu/batch_norm_kernels.h"

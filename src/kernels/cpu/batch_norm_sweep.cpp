@@ -1,3 +1,7 @@
+// The two passes of batch norm over whole tensors: sums of every channel, and y. The threads divide
+// chunks of images or rows, whose partial sums are added in order, and for y planes or rows. Other
+// dtypes are converted in blocks of 1024 elements. Bound by memory: a pass reads its inputs once,
+// and y is written once.
 #include "kernels/cpu/batch_norm_sweep.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// The distances of all rows of a, [rows, width], from all rows of b, and the gradient of a. The
+// threads divide the rows of a. all_pairs() takes b in tiles of 32 KiB, at least 16 rows, which
+// stay in the cache for a thread's rows. Bound by the arithmetic of each difference, in the loops
+// of cdist_loops.h.
 #include "seam/cdist.h"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 #pragma once
 
-// The inner loops of cdist for one instruction set. Included only by cdist_@target@.cpp.in.
+// The inner loops of cdist for one instruction set. A vector holds adjacent elements of a row. A
+// row of a is compared with four rows of b at once; the gradient keeps four vectors of sums in
+// registers for all rows of b. Bound by a few instructions for each vector of differences, for
+// general p by pow(). Included only by cdist_@target@.cpp.in.
 
 #include "kernels/cpu/cdist_kernels.h"
 #include "kernels/cpu/math.h"

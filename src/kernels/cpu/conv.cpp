@@ -1,3 +1,5 @@
+// Chooses the method of a convolution: conv_small.cpp, onednn_conv.cpp or conv_columns.cpp. The
+// loops here, which copy operands into the method's layout or add a bias, are bound by memory.
 #include "seam/conv.h"
 
 #include "core/parallel_for.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+// Computes the moves between an image and its shifted rows (see conv_small.cpp), once for a call.
+
 #include <algorithm>
 
 #include "kernels/cpu/conv_small_kernels.h"

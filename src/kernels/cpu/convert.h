@@ -1,8 +1,9 @@
 #pragma once
 
 // Conversions of contiguous elements between all dtypes for one instruction set: plain loops that
-// compilers vectorise, and instructions for halves where the Isa has them. Nothing here uses the
-// inline functions of half.h; see vec.h for why.
+// compilers vectorise, and instructions for halves where the Isa has them. Bound by memory; in the
+// cache, by the instructions of a conversion. Nothing here uses the inline functions of half.h; see
+// vec.h for why.
 
 #include <type_traits>
 

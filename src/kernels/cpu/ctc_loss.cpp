@@ -1,3 +1,7 @@
+// The CTC loss of each sequence, and its gradient: log probabilities of states, [times, 2 * labels
+// + 1], each time from its neighbour. A task is one sequence, whose states are computed one by one.
+// Bound by log_sum(): three exponentials and a logarithm for each state and time, backward twice as
+// many and two exponentials for each class.
 #include "seam/ctc_loss.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// Fourier transforms of all lines along a dimension. The threads divide groups of lines, one line
+// for each lane of a vector; few lines that are not short, and lines whose buffers exceed 256 KiB,
+// are transformed one by one by all threads. The numbers stay in buffers in the cache for about 5 *
+// log2(n) operations each, which bound the speed; short lines are bound by memory.
 #include "seam/fft.h"
 
 #include <algorithm>

@@ -1,7 +1,9 @@
 #pragma once
 
-// The inner loops of Fourier transforms for one instruction set. Included only by
-// fft_@target@.cpp.in.
+// The loops before and after the stages of a Fourier transform, for one instruction set: they load
+// and store lines, multiply by factors, and convert between real lines and half spectra. A lane has
+// a line of its own; lines that lie side by side or without gaps are loaded by vectors, others by
+// elements. Bound by loads and stores. Included only by fft_@target@.cpp.in.
 
 #include "kernels/cpu/fft_butterfly.h"
 #include "kernels/cpu/fft_kernels.h"

@@ -1,3 +1,6 @@
+// The tables of Fourier transforms: twiddle factors, positions and chirps, kept in a cache of up to
+// 64 plans and 32 MiB. A new plan is computed on the calling thread, bound by a sine and a cosine
+// in double for each of its factors.
 #include "kernels/cpu/fft_plan.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Gather as an IndexJob; index_loop.cpp and index_move.cpp have the loops.
 #include "seam/gather.h"
 
 #include "kernels/cpu/gather_job.h"

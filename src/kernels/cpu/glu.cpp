@@ -1,3 +1,4 @@
+// GLU, a * sigmoid(b), and its gradients as pointwise kernels on both halves of the input.
 #include "seam/glu.h"
 
 #include "functors/activation.h"

@@ -1,3 +1,7 @@
+// Samples images or volumes, [batch, channels, ...], at the positions of a grid, and computes both
+// gradients. The threads divide the positions, for linear and nearest images in tiles of 64; the
+// gradient of the input is divided by samples and channels, so that no two tasks write to one
+// element. Bound by random access: 1 to 64 elements of the input for each output.
 #include "seam/grid_sampler.h"
 
 #include <algorithm>

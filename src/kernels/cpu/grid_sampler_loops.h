@@ -1,6 +1,8 @@
 #pragma once
 
-// The inner loops of 2-d grid sampling for one instruction set. Included only by
+// The inner loops of 2-d grid sampling for one instruction set. find() computes the indices and
+// weights of a tile of positions, one in each lane; sample() adds 1 or 4 weighted elements for each
+// position. Bound by the loads of sample(), one element at a time. Included only by
 // grid_sampler_@target@.cpp.in.
 
 #include "kernels/cpu/grid_sampler_kernels.h"

@@ -1,3 +1,4 @@
+// index and index_put as IndexJobs; index_loop.cpp and index_move.cpp have the loops.
 #include "seam/index.h"
 
 #include "kernels/cpu/index_loop.h"

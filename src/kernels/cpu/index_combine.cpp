@@ -1,6 +1,7 @@
 // Sums and products of half types, computed in float32 copies of the table's elements. For few
 // indices, the selected rows are copied, each once; for many, the whole table. Only elements that
-// an index reaches are written back, because another thread may change the others.
+// an index reaches are written back, because another thread may change the others. The threads
+// divide the copies; bound by memory, for short rows by the sort of the positions on one thread.
 #include <algorithm>
 #include <vector>
 

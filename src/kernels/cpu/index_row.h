@@ -1,5 +1,8 @@
 #pragma once
 
+// Reads indices along a dimension. in_range() checks all of them without branches, in 8 independent
+// chains that compilers turn into vectors; reading the indices bounds it.
+
 #include <cstdint>
 
 #include "seam/index.h"

@@ -1,4 +1,6 @@
-// Eigenvalues of matrices that are not symmetric, and the factorization L D L^T.
+// Eigenvalues of matrices that are not symmetric, and the factorization L D L^T with its solutions,
+// by a call of LAPACK for each matrix. The threads divide the matrices of a batch
+// (linalg_matrices.h). Bound by LAPACK's multiplications, on the order of n^3.
 #include <complex>
 
 #include "kernels/cpu/lapack.h"

@@ -1,4 +1,7 @@
-// Orthogonal factors: QR, singular values, eigenvalues, least squares.
+// Orthogonal factors: QR, singular values, eigenvalues, least squares, by a call of LAPACK for each
+// matrix. The threads divide the matrices of a batch (linalg_matrices.h). Bound by LAPACK's
+// multiplications, a multiple of longer * shorter^2; many are in matrix-vector products, which read
+// the matrix again each time.
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,8 @@
 #pragma once
 
+// Parts of the mathematical functions over Vec: the bits of numbers, polynomials, exact sums and
+// products. lane_by_lane() computes a function without vectors, for rare arguments.
+
 #include "kernels/cpu/vec.h"
 
 namespace hearth::cpu::math {

@@ -1,5 +1,9 @@
 #pragma once
 
+// exp and functions made of it over Vec: e^x = 2^n e^r with |r| <= log(2) / 2, and a polynomial in
+// r of degree 6 in f32 and 12 in f64. There are no tables and no branches. Bound by the
+// polynomial's multiply-adds and, in sigmoid and the hyperbolic functions, a division.
+
 #include "kernels/cpu/math_bits.h"
 
 namespace hearth::cpu::math {

@@ -1,5 +1,9 @@
 #pragma once
 
+// Logarithms over Vec: x = m 2^e, and a polynomial in s² for s = (m - 1) / (m + 1). Only arguments
+// that are not positive and finite take a branch. Bound by the division and the multiply-adds, in
+// log1p by two divisions.
+
 #include "kernels/cpu/math_bits.h"
 
 namespace hearth::cpu::math {

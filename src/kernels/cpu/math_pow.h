@@ -1,5 +1,9 @@
 #pragma once
 
+// pow and log10 over Vec: a^b = exp(b * log(a)), with a logarithm of about 1.5 times the digits of
+// V. Bound by the multiply-adds of log and exp and the additional ones of exact sums and products;
+// powers of integers by two multiplications for each bit of the exponent.
+
 #include "kernels/cpu/math_exp.h"
 #include "kernels/cpu/math_log.h"
 

@@ -1,5 +1,10 @@
 #pragma once
 
+// sin, cos and atan2 over Vec. sin and cos reduce the argument by multiples of pi/2 and compute
+// both polynomials, of which each lane chooses one; their multiply-adds bound the speed or, if a
+// lane exceeds kMax, a call of the C library for every lane. atan2 is bound by two divisions and a
+// polynomial.
+
 #include "kernels/cpu/math_bits.h"
 
 namespace hearth::cpu::math {

@@ -1,3 +1,7 @@
+// out = alpha * a @ b + beta * c for batches of matrices, by BLAS, oneDNN or matmul_loops.cpp. A
+// task is a block of a large result, a group of small products or, for a small result with long
+// sums, one of up to 8 partial sums; the shape alone decides. Bound by the multiplications; a
+// product with a vector by reading the matrix.
 #include "seam/matmul.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Chooses BLAS or oneDNN for a product on the calling thread.
 #include "kernels/cpu/matmul_gemm.h"
 
 #include "kernels/cpu/blas.h"

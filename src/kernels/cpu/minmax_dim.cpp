@@ -1,3 +1,7 @@
+// Max or min along a dimension, with the index. Along rows, blocks are reduced by the SIMD loops of
+// Max or Min, and a block is searched for the index only if it beats the blocks before it. Across
+// columns, a SIMD loop tracks the index of each column's best element. The threads divide the tasks
+// of ReduceGrid. Bound by memory: each element is read once.
 #include "seam/minmax_dim.h"
 
 #include <algorithm>
@@ -25,9 +29,7 @@ bool is_nan(T x) {
   return x != x;
 }
 
-/// Max or min along a dimension, with the index. Along rows, blocks are reduced by the SIMD loops
-/// of Max or Min, and a block is searched for the index only if it beats the blocks before it.
-/// Across columns, a SIMD loop tracks the index of each column's best element.
+/// Max or min along a dimension, with the index, in the compute type T.
 template <class T>
 class MinMaxDim {
  public:

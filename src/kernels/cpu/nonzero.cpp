@@ -1,3 +1,7 @@
+// Counts the elements that are not zero, and writes their coordinates. The threads divide chunks of
+// 32,768 elements; each chunk is counted first, so that its first row in the result is known. Bound
+// by reading the elements, twice to fill; with many results, by a division for each dimension of a
+// result.
 #include "seam/nonzero.h"
 
 #include <atomic>

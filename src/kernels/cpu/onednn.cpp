@@ -1,3 +1,5 @@
+// Products of matrices by oneDNN, on the calling thread; the callers divide large products. Bound
+// by the multiplications, small products by the cost of a call.
 #include "kernels/cpu/onednn.h"
 
 #include <sys/mman.h>

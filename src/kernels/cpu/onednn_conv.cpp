@@ -1,3 +1,7 @@
+// Convolutions by oneDNN, split into up to 32 tasks by their shape and layout alone: by images or,
+// for a single contiguous image, by groups or by channels of the result. A weight's gradient that
+// is split by images is computed as partial sums, which are added at the end. Bound by the
+// multiplications and by the copies into oneDNN's layouts.
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
@@ -36,9 +40,7 @@ void reorder(const dnnl::memory& from, const dnnl::memory& to, dnnl::stream& str
   dnnl::reorder(source, target).execute(stream, source, target);
 }
 
-/// A convolution split into tasks by its shape and layout alone: by images or, for a single
-/// contiguous image, by groups or by channels of the result. A weight's gradient that is split by
-/// images is computed as partial sums, which are added at the end.
+/// A convolution split into tasks.
 class SplitConv {
  public:
   explicit SplitConv(const ConvParams& p) : p_(p) {

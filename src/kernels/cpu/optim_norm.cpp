@@ -1,3 +1,7 @@
+// The norm of a list of tensors. Each tensor is cut into pieces of 8192 elements, which the threads
+// divide; the pieces' states are merged in double in the order of the list, so that the result does
+// not depend on the number of threads. Bound by memory: each element is read once; norms of general
+// p by pow().
 #include "seam/optim_norm.h"
 
 #include <algorithm>
@@ -16,8 +20,7 @@ constexpr int64_t kPiece = 8192;            // elements that are reduced at once
 constexpr int64_t kOptimNormGrain = 16384;  // elements that are worth another thread
 constexpr int64_t kNormTile = 1024;         // elements of a half type that are converted at once
 
-/// The norm of a list of tensors. Each tensor is cut into pieces, whose states are merged in double
-/// in the order of the list, so that the result does not depend on the number of threads.
+/// The norm of a list of tensors.
 class TotalNorm {
  public:
   TotalNorm(const TotalNormParams& params, Ctx& ctx)

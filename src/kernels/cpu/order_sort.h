@@ -1,5 +1,10 @@
 #pragma once
 
+// Sorts records of key and index by a stable radix sort, up to 256 records by std::sort. A pass for
+// each byte of the key counts and moves the records, in up to 64 chunks that the threads divide;
+// passes that would move nothing are skipped. Bound by memory: a pass reads the records twice and
+// writes them once, to 256 places.
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -1,7 +1,9 @@
 #pragma once
 
 // The blocks of a family of functors for real numbers; pointwise_complex.h has those for complex
-// numbers. Included only by pointwise_@family@_@target@.cpp.in.
+// numbers. A step loads a vector of each operand, evaluates the formula and stores the result; the
+// last vector overlaps the one before. Bound by loads and stores, for formulas with exp, log or pow
+// by their arithmetic. Included only by pointwise_@family@_@target@.cpp.in.
 
 #include "functors/traits.h"
 #include "kernels/cpu/convert.h"

@@ -1,7 +1,8 @@
 #pragma once
 
-// The blocks of a family of functors for complex numbers: plain loops, compiled once for all
-// instruction sets. Included only by pointwise_complex_@family@.cpp.in.
+// The blocks of a family of functors for complex numbers: plain loops over single numbers, compiled
+// once for all instruction sets. Bound by memory for sums and products, else by the functions of
+// the standard library. Included only by pointwise_complex_@family@.cpp.in.
 
 #include <utility>
 

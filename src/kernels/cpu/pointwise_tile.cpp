@@ -1,3 +1,7 @@
+// Cuts the shape of a pointwise kernel into tiles of up to 1024 elements, and copies tiles between
+// strided memory and dense buffers. Short rows share a tile; transposed operands get squares of 32
+// by 32, whose cache lines fit into the L1 cache. Bound by a load and a store for each element with
+// a stride.
 #include "kernels/cpu/pointwise_tile.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// Max and average pooling of images, [outer, depth, rows, columns, inner], and the gradients. The
+// threads divide the rows of windows, backward the images. A row of windows is computed tap by tap:
+// a run of input columns is combined with the outputs in the cache. Bound by two or three loads and
+// one or two stores for each element of a window. Vectors of maxima: pool_max_loops.h.
 #include "seam/pool.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Prepares the offsets of a window's elements for pool_max_loops.h, which has the loop.
 #include "kernels/cpu/pool_max.h"
 
 #include <limits>

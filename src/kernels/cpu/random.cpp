@@ -1,3 +1,7 @@
+// Fills tensors with random numbers or permutations. The threads divide the elements
+// (random_bits.h); the permutations and the draws of normal numbers by a Mersenne twister run on
+// one thread. Bound by the integer arithmetic of the generator, normal and exponential numbers also
+// by logarithms, sines and cosines, permutations by random access or a sort.
 #include "seam/random.h"
 
 #include <algorithm>

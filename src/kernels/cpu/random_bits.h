@@ -1,5 +1,10 @@
 #pragma once
 
+// Draws the random bits of all elements in chunks of up to 1248, which stay in the L1 cache. Each
+// thread's share of a Mersenne twister starts from a state that is computed first, by skipping on
+// one thread; bits of Philox depend on the position alone. Bound by the generators' integer
+// arithmetic.
+
 #include <algorithm>
 #include <type_traits>
 #include <vector>

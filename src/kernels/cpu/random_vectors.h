@@ -1,8 +1,9 @@
 #pragma once
 
-// The loops of random numbers for one instruction set. With fused multiply-add, results equal
-// PyTorch's bit for bit. The order of the statements decides which products and sums the compiler
-// fuses: do not change it.
+// The loops of random numbers for one instruction set, in vectors of 8 lanes. Normal numbers are
+// bound by log, sine and cosine; other loops have a few instructions for each vector. With fused
+// multiply-add, results equal PyTorch's bit for bit. The order of the statements decides which
+// products and sums the compiler fuses: do not change it.
 
 #include "core/mt19937_block.h"
 #include "functors/hd.h"

@@ -1,3 +1,7 @@
+// The forward pass of a recurrent layer: each step adds h @ weight^T to the gates, [positions,
+// slots * hidden], and computes the new state of the units. The threads divide the sequences or,
+// for few sequences, each step's columns (recurrence_steps.h). Bound by the multiplications; for
+// few sequences, by reading the packed weight at every step.
 #include "seam/recurrence.h"
 
 #include "kernels/cpu/recurrence_panels.h"

@@ -1,4 +1,7 @@
-// The backward pass of a recurrent layer.
+// The backward pass of a recurrent layer: from the last step to the first, the gradients of the
+// gates and of the state before; then the weights' gradients, as products over all positions. The
+// steps are divided as in the forward pass, the products into tasks of 96 rows of a gradient. Bound
+// by the multiplications; for few sequences, steps by reading the packed weight.
 #include "kernels/cpu/recurrence_panels.h"
 #include "kernels/cpu/recurrence_steps.h"
 #include "seam/recurrence.h"

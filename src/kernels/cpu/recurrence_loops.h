@@ -1,7 +1,9 @@
 #pragma once
 
-// The inner loops of recurrent nets for one instruction set. Included only by
-// recurrence_@target@.cpp.in.
+// The inner loops of recurrent nets for one instruction set: the gates of one sequence at one step,
+// and their gradients, a vector of units at a time. The gates are bound by sigmoid and tanh, five
+// for a unit of an LSTM and three for one of a GRU, the gradients by loads and stores, an LSTM's by
+// a tanh. Included only by recurrence_@target@.cpp.in.
 
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/recurrence_kernels.h"

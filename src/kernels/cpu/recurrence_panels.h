@@ -1,6 +1,9 @@
 #pragma once
 
-// Matrices packed for products with few rows at a time.
+// Matrices packed for products with few rows at a time, in panels of adjacent columns; the threads
+// divide the packing, which is bound by memory. A TransposedProduct's task is 96 rows of the
+// result, 256 terms at a time, so that a panel stays in the cache; it is bound by the
+// multiplications.
 
 #include <algorithm>
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// Products with one matrix that many products share and that is packed once. Included only by
-// recurrence_loops.h.
+// Products with one matrix that many products share and that is packed once. A tile of two vectors
+// by up to 12 rows (6 for vectors below 64 bytes) stays in registers. Bound by two multiply-adds
+// for each factor; with few rows, by the latency of the sums. Included only by recurrence_loops.h.
 
 #include "kernels/cpu/recurrence_kernels.h"
 #include "kernels/cpu/vec.h"

@@ -1,3 +1,7 @@
+// Reductions over any dimensions: sums, products, extremes, norms and more. The threads divide a
+// grid of tiles of outputs by chunks of reduced positions (reduce_grid.h), which depends on the
+// shapes alone; the states of chunks are merged in a fixed order. Bound by memory: each element is
+// read once; reductions with exp or pow by their arithmetic.
 #include "seam/reduce.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Copies or converts n elements between two strides, on the calling thread; elements with gaps are
+// gathered and scattered in blocks of 128. Bound by a load and a store for each element with a
+// stride, else by memory.
 #include "kernels/cpu/reduce_convert.h"
 
 #include <algorithm>

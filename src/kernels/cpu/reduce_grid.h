@@ -1,5 +1,9 @@
 #pragma once
 
+// The grid of a reduction's tasks, which the threads divide, and the reading of a task's elements:
+// in place if they are contiguous and need no conversion, else gathered in a buffer of 16 KiB,
+// which stays in the L1 cache. Gathering is bound by a load and a store for each element.
+
 #include <cstdint>
 
 #include "core/parallel_for.h"

@@ -1,6 +1,9 @@
 #pragma once
 
-// The inner loops of reductions for one instruction set. Included only by reduce_@target@.cpp.in.
+// The inner loops of reductions for one instruction set. block() distributes a row over 256 bytes
+// of lanes, whose chains are independent; rows() updates the states of a vector of adjacent outputs
+// with four rows at a time. Bound by memory; in the cache, by loads and by the functor's
+// arithmetic. Included only by reduce_@target@.cpp.in.
 
 #include "kernels/cpu/math_exp.h"
 #include "kernels/cpu/math_log.h"

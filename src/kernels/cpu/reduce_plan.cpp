@@ -1,3 +1,4 @@
+// Orders and merges the dimensions of a reduction, so that the runs along the innermost are long.
 #include "kernels/cpu/reduce_plan.h"
 
 namespace hearth::cpu {

@@ -1,3 +1,7 @@
+// Layer norm, group norm and rms norm of rows, [rows, channels * inner], and the gradients. The
+// threads divide the rows, backward in up to 64 chunks, each with sums for weight and bias. A row
+// is read twice, backward up to three times, after the first time from the cache if it fits; half
+// types are converted 1024 elements at a time. Bound by memory.
 #include "seam/row_norm.h"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 #pragma once
 
-// The inner loops of row norms for one instruction set. Included only by row_norm_@target@.cpp.in.
+// The inner loops of row norms for one instruction set: sums over a row in double, in four
+// independent chains, and vectors of results in the type of the elements. Bound by memory; in the
+// cache, sums are bound by their arithmetic in double, results by loads and stores. Included only
+// by row_norm_@target@.cpp.in.
 
 #include "kernels/cpu/row_norm_kernels.h"
 #include "kernels/cpu/vec.h"

@@ -1,3 +1,4 @@
+// Scatter as an IndexJob; index_loop.cpp, index_combine.cpp and index_move.cpp have the loops.
 #include "seam/scatter.h"
 
 #include "kernels/cpu/gather_job.h"

@@ -1,3 +1,6 @@
+// Finds the index at which each value would be inserted into its sorted row of n elements, by
+// binary search. The threads divide the values. Bound by the latency of log2(n) loads that depend
+// on each other, many of them cache misses if rows are long.
 #include <algorithm>
 
 #include "core/parallel_for.h"

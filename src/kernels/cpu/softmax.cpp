@@ -1,3 +1,7 @@
+// softmax and log_softmax along a dimension, and the gradients. The threads divide the lines; lines
+// that are adjacent in memory or of at most 12 elements are computed side by side, up to 256 at a
+// time. A line takes three passes (maximum, sum of exponentials, result), backward two. Bound by an
+// exponential for each element (two for half types), the gradient of softmax by memory.
 #include "seam/softmax.h"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 #pragma once
 
-// The inner loops of softmax for one instruction set. Included only by softmax_@target@.cpp.in.
+// The inner loops of softmax and attention for one instruction set, over elements of one line, with
+// four independent chains of sums, or of adjacent lines side by side. exp_sum() and the gradient of
+// log_softmax are bound by exp, the others by loads and stores. Included only by
+// softmax_@target@.cpp.in.
 
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/softmax_kernels.h"

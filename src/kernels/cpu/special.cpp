@@ -1,3 +1,6 @@
+// Special functions (gamma, Bessel, error functions and others), computed in double, one element
+// after the other. The threads divide the elements; blocks of 128 are converted at once. Bound by
+// the arithmetic of the functions.
 #include "seam/special.h"
 
 #include "core/parallel_for.h"

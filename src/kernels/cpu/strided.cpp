@@ -1,3 +1,4 @@
+// Runs pointwise kernels on views, for other kernels; pointwise.cpp has the loops.
 #include "kernels/cpu/strided.h"
 
 #include "functors/arithmetic.h"

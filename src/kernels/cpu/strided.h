@@ -1,5 +1,9 @@
 #pragma once
 
+// Loops over one shape with strides for several operands. Dimensions are merged where one stride
+// can serve, so that the runs along the last dimension are long: a run costs a few additions for
+// each operand, which bounds loops with short runs.
+
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>

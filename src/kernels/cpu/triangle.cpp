@@ -1,3 +1,6 @@
+// tril and triu: copies a triangle of each matrix, [..., rows, columns], and sets the other
+// elements to zero. The threads divide the rows. Bound by memory: each element is written once and,
+// in the triangle, read once; in place, only zeros are written.
 #include "seam/triangle.h"
 
 #include <algorithm>

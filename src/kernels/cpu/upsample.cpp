@@ -1,3 +1,7 @@
+// Upsampling of images and volumes, [batch, channels, depth, height, width], and its gradients.
+// Nearest elements are copied here: the threads divide the output's rows, and a row that repeats is
+// copied from the one before; bound by memory. Other modes and all gradients run in passes of
+// upsample_pass.cpp, volumes in two.
 #include "seam/upsample.h"
 
 #include <algorithm>

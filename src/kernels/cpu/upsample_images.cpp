@@ -1,3 +1,5 @@
+// Reads and writes rows of images in the compute dtype, on the calling thread: dense rows at once,
+// others channel by channel. Bound by memory; with strides, by a load and a store for each element.
 #include "kernels/cpu/upsample_images.h"
 
 namespace hearth::cpu {

@@ -1,6 +1,9 @@
 #pragma once
 
-// The inner loops of upsampling for one instruction set. Included only by upsample_@target@.cpp.in.
+// The inner loops of upsampling for one instruction set. combine() adds weighted rows, with up to
+// four vectors of sums in registers; gather() adds weighted elements of one row. Bound by loads:
+// for each tap, a vector in combine(), single elements in gather(). Included only by
+// upsample_@target@.cpp.in.
 
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/upsample_kernels.h"

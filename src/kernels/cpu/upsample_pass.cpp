@@ -1,3 +1,7 @@
+// Interpolates images along their columns and rows. A task is a band of rows of one image, at most
+// about 32,768 elements of the output; the rows between the two steps stay in the cache. The
+// columns come first, unless the number of rows shrinks and the images are not of bytes. Bound by
+// the loads of the taps: two for each element and step if linear, four if cubic.
 #include "kernels/cpu/upsample_pass.h"
 
 #include <algorithm>

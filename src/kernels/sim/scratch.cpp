@@ -1,3 +1,5 @@
+// Counts the scratch bytes of a simulated GPU's kernels, which the host's allocator provides,
+// against a limit.
 #include "kernels/sim/scratch.h"
 
 #include "core/cpu_allocator.h"

@@ -1,3 +1,7 @@
+// Simulated GPUs: the CPU's kernels run on the thread of a stream (stream.cpp) with the accessible
+// addresses of device memory (memory.cpp). The parameters of a kernel and pageable host memory are
+// copied when work is submitted, as on a GPU. After a kernel has failed, the stream skips the next
+// ones until the host has received the error.
 #include "kernels/sim/sim_backend.h"
 
 #include <algorithm>
