@@ -1,3 +1,7 @@
+// Unscales gradients in place and checks them for inf and NaN; the next scale is computed by a
+// kernel of one thread. Each block has one chunk of 16384 elements of a tensor, its threads 16
+// bytes at a time, and one launch takes up to 512 tensors. Bound by memory traffic: each element is
+// read and, unless the scale is 1, written once.
 #include "seam/amp.h"
 
 #include "kernels/cuda/convert.h"
@@ -33,7 +37,6 @@ __device__ __forceinline__ bool unscale(T* data, float inv_scale) {
   return found;
 }
 
-/// Each block unscales one chunk of a tensor.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     unscale_kernel(const __grid_constant__ UnscaleTable table) {

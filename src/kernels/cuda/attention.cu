@@ -1,3 +1,7 @@
+// Attention with an online softmax, unless cuDNN computes it. Each block has a tile of query rows
+// of one head and goes through the keys tile by tile; slices of wide results, along blockIdx.y,
+// each compute the scores again. Bound as attention_tiles.cuh says; the softmax adds an exponential
+// per score.
 #include "seam/attention.h"
 
 #include "kernels/cuda/attention_cudnn.h"

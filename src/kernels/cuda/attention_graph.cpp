@@ -1,5 +1,6 @@
-// cuDNN recognises fused attention by the pattern of its operations, so these must not be
-// simplified: a product by one in the backward graph, for example, is part of the pattern.
+// The graphs of attention and its gradients, which cudnn_graph.cpp compiles and runs. cuDNN
+// recognises fused attention by the pattern of its operations, so these must not be simplified: a
+// product by one in the backward graph, for example, is part of the pattern.
 #include "kernels/cuda/attention_graph.h"
 
 namespace hearth::cuda {

@@ -1,4 +1,6 @@
-// Rows of attention in which the mask hides all keys.
+// Rows of attention in which the mask hides all keys: their results become 0. Each warp has one row
+// at a time. Bound by memory traffic: 4 bytes of logsumexp per row, and where this is implausible
+// the row of the mask and, if all keys are hidden, the row of the result.
 #include "kernels/cuda/attention_cudnn.h"
 #include "kernels/cuda/attention_tiles.cuh"
 #include "kernels/cuda/floating.h"
@@ -11,7 +13,6 @@ constexpr int kWarp = 32;
 /// A logarithm of a sum above this limit belongs to a row with a visible key.
 constexpr float kLowestPlausible = -1e30F;
 
-/// One warp per row.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     clear_masked_rows_kernel(const __grid_constant__ AttentionInputs<T> in,

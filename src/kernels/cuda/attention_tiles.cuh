@@ -2,7 +2,8 @@
 
 // Tiles of scores in attention kernels. A block of 16 x 16 threads computes a square tile: its rows
 // belong to the block's own matrix, its columns to the other matrix. Thread (y, x) has the rows y,
-// y + 16, … and the columns x, x + 16, …
+// y + 16, … and the columns x, x + 16, … Operands pass through shared memory, 16 columns or rows at
+// a time. Bound by loads from there: one for each one to three multiply-adds.
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/launch.h"

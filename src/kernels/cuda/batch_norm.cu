@@ -1,3 +1,7 @@
+// Batch norm. In training, a reduction (reduce_tiles.cuh) computes the statistics of each channel;
+// in evaluation, one thread per channel reads them. A second pass has one element per thread at a
+// time. Bound by memory traffic, since training reads the input twice and writes the output once,
+// and in the statistics of half types also by Welford's division for each element.
 #include "kernels/cuda/batch_norm.cuh"
 
 namespace hearth::cuda {

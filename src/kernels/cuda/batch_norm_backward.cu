@@ -1,3 +1,7 @@
+// The gradients of batch norm. A reduction (reduce_tiles.cuh) sums grad_out and grad_out * (in -
+// mean) over each channel; a second pass has one element per thread at a time. Bound by memory
+// traffic: the first pass reads grad_out and the input, the second, in training, reads them again
+// and writes grad_in.
 #include "kernels/cuda/batch_norm.cuh"
 
 namespace hearth::cuda {

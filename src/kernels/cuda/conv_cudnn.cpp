@@ -1,3 +1,8 @@
+// Convolutions by cudnnConvolutionForward, gradients by cudnnConvolutionBackwardData and
+// BackwardFilter. Before the call, tensors are copied into one memory order where they differ, the
+// bias is written into the result, and an algorithm is chosen by cuDNN's heuristic or by timing,
+// and kept. Large convolutions are bound by arithmetic, small ones by the launches.
+
 // cuDNN 9 marks its older API as deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

@@ -1,3 +1,7 @@
+// The CTC loss and its gradient. Each block computes one sequence, one time after the other, with
+// its states divided among the threads; the last kernel has a block per sequence and time. Bound by
+// latency: a barrier, exponentials and a logarithm for each time, and for the gradient the one
+// thread that adds up all states of the blank.
 #include "seam/ctc_loss.h"
 
 #include "kernels/ctc_loss_sequence.h"
@@ -32,7 +36,7 @@ struct StateLines {
   __device__ T* at(int64_t n, int64_t t) const { return data + (n * times + t) * width; }
 };
 
-/// Each block computes one sequence, one time after the other.
+/// Computes alpha of all states, and the losses.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     ctc_loss_kernel(const __grid_constant__ CtcBatch<T> batch, int64_t count, StateLines<T> alpha,
@@ -86,8 +90,7 @@ struct CtcGradient {
   T* grads;  // [times, batch, classes]
 };
 
-/// Each block computes the gradients of one sequence at one time. The thread of a label's first
-/// state sums the probabilities of all states with this label.
+/// The thread of a label's first state sums the probabilities of all states with this label.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     ctc_gradient_kernel(const __grid_constant__ CtcBatch<T> batch,

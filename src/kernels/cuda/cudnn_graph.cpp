@@ -1,3 +1,6 @@
+// Graphs of operations for cuDNN's backend interface. A graph is compiled for the first of up to 16
+// proposed engines that accepts it, and run by cudnnBackendExecute.
+
 // cuDNN 9 marks the attributes that take a handle as deprecated, but releases before 9.8 have no
 // others.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

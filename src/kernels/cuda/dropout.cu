@@ -1,3 +1,7 @@
+// Dropout with Philox numbers. Each thread computes one Philox block at a time, which yields four
+// elements, adjacent in row-major order. Bound by memory traffic: the input is read, the output and
+// one byte of the mask per element are written. The ten rounds of a Philox block are shared by its
+// four elements.
 #include "seam/dropout.h"
 
 #include "kernels/cuda/convert.h"
@@ -20,7 +24,6 @@ struct DropoutArgs {
   Offsets<3> offsets;  // in, out, mask
 };
 
-/// Each thread computes one Philox block at a time, which yields four elements.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     dropout_kernel(const __grid_constant__ BernoulliDraw<Bits32> draw,

@@ -1,3 +1,7 @@
+// Sums, means and maxima of bags of rows of a table. Each thread has one column of one bag at a
+// time and goes through the bag's indices; adjacent threads read adjacent columns of a row. Bound
+// by the memory traffic of the rows or, with few bags, by the latency of a thread's loads, an index
+// and then its element.
 #include "seam/embedding_bag.h"
 
 #include "kernels/cuda/convert.h"

@@ -1,5 +1,7 @@
 // The gradients of embedding_bag. The positions that write to one row are sorted, so that its
-// values are added in the order of the indices.
+// values are added in the order of the indices: one thread adds up one column of a row. The
+// gradient of scale has a warp per index. Bound by the sort (sorted_writes.cuh), by a binary search
+// for the bag of each term and, where a row has many indices, by the latency of its threads' sums.
 #include "kernels/cuda/embedding_bag_indices.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/sorted_writes.cuh"
@@ -93,7 +95,7 @@ void add_maxima(const EmbeddingBagBackwardParams& p, Ctx& ctx) {
   combine_sorted<T, false>(finder, sorted, ctx);
 }
 
-/// Each warp computes the dot product of one index.
+/// Computes the gradients of scale, which are dot products.
 template <class T, class I>
 __global__ void __launch_bounds__(kBlock)
     bag_products_kernel(const __grid_constant__ DeviceBags<I> bags, const T* grad, const T* weight,

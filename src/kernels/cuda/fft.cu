@@ -1,5 +1,7 @@
 // Fourier transforms: lines are gathered into contiguous memory unless cuFFT can read them in
-// place, transformed by cuFFT, and written with their scale.
+// place, transformed by cuFFT, and written with their scale. The kernels have one element per
+// thread at a time. Bound by memory traffic: the gathering, the writing and each pass of cuFFT read
+// and write all elements.
 #include "seam/fft.h"
 
 #include "kernels/cuda/convert.h"

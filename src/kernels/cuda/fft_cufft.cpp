@@ -1,3 +1,6 @@
+// Transforms of contiguous lines by cufftExecC2C, R2C and C2R, in double Z2Z, D2Z and Z2D. A plan
+// is made once per device, type, length and number of lines, and kept. Before each call, the plan
+// gets the stream and a workspace in scratch memory; the lines are prepared by fft.cu.
 #include "kernels/cuda/fft_cufft.h"
 
 #include <cufft.h>

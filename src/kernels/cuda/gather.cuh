@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by gather and scatter.
+// Shared by gather and scatter: a loop over the index tensor, one position per thread at a time.
 
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/faults.cuh"

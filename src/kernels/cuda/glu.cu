@@ -1,3 +1,6 @@
+// glu, a * sigmoid(b) of the two halves of the input, and its gradient. Each thread has one pair of
+// a and b at a time. Bound by memory traffic: per pair two elements are read and one is written,
+// backward three and two.
 #include "seam/glu.h"
 
 #include "kernels/cuda/convert.h"

@@ -1,3 +1,7 @@
+// Values of images and volumes at the positions of a grid, and the gradients. Each thread has one
+// position at a time, for all channels, so that it finds the taps once. Bound by the loads of 1,
+// 2^dims or 4^dims taps per channel at scattered addresses, and in the gradient of the input by as
+// many atomic additions.
 #include "seam/grid_sampler.h"
 
 #include "kernels/cuda/convert.h"

@@ -1,3 +1,7 @@
+// Reads, replaces or adds to the elements that index tensors select. Each thread has one position
+// at a time of the result or of the values, and reads one index per index tensor. Bound by memory
+// traffic at scattered addresses, in additions by atomics; additions of half types, and writes
+// whose order must be fixed, are sorted instead (sorted_writes.cuh).
 #include "seam/index.h"
 
 #include "kernels/cuda/dtypes.h"

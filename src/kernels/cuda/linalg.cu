@@ -1,3 +1,7 @@
+// Row swaps by pivots and solutions by L D L^T, with one column per thread at a time; checks for
+// inf and NaN, with one element per thread, and of diagonals, with one matrix per thread. The
+// checks of all elements are bound by reading them, the others by latency: a thread makes its
+// swaps, its n^2 multiply-adds or its loads one after the other.
 #include "seam/linalg.h"
 
 #include "kernels/cuda/launch.h"
@@ -15,7 +19,6 @@ __device__ void exchange(T* column, int64_t i, int64_t j) {
   column[j] = value;
 }
 
-/// Each thread swaps the rows of one column.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     apply_pivots_kernel(T* a, const int* pivots, MatrixSizes sizes, int num_pivots, bool backward) {
@@ -98,7 +101,7 @@ __device__ bool is_in(Part part, int64_t row, int64_t column) {
   }
 }
 
-/// Each thread checks elements; the flags must be 0 before. NaN outranks infinity.
+/// The flags must be 0 before. NaN outranks infinity.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     find_not_finite_kernel(const T* a, MatrixSizes sizes, Part part, int* flags) {

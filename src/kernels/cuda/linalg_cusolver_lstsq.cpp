@@ -1,4 +1,6 @@
-// Least squares by QR, for matrices of full rank.
+// Least squares by QR, for matrices of full rank: geqrf and ormqr of cuSOLVER and trsm of cuBLAS,
+// once per matrix. Before the calls, matrices that are not finite become zeros, and wide ones are
+// transposed into scratch memory. Many small matrices are bound by the launches.
 #include "kernels/cuda/linalg_cusolver.h"
 #include "kernels/cuda/loop.h"
 

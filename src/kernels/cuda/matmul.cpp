@@ -1,3 +1,6 @@
+// Matrix products. Matrices are passed to cublasLtMatmul (matmul_cublas.cpp) as they are if they or
+// their transposes have contiguous rows; others are copied first. Integers go to matmul_integer.cu,
+// products with an empty inner dimension to a pointwise kernel.
 #include "kernels/cuda/matmul.h"
 
 #include <utility>

@@ -1,3 +1,7 @@
+// Products of floating and complex matrices by cublasLtMatmul, whose operands matmul.cpp prepares.
+// Before the call, cublasLt's heuristic proposes up to eight algorithms, best first; they are kept
+// per sizes, strides and alignments, and tried until cublasLt accepts one. Large products are bound
+// by arithmetic, small ones by the launch.
 #include <cublasLt.h>
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Products of integer and bool matrices. Each block computes one 16 x 16 tile of a product, one
+// element per thread, from tiles of both operands in shared memory. Bound by the two 8-byte loads
+// from shared memory and the 64-bit multiply-add, which takes several instructions, of each term.
 #include <algorithm>
 
 #include "kernels/cuda/convert.h"
@@ -29,8 +32,7 @@ __device__ __forceinline__ T* element(const MatrixArgs& matrix, int64_t batch, i
   return data + batch * matrix.batch + row * matrix.row + column * matrix.column;
 }
 
-/// Each block computes one tile of a product. Sums wrap around, so uint64 arithmetic gives the low
-/// bits of every type.
+/// Sums wrap around, so uint64 arithmetic gives the low bits of every type.
 template <class T>
 __global__ void integer_matmul_kernel(const __grid_constant__ IntegerArgs args) {
   __shared__ uint64_t a_tile[kTileSide][kTileSide], b_tile[kTileSide][kTileSide];

@@ -1,3 +1,4 @@
+// Largest or smallest elements along a dimension and their indices, by reduce_tiles.cuh.
 #include "seam/minmax_dim.h"
 
 #include "kernels/cuda/convert.h"

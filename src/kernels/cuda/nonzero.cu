@@ -1,3 +1,7 @@
+// The number and the coordinates of non-zero elements. Each block has a tile of 2048 elements, 256
+// at a time; the coordinates take three kernels, for the counts of tiles, their prefix sums in one
+// block, and the writes. Bound by reading the input, once for the number and twice for the
+// coordinates, by writing these, and by the one block, which adds 256 counts at a time.
 #include "seam/nonzero.h"
 
 #include <cub/block/block_scan.cuh>

@@ -1,3 +1,7 @@
+// The step of an optimizer for many tensors. Each block has a chunk of 4096 elements of a dense
+// tensor, its threads 16 bytes of each operand at a time, and a launch takes up to 192 tensors (640
+// if they have one operand); a tensor of other strides has its own launch. Bound by memory traffic:
+// operands are read and written, the gradient written only if grad_scale divides it.
 #include "seam/optim.h"
 
 #include <algorithm>
@@ -109,7 +113,6 @@ __device__ __forceinline__ void dense_step(const F& rule, const StepCommon& comm
       *reinterpret_cast<Pack<T, kWide>*>(data[k] + start) = packs[k];
 }
 
-/// Each block updates one chunk of a tensor.
 template <class F, class T>
 __global__ void __launch_bounds__(kBlock)
     dense_kernel(const __grid_constant__ F rule,

@@ -1,3 +1,6 @@
+// The norm of all elements of many tensors. Each block reduces one chunk of 16384 elements, one
+// element per thread at a time, and one launch takes up to 1024 tensors; the last block of the last
+// launch merges the states of all chunks in a fixed order. Bound by reading the tensors once.
 #include "seam/optim_norm.h"
 
 #include "kernels/cuda/convert.h"
@@ -62,7 +65,6 @@ __device__ __forceinline__ Register<T> reduce_chunk(const F& f, const NormTable&
   return state.part[0].v;
 }
 
-/// Each block reduces one chunk of a tensor.
 template <class F, class T>
 __global__ void __launch_bounds__(kBlock)
     norm_kernel(const __grid_constant__ F f, const __grid_constant__ NormTable table,

@@ -1,3 +1,7 @@
+// Sorts, topk, kthvalue, medians and modes along a dimension. A kernel writes keys and indices, one
+// element per thread at a time; CUB's radix sort orders whole lines, also for topk and the rest;
+// another kernel has one result per thread. Bound by the sort's passes over memory, a key and 8
+// bytes of index per element, and modes by one thread per line, which reads all of it.
 #include "seam/order.h"
 
 #include <thrust/iterator/counting_iterator.h>

@@ -1,3 +1,4 @@
+// Chooses and launches the kernels of pointwise.cuh.
 #include "kernels/cuda/pointwise.h"
 
 #include <algorithm>

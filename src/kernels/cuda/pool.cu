@@ -1,3 +1,7 @@
+// Pooling and its gradient. Each thread has one output at a time and reads its window; backward, it
+// has one input element and adds up the outputs whose windows may contain it, without atomics, so
+// that the result is the same in every run. Bound by loads of windows, which overlap in the caches,
+// or with few outputs and large windows by the latency of each thread's loads.
 #include "seam/pool.h"
 
 #include <limits>
@@ -129,8 +133,6 @@ __global__ void __launch_bounds__(kBlock)
   });
 }
 
-/// Every input element adds up the gradients of the outputs whose windows may contain it: without
-/// atomics, so that the result is the same in every run.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     backward_kernel(Image<const T> grad_out, Image<T> grad_in, Image<const int64_t> indices,

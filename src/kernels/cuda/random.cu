@@ -1,3 +1,7 @@
+// Fills tensors with random numbers. Each thread computes a Philox block at a time and uses all of
+// it, for 4, 2 or 1 elements that are adjacent in row-major order. Bound by arithmetic (ten rounds
+// per Philox block, the logarithms of normal and exponential numbers, the 64-bit remainders of
+// integers) and by writing the elements.
 #include "seam/random.h"
 
 #include "kernels/cuda/convert.h"
@@ -34,8 +38,7 @@ RandomArgs random_args(const RandomParams& params, const Ctx& ctx) {
           ctx.faults()};
 }
 
-/// Calls work(element index, bits) for every element; each thread computes a Philox block at a time
-/// and uses all of it.
+/// Calls work(element index, bits) for every element.
 template <class Bits, class F>
 __device__ __forceinline__ void for_each_bits(const RandomArgs& args, F work) {
   constexpr int kLanes = kPhiloxLanes<Bits>;

@@ -1,3 +1,7 @@
+// A random permutation. A kernel writes a random 64-bit key per position, one per thread at a time,
+// and CUB's radix sort orders the positions by them; the sort is stable, so equal keys keep their
+// order as on the CPU. Bound by the sort's passes over memory, each of which reads and writes 16
+// bytes per position.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "core/philox.h"
@@ -33,8 +37,6 @@ T* scratch(int64_t count, Ctx& ctx) {
 
 }  // namespace
 
-/// Sorts the positions by random keys; the sort is stable, so equal keys keep their order as on the
-/// CPU.
 void random_permutation(const RandomParams& params, Ctx& ctx) {
   const NativeStream& stream = stream_of(ctx);
   const int64_t numel = params.out.numel, stride = params.out.dim > 0 ? params.out.strides[0] : 1;

@@ -1,3 +1,6 @@
+// arange and linspace. Each thread computes one element at a time from its number, in double or,
+// for integers of arange, in int64. Bound by writing the elements; on GPUs with few units for
+// doubles by the arithmetic.
 #include "seam/range.h"
 
 #include "kernels/cuda/convert.h"

@@ -1,3 +1,7 @@
+// The forward pass of a recurrent layer. Each step multiplies the states by the weights
+// (matmul.cpp) and launches a kernel for the gates with one hidden unit of a sequence per thread
+// (recurrence_cells.cuh). Bound by latency, because each launch waits for the one before it; in
+// large layers by the products.
 #include "seam/recurrence.h"
 
 #include "kernels/cuda/recurrence_cells.cuh"
@@ -8,7 +12,6 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The forward pass of a recurrent layer: matrix products and a kernel for the gates at each step.
 template <class T>
 class RecurrenceForward {
  public:

@@ -1,4 +1,7 @@
-// The backward pass of a recurrent layer.
+// The backward pass of a recurrent layer. Each step, from the last on, launches a kernel for the
+// gates' gradients with one hidden unit of a sequence per thread (recurrence_cells.cuh) and
+// multiplies them by the weights; the weights' gradients are products over all positions. Bound by
+// the latency of dependent launches, in large layers by the products.
 #include "kernels/cuda/recurrence_cells.cuh"
 #include "kernels/cuda/recurrence_products.h"
 #include "kernels/recurrence_positions.h"

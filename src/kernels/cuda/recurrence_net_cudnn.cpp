@@ -1,4 +1,6 @@
-// Recurrent nets by cuDNN, all layers and directions in one call.
+// Recurrent nets by cuDNN, all layers and directions in one call: cudnnRNNForward, and backward
+// cudnnRNNBackwardData_v8 and cudnnRNNBackwardWeights_v8. Before the calls, the weights are copied
+// to the places where cuDNN expects them, and the lengths of sequences to the device.
 #include <limits>
 
 #include "kernels/cuda/cudnn_library.h"

@@ -1,3 +1,4 @@
+// Sums, norms and other reductions by a functor, with the kernels of reduce_tiles.cuh.
 #include "seam/reduce.h"
 
 #include <utility>

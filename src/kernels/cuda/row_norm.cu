@@ -1,3 +1,7 @@
+// Layer norm, group norm and rms norm, and their gradients. Reductions (reduce_tiles.cuh) compute
+// the statistics or sums of each row and channel; a last pass has one element per thread at a time.
+// Bound by memory traffic: forward reads the input twice and writes once; backward reads the
+// gradient and the input up to three times and writes once.
 #include "seam/row_norm.h"
 
 #include "kernels/cuda/batch_norm.cuh"

@@ -1,3 +1,7 @@
+// Scans along a dimension. Each block scans one line at a time, in parts of 1024 elements, four
+// adjacent ones per thread; short lines, and many lines side by side in memory, have one thread
+// each. Bound by memory traffic, since each element is read and written once, or with few lines by
+// the latency of a line's parts, each of which waits for the one before it.
 #include "seam/scan.h"
 
 #include <cstdlib>
@@ -51,7 +55,6 @@ struct Line {
   }
 };
 
-/// Each block scans one line at a time.
 template <class T, class A, class Op>
 __global__ void __launch_bounds__(kBlock) block_kernel(const __grid_constant__ ScanArgs args) {
   using State = typename Op::State;
@@ -75,7 +78,6 @@ __global__ void __launch_bounds__(kBlock) block_kernel(const __grid_constant__ S
   }
 }
 
-/// Each thread scans one line at a time; for short lines, or many lines side by side in memory.
 template <class T, class A, class Op>
 __global__ void __launch_bounds__(kBlock) thread_kernel(const __grid_constant__ ScanArgs args) {
   const int64_t step = int64_t{gridDim.x} * kBlock;

@@ -1,3 +1,7 @@
+// Replaces the elements that an index tensor selects along one dimension, or combines them with
+// values. Each thread has one position of the index at a time (gather.cuh). Bound by memory traffic
+// at scattered addresses and by atomics, loops of compare-and-swap for products and extremes; sums
+// and products of half types, and writes whose order must be fixed, are sorted (sorted_writes.cuh).
 #include "seam/scatter.h"
 
 #include "kernels/cuda/dtypes.h"

@@ -1,3 +1,6 @@
+// searchsorted: the places of values in sorted rows. Each thread searches for one value at a time
+// by bisection. Bound by latency: each of the log2(length) loads depends on the one before it; the
+// threads of a row share the first ones.
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/stream.h"

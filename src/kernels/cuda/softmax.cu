@@ -1,3 +1,7 @@
+// softmax and log_softmax, and their gradients. A reduction (reduce_tiles.cuh) computes the largest
+// element and the sum of exponentials of each line, backward a sum; a second pass has one element
+// per thread at a time. Bound by memory traffic, since forward reads the input twice and writes
+// once, and for half types by exponentials, two per element in the sums and one after them.
 #include "seam/softmax.h"
 
 #include "kernels/cuda/convert.h"

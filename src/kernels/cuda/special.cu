@@ -1,3 +1,6 @@
+// Special functions of one or two arguments. Each thread has one element at a time and computes in
+// double. Bound by arithmetic: series and polynomials, whose lengths differ among the threads of a
+// warp.
 #include "seam/special.h"
 
 #include "functors/special_value.h"

@@ -1,3 +1,5 @@
+// tril and triu. Each thread copies one element at a time, or sets it to 0. Bound by memory
+// traffic: the elements that are kept are read, and all are written.
 #include "seam/triangle.h"
 
 #include "kernels/cuda/elements.cuh"

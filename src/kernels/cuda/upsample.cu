@@ -1,3 +1,7 @@
+// Interpolation and, transposed, its gradient. Kernels with one table entry per thread find the
+// elements that each result reads along each dimension, and their weights; then each thread sums up
+// one element of the result at a time, in a fixed order. Bound by the loads through the caches, an
+// element and a weight per tap, or with few taps by memory traffic.
 #include "seam/upsample.h"
 
 #include <algorithm>
@@ -99,7 +103,6 @@ struct Positions {
   }
 };
 
-/// Each element of the result is a weighted sum of the elements that it reads, in a fixed order.
 template <class T, class R, bool transposed>
 __global__ void __launch_bounds__(kBlock)
     gather(Volume<const T> in, Volume<T> out, Positions positions, Tables<R> tables) {
