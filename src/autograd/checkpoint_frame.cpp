@@ -121,7 +121,7 @@ class CheckpointFrame::Recomputation {
 
   void compare(size_t index) {
     const Note &saved = frame_.notes_[index], &now = recomputed_[index];
-    if (agree(saved, now)) return check_version(index, saved, now.version);
+    if (agree(saved, now)) return;
     mismatches_ +=
         hearth::detail::str("tensor at position ", index, ":\nsaved metadata: ", text_of(saved),
                             "\nrecomputed metadata: ", text_of(now), "\n");

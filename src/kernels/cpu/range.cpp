@@ -1,11 +1,15 @@
 // arange and linspace: element i is computed from i alone. The threads divide the elements.
-// Integers are bound by a multiplication and a store for each, floating-point numbers by a fused
-// multiply-add, which the base instruction set of x86-64 lacks.
+// Contiguous float32 and float64 are computed by vectors (range_loops.h), other elements one by
+// one: integers are bound by a multiplication and a store for each, half types and strided numbers
+// by a call of fma, which the base instruction set of x86-64 lacks.
 #include "seam/range.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "core/parallel_for.h"
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/range_kernels.h"
 #include "kernels/cpu/strided.h"
 #include "kernels/draws.h"
 
@@ -27,6 +31,39 @@ void fill(const View& out, const F& value) {
   });
 }
 
+const RangeTable& range_loops() { return HEARTH_ISA_TABLE(range_table); }
+
+/// The vectors for elements of type T that are computed in Compute; null if there are none.
+template <class T, class Compute>
+auto fill_of() {
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Compute, float>)
+    return range_loops().floats;
+  else if constexpr (std::is_same_v<T, float> && std::is_same_v<Compute, double>)
+    return range_loops().floats_of_doubles;
+  else if constexpr (std::is_same_v<T, double> && std::is_same_v<Compute, double>)
+    return range_loops().doubles;
+  else
+    return nullptr;
+}
+
+/// Writes a contiguous range of at least two elements with vectors: up to `half` as step * i +
+/// start, from there on as end - step * (last - i). Returns false if there are no vectors for it.
+template <class T, class Compute>
+bool fill_by_vectors(const View& out, Compute step, Compute start, int64_t half, Compute end) {
+  const auto fill = fill_of<T, Compute>();
+  if constexpr (!std::is_null_pointer_v<decltype(fill)>) {
+    if (!out.contiguous() || out.numel < 2 || out.numel > kMaxFloatPosition) return false;
+    parallel_for(0, out.numel, kMoveGrain, [&](int64_t begin, int64_t stop) {
+      T* const to = out.as<T>();
+      const int64_t middle = std::clamp(half, begin, stop);
+      fill(to + begin, {step, start, begin, 1, middle - begin});
+      fill(to + middle, {-step, end, out.numel - 1 - middle, -1, stop - middle});
+    });
+    return true;
+  }
+  return false;
+}
+
 template <class T>
 void arange(const RangeParams& params) {
   if constexpr (is_integral(dtype_of<T>, true)) {
@@ -37,6 +74,7 @@ void arange(const RangeParams& params) {
     });
   } else {
     const double start = params.start, step = params.step;
+    if (fill_by_vectors<T>(params.out, step, start, params.out.numel, start)) return;
     fill<T>(params.out,
             [=](int64_t i) { return static_cast<T>(fused(step, static_cast<double>(i), start)); });
   }
@@ -51,6 +89,7 @@ void linspace(const RangeParams& params) {
   const Compute start = static_cast<T>(static_cast<Compute>(params.start));
   const Compute end = static_cast<T>(static_cast<Compute>(params.end));
   const Compute step = (end - start) / static_cast<Compute>(last);
+  if (fill_by_vectors<T>(params.out, step, start, params.out.numel / 2, end)) return;
   fill<T>(params.out, [=](int64_t i) {
     if (last == 0) return static_cast<T>(start);
     if (i < (last + 1) / 2) return static_cast<T>(fused(step, static_cast<Compute>(i), start));

@@ -4,6 +4,7 @@
 #include "seam/triangle.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/strided.h"
@@ -20,6 +21,16 @@ constexpr int kIn = 0, kOut = 1, kRow = 2;
 template <class T>
 void write_row(const T* in, int64_t in_stride, T* out, int64_t out_stride, int64_t columns,
                int64_t begin, int64_t end) {
+  if (in_stride == 1 && out_stride == 1) {
+    const auto clear = [out](int64_t from, int64_t to) {
+      std::memset(static_cast<void*>(out + from), 0, size_t(to - from) * sizeof(T));
+    };
+    clear(0, begin);
+    if (in != out && begin < end)
+      std::memcpy(out + begin, in + begin, size_t(end - begin) * sizeof(T));
+    clear(end, columns);
+    return;
+  }
   for (int64_t j = 0; j < begin; ++j) out[j * out_stride] = T{};
   if (in != out)
     for (int64_t j = begin; j < end; ++j) out[j * out_stride] = in[j * in_stride];
