@@ -8,6 +8,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
+#include "hearth/stream.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
