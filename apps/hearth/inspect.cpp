@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 struct Statistics {
   int64_t count = 0;                  // elements that are not NaN
   double min = 0, max = 0, mean = 0;  // of these elements; meaningless if count is 0
-  std::optional<int64_t> nans;        // unknown if the file has lost the elements
+  std::optional<int64_t> nans;        // unknown for meta tensors, which have no elements
 };
 
 Statistics statistics_of(const Tensor& tensor) {

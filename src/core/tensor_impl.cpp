@@ -275,11 +275,10 @@ void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides)
 void* kernel_address(const TensorImpl& impl) {
   void* data = impl.data();
   if (!data) [[unlikely]] {
-    // resize_storage_() has freed the memory.
     HEARTH_CHECK(impl.numel == 0 || impl.device.is_meta(),
                  "The tensor has a non-zero number of elements, but its data is not allocated yet. "
                  "The tensor has the sizes ",
-                 impl.sizes(), "; the memory of its storage was freed");
+                 impl.sizes(), "; resize_storage_() has freed the memory of its storage");
     return nullptr;
   }
   return impl.device.is_cuda() ? backend_of(impl.device).kernel_address(impl.device.index(), data)

@@ -23,9 +23,9 @@ struct OpCall {
   Outputs outputs = {};  // before the run: the targets of in-place and out= forms
 };
 
-/// The boundary: every op call passes through it. Device and dtype checks, promotion, autocast,
-/// allocation, version counts, view links, history and anomaly mode happen behind it and nowhere
-/// else.
+/// The boundary: every call of an op passes through it. Device and dtype checks, promotion,
+/// autocast, allocation, version counts, view links, history and anomaly mode happen behind it.
+/// Functions that read their inputs before the call check these first, by the functions below.
 void run(OpCall& call);
 /// The plain path of run: checks, allocation, launch.
 void compute(OpCall& call);

@@ -33,7 +33,7 @@ void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from) {
 }
 void run_copy(Ctx& ctx, const View& to, const View& from) { copy_elements(ctx, to, from); }
 
-void warn_of_lost_part(ScalarType from, ScalarType to) {
+void warn_of_lost_imaginary_part(ScalarType from, ScalarType to) {
   if (!is_complex(from) || is_complex(to) || to == kBool) [[likely]]
     return;
   static std::atomic<bool> warned = false;
@@ -178,7 +178,7 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
   HEARTH_CHECK(self.defined() && src.defined(),
                "copy_: expected proper tensors, got an undefined one");
   if (self.is_same(src)) return target;
-  warn_of_lost_part(src.scalar_type(), self.scalar_type());
+  warn_of_lost_imaginary_part(src.scalar_type(), self.scalar_type());
   const bool is_number = src.dim() == 0 && src.is_cpu();
   if (is_number || self.device() == src.device())
     return invoke<CopyInto<kCopy>>({}, self, src).inplace(self);

@@ -93,7 +93,7 @@ std::vector<std::string> suffixes_of(const Tensor& tensor) {
 
 /// Appends ", suffix" for each, on a new line where the line would become too long.
 std::string with_suffixes(std::string text, const std::vector<std::string>& suffixes) {
-  // As in PyTorch, the last line counts as one character longer, the only line as two.
+  // As in PyTorch, the last line counts as two characters longer than it is.
   const size_t newline = text.rfind('\n');
   size_t width = newline == std::string::npos ? text.size() + 2 : text.size() - newline + 1;
   for (const std::string& suffix : suffixes) {

@@ -221,7 +221,7 @@ template <class Op>
 auto fold_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
              std::optional<ScalarType> dtype) {
   const ScalarType type = dtype ? resolve_dtype(*dtype) : ScalarType::Undefined;
-  if (dtype) warn_of_lost_part(self.scalar_type(), type);
+  if (dtype) warn_of_lost_imaginary_part(self.scalar_type(), type);
   return invoke<Op>(reduce_args(self, dim, keepdim, type), self);
 }
 

@@ -20,8 +20,8 @@ Tensor comparable_members(const Tensor& set, ScalarType type) {
   return may_have_nan ? flat.masked_select(flat.isnan().logical_not()) : flat;
 }
 
-/// Searches the elements in the sorted set.
-Tensor members(const Tensor& elements, const Tensor& set, bool invert) {
+/// Whether each element is in the set, or is not if `invert`: sorts the set and searches there.
+Tensor is_member(const Tensor& elements, const Tensor& set, bool invert) {
   check_member_type(elements);
   check_member_type(set);
   const ScalarType type = result_type(elements, set);
@@ -40,7 +40,7 @@ Tensor members(const Tensor& elements, const Tensor& set, bool invert) {
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool invert) {
   check_defined("isin", 0, "elements", elements);
   check_defined("isin", 1, "test_elements", test_elements);
-  return members(elements, test_elements, invert);
+  return is_member(elements, test_elements, invert);
 }
 Tensor isin(const Tensor& elements, const Scalar& test_element, bool, bool invert) {
   check_defined("isin", 0, "elements", elements);

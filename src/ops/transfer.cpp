@@ -119,7 +119,7 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   const bool needs_format =
       format && *format != MemoryFormat::Preserve && !self.is_contiguous(*format);
   if (self.device() == device && self.scalar_type() == dtype && !copy && !needs_format) return self;
-  warn_of_lost_part(self.scalar_type(), dtype);
+  warn_of_lost_imaginary_part(self.scalar_type(), dtype);
   const MemoryFormat wanted = format.value_or(MemoryFormat::Preserve);
   if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
   // Converts on the device where that leaves fewer bytes to transfer.

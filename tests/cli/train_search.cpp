@@ -122,7 +122,7 @@ TEST(TrainSearch, TableShowsTheAccuracyByWhichItIsSorted) {
   }
 }
 
-TEST(TrainSearch, HalvingKeepsItsEpochsAndBatchSizesAreWhole) {
+TEST(TrainSearch, HalvingRefusesOtherEpochsWhenItIsResumed) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   ASSERT_EQ(search(out, {"--epochs", "3", "--trials", "9", "--search", "halving"}).status, 0);
@@ -130,6 +130,10 @@ TEST(TrainSearch, HalvingKeepsItsEpochsAndBatchSizesAreWhole) {
   EXPECT_NE(more.status, 0);
   EXPECT_NE(more.err.find("halving has chosen its runs for 3 epochs"), std::string::npos)
       << more.err;
+}
+
+TEST(TrainSearch, RangesOfBatchSizesAreWholeNumbers) {
+  const TempFolder folder;
   for (const char* sizes : {"1..1e30", "0.5..8"}) {
     const RunResult ran = search(folder.path("bad"), {"--trials", "3", "--batch-size", sizes});
     EXPECT_NE(ran.status, 0);

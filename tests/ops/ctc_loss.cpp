@@ -16,6 +16,7 @@ namespace hearth::testing {
 namespace {
 
 using Labels = std::vector<int64_t>;
+using Lengths = std::vector<int64_t>;
 
 /// The labels of an alignment, without repetitions and then without blanks.
 Labels labels_of(const Labels& alignment, int64_t blank) {
@@ -45,11 +46,11 @@ double loss_of(const Array& log_probs, int64_t n, int64_t length, const Labels& 
 
 struct Sequences {
   std::vector<Labels> targets;
-  Labels lengths;
+  Lengths lengths;
   int64_t blank;
 
-  Labels target_lengths() const {
-    Labels result;
+  Lengths target_lengths() const {
+    Lengths result;
     for (const Labels& t : targets) result.push_back(int64_t(t.size()));
     return result;
   }
@@ -115,9 +116,9 @@ const Tensor kScores = zeros({5, 2, 4}), kTargets = ones({2, 3}, kLong);
 
 Row refusing_ctc_loss_row() {
   Row row = ctc_row("joined", kRepeated, false);
-  const auto refusal = [](Tensor x, Tensor y, Labels in, Labels out, std::string text,
-                          int64_t blank = 0) {
-    return Refusal{[=] { ctc_loss(x, y, in, out, blank); }, std::move(text)};
+  const auto refusal = [](Tensor x, Tensor y, Lengths input_lengths, Lengths target_lengths,
+                          std::string text, int64_t blank = 0) {
+    return Refusal{[=] { ctc_loss(x, y, input_lengths, target_lengths, blank); }, std::move(text)};
   };
   const Tensor joined = ones({4}, kLong);
   row.refusals = {
@@ -178,18 +179,18 @@ struct Chain {
   static int64_t label(int64_t state) { return state % 2 ? (state / 2) % 2 + 1 : 0; }
   double p(int64_t t, int64_t label) const { return probabilities[size_t(t * kClasses + label)]; }
 
-  /// Sets the probability to be in state s at time t, coming from the states at time `from`. If
-  /// `from` is outside the sequence, paths begin at time t.
-  void accumulate(Numbers& to, int64_t t, int64_t s, int64_t from, int step) {
-    const bool begins = from < 0 || from >= kTimes;
+  /// Sets the probability to be in state s at time t, coming from the states at time `previous`.
+  /// If that is outside the sequence, paths begin at time t.
+  void accumulate(Numbers& table, int64_t t, int64_t s, int64_t previous, int step) {
+    const bool begins = previous < 0 || previous >= kTimes;
     double sum = begins ? double(step > 0 ? s < 2 : s >= kStates - 2) : 0;
     for (int64_t k = 0; !begins && k < 3; ++k) {
       const int64_t source = s - k * step;
       const bool is_forbidden = k == 2 && (s % 2 == 0 || label(s) == label(source));
       if (source >= 0 && source < kStates && !is_forbidden)
-        sum += to[size_t(from * kStates + source)];
+        sum += table[size_t(previous * kStates + source)];
     }
-    to[size_t(t * kStates + s)] = sum * p(t, label(s));
+    table[size_t(t * kStates + s)] = sum * p(t, label(s));
   }
 
   double total() const {
@@ -242,13 +243,17 @@ Tensor log_probs(int64_t times) {
 
 TEST(CtcLoss, InfiniteLossesAndTheirGradients) {
   const Tensor x = log_probs(5);
-  const Labels in{5, 2}, out{2, 3};  // the second is too short for its targets
-  EXPECT_EQ(ctc_loss(x, kTargets, in, out, 0, Reduction::None)[1].item<double>(), kInf);
-  ctc_loss(x, kTargets, in, out, 0, Reduction::Sum, false).backward();
+  const Lengths input_lengths{5, 2},
+      target_lengths{2, 3};  // the second is too short for its targets
+  EXPECT_EQ(
+      ctc_loss(x, kTargets, input_lengths, target_lengths, 0, Reduction::None)[1].item<double>(),
+      kInf);
+  ctc_loss(x, kTargets, input_lengths, target_lengths, 0, Reduction::Sum, false).backward();
   EXPECT_TRUE(x.grad().select(1, 1).slice(0, 0, 2).isnan().all().item<bool>());
   EXPECT_EQ(x.grad().select(1, 1).slice(0, 2).abs().sum().item<double>(), 0);
   x.mutable_grad() = Tensor();
-  const Tensor losses = ctc_loss(x, kTargets, in, out, 0, Reduction::None, true);
+  const Tensor losses =
+      ctc_loss(x, kTargets, input_lengths, target_lengths, 0, Reduction::None, true);
   EXPECT_EQ(losses[1].item<double>(), 0);
   losses.sum().backward();
   EXPECT_EQ(x.grad().select(1, 1).abs().sum().item<double>(), 0);
@@ -266,14 +271,16 @@ TEST(CtcLoss, EmptySequences) {
 
 TEST(CtcLoss, WithoutBatchAndInOtherLayouts) {
   const Tensor x = log_probs(5), y = arange(1, 5, kLong).remainder(3).add(1).view({2, 2});
-  const Tensor in = full({2}, 5, kInt), out = full({2}, 2, kInt);
-  const Tensor losses = ctc_loss(x, y, in, out, 0, Reduction::None);
+  const Tensor input_lengths = full({2}, 5, kInt), target_lengths = full({2}, 2, kInt);
+  const Tensor losses = ctc_loss(x, y, input_lengths, target_lengths, 0, Reduction::None);
   const Tensor unbatched = ctc_loss(x.select(1, 0), y.select(0, 0), full({1}, 5, kLong),
                                     full({1}, 2, kLong), 0, Reduction::None);
   EXPECT_EQ(unbatched.dim(), 0);
   EXPECT_EQ(unbatched.item<double>(), losses[0].item<double>());
   const Tensor moved = x.permute({2, 0, 1}).contiguous().permute({1, 2, 0});
-  EXPECT_TRUE(ctc_loss(moved, y.t().contiguous().t(), in, out, 0, Reduction::None).equal(losses));
+  EXPECT_TRUE(
+      ctc_loss(moved, y.t().contiguous().t(), input_lengths, target_lengths, 0, Reduction::None)
+          .equal(losses));
 }
 
 TEST(CtcLoss, SecondDerivativesAreRefused) {

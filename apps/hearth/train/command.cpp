@@ -52,7 +52,7 @@ RunFolder new_folder(const TrainOptions& options, const std::string& out,
   std::optional<RunFolder> folder;
   processes.on_first([&] { folder = RunFolder::create(options, out, name_of_job()); });
   const std::string path = processes.of_first(folder ? folder->path() : "");
-  return folder ? *folder : RunFolder::of_first_process(path);
+  return folder ? *folder : RunFolder::without_lock(path);
 }
 
 /// The status file of this training, on the first process.

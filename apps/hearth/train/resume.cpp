@@ -60,7 +60,7 @@ RunFolder open(const std::string& path, const Processes& processes) {
   std::optional<RunFolder> folder;
   processes.on_first([&] { folder = RunFolder::open(path); });
   const std::string name = processes.of_first(folder ? folder->path() : "");
-  return folder ? *folder : RunFolder::of_first_process(name);
+  return folder ? *folder : RunFolder::without_lock(name);
 }
 
 /// Takes the settings of the folder's run where no flag is given.

@@ -14,15 +14,16 @@ inline constexpr const char* kBestCheckpoint = "best.ckpt";
 /// a time.
 class RunFolder {
  public:
-  /// Creates the folder of a job's run, under runs/ if the path is empty; throws if it holds a
-  /// checkpoint.
+  /// Creates the folder, under runs/ if the path is empty; throws if it holds a checkpoint. `job`
+  /// is the name that the launcher gave the job, or empty: after a restart, the job finds its
+  /// folder by it.
   static RunFolder create(const TrainOptions& options, const std::string& path,
                           const std::string& job);
-  /// Opens the folder of a run to resume; if the path is empty, the latest one under runs/.
+  /// Opens the folder of a training to resume; if the path is empty, the latest one under runs/.
   static RunFolder open(const std::string& path);
-  /// The folder that the first process has created or opened, for the names of its files.
-  static RunFolder of_first_process(const std::string& path) { return RunFolder(path); }
-  /// Whether the folder has a run that open() accepts, and that this job has created.
+  /// For the other processes of a job: the folder without the lock, for the paths of its files.
+  static RunFolder without_lock(const std::string& path) { return RunFolder(path); }
+  /// Whether the folder has a training that open() accepts, and that this job has created.
   static bool holds_run_of(const std::string& path, const std::string& job);
 
   const std::string& path() const { return path_; }

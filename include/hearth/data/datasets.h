@@ -304,7 +304,7 @@ class ConcatDataset : public BatchDataset<ConcatDataset<Batch>, Batch> {
       try {
         batch.push_back(std::move(datasets_[dataset](index).front()));
       } catch (...) {
-        position.set(i);  // the dataset has set the position in its own batch
+        position.set(i);  // for the error text; the dataset has set 0, as its batch has one example
         throw;
       }
     }

@@ -75,7 +75,7 @@ HEARTH_API Tensor adjust_saturation(const Tensor& img, double saturation_factor)
 HEARTH_API Tensor adjust_hue(const Tensor& img, double hue_factor);  ///< from -0.5 to 0.5
 HEARTH_API Tensor adjust_gamma(const Tensor& img, double gamma, double gain = 1);
 HEARTH_API Tensor adjust_sharpness(const Tensor& img, double sharpness_factor);
-HEARTH_API Tensor invert(const Tensor& img);  ///< the largest value minus each value
+HEARTH_API Tensor invert(const Tensor& img);  ///< 255 (of floats 1) minus each value
 HEARTH_API Tensor posterize(const Tensor& img, int64_t bits);     ///< keeps each byte's upper bits
 HEARTH_API Tensor solarize(const Tensor& img, double threshold);  ///< inverts values >= threshold
 HEARTH_API Tensor autocontrast(const Tensor& img);                ///< stretches to the whole range

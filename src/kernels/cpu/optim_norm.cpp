@@ -1,7 +1,7 @@
 // The norm of a list of tensors. Each tensor is cut into pieces of 8192 elements, which the threads
 // divide; the pieces' states are merged in double in the order of the list, so that the result does
-// not depend on the number of threads. Bound by memory: each element is read once; norms of general
-// p by pow().
+// not depend on the number of threads. Bound by memory, because each element is read once; norms of
+// general p are bound by pow().
 #include "seam/optim_norm.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Triangular factors and solutions: getrf (LU), potrf (Cholesky) and sytrf (L D L^T) of cuSOLVER,
-// trsm of cuBLAS for solutions, with one call per matrix. Before the calls, info is cleared, and
-// all matrices share one workspace; a triangle that is stored row by row is passed as its
-// transpose. Many small matrices are bound by the launches.
+// trsm of cuBLAS for solutions, with one call per matrix. info is cleared before the calls. All
+// matrices share one workspace; a triangle that is stored row by row is passed as its transpose.
+// Many small matrices are bound by the launches.
 #include "kernels/cuda/linalg_cusolver.h"
 
 namespace hearth::cuda {
