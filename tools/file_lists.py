@@ -122,16 +122,56 @@ def launchers():
     }
 
 
+def includes_of(folder, path):
+    """The headers of a folder of kernels that a file there includes, and those that these include."""
+    found, left = [], [path]
+    while left:
+        text = (ROOT / left.pop()).read_text()
+        new = {f"src/{name}" for name in re.findall(rf'#include "({folder[4:]}/\w+\.h)"', text)}
+        left += sorted(new - set(found))
+        found += sorted(new - set(found))
+    return found
+
+
+@cache
+def helpers(folder):
+    """{header: its sources} of a folder of kernels, for headers that few other sources include."""
+    most = 5
+    sources = texts(folder, ".cpp", ".cu")
+    users = {path: includes_of(folder, path) for path in sources}
+    result = {}
+    for header in texts(folder, ".h", ".cuh"):
+        name = base(ROOT / header)
+        start = name.partition("_")[0] + "_"  # index_move.cpp has functions of index_loop.h
+        own = [path for path in sources if is_of(base(ROOT / path), name)
+               or (base(ROOT / path).startswith(start) and header in users[path])]
+        others = [path for path in users if header in users[path] and path not in own]
+        if own and len(others) <= most:
+            result[header] = own
+    return result
+
+
 def kernel_rows(name, names):
     """The sources and tests of the kernels whose parameters are in seam/<name>.h."""
-    for folder, title in (
-        ("src/kernels/cpu", "CPU kernels"),
-        ("src/kernels/cuda", "CUDA kernels"),
-        ("tests/kernels", "tests of the CPU kernels"),
-    ):
-        files = texts(folder, ".cpp", ".cpp.in", ".cu", ".cu.in")
-        if found := named(files, name, names):
-            yield joined(found), title
+    for folder, title in (("src/kernels/cpu", "CPU kernels"), ("src/kernels/cuda", "CUDA kernels")):
+        found = named(texts(folder, ".cpp", ".cpp.in", ".cu", ".cu.in"), name, names)
+        if not found:
+            continue
+        yield joined(found), title
+        behind = {
+            source
+            for path in found
+            for header in includes_of(folder, path)
+            for source in helpers(folder).get(header, [])
+        }
+        if others := sorted(behind - set(found)):
+            yield joined(others), f"functions that these {title} call"
+    tests = texts("tests/kernels", ".cpp")
+    parameters = re.compile(rf"\b{''.join(part.capitalize() for part in name.split('_'))}Params\b")
+    found = named(tests, name, names)
+    found += [path for path in tests if path not in found and parameters.search(tests[path])]
+    if found:
+        yield joined(found), "tests of the CPU kernels"
 
 
 def joined(paths):
@@ -213,5 +253,17 @@ def module_files(header, modules, headers):
         f"`{path}`" + (f" ({', '.join(names)})" if len(found) > 1 else "")
         for path, names in found.items()
     ]
+    suites = re.compile(rf"^TEST\w*\(({'|'.join(modules)}),", re.M)
+    own += [p for p in others if p not in own and p not in found and suites.search(others[p])]
     tests += [f"`{path}`" for path in own]
-    return f"Sources: {joined(of_name)}. Tests: {', '.join(tests)}."
+    return f"Sources: {joined(of_name + private_headers(of_name))}. Tests: {', '.join(tests)}."
+
+
+def private_headers(sources):
+    """The headers of src/nn that these sources include and few others do."""
+    most = 4
+    users = {path: includes_of("src/nn", path) for path in texts("src/nn", ".cpp")}
+    common = {header for of_file in users.values() for header in of_file
+              if sum(header in other for other in users.values()) > most}
+    found = {header for path in sources for header in users.get(path, [])}
+    return sorted(found - common)

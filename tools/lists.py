@@ -231,6 +231,9 @@ def page():
         "",
         "## Modules",
         "",
+        "`tests/nn/values.cpp` tests the errors and options of many modules, `tests/nn/against_pytorch.cpp` the "
+        "values of all; the list names the files with a module's own tests.",
+        "",
     ]
     for stem, text in nn.items():
         rows = module_rows(text, options, docs) if stem not in CONTAINERS and stem != "loss" else []
@@ -330,9 +333,11 @@ def page():
         "(ARCHITECTURE.md, section 7).",
         "A family without formulas and kernels calls other operators, copies and fills with the pointwise "
         "kernels (`src/ops/copy.h`), or only changes sizes and strides. "
-        "Headers of kernels are left out. "
+        "Headers of kernels are left out. The kernels of formulas are `src/kernels/cpu/pointwise*` and "
+        "`src/kernels/cuda/pointwise*`, and `tests/kernels/pointwise*` tests those of the CPU. "
         "`tests/ops/forms.cpp` tests the aliases and forms of all operators, `tests/ops/op_*.cpp` derive "
-        "more tests from each row.",
+        "more tests from each row. `tests/gpu`, `tests/cuda` and `tests/compat`, which test groups of "
+        "operators on GPUs, on emulated kernels and with LibTorch's names, are left out.",
         "",
         "`Tensor::index` and `index_put_` have no list. They are declared in `hearth/tensor.h`, their free "
         "forms in `compat/ATen/ops/index.h`. Sources: `src/ops/index.cpp`, `indexing.cpp`; kernels: those of "
