@@ -6,7 +6,14 @@
 
 namespace hearth::distributed {
 
-inline Store::Bytes to_bytes(const std::string& text) { return {text.begin(), text.end()}; }
-inline std::string to_text(const Store::Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
+// The pointers' types are those of the result, so that the bytes are copied at once.
+
+inline Store::Bytes to_bytes(const std::string& text) {
+  const auto* const begin = reinterpret_cast<const uint8_t*>(text.data());
+  return {begin, begin + text.size()};
+}
+inline std::string to_text(const Store::Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 }  // namespace hearth::distributed

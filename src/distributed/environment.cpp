@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 
 #include "hearth/distributed/init.h"
@@ -222,6 +223,10 @@ Rendezvous find_rendezvous(const std::string& method, int rank, int world_size) 
   }
   check_rank(found);
   return found;
+}
+
+std::optional<int> get_launched_round() {
+  return number_variable("HEARTH_RDZV_ROUND", 0, std::numeric_limits<int>::max());
 }
 
 int get_launched_world_size() {

@@ -19,6 +19,10 @@ struct Rendezvous {
 /// two.
 Rendezvous find_rendezvous(const std::string& method, int rank, int world_size);
 
+/// The number of the round, from 0, of a job whose launcher starts all processes again
+/// (HEARTH_RDZV_ROUND); none if the launcher does not count the rounds of the whole job.
+std::optional<int> get_launched_round();
+
 /// The first host in a list of Slurm: "n[03-10,12],m1" -> "n03".
 std::string first_host(const std::string& nodelist);
 

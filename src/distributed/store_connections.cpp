@@ -32,7 +32,9 @@ std::string StoreConnections::place() const {
 std::string StoreConnections::greet(const Socket& socket, Deadline deadline) const {
   Writer hello(protocol::kHello);
   try {
-    socket.send_all(hello.text(protocol::kName).text(token_).frame(), deadline);
+    socket.send_all(
+        hello.text(protocol::kName).text(greeting_.token).number(greeting_.round).frame(),
+        deadline);
     return receive_frame(socket, deadline);
   } catch (const ConnectionClosed&) {
     return "";
@@ -63,18 +65,29 @@ Socket StoreConnections::connect_and_greet(milliseconds timeout) {
     socket = connect_to(host_, port_, deadline, last_try);
     frame = greet(socket, deadline);
   }
-  const bool has_answer = !frame.empty();
-  const uint8_t kind = has_answer ? Reader(frame).kind() : uint8_t(protocol::kFailed);
+  check_answer(frame);
+  was_connected_ = true;
+  return socket;
+}
+
+/// Throws unless the answer to the hello, which may be empty, admits this process.
+void StoreConnections::check_answer(const std::string& frame) const {
+  Reader answer(frame);
+  const uint8_t kind = frame.empty() ? uint8_t(protocol::kFailed) : answer.kind();
   if (kind == protocol::kRefused)
     throw StoreConnectionError(NetworkReason::kWrongToken,
                                place() + " refused this process, because its token is wrong",
                                "; start all processes with the same HEARTH_RDZV_TOKEN");
+  if (kind == protocol::kOtherRound)
+    throw StoreConnectionError(
+        NetworkReason::kOtherRound,
+        detail::str(place(), " refused this process, because it is of round ", greeting_.round,
+                    " of the job, and the store of round ", answer.number()),
+        "; all processes of the earlier round must end");
   if (kind != protocol::kOk)
     throw StoreConnectionError(NetworkReason::kForeignServer,
                                place() + " did not answer as a store of Hearth does",
                                "; check MASTER_ADDR and MASTER_PORT");
-  was_connected_ = true;
-  return socket;
 }
 
 Socket StoreConnections::borrow(milliseconds timeout) {

@@ -14,8 +14,8 @@ namespace hearth::distributed {
 /// which wait, do not hinder each other.
 class StoreConnections {
  public:
-  StoreConnections(std::string host, uint16_t port, std::string token)
-      : host_(std::move(host)), port_(port), token_(std::move(token)) {}
+  StoreConnections(std::string host, uint16_t port, protocol::Greeting greeting)
+      : host_(std::move(host)), port_(port), greeting_(std::move(greeting)) {}
 
   /// Sends a command and returns a reader of `answer`. `waited_for` are the keys for the error of a
   /// time-out.
@@ -31,12 +31,13 @@ class StoreConnections {
  private:
   Socket connect_and_greet(milliseconds timeout);
   std::string greet(const Socket& socket, Deadline deadline) const;
+  void check_answer(const std::string& frame) const;
   Socket borrow(milliseconds timeout);
   void give_back(Socket socket);
 
   const std::string host_;
   const uint16_t port_;
-  const std::string token_;
+  const protocol::Greeting greeting_;
   std::mutex mutex_;
   std::vector<Socket> idle_;
   std::atomic<bool> was_connected_{false};

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hearth/distributed/tcp_store.h"
 #include "hearth/error.h"
 
 namespace hearth::distributed {
@@ -23,12 +24,10 @@ constexpr milliseconds kPatienceAtEnd{1000};
 constexpr size_t kMaxStrangers = 256;
 constexpr size_t kMaxUnsent = 2 * kMaxFrame;
 
-/// Compares in a time that does not depend on the position of the first difference.
-bool equal_secrets(std::string_view a, std::string_view b) {
-  unsigned difference = a.size() != b.size();
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
+Answer answer_to(const Greeting& greeting, const Greeting& expected) {
+  if (!equal_secrets(greeting.token, expected.token)) return kRefused;
+  const bool are_known = greeting.round >= 0 && expected.round >= 0;
+  return are_known && greeting.round != expected.round ? kOtherRound : kOk;
 }
 
 Writer failure(std::string_view reason) { return Writer(kFailed).text(reason); }
@@ -58,8 +57,8 @@ struct StoreServer::Client {
   short events() const { return static_cast<short>(unsent.empty() ? POLLIN : POLLIN | POLLOUT); }
 };
 
-StoreServer::StoreServer(Socket listener, std::string token)
-    : listener_(std::move(listener)), token_(std::move(token)) {
+StoreServer::StoreServer(Socket listener, Greeting expected)
+    : listener_(std::move(listener)), expected_(std::move(expected)) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
     detail::fail<DistNetworkError>("cannot create a pipe: ", std::strerror(errno));
@@ -168,16 +167,17 @@ bool StoreServer::handle_frame(Client& client, std::string_view frame) {
 }
 
 bool StoreServer::greet(Client& client, Reader& request) {
-  const std::string name = request.text(), token = request.text();
+  if (request.text() != kName) return false;
+  Greeting greeting;
+  greeting.token = request.text();
+  greeting.round = request.number();
   request.expect_end();
-  if (name != kName) return false;
-  client.is_known = equal_secrets(token, token_);
-  if (client.is_known) {
-    send(client, ok());
-  } else {
-    client.closes = true;
-    send(client, Writer(kRefused).text("the token is wrong"));
-  }
+  const Answer answer = answer_to(greeting, expected_);
+  client.is_known = answer == kOk;
+  client.closes = !client.is_known;
+  Writer message(answer);
+  if (answer == kOtherRound) message.number(expected_.round);
+  send(client, std::move(message));
   return flush(client);
 }
 

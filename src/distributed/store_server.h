@@ -15,7 +15,7 @@ namespace hearth::distributed {
 /// Serves a TCPStore on a thread of its own.
 class StoreServer {
  public:
-  StoreServer(Socket listener, std::string token);
+  StoreServer(Socket listener, protocol::Greeting expected);
   ~StoreServer();
   /// Waits a moment for the ranks that are about to leave, tells the others that the server closes,
   /// and closes it.
@@ -47,7 +47,7 @@ class StoreServer {
   void drop_slow_strangers();
 
   Socket listener_;
-  const std::string token_;
+  const protocol::Greeting expected_;
   Socket wake_reader_, wake_writer_;  // the ends of a pipe
   std::atomic<bool> stops_{false};
   std::atomic<int> num_joined_{0};

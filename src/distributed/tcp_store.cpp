@@ -1,8 +1,10 @@
 #include "hearth/distributed/tcp_store.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "distributed/bytes_text.h"
+#include "distributed/environment.h"
 #include "distributed/store_connections.h"
 #include "distributed/store_server.h"
 
@@ -19,7 +21,23 @@ std::string token_of(const TCPStoreOptions& options) {
   return token ? token : "";
 }
 
+protocol::Greeting greeting_of(const TCPStoreOptions& options) {
+  protocol::Greeting greeting{token_of(options)};
+  HEARTH_CHECK_AS(ValueError, greeting.token.size() <= protocol::kMaxHello / 2,
+                  "the token of the store has ", greeting.token.size(), " characters; at most ",
+                  protocol::kMaxHello / 2, " are allowed");
+  if (const auto round = get_launched_round()) greeting.round = *round;
+  return greeting;
+}
+
 }  // namespace
+
+bool equal_secrets(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() != b.size();
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
 
 StoreConnectionError::StoreConnectionError(Reason reason, std::string cause,
                                            const std::string& remedy)
@@ -28,17 +46,14 @@ StoreConnectionError::~StoreConnectionError() = default;
 
 TCPStore::TCPStore(std::string host, const TCPStoreOptions& options)
     : Store(options.timeout), host_(std::move(host)), port_(options.port) {
-  const std::string token = token_of(options);
-  HEARTH_CHECK_AS(ValueError, token.size() <= protocol::kMaxHello / 2,
-                  "the token of the store has ", token.size(), " characters; at most ",
-                  protocol::kMaxHello / 2, " are allowed");
+  const protocol::Greeting greeting = greeting_of(options);
   if (options.isServer) {
     Socket listener = options.masterListenFd ? listen_with(*options.masterListenFd)
                                              : listen_on(host_, options.port);
-    server_ = std::make_shared<StoreServer>(std::move(listener), token);
+    server_ = std::make_shared<StoreServer>(std::move(listener), greeting);
     port_ = server_->port();
   }
-  connections_ = std::make_shared<StoreConnections>(host_, port_, token);
+  connections_ = std::make_shared<StoreConnections>(host_, port_, greeting);
   connections_->local_address(timeout_);  // connects, and throws if there is no server
   if (options.numWorkers) wait_for_workers(options);
 }

@@ -114,8 +114,9 @@ class Table {
         "Name",
         [](const auto& row) {
           constexpr size_t kLongest = kNameWidth - 3;
-          return row.key.size() < kLongest ? row.key
-                                           : detail::str(row.key.substr(0, kLongest), "...");
+          return row.key.size() < kLongest
+                     ? row.key
+                     : hearth::detail::str(row.key.substr(0, kLongest), "...");
         },
         std::min(longest + 4, kNameWidth));
     add("Self CPU %",

@@ -27,11 +27,13 @@ TEST(Launch, TwoMachinesShareTheRanks) {
     const RunResult ran =
         launch({"--nproc_per_node=2", "--nnodes=2", "--node-rank", rank, "--rdzv-endpoint",
                 "127.0.0.1:" + own_port(), "--rdzv-token", "secret"},
-               "echo $RANK/$WORLD_SIZE $GROUP_RANK $MASTER_PORT $HEARTH_RDZV_TOKEN");
+               "echo $RANK/$WORLD_SIZE $GROUP_RANK $MASTER_PORT $HEARTH_RDZV_TOKEN "
+               "${HEARTH_RDZV_ROUND-each launcher counts its own restarts}",
+               clean_environment({"HEARTH_RDZV_ROUND=7"}));
     EXPECT_EQ(ran.status, 0) << ran.err;
     return sorted_lines(ran.out);
   };
-  const std::string rest = " " + own_port() + " secret";
+  const std::string rest = " " + own_port() + " secret each launcher counts its own restarts";
   using Lines = std::vector<std::string>;
   EXPECT_EQ(node("0"), (Lines{"[rank 0] 0/4 0" + rest, "[rank 1] 1/4 0" + rest}));
   EXPECT_EQ(node("1"), (Lines{"[rank 2] 2/4 1" + rest, "[rank 3] 3/4 1" + rest}));
@@ -164,11 +166,12 @@ TEST(Launch, DeathBySignalIsReported) {
 
 TEST(Launch, RestartsAllRanks) {
   const std::string script =
-      "echo $HEARTH_RESTART_COUNT $HEARTH_MAX_RESTARTS $TORCHELASTIC_RESTART_COUNT; "
+      "echo $HEARTH_RESTART_COUNT $HEARTH_MAX_RESTARTS $TORCHELASTIC_RESTART_COUNT "
+      "$HEARTH_RDZV_ROUND; "
       "[ $HEARTH_RESTART_COUNT = 2 ] || { [ $RANK = 0 ] && exit 3; exec sleep 60; }";
   const RunResult ran = launch({"--nproc-per-node", "2", "--max-restarts", "2"}, script);
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_NE(ran.out.find("[rank 1] 2 2 2\n"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("[rank 1] 2 2 2 2\n"), std::string::npos) << ran.out;
   EXPECT_NE(ran.err.find("hearth: all ranks are started again (restart 2 of 2)\n"),
             std::string::npos)
       << ran.err;

@@ -1,74 +1,12 @@
-// hearth launch --nnodes MIN:MAX: several launchers on this machine meet at an endpoint.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
-#include <filesystem>
+// hearth launch --nnodes MIN:MAX: machines that join, are lost or fail.
 #include <set>
 
 #include "apps/hearth/launch/rendezvous_message.h"
+#include "tests/cli/launch_elastic.h"
 #include "tests/cli/train_processes.h"
 
 namespace hearth::testing {
 namespace {
-
-/// Launchers of one job. The ranks note their numbers in files, and run until the file `go` exists.
-class Elastic : public ::testing::Test {
- protected:
-  static std::string endpoint() { return "127.0.0.1:" + own_port(); }
-  std::string path(const std::string& name) const { return folder_.path(name); }
-
-  /// Starts a launcher. Its ranks append lines to the file `name`.
-  std::unique_ptr<Program> start(const std::string& name, std::vector<std::string> flags,
-                                 const std::string& script = "",
-                                 const std::vector<std::string>& environment = {}) const {
-    flags.insert(flags.end(), {"--rdzv-endpoint", endpoint(), "--no-prefix"});
-    const std::string note =
-        "echo $HEARTH_RESTART_COUNT $RANK $WORLD_SIZE $GROUP_RANK "
-        "$GROUP_WORLD_SIZE >> " +
-        path(name) + "; echo $$ >> " + path(name + ".processes") + "; ";
-    const std::string wait = "while [ ! -e " + path("go") + " ]; do sleep 0.02; done";
-    return std::make_unique<Program>(launch_line(flags, note + (script.empty() ? wait : script)),
-                                     clean_environment(environment));
-  }
-  /// Connects to the endpoint, or returns -1.
-  static int connect_to_host() {
-    const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(std::stoi(own_port())));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(file, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return file;
-    close(file);
-    return -1;
-  }
-  /// Waits until a launcher hosts the rendezvous.
-  static void await_host() {
-    int file = -1;
-    ASSERT_TRUE(comes_true([&] { return (file = connect_to_host()) >= 0; }));
-    close(file);
-  }
-  /// Waits until the ranks of a launcher have noted this line.
-  ::testing::AssertionResult notes(const std::string& name, const std::string& line) const {
-    const auto has_line = [&] {
-      const std::vector<std::string> lines = lines_of(name);
-      return std::find(lines.begin(), lines.end(), line) != lines.end();
-    };
-    if (comes_true(has_line)) return ::testing::AssertionSuccess();
-    auto failure = ::testing::AssertionFailure() << "no '" << line << "' in " << name << ":\n";
-    for (const std::string& other : lines_of(name)) failure << other << "\n";
-    return failure;
-  }
-  std::vector<std::string> lines_of(const std::string& name) const {
-    std::ifstream file(path(name));
-    return sorted_lines({std::istreambuf_iterator<char>(file), {}});
-  }
-  void go() const { write_bytes(path("go"), ""); }
-  std::vector<pid_t> processes_of(const std::string& name) const {
-    return processes_in(path(name + ".processes"));
-  }
-
-  const TempFolder folder_;
-};
 
 TEST_F(Elastic, LaunchersShareTheRanks) {
   // All ranks print the same line, except for its last two numbers.
@@ -201,101 +139,6 @@ TEST_F(Elastic, TheEndOfTheHostEndsTheJob) {
     EXPECT_TRUE(all_gone(processes_of("second" + name)));
     EXPECT_TRUE(comes_true([&] { return all_gone(processes_of("host" + name)); }));
   }
-}
-
-TEST_F(Elastic, AStoppedLauncherLeavesTheJob) {
-  const std::vector<std::string> flags{"--nnodes", "1:2", "--max-restarts", "1"};
-  const auto host = start("host", flags);
-  ASSERT_TRUE(comes_true([&] { return !lines_of("host").empty(); }));
-  const auto second = start("second", flags);
-  ASSERT_TRUE(notes("second", "1 1 2 1 2"));
-  second->kill(SIGINT);
-  EXPECT_EQ(second->wait().status, 130);
-  EXPECT_TRUE(notes("host", "2 0 1 0 1"));
-  go();
-  EXPECT_EQ(host->wait().status, 0);
-}
-
-/// A script that runs these commands when a signal to end arrives, which later ones do not disturb.
-std::string at_signal(const std::string& commands) {
-  return "trap \"trap '' INT TERM; " + commands + "\" INT TERM; while :; do sleep 0.02; done";
-}
-
-TEST_F(Elastic, ASignalOfTheUserEndsTheJobThoughOtherRanksFail) {
-  // As in a training, the ranks of both machines stop together, and one of them takes longer.
-  const std::vector<std::string> flags{"--nnodes", "2:2", "--max-restarts", "3"};
-  const auto host =
-      start("host", flags, at_signal("touch " + path("stop") + "; sleep 2; exit 130"));
-  await_host();
-  const auto second =
-      start("second", flags, "while [ ! -e " + path("stop") + " ]; do sleep 0.02; done; exit 130");
-  ASSERT_TRUE(notes("host", "0 0 2 0 2"));
-  ASSERT_TRUE(notes("second", "0 1 2 1 2"));
-  host->kill(SIGINT);
-  const RunResult ran = host->wait(), other = second->wait();
-  EXPECT_EQ(ran.status, 130) << ran.err;
-  EXPECT_NE(ran.err.find("hearth: stopped by SIGINT\n"), std::string::npos) << ran.err;
-  EXPECT_EQ(other.status, 255) << other.err;
-  EXPECT_EQ(lines_of("host").size(), 1U);
-  EXPECT_EQ(lines_of("second").size(), 1U);
-}
-
-TEST_F(Elastic, ASignalOfTheUserCountsWhileTheRanksAreEnded) {
-  const std::vector<std::string> flags{"--nnodes", "2:2", "--max-restarts", "3"};
-  const auto host =
-      start("host", flags, at_signal("touch " + path("ending") + "; sleep 1; exit 1"));
-  await_host();
-  const auto second = start("second", flags, "sleep 0.3; exit 3");
-  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path("ending")); }));
-  host->kill(SIGINT);
-  const RunResult ran = host->wait();
-  EXPECT_EQ(ran.status, 130) << ran.err;
-  EXPECT_EQ(second->wait().status, 255);
-  EXPECT_EQ(lines_of("host").size(), 1U);
-}
-
-TEST_F(Elastic, RanksThatAreSavingHaveTheirTime) {
-  for (const bool is_host_first : {true, false}) {
-    const std::string name = is_host_first ? "first" : "last", saved = path("saved-" + name);
-    const auto host = start("host-" + name, {"--nnodes", "2:2"});
-    await_host();
-    const auto second = start("second-" + name, {"--nnodes", "2:2"},
-                              at_signal("sleep 1.5; touch " + saved + "; exit 0"));
-    ASSERT_TRUE(notes("host-" + name, "0 0 2 0 2"));
-    ASSERT_TRUE(notes("second-" + name, "0 1 2 1 2"));
-    // The second machine has its own signal, and sees the end and the lost connection of the host.
-    if (!is_host_first) second->kill(SIGTERM);
-    host->kill(SIGTERM);
-    EXPECT_EQ(host->wait().status, 143);
-    if (is_host_first) second->kill(SIGTERM);
-    const RunResult ran = second->wait();
-    EXPECT_EQ(ran.status, 143) << ran.err;
-    EXPECT_TRUE(std::filesystem::exists(saved)) << ran.err;
-  }
-}
-
-TEST_F(Elastic, TheFirstSignalOfTheUserDoesNotReachRanksThatEnd) {
-  // A training saves after one signal, and ends without saving at the second.
-  const auto host = start("host", {"--nnodes", "2:2"});
-  await_host();
-  const std::string script = "trap 'echo $(($(cat " + path("count") + ")+1)) > " + path("count") +
-                             "' INT TERM; while [ ! -e " + path("go") + " ]; do sleep 0.02; done";
-  write_bytes(path("count"), "0");
-  const auto second = start("second", {"--nnodes", "2:2"}, script);
-  const auto has_count = [&](const std::string& count) {
-    return comes_true([&] { return bytes_of(path("count")) == count + "\n"; });
-  };
-  ASSERT_TRUE(notes("second", "0 1 2 1 2"));
-  host->kill(SIGTERM);
-  EXPECT_EQ(host->wait().status, 143);
-  EXPECT_TRUE(has_count("1"));
-  second->kill(SIGTERM);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  EXPECT_TRUE(has_count("1"));
-  second->kill(SIGTERM);
-  EXPECT_TRUE(has_count("2"));
-  go();
-  EXPECT_EQ(second->wait().status, 143);
 }
 
 TEST_F(Elastic, StrangersAreRefused) {

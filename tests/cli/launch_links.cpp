@@ -45,27 +45,35 @@ TEST(LaunchLinks, MachineThatNeverAnswersIsSaidToBeSilent) {
       << ran.err;
 }
 
-/// An agent that gets a question, a task and `lines`, and then nothing more.
+/// An agent that gets a question, a task, `lines` and, when both ranks have written to the file
+/// `record`, `later`; then nothing more.
 struct LoneAgent {
   TempFolder folder;
   std::string record = folder.path("record"), output = folder.path("output");
   int status = -1;
   double seconds = 0;
 
-  explicit LoneAgent(const std::string& timeout, const std::string& lines) {
+  LoneAgent(const std::string& timeout, const std::string& lines,
+            const std::string& script = "echo $$ >> record; exec sleep 60",
+            const std::string& later = "") {
     app::Question question;
     question.program = "sh";
     question.processes = "2";
     question.master_addr = "127.0.0.1";
     app::Task task;
-    task.job.command = {"sh", "-c", "echo $$ >> " + record + "; exec sleep 60"};
+    task.job.command = {"sh", "-c", script};
     task.job.local_size = task.job.world_size = 2;
     task.grace = 30;
     write_bytes(folder.path("lines"), encode(question) + "\n" + encode(task) + "\n" + lines);
-    const std::string command = "cd " + folder.str() +
-                                " && mkfifo in && exec 9<>in && cat lines >&9 && " HEARTH_PROGRAM
-                                " launch --agent --heartbeat-timeout " +
-                                timeout + " <&9 >" + output;
+    write_bytes(folder.path("later"), later);
+    write_bytes(record, "");
+    const std::string append =
+        "(for i in $(seq 500); do [ $(wc -l < record) = 2 ] && break; sleep 0.02; done; "
+        "cat later >&9) &\n";
+    const std::string command =
+        "cd " + folder.str() + " && mkfifo in && exec 9<>in && cat lines >&9 || exit\n" +
+        (later.empty() ? "" : append) +
+        "exec " HEARTH_PROGRAM " launch --agent --heartbeat-timeout " + timeout + " <&9 >" + output;
     seconds = seconds_of([&] { status = std::system(command.c_str()); });
   }
 };
@@ -85,6 +93,18 @@ TEST(LaunchLinks, SignalThatArrivesWithTheTaskEndsTheRanks) {
   EXPECT_TRUE(bytes_of(agent.output)
                   .ends_with("\x1e"
                              "d\n"));
+}
+
+TEST(LaunchLinks, LossOfTheLauncherIsNoSecondSignalOfTheUser) {
+  // At a second signal, a training would end without saving.
+  const LoneAgent agent("1", "",
+                        "trap 'echo $RANK >> signals' INT TERM; echo $$ >> record; i=0; "
+                        "while [ $i -lt 150 ]; do sleep 0.02; i=$((i+1)); done",
+                        app::signal_line(SIGINT) + "\n");
+  EXPECT_EQ(agent.status, 0);
+  EXPECT_GT(agent.seconds, 2);
+  EXPECT_EQ(sorted_lines(bytes_of(agent.folder.path("signals"))),
+            (std::vector<std::string>{"0", "1"}));
 }
 
 /// A launch on two machines; the second one answers the question with `answer`.

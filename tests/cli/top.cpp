@@ -280,6 +280,37 @@ TEST(Top, FollowsARestartAtTheSameAddress) {
   EXPECT_NEAR(seconds, 10, 1.5);
 }
 
+TEST(Top, FollowsATrainingThatMayStartAgain) {
+  const TempFolder folder;
+  const std::string path = app::status_file_in(folder.str());
+  const auto training_at = [&](const std::string& step) {
+    const auto reports = [=] { return std::vector<std::string>{"{\"step\":" + step + "}"}; };
+    return std::make_unique<app::StatusFile>(path, reports, /*may_start_again=*/true);
+  };
+  auto training = training_at("1");
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path); }));
+  const auto source = app::open_job(folder.str(), "");
+  EXPECT_EQ(source->look().at(0).json, "{\"step\":1}");
+  EXPECT_EQ(source->remark(), "");
+  training.reset();
+  RankReport rank;
+  for (int i = 0; i < 20; ++i) {
+    rank = source->look().at(0);
+    ASSERT_EQ(rank.json, "{\"step\":1}");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_GT(rank.age, 1.8);
+  EXPECT_EQ(source->remark().find("no answer for "), 0U) << source->remark();
+  training = training_at("2");
+  EXPECT_TRUE(comes_true([&] { return source->look().at(0).json == "{\"step\":2}"; }));
+  EXPECT_EQ(source->remark(), "");
+  training.reset();
+  write_bytes(path, left_status(R"(,"locked":true,"may_start_again":true)"));
+  const auto [text, seconds] = end_of(*source);
+  EXPECT_EQ(text, "the training in '" + folder.str() + "' has ended (it was killed)");
+  EXPECT_NEAR(seconds, 11.5, 1.5);
+}
+
 /// A training of two processes that lasts long, at a port with a token.
 class TopOfAJob : public ProcessesTest {
  protected:
@@ -371,17 +402,22 @@ TEST_F(TopOfAJob, MarksAStoppedRank) {
 
 TEST_F(TopOfAJob, ShowsTheNewRanksAfterARestart) {
   start({"--max-restarts", "1"});
-  const auto source = app::open_job(endpoint(), "sesame");
+  const auto source = app::open_job(endpoint(), "sesame"), folder = app::open_job(path("out"), "");
   const auto process_of = [](const RankReport& rank) -> pid_t {
     return rank.json.empty() ? 0 : Json::parse(rank.json)["process"].get<pid_t>();
   };
   const pid_t second = process_of(source->look().at(1));
   ::kill(second, SIGKILL);
-  EXPECT_TRUE(comes_true([&] {
-    const std::vector<RankReport> ranks = source->look();
+  const auto shows_new_ranks = [&](app::JobSource& view) {
+    const std::vector<RankReport> ranks = view.look();
     return ranks.size() == 2 && process_of(ranks[1]) != 0 && process_of(ranks[1]) != second;
+  };
+  EXPECT_TRUE(comes_true([&] {
+    const bool at_endpoint = shows_new_ranks(*source), in_folder = shows_new_ranks(*folder);
+    return at_endpoint && in_folder;
   })) << job_->err();
   EXPECT_EQ(source->remark(), "");
+  EXPECT_EQ(folder->remark(), "");
 }
 
 TEST_F(TopOfAJob, IsRedrawnOnATerminalUntilTheJobEnds) {

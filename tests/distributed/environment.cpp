@@ -76,6 +76,10 @@ TEST(InitProcessGroup, NamesEachWrongVariable) {
   EXPECT_SAYS("no address of this machine", valid_variables_but("MASTER_ADDR", "192.0.2.7"));
   EXPECT_SAYS("HEARTH_DISTRIBUTED_DEBUG is 'loud', but must be off, info or detail",
               valid_variables_but("HEARTH_DISTRIBUTED_DEBUG", "loud"));
+  for (const char* round : {"two", "-1", "1 "})
+    EXPECT_SAYS(std::string("HEARTH_RDZV_ROUND is '") + round + "', but must be a number from 0",
+                valid_variables_but("HEARTH_RDZV_ROUND", round));
+  EXPECT_SAYS("rank 0 of 1", valid_variables_but("HEARTH_RDZV_ROUND", "7"));
   EXPECT_SAYS("has no such network interface",
               valid_variables_but("GLOO_SOCKET_IFNAME", "nonexistent0"));
   EXPECT_SAYS("Gloo plugin /nonexistent.so",

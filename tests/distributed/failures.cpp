@@ -180,7 +180,7 @@ TEST(Failures, RankZeroThatLeftIsNamed) {
 
 const RankFunction never_come("never_come", [] {
   print_error(
-      [] { dist::init_process_group("gloo", dist::InitOptions().timeout(milliseconds(500))); });
+      [] { dist::init_process_group("gloo", dist::InitOptions().timeout(milliseconds(2000))); });
 });
 
 TEST(Failures, RanksThatNeverComeAreNamed) {
@@ -188,7 +188,7 @@ TEST(Failures, RanksThatNeverComeAreNamed) {
   options.environment = {{"WORLD_SIZE", "4"}};
   for (const RankResult& result : run_ranks_well(never_come, 2, options))
     EXPECT_PRED2(contains, result.output,
-                 "have not come within 500 ms: 2, 3; 4 ranks are expected");
+                 "have not come within 2000 ms: 2, 3; 4 ranks are expected");
 }
 
 /// One thread aborts the group while another waits.

@@ -104,6 +104,26 @@ TEST(Startup, ASecondProcessWithARankDoesNotHarmTheJob) {
   EXPECT_PRED2(contains, results[2].output, "give each process its own RANK");
 }
 
+/// Rank 1 first belongs to an earlier round of the job than rank 0.
+const RankFunction straggles("straggles", [] {
+  const bool is_late = rank_variable() == 1;
+  setenv("HEARTH_RDZV_ROUND", is_late ? "2" : "3", 1);
+  if (is_late) print_error([] { init_late(milliseconds(0)); });
+  setenv("HEARTH_RDZV_ROUND", "3", 1);
+  init_late(milliseconds(0));
+  dist::barrier();
+  dist::destroy_process_group();
+});
+
+TEST(Startup, AProcessOfAnEarlierRoundIsRefused) {
+  const std::vector<RankResult> results = run_ranks_well(straggles, 2);
+  EXPECT_PRED2(
+      contains, results[1].output,
+      " refused this process, because it is of round 2 of the job, and the store of round 3; "
+      "all processes of the earlier round must end");
+  EXPECT_LE(seconds_in(results[1].output), 2) << results[1].output;
+}
+
 const RankFunction debugged("debugged", [] {
   if (rank_variable() == 1) setenv("HEARTH_DISTRIBUTED_DEBUG", "detail", 1);
   print_error([] { init_late(milliseconds(0)); });

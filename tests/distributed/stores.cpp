@@ -290,7 +290,7 @@ std::string text(const std::string& value) { return number(value.size()) + value
 std::string frame(const std::string& content) {
   return number(content.size()).substr(0, 4) + content;
 }
-std::string hello() { return frame("H" + text("hearth-store-2") + text("")); }
+std::string hello() { return frame("H" + text("hearth-store-3") + text("") + number(0)); }
 
 TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
   dist::TCPStore server("127.0.0.1", server_options());
@@ -301,7 +301,7 @@ TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
       std::string(5000, '\xff'),
       frame("s" + text("key") + text("value")),  // no hello
       frame("H" + text("another-protocol") + text("")),
-      frame("H" + text("hearth-store-1") + text("")),  // a former version
+      frame("H" + text("hearth-store-2") + text("")),  // a former version
       frame("H" + number(~uint64_t(0)) + "x"),         // a length beyond the frame
       hello() + frame(""),
       hello() + frame("?"),

@@ -117,7 +117,7 @@ class Agent {
     if (!has_launcher_) return;
     has_launcher_ = false;
     loop_.forget(STDIN_FILENO);
-    forward(SIGTERM);
+    if (supervisor_) supervisor_->end();
   }
 
   void take_line(const std::string& line) {

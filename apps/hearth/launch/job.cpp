@@ -32,6 +32,7 @@ std::map<std::string, std::string> own_variables(const NodeJob& job, int local_r
       {"TORCHELASTIC_RESTART_COUNT", std::to_string(job.restart)},
       {"TORCHELASTIC_MAX_RESTARTS", std::to_string(job.max_restarts)}};
   if (job.token.empty()) values.erase("HEARTH_RDZV_TOKEN");
+  if (job.has_common_restarts) values["HEARTH_RDZV_ROUND"] = std::to_string(job.restart);
   if (!job.node_range.empty()) values["HEARTH_NNODES"] = job.node_range;
   if (limits_threads(job)) values[kThreads] = "1";
   return values;

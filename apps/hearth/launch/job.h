@@ -18,7 +18,8 @@ struct NodeJob {
   std::string token;
   std::string run_id;
   int restart = 0, max_restarts = 0;
-  std::string node_range;  // MIN:MAX, if machines may join while the ranks run
+  bool has_common_restarts = true;  // all machines count the same restarts
+  std::string node_range;           // MIN:MAX, if machines may join while the ranks run
 };
 
 /// The variables that only Hearth may set for ranks; a cluster file may not set them.

@@ -81,6 +81,7 @@ void Launcher::prepare_machine() {
   job_.nodes = options_.nodes.value_or(NodeRange()).max;
   if (!port_ && job_.nodes > 1) port_ = kDefaultPort;
   job_.node = options_.node_rank;
+  job_.has_common_restarts = job_.nodes == 1;
   prepare_program();
   job_.first_rank = job_.node * job_.local_size;
   job_.world_size = job_.nodes * job_.local_size;

@@ -9,6 +9,7 @@
 #include "../names.h"
 #include "address.h"
 #include "failure.h"
+#include "hearth/distributed/tcp_store.h"
 #include "hearth/error.h"
 #include "protocol.h"
 
@@ -26,13 +27,6 @@ constexpr std::chrono::seconds kJoinTimeout{600};
 constexpr std::chrono::seconds kHelloTimeout{10};
 constexpr size_t kMaxStrangers = 64;
 constexpr int kMaxRanksOfMachine = 4096;
-
-bool is_same_secret(const std::string& a, const std::string& b) {
-  unsigned difference = a.size() != b.size();
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
-}
 
 RendezvousMessage message_of(Kind kind, int round = 0) {
   RendezvousMessage message;
@@ -100,7 +94,7 @@ void RendezvousHost::take(Member& member, const RendezvousMessage& message) {
 void RendezvousHost::greet(Member& member, const RendezvousMessage& hello) {
   if (member.is_refused) return;
   RendezvousMessage refusal = message_of(Kind::kRefused);
-  if (hello.kind != Kind::kHello || !is_same_secret(hello.token, settings_.token))
+  if (hello.kind != Kind::kHello || !distributed::equal_secrets(hello.token, settings_.token))
     refusal.text = "the token is wrong; start all launchers with the same HEARTH_RDZV_TOKEN";
   else if (hello.version != kVersion)
     refusal.text = "it has hearth " + std::string(kVersion) + ", this machine has " +

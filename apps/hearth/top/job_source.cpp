@@ -28,6 +28,24 @@ constexpr std::chrono::seconds kPatience{10};
 
 using Clock = std::chrono::steady_clock;
 
+/// The time since a job was seen last.
+class Absence {
+ public:
+  void begin() {
+    if (!since_) since_ = Clock::now();
+  }
+  void end() { since_.reset(); }
+  bool is_long() const { return since_ && Clock::now() - *since_ >= kPatience; }
+  std::string remark() const {
+    if (!since_) return "";
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *since_);
+    return "no answer for " + std::to_string(seconds.count()) + " s";
+  }
+
+ private:
+  std::optional<Clock::time_point> since_;
+};
+
 /// The job at an address, from the store that its rank 0 serves.
 class StoreSource : public JobSource {
  public:
@@ -50,24 +68,19 @@ class StoreSource : public JobSource {
   std::vector<RankReport> look() override {
     try {
       reports_ = dist::get_rank_reports(*store_);
-      lost_.reset();
+      absence_.end();
     } catch (const dist::NoRankReportsError&) {
-      lost_.reset();  // the ranks of a job that starts again have not met yet
+      absence_.end();  // the ranks of a job that starts again have not met yet
     } catch (const DistError&) {
-      if (!lost_) lost_ = Clock::now();
-      if (Clock::now() - *lost_ >= kPatience)
-        throw JobEnded(title() + " has ended, or its rank 0 does not answer");
+      absence_.begin();
+      if (absence_.is_long()) throw JobEnded(title() + " has ended, or its rank 0 does not answer");
     }
     return ages_.update(reports_);
   }
 
   std::string title() const override { return "the job at " + printable(place_); }
 
-  std::string remark() const override {
-    if (!lost_) return "";
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - *lost_);
-    return "no answer for " + std::to_string(seconds.count()) + " s";
-  }
+  std::string remark() const override { return absence_.remark(); }
 
  private:
   const std::vector<std::string>& first_reports() {
@@ -93,6 +106,7 @@ class StoreSource : public JobSource {
         return "at " + place +
                " runs another program than a job of this version of Hearth: give MASTER_ADDR and "
                "MASTER_PORT of the job";
+      case Reason::kOtherRound:
       case Reason::kUnreachable:
       case Reason::kClosed: break;
     }
@@ -101,8 +115,8 @@ class StoreSource : public JobSource {
 
   std::string place_;
   std::unique_ptr<dist::TCPStore> store_;
-  std::vector<std::string> reports_;       // the newest
-  std::optional<Clock::time_point> lost_;  // when the first look since an answer failed
+  std::vector<std::string> reports_;  // the newest
+  Absence absence_;
   ReportAges ages_;
 };
 
@@ -114,47 +128,62 @@ class FolderSource : public JobSource {
     HEARTH_CHECK(fs::exists(status_file_in(folder_)), nothing,
                  fs::exists(folder_ + "/config.toml") ? "its training has ended"
                                                       : "it is not the folder of a hearth train");
-    try {
-      look();
-      if (!is_doubtful_) return;
+    std::string end = read();
+    if (is_doubtful_ && end.empty()) {
       std::this_thread::sleep_for(kSecondLook);
-      look();
-    } catch (const JobEnded&) {
-      throw Error(nothing + "its training has ended" + (is_doubtful_ ? kWasKilled : ""));
+      end = read();
     }
+    HEARTH_CHECK(end.empty(), nothing, "its training", end);
   }
 
   std::vector<RankReport> look() override {
+    const std::string end = read();
+    if (end.empty())
+      absence_.end();
+    else
+      absence_.begin();
+    if (!end.empty() && (!status_.may_start_again || absence_.is_long()))
+      throw JobEnded(title() + end);
+    std::vector<RankReport> ranks = status_.ranks;
+    const std::chrono::duration<double> age = Clock::now() - read_;
+    for (RankReport& rank : ranks) rank.age += age.count();
+    return ranks;
+  }
+
+  std::string title() const override { return "the training in '" + printable(folder_) + "'"; }
+  std::string remark() const override { return absence_.remark(); }
+
+ private:
+  /// Reads the file, if there is one. Returns " has ended", perhaps with the way how, if nobody
+  /// writes it any more.
+  std::string read() {
     const std::string path = status_file_in(folder_);
     Status status;
     try {
       status = read_status_file(path);
     } catch (const Error&) {
-      if (fs::exists(path)) throw;
-      is_doubtful_ = false;
-      throw JobEnded(title() + " has ended");
+      if (!fs::exists(path)) {
+        is_doubtful_ = false;
+        return " has ended";
+      }
+      status = read_status_file(path);  // it was damaged, or has come just now
     }
+    const bool is_new = status.written != status_.written;
+    status_ = std::move(status);
+    read_ = Clock::now();
     // Some network file systems keep locks on each machine, so a lock that is not found on this one
     // is no proof: a process that exists also writes the file.
-    if (status.writer != StatusWriter::kNotFound || status.written != written_) {
-      written_ = status.written;
-      changed_ = Clock::now();
-    }
-    is_doubtful_ = status.writer == StatusWriter::kNotFound;
-    if (is_doubtful_ && Clock::now() - changed_ >= kSecondLook)
-      throw JobEnded(title() + " has ended" + kWasKilled);
-    return status.ranks;
+    is_doubtful_ = status_.writer == StatusWriter::kNotFound;
+    if (!is_doubtful_ || is_new) changed_ = read_;
+    return read_ - changed_ < kSecondLook ? "" : " has ended (it was killed)";
   }
 
-  std::string title() const override { return "the training in '" + printable(folder_) + "'"; }
-
- private:
-  static constexpr const char* kWasKilled = " (it was killed)";
-
   std::string folder_;
-  std::optional<double> written_;  // by the writer's clock
-  Clock::time_point changed_;      // when `written_` was read first, or the writer was found
-  bool is_doubtful_ = false;       // the writer was not found
+  Status status_;                             // the newest
+  Clock::time_point read_;                    // when `status_` was read
+  Clock::time_point changed_ = Clock::now();  // when `status_` was written, or its writer was found
+  bool is_doubtful_ = false;                  // the writer was not found
+  Absence absence_;
 };
 
 /// The folder under runs/ with the newest status file; empty if there is none.

@@ -14,7 +14,7 @@ class JobSource {
  public:
   virtual ~JobSource() = default;
   /// The newest reports; throws JobEnded when they cannot be read any more. A job that starts again
-  /// at its address within some seconds goes on.
+  /// within some seconds at its address, or in its folder, goes on.
   virtual std::vector<RankReport> look() = 0;
   /// "the job at 10.0.0.1:29500", "the training in 'runs/mlp'".
   virtual std::string title() const = 0;

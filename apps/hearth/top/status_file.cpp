@@ -25,10 +25,11 @@ double unix_seconds() {
   return now.count();
 }
 
-std::string text_of(const std::vector<RankReport>& ranks, bool is_locked) {
+std::string text_of(const std::vector<RankReport>& ranks, bool is_locked, bool may_start_again) {
   Json json{{"format", kFormat},
             {"written", unix_seconds()},
             {"locked", is_locked},
+            {"may_start_again", may_start_again},
             {"ranks", Json::array()}};
   for (const RankReport& rank : ranks)
     json["ranks"].push_back({{"age", rank.age}, {"report", rank.json}});
@@ -56,6 +57,7 @@ struct StatusFile::Shared {
   const std::string path;
   const WriterLock writer_lock;
   std::function<std::vector<std::string>()> reports;
+  bool may_start_again = false;
   ReportAges ages;
   std::mutex mutex;
   std::condition_variable changed;
@@ -75,7 +77,7 @@ struct StatusFile::Shared {
   void write() {
     try {
       const bool is_locked = writer_lock.state() == WriterLock::State::kHeld;
-      replace(path, text_of(ages.update(reports()), is_locked));
+      replace(path, text_of(ages.update(reports()), is_locked, may_start_again));
     } catch (const std::exception&) {
       // The next try may succeed; the training has its own error if another process is lost.
     }
@@ -84,12 +86,14 @@ struct StatusFile::Shared {
 
 std::string status_file_in(const std::string& run_folder) { return run_folder + "/.ranks.json"; }
 
-StatusFile::StatusFile(std::string path, std::function<std::vector<std::string>()> reports)
+StatusFile::StatusFile(std::string path, std::function<std::vector<std::string>()> reports,
+                       bool may_start_again)
     : shared_(std::make_unique<Shared>(std::move(path))) {
   // Another training of this folder writes the file.
   if (shared_->writer_lock.state() == WriterLock::State::kTaken) return;
   remove_status(shared_->path);
   shared_->reports = std::move(reports);
+  shared_->may_start_again = may_start_again;
   shared_->thread = std::thread([shared = shared_.get()] { shared->serve(); });
 }
 
@@ -118,6 +122,7 @@ Status read_status_file(const std::string& path) {
     for (const Json& rank : json.at("ranks"))
       status.ranks.push_back(
           {rank.at("report").get<std::string>(), rank.at("age").get<double>() + since});
+    status.may_start_again = json.value("may_start_again", false);
     // Without a lock, nothing is known of the writer.
     if (json.value("locked", false)) status.writer = WriterLock::holder_of(path);
   } catch (const std::exception& error) {

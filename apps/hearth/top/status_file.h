@@ -19,8 +19,9 @@ std::string status_file_in(const std::string& run_folder);
 class StatusFile {
  public:
   /// `reports` returns the newest report of each process; it is called on the thread, and may
-  /// throw.
-  StatusFile(std::string path, std::function<std::vector<std::string>()> reports);
+  /// throw. `may_start_again`: a launcher starts the training again after a failure.
+  StatusFile(std::string path, std::function<std::vector<std::string>()> reports,
+             bool may_start_again = false);
   ~StatusFile();
   StatusFile(const StatusFile&) = delete;
   StatusFile& operator=(const StatusFile&) = delete;
@@ -38,6 +39,7 @@ struct Status {
   std::vector<RankReport> ranks;
   double written = 0;  // by the clock of the writer's machine, in seconds since 1970
   StatusWriter writer = StatusWriter::kUnknown;
+  bool may_start_again = false;
 };
 
 /// Reads a status file. Throws if it is missing or damaged.

@@ -58,7 +58,8 @@ RunFolder new_folder(const TrainOptions& options, const std::string& out,
 /// The status file of this training, on the first process.
 std::unique_ptr<StatusFile> status_file_of(const RunFolder& folder, const Processes& processes) {
   if (!processes.is_first()) return nullptr;
-  return std::make_unique<StatusFile>(status_file_in(folder.path()), processes.reports());
+  return std::make_unique<StatusFile>(status_file_in(folder.path()), processes.reports(),
+                                      may_start_again());
 }
 
 /// All settings and checksums, which must be equal on all processes. Checksums stand for the data,

@@ -140,6 +140,11 @@ std::string name_of_job() {
   return "";
 }
 
+bool may_start_again() {
+  return number_in("TORCHELASTIC_RESTART_COUNT") < number_in("TORCHELASTIC_MAX_RESTARTS") ||
+         !text_in("HEARTH_NNODES").empty();
+}
+
 std::optional<RunFolder> resume_after_restart(CLI::App& train, const TrainOptions& options,
                                               const std::string& out, const Processes& processes) {
   const bool may_restart =

@@ -14,6 +14,8 @@ RunFolder resume(CLI::App& train, const std::string& path, const Processes& proc
 
 /// The name that the launcher gives to all starts of the same processes; empty if there is none.
 std::string name_of_job();
+/// Whether a launcher starts the processes again after a failure, or when machines come.
+bool may_start_again();
 /// If a launcher has started the processes again, and the folder `out` has the run of their job,
 /// opens it and takes its settings, which must be those of the command (`options`). Throws if they
 /// may be started again and there is no `out`.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
 #include "hearth/distributed/store.h"
 
@@ -18,6 +19,7 @@ class HEARTH_API StoreConnectionError : public DistNetworkError {
     kUnreachable,    ///< the host is unknown, or nothing accepts a connection
     kNoAnswer,       ///< the server did not answer within the time-out
     kWrongToken,     ///< the server refused this process's token
+    kOtherRound,     ///< the server is of another round of a job that is started again
     kForeignServer,  ///< the server is another program, or speaks another version of the protocol
     kClosed          ///< the server closed a connection that was in use
   };
@@ -30,6 +32,9 @@ class HEARTH_API StoreConnectionError : public DistNetworkError {
   Reason reason_;
   std::string cause_;
 };
+
+/// Whether two secrets are equal, in a time that does not depend on where they differ first.
+HEARTH_API bool equal_secrets(std::string_view a, std::string_view b);
 
 /// Options of TCPStore, with LibTorch's names.
 struct TCPStoreOptions {
@@ -48,7 +53,8 @@ struct TCPStoreOptions {
   std::optional<std::string> token;
 };
 
-/// A store that one process serves over TCP, usually rank 0. The server listens only on `host`.
+/// A store that one process serves over TCP, usually rank 0. The server listens only on `host`. It
+/// refuses processes of another round of the job (HEARTH_RDZV_ROUND).
 class HEARTH_API TCPStore : public Store {
  public:
   explicit TCPStore(std::string host, const TCPStoreOptions& options = {});

@@ -15,18 +15,17 @@ struct RangeLoops {
     constexpr int kLanes = Isa::kBytes / int(sizeof(Compute));
     using Number = Vec<Compute, kLanes, Isa>;
     const Number step(part.step), start(part.start);
-    const auto write = [&](int64_t k, int lanes) {
+    const auto write = [&](int64_t k, T* result) {
       const Number value = mul_add(
           step, positions<Compute, kLanes>(part.first + k * part.direction, part.direction), start);
-      const Vec<T, kLanes, Isa> result{__builtin_convertvector(value.v, Native<T, kLanes>), Raw{}};
-      if (lanes == kLanes)
-        result.store(to + k);
-      else
-        result.store_first(to + k, lanes);
+      Vec<T, kLanes, Isa>{__builtin_convertvector(value.v, Native<T, kLanes>), Raw{}}.store(result);
     };
     int64_t k = 0;
-    for (; k + kLanes <= part.count; k += kLanes) write(k, kLanes);
-    if (k < part.count) write(k, int(part.count - k));
+    for (; k + kLanes <= part.count; k += kLanes) write(k, to + k);
+    if (k == part.count) return;
+    T last[kLanes];
+    write(k, last);
+    for (int lane = 0; k + lane < part.count; ++lane) to[k + lane] = last[lane];
   }
 
  private:
