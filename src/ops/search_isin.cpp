@@ -48,8 +48,8 @@ Tensor isin(const Tensor& elements, const Scalar& test_element, bool, bool inver
 }
 Tensor isin(const Scalar& element, const Tensor& test_elements, bool, bool invert) {
   check_defined("isin", 1, "test_elements", test_elements);
-  return members(scalar_tensor(element, TensorOptions(test_elements.device())), test_elements,
-                 invert);
+  return is_member(scalar_tensor(element, TensorOptions(test_elements.device())), test_elements,
+                   invert);
 }
 
 #define HEARTH_DEFINE_ISIN_OUT(Elements, Set)                                            \
