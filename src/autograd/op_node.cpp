@@ -49,6 +49,8 @@ class NodeGrad final : public GradContext {
                         complex_grad_of(node_.op()) == ComplexGrad::kAnalytic;
     return needed ? saved.conj() : saved;
   }
+  /// A kept shape is a tensor without elements that has an input's sizes, strides, dtype and
+  /// device.
   bool keeps_shape(int i) const { return node_.kept_shape(i).defined(); }
   const InputMetadata& metadata(int i) const {
     const int number = node_.edge_of(i);

@@ -61,8 +61,8 @@ int get_world_size(const ProcessGroupPtr& group) { return resolve(group)->getSiz
 std::string get_backend(const ProcessGroupPtr& group) { return resolve(group)->getBackendName(); }
 
 std::vector<int> get_process_group_ranks(const ProcessGroupPtr& group) {
-  const ProcessGroupPtr members = resolve(group);
-  const Communicator* const communicator = members->communicator();
+  const ProcessGroupPtr resolved = resolve(group);
+  const Communicator* const communicator = resolved->communicator();
   return communicator ? communicator->options().global_ranks : std::vector<int>();
 }
 

@@ -66,7 +66,8 @@ void refuse_complex(const OpCall& call, const Tensor& tensor, const char* role) 
                   "detach()");
 }
 
-/// The formulas of most ops do not conjugate, so complex inputs and results are refused.
+/// The formulas of most ops do not conjugate, so complex inputs and targets are refused here, and
+/// results after the op has run.
 void check_complex_inputs(const OpCall& call) {
   if (complex_grad_of(call.op) != ComplexGrad::kRefused) return;
   for (int i = 0; i < call.inputs.count; ++i) refuse_complex(call, call.inputs[i], "an input");
@@ -144,8 +145,8 @@ void mark_inference(const OpCall& call) {
 
 using NodePtr = IntrusivePtr<OpNode>;
 
-/// The inputs that have no edge in PyTorch's nodes: inputs without a gradient formula, indices,
-/// masks, and the number in x * 2.
+/// The inputs that have no edge in PyTorch's nodes: of pointwise ops those without a formula for
+/// their gradient, and the number in x * 2; of other ops indices and masks.
 SlotSet edgeless_inputs(const OpCall& call) {
   const bool is_pointwise = call.op.functor >= 0;
   SlotSet set = 0;

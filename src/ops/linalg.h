@@ -106,7 +106,7 @@ struct Composed {
 };
 
 /// PyTorch's policy for most of these functions: float32 under autocast on the CPU.
-constexpr OpInfo float32_on_cpu(const char* name, const char* arguments = "A") {
+constexpr OpInfo float32_under_cpu_autocast(const char* name, const char* arguments = "A") {
   return {.name = name, .arguments = arguments, .amp_cpu = Amp::kFloat32};
 }
 

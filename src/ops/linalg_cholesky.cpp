@@ -63,10 +63,10 @@ Tensor cholesky_checked(const UpperArgs& args, const Tensor& a) {
   check_info("linalg.cholesky", info, text_of_indefinite);
   return factor;
 }
-constexpr OpInfo kCholesky = float32_on_cpu("linalg_cholesky"),
-                 kCholeskyEx = float32_on_cpu("linalg_cholesky_ex"),
-                 kCholeskySolve = float32_on_cpu("cholesky_solve", "self,input2"),
-                 kCholeskyInverse = float32_on_cpu("cholesky_inverse", "self");
+constexpr OpInfo kCholesky = float32_under_cpu_autocast("linalg_cholesky"),
+                 kCholeskyEx = float32_under_cpu_autocast("linalg_cholesky_ex"),
+                 kCholeskySolve = float32_under_cpu_autocast("cholesky_solve", "self,input2"),
+                 kCholeskyInverse = float32_under_cpu_autocast("cholesky_inverse", "self");
 
 /// A^-1 B, given the Cholesky factor of A; factor and b have the same batch.
 Tensor solve_by_factor(bool upper, const Tensor& factor, const Tensor& b) {

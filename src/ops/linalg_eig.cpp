@@ -103,7 +103,8 @@ TensorPair eig_of_args(const NoArgs&, const Tensor& a) { return eig_of(a, true);
 Tensor eigvals_of(const NoArgs&, const Tensor& a) {
   return std::get<0>(eig_of(a, modes.grad_enabled && a.requires_grad()));
 }
-constexpr OpInfo kEig = float32_on_cpu("linalg_eig"), kEigvals = float32_on_cpu("linalg_eigvals");
+constexpr OpInfo kEig = float32_under_cpu_autocast("linalg_eig"),
+                 kEigvals = float32_under_cpu_autocast("linalg_eigvals");
 
 }  // namespace
 }  // namespace linalg

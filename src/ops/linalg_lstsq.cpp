@@ -125,7 +125,7 @@ TensorQuad lstsq_of(const LstsqArgs& args, const Tensor& self, const Tensor& oth
           rank.defined() ? rank : empty({0}, options.dtype(kLong)),
           values.defined() ? values : empty({0}, options)};
 }
-constexpr OpInfo kLstsq = float32_on_cpu("linalg_lstsq", "self,b");
+constexpr OpInfo kLstsq = float32_under_cpu_autocast("linalg_lstsq", "self,b");
 
 /// Adds the gradient to a pseudoinverse that was computed without history. Inputs: A, its
 /// pseudoinverse.
@@ -238,7 +238,7 @@ struct PinverseArgs {
 Tensor pinverse_of(const PinverseArgs& args, const Tensor& a) {
   return linalg_pinv(a, std::optional<double>(0), args.rcond, false);
 }
-constexpr OpInfo kPinverse = float32_on_cpu("pinverse", "self"),
+constexpr OpInfo kPinverse = float32_under_cpu_autocast("pinverse", "self"),
                  kMatrixRank{.name = "linalg_matrix_rank",
                              .arguments = "input,atol,rtol",
                              .amp_cpu = Amp::kFloat32,

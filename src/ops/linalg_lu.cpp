@@ -161,7 +161,7 @@ Tensor solve_by_factors(const SideArgs& args, const Tensor& lu, const Tensor& pi
   return solve_by_lu(factors, swaps, expand_batch(b, batch).mT(), !args.adjoint).mT();
 }
 constexpr OpInfo kLinalgLuSolve{.name = "linalg_lu_solve", .arguments = "LU,pivots,B"};
-constexpr OpInfo kLuSolve = float32_on_cpu("lu_solve", "LU_data,LU_pivots,self");
+constexpr OpInfo kLuSolve = float32_under_cpu_autocast("lu_solve", "LU_data,LU_pivots,self");
 
 }  // namespace
 

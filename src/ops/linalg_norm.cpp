@@ -169,7 +169,7 @@ Tensor cond_of(const CondArgs& args, const Tensor& self) {
   };
   return norm_by_ord(inverse).mul(norm_by_ord(self)).masked_fill(info.gt(0), INFINITY);
 }
-constexpr OpInfo kCond = float32_on_cpu("linalg_cond", "self");
+constexpr OpInfo kCond = float32_under_cpu_autocast("linalg_cond", "self");
 
 Tensor cond(const Tensor& self, const Order& ord) {
   check_defined("linalg_cond", 0, "self", self);

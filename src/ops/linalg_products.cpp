@@ -1,4 +1,5 @@
-// Functions based on matrix products: powers, the exponential, chains, tensors as matrices.
+// Powers and exponentials of matrices, chains of products, tensors as linear maps (tensorinv,
+// tensorsolve), and small functions (vander, vecdot, diagonal).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -158,23 +159,25 @@ Dims concatenated(IntArrayRef a, IntArrayRef b) {
   return result;
 }
 
+/// self is the matrix of a linear map from tensors of `argument_sizes` to tensors of
+/// `result_sizes`.
 struct TensorInverse {
   using Args = DimArgs;
-  static constexpr OpInfo info = float32_on_cpu("linalg_tensorinv", "self");
+  static constexpr OpInfo info = float32_under_cpu_autocast("linalg_tensorinv", "self");
   static Tensor compute(const Args& args, const Tensor& self) {
     const int64_t ind = args.dim;
     HEARTH_CHECK(ind > 0, "Expected a strictly positive integer for 'ind', but got ", ind);
     const size_t split = size_t(std::min(ind, self.dim()));
-    const IntArrayRef to = self.sizes().slice(0, split),
-                      from = self.sizes().slice(split, size_t(self.dim()) - split);
-    const int64_t rows = product_of(to), columns = product_of(from);
+    const IntArrayRef result_sizes = self.sizes().slice(0, split),
+                      argument_sizes = self.sizes().slice(split, size_t(self.dim()) - split);
+    const int64_t rows = product_of(result_sizes), columns = product_of(argument_sizes);
     HEARTH_CHECK(rows == columns,
                  "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
                  "prod(self.shape[:ind]), but got ",
                  columns, " != ", rows);
     const auto [inverse, status] = linalg_inv_ex(self.reshape({rows, columns}));
     check_info("inv", status, text_of_singular);
-    return inverse.reshape(concatenated(from, to));
+    return inverse.reshape(concatenated(argument_sizes, result_sizes));
   }
 };
 
@@ -183,7 +186,7 @@ struct TensorSolve {
     Dims dims;
     HEARTH_FIELDS(dims)
   };
-  static constexpr OpInfo info = float32_on_cpu("linalg_tensorsolve", "self,other");
+  static constexpr OpInfo info = float32_under_cpu_autocast("linalg_tensorsolve", "self,other");
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& other) {
     Tensor a = self;
     if (!args.dims.empty()) {
@@ -193,14 +196,14 @@ struct TensorSolve {
       a = a.movedim(args.dims, ends);
     }
     const size_t split = size_t(std::min(other.dim(), a.dim()));
-    const IntArrayRef to = a.sizes().slice(0, split),
-                      from = a.sizes().slice(split, size_t(a.dim()) - split);
-    const int64_t rows = product_of(to), columns = product_of(from);
+    const IntArrayRef result_sizes = a.sizes().slice(0, split),
+                      argument_sizes = a.sizes().slice(split, size_t(a.dim()) - split);
+    const int64_t rows = product_of(result_sizes), columns = product_of(argument_sizes);
     HEARTH_CHECK(rows == columns,
                  "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
                  "prod(self.shape[:other.ndim]), but got ",
                  columns, " != ", rows);
-    return linalg_solve(a.reshape({rows, columns}), other.reshape({-1})).reshape(from);
+    return linalg_solve(a.reshape({rows, columns}), other.reshape({-1})).reshape(argument_sizes);
   }
 };
 

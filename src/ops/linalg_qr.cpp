@@ -144,7 +144,8 @@ TensorPair qr_of(const Qr::Args& args, const Tensor& a) {
   check_real(a, "geqrf_cpu");
   return invoke<Qr>(args, a).pair();
 }
-constexpr OpInfo kQr = float32_on_cpu("linalg_qr"), kGeqrf = float32_on_cpu("geqrf", "self");
+constexpr OpInfo kQr = float32_under_cpu_autocast("linalg_qr"),
+                 kGeqrf = float32_under_cpu_autocast("geqrf", "self");
 
 TensorPair geqrf_of(const NoArgs&, const Tensor& a) {
   HEARTH_CHECK(a.dim() >= 2, "torch.geqrf: input must have at least 2 dimensions.");
@@ -222,7 +223,7 @@ struct OrmqrArgs {
   bool left, transpose;
   HEARTH_FIELDS(left, transpose)
 };
-constexpr OpInfo kOrmqr = float32_on_cpu("ormqr", "self,input2,input3");
+constexpr OpInfo kOrmqr = float32_under_cpu_autocast("ormqr", "self,input2,input3");
 
 Tensor ormqr_of(const OrmqrArgs& args, const Tensor& input, const Tensor& tau,
                 const Tensor& other) {

@@ -228,7 +228,7 @@ Tensor solve_checked(const LeftArgs& args, const Tensor& a, const Tensor& b) {
   check_solved(info, "torch.linalg.solve");
   return x;
 }
-constexpr OpInfo kSolve = float32_on_cpu("linalg_solve", "A,B"),
+constexpr OpInfo kSolve = float32_under_cpu_autocast("linalg_solve", "A,B"),
                  kSolveEx{.name = "linalg_solve_ex", .arguments = "A,B"};
 
 TensorPair inverse_of(const NoArgs&, const Tensor& a) {
@@ -242,9 +242,9 @@ Tensor inverse_checked(const NoArgs&, const Tensor& a) {
   check_info("linalg.inv", info, text_of_singular);
   return inverse;
 }
-constexpr OpInfo kLinalgInv = float32_on_cpu("linalg_inv"),
-                 kInverse = float32_on_cpu("inverse", "self"),
-                 kInvEx = float32_on_cpu("linalg_inv_ex");
+constexpr OpInfo kLinalgInv = float32_under_cpu_autocast("linalg_inv"),
+                 kInverse = float32_under_cpu_autocast("inverse", "self"),
+                 kInvEx = float32_under_cpu_autocast("linalg_inv_ex");
 
 }  // namespace
 
@@ -283,7 +283,7 @@ TensorPair triangular_solve_of(const TriangleArgs& args, const Tensor& b, const 
   const Tensor copy = expand_batch(a, common_batch(a, b)).mT().contiguous().mT();
   return {solve_side(args, true, a, b), copy};
 }
-constexpr OpInfo kTriangularSolve = float32_on_cpu("triangular_solve", "self,A");
+constexpr OpInfo kTriangularSolve = float32_under_cpu_autocast("triangular_solve", "self,A");
 
 }  // namespace
 }  // namespace linalg

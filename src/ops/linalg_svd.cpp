@@ -180,10 +180,11 @@ Tensor eigvalsh_of(const UploArgs& args, const Tensor& a) {
   return std::get<0>(eigh_of(a, args.upper, modes.grad_enabled && a.requires_grad()));
 }
 
-constexpr OpInfo kSvd = float32_on_cpu("linalg_svd"), kSvdvals = float32_on_cpu("linalg_svdvals"),
-                 kEigh = float32_on_cpu("linalg_eigh"),
-                 kEigvalsh = float32_on_cpu("linalg_eigvalsh"),
-                 kOldSvd = float32_on_cpu("svd", "self");
+constexpr OpInfo kSvd = float32_under_cpu_autocast("linalg_svd"),
+                 kSvdvals = float32_under_cpu_autocast("linalg_svdvals"),
+                 kEigh = float32_under_cpu_autocast("linalg_eigh"),
+                 kEigvalsh = float32_under_cpu_autocast("linalg_eigvalsh"),
+                 kOldSvd = float32_under_cpu_autocast("svd", "self");
 
 struct OldSvdArgs {
   bool some, vectors;

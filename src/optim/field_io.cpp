@@ -62,7 +62,7 @@ bool DictReader::has(const std::string& name) const {
   return next != sorted_keys_->end() && next->starts_with(child_prefix);
 }
 
-/// Returns the stored value. If it is missing: throws or, unless values are required, returns null.
+/// Returns the stored value. If it is missing, throws if values are required, else returns null.
 const IValue* DictReader::find(const std::string& name) const {
   return requires_values() ? &dict_.at(prefix_ + name) : dict_.find(prefix_ + name);
 }
@@ -123,7 +123,7 @@ ArchiveReader::ArchiveReader(serialize::InputArchive& archive, bool from_seriali
 void ArchiveReader::field(const std::string& name, Tensor& value) {
   value = Tensor();
   if (!has(name) || archive_.try_read(name, value, /*is_buffer=*/true)) return;
-  double number = 0;  // as in the first state of Python's LBFGS
+  double number = 0;  // Python's LBFGS stores H_diag as 1 after its first iteration
   if (archive_.try_read(name, number))
     value = full({}, number, kFloat);
   else

@@ -94,7 +94,7 @@ TEST(ConvSmall, DoesNotDependOnTheNumberOfThreads) {
   }
 }
 
-TEST(ConvSmall, SizesOfHugeDilationsDoNotOverflow) {
+TEST(ConvSmall, BufferSizesOfHugeDilationsDoNotOverflow) {
   ConvParams params;
   const auto set_sizes = [](View& view, std::initializer_list<int64_t> sizes) {
     view.dim = static_cast<int>(sizes.size());
@@ -104,7 +104,7 @@ TEST(ConvSmall, SizesOfHugeDilationsDoNotOverflow) {
   set_sizes(params.weight, {1, 2, 2, 1});
   set_sizes(params.out, {1, 1, 1, 1 << 13});
   EXPECT_TRUE(cpu::suits_conv_small(params));
-  params.dilation[0] = int64_t{1} << 50;  // 2^14 * (1 + 2^50) elements
+  params.dilation[0] = int64_t{1} << 50;  // the shifted rows would have 2^14 * (1 + 2^50) elements
   EXPECT_FALSE(cpu::suits_conv_small(params));
 }
 

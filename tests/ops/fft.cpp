@@ -23,7 +23,7 @@ Signal signal_of(const Arrays& in) {
   return x;
 }
 
-Arrays arrays_of(const Signal& y, bool real_result) {
+Arrays parts_of(const Signal& y, bool real_result) {
   Array re{y.sizes, {}}, im{y.sizes, {}};
   for (const C& value : y.values) {
     re.values.push_back(value.real());
@@ -32,9 +32,9 @@ Arrays arrays_of(const Signal& y, bool real_result) {
   return real_result ? Arrays{re} : Arrays{re, im};
 }
 
-using Line = Tensor (*)(const Tensor&, std::optional<int64_t>, int64_t,
-                        std::optional<std::string_view>);
-/// A function and its transform without sizes and norm.
+using LineFunction = Tensor (*)(const Tensor&, std::optional<int64_t>, int64_t,
+                                std::optional<std::string_view>);
+/// A function's name and its kind of transform; dims, sizes and norm are those of each row.
 struct Function {
   const char* name;
   Sides sides;
@@ -54,13 +54,13 @@ Row fft_row(const Function& f, const std::string& suffix, const std::vector<int6
   row.cases = {Case(real_input ? 1 : 2, Input{sizes})};
   row.call = [=](const Tensors& in) { return parted(call(real_input ? in[0] : joined(in)[0])); };
   row.reference = [=](const Arrays& in) {
-    return arrays_of(transformed(t, signal_of(in)), t.sides == Sides::kToReal);
+    return parts_of(transformed(t, signal_of(in)), t.sides == Sides::kToReal);
   };
   return row;
 }
 
 /// Lines of several lengths along several dimensions, cut and padded, with all norms.
-void add_line_rows(const Function& f, Line call) {
+void add_line_rows(const Function& f, LineFunction call) {
   struct Parameters {
     const char* suffix;
     std::vector<int64_t> sizes;
@@ -85,10 +85,10 @@ void add_line_rows(const Function& f, Line call) {
     }
 }
 
-using Plane = Tensor (*)(const Tensor&, OptionalIntArrayRef, IntArrayRef,
-                         std::optional<std::string_view>);
-using Volume = Tensor (*)(const Tensor&, OptionalIntArrayRef, OptionalIntArrayRef,
-                          std::optional<std::string_view>);
+using PlaneFunction = Tensor (*)(const Tensor&, OptionalIntArrayRef, IntArrayRef,
+                                 std::optional<std::string_view>);
+using VolumeFunction = Tensor (*)(const Tensor&, OptionalIntArrayRef, OptionalIntArrayRef,
+                                  std::optional<std::string_view>);
 
 template <class Call>
 void add_dims_rows(const Function& f, Call call) {
@@ -107,7 +107,7 @@ void add_dims_rows(const Function& f, Call call) {
 }
 
 bool add_rows() {
-  const auto line = [](const char* name, Sides sides, bool forward, Line call) {
+  const auto line = [](const char* name, Sides sides, bool forward, LineFunction call) {
     add_line_rows({name, sides, forward}, call);
   };
   line("fft", Sides::kComplex, true, fft_fft);
@@ -116,7 +116,8 @@ bool add_rows() {
   line("irfft", Sides::kToReal, false, fft_irfft);
   line("hfft", Sides::kToReal, true, fft_hfft);
   line("ihfft", Sides::kFromReal, false, fft_ihfft);
-  const auto dims = [](const char* name, Sides sides, bool forward, Plane plane, Volume volume) {
+  const auto dims = [](const char* name, Sides sides, bool forward, PlaneFunction plane,
+                       VolumeFunction volume) {
     add_dims_rows({(std::string(name) + "2").c_str(), sides, forward}, plane);
     add_dims_rows({(std::string(name) + "n").c_str(), sides, forward}, volume);
   };
@@ -130,8 +131,8 @@ bool add_rows() {
 }
 const bool added = add_rows();
 
-/// The largest error of a transform of [batch, n, inner] along dimension 1, over the largest
-/// number.
+/// The largest error of a transform of [batch, n, inner] along dimension 1, divided by the largest
+/// absolute value of the result.
 double error_of_lines(const Transform& t, int64_t batch, int64_t n, int64_t inner, ScalarType dtype,
                       Device device) {
   const bool from_real = t.sides == Sides::kFromReal, to_real = t.sides == Sides::kToReal;
@@ -148,8 +149,8 @@ double error_of_lines(const Transform& t, int64_t batch, int64_t n, int64_t inne
   Transform lines = t;
   lines.dims = {1};
   if (to_real) lines.sizes = {n};
-  const Arrays wanted = arrays_of(transformed(lines, signal_of(parts)), to_real);
-  const Arrays got = hearth::testing::arrays_of(parted(y));
+  const Arrays wanted = parts_of(transformed(lines, signal_of(parts)), to_real);
+  const Arrays got = arrays_of(parted(y));
   double error = 0, largest = 0;
   for (size_t k = 0; k < wanted.size(); ++k)
     for (size_t i = 0; i < wanted[k].values.size(); ++i) {
@@ -160,8 +161,8 @@ double error_of_lines(const Transform& t, int64_t batch, int64_t n, int64_t inne
   return error / largest;
 }
 
-/// All small lengths, lengths with large prime factors and long ones; alone, in full and in
-/// incomplete groups of lines, side by side and one after the other.
+/// All small lengths, lengths with large prime factors and long ones: one line, and more lines than
+/// a vector has lanes, contiguous or interleaved, so that the last vector is not full.
 TEST(Fft, Lengths) {
   std::vector<int64_t> lengths{97, 101, 128, 169, 256, 289, 1000, 1009, 1024, 2018};
   for (int64_t n = 1; n <= 64; ++n) lengths.push_back(n);

@@ -222,7 +222,7 @@ TEST(FusedStep, IncrementsTheVersionsOfModifiedTensors) {
   expect_versions({scale, found}, 0);
 }
 
-/// The number of inputs of the last observed call, and the inputs that all calls have written.
+/// The number of inputs of the last observed call, and the inputs that any call has written.
 struct Writes {
   int inputs = 0;
   Tensors written;
@@ -290,7 +290,7 @@ TEST(FusedStep, ModifiesLeavesThatRequireGradOnlyUnderNoGrad) {
   expect_versions(params, 2);
 }
 
-TEST(FusedStep, ModifiesViewsCreatedUnderNoGradOnlyThere) {
+TEST(FusedStep, ModifiesViewsCreatedUnderNoGradOnlyUnderNoGrad) {
   const Tensor base = ones({4}).requires_grad_();
   const NoGradGuard no_grad;
   const Tensor view = base.view({2, 2}), grad = ones({2, 2});

@@ -14,7 +14,8 @@ struct Divergence {
   std::string reason;
 };
 
-/// Why the loss of a model is not finite: its first parameter with such a value or gradient.
+/// Why the loss of a model is not finite: names the first parameter whose value or gradient is not
+/// finite, if there is one.
 std::string divergence_reason(const nn::Module& model);
 
 // A divergence is stored in its run's folder, beside the checkpoints.

@@ -27,7 +27,7 @@ void listing() {
   torch::utils::checkpoint_sequential(model, /*segments=*/4, x).sum().backward();
   std::cout << std::boolalpha << "same gradient: " << x.grad().equal(gradient) << '\n';
 
-  // One function at a time.
+  // A single function, here the whole model.
   auto y = torch::utils::checkpoint(
       [&](const torch::Tensor& input) { return model->forward(input); }, x);
   std::cout << y.sizes() << ", requires grad: " << y.requires_grad() << '\n';

@@ -23,7 +23,7 @@ extern template class RateOptions<RpropOptions>;
 struct HEARTH_API RpropParamState : public OptimizerCloneableParamState<RpropParamState> {
   HEARTH_ARG(int64_t, step) = 0;  ///< number of updates
   HEARTH_ARG(Tensor, prev);       ///< the previous gradient, 0 where its sign had changed
-  HEARTH_ARG(Tensor, step_size);  ///< s
+  HEARTH_ARG(Tensor, step_size);  ///< of each element
 
  public:
   void fields(Fields& f) override;

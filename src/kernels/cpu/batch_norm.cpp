@@ -1,6 +1,7 @@
 // Batch norm and its gradients. This file computes the coefficients of the channels, in double on
 // one thread; batch_norm_sweep.cpp runs the passes over whole tensors, which bound the speed.
-// Training needs two passes in each direction, the forward pass of evaluation one.
+// Training needs two passes forward and two backward; evaluation needs one
+// forward.
 #include "seam/batch_norm.h"
 
 #include <cmath>
@@ -102,6 +103,7 @@ void run(const BatchNormBackwardParams& params, Ctx& ctx) {
   const BatchNormData x = layout.read(params.in, ctx), g = layout.read(params.grad_out, ctx);
   const double* const mean =
       read_channels(training ? params.save_mean : params.running_mean, channels, 0, ctx);
+  // In evaluation the variance, until the loop below.
   double* const invstd =
       read_channels(training ? params.save_invstd : params.running_var, channels, 1, ctx);
   const double* const weight = read_channels(params.weight, channels, 1, ctx);
@@ -124,10 +126,11 @@ void run(const BatchNormBackwardParams& params, Ctx& ctx) {
       offset[c] = training ? -gain[c] * sums[c] / n : 0;
     }
     // In evaluation the gradient does not depend on x: infinities in x must not reach it.
+    const double* const zeros = offset;  // in evaluation
     if (training)
       sweep.apply(x, g, y, mean, slope, offset, gain);
     else
-      sweep.apply(g, {}, y, offset, gain, offset, nullptr);
+      sweep.apply(g, {}, y, zeros, gain, zeros, nullptr);
     layout.write_back(y, params.grad_in);
   }
   for (int64_t c = 0; c < channels; ++c) dots[c] *= invstd[c];

@@ -2,7 +2,8 @@
 
 // The loops of optimizer steps for one instruction set: a vector of the parameter, its gradient and
 // up to three states at a time, updated by the formula of the rule. Bound by memory: up to five
-// loads and four stores for a few operations. Included only by optim_@target@.cpp.in.
+// loads and, with scaled gradients, five stores for a few operations. Included only by
+// optim_@target@.cpp.in.
 
 #include "kernels/cpu/math_simple.h"
 #include "kernels/cpu/optim_kernels.h"
