@@ -126,7 +126,7 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   const bool converts_first = element_size(dtype) < self.itemsize();
   Tensor transferred = transfer(converts_first ? self.to(dtype) : self, device, non_blocking);
   const Dims strides = strides_for(impl_of(self), wanted);
-  if (strides == contiguous_strides(self.sizes()))
+  if (self.numel() == 0 || strides == contiguous_strides(self.sizes()))
     return transferred.scalar_type() == dtype ? transferred : transferred.to(dtype);
   Tensor permuted = empty_strided(self.sizes(), strides, TensorOptions(dtype).device(device));
   return permuted.copy_(transferred);

@@ -167,7 +167,7 @@ TEST(SummaryWriter, WrongArgumentsAreErrors) {
   EXPECT_ERROR(writer.add_histogram_raw("a", 0, 1, 1, 1, 1, {1, 2}, {1}), "bucket_counts");
   EXPECT_ERROR(writer.add_image("a", ones({3, 4})), "size of input tensor and input format");
   EXPECT_ERROR(writer.add_image("a", ones({3, 4, 4}), 1, {}, "CHH"), "shorthand twice");
-  EXPECT_ERROR(writer.add_image("a", ones({3, 4, 4}), 1, {}, "CHX"), "must consist of H and W");
+  EXPECT_ERROR(writer.add_image("a", ones({3, 4, 4}), 1, {}, "CHX"), "must have the letters of HW");
   EXPECT_ERROR(writer.add_image("a", ones({5, 4, 4})), "1 to 4 channels");
   EXPECT_ERROR(writer.add_images("a", ones({2, 4, 4, 4})), "1 or 3 channels");
   EXPECT_ERROR(writer.add_image("a", ones({3, 0, 4})), "no pixels");

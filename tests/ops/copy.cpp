@@ -143,6 +143,7 @@ TEST(Copy, ToAnotherDeviceKeepsTheOrderOfDimensions) {
   EXPECT_EQ(strides_on_meta(ones({2, 3, 4, 5}), MemoryFormat::ChannelsLast),
             (Strides{60, 1, 15, 3}));
   EXPECT_EQ(strides_on_meta(ones({3, 1, 4}).expand({3, 5, 4})), (Strides{20, 4, 1}));
+  EXPECT_EQ(strides_on_meta(ones({1, 0}).expand({3, 0})).size(), 2U);
   EXPECT_EQ(strides_on_meta(ones({4, 5, 6}).permute({2, 0, 1}).slice(1, 0, 4, 2)),
             (Strides{1, 30, 6}));
 }
