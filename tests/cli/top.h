@@ -1,0 +1,14 @@
+#pragma once
+
+#include <ctime>
+#include <string>
+
+namespace hearth::testing {
+
+/// A status file that nobody writes any more.
+inline std::string left_status(const std::string& is_locked) {
+  return R"({"format":1,"written":)" + std::to_string(std::time(nullptr) - 60) + is_locked +
+         R"(,"ranks":[{"age":0.5,"report":"{\"host\":\"node\",\"step\":7}"}]})";
+}
+
+}  // namespace hearth::testing
