@@ -32,8 +32,8 @@ Arrays parts_of(const Signal& y, bool real_result) {
   return real_result ? Arrays{re} : Arrays{re, im};
 }
 
-using LineFunction = Tensor (*)(const Tensor&, std::optional<int64_t>, int64_t,
-                                std::optional<std::string_view>);
+using LineCall = Tensor (*)(const Tensor&, std::optional<int64_t>, int64_t,
+                            std::optional<std::string_view>);
 /// A function's name and its kind of transform; dims, sizes and norm are those of each row.
 struct Function {
   const char* name;
@@ -60,7 +60,7 @@ Row fft_row(const Function& f, const std::string& suffix, const std::vector<int6
 }
 
 /// Lines of several lengths along several dimensions, cut and padded, with all norms.
-void add_line_rows(const Function& f, LineFunction call) {
+void add_line_rows(const Function& f, LineCall call) {
   struct Parameters {
     const char* suffix;
     std::vector<int64_t> sizes;
@@ -85,10 +85,10 @@ void add_line_rows(const Function& f, LineFunction call) {
     }
 }
 
-using PlaneFunction = Tensor (*)(const Tensor&, OptionalIntArrayRef, IntArrayRef,
-                                 std::optional<std::string_view>);
-using VolumeFunction = Tensor (*)(const Tensor&, OptionalIntArrayRef, OptionalIntArrayRef,
-                                  std::optional<std::string_view>);
+using PlaneCall = Tensor (*)(const Tensor&, OptionalIntArrayRef, IntArrayRef,
+                             std::optional<std::string_view>);
+using VolumeCall = Tensor (*)(const Tensor&, OptionalIntArrayRef, OptionalIntArrayRef,
+                              std::optional<std::string_view>);
 
 template <class Call>
 void add_dims_rows(const Function& f, Call call) {
@@ -107,7 +107,7 @@ void add_dims_rows(const Function& f, Call call) {
 }
 
 bool add_rows() {
-  const auto line = [](const char* name, Sides sides, bool forward, LineFunction call) {
+  const auto line = [](const char* name, Sides sides, bool forward, LineCall call) {
     add_line_rows({name, sides, forward}, call);
   };
   line("fft", Sides::kComplex, true, fft_fft);
@@ -116,8 +116,8 @@ bool add_rows() {
   line("irfft", Sides::kToReal, false, fft_irfft);
   line("hfft", Sides::kToReal, true, fft_hfft);
   line("ihfft", Sides::kFromReal, false, fft_ihfft);
-  const auto dims = [](const char* name, Sides sides, bool forward, PlaneFunction plane,
-                       VolumeFunction volume) {
+  const auto dims = [](const char* name, Sides sides, bool forward, PlaneCall plane,
+                       VolumeCall volume) {
     add_dims_rows({(std::string(name) + "2").c_str(), sides, forward}, plane);
     add_dims_rows({(std::string(name) + "n").c_str(), sides, forward}, volume);
   };
