@@ -7,12 +7,14 @@ mutants that a test of tests/<folder> must catch:
     @ file
     - text that occurs exactly once in the file (one - for each line)
     + the text that replaces it
-    ! filter of tests; one of the matching tests must fail
+    ! filter of tests; one of the matching tests must fail. NAME=VALUE before it sets a variable of
+      the environment
 
     tools/mutants.py <copy> <build> [part of a name or file]...
     tools/mutants.py --check     checks only that each mutant can still be applied to the sources
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -59,13 +61,16 @@ def build(folder, program):
 
 
 def run(folder, program, tests):
-    """(all tests passed, the first failed test or the exit code, number of tests)"""
-    command = [f"{folder}/{program}", f"--gtest_filter={tests}", "--gtest_brief=1"]
+    """(all tests passed, the first failed test or the exit code, number of tests that passed)"""
+    *variables, test_filter = tests.split()
+    environment = {**os.environ, **dict(variable.split("=", 1) for variable in variables)}
+    command = [f"{folder}/{program}", f"--gtest_filter={test_filter}", "--gtest_brief=1"]
     try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, errors="replace")
+        result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT,
+                                errors="replace", env=environment)
     except subprocess.TimeoutExpired:
         return False, "timed out", 1
-    ran = re.search(r"(\d+) tests? from", result.stdout)
+    ran = re.search(r"\[  PASSED  \] (\d+) test", result.stdout)
     failed = re.search(r"\[  FAILED  \] ([^\s,]+)", result.stdout)
     reason = failed.group(1) if failed else f"ended with {result.returncode}"
     return result.returncode == 0, reason, int(ran.group(1)) if ran else 1
@@ -102,7 +107,7 @@ def unmutated(mutants, folder):
             if not passed:
                 return f"{program} fails without mutants: {reason}"
             if ran == 0:
-                return f"{name}: no test matches {test_filter}"
+                return f"{name}: no test matches {test_filter}, or all are skipped"
     return None
 
 
