@@ -137,7 +137,7 @@ Row refusing_embedding_bag_row() {
           embedding_bag(ones({4, 3}).to(where), zeros({6}, kLong).to(where),
                         tensor({2, 4}, kLong).to(where));
         },
-        device.is_cuda() ? "grow from 0 to at most the input's length 6, but found 2"
+        device.is_cuda() ? "must not fall or exceed the input's length 6, but found 2"
                          : "offsets[0] has to be 0"));
   return row;
 }
