@@ -30,7 +30,9 @@ class Mutant:
         self.old, self.new = [], []
 
     def problem(self, copy):
-        """Why the mutant cannot be applied, or None."""
+        """Why the mutant cannot be applied or tested, or None."""
+        if not self.filter:
+            return "it has no filter of tests"
         found = (copy / self.file).read_text().count("\n".join(self.old)) if self.file else 0
         return None if found == 1 else f"its text occurs {found} times"
 

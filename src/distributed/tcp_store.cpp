@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "distributed/bytes_text.h"
-#include "distributed/environment.h"
 #include "distributed/store_connections.h"
 #include "distributed/store_server.h"
 
@@ -26,7 +25,7 @@ protocol::Greeting greeting_of(const TCPStoreOptions& options) {
   HEARTH_CHECK_AS(ValueError, greeting.token.size() <= protocol::kMaxHello / 2,
                   "the token of the store has ", greeting.token.size(), " characters; at most ",
                   protocol::kMaxHello / 2, " are allowed");
-  if (const auto round = get_launched_round()) greeting.round = *round;
+  if (options.round) greeting.round = *options.round;
   return greeting;
 }
 

@@ -37,7 +37,7 @@ struct ToCopy {
   }
 };
 
-/// Copies a contiguous tensor to another device.
+/// Copies a tensor without gaps to another device, with the same strides.
 struct Transfer {
   struct Args {
     Device device;
@@ -50,6 +50,8 @@ struct Transfer {
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
+    context.out().strides = context.in(0).strides();
+    context.out().has_strides = true;
     context.out().device = args.device;
     context.out().has_device = true;
   }
@@ -112,6 +114,23 @@ void Transfer::launch(const Args& args, LaunchContext& context) {
     std::memcpy(to.data(), from.data(), bytes);
 }
 
+/// The tensor itself if it has the strides of a copy in this format, else such a copy.
+Tensor in_order(const Tensor& self, MemoryFormat format) {
+  const bool is_in_order = self.is_non_overlapping_and_dense() &&
+                           self.strides().equals(strides_for(impl_of(self), format));
+  return is_in_order ? self : invoke<ToCopy>({self.scalar_type(), format}, self).call();
+}
+
+Tensor transfer_in_order(const Tensor& self, Device device, bool non_blocking,
+                         MemoryFormat format) {
+  HEARTH_CHECK(!self.is_meta() || device.is_meta(),
+               "Cannot copy out of meta tensor; no data! Please use "
+               "torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from "
+               "meta to a different "
+               "device.");
+  return invoke<Transfer>({device, non_blocking}, in_order(self, format)).call();
+}
+
 Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
                std::optional<MemoryFormat> format) {
   device = resolve_device(device);
@@ -124,23 +143,15 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
   // Converts on the device where that leaves fewer bytes to transfer.
   const bool converts_first = element_size(dtype) < self.itemsize();
-  Tensor transferred = transfer(converts_first ? self.to(dtype) : self, device, non_blocking);
-  const Dims strides = strides_for(impl_of(self), wanted);
-  if (self.numel() == 0 || strides == contiguous_strides(self.sizes()))
-    return transferred.scalar_type() == dtype ? transferred : transferred.to(dtype);
-  Tensor permuted = empty_strided(self.sizes(), strides, TensorOptions(dtype).device(device));
-  return permuted.copy_(transferred);
+  const Tensor transferred =
+      transfer_in_order(converts_first ? self.to(dtype) : self, device, non_blocking, wanted);
+  return transferred.scalar_type() == dtype ? transferred : transferred.to(dtype);
 }
 
 }  // namespace
 
 Tensor transfer(const Tensor& self, Device device, bool non_blocking) {
-  HEARTH_CHECK(!self.is_meta() || device.is_meta(),
-               "Cannot copy out of meta tensor; no data! Please use "
-               "torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from "
-               "meta to a different "
-               "device.");
-  return invoke<Transfer>({device, non_blocking}, self.contiguous()).call();
+  return transfer_in_order(self, device, non_blocking, MemoryFormat::Contiguous);
 }
 
 Tensor& transfer_into(Tensor& to, const Tensor& packed, bool non_blocking) {

@@ -14,13 +14,16 @@ using testing::Buffer;
 using testing::KernelContext;
 
 template <class T>
-std::vector<T> range(RangeParams params, size_t count) {
-  Buffer<T> out(count);
+std::vector<T> range(RangeParams params, size_t count, int64_t stride = 1) {
+  Buffer<T> out(count * size_t(stride));
   params.out = out.view({static_cast<int64_t>(count)});
+  params.out.strides[0] = stride;
   KernelContext context;
   cpu::run(params, context.ctx);
   EXPECT_TRUE(out.guards_intact());
-  return out.values();
+  std::vector<T> values;
+  for (size_t i = 0; i < count; ++i) values.push_back(out.values()[i * size_t(stride)]);
+  return values;
 }
 
 template <class T>
@@ -37,16 +40,35 @@ TEST(Arange, OfIntegersIsExact) {
             (std::vector<uint8_t>{250, 252, 254}));
 }
 
+/// Contiguous elements are computed by vectors, others one by one.
 TEST(Arange, IsRoundedOnce) {
   const double start = -5.7, step = 1e-3;
-  const auto floats = range<float>({.out = {}, .start = start, .step = step}, 100003);
-  const auto doubles = range<double>({.out = {}, .start = start, .step = step}, 100003);
-  for (size_t i = 0; i < floats.size(); ++i) {
-    const long double exact = start + step * static_cast<long double>(i);
-    ASSERT_EQ(floats[i], static_cast<float>(exact));
-    // long double would be rounded twice.
-    ASSERT_EQ(doubles[i], std::fma(step, static_cast<double>(i), start));
+  for (const int64_t stride : {1, 2}) {
+    const auto floats = range<float>({.out = {}, .start = start, .step = step}, 100003, stride);
+    const auto doubles = range<double>({.out = {}, .start = start, .step = step}, 100003, stride);
+    for (size_t i = 0; i < floats.size(); ++i) {
+      const long double exact = start + step * static_cast<long double>(i);
+      ASSERT_EQ(floats[i], static_cast<float>(exact));
+      // long double would be rounded twice.
+      ASSERT_EQ(doubles[i], std::fma(step, static_cast<double>(i), start));
+    }
   }
+}
+
+TEST(Linspace, IsRoundedOnceFromTheNearerEnd) {
+  const float start = -1.7f, end = 2.9f;
+  for (const size_t count : {size_t{2}, size_t{17}, size_t{100003}})
+    for (const int64_t stride : {1, 2}) {
+      const auto values = range<float>(
+          {.kind = RangeParams::Kind::kLinspace, .out = {}, .start = start, .end = end}, count,
+          stride);
+      const float step = (end - start) / static_cast<float>(count - 1);
+      for (size_t i = 0; i < count; ++i)
+        ASSERT_EQ(values[i], i < count / 2
+                                 ? std::fma(step, static_cast<float>(i), start)
+                                 : std::fma(-step, static_cast<float>(count - 1 - i), end))
+            << i;
+    }
 }
 
 TEST(Linspace, IncludesBothEnds) {

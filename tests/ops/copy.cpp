@@ -143,9 +143,33 @@ TEST(Copy, ToAnotherDeviceKeepsTheOrderOfDimensions) {
   EXPECT_EQ(strides_on_meta(ones({2, 3, 4, 5}), MemoryFormat::ChannelsLast),
             (Strides{60, 1, 15, 3}));
   EXPECT_EQ(strides_on_meta(ones({3, 1, 4}).expand({3, 5, 4})), (Strides{20, 4, 1}));
-  EXPECT_EQ(strides_on_meta(ones({1, 0}).expand({3, 0})).size(), 2U);
   EXPECT_EQ(strides_on_meta(ones({4, 5, 6}).permute({2, 0, 1}).slice(1, 0, 4, 2)),
             (Strides{1, 30, 6}));
+}
+
+TEST(Copy, ToAnotherDeviceHasTheStridesOfACopyOnTheSame) {
+  const Tensor x = arange(120, kDouble).view({2, 3, 4, 5});
+  const Tensor inputs[] = {x,
+                           x.permute({3, 1, 0, 2}),
+                           x.slice(3, 0, 5, 2),
+                           x.contiguous(MemoryFormat::ChannelsLast).slice(2, 1),
+                           x.select(1, 0).unsqueeze(1),
+                           x.narrow(0, 0, 1).expand({3, 3, 4, 5}),
+                           x.permute({3, 1, 0, 2}).slice(0, 0, 0),
+                           x.slice(3, 0, 1).permute({3, 2, 1, 0})};
+  std::vector<Device> places = devices();
+  places[0] = Device(DeviceType::Meta);
+  for (size_t k = 0; k < std::size(inputs); ++k)
+    for (const MemoryFormat format :
+         {MemoryFormat::Preserve, MemoryFormat::Contiguous, MemoryFormat::ChannelsLast})
+      for (const ScalarType dtype : {kDouble, kFloat})
+        for (const Device place : places) {
+          const Tensor& input = inputs[k];
+          const Tensor expected = input.to(input.device(), dtype, false, /*copy=*/true, format),
+                       moved = input.to(place, dtype, false, false, format);
+          EXPECT_EQ(moved.strides().vec(), expected.strides().vec()) << "input " << k;
+          EXPECT_TRUE(place.is_meta() || moved.cpu().equal(expected)) << "input " << k;
+        }
 }
 
 TEST(Copy, ConversionsBetweenAllDtypesKeepOne) {

@@ -99,7 +99,7 @@ class Agent {
     // kDone says that the ranks ended by themselves or because the launcher told them to; it is not
     // sent if they were stopped here.
     const bool was_stopped_here = supervisor_->signal() != 0 && !was_told_to_end_;
-    if (!was_stopped_here) send({Frame::Kind::kDone, 0, ""});
+    if (has_launcher_ && !was_stopped_here) send({Frame::Kind::kDone, 0, ""});
     while (has_launcher_ && out_.pending() > 0) loop_.run_once();
     HEARTH_CHECK(!was_stopped_here, "stopped by ", signal_name(supervisor_->signal()),
                  " on this machine");

@@ -159,15 +159,16 @@ class FolderSource : public JobSource {
   std::string read() {
     const std::string path = status_file_in(folder_);
     Status status;
-    try {
-      status = read_status_file(path);
-    } catch (const Error&) {
-      if (!fs::exists(path)) {
-        is_doubtful_ = false;
-        return " has ended";
+    for (int tries = 2; tries > 0; --tries) try {  // it may be damaged, or come just now
+        status = read_status_file(path);
+        break;
+      } catch (const Error&) {
+        if (!fs::exists(path)) {
+          is_doubtful_ = false;
+          return " has ended";
+        }
+        if (tries == 1) throw;
       }
-      status = read_status_file(path);  // it was damaged, or has come just now
-    }
     const bool is_new = status.written != status_.written;
     status_ = std::move(status);
     read_ = Clock::now();

@@ -51,10 +51,12 @@ struct TCPStoreOptions {
   /// A secret that server and clients share. By default the environment variable
   /// HEARTH_RDZV_TOKEN. It is sent unencrypted.
   std::optional<std::string> token;
+  /// The round of a job that is started again: the server refuses clients of another round. Without
+  /// it, server and client fit every round.
+  std::optional<int> round;
 };
 
-/// A store that one process serves over TCP, usually rank 0. The server listens only on `host`. It
-/// refuses processes of another round of the job (HEARTH_RDZV_ROUND).
+/// A store that one process serves over TCP, usually rank 0. The server listens only on `host`.
 class HEARTH_API TCPStore : public Store {
  public:
   explicit TCPStore(std::string host, const TCPStoreOptions& options = {});

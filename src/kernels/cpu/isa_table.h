@@ -9,7 +9,7 @@
 #define HEARTH_ISA_TABLE(name) \
   (hearth::cpu::isa_level() == hearth::cpu::IsaLevel::kAvx512 ? name##_avx512 : name##_avx2)
 #elif defined(HEARTH_CPU_AVX2)
-#define HEARTH_ISA_TABLE(name) (name##_avx2)
+#define HEARTH_ISA_TABLE(name) (static_cast<void>(hearth::cpu::isa_level()), name##_avx2)
 #else
 #define HEARTH_ISA_TABLE(name) (name##_generic)
 #endif

@@ -3,6 +3,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "hearth/dtype.h"
+#include "hearth/error.h"
 #include "kernels/cpu/isa.h"
 
 /// Shared by the files that call oneDNN.
@@ -12,8 +13,9 @@ using DataType = dnnl::memory::data_type;
 
 /// Tells oneDNN to keep to HEARTH_ISA; has an effect only before oneDNN's first computation.
 inline void limit_instructions() {
-  if (is_isa_limited() && isa_level() == IsaLevel::kAvx2)
-    dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2);
+  if (!is_isa_limited() || isa_level() != IsaLevel::kAvx2) return;
+  HEARTH_CHECK(dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2) == dnnl::status::success,
+               "HEARTH_ISA=avx2: this process has used oneDNN before, so it cannot be limited");
 }
 
 inline dnnl::engine& engine() {

@@ -52,7 +52,7 @@ template <class T, class Compute>
 bool fill_by_vectors(const View& out, Compute step, Compute start, int64_t half, Compute end) {
   const auto fill = fill_of<T, Compute>();
   if constexpr (!std::is_null_pointer_v<decltype(fill)>) {
-    if (!out.contiguous() || out.numel < 2 || out.numel > kMaxFloatPosition) return false;
+    if (!out.contiguous() || out.numel < 2 || out.numel > kMaxPosition) return false;
     parallel_for(0, out.numel, kMoveGrain, [&](int64_t begin, int64_t stop) {
       T* const to = out.as<T>();
       const int64_t middle = std::clamp(half, begin, stop);

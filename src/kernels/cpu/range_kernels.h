@@ -11,8 +11,8 @@ struct LinearPart {
   int64_t first, direction, count;
 };
 
-/// The positions of a LinearPart<float> must be below this number.
-inline constexpr int64_t kMaxFloatPosition = int64_t{1} << 31;
+/// The positions of a LinearPart must be below this number.
+inline constexpr int64_t kMaxPosition = int64_t{1} << 31;
 
 struct RangeTable {
   void (*floats)(float* to, const LinearPart<float>& part);

@@ -32,9 +32,8 @@ struct RangeLoops {
   /// first, first + direction, … as the nearest floating-point numbers.
   template <class Compute, int lanes>
   HEARTH_SIMD static Vec<Compute, lanes, Isa> positions(int64_t first, int64_t direction) {
-    using Int = typename LaneTraits<Compute>::Int;
-    Native<Int, lanes> result;
-    for (int lane = 0; lane < lanes; ++lane) result[lane] = Int(first + lane * direction);
+    Native<int32_t, lanes> result;
+    for (int lane = 0; lane < lanes; ++lane) result[lane] = int32_t(first + lane * direction);
     return {__builtin_convertvector(result, Native<Compute, lanes>), Raw{}};
   }
 };

@@ -21,7 +21,8 @@ constexpr int kIn = 0, kOut = 1, kRow = 2;
 template <class T>
 void write_row(const T* in, int64_t in_stride, T* out, int64_t out_stride, int64_t columns,
                int64_t begin, int64_t end) {
-  if (in_stride == 1 && out_stride == 1) {
+  constexpr int64_t kLongRow = 16;  // a loop is faster for shorter ones
+  if (in_stride == 1 && out_stride == 1 && columns >= kLongRow) {
     const auto clear = [out](int64_t from, int64_t to) {
       std::memset(static_cast<void*>(out + from), 0, size_t(to - from) * sizeof(T));
     };
