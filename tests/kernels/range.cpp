@@ -21,8 +21,9 @@ std::vector<T> range(RangeParams params, size_t count, int64_t stride = 1) {
   KernelContext context;
   cpu::run(params, context.ctx);
   EXPECT_TRUE(out.guards_intact());
+  const std::vector<T> all = out.values();
   std::vector<T> values;
-  for (size_t i = 0; i < count; ++i) values.push_back(out.values()[i * size_t(stride)]);
+  for (size_t i = 0; i < count; ++i) values.push_back(all[i * size_t(stride)]);
   return values;
 }
 
