@@ -123,7 +123,7 @@ def launchers():
 
 
 def includes_of(folder, path):
-    """The headers of a folder of kernels that a file there includes, and those that these include."""
+    """The headers of a folder of src/ that a file there includes, and those that these include."""
     found, left = [], [path]
     while left:
         text = (ROOT / left.pop()).read_text()
@@ -135,8 +135,7 @@ def includes_of(folder, path):
 
 @cache
 def helpers(folder):
-    """{header: its sources} of a folder of kernels, for headers that few other sources include."""
-    most = 5
+    """{header: its sources} of a folder of kernels, for headers that at most five other sources include."""
     sources = texts(folder, ".cpp", ".cu")
     users = {path: includes_of(folder, path) for path in sources}
     result = {}
@@ -146,7 +145,7 @@ def helpers(folder):
         own = [path for path in sources if is_of(base(ROOT / path), name)
                or (base(ROOT / path).startswith(start) and header in users[path])]
         others = [path for path in users if header in users[path] and path not in own]
-        if own and len(others) <= most:
+        if own and len(others) <= 5:
             result[header] = own
     return result
 

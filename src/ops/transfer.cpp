@@ -114,21 +114,23 @@ void Transfer::launch(const Args& args, LaunchContext& context) {
     std::memcpy(to.data(), from.data(), bytes);
 }
 
-/// The tensor itself if it has the strides of a copy in this format, else such a copy.
-Tensor in_order(const Tensor& self, MemoryFormat format) {
-  const bool is_in_order = self.is_non_overlapping_and_dense() &&
-                           self.strides().equals(strides_for(impl_of(self), format));
-  return is_in_order ? self : invoke<ToCopy>({self.scalar_type(), format}, self).call();
+/// The tensor itself if it has the dtype, and the strides of a copy in this format, else such a
+/// copy.
+Tensor converted(const Tensor& self, ScalarType dtype, MemoryFormat format) {
+  const bool needs_no_copy = self.scalar_type() == dtype && self.is_non_overlapping_and_dense() &&
+                             self.strides().equals(strides_for(impl_of(self), format));
+  return needs_no_copy ? self : invoke<ToCopy>({dtype, format}, self).call();
 }
 
-Tensor transfer_in_order(const Tensor& self, Device device, bool non_blocking,
-                         MemoryFormat format) {
+/// Converts the tensor on its device and copies it to another one.
+Tensor transfer_converted(const Tensor& self, ScalarType dtype, Device device, bool non_blocking,
+                          MemoryFormat format) {
   HEARTH_CHECK(!self.is_meta() || device.is_meta(),
                "Cannot copy out of meta tensor; no data! Please use "
                "torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from "
                "meta to a different "
                "device.");
-  return invoke<Transfer>({device, non_blocking}, in_order(self, format)).call();
+  return invoke<Transfer>({device, non_blocking}, converted(self, dtype, format)).call();
 }
 
 Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
@@ -143,15 +145,16 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
   // Converts on the device where that leaves fewer bytes to transfer.
   const bool converts_first = element_size(dtype) < self.itemsize();
-  const Tensor transferred =
-      transfer_in_order(converts_first ? self.to(dtype) : self, device, non_blocking, wanted);
+  const Tensor transferred = transfer_converted(self, converts_first ? dtype : self.scalar_type(),
+                                                device, non_blocking, wanted);
   return transferred.scalar_type() == dtype ? transferred : transferred.to(dtype);
 }
 
 }  // namespace
 
 Tensor transfer(const Tensor& self, Device device, bool non_blocking) {
-  return transfer_in_order(self, device, non_blocking, MemoryFormat::Contiguous);
+  return transfer_converted(self, self.scalar_type(), device, non_blocking,
+                            MemoryFormat::Contiguous);
 }
 
 Tensor& transfer_into(Tensor& to, const Tensor& packed, bool non_blocking) {

@@ -158,19 +158,21 @@ class FolderSource : public JobSource {
   /// writes it any more.
   std::string read() {
     const std::string path = status_file_in(folder_);
-    Status status;
-    for (int tries = 2; tries > 0; --tries) try {  // it may be damaged, or come just now
+    std::optional<Status> status;
+    for (int tries = 1; !status; ++tries) {  // it may be damaged, or come just now
+      try {
         status = read_status_file(path);
-        break;
       } catch (const Error&) {
-        if (!fs::exists(path)) {
-          is_doubtful_ = false;
-          return " has ended";
+        if (fs::exists(path)) {
+          if (tries == 2) throw;
+          continue;
         }
-        if (tries == 1) throw;
+        is_doubtful_ = false;
+        return " has ended";
       }
-    const bool is_new = status.written != status_.written;
-    status_ = std::move(status);
+    }
+    const bool is_new = status->written != status_.written;
+    status_ = std::move(*status);
     read_ = Clock::now();
     // Some network file systems keep locks on each machine, so a lock that is not found on this one
     // is no proof: a process that exists also writes the file.
