@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import file_lists
+import module_lists
 import op_lists
 from declarations import (
     DOC,
@@ -19,6 +20,7 @@ from declarations import (
     read,
     split_arguments,
 )
+from file_texts import table
 
 PAGE = ROOT / "docs" / "lists.md"
 TITLES = {
@@ -128,11 +130,6 @@ class Options:
         )
 
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows] + [""]
-
-
 def operator_docs():
     """Operators' comments by name, without the name's underscores."""
     docs = {}
@@ -231,17 +228,21 @@ def page():
         "",
         "## Modules",
         "",
-        "`tests/nn/values.cpp` tests the errors and options of many modules, `tests/nn/against_pytorch.cpp` the "
-        "values of all; the list names the files with a module's own tests.",
+        "The header of each section has the modules, their options and functions, unless the section names another; "
+        "a module that contains others has their sources and operators too.",
+        "",
+        "`tests/nn/against_pytorch.cpp` compares all modules with PyTorch: the `subjects*.cpp` create "
+        "them, and `tests/fixtures/nn_cases.txt` has PyTorch's values. `tests/oracle/nn_cases.py` writes that "
+        "file with the cases in it and in the other `nn_cases*.py`. `tests/nn/values.cpp` tests errors and "
+        "options of modules.",
         "",
     ]
     for stem, text in nn.items():
         rows = module_rows(text, options, docs) if stem not in CONTAINERS and stem != "loss" else []
         if rows:
             title = TITLES.get(stem, stem.replace("_", " ").capitalize())
-            modules = [name for name, _, _ in modules_of(text)]
             out += [f"### {title} (`nn/{stem}.h`)", ""]
-            out += [file_lists.module_files(stem, modules, list(nn)), ""]
+            out += module_lists.module_lines(stem, nn)
             out += table(("module", "computes", "options"), rows)
     out += ["### Containers", ""]
     out += ["Sources: `src/nn/` and the header's name. Tests: `tests/nn/containers.cpp`.", ""]
@@ -253,8 +254,7 @@ def page():
     ]
     out += table(("module", "holds", "header"), rows)
     out += ["## Losses (`nn/loss.h`)", ""]
-    modules = [name for name, _, _ in modules_of(nn["loss"])]
-    out += [file_lists.module_files("loss", modules, list(nn)), ""]
+    out += module_lists.module_lines("loss", nn)
     out += table(("module", "computes", "options"), module_rows(nn["loss"], options, docs))
     out += [
         "## Functions of `nn::functional`",
@@ -326,28 +326,7 @@ def page():
     rows = [row for stem in ("vocab", "text") for row in class_rows(data[stem], names)]
     out += table(("class", "purpose"), rows)
     out += table(("options of `VocabOptions()`",), [(options.described("VocabOptions"),)])
-    out += [
-        "## Families of operators",
-        "",
-        "A family is declared in one list, `include/hearth/ops/<family>.inc`; other layers use its name "
-        "(ARCHITECTURE.md, section 7).",
-        "A family without formulas and kernels calls other operators, copies and fills with the pointwise "
-        "kernels (`src/ops/copy.h`), or only changes sizes and strides. "
-        "Headers of kernels are left out. The kernels of formulas are `src/kernels/cpu/pointwise*` and "
-        "`src/kernels/cuda/pointwise*`, and `tests/kernels/pointwise*` tests those of the CPU. "
-        "`tests/ops/forms.cpp` tests the aliases and forms of all operators, `tests/ops/op_*.cpp` derive "
-        "more tests from each row. `tests/gpu`, `tests/cuda` and `tests/compat`, which test groups of "
-        "operators on GPUs, on emulated kernels and with LibTorch's names, are left out.",
-        "",
-        "`Tensor::index` and `index_put_` have no list. They are declared in `hearth/tensor.h`, their free "
-        "forms in `compat/ATen/ops/index.h`. Sources: `src/ops/index.cpp`, `indexing.cpp`; kernels: those of "
-        "`src/seam/index.h` (`IndexParams`, `IndexPutParams`), which the family `scatter` lists; tests: "
-        "`tests/ops/index.cpp`, `tests/api/indexing.cpp`.",
-        "",
-    ]
-    for family in op_lists.families():
-        out += [f"### `{family}`", "", *table(("files", "contents"), file_lists.family_rows(family))]
-    return "\n".join(out).rstrip() + "\n"
+    return "\n".join([*out, *file_lists.section()]).rstrip() + "\n"
 
 
 def write_or_check(path, text):

@@ -1,4 +1,5 @@
-// Prepares the offsets of a window's elements for pool_max_loops.h, which has the loop.
+// Max pooling by vectors. Prepares the offsets of a window's elements for pool_max_loops.h, which
+// has the loop.
 #include "kernels/cpu/pool_max.h"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// The loops of random numbers and of dropout (random_vectors.h), compiled for AVX2.
 #include "kernels/cpu/random_vectors.h"
 
 namespace hearth::cpu {

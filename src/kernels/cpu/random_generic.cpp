@@ -1,3 +1,5 @@
+// The loops of random numbers and of dropout (random_vectors.h), compiled for processors without
+// AVX2.
 #include "kernels/cpu/random_vectors.h"
 
 namespace hearth::cpu {
