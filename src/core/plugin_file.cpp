@@ -27,7 +27,7 @@ PluginFile find_plugin(const char* file, const char* variable) {
     return {wanted, detail::str(wanted, ", which ", variable, " names,")};
   const std::string folder = own_folder();
   const std::string beside = folder + file;
-  if (!folder.empty() && access(beside.c_str(), F_OK) == 0) return {beside, beside};
+  if (!folder.empty() && access(beside.c_str(), F_OK) == 0) return {beside, beside, true};
   return {file, detail::str(file, " (searched in ", folder, " and among the system's libraries)")};
 }
 

@@ -9,6 +9,7 @@ namespace hearth {
 struct PluginFile {
   std::string path;
   std::string description;
+  bool beside = false;  ///< in the folder of this library
 };
 
 /// Finds a plugin: the file that the environment variable names, else the file beside this library,

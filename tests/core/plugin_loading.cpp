@@ -77,6 +77,15 @@ TEST_F(PluginLoading, ReportsMissingDriver) {
       << reason;
 }
 
+TEST_F(PluginLoading, WithoutADriverThePluginIsNotLoaded) {
+  if (dlopen("libcuda.so.1", RTLD_LAZY)) GTEST_SKIP() << "a driver is installed";
+  std::string reason;
+  EXPECT_EQ(load_cuda_plugin(reason), nullptr);
+  if (reason.find("was not found") != std::string::npos) GTEST_SKIP() << "no plugin was built";
+  EXPECT_TRUE(reason.starts_with("Found no NVIDIA driver on your system. ")) << reason;
+  EXPECT_EQ(contents_of("/proc/self/maps").find("libcublasLt"), std::string::npos);
+}
+
 TEST_F(PluginLoading, ReportsLibraryWithoutEntryPoint) {
   EXPECT_EQ(loading_error(kOtherLibrary),
             "libm.so.6 is not a CUDA plugin of Hearth: it has no hearth_cuda_backend");
