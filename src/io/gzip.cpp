@@ -11,7 +11,7 @@ namespace hearth::io {
 
 namespace {
 
-constexpr const char* kMagic = "\x1f\x8b";
+constexpr const char* kGzipMagic = "\x1f\x8b";
 constexpr int kGzipWindow = 15 + 16;  // inflateInit2's code for gzip with the largest window
 constexpr int kRawWindow = -15;       // the code for deflated data without a header
 constexpr uint64_t kMaxChunk = 1 << 30;
@@ -63,7 +63,7 @@ size_t Content::Inflater::read(void* buffer, size_t size) {
 }
 
 Content::Content(BytesPtr bytes) : bytes_(std::move(bytes)) {
-  if (bytes_->size() >= 2 && bytes_->text(0, 2) == kMagic)
+  if (bytes_->size() >= 2 && bytes_->text(0, 2) == kGzipMagic)
     inflater_ = std::make_unique<Inflater>(*bytes_);
 }
 Content::~Content() = default;

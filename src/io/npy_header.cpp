@@ -9,7 +9,7 @@ namespace hearth::io {
 
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr uint64_t kNpyAlignment = 64;
 
 /// NumPy's name of a dtype, without the byte order.
@@ -17,7 +17,7 @@ struct NpyDtype {
   std::string_view name;
   ScalarType type;
 };
-constexpr NpyDtype kDtypes[] = {
+constexpr NpyDtype kNpyDtypes[] = {
     {"u1", kByte},         {"i1", kChar},           {"i2", kShort}, {"i4", kInt},
     {"i8", kLong},         {"f2", kHalf},           {"f4", kFloat}, {"f8", kDouble},
     {"c8", kComplexFloat}, {"c16", kComplexDouble}, {"b1", kBool},
@@ -96,9 +96,9 @@ class Parser {
     if (dtype_name.starts_with('O'))
       fail("the array has Python objects, which Hearth does not build");
     const auto* found =
-        std::find_if(std::begin(kDtypes), std::end(kDtypes),
+        std::find_if(std::begin(kNpyDtypes), std::end(kNpyDtypes),
                      [&](const NpyDtype& dtype) { return dtype.name == dtype_name; });
-    if (found == std::end(kDtypes) ||
+    if (found == std::end(kNpyDtypes) ||
         std::string_view("<>=|").find(name[0]) == std::string_view::npos)
       fail("the array has the dtype '", name, "', which Hearth does not have");
     header_.type = found->type;
@@ -149,11 +149,12 @@ void check_length(const Bytes& bytes, const NpyHeader& header, uint64_t end) {
 }  // namespace
 
 bool is_npy(const Bytes& bytes, uint64_t begin, uint64_t end) {
-  return end - begin >= kMagic.size() && bytes.text(begin, begin + kMagic.size()) == kMagic;
+  return end - begin >= kNpyMagic.size() &&
+         bytes.text(begin, begin + kNpyMagic.size()) == kNpyMagic;
 }
 
 NpyHeader read_npy_header(const Bytes& bytes, uint64_t begin, uint64_t end) {
-  const uint64_t version = begin + kMagic.size();
+  const uint64_t version = begin + kNpyMagic.size();
   if (!is_npy(bytes, begin, end) || end - version < 6)
     bad_bytes(bytes.name(), begin, "expected a .npy file");
   const int major = number_at<uint8_t>(bytes, version);
@@ -172,18 +173,18 @@ NpyHeader read_npy_header(const Bytes& bytes, uint64_t begin, uint64_t end) {
 
 std::string npy_header(const Tensor& tensor) {
   const auto* found =
-      std::find_if(std::begin(kDtypes), std::end(kDtypes),
+      std::find_if(std::begin(kNpyDtypes), std::end(kNpyDtypes),
                    [&](const NpyDtype& dtype) { return dtype.type == tensor.scalar_type(); });
-  HEARTH_CHECK(found != std::end(kDtypes), "cannot save a tensor of ", tensor.scalar_type(),
+  HEARTH_CHECK(found != std::end(kNpyDtypes), "cannot save a tensor of ", tensor.scalar_type(),
                " for NumPy, which does not have this dtype; convert it to float32");
   std::string dict = detail::str("{'descr': '", tensor.itemsize() == 1 ? '|' : '<', found->name,
                                  "', 'fortran_order': False, 'shape': (");
   for (const int64_t size : tensor.sizes()) dict += detail::str(size, ", ");
   if (tensor.dim() > 1) dict.resize(dict.size() - 2);
   dict += "), }";
-  const uint64_t prefix_bytes = kMagic.size() + 4;
+  const uint64_t prefix_bytes = kNpyMagic.size() + 4;
   dict.append(kNpyAlignment - (prefix_bytes + dict.size() + 1) % kNpyAlignment, ' ');
-  std::string header(kMagic);
+  std::string header(kNpyMagic);
   header += '\1';
   header += '\0';
   append_number(header, static_cast<uint16_t>(dict.size() + 1));

@@ -72,7 +72,7 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
                                          const TripletMarginWithDistanceLossFuncOptions& options) {
   const auto distance = [&](const Tensor& a, const Tensor& b) {
     return options.distance_function() ? (*options.distance_function())(a, b)
-                                       : pairwise_distance(a, b);
+                                       : hearth::pairwise_distance(a, b);
   };
   const Tensor near = distance(anchor, positive);
   Tensor far = distance(anchor, negative);

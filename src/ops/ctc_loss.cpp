@@ -90,16 +90,16 @@ struct CtcKernel {
   }
 };
 
-constexpr const char* kWhere = " (while checking arguments for ctc_loss_allocate_outputs)";
+constexpr const char* kWhileChecking = " (while checking arguments for ctc_loss_allocate_outputs)";
 
 /// Throws unless each sequence of the batch has a length of 0 to `max_length`.
 void check_lengths(const char* name, const Lengths& lengths, int64_t batch, int64_t max_length) {
   HEARTH_CHECK(int64_t(lengths.size()) == batch, name, " must be of size batch_size");
   for (const int64_t length : lengths) {
     HEARTH_CHECK(length >= 0, "Expected ", name, " to have value at least 0, but got value ",
-                 length, kWhere);
+                 length, kWhileChecking);
     HEARTH_CHECK(length <= max_length, "Expected ", name, " to have value at most ", max_length,
-                 ", but got value ", length, kWhere);
+                 ", but got value ", length, kWhileChecking);
   }
 }
 
@@ -107,7 +107,7 @@ void check_target_size(const Tensor& targets, int64_t dim, int64_t size, bool at
   const int64_t actual = targets.size(dim);
   HEARTH_CHECK(at_least ? actual >= size : actual == size, "Expected tensor to have size ",
                at_least ? "at least " : "", size, " at dimension ", dim, ", but got size ", actual,
-               " for argument #2 'targets'", kWhere);
+               " for argument #2 'targets'", kWhileChecking);
 }
 
 void check(const Tensor& log_probs, const Tensor& targets, const Lengths& input_lengths,
@@ -115,17 +115,17 @@ void check(const Tensor& log_probs, const Tensor& targets, const Lengths& input_
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
   HEARTH_CHECK(log_probs.numel() > 0, "log_probs tensor must not be empty");
   HEARTH_CHECK(log_probs.dim() == 3, "Expected 3-dimensional tensor, but got ", log_probs.dim(),
-               "-dimensional tensor for argument #1 'log_probs'", kWhere);
+               "-dimensional tensor for argument #1 'log_probs'", kWhileChecking);
   HEARTH_CHECK_AS(NotImplementedError,
                   log_probs.scalar_type() == kFloat || log_probs.scalar_type() == kDouble,
                   "\"ctc_loss_cpu\" not implemented for '", name_of(log_probs.scalar_type()), "'");
   HEARTH_CHECK(targets.scalar_type() == kLong || targets.scalar_type() == kInt,
                "Expected tensor for argument #2 'targets' to have one of the following scalar "
                "types: Long, Int; but got ",
-               name_of(targets.scalar_type()), kWhere);
+               name_of(targets.scalar_type()), kWhileChecking);
   HEARTH_CHECK(blank >= 0 && blank < log_probs.size(2), "blank must be in label range");
   HEARTH_CHECK(targets.dim() == 1 || targets.dim() == 2, "Expected 1 to 2 dimensions, but got ",
-               targets.dim(), "-dimensional tensor for argument #2 'targets'", kWhere);
+               targets.dim(), "-dimensional tensor for argument #2 'targets'", kWhileChecking);
   check_lengths("input_lengths", input_lengths, log_probs.size(1), log_probs.size(0));
   check_lengths("target_lengths", target_lengths, log_probs.size(1), kAny);
 }

@@ -217,10 +217,10 @@ struct IndexFillTensor : IndexFill {
   static constexpr OpInfo info = with_node(IndexFill::info, "IndexFillBackward1");
 };
 
-Tensor fill_value(const Tensor& self, const Scalar& value) {
+Tensor index_fill_value(const Tensor& self, const Scalar& value) {
   return full({}, value.stored_as(self.scalar_type()), self.options());
 }
-Tensor fill_value(const Tensor& self, const Tensor& value) {
+Tensor index_fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
@@ -244,14 +244,14 @@ HEARTH_DEFINE_ALL_FORMS(scatter, (int64_t dim, const Tensor& index, const Tensor
                         invoke<Scatter>({wrap_dim(dim, self.dim())}, self, index, src))
 HEARTH_DEFINE_ALL_FORMS(scatter, (int64_t dim, const Tensor& index, const Scalar& value),
                         invoke<ScatterNumber>({wrap_dim(dim, self.dim())}, self, index,
-                                              fill_value(self, value).expand(index.sizes())))
+                                              index_fill_value(self, value).expand(index.sizes())))
 HEARTH_DEFINE_ALL_FORMS(scatter,
                         (int64_t dim, const Tensor& index, const Tensor& src,
                          std::string_view reduce),
                         scatter_reduced(self, dim, index, src, reduce))
 HEARTH_DEFINE_ALL_FORMS(
     scatter, (int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce),
-    scatter_reduced(self, dim, index, fill_value(self, value).expand(index.sizes()), reduce))
+    scatter_reduced(self, dim, index, index_fill_value(self, value).expand(index.sizes()), reduce))
 HEARTH_DEFINE_ALL_FORMS(index_add,
                         (int64_t dim, const Tensor& index, const Tensor& source,
                          const Scalar& alpha),
@@ -262,9 +262,9 @@ HEARTH_DEFINE_ALL_FORMS(index_copy, (int64_t dim, const Tensor& index, const Ten
                                                         source)))
 HEARTH_DEFINE_ALL_FORMS(index_fill, (int64_t dim, const Tensor& index, const Scalar& value),
                         invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
-                                          fill_value(self, value)))
+                                          index_fill_value(self, value)))
 HEARTH_DEFINE_ALL_FORMS(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
                         invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
-                                                fill_value(self, value)))
+                                                index_fill_value(self, value)))
 
 }  // namespace hearth

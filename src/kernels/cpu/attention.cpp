@@ -31,18 +31,18 @@ const SoftmaxLoops& softmax_loops_of() {
 /// The matrices [rows, width] of a 4-D view, in type T and with contiguous rows: in place, or a
 /// copy in scratch memory.
 template <class T>
-class Matrices {
+class HeadMatrices {
  public:
-  Matrices() = default;
-  Matrices(const View& view, Ctx& ctx) : original_(view), view_(view) {
+  HeadMatrices() = default;
+  HeadMatrices(const View& view, Ctx& ctx) : original_(view), view_(view) {
     if (!view.defined() || is_direct(view)) return;
     view_.dtype = dtype_of<T>;
     view_.make_contiguous();
     view_.data = ctx.scratch(size_t(view.numel) * sizeof(T));
   }
   /// Returns the view's matrices; copies their elements unless they are used in place.
-  static Matrices filled(const View& view, Ctx& ctx) {
-    Matrices result(view, ctx);
+  static HeadMatrices filled(const View& view, Ctx& ctx) {
+    HeadMatrices result(view, ctx);
     if (view.defined() && !result.is_in_place()) copy(view, result.view_, ctx);
     return result;
   }
@@ -92,7 +92,7 @@ void multiply(int64_t m, int64_t n, int64_t k, GemmOperand a, GemmOperand b, dou
 }
 
 /// A tile of the scores of one head: rows [row, row + rows) and keys [key, key + keys).
-struct Tile {
+struct ScoreTile {
   int64_t batch, head, row, rows, key = 0, keys = 0;
 };
 
@@ -101,9 +101,9 @@ template <class T>
 class Scores {
  public:
   Scores(const AttentionOperands& operands, Ctx& ctx)
-      : query(Matrices<T>::filled(operands.query, ctx)),
-        key(Matrices<T>::filled(operands.key, ctx)),
-        value(Matrices<T>::filled(operands.value, ctx)),
+      : query(HeadMatrices<T>::filled(operands.query, ctx)),
+        key(HeadMatrices<T>::filled(operands.key, ctx)),
+        value(HeadMatrices<T>::filled(operands.value, ctx)),
         batch(operands.query.sizes[0]),
         heads(operands.query.sizes[1]),
         key_heads(operands.key.sizes[1]),
@@ -116,7 +116,7 @@ class Scores {
 
   /// Calls f(tile) for the tiles of a block of rows, from left to right.
   template <class F>
-  void for_each_tile(Tile block, const F& f) const {
+  void for_each_tile(ScoreTile block, const F& f) const {
     const int64_t visible_to_last =
         causal_ ? std::min(key.rows(), block.row + block.rows) : key.rows();
     for (int64_t first = 0; first < visible_to_last; first += kTileKeys) {
@@ -126,11 +126,11 @@ class Scores {
     }
   }
   /// The number of the tile's keys to which its row i attends.
-  int64_t num_visible(const Tile& tile, int64_t i) const {
+  int64_t num_visible(const ScoreTile& tile, int64_t i) const {
     return causal_ ? std::clamp<int64_t>(tile.row + i + 1 - tile.key, 0, tile.keys) : tile.keys;
   }
   /// scores = scale * query @ key^T + mask, with rows of kTileKeys elements.
-  void compute(const Tile& tile, T* scores) const {
+  void compute(const ScoreTile& tile, T* scores) const {
     multiply(tile.rows, tile.keys, query.width(), query_rows(tile), keys(tile, true), scale, 0,
              scores, kTileKeys);
     if (mask_.defined())
@@ -138,7 +138,7 @@ class Scores {
   }
 
   /// Applies dropout, if there is any, to a tile of weights or of their gradients.
-  void drop(const Tile& tile, T* weights) const {
+  void drop(const ScoreTile& tile, T* weights) const {
     if (!kept_.defined()) return;
     const bool* kept = kept_.as<bool>() + tile.key +
                        ((tile.batch * heads + tile.head) * query.rows() + tile.row) * key.rows();
@@ -146,25 +146,25 @@ class Scores {
       softmax_loops_of<T>().drop(kept, weights + i * kTileKeys, tile.keys, &kept_scale_);
   }
 
-  GemmOperand query_rows(const Tile& tile) const {
+  GemmOperand query_rows(const ScoreTile& tile) const {
     return {query.row(tile.batch, tile.head, tile.row), query.stride(), false};
   }
-  GemmOperand keys(const Tile& tile, bool transposed) const {
+  GemmOperand keys(const ScoreTile& tile, bool transposed) const {
     return {key.row(tile.batch, tile.head / heads_per_key_head, tile.key), key.stride(),
             transposed};
   }
-  GemmOperand values(const Tile& tile, bool transposed) const {
+  GemmOperand values(const ScoreTile& tile, bool transposed) const {
     return {value.row(tile.batch, tile.head / heads_per_key_head, tile.key), value.stride(),
             transposed};
   }
 
-  const Matrices<T> query, key, value;
+  const HeadMatrices<T> query, key, value;
   const int64_t batch, heads, key_heads;
   const int64_t heads_per_key_head;  // query heads that share a key head
   const double scale;
 
  private:
-  void add_mask(const Tile& tile, int64_t i, T* scores) const {
+  void add_mask(const ScoreTile& tile, int64_t i, T* scores) const {
     const int64_t offset = tile.batch * mask_.strides[0] + tile.head * mask_.strides[1] +
                            (tile.row + i) * mask_.strides[2] + tile.key * mask_.strides[3];
     const void* from = mask_.as<char>() + offset * int64_t(element_size(mask_.dtype));
@@ -217,7 +217,7 @@ struct OnlineSoftmax {
 template <class T>
 void forward(const AttentionOperands& operands, Ctx& ctx) {
   const Scores<T> scores(operands, ctx);
-  const Matrices<T> out(operands.out, ctx);
+  const HeadMatrices<T> out(operands.out, ctx);
   const int64_t rows = out.rows(), width = out.width(), blocks = (rows + kTileRows - 1) / kTileRows;
   const int64_t tasks = scores.batch * scores.heads * blocks;
   const int slots = task_slots(tasks);
@@ -225,12 +225,12 @@ void forward(const AttentionOperands& operands, Ctx& ctx) {
   parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
     T* const tile_scores = tiles + slot * kTileRows * kTileKeys;
     const int64_t head = task / blocks, row = task % blocks * kTileRows;
-    const Tile block{head / scores.heads, head % scores.heads, row,
-                     std::min(kTileRows, rows - row)};
+    const ScoreTile block{head / scores.heads, head % scores.heads, row,
+                          std::min(kTileRows, rows - row)};
     T* const result = out.row(block.batch, block.head, row);
     for (int64_t i = 0; i < block.rows; ++i) std::fill_n(result + i * out.stride(), width, T(0));
     OnlineSoftmax<T> softmax;
-    scores.for_each_tile(block, [&](const Tile& tile) {
+    scores.for_each_tile(block, [&](const ScoreTile& tile) {
       scores.compute(tile, tile_scores);
       for (int64_t i = 0; i < tile.rows; ++i)
         softmax.add(i, tile_scores + i * kTileKeys, scores.num_visible(tile, i), tile.keys,
@@ -251,8 +251,8 @@ class Backward {
  public:
   Backward(const AttentionBackwardParams& params, Ctx& ctx)
       : scores_(params.operands, ctx),
-        out_(Matrices<T>::filled(params.operands.out, ctx)),
-        grad_out_(Matrices<T>::filled(params.grad_out, ctx)),
+        out_(HeadMatrices<T>::filled(params.operands.out, ctx)),
+        grad_out_(HeadMatrices<T>::filled(params.grad_out, ctx)),
         grad_query_(params.grad_query, ctx),
         grad_key_(params.grad_key, ctx),
         grad_value_(params.grad_value, ctx),
@@ -286,12 +286,12 @@ class Backward {
     }
     for (int64_t row = 0; row < out_.rows(); row += kTileRows)
       scores_.for_each_tile({batch, head, row, std::min(kTileRows, out_.rows() - row)},
-                            [&](const Tile& tile) {
+                            [&](const ScoreTile& tile) {
                               add_tile(tile, scratch, scratch + kTileRows * kTileKeys, sums + row);
                             });
   }
 
-  void add_tile(const Tile& tile, T* weights, T* grad, const T* sums) const {
+  void add_tile(const ScoreTile& tile, T* weights, T* grad, const T* sums) const {
     const GemmOperand grad_out{grad_out_.row(tile.batch, tile.head, tile.row), grad_out_.stride(),
                                false};
     const int64_t key_head = tile.head / scores_.heads_per_key_head;
@@ -318,7 +318,7 @@ class Backward {
   }
 
   /// The softmax of the scores, before dropout.
-  void compute_weights(const Tile& tile, T* weights) const {
+  void compute_weights(const ScoreTile& tile, T* weights) const {
     const T* const logsumexp =
         logsumexp_ + (tile.batch * scores_.heads + tile.head) * out_.rows() + tile.row;
     scores_.compute(tile, weights);
@@ -331,7 +331,7 @@ class Backward {
   }
 
   /// Replaces the gradients of the weights by those of the scores.
-  void turn_into_scores_gradients(const Tile& tile, const T* weights, T* grad,
+  void turn_into_scores_gradients(const ScoreTile& tile, const T* weights, T* grad,
                                   const T* sums) const {
     for (int64_t i = 0; i < tile.rows; ++i) {
       T* const line = grad + i * kTileKeys;
@@ -342,7 +342,7 @@ class Backward {
   }
 
   const Scores<T> scores_;
-  const Matrices<T> out_, grad_out_, grad_query_, grad_key_, grad_value_;
+  const HeadMatrices<T> out_, grad_out_, grad_query_, grad_key_, grad_value_;
   const T* const logsumexp_;
 };
 

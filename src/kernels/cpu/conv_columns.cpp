@@ -14,8 +14,8 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlockBytes = 1 << 20;  // of a column matrix, which then stays in the cache
-constexpr int64_t kPartialSums = 8;       // of a weight's gradient; fixed, for reproducible results
+constexpr int64_t kColumnsBytes = 1 << 20;  // of a column matrix, which then stays in the cache
+constexpr int64_t kPartialSums = 8;  // of a weight's gradient; fixed, for reproducible results
 
 /// A convolution's sizes in three spatial dimensions; missing dimensions have size 1 and come
 /// first.
@@ -72,7 +72,7 @@ class ColumnConv {
   ColumnConv(const ConvParams& params, Ctx& ctx)
       : p_(params), shape_(params), ctx_(ctx), pointwise_(shape_.is_pointwise()) {
     const int64_t row_bytes = shape_.taps() * shape_.out[2] * int64_t(sizeof(T));
-    block_rows_ = std::clamp<int64_t>(kBlockBytes / row_bytes, 1, shape_.out_rows());
+    block_rows_ = std::clamp<int64_t>(kColumnsBytes / row_bytes, 1, shape_.out_rows());
     blocks_ = (shape_.out_rows() + block_rows_ - 1) / block_rows_;
   }
 

@@ -26,24 +26,24 @@ struct Matrices {
   StridedLoop<2> outer;  // offsets of out and in
 };
 
-constexpr int64_t kTile = 4;         // the side of a tile that is transposed in registers
+constexpr int64_t kTileSide = 4;     // the side of a tile that is transposed in registers
 constexpr int64_t kTileElement = 4;  // bytes
 
 /// Copies a tile: the elements of a row of `from` become a column of `to`. The distances between
 /// rows are in bytes.
 void transpose_tile(const char* from, int64_t from_stride, char* to, int64_t to_stride) {
-  using V = uint32_t __attribute__((vector_size(kTile * kTileElement)));
-  V rows[kTile];
-  for (int64_t i = 0; i < kTile; ++i) std::memcpy(&rows[i], from + i * from_stride, sizeof(V));
+  using V = uint32_t __attribute__((vector_size(kTileSide * kTileElement)));
+  V rows[kTileSide];
+  for (int64_t i = 0; i < kTileSide; ++i) std::memcpy(&rows[i], from + i * from_stride, sizeof(V));
   const V low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5),
           low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5),
           high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7),
           high23 = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
-  const V columns[kTile] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
-                            __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
-                            __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
-                            __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
-  for (int64_t i = 0; i < kTile; ++i) std::memcpy(to + i * to_stride, &columns[i], sizeof(V));
+  const V columns[kTileSide] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                                __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                                __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                                __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (int64_t i = 0; i < kTileSide; ++i) std::memcpy(to + i * to_stride, &columns[i], sizeof(V));
 }
 
 /// out[i][j] = buffer[j][i]; the distances between rows are in elements.
@@ -51,10 +51,10 @@ template <class T>
 void write_block(const T* buffer, int64_t pitch, T* out, int64_t out_stride, int64_t rows,
                  int64_t columns) {
   constexpr bool kHasTiles = sizeof(T) == kTileElement;
-  const int64_t tiled_rows = kHasTiles ? rows / kTile * kTile : 0,
-                tiled_columns = kHasTiles ? columns / kTile * kTile : 0;
-  for (int64_t i = 0; i < tiled_rows; i += kTile)
-    for (int64_t j = 0; j < tiled_columns; j += kTile)
+  const int64_t tiled_rows = kHasTiles ? rows / kTileSide * kTileSide : 0,
+                tiled_columns = kHasTiles ? columns / kTileSide * kTileSide : 0;
+  for (int64_t i = 0; i < tiled_rows; i += kTileSide)
+    for (int64_t j = 0; j < tiled_columns; j += kTileSide)
       transpose_tile(reinterpret_cast<const char*>(buffer + j * pitch + i), pitch * kTileElement,
                      reinterpret_cast<char*>(out + i * out_stride + j), out_stride * kTileElement);
   for (int64_t i = 0; i < rows; ++i)

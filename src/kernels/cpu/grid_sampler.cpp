@@ -269,7 +269,7 @@ void differentiate(const GridSamplerBackwardParams& p) {
 }
 
 /// Allocates contiguous scratch memory for a view's elements in double or float.
-View scratch_like(const View& view, Ctx& ctx) {
+View float_scratch_like(const View& view, Ctx& ctx) {
   View result = view;
   result.dtype = view.dtype == kDouble ? kDouble : kFloat;
   result.make_contiguous();
@@ -293,7 +293,7 @@ void run(const GridSamplerBackwardParams& params, Ctx& ctx) {
   if (params.grad_in.defined() && params.grad_in.numel > 0) {
     const View& grad_in = params.grad_in;
     const bool direct = grad_in.contiguous() && !is_reduced_float(grad_in.dtype);
-    const View sums = direct ? grad_in : scratch_like(grad_in, ctx);
+    const View sums = direct ? grad_in : float_scratch_like(grad_in, ctx);
     with_floating(grad_in.dtype, [&]<class T>(T) { scatter<T>(params, sums); });
     if (!direct) copy(sums, grad_in, ctx);
   }

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/cpu/bytes16.h"
+
 namespace hearth::cpu {
 
 namespace {
@@ -53,10 +55,6 @@ void copy_strided(const Tile& tile, std::conditional_t<to_dense, const char*, ch
       for (int64_t col = 0; col < tile.cols; ++col) move(row, col);
   }
 }
-
-struct Bytes16 {
-  uint64_t low, high;
-};
 
 /// Calls f with a null pointer to a type of `size` bytes.
 template <class F>

@@ -7,13 +7,11 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/cpu/bytes16.h"
+
 namespace hearth::cpu {
 
 namespace {
-
-struct Bytes16 {
-  uint64_t parts[2];
-};
 
 template <class T>
 void copy_elements(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t n) {

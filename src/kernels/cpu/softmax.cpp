@@ -19,7 +19,7 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;            // elements of a segment that is converted at once
+constexpr int64_t kConvertedBlock = 1024;   // elements of a segment that is converted at once
 constexpr int64_t kColumns = 256;           // lines that are computed side by side
 constexpr int64_t kFewColumns = 8;          // fewer lines are computed one by one
 constexpr int64_t kShortLine = 12;          // elements; many lines this short are side by side
@@ -118,14 +118,14 @@ class SoftmaxLines {
   View views_[K];
   StridedLoop<K> lines_;
   int64_t line_strides_[K];
-  int64_t length_ = 1, block_ = kBlock;
+  int64_t length_ = 1, block_ = kConvertedBlock;
   ScalarType compute_;
   bool side_by_side_;
 };
 
 template <class T>
 struct Buffer {
-  alignas(64) T values[kBlock];
+  alignas(64) T values[kConvertedBlock];
 };
 
 template <class T>

@@ -80,11 +80,11 @@ struct Tables {
 
 /// A view of [batch, channels, depth, height, width].
 template <class T>
-struct Volume {
+struct VolumeView {
   T* data;
   int64_t strides[5] = {};
 
-  Volume(const View& view) : data(view.as<T>()) {
+  VolumeView(const View& view) : data(view.as<T>()) {
     for (int d = 0; d < view.dim; ++d) strides[d < 2 ? d : d + 5 - view.dim] = view.strides[d];
   }
   __device__ __forceinline__ T& at(const int64_t (&i)[5]) const {
@@ -93,11 +93,11 @@ struct Volume {
   }
 };
 
-struct Positions {
+struct VolumePositions {
   int64_t numel;
   FastDivisor sizes[5];
 
-  explicit Positions(const View& view) : numel(view.numel) {
+  explicit VolumePositions(const View& view) : numel(view.numel) {
     for (int d = 0; d < view.dim; ++d)
       sizes[d < 2 ? d : d + 5 - view.dim] = FastDivisor(view.sizes[d]);
   }
@@ -105,7 +105,7 @@ struct Positions {
 
 template <class T, class R, bool transposed>
 __global__ void __launch_bounds__(kBlock)
-    gather(Volume<const T> in, Volume<T> out, Positions positions, Tables<R> tables) {
+    gather(VolumeView<const T> in, VolumeView<T> out, VolumePositions positions, Tables<R> tables) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < positions.numel; e += step) {
     int64_t to[5], from[5], number = e;
@@ -174,7 +174,7 @@ template <class T>
 void run_as(const UpsampleParams& p, const NativeStream& stream, Ctx& ctx) {
   using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const Tables<R> tables = tables_of<R>(p, stream, ctx);
-  const Positions positions(p.out);
+  const VolumePositions positions(p.out);
   const auto kernel = p.transposed ? gather<T, R, true> : gather<T, R, false>;
   kernel<<<grid_for(positions.numel, stream), kBlock, 0, stream.stream>>>(p.in, p.out, positions,
                                                                           tables);
