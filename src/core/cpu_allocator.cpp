@@ -170,7 +170,7 @@ void* take_or_throw(size_t bytes, const Take& take) {
     const std::lock_guard lock(heap.mutex);
     ++heap.stats.num_alloc_retries;
   }
-  cpu_empty_cache();
+  empty_cpu_cache();
   if (void* data = take()) return data;
   out_of_memory(bytes);
 }
@@ -193,7 +193,8 @@ void install_fork_handlers() {
   pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
-/// Initialised at load time, because the allocation of large blocks has no one-time initialisation.
+/// Installed when the library is loaded: the allocation of large blocks has no step that runs only
+/// once and could install them.
 [[maybe_unused]] const bool has_fork_handlers = (install_fork_handlers(), true);
 
 /// Its destructor closes the thread's cache when the thread ends.
@@ -337,9 +338,7 @@ void object_free(void* object, size_t bytes) noexcept {
   if (object) release(object, bytes);
 }
 
-void empty_cpu_cache() { cpu_empty_cache(); }
-
-void cpu_empty_cache() {
+void empty_cpu_cache() {
   if (has_cache()) flush_all(*cache);
   heap.pages.trim(0);
 }

@@ -8,14 +8,14 @@ namespace {
 
 constexpr SlotSet kLu = out_slot(0), kPivots = out_slot(1);
 
-struct BackwardArgs {
-  bool backward;
-  HEARTH_FIELDS(backward)
+struct PivotArgs {
+  bool reversed;  // applies the last pivot first, which undoes the swaps
+  HEARTH_FIELDS(reversed)
 };
 
 /// Swaps the rows of matrices by pivots.
 struct ApplyPivots {
-  using Args = BackwardArgs;
+  using Args = PivotArgs;
   static constexpr OpInfo info{
       .name = "_linalg_apply_pivots", .arguments = "self,pivots", .saves = in_slot(1)};
   static void infer(const Args&, InferContext& context) {
@@ -24,10 +24,10 @@ struct ApplyPivots {
   static void launch(const Args& args, LaunchContext& context) {
     run_copy(context.ctx, context.out(), context.in(0));
     run_kernel(context.ctx,
-               ApplyPivotsParams{context.out(), dense(context, context.in(1)), args.backward});
+               ApplyPivotsParams{context.out(), dense(context, context.in(1)), args.reversed});
   }
   static void grad(const Args& args, GradContext& context) {
-    context.set(0, apply_pivots(context.grad(), context.in(1), !args.backward));
+    context.set(0, apply_pivots(context.grad(), context.in(1), !args.reversed));
   }
 };
 
@@ -54,7 +54,8 @@ struct LuFactor {
     run_kernel(context.ctx, LuFactorParams{context.out(0), context.out(1), context.out(2)});
   }
   /// From P^T A = L U: L^-1 P^T dA U^-1 = L^-1 dL + dU U^-1, a strictly lower and an upper
-  /// triangle. If A is not square, the columns or rows beyond the square part follow from it.
+  /// triangle. If A is not square, U's columns beyond the square part are L^-1 times those of P^T
+  /// A, and L's rows beyond it are those of P^T A times U^-1.
   static void grad(const Args&, GradContext& context) {
     const Tensor lu = context.out(0), g = context.grad(0);
     const int64_t m = lu.size(-2), n = lu.size(-1), k = std::min(m, n);
@@ -70,11 +71,12 @@ struct LuFactor {
     const auto over_u = [&](const Tensor& x) {
       return solve_triangle(square, x.mT(), true, false).mT();
     };
-    Tensor rows = solve_triangle(square, over_u(inner), false, true, true);
+    Tensor grad_permuted = solve_triangle(square, over_u(inner), false, true, true);
     if (n > k)
-      rows = cat({rows, solve_triangle(square, g.narrow(-1, k, n - k), false, true, true)}, -1);
-    if (m > k) rows = cat({rows, over_u(g.narrow(-2, k, m - k))}, -2);
-    context.set(0, apply_pivots(rows, context.out(1), true));
+      grad_permuted = cat(
+          {grad_permuted, solve_triangle(square, g.narrow(-1, k, n - k), false, true, true)}, -1);
+    if (m > k) grad_permuted = cat({grad_permuted, over_u(g.narrow(-2, k, m - k))}, -2);
+    context.set(0, apply_pivots(grad_permuted, context.out(1), true));
   }
 };
 
@@ -166,8 +168,8 @@ constexpr OpInfo kLuSolve = float32_under_cpu_autocast("lu_solve", "LU_data,LU_p
 }  // namespace
 
 TensorTriple factor_lu(const Tensor& a) { return invoke<LuFactor>({}, a).triple(); }
-Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool backward) {
-  return invoke<ApplyPivots>({backward}, self, pivots).call();
+Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool reversed) {
+  return invoke<ApplyPivots>({reversed}, self, pivots).call();
 }
 Tensor solve_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool adjoint) {
   if (!adjoint) {

@@ -26,7 +26,7 @@ constexpr bool kHasPools = !testing::kAddressSanitizer;
 class CpuAllocator : public ::testing::Test {
  protected:
   void SetUp() override {
-    cpu_empty_cache();
+    empty_cpu_cache();
     cpu_reset_peak_stats();
     before_ = cpu_memory_stats();
   }
@@ -140,7 +140,7 @@ TEST_F(CpuAllocator, EmptyCacheReleasesAllMemory) {
   void* large = cpu_allocate(3 * kMiB);
   for (void* data : small) cpu_free(data, 300);
   cpu_free(large, 3 * kMiB);
-  cpu_empty_cache();
+  empty_cpu_cache();
   EXPECT_EQ(cpu_memory_stats().reserved_bytes.current, before_.reserved_bytes.current);
 }
 
@@ -209,7 +209,7 @@ TEST_F(CpuAllocator, BlocksCanBeFreedOnOtherThreads) {
       for (int i = 0; i < kBlocks; ++i) cpu_free(blocks[i], 64 + i % 900);
     }).join();
   }
-  cpu_empty_cache();
+  empty_cpu_cache();
   EXPECT_EQ(cpu_memory_stats().reserved_bytes.current, before_.reserved_bytes.current);
 }
 

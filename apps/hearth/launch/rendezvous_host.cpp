@@ -111,7 +111,7 @@ void RendezvousHost::greet(Member& member, const RendezvousMessage& hello) {
   member.processes = hello.processes;
 }
 
-/// The launchers that can run ranks; the host's own is the first.
+/// The launchers that can run ranks, the host's own first; none until the host's own has come.
 std::vector<RendezvousHost::Member*> RendezvousHost::ready() const {
   std::vector<Member*> found;
   for (const auto& member : members_)
@@ -201,11 +201,12 @@ void RendezvousHost::watch() {
   if (all_succeeded) return quit(0, "");
   const size_t size = round_size(), count = ready().size();
   const bool has_place = size < size_t(settings_.max_nodes);
-  // Not when the job is about to succeed.
-  const bool all_run = std::none_of(members_.begin(), members_.end(), [](const auto& member) {
-    return member->is_in_round && member->has_ended;
-  });
-  if (count <= size || !has_place || !all_run) return;
+  // A machine that joins does not end the round once ranks have ended: the job may be about to
+  // succeed.
+  const bool none_has_ended =
+      std::none_of(members_.begin(), members_.end(),
+                   [](const auto& member) { return member->is_in_round && member->has_ended; });
+  if (count <= size || !has_place || !none_has_ended) return;
   end_round(counted(int64_t(count - size), "machine") + " joined", 0);
 }
 
