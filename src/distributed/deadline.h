@@ -15,7 +15,7 @@ class Deadline {
   /// A timeout of 0 means no deadline; one below 0 has already passed.
   static Deadline after(milliseconds timeout) {
     return timeout.count() == 0 ? never()
-                                : Deadline(Clock::now() + std::min(timeout, kLongest));
+                                : Deadline(Clock::now() + std::clamp(timeout, -kLongest, kLongest));
   }
   static Deadline never() { return Deadline(Clock::time_point::max()); }
 

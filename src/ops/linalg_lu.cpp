@@ -80,10 +80,11 @@ struct LuFactor {
   }
 };
 
-void check_pivots(const Tensor& pivots, int64_t rows, const char* error) {
+void check_pivots(const Tensor& pivots, int64_t rows, const char* too_small,
+                  const char* too_large) {
   if (pivots.is_meta() || pivots.numel() == 0) return;
-  HEARTH_CHECK(pivots.min().item<int>() >= 1, "Pivots must all be greater or equal to 1");
-  HEARTH_CHECK(pivots.max().item<int>() <= rows, error);
+  HEARTH_CHECK(pivots.min().item<int>() >= 1, too_small);
+  HEARTH_CHECK(pivots.max().item<int>() <= rows, too_large);
 }
 
 constexpr const char* kLuFactorName = "linalg.lu_factor";
@@ -145,6 +146,8 @@ void check_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, boo
       pivots.sizes(), " instead");
   check_real(lu, "lu_solve_cpu");
   check_pivots(pivots, lu.size(-2),
+               "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass "
+               "the result of lu_factor?",
                "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you "
                "properly pass the result of lu_factor?");
 }
@@ -219,9 +222,10 @@ TensorTriple lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, bool unpa
     HEARTH_CHECK_AS(ValueError, wanted == Dims(LU_pivots.sizes()),
                     "Expected LU_pivots to have shape ", IntArrayRef(wanted), " but got ",
                     LU_pivots.sizes(), " instead.");
-    check_pivots(LU_pivots, LU_data.size(-2),
-                 "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
-                 "Did you properly pass the result of lu_factor?");
+    constexpr const char* kOutOfRange =
+        "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
+        "Did you properly pass the result of lu_factor?";
+    check_pivots(LU_pivots, LU_data.size(-2), kOutOfRange, kOutOfRange);
   }
   return unpack(LU_data, LU_pivots, unpack_data, unpack_pivots);
 }
