@@ -94,7 +94,7 @@ void RendezvousHost::take(Member& member, const RendezvousMessage& message) {
 void RendezvousHost::greet(Member& member, const RendezvousMessage& hello) {
   if (member.is_refused) return;
   RendezvousMessage refusal = message_of(Kind::kRefused);
-  if (hello.kind != Kind::kHello || !distributed::equal_secrets(hello.token, settings_.token))
+  if (hello.kind != Kind::kHello || !detail::equal_secrets(hello.token, settings_.token))
     refusal.text = "the token is wrong; start all launchers with the same HEARTH_RDZV_TOKEN";
   else if (hello.version != kVersion)
     refusal.text = "it has hearth " + std::string(kVersion) + ", this machine has " +
@@ -109,6 +109,7 @@ void RendezvousHost::greet(Member& member, const RendezvousMessage& hello) {
   member.is_host = hello.key == settings_.key;
   member.host = printable(hello.host);
   member.processes = hello.processes;
+  if (phase_ == Phase::kDone) member.link->send(quit_message_);
 }
 
 /// The launchers that can run ranks, the host's own first; none until the host's own has come.
@@ -177,6 +178,7 @@ void RendezvousHost::start() {
   RendezvousMessage message = message_of(Kind::kStart, ++round_);
   message.token = settings_.rank_token;
   message.run_id = settings_.run_id;
+  message.launch_id = settings_.launch_id;
   message.master_addr = settings_.master_addr;
   message.master_port = master_port_;
   message.nodes = static_cast<int>(chosen.size());
@@ -247,10 +249,10 @@ void RendezvousHost::send_to_all(const RendezvousMessage& message) const {
 void RendezvousHost::quit(int status, const std::string& reason) {
   if (phase_ == Phase::kDone) return;
   phase_ = Phase::kDone;
-  RendezvousMessage message = message_of(Kind::kQuit, round_);
-  message.status = status;
-  message.text = reason;
-  send_to_all(message);
+  quit_message_ = message_of(Kind::kQuit, round_);
+  quit_message_.status = status;
+  quit_message_.text = reason;
+  send_to_all(quit_message_);
 }
 
 bool RendezvousHost::is_done() const {
