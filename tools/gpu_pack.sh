@@ -21,7 +21,7 @@ if [[ ! -e $build/CMakeCache.txt ]]; then
     -DHEARTH_TEST_FOLDERS="gpu;core;autograd;ops;optim;nn;parallel;io;distributed"
 fi
 grep -q '^HEARTH_CUDA_COMPILE_ONLY:[A-Z]*=OFF' "$build/CMakeCache.txt" || {
-  echo "gpu_pack: $build only shows that kernels compile; configure it with HEARTH_CUDA_COMPILE_ONLY=OFF" >&2
+  echo "gpu_pack: $build is configured only to check that the kernels compile; configure it with HEARTH_CUDA_COMPILE_ONLY=OFF" >&2
   exit 1
 }
 cmake --build "$build" --target hearth_cuda hearth_nccl hearth_gloo hearth_plot hearth_app "${programs[@]:1}"

@@ -35,8 +35,6 @@ struct ObjectPool {
   static void free(void* object) noexcept { object_free(object, Size); }
 };
 
-/// Returns all cached memory to the system, except the few blocks in the caches of other threads.
-void cpu_empty_cache();
 /// Sets the maximum number of cached bytes; by default a quarter of the memory, at most 4 GiB.
 void set_cpu_cache_limit(size_t bytes);
 /// Sets the maximum number of reserved bytes; the default is HEARTH_CPU_MEMORY, if this environment

@@ -28,7 +28,8 @@ PluginFile find_plugin(const char* file, const char* variable) {
   const std::string folder = own_folder();
   const std::string beside = folder + file;
   if (!folder.empty() && access(beside.c_str(), F_OK) == 0) return {beside, beside, true};
-  return {file, detail::str(file, " (searched in ", folder, " and among the system's libraries)")};
+  const std::string places = folder.empty() ? "" : "in " + folder + " and ";
+  return {file, detail::str(file, " (searched ", places, "among the system's libraries)")};
 }
 
 std::string_view missing_library(std::string_view message) {

@@ -19,6 +19,10 @@ Threads::~Threads() { join(); }
 
 void Threads::start(size_t num_threads, const std::function<void(size_t)>& body,
                     const std::function<void()>& stop) {
+  const auto end = [&] {
+    stop();
+    join();
+  };
   try {
     for (size_t i = 0; i < num_threads; ++i)
       state_->threads.emplace_back([body, i] {
@@ -26,9 +30,11 @@ void Threads::start(size_t num_threads, const std::function<void(size_t)>& body,
         body(i);
       });
   } catch (const std::system_error& error) {
-    stop();
-    join();
+    end();
     hearth::detail::fail<Error>("cannot start ", num_threads, " threads: ", error.what());
+  } catch (...) {
+    end();
+    throw;
   }
 }
 

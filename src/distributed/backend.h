@@ -45,7 +45,8 @@ struct TransferPart {
 class Transfer {
  public:
   virtual ~Transfer() = default;
-  /// Waits for the end, or until it is on the stream, and returns the other rank. Called once.
+  /// Waits until the transfer has ended or, for a GPU, until it is on the stream. Returns the other
+  /// rank, or -1 for a list. Called once.
   virtual int wait(milliseconds timeout) = 0;
 };
 
@@ -86,11 +87,11 @@ class Backend {
                           const BackendCall& call) = 0;
   virtual void reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op, int root,
                       const BackendCall& call) = 0;
-  /// `in` has size() times the `count` elements of `out`.
+  /// `in` has `count` elements for each rank of the group, `out` has `count`.
   virtual void reduce_scatter(const void* in, void* out, int64_t count, ScalarType dtype,
                               ReduceOp op, const BackendCall& call) = 0;
   virtual void broadcast(void* data, int64_t bytes, int root, const BackendCall& call) = 0;
-  /// `out` has size() times the bytes of `in`.
+  /// `out` has `bytes` for each rank of the group, `in` has `bytes`.
   virtual void all_gather(const void* in, void* out, int64_t bytes, const BackendCall& call) = 0;
   virtual void gather(const void* in, void* out, int64_t bytes, int root,
                       const BackendCall& call) = 0;

@@ -14,7 +14,8 @@ class Deadline {
 
   /// A timeout of 0 means no deadline; one below 0 has already passed.
   static Deadline after(milliseconds timeout) {
-    return timeout.count() == 0 ? never() : Deadline(Clock::now() + std::min(timeout, kLongest));
+    return timeout.count() == 0 ? never()
+                                : Deadline(Clock::now() + std::clamp(timeout, -kLongest, kLongest));
   }
   static Deadline never() { return Deadline(Clock::time_point::max()); }
 
@@ -26,7 +27,8 @@ class Deadline {
     const auto left = std::chrono::ceil<milliseconds>(time_ - Clock::now());
     return std::max(left, milliseconds(0));
   }
-  /// The argument of poll(): milliseconds, or -1 for never.
+  /// The argument of poll(): milliseconds, at most 1,000 s (then call poll() again), or -1 for
+  /// never.
   int poll_timeout() const {
     return is_never() ? -1 : static_cast<int>(std::min(left(), milliseconds(1'000'000)).count());
   }

@@ -225,6 +225,8 @@ Rendezvous find_rendezvous(const std::string& method, int rank, int world_size) 
   return found;
 }
 
+std::string get_launch_id() { return text_variable("HEARTH_LAUNCH_ID").value_or(""); }
+
 std::optional<int> get_launched_round() {
   return number_variable("HEARTH_RDZV_ROUND", 0, std::numeric_limits<int>::max());
 }

@@ -19,6 +19,8 @@ struct Rendezvous {
 /// two.
 Rendezvous find_rendezvous(const std::string& method, int rank, int world_size);
 
+/// The random id of the launch that started this process (HEARTH_LAUNCH_ID); empty if it has none.
+std::string get_launch_id();
 /// The number of the round, from 0, of a job whose launcher starts all processes again
 /// (HEARTH_RDZV_ROUND); none if the launcher does not count the rounds of the whole job.
 std::optional<int> get_launched_round();

@@ -46,6 +46,7 @@ std::shared_ptr<Store> create_store(const Rendezvous& place, const InitOptions& 
   tcp.port = static_cast<uint16_t>(place.port);
   tcp.isServer = place.rank == 0;
   tcp.timeout = options.timeout();
+  tcp.launch_id = get_launch_id();
   tcp.round = get_launched_round();
   return std::make_shared<TCPStore>(place.host, tcp);
 }

@@ -13,13 +13,13 @@ WorkPtr ProcessGroup::allreduce(std::vector<Tensor>& tensors, const AllreduceOpt
   work->call.reduces = true;
   work->call.op = op;
   work->body = [tensor, op, size = getSize()](Backend& backend, const BackendCall& call) {
-    const StagedTensor staged(tensor, StagedTensor::kReadWrite, backend.device());
-    const Reduction reduction(staged.tensor(), op, backend, size);
-    reduction.begin(staged.tensor());
+    const StagedTensor values(tensor, StagedTensor::kReadWrite, backend.device());
+    const Reduction reduction(values.staged(), op, backend, size);
+    reduction.begin(values.staged());
     if (reduction.count > 0)
-      backend.all_reduce(staged.data(), reduction.count, reduction.dtype, reduction.op, call);
-    reduction.finish(staged.tensor());
-    staged.write_back();
+      backend.all_reduce(values.data(), reduction.count, reduction.dtype, reduction.op, call);
+    reduction.finish(values.staged());
+    values.write_back();
   };
   return member().submit(work, options.timeout);
 }
@@ -36,16 +36,16 @@ WorkPtr ProcessGroup::reduce(std::vector<Tensor>& tensors, const ReduceOptions& 
   work->call.peer = root;
   work->body = [tensor, op, root, rank = getRank(), size = getSize()](Backend& backend,
                                                                       const BackendCall& call) {
-    const StagedTensor staged(tensor, StagedTensor::kReadWrite, backend.device());
-    const Reduction reduction(staged.tensor(), op, backend, size);
+    const StagedTensor values(tensor, StagedTensor::kReadWrite, backend.device());
+    const Reduction reduction(values.staged(), op, backend, size);
     if (reduction.count == 0) return;
     // The backend may use the memory of the other ranks for partial results.
-    const Tensor memory = rank == root ? staged.tensor() : staged.tensor().clone();
+    const Tensor memory = rank == root ? values.staged() : values.staged().clone();
     reduction.begin(memory);
     backend.reduce(memory.data_ptr(), reduction.count, reduction.dtype, reduction.op, root, call);
     if (rank != root) return;
     reduction.finish(memory);
-    staged.write_back();
+    values.write_back();
   };
   return member().submit(work, options.timeout);
 }
@@ -65,14 +65,14 @@ WorkPtr ProcessGroup::reduce_scatter(std::vector<Tensor>& outputs,
   work->call.op = op;
   work->body = [parts, output, op](Backend& backend, const BackendCall& call) {
     const StagedTensor out(output, StagedTensor::kWrite, backend.device());
-    const Reduction reduction(out.tensor(), op, backend, static_cast<int>(parts.size()));
+    const Reduction reduction(out.staged(), op, backend, static_cast<int>(parts.size()));
     const StagedTensors in(parts, backend.device());
     in.read();
-    reduction.begin(in.tensor());
+    reduction.begin(in.staged());
     if (reduction.count > 0)
       backend.reduce_scatter(in.data(), out.data(), reduction.count, reduction.dtype, reduction.op,
                              call);
-    reduction.finish(out.tensor());
+    reduction.finish(out.staged());
     out.write_back();
   };
   return member().submit(work, options.timeout);
@@ -91,17 +91,16 @@ WorkPtr ProcessGroup::_reduce_scatter_base(Tensor& output, Tensor& input,
   const auto work = new_work(kType, {input}, {output}, output);
   work->call.reduces = true;
   work->call.op = op;
-  work->body = [in = input, output, op, size = getSize()](Backend& backend,
-                                                          const BackendCall& call) {
-    const StagedTensor staged(in, StagedTensor::kRead, backend.device());
+  work->body = [input, output, op, size = getSize()](Backend& backend, const BackendCall& call) {
+    const StagedTensor in(input, StagedTensor::kRead, backend.device());
     const StagedTensor out(output, StagedTensor::kWrite, backend.device());
-    const Reduction reduction(out.tensor(), op, backend, size);
-    const Tensor source = reduction.changes_input() ? staged.tensor().clone() : staged.tensor();
+    const Reduction reduction(out.staged(), op, backend, size);
+    const Tensor source = reduction.changes_input() ? in.staged().clone() : in.staged();
     reduction.begin(source);
     if (reduction.count > 0)
       backend.reduce_scatter(source.data_ptr(), out.data(), reduction.count, reduction.dtype,
                              reduction.op, call);
-    reduction.finish(out.tensor());
+    reduction.finish(out.staged());
     out.write_back();
   };
   return member().submit(work, options.timeout);

@@ -36,16 +36,21 @@ Addresses resolve(const std::string& host, uint16_t port, int& error) {
   return Addresses(nullptr, &freeaddrinfo);
 }
 
-/// Waits until the socket is ready; throws after the deadline.
-void wait_until_ready(int descriptor, short events, Deadline deadline) {
+/// Waits until the socket is ready; returns false after the deadline.
+bool wait_for(int descriptor, short events, Deadline deadline) {
   pollfd entry{descriptor, events, 0};
   while (true) {
     const int count = poll(&entry, 1, deadline.poll_timeout());
-    if (count > 0) return;
+    if (count > 0) return true;
     if (count < 0 && errno != EINTR)
       detail::fail<DistNetworkError>("waiting for a connection failed: ", std::strerror(errno));
-    if (deadline.has_passed()) detail::fail<TimedOut>("the time-out has passed");
+    if (deadline.has_passed()) return false;
   }
+}
+
+/// The same, but throws after the deadline.
+void wait_until_ready(int descriptor, short events, Deadline deadline) {
+  if (!wait_for(descriptor, events, deadline)) detail::fail<TimedOut>("the time-out has passed");
 }
 
 /// Connects to one address; returns an empty socket with errno if that fails.
@@ -54,8 +59,7 @@ Socket connect_once(const addrinfo& address, Deadline deadline) {
   if (!socket) return {};
   if (::connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) != 0) {
     if (errno != EINPROGRESS) return {};
-    pollfd entry{socket.descriptor(), POLLOUT, 0};
-    if (poll(&entry, 1, deadline.poll_timeout()) <= 0) {
+    if (!wait_for(socket.descriptor(), POLLOUT, deadline)) {
       errno = ETIMEDOUT;
       return {};
     }

@@ -55,8 +55,8 @@ class Socket {
 Socket listen_on(const std::string& host, uint16_t port);
 /// Makes a bound socket listen, and takes it over.
 Socket listen_with(int descriptor);
-/// Connects to a server; if it still has to start, tries again until `last_try`. Throws
-/// CannotConnect.
+/// Connects to a server before `deadline`. If a try fails, for example because the server has not
+/// started yet, begins another one until `last_try`. Throws CannotConnect.
 Socket connect_to(const std::string& host, uint16_t port, Deadline deadline, Deadline last_try);
 uint16_t port_of(const Socket& socket);
 /// The address of this end of a connection: "10.0.0.7".

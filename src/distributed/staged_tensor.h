@@ -14,8 +14,8 @@ class StagedTensor {
   StagedTensor(const Tensor& tensor, Use use, Device device);
   void* data() const { return staged_.data_ptr(); }
   int64_t bytes() const { return static_cast<int64_t>(staged_.nbytes()); }
-  const Tensor& tensor() const { return staged_; }
-  /// Copies data() to the tensor.
+  const Tensor& staged() const { return staged_; }
+  /// Copies data() back to the tensor given to the constructor.
   void write_back() const;
 
  private:
@@ -27,10 +27,10 @@ class StagedTensors {
  public:
   StagedTensors(const std::vector<Tensor>& tensors, Device device);
   void* data() const { return staged_.defined() ? staged_.data_ptr() : nullptr; }
-  const Tensor& tensor() const { return staged_; }  ///< of one dimension
+  const Tensor& staged() const { return staged_; }  ///< of one dimension
   std::vector<int64_t> bytes() const;               ///< of each tensor
   void read() const;                                ///< copies the tensors to data()
-  void write_back() const;                          ///< copies data() to the tensors
+  void write_back() const;                          ///< copies data() back to the tensors
 
  private:
   std::vector<Tensor> tensors_, parts_;

@@ -87,7 +87,8 @@ std::vector<std::string> get_rank_reports(Store& store) {
   const auto digits = entries.find(kRankCountKey);
   if (digits == entries.end())
     throw NoRankReportsError(
-        "the ranks of no job report to this store; init_process_group makes them report");
+        "no ranks report to this store; after init_process_group, ranks report to the TCPStore in "
+        "which they met, and to no other kind of store");
   int size = 0;
   const char *const begin = digits->second.data(), *const end = begin + digits->second.size();
   const auto [stop, error] = std::from_chars(begin, end, size);

@@ -32,9 +32,8 @@ std::string StoreConnections::place() const {
 std::string StoreConnections::greet(const Socket& socket, Deadline deadline) const {
   Writer hello(protocol::kHello);
   try {
-    socket.send_all(
-        hello.text(protocol::kName).text(greeting_.token).number(greeting_.round).frame(),
-        deadline);
+    hello.text(protocol::kName).text(greeting_.token).text(greeting_.launch_id);
+    socket.send_all(hello.number(greeting_.round).frame(), deadline);
     return receive_frame(socket, deadline);
   } catch (const ConnectionClosed&) {
     return "";
@@ -60,7 +59,7 @@ Socket StoreConnections::connect_and_greet(milliseconds timeout) {
   const Deadline last_try = was_connected_ ? Deadline::after(milliseconds(1)) : deadline;
   Socket socket = connect_to(host_, port_, deadline, last_try);
   std::string frame = greet(socket, deadline);
-  while (frame.empty() && !last_retry.has_passed() && deadline.left() > kPause) {
+  while (may_be_replaced(frame, last_retry) && deadline.left() > kPause) {
     std::this_thread::sleep_for(kPause);
     socket = connect_to(host_, port_, deadline, last_try);
     frame = greet(socket, deadline);
@@ -68,6 +67,16 @@ Socket StoreConnections::connect_and_greet(milliseconds timeout) {
   check_answer(frame);
   was_connected_ = true;
   return socket;
+}
+
+/// Whether the server that gave this answer, which may be empty, may soon end and another one, for
+/// which this process waits, take its place.
+bool StoreConnections::may_be_replaced(const std::string& frame, Deadline last_retry) const {
+  if (frame.empty()) return !last_retry.has_passed();
+  Reader answer(frame);
+  const uint8_t kind = answer.kind();
+  if (kind == protocol::kOtherLaunch) return !last_retry.has_passed();
+  return kind == protocol::kOtherRound && answer.number() < greeting_.round;
 }
 
 /// Throws unless the answer to the hello, which may be empty, admits this process.
@@ -78,6 +87,10 @@ void StoreConnections::check_answer(const std::string& frame) const {
     throw StoreConnectionError(NetworkReason::kWrongToken,
                                place() + " refused this process, because its token is wrong",
                                "; start all processes with the same HEARTH_RDZV_TOKEN");
+  if (kind == protocol::kOtherLaunch)
+    throw StoreConnectionError(NetworkReason::kOtherLaunch,
+                               place() + " refused this process, because another launch started it",
+                               "; all processes of the earlier launch must end");
   if (kind == protocol::kOtherRound)
     throw StoreConnectionError(
         NetworkReason::kOtherRound,

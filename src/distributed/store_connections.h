@@ -31,6 +31,7 @@ class StoreConnections {
  private:
   Socket connect_and_greet(milliseconds timeout);
   std::string greet(const Socket& socket, Deadline deadline) const;
+  bool may_be_replaced(const std::string& frame, Deadline last_retry) const;
   void check_answer(const std::string& frame) const;
   Socket borrow(milliseconds timeout);
   void give_back(Socket socket);

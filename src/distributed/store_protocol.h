@@ -3,12 +3,12 @@
 // The protocol of TCPStore.
 //
 // Both sides send frames: a little-endian 32-bit length, then that many bytes. A client's first
-// frame is kHello, the name of the protocol, the token and the round; the server answers kOk, or
-// kRefused or kOtherRound and closes. Each later frame of a client is a command with its arguments;
-// the server answers each by kOk and the results, or by kFailed and a reason. A command that has to
-// wait, such as kGet of a missing key, is answered when it can be; at its time-out, the client
-// closes the connection. After kJoin, the server also sends events, and the client sends only
-// kAnnounce and kLeave, which have no answer.
+// frame is kHello, the name of the protocol, the token, the launch and the round; the server
+// answers kOk, or kRefused, kOtherLaunch or kOtherRound and closes. Each later frame of a client is
+// a command with its arguments; the server answers each by kOk and the results, or by kFailed and a
+// reason. A command that has to wait, such as kGet of a missing key, is answered when it can be; at
+// its time-out, the client closes the connection. After kJoin, the server also sends events, and
+// the client sends only kAnnounce and kLeave, which have no answer.
 //
 // A number is 8 bytes, little-endian. A text is its length as a number, and its bytes. A list is
 // its length, and its items. A frame from an unknown client may have 1 KiB, from a known one 64
@@ -22,7 +22,7 @@
 namespace hearth::distributed::protocol {
 
 /// The number changes with the commands, so that different versions refuse each other at once.
-inline constexpr char kName[] = "hearth-store-3";
+inline constexpr char kName[] = "hearth-store-4";
 inline constexpr size_t kMaxHello = 1024;
 inline constexpr size_t kMaxFrame = size_t(64) << 20;
 inline constexpr size_t kHeader = 4;
@@ -30,7 +30,8 @@ inline constexpr size_t kHeader = 4;
 /// By which a server knows the clients of its job.
 struct Greeting {
   std::string token;
-  int64_t round = -1;  // of a job that is started again; negative: unknown, fits every round
+  std::string launch_id;  // empty: unknown, fits every launch
+  int64_t round = -1;     // of a job that is started again; negative: unknown, fits every round
 };
 
 enum Command : uint8_t {
@@ -56,9 +57,10 @@ enum Command : uint8_t {
 
 enum Answer : uint8_t {
   kOk = 0,
-  kFailed = 1,     // text
-  kRefused = 2,    // the token is wrong
-  kOtherRound = 3  // the server's round
+  kFailed = 1,      // text
+  kRefused = 2,     // the token is wrong
+  kOtherRound = 3,  // the server's round
+  kOtherLaunch = 4
 };
 
 enum Event : uint8_t {

@@ -25,7 +25,10 @@ constexpr size_t kMaxStrangers = 256;
 constexpr size_t kMaxUnsent = 2 * kMaxFrame;
 
 Answer answer_to(const Greeting& greeting, const Greeting& expected) {
-  if (!equal_secrets(greeting.token, expected.token)) return kRefused;
+  if (!detail::equal_secrets(greeting.token, expected.token)) return kRefused;
+  if (!greeting.launch_id.empty() && !expected.launch_id.empty() &&
+      greeting.launch_id != expected.launch_id)
+    return kOtherLaunch;
   const bool are_known = greeting.round >= 0 && expected.round >= 0;
   return are_known && greeting.round != expected.round ? kOtherRound : kOk;
 }
@@ -170,6 +173,7 @@ bool StoreServer::greet(Client& client, Reader& request) {
   if (request.text() != kName) return false;
   Greeting greeting;
   greeting.token = request.text();
+  greeting.launch_id = request.text();
   greeting.round = request.number();
   request.expect_end();
   const Answer answer = answer_to(greeting, expected_);

@@ -21,22 +21,18 @@ std::string token_of(const TCPStoreOptions& options) {
 }
 
 protocol::Greeting greeting_of(const TCPStoreOptions& options) {
-  protocol::Greeting greeting{token_of(options)};
-  HEARTH_CHECK_AS(ValueError, greeting.token.size() <= protocol::kMaxHello / 2,
-                  "the token of the store has ", greeting.token.size(), " characters; at most ",
-                  protocol::kMaxHello / 2, " are allowed");
+  protocol::Greeting greeting{token_of(options), options.launch_id};
+  const auto check_length = [](const char* name, size_t length, size_t limit) {
+    HEARTH_CHECK_AS(ValueError, length <= limit, name, " has ", length, " characters; at most ",
+                    limit, " are allowed");
+  };
+  check_length("the token of the store", greeting.token.size(), protocol::kMaxHello / 2);
+  check_length("the id of the launch", greeting.launch_id.size(), protocol::kMaxHello / 4);
   if (options.round) greeting.round = *options.round;
   return greeting;
 }
 
 }  // namespace
-
-bool equal_secrets(std::string_view a, std::string_view b) {
-  unsigned difference = a.size() != b.size();
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
-}
 
 StoreConnectionError::StoreConnectionError(Reason reason, std::string cause,
                                            const std::string& remedy)

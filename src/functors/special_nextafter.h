@@ -21,7 +21,7 @@ HEARTH_SCALAR double nextafter_in(double from, double to, int digits, int lowest
   // Below a power of two, neighbours are half as far apart as above.
   exponent -= !grows && fraction == 0.5 ? digits + 1 : digits;
   const double step = std::ldexp(1.0, exponent < lowest ? lowest : exponent);
-  // The outer copysign is for -0, the number after the smallest negative one.
+  // The outer copysign gives -0 after the negative number nearest to 0.
   return std::copysign(from + std::copysign(step, to - from), from);
 }
 HEARTH_SCALAR double nextafter_bfloat16(double from, double to) {

@@ -84,10 +84,11 @@ Tensor BatchNormImplBase<D, Derived>::normalize(const Tensor& input) {
     HEARTH_CHECK(input.dim() == D + 2, "expected ", D + 2, "D input (got ", input.dim(),
                  "D input)");
   Derived& self = static_cast<Derived&>(*this);
-  const functional::BatchNormFuncOptions call = detail::begin_batch_norm(self);
+  const functional::BatchNormFuncOptions call_options = detail::begin_batch_norm(self);
   if (is_synchronized_ && this->is_training())
-    return functional::sync_batch_norm(input, this->running_mean, this->running_var, call, group_);
-  return functional::batch_norm(input, this->running_mean, this->running_var, call);
+    return functional::sync_batch_norm(input, this->running_mean, this->running_var, call_options,
+                                       group_);
+  return functional::batch_norm(input, this->running_mean, this->running_var, call_options);
 }
 
 template class NormImplBase<1, BatchNorm1dImpl, BatchNormOptions>;

@@ -73,8 +73,8 @@ View narrowed(View view, int dim, int64_t size);
 
 /// (LU, pivots, info) of linalg_lu_factor_ex.
 TensorTriple factor_lu(const Tensor& a);
-/// Swaps self's rows by pivots, in reverse order if `backward`; both have the same batch.
-Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool backward);
+/// Swaps self's rows by pivots, in reverse order if `reversed`; both have the same batch.
+Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool reversed);
 /// X with L U X = P^T B or, if `adjoint`, with (P L U)^T X = B.
 Tensor solve_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool adjoint);
 /// op(a)^-1 b for a triangle of a; a and b have the same batch.

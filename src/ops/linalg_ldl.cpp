@@ -30,7 +30,7 @@ struct LdlFactor {
   }
 };
 
-/// X with A X = B, in B's sizes; LD and pivots have the same batch.
+/// X with A X = B, in B's sizes; LD and pivots have B's batch dimensions.
 struct LdlSolve {
   using Args = NoArgs;
   static constexpr OpInfo info{

@@ -8,14 +8,14 @@ namespace {
 
 constexpr SlotSet kLu = out_slot(0), kPivots = out_slot(1);
 
-struct BackwardArgs {
-  bool backward;
-  HEARTH_FIELDS(backward)
+struct PivotArgs {
+  bool reversed;  // applies the last pivot first, which undoes the swaps
+  HEARTH_FIELDS(reversed)
 };
 
 /// Swaps the rows of matrices by pivots.
 struct ApplyPivots {
-  using Args = BackwardArgs;
+  using Args = PivotArgs;
   static constexpr OpInfo info{
       .name = "_linalg_apply_pivots", .arguments = "self,pivots", .saves = in_slot(1)};
   static void infer(const Args&, InferContext& context) {
@@ -24,10 +24,10 @@ struct ApplyPivots {
   static void launch(const Args& args, LaunchContext& context) {
     run_copy(context.ctx, context.out(), context.in(0));
     run_kernel(context.ctx,
-               ApplyPivotsParams{context.out(), dense(context, context.in(1)), args.backward});
+               ApplyPivotsParams{context.out(), dense(context, context.in(1)), args.reversed});
   }
   static void grad(const Args& args, GradContext& context) {
-    context.set(0, apply_pivots(context.grad(), context.in(1), !args.backward));
+    context.set(0, apply_pivots(context.grad(), context.in(1), !args.reversed));
   }
 };
 
@@ -54,7 +54,8 @@ struct LuFactor {
     run_kernel(context.ctx, LuFactorParams{context.out(0), context.out(1), context.out(2)});
   }
   /// From P^T A = L U: L^-1 P^T dA U^-1 = L^-1 dL + dU U^-1, a strictly lower and an upper
-  /// triangle. If A is not square, the columns or rows beyond the square part follow from it.
+  /// triangle. If A is not square, U's columns beyond the square part are L^-1 times those of P^T
+  /// A, and L's rows beyond it are those of P^T A times U^-1.
   static void grad(const Args&, GradContext& context) {
     const Tensor lu = context.out(0), g = context.grad(0);
     const int64_t m = lu.size(-2), n = lu.size(-1), k = std::min(m, n);
@@ -70,18 +71,20 @@ struct LuFactor {
     const auto over_u = [&](const Tensor& x) {
       return solve_triangle(square, x.mT(), true, false).mT();
     };
-    Tensor rows = solve_triangle(square, over_u(inner), false, true, true);
+    Tensor grad_permuted = solve_triangle(square, over_u(inner), false, true, true);
     if (n > k)
-      rows = cat({rows, solve_triangle(square, g.narrow(-1, k, n - k), false, true, true)}, -1);
-    if (m > k) rows = cat({rows, over_u(g.narrow(-2, k, m - k))}, -2);
-    context.set(0, apply_pivots(rows, context.out(1), true));
+      grad_permuted = cat(
+          {grad_permuted, solve_triangle(square, g.narrow(-1, k, n - k), false, true, true)}, -1);
+    if (m > k) grad_permuted = cat({grad_permuted, over_u(g.narrow(-2, k, m - k))}, -2);
+    context.set(0, apply_pivots(grad_permuted, context.out(1), true));
   }
 };
 
-void check_pivots(const Tensor& pivots, int64_t rows, const char* error) {
+void check_pivots(const Tensor& pivots, int64_t rows, const char* too_small,
+                  const char* too_large) {
   if (pivots.is_meta() || pivots.numel() == 0) return;
-  HEARTH_CHECK(pivots.min().item<int>() >= 1, "Pivots must all be greater or equal to 1");
-  HEARTH_CHECK(pivots.max().item<int>() <= rows, error);
+  HEARTH_CHECK(pivots.min().item<int>() >= 1, too_small);
+  HEARTH_CHECK(pivots.max().item<int>() <= rows, too_large);
 }
 
 constexpr const char* kLuFactorName = "linalg.lu_factor";
@@ -143,6 +146,8 @@ void check_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, boo
       pivots.sizes(), " instead");
   check_real(lu, "lu_solve_cpu");
   check_pivots(pivots, lu.size(-2),
+               "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass "
+               "the result of lu_factor?",
                "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you "
                "properly pass the result of lu_factor?");
 }
@@ -166,8 +171,8 @@ constexpr OpInfo kLuSolve = float32_under_cpu_autocast("lu_solve", "LU_data,LU_p
 }  // namespace
 
 TensorTriple factor_lu(const Tensor& a) { return invoke<LuFactor>({}, a).triple(); }
-Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool backward) {
-  return invoke<ApplyPivots>({backward}, self, pivots).call();
+Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool reversed) {
+  return invoke<ApplyPivots>({reversed}, self, pivots).call();
 }
 Tensor solve_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool adjoint) {
   if (!adjoint) {
@@ -217,9 +222,10 @@ TensorTriple lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, bool unpa
     HEARTH_CHECK_AS(ValueError, wanted == Dims(LU_pivots.sizes()),
                     "Expected LU_pivots to have shape ", IntArrayRef(wanted), " but got ",
                     LU_pivots.sizes(), " instead.");
-    check_pivots(LU_pivots, LU_data.size(-2),
-                 "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
-                 "Did you properly pass the result of lu_factor?");
+    constexpr const char* kOutOfRange =
+        "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
+        "Did you properly pass the result of lu_factor?";
+    check_pivots(LU_pivots, LU_data.size(-2), kOutOfRange, kOutOfRange);
   }
   return unpack(LU_data, LU_pivots, unpack_data, unpack_pivots);
 }

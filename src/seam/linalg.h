@@ -16,11 +16,11 @@ struct LuFactorParams {
   View a, pivots, info;
 };
 
-/// Swaps rows in place: row i with row pivots[i] - 1, from the first to the last or, if `backward`,
+/// Swaps rows in place: row i with row pivots[i] - 1, from the first to the last or, if `reversed`,
 /// from the last to the first. The pivots are valid row numbers plus one.
 struct ApplyPivotsParams {
   View a, pivots;
-  bool backward = false;
+  bool reversed = false;
 };
 
 /// The factorisation A = L L^T, or U^T U if `upper`, in place; reads and writes only the triangle

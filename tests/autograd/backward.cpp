@@ -27,7 +27,7 @@ TEST(Backward, AgreesWithFiniteDifferences) {
 }
 
 TEST(Backward, SecondDerivativeAgreesWithFiniteDifferences) {
-  const auto gradient_norm = [](const Tensor& x) {
+  const auto squared_gradient_norm = [](const Tensor& x) {
     const AutoGradMode on(true);
     const Tensor v = x.requires_grad() ? x : x.detach().requires_grad_();
     const Tensor y = (v.exp() * v).tanh().sum() + (v * v * v).sum();
@@ -35,8 +35,8 @@ TEST(Backward, SecondDerivativeAgreesWithFiniteDifferences) {
     return (g * g).sum();
   };
   const Tensor x = leaf({0.3, -0.7, 0.2}, kDouble);
-  const Tensor second = grad({gradient_norm(x)}, {x})[0];
-  expect_values(second, numeric_gradient(gradient_norm, x), 1e-6);
+  const Tensor second = grad({squared_gradient_norm(x)}, {x})[0];
+  expect_values(second, numeric_gradient(squared_gradient_norm, x), 1e-6);
 }
 
 TEST(Backward, ComputesThirdDerivatives) {

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <regex>
+#include <set>
 
 #include "tests/cli/launch_support.h"
 
@@ -28,8 +29,8 @@ TEST(Launch, TwoMachinesShareTheRanks) {
         launch({"--nproc_per_node=2", "--nnodes=2", "--node-rank", rank, "--rdzv-endpoint",
                 "127.0.0.1:" + own_port(), "--rdzv-token", "secret"},
                "echo $RANK/$WORLD_SIZE $GROUP_RANK $MASTER_PORT $HEARTH_RDZV_TOKEN "
-               "${HEARTH_RDZV_ROUND-each launcher counts its own restarts}",
-               clean_environment({"HEARTH_RDZV_ROUND=7"}));
+               "${HEARTH_RDZV_ROUND-each launcher counts its own restarts}${HEARTH_LAUNCH_ID-}",
+               clean_environment({"HEARTH_RDZV_ROUND=7", "HEARTH_LAUNCH_ID=of-an-outer-launch"}));
     EXPECT_EQ(ran.status, 0) << ran.err;
     return sorted_lines(ran.out);
   };
@@ -45,6 +46,22 @@ TEST(Launch, ProgramsForTorchrunFindTheirVariables) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(sorted_lines(ran.out),
             (std::vector<std::string>{"[rank 0] default 0/2 run-7", "[rank 1] default 1/2 run-7"}));
+}
+
+TEST(Launch, EachLaunchHasItsOwnId) {
+  std::set<std::string> ids;
+  for (int i = 0; i < 2; ++i) {
+    const RunResult ran = launch({"--nproc-per-node", "2", "--no-prefix", "--rdzv-id", "same",
+                                  "--rdzv-token", "same", "--max-restarts", "1"},
+                                 "echo $HEARTH_LAUNCH_ID; exit $((1 - HEARTH_RESTART_COUNT))");
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const std::vector<std::string> lines = sorted_lines(ran.out);
+    EXPECT_GE(lines.size(), 3U);
+    EXPECT_EQ(lines.front(), lines.back());  // all ranks of both attempts
+    EXPECT_EQ(lines.front().size(), 32U) << lines.front();
+    ids.insert(lines.front());
+  }
+  EXPECT_EQ(ids.size(), 2U);
 }
 
 TEST(Launch, OutputCanBeLimitedToSomeRanks) {

@@ -25,12 +25,12 @@ environment = { NUMBER = 6, OMP_NUM_THREADS = 4 }
   const RunResult ran = site.launch(
       "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $GROUP_RANK/$GROUP_WORLD_SIZE "
       "$MASTER_ADDR $CUDA_VISIBLE_DEVICES $GLOO_SOCKET_IFNAME $HEARTH_SOCKET_IFNAME $TEXT $NUMBER "
-      "$OMP_NUM_THREADS ${#HEARTH_RDZV_TOKEN} \"$PWD\"; echo err >&2");
+      "$OMP_NUM_THREADS ${#HEARTH_RDZV_TOKEN} ${#HEARTH_LAUNCH_ID} \"$PWD\"; echo err >&2");
   EXPECT_EQ(ran.status, 0) << ran.err;
-  const std::string rest = " 127.0.0.1 3,1 lo lo it's $HOME 5 1 32 /tmp";
+  const std::string rest = " 127.0.0.1 3,1 lo lo it's $HOME 5 1 32 32 /tmp";
   EXPECT_EQ(sorted_lines(ran.out),
             (std::vector<std::string>{"[rank 0] 0/3 0/2 0/2" + rest, "[rank 1] 1/3 1/2 0/2" + rest,
-                                      "[rank 2] 2/3 0/1 1/2 127.0.0.1 it's $HOME 6 4 32 " +
+                                      "[rank 2] 2/3 0/1 1/2 127.0.0.1 it's $HOME 6 4 32 32 " +
                                           std::filesystem::current_path().string()}));
   EXPECT_EQ(sorted_lines(ran.err),
             (std::vector<std::string>{"[rank 0] err", "[rank 1] err", "[rank 2] err"}));

@@ -1,7 +1,11 @@
 // hearth launch --nnodes MIN:MAX: machines that join, are lost or fail.
+#include <fcntl.h>
+
 #include <set>
 
-#include "apps/hearth/launch/rendezvous_message.h"
+#include "apps/hearth/launch/address.h"
+#include "apps/hearth/launch/protocol.h"
+#include "apps/hearth/launch/rendezvous_host.h"
 #include "tests/cli/launch_elastic.h"
 #include "tests/cli/train_processes.h"
 
@@ -12,7 +16,7 @@ TEST_F(Elastic, LaunchersShareTheRanks) {
   // All ranks print the same line, except for its last two numbers.
   const std::string script =
       "echo $MASTER_ADDR $MASTER_PORT $HEARTH_RDZV_TOKEN "
-      "$TORCHELASTIC_RUN_ID $LOCAL_RANK $LOCAL_WORLD_SIZE";
+      "$TORCHELASTIC_RUN_ID $HEARTH_LAUNCH_ID $LOCAL_RANK $LOCAL_WORLD_SIZE";
   const auto host = start("host", {"--nnodes", "2:2", "--nproc-per-node", "2"}, script);
   await_host();
   const auto other = start("other", {"--nnodes", "2:2"}, script);
@@ -22,13 +26,42 @@ TEST_F(Elastic, LaunchersShareTheRanks) {
   // The launcher that hosts the rendezvous has rank 0.
   EXPECT_EQ(lines_of("host"), (std::vector<std::string>{"0 0 3 0 2", "0 1 3 0 2"}));
   EXPECT_EQ(lines_of("other"), std::vector<std::string>{"0 2 3 1 2"});
-  // Address, port, token and name of the job are the same.
+  // Address, port, token, name of the job and id of the launch are the same.
   std::set<std::string> shared;
   std::istringstream lines(first.out + second.out);
   for (std::string line; std::getline(lines, line);) shared.insert(line.substr(0, line.size() - 4));
   ASSERT_EQ(shared.size(), 1U) << first.out << second.out;
   EXPECT_EQ(shared.begin()->find("127.0.0.1 "), 0U);
-  EXPECT_GT(shared.begin()->size(), 70U) << *shared.begin();
+  EXPECT_GT(shared.begin()->size(), 103U) << *shared.begin();
+}
+
+TEST_F(Elastic, ALauncherThatComesWhenTheJobHasEndedIsToldSo) {
+  using Kind = app::RendezvousMessage::Kind;
+  app::EventLoop loop;
+  std::string problem;
+  const int listener = app::open_listener("127.0.0.1", std::stoi(own_port()), problem);
+  ASSERT_GE(listener, 0) << problem;
+  app::RendezvousHost::Settings settings;
+  settings.heartbeat_timeout = std::chrono::seconds(20);
+  app::RendezvousHost host(loop, listener, settings);
+  host.quit(7, "the reason");
+  const int file = connect_to_host();
+  ASSERT_GE(file, 0);
+  fcntl(file, F_SETFL, O_NONBLOCK);
+  app::RendezvousMessage answer;
+  app::RendezvousLink link(
+      loop, file, settings.heartbeat_timeout,
+      {[&](const app::RendezvousMessage& message) { answer = message; }, [] {}});
+  app::RendezvousMessage hello;
+  hello.kind = Kind::kHello;
+  hello.version = app::kVersion;
+  hello.processes = 1;
+  link.send(hello);
+  const auto end = app::EventLoop::Clock::now() + std::chrono::seconds(3);
+  while (answer.kind == Kind::kNone && app::EventLoop::Clock::now() < end) loop.run_once(end);
+  EXPECT_EQ(answer.kind, Kind::kQuit);
+  EXPECT_EQ(answer.status, 7);
+  EXPECT_EQ(answer.text, "the reason");
 }
 
 TEST_F(Elastic, TheLeastNumberOfMachinesStartsAfterAShortWait) {

@@ -26,7 +26,7 @@ constexpr bool kHasPools = !testing::kAddressSanitizer;
 class CpuAllocator : public ::testing::Test {
  protected:
   void SetUp() override {
-    cpu_empty_cache();
+    empty_cpu_cache();
     cpu_reset_peak_stats();
     before_ = cpu_memory_stats();
   }
@@ -140,7 +140,7 @@ TEST_F(CpuAllocator, EmptyCacheReleasesAllMemory) {
   void* large = cpu_allocate(3 * kMiB);
   for (void* data : small) cpu_free(data, 300);
   cpu_free(large, 3 * kMiB);
-  cpu_empty_cache();
+  empty_cpu_cache();
   EXPECT_EQ(cpu_memory_stats().reserved_bytes.current, before_.reserved_bytes.current);
 }
 
@@ -155,6 +155,32 @@ TEST_F(CpuAllocator, CacheIsBounded) {
   const MemoryStats stats = cpu_memory_stats();
   EXPECT_EQ(stats.cached_bytes() - before_.cached_bytes(), int64_t{8 * kMiB});
   set_cpu_cache_limit(4096 * kMiB);
+}
+
+TEST_F(CpuAllocator, CountsTheAllocationsThatTheCacheServed) {
+  if (!kHasPools) GTEST_SKIP() << "no pools under AddressSanitizer";
+  const auto hits = [this] { return cpu_memory_stats().cache_hits - before_.cache_hits; };
+  const auto segments = [this] {
+    return cpu_memory_stats().segment.allocated - before_.segment.allocated;
+  };
+  // The library's own objects are no allocations that the statistics count.
+  std::vector<void*> objects;
+  for (int i = 0; i < 20; ++i) objects.push_back(object_allocate(20000));
+  EXPECT_GT(segments(), 0);
+  EXPECT_EQ(hits(), 0);
+  // A block from the system is no hit; the same block again is one.
+  cpu_free(cpu_allocate(5 * kMiB), 5 * kMiB);
+  EXPECT_EQ(hits(), 0);
+  cpu_free(cpu_allocate(5 * kMiB), 5 * kMiB);
+  EXPECT_EQ(hits(), 1);
+  // Most small blocks come from memory that the system gave for an earlier one.
+  const int64_t segments_before = segments();
+  std::vector<void*> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back(cpu_allocate(20000));
+  EXPECT_GT(segments(), segments_before);
+  EXPECT_EQ(hits(), 101 - (segments() - segments_before));
+  for (void* block : blocks) cpu_free(block, 20000);
+  for (void* object : objects) object_free(object, 20000);
 }
 
 TEST_F(CpuAllocator, EmptiesCacheBeforeFailing) {
@@ -209,7 +235,7 @@ TEST_F(CpuAllocator, BlocksCanBeFreedOnOtherThreads) {
       for (int i = 0; i < kBlocks; ++i) cpu_free(blocks[i], 64 + i % 900);
     }).join();
   }
-  cpu_empty_cache();
+  empty_cpu_cache();
   EXPECT_EQ(cpu_memory_stats().reserved_bytes.current, before_.reserved_bytes.current);
 }
 

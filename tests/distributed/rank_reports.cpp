@@ -206,7 +206,10 @@ TEST(RankReports, NeedOneRequestForAllRanks) {
 TEST(RankReports, NeedAJobOfAValidSize) {
   EXPECT_ERROR(dist::get_default_store(), "Default process group has not been initialized");
   dist::HashStore store;
-  EXPECT_ERROR(dist::get_rank_reports(store), "the ranks of no job report to this store");
+  EXPECT_ERROR(
+      dist::get_rank_reports(store),
+      "no ranks report to this store; after init_process_group, ranks report to the TCPStore "
+      "in which they met, and to no other kind of store");
   for (const char* size : {"", "x", "0", "-1", "2000000000", "3 "}) {
     store.set("hearth/status/size", std::string(size));
     EXPECT_ERROR(dist::get_rank_reports(store), "malformed number of ranks");

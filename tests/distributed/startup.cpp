@@ -124,6 +124,24 @@ TEST(Startup, AProcessOfAnEarlierRoundIsRefused) {
   EXPECT_LE(seconds_in(results[1].output), 2) << results[1].output;
 }
 
+/// Rank 1 first belongs to another launch than rank 0.
+const RankFunction is_left_over("is_left_over", [] {
+  const bool is_late = rank_variable() == 1;
+  setenv("HEARTH_LAUNCH_ID", is_late ? "former" : "present", 1);
+  if (is_late) print_error([] { init_late(milliseconds(0)); });
+  setenv("HEARTH_LAUNCH_ID", "present", 1);
+  init_late(milliseconds(0));
+  dist::barrier();
+  dist::destroy_process_group();
+});
+
+TEST(Startup, AProcessOfAnotherLaunchIsRefused) {
+  const std::vector<RankResult> results = run_ranks_well(is_left_over, 2);
+  EXPECT_PRED2(contains, results[1].output,
+               " refused this process, because another launch started it");
+  EXPECT_LE(seconds_in(results[1].output), 5) << results[1].output;
+}
+
 const RankFunction debugged("debugged", [] {
   if (rank_variable() == 1) setenv("HEARTH_DISTRIBUTED_DEBUG", "detail", 1);
   print_error([] { init_late(milliseconds(0)); });

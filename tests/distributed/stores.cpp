@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -250,6 +251,55 @@ TEST(Stores, ConnectionErrorsHaveAReason) {
   EXPECT_EQ(reason_of([&] { client.set("a", std::string("b")); }), Reason::kUnreachable);
 }
 
+TEST(Stores, OnlyProcessesOfTheSameLaunchAreAdmitted) {
+  using Reason = dist::StoreConnectionError::Reason;
+  auto options = server_options();
+  options.launch_id = "a";
+  dist::TCPStore server("127.0.0.1", options);
+  auto other = client_options(server);
+  other.timeout = milliseconds(300);
+  other.launch_id = "b";
+  EXPECT_ERROR(dist::TCPStore("127.0.0.1", other),
+               "refused this process, because another launch started it; all processes of the "
+               "earlier launch must end");
+  EXPECT_EQ(reason_of([&] { dist::TCPStore("127.0.0.1", other); }), Reason::kOtherLaunch);
+  // Processes of no launch fit every launch.
+  for (const char* const id : {"a", ""}) {
+    other.launch_id = id;
+    dist::TCPStore("127.0.0.1", other).set(std::string("key") + id, std::string("value"));
+  }
+  EXPECT_TRUE(server.check({"keya", "key"}));
+  dist::TCPStore without("127.0.0.1", server_options());
+  other.port = without.getPort();
+  other.launch_id = "b";
+  EXPECT_FALSE(dist::TCPStore("127.0.0.1", other).check({"key"}));
+  other.launch_id = std::string(300, 'x');
+  EXPECT_ERROR(dist::TCPStore("127.0.0.1", other), "the id of the launch has 300 characters");
+}
+
+TEST(Stores, AProcessWaitsUntilTheServerOfAnEarlierRoundHasEnded) {
+  auto options = server_options();
+  options.port = static_cast<uint16_t>(free_port());
+  options.round = 2;
+  auto earlier = std::make_unique<dist::TCPStore>("127.0.0.1", options);
+  auto other = client_options(*earlier);
+  other.round = 3;
+  other.timeout = milliseconds(300);
+  const auto connect = [&] { dist::TCPStore("127.0.0.1", other); };
+  EXPECT_EQ(reason_of(connect), dist::StoreConnectionError::Reason::kOtherRound);
+  other.timeout = milliseconds(10'000);
+  std::thread newer([&] {
+    dist::TCPStore client("127.0.0.1", other);
+    client.set("key", std::string("value"));
+  });
+  std::this_thread::sleep_for(milliseconds(500));
+  earlier.reset();
+  options.round = 3;
+  dist::TCPStore server("127.0.0.1", options);
+  EXPECT_EQ(server.get_to_str("key"), "value");
+  newer.join();
+}
+
 /// A TCP connection that sends bytes unchanged.
 class RawConnection {
  public:
@@ -290,7 +340,51 @@ std::string text(const std::string& value) { return number(value.size()) + value
 std::string frame(const std::string& content) {
   return number(content.size()).substr(0, 4) + content;
 }
-std::string hello() { return frame("H" + text("hearth-store-3") + text("") + number(0)); }
+std::string hello() {
+  return frame("H" + text("hearth-store-4") + text("") + text("") + number(0));
+}
+
+TEST(Stores, ASignalDoesNotEndAnAttemptToConnect) {
+  // A server that admits one connection, and leaves the others in the queue of the system.
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener, 0), 0);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  dist::TCPStoreOptions options;
+  options.port = ntohs(address.sin_port);
+  options.timeout = milliseconds(1500);
+  int admitted = -1;
+  std::thread admits([&] {
+    admitted = accept(listener, nullptr, nullptr);
+    const std::string ok = frame(std::string(1, '\0'));
+    (void)!write(admitted, ok.data(), ok.size());
+  });
+  dist::TCPStore store("127.0.0.1", options);
+  admits.join();
+  const RawConnection in_queue(options.port);  // now the queue is full
+  // The first thread uses the only connection, so that the second one needs another.
+  std::thread uses([&] { EXPECT_THROW(store.get("key"), DistStoreError); });
+  std::this_thread::sleep_for(milliseconds(200));
+  struct sigaction action {};
+  struct sigaction former {};
+  action.sa_handler = [](int) {};
+  sigaction(SIGUSR1, &action, &former);
+  const auto begin = std::chrono::steady_clock::now();
+  std::thread connects(
+      [&] { EXPECT_THROW(store.set("key", std::string("value")), dist::StoreConnectionError); });
+  std::this_thread::sleep_for(milliseconds(200));
+  pthread_kill(connects.native_handle(), SIGUSR1);
+  connects.join();
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(1400));
+  uses.join();
+  sigaction(SIGUSR1, &former, nullptr);
+  close(admitted);
+  close(listener);
+}
 
 TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
   dist::TCPStore server("127.0.0.1", server_options());
@@ -301,8 +395,8 @@ TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
       std::string(5000, '\xff'),
       frame("s" + text("key") + text("value")),  // no hello
       frame("H" + text("another-protocol") + text("")),
-      frame("H" + text("hearth-store-2") + text("")),  // a former version
-      frame("H" + number(~uint64_t(0)) + "x"),         // a length beyond the frame
+      frame("H" + text("hearth-store-3") + text("") + number(0)),  // a former version
+      frame("H" + number(~uint64_t(0)) + "x"),                     // a length beyond the frame
       hello() + frame(""),
       hello() + frame("?"),
       hello() + std::string("\xff\xff\xff\xff"),         // 4 GiB

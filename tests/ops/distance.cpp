@@ -10,7 +10,8 @@
 namespace hearth::testing {
 namespace {
 
-/// A row for an op that reduces `num_inputs` inputs of sizes [3, 4] to one number for each row.
+/// An entry of the op table for an op of `num_inputs` matrices of sizes [3, 4], which gives one
+/// number for each matrix row.
 Row rowwise_row(std::string name, int num_inputs, std::function<Tensor(const Tensors&)> op,
                 std::function<double(const std::vector<std::vector<double>>&)> reference) {
   Row row;
@@ -67,7 +68,7 @@ Row element_row(std::string name, Case inputs, std::function<Tensor(const Tensor
   return row;
 }
 
-const Input kX{{7}}, kSigned{{7}, Draw::kNormal, 0, false, false, true};
+const Input kX{{7}}, kConstant{{7}, Draw::kNormal, 0, false, false, true};
 
 const Register registered_distance[] = {
     Register(rowwise_row(
@@ -98,7 +99,7 @@ const Register registered_distance[] = {
         },
         [](const double* x) { return std::fmax(0, 1 - x[0]); })),
     Register(element_row(
-        "margin_ranking_loss", {kX, kX, kSigned},
+        "margin_ranking_loss", {kX, kX, kConstant},
         [](const Tensors& in) {
           return margin_ranking_loss(in[0], in[1], in[2], 0.5, Reduction::None);
         },

@@ -68,10 +68,18 @@ Row lu_row() {
        "LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."},
       {[=] { lu_unpack(lu, pivots.add(5)); },
        "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."},
+      {[=] { lu_unpack(lu, pivots.sub(1)); },
+       "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly "
+       "pass "
+       "the result of lu_factor?"},
       {[=] { lu_unpack(eye(3), pivots); },
        "Expected LU_pivots to have shape [3] but got [2] instead."},
       {[=] { linalg_lu_solve(lu, pivots.add(5), lu); },
        "Pivots given to lu_solve must all be smaller or equal to LU.size(-2)."},
+      {[=] { linalg_lu_solve(lu, pivots.sub(1), lu); },
+       "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the "
+       "result "
+       "of lu_factor?"},
       {[=] { linalg_lu_solve(eye(3), pivots, eye(3)); },
        "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the "
        "matrix"}};

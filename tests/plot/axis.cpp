@@ -50,6 +50,16 @@ TEST(Axis, NoValuesAndOneValue) {
   EXPECT_NEAR(Axis({0.25, 0.25}, 6).fraction(0.25), 0.5, 1e-12);
 }
 
+TEST(Axis, TheSmallestNumbersHaveARange) {
+  constexpr double kSmallest = 5e-324;
+  for (const std::vector<double>& values :
+       {std::vector{kSmallest, kSmallest}, {0, kSmallest}, {kSmallest, 3 * kSmallest}}) {
+    EXPECT_NE(labels(values), "");
+    for (const double value : values)
+      EXPECT_NEAR(Axis(values, 6).fraction(value), 0.5, 0.1) << value;
+  }
+}
+
 TEST(Thinned, ManyPointsAreThinned) {
   Polyline line;
   for (int i = 0; i < 60000; ++i) line.push_back({i * 0.005, double(i * 7919L % 10007)});

@@ -80,6 +80,7 @@ void ElasticRun::host_rendezvous() {
   settings.master_port = options_.master_port;
   settings.rank_token = options_.token.empty() ? random_text() : options_.token;
   settings.run_id = options_.run_id.empty() ? random_text() : options_.run_id;
+  settings.launch_id = random_text();
   settings.note = [this](const std::string& text) { console_.note(text); };
   rendezvous_ = std::make_unique<RendezvousHost>(context_.loop, listener, std::move(settings));
 }
@@ -172,6 +173,7 @@ void ElasticRun::begin_round(const RendezvousMessage& start) {
   job_.master_port = start.master_port;
   job_.token = start.token;
   job_.run_id = start.run_id;
+  job_.launch_id = start.launch_id;
   job_.restart = start.round - 1;
   if (!start.text.empty())
     console_.note("hearth: all ranks are started again: " + printable(start.text) + ", " +

@@ -32,6 +32,7 @@ std::map<std::string, std::string> own_variables(const NodeJob& job, int local_r
       {"TORCHELASTIC_RESTART_COUNT", std::to_string(job.restart)},
       {"TORCHELASTIC_MAX_RESTARTS", std::to_string(job.max_restarts)}};
   if (job.token.empty()) values.erase("HEARTH_RDZV_TOKEN");
+  if (!job.launch_id.empty()) values["HEARTH_LAUNCH_ID"] = job.launch_id;
   if (job.has_common_restarts) values["HEARTH_RDZV_ROUND"] = std::to_string(job.restart);
   if (!job.node_range.empty()) values["HEARTH_NNODES"] = job.node_range;
   if (limits_threads(job)) values[kThreads] = "1";
@@ -43,7 +44,7 @@ std::map<std::string, std::string> own_variables(const NodeJob& job, int local_r
 const std::vector<std::string>& rank_variables() {
   static const std::vector<std::string> names = [] {
     NodeJob job;
-    job.token = job.node_range = "set";  // or their variables would be left out
+    job.token = job.launch_id = job.node_range = "set";  // or their variables would be left out
     std::vector<std::string> found;
     for (const auto& [name, value] : own_variables(job, 0)) found.push_back(name);
     return found;

@@ -17,6 +17,7 @@ struct NodeJob {
   int master_port = 0;
   std::string token;
   std::string run_id;
+  std::string launch_id;  // random; empty if the machines cannot agree on one
   int restart = 0, max_restarts = 0;
   bool has_common_restarts = true;  // all machines count the same restarts
   std::string node_range;           // MIN:MAX, if machines may join while the ranks run

@@ -56,6 +56,7 @@ Launcher::Launcher(const LaunchOptions& options)
   }
   const bool starts_all_ranks = cluster_ || job_.nodes == 1;
   if (job_.token.empty() && starts_all_ranks) job_.token = random_text();
+  if (starts_all_ranks) job_.launch_id = random_text();
   if (job_.run_id.empty()) job_.run_id = starts_all_ranks ? random_text() : "none";
 }
 

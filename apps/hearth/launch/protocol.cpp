@@ -14,7 +14,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Answer, version, processes, port
                                                 master_addresses, problems)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeJob, command, directory, environment, node, nodes,
                                    first_rank, local_size, world_size, master_addr, master_port,
-                                   token, run_id, restart, max_restarts)
+                                   token, run_id, launch_id, restart, max_restarts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, job, host, grace)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, rank, local_rank, process, host, status, time,
                                    last_lines)

@@ -94,7 +94,7 @@ void RendezvousHost::take(Member& member, const RendezvousMessage& message) {
 void RendezvousHost::greet(Member& member, const RendezvousMessage& hello) {
   if (member.is_refused) return;
   RendezvousMessage refusal = message_of(Kind::kRefused);
-  if (hello.kind != Kind::kHello || !distributed::equal_secrets(hello.token, settings_.token))
+  if (hello.kind != Kind::kHello || !detail::equal_secrets(hello.token, settings_.token))
     refusal.text = "the token is wrong; start all launchers with the same HEARTH_RDZV_TOKEN";
   else if (hello.version != kVersion)
     refusal.text = "it has hearth " + std::string(kVersion) + ", this machine has " +
@@ -109,9 +109,10 @@ void RendezvousHost::greet(Member& member, const RendezvousMessage& hello) {
   member.is_host = hello.key == settings_.key;
   member.host = printable(hello.host);
   member.processes = hello.processes;
+  if (phase_ == Phase::kDone) member.link->send(quit_message_);
 }
 
-/// The launchers that can run ranks; the host's own is the first.
+/// The launchers that can run ranks, the host's own first; none until the host's own has come.
 std::vector<RendezvousHost::Member*> RendezvousHost::ready() const {
   std::vector<Member*> found;
   for (const auto& member : members_)
@@ -177,6 +178,7 @@ void RendezvousHost::start() {
   RendezvousMessage message = message_of(Kind::kStart, ++round_);
   message.token = settings_.rank_token;
   message.run_id = settings_.run_id;
+  message.launch_id = settings_.launch_id;
   message.master_addr = settings_.master_addr;
   message.master_port = master_port_;
   message.nodes = static_cast<int>(chosen.size());
@@ -201,11 +203,12 @@ void RendezvousHost::watch() {
   if (all_succeeded) return quit(0, "");
   const size_t size = round_size(), count = ready().size();
   const bool has_place = size < size_t(settings_.max_nodes);
-  // Not when the job is about to succeed.
-  const bool all_run = std::none_of(members_.begin(), members_.end(), [](const auto& member) {
-    return member->is_in_round && member->has_ended;
-  });
-  if (count <= size || !has_place || !all_run) return;
+  // A machine that joins does not end the round once ranks have ended: the job may be about to
+  // succeed.
+  const bool none_has_ended =
+      std::none_of(members_.begin(), members_.end(),
+                   [](const auto& member) { return member->is_in_round && member->has_ended; });
+  if (count <= size || !has_place || !none_has_ended) return;
   end_round(counted(int64_t(count - size), "machine") + " joined", 0);
 }
 
@@ -246,10 +249,10 @@ void RendezvousHost::send_to_all(const RendezvousMessage& message) const {
 void RendezvousHost::quit(int status, const std::string& reason) {
   if (phase_ == Phase::kDone) return;
   phase_ = Phase::kDone;
-  RendezvousMessage message = message_of(Kind::kQuit, round_);
-  message.status = status;
-  message.text = reason;
-  send_to_all(message);
+  quit_message_ = message_of(Kind::kQuit, round_);
+  quit_message_.status = status;
+  quit_message_.text = reason;
+  send_to_all(quit_message_);
 }
 
 bool RendezvousHost::is_done() const {

@@ -26,7 +26,7 @@ class RendezvousHost {
     std::string key;                 // of the launcher that hosts; its machine has rank 0
     std::string master_addr;         // an address of this machine
     std::optional<int> master_port;  // otherwise a free one
-    std::string rank_token, run_id;
+    std::string rank_token, run_id, launch_id;
     std::function<void(const std::string&)> note;  // shows a line, which ends with a newline
   };
   /// Takes over the listening socket.
@@ -67,6 +67,7 @@ class RendezvousHost {
   int round_ = 0, num_restarts_ = 0, status_ = 0, master_port_ = 0;
   size_t wanted_ = 0;   // machines with which the next round starts at once
   std::string reason_;  // why the round ended, or the ranks start again
+  RendezvousMessage quit_message_;
   Clock::time_point gathering_since_ = Clock::now();
   std::optional<Clock::time_point> last_call_;
   Timer timer_;

@@ -22,7 +22,7 @@ struct RendezvousMessage {
   std::string key;            // of kHello: proves that the launcher hosts the rendezvous
   // Of kStart.
   int node = 0, nodes = 0, first_rank = 0, world_size = 0, master_port = 0;
-  std::string master_addr, run_id;
+  std::string master_addr, run_id, launch_id;
   bool succeeded = false;  // of kEnded: all ranks have succeeded
   int status = 0;          // of kFailed, kQuit: the exit code
   std::string text;        // the reason, for people

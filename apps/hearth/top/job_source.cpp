@@ -106,6 +106,7 @@ class StoreSource : public JobSource {
         return "at " + place +
                " runs another program than a job of this version of Hearth: give MASTER_ADDR and "
                "MASTER_PORT of the job";
+      case Reason::kOtherLaunch:
       case Reason::kOtherRound:
       case Reason::kUnreachable:
       case Reason::kClosed: break;

@@ -12,7 +12,7 @@ namespace hearth::distributed {
 /// Keys of a program should have a prefix of their own (PrefixStore).
 HEARTH_API std::shared_ptr<Store> get_default_store();
 
-/// No ranks report to a store, because no job has met in it.
+/// No ranks report to a store: no job has met in it, or it is not a TCPStore.
 class HEARTH_API NoRankReportsError : public DistStoreError {
  public:
   explicit NoRankReportsError(const std::string& message);
@@ -20,9 +20,9 @@ class HEARTH_API NoRankReportsError : public DistStoreError {
 };
 
 /// The newest report of each rank, as JSON (docs/cli.md, `hearth top`); empty if the rank has not
-/// reported yet. With a TCP store, ranks report about once a second until their group is destroyed.
-/// A TCP store needs one request for all ranks. Throws NoRankReportsError if no job has met in the
-/// store.
+/// reported yet. Only the ranks of a job that met in a TCPStore report, about once a second until
+/// their group is destroyed; for other stores, and before a job has met, throws NoRankReportsError.
+/// A TCPStore needs one request for all ranks.
 HEARTH_API std::vector<std::string> get_rank_reports(Store& store);
 
 }  // namespace hearth::distributed

@@ -6,6 +6,18 @@
 
 #include "hearth/distributed/store.h"
 
+namespace hearth::detail {
+
+/// Whether two secrets are equal, in a time that does not depend on where they differ first.
+inline bool equal_secrets(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() != b.size();
+  const size_t size = a.size() < b.size() ? a.size() : b.size();
+  for (size_t i = 0; i < size; ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+}  // namespace hearth::detail
+
 namespace hearth::distributed {
 
 class Membership;
@@ -19,6 +31,7 @@ class HEARTH_API StoreConnectionError : public DistNetworkError {
     kUnreachable,    ///< the host is unknown, or nothing accepts a connection
     kNoAnswer,       ///< the server did not answer within the time-out
     kWrongToken,     ///< the server refused this process's token
+    kOtherLaunch,    ///< another launch started the server's process
     kOtherRound,     ///< the server is of another round of a job that is started again
     kForeignServer,  ///< the server is another program, or speaks another version of the protocol
     kClosed          ///< the server closed a connection that was in use
@@ -32,9 +45,6 @@ class HEARTH_API StoreConnectionError : public DistNetworkError {
   Reason reason_;
   std::string cause_;
 };
-
-/// Whether two secrets are equal, in a time that does not depend on where they differ first.
-HEARTH_API bool equal_secrets(std::string_view a, std::string_view b);
 
 /// Options of TCPStore, with LibTorch's names.
 struct TCPStoreOptions {
@@ -51,8 +61,12 @@ struct TCPStoreOptions {
   /// A secret that server and clients share. By default the environment variable
   /// HEARTH_RDZV_TOKEN. It is sent unencrypted.
   std::optional<std::string> token;
+  /// The launch that started this process: the server refuses clients of another launch. If it is
+  /// empty, server and client fit every launch.
+  std::string launch_id;
   /// The round of a job that is started again: the server refuses clients of another round. Without
-  /// it, server and client fit every round.
+  /// it, server and client fit every round. A client waits for the server of its round if it meets
+  /// that of an earlier one.
   std::optional<int> round;
 };
 

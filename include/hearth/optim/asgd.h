@@ -8,7 +8,7 @@ namespace hearth::optim {
 struct HEARTH_API ASGDOptions : public RateOptions<ASGDOptions> {
   ASGDOptions(double lr = 1e-2) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1e-2;         ///< learning rate
-  HEARTH_ARG(double, lambd) = 1e-4;      ///< decay of p, multiplied by eta
+  HEARTH_ARG(double, lambd) = 1e-4;      ///< adds lambd * p to g, and makes eta fall with the steps
   HEARTH_ARG(double, alpha) = 0.75;      ///< exponent in the formula of eta
   HEARTH_ARG(double, t0) = 1e6;          ///< the step at which averaging starts
   HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay * p to g
@@ -23,9 +23,10 @@ extern template class RateOptions<ASGDOptions>;
 /// ASGD's state of one parameter.
 struct HEARTH_API ASGDParamState : public OptimizerCloneableParamState<ASGDParamState> {
   HEARTH_ARG(int64_t, step) = 0;  ///< number of updates
-  HEARTH_ARG(double, eta) = 0;    ///< the learning rate of the next step, a float32
-  HEARTH_ARG(double, mu) = 1;     ///< the weight of p in the average, a float32
-  HEARTH_ARG(Tensor, ax);         ///< the average of p
+  HEARTH_ARG(double,
+             eta) = 0;  ///< the learning rate of the next step, rounded to float32 as in PyTorch
+  HEARTH_ARG(double, mu) = 1;  ///< the weight of p in the average, rounded in the same way
+  HEARTH_ARG(Tensor, ax);      ///< the average of p
 
  public:
   void fields(Fields& f) override;

@@ -128,7 +128,7 @@ void ShardedParams::restore_gradients() {
       param.param.mutable_grad() = std::exchange(param.set_aside, Tensor());
 }
 
-void ShardedParams::drop_gradients() {
+void ShardedParams::drop_unreduced() {
   restore_gradients();
   for (ShardedParam& param : params_) param.whole_grad = Tensor();
   finish_reduction();

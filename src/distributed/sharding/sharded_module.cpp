@@ -189,7 +189,7 @@ void ShardedModule::finish_backward() {
 
 void ShardedModule::abandon_backward() {
   running_calls_ = 0;
-  params_->drop_gradients();
+  params_->drop_unreduced();
   params_->reshard();
 }
 

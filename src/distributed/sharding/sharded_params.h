@@ -86,7 +86,9 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
   void start_reduction();
   void finish_reduction();
   void restore_gradients();  ///< of shards for which backward computed no gradient
-  void drop_gradients();     ///< of an interrupted backward pass
+  /// Finishes the reduction that runs, and drops the gradients that an interrupted backward pass
+  /// has not begun to reduce. Reduced ones stay, as gradients do in a module without shards.
+  void drop_unreduced();
 
   /// Replaces whole parameters in a dictionary by this rank's rows. `path` is that of the module.
   void take_rows(OrderedDict<std::string, Tensor>& state, const std::string& path);

@@ -4,6 +4,7 @@
 // forward.
 #include "seam/batch_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/batch_norm_layout.h"
@@ -114,6 +115,8 @@ void run(const BatchNormBackwardParams& params, Ctx& ctx) {
   double* const dots = per_channel(channels, ctx);
   if (training || params.grad_weight.defined() || params.grad_bias.defined())
     sweep.accumulate(x, g, mean, sums, dots);
+  else
+    std::fill_n(dots, channels, 0.0);  // not used, but read below
   if (params.grad_in.defined() && params.in.numel > 0) {
     const BatchNormData y = layout.prepare_write(params.grad_in, ctx);
     const double n = double(layout.count());

@@ -35,9 +35,9 @@ void solve_triangle(bool row_major, const TriangularSolveParams& p, int rows, in
 }
 
 template <class T>
-void swap_rows(T* a, int rows, int columns, const int* pivots, int count, bool backward) {
+void swap_rows(T* a, int rows, int columns, const int* pivots, int count, bool reversed) {
   for (int k = 0; k < count; ++k) {
-    const int i = backward ? count - 1 - k : k, j = pivots[i] - 1;
+    const int i = reversed ? count - 1 - k : k, j = pivots[i] - 1;
     if (i != j)
       for (int c = 0; c < columns; ++c)
         std::swap(a[i + int64_t(c) * rows], a[j + int64_t(c) * rows]);
@@ -76,7 +76,7 @@ void run(const ApplyPivotsParams& p, Ctx& ctx) {
     using T = decltype(zero);
     for_matrices(ctx, s.count, double(count) * s.columns, 0, [&](int64_t i, const Workspace&) {
       swap_rows(s.at<T>(p.a, i), s.rows, s.columns, p.pivots.as<int>() + i * count, count,
-                p.backward);
+                p.reversed);
     });
   });
 }

@@ -1,7 +1,7 @@
-// Cuts a reduction into tasks by the shapes alone: tiles of up to 4 KiB of outputs by up to 128
-// chunks of reduced positions, about 131,072 elements or more if there are enough. Elements are
-// read along rows if a reduced dimension is the innermost, else by columns, many outputs side by
-// side.
+// Cuts a reduction into tasks in a way that does not depend on the number of threads: tiles of up
+// to 4 KiB of outputs by up to 128 chunks of reduced positions, about 131,072 elements or more if
+// there are enough. Elements are read along rows if a reduced dimension is the innermost, else by
+// columns, many outputs side by side.
 #include "kernels/cpu/reduce_grid.h"
 
 #include <algorithm>

@@ -23,7 +23,7 @@ struct OutputTile {
 inline constexpr int64_t kBlockBytes = 16384;
 
 /// Splits a reduction into tasks, and reads a task's elements. The tasks form a grid of tiles of
-/// outputs by chunks of reduced positions, which depends on the shapes alone.
+/// outputs by chunks of reduced positions, which does not depend on the number of threads.
 class ReduceGrid {
  public:
   /// Elements are converted to `compute`; dimensions of size 1 in `out` are reduced.
@@ -64,8 +64,8 @@ class ReduceGrid {
 
   void choose_tiles();
   void choose_chunks();
-  /// Returns the first column of a tile if its columns are contiguous and need no conversion, else
-  /// null.
+  /// The address of a tile's first column if the columns lie side by side in memory and need no
+  /// conversion, else null.
   const char* plain_columns(OutputTile tile) const;
   void gather_row(OutputTile tile, const char* row, char* to) const;
 

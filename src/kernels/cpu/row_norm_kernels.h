@@ -5,8 +5,8 @@
 namespace hearth::cpu {
 
 /// The loops of row norms over n contiguous elements of one type. x is the input, g the gradient of
-/// the output. The weight w and the bias b are one value each or, with a channel per element, n
-/// values.
+/// the output. The weight w and the bias b are one value each (all n elements are of one channel)
+/// or n values (each element is a channel of its own: `per_element`).
 struct RowNormLoops {
   /// With d = x - shift: sums[0] += d, sums[1] += d * d.
   using Moments = void (*)(const void* x, int64_t n, double shift, double* sums);
@@ -16,19 +16,20 @@ struct RowNormLoops {
   /// sums[0] += g * w, sums[1] += g * w * (x - mean).
   using Dots = void (*)(const void* g, const void* x, int64_t n, double mean, const void* w,
                         double* sums);
-  /// Writes the gradient of x: d = g * w * gain + (x - mean) * slope + offset.
+  /// The coefficients of Gradient, which depend on the row.
   struct Line {
     double mean, gain, slope, offset;
   };
+  /// Writes the gradient of x: d = g * w * gain + (x - mean) * slope + offset.
   using Gradient = void (*)(const void* g, const void* x, void* d, int64_t n, const Line& line,
                             const void* w);
   /// Per element: weight_sums += g * (x - mean) * rstd, bias_sums += g.
   using Columns = void (*)(const void* g, const void* x, int64_t n, double mean, double rstd,
                            double* weight_sums, double* bias_sums);
   Moments moments;
-  Normalize normalize[2];  // [has a channel per element]
-  Dots dots[2];            // [has a channel per element]
-  Gradient gradient[2];    // [has a channel per element]
+  Normalize normalize[2];  // [per_element]
+  Dots dots[2];            // [per_element]
+  Gradient gradient[2];    // [per_element]
   Columns columns;
 };
 

@@ -37,7 +37,8 @@ HEARTH_LANE T to_element(Register<T> value) {
     return value;
 }
 
-/// Converts between register types: complex loses its imaginary part, small integers wrap around.
+/// Converts between register types: to a real number, complex loses its imaginary part (to bool:
+/// whether it is not 0); small integers wrap around.
 template <class To, class From>
 HEARTH_LANE To convert(From value) {
   if constexpr (std::is_same_v<To, From>)

@@ -21,12 +21,12 @@ __device__ void exchange(T* column, int64_t i, int64_t j) {
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    apply_pivots_kernel(T* a, const int* pivots, MatrixSizes sizes, int num_pivots, bool backward) {
+    apply_pivots_kernel(T* a, const int* pivots, MatrixSizes sizes, int num_pivots, bool reversed) {
   const int64_t step = int64_t{gridDim.x} * kBlock, columns = sizes.count * sizes.columns;
   for (int64_t c = int64_t{blockIdx.x} * kBlock + threadIdx.x; c < columns; c += step) {
     const int* const of_matrix = pivots + c / sizes.columns * num_pivots;
     for (int k = 0; k < num_pivots; ++k) {
-      const int i = backward ? num_pivots - 1 - k : k;
+      const int i = reversed ? num_pivots - 1 - k : k;
       exchange(a + c * sizes.rows, i, of_matrix[i] - 1);
     }
   }
@@ -154,7 +154,7 @@ void run(const ApplyPivotsParams& p, Ctx& ctx) {
     using T = decltype(zero);
     launch(apply_pivots_kernel<T>, grid_for(sizes.count * sizes.columns, stream), stream,
            p.a.as<T>(), p.pivots.as<const int>(), sizes, int(p.pivots.sizes[p.pivots.dim - 1]),
-           p.backward);
+           p.reversed);
   });
 }
 

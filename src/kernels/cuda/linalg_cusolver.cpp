@@ -9,17 +9,17 @@ namespace hearth::cuda {
 void run(const LuFactorParams& p, Ctx& ctx) {
   const MatrixSizes s(p.a);
   if (s.count == 0) return;
-  const SolverCall call(ctx);
-  call.clear(p.info.as<int>(), s.count);
+  const SolverContext solver(ctx);
+  solver.clear(p.info.as<int>(), s.count);
   if (s.shorter() == 0) return;
   with_real(p.a.dtype, [&](auto zero) {
     using T = decltype(zero);
     int size = 0;
-    HEARTH_CUSOLVER(T, getrf_bufferSize, call.handle, s.rows, s.columns, p.a.as<T>(), s.rows,
+    HEARTH_CUSOLVER(T, getrf_bufferSize, solver.handle, s.rows, s.columns, p.a.as<T>(), s.rows,
                     &size);
-    T* const work = call.scratch<T>(size);
+    T* const work = solver.scratch<T>(size);
     for (int64_t i = 0; i < s.count; ++i)
-      HEARTH_CUSOLVER(T, getrf, call.handle, s.rows, s.columns, s.at<T>(p.a, i), s.rows, work,
+      HEARTH_CUSOLVER(T, getrf, solver.handle, s.rows, s.columns, s.at<T>(p.a, i), s.rows, work,
                       p.pivots.as<int>() + i * s.shorter(), p.info.as<int>() + i);
   });
 }
@@ -27,18 +27,19 @@ void run(const LuFactorParams& p, Ctx& ctx) {
 void run(const CholeskyParams& p, Ctx& ctx) {
   const MatrixSizes s(p.a);
   if (s.count == 0) return;
-  const SolverCall call(ctx);
-  call.clear(p.info.as<int>(), s.count);
+  const SolverContext solver(ctx);
+  solver.clear(p.info.as<int>(), s.count);
   if (s.rows == 0) return;
   with_real(p.a.dtype, [&](auto zero) {
     using T = decltype(zero);
     const cublasFillMode_t triangle = fill_mode(p.upper);
     int size = 0;
-    HEARTH_CUSOLVER(T, potrf_bufferSize, call.handle, triangle, s.rows, p.a.as<T>(), s.rows, &size);
-    T* const work = call.scratch<T>(size);
+    HEARTH_CUSOLVER(T, potrf_bufferSize, solver.handle, triangle, s.rows, p.a.as<T>(), s.rows,
+                    &size);
+    T* const work = solver.scratch<T>(size);
     for (int64_t i = 0; i < s.count; ++i)
-      HEARTH_CUSOLVER(T, potrf, call.handle, triangle, s.rows, s.at<T>(p.a, i), s.rows, work, size,
-                      p.info.as<int>() + i);
+      HEARTH_CUSOLVER(T, potrf, solver.handle, triangle, s.rows, s.at<T>(p.a, i), s.rows, work,
+                      size, p.info.as<int>() + i);
   });
   check_diagonal(p.a, false, p.info.as<int>(), ctx);
 }
@@ -65,16 +66,16 @@ void run(const TriangularSolveParams& p, Ctx& ctx) {
 void run(const LdlFactorParams& p, Ctx& ctx) {
   const MatrixSizes s(p.a);
   if (s.count == 0) return;
-  const SolverCall call(ctx);
-  call.clear(p.info.as<int>(), s.count);
+  const SolverContext solver(ctx);
+  solver.clear(p.info.as<int>(), s.count);
   if (s.rows == 0) return;
   with_real(p.a.dtype, [&](auto zero) {
     using T = decltype(zero);
     int size = 0;
-    HEARTH_CUSOLVER(T, sytrf_bufferSize, call.handle, s.rows, p.a.as<T>(), s.rows, &size);
-    T* const work = call.scratch<T>(size);
+    HEARTH_CUSOLVER(T, sytrf_bufferSize, solver.handle, s.rows, p.a.as<T>(), s.rows, &size);
+    T* const work = solver.scratch<T>(size);
     for (int64_t i = 0; i < s.count; ++i)
-      HEARTH_CUSOLVER(T, sytrf, call.handle, CUBLAS_FILL_MODE_LOWER, s.rows, s.at<T>(p.a, i),
+      HEARTH_CUSOLVER(T, sytrf, solver.handle, CUBLAS_FILL_MODE_LOWER, s.rows, s.at<T>(p.a, i),
                       s.rows, p.pivots.as<int>() + i * s.rows, work, size, p.info.as<int>() + i);
   });
 }

@@ -7,14 +7,15 @@
 
 namespace hearth::cuda {
 
-/// A call of cuSOLVER for each matrix of a batch, one after the other; all share the workspace.
-struct SolverCall {
+/// What the calls of cuSOLVER for a batch share: stream, device, handle and scratch memory. There
+/// is one call for each matrix, one after the other.
+struct SolverContext {
   Ctx& ctx;
   const NativeStream& stream;
   const CurrentDevice device;
   const cusolverDnHandle_t handle;
 
-  explicit SolverCall(Ctx& context)
+  explicit SolverContext(Ctx& context)
       : ctx(context),
         stream(stream_of(context)),
         device(stream.device),
@@ -34,8 +35,8 @@ struct SolverCall {
 /// one of them, so cuSOLVER gets zeros instead, and the results become NaN.
 class NotFinite {
  public:
-  NotFinite(const View& matrices, Part part, const SolverCall& call)
-      : ctx_(call.ctx), sizes_(matrices), flags_(call.scratch<int>(sizes_.count)) {
+  NotFinite(const View& matrices, Part part, const SolverContext& solver)
+      : ctx_(solver.ctx), sizes_(matrices), flags_(solver.scratch<int>(sizes_.count)) {
     find_not_finite(matrices, part, flags_, ctx_);
     fill_flagged(matrices, int64_t{sizes_.rows} * sizes_.columns, flags_, 0, ctx_);
   }

@@ -65,61 +65,61 @@ void transpose(T* to, const T* from, int64_t rows, int64_t columns, Ctx& ctx) {
 /// matrix is transposed, so that U and V change places. Destroys a, unless it is wide.
 template <class T>
 void svd_by_qr(const SvdParams& p, T* a, const SvdFactors<T>& out, int* info,
-               const SolverCall& call) {
+               const SolverContext& solver) {
   const MatrixSizes s(p.a);
   const int m = s.longer(), n = s.shorter();
   const bool is_wide = s.rows < s.columns;
   T *const left = is_wide ? out.v : out.u, *const right = is_wide ? out.u : out.v;
   T* tall = a;
   if (is_wide) {
-    tall = call.scratch<T>(int64_t{m} * n);
-    transpose(tall, a, s.rows, s.columns, call.ctx);
+    tall = solver.scratch<T>(int64_t{m} * n);
+    transpose(tall, a, s.rows, s.columns, solver.ctx);
   }
   int size = 0;
-  HEARTH_CUSOLVER(T, gesvd_bufferSize, call.handle, m, n, &size);
-  T *const work = call.scratch<T>(size), *const rest = call.scratch<T>(n),
-           *const right_transposed = call.scratch<T>(int64_t{n} * n);
+  HEARTH_CUSOLVER(T, gesvd_bufferSize, solver.handle, m, n, &size);
+  T *const work = solver.scratch<T>(size), *const rest = solver.scratch<T>(n),
+           *const right_transposed = solver.scratch<T>(int64_t{n} * n);
   const signed char left_job = !p.vectors ? 'N'
                                : p.full   ? 'A'
                                           : 'S',
                     right_job = p.vectors ? 'S' : 'N';
-  HEARTH_CUSOLVER(T, gesvd, call.handle, left_job, right_job, m, n, tall, m, out.s, left, m,
+  HEARTH_CUSOLVER(T, gesvd, solver.handle, left_job, right_job, m, n, tall, m, out.s, left, m,
                   right_transposed, n, work, size, rest, info);
-  if (p.vectors) transpose(right, right_transposed, n, n, call.ctx);
+  if (p.vectors) transpose(right, right_transposed, n, n, solver.ctx);
 }
 
 /// Computes A = U diag(s) V^T by Jacobi's method, which gives V instead of V^T. If the method does
 /// not converge for a matrix, uses QR iterations.
 template <class T>
-void svd(const SvdParams& p, const SolverCall& call) {
+void svd(const SvdParams& p, const SolverContext& solver) {
   const MatrixSizes s(p.a);
   const int u_columns = p.full ? s.rows : s.shorter(), v_columns = p.full ? s.columns : s.shorter();
   const int64_t u_size = int64_t{s.rows} * u_columns, v_size = int64_t{s.columns} * v_columns;
   // cuSOLVER needs memory for the vectors even if it does not compute them.
-  T* const u = p.vectors ? p.u.as<T>() : call.scratch<T>(s.count * u_size);
-  T* const v = call.scratch<T>(s.count * v_size);
+  T* const u = p.vectors ? p.u.as<T>() : solver.scratch<T>(s.count * u_size);
+  T* const v = solver.scratch<T>(s.count * v_size);
   const SvdSettings settings;
   const cusolverEigMode_t mode = mode_of(p.vectors);
   const int is_economy = p.full ? 0 : 1;
   int size = 0;
-  HEARTH_CUSOLVER(T, gesvdj_bufferSize, call.handle, mode, is_economy, s.rows, s.columns,
+  HEARTH_CUSOLVER(T, gesvdj_bufferSize, solver.handle, mode, is_economy, s.rows, s.columns,
                   p.a.as<T>(), s.rows, p.s.as<T>(), u, s.rows, v, s.columns, &size, settings);
-  T* const work = call.scratch<T>(size);
-  const View copy = scratch_view(p.a, p.a.dtype, call.ctx);
-  run(copy_params(copy, p.a), call.ctx);
+  T* const work = solver.scratch<T>(size);
+  const View copy = scratch_view(p.a, p.a.dtype, solver.ctx);
+  run(copy_params(copy, p.a), solver.ctx);
   for (int64_t i = 0; i < s.count; ++i)
-    HEARTH_CUSOLVER(T, gesvdj, call.handle, mode, is_economy, s.rows, s.columns, s.at<T>(p.a, i),
+    HEARTH_CUSOLVER(T, gesvdj, solver.handle, mode, is_economy, s.rows, s.columns, s.at<T>(p.a, i),
                     s.rows, p.s.as<T>() + i * s.shorter(), u + i * u_size, s.rows, v + i * v_size,
                     s.columns, work, size, p.info.as<int>() + i, settings);
   std::vector<int> info(static_cast<size_t>(s.count));
   HEARTH_CUDA(cudaMemcpyAsync(info.data(), p.info.as<int>(), info.size() * sizeof(int),
-                              cudaMemcpyDeviceToHost, call.stream.stream));
-  HEARTH_CUDA(cudaStreamSynchronize(call.stream.stream));
+                              cudaMemcpyDeviceToHost, solver.stream.stream));
+  HEARTH_CUDA(cudaStreamSynchronize(solver.stream.stream));
   for (int64_t i = 0; i < s.count; ++i)
     if (info[size_t(i)] > 0)
       svd_by_qr<T>(p, s.at<T>(copy, i),
                    {p.s.as<T>() + i * s.shorter(), u + i * u_size, v + i * v_size},
-                   p.info.as<int>() + i, call);
+                   p.info.as<int>() + i, solver);
   if (!p.vectors) return;
   View vectors = transposed(p.vh);  // the columns of V, one after the other
   vectors.data = v;
@@ -127,16 +127,16 @@ void svd(const SvdParams& p, const SolverCall& call) {
   for (int d = vectors.dim - 3; d >= 0; stride *= vectors.sizes[d--]) vectors.strides[d] = stride;
   vectors.strides[vectors.dim - 2] = 1;
   vectors.strides[vectors.dim - 1] = s.columns;
-  run(copy_params(p.vh, transposed(vectors)), call.ctx);
+  run(copy_params(p.vh, transposed(vectors)), solver.ctx);
 }
 
 /// Converts the matrices to complex numbers, because complex results need no unpacking.
 template <class T>
-void eig(const EigParams& p, const SolverCall& call) {
+void eig(const EigParams& p, const SolverContext& solver) {
   const MatrixSizes s(p.a);
   const int64_t n = s.rows;
-  const View complex_a = scratch_view(p.a, p.w.dtype, call.ctx);
-  run(copy_params(complex_a, p.a), call.ctx);
+  const View complex_a = scratch_view(p.a, p.w.dtype, solver.ctx);
+  run(copy_params(complex_a, p.a), solver.ctx);
   const cudaDataType type = std::is_same_v<T, double> ? CUDA_C_64F : CUDA_C_32F;
   const EigSettings settings;
   const cusolverEigMode_t mode = mode_of(p.vectors);
@@ -145,21 +145,21 @@ void eig(const EigParams& p, const SolverCall& call) {
     return view.defined() ? view.as<complex<T>>() + i * elements : nullptr;
   };
   size_t device_bytes = 0, host_bytes = 0;
-  check_cusolver(
-      library.cusolverDnXgeev_bufferSize(
-          call.handle, settings, CUSOLVER_EIG_MODE_NOVECTOR, mode, n, type, complex_a.data, n, type,
-          p.w.data, type, nullptr, n, type, at(p.v, 0, n * n), n, type, &device_bytes, &host_bytes),
-      "Xgeev_bufferSize");
-  void* const work = call.ctx.scratch(device_bytes);
+  check_cusolver(library.cusolverDnXgeev_bufferSize(
+                     solver.handle, settings, CUSOLVER_EIG_MODE_NOVECTOR, mode, n, type,
+                     complex_a.data, n, type, p.w.data, type, nullptr, n, type, at(p.v, 0, n * n),
+                     n, type, &device_bytes, &host_bytes),
+                 "Xgeev_bufferSize");
+  void* const work = solver.ctx.scratch(device_bytes);
   /// Memory that the library may use until the stream has finished, even after a failed call.
   struct HostWork {
     std::vector<char> bytes;
     cudaStream_t stream;
     ~HostWork() { cudaStreamSynchronize(stream); }
-  } host_work{std::vector<char>(host_bytes), call.stream.stream};
+  } host_work{std::vector<char>(host_bytes), solver.stream.stream};
   for (int64_t i = 0; i < s.count; ++i)
     check_cusolver(
-        library.cusolverDnXgeev(call.handle, settings, CUSOLVER_EIG_MODE_NOVECTOR, mode, n, type,
+        library.cusolverDnXgeev(solver.handle, settings, CUSOLVER_EIG_MODE_NOVECTOR, mode, n, type,
                                 at(complex_a, i, n * n), n, type, at(p.w, i, n), type, nullptr, n,
                                 type, at(p.v, i, n * n), n, type, work, device_bytes,
                                 host_work.bytes.data(), host_bytes, p.info.as<int>() + i),
@@ -171,16 +171,16 @@ void eig(const EigParams& p, const SolverCall& call) {
 void run(const QrFactorParams& p, Ctx& ctx) {
   const MatrixSizes s(p.a);
   if (s.count == 0 || s.shorter() == 0) return;
-  const SolverCall call(ctx);
+  const SolverContext solver(ctx);
   with_real(p.a.dtype, [&](auto zero) {
     using T = decltype(zero);
     int size = 0;
-    HEARTH_CUSOLVER(T, geqrf_bufferSize, call.handle, s.rows, s.columns, p.a.as<T>(), s.rows,
+    HEARTH_CUSOLVER(T, geqrf_bufferSize, solver.handle, s.rows, s.columns, p.a.as<T>(), s.rows,
                     &size);
-    T* const work = call.scratch<T>(size);
-    int* const info = call.scratch<int>(1);
+    T* const work = solver.scratch<T>(size);
+    int* const info = solver.scratch<int>(1);
     for (int64_t i = 0; i < s.count; ++i)
-      HEARTH_CUSOLVER(T, geqrf, call.handle, s.rows, s.columns, s.at<T>(p.a, i), s.rows,
+      HEARTH_CUSOLVER(T, geqrf, solver.handle, s.rows, s.columns, s.at<T>(p.a, i), s.rows,
                       p.tau.as<T>() + i * s.shorter(), work, size, info);
   });
 }
@@ -188,17 +188,17 @@ void run(const QrFactorParams& p, Ctx& ctx) {
 void run(const HouseholderProductParams& p, Ctx& ctx) {
   const MatrixSizes s(p.q);
   if (s.count == 0 || s.shorter() == 0) return;
-  const SolverCall call(ctx);
+  const SolverContext solver(ctx);
   const int k = int(p.tau.sizes[p.tau.dim - 1]);
   with_real(p.q.dtype, [&](auto zero) {
     using T = decltype(zero);
     int size = 0;
-    HEARTH_CUSOLVER(T, orgqr_bufferSize, call.handle, s.rows, s.columns, k, p.q.as<const T>(),
+    HEARTH_CUSOLVER(T, orgqr_bufferSize, solver.handle, s.rows, s.columns, k, p.q.as<const T>(),
                     s.rows, p.tau.as<const T>(), &size);
-    T* const work = call.scratch<T>(size);
-    int* const info = call.scratch<int>(1);
+    T* const work = solver.scratch<T>(size);
+    int* const info = solver.scratch<int>(1);
     for (int64_t i = 0; i < s.count; ++i)
-      HEARTH_CUSOLVER(T, orgqr, call.handle, s.rows, s.columns, k, s.at<T>(p.q, i), s.rows,
+      HEARTH_CUSOLVER(T, orgqr, solver.handle, s.rows, s.columns, k, s.at<T>(p.q, i), s.rows,
                       p.tau.as<const T>() + i * k, work, size, info);
   });
 }
@@ -206,11 +206,11 @@ void run(const HouseholderProductParams& p, Ctx& ctx) {
 void run(const SvdParams& p, Ctx& ctx) {
   const MatrixSizes s(p.a);
   if (s.count == 0) return;
-  const SolverCall call(ctx);
-  call.clear(p.info.as<int>(), s.count);
+  const SolverContext solver(ctx);
+  solver.clear(p.info.as<int>(), s.count);
   if (s.shorter() == 0) return;
-  const NotFinite bad(p.a, Part::kAll, call);
-  with_real(p.a.dtype, [&](auto zero) { svd<decltype(zero)>(p, call); });
+  const NotFinite bad(p.a, Part::kAll, solver);
+  with_real(p.a.dtype, [&](auto zero) { svd<decltype(zero)>(p, solver); });
   for (const View* result : {&p.s, &p.u, &p.vh}) bad.set_nan(*result);
   bad.set_info(p.info.as<int>(), -4);
 }
@@ -219,18 +219,18 @@ void run(const EighParams& p, Ctx& ctx) {
   const MatrixSizes s(p.a);
   const int n = s.rows;
   if (s.count == 0 || n == 0) return;
-  const SolverCall call(ctx);
-  const NotFinite bad(p.a, p.upper ? Part::kUpper : Part::kLower, call);
+  const SolverContext solver(ctx);
+  const NotFinite bad(p.a, p.upper ? Part::kUpper : Part::kLower, solver);
   with_real(p.a.dtype, [&](auto zero) {
     using T = decltype(zero);
     const cusolverEigMode_t mode = mode_of(p.vectors);
     const cublasFillMode_t triangle = fill_mode(p.upper);
     int size = 0;
-    HEARTH_CUSOLVER(T, syevd_bufferSize, call.handle, mode, triangle, n, p.a.as<const T>(), n,
+    HEARTH_CUSOLVER(T, syevd_bufferSize, solver.handle, mode, triangle, n, p.a.as<const T>(), n,
                     p.w.as<const T>(), &size);
-    T* const work = call.scratch<T>(size);
+    T* const work = solver.scratch<T>(size);
     for (int64_t i = 0; i < s.count; ++i)
-      HEARTH_CUSOLVER(T, syevd, call.handle, mode, triangle, n, s.at<T>(p.a, i), n,
+      HEARTH_CUSOLVER(T, syevd, solver.handle, mode, triangle, n, s.at<T>(p.a, i), n,
                       p.w.as<T>() + i * n, work, size, p.info.as<int>() + i);
   });
   bad.set_nan(p.w);
@@ -241,8 +241,8 @@ void run(const EighParams& p, Ctx& ctx) {
 void run(const EigParams& p, Ctx& ctx) {
   const MatrixSizes s(p.a);
   if (s.count == 0 || s.rows == 0) return;
-  const SolverCall call(ctx);
-  with_real(p.a.dtype, [&](auto zero) { eig<decltype(zero)>(p, call); });
+  const SolverContext solver(ctx);
+  with_real(p.a.dtype, [&](auto zero) { eig<decltype(zero)>(p, solver); });
 }
 
 }  // namespace hearth::cuda

@@ -1,5 +1,4 @@
-// Counts the scratch bytes of a simulated GPU's kernels, which the host's allocator provides,
-// against a limit.
+// Scratch memory of a simulated GPU's kernels: from the host's allocator, counted against a limit.
 #include "kernels/sim/scratch.h"
 
 #include "core/cpu_allocator.h"

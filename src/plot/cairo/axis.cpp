@@ -10,6 +10,9 @@ namespace hearth::utils::plot {
 
 namespace {
 
+/// In smaller ranges, the numbers have too few digits for ticks: the smallest one is 5e-324.
+constexpr double kSmallestRange = 1e-315;
+
 /// The smallest number of at least `step` that is 1, 2 or 5 times a power of ten.
 double round_up(double step) {
   const double power = std::pow(10, std::floor(std::log10(step)));
@@ -47,8 +50,9 @@ Axis::Axis(const std::vector<double>& values, int max_ticks, bool has_low_margin
     high = 1;
     all_whole = false;
   }
-  // Equal values, or values closer than a billionth of the largest.
-  const double min_range = std::max(std::fabs(low), std::fabs(high)) * 1e-9;
+  // Equal values, or values closer than a billionth of the largest or than kSmallestRange.
+  const double min_range =
+      std::max(std::max(std::fabs(low), std::fabs(high)) * 1e-9, kSmallestRange);
   if (high - low <= min_range) {
     const double padding = std::max(low == 0 || all_whole ? 0.5 : std::fabs(low) / 10, min_range);
     low -= padding;
