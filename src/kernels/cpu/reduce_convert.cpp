@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/cpu/bytes16.h"
+#include "kernels/cpu/copy_bytes16.h"
 
 namespace hearth::cpu {
 
