@@ -18,7 +18,7 @@ struct Values {
 /// Makes the help text and the completion suggest these values; the option accepts others, too.
 CLI::Option* suggest_values(CLI::Option* option, Values values);
 /// Makes the option accept only these names, and suggests them in the same way. The error for
-/// another name suggests the nearest one.
+/// another name ("unknown <kind> 'x'") suggests the nearest one.
 CLI::Option* accept_only(CLI::Option* option, const std::string& kind,
                          std::vector<std::string> names);
 /// The values given to suggest_values() or accept_only(); empty if there were none.

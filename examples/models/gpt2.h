@@ -165,15 +165,18 @@ struct GPT2Impl : nn::Module {
   /// Appends the likeliest token, `count` times; without dropout.
   Tensor generate(Tensor ids, int64_t count) {
     const NoGradGuard no_grad;
-    const bool was_training = is_training();
-    eval();
+    const struct Evaluating {
+      explicit Evaluating(GPT2Impl& network) : model(network) { model.eval(); }
+      ~Evaluating() { model.train(was_training); }
+      GPT2Impl& model;
+      const bool was_training = model.is_training();
+    } evaluating(*this);
     KeyValueCache cache;
     Tensor next = ids;
     for (int64_t i = 0; i < count; ++i) {
       next = forward(next, &cache).select(1, -1).argmax(-1, /*keepdim=*/true);
       ids = cat({ids, next}, 1);
     }
-    train(was_training);
     return ids;
   }
 

@@ -8,7 +8,7 @@ namespace hearth::autograd::graph {
 
 namespace {
 
-/// A tensor that was saved on `device`.
+/// A saved tensor of `device`, kept in the host's memory.
 struct OnHost {
   Tensor tensor;
   Device device;

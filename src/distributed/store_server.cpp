@@ -87,7 +87,7 @@ void StoreServer::stop() {
 void StoreServer::serve() {
   std::vector<pollfd> entries;
   while (!stops_) {
-    const bool accepts = accept_pause_.is_never() || accept_pause_.has_passed();
+    const bool accepts = accept_again_.is_never() || accept_again_.has_passed();
     entries.assign({{wake_reader_.descriptor(), POLLIN, 0},
                     {accepts ? listener_.descriptor() : -1, POLLIN, 0}});
     for (const auto& client : clients_)
@@ -107,13 +107,13 @@ void StoreServer::serve() {
 }
 
 void StoreServer::accept_clients() {
-  accept_pause_ = Deadline::never();
+  accept_again_ = Deadline::never();
   while (true) {
     Socket socket(accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno != EAGAIN && errno != EWOULDBLOCK)
-        accept_pause_ = Deadline::after(milliseconds(500));  // e.g. for lack of descriptors
+        accept_again_ = Deadline::after(milliseconds(500));  // e.g. for lack of descriptors
       return;
     }
     const int on = 1;

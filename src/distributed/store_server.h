@@ -28,6 +28,7 @@ class StoreServer {
 
   void serve();
   void accept_clients();
+  // These return whether the client stays; retry(), whether it was answered.
   bool handle(Client& client, short events);
   bool receive(Client& client);
   bool handle_frames(Client& client);
@@ -54,7 +55,7 @@ class StoreServer {
   KeyTable table_;
   bool table_changed_ = false;
   Clients clients_;
-  Deadline accept_pause_ = Deadline::never();  // after a lack of descriptors
+  Deadline accept_again_ = Deadline::never();  // after a failed accept(); never: no pause
   std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
-// Clipping of gradients: one launch for the norm of all gradients of a device and dtype, and one to
-// scale them.
+// Clipping of gradients. The norm of all gradients of a device and dtype is one call (except of
+// order 0), and so is their scaling; clip_grad_value_ clamps them one by one.
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +59,7 @@ void check_finite(double norm, double norm_type) {
 /// Returns the norm of the gradients of sharded parameters, over all ranks.
 Tensor norm_over_ranks(const std::vector<Tensor>& parameters, double norm_type, ShardRanks& ranks) {
   HEARTH_CHECK_AS(ValueError, norm_type > 0,
-                  "norm_type must be positive or infinite for parameters that fully_shard has "
+                  "norm_type must be above 0 for parameters that fully_shard has "
                   "divided, but it is ",
                   norm_type);
   std::vector<Tensor> parts;

@@ -17,12 +17,13 @@ std::vector<int64_t> with_defaults(const ExpandingArrayWithOptionalElem<D>& requ
 }
 IntArrayRef with_defaults(const ExpandingArray<1>& requested, const Tensor&) { return requested; }
 
-/// (sum of x^p over each window)^(1/p), from the mean of x^p.
+/// (sum of x^p over each window)^(1/p), from the mean of x^p. As in PyTorch, a window that
+/// ceil_mode cuts off counts as a full one with the same mean.
 template <size_t D>
 Tensor norms(const Tensor& means, const LPPoolOptions<D>& options) {
   double count = 1;
   for (const int64_t size : *options.kernel_size()) count *= double(size);
-  // At 0 the root's derivative is infinite; the gradient of relu there is 0.
+  // The root's derivative is infinite at 0; relu's backward replaces what arrives there by 0.
   return (sign(means).detach() * relu(abs(means))).mul(count).pow(1 / options.norm_type());
 }
 

@@ -4,7 +4,8 @@
 
 namespace hearth {
 
-/// Functions that tell the profilers of a GPU's vendor about ranges of the calling thread (NVTX).
+/// Functions that report ranges and points in time to the profilers of a GPU's vendor (NVTX).
+/// Ranges of push and pop nest on the calling thread.
 struct RangeMarker {
   int (*push)(const char* name);  // the number of open ranges before
   int (*pop)();                   // the number of open ranges after

@@ -20,7 +20,7 @@ bool is_jpeg_name(const std::string& path);
 /// Throws "cannot read 'name': …".
 [[noreturn]] void bad_image(const std::string& name, const std::string& reason);
 /// Allocates the pixels. Throws if the image is empty, or if it has more than 2^24 pixels and more
-/// than file_bytes * pixels_per_byte.
+/// than the file can hold: `pixels_per_byte` is the most that a byte can encode.
 Pixels allocate_pixels(const std::string& name, size_t file_bytes, int64_t pixels_per_byte,
                        int64_t height, int64_t width, int64_t channels);
 

@@ -29,7 +29,8 @@ TEST(LanguageModels, GenerationWithACacheMatchesWholeSequences) {
   EXPECT_TRUE(rest.allclose(whole.slice(1, 3), 1e-4, 1e-5));
 }
 
-/// In published files, tensors have the names of other versions or of networks with a head.
+/// Published files name tensors differently: GPT-2's without "transformer.", and with masks; BERT's
+/// with "bert.", the old names gamma and beta, and a head.
 TEST(LanguageModels, LoadPublishedNames) {
   const TempFolder folder;
   const models::GPT2 model(small_gpt2());
@@ -61,11 +62,14 @@ TEST(LanguageModels, LoadPublishedNames) {
     EXPECT_TRUE(item->equal(bert->state_dict()[item.key()])) << item.key();
 }
 
-TEST(LanguageModels, CheckTokens) {
+TEST(LanguageModels, RefuseBadTokensAndFolders) {
   models::GPT2 model(small_gpt2());
   EXPECT_THROW(model(ids().to(kFloat)), Error);
   EXPECT_THROW(model(zeros({1, 13}, kLong)), Error);
   EXPECT_THROW(models::load_gpt2("no such folder"), Error);
+  model->train();
+  EXPECT_THROW(model->generate(zeros({1, 12}, kLong), 2), Error);
+  EXPECT_TRUE(model->is_training());
 }
 
 }  // namespace

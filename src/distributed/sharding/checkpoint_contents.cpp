@@ -17,9 +17,9 @@ Piece piece_of(std::string key, const Tensor& local, const ShardedParam* shard) 
 Piece state_piece(std::string key, const Tensor& value, const ShardedParam* shard) {
   if (!shard || value.dim() == 0) return piece_of(std::move(key), value, nullptr);
   HEARTH_CHECK(value.sizes().equals(shard->sizes_of(shard->rows)), "cannot save '", key,
-               "' of the sizes ", value.sizes(), ": the parameter's shard has the sizes ",
+               "': its sizes ", value.sizes(), " differ from ",
                IntArrayRef(shard->sizes_of(shard->rows)),
-               ", so that the parts of the ranks do not form one tensor");
+               ", the sizes of the parameter's shard, so the ranks' parts cannot be joined");
   return piece_of(std::move(key), value, shard);
 }
 
@@ -64,8 +64,8 @@ void add_model(const nn::Module& model, const ModelParameters& parameters, Conte
 void add_optimizer(const optim::Optimizer& optimizer, const ModelParameters& parameters,
                    Contents& contents) {
   HEARTH_CHECK_AS(TypeError, !dynamic_cast<const ZeroRedundancyOptimizer*>(&optimizer),
-                  "checkpoints have no state of a ZeroRedundancyOptimizer; use its "
-                  "consolidate_state_dict(), and save() on one rank");
+                  "a checkpoint cannot hold the state of a ZeroRedundancyOptimizer; call its "
+                  "consolidate_state_dict() on all ranks, then hearth::save() on one");
   std::vector<std::string> names;
   for (const optim::OptimizerParamGroup& group : optimizer.param_groups())
     for (const Tensor& param : group.params()) names.push_back(parameters.name_of(param));
@@ -76,7 +76,7 @@ void add_optimizer(const optim::Optimizer& optimizer, const ModelParameters& par
       continue;
     }
     const size_t dot = key.find('.', state.size());
-    const std::string& name = names.at(std::stoul(key.substr(state.size(), dot)));
+    const std::string& name = names.at(std::stoul(key.substr(state.size(), dot - state.size())));
     const std::string named_key = kStatePrefix + name + key.substr(dot);
     if (value.isTensor() && value.toTensor().defined())
       contents.pieces.push_back(

@@ -15,8 +15,8 @@ std::vector<Tensor> shards_in(ShardedModule& module) {
 }
 
 void check_order(const char* function, double norm_type) {
-  HEARTH_CHECK_AS(ValueError, norm_type > 0, function,
-                  ": norm_type must be positive or infinite, but it is ", norm_type);
+  HEARTH_CHECK_AS(ValueError, norm_type > 0, function, ": norm_type must be above 0, but it is ",
+                  norm_type);
 }
 
 }  // namespace

@@ -23,9 +23,10 @@ struct FftLines {
   T* data = nullptr;
   int64_t offsets[kMaxFftLanes];  // of each line; lanes without a line repeat the first
   int count = 0;
-  int64_t apart = 0;  // between lines, if equal and no lane is empty; else 0
-  int64_t step = 2;   // from a pair to the next
-  int64_t pair = 1;   // from a pair's first number to its second, or kNone
+  int64_t apart =
+      0;  // from each line to the next if all distances are equal and no lane is empty, else 0
+  int64_t step = 2;  // from a pair to the next
+  int64_t pair = 1;  // from a pair's first number to its second, or kNone
 
   static constexpr int64_t kNone = INT64_MIN;
   [[gnu::always_inline]] bool has_second() const { return pair != kNone; }
@@ -49,7 +50,7 @@ struct FftLoops {
                T* buffer);
   /// pair i = buffer[i], for i < n.
   void (*store)(const T* buffer, int64_t n, const FftPairs<T>& pairs, const FftLines<T>& lines);
-  /// Transforms a buffer in place; its numbers are in the order of the plan's slots.
+  /// Transforms a buffer in place, from the order of the plan's slots to the natural order.
   void (*transform)(const FftStage<T>* stages, int count, T* buffer);
   /// out[slots[i]] = in[i] * factors[i], for i < n; swap_in and swap_out exchange the real and
   /// imaginary parts of in and of out.
@@ -64,15 +65,16 @@ struct FftLoops {
   /// The half spectrum (half + 1 numbers) of 2 * half real numbers, from the transform of their
   /// pairs; twiddles are exp(-2 pi i k / (2 * half)).
   void (*split_pairs)(const T* twiddles, int64_t half, T* buffer);
-  /// Twice the inverse of split_pairs, with exchanged parts, in the order of slots.
+  /// Twice the inverse of split_pairs, with real and imaginary parts exchanged; number i goes to
+  /// out[slots[i]].
   void (*join_pairs)(const T* in, const T* twiddles, int64_t half, const int64_t* slots, T* out);
-  /// The whole spectrum from its half, for an odd n, with exchanged parts, in the order of slots.
+  /// The whole spectrum from its half, for an odd n, exchanged and placed in the same way.
   void (*unfold)(const T* in, int64_t n, const int64_t* slots, T* out);
 };
 
 struct FftTable {
-  FftLoops<float> f32, f32_single;
-  FftLoops<double> f64, f64_single;
+  FftLoops<float> f32, f32_one_lane;
+  FftLoops<double> f64, f64_one_lane;
 };
 
 extern const FftTable fft_table_avx2;

@@ -43,9 +43,9 @@ template <class T>
 const FftLoops<T>& fft_loops(bool single) {
   const FftTable& table = HEARTH_ISA_TABLE(fft_table);
   if constexpr (std::is_same_v<T, double>)
-    return single ? table.f64_single : table.f64;
+    return single ? table.f64_one_lane : table.f64;
   else
-    return single ? table.f32_single : table.f32;
+    return single ? table.f32_one_lane : table.f32;
 }
 
 template <class T>

@@ -110,8 +110,8 @@ void plan_convolution(FftPlan<T>& plan) {
       to[1] = root[1] / double(m);
     }
   }
-  HEARTH_ISA_TABLE(fft_table).f64_single.transform(wide->stages.data(), int(wide->stages.size()),
-                                                   chirp.data());
+  HEARTH_ISA_TABLE(fft_table).f64_one_lane.transform(wide->stages.data(), int(wide->stages.size()),
+                                                     chirp.data());
   plan.spectrum.assign(chirp.begin(), chirp.end());
 }
 

@@ -91,9 +91,9 @@ __device__ __forceinline__ void update(const F& rule, const StepCommon& common,
 
 /// Updates kWide elements from `start`.
 template <class F, class T, int kWide>
-__device__ __forceinline__ void dense_step(const F& rule, const StepCommon& common,
-                                           const fn::StepFactors& factors,
-                                           T* const (&data)[F::operands], int64_t start) {
+__device__ __forceinline__ void update_elements(const F& rule, const StepCommon& common,
+                                                const fn::StepFactors& factors,
+                                                T* const (&data)[F::operands], int64_t start) {
   Pack<T, kWide> packs[F::operands];
 #pragma unroll
   for (int k = 0; k < F::operands; ++k)
@@ -130,9 +130,9 @@ __global__ void __launch_bounds__(kBlock)
   constexpr int kWide = kWideBytes / sizeof(T);
   const int64_t num_packs = addresses % kWideBytes == 0 ? n / kWide : 0;
   for (int64_t i = threadIdx.x; i < num_packs; i += kBlock)
-    dense_step<F, T, kWide>(rule, table.common, factors, data, begin + i * kWide);
+    update_elements<F, T, kWide>(rule, table.common, factors, data, begin + i * kWide);
   for (int64_t i = num_packs * kWide + threadIdx.x; i < n; i += kBlock)
-    dense_step<F, T, 1>(rule, table.common, factors, data, begin + i);
+    update_elements<F, T, 1>(rule, table.common, factors, data, begin + i);
 }
 
 template <class F, class T>
@@ -140,14 +140,14 @@ __global__ void __launch_bounds__(kBlock)
     strided_kernel(const __grid_constant__ F rule, const __grid_constant__ StridedStep args) {
   if (args.common.found_inf != nullptr && *args.common.found_inf == 1) return;
   const fn::StepFactors factors = shared_factors(rule, args.common, args.step);
-  const int64_t step = int64_t{gridDim.x} * kBlock;
-  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
+  const int64_t num_threads = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += num_threads) {
     int64_t offsets[F::operands];
     args.offsets.find(i, offsets);
     T* data[F::operands];
 #pragma unroll
     for (int k = 0; k < F::operands; ++k) data[k] = reinterpret_cast<T*>(args.data[k] + offsets[k]);
-    dense_step<F, T, 1>(rule, args.common, factors, data, 0);
+    update_elements<F, T, 1>(rule, args.common, factors, data, 0);
   }
 }
 
