@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # gpu_pack.sh [BUILD_FOLDER [ARCHIVE]]: builds tests, the benchmarks, the program and the plugins here
 # and packs them with the libraries that they need. Unpack the archive on a machine with a GPU, its driver
-# and a CUDA runtime (an installed one, or PyTorch's wheels), and run gpu_check/gpu_check.sh there. A build
+# and a CUDA runtime (an installed one, or PyTorch's wheels), and run `gpu_check/gpu_check.sh all` there. A build
 # folder that is already configured is used unchanged; otherwise GPU_PACK_ARCHS names the GPU architectures.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
-build=$(realpath -m "${1:-build/gpu}")
-readonly build
-archive=$(realpath -m "${2:-$build/gpu_check.tar.xz}")
-readonly archive
+build=${1:+$(realpath -m "$1")}
+archive=${2:+$(realpath -m "$2")}
+cd "$(dirname "$0")/.."
+readonly build=${build:-$PWD/build/gpu}
+readonly archive=${archive:-$build/gpu_check.tar.xz}
 readonly limit_mib=60
 readonly stage=$build/stage/gpu_check
 readonly programs=(hearth bench_gpu test_gpu test_core test_autograd test_ops test_optim test_nn test_parallel test_io test_distributed)

@@ -52,8 +52,8 @@ bool fits_integer(int64_t value, ScalarType type) {
   }
 }
 
-/// The lower bound of a real number converted to an integer dtype. The upper bound applies after
-/// truncation, so 255.5 fits uint8 as 255.
+/// The smallest real number that converts to the dtype, checked before truncation: -0.5 does not
+/// fit uint8. The upper bound is checked after truncation: 255.5 fits, as 255.
 double lowest_integer(ScalarType type) {
   switch (type) {
     case kByte: return 0;

@@ -103,6 +103,12 @@ std::optional<std::string> host_of(const Launcher* launcher) {
   return {};
 }
 
+/// The last `count` digits of a number; other texts are left as they are.
+std::string last_digits(const std::string& text, size_t count) {
+  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number && text.size() > count ? text.substr(text.size() - count) : text;
+}
+
 /// The port of a job, if the launcher lets all processes find the same one.
 std::optional<int> port_of_job(const Launcher* launcher) {
   if (!launcher || std::string_view(launcher->rank) == "RANK") return {};
@@ -112,8 +118,8 @@ std::optional<int> port_of_job(const Launcher* launcher) {
   constexpr int kFirst = 20'000, kCount = 10'000;
   if (std::string_view(launcher->rank) == "SLURM_PROCID")
     if (const auto job = text_variable("SLURM_JOB_ID"))
-      return kFirst +
-             parse_number("the environment variable SLURM_JOB_ID", *job, 0, 2'000'000'000) % kCount;
+      return kFirst + parse_number("the environment variable SLURM_JOB_ID", last_digits(*job, 4), 0,
+                                   kCount - 1);
   return kUsualPort;
 }
 
@@ -166,13 +172,14 @@ void read_query(const std::string& method, std::string_view query, Rendezvous& f
 /// Splits "host:port", also "[::1]:29500".
 void read_address(const std::string& method, std::string address, Rendezvous& found) {
   const size_t colon = address.rfind(':');
-  HEARTH_CHECK_AS(ValueError, colon != std::string::npos && colon > 0, "init_method '", method,
-                  "' must have the form tcp://host:port?rank=0&world_size=2");
+  const bool is_bracketed = address.starts_with('[');
+  const bool is_host = is_bracketed ? address.find(']') + 1 == colon : address.find(':') == colon;
+  HEARTH_CHECK_AS(ValueError, colon != std::string::npos && colon > 0 && is_host, "init_method '",
+                  method, "' must have the form tcp://host:port?rank=0&world_size=2");
   found.port = parse_number(detail::str("init_method '", method, "': the port"),
                             address.substr(colon + 1), 1, kMaxPort);
   found.host = address.substr(0, colon);
-  if (found.host.starts_with('[') && found.host.ends_with(']'))
-    found.host = found.host.substr(1, found.host.size() - 2);
+  if (is_bracketed) found.host = found.host.substr(1, found.host.size() - 2);
 }
 
 }  // namespace

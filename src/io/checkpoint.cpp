@@ -44,7 +44,7 @@ std::function<void()> checked_state(const std::string& path, const std::string& 
   return [generator, state]() mutable { generator.set_state(state); };
 }
 
-/// The parts' names, joined by commas.
+/// The names of a file's entries except the checksum, joined by commas.
 std::string joined_names(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names)

@@ -49,8 +49,8 @@ bool align_corners_of(const InterpolateFuncOptions& options) {
   return options.align_corners().value_or(false);
 }
 
-void check_rank(const Tensor& input, const Mode& mode, bool is_supported = true) {
-  HEARTH_CHECK(is_supported && input.dim() >= 3 && input.dim() <= 5,
+void check_rank(const Tensor& input, const Mode& mode, bool mode_allows_rank = true) {
+  HEARTH_CHECK(mode_allows_rank && input.dim() >= 3 && input.dim() <= 5,
                "Input Error: Only 3D, 4D and 5D input Tensors supported (got ", input.dim(),
                "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ",
                enumtype::get_enum_name(mode), ")");
@@ -70,7 +70,7 @@ class Interpolation {
     if (is<enumtype::kLinear>(mode)) return linear();
     if (is<enumtype::kBilinear>(mode)) return bilinear();
     if (is<enumtype::kTrilinear>(mode)) return trilinear();
-    check_rank(input_, mode, input_.dim() == 4);
+    check_rank(input_, mode, /*mode_allows_rank=*/input_.dim() == 4);  // bicubic
     return options_.antialias()
                ? hearth::_upsample_bicubic2d_aa(input_, size(), align_corners_, scale(0), scale(1))
                : hearth::upsample_bicubic2d(input_, size(), align_corners_, scale(0), scale(1));

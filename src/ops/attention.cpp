@@ -20,8 +20,8 @@ namespace {
 /// Returns the scores before softmax: `scale * query * key^T + mask`.
 Tensor scores_of(const Tensor& query, const Tensor& key, const Tensor& mask, double scale,
                  bool causal) {
-  // As in PyTorch, each factor is multiplied by the root of the scale, so that no product
-  // overflows.
+  // As in PyTorch, each factor is multiplied by the root of the scale, so that products
+  // overflow later.
   const double root = std::sqrt(std::fabs(scale));
   Tensor scores = query.mul(std::copysign(root, scale)).matmul(key.mul(root).transpose(-2, -1));
   if (mask.defined()) scores = scores.add(mask);
@@ -266,12 +266,12 @@ bool same_batch(const Tensor& query, const Tensor& key, bool shares_heads) {
   return true;
 }
 
-/// Whether query has so few rows that CUDA's tiles of 64 rows would be almost empty; the scores of
-/// these rows need little memory.
+/// Whether query has so few rows that CUDA's tiles (64 rows, 32 of doubles) would be almost empty;
+/// the scores of these rows need little memory.
 bool is_decoding(const Tensor& query) { return query.is_cuda() && query.size(-2) < 16; }
 
-/// Whether the kernel can apply dropout: only on the CPU. With p = 1, the kernel would multiply by
-/// an infinite kept_scale.
+/// Whether the kernel can compute attention with this dropout: always if p = 0, else only on the
+/// CPU. With p = 1, it would multiply by an infinite kept_scale.
 bool can_fuse_dropout(double p, const Tensor& query) {
   return p == 0 || (p > 0 && p < 1 && !query.is_cuda());
 }

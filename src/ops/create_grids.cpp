@@ -51,8 +51,6 @@ Tensor cartesian_prod(TensorList tensors) {
   return stack(columns, 1);
 }
 
-namespace by_name {}  // namespace by_name
-
 HEARTH_DEFINE_METHOD_ONLY(Tensor, new_empty, (IntArrayRef size, const TensorOptions& options),
                           empty(size, like_options(self, options)))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, new_empty_strided,

@@ -92,7 +92,7 @@ Tensor& drop(Tensor& self, double p, bool train, bool features, bool alpha) {
 
 /// Applies dropout to single elements, in training mode.
 Tensor elements_dropped(const Tensor& input, double p) {
-  // As in PyTorch, p = 1 draws nothing and keeps NaN and infinities visible.
+  // As in PyTorch, p = 1 draws nothing, and NaN and infinities become NaN.
   if (p == 1) return input.mul(zeros({}, input.options()));
   return std::get<0>(invoke<Dropout>({p}, input).pair());
 }
@@ -102,7 +102,7 @@ Tensor elements_dropped(const Tensor& input, double p) {
 Tensor dropout(const Tensor& input, double p, bool train) {
   return has_effect(input, p, train) ? elements_dropped(input, p) : input;
 }
-// As in dropout, one number is drawn for each element.
+// Multiplies by ones after dropout, so that it draws the same numbers as dropout().
 HEARTH_DEFINE_INPLACE_AS(dropout_, (double p, bool train),
                          has_effect(self, p, train)
                              ? self.mul_(elements_dropped(ones_like(self), p))

@@ -104,7 +104,7 @@ void ReduceLROnPlateau::fields(Fields& f) {
   f.field("cooldown_counter", cooldown_counter_);
   f.field("num_bad_epochs", num_bad_epochs_);
   f.field("eps", eps_);
-  // Before the first epoch, the best value is infinite, which text formats cannot store.
+  // An infinite best value (no finite metric yet) is left out: JSON has no infinity.
   if (f.loading()) best_ = worst();
   if (f.loading() ? f.has("best") : std::isfinite(best_)) f.field("best", best_);
 }

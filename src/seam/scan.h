@@ -16,8 +16,10 @@ enum class ScanKind : unsigned char {
 };
 
 /// out[i] = in[0] ∘ … ∘ in[i] along `dim` (from the other end if `reverse`), where ∘ is the
-/// operation of `kind`. All views have the same sizes; in, factor (only of kLinear) and out the
-/// same dtype, indices (kMax and kMin) int64. `out` may be `in`. A 0-d view counts as one element.
+/// operation of `kind`; kLinear instead computes the recurrence above, where i - 1 is the element
+/// before in the scan's direction. All views have the same sizes; in, factor (only of kLinear) and
+/// out the same dtype, indices (kMax and kMin) int64. `out` may be `in`. A 0-d view counts as one
+/// element.
 struct ScanParams {
   View in{}, factor{}, out{}, indices{};
   int dim = 0;

@@ -31,7 +31,7 @@ TEST(InplaceViews, AreDifferentiable) {
   expect_values(x.grad(), {0, 4, 8, 2, 6, 10});
 }
 
-TEST(InplaceViews, OfAViewUpdateItsBase) {
+TEST(InplaceViews, WritesAfterwardsReachTheBase) {
   const Tensor x = kZeroToFive.clone().view({3, 2}).requires_grad_();
   const Tensor base = x * 1, view = base.slice(0, 1, 3);
   view.t_();

@@ -1,4 +1,4 @@
-// hearth train under a launcher when a machine is lost, a process is stopped, or the disk is full.
+// hearth train under a launcher when a machine is lost or the disk is full.
 #include <csignal>
 
 #include "tests/cli/launch_site.h"
@@ -32,7 +32,7 @@ double seconds_until(const Program& program, const std::string& text) {
   });
 }
 
-TEST_F(TrainFaults, TheJobContinuesWithFewerProcessesWithoutALostMachine) {
+TEST_F(TrainFaults, AfterAMachineIsLostTheJobContinuesOnTheOthers) {
   const Site site(kThreeHosts);
   const Arguments changes{"--epochs", "12", "--limit", "400", "--batch-size", "4"};
   const std::string out = path("out");
@@ -58,7 +58,7 @@ TEST_F(TrainFaults, TheJobContinuesWithFewerProcessesWithoutALostMachine) {
   EXPECT_NE(ran.err.substr(cut).find(" 2 processes"), std::string::npos) << ran.err;
   EXPECT_TRUE(all_gone(ranks));
 
-  // The same, with the change of the number of processes at the same epoch by hand.
+  // The same by hand: three processes up to that epoch, then two.
   const size_t epochs = count_of(ran.err.substr(0, cut), "/12  loss");
   ASSERT_GE(epochs, 2U);
   ASSERT_LT(epochs, 12U);

@@ -101,6 +101,9 @@ TEST(InitProcessGroup, ReadsUrls) {
               {{"TEST_INIT_METHOD", "tcp://127.0.0.1:1x?rank=0&world_size=1"}});
   EXPECT_SAYS("must have the form tcp://host:port",
               {{"TEST_INIT_METHOD", "tcp://host?rank=0&world_size=1"}});
+  for (const std::string host : {"::1", "[::1]", "[::1]2:3", ":1"})
+    EXPECT_SAYS("must have the form tcp://host:port",
+                {{"TEST_INIT_METHOD", "tcp://" + host + "?rank=0&world_size=1"}});
   EXPECT_SAYS("'size' is unknown; rank and world_size are allowed",
               {{"TEST_INIT_METHOD", "tcp://h:1?rank=0&size=1"}});
   EXPECT_SAYS("use env://, tcp://host:port or file:///path", {{"TEST_INIT_METHOD", "http://h:1"}});
@@ -126,7 +129,7 @@ TEST(InitProcessGroup, UnderstandsOtherLaunchers) {
                                        {"SLURM_STEP_NUM_TASKS", "1"},
                                        {"SLURM_LOCALID", "2"},
                                        {"SLURM_JOB_NODELIST", "localhost"},
-                                       {"SLURM_JOB_ID", port}});
+                                       {"SLURM_JOB_ID", "42949" + port}});  // above 2^31
   EXPECT_SAYS("the host 'no-such-host03.invalid' is unknown",
               {{"SLURM_PROCID", "0"},
                {"SLURM_STEP_NUM_TASKS", "1"},

@@ -51,7 +51,8 @@ inline Mat operator*(const Mat& a, const Mat& b) {
   return result;
 }
 
-/// P A = L U with row pivoting: the rows' order, and L below U.
+/// P A = L U with row pivoting: `order` has the rows' order, `lu` has L below the diagonal and U on
+/// and above it.
 struct LuReference {
   Mat lu;
   std::vector<int64_t> order;
@@ -118,7 +119,7 @@ struct QrReference {
   Mat q, r;
 
   explicit QrReference(const Mat& a) : q(Mat::identity(a.rows)), r(a) {
-    // LAPACK does not reflect a last row of one element.
+    // LAPACK does not reflect in the last row, where one element of the column is left.
     for (int64_t k = 0; k < std::min(a.rows - 1, a.columns); ++k) reflect(k);
   }
 
@@ -128,16 +129,16 @@ struct QrReference {
     double square = 0;
     for (int64_t i = k; i < r.rows; ++i) square += r(i, k) * r(i, k);
     const double length = r(k, k) > 0 ? -std::sqrt(square) : std::sqrt(square);
-    double norm = 0;
+    double squared_norm = 0;
     for (int64_t i = k; i < r.rows; ++i) {
       v[size_t(i)] = r(i, k) - (i == k ? length : 0);
-      norm += v[size_t(i)] * v[size_t(i)];
+      squared_norm += v[size_t(i)] * v[size_t(i)];
     }
-    apply(r, v, norm, false);
-    apply(q, v, norm, true);
+    apply(r, v, squared_norm, false);
+    apply(q, v, squared_norm, true);
   }
-  /// t = t - 2 v v^T t / norm, or t = t - 2 t v v^T / norm from the right.
-  static void apply(Mat& t, const std::vector<double>& v, double norm, bool right) {
+  /// t = t - 2 v v^T t / squared_norm, or t = t - 2 t v v^T / squared_norm from the right.
+  static void apply(Mat& t, const std::vector<double>& v, double squared_norm, bool right) {
     const int64_t lines = right ? t.rows : t.columns;
     for (int64_t c = 0; c < lines; ++c) {
       const auto element = [&](size_t i) -> double& {
@@ -145,7 +146,7 @@ struct QrReference {
       };
       double product = 0;
       for (size_t i = 0; i < v.size(); ++i) product += v[i] * element(i);
-      for (size_t i = 0; i < v.size(); ++i) element(i) -= 2 * product / norm * v[i];
+      for (size_t i = 0; i < v.size(); ++i) element(i) -= 2 * product / squared_norm * v[i];
     }
   }
 };
@@ -282,7 +283,7 @@ inline Mat symmetric(const Mat& x) {
   return result;
 }
 
-/// A row of a function of matrices in float32 and float64.
+/// A row of the op table for a function of matrices in float32 and float64.
 inline Row matrix_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
                       std::function<Tensors(const Tensors&)> call,
                       std::function<Arrays(const Arrays&)> reference) {

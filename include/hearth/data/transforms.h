@@ -32,7 +32,7 @@ class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>>
   std::vector<Output> apply_batch(std::vector<Input> input_batch) override {
     std::vector<Output> output_batch;
     output_batch.reserve(input_batch.size());
-    const detail::PositionGuard position;
+    const detail::PositionGuard position;  // of the example, for error texts
     for (size_t i = 0; i < input_batch.size(); ++i) {
       position.set(i);
       output_batch.push_back(apply(std::move(input_batch[i])));

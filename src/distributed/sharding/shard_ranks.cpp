@@ -15,11 +15,11 @@ namespace {
 class GroupRanks : public ShardRanks {
  public:
   explicit GroupRanks(ProcessGroupPtr group) : group_(std::move(group)) {}
-  void sum(const Tensor& tensor) override { reduce(tensor, ReduceOp::SUM); }
-  void max(const Tensor& tensor) override { reduce(tensor, ReduceOp::MAX); }
+  void sum(const Tensor& tensor) override { reduce_plain(tensor, ReduceOp::SUM); }
+  void max(const Tensor& tensor) override { reduce_plain(tensor, ReduceOp::MAX); }
 
  private:
-  void reduce(const Tensor& tensor, ReduceOp operation) const {
+  void reduce_plain(const Tensor& tensor, ReduceOp operation) const {
     const PlainMode plain;
     all_reduce(tensor, operation, group_);
   }
