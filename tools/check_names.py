@@ -30,11 +30,11 @@ FORM = re.compile(r"^HEARTH_DEFINE_(?:(?:METHOD|METHOD_ONLY)\([^,]+,\s+|\w+\(\s*
                   re.MULTILINE)
 FUNCTION = re.compile(r"^\w[\w:<>,& ]*[ &](\w+)\(", re.MULTILINE)
 METHOD = re.compile(r"^\w[\w:<>,& ]*[ &]Tensor::(\w+)\(", re.MULTILINE)
-MACRO = re.compile(r"^#define HEARTH_\w+\(([^)]*)\)((?:.*\\\n)*.*)", re.MULTILINE)
+MACRO = re.compile(r"^#define (HEARTH_\w+)\(([^)]*)\)((?:.*\\\n)*.*)", re.MULTILINE)
 IN_MACRO = re.compile(
     r"^  (?:HEARTH_DEFINE_(?:METHOD\([^,]+, |\w+\()|Tensor&? (?:Tensor::)?)(\w+)[,(]",
     re.MULTILINE)
-PASTED = re.compile(r"(?<![\w#])(\w+(?:##\w+)+)\(")
+PASTED = re.compile(r"(?<![\w#])(?<!return )(\w+(?:##\w+)+)[(,]")
 
 
 def base(path):
@@ -70,12 +70,18 @@ def defined(text):
     public = without_anonymous(text)
     names = {stem(name) for pattern in (FORM, FUNCTION, METHOD) for name in pattern.findall(public)}
     patterns = []
-    for parameters, body in MACRO.findall(text):
-        parameters = {name.strip() for name in parameters.split(",")}
+    for macro, parameters, body in MACRO.findall(text):
+        parameters = [name.strip() for name in parameters.split(",")]
         names |= {stem(name) for name in IN_MACRO.findall(body) if name not in parameters}
+        uses = re.findall(rf"^{macro}\(([^()]*)", text, re.MULTILINE)
         for pasted in PASTED.findall(body):
-            parts = [r"\w+" if part in parameters else part for part in pasted.split("##")]
-            patterns.append(re.compile("".join(parts)))
+            parts = pasted.split("##")
+            for use in uses:
+                values = dict(zip(parameters, (value.strip() for value in use.split(","))))
+                names.add(stem("".join(values.get(part, part) for part in parts)))
+            if not uses:  # another macro has the arguments
+                parts = [r"\w+" if part in parameters else part for part in parts]
+                patterns.append(re.compile("".join(parts)))
     return names, patterns
 
 

@@ -108,7 +108,7 @@ def calls_in(path):
     called = re.findall(r"(?<!std::)(?<!>::)(?<!functional::)(?<![.\w])(\w+)\(|hearth::(\w+)", code)
     names = {stem(word) for of_match in called for word in of_match if word}
     names |= {stem(word) for word in re.findall(r"\.(\w+)\(", code)} - option_names()
-    for pasted in {name for _, body in MACRO.findall(code) for name in PASTED.findall(body)}:
+    for pasted in {name for _, _, body in MACRO.findall(code) for name in PASTED.findall(body)}:
         parts = re.compile(re.sub(r"##\w+##", "[0-9]+", pasted))
         names |= {name for name in all_operators() if parts.fullmatch(name)}
     names |= {word for word in re.findall(r"\w+_cell\b", code)}  # not called, but chosen
