@@ -127,7 +127,10 @@ def formula_rows(family, families, of_sources):
     functors = named(texts("src/functors", ".h"), family, families)
     seams = [path for path in texts("src/seam", ".h") if base_of(path) == family]
     functors += [path for path in included(seams, "functors") if path not in functors]
-    others = included([*of_sources, *functors], "functors")
+    kernels = named(
+        texts("src/kernels/cpu", ".cpp") | texts("src/kernels/cuda", ".cu"), family, families
+    )
+    others = included([*of_sources, *functors, *kernels], "functors")
     others = [path for path in others if path not in [*functors, "src/functors/families.h"]]
     if functors:
         is_pointwise = family in pointwise_families()

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from functools import cache
 
-from check_names import stem
+from check_names import is_of, stem
 from file_texts import base_of, cover, joined, mentioned, named, purpose, text_of, texts
 from op_calls import all_operators, operators
 
@@ -114,8 +114,8 @@ def rows(family, families):
 
 def large_tests(family):
     """The files with large calls of a family's kernels."""
-    seam = texts("src/seam", ".h").get(f"src/seam/{family}.h", "")
-    kernels = re.findall(r"struct (\w+)Params", seam)
+    seams = [text for path, text in texts("src/seam", ".h").items() if is_of(base_of(path), family)]
+    kernels = re.findall(r"struct (\w+)Params", "\n".join(seams))
     return [
         path
         for path, text in texts("tests/ops", ".cpp").items()
