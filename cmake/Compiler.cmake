@@ -1,8 +1,5 @@
 # Build type, compiler cache, warnings, sanitizers, precompiled headers, visibility.
 
-include(CheckCXXSourceCompiles)
-include(CheckLinkerFlag)
-
 if(PROJECT_IS_TOP_LEVEL)
   if(NOT CMAKE_BUILD_TYPE AND NOT HEARTH_SANITIZE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
@@ -71,16 +68,10 @@ function(hearth_precompile target)
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:${flags}>")
 endfunction()
 
-# hearth_pack_relocations(<library>): relative relocations as a bitmap, 0.4 MB less. glibc can load it since 2.36.
+# hearth_pack_relocations(<library>): relative relocations as a bitmap, 0.4 MB less.
+option(HEARTH_PACK_RELOCATIONS "Link a smaller library, which only glibc 2.36 or newer can load" OFF)
 function(hearth_pack_relocations library)
-  check_cxx_source_compiles("
-    #include <features.h>
-    #if !__GLIBC_PREREQ(2, 36)
-    #error
-    #endif
-    int main() {}" HEARTH_LOADER_UNPACKS_RELOCATIONS)
-  check_linker_flag(CXX LINKER:-z,pack-relative-relocs HEARTH_LINKER_PACKS_RELOCATIONS)
-  if(HEARTH_LOADER_UNPACKS_RELOCATIONS AND HEARTH_LINKER_PACKS_RELOCATIONS)
+  if(HEARTH_PACK_RELOCATIONS)
     target_link_options(${library} PRIVATE LINKER:-z,pack-relative-relocs)
   endif()
 endfunction()

@@ -94,7 +94,7 @@ function(hearth_add_cuda_plugin)
   set(kernel_sources ${plugin_sources})
   list(FILTER kernel_sources INCLUDE REGEX "\\.cu$")
   list(REMOVE_ITEM plugin_sources ${kernel_sources})
-  hearth_group_sources(kernel_sources 40)
+  hearth_group_sources(kernel_sources)
   add_library(hearth_cuda MODULE ${plugin_sources} ${kernel_sources})
   set_target_properties(hearth_cuda PROPERTIES
     CUDA_STANDARD 20 CXX_STANDARD 20

@@ -7,7 +7,7 @@ mark_as_advanced(HEARTH_GLOO_INCLUDE_DIR HEARTH_GLOO_LIBRARY)
 
 if(HEARTH_GLOO_INCLUDE_DIR AND HEARTH_GLOO_LIBRARY)
   file(GLOB gloo_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/distributed/gloo/*.cpp)
-  hearth_group_sources(gloo_sources 40)
+  hearth_group_sources(gloo_sources)
   add_library(hearth_gloo MODULE ${gloo_sources})
   # GCC vectorises the reductions only at -O3.
   target_compile_options(hearth_gloo PRIVATE -O3)

@@ -1,15 +1,17 @@
 # Groups of sources that are compiled as one, because headers take most of the time to compile a small source. CMake's
 # unity builds name their sources by absolute paths, so checkouts could not share a compiler cache.
 
-# hearth_group_sources(<list> <largest>): if HEARTH_GROUPS is set, replaces the sources in the variable <list> by
-# generated ones. Each includes several sources of one folder and one language with equal properties: at most <largest>,
-# on average two thirds of it. Large groups compile faster (five groups of the program as one: 24 s instead of 44), but
+# hearth_group_sources(<list> [<largest>]): if HEARTH_GROUPS is set, replaces the sources in the variable <list> by
+# generated ones. Each includes several sources of one folder and one language with equal properties: at most <largest>
+# (40), on average two thirds of it. Large groups compile faster (five groups of the program as one: 24 s instead of 44), but
 # their compiler needs up to 1.5 GB of memory, and names in their anonymous namespaces must differ. Generated sources and
 # those with definitions of their own are kept as they are.
-function(hearth_group_sources list_name largest)
+function(hearth_group_sources list_name)
   if(NOT HEARTH_GROUPS)
     return()
   endif()
+  set(largest 40 ${ARGN})
+  list(GET largest -1 largest)
   set(units)
   set(keys)
   foreach(source IN LISTS ${list_name})

@@ -8,7 +8,7 @@ endif()
 
 if(TARGET hearth_cuda AND HEARTH_NCCL_INCLUDE_DIR)
   file(GLOB nccl_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/distributed/nccl/*.cpp)
-  hearth_group_sources(nccl_sources 40)
+  hearth_group_sources(nccl_sources)
   add_library(hearth_nccl MODULE ${nccl_sources})
   # dlopen searches these folders for NCCL, too.
   set_target_properties(hearth_nccl PROPERTIES

@@ -7,7 +7,7 @@ endif()
 
 if(TARGET PkgConfig::CAIRO)
   file(GLOB plot_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/plot/cairo/*.cpp)
-  hearth_group_sources(plot_sources 40)
+  hearth_group_sources(plot_sources)
   add_library(hearth_plot MODULE ${plot_sources})
   set_target_properties(hearth_plot PROPERTIES INSTALL_RPATH "$ORIGIN")
   hearth_hide_symbols(hearth_plot)

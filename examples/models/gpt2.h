@@ -144,6 +144,27 @@ struct GPT2BodyImpl : nn::Module {
 HEARTH_MODULE(GPT2Body);
 
 /// A decoder that predicts the next token.
+/// Evaluation mode while the object lives; then each module has its former mode again.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(nn::Module& model) : model_(model), was_training_(model.is_training()) {
+    for (const auto& part : model.modules(/*include_self=*/false))
+      former_.emplace_back(part, part->is_training());
+    model.eval();
+  }
+  ~EvaluationMode() {
+    model_.train(was_training_);
+    for (const auto& [part, is_training] : former_) part->train(is_training);
+  }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  nn::Module& model_;
+  const bool was_training_;
+  std::vector<std::pair<std::shared_ptr<nn::Module>, bool>> former_;
+};
+
 struct GPT2Impl : nn::Module {
   explicit GPT2Impl(const GPT2Options& options_ = {})
       : options(options_), transformer(register_module("transformer", GPT2Body(options_))) {
@@ -165,12 +186,7 @@ struct GPT2Impl : nn::Module {
   /// Appends the likeliest token, `count` times; without dropout.
   Tensor generate(Tensor ids, int64_t count) {
     const NoGradGuard no_grad;
-    const struct Evaluating {
-      explicit Evaluating(GPT2Impl& network) : model(network) { model.eval(); }
-      ~Evaluating() { model.train(was_training); }
-      GPT2Impl& model;
-      const bool was_training = model.is_training();
-    } evaluating(*this);
+    const EvaluationMode evaluating(*this);
     KeyValueCache cache;
     Tensor next = ids;
     for (int64_t i = 0; i < count; ++i) {

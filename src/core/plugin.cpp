@@ -17,10 +17,6 @@ namespace {
 
 constexpr const char* kPluginFile = "libhearth_cuda.so";
 
-/// Whether NVIDIA's driver is installed. Without it, the plugin fails only after the loader has
-/// relocated cuBLAS, which takes some 60 ms.
-bool has_driver() { return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr; }
-
 /// Turns the loader's message into an error text that names the missing plugin, driver or library.
 std::string explain(const PluginFile& plugin, std::string_view message) {
   const std::string_view file = missing_library(message);
@@ -40,13 +36,13 @@ std::string explain(const PluginFile& plugin, std::string_view message) {
 
 Backend* load_cuda_plugin(std::string& why_not) {
   const PluginFile file = find_plugin(kPluginFile, "HEARTH_CUDA_PLUGIN");
-  if (file.beside && !has_driver()) {
-    why_not =
-        "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and "
-        "installed a driver.";
+  std::string message;
+  // Without NVIDIA's driver, the plugin would fail only after the loader has relocated cuBLAS,
+  // which takes 60 ms.
+  if (file.beside && !open_plugin({"libcuda.so.1", ""}, message)) {
+    why_not = explain(file, message);
     return nullptr;
   }
-  std::string message;
   void* const library = open_plugin(file, message);
   if (!library) {
     why_not = explain(file, message);

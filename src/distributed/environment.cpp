@@ -105,8 +105,8 @@ std::optional<std::string> host_of(const Launcher* launcher) {
 
 /// The last `count` digits of a number; other texts are left as they are.
 std::string last_digits(const std::string& text, size_t count) {
-  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
-  return is_number && text.size() > count ? text.substr(text.size() - count) : text;
+  const bool has_only_digits = text.find_first_not_of("0123456789") == std::string::npos;
+  return has_only_digits && text.size() > count ? text.substr(text.size() - count) : text;
 }
 
 /// The port of a job, if the launcher lets all processes find the same one.
@@ -173,9 +173,12 @@ void read_query(const std::string& method, std::string_view query, Rendezvous& f
 void read_address(const std::string& method, std::string address, Rendezvous& found) {
   const size_t colon = address.rfind(':');
   const bool is_bracketed = address.starts_with('[');
-  const bool is_host = is_bracketed ? address.find(']') + 1 == colon : address.find(':') == colon;
-  HEARTH_CHECK_AS(ValueError, colon != std::string::npos && colon > 0 && is_host, "init_method '",
-                  method, "' must have the form tcp://host:port?rank=0&world_size=2");
+  const bool is_host =
+      is_bracketed ? address.find(']') + 1 == colon && colon > 2 : address.find(':') == colon;
+  HEARTH_CHECK_AS(
+      ValueError, colon != std::string::npos && colon > 0 && is_host, "init_method '", method,
+      "' must have the form tcp://host:port?rank=0&world_size=2; an IPv6 address stands in "
+      "brackets");
   found.port = parse_number(detail::str("init_method '", method, "': the port"),
                             address.substr(colon + 1), 1, kMaxPort);
   found.host = address.substr(0, colon);

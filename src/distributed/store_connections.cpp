@@ -89,8 +89,9 @@ void StoreConnections::check_answer(const std::string& frame) const {
                                "; start all processes with the same HEARTH_RDZV_TOKEN");
   if (kind == protocol::kOtherLaunch)
     throw StoreConnectionError(NetworkReason::kOtherLaunch,
-                               place() + " refused this process, because another launch started it",
-                               "; all processes of the earlier launch must end");
+                               place() + " refused this process, because it is of another launch",
+                               "; end all processes of the earlier launch, or use another "
+                               "MASTER_PORT");
   if (kind == protocol::kOtherRound)
     throw StoreConnectionError(
         NetworkReason::kOtherRound,

@@ -25,10 +25,11 @@ constexpr size_t kMaxStrangers = 256;
 constexpr size_t kMaxUnsent = 2 * kMaxFrame;
 
 Answer answer_to(const Greeting& greeting, const Greeting& expected) {
-  if (!detail::equal_secrets(greeting.token, expected.token)) return kRefused;
+  // Before the tokens, because each launch draws one of its own unless the user gives one.
   if (!greeting.launch_id.empty() && !expected.launch_id.empty() &&
       greeting.launch_id != expected.launch_id)
     return kOtherLaunch;
+  if (!detail::equal_secrets(greeting.token, expected.token)) return kRefused;
   const bool are_known = greeting.round >= 0 && expected.round >= 0;
   return are_known && greeting.round != expected.round ? kOtherRound : kOk;
 }

@@ -101,7 +101,7 @@ TEST(InitProcessGroup, ReadsUrls) {
               {{"TEST_INIT_METHOD", "tcp://127.0.0.1:1x?rank=0&world_size=1"}});
   EXPECT_SAYS("must have the form tcp://host:port",
               {{"TEST_INIT_METHOD", "tcp://host?rank=0&world_size=1"}});
-  for (const std::string host : {"::1", "[::1]", "[::1]2:3", ":1"})
+  for (const std::string host : {"::1", "[::1]", "[::1]2:3", "[]:3", ":1"})
     EXPECT_SAYS("must have the form tcp://host:port",
                 {{"TEST_INIT_METHOD", "tcp://" + host + "?rank=0&world_size=1"}});
   EXPECT_SAYS("'size' is unknown; rank and world_size are allowed",

@@ -138,7 +138,7 @@ const RankFunction is_left_over("is_left_over", [] {
 TEST(Startup, AProcessOfAnotherLaunchIsRefused) {
   const std::vector<RankResult> results = run_ranks_well(is_left_over, 2);
   EXPECT_PRED2(contains, results[1].output,
-               " refused this process, because another launch started it");
+               " refused this process, because it is of another launch");
   EXPECT_LE(seconds_in(results[1].output), 5) << results[1].output;
 }
 

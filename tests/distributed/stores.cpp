@@ -259,9 +259,10 @@ TEST(Stores, OnlyProcessesOfTheSameLaunchAreAdmitted) {
   auto other = client_options(server);
   other.timeout = milliseconds(300);
   other.launch_id = "b";
+  other.token = "each launch draws one";
   EXPECT_ERROR(dist::TCPStore("127.0.0.1", other),
-               "refused this process, because another launch started it; all processes of the "
-               "earlier launch must end");
+               "refused this process, because it is of another launch; end all processes of the "
+               "earlier launch, or use another MASTER_PORT");
   EXPECT_EQ(reason_of([&] { dist::TCPStore("127.0.0.1", other); }), Reason::kOtherLaunch);
   // Processes of no launch fit every launch.
   for (const char* const id : {"a", ""}) {

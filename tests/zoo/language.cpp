@@ -68,8 +68,10 @@ TEST(LanguageModels, RefuseBadTokensAndFolders) {
   EXPECT_THROW(model(zeros({1, 13}, kLong)), Error);
   EXPECT_THROW(models::load_gpt2("no such folder"), Error);
   model->train();
+  model->transformer->h->eval();
   EXPECT_THROW(model->generate(zeros({1, 12}, kLong), 2), Error);
   EXPECT_TRUE(model->is_training());
+  EXPECT_FALSE(model->transformer->h->is_training());
 }
 
 }  // namespace
