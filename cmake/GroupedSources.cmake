@@ -3,9 +3,9 @@
 
 # hearth_group_sources(<list> [<largest>]): if HEARTH_GROUPS is set, replaces the sources in the variable <list> by
 # generated ones. Each includes several sources of one folder and one language with equal properties: at most <largest>
-# (40), on average two thirds of it. Large groups compile faster (five groups of the program as one: 24 s instead of 44), but
-# their compiler needs up to 1.5 GB of memory, and names in their anonymous namespaces must differ. Generated sources and
-# those with definitions of their own are kept as they are.
+# (40), on average two thirds of it. Large groups compile faster (five groups of the program as one: 24 s instead of
+# 44), but their compiler needs up to 1.5 GB of memory, and names in their anonymous namespaces must differ. Generated
+# sources and those with definitions of their own are kept as they are.
 function(hearth_group_sources list_name)
   if(NOT HEARTH_GROUPS)
     return()

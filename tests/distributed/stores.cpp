@@ -16,6 +16,7 @@
 #include <functional>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "hearth/distributed/store.h"
 #include "hearth/distributed/tcp_store.h"
@@ -259,11 +260,12 @@ TEST(Stores, OnlyProcessesOfTheSameLaunchAreAdmitted) {
   auto other = client_options(server);
   other.timeout = milliseconds(300);
   other.launch_id = "b";
-  other.token = "each launch draws one";
+  const auto token = std::exchange(other.token, "each launch draws one");
   EXPECT_ERROR(dist::TCPStore("127.0.0.1", other),
                "refused this process, because it is of another launch; end all processes of the "
                "earlier launch, or use another MASTER_PORT");
   EXPECT_EQ(reason_of([&] { dist::TCPStore("127.0.0.1", other); }), Reason::kOtherLaunch);
+  other.token = token;
   // Processes of no launch fit every launch.
   for (const char* const id : {"a", ""}) {
     other.launch_id = id;
