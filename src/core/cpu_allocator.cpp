@@ -66,7 +66,8 @@ struct Heap {
   PageCache pages;
   detail::SlabDepot depots[kSizeClasses];
   std::atomic<bool> has_read_limit{false};
-  std::mutex mutex;  // guards the members below
+  std::atomic<int64_t> misses{0};  // allocations that took memory from the system
+  std::mutex mutex;                // guards the members below
   ThreadCache* threads = nullptr;
   MemoryStats stats;
   PathBytes* paths = nullptr;
@@ -159,19 +160,32 @@ void read_memory_limit() {
   throw OutOfMemoryError(cpu_out_of_memory_text(report));
 }
 
+/// The purpose of a block. Only allocations for tensors are counted.
+enum class Use { kTensor, kObject };
+
+/// Calls `take`, and counts a miss of the cache if it takes memory from the system.
+template <class Take>
+void* take_and_count(Use use, const Take& take) {
+  const int64_t before = detail::thread_regions;
+  void* const data = take();
+  if (data && use == Use::kTensor && detail::thread_regions != before)
+    heap.misses.fetch_add(1, std::memory_order_relaxed);
+  return data;
+}
+
 /// Calls `take`; if it returns null, empties the caches and calls it again.
 template <class Take>
-void* take_or_throw(size_t bytes, const Take& take) {
+void* take_or_throw(size_t bytes, Use use, const Take& take) {
   if (!heap.has_read_limit.load(std::memory_order_relaxed)) [[unlikely]]
     read_memory_limit();
   if (bytes > PageCache::kLargest) out_of_memory(bytes);
-  if (void* data = take()) return data;
+  if (void* data = take_and_count(use, take)) return data;
   {
     const std::lock_guard lock(heap.mutex);
     ++heap.stats.num_alloc_retries;
   }
   empty_cpu_cache();
-  if (void* data = take()) return data;
+  if (void* data = take_and_count(use, take)) return data;
   out_of_memory(bytes);
 }
 
@@ -231,12 +245,12 @@ void open_cache() noexcept {
 }
 
 /// Fills half of the thread's empty magazine and returns one block.
-void* refill(int size_class) {
+void* refill(int size_class, Use use) {
   if (cache == &unopened_cache) open_cache();
   publish_counts();
   Magazine& magazine = cache->magazines[size_class];
   const size_t size = kClassSizes[size_class];
-  return take_or_throw(size, [&]() -> void* {
+  return take_or_throw(size, use, [&]() -> void* {
     void* block = nullptr;
     detail::SlabDepot& depot = heap.depots[size_class];
     if (magazine.capacity == 0) return depot.take(&block, 1, size, heap.pages) ? block : nullptr;
@@ -258,13 +272,13 @@ void drain(void* block, int size_class) noexcept {
   magazine.blocks[magazine.count++] = block;
 }
 
-[[gnu::always_inline]] inline void* take(size_t bytes) {
+[[gnu::always_inline]] inline void* take(size_t bytes, Use use) {
   if (bytes > kLargestSmall) [[unlikely]]
-    return take_or_throw(bytes, [bytes] { return heap.pages.take(bytes); });
+    return take_or_throw(bytes, use, [bytes] { return heap.pages.take(bytes); });
   const int size_class = detail::size_class_of(bytes);
   Magazine& magazine = cache->magazines[size_class];
   if (magazine.count == 0) [[unlikely]]
-    return refill(size_class);
+    return refill(size_class, use);
   return magazine.blocks[--magazine.count];
 }
 
@@ -280,8 +294,8 @@ void drain(void* block, int size_class) noexcept {
 
 #else
 
-void* take(size_t bytes) {
-  return take_or_throw(bytes, [bytes]() -> void* {
+void* take(size_t bytes, Use use) {
+  return take_or_throw(bytes, use, [bytes]() -> void* {
     if (!heap.pages.reserve(block_bytes(bytes))) return nullptr;
     void* data = nullptr;
     if (posix_memalign(&data, kBlockAlignment, bytes) == 0) return data;
@@ -301,7 +315,7 @@ void release(void* data, size_t bytes) noexcept {
 
 void* cpu_allocate(size_t bytes, MemoryLabel label) {
   if (bytes == 0) return nullptr;
-  void* data = take(bytes);
+  void* data = take(bytes, Use::kTensor);
   const size_t size = block_bytes(bytes);
   detail::thread_net_bytes.cpu += static_cast<int64_t>(bytes);
   count([=](ThreadCounters& counters) { counters.allocated(size, label.tag()); }, bytes);
@@ -332,7 +346,7 @@ void cpu_retag(size_t bytes, MemoryLabel from, MemoryLabel to) noexcept {
     count_path(to.path(), static_cast<int64_t>(size));
 }
 
-void* object_allocate(size_t bytes) { return take(bytes); }
+void* object_allocate(size_t bytes) { return take(bytes, Use::kObject); }
 
 void object_free(void* object, size_t bytes) noexcept {
   if (object) release(object, bytes);
@@ -365,7 +379,9 @@ MemoryStats cpu_memory_stats() {
   for (const ThreadCache* thread = heap.threads; thread; thread = thread->next)
     thread->counters.add_to(stats);
   heap.pages.add_to(stats);
-  stats.cache_hits = stats.allocation.allocated - stats.segment.allocated;
+  // A thread counts a miss before it counts its allocation.
+  stats.cache_hits = std::max<int64_t>(
+      stats.allocation.allocated - heap.misses.load(std::memory_order_relaxed), 0);
   return stats;
 }
 

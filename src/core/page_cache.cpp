@@ -80,6 +80,7 @@ bool PageCache::reserve(size_t bytes) noexcept {
   if (reserved > memory_limit_ || bytes > memory_limit_ - reserved) return false;
   add(reserved_, static_cast<int64_t>(bytes));
   add(segments_, 1);
+  ++thread_regions;
   return true;
 }
 

@@ -8,6 +8,9 @@
 
 namespace hearth::detail {
 
+/// The number of regions that this thread has reserved.
+inline constinit thread_local int64_t thread_regions = 0;
+
 /// Blocks of whole pages from the system. Released blocks are cached, with their pages mapped, for
 /// the next request of the same size. Above a limit, the blocks cached longest return to the
 /// system; when the system is short of memory, all do.

@@ -157,6 +157,32 @@ TEST_F(CpuAllocator, CacheIsBounded) {
   set_cpu_cache_limit(4096 * kMiB);
 }
 
+TEST_F(CpuAllocator, CountsTheAllocationsThatTheCacheServed) {
+  if (!kHasPools) GTEST_SKIP() << "no pools under AddressSanitizer";
+  const auto hits = [this] { return cpu_memory_stats().cache_hits - before_.cache_hits; };
+  const auto segments = [this] {
+    return cpu_memory_stats().segment.allocated - before_.segment.allocated;
+  };
+  // The library's own objects are no allocations that the statistics count.
+  std::vector<void*> objects;
+  for (int i = 0; i < 20; ++i) objects.push_back(object_allocate(20000));
+  EXPECT_GT(segments(), 0);
+  EXPECT_EQ(hits(), 0);
+  // A block from the system is no hit; the same block again is one.
+  cpu_free(cpu_allocate(5 * kMiB), 5 * kMiB);
+  EXPECT_EQ(hits(), 0);
+  cpu_free(cpu_allocate(5 * kMiB), 5 * kMiB);
+  EXPECT_EQ(hits(), 1);
+  // Most small blocks come from memory that the system gave for an earlier one.
+  const int64_t segments_before = segments();
+  std::vector<void*> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back(cpu_allocate(20000));
+  EXPECT_GT(segments(), segments_before);
+  EXPECT_EQ(hits(), 101 - (segments() - segments_before));
+  for (void* block : blocks) cpu_free(block, 20000);
+  for (void* object : objects) object_free(object, 20000);
+}
+
 TEST_F(CpuAllocator, EmptiesCacheBeforeFailing) {
   if (!kHasPools) GTEST_SKIP() << "no pools under AddressSanitizer";
   void* cached = cpu_allocate(8 * kMiB);
