@@ -74,7 +74,7 @@ void measure(int64_t n) {
 int main() {
   std::printf("GFLOP/s with %d threads; BLAS %s\n", get_num_threads(),
               blas_has_own_threads() ? "has its own threads and is held to one" : "uses OpenMP");
-  for (int64_t n : {4, 8, 16, 32, 64, 256, 1000, 2000}) {
+  for (int64_t n : {4, 8, 16, 32, 48, 64, 100, 256, 1000, 2000}) {
     measure<float>(n);
     measure<double>(n);
   }

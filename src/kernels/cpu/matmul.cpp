@@ -22,6 +22,7 @@ namespace {
 
 // Numbers of scalar multiplications, measured by bench/kernels/matmul.cpp.
 constexpr double kLoopWork = 64;           // up to this, the loops are fastest
+constexpr double kStridedLoopWork = 1e4;   // up to this, the loops need no copy of a strided b
 constexpr double kHalfWork = 1 << 16;      // up to this, half types are faster as float32
 constexpr double kTaskWork = 1 << 19;      // at least this in a task
 constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
@@ -215,7 +216,7 @@ void with_readable_operands(const Product& product, Ctx& ctx, const Run& run) {
 /// with long rows at half the speed (x @ w^T of [1024, 512] by [512, 128]), and one with short rows
 /// at 85 % of the speed ([1024, 128] by [128, 384]).
 bool suits_row_major_copy(const Product& p, const Gemm& gemm) {
-  if (gemm.dtype != kFloat || !gemm.b.transposed || p.batch() != 1 || p.work() <= kBlasWork)
+  if (gemm.dtype != kFloat || !gemm.b.transposed || p.batch() != 1 || p.work() <= max_blas_work())
     return false;
   if (p.k() >= p.n()) return p.m() >= kMinRowsForCopy;
   return p.m() >= kManyRows && p.k() >= kMinTermsForCopy && !shares_cache_sets(p.n());
@@ -240,7 +241,7 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
 /// Multiplies by Hearth's own loops. For a large product of several rows, b is first copied if its
 /// rows are not contiguous.
 void multiply_by_loops(const Product& p, Ctx& ctx) {
-  if (p.b.strides[2] == 1 || p.m() == 1 || p.work() <= kBlasWork)
+  if (p.b.strides[2] == 1 || p.m() == 1 || p.work() <= kStridedLoopWork)
     return multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
   const View rows = scratch_like(p.b, p.b.dtype, ctx);
   copy(first_of_broadcast(p.b), rows, ctx);

@@ -18,13 +18,15 @@ bool has_cache_conflicts(const Gemm& gemm) {
 
 }  // namespace
 
+double max_blas_work() { return isa_level() == IsaLevel::kAvx2 ? 64e3 : 250e3; }
+
 bool can_multiply(const Gemm& gemm) { return gemm.dtype == kFloat || blas::can_express(gemm); }
 
 void multiply(const Gemm& gemm) {
   const bool is_dot = gemm.m == 1 && gemm.n == 1;
   const bool has_vector = gemm.m == 1 || gemm.n == 1;
   const bool suits_blas =
-      is_dot || (!has_vector && (gemm.work() <= kBlasWork || has_cache_conflicts(gemm)));
+      is_dot || (!has_vector && (gemm.work() <= max_blas_work() || has_cache_conflicts(gemm)));
   if (gemm.dtype != kFloat || (suits_blas && blas::can_express(gemm)))
     blas::multiply(gemm);
   else

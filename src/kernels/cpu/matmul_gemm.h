@@ -26,9 +26,9 @@ struct Gemm {
   double work() const { return double(m) * double(n) * double(k); }
 };
 
-/// The number of multiplications up to which BLAS is faster than oneDNN, measured by
+/// The number of multiplications up to which BLAS is about as fast as oneDNN or faster, measured by
 /// bench/kernels/matmul.cpp.
-inline constexpr double kBlasWork = 10000;
+double max_blas_work();
 /// Whether rows of this length start in the same cache sets.
 inline bool shares_cache_sets(int64_t floats) { return floats % 1024 == 0; }
 

@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <bit>
+#include <optional>
 
+#include "core/blocked_signals.h"
 #include "core/process_end.h"
 #include "core/threads.h"
 #include "hearth/error.h"
@@ -96,6 +98,11 @@ void multiply(const Gemm& g) {
   const LibraryThreadsGuard guard;
   if (may_be_new()) check_free_memory();
   prepare_products();
+  // Before version 3.12, the stack pointer of oneDNN's product of two matrices points into the
+  // heap, where a signal handler's stack frame would overwrite other data. Products with a vector
+  // are other code.
+  std::optional<BlockedSignals> no_signals;
+  if (g.m > 1 && g.n > 1) no_signals.emplace();
   const auto letter = [](const GemmOperand& operand) { return operand.transposed ? 'T' : 'N'; };
   const dnnl_status_t status =
       dnnl_sgemm(letter(g.a), letter(g.b), g.m, g.n, g.k, static_cast<float>(g.alpha),

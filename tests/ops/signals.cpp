@@ -1,0 +1,143 @@
+// A signal handler's stack frame is written below the stack pointer, so the pointer must never be
+// that of other memory while operators compute.
+#include <gtest/gtest.h>
+
+#ifdef __x86_64__
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hearth/operators.h"
+#include "hearth/threads.h"
+
+namespace hearth {
+namespace {
+
+std::atomic<int64_t> received, outside;
+uintptr_t stack_begin, stack_end;
+
+void compare_stack_pointer(int, siginfo_t*, void* context) {
+  const auto pointer =
+      static_cast<uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+  if (pointer < stack_begin || pointer > stack_end) ++outside;
+  ++received;
+}
+
+/// Sends signals to this thread. Their handler has a stack of its own, so that a wrong stack
+/// pointer destroys nothing.
+class Signals {
+ public:
+  Signals() {
+    pthread_attr_t attributes;
+    void* stack = nullptr;
+    size_t bytes = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &stack, &bytes);
+    pthread_attr_destroy(&attributes);
+    stack_begin = reinterpret_cast<uintptr_t>(stack);
+    stack_end = stack_begin + bytes;
+    received = outside = 0;
+    const stack_t own{own_stack_.data(), 0, own_stack_.size()};
+    sigaltstack(&own, &former_stack_);
+    struct sigaction action {};
+    action.sa_sigaction = compare_stack_pointer;
+    action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK | SA_RESTART);
+    sigaction(SIGUSR2, &action, &former_action_);
+    sender_ = std::thread([this, receiver = pthread_self()] {
+      while (!ends_) {
+        pthread_kill(receiver, SIGUSR2);
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+    });
+  }
+  ~Signals() {
+    ends_ = true;
+    sender_.join();
+    sigaction(SIGUSR2, &former_action_, nullptr);
+    sigaltstack(&former_stack_, nullptr);
+  }
+
+ private:
+  std::vector<char> own_stack_ = std::vector<char>(64 << 10);
+  stack_t former_stack_{};
+  struct sigaction former_action_ {};
+  std::atomic<bool> ends_{false};
+  std::thread sender_;
+};
+
+struct Computation {
+  std::string name;
+  std::function<Tensor()> compute;
+};
+
+/// Products of two matrices and of a matrix with a vector, as they lie in memory and transposed.
+std::vector<Computation> products(ScalarType dtype) {
+  std::vector<Computation> all;
+  for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
+           {4, 128, 3072}, {64, 64, 64}, {300, 300, 300}, {1, 512, 512}, {512, 1, 512}})
+    for (const bool a_transposed : {false, true})
+      for (const bool b_transposed : {false, true}) {
+        const Tensor a = a_transposed ? rand({k, m}).to(dtype).t() : rand({m, k}).to(dtype);
+        const Tensor b = b_transposed ? rand({n, k}).to(dtype).t() : rand({k, n}).to(dtype);
+        all.push_back({"product " + std::to_string(m) + "x" + std::to_string(n) + "x" +
+                           std::to_string(k) + (a_transposed ? " T" : " N") +
+                           (b_transposed ? "T" : "N"),
+                       [a, b] { return a.mm(b); }});
+      }
+  return all;
+}
+
+std::vector<Computation> convolutions(ScalarType dtype) {
+  std::vector<Computation> all;
+  for (const auto& [channels, size, filters, kernel] :
+       std::vector<std::array<int64_t, 4>>{{1, 28, 6, 5}, {16, 20, 32, 3}, {64, 14, 64, 1}}) {
+    const Tensor images = rand({4, channels, size, size}).to(dtype).requires_grad_(),
+                 weight = rand({filters, channels, kernel, kernel}).to(dtype).requires_grad_();
+    all.push_back({"convolution of " + std::to_string(channels) + " channels", [images, weight] {
+                     const Tensor result = conv2d(images, weight);
+                     result.sum().backward();
+                     return result;
+                   }});
+  }
+  return all;
+}
+
+std::vector<Computation> attention(ScalarType dtype) {
+  const Tensor q = rand({2, 4, 100, 64}).to(dtype).requires_grad_();
+  return {{"attention", [q] {
+             const Tensor result = scaled_dot_product_attention(q, q, q);
+             result.sum().backward();
+             return result;
+           }}};
+}
+
+class SignalHandlers : public ::testing::TestWithParam<ScalarType> {};
+
+TEST_P(SignalHandlers, FindTheThreadsOwnStack) {
+  const int threads = get_num_threads();
+  set_num_threads(1);  // all computations on the thread that receives the signals
+  for (const auto& computations : {products, convolutions, attention})
+    for (const auto& [name, compute] : computations(GetParam())) {
+      const Signals signals;
+      while (received < 20) compute();
+      EXPECT_EQ(outside, 0) << "of " << received << " signals in a " << name;
+    }
+  set_num_threads(threads);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, SignalHandlers, ::testing::Values(kFloat, kDouble, kBFloat16),
+                         [](const auto& test) { return name_of(test.param); });
+
+}  // namespace
+}  // namespace hearth
+
+#endif
