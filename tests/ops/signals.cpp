@@ -97,17 +97,24 @@ std::vector<Computation> products(ScalarType dtype) {
 }
 
 std::vector<Computation> convolutions(ScalarType dtype) {
+  struct Shape {
+    int64_t channels, size, filters, kernel, groups;
+  };
   std::vector<Computation> all;
-  for (const auto& [channels, size, filters, kernel] :
-       std::vector<std::array<int64_t, 4>>{{1, 28, 6, 5}, {16, 20, 32, 3}, {64, 14, 64, 1}}) {
-    const Tensor images = rand({4, channels, size, size}).to(dtype).requires_grad_(),
-                 weight = rand({filters, channels, kernel, kernel}).to(dtype).requires_grad_();
-    all.push_back({"convolution of " + std::to_string(channels) + " channels", [images, weight] {
-                     const Tensor result = conv2d(images, weight);
-                     result.sum().backward();
-                     return result;
-                   }});
-  }
+  for (const auto s : {Shape{1, 28, 6, 5, 1}, Shape{16, 20, 32, 3, 1}, Shape{48, 40, 48, 3, 16},
+                       Shape{512, 14, 512, 1, 4}})
+    for (const auto format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
+      const Tensor images = rand({3, s.channels, s.size, s.size}).to(dtype).contiguous(format),
+                   weight = rand({s.filters, s.channels / s.groups, s.kernel, s.kernel}).to(dtype);
+      images.requires_grad_();
+      weight.requires_grad_();
+      all.push_back({"convolution of " + std::to_string(s.channels) + " channels",
+                     [images, weight, groups = s.groups] {
+                       const Tensor result = conv2d(images, weight, {}, 1, 1, 1, groups);
+                       result.sum().backward();
+                       return result;
+                     }});
+    }
   return all;
 }
 

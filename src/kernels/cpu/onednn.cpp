@@ -8,7 +8,6 @@
 #include <bit>
 #include <optional>
 
-#include "core/blocked_signals.h"
 #include "core/process_end.h"
 #include "core/threads.h"
 #include "hearth/error.h"
@@ -98,11 +97,8 @@ void multiply(const Gemm& g) {
   const LibraryThreadsGuard guard;
   if (may_be_new()) check_free_memory();
   prepare_products();
-  // Before version 3.12, the stack pointer of oneDNN's product of two matrices points into the
-  // heap, where a signal handler's stack frame would overwrite other data. Products with a vector
-  // are other code.
-  std::optional<BlockedSignals> no_signals;
-  if (g.m > 1 && g.n > 1) no_signals.emplace();
+  std::optional<NoSignals> no_signals;
+  if (g.m > 1 && g.n > 1) no_signals.emplace();  // products with a vector use other kernels
   const auto letter = [](const GemmOperand& operand) { return operand.transposed ? 'T' : 'N'; };
   const dnnl_status_t status =
       dnnl_sgemm(letter(g.a), letter(g.b), g.m, g.n, g.k, static_cast<float>(g.alpha),
@@ -128,6 +124,7 @@ bool matmul(const View& a, const View& b, const View& out, double beta) {
     const dnnl::matmul primitive(
         matmul_descriptor(descriptor(a), descriptor(b), descriptor(out), beta));
     dnnl::stream stream(engine());
+    const NoSignals no_signals;
     primitive.execute(
         stream,
         {{DNNL_ARG_SRC, memory(a)}, {DNNL_ARG_WEIGHTS, memory(b)}, {DNNL_ARG_DST, memory(out)}});

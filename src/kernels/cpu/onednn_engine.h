@@ -2,6 +2,7 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "core/blocked_signals.h"
 #include "hearth/dtype.h"
 #include "hearth/error.h"
 #include "kernels/cpu/isa.h"
@@ -29,6 +30,10 @@ inline dnnl::engine& engine() {
 /// Throws OutOfMemoryError if the process cannot get the memory that oneDNN may need to compile
 /// code: oneDNN itself crashes when that allocation fails.
 void check_free_memory();
+
+/// Put around computations: before version 3.12, the stack pointer of some kernels of oneDNN points
+/// into the heap, where a signal handler's stack frame would overwrite other data.
+using NoSignals = BlockedSignals;
 
 inline DataType data_type(ScalarType dtype) {
   switch (dtype) {
