@@ -1,28 +1,23 @@
 #pragma once
 
-#include <pthread.h>
-
 #include <csignal>
 
 namespace hearth {
 
-/// Delays signals to this thread until the scope ends, for code that no signal handler may
-/// interrupt. Signals of errors, such as SIGSEGV, are not delayed.
+/// Delays signals to this thread until the outermost scope ends, for code that no signal handler
+/// may interrupt. Signals of errors, such as SIGSEGV, are not delayed.
 class BlockedSignals {
  public:
-  BlockedSignals() noexcept {
-    sigset_t delayed;
-    sigfillset(&delayed);
-    for (const int error : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP})
-      sigdelset(&delayed, error);
-    pthread_sigmask(SIG_BLOCK, &delayed, &former_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
+  BlockedSignals() noexcept;
+  ~BlockedSignals();
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
  private:
-  sigset_t former_;
+  sigset_t former_;  // of the outermost scope
 };
+
+/// Blocks signals to this thread until it ends, so that a BlockedSignals costs no system calls.
+void block_signals_from_now_on() noexcept;
 
 }  // namespace hearth

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/blocked_signals.h"
 #include "core/process_end.h"
 #include "core/threads.h"
 
@@ -209,6 +210,7 @@ class ThreadPool {
   [[noreturn]] void run_helper(Helper& self, int slot) {
     const LibraryThreadsGuard guard;
     LibraryCall::cover_this_thread();
+    block_signals_from_now_on();
     const bool spins = slot < usable_cores();
     for (;;) {
       ParallelLoop& loop = next_loop(self, slot, spins);

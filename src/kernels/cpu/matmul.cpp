@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "core/blocked_signals.h"
 #include "core/parallel_for.h"
 #include "core/threads.h"
 #include "kernels/cpu/matmul_gemm.h"
@@ -233,8 +235,11 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
     if (!can_multiply(gemm)) {
       set_rows(p);
       multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
-    } else if (!multiply_split_k(p, ctx))
-      Tasks(p, kTaskWork).run(multiply_batch);
+      return;
+    }
+    std::optional<BlockedSignals> no_signals;  // once for all tasks of this thread
+    if (p.work() > max_blas_work()) no_signals.emplace();
+    if (!multiply_split_k(p, ctx)) Tasks(p, kTaskWork).run(multiply_batch);
   });
 }
 

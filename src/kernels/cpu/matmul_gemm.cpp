@@ -18,7 +18,7 @@ bool has_cache_conflicts(const Gemm& gemm) {
 
 }  // namespace
 
-double max_blas_work() { return isa_level() == IsaLevel::kAvx2 ? 64e3 : 250e3; }
+double max_blas_work() { return isa_level() == IsaLevel::kAvx2 ? 64e3 : 600e3; }
 
 bool can_multiply(const Gemm& gemm) { return gemm.dtype == kFloat || blas::can_express(gemm); }
 
