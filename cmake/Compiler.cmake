@@ -68,14 +68,6 @@ function(hearth_precompile target)
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:${flags}>")
 endfunction()
 
-# hearth_pack_relocations(<library>): relative relocations as a bitmap, 0.4 MB less.
-option(HEARTH_PACK_RELOCATIONS "Link a smaller library, which only glibc 2.36 or newer can load" OFF)
-function(hearth_pack_relocations library)
-  if(HEARTH_PACK_RELOCATIONS)
-    target_link_options(${library} PRIVATE LINKER:-z,pack-relative-relocs)
-  endif()
-endfunction()
-
 function(hearth_hide_symbols target)
   set_target_properties(${target} PROPERTIES
     CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

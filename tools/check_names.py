@@ -37,8 +37,9 @@ IN_MACRO = re.compile(
 PASTED = re.compile(r"(?<![\w#])(?<!return )(\w+(?:##\w+)+)[(,]")
 
 
-def base(path):
-    return path.name.split(".")[0].split("_@")[0]
+def base_of(path):
+    """The file's name without target and suffix: fft for src/kernels/cpu/fft_@target@.cpp.in."""
+    return path.rpartition("/")[2].split(".")[0].split("_@")[0]
 
 
 def is_of(name, family):
@@ -86,7 +87,7 @@ def defined(text):
 
 
 def wrong_definitions(lists):
-    sources = {base(file): defined(file.read_text()) for file in sorted(OPS.glob("*.cpp"))}
+    sources = {base_of(file.name): defined(file.read_text()) for file in sorted(OPS.glob("*.cpp"))}
     for name, families in lists.items():
         of_family = {source for source in sources for family in families if is_of(source, family)}
         elsewhere = {source for source in sources if name in sources[source][0]} - of_family
@@ -102,11 +103,11 @@ def wrong_definitions(lists):
 
 def wrong_kernels(lists):
     families = {family for declaring in lists.values() for family in declaring}
-    families |= {base(file) for file in OPS.glob("*.cpp")}
+    families |= {base_of(file.name) for file in OPS.glob("*.cpp")}
     for folder, shared in SHARED.items():
         known = families | set(shared.split())
         for file in sorted((ROOT / folder).iterdir()):
-            if file.is_file() and not any(is_of(base(file), family) for family in known):
+            if file.is_file() and not any(is_of(base_of(file.name), family) for family in known):
                 yield (f"{folder}/{file.name}: no list include/hearth/ops/*.inc and no source in "
                        "src/ops has that name")
 

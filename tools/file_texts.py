@@ -4,7 +4,7 @@ tools/lists.py writes."""
 import re
 from functools import cache
 
-from check_names import is_of
+from check_names import base_of, is_of
 from declarations import ROOT
 
 
@@ -18,11 +18,6 @@ def texts(folder, *suffixes):
 @cache
 def text_of(path):
     return (ROOT / path).read_text()
-
-
-def base_of(path):
-    """The file's name without target and suffix: fft for src/kernels/cpu/fft_@target@.cpp.in."""
-    return path.rpartition("/")[2].split(".")[0].split("_@")[0]
 
 
 def family_of(path, names):

@@ -1,11 +1,9 @@
 // hearth launch on one machine: environment, output, failures, restarts.
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <regex>
 #include <set>
 
 #include "tests/cli/launch_support.h"
+#include "tests/support/listener.h"
 
 namespace hearth::testing {
 namespace {
@@ -312,20 +310,12 @@ TEST(Launch, MissingProgramsAreExplained) {
 }
 
 TEST(Launch, TakenPortsAreRefused) {
-  const int server = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(server, 1), 0);
-  getsockname(server, reinterpret_cast<sockaddr*>(&address), &size);
-  const std::string port = std::to_string(ntohs(address.sin_port));
+  const Listener other;
+  const std::string port = std::to_string(other.port());
   const RunResult ran = launch({"--master-port", port}, "echo started");
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.err, "hearth: port " + port +
                          " of '127.0.0.1' is taken by another program; choose another port\n");
-  close(server);
 }
 
 }  // namespace

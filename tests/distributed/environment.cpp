@@ -5,6 +5,7 @@
 #include "hearth/distributed.h"
 #include "hearth/hearth.h"
 #include "tests/distributed/ranks.h"
+#include "tests/support/listener.h"
 #include "tests/support/throws.h"
 
 // Where init_process_group finds ranks and addresses.
@@ -188,7 +189,7 @@ TEST(InitProcessGroup, RefusesASecondProcessWithTheSameRank) {
   options.environment = {{"RANK", "1"}, {"WORLD_SIZE", "2"}};
   dist::TCPStoreOptions server;
   server.isServer = true;
-  server.port = static_cast<uint16_t>(free_port());
+  server.port = free_port();
   dist::TCPStore store("127.0.0.1", server);
   options.environment["MASTER_PORT"] = std::to_string(server.port);
   int refused = 0;

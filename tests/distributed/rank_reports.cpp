@@ -17,6 +17,7 @@
 #include "hearth/profiler/status_report.h"
 #include "tests/distributed/ranks.h"
 #include "tests/distributed/sharded_nets.h"
+#include "tests/support/listener.h"
 #include "tests/support/throws.h"
 
 // The reports that the ranks of a job write into its store.
@@ -109,21 +110,12 @@ TEST(RankReports, EndWithTheGroup) {
 /// Passes on one connection to a store, and counts the client's requests.
 class CountingRelay {
  public:
-  explicit CountingRelay(int port) : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address = loopback(0);
-    socklen_t size = sizeof address;
-    require(bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0, "bind failed");
-    require(listen(listener_, 1) == 0, "listen failed");
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this, port] { relay(port); });
-  }
+  explicit CountingRelay(uint16_t port) : thread_([this, port] { relay(port); }) {}
   ~CountingRelay() {
-    shutdown(listener_, SHUT_RDWR);
+    listener_.stop();
     thread_.join();
-    close(listener_);
   }
-  int port() const { return port_; }
+  uint16_t port() const { return listener_.port(); }
   /// The frames of the client so far; each begins with its length.
   size_t requests() {
     const std::lock_guard lock(mutex_);
@@ -137,15 +129,8 @@ class CountingRelay {
   }
 
  private:
-  static sockaddr_in loopback(int port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return address;
-  }
-  void relay(int port) {
-    const int client = accept(listener_, nullptr, nullptr);
+  void relay(uint16_t port) {
+    const int client = listener_.accept_client();
     const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = loopback(port);
     if (connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
@@ -171,7 +156,7 @@ class CountingRelay {
     return true;
   }
 
-  int listener_, port_ = 0;
+  const Listener listener_;
   std::mutex mutex_;
   std::string sent_;
   std::thread thread_;
@@ -184,7 +169,7 @@ TEST(RankReports, NeedOneRequestForAllRanks) {
   dist::TCPStore server("127.0.0.1", options);
   CountingRelay relay(server.getPort());
   options.isServer = false;
-  options.port = static_cast<uint16_t>(relay.port());
+  options.port = relay.port();
   {
     dist::TCPStore client("127.0.0.1", options);
     server.set("hearth/status/size", std::string("100"));

@@ -3,10 +3,8 @@
 #include "tests/distributed/ranks.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "tests/support/listener.h"
 #include "tests/support/throws.h"
 
 extern char** environ;
@@ -163,19 +162,6 @@ std::vector<RankResult> run_ranks_well(const RankFunction& function, int size,
         << "\n"
         << results[rank].output;
   return results;
-}
-
-int free_port() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) != 0)
-    throw std::runtime_error("bind failed");
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
-  close(descriptor);
-  return ntohs(address.sin_port);
 }
 
 void require(bool condition, const std::string& what) {

@@ -49,9 +49,6 @@ std::vector<RankResult> run_ranks(const RankFunction& function, int size,
 std::vector<RankResult> run_ranks_well(const RankFunction& function, int size,
                                        const RankOptions& options = {});
 
-/// A TCP port that is free now.
-int free_port();
-
 /// Throws, which ends the process with a failure, unless the condition holds.
 void require(bool condition, const std::string& what);
 /// In a rank's function: prints the error of f, or "no error", and the seconds that f took.

@@ -8,6 +8,7 @@
 #include "hearth/distributed.h"
 #include "hearth/hearth.h"
 #include "tests/distributed/ranks.h"
+#include "tests/support/listener.h"
 #include "tests/support/throws.h"
 
 // Failures while a group is created: the waiting ranks must get an error.
@@ -104,19 +105,22 @@ TEST(Startup, ASecondProcessWithARankDoesNotHarmTheJob) {
   EXPECT_PRED2(contains, results[2].output, "give each process its own RANK");
 }
 
-/// Rank 1 first belongs to an earlier round of the job than rank 0.
-const RankFunction straggles("straggles", [] {
+/// Rank 1 first has another value of the variable than rank 0.
+void join_with_another(const char* variable, const char* first, const char* last) {
   const bool is_late = rank_variable() == 1;
-  setenv("HEARTH_RDZV_ROUND", is_late ? "2" : "3", 1);
+  setenv(variable, is_late ? first : last, 1);
   if (is_late) print_error([] { init_late(milliseconds(0)); });
-  setenv("HEARTH_RDZV_ROUND", "3", 1);
+  setenv(variable, last, 1);
   init_late(milliseconds(0));
   dist::barrier();
   dist::destroy_process_group();
-});
+}
+
+const RankFunction has_another_round("has_another_round",
+                                     [] { join_with_another("HEARTH_RDZV_ROUND", "2", "3"); });
 
 TEST(Startup, AProcessOfAnEarlierRoundIsRefused) {
-  const std::vector<RankResult> results = run_ranks_well(straggles, 2);
+  const std::vector<RankResult> results = run_ranks_well(has_another_round, 2);
   EXPECT_PRED2(
       contains, results[1].output,
       " refused this process, because it is of round 2 of the job, and the store of round 3; "
@@ -124,19 +128,12 @@ TEST(Startup, AProcessOfAnEarlierRoundIsRefused) {
   EXPECT_LE(seconds_in(results[1].output), 2) << results[1].output;
 }
 
-/// Rank 1 first belongs to another launch than rank 0.
-const RankFunction is_left_over("is_left_over", [] {
-  const bool is_late = rank_variable() == 1;
-  setenv("HEARTH_LAUNCH_ID", is_late ? "former" : "present", 1);
-  if (is_late) print_error([] { init_late(milliseconds(0)); });
-  setenv("HEARTH_LAUNCH_ID", "present", 1);
-  init_late(milliseconds(0));
-  dist::barrier();
-  dist::destroy_process_group();
+const RankFunction has_another_launch("has_another_launch", [] {
+  join_with_another("HEARTH_LAUNCH_ID", "former", "present");
 });
 
 TEST(Startup, AProcessOfAnotherLaunchIsRefused) {
-  const std::vector<RankResult> results = run_ranks_well(is_left_over, 2);
+  const std::vector<RankResult> results = run_ranks_well(has_another_launch, 2);
   EXPECT_PRED2(contains, results[1].output,
                " refused this process, because it is of another launch");
   EXPECT_LE(seconds_in(results[1].output), 5) << results[1].output;

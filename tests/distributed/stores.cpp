@@ -21,6 +21,7 @@
 #include "hearth/distributed/store.h"
 #include "hearth/distributed/tcp_store.h"
 #include "tests/distributed/ranks.h"
+#include "tests/support/listener.h"
 #include "tests/support/stranger.h"
 #include "tests/support/throws.h"
 
@@ -168,7 +169,7 @@ TEST(Stores, TcpStoreWorks) {
 }
 
 TEST(Stores, TheServerWaitsForItsWorkers) {
-  const auto port = static_cast<uint16_t>(free_port());
+  const auto port = free_port();
   auto options = server_options();
   options.port = port;
   options.numWorkers = 2;
@@ -195,7 +196,7 @@ TEST(Stores, ErrorsNameTheCauseOrTheRemedy) {
   EXPECT_ERROR(dist::TCPStore("192.0.2.1", options), "no address of this machine");
   EXPECT_ERROR(dist::TCPStore("no such host", options), "the host 'no such host' is unknown");
   options.isServer = false;
-  options.port = static_cast<uint16_t>(free_port());
+  options.port = free_port();
   options.timeout = milliseconds(50);
   EXPECT_ERROR(dist::TCPStore("127.0.0.1", options), "check that rank 0 runs");
 }
@@ -240,7 +241,7 @@ TEST(Stores, ConnectionErrorsHaveAReason) {
   EXPECT_EQ(connect("no such host"), Reason::kUnreachable);
   other.token = "wrong";
   EXPECT_EQ(connect("127.0.0.1"), Reason::kWrongToken);
-  other.port = static_cast<uint16_t>(free_port());
+  other.port = free_port();
   EXPECT_EQ(connect("127.0.0.1"), Reason::kUnreachable);
   const Stranger silent(""), greets("SSH-2.0-OpenSSH_9.2\r\n");
   other.port = silent.port();
@@ -282,7 +283,7 @@ TEST(Stores, OnlyProcessesOfTheSameLaunchAreAdmitted) {
 
 TEST(Stores, AProcessWaitsUntilTheServerOfAnEarlierRoundHasEnded) {
   auto options = server_options();
-  options.port = static_cast<uint16_t>(free_port());
+  options.port = free_port();
   options.round = 2;
   auto earlier = std::make_unique<dist::TCPStore>("127.0.0.1", options);
   auto other = client_options(*earlier);
@@ -349,20 +350,13 @@ std::string hello() {
 
 TEST(Stores, ASignalDoesNotEndAnAttemptToConnect) {
   // A server that admits one connection, and leaves the others in the queue of the system.
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(listener, 0), 0);
-  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  const Listener listener(0);
   dist::TCPStoreOptions options;
-  options.port = ntohs(address.sin_port);
+  options.port = listener.port();
   options.timeout = milliseconds(1500);
   int admitted = -1;
   std::thread admits([&] {
-    admitted = accept(listener, nullptr, nullptr);
+    admitted = listener.accept_client();
     const std::string ok = frame(std::string(1, '\0'));
     (void)!write(admitted, ok.data(), ok.size());
   });
@@ -386,7 +380,6 @@ TEST(Stores, ASignalDoesNotEndAnAttemptToConnect) {
   uses.join();
   sigaction(SIGUSR1, &former, nullptr);
   close(admitted);
-  close(listener);
 }
 
 TEST(Stores, InvalidMessagesCloseOnlyTheirConnection) {
