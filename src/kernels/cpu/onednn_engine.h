@@ -14,9 +14,12 @@ using DataType = dnnl::memory::data_type;
 
 /// Tells oneDNN to keep to HEARTH_ISA; has an effect only before oneDNN's first computation.
 inline void limit_instructions() {
-  if (!is_isa_limited() || isa_level() != IsaLevel::kAvx2) return;
-  HEARTH_CHECK(dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2) == dnnl::status::success,
-               "HEARTH_ISA=avx2: this process has used oneDNN before, so it cannot be limited");
+  [[maybe_unused]] static const bool once = [] {
+    if (!is_isa_limited() || isa_level() != IsaLevel::kAvx2) return false;
+    HEARTH_CHECK(dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2) == dnnl::status::success,
+                 "HEARTH_ISA=avx2: this process has used oneDNN before, so it cannot be limited");
+    return true;
+  }();
 }
 
 inline dnnl::engine& engine() {

@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "hearth/operators.h"
+
+namespace hearth {
+namespace {
+
+#ifdef __x86_64__
+// In a process of its own, because the environment is read once. Both are large enough for oneDNN.
+TEST(InstructionLimit, HoldsForProductsAndConvolutions) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("HEARTH_ISA", "avx2", 1);
+  const auto compute = [] {
+    const Tensor matrix = rand({200, 200}), images = rand({4, 64, 16, 16});
+    matrix.mm(matrix);
+    conv2d(images, rand({64, 64, 3, 3}));
+    matrix.mm(matrix);
+    std::exit(0);
+  };
+  EXPECT_EXIT(compute(), ::testing::ExitedWithCode(0), "");
+  unsetenv("HEARTH_ISA");
+}
+#endif
+
+}  // namespace
+}  // namespace hearth
