@@ -5,32 +5,24 @@
 namespace hearth {
 
 namespace {
-
 thread_local int depth = 0;
-
-/// Returns the former mask.
-sigset_t block_signals() noexcept {
-  sigset_t delayed, former;
-  sigfillset(&delayed);
-  for (const int error : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP})
-    sigdelset(&delayed, error);
-  pthread_sigmask(SIG_BLOCK, &delayed, &former);
-  return former;
-}
-
 }  // namespace
 
 BlockedSignals::BlockedSignals() noexcept {
-  if (depth++ == 0) former_ = block_signals();
+  if (depth == 0) {
+    sigset_t delayed;
+    sigfillset(&delayed);
+    for (const int error : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP})
+      sigdelset(&delayed, error);
+    pthread_sigmask(SIG_BLOCK, &delayed, &former_);
+  }
+  ++depth;
 }
 
 BlockedSignals::~BlockedSignals() {
   if (--depth == 0) pthread_sigmask(SIG_SETMASK, &former_, nullptr);
 }
 
-void block_signals_from_now_on() noexcept {
-  block_signals();
-  ++depth;
-}
+bool BlockedSignals::are_active() noexcept { return depth > 0; }
 
 }  // namespace hearth

@@ -5,7 +5,9 @@
 namespace hearth {
 
 /// Delays signals to this thread until the outermost scope ends, for code that no signal handler
-/// may interrupt. Signals of errors, such as SIGSEGV, are not delayed.
+/// may interrupt. The pool's threads do the same in parallel loops that begin inside the scope.
+/// Signals of errors, such as SIGSEGV, are not delayed, nor are the C library's own for setuid()
+/// and pthread_cancel().
 class BlockedSignals {
  public:
   BlockedSignals() noexcept;
@@ -13,11 +15,11 @@ class BlockedSignals {
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
+  /// Whether this thread is inside a scope.
+  static bool are_active() noexcept;
+
  private:
   sigset_t former_;  // of the outermost scope
 };
-
-/// Blocks signals to this thread until it ends, so that a BlockedSignals costs no system calls.
-void block_signals_from_now_on() noexcept;
 
 }  // namespace hearth

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "core/blocked_signals.h"
@@ -48,7 +49,11 @@ bool spin_until(const Done& done, std::chrono::microseconds limit) {
 }  // namespace
 
 ParallelLoop::ParallelLoop(int64_t chunks, int slots, Body body, const void* functor)
-    : slots_(slots), body_(body), functor_(functor), shares_(inline_shares_) {
+    : slots_(slots),
+      body_(body),
+      functor_(functor),
+      blocks_signals_(BlockedSignals::are_active()),
+      shares_(inline_shares_) {
   if (slots > kInlineSlots) {
     heap_shares_ = std::make_unique<Share[]>(static_cast<size_t>(slots));
     shares_ = heap_shares_.get();
@@ -61,6 +66,8 @@ ParallelLoop::ParallelLoop(int64_t chunks, int slots, Body body, const void* fun
 
 void ParallelLoop::take_chunks(int slot) noexcept {
   const SerialScope serial;
+  std::optional<BlockedSignals> no_signals;
+  if (blocks_signals_) no_signals.emplace();
   for (int i = 0; i < slots_; ++i) take_share(shares_[(slot + i) % slots_], slot);
 }
 
@@ -210,7 +217,6 @@ class ThreadPool {
   [[noreturn]] void run_helper(Helper& self, int slot) {
     const LibraryThreadsGuard guard;
     LibraryCall::cover_this_thread();
-    block_signals_from_now_on();
     const bool spins = slot < usable_cores();
     for (;;) {
       ParallelLoop& loop = next_loop(self, slot, spins);

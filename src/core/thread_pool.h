@@ -41,6 +41,7 @@ class ParallelLoop {
   const int slots_;
   const Body body_;
   const void* const functor_;
+  const bool blocks_signals_;  // because the caller does
   Share inline_shares_[kInlineSlots];
   std::unique_ptr<Share[]> heap_shares_;
   Share* shares_;

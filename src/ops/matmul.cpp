@@ -214,22 +214,37 @@ Tensor batched_matmul(const Tensor& a, const Tensor& b) {
   return folded(a).bmm(folded(b)).view(sizes);
 }
 
+/// Whether all rows of the batch are multiplied by the small factor in one product, as in PyTorch:
+/// if the batch needs no copy for it, or if the small factor requires a gradient, which would
+/// become a batch otherwise.
+bool is_folded(const Tensor& batch, const Tensor& small) {
+  if (small.requires_grad() || batch.numel() == 0) return true;
+  for (int64_t d = 0; d + 2 < batch.dim(); ++d)
+    if (batch.stride(d) != batch.stride(d + 1) * batch.size(d + 1)) return false;
+  return true;
+}
+
+/// All rows of the batch times a vector or a matrix.
+Tensor rows_times(const Tensor& batch, const Tensor& small) {
+  const Tensor rows = batch.flatten(0, -2);
+  Dims sizes(batch.sizes().slice(0, size_t(batch.dim()) - 1));
+  if (small.dim() == 1) return rows.mv(small).view(sizes);
+  sizes.push_back(small.size(1));
+  return rows.mm(small).view(sizes);
+}
+
 Tensor matmul_of(const Tensor& a, const Tensor& b) {
   HEARTH_CHECK(a.dim() > 0 && b.dim() > 0,
                "both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ",
                b.dim(), "D");
   if (a.dim() == 1 && b.dim() == 1) return a.dot(b);
-  if (a.dim() == 1) return matmul_of(a.unsqueeze(0), b).squeeze(-2);
   if (a.dim() == 2 && b.dim() <= 2) return b.dim() == 1 ? a.mv(b) : a.mm(b);
-  // Without a copy also if the sizes do not match: PyTorch's error names the folded sizes then.
-  if (b.dim() <= 2 && (a.size(-1) == b.size(0) || a.is_contiguous())) {
-    // All rows in one product.
-    const Tensor rows = a.flatten(0, -2);
-    Dims sizes(a.sizes().slice(0, size_t(a.dim()) - 1));
-    if (b.dim() == 1) return rows.mv(b).view(sizes);
-    sizes.push_back(b.size(1));
-    return rows.mm(b).view(sizes);
+  if (a.dim() >= 3 && b.dim() <= 2 && is_folded(a, b)) return rows_times(a, b);
+  if (b.dim() >= 3 && a.dim() <= 2 && is_folded(b.mT(), a)) {
+    if (a.dim() == 1) return rows_times(b.mT(), a);
+    if (a.requires_grad()) return rows_times(b.mT(), a.t()).mT().contiguous();
   }
+  if (a.dim() == 1) return matmul_of(a.unsqueeze(0), b).squeeze(-2);
   if (b.dim() == 1) return matmul_of(a, b.unsqueeze(1)).squeeze(-1);
   return batched_matmul(a, b);
 }
@@ -240,13 +255,16 @@ struct Matmul {
   static Tensor compute(const Args&, const Tensor& a, const Tensor& b) { return matmul_of(a, b); }
 };
 
-/// beta or alpha as a double; throws if it does not fit the dtype of the computation.
-double factor_of(const Scalar& factor, const Tensor& self) {
-  const Scalar stored = factor.stored_as(wide_type(self.scalar_type()));
-  return stored.isComplex() ? stored.toComplexDouble().real() : stored.toDouble();
+/// beta or alpha in the dtype of the computation; throws if it does not fit.
+Scalar factor_of(const Scalar& factor, const Tensor& self) {
+  return factor.stored_as(wide_type(self.scalar_type()));
 }
 
-/// Whether a kernel can take the factor as a double, as with factor_of.
+double as_double(const Scalar& factor) {
+  return factor.isComplex() ? factor.toComplexDouble().real() : factor.toDouble();
+}
+
+/// Whether as_double() loses nothing.
 bool is_real_double(const Scalar& factor) {
   constexpr int64_t kLargest = int64_t{1} << 53;  // of the integers up to which all are doubles
   if (!factor.isIntegral(false)) return factor.toComplexDouble().imag() == 0;
@@ -270,13 +288,13 @@ Tensor composed_sum(const Tensor& self, const Tensor& a, const Tensor& b, const 
 /// beta * self + alpha * (a @ b): by Op's kernel, or composed for complex factors and large
 /// integers, which kernels do not take.
 template <class Op>
-auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
-                const Scalar& alpha) {
-  const bool is_composed = (self.is_complex() || self.scalar_type() == kLong) &&
-                           !(is_real_double(beta) && is_real_double(alpha));
+auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& any_beta,
+                const Scalar& any_alpha) {
+  const Scalar beta = factor_of(any_beta, self), alpha = factor_of(any_alpha, self);
+  const bool is_composed = !(is_real_double(beta) && is_real_double(alpha));
   return pick(is_composed,
               composed(Op::info.name, [&] { return composed_sum<Op>(self, a, b, beta, alpha); }),
-              invoke<Op>({factor_of(beta, self), factor_of(alpha, self)}, self, a, b));
+              invoke<Op>({as_double(beta), as_double(alpha)}, self, a, b));
 }
 
 }  // namespace

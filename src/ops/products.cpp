@@ -29,22 +29,26 @@ void refuse_bool(const Tensor& t, const char* kernel) {
 struct Addmv {
   using Args = Scales;
   static constexpr OpInfo info = product_info("addmv", Amp::kLower, Amp::kKeep);
-  static void check(const Tensor& self, const Tensor& mat, const Tensor& vec) {
-    HEARTH_CHECK(mat.dim() == 2 && vec.dim() == 1 && self.dim() <= 1,
-                 "vector + matrix @ vector expected, got ", self.dim(), ", ", mat.dim(), ", ",
+  /// `sizes` and `dtype` are those of the addend.
+  static void check(IntArrayRef sizes, ScalarType dtype, const Tensor& mat, const Tensor& vec) {
+    HEARTH_CHECK(mat.dim() == 2 && vec.dim() == 1 && sizes.size() <= 1,
+                 "vector + matrix @ vector expected, got ", sizes.size(), ", ", mat.dim(), ", ",
                  vec.dim());
-    HEARTH_CHECK(mat.size(1) == vec.size(0) && (self.numel() == mat.size(0) || self.numel() == 1),
-                 "size mismatch, got input (", self.dim() ? self.size(0) : 1, "), mat (",
-                 mat.size(0), "x", mat.size(1), "), vec (", vec.size(0), ")");
-    HEARTH_CHECK(self.scalar_type() == mat.scalar_type() && mat.scalar_type() == vec.scalar_type(),
-                 "addmv input tensors must have the same dtype, but got ",
-                 name_of(self.scalar_type()), ", ", name_of(mat.scalar_type()), ", and ",
-                 name_of(vec.scalar_type()));
+    const int64_t rows = sizes.empty() ? 1 : sizes[0];
+    HEARTH_CHECK(mat.size(1) == vec.size(0) && (rows == mat.size(0) || rows == 1),
+                 "size mismatch, got input (", rows, "), mat (", mat.size(0), "x", mat.size(1),
+                 "), vec (", vec.size(0), ")");
+    HEARTH_CHECK(dtype == mat.scalar_type() && dtype == vec.scalar_type(),
+                 "addmv input tensors must have the same dtype, but got ", name_of(dtype), ", ",
+                 name_of(mat.scalar_type()), ", and ", name_of(vec.scalar_type()));
     refuse_bool(mat, "addmv_impl_cpu");
   }
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& mat,
                         const Tensor& vec) {
-    check(self, mat, vec);
+    check_defined("addmv", 0, "self", self);
+    check_defined("addmv", 1, "mat", mat);
+    check_defined("addmv", 2, "vec", vec);
+    check(self.sizes(), self.scalar_type(), mat, vec);
     const NoAutocast plain;
     const Tensor column = self.dim() == 1 ? self.unsqueeze(1) : self;
     return column.addmm(mat, vec.unsqueeze(1), args.beta, args.alpha).squeeze(1);
@@ -55,8 +59,10 @@ struct Mv {
   using Args = NoArgs;
   static constexpr OpInfo info = product_info("mv", Amp::kLower, Amp::kKeep);
   static Tensor compute(const Args&, const Tensor& mat, const Tensor& vec) {
+    check_defined("mv", 0, "self", mat);
+    check_defined("mv", 1, "vec", vec);
     const int64_t rows = mat.dim() == 2 ? mat.size(0) : vec.numel();
-    Addmv::check(empty({rows}, vec.options().device(kMeta)), mat, vec);
+    Addmv::check(rows, vec.scalar_type(), mat, vec);
     const NoAutocast plain;
     return mat.mm(vec.unsqueeze(1)).squeeze(1);
   }
@@ -67,6 +73,8 @@ struct Dot {
   using Args = NoArgs;
   static constexpr OpInfo info = facts;
   static Tensor compute(const Args&, const Tensor& a, const Tensor& b) {
+    check_defined(info.name, 0, "self", a);
+    check_defined(info.name, 1, info.name[0] == 'v' ? "other" : "tensor", b);
     HEARTH_CHECK(a.dim() == 1 && b.dim() == 1, "1D tensors expected, but got ", a.dim(), "D and ",
                  b.dim(), "D tensors");
     HEARTH_CHECK(a.scalar_type() == b.scalar_type(),
@@ -89,6 +97,8 @@ void check_vector(const char* op, const Tensor& t, const char* role) {
 }
 
 Tensor outer_of(const Tensor& a, const Tensor& b) {
+  check_defined("outer", 0, "self", a);
+  check_defined("outer", 1, "vec2", b);
   check_vector("outer", a, "self");
   check_vector("outer", b, "vec2");
   return a.unsqueeze(1).mul(b);
@@ -113,6 +123,9 @@ struct Addr {
     return sum.expand(product.sizes()).contiguous();
   }
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& a, const Tensor& b) {
+    check_defined("addr", 0, "self", self);
+    check_defined("addr", 1, "vec1", a);
+    check_defined("addr", 2, "vec2", b);
     check_vector("addr", a, "vec1");
     check_vector("addr", b, "vec2");
     const NoAutocast plain;
@@ -134,6 +147,9 @@ struct Addbmm {
   using Args = Scales;
   static constexpr OpInfo info = product_info("addbmm", Amp::kLower, Amp::kLower);
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& a, const Tensor& b) {
+    check_defined("addbmm", 0, "self", self);
+    check_defined("addbmm", 1, "batch1", a);
+    check_defined("addbmm", 2, "batch2", b);
     HEARTH_CHECK(a.dim() == 3, "batch1 must be a 3D tensor");
     HEARTH_CHECK(b.dim() == 3, "batch2 must be a 3D tensor");
     HEARTH_CHECK(a.size(0) == b.size(0), "batch1 and batch2 must have same number of batches, got ",

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -12,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/blocked_signals.h"
 #include "hearth/error.h"
 #include "tests/support/warnings.h"
 
@@ -192,6 +195,39 @@ TEST_F(ParallelFor, LibraryThreadsGuardRestoresTheSetting) {
   set_num_threads(3);
   { const LibraryThreadsGuard guard; }
   EXPECT_EQ(get_num_threads(), 3);
+}
+
+bool is_blocked(int signal) {
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  return sigismember(&blocked, signal) == 1;
+}
+
+/// How many of 64 chunks, which several threads take, run with blocked signals.
+int blocked_chunks() {
+  std::atomic<int> blocked{0};
+  parallel_for(0, 64, 1, [&](int64_t begin, int64_t end) {
+    if (is_blocked(SIGUSR1)) blocked += static_cast<int>(end - begin);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  });
+  return blocked;
+}
+
+TEST_F(ParallelFor, BlocksSignalsWhereTheCallerDoes) {
+  EXPECT_EQ(blocked_chunks(), 0);
+  {
+    const BlockedSignals outer;
+    { const BlockedSignals inner; }
+    EXPECT_EQ(blocked_chunks(), 64);
+    EXPECT_FALSE(is_blocked(SIGSEGV));
+  }
+  EXPECT_EQ(blocked_chunks(), 0);
+  const auto fails = [] {
+    const BlockedSignals scope;
+    throw std::runtime_error("failed");
+  };
+  EXPECT_THROW(fails(), std::runtime_error);
+  EXPECT_FALSE(is_blocked(SIGUSR1));
 }
 
 TEST_F(ParallelFor, WorksInForkedChild) {

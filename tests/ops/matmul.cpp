@@ -207,6 +207,12 @@ TEST(Matmul, LargeIntegersAreExactFactors) {
   EXPECT_EQ(addmm(one, one, one, -kFactor, -kFactor).item<int64_t>(), -2 * kFactor);
   EXPECT_EQ(baddbmm(zero, batch, batch, 1, kFactor).item<int64_t>(), kFactor);
   EXPECT_EQ(addmv(zero[0], one, one[0], 1, kFactor).item<int64_t>(), kFactor);
+  for (const Scalar& other : {Scalar(1.0), Scalar(1.5), Scalar(complex<double>(1, 0))}) {
+    const Tensor sum = addmm(one, one, one, other, kFactor);
+    EXPECT_EQ(sum.scalar_type(), kLong);
+    EXPECT_EQ(sum.item<int64_t>(), kFactor + 1);
+    EXPECT_EQ(addmm(one, one, one, kFactor, other).item<int64_t>(), kFactor + 1);
+  }
   Tensor out = zeros({1, 1}, kLong);
   addmm_out(out, zero, one, one, 1, kFactor);
   EXPECT_EQ(out.item<int64_t>(), kFactor);

@@ -28,6 +28,7 @@ constexpr double kStridedLoopWork = 1e4;   // up to this, the loops need no copy
 constexpr double kHalfWork = 1 << 16;      // up to this, half types are faster as float32
 constexpr double kTaskWork = 1 << 19;      // at least this in a task
 constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
+constexpr double kShortWork = 1 << 28;     // up to this, a product takes some milliseconds
 
 constexpr double kMaxTasks = 32;          // of a batch
 constexpr int64_t kMinSide = 32;          // of a block of the result
@@ -237,8 +238,10 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
       multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
       return;
     }
-    std::optional<BlockedSignals> no_signals;  // once for all tasks of this thread
-    if (p.work() > max_blas_work()) no_signals.emplace();
+    // Once for all tasks of a thread; a long product blocks signals for one task at a time.
+    std::optional<BlockedSignals> no_signals;
+    if (p.out.dtype == kFloat && p.work() > max_blas_work() && p.work() <= kShortWork)
+      no_signals.emplace();
     if (!multiply_split_k(p, ctx)) Tasks(p, kTaskWork).run(multiply_batch);
   });
 }

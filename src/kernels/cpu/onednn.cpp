@@ -67,6 +67,13 @@ bool may_be_new() {
   return before < kAlwaysChecked || std::has_single_bit(before);
 }
 
+/// Whether dnnl_sgemm may compute with a stack pointer that points into the heap: not for products
+/// with a vector, nor with few terms, whose buffer is on the stack.
+bool moves_stack(const Gemm& g) {
+  constexpr int64_t kMaxTermsOnStack = 64;
+  return g.m > 1 && g.n > 1 && g.k > kMaxTermsOnStack;
+}
+
 /// The first product creates static objects of oneDNN. Computes one while ProtectedStatics exists,
 /// so that the end of the process waits for running products before it destroys the objects.
 void prepare_products() {
@@ -98,7 +105,7 @@ void multiply(const Gemm& g) {
   if (may_be_new()) check_free_memory();
   prepare_products();
   std::optional<NoSignals> no_signals;
-  if (g.m > 1 && g.n > 1) no_signals.emplace();  // products with a vector use other kernels
+  if (moves_stack(g)) no_signals.emplace();
   const auto letter = [](const GemmOperand& operand) { return operand.transposed ? 'T' : 'N'; };
   const dnnl_status_t status =
       dnnl_sgemm(letter(g.a), letter(g.b), g.m, g.n, g.k, static_cast<float>(g.alpha),
@@ -124,7 +131,6 @@ bool matmul(const View& a, const View& b, const View& out, double beta) {
     const dnnl::matmul primitive(
         matmul_descriptor(descriptor(a), descriptor(b), descriptor(out), beta));
     dnnl::stream stream(engine());
-    const NoSignals no_signals;
     primitive.execute(
         stream,
         {{DNNL_ARG_SRC, memory(a)}, {DNNL_ARG_WEIGHTS, memory(b)}, {DNNL_ARG_DST, memory(out)}});

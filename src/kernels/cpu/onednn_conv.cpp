@@ -240,6 +240,7 @@ class SplitConv {
         {DNNL_ARG_SCRATCHPAD, dnnl::memory(plan.scratchpad, engine(), scratchpad)}};
     if (p.part == ConvPart::kOut && p.bias.defined())
       arguments.insert({DNNL_ARG_BIAS, dnnl::memory(plain_desc(p.bias), engine(), p.bias.data)});
+    const NoSignals no_signals;
     plan.primitive.execute(stream, arguments);
   }
 
@@ -283,7 +284,6 @@ bool conv(const ConvParams& p, Ctx& ctx) {
   const LibraryThreadsGuard guard;
   SplitConv conv(p);
   if (!conv.is_possible()) return false;
-  const NoSignals no_signals;
   conv.run(ctx);
   return true;
 }

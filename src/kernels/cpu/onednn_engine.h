@@ -34,8 +34,9 @@ inline dnnl::engine& engine() {
 /// code: oneDNN itself crashes when that allocation fails.
 void check_free_memory();
 
-/// Put around computations: before version 3.12, the stack pointer of some kernels of oneDNN points
-/// into the heap, where a signal handler's stack frame would overwrite other data.
+/// Put around products and convolutions: before version 3.12, the stack pointer of some kernels of
+/// oneDNN points into the heap, where a signal handler's stack frame would overwrite other data
+/// (oneDNN's issue 4845).
 using NoSignals = BlockedSignals;
 
 inline DataType data_type(ScalarType dtype) {
