@@ -1,6 +1,6 @@
 # Short names for commands; the settings are in CMakePresets.json, the scripts in tools/.
 .DEFAULT_GOAL := help
-.PHONY: help train test test-all sanitize check bench docs install deb format clean deps
+.PHONY: help train test test-all sanitize sanitize-threads check bench docs install deb format clean deps
 
 PREFIX ?= /usr/local
 
@@ -29,12 +29,15 @@ test-all: deps  ## run all checks, including the slow ones that `make test` omit
 	tools/check_headers.py --all
 	tools/check_kernel_objects.sh build/all
 	tools/test_with_libtorch.sh build/all
+	$(MAKE) sanitize-threads
 	$(MAKE) docs
 
-sanitize: deps  ## run the tests under the address, undefined-behaviour and thread sanitizers
+sanitize: deps  ## run the tests under the address and undefined-behaviour sanitizers
 	cmake --preset asan
 	cmake --build --preset asan
 	ctest --preset asan
+
+sanitize-threads: deps  ## run the tests that use threads under the thread sanitizer
 	cmake --preset tsan
 	cmake --build --preset tsan
 	ctest --preset tsan

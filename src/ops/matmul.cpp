@@ -218,24 +218,19 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
   HEARTH_CHECK(a.dim() > 0 && b.dim() > 0,
                "both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ",
                b.dim(), "D");
-  if (a.dim() == 1 && b.dim() == 1) {
-    HEARTH_CHECK(a.size(0) == b.size(0), "inconsistent tensor size, expected tensor [", a.size(0),
-                 "] and src [", b.size(0), "] to have the same number of elements, but got ",
-                 a.size(0), " and ", b.size(0), " elements respectively");
-    return a.unsqueeze(0).mm(b.unsqueeze(1)).view({});
-  }
+  if (a.dim() == 1 && b.dim() == 1) return a.dot(b);
   if (a.dim() == 1) return matmul_of(a.unsqueeze(0), b).squeeze(-2);
-  HEARTH_CHECK(!(a.dim() == 2 && b.dim() == 1) || a.size(1) == b.size(0),
-               "size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(-1),
-               "), vec (", b.size(0), ")");
-  if (b.dim() == 1) return matmul_of(a, b.unsqueeze(1)).squeeze(-1);
-  if (a.dim() == 2 && b.dim() == 2) return a.mm(b);
-  if (b.dim() == 2) {
-    // All rows in one product with the matrix.
-    Dims sizes(a.sizes());
-    sizes[sizes.size() - 1] = b.size(1);
-    if (a.size(-1) == b.size(0)) return a.flatten(0, -2).mm(b).view(sizes);
+  if (a.dim() == 2 && b.dim() <= 2) return b.dim() == 1 ? a.mv(b) : a.mm(b);
+  // Without a copy also if the sizes do not match: PyTorch's error names the folded sizes then.
+  if (b.dim() <= 2 && (a.size(-1) == b.size(0) || a.is_contiguous())) {
+    // All rows in one product.
+    const Tensor rows = a.flatten(0, -2);
+    Dims sizes(a.sizes().slice(0, size_t(a.dim()) - 1));
+    if (b.dim() == 1) return rows.mv(b).view(sizes);
+    sizes.push_back(b.size(1));
+    return rows.mm(b).view(sizes);
   }
+  if (b.dim() == 1) return matmul_of(a, b.unsqueeze(1)).squeeze(-1);
   return batched_matmul(a, b);
 }
 
@@ -251,7 +246,12 @@ double factor_of(const Scalar& factor, const Tensor& self) {
   return stored.isComplex() ? stored.toComplexDouble().real() : stored.toDouble();
 }
 
-bool has_imaginary_part(const Scalar& factor) { return factor.toComplexDouble().imag() != 0; }
+/// Whether a kernel can take the factor as a double, as with factor_of.
+bool is_real_double(const Scalar& factor) {
+  constexpr int64_t kLargest = int64_t{1} << 53;  // of the integers up to which all are doubles
+  if (!factor.isIntegral(false)) return factor.toComplexDouble().imag() == 0;
+  return -kLargest <= factor.toLong() && factor.toLong() <= kLargest;
+}
 
 /// beta * self + alpha * (a @ b), composed of other ops. Op checks the operands.
 template <class Op>
@@ -267,13 +267,13 @@ Tensor composed_sum(const Tensor& self, const Tensor& a, const Tensor& b, const 
   return beta.toComplexDouble() == 0. ? product : self.mul(beta).add(product);
 }
 
-/// beta * self + alpha * (a @ b): by Op's kernel, or composed for complex factors, which kernels do
-/// not take.
+/// beta * self + alpha * (a @ b): by Op's kernel, or composed for complex factors and large
+/// integers, which kernels do not take.
 template <class Op>
 auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
                 const Scalar& alpha) {
-  const bool is_composed =
-      self.is_complex() && (has_imaginary_part(beta) || has_imaginary_part(alpha));
+  const bool is_composed = (self.is_complex() || self.scalar_type() == kLong) &&
+                           !(is_real_double(beta) && is_real_double(alpha));
   return pick(is_composed,
               composed(Op::info.name, [&] { return composed_sum<Op>(self, a, b, beta, alpha); }),
               invoke<Op>({factor_of(beta, self), factor_of(alpha, self)}, self, a, b));

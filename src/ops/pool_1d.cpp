@@ -37,6 +37,14 @@ void check_2d_or_3d(const char* op, const Tensor& self) {
                op, ")");
 }
 
+PoolArgs adaptive_args_1d(const char* op, const Tensor& self, IntArrayRef output_size) {
+  check_defined(op, 0, "self", self);
+  check_2d_or_3d(op, self);
+  HEARTH_CHECK(output_size.size() == 1, op,
+               "() argument 'output_size' should contain one int (got ", output_size.size(), ")");
+  return adaptive_args({1, output_size[0]});
+}
+
 struct MaxPool1d {
   using Args = PoolArgs;
   static constexpr OpInfo info{.name = "max_pool1d"};
@@ -90,16 +98,12 @@ Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 }
 
 Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
-  HEARTH_CHECK(output_size.size() == 1, "adaptive_avg_pool1d: output_size must be 1");
   return compose<Pool1d<PoolKind::kAdaptiveAverage, kAdaptiveAvgPool1d>>(
-      adaptive_args({1, output_size[0]}), self);
+      adaptive_args_1d("adaptive_avg_pool1d", self, output_size), self);
 }
 TensorPair adaptive_max_pool1d(const Tensor& self, IntArrayRef output_size) {
-  HEARTH_CHECK(output_size.size() == 1,
-               "adaptive_max_pool1d() argument 'output_size' should contain one int (got ",
-               output_size.size(), ")");
   return compose<Pool1d<PoolKind::kAdaptiveMax, kAdaptiveMaxPool1d>>(
-      adaptive_args({1, output_size[0]}), self);
+      adaptive_args_1d("adaptive_max_pool1d", self, output_size), self);
 }
 
 }  // namespace hearth

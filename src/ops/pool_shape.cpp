@@ -78,7 +78,6 @@ void check_image(IntArrayRef sizes) {
   HEARTH_CHECK(dim >= 3, "non-empty 3D or 4D (batch mode) tensor expected for input");
   bool is_valid = dim == 3 || dim == 4;
   for (size_t d = dim - 3; is_valid && d < dim; ++d) is_valid = sizes[d] != 0;
-  if (dim == 3 && !is_valid) is_valid = sizes[0] == 0 && sizes[1] != 0 && sizes[2] != 0;
   HEARTH_CHECK(is_valid,
                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
                "but got:",

@@ -67,6 +67,15 @@ Tensor reversed_dims(const Tensor& self) {
   return self.permute(order);
 }
 
+/// A size of a result: `size` times `repeats`, which may be negative.
+int64_t repeated_size(int64_t size, int64_t repeats) {
+  int64_t product = 0;
+  HEARTH_CHECK(!__builtin_mul_overflow(size, repeats, &product),
+               "Storage size calculation overflowed: a dimension of size ", size, " is repeated ",
+               repeats, " times");
+  return product;
+}
+
 /// Inserts a dimension before each repeated one, expands it, and merges the two in a copy.
 Tensor repeated(const Tensor& self, IntArrayRef repeats) {
   HEARTH_CHECK(repeats.size() >= size_t(self.dim()),
@@ -76,7 +85,7 @@ Tensor repeated(const Tensor& self, IntArrayRef repeats) {
   Dims result_sizes, with_ones, expanded;
   for (size_t d = 0; d < repeats.size(); ++d) {
     const int64_t size = d < added_dims ? 1 : self.sizes()[d - added_dims];
-    result_sizes.push_back(size * repeats[d]);
+    result_sizes.push_back(repeated_size(size, repeats[d]));
     if (repeats[d] != 1) {
       with_ones.push_back(1);
       expanded.push_back(repeats[d]);
@@ -111,10 +120,10 @@ Tensor interleaved(const Tensor& self, int64_t repeats, std::optional<int64_t> d
   const int64_t d = wrap_dim(dim.value_or(0), input.dim());
   HEARTH_CHECK(repeats >= 0, "Repeats must be non-negative");
   if (input.dim() == 0) return interleaved(input.unsqueeze(0), repeats, 0, output_size);
-  check_output_size(output_size, repeats * input.size(d));
   Dims sizes(input.sizes()), target = sizes;
   sizes.insert(size_t(d) + 1, repeats);
-  target[size_t(d)] *= repeats;
+  target[size_t(d)] = repeated_size(input.size(d), repeats);
+  check_output_size(output_size, target[size_t(d)]);
   return input.unsqueeze(d + 1).expand(sizes).clone(MemoryFormat::Contiguous).view(target);
 }
 
@@ -122,7 +131,9 @@ Tensor interleaved_by(const Tensor& self, const Tensor& repeats, std::optional<i
                       std::optional<int64_t> output_size) {
   const Tensor input = dim ? self : self.reshape({-1});
   const int64_t d = wrap_dim(dim.value_or(0), input.dim());
-  const int64_t size = input.dim() == 0 ? 1 : input.size(d);
+  HEARTH_CHECK_AS(IndexError, input.dim() > 0, "Dimension specified as ", d,
+                  " but tensor has no dimensions");
+  const int64_t size = input.size(d);
   Tensor counts = repeats;
   if (repeats.dim() == 0 || (repeats.dim() == 1 && repeats.size(0) == 1))
     counts = repeats.reshape({1}).expand({size});

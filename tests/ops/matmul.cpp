@@ -140,7 +140,25 @@ Row matmul_row() {
       {[] {
          ones({2, 2, 3}).matmul(ones({3, 3, 2}));
        },
-       "must match"}};
+       "must match"},
+      {[] {
+         ones({2, 3, 4}).matmul(ones({3, 2}));
+       },
+       "mm: mat1 and mat2 shapes cannot be multiplied (6x4 and 3x2)"},
+      {[] {
+         ones({4, 3, 2}).transpose(0, 2).matmul(ones({3, 2}));
+       },
+       "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [2, 3]"},
+      {[] {
+         ones({2, 3, 4}).matmul(ones({3}));
+       },
+       "size mismatch, got input (6), mat (6x4), vec (3)"},
+      {[] { ones({3}).matmul(ones({3}, kDouble)); },
+       "dot : expected both vectors to have same dtype, but found Float and Double"},
+      {[] {
+         ones({3, 3}).matmul(ones({3}, kDouble));
+       },
+       "addmv input tensors must have the same dtype, but got Double, Float, and Double"}};
   return row;
 }
 
@@ -178,6 +196,21 @@ Row addmm_row(std::string name, double beta, double alpha) {
                    },
                    "must have the same dtype"}};
   return row;
+}
+
+TEST(Matmul, LargeIntegersAreExactFactors) {
+  constexpr int64_t kFactor = (int64_t{1} << 53) + 1;  // no double
+  const Tensor one = ones({1, 1}, kLong), zero = zeros({1, 1}, kLong),
+               batch = ones({1, 1, 1}, kLong);
+  EXPECT_EQ(addmm(zero, one, one, 1, kFactor).item<int64_t>(), kFactor);
+  EXPECT_EQ(addmm(one, one, one, kFactor, 0).item<int64_t>(), kFactor);
+  EXPECT_EQ(addmm(one, one, one, -kFactor, -kFactor).item<int64_t>(), -2 * kFactor);
+  EXPECT_EQ(baddbmm(zero, batch, batch, 1, kFactor).item<int64_t>(), kFactor);
+  EXPECT_EQ(addmv(zero[0], one, one[0], 1, kFactor).item<int64_t>(), kFactor);
+  Tensor out = zeros({1, 1}, kLong);
+  addmm_out(out, zero, one, one, 1, kFactor);
+  EXPECT_EQ(out.item<int64_t>(), kFactor);
+  EXPECT_EQ(out.addmm_(one, one, 0, -kFactor).item<int64_t>(), -kFactor);
 }
 
 const Register registered_matmul[] = {

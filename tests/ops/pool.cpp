@@ -178,6 +178,11 @@ Row max_pool2d_values_row() {
        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but "
        "got:[1, 0, 5, 5]"},
       {[] {
+         max_pool2d(ones({0, 5, 5}), 2);
+       },
+       "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but "
+       "got:[0, 5, 5]"},
+      {[] {
          max_pool2d(ones({1, 3, 5, 5}), {2, 2, 2});
        },
        "max_pool2d: kernel_size must either be a single int, or a tuple of two ints"},
@@ -288,6 +293,22 @@ Row max_pool1d_row() {
   return row;
 }
 
+Row adaptive_avg_pool1d_row() {
+  Row row = as_1d(average_row("adaptive_avg_pool1d", {"adaptive_avg_pool1d"}, {{{{2, 3, 7}}}},
+                              [](const Tensor& x) { return adaptive_avg_pool1d(x, 3); },
+                              {kHeightOne, {3, 0, 0, 0, 1, true}}));
+  row.refusals = {{[] {
+                     adaptive_avg_pool1d(ones({1, 2, 4}), {2, 2});
+                   },
+                   "adaptive_avg_pool1d() argument 'output_size' should contain one int (got 2)"},
+                  {[] {
+                     adaptive_avg_pool1d(ones({4}), {2, 2});
+                   },
+                   "Expected 2 to 3 dimensions, but got 1-dimensional tensor for argument #1 "
+                   "'self' (while checking arguments for adaptive_avg_pool1d)"}};
+  return row;
+}
+
 const Register registered_pool[] = {
     Register(max_pool2d_row()),
     Register(max_pool2d_values_row()),
@@ -314,9 +335,7 @@ const Register registered_pool[] = {
                            return adaptive_avg_pool2d(x, {1, 1});
                          },
                          {{1, 0, 0, 0, 1, true}, {1, 0, 0, 0, 1, true}})),
-    Register(as_1d(average_row("adaptive_avg_pool1d", {"adaptive_avg_pool1d"}, {{{{2, 3, 7}}}},
-                               [](const Tensor& x) { return adaptive_avg_pool1d(x, 3); },
-                               {kHeightOne, {3, 0, 0, 0, 1, true}}))),
+    Register(adaptive_avg_pool1d_row()),
     Register(adaptive_max_row()),
     Register(as_1d(max_row("adaptive_max_pool1d", {"adaptive_max_pool1d"}, {{distinct({2, 3, 7})}},
                            [](const Tensor& x) { return adaptive_max_pool1d(x, 3); },

@@ -37,7 +37,11 @@ Row repeat_row() {
                   {[] {
                      ones({2, 3}).repeat({2, -1});
                    },
-                   "Trying to create tensor with negative dimension -3: [4, -3]"}};
+                   "Trying to create tensor with negative dimension -3: [4, -3]"},
+                  {[] {
+                     ones({4, 0}).repeat({int64_t{1} << 62, 1});
+                   },
+                   "Storage size calculation overflowed"}};
   return row;
 }
 
@@ -56,6 +60,10 @@ Row repeat_interleave_row() {
                   {[] { ones({3}).repeat_interleave(ones({2}, kLong)); },
                    "repeats must have the same size as input along dim, but got repeats.size(0) = "
                    "2 and input.size(0) = 3"},
+                  {[] { ones({4}).repeat_interleave(int64_t{1} << 62); },
+                   "Storage size calculation overflowed"},
+                  {[] { repeat_interleave(ones({}), ones({1}, kLong), 0); },
+                   "Dimension specified as 0 but tensor has no dimensions"},
                   {[] { repeat_interleave(ones({2})); },
                    "\"repeat_interleave_cpu\" not implemented for 'Float'"}};
   return row;
