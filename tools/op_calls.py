@@ -1,4 +1,4 @@
-"""op_calls.py: the kernels that a source of operators launches, and the operators of other families
+"""op_calls.py: the kernels that a source of operators launches, and the operators of other sources
 that it calls, for the page that tools/lists.py writes."""
 
 import re
@@ -21,7 +21,8 @@ def kernels():
 
 
 def operators(family):
-    """{the operator's name without the suffix of a form: its name} of a family."""
+    """{name without a form's suffix: name to show} of a family: copy -> copy_ if the family has no
+    `copy`."""
     names = [op.name.removesuffix("_out") for op in op_lists.operators(family)]
     return {stem(name): stem(name) if stem(name) in names else name for name in names}
 
@@ -33,16 +34,17 @@ def all_operators():
 
 
 def sources(family):
-    """{source: the operators that it defines} of a family."""
+    """{source: the operators that it defines} of a family. Macros build some names with ##; these
+    match patterns, unless a source of the family spells them out."""
     files = named(texts("src/ops", ".cpp"), family, op_lists.families())
     found = {path: defined(text_of(path)) for path in files}
-    exact = {name for names, _ in found.values() for name in names}
+    spelled_out = {name for names, _ in found.values() for name in names}
     return {
         path: [
             shown
             for name, shown in operators(family).items()
             if name in names
-            or (name not in exact and any(pattern.fullmatch(name) for pattern in patterns))
+            or (name not in spelled_out and any(pattern.fullmatch(name) for pattern in patterns))
         ]
         for path, (names, patterns) in found.items()
     }
@@ -52,7 +54,8 @@ def sources(family):
 def shared_files():
     """The headers, and the sources without operators, whose functions other sources use."""
     shared = [path for f in op_lists.families() for path, names in sources(f).items() if not names]
-    return [*texts("src/seam", ".h"), *texts("src/ops", ".h"), *shared, "src/ops/index.cpp"]
+    shared.append("src/ops/index.cpp")  # belongs to no family
+    return [*texts("src/seam", ".h"), *texts("src/ops", ".h"), *shared]
 
 
 @cache
@@ -61,7 +64,8 @@ def launchers():
     found = {}
     for path in shared_files():
         text, of_file = text_of(path), dict(found)
-        for _ in range(3):  # functions that call later ones
+        # Repeated, because a function may call one that is defined later in the file.
+        for _ in range(3):
             for name, words in blocks(text):
                 launches = launched(words).union(*(of_file[word] for word in words & set(of_file)))
                 if launches:
@@ -83,16 +87,16 @@ def blocks(text):
 
 @cache
 def code_of(path):
-    """A file without comments and texts."""
-    return without_comments(text_of(path))
+    """A file's code without comments and string literals."""
+    return without_comments_and_strings(text_of(path))
 
 
-def without_comments(code):
+def without_comments_and_strings(code):
     return re.sub(r'//.*|"(?:[^"\\\n]|\\.)*"', "", code)
 
 
 def words_in(code):
-    return set(re.findall(r"(?<!std::)\b[A-Za-z]\w*", without_comments(code)))
+    return set(re.findall(r"(?<!std::)\b[A-Za-z]\w*", without_comments_and_strings(code)))
 
 
 def launched(words):
@@ -117,14 +121,15 @@ def pointwise_families():
 
 
 def layout_families():
-    """The families that change sizes and strides, copy or fill; most sources call them."""
+    """The families of simple ops on metadata and memory (views, copies, fills, queries), which most
+    sources call."""
     return {"copy", "create", "query", "reshapes", "views", "windows"}
 
 
 @cache
 def called_families():
-    """{family: {operator without suffix: operator}} of the families whose calls are listed: not
-    those of formulas, nor those that change sizes and strides or fill."""
+    """{family: {operator without suffix: operator}} of the families whose calls are listed:
+    neither those of formulas nor layout_families()."""
     left_out = layout_families().union(pointwise_families())
     return {family: operators(family) for family in op_lists.families() if family not in left_out}
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch: the
-# output of the programs of examples/libtorch, the choice of overloads, values, gradients and files.
-# If .venv-peer has TensorBoard, it also checks that TensorBoard reads Hearth's event files. The
-# torch folder is the folder of PyTorch's Python package (default: the package in .venv-peer);
-# without PyTorch, the script runs nothing.
+# output of examples/libtorch and the choice of overloads, with the torch folder; with the Python of
+# .venv-peer, if it is there, also values, gradients and files and, as far as its packages allow,
+# safetensors, weights and TensorBoard. The torch folder is the folder of PyTorch's Python package
+# (default: the package in .venv-peer); without PyTorch, the script runs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
-torch=${2:-$(echo .venv-peer/lib/python3*/site-packages/torch)}
+packages=(.venv-peer/lib/python3*/site-packages/torch)
+torch=${2:-${packages[0]}}
 python=.venv-peer/bin/python
 if [[ ! -d $torch/include ]]; then
   echo "test_with_libtorch: skipped, $torch has no LibTorch"
@@ -15,7 +16,7 @@ if [[ ! -d $torch/include ]]; then
 fi
 
 python3 tests/examples/on_libtorch.py "$torch" "$build"
-[[ ! -f tests/oracle/overloads.py ]] || python3 tests/oracle/overloads.py "$torch" "$build"
+python3 tests/oracle/overloads.py "$torch" "$build"
 if [[ -x $python ]]; then
   rows=$(mktemp)
   files=$(mktemp -d)

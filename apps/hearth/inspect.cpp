@@ -21,9 +21,10 @@ using Json = nlohmann::ordered_json;
 
 /// Statistics of a tensor's elements; for complex tensors only the number of NaNs.
 struct Statistics {
-  int64_t count = 0;                  // elements that are not NaN
-  double min = 0, max = 0, mean = 0;  // of these elements; meaningless if count is 0
-  std::optional<int64_t> nans;        // unknown for meta tensors, which have no elements
+  int64_t count = 0;        // elements that are not NaN
+  Scalar min = 0, max = 0;  // of these elements; meaningless if count is 0
+  double mean = 0;
+  std::optional<int64_t> nans;  // unknown for meta tensors, which have no elements
 };
 
 Statistics statistics_of(const Tensor& tensor) {
@@ -38,8 +39,8 @@ Statistics statistics_of(const Tensor& tensor) {
   if (num_nans > 0) values = values.masked_select(is_nan.logical_not());
   result.count = values.numel();
   if (result.count == 0) return result;
-  result.min = values.min().item<double>();
-  result.max = values.max().item<double>();
+  result.min = values.min().item();
+  result.max = values.max().item();
   result.mean = values.mean(kDouble).item<double>();
   return result;
 }
@@ -82,7 +83,9 @@ void print_table(const io::FileContent& content, bool with_statistics) {
                                  shape_text(tensor), std::to_string(tensor.nbytes())};
     if (with_statistics) {
       const Statistics s = statistics_of(tensor);
-      const auto cell = [&](double number) { return s.count > 0 ? six_digits(number) : ""; };
+      const auto cell = [&](const Scalar& number) {
+        return s.count > 0 ? six_digits(number.toDouble()) : "";
+      };
       row.insert(row.end(), {cell(s.min), cell(s.max), cell(s.mean),
                              s.nans ? std::to_string(*s.nans) : std::string()});
     }
@@ -95,7 +98,7 @@ void print_table(const io::FileContent& content, bool with_statistics) {
 }
 
 void print_values(const io::FileContent& content) {
-  TextTable table({"value", ""});
+  TextTable table({"name", "value"});
   bool has_any = false;
   const auto add = [&](const std::string& name, const std::string& text) {
     table.add({printable(name), text});
@@ -108,7 +111,10 @@ void print_values(const io::FileContent& content) {
 }
 
 /// A number, or null if JSON cannot represent it.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json number(const Scalar& value) {
+  if (value.isIntegral(/*includeBool=*/false)) return value.toLong();
+  return std::isfinite(value.toDouble()) ? Json(value.toDouble()) : Json();
+}
 
 Json tensor_json(const std::string& name, const Tensor& tensor, bool with_statistics) {
   Json json{{"name", printable(name)},

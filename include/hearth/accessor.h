@@ -41,7 +41,8 @@ class TensorAccessor {
   const Index* strides_;
 };
 
-/// A TensorAccessor that owns its sizes and strides, so that it can be passed by value to a kernel.
+/// A TensorAccessor with its own copy of the sizes and strides, so that it can outlive the tensor
+/// object whose memory it reads. For CPU tensors only.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
           class Index = int64_t>
 class GenericPackedTensorAccessor {

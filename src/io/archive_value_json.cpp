@@ -51,8 +51,8 @@ class ValueWriter {
     if (value.isIntList()) return {{"ints", value.toIntVector()}};
     if (value.isDoubleList()) return {{"doubles", array(value.toDoubleVector(), from_double)}};
     if (value.isDevice()) return {{"device", value.toDevice().str()}};
-    if (value.isTensor()) return {{"tensor", name_of_stored(value.toTensor())}};
-    const auto name = [this](const Tensor& tensor) { return name_of_stored(tensor); };
+    if (value.isTensor()) return {{"tensor", store_and_name(value.toTensor())}};
+    const auto name = [this](const Tensor& tensor) { return store_and_name(tensor); };
     const auto item = [this](const IValue& part) { return write(part); };
     if (value.isTensorList()) return {{"tensors", array(value.toTensorVector(), name)}};
     if (value.isList()) return {{"list", array(value.toList().vec(), item)}};
@@ -73,7 +73,7 @@ class ValueWriter {
     for (const T& value : values) result.push_back(convert(value));
     return result;
   }
-  json name_of_stored(const Tensor& tensor) const {
+  json store_and_name(const Tensor& tensor) const {
     return tensor.defined() ? json(store_(tensor)) : json();
   }
 

@@ -19,8 +19,8 @@ bool is_utf8(std::string_view text) {
       if (next >> 6 != 2) return false;
       code_point = code_point << 6 | (next & 0x3fu);
     }
-    if (code_point < kMinCodePoint[bytes] || code_point > 0x10ffff || code_point >> 11 == 0x1b)
-      return false;
+    const bool is_surrogate = code_point >> 11 == 0x1b;
+    if (code_point < kMinCodePoint[bytes] || code_point > 0x10ffff || is_surrogate) return false;
   }
   return true;
 }

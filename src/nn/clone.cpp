@@ -45,7 +45,7 @@ void Module::remake(const Module& from, const std::function<void()>& reset,
   unsaved_.clear();
   children_.clear();
   reset();
-  const std::shared_ptr<Module> parametrizations =
+  const std::shared_ptr<Module> original_lists =
       utils::parametrize::detail::copy_parametrizations(from, *this, device);
   check_same_number(parameters_.size(), from.parameters_.size(), "parameters",
                     "register_parameter");
@@ -54,7 +54,7 @@ void Module::remake(const Module& from, const std::function<void()>& reset,
   copy_tensors(from.parameters_, parameters_, device);
   copy_tensors(from.buffers_, buffers_, device);
   for (const auto& child : from.children_)
-    if (child.value() != parametrizations) children_[child.key()]->clone_(*child.value(), device);
+    if (child.value() != original_lists) children_[child.key()]->clone_(*child.value(), device);
 }
 
 }  // namespace hearth::nn

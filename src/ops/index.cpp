@@ -36,7 +36,7 @@ Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
 
 /// Sets the strides of self[indices] in the memory order of self and the indices.
 void keep_order_of_inputs(const Dims& dims, InferContext& context) {
-  if (!any_permuted(context)) return;
+  if (!any_noncontiguous(context)) return;
   const TensorImpl& self = context.in(0);
   const Dims zero_strides(size_t(self.dim), 0), zero_index_strides(size_t(context.in(1).dim), 0);
   std::vector<Dims> strides{indexed_dims(self.strides(), dims, zero_index_strides)};

@@ -87,7 +87,7 @@ struct MultiMarginLoss {
   }
 };
 
-struct MultilabelMarginLoss {
+struct MultilabelMarginLossForward {
   struct Args {
     int64_t reduction;
     HEARTH_FIELDS(reduction)
@@ -131,12 +131,12 @@ struct MultilabelMarginLoss {
   }
 };
 
-struct MultilabelMarginLossOnly {
-  using Args = MultilabelMarginLoss::Args;
+struct MultilabelMarginLoss {
+  using Args = MultilabelMarginLossForward::Args;
   static constexpr OpInfo info{
       .name = "multilabel_margin_loss", .arguments = "self,target", .amp = Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& target) {
-    return std::get<0>(MultilabelMarginLoss::compute(args, self, target));
+    return std::get<0>(MultilabelMarginLossForward::compute(args, self, target));
   }
 };
 
@@ -149,11 +149,11 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
                                   or_undefined(weight));
 }
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  return compose<MultilabelMarginLossOnly>({reduction}, self, target);
+  return compose<MultilabelMarginLoss>({reduction}, self, target);
 }
 TensorPair multilabel_margin_loss_forward(const Tensor& self, const Tensor& target,
                                           int64_t reduction) {
-  return compose<MultilabelMarginLoss>({reduction}, self, target);
+  return compose<MultilabelMarginLossForward>({reduction}, self, target);
 }
 
 HEARTH_DEFINE_WRITE_OUT(multi_margin_loss,

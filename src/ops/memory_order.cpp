@@ -7,6 +7,7 @@ namespace hearth {
 namespace {
 
 /// 1 if dimension a is outside b in memory, -1 if it is inside, 0 if the operands do not decide.
+/// With equal strides only a larger `a` decides, as in PyTorch.
 int compare_in_memory(IntArrayRef sizes, const Dims* strides, int num_operands, size_t a,
                       size_t b) {
   for (int i = 0; i < num_operands; ++i) {
@@ -47,7 +48,7 @@ Dims packed_strides(IntArrayRef sizes, const Dims* strides, int num_operands) {
   return packed;
 }
 
-bool any_permuted(const InferContext& context) {
+bool any_noncontiguous(const InferContext& context) {
   for (int i = 0; i < context.inputs(); ++i)
     if (!context.in(i).contiguous()) return true;
   return false;

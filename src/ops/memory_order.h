@@ -13,7 +13,7 @@ Dims memory_order(IntArrayRef sizes, const Dims* strides, int num_operands);
 Dims packed_strides(IntArrayRef sizes, const Dims* strides, int num_operands);
 
 /// Whether an input is not contiguous, so that its memory order matters.
-bool any_permuted(const InferContext& context);
+bool any_noncontiguous(const InferContext& context);
 
 /// Sets an output's strides in the memory order of its operands: channels_last is kept.
 void keep_memory_order(InferContext::Output& out, const Dims* strides, int num_operands);

@@ -38,11 +38,11 @@ struct TotalNorm {
 
 Tensor _fused_total_norm(TensorList self, double ord) {
   HEARTH_CHECK(!self.empty(), "_fused_total_norm: expected a non-empty list of Tensors");
+  const bool has_no_identity = ord < 0 || std::isinf(ord);
   std::vector<Tensor> dense;
   for (const Tensor& tensor : self) {
-    const bool needs_identity = ord < 0 || std::isinf(ord);
     HEARTH_CHECK(tensor.defined(), "_fused_total_norm: a tensor in the list is undefined");
-    HEARTH_CHECK(!needs_identity || tensor.numel() > 0, "linalg.vector_norm cannot compute the ",
+    HEARTH_CHECK(!has_no_identity || tensor.numel() > 0, "linalg.vector_norm cannot compute the ",
                  ord, " norm on an empty tensor because the operation does not have an identity");
     if (tensor.numel() > 0)
       dense.push_back(tensor.is_non_overlapping_and_dense() ? tensor : tensor.contiguous());

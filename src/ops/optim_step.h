@@ -13,7 +13,8 @@ namespace hearth {
 /// and, for rules that read a number per parameter from memory, these numbers; then grad_scale and
 /// found_inf.
 struct StepShape {
-  /// The numbers that a rule reads: none, the numbers of the steps, or norms in any floating dtype.
+  /// What a rule reads for each parameter: nothing, its step count (float32), or a norm (any
+  /// floating dtype).
   enum Numbers { kNone, kSteps, kNorms };
   int64_t count;
   int num_operands;
@@ -39,11 +40,13 @@ void run_step(const F& rule, const StepShape& shape, bool maximize, LaunchContex
   run_kernel(context.ctx, params);
 }
 
+constexpr SlotSet kAllInputs = out_slot(0) - 1;
+
 constexpr OpInfo step_info(const char* name) {
   return {.name = name,
           .arguments = "self,grads",
           .dtypes = dtypes::kFloating,
-          .optional = out_slot(0) - 1,
+          .optional = kAllInputs,  // infer_step checks which are there
           .outputs = 0,
           .mixes_devices = true};
 }

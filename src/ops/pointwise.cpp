@@ -26,7 +26,7 @@ bool all_equal_sizes_and_contiguous(const InferContext& context) {
 
 void keep_order_of_inputs(InferContext& context) {
   InferContext::Output& out = context.out();
-  if (out.sizes.size() < 2 || !any_permuted(context)) return;
+  if (out.sizes.size() < 2 || !any_noncontiguous(context)) return;
   Dims strides[kMaxOperands];
   for (int i = 0; i < context.inputs(); ++i)
     strides[i] = broadcast_strides(context.in(i).sizes(), context.in(i).strides(), out.sizes);

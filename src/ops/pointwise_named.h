@@ -17,7 +17,8 @@ inline constexpr OpRecord named_record = named_record_of<F, op_info>();
 
 }  // namespace detail
 
-/// pointwise(functor, inputs...) with the info of an overload; see with_node.
+/// pointwise(functor, inputs...) with `op_info` in place of the functor's own, to give the grad_fn
+/// another name.
 template <const OpInfo& op_info, class F, class... T>
 auto pointwise_as(F f, const T&... inputs) {
   static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);
@@ -26,8 +27,8 @@ auto pointwise_as(F f, const T&... inputs) {
 
 }  // namespace hearth
 
-// An operator of a tensor and a tensor or number. With a number, the grad_fn of the form AS has the
-// node name of `number_info`.
+// An operator of a tensor and a tensor or number. HEARTH_DEFINE_BINARY_AS takes the grad_fn's name
+// from `number_info` if the other operand is a number.
 #define HEARTH_DEFINE_BINARY(name, Functor)                                                   \
   HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
   HEARTH_DEFINE_ALL_FORMS(name, (const Scalar& other),                                        \

@@ -63,6 +63,7 @@ struct Pool1d {
   using Args = PoolArgs;
   static constexpr OpInfo info = op_info;
   static auto compute(const Args& args, const Tensor& self) {
+    // PyTorch's error names max_pool1d for both.
     check_2d_or_3d(kind == PoolKind::kMax ? "max_pool1d" : op_info.name, self);
     const Tensor plane = self.unsqueeze(-2);
     if constexpr (is_max(kind)) {
@@ -73,8 +74,8 @@ struct Pool1d {
     }
   }
 };
-constexpr OpInfo kMaxPool1d{.name = "max_pool1d_with_indices"}, kAvgPool1d{.name = "avg_pool1d"},
-    kAdaptiveAvgPool1d{.name = "adaptive_avg_pool1d"},
+constexpr OpInfo kMaxPool1dWithIndices{.name = "max_pool1d_with_indices"},
+    kAvgPool1d{.name = "avg_pool1d"}, kAdaptiveAvgPool1d{.name = "adaptive_avg_pool1d"},
     kAdaptiveMaxPool1d{.name = "adaptive_max_pool1d"};
 
 }  // namespace
@@ -86,7 +87,7 @@ Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 }
 TensorPair max_pool1d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  return compose<Pool1d<PoolKind::kMax, kMaxPool1d>>(
+  return compose<Pool1d<PoolKind::kMax, kMaxPool1dWithIndices>>(
       pool_args_1d("max_pool1d", kernel_size, stride, padding, dilation, ceil_mode), self);
 }
 Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,

@@ -6,7 +6,8 @@ namespace hearth {
 
 namespace {
 
-/// Throws unless the values fit into int, as in PyTorch; so no product with a size overflows.
+/// Throws unless the values fit into int, as in PyTorch, so that products such as
+/// dilation * (kernel - 1) cannot overflow.
 void check_int(IntArrayRef values) {
   for (const int64_t value : values)
     HEARTH_CHECK(value >= INT32_MIN && value <= INT32_MAX,
@@ -103,8 +104,8 @@ PoolWindow window(const PoolArgs& args, size_t d, int64_t size) {
   w.padding = args.padding[d];
   w.dilation = args.dilation[d];
   const int64_t room = size + 2 * w.padding - w.dilation * (w.kernel - 1) - 1;
-  const int64_t rounded = args.ceil_mode ? room + w.stride - 1 : room;
-  w.out = window_count(rounded, w.stride);
+  const int64_t max_begin = args.ceil_mode ? room + w.stride - 1 : room;
+  w.out = window_count(max_begin, w.stride);
   // The last window starts inside the input or the padding before it.
   if (args.ceil_mode && (w.out - 1) * w.stride >= size + w.padding) --w.out;
   return w;

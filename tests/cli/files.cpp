@@ -36,7 +36,7 @@ TEST(Inspect, PrintsNamesAndStatistics) {
             "name          dtype    shape   bytes   min  max      mean  NaN\n"
             "model.weight  float32  [2, 2]     16  -2.5    4  0.833333    1\n"
             "model.count   int64    []          8     1    1         1    0\n"
-            "\nvalue\nepoch  3\n");
+            "\nname   value\nepoch      3\n");
 }
 
 TEST(Inspect, PrintsJson) {
@@ -51,6 +51,17 @@ TEST(Inspect, PrintsJson) {
   const Json plain =
       Json::parse(run({"inspect", "--json", "--no-statistics", folder.path("x.pt")}).out);
   EXPECT_FALSE(plain["tensors"][0].contains("min"));
+}
+
+TEST(Inspect, JsonHasIntegersExactly) {
+  const TempFolder folder;
+  const int64_t odd = (int64_t{1} << 53) + 1;  // not a double
+  io::save_npz(io::NamedTensors{{"n", tensor({-odd, odd}, kLong)}, {"b", tensor({true, true})}},
+               folder.path("x.npz"));
+  const Json json = Json::parse(run({"inspect", "--json", folder.path("x.npz")}).out);
+  EXPECT_EQ(json["tensors"][0]["min"].dump(), "-9007199254740993");
+  EXPECT_EQ(json["tensors"][0]["max"].dump(), "9007199254740993");
+  EXPECT_EQ(json["tensors"][1]["min"].dump(), "1");
 }
 
 TEST(Inspect, CountsTheNaNsOfComplexNumbers) {

@@ -231,6 +231,16 @@ TEST(Launch, LogFilesHaveTheChosenStreams) {
             (Lines{"[rank 0] out 0", "[rank 1] err 1", "[rank 1] out 1", files[0], files[3]}));
 }
 
+TEST(Launch, LogsThatCannotBeWrittenAreExplained) {
+  const TempFolder folder;
+  const std::string logs = folder.path("logs");
+  const RunResult ran =
+      launch({"--log-dir", logs}, "ln -s missing $(echo " + logs + "/*)/attempt_0; echo text");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.err.find("hearth: the logs in '" + logs + "/"), 0U) << ran.err;
+  EXPECT_NE(ran.err.find("' are not complete: File exists\n"), std::string::npos) << ran.err;
+}
+
 TEST(Launch, UnwritableOutputIsAnError) {
   const int full = open("/dev/full", O_WRONLY);
   Program program(launch_line({}, "echo text"), clean_environment(), full);
@@ -274,7 +284,7 @@ TEST(Launch, MistakesAreExplained) {
         "--nnodes: 2 machines need --node-rank");
   fails({"--nnodes", "2", "--node-rank", "2", "--rdzv-endpoint", "127.0.0.1"}, 2,
         "--node-rank: 2 must be below --nnodes, 2; machines are counted from 0");
-  fails({"--rdzv-endpoint", "a:b"}, 2, "--rdzv-endpoint: 'a:b' must be HOST:PORT");
+  fails({"--rdzv-endpoint", "a:b"}, 2, "--rdzv-endpoint: 'a:b' must be HOST or HOST:PORT");
   fails({"--rdzv-endpoint", "a:70000"}, 2,
         "--rdzv-endpoint: the port of 'a:70000' must be from 1 to 65535");
   fails({"--rdzv-endpoint", "127.0.0.1:2950", "--master-port", "2951"}, 2,

@@ -53,7 +53,7 @@ TEST(TrainResults, FolderWithoutACheckpointCanBeUsedAgain) {
   EXPECT_EQ(rows_of(out).at(0).at("status"), "finished");
 }
 
-TEST(TrainResults, FilesHaveIdentifiersAsNames) {
+TEST(TrainResults, ColumnsAndKeysInFilesAreIdentifiers) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   const RunResult ran = train({"--out", out, "--limit", "200", "--epochs", "1"});

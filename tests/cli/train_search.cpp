@@ -132,7 +132,7 @@ TEST(TrainSearch, HalvingRefusesOtherEpochsWhenItIsResumed) {
       << more.err;
 }
 
-TEST(TrainSearch, RangesOfBatchSizesAreWholeNumbers) {
+TEST(TrainSearch, RangesOfBatchSizesAreFromOneToABillion) {
   const TempFolder folder;
   for (const char* sizes : {"1..1e30", "0.5..8"}) {
     const RunResult ran = search(folder.path("bad"), {"--trials", "3", "--batch-size", sizes});

@@ -8,7 +8,8 @@
 
 namespace hearth::testing {
 
-/// The printed text of a module, without LibTorch's namespace.
+/// The printed text of a module, without the namespace that LibTorch prints before its name
+/// (children keep theirs).
 template <class Module>
 std::string printed(const Module& module) {
   std::ostringstream stream;

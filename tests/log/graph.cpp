@@ -82,7 +82,7 @@ struct AliasesImpl : nn::Module {
 };
 HEARTH_MODULE(Aliases);
 
-TEST(Trace, AliasesHaveTheNumberOfTheSameView) {
+TEST(Trace, DataIsTheGraphValueOfItsTensor) {
   Aliases module;
   const Graph graph = utils::trace(module, ones({40}).narrow(0, 0, 21));
   const auto& sum = graph.nodes.back();

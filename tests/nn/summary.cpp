@@ -56,7 +56,7 @@ struct ProductsImpl : nn::Module {
 };
 HEARTH_MODULE(Products);
 
-TEST(Summary, CountsSumsOfProductsAndTimeFirstConvolutions) {
+TEST(Summary, CountsAddbmmAndConvTbc) {
   EXPECT_EQ(multiply_adds_of(Products(), ones({7, 3, 4}), ones({7, 4, 5})),
             7 * 3 * 4 * 5 + 2 * 6 * 2 * 5);
 }

@@ -22,8 +22,9 @@ Tensor gradient_of_sum(const Row& row, Tensors in, bool create_graph) {
   return autograd::grad({row.call(in)[0].sum()}, {in[0]}, {}, {}, create_graph)[0];
 }
 
-/// Whether `got` lies between the reference's slopes on the left and on the right of x. Also true
-/// if the reference is so steep, or not finite, near x that the slopes are unknown.
+/// Whether `got` is, within the tolerance, between the reference's slopes left and right of x.
+/// Always true where these cannot be determined: where the reference is not finite, or too steep.
+/// An infinite `got` is right where the reference is steep.
 bool is_slope(const Row& row, double x, double got, double relative) {
   const double step = 1e-7 * std::max(1.0, std::fabs(x));
   const auto reference = [&](double point) {
@@ -43,9 +44,9 @@ bool is_slope(const Row& row, double x, double got, double relative) {
   return got >= low - slack && got <= high + slack;
 }
 
-/// In every floating dtype, the values at all special inputs are the reference's. If the op has one
-/// input, then where it and the value are finite, first derivatives are the reference's slopes, and
-/// second derivatives not NaN.
+/// In every floating dtype, the values at all special inputs are the reference's. For ops of one
+/// input also: at finite elements with a finite value, the first derivative is a slope of the
+/// reference, and the second, except at 0, is not NaN.
 TEST_P(OpValues, SpecialValues) {
   const Row& row = GetParam();
   if (!row.special_values) GTEST_SKIP() << "the row has no reference for special values";
@@ -80,10 +81,10 @@ TEST_P(OpValues, SpecialValues) {
     }
 }
 
-/// Gradients of a weighted sum of the outputs with respect to the wanted inputs. The weights are
-/// exact even in bfloat16.
-std::vector<Array> exactly_weighted_gradients(const Row& row, Tensors in,
-                                              const std::vector<size_t>& wanted) {
+/// Gradients of a weighted sum of the outputs with respect to the wanted inputs. bfloat16 can
+/// represent the weights, so the gradient that reaches each output is exact.
+std::vector<Array> weighted_gradients(const Row& row, Tensors in,
+                                      const std::vector<size_t>& wanted) {
   autograd::variable_list inputs;
   for (const size_t k : wanted) inputs.push_back(in[k] = in[k].detach().requires_grad_());
   Tensor total;
@@ -122,8 +123,8 @@ TEST_P(OpValues, GradientsInOtherDtypesMatchDouble) {
       Tensors wide;
       for (const Tensor& t : in)
         wide.push_back(t.defined() && t.is_floating_point() ? t.to(kDouble) : t);
-      const auto got = exactly_weighted_gradients(row, in, wanted);
-      const auto expected = exactly_weighted_gradients(row, wide, wanted);
+      const auto got = weighted_gradients(row, in, wanted);
+      const auto expected = weighted_gradients(row, wide, wanted);
       ASSERT_EQ(got.size(), expected.size());
       const double relative = 4 * relative_tolerance(dtype) * row.gradient_slack;
       for (size_t k = 0; k < got.size(); ++k) {
@@ -140,12 +141,13 @@ TEST_P(OpValues, GradientsInOtherDtypesMatchDouble) {
     }
 }
 
-/// Whether the dtype has results of its own, which differ from the reference: bytes wrap or are
-/// rounded, integers have whole steps and means, and bitwise_not of a bool is logical.
+/// Whether the dtype has results of its own, which differ from the reference: uint8 results wrap or
+/// are rounded; integer results of linspace, affine_grid and avg_pool are truncated; bitwise_not of
+/// a bool is logical.
 bool is_beyond_reference(const Row& row, ScalarType dtype) {
-  static const std::set<std::string> bytes{"pairwise_distance", "triplet_margin_loss",
-                                           "margin_ranking_loss"};
-  if (dtype == kByte && bytes.count(row.name) > 0) return true;
+  static const std::set<std::string> ops_that_wrap_bytes{"pairwise_distance", "triplet_margin_loss",
+                                                         "margin_ranking_loss"};
+  if (dtype == kByte && ops_that_wrap_bytes.count(row.name) > 0) return true;
   if (dtype == kLong && row.name.rfind("avg_pool", 0) == 0) return true;
   if (dtype == kBool && row.name == "bitwise_not") return true;
   if (dtype == kByte && row.name.find("upsample") != std::string::npos) return true;

@@ -74,7 +74,7 @@ def bag_cases():
 def adaptive_cases():
     def all_of(m, x, y):
         output, loss = m(x, y)
-        return output, m.log_prob(x), m.predict(x)
+        return output, loss.detach(), m.log_prob(x), m.predict(x)  # C++'s loss is a number
 
     def make():
         return nn.AdaptiveLogSoftmaxWithLoss(8, 10, [4, 6], div_value=2.0, head_bias=True)

@@ -12,7 +12,8 @@ inline constexpr bool kThreadSanitizer = true;
 #else
 inline constexpr bool kThreadSanitizer = false;
 #endif
-/// For the number of steps of long tests: sanitizers make a step ten times as long.
+/// For tests that must be shorter, because sanitizers make a step ten times as long, and for those
+/// of signals that sanitizers handle themselves.
 inline constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
 
 }  // namespace hearth::testing

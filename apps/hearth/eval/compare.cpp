@@ -21,7 +21,7 @@ struct CompareOptions {
 
 /// One run of one folder, with all its settings.
 struct Compared {
-  std::string name;  // "runs/a"; "runs/a 2" for run 2 of a grid search
+  std::string name;  // "runs/a"; "runs/a 2" for run 2 of a folder with several runs
   RecordedRun run;
   std::vector<std::pair<std::string, std::string>> settings;
 

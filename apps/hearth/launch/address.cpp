@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <memory>
 
@@ -60,37 +62,61 @@ int try_to_listen(const addrinfo& address, int port) {
   return -error;
 }
 
-/// Connects to this address within a second; returns the socket, or minus the errno.
+/// Waits, at most a second, until a socket is connected; returns the errno, 0 for success.
+int await_connection(int file) {
+  using std::chrono::milliseconds, std::chrono::steady_clock;
+  const auto deadline = steady_clock::now() + milliseconds(1000);
+  pollfd entry{file, POLLOUT, 0};
+  int ready = -1;
+  do {
+    const auto rest = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
+    ready = poll(&entry, 1, std::max(0, int(rest.count())));
+  } while (ready < 0 && errno == EINTR);
+  if (ready <= 0) return ready < 0 ? errno : ETIMEDOUT;
+  int error = 0;
+  socklen_t size = sizeof error;
+  getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error;
+}
+
+/// Connects to this address within a second; returns a non-blocking socket, or minus the errno.
 int try_to_connect(const addrinfo& address, int port) {
-  constexpr int kTimeout = 1000;  // milliseconds
   const sockaddr_storage name = with_port(address, port);
   const int file = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (file < 0) return -errno;
   int error = 0;
-  if (connect(file, reinterpret_cast<const sockaddr*>(&name), address.ai_addrlen) != 0) {
-    pollfd entry{file, POLLOUT, 0};
-    socklen_t size = sizeof error;
-    if (errno != EINPROGRESS)
-      error = errno;
-    else if (poll(&entry, 1, kTimeout) <= 0)
-      error = ETIMEDOUT;
-    else
-      getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &size);
-  }
+  if (connect(file, reinterpret_cast<const sockaddr*>(&name), address.ai_addrlen) != 0)
+    error = errno == EINPROGRESS ? await_connection(file) : errno;
   if (error == 0) return file;
   close(file);
   return -error;
+}
+
+/// Calls f for the addresses of a host until it returns a file, and returns that; otherwise minus
+/// the errno that says most.
+template <class F>
+int first_file(const Addresses& addresses, F f) {
+  // The lowest ranks say that this machine lacks IPv6 or does not have this address.
+  const auto rank_of = [](int error) {
+    if (error == EAFNOSUPPORT || error == ENETUNREACH) return 0;
+    if (error == EADDRNOTAVAIL) return 1;
+    return error == EADDRINUSE ? 3 : 2;
+  };
+  int error = 0;
+  for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
+    const int file = f(*address);
+    if (file >= 0) return file;
+    if (error == 0 || rank_of(-file) > rank_of(error)) error = -file;
+  }
+  return error == 0 ? -EADDRNOTAVAIL : -error;
 }
 
 }  // namespace
 
 int open_listener(const std::string& host, int port, std::string& problem) {
   const Addresses addresses = addresses_of(host, problem);
-  int result = -EADDRNOTAVAIL;
-  for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
-    result = try_to_listen(*address, port);
-    if (result >= 0) break;
-  }
+  const int result =
+      first_file(addresses, [&](const addrinfo& address) { return try_to_listen(address, port); });
   if (result >= 0 || !problem.empty()) return result;
   const std::string place = "port " + std::to_string(port) + " of '" + printable(host) + "'";
   if (result == -EADDRNOTAVAIL)
@@ -104,11 +130,9 @@ int open_listener(const std::string& host, int port, std::string& problem) {
 
 int open_connection(const std::string& host, int port, std::string& problem) {
   const Addresses addresses = addresses_of(host, problem);
-  int result = -EADDRNOTAVAIL;
-  for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
-    result = try_to_connect(*address, port);
-    if (result >= 0) return result;
-  }
+  const int result =
+      first_file(addresses, [&](const addrinfo& address) { return try_to_connect(address, port); });
+  if (result >= 0) return result;
   if (problem.empty())
     problem = "cannot connect to port " + std::to_string(port) + " of '" + printable(host) +
               "': " + std::strerror(-result);
@@ -117,7 +141,8 @@ int open_connection(const std::string& host, int port, std::string& problem) {
 
 std::string parse_endpoint(const std::string& text, Endpoint& endpoint) {
   const std::string expected =
-      "'" + printable(text) + "' must be HOST:PORT, for example 10.0.0.1:29500 or [::1]:29500";
+      "'" + printable(text) +
+      "' must be HOST or HOST:PORT, for example 10.0.0.1:29500 or [::1]:29500";
   std::string rest;
   if (text.starts_with('[')) {
     const size_t end = text.find(']');

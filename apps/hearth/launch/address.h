@@ -23,7 +23,8 @@ std::string listening_problem(const std::string& host, int port);
 /// A socket that listens on this address and port, or minus the errno with a reason in `problem`.
 int open_listener(const std::string& host, int port, std::string& problem);
 
-/// A connection to a server, or -1 with a reason in `problem` if none comes about within a second.
+/// A non-blocking connection to a server, or -1 with a reason in `problem` if none comes about
+/// within a second for each of its addresses.
 int open_connection(const std::string& host, int port, std::string& problem);
 
 /// The addresses of a machine as this one knows them, as numbers; empty with a reason in `problem`.

@@ -120,9 +120,10 @@ void Console::show(const RankLine& line) {
 
 void Console::log(const RankLine& line) {
   if (log_folder_.empty()) return;
+  const bool logs_all = options_.tee.empty() && options_.redirects.empty();
   const bool is_chosen =
       options_.tee.has(line.rank, line.stream) || options_.redirects.has(line.rank, line.stream);
-  if (!is_chosen && !(options_.tee.empty() && options_.redirects.empty())) return;
+  if (!logs_all && !is_chosen) return;
   const int file = log_file(line.rank, line.stream);
   if ((file >= 0 && write_all(file, line.text + "\n")) || log_failed_) return;
   log_failed_ = true;
@@ -135,10 +136,13 @@ int Console::log_file(int rank, Stream stream) {
   if (is_new) {
     const std::string folder =
         log_folder_ + "/attempt_" + std::to_string(attempt_) + "/rank_" + std::to_string(rank);
-    std::error_code ignored;
-    std::filesystem::create_directories(folder, ignored);
     const std::string path = folder + (stream == Stream::kOut ? "/stdout.log" : "/stderr.log");
-    entry->second = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (!error)
+      entry->second = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    else
+      errno = error.value();
   }
   return entry->second;
 }

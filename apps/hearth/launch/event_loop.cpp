@@ -23,24 +23,28 @@ int milliseconds_until(std::optional<EventLoop::Clock::time_point> time) {
 }  // namespace
 
 void EventLoop::watch(int file, short events, std::function<void()> on_ready, bool can_wait) {
-  watches_[file] = {events, std::move(on_ready), can_wait};
+  watches_[file] = {events, std::make_shared<Function>(std::move(on_ready)), can_wait};
 }
 
 void EventLoop::forget(int file) { watches_.erase(file); }
 
 void EventLoop::run_once(std::optional<Clock::time_point> until) {
   std::vector<pollfd> files;
+  std::vector<std::shared_ptr<const Function>> functions;
   const bool is_open = is_open_();
   for (const auto& [file, watch] : watches_)
-    if (is_open || !watch.can_wait) files.push_back({file, watch.events, 0});
+    if (is_open || !watch.can_wait) {
+      files.push_back({file, watch.events, 0});
+      functions.push_back(watch.on_ready);
+    }
   const int count = poll(files.data(), files.size(), milliseconds_until(until));
   HEARTH_CHECK(count >= 0 || errno == EINTR, "poll failed: ", std::strerror(errno));
   if (count <= 0) return;
-  for (const pollfd& ready : files) {
-    const auto found = watches_.find(ready.fd);
-    if (ready.revents == 0 || found == watches_.end()) continue;
-    const auto on_ready = found->second.on_ready;  // a copy: the function may call forget()
-    on_ready();
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto found = watches_.find(files[i].fd);
+    // An earlier function may have called forget(), and watch() for another file with this number.
+    const bool is_watched = found != watches_.end() && found->second.on_ready == functions[i];
+    if (files[i].revents != 0 && is_watched) (*functions[i])();
   }
 }
 

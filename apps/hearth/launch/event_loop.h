@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 
 namespace hearth::app {
@@ -23,9 +24,10 @@ class EventLoop {
   void run_once(std::optional<Clock::time_point> until = {});
 
  private:
+  using Function = std::function<void()>;
   struct Watch {
     short events;
-    std::function<void()> on_ready;
+    std::shared_ptr<const Function> on_ready;
     bool can_wait;
   };
   std::map<int, Watch> watches_;

@@ -12,10 +12,11 @@ namespace hearth::distributed {
 
 class Communicator;
 
-/// Processes that communicate. Every rank of the group must make the same collective calls in the
-/// same order (send and recv need only their partner's); they run in this order on the group's own
-/// thread. Ranks are those of the group. The functions have LibTorch's names and take lists of one
-/// tensor as LibTorch's do; Python's functions are in distributed/collectives.h.
+/// Processes that communicate. Every rank must make the same collective calls in the same order;
+/// they run in this order on the group's own thread. A send or recv needs only the matching call of
+/// its partner. Ranks are those of the group. The functions have LibTorch's names. As in LibTorch,
+/// a rank's own tensor is passed as a list of one; lists for all ranks have one tensor per rank.
+/// Python's functions are in distributed/collectives.h.
 class HEARTH_API ProcessGroup {
  public:
   static constexpr std::chrono::milliseconds kDefaultTimeout{30 * 60 * 1000};

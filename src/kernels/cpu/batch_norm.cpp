@@ -116,7 +116,7 @@ void run(const BatchNormBackwardParams& params, Ctx& ctx) {
   if (training || params.grad_weight.defined() || params.grad_bias.defined())
     sweep.accumulate(x, g, mean, sums, dots);
   else
-    std::fill_n(dots, channels, 0.0);  // not used, but read below
+    std::fill_n(dots, channels, 0.0);  // the loops below read it, but nothing uses their results
   if (params.grad_in.defined() && params.in.numel > 0) {
     const BatchNormData y = layout.prepare_write(params.grad_in, ctx);
     const double n = double(layout.count());

@@ -122,7 +122,7 @@ class Combiner {
     if (p_.mode == BagMode::kMax) return combine_max(b, bag, out);
     const double factor = p_.mode == BagMode::kMean && bag.count > 0 ? 1 / double(bag.count) : 1;
     if (p_.weight.dtype == dtype_of<T>)
-      embedding_bag_loops_of<T>().sum(bag.rows, scales(bag), bag.count, width_, out, factor);
+      embedding_bag_loops_of<T>().sum_rows(bag.rows, scales(bag), bag.count, width_, out, factor);
     else
       converted_sum(bag, out, factor);
   }
@@ -141,8 +141,8 @@ class Combiner {
     if (p_.offset2bag.numel > 0) std::fill_n(p_.offset2bag.as<int64_t>() + begin, n, b);
     if (p_.bag_size.numel > 0) p_.bag_size.as<int64_t>()[b] = n;
     const double factor = p_.mode == BagMode::kMean && n > 0 ? 1 / double(n) : 1;
-    embedding_bag_loops_of<T>().sum_of(p_.weight.data, stride_, indices, n, bags_.num_indices - end,
-                                       width_, out, factor);
+    embedding_bag_loops_of<T>().sum_at_indices(p_.weight.data, stride_, indices, n,
+                                               bags_.num_indices - end, width_, out, factor);
     return true;
   }
 

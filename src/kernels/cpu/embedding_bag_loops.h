@@ -1,8 +1,8 @@
 #pragma once
 
 // The inner loops of embedding_bag for one instruction set. Up to 16 vectors of a row's columns are
-// summed in registers over the rows of a bag; sum_of() prefetches the row of the index 16 steps
-// ahead. Bound by the cache misses of the rows: one addition for each vector that is loaded.
+// summed in registers over the rows of a bag; sum_at_indices() prefetches the row of the index 16
+// steps ahead. Bound by the cache misses of the rows: one addition for each vector that is loaded.
 // Included only by embedding_bag_@target@.cpp.in.
 
 #include "kernels/cpu/embedding_bag_kernels.h"
@@ -88,16 +88,16 @@ struct BagLoopsOf {
     for (; begin < width; begin += kFull) sum_block<1>(rows, n, begin, width - begin, out, factor);
   }
 
-  static void sum(const void* const* rows, const void* scales, int64_t n, int64_t width, void* out,
-                  double factor) {
+  static void sum_rows(const void* const* rows, const void* scales, int64_t n, int64_t width,
+                       void* out, double factor) {
     const Pointers pointers{rows, static_cast<const T*>(scales)};
     if (scales)
       sum_columns(pointers, n, width, static_cast<T*>(out), V(factor));
     else
       sum_columns(Unscaled{pointers}, n, width, static_cast<T*>(out), V(factor));
   }
-  static void sum_of(const void* table, int64_t stride, const int64_t* indices, int64_t n,
-                     int64_t num_next, int64_t width, void* out, double factor) {
+  static void sum_at_indices(const void* table, int64_t stride, const int64_t* indices, int64_t n,
+                             int64_t num_next, int64_t width, void* out, double factor) {
     sum_columns(Indexed{static_cast<const char*>(table), stride, indices, n + num_next}, n, width,
                 static_cast<T*>(out), V(factor));
   }
@@ -121,7 +121,7 @@ struct BagLoopsOf {
     return total;
   }
 
-  static constexpr BagLoops table{&sum, &sum_of, &add, &dot};
+  static constexpr BagLoops table{&sum_rows, &sum_at_indices, &add, &dot};
 };
 
 template <class Isa>

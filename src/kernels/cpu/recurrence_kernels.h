@@ -4,8 +4,9 @@
 
 namespace hearth::cpu {
 
-/// The operands of the gates of one sequence at one step, for n units. The slots of a unit are
-/// `hidden` elements apart, in `gates` and in `bias`.
+/// The operands of the gates of one sequence at one step, for n units. `gates` and `bias` have one
+/// element per gate and unit, gates `hidden` elements apart; `gates` holds the arguments and,
+/// except in plain nets, becomes the gates' values.
 struct GateRow {
   void* gates;
   const void* bias;
@@ -19,10 +20,11 @@ struct GateRow {
 struct GateGradRow {
   const void *gates, *previous, *cell;
   const void* grad_out;  // may be null
-  void* grad_h;          // GRU: becomes the gradient of `previous` without the gates' part
-  void* grad_cell;       // LSTM: the gradient of c; becomes the gradient of `previous`
+  // GRU: becomes the part of the gradient of `previous` that does not pass through the gates.
+  void* grad_h;
+  void* grad_cell;  // LSTM: the gradient of c; becomes the gradient of `previous`
   void* grad_gates;
-  void* out;  // LSTM: h before its projection; may be null
+  void* out;  // LSTM: receives h before its projection, computed again; may be null
   int64_t hidden, n;
 };
 
@@ -34,7 +36,7 @@ struct PanelFactors {
   const void* panel;
   int64_t terms;
   void* out;
-  int64_t ld_out, columns;
+  int64_t ld_out, out_columns;  // at most the panel's
   bool add;
 };
 

@@ -31,8 +31,8 @@ struct RowPart {
     else
       value.store_first(data, int(n));
   }
-  /// The same part of slot i.
-  HEARTH_SIMD RowPart slot(int64_t i, int64_t hidden) const { return {first + i * hidden, n}; }
+  /// The same part of gate i.
+  HEARTH_SIMD RowPart of_gate(int64_t i, int64_t hidden) const { return {first + i * hidden, n}; }
 };
 
 template <class T, class Isa>
@@ -45,12 +45,12 @@ struct RecurrenceLoopsOf {
   HEARTH_SIMD static void for_parts(int64_t n, F f) {
     for (int64_t j = 0; j < n; j += V::kLanes) f(Part{j, n - j});
   }
-  HEARTH_SIMD static V biased(const GateRow& row, Part part, int64_t slot) {
-    const Part slot_part = part.slot(slot, row.hidden);
-    return slot_part.load(row.gates) + slot_part.load(row.bias);
+  HEARTH_SIMD static V biased(const GateRow& row, Part part, int64_t gate) {
+    const Part gate_part = part.of_gate(gate, row.hidden);
+    return gate_part.load(row.gates) + gate_part.load(row.bias);
   }
-  HEARTH_SIMD static void store_gate(const GateRow& row, Part part, int64_t slot, V value) {
-    part.slot(slot, row.hidden).store(value, row.gates);
+  HEARTH_SIMD static void store_gate(const GateRow& row, Part part, int64_t gate, V value) {
+    part.of_gate(gate, row.hidden).store(value, row.gates);
   }
 
   static void lstm(const GateRow& row) {
@@ -87,11 +87,11 @@ struct RecurrenceLoopsOf {
   HEARTH_SIMD static V grad_of_h(const GateGradRow& row, Part part) {
     return part.load(row.grad_h) + part.load_or_zero(row.grad_out);
   }
-  HEARTH_SIMD static V load_gate(const GateGradRow& row, Part part, int64_t slot) {
-    return part.slot(slot, row.hidden).load(row.gates);
+  HEARTH_SIMD static V load_gate(const GateGradRow& row, Part part, int64_t gate) {
+    return part.of_gate(gate, row.hidden).load(row.gates);
   }
-  HEARTH_SIMD static void store_grad(const GateGradRow& row, Part part, int64_t slot, V grad) {
-    part.slot(slot, row.hidden).store(grad, row.grad_gates);
+  HEARTH_SIMD static void store_grad(const GateGradRow& row, Part part, int64_t gate, V grad) {
+    part.of_gate(gate, row.hidden).store(grad, row.grad_gates);
   }
 
   static void lstm_backward(const GateGradRow& row) {

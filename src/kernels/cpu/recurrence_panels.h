@@ -62,7 +62,7 @@ class Panels {
   void multiply(PanelFactors factors, int64_t rows, int64_t group, int64_t block,
                 int64_t first) const {
     factors.panel = panels_ + ((group * blocks_ + block) * terms_ + first) * width_;
-    factors.columns = column(block + 1) - column(block);
+    factors.out_columns = column(block + 1) - column(block);
     loops_->multiply(factors, rows);
   }
 

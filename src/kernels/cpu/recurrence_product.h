@@ -41,7 +41,7 @@ struct PanelProduct {
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
         T* const to = out + r * f.ld_out + v * V::kLanes;
-        const int64_t n = f.columns - v * V::kLanes;
+        const int64_t n = f.out_columns - v * V::kLanes;
         if (n >= V::kLanes)
           (f.add ? V::load(to) + sums[r][v] : sums[r][v]).store(to);
         else if (n > 0)

@@ -1,7 +1,7 @@
-// The memory of a simulated GPU: twice its bytes of addresses, the first half inaccessible (device
-// pointers), the second half for kernels, at the same offsets. An allocation takes the first free
-// range that is long enough; a freed range merges with its neighbours and returns its pages to the
-// system.
+// The memory of a simulated GPU. It takes twice as many addresses as it has bytes. The first half,
+// the device pointers, is inaccessible; kernels use the second half, at the same offsets. An
+// allocation takes the first free range that is long enough; a freed range merges with its
+// neighbours and returns its pages to the system.
 #include "kernels/sim/memory.h"
 
 #include <sys/mman.h>
