@@ -292,9 +292,11 @@ auto scaled_sum(const Tensor& self, const Tensor& a, const Tensor& b, const Scal
                 const Scalar& any_alpha) {
   const Scalar beta = factor_of(any_beta, self), alpha = factor_of(any_alpha, self);
   const bool is_composed = !(is_real_double(beta) && is_real_double(alpha));
-  return pick(is_composed,
-              composed(Op::info.name, [&] { return composed_sum<Op>(self, a, b, beta, alpha); }),
-              invoke<Op>({as_double(beta), as_double(alpha)}, self, a, b));
+  return pick(
+      is_composed,
+      composed(Op::info.name,
+               [&self, &a, &b, beta, alpha] { return composed_sum<Op>(self, a, b, beta, alpha); }),
+      invoke<Op>({as_double(beta), as_double(alpha)}, self, a, b));
 }
 
 }  // namespace
