@@ -17,7 +17,7 @@ TEST(InstructionLimit, HoldsForProductsAndConvolutions) {
     matrix.mm(matrix);
     conv2d(images, rand({64, 64, 3, 3}));
     matrix.mm(matrix);
-    std::exit(0);
+    std::_Exit(0);
   };
   EXPECT_EXIT(compute(), ::testing::ExitedWithCode(0), "");
   unsetenv("HEARTH_ISA");
