@@ -66,7 +66,7 @@ struct Heap {
   PageCache pages;
   detail::SlabDepot depots[kSizeClasses];
   std::atomic<bool> has_read_limit{false};
-  std::atomic<int64_t> misses{0};  // allocations that took memory from the system
+  std::atomic<int64_t> misses{0};  // tensors whose memory came from the system
   std::mutex mutex;                // guards the members below
   ThreadCache* threads = nullptr;
   MemoryStats stats;
@@ -93,12 +93,6 @@ void flush(Magazine& magazine, int size_class, int count) noexcept {
 
 void flush_all(ThreadCache& thread) noexcept {
   for (int c = 0; c < kSizeClasses; ++c) flush(thread.magazines[c], c, thread.magazines[c].count);
-}
-
-/// Returns the size of the block for a request.
-size_t block_bytes(size_t bytes) {
-  return bytes <= kLargestSmall ? kClassSizes[detail::size_class_of(bytes)]
-                                : PageCache::rounded(bytes);
 }
 
 /// Adds this thread's counts to the process's statistics.
@@ -160,32 +154,19 @@ void read_memory_limit() {
   throw OutOfMemoryError(cpu_out_of_memory_text(report));
 }
 
-/// The purpose of a block. Only allocations for tensors are counted.
-enum class Use { kTensor, kObject };
-
-/// Calls `take`, and counts a miss of the cache if it takes memory from the system.
-template <class Take>
-void* take_and_count(Use use, const Take& take) {
-  const int64_t before = detail::thread_regions;
-  void* const data = take();
-  if (data && use == Use::kTensor && detail::thread_regions != before)
-    heap.misses.fetch_add(1, std::memory_order_relaxed);
-  return data;
-}
-
 /// Calls `take`; if it returns null, empties the caches and calls it again.
 template <class Take>
-void* take_or_throw(size_t bytes, Use use, const Take& take) {
+void* take_or_throw(size_t bytes, const Take& take) {
   if (!heap.has_read_limit.load(std::memory_order_relaxed)) [[unlikely]]
     read_memory_limit();
   if (bytes > PageCache::kLargest) out_of_memory(bytes);
-  if (void* data = take_and_count(use, take)) return data;
+  if (void* data = take()) return data;
   {
     const std::lock_guard lock(heap.mutex);
     ++heap.stats.num_alloc_retries;
   }
   empty_cpu_cache();
-  if (void* data = take_and_count(use, take)) return data;
+  if (void* data = take()) return data;
   out_of_memory(bytes);
 }
 
@@ -245,12 +226,12 @@ void open_cache() noexcept {
 }
 
 /// Fills half of the thread's empty magazine and returns one block.
-void* refill(int size_class, Use use) {
+void* refill(int size_class) {
   if (cache == &unopened_cache) open_cache();
   publish_counts();
   Magazine& magazine = cache->magazines[size_class];
   const size_t size = kClassSizes[size_class];
-  return take_or_throw(size, use, [&]() -> void* {
+  return take_or_throw(size, [&]() -> void* {
     void* block = nullptr;
     detail::SlabDepot& depot = heap.depots[size_class];
     if (magazine.capacity == 0) return depot.take(&block, 1, size, heap.pages) ? block : nullptr;
@@ -272,13 +253,13 @@ void drain(void* block, int size_class) noexcept {
   magazine.blocks[magazine.count++] = block;
 }
 
-[[gnu::always_inline]] inline void* take(size_t bytes, Use use) {
+[[gnu::always_inline]] inline void* take(size_t bytes) {
   if (bytes > kLargestSmall) [[unlikely]]
-    return take_or_throw(bytes, use, [bytes] { return heap.pages.take(bytes); });
+    return take_or_throw(bytes, [bytes] { return heap.pages.take(bytes); });
   const int size_class = detail::size_class_of(bytes);
   Magazine& magazine = cache->magazines[size_class];
   if (magazine.count == 0) [[unlikely]]
-    return refill(size_class, use);
+    return refill(size_class);
   return magazine.blocks[--magazine.count];
 }
 
@@ -294,19 +275,19 @@ void drain(void* block, int size_class) noexcept {
 
 #else
 
-void* take(size_t bytes, Use use) {
-  return take_or_throw(bytes, use, [bytes]() -> void* {
-    if (!heap.pages.reserve(block_bytes(bytes))) return nullptr;
+void* take(size_t bytes) {
+  return take_or_throw(bytes, [bytes]() -> void* {
+    if (!heap.pages.reserve(cpu_block_bytes(bytes))) return nullptr;
     void* data = nullptr;
     if (posix_memalign(&data, kBlockAlignment, bytes) == 0) return data;
-    heap.pages.unreserve(block_bytes(bytes));
+    heap.pages.unreserve(cpu_block_bytes(bytes));
     return nullptr;
   });
 }
 
 void release(void* data, size_t bytes) noexcept {
   std::free(data);
-  heap.pages.unreserve(block_bytes(bytes));
+  heap.pages.unreserve(cpu_block_bytes(bytes));
 }
 
 #endif
@@ -315,8 +296,11 @@ void release(void* data, size_t bytes) noexcept {
 
 void* cpu_allocate(size_t bytes, MemoryLabel label) {
   if (bytes == 0) return nullptr;
-  void* data = take(bytes, Use::kTensor);
-  const size_t size = block_bytes(bytes);
+  const int64_t regions = detail::thread_regions;
+  void* data = take(bytes);
+  if (detail::thread_regions != regions) [[unlikely]]
+    heap.misses.fetch_add(1, std::memory_order_relaxed);
+  const size_t size = cpu_block_bytes(bytes);
   detail::thread_net_bytes.cpu += static_cast<int64_t>(bytes);
   count([=](ThreadCounters& counters) { counters.allocated(size, label.tag()); }, bytes);
   if (label.path() != 0) [[unlikely]]
@@ -327,18 +311,21 @@ void* cpu_allocate(size_t bytes, MemoryLabel label) {
 void cpu_free(void* data, size_t bytes, MemoryLabel label) noexcept {
   if (!data) return;
   release(data, bytes);
-  const size_t size = block_bytes(bytes);
+  const size_t size = cpu_block_bytes(bytes);
   detail::thread_net_bytes.cpu -= static_cast<int64_t>(bytes);
   count([=](ThreadCounters& counters) { counters.freed(size, label.tag()); }, bytes);
   if (label.path() != 0) [[unlikely]]
     count_path(label.path(), -static_cast<int64_t>(size));
 }
 
-size_t cpu_block_bytes(size_t bytes) { return block_bytes(bytes); }
+size_t cpu_block_bytes(size_t bytes) {
+  return bytes <= kLargestSmall ? kClassSizes[detail::size_class_of(bytes)]
+                                : PageCache::rounded(bytes);
+}
 
 void cpu_retag(size_t bytes, MemoryLabel from, MemoryLabel to) noexcept {
   if (bytes == 0) return;
-  const size_t size = block_bytes(bytes);
+  const size_t size = cpu_block_bytes(bytes);
   count([=](ThreadCounters& counters) { counters.retagged(size, from.tag(), to.tag()); }, bytes);
   if (from.path() != 0) [[unlikely]]
     count_path(from.path(), -static_cast<int64_t>(size));
@@ -346,7 +333,7 @@ void cpu_retag(size_t bytes, MemoryLabel from, MemoryLabel to) noexcept {
     count_path(to.path(), static_cast<int64_t>(size));
 }
 
-void* object_allocate(size_t bytes) { return take(bytes, Use::kObject); }
+void* object_allocate(size_t bytes) { return take(bytes); }
 
 void object_free(void* object, size_t bytes) noexcept {
   if (object) release(object, bytes);

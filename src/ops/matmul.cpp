@@ -240,9 +240,11 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
   if (a.dim() == 1 && b.dim() == 1) return a.dot(b);
   if (a.dim() == 2 && b.dim() <= 2) return b.dim() == 1 ? a.mv(b) : a.mm(b);
   if (a.dim() >= 3 && b.dim() <= 2 && is_folded(a, b)) return rows_times(a, b);
-  if (b.dim() >= 3 && a.dim() <= 2 && is_folded(b.mT(), a)) {
-    if (a.dim() == 1) return rows_times(b.mT(), a);
-    if (a.requires_grad()) return rows_times(b.mT(), a.t()).mT().contiguous();
+  if (b.dim() >= 3 && a.dim() <= 2) {
+    const Tensor batch = b.mT();
+    if (a.dim() == 1 && is_folded(batch, a)) return rows_times(batch, a);
+    // Only for the gradient, because the transposed result has to be copied.
+    if (a.dim() == 2 && a.requires_grad()) return rows_times(batch, a.t()).mT().contiguous();
   }
   if (a.dim() == 1) return matmul_of(a.unsqueeze(0), b).squeeze(-2);
   if (b.dim() == 1) return matmul_of(a, b.unsqueeze(1)).squeeze(-1);

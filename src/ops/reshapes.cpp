@@ -131,7 +131,7 @@ Tensor interleaved_by(const Tensor& self, const Tensor& repeats, std::optional<i
                       std::optional<int64_t> output_size) {
   const Tensor input = dim ? self : self.reshape({-1});
   const int64_t d = wrap_dim(dim.value_or(0), input.dim());
-  HEARTH_CHECK_AS(IndexError, input.dim() > 0, "Dimension specified as ", d,
+  HEARTH_CHECK_AS(IndexError, input.dim() > 0, "Dimension specified as ", *dim,
                   " but tensor has no dimensions");
   const int64_t size = input.size(d);
   Tensor counts = repeats;

@@ -4,18 +4,13 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <csignal>
-#include <thread>
-
 #include "apps/hearth/launch/address.h"
 #include "apps/hearth/launch/event_loop.h"
+#include "tests/support/interrupted.h"
 #include "tests/support/listener.h"
 
 namespace hearth::testing {
 namespace {
-
-using std::chrono::milliseconds;
 
 struct Pipe {
   int ends[2];
@@ -55,19 +50,10 @@ TEST(LaunchParts, ASignalDoesNotEndAnAttemptToConnect) {
   std::string problem;
   const int in_queue = app::open_connection("127.0.0.1", listener.port(), problem);
   ASSERT_GE(in_queue, 0) << problem;  // now the queue is full, and nobody answers
-  struct sigaction action {};
-  struct sigaction former {};
-  action.sa_handler = [](int) {};
-  sigaction(SIGUSR1, &action, &former);
-  const auto begin = std::chrono::steady_clock::now();
-  std::thread connects(
+  const double seconds = seconds_of_interrupted(
       [&] { EXPECT_EQ(app::open_connection("127.0.0.1", listener.port(), problem), -1); });
-  std::this_thread::sleep_for(milliseconds(200));
-  pthread_kill(connects.native_handle(), SIGUSR1);
-  connects.join();
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(900));
+  EXPECT_GE(seconds, 0.9);
   EXPECT_NE(problem.find("': Connection timed out"), std::string::npos) << problem;
-  sigaction(SIGUSR1, &former, nullptr);
   close(in_queue);
 }
 

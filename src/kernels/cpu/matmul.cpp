@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/blocked_signals.h"
 #include "core/parallel_for.h"
 #include "core/threads.h"
 #include "kernels/cpu/matmul_gemm.h"
@@ -239,7 +238,7 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
       return;
     }
     // Once for all tasks of a thread; a long product blocks signals for one task at a time.
-    std::optional<BlockedSignals> no_signals;
+    std::optional<onednn::NoSignals> no_signals;
     if (p.out.dtype == kFloat && p.work() > max_blas_work() && p.work() <= kShortWork)
       no_signals.emplace();
     if (!multiply_split_k(p, ctx)) Tasks(p, kTaskWork).run(multiply_batch);

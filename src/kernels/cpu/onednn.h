@@ -1,11 +1,17 @@
 #pragma once
 
+#include "core/blocked_signals.h"
 #include "kernels/cpu/matmul_gemm.h"
 #include "seam/conv.h"
 #include "seam/view.h"
 
 /// The functions of oneDNN (2.6 to 3.x) that Hearth uses.
 namespace hearth::cpu::onednn {
+
+/// Put around products and convolutions: before version 3.12, the stack pointer of some kernels of
+/// oneDNN points into the heap, where a signal handler's stack frame would overwrite other data
+/// (oneDNN's issue 4845).
+using NoSignals = BlockedSignals;
 
 /// Computes the float32 product, on the calling thread.
 void multiply(const Gemm& gemm);

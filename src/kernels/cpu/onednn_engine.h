@@ -2,7 +2,6 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include "core/blocked_signals.h"
 #include "hearth/dtype.h"
 #include "hearth/error.h"
 #include "kernels/cpu/isa.h"
@@ -33,11 +32,6 @@ inline dnnl::engine& engine() {
 /// Throws OutOfMemoryError if the process cannot get the memory that oneDNN may need to compile
 /// code: oneDNN itself crashes when that allocation fails.
 void check_free_memory();
-
-/// Put around products and convolutions: before version 3.12, the stack pointer of some kernels of
-/// oneDNN points into the heap, where a signal handler's stack frame would overwrite other data
-/// (oneDNN's issue 4845).
-using NoSignals = BlockedSignals;
 
 inline DataType data_type(ScalarType dtype) {
   switch (dtype) {
