@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// Datasets, transforms, samplers and data loaders. data/chunk.h, for datasets that are read in
-/// chunks, is not included.
+/// Datasets, transforms, samplers and data loaders. Not included: data/chunk.h, for datasets that
+/// are read in chunks, data/csv.h, data/text.h and data/vocab.h.
 #include "hearth/data/dataloader.h"
 #include "hearth/data/datasets.h"
 #include "hearth/data/example.h"

@@ -9,7 +9,8 @@ namespace detail {
 
 constexpr uint16_t float_to_bfloat16(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;  // NaN
+  // Rounds to nearest, halves to even.
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
@@ -20,7 +21,7 @@ constexpr float bfloat16_to_float(uint16_t bits) {
 constexpr float half_to_float(uint16_t half) {
   const uint32_t sign = (half & 0x8000u) << 16;
   const uint32_t abs_bits = half & 0x7fffu;
-  // Infinity and NaN, then normal numbers.
+  // Infinity and NaN, then normal numbers; 0x38000000 is the difference of the exponents' biases.
   if (abs_bits >= 0x7c00u)
     return std::bit_cast<float>(sign | 0x7f800000u | (abs_bits & 0x3ffu) << 13);
   if (abs_bits >= 0x0400u) return std::bit_cast<float>(sign | ((abs_bits << 13) + 0x38000000u));
@@ -35,11 +36,12 @@ constexpr uint16_t float_to_half(float value) {
   const uint32_t abs_bits = bits & 0x7fffffffu;
   if (abs_bits > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
   if (abs_bits >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // infinity
-  if (abs_bits < 0x38800000u) {
+  if (abs_bits < 0x38800000u) {  // subnormal
     // Adding 0.5 makes the float unit round to multiples of 2^-24, the subnormal step.
     const float shifted = std::bit_cast<float>(abs_bits) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
+  // Rounds to nearest, halves to even.
   const uint32_t rounded = abs_bits + 0xfffu + ((abs_bits >> 13) & 1u) - 0x38000000u;
   return static_cast<uint16_t>(sign | rounded >> 13);
 }

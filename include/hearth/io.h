@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Saving and loading: archives, checkpoints, and files of safetensors, PyTorch and NumPy.
+/// Saving and loading: archives, checkpoints, and files of safetensors, PyTorch, NumPy and IDX.
 #include "hearth/io/archive.h"
 #include "hearth/io/checkpoint.h"
 #include "hearth/io/file.h"

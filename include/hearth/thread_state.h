@@ -12,9 +12,9 @@ namespace detail {
 struct Modes;
 }
 
-/// A snapshot of a thread's modes for use in another thread: grad mode, inference mode, autocast,
-/// current devices and streams, a GeneratorGuard's generator; without profilers and saved-tensor
-/// hooks.
+/// A snapshot of a thread's modes for use in another thread: grad mode, inference mode, anomaly
+/// mode, autocast, memory tag, current device and streams, a GeneratorGuard's generator; without
+/// profilers and saved-tensor hooks.
 class HEARTH_API ThreadLocalState {
  public:
   ThreadLocalState();  ///< the modes of this thread

@@ -5,12 +5,12 @@
 namespace hearth {
 
 /// The number of threads of a parallel loop started by this thread: 1 inside another parallel loop,
-/// in a data loader's workers, and in an OpenMP region of the program.
+/// under a SerialGuard, in a data loader's workers, and in an OpenMP region of the program.
 HEARTH_API int get_num_threads();
 /// Sets the number for the whole process; the default is OMP_NUM_THREADS or all cores.
 HEARTH_API void set_num_threads(int count);
 
-/// The number given to set_num_interop_threads, by default that of set_num_threads. It has no
+/// The number given to set_num_interop_threads, by default OMP_NUM_THREADS or all cores. It has no
 /// effect, because ops run on the calling thread.
 HEARTH_API int get_num_interop_threads();
 HEARTH_API void set_num_interop_threads(int count);  ///< has no effect

@@ -19,7 +19,7 @@ class BlockedSignals {
   static bool are_active() noexcept;
 
  private:
-  sigset_t former_;  // of the outermost scope
+  sigset_t former_;  // set in the outermost scope only
 };
 
 }  // namespace hearth

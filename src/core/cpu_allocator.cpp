@@ -66,7 +66,7 @@ struct Heap {
   PageCache pages;
   detail::SlabDepot depots[kSizeClasses];
   std::atomic<bool> has_read_limit{false};
-  std::atomic<int64_t> misses{0};  // tensors whose memory came from the system
+  std::atomic<int64_t> misses{0};  // allocations that took memory from the system
   std::mutex mutex;                // guards the members below
   ThreadCache* threads = nullptr;
   MemoryStats stats;
@@ -77,7 +77,7 @@ constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
 
 // The caches that a thread uses before its first allocation and after its own cache is closed.
-// Their magazines have capacity 0, so that every request goes to the depot.
+// Their magazines have capacity 0, so that every request reaches refill() or drain().
 constinit ThreadCache unopened_cache;
 constinit ThreadCache closed_cache;
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* cache = &unopened_cache;

@@ -41,8 +41,8 @@ Device::Device(const std::string& text) {
   HEARTH_CHECK(!text.empty(), "Device string must not be empty");
   size_t colon = 0;
   while (colon < text.size() &&
-         (std::string_view("_").find(text[colon]) != std::string_view::npos ||
-          (text[colon] >= 'a' && text[colon] <= 'z') || (text[colon] >= 'A' && text[colon] <= 'Z')))
+         (text[colon] == '_' || (text[colon] >= 'a' && text[colon] <= 'z') ||
+          (text[colon] >= 'A' && text[colon] <= 'Z')))
     ++colon;
   const bool well_formed = colon > 0 && (colon == text.size() || text[colon] == ':');
   HEARTH_CHECK(well_formed, "Invalid device string: '", text, "'");

@@ -183,17 +183,17 @@ DeviceAllocator::Block* DeviceAllocator::take_cached(size_t size, StreamHandle s
 }
 
 DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle stream,
-                                                     size_t bytes) {
+                                                     size_t segment_bytes) {
   const auto reserved = static_cast<size_t>(stats_.reserved_bytes.current);
-  if (reserved > limit_ || bytes > limit_ - reserved) return nullptr;
-  auto* const data = static_cast<std::byte*>(backend_.allocate(device_, bytes));
+  if (reserved > limit_ || segment_bytes > limit_ - reserved) return nullptr;
+  auto* const data = static_cast<std::byte*>(backend_.allocate(device_, segment_bytes));
   if (!data) return nullptr;
   stats_.segment.increase(1);
-  stats_.reserved_bytes.increase(static_cast<int64_t>(bytes));
-  return new Block{data, bytes, stream, size <= kSmallRequest};
+  stats_.reserved_bytes.increase(static_cast<int64_t>(segment_bytes));
+  return new Block{data, segment_bytes, stream, size <= kSmallRequest};
 }
 
-/// Called when the device is out of memory: waits for freed blocks that streams still use. If none
+/// Called when no segment can be allocated: waits for freed blocks that streams still use. If none
 /// of these fits, returns unused segments to the device and allocates again.
 DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamHandle stream) {
   ++stats_.num_alloc_retries;

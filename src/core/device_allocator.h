@@ -66,7 +66,7 @@ class DeviceAllocator {
 
   Pool& pool_of(const Block& block);
   Block* take_cached(size_t size, StreamHandle stream);
-  Block* new_segment(size_t size, StreamHandle stream, size_t bytes);
+  Block* new_segment(size_t size, StreamHandle stream, size_t segment_bytes);
   Block* take_after_release(size_t size, StreamHandle stream);
   void split(Block* block, size_t size);
   void count(const Block& block, int64_t bytes);

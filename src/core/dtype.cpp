@@ -61,7 +61,7 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   // uint8 with a signed type gives a signed type that holds both.
   if (a == kByte) return b == kChar ? kShort : b;
   if (b == kByte) return a == kChar ? kShort : a;
-  return a > b ? a : b;
+  return a > b ? a : b;  // signed types, numbered by their size
 }
 
 bool can_cast(ScalarType from, ScalarType to) {

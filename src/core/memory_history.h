@@ -25,7 +25,7 @@ class MemoryHistory {
  private:
   struct Point {
     double seconds = 0;
-    int64_t total = -1;
+    int64_t total = -1;  // of the bytes; -1: no change yet
     std::array<int64_t, kNumMemoryTags> bytes{};
   };
   void finish_point() noexcept;

@@ -30,6 +30,7 @@ struct Unit {
 
   std::string text(int64_t value, int64_t reference) const {
     size_t unit = 0;
+    // PyTorch's threshold for bytes.
     for (; unit + 1 < count && reference >= int64_t{768} * 1024; ++unit) {
       value /= 1024;
       reference /= 1024;

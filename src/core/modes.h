@@ -45,7 +45,7 @@ struct Modes {
   bool autocast_cache = true;
   int8_t cuda_device = 0;
   int8_t autocast_dtype[2] = {15, 5};  // ScalarType for CPU (bfloat16) and CUDA (half)
-  /// The tag of new memory; Other: Activation inside modules (core/memory_label.h).
+  /// The tag of new memory. Inside modules, Other stands for Activation (core/memory_label.h).
   MemoryTag memory_tag = MemoryTag::Other;
   StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream
   const Scope* scope = nullptr;

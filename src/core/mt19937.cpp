@@ -84,6 +84,7 @@ void Mt19937::fill(uint32_t* to, int64_t count, Refill how) {
 void Mt19937::fill(uint64_t* to, int64_t count, Refill how) {
   uint32_t* const words = reinterpret_cast<uint32_t*>(to);
   fill(words, 2 * count, how);
+  // As in random64(), the first of two words is the higher half, which memory stores last.
   const int64_t pairs = count / 2;
   for (int64_t i = 0; i < pairs; ++i) {
     Words4 swapped;

@@ -41,7 +41,7 @@ class Mt19937 {
   void fill(uint32_t* to, int64_t count, Refill how);
   void fill(uint64_t* to, int64_t count, Refill how);
 
-  /// The random words that are computed already.
+  /// The number of random words that are computed already.
   int unread() const { return kWords - next_; }
 
   /// Advances as `count` calls of random() do, in a fraction of their time.

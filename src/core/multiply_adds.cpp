@@ -51,7 +51,7 @@ class MultiplyAddCounter {
     return exists ? call_.inputs[i].sizes() : IntArrayRef();
   }
   int64_t output_numel() const { return call_.outputs[0].defined() ? call_.outputs[0].numel() : 0; }
-  /// The elements of a weight for one output channel.
+  /// The elements of a weight for each index of its first dimension.
   static int64_t per_row(IntArrayRef weight) {
     return weight.empty() || weight[0] == 0 ? 0 : count_of(weight) / weight[0];
   }

@@ -184,7 +184,7 @@ void PageCache::trim(size_t keep) noexcept {
 }
 
 size_t PageCache::cache_limit() noexcept {
-  if (cache_limit_ == kDefaultLimit)
+  if (cache_limit_ == kUnsetLimit)
     cache_limit_ = std::min(system_memory_total() / 4, kMaxDefaultLimit);
   return cache_limit_;
 }

@@ -38,9 +38,9 @@ void parallel_tasks(int64_t count, int slots, const F& f) {
   loop.rethrow();
 }
 
-/// Calls f(begin, end) in parallel on about one range of [0, count) per thread, for loops with a
-/// high cost per range. The ranges depend on the number of threads; results must not depend on
-/// them.
+/// Calls f(begin, end) in parallel on one range of [0, count) per thread, or on fewer ranges of
+/// about `grain`, for loops with a high cost per range. The ranges depend on the number of threads;
+/// results must not depend on them.
 template <class F>
 void parallel_ranges(int64_t count, int64_t grain, const F& f) {
   const int64_t ranges = task_slots(grain > 0 ? (count - 1) / grain + 1 : count);

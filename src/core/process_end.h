@@ -7,7 +7,7 @@ namespace hearth {
 /// Put around each call into a library that has static objects (oneDNN, BLAS). These are destroyed
 /// at the end of the process, while other threads may still compute. So the exit waits for the
 /// calls that have begun, and a thread that begins a call afterwards blocks until the process has
-/// ended. A nested call costs nothing.
+/// ended (or throws an Error after some seconds). A nested call costs nothing.
 class LibraryCall {
  public:
   LibraryCall();

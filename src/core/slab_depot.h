@@ -7,8 +7,8 @@
 
 namespace hearth::detail {
 
-/// The free blocks of one small size, shared by all threads. They are parts of slabs; a slab is
-/// released to the page cache when its last block is released.
+/// The free blocks of one small size, shared by all threads. They are parts of slabs, which have
+/// PageCache::kSlabBytes; a slab is released to the page cache when its last block is released.
 class SlabDepot {
  public:
   /// Puts up to `count` blocks into `blocks` and returns their number, which is smaller only if

@@ -31,7 +31,8 @@ inline int64_t steady_now_ns() {
 struct WatchedCounts {
   static constexpr int kNoWait = -1;
   static constexpr int64_t kNoStep = -1, kIdleNs = 5'000'000'000;
-  /// The reason why `trainer` is the thread that trains, the weakest first.
+  /// The reason why `trainer` is the thread that trains, the weakest first: it created the
+  /// StatusReporter, it calls report_step(), or its optimizer makes steps.
   enum Claim : int { kAssumed, kReports, kOptimizes };
 
   std::atomic<bool> is_on{false};

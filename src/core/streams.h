@@ -12,8 +12,8 @@ StreamHandle current_stream(Device device);
 /// Makes a stream current on this thread; null stands for the default stream.
 void set_current_stream(Device device, StreamHandle stream);
 
-/// A stream from the device's pool for negative priorities or that for all others, chosen
-/// round-robin. Streams exist until the process ends.
+/// The next stream of one of the device's two pools, for negative and for all other priorities.
+/// Streams exist until the process ends.
 StreamHandle stream_from_pool(int device, int priority);
 
 /// Waits for all work in the stream; throws if a kernel has reported a fault.

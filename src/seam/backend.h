@@ -121,8 +121,8 @@ class Backend {
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 
   /// Passes all later work of the devices to the sink, which must exist until the process ends;
-  /// null ends the recording. If the devices have been synchronised, all activities have arrived
-  /// then.
+  /// null ends the recording. All activities have arrived then if the devices were synchronised
+  /// before.
   virtual void record_activities(ActivitySink* sink) { (void)sink; }
   /// Ranges for the vendor's profilers; null if there are none.
   virtual const RangeMarker* range_marker() const { return nullptr; }

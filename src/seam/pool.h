@@ -48,11 +48,12 @@ struct PoolWindow {
     const int64_t e = end(i);
     return e < in ? e : in;
   }
-  /// The number of positions in the window, padding included.
+  /// The number of positions in a window without dilation, padding included.
   HEARTH_POOL_FN int64_t padded_count(int64_t i) const {
     const int64_t e = end(i), limit = in + padding;
     return (e < limit ? e : limit) - begin(i);
   }
+  /// The same without padding.
   HEARTH_POOL_FN int64_t count(int64_t i) const { return last(i) - first(i); }
   /// Only the windows of outputs [first_covering(p), end_covering(p)) may contain position p.
   HEARTH_POOL_FN int64_t first_covering(int64_t p) const {

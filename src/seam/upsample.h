@@ -47,6 +47,7 @@ struct UpsampleAxis {
     return scale > 0 ? T(1 / scale) : T(in) / T(out);
   }
 
+  /// The elements that output i reads.
   template <class T>
   HEARTH_UPSAMPLE_FN UpsampleTaps<T> taps(int64_t i) const {
     switch (mode) {
@@ -59,7 +60,7 @@ struct UpsampleAxis {
       }
       case UpsampleMode::kCubic: {
         const T x = align_corners ? step<T>() * T(i) : step<T>() * (T(i) + T(0.5)) - T(0.5);
-        const int64_t before = x < 0 ? -1 : inside(x);  // x > -1
+        const int64_t before = x < 0 ? -1 : inside(x);  // floor(x): x > -1
         return {before - 1, 4, fraction(x - T(before)), T(1)};
       }
       default: return window<T>(i);
@@ -120,6 +121,7 @@ struct UpsampleAxis {
     const T half = mode == UpsampleMode::kLinearAntialias ? T(1) : T(2);
     return step<T>() >= 1 ? half * step<T>() : half;
   }
+  /// The value of the antialiasing filter at tap k, not yet divided by taps.total.
   template <class T>
   HEARTH_UPSAMPLE_FN T filter(const UpsampleTaps<T>& taps, int64_t k) const {
     const T inverse = step<T>() >= 1 ? 1 / step<T>() : T(1);
@@ -128,6 +130,7 @@ struct UpsampleAxis {
     const T distance = x < 0 ? -x : x;
     return distance < 1 ? 1 - distance : T(0);
   }
+  /// taps() with antialiasing.
   template <class T>
   HEARTH_UPSAMPLE_FN UpsampleTaps<T> window(int64_t i) const {
     const T center = step<T>() * (T(i) + T(0.5)), half = support<T>();

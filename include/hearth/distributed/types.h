@@ -7,7 +7,7 @@
 
 #include "hearth/tensor.h"
 
-/// Options of the collectives, with LibTorch's names.
+/// Operations, kinds and options of collectives, with LibTorch's names.
 namespace hearth::distributed {
 
 /// The operation by which a collective combines the tensors of the ranks.

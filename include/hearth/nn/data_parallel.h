@@ -56,8 +56,8 @@ std::vector<ModuleHolder<M>> replicate(const ModuleHolder<M>& module,
   return std::vector<ModuleHolder<M>>(replicas.begin(), replicas.end());
 }
 
-/// modules[i]->forward(inputs[i]) for all i at the same time, on the devices if given. The first
-/// error is rethrown after all calls have ended.
+/// modules[i]->forward(inputs[i]) for all i at the same time, on the devices if given. After all
+/// calls have ended, throws the error of the lowest i, if any.
 template <class M>
 std::vector<Tensor> parallel_apply(
     std::vector<M>& modules, const std::vector<Tensor>& inputs,
@@ -151,7 +151,7 @@ class HEARTH_API DataParallelModule : public Module {
   struct Replica {
     std::shared_ptr<Module> module;
     std::vector<Tensor> parameters, buffers;  // in the order of the original's
-    std::vector<std::shared_ptr<Module>> parts;
+    std::vector<std::shared_ptr<Module>> parts;  // module->modules()
   };
   void check_device() const;
   void warn_of_idle(size_t count);
@@ -163,7 +163,7 @@ class HEARTH_API DataParallelModule : public Module {
   std::vector<Device> devices_;
   Device output_device_{DeviceType::CPU};
   std::vector<Replica> replicas_;                 // on devices_[1], devices_[2], …
-  std::vector<std::shared_ptr<Module>> made_of_;  // the original's parts when replicas_ were made
+  std::vector<std::shared_ptr<Module>> made_of_;  // original_->modules() when replicas_ were made
   bool warned_ = false;
   int64_t multiprocessors_ = 1;  // of the first device
 };

@@ -4,7 +4,7 @@
 
 #include "hearth/nn/loss.h"
 
-// Negative logarithms of likelihoods. `reduction` is as in nn/loss.h.
+// Negative logarithms of likelihoods. x, y and `reduction` are as in nn/loss.h.
 namespace hearth::nn {
 
 /// Options of PoissonNLLLoss.

@@ -6,7 +6,7 @@
 
 #include "hearth/nn/loss.h"
 
-// Losses that separate scores or distances by a margin. `reduction` is as in nn/loss.h.
+// Losses that separate scores or distances by a margin. x, y and `reduction` are as in nn/loss.h.
 namespace hearth::nn {
 
 /// Options of HingeEmbeddingLoss.

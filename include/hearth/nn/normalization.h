@@ -56,7 +56,8 @@ struct HEARTH_API GroupNormOptions {
   HEARTH_ARG(bool, affine) = true;    ///< whether weight and bias exist
 };
 
-/// Base of batch and instance normalization: parameters and running statistics of the channels.
+/// Base of batch and instance normalization: parameters and running statistics of the channels. D
+/// dimensions follow the channels; 0: any number (SyncBatchNorm).
 template <size_t D, class Derived, class Options>
 class HEARTH_API NormImplBase : public Cloneable<Derived> {
  public:

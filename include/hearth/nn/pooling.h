@@ -70,7 +70,7 @@ struct FractionalMaxPoolOptions {
   FractionalMaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size) {}
   using ExpandingArrayDouble = ExpandingArray<D, double>;
   HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of a window
-  /// The number of windows.
+  /// The number of windows. (The optional takes 8 bytes for each number and 8 for its flag.)
   HEARTH_CHOICE(std::optional<ExpandingArray<D>>, output_size, 8 * D + 8) = std::nullopt;
   /// Windows per input element.
   HEARTH_CHOICE(std::optional<ExpandingArrayDouble>, output_ratio, 8 * D + 8) = std::nullopt;

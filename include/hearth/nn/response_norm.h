@@ -13,7 +13,7 @@ struct HEARTH_API LocalResponseNormOptions {
   HEARTH_ARG(int64_t, size);         ///< the number of neighbouring channels
   HEARTH_ARG(double, alpha) = 1e-4;  ///< factor of the mean square
   HEARTH_ARG(double, beta) = 0.75;   ///< exponent of the divisor
-  HEARTH_ARG(double, k) = 1.;        ///< added to the mean square
+  HEARTH_ARG(double, k) = 1.;        ///< added to alpha * the mean square
 };
 /// Options of CrossMapLRN2d.
 struct HEARTH_API CrossMapLRN2dOptions {
@@ -21,7 +21,7 @@ struct HEARTH_API CrossMapLRN2dOptions {
   HEARTH_ARG(int64_t, size);         ///< the number of neighbouring channels
   HEARTH_ARG(double, alpha) = 1e-4;  ///< factor of the mean square
   HEARTH_ARG(double, beta) = 0.75;   ///< exponent of the divisor
-  HEARTH_ARG(int64_t, k) = 1;        ///< added to the mean square
+  HEARTH_ARG(int64_t, k) = 1;        ///< added to alpha * the mean square
 };
 
 /// input / (k + alpha * mean)^beta of [N, C, …], where `mean` is the mean square over `size`

@@ -49,7 +49,7 @@ struct HEARTH_API RNNCellOptionsBase {
   HEARTH_ARG(int64_t, input_size);
   HEARTH_ARG(int64_t, hidden_size);
   HEARTH_ARG(bool, bias);
-  HEARTH_ARG(int64_t, num_chunks);
+  HEARTH_ARG(int64_t, num_chunks);  ///< the number of gates
 };
 
 /// Base of all cells: one step of a recurrent network.

@@ -29,6 +29,7 @@ class HEARTH_API activation_t {
   Function function_;
 };
 
+/// The options that both kinds of layers and Transformer share.
 #define HEARTH_TRANSFORMER_LAYER_OPTIONS                                                           \
   HEARTH_ARG(int64_t, dim_feedforward) = 2048;  /**< features between the two linear layers */     \
   HEARTH_ARG(double, dropout) = 0.1;            /**< probability of every dropout */               \

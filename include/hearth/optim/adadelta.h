@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of Adadelta.
+/// Options of Adadelta. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API AdadeltaOptions : public RateOptions<AdadeltaOptions> {
   AdadeltaOptions(double lr = 1.0) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1.0;          ///< multiplies the update

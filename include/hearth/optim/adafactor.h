@@ -7,7 +7,7 @@
 
 namespace hearth::optim {
 
-/// Options of Adafactor.
+/// Options of Adafactor. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API AdafactorOptions : public RateOptions<AdafactorOptions> {
   AdafactorOptions(double lr = 1e-2) : lr_(lr) {}
   using eps_t = std::pair<std::optional<double>, double>;

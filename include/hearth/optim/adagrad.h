@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of Adagrad.
+/// Options of Adagrad. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
   AdagradOptions(double lr = 1e-2) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1e-2;                      ///< learning rate

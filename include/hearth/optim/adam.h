@@ -6,8 +6,8 @@
 
 namespace hearth::optim {
 
-/// Options of Adam, or of AdamW if kDecoupled (weight decay applied to the parameter, not to the
-/// gradient).
+/// Options of Adam, or of AdamW if kDecoupled (weight decay applied to the parameter p, not to the
+/// gradient g).
 template <bool kDecoupled>
 struct HEARTH_API BasicAdamOptions
     : public OptimizerCloneableOptions<BasicAdamOptions<kDecoupled>> {

@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of Adamax.
+/// Options of Adamax. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API AdamaxOptions : public BetaOptions<AdamaxOptions> {
   AdamaxOptions(double lr = 2e-3) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 2e-3;              ///< learning rate

@@ -7,7 +7,8 @@ namespace hearth::optim {
 using AdamWOptions = BasicAdamOptions<true>;  ///< options of AdamW
 using AdamWParamState = AdamParamState;       ///< AdamW's state of one parameter
 
-/// Adam with decoupled weight decay: p -= lr * weight_decay * p before each update.
+/// Adam with decoupled weight decay: p -= lr * weight_decay * p before each update
+/// of a parameter p.
 class HEARTH_API AdamW : public Optimizer {
  public:
   explicit AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults = {});

@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of ASGD.
+/// Options of ASGD. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API ASGDOptions : public RateOptions<ASGDOptions> {
   ASGDOptions(double lr = 1e-2) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1e-2;         ///< learning rate
@@ -23,9 +23,8 @@ extern template class RateOptions<ASGDOptions>;
 /// ASGD's state of one parameter.
 struct HEARTH_API ASGDParamState : public OptimizerCloneableParamState<ASGDParamState> {
   HEARTH_ARG(int64_t, step) = 0;  ///< number of updates
-  HEARTH_ARG(double,
-             eta) = 0;  ///< the learning rate of the next step, rounded to float32 as in PyTorch
-  HEARTH_ARG(double, mu) = 1;  ///< the weight of p in the average, rounded in the same way
+  HEARTH_ARG(double, eta) = 0;  ///< the next step's learning rate, in float32 as in PyTorch
+  HEARTH_ARG(double, mu) = 1;  ///< the weight of p in the average, in float32, too
   HEARTH_ARG(Tensor, ax);      ///< the average of p
 
  public:

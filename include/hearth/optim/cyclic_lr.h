@@ -21,7 +21,7 @@ struct HEARTH_API CyclicLROptions {
   HEARTH_ARG(std::string, mode) = "triangular";        ///< or "triangular2" or "exp_range"
   HEARTH_ARG(double, gamma) = 1;                  ///< exp_range: the height factor is gamma^step
   HEARTH_ARG(Scale, scale_fn);                    ///< height factors instead of mode
-  HEARTH_ARG(std::string, scale_mode) = "cycle";  ///< argument of scale_fn, or "iterations"
+  HEARTH_ARG(std::string, scale_mode) = "cycle";  ///< scale_fn's argument, or "iterations"
   HEARTH_ARG(bool, cycle_momentum) = true;        ///< whether the momentum changes, too
   HEARTH_ARG(PerGroup, base_momentum) = 0.8;      ///< the smallest momentum, at max_lr
   HEARTH_ARG(PerGroup, max_momentum) = 0.9;       ///< the momentum at base_lr

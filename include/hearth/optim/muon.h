@@ -7,7 +7,7 @@
 
 namespace hearth::optim {
 
-/// Options of Muon.
+/// Options of Muon. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API MuonOptions : public RateOptions<MuonOptions> {
   MuonOptions(double lr = 1e-3) : lr_(lr) {}
   using coefficients_t = std::array<double, 3>;

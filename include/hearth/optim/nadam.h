@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of NAdam.
+/// Options of NAdam. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API NAdamOptions : public BetaOptions<NAdamOptions> {
   NAdamOptions(double lr = 2e-3) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 2e-3;                     ///< learning rate

@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of RAdam.
+/// Options of RAdam. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API RAdamOptions : public BetaOptions<RAdamOptions> {
   RAdamOptions(double lr = 1e-3) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1e-3;                     ///< learning rate

@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of RMSprop.
+/// Options of RMSprop. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
   RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1e-2;         ///< learning rate

@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of Rprop.
+/// Options of Rprop. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API RpropOptions : public RateOptions<RpropOptions> {
   RpropOptions(double lr = 1e-2) : lr_(lr) {}
   using pair_t = std::tuple<double, double>;

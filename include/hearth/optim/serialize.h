@@ -16,7 +16,7 @@ HEARTH_API void save_optimizer(serialize::OutputArchive& archive, const Optimize
 HEARTH_API void load_optimizer(serialize::InputArchive& archive, Optimizer& optimizer,
                                const StateMaker& make_state);
 
-/// Saves options and state of these types; for save() and load() of your own optimizers.
+/// Saves or loads options and states of these types, for save() and load() of your own optimizers.
 template <class ParamState, class Options>
 void serialize(serialize::OutputArchive& archive, const Optimizer& optimizer) {
   static_assert(std::is_base_of_v<OptimizerOptions, Options>);

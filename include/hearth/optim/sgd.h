@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Options of SGD.
+/// Options of SGD. In its formulas, p is a parameter and g its gradient.
 struct HEARTH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   SGDOptions(double lr) : lr_(lr) {}
   HEARTH_ARG(double, lr);                ///< learning rate

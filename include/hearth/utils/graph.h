@@ -76,7 +76,7 @@ class HEARTH_API Tracer {
   hearth::detail::OwnedPtr<State> state_;
 };
 
-/// The module that a holder, a shared pointer or an AnyModule has.
+/// The module itself, or the one that a holder, a shared pointer or an AnyModule has.
 template <class Model>
 nn::Module& module_of(Model& model) {
   if constexpr (std::is_base_of_v<nn::Module, Model>)
@@ -87,6 +87,7 @@ nn::Module& module_of(Model& model) {
     return *model;
 }
 
+/// Calls a model of a type that module_of() accepts.
 template <class Model, class... Inputs>
 decltype(auto) call_model(Model& model, const Inputs&... inputs) {
   if constexpr (std::is_base_of_v<nn::Module, Model>)

@@ -49,7 +49,7 @@ struct HEARTH_API SummaryWriterOptions {
   HEARTH_ARG(Step, purge_step);
   /// Records that may wait before they are written. Calls wait only if they exceed 64 MiB.
   HEARTH_ARG(int64_t, max_queue) = 10;
-  HEARTH_ARG(double, flush_secs) = 120;      ///< seconds that a record may wait; over 1: 1
+  HEARTH_ARG(double, flush_secs) = 120;      ///< seconds that a record may wait, at most 1
   HEARTH_ARG(std::string, filename_suffix);  ///< end of the names of all files
 };
 
