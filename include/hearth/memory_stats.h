@@ -45,7 +45,7 @@ struct MemoryStat {
 struct MemoryStats {
   MemoryStat allocation;          ///< number of blocks in use
   MemoryStat allocated_bytes;     ///< bytes of the blocks in use, rounded up to block sizes
-  MemoryStat active_bytes;        ///< the same plus freed blocks that a stream still uses
+  MemoryStat active_bytes;        ///< allocated_bytes and freed blocks that a stream still uses
   MemoryStat segment;             ///< number of regions allocated from the system or device
   MemoryStat reserved_bytes;      ///< bytes of these regions, in use or cached
   int64_t cache_hits = 0;         ///< allocations served from the cache

@@ -68,8 +68,8 @@ Argument argument(const std::optional<T>& value) {
   return value ? argument(*value) : Argument();
 }
 
-/// Collects the members that HEARTH_FIELDS lists. A member that is such a struct itself is replaced
-/// by its members.
+/// Collects the members that HEARTH_FIELDS lists. A member that has HEARTH_FIELDS, too, is replaced
+/// by its own members.
 struct ArgumentCollector {
   Arguments list;
   template <class T>

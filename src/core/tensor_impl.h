@@ -133,8 +133,8 @@ Dims channels_last_strides(IntArrayRef sizes);
 /// or without (PyTorch's rule); a tensor whose strides fit both orders is not channels_last.
 bool has_channels_last_strides(const TensorImpl& impl);
 
-/// Maps dim from [-ndim, ndim) to [0, ndim); throws PyTorch's IndexError if it is out of range. With
-/// wrap_scalar, ndim 0 counts as 1.
+/// Maps dim from [-ndim, ndim) to [0, ndim); throws PyTorch's IndexError if it is out of range.
+/// With wrap_scalar, ndim 0 counts as 1.
 int64_t wrap_dim(int64_t dim, int64_t ndim, bool wrap_scalar = true);
 
 }  // namespace hearth

@@ -20,8 +20,8 @@ class Module;
 namespace hearth::serialize {
 
 /// A tree of named values to save in a safetensors file. The file's tensors have names such as
-/// "a.b.c"; in a list of tensors "a.b.0"; in tuples, dicts and other lists "a.b#0". All other values
-/// are stored in the metadata.
+/// "a.b.c"; in a list of tensors "a.b.0"; in tuples, dicts and other lists "a.b#0". All other
+/// values are stored in the metadata.
 class HEARTH_API OutputArchive {
  public:
   OutputArchive();

@@ -166,7 +166,7 @@ HEARTH_API Tensor l1_loss(const Tensor& input, const Tensor& target,
                           const L1LossFuncOptions& options = {});  ///< as L1Loss
 HEARTH_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
                                  const SmoothL1LossFuncOptions& options = {});  ///< as SmoothL1Loss
-/// The same with beta.
+/// As SmoothL1Loss with this beta; the options must have none.
 HEARTH_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
                                  const SmoothL1LossFuncOptions& options, double beta);
 /// As BCELoss.
