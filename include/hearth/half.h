@@ -10,8 +10,7 @@ namespace detail {
 constexpr uint16_t float_to_bfloat16(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;  // NaN
-  // Rounds to nearest, halves to even.
-  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // halves to even
 }
 
 constexpr float bfloat16_to_float(uint16_t bits) {
@@ -36,14 +35,13 @@ constexpr uint16_t float_to_half(float value) {
   const uint32_t abs_bits = bits & 0x7fffffffu;
   if (abs_bits > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
   if (abs_bits >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // infinity
-  if (abs_bits < 0x38800000u) {  // subnormal
+  if (abs_bits < 0x38800000u) {
     // Adding 0.5 makes the float unit round to multiples of 2^-24, the subnormal step.
     const float shifted = std::bit_cast<float>(abs_bits) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
-  // Rounds to nearest, halves to even.
   const uint32_t rounded = abs_bits + 0xfffu + ((abs_bits >> 13) & 1u) - 0x38000000u;
-  return static_cast<uint16_t>(sign | rounded >> 13);
+  return static_cast<uint16_t>(sign | rounded >> 13);  // to nearest, halves to even
 }
 
 }  // namespace detail

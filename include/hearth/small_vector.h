@@ -23,8 +23,7 @@ concept HasBeginAndEnd = requires(const Range& range) {
 };
 }  // namespace detail
 
-/// A vector that stores up to N elements without heap memory: by default 40 bytes, so that the
-/// vector has 64.
+/// A vector that stores up to N elements without heap memory, by default 40 bytes of them.
 template <class T, size_t N = (sizeof(T) < 40 ? 40 / sizeof(T) : 1)>
 class SmallVector {
  public:

@@ -40,9 +40,8 @@ int parse_index(std::string_view digits) {
 Device::Device(const std::string& text) {
   HEARTH_CHECK(!text.empty(), "Device string must not be empty");
   size_t colon = 0;
-  while (colon < text.size() &&
-         (text[colon] == '_' || (text[colon] >= 'a' && text[colon] <= 'z') ||
-          (text[colon] >= 'A' && text[colon] <= 'Z')))
+  while (colon < text.size() && (text[colon] == '_' || (text[colon] >= 'a' && text[colon] <= 'z') ||
+                                 (text[colon] >= 'A' && text[colon] <= 'Z')))
     ++colon;
   const bool well_formed = colon > 0 && (colon == text.size() || text[colon] == ':');
   HEARTH_CHECK(well_formed, "Invalid device string: '", text, "'");

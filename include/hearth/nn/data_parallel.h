@@ -150,7 +150,7 @@ class HEARTH_API DataParallelModule : public Module {
  private:
   struct Replica {
     std::shared_ptr<Module> module;
-    std::vector<Tensor> parameters, buffers;  // in the order of the original's
+    std::vector<Tensor> parameters, buffers;     // in the order of the original's
     std::vector<std::shared_ptr<Module>> parts;  // module->modules()
   };
   void check_device() const;

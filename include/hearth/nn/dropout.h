@@ -18,7 +18,6 @@ using FeatureAlphaDropoutOptions = DropoutOptions;  ///< options of FeatureAlpha
 
 namespace detail {
 
-/// Base of all kinds of dropout: holds and checks the options.
 template <class Derived>
 class DropoutNd : public Cloneable<Derived> {
  public:

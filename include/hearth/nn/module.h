@@ -222,8 +222,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   void add_child(std::string name, std::shared_ptr<Module> module);
   void replace_child(const std::string& name, std::shared_ptr<Module> module);
   void set_path(std::string path);
-  /// The work of load(), which undoes it after an error.
-  void load_parts(serialize::InputArchive& archive);
+  void load_parts(serialize::InputArchive& archive);  // called by load(), which undoes it on errors
   void convert(std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking);
   void apply_to_submodules(const NamedModulePointerApplyFunction& function,
                            const std::string& name_prefix) const;

@@ -56,8 +56,7 @@ struct HEARTH_API GroupNormOptions {
   HEARTH_ARG(bool, affine) = true;    ///< whether weight and bias exist
 };
 
-/// Base of batch and instance normalization: parameters and running statistics of the channels. D
-/// dimensions follow the channels; 0: any number (SyncBatchNorm).
+/// Base of batch and instance normalization: parameters and running statistics of the channels.
 template <size_t D, class Derived, class Options>
 class HEARTH_API NormImplBase : public Cloneable<Derived> {
  public:

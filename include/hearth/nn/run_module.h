@@ -37,7 +37,6 @@ class HEARTH_API ModuleCall {
   NamedScope scope_;
 };
 
-/// Whether an AnyValue, which hooks receive, can hold a T.
 template <class T>
 inline constexpr bool can_be_seen_by_hooks = std::is_copy_constructible_v<std::decay_t<T>>&&
     std::is_same_v<std::decay_t<T>, std::remove_cvref_t<T>>;
@@ -95,7 +94,6 @@ std::vector<Tensor*> parts_of(R& result) {
   }
 }
 
-/// call_body() between the module's hooks, which may replace the arguments and the result.
 template <class M, class Body, class... Args>
 [[gnu::noinline]] auto run_with_hooks(const ModuleCall& call, M& module, Body&& body,
                                       Args&&... args)

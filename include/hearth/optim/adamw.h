@@ -7,8 +7,7 @@ namespace hearth::optim {
 using AdamWOptions = BasicAdamOptions<true>;  ///< options of AdamW
 using AdamWParamState = AdamParamState;       ///< AdamW's state of one parameter
 
-/// Adam with decoupled weight decay: p -= lr * weight_decay * p before each update
-/// of a parameter p.
+/// Adam with decoupled weight decay: p -= lr * weight_decay * p before each update of p.
 class HEARTH_API AdamW : public Optimizer {
  public:
   explicit AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults = {});

@@ -23,9 +23,9 @@ extern template class RateOptions<ASGDOptions>;
 /// ASGD's state of one parameter.
 struct HEARTH_API ASGDParamState : public OptimizerCloneableParamState<ASGDParamState> {
   HEARTH_ARG(int64_t, step) = 0;  ///< number of updates
-  HEARTH_ARG(double, eta) = 0;  ///< the next step's learning rate, in float32 as in PyTorch
-  HEARTH_ARG(double, mu) = 1;  ///< the weight of p in the average, in float32, too
-  HEARTH_ARG(Tensor, ax);      ///< the average of p
+  HEARTH_ARG(double, eta) = 0;    ///< the next step's learning rate, in float32 as in PyTorch
+  HEARTH_ARG(double, mu) = 1;     ///< the weight of p in the average, in float32, too
+  HEARTH_ARG(Tensor, ax);         ///< the average of p
 
  public:
   void fields(Fields& f) override;
