@@ -57,7 +57,7 @@ class Mutator {
   size_t below(size_t end) { return random_() % end; }
 
   void change(std::string& bytes) {
-    static const std::vector<std::string> parts = {"{",
+    static const std::vector<std::string> tokens = {"{",
                                                    "}",
                                                    "[",
                                                    "]",
@@ -79,7 +79,7 @@ class Mutator {
       case 1: bytes[position] ^= static_cast<char>(1 << below(8)); break;
       case 2: bytes.erase(position, count); break;
       case 3: bytes.insert(position, bytes.substr(below(bytes.size()), count)); break;
-      case 4: bytes.replace(position, count, parts[below(parts.size())]); break;
+      case 4: bytes.replace(position, count, tokens[below(tokens.size())]); break;
       default: bytes.resize(position);
     }
     fix_length(bytes);
@@ -158,6 +158,7 @@ TEST(FuzzIo, Pickle) { run_mutations(fuzz_pickle, pickle_of("values.pt")); }
 TEST(FuzzIo, Npz) {
   run_mutations(fuzz_npy, testing::bytes_of(testing::fixture_path("pt/arrays.npz")));
 }
+/// The first byte chooses the options.
 TEST(FuzzIo, Csv) {
   run_mutations(fuzz_csv,
                 "\x07"
