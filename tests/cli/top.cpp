@@ -16,7 +16,7 @@ namespace {
 using app::RankReport;
 using Json = nlohmann::json;
 
-/// What ends a source's reports, after this many seconds.
+/// The text with which a source's reports end, and the seconds until then.
 std::pair<std::string, double> end_of(app::JobSource& source) {
   std::string text;
   const double seconds = seconds_of([&] {

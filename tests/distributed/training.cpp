@@ -15,7 +15,7 @@ namespace {
 
 namespace dist = hearth::distributed;
 
-/// Together, they work like DistributedDataParallel: all ranks begin with the weights of rank 0,
+/// The next two functions together work like DistributedDataParallel: all ranks begin with the weights of rank 0,
 /// and get the mean of their gradients.
 void share_parameters(const nn::Sequential& model) {
   NoGradGuard no_grad;
