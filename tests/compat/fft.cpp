@@ -34,7 +34,7 @@ void expect_error(const std::function<void()>& call, const char* part) {
 TEST(Fft, OneDimension) {
   const Tensor x = sine(5), z = fft::fft(x);
   expect_flat_values(torch::view_as_real(fft::fft(torch::tensor({1.0, 2.0, 4.0}))),
-                   {7, 0, -2, 1.7320508, -2, -1.7320508});
+                     {7, 0, -2, 1.7320508, -2, -1.7320508});
   expect_equal(torch::real(fft::ifft(z)), x);
   expect_equal(fft::irfft(fft::rfft(x), 5), x);
   expect_equal(fft::hfft(fft::ihfft(x), 5), x);

@@ -78,8 +78,8 @@ TEST(Overloads, AcceptGeneratorsLikeLibTorch) {
   torch::manual_seed(5);
   EXPECT_TRUE(
       torch::equal(torch::rand({4}, std::nullopt, torch::kFloat), torch::rand({4}, generator())));
-  EXPECT_TRUE(torch::equal(torch::randn_like(matrix(), generator()),
-                           torch::randn({2, 3}, generator())));
+  EXPECT_TRUE(
+      torch::equal(torch::randn_like(matrix(), generator()), torch::randn({2, 3}, generator())));
 }
 
 TEST(Overloads, RandomAcceptsOneBoundOrTwo) {

@@ -260,7 +260,8 @@ TEST(OutOfMemory, FractionOfAGpu) {
   cuda::set_per_process_memory_fraction(0.5);
   EXPECT_DOUBLE_EQ(cuda::get_per_process_memory_fraction(), 0.5);
   const auto bytes_on_gpu = TensorOptions(kByte).device(kCUDA);
-  EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, bytes_on_gpu), " allowed; Of the allocated memory");
+  EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, bytes_on_gpu),
+               " allowed; Of the allocated memory");
   EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, bytes_on_gpu),
                "cuda::set_per_process_memory_fraction()");
   {
@@ -268,7 +269,8 @@ TEST(OutOfMemory, FractionOfAGpu) {
     const testing::Warnings warnings;
     cuda::set_per_process_memory_fraction(0.125);
     EXPECT_TRUE(testing::Warnings::contains("more than the new limit of "));
-    EXPECT_ERROR((void)empty({int64_t(4 * kMiB)}, bytes_on_gpu), " more than the limit: release some");
+    EXPECT_ERROR((void)empty({int64_t(4 * kMiB)}, bytes_on_gpu),
+                 " more than the limit: release some");
   }
   cuda::set_per_process_memory_fraction(1);
   (void)empty({int64_t(total / 2 + kMiB)}, bytes_on_gpu);

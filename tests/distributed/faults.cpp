@@ -85,11 +85,13 @@ const RankFunction setup_throws("setup_throws", [] {
     nn::Linear divided(2, 3), mixed(2, 3);
     const auto lonely = dist::new_subgroups(1).first;
     if (is_faulty) dist::fully_shard(*divided, dist::FullyShardOptions().process_group(lonely));
-    REQUIRE_ERROR(dist::fully_shard(*divided),
-                  is_faulty ? "already been applied" : "fully_shard failed on rank 1: fully_shard has");
+    REQUIRE_ERROR(
+        dist::fully_shard(*divided),
+        is_faulty ? "already been applied" : "fully_shard failed on rank 1: fully_shard has");
     if (is_faulty) mixed->bias.set_data(mixed->bias.detach().to(kDouble));
     REQUIRE_ERROR(dist::fully_shard(*mixed),
-                  is_faulty ? "'weight' is Float on cpu and 'bias' is Double on cpu"
+                  is_faulty
+                      ? "'weight' is Float on cpu and 'bias' is Double on cpu"
                       : "fully_shard failed on rank 1: fully_shard: the parameters of one module");
 
     // ZeroRedundancyOptimizer, whose function throws on one rank.
@@ -99,8 +101,9 @@ const RankFunction setup_throws("setup_throws", [] {
       return std::make_unique<optim::SGD>(groups, optim::SGDOptions(0.1));
     };
     const std::string zero_cause = "no memory is left";
-    REQUIRE_ERROR(dist::ZeroRedundancyOptimizer(net->parameters(), make),
-                  is_faulty ? zero_cause : "ZeroRedundancyOptimizer failed on rank 1: " + zero_cause);
+    REQUIRE_ERROR(
+        dist::ZeroRedundancyOptimizer(net->parameters(), make),
+        is_faulty ? zero_cause : "ZeroRedundancyOptimizer failed on rank 1: " + zero_cause);
     dist::ZeroRedundancyOptimizer zero({net->weight}, [](const auto& groups) {
       return std::make_unique<optim::SGD>(groups, optim::SGDOptions(0.1));
     });

@@ -58,20 +58,20 @@ class Mutator {
 
   void change(std::string& bytes) {
     static const std::vector<std::string> tokens = {"{",
-                                                   "}",
-                                                   "[",
-                                                   "]",
-                                                   ",",
-                                                   "\"",
-                                                   "0",
-                                                   "18446744073709551615",
-                                                   "-1",
-                                                   "null",
-                                                   "1e999",
-                                                   "F4",
-                                                   "\"__metadata__\":",
-                                                   "\xff\xff\xff\xff",
-                                                   std::string(8, '\0')};
+                                                    "}",
+                                                    "[",
+                                                    "]",
+                                                    ",",
+                                                    "\"",
+                                                    "0",
+                                                    "18446744073709551615",
+                                                    "-1",
+                                                    "null",
+                                                    "1e999",
+                                                    "F4",
+                                                    "\"__metadata__\":",
+                                                    "\xff\xff\xff\xff",
+                                                    std::string(8, '\0')};
     const size_t position = below(bytes.size()),
                  count = 1 + below(std::min<size_t>(bytes.size() - position, 40));
     switch (below(6)) {
