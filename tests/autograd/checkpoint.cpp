@@ -1,5 +1,5 @@
-// utils::checkpoint: values and gradients of the plain run bit for bit, random numbers, nesting,
-// errors.
+// Checkpoints, also sequential and selective ones, and save_on_cpu: values and gradients of the
+// plain run bit for bit, random numbers, nesting, errors.
 #include <array>
 #include <cmath>
 #include <map>

@@ -105,7 +105,7 @@ TEST(CustomFunction, MaterializesUndefinedGradientsByDefault) {
 }
 
 TEST(CustomFunction, SupportsNonDifferentiableOutputs) {
-  struct Pair : Function<Pair> {
+  struct ThreeOutputs : Function<ThreeOutputs> {
     static variable_list forward(AutogradContext* ctx, const Tensor& x) {
       const Tensor marked = x * 2;
       ctx->mark_non_differentiable({marked});
@@ -117,7 +117,7 @@ TEST(CustomFunction, SupportsNonDifferentiableOutputs) {
     }
   };
   const Tensor x = leaf({1, 2});
-  const variable_list out = Pair::apply(x);
+  const variable_list out = ThreeOutputs::apply(x);
   EXPECT_TRUE(out[0].requires_grad());
   EXPECT_FALSE(out[1].requires_grad());
   EXPECT_FALSE(out[2].requires_grad());

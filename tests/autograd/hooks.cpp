@@ -1,4 +1,4 @@
-// Hooks on tensors, leaves and nodes; retained gradients.
+// Hooks on tensors, leaves and nodes; retained gradients; names and edges of nodes.
 #include "tests/autograd/support.h"
 
 #include "hearth/autograd_hooks.h"

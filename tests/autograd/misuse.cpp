@@ -1,4 +1,4 @@
-// Errors on invalid use of the autograd API.
+// Errors on invalid use of the autograd API, and unusual use that is allowed.
 #include "tests/autograd/support.h"
 
 #include <thread>

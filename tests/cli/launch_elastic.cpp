@@ -32,6 +32,7 @@ TEST_F(Elastic, LaunchersShareTheRanks) {
   for (std::string line; std::getline(lines, line);) shared.insert(line.substr(0, line.size() - 4));
   ASSERT_EQ(shared.size(), 1U) << first.out << second.out;
   EXPECT_EQ(shared.begin()->find("127.0.0.1 "), 0U);
+  // The token, the name and the id have 32 characters each.
   EXPECT_GT(shared.begin()->size(), 103U) << *shared.begin();
 }
 

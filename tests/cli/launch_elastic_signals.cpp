@@ -19,7 +19,7 @@ TEST_F(Elastic, AStoppedLauncherLeavesTheJob) {
   EXPECT_EQ(host->wait().status, 0);
 }
 
-/// A script that runs these commands when a signal to end arrives, which later ones do not disturb.
+/// A script that runs these commands at the first SIGINT or SIGTERM, and ignores later ones.
 std::string at_signal(const std::string& commands) {
   return "trap \"trap '' INT TERM; " + commands + "\" INT TERM; while :; do sleep 0.02; done";
 }

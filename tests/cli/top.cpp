@@ -16,7 +16,7 @@ namespace {
 using app::RankReport;
 using Json = nlohmann::json;
 
-/// What ends a source's reports, after this many seconds.
+/// The text with which a source's reports end, and the seconds until then.
 std::pair<std::string, double> end_of(app::JobSource& source) {
   std::string text;
   const double seconds = seconds_of([&] {
@@ -99,7 +99,7 @@ TEST(Top, FollowsARestartAtTheSameAddress) {
   const auto [text, seconds] = end_of(*source);
   EXPECT_EQ(text,
             "the job at 127.0.0.1:" + own_port() + " has ended, or its rank 0 does not answer");
-  EXPECT_NEAR(seconds, 10, 1.5);
+  EXPECT_NEAR(seconds, 10, 1.5);  // kPatience of job_source.cpp
 }
 
 TEST(Top, FollowsATrainingThatMayStartAgain) {
@@ -130,7 +130,7 @@ TEST(Top, FollowsATrainingThatMayStartAgain) {
   write_bytes(path, left_status(R"(,"locked":true,"may_start_again":true)"));
   const auto [text, seconds] = end_of(*source);
   EXPECT_EQ(text, "the training in '" + folder.str() + "' has ended (it was killed)");
-  EXPECT_NEAR(seconds, 11.5, 1.5);
+  EXPECT_NEAR(seconds, 11.5, 1.5);  // kPatience and kSecondLook of job_source.cpp
 }
 
 /// A training of two processes that lasts long, at a port with a token.

@@ -5,9 +5,9 @@
 
 namespace hearth::testing {
 
-/// A status file that nobody writes any more.
-inline std::string left_status(const std::string& is_locked) {
-  return R"({"format":1,"written":)" + std::to_string(std::time(nullptr) - 60) + is_locked +
+/// A status file that nobody writes any more, with these fields besides the usual ones.
+inline std::string left_status(const std::string& fields) {
+  return R"({"format":1,"written":)" + std::to_string(std::time(nullptr) - 60) + fields +
          R"(,"ranks":[{"age":0.5,"report":"{\"host\":\"node\",\"step\":7}"}]})";
 }
 

@@ -156,8 +156,8 @@ TEST(TopFiles, SayThatTheirWriterIsGone) {
   stops = true;
   writer.join();
   // File systems without locks, and former versions: only the ages tell.
-  for (const char* is_locked : {R"(,"locked":false)", ""}) {
-    write_bytes(path, left_status(is_locked));
+  for (const char* fields : {R"(,"locked":false)", ""}) {
+    write_bytes(path, left_status(fields));
     EXPECT_EQ(app::read_status_file(path).writer, app::StatusWriter::kUnknown);
     const RunResult table = run({"top", folder.str()});
     EXPECT_EQ(table.status, 0) << table.err;

@@ -14,9 +14,10 @@ namespace {
 
 namespace models = vision::models;
 
-/// The gradients and buffers after a training step, and the number of its calls of an op.
+/// The gradients and buffers after a training step with their names, and the number of its calls of
+/// an op.
 struct Step {
-  std::vector<Tensor> tensors;  // gradients and buffers
+  std::vector<Tensor> tensors;
   std::vector<std::string> names;
   int64_t calls = 0;
 };

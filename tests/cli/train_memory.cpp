@@ -1,4 +1,4 @@
-// Runs that run out of memory.
+// Runs that run out of memory, and --batch-size auto, which finds the size that fits.
 #include <gtest/gtest.h>
 
 #include "tests/cli/train_support.h"

@@ -1,4 +1,4 @@
-// hearth train --resume: only with unchanged settings, and only by one process.
+// hearth train --resume: what it refuses, what its files hold, and the command that a run prints.
 #include <gtest/gtest.h>
 
 #include <filesystem>

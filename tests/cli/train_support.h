@@ -75,7 +75,7 @@ inline std::vector<std::string> long_run(const std::string& out, const std::stri
           "--batch-size", "4",      "--epochs",  epochs,  "--lr", ".001"};
 }
 
-/// Waits for the end of an epoch; throws if it does not end in a minute.
+/// Waits for the ends of `count` epochs; throws if they do not end in a minute.
 inline void wait_for_epochs(const std::string& out, size_t count) {
   for (int i = 0; i < 60000; ++i) {
     if (rows_of(out).size() >= count) return;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Code of LibTorch's autograd tutorial.
+// Autograd and autocast as LibTorch programs use them, with code of the autograd tutorial.
 
 using torch::autograd::variable_list;
 

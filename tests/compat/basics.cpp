@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Tensor code of LibTorch's tutorials.
+// Tensors as LibTorch programs use them.
 
 TEST(Basics, SizesAreAcceptedInManyForms) {
   EXPECT_EQ(torch::ones({2, 3}).sizes(), (std::vector<int64_t>{2, 3}));

@@ -1,4 +1,4 @@
-// Complex tensors. The expected results are LibTorch's.
+// Complex numbers and tensors. The expected results are LibTorch's.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 

@@ -1,4 +1,4 @@
-// at::globalContext()'s determinism, repeated warnings, and access to the graph.
+// at::globalContext()'s determinism, repeated warnings, and the graph's nodes and edges.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -43,7 +43,7 @@ TEST(Context, WarnAlwaysRepeatsWarnings) {
   for (int i = 0; i < 2; ++i) (x * x).sum().backward({}, std::nullopt, true);
   ASSERT_EQ(collected.texts.size(), 2U);
   EXPECT_NE(collected.texts[1].find("Using backward() with create_graph=True"), std::string::npos);
-  x.mutable_grad().reset();
+  x.mutable_grad().reset();  // x and the graph of its gradient own each other
 }
 
 TEST(Graphs, CanBePrintedAndCopied) {

@@ -70,7 +70,7 @@ TEST(CustomFunction, SupportsLocalStructsAndSeveralOutputs) {
     static variable_list backward(AutogradContext* ctx, variable_list grads) {
       EXPECT_EQ(ctx->saved_data["number"].toInt(), 7);
       EXPECT_TRUE(grads[1].defined()) << "gradients are materialised";
-      return {grads[0], grads[0] * 2};
+      return {grads[0], grads[0] * 2};  // not b's derivative, to show that this function ran
     }
   };
   const auto a = torch::ones({2}, torch::requires_grad()),

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Datasets, loaders and archives as LibTorch programs use them.
+// Datasets, samplers, loaders and archives as LibTorch programs use them.
 
 namespace {
 

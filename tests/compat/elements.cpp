@@ -1,4 +1,4 @@
-// Functions of elements, slices and samples with LibTorch's API.
+// Functions of elements, statistics, samples, slices, eigenvalues and factors with LibTorch's API.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+// Macros that throw and warn, types and texts of errors, and handlers of warnings.
+
 namespace {
 
-/// The message of the E that `run` throws.
+/// The message of the E that `run` throws, or "no error".
 template <class E, class F>
 std::string message_of(F run) {
   try {

@@ -1,4 +1,4 @@
-// torch::fft, stft and istft: calls, values and texts of LibTorch 2.15.
+// torch::fft, stft, istft and windows: calls, values and texts of LibTorch 2.15.
 #include <gtest/gtest.h>
 #include <torch/fft.h>
 #include <torch/torch.h>
@@ -16,7 +16,7 @@ namespace fft = torch::fft;
 
 Tensor sine(int64_t n) { return torch::arange(n, torch::kDouble).mul(0.7).sin(); }
 
-void expect_transform(const Tensor& t, const std::vector<double>& wanted) {
+void expect_flat_values(const Tensor& t, const std::vector<double>& wanted) {
   const Tensor flat = t.reshape({-1});
   ASSERT_EQ(flat.size(0), int64_t(wanted.size()));
   for (size_t i = 0; i < wanted.size(); ++i)
@@ -33,8 +33,8 @@ void expect_error(const std::function<void()>& call, const char* part) {
 
 TEST(Fft, OneDimension) {
   const Tensor x = sine(5), z = fft::fft(x);
-  expect_transform(torch::view_as_real(fft::fft(torch::tensor({1.0, 2.0, 4.0}))),
-                   {7, 0, -2, 1.7320508, -2, -1.7320508});
+  expect_flat_values(torch::view_as_real(fft::fft(torch::tensor({1.0, 2.0, 4.0}))),
+                     {7, 0, -2, 1.7320508, -2, -1.7320508});
   expect_equal(torch::real(fft::ifft(z)), x);
   expect_equal(fft::irfft(fft::rfft(x), 5), x);
   expect_equal(fft::hfft(fft::ihfft(x), 5), x);
@@ -63,11 +63,11 @@ TEST(Fft, Dimensions) {
 }
 
 TEST(Fft, Frequencies) {
-  expect_transform(fft::fftfreq(4), {0, 0.25, -0.5, -0.25});
-  expect_transform(fft::fftfreq(5, 0.5, torch::kDouble), {0, 0.4, 0.8, -0.8, -0.4});
-  expect_transform(fft::rfftfreq(5, 0.5, torch::kDouble), {0, 0.4, 0.8});
-  expect_transform(fft::fftshift(torch::arange(5)), {3, 4, 0, 1, 2});
-  expect_transform(fft::ifftshift(torch::arange(4).view({2, 2}), {1}), {1, 0, 3, 2});
+  expect_flat_values(fft::fftfreq(4), {0, 0.25, -0.5, -0.25});
+  expect_flat_values(fft::fftfreq(5, 0.5, torch::kDouble), {0, 0.4, 0.8, -0.8, -0.4});
+  expect_flat_values(fft::rfftfreq(5, 0.5, torch::kDouble), {0, 0.4, 0.8});
+  expect_flat_values(fft::fftshift(torch::arange(5)), {3, 4, 0, 1, 2});
+  expect_flat_values(fft::ifftshift(torch::arange(4).view({2, 2}), {1}), {1, 0, 3, 2});
 }
 
 TEST(Fft, Gradients) {
@@ -124,12 +124,12 @@ TEST(Stft, Calls) {
 }
 
 TEST(Windows, Overloads) {
-  expect_transform(torch::hann_window(4), {0, 0.5, 1, 0.5});
-  expect_transform(torch::hann_window(3, false), {0, 1, 0});
-  expect_transform(torch::hamming_window(4, true, 0.6, 0.4, torch::kDouble), {0.2, 0.6, 1, 0.6});
-  expect_transform(torch::blackman_window(4, torch::kDouble), {0, 0.34, 1, 0.34});
-  expect_transform(torch::bartlett_window(4), {0, 0.5, 1, 0.5});
-  expect_transform(torch::kaiser_window(3, false, 2.0), {0.43867628, 1, 0.43867628});
+  expect_flat_values(torch::hann_window(4), {0, 0.5, 1, 0.5});
+  expect_flat_values(torch::hann_window(3, false), {0, 1, 0});
+  expect_flat_values(torch::hamming_window(4, true, 0.6, 0.4, torch::kDouble), {0.2, 0.6, 1, 0.6});
+  expect_flat_values(torch::blackman_window(4, torch::kDouble), {0, 0.34, 1, 0.34});
+  expect_flat_values(torch::bartlett_window(4), {0, 0.5, 1, 0.5});
+  expect_flat_values(torch::kaiser_window(3, false, 2.0), {0.43867628, 1, 0.43867628});
 }
 
 }  // namespace

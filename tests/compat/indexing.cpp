@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Examples from LibTorch's tensor indexing tutorial.
+// Indexing: examples from LibTorch's tutorial, functions, printed indices and errors.
 
 using namespace torch::indexing;
 

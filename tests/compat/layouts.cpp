@@ -22,7 +22,8 @@ Tensor channels_last(at::IntArrayRef sizes) {
   return torch::randn(sizes).contiguous(at::MemoryFormat::ChannelsLast);
 }
 
-/// x is permuted, t is transposed, c and even are channels_last, i and j are indices.
+/// x is permuted, t is transposed, c and even (whose sizes are even) are channels_last, i, j and
+/// zeros are indices.
 class Layouts : public ::testing::Test {
  protected:
   const Tensor x = torch::randn({2, 3, 4}).permute({2, 0, 1});

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Networks from LibTorch's tutorials and examples.
+// Networks from LibTorch's tutorials and examples, modules and options of programs, functionals.
 
 namespace {
 

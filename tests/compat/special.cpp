@@ -70,7 +70,7 @@ TEST(Special, FunctionsOfOneTensor) {
   }
 }
 
-/// Calls a function of two tensors, or of a tensor and a number, in all its forms.
+/// Expects a result of a function of two tensors, or of a tensor and a number, in all its forms.
 #define EXPECT_FORMS(name, a, b, wanted)                                                   \
   do {                                                                                     \
     expect_special_values(special::name(doubles({a}), doubles({b})), {wanted});            \

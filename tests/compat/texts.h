@@ -18,7 +18,7 @@ std::string printed(const Module& module) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 
-/// The text of the c10::Error that f throws, without LibTorch's stack trace.
+/// The text of the c10::Error that f throws, without LibTorch's stack trace, or "no error".
 template <class F>
 std::string text_of_error(const F& f) {
   try {

@@ -1,4 +1,5 @@
-// Utilities of c10 and ATen besides tensors. The expected results are LibTorch's.
+// Utilities of c10 and ATen besides tensors, and headers of single parts of torch::nn. The expected
+// results are LibTorch's.
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/WrapDimUtils.h>

@@ -1,4 +1,4 @@
-// The global context: deterministic algorithms and their effects.
+// The global context: use of cuDNN, deterministic algorithms and their effects.
 #include "hearth/context.h"
 
 #include <gtest/gtest.h>

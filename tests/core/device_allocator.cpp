@@ -172,7 +172,7 @@ TEST_F(DeviceAllocatorTest, OutOfMemoryErrorReportsFragmentation) {
   EXPECT_NE(text.find("of which 50.00 MiB is free"), std::string::npos) << text;
   EXPECT_NE(text.find("Memory is fragmented"), std::string::npos) << text;
   free(blocks[1]);
-  take(kMiB);  // the rest of its piece of memory remains unallocated
+  take(kMiB);  // the rest of its segment remains unallocated
   const std::string split = failure(allocator, 80 * kMiB, stream);
   EXPECT_NE(split.find(" % of the unallocated memory is outside its largest block."),
             std::string::npos)

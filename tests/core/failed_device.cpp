@@ -108,6 +108,7 @@ TEST(FailedDevice, ExhaustedScratchMemoryThrows) {
   EXPECT_EQ(ctx.scratch(0), nullptr);
 }
 
+/// The smallest block that an EventQueue accepts.
 struct Block {
   int pending_events = 0;
 };

@@ -14,9 +14,10 @@
 namespace hearth {
 namespace {
 
+/// Statistics of these bytes of parameters and nothing else.
 MemoryStats stats_of_bytes(int64_t bytes) {
   MemoryStats stats;
-  stats.tags[1].current = bytes;
+  stats.tags[static_cast<size_t>(MemoryTag::Parameter)].current = bytes;
   return stats;
 }
 
@@ -25,7 +26,8 @@ TEST(MemoryHistory, KeepsThePeakWhenItIsFull) {
   for (int i = 0; i < 1000; ++i) history.add(stats_of_bytes(i == 577 ? 4321 : i % 10));
   const std::string json = history.json("cpu");
   EXPECT_NE(json.find(", 0, 4321, 0, 0, 0, 0]"), std::string::npos) << json;
-  EXPECT_LE(std::count(json.begin(), json.end(), '['), 1 + 9) << json;
+  EXPECT_LE(std::count(json.begin(), json.end(), '['), 1 + 9)
+      << "a list of up to 9 points: " << json;
 }
 
 TEST(MemoryHistory, KeepsThePeakWithAnOddLimit) {

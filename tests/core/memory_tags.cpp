@@ -192,14 +192,10 @@ TEST(MemorySummary, ListsTagsAndModules) {
     model->to(device);
     const Tensor y = model->forward(ones({kSide, kSide}, device));
     const std::string text = memory_summary(device);
+    const char* const reserved = device.is_cpu() ? "Reserved memory" : "GPU reserved memory";
     for (const char* const part : {"Allocated memory", "      parameter", "      optimizer state",
-                                   "Activations by module", "| first ", "reserved memory"})
-      EXPECT_NE(
-          text.find(device.is_cpu() && std::string(part) == "reserved memory" ? "Reserved memory"
-                                                                              : part),
-          std::string::npos)
-          << part << " in\n"
-          << text;
+                                   "Activations by module", "| first ", reserved})
+      EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
     for (size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1)
       EXPECT_EQ(text.find('\n', begin) - begin, 77u) << text.substr(begin, 80);
     EXPECT_EQ(memory_summary(device, true).find("Activations by module"), std::string::npos);
@@ -263,19 +259,21 @@ TEST(OutOfMemory, FractionOfAGpu) {
   const size_t total = cuda::mem_get_info().second;
   cuda::set_per_process_memory_fraction(0.5);
   EXPECT_DOUBLE_EQ(cuda::get_per_process_memory_fraction(), 0.5);
-  const auto half = TensorOptions(kByte).device(kCUDA);
-  EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, half), " allowed; Of the allocated memory");
-  EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, half),
+  const auto bytes_on_gpu = TensorOptions(kByte).device(kCUDA);
+  EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, bytes_on_gpu),
+               " allowed; Of the allocated memory");
+  EXPECT_ERROR((void)empty({int64_t(total / 2 + kMiB)}, bytes_on_gpu),
                "cuda::set_per_process_memory_fraction()");
   {
-    const Tensor held = empty({int64_t(total / 4)}, half);
+    const Tensor held = empty({int64_t(total / 4)}, bytes_on_gpu);
     const testing::Warnings warnings;
     cuda::set_per_process_memory_fraction(0.125);
     EXPECT_TRUE(testing::Warnings::contains("more than the new limit of "));
-    EXPECT_ERROR((void)empty({int64_t(4 * kMiB)}, half), " more than the limit: release some");
+    EXPECT_ERROR((void)empty({int64_t(4 * kMiB)}, bytes_on_gpu),
+                 " more than the limit: release some");
   }
   cuda::set_per_process_memory_fraction(1);
-  (void)empty({int64_t(total / 2 + kMiB)}, half);
+  (void)empty({int64_t(total / 2 + kMiB)}, bytes_on_gpu);
   cuda::empty_cache();
 }
 

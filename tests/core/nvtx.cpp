@@ -60,7 +60,7 @@ TEST(Nvtx, OpsModulesAndRangesAreNested) {
                                           "  nn.Module: 0", "   aten::relu"};
   const std::vector<std::string> found = names();
   ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i)
+  for (size_t i = 0; i < found.size(); ++i)  // the type SequentialImpl has its namespace before it
     EXPECT_TRUE(found[i] == expected[i] || found[i].ends_with("SequentialImpl")) << found[i];
 }
 

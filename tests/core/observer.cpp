@@ -1,4 +1,4 @@
-// Observers of op calls, as profilers and exporters use them.
+// Observers of op calls, as profilers and exporters use them; the names of the ops.
 #include "core/observer.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 namespace hearth::testing {
 namespace {
 
+/// Notes the calls, nested ones indented, and the number of their results.
 struct Notes final : Observer {
   void begin(const ObservedCall& call) override {
     lines.push_back(std::string(depth++ * 2, ' ') + call.op.info->name + "(" +

@@ -60,7 +60,7 @@ TEST_F(ParallelFor, NestedLoopsRunSerially) {
     EXPECT_EQ(get_num_threads(), 1);
     parallel_for(0, 1000, 1, [&](int64_t, int64_t) { ++inner_calls; });
   });
-  // Each of the 4 outer chunks runs the whole inner loop.
+  // Each of the 4 outer chunks divides the inner loop in the same way.
   EXPECT_EQ(inner_calls % 4, 0);
   EXPECT_EQ(get_num_threads(), 4);
 }
@@ -203,8 +203,8 @@ bool is_blocked(int signal) {
   return sigismember(&blocked, signal) == 1;
 }
 
-/// How many of 64 chunks, which several threads take, run with blocked signals.
-int blocked_chunks() {
+/// How many of 64 iterations, which several threads share, run with blocked signals.
+int blocked_iterations() {
   std::atomic<int> blocked{0};
   parallel_for(0, 64, 1, [&](int64_t begin, int64_t end) {
     if (is_blocked(SIGUSR1)) blocked += static_cast<int>(end - begin);
@@ -214,14 +214,14 @@ int blocked_chunks() {
 }
 
 TEST_F(ParallelFor, BlocksSignalsWhereTheCallerDoes) {
-  EXPECT_EQ(blocked_chunks(), 0);
+  EXPECT_EQ(blocked_iterations(), 0);
   {
     const BlockedSignals outer;
     { const BlockedSignals inner; }
-    EXPECT_EQ(blocked_chunks(), 64);
+    EXPECT_EQ(blocked_iterations(), 64);
     EXPECT_FALSE(is_blocked(SIGSEGV));
   }
-  EXPECT_EQ(blocked_chunks(), 0);
+  EXPECT_EQ(blocked_iterations(), 0);
   const auto fails = [] {
     const BlockedSignals scope;
     throw std::runtime_error("failed");

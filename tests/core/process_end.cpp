@@ -1,4 +1,4 @@
-// Process exit while other threads compute.
+// Process exit while other threads compute, and functions that run at the exit.
 #include <gtest/gtest.h>
 
 #include <atomic>

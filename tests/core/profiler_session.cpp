@@ -24,6 +24,7 @@ struct Gpus final : sim::SimBackend {
   std::function<void(bool begins)> function;
 };
 
+/// Expects that no session runs, so that a new one can start.
 void expect_no_session() {
   try {
     end_session(start_session({}, nullptr));

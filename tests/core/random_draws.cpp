@@ -26,6 +26,8 @@ class RandomDraws : public ::testing::TestWithParam<int> {
     const Tensor next = rand({3});
     for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(next[i].item<float>(), unit32());
   }
+  /// Expects `out` to be the result of dropout with p = 0.25 and the engine's next numbers; element
+  /// i of `in` is i % 1000 + 1.
   void expect_dropped(const Tensor& in, const Tensor& out) {
     const float* const values = out.data_ptr<float>();
     ASSERT_TRUE(out.is_contiguous());

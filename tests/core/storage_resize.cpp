@@ -1,3 +1,4 @@
+// resize_storage_ against the values and sizes that a tensor had before.
 #include "hearth/storage_resize.h"
 
 #include <gtest/gtest.h>
@@ -6,8 +7,6 @@
 #include "hearth/memory_stats.h"
 #include "tests/support/devices.h"
 #include "tests/support/throws.h"
-
-// resize_storage_ against the values and sizes that a tensor had before.
 
 namespace hearth::testing {
 namespace {

@@ -11,11 +11,13 @@ namespace {
 using testing::TempFolder;
 using testing::write_bytes;
 
+/// A file of `count` images of 2 x 3 pixels.
 std::string images(char count) {
   std::string bytes = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 2, 0, 0, 0, 3};
   for (int i = 0; i < count * 6; ++i) bytes += static_cast<char>(i);
   return bytes;
 }
+/// A file of labels, one byte each.
 std::string labels(const std::string& values) {
   return std::string{0, 0, 8, 1, 0, 0, 0, static_cast<char>(values.size())} + values;
 }

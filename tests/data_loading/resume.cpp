@@ -86,6 +86,7 @@ TEST(Resume, ContinuesBetweenEpochsAndBeforeTheFirst) {
   for (auto& batch : *again) (void)batch;
   auto later = loader_of(10, 4, 0);
   const serialize::OutputArchive between = again->state_dict();
+  // The draws of a new loader and of its first epoch.
   manual_seed(4);
   (void)randperm(10), (void)randperm(10), (void)empty({}, kLong).random_();
   later->load_state_dict(between);

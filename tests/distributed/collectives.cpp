@@ -261,7 +261,7 @@ const RankFunction layouts("layouts", [] {
     Tensor parameter = full({2}, rank, options).requires_grad_();
     dist::broadcast(parameter, 1);
     REQUIRE(parameter.requires_grad() && parameter[0].item<float>() == 1);
-    // The tensor changes in the stream's order: after the fill before it, before the copy after it.
+    // In the stream's order, all_reduce comes after fill_ and before the copy of item().
     Tensor late = zeros({1 << 16}, options);
     late.fill_(rank + 1);
     dist::WorkPtr work = dist::all_reduce(late, ReduceOp::SUM, nullptr, true);

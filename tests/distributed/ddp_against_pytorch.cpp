@@ -49,8 +49,8 @@ nn::Sequential make_network() {
 struct DDPCase {
   DDPOptions options = DDPOptions();
   bool compresses = false;
-  std::optional<bool> join = std::nullopt;
-  int64_t accumulate = 1;
+  std::optional<bool> join = std::nullopt;  // its divide_by_initial_world_size, or no join()
+  int64_t accumulate = 1;                   // backward passes in each step of the optimizer
 };
 
 Tensor train(int rank, const DDPCase& wanted) {

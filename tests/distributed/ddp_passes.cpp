@@ -201,12 +201,12 @@ TEST(DistributedPasses, AStaticGraphMayHaveUnusedParameters) { run_ranks_well(st
 
 /// Computes its layer inside a nested backward pass, as PyTorch's re-entrant checkpoint does.
 struct Reentrant : autograd::Function<Reentrant> {
-  static Tensor forward(autograd::AutogradContext* context, const Tensor& x, int64_t layer);
+  static Tensor forward(autograd::AutogradContext* context, const Tensor& x);
   static std::vector<Tensor> backward(autograd::AutogradContext* context,
                                       std::vector<Tensor> grads);
 };
 nn::Linear shared_layer{nullptr};
-Tensor Reentrant::forward(autograd::AutogradContext* context, const Tensor& x, int64_t) {
+Tensor Reentrant::forward(autograd::AutogradContext* context, const Tensor& x) {
   context->save_for_backward({x});
   return shared_layer(x).tanh();
 }
@@ -215,7 +215,7 @@ std::vector<Tensor> Reentrant::backward(autograd::AutogradContext* context,
   const AutoGradMode enabled(true);
   const Tensor x = context->get_saved_variables()[0].detach().requires_grad_();
   shared_layer(x).tanh().backward(grads[0]);
-  return {x.grad(), Tensor()};
+  return {x.grad()};
 }
 struct UsesTwiceImpl : nn::Module {
   UsesTwiceImpl() {
@@ -223,9 +223,7 @@ struct UsesTwiceImpl : nn::Module {
     to(kDouble);
     shared_layer = layer;
   }
-  Tensor forward(const Tensor& x) {
-    return Reentrant::apply(Reentrant::apply(x, int64_t{0}), int64_t{1});
-  }
+  Tensor forward(const Tensor& x) { return Reentrant::apply(Reentrant::apply(x)); }
   nn::Linear layer{nullptr};
 };
 HEARTH_MODULE(UsesTwice);
@@ -235,7 +233,6 @@ const RankFunction reentrant("ddp_reentrant", [] {
     UsesTwice net;
     const Batch whole(0, 12), part = whole.of_rank(rank, size);
     const auto loss_of = [](const Tensor& y) { return y.square().mean(); };
-    net(Tensor(whole.x).clone().requires_grad_());
     loss_of(net(whole.x.clone().requires_grad_())).backward();
     const Tensor expected = flattened(net->parameters(), true);
     net->zero_grad();

@@ -70,37 +70,40 @@ TEST(Faults, ACheckpointSurvivesAFullDisk) {
 
 const RankFunction setup_throws("setup_throws", [] {
   in_group([](int rank, int size) {
-    const bool odd = rank == 1;
+    const bool is_faulty = rank == 1;
     // DistributedDataParallel with options that one rank cannot fulfil.
     const auto wrap = [](double bucket) {
       DistributedDataParallel model(
           nn::Linear(2, 2), nn::parallel::DistributedDataParallelOptions().bucket_cap_mb(bucket));
     };
     const std::string cause = "bucket_cap_mb must be positive, but got -1";
-    print_error([&] { wrap(odd ? -1 : 1); });
-    REQUIRE_ERROR(wrap(odd ? -1 : 1),
-                  odd ? cause : "DistributedDataParallel failed on rank 1: " + cause);
+    print_error([&] { wrap(is_faulty ? -1 : 1); });
+    REQUIRE_ERROR(wrap(is_faulty ? -1 : 1),
+                  is_faulty ? cause : "DistributedDataParallel failed on rank 1: " + cause);
 
     // fully_shard of a module that one rank has divided before, or whose dtypes differ there.
     nn::Linear divided(2, 3), mixed(2, 3);
     const auto lonely = dist::new_subgroups(1).first;
-    if (odd) dist::fully_shard(*divided, dist::FullyShardOptions().process_group(lonely));
-    REQUIRE_ERROR(dist::fully_shard(*divided),
-                  odd ? "already been applied" : "fully_shard failed on rank 1: fully_shard has");
-    if (odd) mixed->bias.set_data(mixed->bias.detach().to(kDouble));
+    if (is_faulty) dist::fully_shard(*divided, dist::FullyShardOptions().process_group(lonely));
+    REQUIRE_ERROR(
+        dist::fully_shard(*divided),
+        is_faulty ? "already been applied" : "fully_shard failed on rank 1: fully_shard has");
+    if (is_faulty) mixed->bias.set_data(mixed->bias.detach().to(kDouble));
     REQUIRE_ERROR(dist::fully_shard(*mixed),
-                  odd ? "'weight' is Float on cpu and 'bias' is Double on cpu"
+                  is_faulty
+                      ? "'weight' is Float on cpu and 'bias' is Double on cpu"
                       : "fully_shard failed on rank 1: fully_shard: the parameters of one module");
 
     // ZeroRedundancyOptimizer, whose function throws on one rank.
     nn::Linear net(2, 3);
-    const auto make = [odd](const auto& groups) -> std::unique_ptr<optim::Optimizer> {
-      HEARTH_CHECK(!odd, "no memory is left");
+    const auto make = [is_faulty](const auto& groups) -> std::unique_ptr<optim::Optimizer> {
+      HEARTH_CHECK(!is_faulty, "no memory is left");
       return std::make_unique<optim::SGD>(groups, optim::SGDOptions(0.1));
     };
     const std::string zero_cause = "no memory is left";
-    REQUIRE_ERROR(dist::ZeroRedundancyOptimizer(net->parameters(), make),
-                  odd ? zero_cause : "ZeroRedundancyOptimizer failed on rank 1: " + zero_cause);
+    REQUIRE_ERROR(
+        dist::ZeroRedundancyOptimizer(net->parameters(), make),
+        is_faulty ? zero_cause : "ZeroRedundancyOptimizer failed on rank 1: " + zero_cause);
     dist::ZeroRedundancyOptimizer zero({net->weight}, [](const auto& groups) {
       return std::make_unique<optim::SGD>(groups, optim::SGDOptions(0.1));
     });
@@ -109,8 +112,8 @@ const RankFunction setup_throws("setup_throws", [] {
           optim::OptimizerParamGroup(std::vector<Tensor>{undefined ? Tensor() : net->bias}));
     };
     const std::string undefined = "optimizer can only optimize Tensors, but one of the params is";
-    REQUIRE_ERROR(add(odd),
-                  odd ? undefined : "ZeroRedundancyOptimizer failed on rank 1: " + undefined);
+    REQUIRE_ERROR(add(is_faulty),
+                  is_faulty ? undefined : "ZeroRedundancyOptimizer failed on rank 1: " + undefined);
     REQUIRE(zero.param_groups().size() == 1);
     add(false);
     REQUIRE(zero.param_groups().size() == 2);

@@ -85,8 +85,8 @@ const RankFunction throwing_hook("throwing_hook", [] {
 
 TEST(Misuse, AHookThatThrowsDoesNotEndTheProcess) { run_ranks_well(throwing_hook, 2); }
 
-/// Groups that one rank destroys while its receive waits. The other rank keeps its connection for
-/// so long; otherwise the receive could fail because that is closed.
+/// Groups that one rank destroys while its receive waits. The other rank keeps its connection open
+/// until the barrier, because a closed connection would end the receive, too.
 const RankFunction unfinished("unfinished", [] {
   init_group();
   for (int i = 0; i < 10; ++i) {

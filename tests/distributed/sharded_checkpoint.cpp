@@ -45,6 +45,8 @@ struct Training {
   std::unique_ptr<optim::Adam> adam;
 };
 
+/// Saves a checkpoint if the test sets SAVES, and loads one otherwise. FULL: with whole parameters
+/// in one file; WHOLE_NET: a net that is not divided.
 const RankFunction saves_and_loads("saves_and_loads", [] {
   in_group([](int rank, int) {
     Training alone(false), sharded(!has_setting("WHOLE_NET"));

@@ -424,7 +424,7 @@ TEST(Stores, RandomBytesDoNotHarmTheServer) {
     std::string bytes = i % 2 ? hello() : "";
     std::string content(1 + random() % 60, '\0');
     for (char& byte : content) byte = static_cast<char>(random() % 3 ? random() : 0);
-    if (i % 4 == 1) content[0] = "sgacdkwnlpuoqJALr"[random() % 17];
+    if (i % 4 == 1) content[0] = "sgacdkwnlpuoqJALr"[random() % 17];  // the letter of a request
     RawConnection stranger(server.getPort());
     stranger.send(bytes + (i % 3 ? frame(content) : content));
   }

@@ -15,8 +15,8 @@ namespace {
 
 namespace dist = hearth::distributed;
 
-/// Together, they work like DistributedDataParallel: all ranks begin with the weights of rank 0,
-/// and get the mean of their gradients.
+/// The next two functions together work like DistributedDataParallel: all ranks begin with the
+/// weights of rank 0, and get the mean of their gradients.
 void share_parameters(const nn::Sequential& model) {
   NoGradGuard no_grad;
   for (Tensor& parameter : model->parameters()) dist::broadcast(parameter, 0);

@@ -5,11 +5,12 @@ its output with the expected file.
 The expected file has the lines that the program prints. Runs of spaces may differ in length. In a
 line, {number}, {int} and {word} match a number, an integer and a word, {any} matches any text, and
 {~1.5} a number near 1.5 (to 1e-4: relative, or absolute below 1), {<1.5} a number below
-and {>1.5} one above.
+1.5 and {>1.5} one above.
     cpu| line      expected only without a GPU
     gpu| line      expected only with two simulated GPUs
-    $ arguments    the program's arguments: {scratch} is an empty folder, {mnist} and {cifar10} are
-                   folders with small files in the formats of MNIST and CIFAR-10
+    $ arguments    the program's arguments: {scratch} (in the other lines, too) is the folder in
+                   which it runs, {mnist} and {cifar10} are folders in it with small files in the
+                   formats of MNIST and CIFAR-10
 The program must succeed, or fail if the last expected line begins with "hearth: ".
 """
 
@@ -65,7 +66,7 @@ def expectation(file, device):
 
 def matches(expected, line):
     """Whether the printed line matches the expected one."""
-    conditions = []  # a comparison and a number
+    conditions = []  # pairs of a comparison and the number to compare with
 
     def pattern_of(part):
         if PLACEHOLDER.fullmatch(part) and part[1] in COMPARISONS:

@@ -16,6 +16,7 @@ def image(label, number):
 def write(folder, train=120, test=40):
     """Writes the four files; the labels are 0 to 9 in turn."""
     folder.mkdir(parents=True)
+    # The files begin with 0x803 for bytes in three dimensions and 0x801 for bytes in one.
     for name, count in (("train", train), ("t10k", test)):
         labels = [i % CLASSES for i in range(count)]
         images = b"".join(image(label, i) for i, label in enumerate(labels))

@@ -18,7 +18,7 @@ PROGRAMS = ROOT / "examples" / "libtorch"
 NUMBER = re.compile(check.PATTERNS["{number}"].removeprefix(r"\s*"))
 # LibTorch's reader accepts no other counts.
 MNIST_COUNTS = {"train": 60000, "test": 10000}
-ARGUMENTS = {"mnist": ["mnist", "2", "60"]}
+ARGUMENTS = {"mnist": ["mnist", "2", "60"]}  # folder, epochs, batches of each
 
 
 def compile_with(torch, *arguments):

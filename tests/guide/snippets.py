@@ -6,9 +6,10 @@ snippets.py write <source> <page>…   writes all snippets of the pages as one p
 snippets.py check <program> <page>   runs the program and compares its output with the page
 snippets.py update <program> <page>  writes the output into the page where it differs
 
-Each ```cpp block is a snippet. Classes, functions and using declarations, which start in the
-first column, are placed at global scope, where all snippets of the page share them; the other
-lines become the body of a function. A word after ```cpp changes that:
+Each ```cpp block is a snippet. Types, functions, namespaces and using declarations, which start in
+the first column, are placed in a namespace of the page, where all its snippets share them; the
+other lines become the body of a function, which also calls the snippet's main() if it has one. A
+word after ```cpp changes that:
 
     continued    the snippet goes on in the function of the one before it
     throws       the snippet must throw; the exception's text is its output
@@ -35,7 +36,7 @@ TIMEOUT_S = 120
 TOLERANCE = 1e-4
 MARK = "@@ snippet in line "
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)"
-# The first line of a declaration at global scope.
+# The first line of a declaration in the page's namespace.
 DECLARATION = re.compile(
     r"(?:struct|class|enum|template|using|namespace|HEARTH_MODULE|TORCH_MODULE)\b"
     r"|(?!(?:if|for|while|switch|return|else|do|try)\b)[\w:<>,&* ]+ [*&]?\w+\([^;=\[]*\) \{"
@@ -80,7 +81,7 @@ def environment_of(page):
 
 
 def split_declarations(snippet):
-    """(number, line) pairs: those for global scope, and those of the function's body."""
+    """(number, line) pairs: those for the page's namespace, and those of the function's body."""
     declarations, body = [], []
     depth, target = 0, body
     for number, line in enumerate(snippet.code, snippet.line):
@@ -125,6 +126,7 @@ def program_of_page(page):
                 body.append((snippet.line, "program();"))
             emit(declarations)
             bodies.append((snippet, body))
+        # Each function starts with the default format of numbers.
         out.append(f"static void {name}() {{\nstd::cout.copyfmt(std::ios(nullptr));")
         for snippet, body in bodies:
             out.append(f'std::cout << "{MARK}{snippet.line}\\n";')
@@ -197,7 +199,8 @@ def matches(shown, printed):
 
 
 def run(program, page):
-    """The program's exit code, its output for each snippet (by line), and the end of all output."""
+    """The program's exit code, its output for each snippet (by line), and the end of all output
+    with the errors."""
     environment = {
         name: value
         for name, value in os.environ.items()

@@ -8,6 +8,7 @@
 namespace hearth::serialize {
 namespace {
 
+/// The error of reading the tensor "t" from an archive with this metadata.
 std::string archive_error(const std::string& json) {
   std::string bytes;
   io::save_safetensors(

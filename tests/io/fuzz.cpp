@@ -57,21 +57,21 @@ class Mutator {
   size_t below(size_t end) { return random_() % end; }
 
   void change(std::string& bytes) {
-    static const std::vector<std::string> parts = {"{",
-                                                   "}",
-                                                   "[",
-                                                   "]",
-                                                   ",",
-                                                   "\"",
-                                                   "0",
-                                                   "18446744073709551615",
-                                                   "-1",
-                                                   "null",
-                                                   "1e999",
-                                                   "F4",
-                                                   "\"__metadata__\":",
-                                                   "\xff\xff\xff\xff",
-                                                   std::string(8, '\0')};
+    static const std::vector<std::string> tokens = {"{",
+                                                    "}",
+                                                    "[",
+                                                    "]",
+                                                    ",",
+                                                    "\"",
+                                                    "0",
+                                                    "18446744073709551615",
+                                                    "-1",
+                                                    "null",
+                                                    "1e999",
+                                                    "F4",
+                                                    "\"__metadata__\":",
+                                                    "\xff\xff\xff\xff",
+                                                    std::string(8, '\0')};
     const size_t position = below(bytes.size()),
                  count = 1 + below(std::min<size_t>(bytes.size() - position, 40));
     switch (below(6)) {
@@ -79,7 +79,7 @@ class Mutator {
       case 1: bytes[position] ^= static_cast<char>(1 << below(8)); break;
       case 2: bytes.erase(position, count); break;
       case 3: bytes.insert(position, bytes.substr(below(bytes.size()), count)); break;
-      case 4: bytes.replace(position, count, parts[below(parts.size())]); break;
+      case 4: bytes.replace(position, count, tokens[below(tokens.size())]); break;
       default: bytes.resize(position);
     }
     fix_length(bytes);
@@ -158,6 +158,7 @@ TEST(FuzzIo, Pickle) { run_mutations(fuzz_pickle, pickle_of("values.pt")); }
 TEST(FuzzIo, Npz) {
   run_mutations(fuzz_npy, testing::bytes_of(testing::fixture_path("pt/arrays.npz")));
 }
+/// The first byte chooses the options.
 TEST(FuzzIo, Csv) {
   run_mutations(fuzz_csv,
                 "\x07"

@@ -211,6 +211,7 @@ TEST(BadPt, RefusesBadArchives) {
     changed.replace(offset, replacement.size(), replacement);
     return error_of([&] { pickle_load({changed.begin(), changed.end()}); });
   };
+  // The end record, which has 22 bytes, and the first entry of the central directory.
   const size_t end = bytes.size() - 22, central = bytes.find("PK\1\2");
   EXPECT_EQ(error(0, ""), "no error");
   EXPECT_NE(error(end + 10, "\xff").find("is not in the file"), std::string::npos);

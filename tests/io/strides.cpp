@@ -1,4 +1,5 @@
-// Strides of saved tensors, and loading into defined tensors. The expected strides are LibTorch's.
+// Strides of saved tensors, as in LibTorch unless they waste memory, and loading into defined
+// tensors.
 #include <sstream>
 
 #include "hearth/io/serialize.h"

@@ -25,6 +25,7 @@ T raw_value(std::string_view bytes) {
   return value;
 }
 
+/// Compares with a stored checksum, which the format rotates and increases by a constant.
 void check_masked_crc(std::string_view bytes, std::string_view stored) {
   const uint32_t crc = bitwise_crc32c(bytes);
   if ((crc >> 15 | crc << 17) + 0xa282ead8 != raw_value<uint32_t>(stored))
@@ -53,6 +54,7 @@ std::vector<std::string> read_records(const std::string& path, bool may_be_cut) 
   const std::string content = bytes_of(path);
   std::vector<std::string> records;
   for (std::string_view rest = content; !rest.empty();) {
+    // A record is its size in 8 bytes, the payload, and a checksum of 4 bytes for each of the two.
     const size_t size = rest.size() < 12 ? SIZE_MAX : raw_value<uint64_t>(rest);
     if (may_be_cut && (size > rest.size() || rest.size() - size < 16)) break;
     const std::string_view length = take(rest, 8);
@@ -66,7 +68,7 @@ std::vector<std::string> read_records(const std::string& path, bool may_be_cut) 
 
 Fields::Fields(std::string_view message) {
   while (!message.empty()) {
-    const uint64_t key = take_varint(message);
+    const uint64_t key = take_varint(message);  // 8 * the number of the field + the wire type
     std::string value;
     if (key % 8 == 0) {
       const uint64_t number = take_varint(message);

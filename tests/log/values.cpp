@@ -1,4 +1,5 @@
-// The records of SummaryWriter, read back by an independent reader.
+// The records of SummaryWriter, read back by an independent reader. Fields have the numbers of
+// TensorBoard's messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -117,7 +117,7 @@ TEST(BackwardHooks, SeeNestedTuplesAndRunInAnyModule) {
                           "[1, 2][1, 1]"}));
 }
 
-/// Linear(2, 2), Tanh, Linear(2, 1) with hooks of all kinds on all parts.
+/// Linear(2, 2), Tanh, Linear(2, 1) with hooks on all modules and parameters.
 struct Nested {
   Nested() {
     const NoGradGuard no_grad;

@@ -18,20 +18,20 @@ struct NnCase {
 };
 std::vector<NnCase> read_nn_cases();
 
-using Inputs = std::vector<Tensor>;
+using Tensors = std::vector<Tensor>;
 /// A module and a function that calls it.
 struct Subject {
   std::shared_ptr<nn::Module> module;
-  std::function<std::vector<Tensor>(const Inputs& inputs)> call;
+  std::function<Tensors(const Tensors& inputs)> call;
 };
 using Make = std::function<Subject()>;
 /// Functions that create the module of each case, by the case's name.
 using Table = std::map<std::string, Make>;
 
-inline Inputs flattened(const std::tuple<Tensor, Tensor>& result) {
+inline Tensors flattened(const std::tuple<Tensor, Tensor>& result) {
   return {std::get<0>(result), std::get<1>(result)};
 }
-inline Inputs flattened(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& result) {
+inline Tensors flattened(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& result) {
   const auto& [h, c] = std::get<1>(result);
   return {std::get<0>(result), h, c};
 }
@@ -39,21 +39,21 @@ inline Inputs flattened(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& re
 /// The fixed numbers around 0 of nn_values.py.
 Tensor values_of(IntArrayRef sizes);
 
-/// A subject whose module `make` creates and `call` calls.
+/// Makes a subject whose module `make` creates and `call` calls.
 template <class Holder, class Call>
 Make called(Holder (*make)(), Call call) {
   return [make, call]() -> Subject {
     Holder holder = make();
     return {holder.ptr(),
-            [holder, call](const Inputs& in) mutable -> Inputs { return call(holder, in); }};
+            [holder, call](const Tensors& in) mutable -> Tensors { return call(holder, in); }};
   };
 }
 
-/// A subject whose module is called with all inputs through its holder.
+/// Makes a subject whose module is called with all inputs through its holder.
 template <class Holder>
 Make plain(Holder (*make)()) {
-  return called(make, [](Holder& module, const Inputs& in) -> Inputs {
-    const auto call_with = [&](const auto&... x) -> Inputs {
+  return called(make, [](Holder& module, const Tensors& in) -> Tensors {
+    const auto call_with = [&](const auto&... x) -> Tensors {
       if constexpr (requires { module->forward(x...); })
         return {module(x...)};
       else

@@ -21,7 +21,7 @@ struct Adder : Module {
   FORWARD_HAS_DEFAULT_ARGS({0, AnyValue(0)})
 };
 
-struct ToFloat : Module {
+struct Halve : Module {
   float forward(int x) { return static_cast<float>(x) / 2; }
 };
 
@@ -49,7 +49,7 @@ TEST(Sequential, AcceptsModulesInAllForms) {
 
 TEST(Sequential, PassesResultsToTheNextModule) {
   EXPECT_EQ(Sequential(Adder(1), Adder(2))->forward<int>(), 3);
-  EXPECT_EQ(Sequential(Adder(1), ToFloat())->forward<float>(2), 1.5f);
+  EXPECT_EQ(Sequential(Adder(1), Halve())->forward<float>(2), 1.5f);
   EXPECT_ERROR(Sequential(Adder(1))->forward<float>(),
                "The type of the return value is int, but you asked for type float");
   EXPECT_ERROR(Sequential()->forward<int>(), "Cannot call forward() on an empty Sequential");
@@ -66,9 +66,9 @@ TEST(Sequential, UsesDefaultArguments) {
   EXPECT_ERROR(Sequential(Adder(1))->forward<int>(1, 2),
                "forward() method expects at least 0 argument(s) and at most 1 argument(s), but "
                "received 2.");
-  EXPECT_ERROR(Sequential(ToFloat())->forward<float>(),
+  EXPECT_ERROR(Sequential(Halve())->forward<float>(),
                "forward() method expects 1 argument(s), but received 0. If ");
-  EXPECT_ERROR(Sequential(ToFloat())->forward<float>(1.5),
+  EXPECT_ERROR(Sequential(Halve())->forward<float>(1.5),
                "Expected argument #0 to be of type int, but received value of type double");
 }
 

@@ -1,4 +1,4 @@
-// Lazy modules, buffers that are not saved, hooks of load_state_dict.
+// Lazy modules, buffers that are not saved, hooks of load_state_dict, unregistered parameters.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -125,8 +125,8 @@ TEST(Lazy, RefusesBadInputs) {
   EXPECT_ERROR(LazyInstanceNorm3d()(ones({3, 4, 4})), "expected 4D or 5D input (got 3D input)");
 }
 
-struct Counter : Cloneable<Counter> {
-  Counter() { Counter::reset(); }
+struct TwoBuffers : Cloneable<TwoBuffers> {
+  TwoBuffers() { TwoBuffers::reset(); }
   void reset() override {
     kept = register_buffer("kept", zeros({2}));
     scratch = register_buffer("scratch", ones({3}), /*persistent=*/false);
@@ -135,14 +135,14 @@ struct Counter : Cloneable<Counter> {
 };
 
 TEST(Buffers, ThatAreNotPersistentAreNotSaved) {
-  Counter counter;
-  EXPECT_EQ(counter.named_buffers().keys(), (Keys{"kept", "scratch"}));
-  EXPECT_EQ(counter.state_dict().keys(), (Keys{"kept"}));
+  TwoBuffers source;
+  EXPECT_EQ(source.named_buffers().keys(), (Keys{"kept", "scratch"}));
+  EXPECT_EQ(source.state_dict().keys(), (Keys{"kept"}));
   serialize::OutputArchive saved;
-  counter.save(saved);
+  source.save(saved);
   std::stringstream stream;
   saved.save_to(stream);
-  Counter other;
+  TwoBuffers other;
   other.kept.fill_(7);
   other.scratch.fill_(8);
   serialize::InputArchive loaded;
@@ -153,14 +153,14 @@ TEST(Buffers, ThatAreNotPersistentAreNotSaved) {
   EXPECT_TRUE(other.scratch.equal(full({3}, 8.0)));
   other.to(kDouble);
   EXPECT_EQ(other.scratch.scalar_type(), kDouble);
-  const auto copy = std::dynamic_pointer_cast<Counter>(other.clone());
+  const auto copy = std::dynamic_pointer_cast<TwoBuffers>(other.clone());
   EXPECT_TRUE(copy->scratch.equal(other.scratch));
   EXPECT_EQ(copy->state_dict().keys(), (Keys{"kept"}));
   EXPECT_ERROR(other.load_state_dict(OrderedDict<std::string, Tensor>(
                    {{"kept", zeros({2})}, {"scratch", zeros({3})}})),
                "Unexpected key(s) in state_dict: \"scratch\"");
-  EXPECT_ERROR(counter.register_buffer("kept", zeros({1}), false), "already defined");
-  EXPECT_EQ(counter.state_dict().keys(), (Keys{"kept"}));
+  EXPECT_ERROR(source.register_buffer("kept", zeros({1}), false), "already defined");
+  EXPECT_EQ(source.state_dict().keys(), (Keys{"kept"}));
 }
 
 TEST(LoadStateDictHooks, RunBeforeTheComparison) {

@@ -10,6 +10,7 @@ namespace hearth::testing {
 
 namespace {
 
+/// Parses "2x3", or "-" for no dimensions.
 std::vector<int64_t> sizes_in(const std::string& text) {
   std::vector<int64_t> sizes;
   std::istringstream stream(text);

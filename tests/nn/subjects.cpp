@@ -13,7 +13,7 @@ using namespace hearth::nn;
 /// A module called twice in training mode and once in evaluation mode.
 template <class Holder>
 Make twice(Holder (*make)()) {
-  return called(make, [](Holder& module, const Inputs& in) -> Inputs {
+  return called(make, [](Holder& module, const Tensors& in) -> Tensors {
     const Tensor first = module(in[0]), second = module(in[0] * 2 + 1);
     module->eval();
     return {first, second, module(in[0])};
@@ -22,7 +22,7 @@ Make twice(Holder (*make)()) {
 
 template <class Holder>
 Make recurrent(Holder (*make)()) {
-  return called(make, [](Holder& module, const Inputs& in) -> Inputs {
+  return called(make, [](Holder& module, const Tensors& in) -> Tensors {
     if (in.size() == 1) return flattened(module(in[0]));
     if constexpr (std::is_same_v<Holder, LSTM>)
       return flattened(module(in[0], std::optional(std::tuple(in[1], in[2]))));
@@ -55,8 +55,8 @@ HEARTH_MODULE(SmallNet);
 /// The losses of 20 steps of gradient descent.
 Subject training() {
   SmallNet net;
-  return {net.ptr(), [net](const Inputs& in) mutable -> Inputs {
-            Inputs losses;
+  return {net.ptr(), [net](const Tensors& in) mutable -> Tensors {
+            Tensors losses;
             for (int i = 0; i < 20; ++i) {
               net->zero_grad();
               const Tensor loss = nll_loss(net(in[0].detach()), in[1]);
@@ -72,7 +72,7 @@ Subject training() {
 
 Subject transposed_with_size() {
   ConvTranspose2d module(ConvTranspose2dOptions(4, 2, 3).stride(2).padding(1));
-  return {module.ptr(), [module](const Inputs& in) mutable -> Inputs {
+  return {module.ptr(), [module](const Tensors& in) mutable -> Tensors {
             const std::vector<int64_t> size{8, 9};
             return {module(in[0], std::optional<IntArrayRef>(size))};
           }};

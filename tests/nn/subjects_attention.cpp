@@ -12,7 +12,7 @@ const Tensor kAbsent;
 
 MultiheadAttention plain_attention() { return MultiheadAttention(8, 2); }
 
-Inputs self_attention(MultiheadAttention& m, const Inputs& in) {
+Tensors self_attention(MultiheadAttention& m, const Tensors& in) {
   return flattened(m(in[0], in[0], in[0]));
 }
 
@@ -40,15 +40,15 @@ Table attention() {
                             return MultiheadAttention(
                                 MultiheadAttentionOptions(8, 4).dropout(0.3).bias(false));
                           },
-                          [](MultiheadAttention& m, const Inputs& in) -> Inputs {
+                          [](MultiheadAttention& m, const Tensors& in) -> Tensors {
                             return {std::get<0>(m(in[0], in[0], in[0], kAbsent, false))};
                           })},
       {"mha_masks", called(plain_attention,
-                           [](MultiheadAttention& m, const Inputs& in) {
+                           [](MultiheadAttention& m, const Tensors& in) {
                              return flattened(m(in[0], in[1], in[1], in[2], true, in[3], false));
                            })},
       {"mha_added_mask", called(plain_attention,
-                                [](MultiheadAttention& m, const Inputs& in) -> Inputs {
+                                [](MultiheadAttention& m, const Tensors& in) -> Tensors {
                                   return {
                                       std::get<0>(m(in[0], in[1], in[1], kAbsent, false, in[2]))};
                                 })},
@@ -59,13 +59,13 @@ Table attention() {
                  MultiheadAttentionOptions(8, 2).kdim(6).vdim(4).add_bias_kv(true).add_zero_attn(
                      true));
            },
-           [](MultiheadAttention& m, const Inputs& in) {
+           [](MultiheadAttention& m, const Tensors& in) {
              return flattened(m(in[0], in[1], in[2], in[3]));
            })},
       {"mha_batch_first",
        called(
            +[] { return MultiheadAttention(MultiheadAttentionOptions(8, 2).batch_first(true)); },
-           [](MultiheadAttention& m, const Inputs& in) {
+           [](MultiheadAttention& m, const Tensors& in) {
              return flattened(m(in[0], in[1], in[1]));
            })},
   };
@@ -75,18 +75,18 @@ Table layers() {
   return {
       {"encoder_layer_dropout", called(
                                     +[] { return encoder_layer(0.1); },
-                                    [](TransformerEncoderLayer& m, const Inputs& in) -> Inputs {
+                                    [](TransformerEncoderLayer& m, const Tensors& in) -> Tensors {
                                       return {m(in[0], kAbsent, in[1])};
                                     })},
       {"encoder_layer_norm_first", called(norm_first_layer,
-                                          [](TransformerEncoderLayer& m, const Inputs& in)
-                                              -> Inputs { return {m(in[0], in[1])}; })},
+                                          [](TransformerEncoderLayer& m, const Tensors& in)
+                                              -> Tensors { return {m(in[0], in[1])}; })},
       {"decoder_layer_dropout", called(
                                     +[] {
                                       return TransformerDecoderLayer(
                                           TransformerDecoderLayerOptions(8, 2).dim_feedforward(16));
                                     },
-                                    [](TransformerDecoderLayer& m, const Inputs& in) -> Inputs {
+                                    [](TransformerDecoderLayer& m, const Tensors& in) -> Tensors {
                                       return {m(in[0], in[1], kAbsent, kAbsent, kAbsent, in[2])};
                                     })},
       {"decoder_layer_norm_first",
@@ -96,7 +96,7 @@ Table layers() {
                  TransformerDecoderLayerOptions(8, 4).dim_feedforward(16).dropout(0).norm_first(
                      true));
            },
-           [](TransformerDecoderLayer& m, const Inputs& in) -> Inputs {
+           [](TransformerDecoderLayer& m, const Tensors& in) -> Tensors {
              return {m(in[0], in[1])};
            })},
       {"encoder",
@@ -105,7 +105,7 @@ Table layers() {
              return TransformerEncoder(TransformerEncoderOptions(encoder_layer(0), 2)
                                            .norm(AnyModule(LayerNorm(LayerNormOptions({8})))));
            },
-           [](TransformerEncoder& m, const Inputs& in) -> Inputs { return {m(in[0])}; })},
+           [](TransformerEncoder& m, const Tensors& in) -> Tensors { return {m(in[0])}; })},
       {"decoder",
        called(
            +[] {
@@ -116,7 +116,7 @@ Table layers() {
                      2)
                      .norm(AnyModule(LayerNorm(LayerNormOptions({8})))));
            },
-           [](TransformerDecoder& m, const Inputs& in) -> Inputs { return {m(in[0], in[1])}; })},
+           [](TransformerDecoder& m, const Tensors& in) -> Tensors { return {m(in[0], in[1])}; })},
       {"transformer_dropout",
        called(
            +[] {
@@ -127,7 +127,7 @@ Table layers() {
                if (parameter.dim() == 1) init::constant_(parameter, 0.25);
              return module;
            },
-           [](Transformer& m, const Inputs& in) -> Inputs {
+           [](Transformer& m, const Tensors& in) -> Tensors {
              return {m(in[0], in[1], kAbsent, kAbsent, kAbsent, in[2])};
            })},
   };

@@ -12,7 +12,7 @@ using namespace hearth::nn;
 /// A new module, called through an AnyModule.
 template <class Holder>
 Subject called_once(Holder holder) {
-  return {holder.ptr(), [module = AnyModule(holder)](const Inputs& in) mutable -> Inputs {
+  return {holder.ptr(), [module = AnyModule(holder)](const Tensors& in) mutable -> Tensors {
             if (in.size() == 1) return {module.forward(in[0])};
             return {module.forward(in[0], in[1])};
           }};
@@ -21,7 +21,7 @@ Subject called_once(Holder holder) {
 /// A new module, called twice in training mode and once in evaluation mode.
 template <class Holder>
 Subject called_twice(Holder holder) {
-  return {holder.ptr(), [module = AnyModule(holder)](const Inputs& in) mutable -> Inputs {
+  return {holder.ptr(), [module = AnyModule(holder)](const Tensors& in) mutable -> Tensors {
             const Tensor first = module.forward(in[0]), second = module.forward(in[0] * 2 + 1);
             module.ptr()->eval();
             return {first, second, module.forward(in[0])};
@@ -145,7 +145,7 @@ Table lazies() {
 /// A module, called after one step of gradient descent.
 template <class Holder>
 Subject stepped(Holder holder) {
-  return {holder.ptr(), [holder](const Inputs& in) mutable -> Inputs {
+  return {holder.ptr(), [holder](const Tensors& in) mutable -> Tensors {
             holder(in[0].detach()).square().sum().backward();
             for (const Tensor& parameter : holder->parameters()) {
               const NoGradGuard no_grad;

@@ -70,7 +70,7 @@ Table likelihoods() {
 Subject adaptive_softmax() {
   AdaptiveLogSoftmaxWithLoss module(
       AdaptiveLogSoftmaxWithLossOptions(8, 10, {4, 6}).div_value(2).head_bias(true));
-  return {module.ptr(), [module](const Inputs& in) mutable -> Inputs {
+  return {module.ptr(), [module](const Tensors& in) mutable -> Tensors {
             const auto result = module(in[0], in[1]);
             return {result.output, full({}, result.loss), module->log_prob(in[0]),
                     module->predict(in[0])};

@@ -12,7 +12,7 @@ using Sizes = std::vector<int64_t>;
 
 template <class Holder>
 Make with_indices(Holder make()) {
-  return called(make, [](Holder& m, const Inputs& in) -> Inputs {
+  return called(make, [](Holder& m, const Tensors& in) -> Tensors {
     const auto [values, indices] = m->forward_with_indices(in[0]);
     return {values, indices};
   });
@@ -21,7 +21,7 @@ Make with_indices(Holder make()) {
 /// A transposed convolution or an unpooling, called with the output's size.
 template <class Holder>
 Make with_output_size(Holder make(), Sizes size) {
-  return called(make, [size](Holder& m, const Inputs& in) -> Inputs {
+  return called(make, [size](Holder& m, const Tensors& in) -> Tensors {
     if constexpr (requires { m->forward(in[0]); })
       return {m(in[0], std::optional<IntArrayRef>(size))};
     else

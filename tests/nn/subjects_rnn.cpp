@@ -9,15 +9,15 @@ namespace {
 
 using namespace hearth::nn;
 
-void append(Inputs& result, const Tensor& states) { result.push_back(states); }
-void append(Inputs& result, const std::tuple<Tensor, Tensor>& states) {
+void append(Tensors& result, const Tensor& states) { result.push_back(states); }
+void append(Tensors& result, const std::tuple<Tensor, Tensor>& states) {
   result.push_back(std::get<0>(states));
   result.push_back(std::get<1>(states));
 }
 
 /// Calls f with the states among the inputs: none, h, or h and c.
 template <class Holder, class F>
-auto with_states(const Inputs& in, const F& f) {
+auto with_states(const Tensors& in, const F& f) {
   constexpr bool has_cell = std::is_same_v<Holder, LSTM> || std::is_same_v<Holder, LSTMCell>;
   if constexpr (has_cell)
     return f(in.size() > 1 ? std::optional(std::tuple(in[1], in[2])) : std::nullopt);
@@ -27,9 +27,9 @@ auto with_states(const Inputs& in, const F& f) {
 
 template <class Holder>
 Make net(Holder (*make)()) {
-  return called(make, [](Holder& module, const Inputs& in) {
+  return called(make, [](Holder& module, const Tensors& in) {
     const auto [output, last] = with_states<Holder>(in, [&](auto hx) { return module(in[0], hx); });
-    Inputs result{output};
+    Tensors result{output};
     append(result, last);
     return result;
   });
@@ -38,12 +38,13 @@ Make net(Holder (*make)()) {
 /// Runs with sorted and with unsorted lengths, as nn_cases_rnn.py does.
 template <class Holder>
 Make packed_net(Holder (*make)()) {
-  return called(make, [](Holder& module, const Inputs& in) {
+  return called(make, [](Holder& module, const Tensors& in) {
     const bool batch_first = module->options.batch_first();
-    Inputs results;
+    Tensors results;
     for (const Tensor& lengths : {tensor({3, 1}), tensor({2, 3})}) {
-      const auto sequence = utils::rnn::pack_padded_sequence(in[0], lengths, batch_first,
-                                                             lengths[0].item<int64_t>() == 3);
+      const bool is_sorted = lengths[0].item<int64_t>() == 3;
+      const auto sequence =
+          utils::rnn::pack_padded_sequence(in[0], lengths, batch_first, is_sorted);
       const auto [output, last] = with_states<Holder>(
           in, [&](auto hx) { return module->forward_with_packed_input(sequence, hx); });
       const auto [padded, padded_lengths] =
@@ -58,8 +59,8 @@ Make packed_net(Holder (*make)()) {
 
 template <class Holder>
 Make cell(Holder (*make)()) {
-  return called(make, [](Holder& module, const Inputs& in) {
-    Inputs result;
+  return called(make, [](Holder& module, const Tensors& in) {
+    Tensors result;
     append(result, with_states<Holder>(in, [&](auto hx) { return module(in[0], hx); }));
     return result;
   });

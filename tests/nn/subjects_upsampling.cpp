@@ -15,18 +15,18 @@ template <class Holder>
 Make module(Holder holder) {
   return [holder]() -> Subject {
     Holder copy = holder;
-    return {copy.ptr(), [copy](const Inputs& in) mutable -> Inputs { return {copy(in[0])}; }};
+    return {copy.ptr(), [copy](const Tensors& in) mutable -> Tensors { return {copy(in[0])}; }};
   };
 }
 
-Make function(std::function<Tensor(const Inputs&)> call) {
+Make function(std::function<Tensor(const Tensors&)> call) {
   return [call]() -> Subject {
-    return {Identity().ptr(), [call](const Inputs& in) -> Inputs { return {call(in)}; }};
+    return {Identity().ptr(), [call](const Tensors& in) -> Tensors { return {call(in)}; }};
   };
 }
 
 Make resized(F::InterpolateFuncOptions options) {
-  return function([options](const Inputs& in) { return F::interpolate(in[0], options); });
+  return function([options](const Tensors& in) { return F::interpolate(in[0], options); });
 }
 
 void add_modules(Table& table) {
@@ -79,25 +79,25 @@ void add_grids(Table& table) {
   using Options = F::GridSampleFuncOptions;
   const auto sample = [&](const std::string& name, const Options& options) {
     table["grid_sample_" + name] =
-        function([options](const Inputs& in) { return F::grid_sample(in[0], in[1], options); });
+        function([options](const Tensors& in) { return F::grid_sample(in[0], in[1], options); });
     table["grid_of_" + name] =
-        function([options](const Inputs& in) { return F::grid_sample(in[1], in[0], options); });
+        function([options](const Tensors& in) { return F::grid_sample(in[1], in[0], options); });
   };
   sample("bilinear_zeros", Options().align_corners(false));
   sample("bilinear_reflection", Options().padding_mode(kReflection).align_corners(true));
   sample("nearest_border", Options().mode(kNearest).padding_mode(kBorder).align_corners(false));
   sample("bicubic_border", Options().mode(kBicubic).padding_mode(kBorder).align_corners(true));
   const auto volume = [](const Options::mode_t& mode) {
-    return function([mode](const Inputs& in) {
+    return function([mode](const Tensors& in) {
       return F::grid_sample(in[0], in[1], Options().mode(mode).align_corners(false));
     });
   };
   table["grid_sample3d_bilinear"] = volume(kBilinear);
   table["grid_sample3d_bicubic"] = volume(kBicubic);
-  table["affine_grid"] = function([](const Inputs& in) {
+  table["affine_grid"] = function([](const Tensors& in) {
     return F::affine_grid(in[0], {2, 1, 3, 4});
   });
-  table["affine_grid3d"] = function([](const Inputs& in) {
+  table["affine_grid3d"] = function([](const Tensors& in) {
     return F::affine_grid(in[0], {1, 1, 2, 1, 3}, true);
   });
 }

@@ -65,6 +65,7 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
          std::memcmp(x.data_ptr(), y.data_ptr(), static_cast<size_t>(x.nbytes())) == 0;
 }
 
+/// Expects the same results, bit for bit, with one and with several threads.
 void expect_same_bits(const std::function<std::vector<Tensor>()>& compute) {
   const int former = get_num_threads();
   set_num_threads(1);

@@ -1,4 +1,4 @@
-// Initialisers, utilities, and errors of modules.
+// Initialisers and utilities; errors and some properties of modules.
 #include <cmath>
 #include <limits>
 #include <tuple>

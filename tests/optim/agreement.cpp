@@ -19,6 +19,7 @@ Tensors initial_parameters(ScalarType dtype, Device device) {
   return {make(3, {3}), make(4, {2, 2}), make(1, {})};
 }
 
+/// The gradient of parameter `number` at a step, as in optim_cases.py.
 Tensor gradient(int64_t number, const Tensor& param, int64_t step) {
   const NoGradGuard no_grad;
   const Tensor slope = (arange(1, 1 + param.numel(), kDouble) / 8)

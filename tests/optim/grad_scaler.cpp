@@ -70,7 +70,7 @@ void expect_step(const std::map<int64_t, Step>& wanted, int64_t number, const Gr
   EXPECT_EQ(i, step.values.size());
 }
 
-bool is_inf_step(int step) { return step == 3 || step == 4 || step == 40 || step == 77; }
+bool is_non_finite_step(int step) { return step == 3 || step == 4 || step == 40 || step == 77; }
 
 /// 100 steps of two optimizers; gradients pass through `dtype`, so that they overflow.
 void run_rules(ScalarType dtype, Device device) {
@@ -85,7 +85,7 @@ void run_rules(ScalarType dtype, Device device) {
     for (int number = 0; number < 2; ++number) {
       const Tensor& param = params[size_t(number)];
       const Tensor gradient = param.sub(number / 2.0).mul(scaler.get_scale());
-      if (is_inf_step(step) && number == step % 2) gradient[-1] = step == 40 ? NAN : kInf;
+      if (is_non_finite_step(step) && number == step % 2) gradient[-1] = step == 40 ? NAN : kInf;
       param.mutable_grad() = gradient.to(dtype).to(kFloat);
     }
     if (step % 3 == 0) scaler.unscale_(first);
@@ -125,7 +125,7 @@ TEST(GradScaler, TrainsANetworkLikePyTorch) {
         const amp::autocast autocast("cpu", dtype);
         loss = net->forward(x).to(kFloat).sub(x.slice(1, 0, 1)).pow(2).mean();
       }
-      if (is_inf_step(step)) loss = loss * kInf;
+      if (is_non_finite_step(step)) loss = loss * kInf;
       scaler.scale(loss).backward();
       scaler.unscale_(optimizer);
       nn::utils::clip_grad_norm_(params, 0.5);

@@ -1,5 +1,5 @@
 // Options and state, mostly of optimizers that LibTorch does not have: defaults, checks, Python's
-// keys.
+// keys. ReduceLROnPlateau, called through its base class.
 #include <gtest/gtest.h>
 
 #include "hearth/optim/optim.h"

@@ -18,6 +18,8 @@ struct Schedule {
 };
 using MakeSchedule = std::function<Schedule(Optimizer&)>;
 
+/// A schedule of one scheduler. The metric of ReduceLROnPlateau falls, but rises in every fifth
+/// epoch.
 template <class S>
 Schedule stepping(std::shared_ptr<S> scheduler) {
   if constexpr (std::is_same_v<S, ReduceLROnPlateau>)

@@ -26,7 +26,7 @@ class SeveralDevices : public ::testing::Test {
   }
 };
 
-/// Two layers with batch norm, an option and a buffer.
+/// Two layers, batch norm and a buffer.
 struct ShiftedNetImpl : nn::Cloneable<ShiftedNetImpl> {
   ShiftedNetImpl() { reset(); }
   void reset() override {

@@ -79,7 +79,7 @@ TEST_F(SizesOfBatches, RowsHavePositions) {
   EXPECT_EQ(parts(table, zeros({4, 64}, kLong)), (Rows{2, 2}));
 }
 
-/// A layer that returns a tuple, as a layer of one tensor.
+/// An LSTM without its states, so that it returns one tensor.
 struct TaggerImpl : nn::Cloneable<TaggerImpl> {
   TaggerImpl() { reset(); }
   void reset() override {

@@ -33,6 +33,7 @@ double bubble(PipelineSchedule schedule, int64_t stages, int64_t chunks) {
   std::vector<std::vector<nn::PipelineAction>> actions;
   for (int64_t s = 0; s < stages; ++s)
     actions.push_back(nn::pipeline_actions(schedule, s, stages, chunks));
+  // The times at which actions end; -1 before they are known.
   std::vector<std::vector<double>> forward(p, std::vector<double>(m, -1)), backward = forward;
   std::vector<double> time(p, 0);
   std::vector<size_t> next(p, 0);

@@ -65,7 +65,7 @@ struct PixelsOfColor {
   }
 
   int left = 1 << 20, right = -1, top = 1 << 20, bottom = -1, count = 0;
-  std::vector<std::vector<int>> columns;
+  std::vector<std::vector<int>> columns;  // the rows of these pixels, for each column
 };
 
 Figure one_chart(const std::vector<Series>& series) {

@@ -13,8 +13,8 @@ namespace {
 
 using utils::plot::Figure;
 
-constexpr int64_t kEdge = 120;  // of the cells from the left and from the top, in pixels
-constexpr int64_t kMargin = 32;
+constexpr int64_t kEdge = 120;   // the pixels to the left of the cells, and above them
+constexpr int64_t kMargin = 32;  // the pixels to the right of the cells, and below them
 constexpr unsigned kWhite = 0xffffff, kMiddle = 0x80a5be, kDark = 0x004a7c, kGrey = 0xc8c8c8;
 
 Tensor picture_of(const Tensor& matrix) {
@@ -29,6 +29,7 @@ struct Cells {
       : image(picture),
         height(picture.size(1) - kEdge - kMargin),
         width(picture.size(2) - kEdge - kMargin) {}
+  /// The colour of a pixel as 0xrrggbb; pixel (0, 0) is the first of the first cell.
   unsigned at(int64_t row, int64_t column) const {
     const auto* const bytes = image.data_ptr<uint8_t>();
     const int64_t plane = image.size(1) * image.size(2),

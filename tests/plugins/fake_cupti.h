@@ -30,7 +30,7 @@ class FakeCupti {
   virtual void reset() = 0;
   /// Writes the records of one call of CUDA on this thread, if their kinds are on.
   virtual FakeTimes launch(const FakeWork& work) = 0;
-  /// A record that was not completed; CUPTI does not read on.
+  /// Adds a record that was not completed, at which CUPTI stops reading.
   virtual void add_damaged_record() = 0;
   virtual void lose_records(size_t count) = 0;
   /// Lets one later call of a function fail; 1 is the next call. 0: all calls, -1: none.

@@ -25,7 +25,8 @@ struct SleepyData : data::Dataset<SleepyData> {
   std::optional<size_t> size() const override { return 60; }
 };
 
-/// Steps that wait 4 ms for their two examples and compute for 12 ms.
+/// Steps that wait 4 ms for their two examples and compute for 12 ms; they report themselves unless
+/// `step` is 0.
 void train(optim::SGD& optimizer, int64_t& step) {
   auto loader = data::make_data_loader<data::samplers::SequentialSampler>(
       SleepyData().map(data::transforms::Stack<>()), data::DataLoaderOptions(2));

@@ -26,7 +26,7 @@ double draw_value(const Input& input, std::mt19937& random, int64_t index, int64
     case Draw::kUnit: return 1.8 * unit(random) - 0.9;
     case Draw::kAboveOne: return 1.1 + 1.8 * unit(random);
     case Draw::kDistinct: {
-      // A fixed permutation of evenly spaced values.
+      // Evenly spaced values in a fixed order: 7919 is a prime that does not divide `count`.
       const int64_t rank = (index * 7919 + 13) % (count > 0 ? count : 1);
       return double(rank) * 0.25 - double(count) * 0.125;
     }

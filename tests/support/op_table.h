@@ -114,7 +114,7 @@ Array build(std::vector<int64_t> sizes, const std::function<double(const Positio
 /// The element at a position.
 double at(const Array& array, const Position& position);
 
-/// A call that must throw on any device. On a GPU, which reports some errors only at the next
+/// A call that must throw on the device. On a GPU, which reports some errors only at the next
 /// synchronisation, it synchronises after the call.
 Refusal refusal_on(Device device, std::function<void(Device)> call, std::string message);
 

@@ -7,7 +7,7 @@
 
 namespace hearth::testing {
 
-/// The message of the exception that f throws.
+/// The message of the exception that f throws; "no error" if it throws none.
 template <class F>
 std::string error_of(const F& f) {
   try {
@@ -20,6 +20,7 @@ std::string error_of(const F& f) {
 
 }  // namespace hearth::testing
 
+/// Checks that the statement throws an exception whose message contains the text.
 #define EXPECT_ERROR(statement, text)                                                      \
   do {                                                                                     \
     const std::string message_of_error_ = ::hearth::testing::error_of([&] { statement; }); \

@@ -1,4 +1,4 @@
-// Names, sizes and outputs of PyTorch's models: tests/fixtures/zoo.txt, written by
+// Names, sizes and outputs of models in PyTorch: tests/fixtures/zoo.txt, written by
 // tests/oracle/zoo.py.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The examples' GPT-2 and BERT against Hugging Face's names and outputs (tests/oracle/zoo.py).
+// The examples' GPT-2 and BERT: Hugging Face's names and outputs (tests/oracle/zoo.py), generation,
+// published files and errors.
 #include <gtest/gtest.h>
 
 #include "tests/support/files.h"
@@ -39,7 +40,7 @@ TEST(LanguageModels, LoadPublishedNames) {
     state.insert(item.key().substr(std::string("transformer.").size()), item.value());
   state.insert("h.0.attn.bias", ones({1, 1, 12, 12}));
   io::save_safetensors(state, folder.path("model.safetensors"));
-  models::GPT2 loaded = models::load_gpt2(folder.path(""), 8);
+  models::GPT2 loaded = models::load_gpt2(folder.path(""), /*head_width=*/8);
   EXPECT_EQ(loaded->options.n_head, 2);
   for (const auto& item : loaded->state_dict())
     EXPECT_TRUE(item->equal(model->state_dict()[item.key()])) << item.key();
@@ -56,7 +57,7 @@ TEST(LanguageModels, LoadPublishedNames) {
   }
   state.insert("cls.predictions.bias", ones({20}));
   io::save_safetensors(state, folder.path("model.safetensors"));
-  models::BertModel loaded_bert = models::load_bert(folder.path(""), 8);
+  models::BertModel loaded_bert = models::load_bert(folder.path(""), /*head_width=*/8);
   EXPECT_EQ(loaded_bert->options.intermediate_size, 24);
   for (const auto& item : loaded_bert->state_dict())
     EXPECT_TRUE(item->equal(bert->state_dict()[item.key()])) << item.key();
@@ -67,6 +68,7 @@ TEST(LanguageModels, RefuseBadTokensAndFolders) {
   EXPECT_THROW(model(ids().to(kFloat)), Error);
   EXPECT_THROW(model(zeros({1, 13}, kLong)), Error);
   EXPECT_THROW(models::load_gpt2("no such folder"), Error);
+  // A call that fails leaves each module in its own mode.
   model->train();
   model->transformer->h->eval();
   EXPECT_THROW(model->generate(zeros({1, 12}, kLong), 2), Error);

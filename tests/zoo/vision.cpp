@@ -1,4 +1,5 @@
-// Models against torchvision's names and outputs (tests/oracle/zoo.py).
+// Vision models: torchvision's names, outputs (tests/oracle/zoo.py) and initial weights, checks of
+// sizes, clones and gradients.
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
@@ -35,7 +36,7 @@ TEST(VisionModels, LoadsOldNamesOfVisionTransformers) {
     for (const auto& [new_name, old_name] :
          {std::pair{".mlp.0", ".mlp.linear_1"}, std::pair{".mlp.3", ".mlp.linear_2"}})
       if (const size_t start = name.find(new_name); start != std::string::npos)
-        name.replace(start, 6, old_name);
+        name.replace(start, std::string_view(new_name).size(), old_name);
     state.insert(name, item.value());
   }
   ASSERT_TRUE(state.contains("encoder.layers.encoder_layer_0.mlp.linear_2.bias"));
