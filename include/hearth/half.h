@@ -9,7 +9,7 @@ namespace detail {
 
 constexpr uint16_t float_to_bfloat16(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;  // NaN
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;                       // NaN
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // halves to even
 }
 
