@@ -196,7 +196,7 @@ void ClusterRanks::take_frame(Machine& machine, const Frame& frame) {
 }
 
 void ClusterRanks::take_noise(const Machine& machine, Stream stream, const std::string& line) {
-  // Before the ranks are started, such lines are shown only as part of an error.
+  // Lines on stdout are the login shell's. Those on stderr are at first only a part of errors.
   if (has_started_ && stream == Stream::kErr)
     events_.note("[" + machine.host.name + "] " + line.substr(0, line.find_last_not_of('\r') + 1) +
                  "\n");

@@ -29,7 +29,7 @@ class StreamChoice {
 struct ConsoleOptions {
   /// Printed before each line; ${rank}, ${local_rank} and ${hostname} are replaced.
   std::string prefix = "[rank ${rank}] ";
-  std::string log_dir;  // empty: no log files
+  std::string log_dir;           // empty: no log files
   StreamChoice tee;              // to show and to log
   StreamChoice redirects;        // only to log
   std::vector<int> local_ranks;  // whose lines are shown; empty: all

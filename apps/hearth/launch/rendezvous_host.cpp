@@ -82,7 +82,7 @@ void RendezvousHost::accept_members() {
 
 void RendezvousHost::take(Member& member, const RendezvousMessage& message) {
   if (!member.is_known) return greet(member, message);
-  if (!member.is_in_round || message.round != round_) return;  // of a former round
+  if (!member.is_in_round || message.round != round_) return;  // not of this round
   if (message.kind == Kind::kFailed) {
     if (phase_ == Phase::kRunning) end_round(printable(message.text), message.status);
   } else if (message.kind == Kind::kEnded) {

@@ -160,7 +160,7 @@ class FolderSource : public JobSource {
   std::string read() {
     const std::string path = status_file_in(folder_);
     std::optional<Status> status;
-    for (int tries = 1; !status; ++tries) {  // twice if the file appears after a failed read
+    for (int tries = 1; !status; ++tries) {  // once more if the file exists after a failed read
       try {
         status = read_status_file(path);
       } catch (const Error&) {

@@ -27,7 +27,7 @@ struct Trained {
 };
 
 /// The checkpoint that a path stands for: the file itself, the best (or else the last) checkpoint
-/// in the folder of a run, or, in the folder of a grid, that of the run with the best test accuracy.
+/// in the folder of a run, or, in the folder of a grid, that of the run with the best accuracy.
 std::string find_checkpoint(const std::string& path);
 
 /// Loads a network from find_checkpoint(path).
