@@ -9,6 +9,7 @@ include/ and lib/.
                   overhead always has 1 thread, and its own limits
   --avx2          both libraries without AVX-512; each limit is at least 1.0
   --only TEXT     only rows whose name contains the text
+  --except TEXT   no rows whose name contains the text
   --program NAME  all rows that this program prints (overhead, ops or networks)
   --json FILE     writes the figures, the machine and the versions as JSON
   --readme        writes the table to README.md
@@ -194,6 +195,7 @@ def main():
     parser.add_argument("--threads", default=str(len(os.sched_getaffinity(0))))
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", default="")
+    parser.add_argument("--except", dest="left_out")
     parser.add_argument("--program")
     parser.add_argument("--avx2", action="store_true")
     parser.add_argument("--json")
@@ -204,10 +206,11 @@ def main():
         return check(args.build)
     if not args.torch or not (Path(args.torch) / "include").is_dir():
         parser.error("the torch folder must have include/ and lib/")
-    programs = by_program(row for row in ROWS if args.only in row[2])
+    programs = by_program(row for row in ROWS if args.only in row[2] and
+                          (not args.left_out or args.left_out not in row[2]))
     if args.program:
         programs = {args.program: []}
-    if args.readme and (args.only or args.program or args.avx2):
+    if args.readme and (args.only or args.left_out or args.program or args.avx2):
         parser.error("--readme needs all rows and all instructions")
     about = machine(args)
     threads = [int(number) for number in args.threads.split(",")]

@@ -31,7 +31,7 @@ class SmallVector {
   using iterator = T*;
   using const_iterator = const T*;
 
-  SmallVector() = default;
+  SmallVector() {}  // not defaulted, so that T() does not fill the inline elements with zeros
   SmallVector(const SmallVector& other) : SmallVector() { append(other.begin(), other.end()); }
   SmallVector(SmallVector&& other) : SmallVector() { take(other); }
   SmallVector(std::initializer_list<T> values) : SmallVector() { append(values); }

@@ -140,10 +140,10 @@ bool sums_to(IntArrayRef from, IntArrayRef to) {
 GraphTask* GraphTask::current() { return current_task; }
 
 bool GraphTask::wants(const Node& node) const {
+  if (!restricted_) return true;
   const auto found = entries_.find(const_cast<Node*>(&node));
   // Nodes outside the pass are inputs of a node that CopySlices calls; CopySlices uses all results.
-  return !restricted_ || found == entries_.end() || found->second.needed ||
-         !found->second.captures.empty();
+  return found == entries_.end() || found->second.needed || !found->second.captures.empty();
 }
 
 bool wants_gradient(const Node& node, size_t i) {
@@ -186,23 +186,30 @@ void GraphTask::discover() {
   };
   std::vector<Visit> stack;
   std::vector<Pending*> children_first;
-  std::unordered_map<Node*, bool> seen;
+  const auto visit = [&](Pending& entry) {
+    if (entry.discovered) return;
+    entry.discovered = true;
+    entry.first_child = children_.size();
+    children_.resize(children_.size() + entry.node->num_outputs());
+    stack.push_back({&entry, 0});
+  };
   for (Pending* root : roots_) {
-    if (!seen.emplace(root->node.get(), true).second) continue;
-    stack.push_back({root, 0});
+    visit(*root);
     while (!stack.empty()) {
-      Visit& top = stack.back();
-      if (top.next_edge == top.entry->node->num_outputs()) {
-        children_first.push_back(top.entry);
+      auto& [entry, next_edge] = stack.back();
+      if (next_edge == entry->node->num_outputs()) {
+        children_first.push_back(entry);
         stack.pop_back();
         continue;
       }
-      const Edge& edge = top.entry->node->next_edge(top.next_edge++);
+      const size_t child_index = entry->first_child + next_edge;
+      const Edge& edge = entry->node->next_edge(next_edge++);
       if (!edge.is_valid()) continue;
       check_input_number(edge);
       Pending& child = pending(edge.function);
+      children_[child_index] = &child;
       ++child.dependencies;
-      if (seen.emplace(edge.function.get(), true).second) stack.push_back({&child, 0});
+      visit(child);
     }
   }
   if (restricted_) mark_needed(children_first);
@@ -211,11 +218,9 @@ void GraphTask::discover() {
 void GraphTask::mark_needed(const std::vector<Pending*>& children_first) {
   for (Pending* entry : children_first) {
     bool leads_to_input = false;
-    for (const Edge& edge : entry->node->next_edges())
-      if (edge.is_valid()) {
-        const Pending& child = entries_.at(edge.function.get());
-        leads_to_input |= child.needed || !child.captures.empty();
-      }
+    for (size_t i = 0; i < entry->node->num_outputs(); ++i)
+      if (const Pending* const child = children_[entry->first_child + i])
+        leads_to_input |= child->needed || !child->captures.empty();
     const bool accumulates =
         !entry->captures.empty() && entry->captures.front().second == kAccumulated;
     entry->needed = leads_to_input || accumulates;
@@ -318,15 +323,15 @@ void GraphTask::distribute(Pending& from, variable_list&& gradients) {
                node.name(), " returned an incorrect number of gradients (expected ",
                node.num_outputs(), ", got ", gradients.size(), ")");
   for (size_t i = 0; i < node.num_outputs(); ++i) {
+    Pending* const to = children_[from.first_child + i];
+    if (!to) continue;
     const Edge& edge = node.next_edge(i);
-    if (!edge.is_valid()) continue;
-    Pending& to = entries_.at(edge.function.get());
     if (i < gradients.size() && gradients[i].defined()) {
       Tensor grad =
           conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr), node, i);
-      deliver(to, edge.input_nr, std::move(grad));
+      deliver(*to, edge.input_nr, std::move(grad));
     }
-    if (--to.dependencies == 0) ready_.push(&to);
+    if (--to->dependencies == 0) ready_.push(to);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory_resource>
 #include <queue>
 #include <unordered_map>
 #include <vector>
@@ -43,7 +44,10 @@ class GraphTask {
   struct Pending {
     NodePtr node;
     int dependencies = 0;     // edges from nodes that have not run
+    bool discovered = false;  // whether discover() has reached the node
     bool needed = true;       // whether the node has to run
+    /// Where children_ has the destination of the node's first edge.
+    size_t first_child = 0;
     variable_list gradients;  // the sums of the gradients that have reached the node
     /// The inputs whose gradients are results of the pass: input number, and index in the result or
     /// kAccumulated.
@@ -75,7 +79,9 @@ class GraphTask {
   const int64_t id_;
   bool keep_graph_, create_graph_;
   bool restricted_ = false;
-  std::unordered_map<Node*, Pending> entries_;
+  std::pmr::monotonic_buffer_resource memory_;  // of entries_; freed as a whole
+  std::pmr::unordered_map<Node*, Pending> entries_{&memory_};
+  std::vector<Pending*> children_;  // the edges' destinations, null for edges without one
   std::vector<Pending*> roots_;
   std::priority_queue<Pending*, std::vector<Pending*>, LaterFirst> ready_;
   variable_list captured_;

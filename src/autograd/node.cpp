@@ -38,13 +38,13 @@ void Node::destroy(Node* node) noexcept {
 }
 
 uint32_t Node::add_input_metadata(const Tensor& output) {
-  InputMetadata& metadata = inputs_.emplace_back();
   if (output.defined()) {
     const TensorImpl& impl = impl_of(output);
-    metadata.sizes = impl.sizes();
-    metadata.dtype = impl.dtype;
-    metadata.device = impl.device;
-    if (impl.device.is_cuda()) metadata.stream = modes.streams[impl.device.index()];
+    inputs_.push_back(
+        {Dims(impl.sizes()), impl.dtype, impl.device,
+         impl.device.is_cuda() ? modes.streams[impl.device.index()] : StreamHandle()});
+  } else {
+    inputs_.emplace_back();
   }
   return static_cast<uint32_t>(inputs_.size() - 1);
 }

@@ -23,7 +23,7 @@ Tensor view_of_base(const Tensor& base, ScalarType dtype, IntArrayRef sizes, Int
 }
 
 TensorState& state_of(TensorImpl& impl) {
-  if (!impl.autograd) impl.autograd = std::make_unique<TensorState>();
+  if (!impl.autograd) impl.autograd = std::make_unique_for_overwrite<TensorState>();
   return static_cast<TensorState&>(*impl.autograd);
 }
 

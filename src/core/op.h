@@ -99,6 +99,7 @@ inline bool output_differentiable(const OpInfo& info, size_t i) {
 class InferContext {
  public:
   struct Output {
+    Output() {}  // not defaulted, so that Output() does not fill `sizes` and `strides` with zeros
     ScalarType dtype = ScalarType::Undefined;
     bool defined = true;
     bool late = false;         // allocated by launch: the size depends on the backend or on data

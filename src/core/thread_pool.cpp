@@ -14,6 +14,7 @@
 #include "core/blocked_signals.h"
 #include "core/process_end.h"
 #include "core/threads.h"
+#include "core/waking_core.h"
 
 namespace hearth {
 
@@ -104,6 +105,7 @@ class ThreadPool {
   struct Helper {
     std::condition_variable work;
     bool sleeps = false;
+    WakingCore core;
   };
 
   /// Creates the pool, which is never destroyed, because detached threads may use it until the
@@ -145,7 +147,9 @@ class ThreadPool {
     for (int child = 2 * slot + 1; child <= 2 * slot + 2; ++child) {
       if (child >= loop.slots() || child > std::ssize(helpers_)) break;
       Helper& helper = helpers_[static_cast<size_t>(child - 1)];
-      if (helper.sleeps) found[count++] = &helper;
+      if (!helper.sleeps) continue;
+      helper.core.avoid_this_core();
+      found[count++] = &helper;
     }
     return count;
   }
@@ -236,7 +240,9 @@ class ThreadPool {
         continue;  // the loop has ended; spin for the next
       while (!loop) {
         self.sleeps = true;
+        self.core.remember();
         self.work.wait(lock);
+        self.core.allow_all();
         self.sleeps = false;
         loop = join_any(slot);
       }
