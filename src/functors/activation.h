@@ -20,7 +20,7 @@ struct Gelu {
 /// x * (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x³), which is x * sigmoid(2u).
 struct GeluTanh {
   static constexpr OpInfo info{.name = "gelu", .overload = "tanh", .dtypes = dtypes::kFloating};
-  static constexpr double kTwoSqrt2OverPi = 1.59576912160573071176;
+  static constexpr double kTwoSqrt2OverPi = 1.59576912160573071176;  // 2 sqrt(2 / pi)
   static constexpr double kCube = 0.044715;
   template <class V>
   HEARTH_FN static V cdf(V x) {
@@ -253,7 +253,7 @@ struct Hardshrink {
   }
 };
 
-/// x moved towards 0 by lambd; 0 where |x| <= lambd.
+/// x moved towards 0 by lambd; 0 where |x| <= lambd; NaN stays NaN.
 struct Softshrink {
   static constexpr OpInfo info{
       .name = "softshrink", .dtypes = dtypes::kFloating, .piecewise_linear = true};

@@ -70,9 +70,9 @@ HEARTH_FN V floored_quotient(V a, V b) {
     return quotient(a, b) - select(below, V(1), V(0));
   } else {
     const V whole = (a - rest) / b - select(below, V(1), V(0));
-    const V rounded = floor(whole);
+    const V rounded = floor(whole);  // one too low if a rounding error made `whole` too small
     const V result = select(whole - rounded > 0.5, rounded + 1, rounded);
-    return select(b == 0, a / b, select(whole == 0, 0 * (a / b), result));
+    return select(b == 0, a / b, select(whole == 0, 0 * (a / b), result));  // 0 with the quotient's sign
   }
 }
 

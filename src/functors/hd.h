@@ -180,8 +180,8 @@ struct ComplexFactor : Factor {
   }
 };
 
-/// Calls visit(name, length, value) for each value; `names` lists the values' names, separated by
-/// ", ".
+/// Calls visit(name, length of the name, value) for each value; `names` lists the values' names,
+/// separated by ", ".
 template <class F, class T, class... Rest>
 constexpr void visit_fields(F& visit, const char* names, const T& first, const Rest&... rest) {
   int length = 0;

@@ -182,6 +182,7 @@ auto power(const A& a, const B& b) {
               pointwise_as<real_info>(fn::Pow{}, a, b));
 }
 
+/// where's condition as a bool tensor; uint8 is accepted with a warning.
 Tensor boolean(const Tensor& condition) {
   if (condition.defined() && condition.scalar_type() == kByte) {
     static std::once_flag warned;

@@ -18,7 +18,7 @@ Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
   if (!is_integral(type, false) || !number.isIntegral(false)) return number;
   const IntegerRange range(type);
   const int64_t value = number.toLong();
-  const bool is_min = name[1] == 'i';
+  const bool is_min = name[1] == 'i';  // "min", not "max"
   HEARTH_CHECK(is_min ? value <= range.largest : value >= range.smallest, "Clamp ", name, " value ",
                double(value), " is outside the representable range of ", name_of(type));
   return range.nearest(value);

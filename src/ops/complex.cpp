@@ -1,4 +1,4 @@
-// Complex numbers: composed from their parts, and their parts as views.
+// Complex numbers: composed from their parts, their parts as views, abs, angle and conj.
 #include <numbers>
 
 #include "functors/arithmetic.h"
@@ -132,11 +132,11 @@ void check_parts(const char* op, const char* first, const Tensor& a, const char*
                  const Tensor& b) {
   check_defined(op, 0, first, a);
   check_defined(op, 1, second, b);
-  const auto known = [](const Tensor& t) {
+  const auto is_accepted = [](const Tensor& t) {
     const ScalarType type = t.scalar_type();
     return type == kFloat || type == kDouble || type == kHalf;
   };
-  HEARTH_CHECK_AS(NotImplementedError, known(a) && known(b),
+  HEARTH_CHECK_AS(NotImplementedError, is_accepted(a) && is_accepted(b),
                   "Expected both inputs to be Half, Float or Double tensors but got ",
                   name_of(a.scalar_type()), " and ", name_of(b.scalar_type()));
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), "Expected object of scalar type ",
