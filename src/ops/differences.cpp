@@ -83,6 +83,7 @@ Tensor neighbour_sums(const Tensor& y, int64_t dim) {
   return y.slice(dim, 1).add(y.slice(dim, 0, -1));
 }
 
+/// The number of vander's columns.
 int64_t count_of(const Tensor& x, std::optional<int64_t> n) {
   HEARTH_CHECK(x.dim() == 1, "x must be a one-dimensional tensor.");
   HEARTH_CHECK(!n || *n >= 0, "N must be non-negative.");

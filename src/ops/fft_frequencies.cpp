@@ -1,4 +1,4 @@
-// The order of frequencies in Fourier transforms.
+// The frequencies of Fourier transforms and their order.
 #include "ops/composed_out.h"
 #include "ops/create.h"
 
