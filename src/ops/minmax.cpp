@@ -15,7 +15,7 @@ struct ExtremeOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
       .name = op_name,
-      .node = op_name[1] == 'a' ? "MaxBackward1" : "MinBackward1",  // numbered as PyTorch does
+      .node = op_name[1] == 'a' ? "MaxBackward1" : "MinBackward1",  // max or min; PyTorch's numbers
       .dtypes = dtypes::kRealAndBool,
       .saves = in_slot(0) | out_slot(0)};
   static void infer(const Args& args, InferContext& context) {
@@ -40,6 +40,7 @@ struct MinMaxArgs {
   HEARTH_FIELDS(dim, keepdim)
 };
 
+/// The largest or smallest element along a dimension, and its index.
 template <bool largest>
 struct MinMaxDimOp {
   using Args = MinMaxArgs;
@@ -159,6 +160,7 @@ struct ArgExtreme {
   }
 };
 
+/// The input, contiguous if all its elements are reduced: ArgExtreme then views it as a vector.
 Tensor arg_input(const char* op, const Tensor& self, bool reduces_all) {
   HEARTH_CHECK_AS(NotImplementedError, !self.is_complex() && self.scalar_type() != kBool, op,
                   "(): does not support ", self.is_complex() ? "complex" : "bool", " input");
