@@ -115,6 +115,7 @@ void check_adaptive(const char* op, const PoolArgs& args, IntArrayRef sizes, boo
   const size_t dim = sizes.size(), spatial = args.kernel.size();
   HEARTH_CHECK(dim == spatial + 1 || dim == spatial + 2, op, "(): Expected ", spatial + 1, "D or ",
                spatial + 2, "D tensor, but got", is_average ? " " : ": ", sizes);
+  // As in PyTorch, adaptive_avg_pool2d accepts an input without channels.
   check_not_empty(op, sizes, is_average && spatial == 2 ? dim - 2 : 1);
   if (all_above(args.kernel, -1)) return;
   Dims out(sizes.slice(0, dim - spatial));

@@ -91,7 +91,8 @@ double draw_binomial(Mt19937& mt, double count, double p) {
   if (std::isnan(count)) return count;
   if (count <= 0 || p <= 0) return 0;
   if (p >= 1) return count;
-  if (!(p <= 0.5)) return p > 0.5 ? count - draw_binomial(mt, count, 1 - p) : p;
+  if (std::isnan(p)) return p;
+  if (p > 0.5) return count - draw_binomial(mt, count, 1 - p);
   return count * p >= 10 ? large_binomial(mt, count, p) : small_binomial(mt, count, p);
 }
 
