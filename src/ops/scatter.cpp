@@ -59,6 +59,7 @@ struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
 struct ScatterNumber : Scatter {
   static constexpr OpInfo info = scatter_info("", "ScatterBackward1", in_slot(1));
 };
+/// scatter with reduce="add" or "multiply", without a derivative.
 using ScatterAdding = ScatterOp<kScatterAdding, Combine::kAdd>;
 using ScatterMultiplying = ScatterOp<kScatterMultiplying, Combine::kMultiply>;
 

@@ -242,6 +242,7 @@ auto norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntArr
 
 }  // namespace
 
+// ::std, because Tensor has a method `std`.
 #define HEARTH_DEFINE_VARIANCE(name, root)                                                         \
   HEARTH_DEFINE_METHOD(Tensor, name, (bool unbiased),                                              \
                        variance<root>(var_args(#name, self, {}, unbiased, false), self).call())    \
