@@ -126,6 +126,7 @@ constexpr OpInfo kPowTensor = with_node(fn::Pow::info, "PowBackward1"),
                  kComplexPowOfNumber = with_node(fn::ComplexPow::info, "PowBackward2"),
                  kLerpTensor = with_node(fn::Lerp::info, "LerpBackward1");
 
+/// The exponent as a tensor; throws if PyTorch refuses it.
 Tensor exponent_of(const Tensor& self, const Scalar& exponent) {
   HEARTH_CHECK(!(is_integral(self.scalar_type(), true) && exponent.isIntegral(true) &&
                  exponent.toLong() < 0),

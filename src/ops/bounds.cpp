@@ -24,6 +24,7 @@ Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
   return range.nearest(value);
 }
 
+/// A bound of clamp as a tensor, undefined if it is not given.
 Tensor bound(const Tensor& self, const Bound& number, const char* name) {
   return number ? wrapped_number(fitting(*number, self.scalar_type(), name)) : Tensor();
 }

@@ -174,6 +174,7 @@ struct EuclideanDist {
   }
 };
 
+/// Calls EuclideanDist.
 Tensor euclidean(const Tensor& a, const Tensor& b) {
   const auto augmented = [&] {
     const NoGradGuard off;

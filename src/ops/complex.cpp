@@ -98,6 +98,7 @@ void run_on_parts(int functor, int first, LaunchContext& context) {
   run_kernel(context.ctx, params);
 }
 
+/// One real output with the sizes and the memory order of input 0, which is complex.
 void infer_real(InferContext& context) {
   infer_copy(context, to_real(context.in(0).dtype), MemoryFormat::Preserve);
 }

@@ -70,6 +70,7 @@ Tensor distances(const char* op, const Tensor& y, const Tensor& x, int64_t dim) 
   return points.slice(dim, 1).sub(points.slice(dim, 0, -1));
 }
 
+/// dx as a number, checked.
 double distance_of(const char* op, const Tensor& y, const Scalar& dx) {
   HEARTH_CHECK_AS(NotImplementedError, y.scalar_type() != kBool, op,
                   ": received a bool input for `y`, but bool is not supported");

@@ -182,6 +182,7 @@ void check_tolerance(const Tensor& t, const char* op, const char* name) {
                " tensor of complex type is not supported. Got ", name_of(t.scalar_type()));
 }
 
+/// The pseudoinverse, without history.
 Tensor pinv_value(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool hermitian) {
   if (a.numel() == 0)
     return empty(with_sizes(batch_of(a.sizes()), {a.size(-1), a.size(-2)}), a.options());

@@ -90,6 +90,7 @@ void multiply(LaunchContext& context, const View& a, const View& b, const View& 
   run_kernel(context.ctx, params);
 }
 
+/// The rows of a weight that belong to a block of gates, and the block's columns of the gates.
 View rows_of(const View& weight, const GateBlock& block) {
   return narrowed(weight, 0, block.row, block.count);
 }
