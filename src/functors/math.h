@@ -139,7 +139,7 @@ struct Sinc {
   HEARTH_FN V value(V x) const {
     return select(x == 0, 1, turned(x, sin(kPi * (x - round(x)))) / (kPi * x));
   }
-  /// Uses the power series near 0, where the difference would cancel.
+  /// Uses the power series near 0, where cos(pi x) - sinc(x) would cancel.
   template <class V>
   HEARTH_FN V grad(V g, V x) const {
     const auto near = abs(x) < 0.25;

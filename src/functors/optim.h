@@ -12,7 +12,7 @@
 namespace hearth::fn {
 
 struct StepFactors {
-  double rate = 0;   // multiplies the update
+  double rate = 0;   // multiplies the update; Clip: the parameter
   double scale = 1;  // Adam: multiplies the root of the second moment
 };
 

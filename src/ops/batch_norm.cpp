@@ -222,7 +222,8 @@ struct InstanceNorm {
     HEARTH_FIELDS(use_input_stats, momentum, eps)
   };
   static constexpr OpInfo info{.name = "instance_norm"};
-  /// Calls batch_norm on one sample that has the channels of all samples: [1, samples * channels, ...].
+  /// Calls batch_norm on one sample that has the channels of all samples: [1, samples * channels,
+  /// ...].
   static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
                         const Tensor& bias, const Tensor& running_mean, const Tensor& running_var) {
     const int64_t samples = input.size(0), channels = input.size(1);

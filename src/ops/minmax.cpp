@@ -15,7 +15,7 @@ struct ExtremeOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
       .name = op_name,
-      .node = op_name[1] == 'a' ? "MaxBackward1" : "MinBackward1",  // max or min; PyTorch's numbers
+      .node = op_name[1] == 'a' ? "MaxBackward1" : "MinBackward1",  // max, not min; PyTorch's numbers
       .dtypes = dtypes::kRealAndBool,
       .saves = in_slot(0) | out_slot(0)};
   static void infer(const Args& args, InferContext& context) {

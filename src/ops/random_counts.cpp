@@ -42,7 +42,7 @@ double draw_poisson(Mt19937& mt, double rate) {
   return rate < 10 ? small_poisson(mt, rate) : large_poisson(mt, rate);
 }
 
-/// Adds geometric numbers of trials until there are more than `count`.
+/// Adds geometric numbers of trials, one for each success, until the sum exceeds `count`.
 double small_binomial(Mt19937& mt, double count, double p) {
   const double log_failure = std::log1p(-p);
   double successes = 0;
