@@ -206,8 +206,8 @@ def gamma_tables():
     yield power_series("lgamma1p_tail", "The sum of (-x)^k (zeta(k + 2) - 1) / (k + 2), k >= 0.",
                        [(-1) ** k * (mpmath.zeta(k) - 1) / k for k in range(2, 20)])
     for k, row in enumerate(temme(7, 22)):
-        yield power_series(f"temme_{k}", f"The factor of a^-{k} in Temme's expansion (igamma_uniform); "
-                           "x is eta.", row[:22 - 2 * k])
+        yield power_series(f"temme_{k}", f"The factor of a^-{k} in Temme's expansion "
+                           "(igamma_uniform); x is eta.", row[:22 - 2 * k])
 
 
 def scaled_i(order, x):

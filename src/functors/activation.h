@@ -189,7 +189,8 @@ struct Hardtanh {
 /// x * tanh(log(1 + exp(x))).
 struct Mish {
   static constexpr OpInfo info{.name = "mish", .dtypes = dtypes::kFloating};
-  /// tanh(log(1 + e)) = n / (n + 2) with e = exp(x) and n = e (e + 2); the quotient is 1 for x above 20.
+  /// tanh(log(1 + e)) = n / (n + 2) with e = exp(x) and n = e (e + 2). Above x = 20, it rounds
+  /// to 1.
   template <class V>
   HEARTH_FN static V gate(V x) {
     const V e = exp(minimum(x, V(20)));

@@ -123,6 +123,7 @@ std::vector<Tensor> composed_gradients(const GridSamplerArgs& args, const Tensor
   const int n = args.rule().taps();
   for (int tap = 0; tap < (dims == 3 ? n * n * n : n * n); ++tap) {
     const int axis_taps[3] = {tap % n, tap / n % n, tap / n / n};
+    // The weight is the product of the axes' weights, slope[d] its derivative along axis d.
     Tensor index, weight, slope[3];
     for (int64_t d = dims - 1; d >= 0; --d) {
       const TensorTaps& axis = axes[d];

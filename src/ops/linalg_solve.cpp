@@ -74,7 +74,7 @@ struct SolveEx {
     run_kernel(context.ctx, TriangularSolveParams{factors, x, false, false, true});
     run_kernel(context.ctx, TriangularSolveParams{factors, x, true});
   }
-  /// From A dX = dB - dA X. LU has no history, so under create_graph the gradient is computed from A.
+  /// From A dX = dB - dA X. LU has no history, so under create_graph A is used instead.
   static void grad(const Args&, GradContext& context) {
     const Tensor a = context.in(0), x = context.out(0), g = context.grad(0);
     const Dims batch = batch_of(x.sizes());

@@ -9,13 +9,13 @@ namespace hearth {
 
 namespace {
 
-/// The extreme of all elements; ties share the gradient.
+/// The extreme of all elements; ties share the gradient. op_name is "max" or "min".
 template <class Functor, const char* const& op_name>
 struct ExtremeOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
       .name = op_name,
-      .node = op_name[1] == 'a' ? "MaxBackward1" : "MinBackward1",  // max, not min; PyTorch's numbers
+      .node = op_name[1] == 'a' ? "MaxBackward1" : "MinBackward1",  // numbered as PyTorch does
       .dtypes = dtypes::kRealAndBool,
       .saves = in_slot(0) | out_slot(0)};
   static void infer(const Args& args, InferContext& context) {

@@ -227,7 +227,7 @@ View as_volumes(const View& view, size_t spatial) {
   volumes.numel = view.numel;
   volumes.dim = 5;
   std::fill_n(volumes.sizes, 5, 1);
-  std::fill_n(volumes.strides, 5, view.numel);
+  std::fill_n(volumes.strides, 5, view.numel);  // any stride will do for a size of 1
   for (int d = 0; d < view.dim; ++d) {
     const int from = view.dim - 1 - d, to = d < int(spatial) ? 4 - d : 1 - (d - int(spatial));
     volumes.sizes[to] = view.sizes[from];

@@ -137,8 +137,7 @@ Tensor reduced_segments(const Tensor& data, std::string_view reduce, const Segme
   const int64_t count = segments.lengths.size(-1);
   const Tensor numbers = segment_numbers(data, segments, axis);
   const bool is_extreme = reduction.scatter[0] == 'a';  // amax or amin
-  if (is_extreme)
-    return extreme_segments(data, numbers, axis, count, reduction, initial);
+  if (is_extreme) return extreme_segments(data, numbers, axis, count, reduction, initial);
   const bool is_mean = reduce == "mean";
   const double start = initial ? initial->toDouble() : is_mean ? 0 : reduction.empty;
   const Tensor reduced = scattered_segments(data, numbers, axis, count, start, reduction.scatter);
