@@ -237,7 +237,7 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
       multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
       return;
     }
-    // Blocks signals once for all tasks of a thread; in a long product, each task blocks them itself.
+    // Blocks signals once for all tasks of a thread; in a long product, each task blocks them.
     std::optional<onednn::NoSignals> no_signals;
     if (p.out.dtype == kFloat && p.work() > max_blas_work() && p.work() <= kShortWork)
       no_signals.emplace();
