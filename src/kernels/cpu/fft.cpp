@@ -20,7 +20,7 @@ constexpr int64_t kMaxBuffer = 1 << 18;  // bytes of a buffer; longer lines beco
 template <class T>
 struct Side {
   T* data;
-  int64_t unit;  // numbers of type T per element
+  int64_t unit;        // numbers of type T per element
   int64_t step, pair;  // as in FftLines
 
   /// If `pairs`, two neighbours of a real line form a pair; else a real number has no second part.

@@ -29,10 +29,10 @@ constexpr double kTaskWork = 1 << 19;      // at least this in a task
 constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
 constexpr double kShortWork = 1 << 28;     // up to this, a product takes some milliseconds
 
-constexpr double kMaxTasks = 32;          // of a batch
-constexpr int64_t kMinSide = 32;          // of a block of the result
-constexpr int64_t kSideMultiple = 16;     // the libraries' own block size
-constexpr int64_t kMinRowsForCopy = 64;   // of the result, to copy a transposed b with long rows
+constexpr double kMaxTasks = 32;         // of a batch
+constexpr int64_t kMinSide = 32;         // of a block of the result
+constexpr int64_t kSideMultiple = 16;    // the libraries' own block size
+constexpr int64_t kMinRowsForCopy = 64;  // of the result, to copy a transposed b with long rows
 constexpr int64_t kManyRows = 512;  // the same for short rows; also to add one row to all of them
 constexpr int64_t kMinTermsForCopy = 64;  // of each sum, to copy a transposed b with short rows
 constexpr int64_t kMinTerms = 2048;       // of a partial sum
