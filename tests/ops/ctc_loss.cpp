@@ -181,8 +181,8 @@ struct Chain {
   double p(int64_t t, int64_t label) const { return probabilities[size_t(t * kClasses + label)]; }
 
   /// Sets the probability to be in state s at time t, coming from the states at time `previous`.
-  /// If `previous` is outside the sequence, paths begin at time t. `step` is 1 in the forward table,
-  /// -1 in the backward one.
+  /// If `previous` is outside the sequence, paths begin at time t. `step` is 1 in the forward
+  /// table, -1 in the backward one.
   void accumulate(Numbers& table, int64_t t, int64_t s, int64_t previous, int step) {
     const bool begins = previous < 0 || previous >= kTimes;
     double sum = begins ? double(step > 0 ? s < 2 : s >= kStates - 2) : 0;
