@@ -67,7 +67,8 @@ TEST_F(FullDevice, OpsThrowAndWorkAgain) {
       {"nonzero", [&] { return (on_gpu > 0).nonzero(); }},
       {"layer_norm", [&] { return layer_norm(on_gpu, {n}); }},
       {"randperm", [&] { return randperm(100000, TensorOptions(kGpu).dtype(kLong)).sum(); }},
-      {"index_put_", [&] { return zeros({3}, source.options()).index_put_({index}, source, true); }},
+      {"index_put_",
+       [&] { return zeros({3}, source.options()).index_put_({index}, source, true); }},
   };
   std::vector<Tensor> wanted;
   for (const auto& [name, call] : calls) wanted.push_back(call().cpu());

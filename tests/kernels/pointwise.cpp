@@ -224,9 +224,9 @@ TEST(Pointwise, SupportsInplaceOutput) {
           cpu::run_with(*table, params(fn::Add{}, Formula::kValue, dtype, {n}, a.operand(),
                                        {a.operand(), b.operand()}));
           for (int64_t i = 0; i < n; ++i)
-            ASSERT_EQ(read(a.bytes, dtype, a.offset({i})),
-                      read(before.bytes, dtype, a.offset({i})) +
-                          read(b.bytes, kFloat, b.offset({i})));
+            ASSERT_EQ(
+                read(a.bytes, dtype, a.offset({i})),
+                read(before.bytes, dtype, a.offset({i})) + read(b.bytes, kFloat, b.offset({i})));
         }
       }
 }

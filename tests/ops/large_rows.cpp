@@ -1,5 +1,5 @@
-// Large calls of elementwise ops, reductions, products, joining, indexing, ranges, triangles, scans,
-// sorting and random numbers.
+// Large calls of elementwise ops, reductions, products, joining, indexing, ranges, triangles,
+// scans, sorting and random numbers.
 #include <algorithm>
 #include <cstring>
 #include <limits>
