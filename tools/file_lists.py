@@ -98,8 +98,8 @@ def other_declarations(family):
 
 
 def headers_of_others(paths, own):
-    """The headers of src/ops of other families that these files include and few other sources do,
-    and the sources with those of their functions that these files call."""
+    """The headers of other families in src/ops that these files include, if few files do, and the
+    sources that define the functions that these files call."""
     most = 6
     all_sources = texts("src/ops", ".cpp")
     found = []

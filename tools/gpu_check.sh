@@ -231,7 +231,7 @@ run_part() {
     load) load ;;
     suites) run_suites suites ${rest:-test_core test_autograd test_io test_optim test_nn test_parallel test_ops} ;;
     nccl) nccl ;;
-    large) # some take all of the memory
+    large) # one job at a time, because some tests take all of the memory
       local status=0
       jobs=1 run_suites large test_gpu || status=1
       HEARTH_CUDNN=attention,recurrence jobs=1 run_suites large_cudnn test_gpu || status=1
