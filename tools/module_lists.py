@@ -81,7 +81,7 @@ def sources(header, modules, headers):
 
 
 def private_headers(files):
-    """The headers of src/nn that these sources include and few others do."""
+    """The headers of src/nn that these sources include, if few sources do."""
     most = 4
     users = {path: includes_of("src/nn", path) for path in texts("src/nn", ".cpp")}
     common = {

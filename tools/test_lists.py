@@ -28,8 +28,8 @@ def operator_tests(family, families):
         """Moves operators from `left` to files in which the pattern finds them, unless it finds them
         in more than `most` files."""
         mentions = mentioned(left, files, pattern)
-        common = {n for n in left if most and sum(n in of for of in mentions.values()) > most}
-        for path, of_file in cover([n for n in left if n not in common], mentions).items():
+        in_many = {n for n in left if most and sum(n in of for of in mentions.values()) > most}
+        for path, of_file in cover([n for n in left if n not in in_many], mentions).items():
             found.setdefault(path, []).extend(of_file)
         left[:] = [n for n in left if not any(n in of_file for of_file in found.values())]
 

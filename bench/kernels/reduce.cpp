@@ -83,7 +83,7 @@ void time_reductions() {
   time_reduce<float>("sum f32 4", fn::Sum{}, {4}, {true});
 }
 
-/// Owns a tensor of ones.
+/// Owns a tensor, at first of ones.
 template <class T>
 struct Ones {
   explicit Ones(const std::vector<int64_t>& sizes)
