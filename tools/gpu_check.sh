@@ -59,7 +59,7 @@ cuda_path() {
 }
 
 set_environment() {
-  [[ -n ${GPU_CHECK_READY:-} ]] && return
+  [[ -n ${GPU_CHECK_READY:-} ]] && return # in the processes that run_suites starts
   [[ -x $here/bin/test_core ]] || {
     echo "gpu_check: $here was not packed by tools/gpu_pack.sh" >&2
     exit 2
@@ -185,6 +185,7 @@ peer() {
     /^#/ { next }
     NR == FNR { hearth[$1] = $2; next }
     !head++ { printf "| operator | Hearth, us | PyTorch, us | ratio |\n|---|---|---|---|\n" }
+    # Both times are numbers.
     $1 in hearth && hearth[$1] + $2 > 0 && hearth[$1] $2 !~ /failed/ {
       printf "| %s | %s | %s | %.2f |\n", $1, hearth[$1], $2, hearth[$1] / $2; next }
     $1 in hearth { printf "| %s | %s | %s | |\n", $1, hearth[$1], $2 }

@@ -10,8 +10,8 @@
 namespace at {
 
 // at::tensor keeps the elements' C++ type; torch::tensor converts integers to int64 and
-// floating-point numbers to the default dtype. If a program uses both namespaces, at::tensor is
-// called, as with LibTorch: these templates need no conversion of the argument.
+// floating-point numbers to the default dtype. If a program uses both namespaces, overload
+// resolution prefers these templates, which need no conversion of the argument, as with LibTorch.
 template <class T>
 concept Element = requires {
   hearth::detail::DtypeOf<T>::value;
