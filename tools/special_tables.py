@@ -89,6 +89,7 @@ def hankel(order, part):
 
 
 def roots():
+    """The first two roots of J0, the first of J1, and the positive one of digamma."""
     return [mpmath.findroot(lambda x: J(0, x), 2.4), mpmath.findroot(lambda x: J(0, x), 5.5),
             mpmath.findroot(lambda x: J(1, x), 3.8), mpmath.findroot(mpmath.digamma, 1.46)]
 
@@ -115,8 +116,8 @@ def airy_left(part):
 
 def temme(rows, columns):
     """The Taylor coefficients in eta of c_k (DLMF 8.12.10), k < rows."""
-    n = columns + 2 * rows + 6
-    # mu = lambda - 1 with mu mu' = eta (1 + mu).
+    n = columns + 2 * rows + 6  # each row takes two more of the row before it
+    # The coefficients of mu = lambda - 1, for which mu mu' = eta (1 + mu).
     m = [Fraction(0), Fraction(1)]
     for k in range(2, n + 2):
         # The coefficient of eta^k in mu mu' - eta mu = eta, solved for m[k].
