@@ -59,6 +59,7 @@ check: deps  ## check format, layers, names, headers, environment variables, gen
 bench: deps  ## build and run the benchmarks
 	cmake --preset bench
 	cmake --build --preset bench --target bench
+# bench_gpu runs only if there is a GPU.
 	for program in build/bench/bench_*; do \
 	  [ $$program != build/bench/bench_gpu ] || nvidia-smi -L >/dev/null 2>&1 || continue; \
 	  $$program || exit 1; \

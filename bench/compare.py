@@ -138,6 +138,7 @@ def machine(args):
 
 def duration(value, unit):
     """A time with three digits, in the unit that suits it."""
+    # The format # keeps trailing zeros, but also the point of "123.".
     seconds = value * {"ns": 1e-9, "us": 1e-6}[unit]
     for name, scale in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= scale:
@@ -160,6 +161,7 @@ def markdown(figures, about):
 
 
 def by_program(rows):
+    """{program: its rows}."""
     programs = {}
     for row in rows:
         programs.setdefault(row[0], []).append(row)

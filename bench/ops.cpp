@@ -18,7 +18,7 @@ constexpr int64_t kElements = int64_t{1} << 24;
 
 double copy_speed = 0;  // bytes per microsecond; 0 if copy_ is not measured
 
-/// `arrays`: number of arrays of kElements floats read and written; 0 for compute-bound operators.
+/// `arrays`: the number of arrays of kElements floats read and written; 0: prints no bandwidth.
 void report(const char* name, double arrays, const std::function<void()>& call) {
   if (!is_selected(name)) return;
   const Times times = measure(call);
@@ -100,7 +100,7 @@ void products() {
   report("mm_pages", 0, [&] { torch::mm(rows, pages); });
 }
 
-void networks(const torch::Tensor& x) {
+void layers(const torch::Tensor& x) {
   const auto images = x.slice(0, 0, 64 * 32 * 32 * 32).view({64, 32, 32, 32});
   const auto weight = torch::randn({64, 32, 3, 3});
   report("conv2d", 0, [&] { torch::conv2d(images, weight, {}, 1, 1); });
@@ -163,7 +163,7 @@ void attention() {
   report("attention_step", 0, [&] { attend(false).sum().backward(); });
 }
 
-void distances_and_bags() {
+void distances_bags_and_ctc_loss() {
   const auto table = torch::randn({100000, 128});
   const auto indices = torch::randint(100000, {4096 * 20}, torch::kLong);
   const auto offsets = torch::arange(0, 4096 * 20, 20, torch::kLong);
@@ -204,9 +204,9 @@ int main(int argc, char** argv) {
   order_and_index(x);
   million();
   products();
-  networks(x);
+  layers(x);
   images();
   transforms();
   attention();
-  distances_and_bags();
+  distances_bags_and_ctc_loss();
 }

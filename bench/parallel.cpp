@@ -75,7 +75,8 @@ void data_parallel(int64_t width, int64_t rows) {
       int(width), int(rows), chosen.first, chosen.ratio, always.ratio, own.second - own.first);
 }
 
-/// The forwards of equal stages. The theory assumes that stages never wait for the host.
+/// Compares the forwards of one stage alone with those of a pipeline of two equal stages. The
+/// theory assumes that stages never wait for the host.
 void pipeline(int64_t chunks) {
   constexpr int64_t kStages = 2, kWidth = 384, kRows = 64;
   nn::Pipeline model(layers(16, kWidth), nn::PipelineOptions({kFirst, kSecond}).chunks(chunks));
@@ -83,7 +84,7 @@ void pipeline(int64_t chunks) {
   stage->to(kFirst);
   const NoGradGuard no_grad;
   const Tensor x = randn({kRows * chunks, kWidth}, kFirst), part = randn({kRows, kWidth}, kFirst);
-  const Comparison of_stage = compare(
+  const Comparison stage_and_pipeline = compare(
       [&] {
         for (int64_t i = 0; i < chunks; ++i) stage->forward(part);
         synchronize();
@@ -93,7 +94,7 @@ void pipeline(int64_t chunks) {
         synchronize();
       });
   std::printf("pipeline, %2d micro-batches     waits %5.1f %% of the time, in theory %5.1f %%\n",
-              static_cast<int>(chunks), 100 * (1 - 1 / of_stage.ratio),
+              static_cast<int>(chunks), 100 * (1 - 1 / stage_and_pipeline.ratio),
               100. * (kStages - 1) / static_cast<double>(chunks + kStages - 1));
 }
 

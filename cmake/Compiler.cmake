@@ -4,7 +4,7 @@ if(PROJECT_IS_TOP_LEVEL)
   if(NOT CMAKE_BUILD_TYPE AND NOT HEARTH_SANITIZE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
   endif()
-  # One folder for libraries and programs, because the core searches for its plugin in its own folder.
+  # One folder for libraries and programs, because the core searches for its plugins in its own folder.
   set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endif()
@@ -60,9 +60,9 @@ endfunction()
 # hearth_precompile(<target> <arguments of target_precompile_headers>...): for targets with many sources.
 function(hearth_precompile target)
   target_precompile_headers(${target} ${ARGN})
-  # ccache requires -fpch-preprocess. With the --param options, GCC never collects garbage: an eighth less time at -O0
-  # and a sixth more memory, because all of the precompiled headers would be searched each time. If headers are
-  # precompiled or many sources are compiled as one, the three warnings have false alarms in std::string.
+  # ccache requires -fpch-preprocess. With the --param options, GCC never collects garbage, which would search all of the
+  # precompiled headers each time: an eighth less time at -O0, a sixth more memory. If headers are precompiled or many
+  # sources are compiled as one, the three warnings have false alarms in std::string.
   set(flags -fpch-preprocess --param=ggc-min-expand=10000 --param=ggc-min-heapsize=2000000
       -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:${flags}>")

@@ -51,7 +51,7 @@ function(hearth_find_cudnn)
     target_include_directories(hearth_cudnn SYSTEM INTERFACE ${HEARTH_CUDNN_INCLUDE_DIR})
   else()
     message(STATUS "The CUDA plugin has no convolutions: cuDNN's headers were not found")
-    list(FILTER plugin_sources EXCLUDE REGEX "_cudnn\\.cpp$")
+    list(FILTER plugin_sources EXCLUDE REGEX "_cudnn\\.cpp$")  # also *_without_cudnn.cpp, added again below
     list(FILTER plugin_sources EXCLUDE REGEX "(cudnn_graph|attention_graph)\\.cpp$")
     list(APPEND plugin_sources src/kernels/cuda/conv_without_cudnn.cpp
          src/kernels/cuda/attention_without_cudnn.cpp)

@@ -11,7 +11,7 @@ function(hearth_group_sources list_name)
     return()
   endif()
   set(largest 40 ${ARGN})
-  list(GET largest -1 largest)
+  list(GET largest -1 largest)  # the argument or, without one, 40
   set(units)
   set(keys)
   foreach(source IN LISTS ${list_name})

@@ -1,8 +1,9 @@
 # Compiler flags per source, mostly of kernels. A SIMD kernel has one translation unit per instruction set, marked by
 # its name: *_avx2.cpp, *_avx512.cpp, *_generic.cpp.
 
-# hearth_select_instruction_sets(<sources> <definitions>): removes the units of other processors from the list
-# <sources>, sets the flags of the rest, and sets <definitions> to one preprocessor definition per instruction set.
+# hearth_select_instruction_sets(<sources> <definitions>): removes the units of instruction sets that this build does not
+# have from the list <sources>, sets the flags of the kernels in it (for a sanitizer also of core and autograd), and sets
+# <definitions> to a preprocessor definition for each of AVX2 and AVX-512 that the build has.
 function(hearth_select_instruction_sets sources definitions)
   set(kept ${${sources}})
   set(defined)

@@ -28,14 +28,19 @@ class Carts {
     constexpr double kGravity = 9.8, kCartMass = 1, kPoleMass = 0.1, kHalfLength = 0.5, kForce = 10;
     constexpr double kMass = kCartMass + kPoleMass, kSeconds = 0.02;
     const std::vector<Tensor> s = state_.unbind(1);
-    const Tensor &velocity = s[1], &angle = s[2], &turning = s[3];
+    const Tensor &velocity = s[1], &angle = s[2], &angular_velocity = s[3];
     const Tensor sine = angle.sin(), cosine = angle.cos();
     const Tensor push =
-        ((actions * 2 - 1) * kForce + kPoleMass * kHalfLength * turning.square() * sine) / kMass;
-    const Tensor angular = (kGravity * sine - cosine * push) /
-                           (kHalfLength * (4.0 / 3 - kPoleMass * cosine.square() / kMass));
-    const Tensor linear = push - kPoleMass * kHalfLength * angular * cosine / kMass;
-    state_ = state_ + kSeconds * stack({velocity, linear, turning, angular}, 1);
+        ((actions * 2 - 1) * kForce + kPoleMass * kHalfLength * angular_velocity.square() * sine) /
+        kMass;
+    const Tensor angular_acceleration =
+        (kGravity * sine - cosine * push) /
+        (kHalfLength * (4.0 / 3 - kPoleMass * cosine.square() / kMass));
+    const Tensor acceleration =
+        push - kPoleMass * kHalfLength * angular_acceleration * cosine / kMass;
+    state_ = state_ +
+             kSeconds * stack({velocity, acceleration, angular_velocity, angular_acceleration}, 1);
+    // A cart fails beyond 2.4 m or 12 degrees.
     alive_ = alive_ & state_.select(1, 0).abs().lt(2.4) & state_.select(1, 2).abs().lt(0.2095);
   }
 

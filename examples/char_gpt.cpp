@@ -65,6 +65,7 @@ void train(models::GPT2& model, const Tensor& text, const Setting& setting) {
   }
 }
 
+/// The file's content, with ? for each byte that is not ASCII.
 std::string content_of(const std::string& file) {
   std::ifstream stream(file);
   HEARTH_CHECK(stream, "cannot read '", file, "'");

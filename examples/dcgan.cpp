@@ -53,8 +53,8 @@ void initialize(nn::Module& module) {
 Tensor noise(int64_t count, Device device) { return randn({count, kNoise, 1, 1}).to(device); }
 
 /// The binary cross entropy of the scores with one label for all pictures: 1 is real, 0 is drawn.
-Tensor loss_of(const Tensor& scores, double is_real) {
-  return binary_cross_entropy_with_logits(scores, full_like(scores, is_real));
+Tensor loss_of(const Tensor& scores, double label) {
+  return binary_cross_entropy_with_logits(scores, full_like(scores, label));
 }
 
 void train(nn::Sequential& generator, nn::Sequential& discriminator, Device device, int64_t steps) {

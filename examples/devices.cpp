@@ -6,7 +6,7 @@
 using namespace hearth;
 
 int main() {
-  // Only this line depends on whether a GPU is available.
+  // This line chooses the device; the code for tensors and modules is the same for all.
   const Device device = cuda::is_available() ? kCUDA : kCPU;
   std::cout << cuda::device_count() << " GPUs\n";
   if (!cuda::is_available()) std::cout << cuda::why_not() << '\n';

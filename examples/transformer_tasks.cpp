@@ -13,7 +13,8 @@ using namespace hearth;
 
 namespace {
 
-constexpr int64_t kPlus = 10, kBegin = 11, kSymbols = 12;  // after the digits
+constexpr int64_t kPlus = 10, kBegin = 11;  // symbols after the digits 0 to 9
+constexpr int64_t kSymbols = 12;            // the number of symbols
 
 /// Questions [N, L] and their answers [N, M].
 using Examples = std::pair<Tensor, Tensor>;

@@ -39,7 +39,7 @@ def names_documented():
 
 def main():
     read, documented = names_read(), names_documented()
-    # Tests pass variables to the processes that they start.
+    # Variables named …TEST_… need no row: tests pass them to the processes that they start.
     read = {name: path for name, path in read.items() if name in documented or "TEST_" not in name}
     for name in sorted(read.keys() - documented):
         print(f"{name}, which {read[name]} reads, is not in docs/environment.md")

@@ -26,6 +26,8 @@ SHARED = {
                         "sorted_writes stream table tensor_chunks",
 }
 
+# How a source defines an operator: by a macro HEARTH_DEFINE_…, as a function or method, or in the body
+# of a macro of its own, where ## may build the name.
 FORM = re.compile(r"^HEARTH_DEFINE_(?:(?:METHOD|METHOD_ONLY)\([^,]+,\s+|\w+\(\s*)(\w+)",
                   re.MULTILINE)
 FUNCTION = re.compile(r"^\w[\w:<>,& ]*[ &](\w+)\(", re.MULTILINE)

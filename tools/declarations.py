@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "include" / "hearth"
+# The /// comment above a declaration.
 DOC = r"((?:[ \t]*///(?!<)[^\n]*\n)*)"
 
 

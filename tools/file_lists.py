@@ -68,9 +68,10 @@ def source_rows(of_sources, headers):
     """Rows of a family's sources, with their operators, the kernels that they launch if these
     differ, and the operators that they call; then of its headers."""
     launches = {path: kernels_of(path) for path in of_sources}
-    several = {
+    kernels = {
         kernel.removesuffix("Backward") for of_file in launches.values() for kernel in of_file
     }
+    sources_differ = len(kernels) > 1 or not all(launches.values())
     left = list(headers)
     for path, names in sorted(of_sources.items(), key=lambda item: not item[1]):
         own = [header for header in left if not names and header == path[:-3] + "h"]
@@ -78,7 +79,7 @@ def source_rows(of_sources, headers):
         contents = [
             ", ".join(names) or "for these sources: " + (purpose(path, True) or "functions")
         ]
-        if launches[path] and (len(several) > 1 or not all(launches.values())):
+        if launches[path] and sources_differ:
             contents.append("kernels: " + ", ".join(launches[path]))
         if calls := called(path, names):
             listed = (f"`{of}` ({', '.join(of_family)})" for of, of_family in calls.items())
@@ -98,8 +99,8 @@ def other_declarations(family):
 
 
 def headers_of_others(paths, own):
-    """The headers of src/ops of other families that these files include and few other sources do,
-    and the sources with those of their functions that these files call."""
+    """The headers of other families in src/ops that these files include, if few files do, and the
+    sources that define the functions that these files call."""
     most = 6
     all_sources = texts("src/ops", ".cpp")
     found = []
@@ -107,7 +108,7 @@ def headers_of_others(paths, own):
         users = [p for p in texts("src/ops", ".cpp", ".h") if f'"{header[4:]}"' in text_of(p)]
         if header in own or header in OF_CALLS or len(users) > most:
             continue
-        called = set(FUNCTION.findall(text_of(header))) & {
+        used = set(FUNCTION.findall(text_of(header))) & {
             word for p in paths for word in words_in(text_of(p))
         }
         found += [
@@ -117,7 +118,7 @@ def headers_of_others(paths, own):
                 for path in users
                 if path in all_sources
                 and path not in [*paths, *found]
-                and called & set(FUNCTION.findall(without_anonymous(text_of(path))))
+                and used & set(FUNCTION.findall(without_anonymous(text_of(path))))
             ),
         ]
     return found
@@ -190,6 +191,7 @@ def seam_rows(family, families, files):
                 (f"`src/seam/{name}.h`", "parameters of the kernels"),
                 *kernel_lists.rows(name, names),
             ]
+    # A family without a seam header of its name may have kernel sources of its name.
     return rows if family in seams else rows + list(kernel_lists.rows(family, names))
 
 

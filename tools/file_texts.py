@@ -1,5 +1,5 @@
-"""file_texts.py: the files of a folder, their names and their includes, for the lists of files that
-tools/lists.py writes."""
+"""file_texts.py: the files of a folder, their families, includes, first comments and the names that
+they mention, and tables of files, for the page that tools/lists.py writes."""
 
 import re
 from functools import cache

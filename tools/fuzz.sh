@@ -21,6 +21,7 @@ for source in "${sources[@]}"; do
   objects+=("$object")
 done
 
+# corpus_for <target> <folder>: writes the first inputs of a target into the folder.
 corpus_for() {
   case $1 in
     fuzz_safetensors | fuzz_checkpoint) cp tests/fixtures/*.safetensors "$2" ;;
@@ -32,6 +33,7 @@ corpus_for() {
         unzip -qp "$file" '*/data.pkl' >"$2/$(basename "$file" .pt).pkl" 2>/dev/null || true
       done
       ;;
+    # The first byte chooses the options.
     fuzz_csv) printf '\007x,y\n1,2\n"3",NA\n' >"$2/small.csv" ;;
     fuzz_npy) cp tests/fixtures/pt/*.np[yz] "$2" ;;
   esac

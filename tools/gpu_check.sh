@@ -59,7 +59,7 @@ cuda_path() {
 }
 
 set_environment() {
-  [[ -n ${GPU_CHECK_READY:-} ]] && return
+  [[ -n ${GPU_CHECK_READY:-} ]] && return # in the processes that run_suites starts
   [[ -x $here/bin/test_core ]] || {
     echo "gpu_check: $here was not packed by tools/gpu_pack.sh" >&2
     exit 2
@@ -185,6 +185,7 @@ peer() {
     /^#/ { next }
     NR == FNR { hearth[$1] = $2; next }
     !head++ { printf "| operator | Hearth, us | PyTorch, us | ratio |\n|---|---|---|---|\n" }
+    # Both times are numbers.
     $1 in hearth && hearth[$1] + $2 > 0 && hearth[$1] $2 !~ /failed/ {
       printf "| %s | %s | %s | %.2f |\n", $1, hearth[$1], $2, hearth[$1] / $2; next }
     $1 in hearth { printf "| %s | %s | %s | |\n", $1, hearth[$1], $2 }
@@ -231,7 +232,7 @@ run_part() {
     load) load ;;
     suites) run_suites suites ${rest:-test_core test_autograd test_io test_optim test_nn test_parallel test_ops} ;;
     nccl) nccl ;;
-    large) # some take all of the memory
+    large) # one job at a time, because some tests take all of the memory
       local status=0
       jobs=1 run_suites large test_gpu || status=1
       HEARTH_CUDNN=attention,recurrence jobs=1 run_suites large_cudnn test_gpu || status=1

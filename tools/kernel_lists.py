@@ -24,8 +24,8 @@ DEFINED = re.compile(
 
 
 def groups(files):
-    """{source: its own files}: a source, and the headers and templates of its name and of longer
-    names, as far as no other source has a longer part of their name."""
+    """{source: its own files}: the source, and the headers and templates whose names begin with its
+    name but with no longer name of another source. The first source has the remaining files."""
     sources = sorted(path for path in files if path.endswith(SOURCES))
     found = {path: [path] for path in sources}
     for path in files:
@@ -59,8 +59,8 @@ def families_that_include(folder, names):
 
 
 def others_behind(folder, files, name, names):
-    """The headers of other families and of libraries that the family's files include and few other
-    families do, and the sources with those of their functions that these files call."""
+    """The headers of other families and of libraries that the family's files include, if few other
+    families do, and the sources that define what the files use of them."""
     users = families_that_include(folder, frozenset(names))
     found = set()
     for header in sorted({h for path in files for h in includes_of(folder, path)} - set(files)):
@@ -82,8 +82,8 @@ def others_behind(folder, files, name, names):
 
 
 def sources_behind(folder, header, files):
-    """The other sources with functions and constants that the header declares and that the files,
-    or these sources, use."""
+    """The other sources that define the header's constants, or functions of the header that the
+    files, or these sources, call."""
     declared = set(DECLARED.findall(text_of(header))) - {"run"}
     constants = set(CONSTANT.findall(text_of(header)))
     found, left = [], [path for path in files if header in includes_of(folder, path)]

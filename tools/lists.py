@@ -109,6 +109,7 @@ class Options:
             return None
         parameters, options = self.classes[name]
 
+        # The options of Adam and AdamW are one template with the parameter kDecoupled.
         def resolved(default):
             choice = re.fullmatch(r"kDecoupled \? (.*) : (.*)", default.strip())
             if choice:
@@ -146,6 +147,7 @@ def module_rows(text, options, docs):
         parameters = [parameter(p) for p in found[0]] if found else []
         if name.startswith("Lazy"):
             parameters = parameters[1:]  # the number of inputs
+        # Modules that contain another one take it before the options.
         if re.search(rf"\b{name}Impl\((?:std::shared_ptr<M>|Sequential) \w+,", text):
             parameters = ["module"] + parameters
         if not found:
@@ -172,6 +174,8 @@ def without_details(text):
 
 
 def constructor_rows(text, base, options):
+    """A row for each class derived from `base`, a regular expression: its constructor, comment and,
+    with `options`, the options of its class of options."""
     text = without_details(text)
     rows = []
     for match in re.finditer(
@@ -189,9 +193,9 @@ def constructor_rows(text, base, options):
             body_after(text, match.start()),
         )
         parameters = [p for p in split_arguments(made[1]) if "last_epoch" not in p] if made else []
-        kind = options.described(name + "Options") if options else ""
+        described = options.described(name + "Options") if options else ""
         rows.append(
-            (f"`{name}({', '.join(parameter(p) for p in parameters)})`", sentence(match[1]), kind)
+            (f"`{name}({', '.join(parameter(p) for p in parameters)})`", sentence(match[1]), described)
         )
     return rows
 

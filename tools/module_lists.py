@@ -81,7 +81,7 @@ def sources(header, modules, headers):
 
 
 def private_headers(files):
-    """The headers of src/nn that these sources include and few others do."""
+    """The headers of src/nn that these sources include, if few sources do."""
     most = 4
     users = {path: includes_of("src/nn", path) for path in texts("src/nn", ".cpp")}
     common = {
@@ -134,7 +134,8 @@ def families_of(text, files):
 
 
 def subjects_of(modules, subjects):
-    """{file of subjects: the modules that it names, in cases of their names if there are any}."""
+    """{one of the files subjects*.cpp, which create modules for tests: the modules that it names}. If
+    a file has a case of the module's name, only such files count."""
 
     def word(name):
         last = re.search("[A-Z][a-z]*([123]d)?$", name)  # Pad1d, to which macros prepend the kind

@@ -63,7 +63,8 @@ def build(folder, program):
 
 
 def run(folder, program, tests):
-    """(all tests passed, the first failed test or the exit code, number of tests that passed)"""
+    """(all tests passed, the first failed test or the exit code, number of tests that passed or, if
+    it is not printed, 1)"""
     *variables, test_filter = tests.split()
     environment = {**os.environ, **dict(variable.split("=", 1) for variable in variables)}
     command = [f"{folder}/{program}", f"--gtest_filter={test_filter}", "--gtest_brief=1"]

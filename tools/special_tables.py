@@ -12,12 +12,14 @@ mp.dps = 50
 FUNCTORS = Path(__file__).resolve().parent.parent / "src" / "functors"
 HEAD = """#pragma once
 
-// Written by tools/special_tables.py: do not edit.
+// Written by tools/special_tables.py: do not edit.NOTE
 
 #include "functors/special_chebyshev.h"
 
 namespace hearth::fn::special {
 """
+OVER = ' "f(x) over t": the argument is t.'
+ZETA = "\n// zeta is 2/3 x^1.5."
 TAIL = """
 }  // namespace hearth::fn::special
 """
@@ -87,6 +89,7 @@ def hankel(order, part):
 
 
 def roots():
+    """The first two roots of J0, the first of J1, and the positive one of digamma."""
     return [mpmath.findroot(lambda x: J(0, x), 2.4), mpmath.findroot(lambda x: J(0, x), 5.5),
             mpmath.findroot(lambda x: J(1, x), 3.8), mpmath.findroot(mpmath.digamma, 1.46)]
 
@@ -113,8 +116,8 @@ def airy_left(part):
 
 def temme(rows, columns):
     """The Taylor coefficients in eta of c_k (DLMF 8.12.10), k < rows."""
-    n = columns + 2 * rows + 6
-    # mu = lambda - 1 with mu mu' = eta (1 + mu).
+    n = columns + 2 * rows + 6  # each row takes two more of the row before it
+    # The coefficients of mu = lambda - 1, for which mu mu' = eta (1 + mu).
     m = [Fraction(0), Fraction(1)]
     for k in range(2, n + 2):
         # The coefficient of eta^k in mu mu' - eta mu = eta, solved for m[k].
@@ -191,7 +194,8 @@ def airy_tables():
                  airy_right, 0, mpf(3) / 2)
     yield series("airy_left_sin", "The factor of sin in sqrt(pi) x^(1/4) Ai(-x), over 1 / zeta^2.",
                  airy_left("sin"), 0, mpf(36) / 1024)
-    yield series("airy_left_cos", "The factor of -cos / zeta in sqrt(pi) x^(1/4) Ai(-x).",
+    yield series("airy_left_cos",
+                 "The factor of -cos / zeta in sqrt(pi) x^(1/4) Ai(-x), over 1 / zeta^2.",
                  airy_left("cos"), 0, mpf(36) / 1024)
 
 
@@ -203,8 +207,8 @@ def gamma_tables():
     yield power_series("lgamma1p_tail", "The sum of (-x)^k (zeta(k + 2) - 1) / (k + 2), k >= 0.",
                        [(-1) ** k * (mpmath.zeta(k) - 1) / k for k in range(2, 20)])
     for k, row in enumerate(temme(7, 22)):
-        yield power_series(f"temme_{k}", f"The term in a^-{k} of Temme's expansion of the incomplete "
-                           "gamma function.", row[:22 - 2 * k])
+        yield power_series(f"temme_{k}", f"The factor of a^-{k} in Temme's expansion "
+                           "(igamma_uniform); x is eta.", row[:22 - 2 * k])
 
 
 def scaled_i(order, x):
@@ -216,9 +220,10 @@ def scaled_k(order, x):
 
 
 def main():
-    for name, tables in [("bessel", bessel_tables), ("airy", airy_tables), ("gamma", gamma_tables)]:
+    for name, tables, note in [("bessel", bessel_tables, OVER), ("airy", airy_tables, OVER + ZETA),
+                               ("gamma", gamma_tables, "")]:
         file = FUNCTORS / f"special_{name}_tables.h"
-        file.write_text(HEAD + "".join(tables()) + TAIL)
+        file.write_text(HEAD.replace("NOTE", note) + "".join(tables()) + TAIL)
         subprocess.run(["clang-format", "-i", file], check=True)
 
 

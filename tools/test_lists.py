@@ -16,18 +16,20 @@ FOR_MANY = re.compile(
 
 
 def operator_tests(family, families):
-    """{tests file: operators}: the files of the family's name; for operators without a test there,
-    other files with a row, then one of these with an expectation, then one or two other files with
-    an expectation."""
+    """{tests file: the operators that it tests}: the files of the family's name; for operators
+    without a test there, other files with a row of theirs, else a file found so far with an
+    expectation of theirs, else another such file, if at most two files have one."""
     names, all_tests = operators(family), texts("tests/ops", ".cpp")
     own = named(all_tests, family, families)
     own.sort(key=lambda path: base_of(path) != family)
     found, left = {}, list(names)
 
     def take(files, pattern, most=None):
+        """Moves operators from `left` to files in which the pattern finds them, unless it finds them
+        in more than `most` files."""
         mentions = mentioned(left, files, pattern)
-        common = {n for n in left if most and sum(n in of for of in mentions.values()) > most}
-        for path, of_file in cover([n for n in left if n not in common], mentions).items():
+        in_many = {n for n in left if most and sum(n in of for of in mentions.values()) > most}
+        for path, of_file in cover([n for n in left if n not in in_many], mentions).items():
             found.setdefault(path, []).extend(of_file)
         left[:] = [n for n in left if not any(n in of_file for of_file in found.values())]
 

@@ -79,7 +79,7 @@ bool has_empty_item(const std::string& list) {
 
 void refuse_empty_items(const CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App* command = &app;
-  const CLI::Option* list = nullptr;
+  const CLI::Option* list = nullptr;  // the latest flag, if its value is a list
   for (const std::string& argument : arguments) {
     for (const CLI::App* named : commands_of(*command))
       if (named->get_name() == argument) command = named;

@@ -1,6 +1,5 @@
-// The program hearth: shows devices and versions, runs benchmarks, trains, evaluates and compares
-// networks, starts distributed programs and shows their ranks, shows and converts files of tensors,
-// draws recordings of memory.
+// The program hearth: adds all commands, of which `info`, `bench` and `completion` are described
+// here, and runs the one on the command line.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -79,8 +78,9 @@ void add_completion(CLI::App& app) {
   completion->callback([shell, &app] { std::cout << app::completion_script(app, *shell); });
 }
 
-/// Replaces closed standard streams by ones that fail on every read and write. Otherwise the next
-/// file to be opened would get the number of the closed stream, and output would go into that file.
+/// Opens /dev/null in place of closed standard streams, so that reading stdin and writing the other
+/// streams fails. Otherwise the next file to be opened would get the number of the closed stream,
+/// and output would go into that file.
 void reserve_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0)

@@ -8,8 +8,8 @@
 
 namespace hearth::app {
 
-/// The charts of a recording of memory_snapshot(), one for each device: memory over time by tag.
-/// `source` names it in errors.
+/// The charts of a recording of memory_snapshot(), one for each device with memory in it: memory
+/// over time by tag. `source` names the recording in errors.
 std::vector<Chart> memory_charts(const std::string& json, const std::string& source);
 
 /// Adds `hearth plot-memory`: draws a recording of memory_snapshot() as a PNG file.

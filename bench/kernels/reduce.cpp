@@ -83,7 +83,7 @@ void time_reductions() {
   time_reduce<float>("sum f32 4", fn::Sum{}, {4}, {true});
 }
 
-/// Owns a tensor of ones.
+/// Owns a tensor, at first of ones.
 template <class T>
 struct Ones {
   explicit Ones(const std::vector<int64_t>& sizes)
@@ -96,6 +96,7 @@ struct Ones {
 
 void time_minmax(const char* name, std::vector<int64_t> sizes, int dim) {
   Ones<float> in(sizes);
+  // Numbers in no order, as from a generator.
   for (size_t i = 0; i < in.data.size(); ++i) in.data[i] = float(i * 2654435761u % 1000003);
   sizes[size_t(dim)] = 1;
   Ones<float> values(sizes);

@@ -1,5 +1,5 @@
 # Reads lines "hearth|peer <name> <best> <median>" of several runs. Prints a table of the best times,
-# their ratio and the ratio of the lowest medians.
+# their ratio and the ratio of the lowest medians. The variables `unit` and `peer` are words of its head.
 {
   key = $1 " " $2
   if (!(key in best) || $3 < best[key]) best[key] = $3

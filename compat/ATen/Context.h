@@ -38,6 +38,7 @@ inline void init_num_threads() {}
 
 namespace hearth::detail {
 inline const Generator& getDefaultCPUGenerator() { return default_generator(); }
+/// A generator of the CPU; without a seed, it has PyTorch's default seed.
 inline Generator createCPUGenerator(uint64_t seed = 67280421310721) {
   Generator generator = make_generator();
   generator.set_current_seed(seed);

@@ -49,7 +49,7 @@
   AT_DISPATCH_CASE(::c10::kBFloat16, __VA_ARGS__)    \
   AT_DISPATCH_CASE(::c10::kHalf, __VA_ARGS__)
 
-// One macro per family of types; for most families, then, the same with additional types.
+// One macro for each family of types; for most families, also macros with additional types.
 #define AT_DISPATCH_FLOATING_TYPES(type, name, ...) \
   AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_FLOATING_TYPES_AND(first, type, name, ...)    \

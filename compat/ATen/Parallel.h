@@ -14,7 +14,7 @@ template <class Scalar, class F, class Combine>
 Scalar parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, Scalar identity, const F& f,
                        const Combine& combine) {
   if (begin >= end) return identity;
-  constexpr int64_t kMaxChunks = 128;
+  constexpr int64_t kMaxChunks = 128;  // as in hearth::parallel_for
   const int64_t min_grain = divup(end - begin, kMaxChunks);
   const int64_t grain = grain_size <= 0          ? end - begin
                         : grain_size < min_grain ? min_grain

@@ -10,8 +10,8 @@
 namespace at {
 
 // at::tensor keeps the elements' C++ type; torch::tensor converts integers to int64 and
-// floating-point numbers to the default dtype. These are templates so that overload resolution
-// prefers them in a program that uses both namespaces, as in LibTorch.
+// floating-point numbers to the default dtype. If a program uses both namespaces, overload
+// resolution prefers these templates, which need no conversion of the argument, as with LibTorch.
 template <class T>
 concept Element = requires {
   hearth::detail::DtypeOf<T>::value;

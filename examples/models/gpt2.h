@@ -143,7 +143,6 @@ struct GPT2BodyImpl : nn::Module {
 };
 HEARTH_MODULE(GPT2Body);
 
-/// A decoder that predicts the next token.
 /// Evaluation mode while the object lives; then each module has its former mode again.
 class EvaluationMode {
  public:
@@ -165,6 +164,7 @@ class EvaluationMode {
   std::vector<std::pair<std::shared_ptr<nn::Module>, bool>> former_;
 };
 
+/// A decoder that predicts the next token.
 struct GPT2Impl : nn::Module {
   explicit GPT2Impl(const GPT2Options& options_ = {})
       : options(options_), transformer(register_module("transformer", GPT2Body(options_))) {

@@ -68,7 +68,8 @@ class TransferList final : public Transfer {
 /// An engine that moves data between the ranks of one group. Buffers are contiguous memory of
 /// device(). A backend for the CPU returns from a collective at its end; one for a GPU puts it on
 /// the call's stream and returns, and check() throws errors that occur afterwards.
-/// Collectives are called by one thread, other functions by any. Functions throw DistBackendError.
+/// Collectives are called by one thread, other functions by any. They throw DistBackendError if the
+/// engine fails.
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -18,8 +18,8 @@ struct CallInfo {
   int peer = -1;  // the root, or the other rank of a transfer
   int user_tag = 0;
   ScalarType dtype = ScalarType::Undefined;
-  std::vector<int64_t> sizes;  // of the tensor whose size is equal on all ranks
-  bool has_equal_sizes = true;
+  std::vector<int64_t> sizes;   // of the tensor whose size is equal on all ranks
+  bool has_equal_sizes = true;  // otherwise the sizes may differ between ranks, and do not count
   std::string module;
   Deadline::Clock::time_point start{};
 

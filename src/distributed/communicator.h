@@ -114,7 +114,7 @@ class Communicator final : public MembershipListener {
   std::atomic<milliseconds> timeout_;
   std::atomic<int> splits_{0};
 
-  std::mutex mutex_;  // of the members below
+  std::mutex mutex_;  // of backend_ and the members below
   std::condition_variable changed_;
   std::deque<StatePtr> queue_;
   std::vector<StatePtr> active_;

@@ -1,4 +1,4 @@
-// The collectives that move tensors without combining them.
+// The collectives that move tensors without combining them, except broadcast (reductions.cpp).
 
 #include <numeric>
 
@@ -118,7 +118,8 @@ WorkPtr ProcessGroup::alltoall(std::vector<Tensor>& outputs, std::vector<Tensor>
 
 namespace {
 
-/// The bytes for each rank if a tensor is split along dimension 0.
+/// The bytes for each rank if a tensor is split along dimension 0. `sizes` are the rows for each
+/// rank; if it is empty, all ranks get equally many.
 std::vector<int64_t> split_bytes(const Tensor& tensor, const std::vector<int64_t>& sizes,
                                  int ranks) {
   const auto total = static_cast<int64_t>(tensor.nbytes());

@@ -91,7 +91,7 @@ struct FileStore::Shared {
       // A partial record would mislead all readers.
       if (written > 0 && ftruncate(descriptor, static_cast<off_t>(position)) != 0)
         fail_on_file(path, "restore");
-      if (written >= 0) errno = ENOSPC;  // a part fits only into a full file system
+      if (written >= 0) errno = ENOSPC;  // only a part was written
       fail_on_file(path, "write to");
     }
     read_new_records();

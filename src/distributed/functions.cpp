@@ -21,6 +21,8 @@ WorkPtr waited(WorkPtr work, bool async_op) {
   return work;
 }
 
+/// Calls f with the group, and waits for the work unless `async_op`; null if this process does not
+/// belong to the group.
 template <class F>
 WorkPtr call(const ProcessGroupPtr& group, const char* function, bool async_op, const F& f) {
   const ProcessGroupPtr members = resolve(group);

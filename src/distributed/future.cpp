@@ -5,8 +5,8 @@
 namespace hearth::distributed {
 
 struct Future::State {
-  WorkPtr work;  // null in a Future of then() or of a value
-  std::optional<Future> before;
+  WorkPtr work;                  // null in a Future of then() or of a value
+  std::optional<Future> before;  // only in a Future of then(), which calls step(before)
   Step step;
 
   std::mutex mutex;

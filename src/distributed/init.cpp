@@ -99,7 +99,8 @@ void check_parts(const std::vector<std::vector<int>>& parts, int size) {
   check_disjoint(parts);
 }
 
-/// The subgroup of the ranks in `part`, in this order.
+/// The options of the subgroup of the ranks in `part`, in this order; `number` is that of the call
+/// of split_group.
 Communicator::Options describe_part(const Communicator& parent, const std::vector<int>& part,
                                     int number) {
   const Communicator::Options& whole = parent.options();

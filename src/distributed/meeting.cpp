@@ -7,6 +7,7 @@ namespace hearth::distributed {
 
 namespace {
 
+/// The address of this machine in its connection to a TCPStore; empty for other stores.
 std::string address_in(Store& store) {
   auto base = &store;
   std::shared_ptr<Store> owner;

@@ -1,4 +1,4 @@
-// Collectives of values: each is sent as the bytes of a .pt file, after its length.
+// Collectives and transfers of values: each is sent as the bytes of a .pt file, after its length.
 
 #include <cstring>
 

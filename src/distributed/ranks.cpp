@@ -1,4 +1,4 @@
-// Ranks of groups, and the creation of several subgroups at once.
+// Facts about groups and the launch, and the creation of several subgroups at once.
 
 #include <algorithm>
 #include <cstdlib>

@@ -69,8 +69,8 @@ Socket StoreConnections::connect_and_greet(milliseconds timeout) {
   return socket;
 }
 
-/// Whether the server that gave this answer, which may be empty, may soon end and another one, for
-/// which this process waits, take its place.
+/// Whether the server that gave this answer (empty: none) may be an earlier one, which soon ends
+/// and makes room for the one that this process looks for.
 bool StoreConnections::may_be_replaced(const std::string& frame, Deadline last_retry) const {
   if (frame.empty()) return !last_retry.has_passed();
   Reader answer(frame);

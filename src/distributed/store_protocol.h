@@ -21,11 +21,11 @@
 
 namespace hearth::distributed::protocol {
 
-/// The number changes with the commands, so that different versions refuse each other at once.
+/// Its number changes with the commands, so that different versions refuse each other at once.
 inline constexpr char kName[] = "hearth-store-4";
 inline constexpr size_t kMaxHello = 1024;
 inline constexpr size_t kMaxFrame = size_t(64) << 20;
-inline constexpr size_t kHeader = 4;
+inline constexpr size_t kHeader = 4;  // the bytes of a frame's length
 
 /// By which a server knows the clients of its job.
 struct Greeting {
@@ -36,20 +36,20 @@ struct Greeting {
 
 enum Command : uint8_t {
   kHello = 'H',
-  kSet = 's',
-  kGet = 'g',  // key; waits
-  kAdd = 'a',  // key, number
-  kCompareSet = 'c',
-  kDelete = 'd',
-  kCheck = 'k',  // keys
-  kWait = 'w',   // keys; waits
+  kSet = 's',         // key, value
+  kGet = 'g',         // key; waits
+  kAdd = 'a',         // key, number
+  kCompareSet = 'c',  // key, expected value, new value
+  kDelete = 'd',      // key
+  kCheck = 'k',       // keys
+  kWait = 'w',        // keys; waits
   kNumKeys = 'n',
   kListKeys = 'l',
-  kReadAll = 'r',  // text; all keys that begin with it, each followed by its value
-  kAppend = 'p',
-  kPush = 'u',
-  kPop = 'o',  // queue, whether to wait
-  kLength = 'q',
+  kReadAll = 'r',   // text; all keys that begin with it, each followed by its value
+  kAppend = 'p',    // key, value
+  kPush = 'u',      // queue, value
+  kPop = 'o',       // queue, whether to wait
+  kLength = 'q',    // queue
   kJoin = 'J',      // rank, description: this connection stands for a rank
   kAnnounce = 'A',  // text, for all ranks that have joined
   kLeave = 'L',     // the rank ends without a failure

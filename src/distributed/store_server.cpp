@@ -25,7 +25,7 @@ constexpr size_t kMaxStrangers = 256;
 constexpr size_t kMaxUnsent = 2 * kMaxFrame;
 
 Answer answer_to(const Greeting& greeting, const Greeting& expected) {
-  // Before the tokens, because each launch draws one of its own unless the user gives one.
+  // Before the tokens, because each launch draws a token of its own unless the user gives one.
   if (!greeting.launch_id.empty() && !expected.launch_id.empty() &&
       greeting.launch_id != expected.launch_id)
     return kOtherLaunch;
@@ -44,7 +44,7 @@ Writer ok_number(int64_t number) { return Writer(kOk).number(number); }
 /// One connection.
 struct StoreServer::Client {
   Socket socket;
-  bool is_known = false;  // has said hello
+  bool is_known = false;  // its hello was accepted
   Deadline hello_deadline = Deadline::after(kHelloTimeout);
   std::string received;  // the beginning of a frame
   std::string unsent;
@@ -357,6 +357,7 @@ void StoreServer::remove(Clients::iterator position) {
                 .frame());
 }
 
+/// Removes strangers: those without a hello in time and, if they are too many, the oldest ones.
 void StoreServer::drop_slow_strangers() {
   size_t strangers = 0;
   for (auto client = clients_.end(); client != clients_.begin();) {

@@ -23,6 +23,7 @@ struct Work::State {
   }
   /// Marks the call as being on the stream, so that other streams can wait for it.
   void note_enqueued();
+  /// Marks the call as ended, and calls the hooks.
   void finish(std::exception_ptr failure);
   bool can_be_used() const { return is_completed || is_enqueued; }
   /// Waits for the end of a short call, giving way to other threads. A thread that sleeps is woken
@@ -34,8 +35,8 @@ struct Work::State {
   std::vector<Tensor> inputs, outputs;
   std::function<void(Backend&, const BackendCall&)> body;  // of a collective
 
-  std::optional<cuda::Stream> stream;  // on which the call, or its copies to the host, run
-  std::optional<cuda::Event> ready, done;
+  std::optional<cuda::Stream> stream;      // on which the call, or its copies to the host, run
+  std::optional<cuda::Event> ready, done;  // its tensors can be read; it has ended
 
   mutable std::mutex mutex;
   std::condition_variable ended;

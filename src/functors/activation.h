@@ -20,7 +20,7 @@ struct Gelu {
 /// x * (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x³), which is x * sigmoid(2u).
 struct GeluTanh {
   static constexpr OpInfo info{.name = "gelu", .overload = "tanh", .dtypes = dtypes::kFloating};
-  static constexpr double kTwoSqrt2OverPi = 1.59576912160573071176;
+  static constexpr double kTwoSqrt2OverPi = 1.59576912160573071176;  // 2 sqrt(2 / pi)
   static constexpr double kCube = 0.044715;
   template <class V>
   HEARTH_FN static V cdf(V x) {
@@ -189,7 +189,8 @@ struct Hardtanh {
 /// x * tanh(log(1 + exp(x))).
 struct Mish {
   static constexpr OpInfo info{.name = "mish", .dtypes = dtypes::kFloating};
-  /// tanh(log(1 + e)) = n / (n + 2) with e = exp(x) and n = e (e + 2); for x above 20 it is 1.
+  /// tanh(log(1 + e)) = n / (n + 2) with e = exp(x) and n = e (e + 2). Above x = 20, it rounds
+  /// to 1.
   template <class V>
   HEARTH_FN static V gate(V x) {
     const V e = exp(minimum(x, V(20)));
@@ -253,7 +254,7 @@ struct Hardshrink {
   }
 };
 
-/// x moved towards 0 by lambd; 0 where |x| <= lambd.
+/// x moved towards 0 by lambd; 0 where |x| <= lambd; NaN stays NaN.
 struct Softshrink {
   static constexpr OpInfo info{
       .name = "softshrink", .dtypes = dtypes::kFloating, .piecewise_linear = true};

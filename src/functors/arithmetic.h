@@ -111,7 +111,7 @@ struct Conj {
   }
 };
 
-/// x / |x|; 0 for x = 0. It is not analytic: its gradient needs real(w), (w + conj(w)) / 2.
+/// x / |x|; 0 for x = 0. It is not analytic: its gradient needs a real part, (w + conj(w)) / 2.
 struct ComplexSgn {
   static constexpr OpInfo info{.name = "sgn",
                                .dtypes = 0,
@@ -178,6 +178,7 @@ struct Pow {
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
     const auto safe = select(a > 0, a, 1);
+    // -1e38 in place of log(0): the product must be finite even where select chooses 0.
     return select((a == 0) & (b >= 0), 0,
                   g * (pow(a, b) * select(a > 0, log(safe), select(a == 0, -1e38, log(a)))));
   }

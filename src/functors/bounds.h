@@ -77,7 +77,7 @@ struct Fmin : BestIgnoringNan<false> {
   static constexpr OpInfo info{.name = "fmin", .dtypes = dtypes::kRealAndBool};
 };
 
-/// min(max(x, lo), hi); where lo < hi and x equals a bound, both share the gradient.
+/// min(max(x, lo), hi); where lo < hi and x equals a bound, x and the bound share the gradient.
 struct Clamp {
   static constexpr OpInfo info{
       .name = "clamp", .arguments = "self,min,max", .dtypes = dtypes::kReal};

@@ -40,7 +40,7 @@ struct Reciprocal {
   }
 };
 
-/// The gradient of both remainders with respect to a.
+/// The gradient of Fmod and Remainder with respect to a.
 struct RemainderGradient {
   template <class V>
   HEARTH_FN V grad_a(V g, V, V) const {
@@ -70,8 +70,9 @@ HEARTH_FN V floored_quotient(V a, V b) {
     return quotient(a, b) - select(below, V(1), V(0));
   } else {
     const V whole = (a - rest) / b - select(below, V(1), V(0));
-    const V rounded = floor(whole);
+    const V rounded = floor(whole);  // one too low if a rounding error made `whole` too small
     const V result = select(whole - rounded > 0.5, rounded + 1, rounded);
+    // 0 * (a / b) is 0 with the quotient's sign.
     return select(b == 0, a / b, select(whole == 0, 0 * (a / b), result));
   }
 }

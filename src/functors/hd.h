@@ -96,8 +96,8 @@ struct OpInfo {
   ComplexGrad complex_grad = ComplexGrad::kRefused;  // pointwise: counts as kAnalytic
 };
 
-// The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a
-// Probe) with an implicit constructor from any arithmetic type, the operators + - * / and
+// The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a TensorValue,
+// a Probe) with an implicit constructor from any arithmetic type, the operators + - * / and
 // comparisons, masks combined with & | !, select(mask, a, b), the member constant kIntegral, and
 // these functions, found by argument-dependent lookup. Every V implements all of them, except
 // complex numbers: these have no order and only the functions in kernels/cpu/complex_math.h, among
@@ -180,8 +180,8 @@ struct ComplexFactor : Factor {
   }
 };
 
-/// Calls visit(name, length, value) for each value; `names` lists the values' names, separated by
-/// ", ".
+/// Calls visit(name, length of the name, value) for each value; `names` lists the values' names,
+/// separated by ", ".
 template <class F, class T, class... Rest>
 constexpr void visit_fields(F& visit, const char* names, const T& first, const Rest&... rest) {
   int length = 0;

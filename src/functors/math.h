@@ -23,8 +23,8 @@ HEARTH_FLOAT_FUNCTION(SpecialNdtr, "special_ndtr", kKeep, false, special_ndtr(x)
 
 namespace detail {
 
-/// The inverse of erf at a >= 0: an approximation, then two steps of Halley's method. Above 1/2
-/// they use erfc and 1 - a, which is more precise.
+/// The inverse of erf at a >= 0: Winitzki's approximation (c is his constant), then two steps of
+/// Halley's method. Above 1/2 they use erfc and 1 - a, which is more precise.
 template <class V>
 HEARTH_FN V erfinv_of_magnitude(V a) {
   const double c = 0.147, two_over_pi = 0.63661977236758134308;
@@ -139,7 +139,7 @@ struct Sinc {
   HEARTH_FN V value(V x) const {
     return select(x == 0, 1, turned(x, sin(kPi * (x - round(x)))) / (kPi * x));
   }
-  /// Uses the power series near 0, where the difference would cancel.
+  /// Uses the power series near 0, where cos(pi x) - sinc(x) would cancel.
   template <class V>
   HEARTH_FN V grad(V g, V x) const {
     const auto near = abs(x) < 0.25;

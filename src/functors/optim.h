@@ -5,13 +5,14 @@
 #include "functors/hd.h"
 
 // The update rules of optimizers. update() replaces one element of a parameter and of its state
-// tensors; factors() computes the numbers that depend on the number of the step. In the formulas, p
-// is a parameter, g its gradient and t the number of the step.
+// tensors, `operands` tensors in all; factors() computes the numbers that depend on the number of
+// the step. In the formulas, p is a parameter, g its gradient (after weight decay) and t the number
+// of the step.
 
 namespace hearth::fn {
 
 struct StepFactors {
-  double rate = 0;   // multiplies the update
+  double rate = 0;   // multiplies the update; Clip: the parameter
   double scale = 1;  // Adam: multiplies the root of the second moment
 };
 

@@ -250,7 +250,7 @@ HEARTH_FN T start_value(Start start) {
   if (start == Start::kOne) return T(1);
   if constexpr (requires(T x) { x < x; }) {
     const bool lowest = start == Start::kLowest;
-    if constexpr (T(0.5f) != T(0) && T(0.5f) != T(1))
+    if constexpr (T(0.5f) != T(0) && T(0.5f) != T(1))  // floating: bool(0.5f) is 1
       return lowest ? T(-__builtin_huge_val()) : T(__builtin_huge_val());
     else if constexpr (T(-1) < T(0))  // two's complement: only the sign bit, or all other bits
       return lowest ? T(1ull << (8 * sizeof(T) - 1)) : T((1ull << (8 * sizeof(T) - 1)) - 1);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Written by tools/special_tables.py: do not edit.
+// Written by tools/special_tables.py: do not edit. "f(x) over t": the argument is t.
+// zeta is 2/3 x^1.5.
 
 #include "functors/special_chebyshev.h"
 
@@ -55,7 +56,7 @@ HEARTH_SCALAR double airy_left_sin(double x) {
   return chebyshev((x - 0.017578125) / 0.017578125, c);
 }
 
-/// The factor of -cos / zeta in sqrt(pi) x^(1/4) Ai(-x).
+/// The factor of -cos / zeta in sqrt(pi) x^(1/4) Ai(-x), over 1 / zeta^2.
 HEARTH_SCALAR double airy_left_cos(double x) {
   static constexpr double c[] = {
       6.882170556308000916e-2,    -6.0891518408326939554e-4,  1.3174151014089972291e-5,

@@ -4,7 +4,7 @@
 
 #include "functors/hd.h"
 
-/// A function of doubles that CPU and CUDA kernels call.
+/// Marks a function of doubles that CPU and CUDA kernels call.
 #if defined(__CUDACC__)
 #define HEARTH_SCALAR __host__ __device__ inline
 #else
@@ -23,7 +23,8 @@ struct TwoParts {
 /// x - c without rounding c.
 HEARTH_SCALAR double minus(double x, TwoParts c) { return (x - c.high) - c.low; }
 
-/// A sum of Chebyshev polynomials at t in [-1, 1].
+/// The sum of c[k] T_k(t), with Chebyshev's polynomials T_k and t in [-1, 1], by Clenshaw's
+/// recurrence.
 template <int n>
 HEARTH_SCALAR double chebyshev(double t, const double (&c)[n]) {
   double b = 0, next = 0;

@@ -35,7 +35,7 @@ HEARTH_SCALAR double lgamma1p_tail(double x) {
   return polynomial(x, c);
 }
 
-/// The term in a^-0 of Temme's expansion of the incomplete gamma function.
+/// The factor of a^-0 in Temme's expansion (igamma_uniform); x is eta.
 HEARTH_SCALAR double temme_0(double x) {
   static constexpr double c[] = {
       -3.3333333333333333333e-1,  8.3333333333333333333e-2,   -1.4814814814814814815e-2,
@@ -49,7 +49,7 @@ HEARTH_SCALAR double temme_0(double x) {
   return polynomial(x, c);
 }
 
-/// The term in a^-1 of Temme's expansion of the incomplete gamma function.
+/// The factor of a^-1 in Temme's expansion (igamma_uniform); x is eta.
 HEARTH_SCALAR double temme_1(double x) {
   static constexpr double c[] = {
       -1.8518518518518518519e-3, -3.4722222222222222222e-3,  2.6455026455026455026e-3,
@@ -62,7 +62,7 @@ HEARTH_SCALAR double temme_1(double x) {
   return polynomial(x, c);
 }
 
-/// The term in a^-2 of Temme's expansion of the incomplete gamma function.
+/// The factor of a^-2 in Temme's expansion (igamma_uniform); x is eta.
 HEARTH_SCALAR double temme_2(double x) {
   static constexpr double c[] = {
       4.1335978835978835979e-3,  -2.6813271604938271605e-3, 7.7160493827160493827e-4,
@@ -74,7 +74,7 @@ HEARTH_SCALAR double temme_2(double x) {
   return polynomial(x, c);
 }
 
-/// The term in a^-3 of Temme's expansion of the incomplete gamma function.
+/// The factor of a^-3 in Temme's expansion (igamma_uniform); x is eta.
 HEARTH_SCALAR double temme_3(double x) {
   static constexpr double c[] = {
       6.4943415637860082305e-4,   2.2947209362139917695e-4,  -4.6918949439525571213e-4,
@@ -86,7 +86,7 @@ HEARTH_SCALAR double temme_3(double x) {
   return polynomial(x, c);
 }
 
-/// The term in a^-4 of Temme's expansion of the incomplete gamma function.
+/// The factor of a^-4 in Temme's expansion (igamma_uniform); x is eta.
 HEARTH_SCALAR double temme_4(double x) {
   static constexpr double c[] = {
       -8.618882909167116986e-4,  7.8403922172006662747e-4,  -2.9907248030319017973e-4,
@@ -97,7 +97,7 @@ HEARTH_SCALAR double temme_4(double x) {
   return polynomial(x, c);
 }
 
-/// The term in a^-5 of Temme's expansion of the incomplete gamma function.
+/// The factor of a^-5 in Temme's expansion (igamma_uniform); x is eta.
 HEARTH_SCALAR double temme_5(double x) {
   static constexpr double c[] = {
       -3.3679855336635815031e-4,  -6.9728137583658577743e-5, 2.7727532449593920787e-4,
@@ -107,7 +107,7 @@ HEARTH_SCALAR double temme_5(double x) {
   return polynomial(x, c);
 }
 
-/// The term in a^-6 of Temme's expansion of the incomplete gamma function.
+/// The factor of a^-6 in Temme's expansion (igamma_uniform); x is eta.
 HEARTH_SCALAR double temme_6(double x) {
   static constexpr double c[] = {5.3130793646399222317e-4,  -5.9216643735369388286e-4,
                                  2.7087820967180448277e-4,  7.9023532326603278721e-7,

@@ -5,6 +5,9 @@
 
 namespace hearth::fn::special {
 
+// The regularized incomplete gamma functions P(a, x) (igamma, "the lower function") and Q = 1 - P
+// (igammac, "the upper function").
+
 inline constexpr double kIgammaEps = 1.1102230246251565e-16;
 
 /// log(x / a) - (x - a) / a.
@@ -23,7 +26,8 @@ HEARTH_SCALAR double log_minus_line(double a, double x) {
 
 /// lgamma(1 + a) for 0 <= a <= 1/4.
 HEARTH_SCALAR double lgamma1p(double a) {
-  return -std::log1p(a) + a * 0.42278433509846713939 + a * a * lgamma1p_tail(a);
+  constexpr double one_minus_euler_gamma = 0.42278433509846713939;
+  return -std::log1p(a) + a * one_minus_euler_gamma + a * a * lgamma1p_tail(a);
 }
 
 /// Gamma(a) / (sqrt(2 pi / a) (a / e)^a) for a > 10 (DLMF 5.11.1).
@@ -104,8 +108,7 @@ HEARTH_SCALAR double igamma_limit(double a, double x) {
 /// Whether the uniform expansion is precise.
 HEARTH_SCALAR bool is_uniform(double a, double x) { return a > 200 && std::fabs(x - a) < 0.4 * a; }
 
-/// The regularized upper incomplete gamma function Q(a, x) where the uniform expansion is not
-/// precise.
+/// The upper function where the uniform expansion is not precise; the borders are those of Cephes.
 HEARTH_SCALAR double igammac_not_uniform(double a, double x) {
   const bool is_lower = x > 1.1 ? x < a : x <= 0.5 ? -0.4 / std::log(x) < a : x * 1.1 < a;
   if (is_lower) return 1 - igamma_series(a, x);

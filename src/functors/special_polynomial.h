@@ -2,8 +2,8 @@
 
 #include "functors/special_chebyshev.h"
 
-// Orthogonal polynomials of degree n, truncated to an integer, by their recurrences. A negative
-// degree gives 0, as in PyTorch.
+// Orthogonal polynomials of degree n, by their recurrences or (Chebyshev's) by sines and cosines.
+// The degree is truncated to an integer; a negative one gives 0, as in PyTorch.
 
 namespace hearth::fn::special {
 

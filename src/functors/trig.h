@@ -52,7 +52,8 @@ HEARTH_ANALYTIC_FUNCTION(Tanh, tanh, kKeep, true, tanh(x), (g * (1 - x * x)))
 HEARTH_ANALYTIC_FUNCTION(Atanh, atanh, kKeep, false, detail::atanh(x), g / (1 - x * x))
 HEARTH_ANALYTIC_FUNCTION(RealAsinh, asinh, kKeep, false, detail::asinh(x), (g * rsqrt(x * x + 1)))
 HEARTH_ANALYTIC_FUNCTION(RealAcosh, acosh, kKeep, false, detail::acosh(x), (g * rsqrt(x * x - 1)))
-/// On the branch cuts, the imaginary zeros of the squares of x and conj(x) have different signs.
+/// conj(f(conj(x))) instead of f(x) = rsqrt(x² + 1): on the branch cuts, the imaginary zeros of the
+/// squares of x and conj(x) have different signs.
 struct Asinh : RealAsinh {
   template <class V>
   HEARTH_FN V complex_grad(V g, V x) const {

@@ -25,7 +25,7 @@ template <Norm norm, class V>
 HEARTH_FN V distance_with_term(V sum, V d, V p) {
   const V magnitude = abs(d);
   if constexpr (norm == Norm::kZero)
-    return sum + select(magnitude > V(0), V(1), d);
+    return sum + select(magnitude > V(0), V(1), d);  // d is 0 or NaN if it is not counted
   else if constexpr (norm == Norm::kOne)
     return sum + magnitude;
   else if constexpr (norm == Norm::kTwo)

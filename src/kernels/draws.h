@@ -31,7 +31,7 @@ struct DrawTypes<double> {
   using Bits = Bits64;
 };
 
-/// The lower bits as a number from [0, 1).
+/// The lower 24 or 53 bits as a number from [0, 1).
 HEARTH_FN float unit(Bits32 bits) { return static_cast<float>(bits & 0xffffffu) * 0x1p-24f; }
 HEARTH_FN double unit(Bits64 bits) {
   return static_cast<double>(bits & ((Bits64{1} << 53) - 1)) * 0x1p-53;
@@ -91,7 +91,8 @@ struct IntegerDraw {
   }
 };
 
-/// Returns the end of the range [0, end) of a dtype's random_().
+/// Returns the end of the range [0, end) of a dtype's random_(). For floating types, end - 1 is the
+/// last integer up to which all are exact.
 template <class T>
 constexpr Bits64 full_range() {
   constexpr ScalarType type = dtype_of<T>;
@@ -133,6 +134,7 @@ struct NormalDraw {
       : mean(static_cast<Compute>(mu)), deviation(static_cast<Compute>(sigma)) {}
 
   HEARTH_FN T operator()(Bits bits) const {
+    // The 0.5 keeps the logarithm finite.
     const float u = (static_cast<float>(static_cast<Bits32>(bits >> 32)) + 0.5f) * 0x1p-32f;
     const float v = static_cast<float>(static_cast<Bits32>(bits)) * 0x1p-32f;
     return static_cast<T>(::sqrtf(-2 * ::logf(u)) * ::cosf(6.2831853f * v) * deviation + mean);

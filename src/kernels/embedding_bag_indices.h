@@ -7,7 +7,8 @@
 
 namespace hearth {
 
-/// The indices of embedding_bag and their bags, for CPU and CUDA kernels; I is the type of both.
+/// The indices of embedding_bag and their bags, for CPU and CUDA kernels; I is the type of the
+/// indices and offsets.
 template <class I>
 struct BagIndices {
   const I *indices, *offsets;

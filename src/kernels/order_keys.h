@@ -38,6 +38,7 @@ HEARTH_FN KeyOf<T> key_of_bits(KeyOf<T> bits) {
     return std::is_signed_v<T> ? K(bits ^ kSign) : bits;
   } else {
     const K magnitude = K(bits & K(~kSign));
+    // All bits of the exponent.
     constexpr K kInfinity = K(K(~kSign) & K(~K((K(1) << kFractionBits<T>)-1)));
     if (magnitude > kInfinity) return kNanKey<T>;
     if (magnitude == 0) return kSign;  // -0 equals 0

@@ -34,8 +34,8 @@ HEARTH_FN LstmUnit<V> lstm_unit(V i, V f, V g, V o, V previous) {
   unit.out = unit.o * tanh(unit.cell);
   return unit;
 }
-/// Computes the gradients of the gates' arguments and of the previous cell, given the gradients of
-/// the output and of the cell; the result's `out` is the unit's output.
+/// Computes the gradients of the gates' arguments and of the previous cell, given the gates' values
+/// and the gradients of the output and of the cell; the result's `out` is the unit's output.
 template <class V>
 HEARTH_FN LstmUnit<V> lstm_gradient(V i, V f, V g, V o, V cell, V previous, V grad, V grad_cell) {
   const V tanh_cell = tanh(cell);
@@ -55,6 +55,7 @@ template <class V>
 struct GruUnit {
   V n, r, z, from_state, out;
 };
+/// Computes a GruUnit from the gates' arguments, the state's contribution and the previous state.
 template <class V>
 HEARTH_FN GruUnit<V> gru_unit(V n, V r, V z, V from_state, V previous) {
   GruUnit<V> unit;
@@ -65,8 +66,8 @@ HEARTH_FN GruUnit<V> gru_unit(V n, V r, V z, V from_state, V previous) {
   unit.out = mul_add(unit.z, previous - unit.n, unit.n);
   return unit;
 }
-/// Computes the gradients of the arguments; the result's `out` is the part of the previous state's
-/// gradient that does not pass through the gates.
+/// Computes the gradients of gru_unit's arguments, given the gates' values; the result's `out` is
+/// the part of the previous state's gradient that does not pass through the gates.
 template <class V>
 HEARTH_FN GruUnit<V> gru_gradient(V n, V r, V z, V from_state, V previous, V grad) {
   GruUnit<V> unit;

@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-/// The order of a recurrent layer's steps, and the positions of their elements.
+/// The order of a recurrent layer's steps, and the positions of the sequences at each step.
 class RecurrencePositions {
  public:
   explicit RecurrencePositions(const RecurrenceShape& shape) : shape_(shape), starts_{0} {
@@ -44,8 +44,8 @@ class RecurrencePositions {
                ? states + position(earlier, sequence) * width
                : initial + sequence * width;
   }
-  /// Calls f(first, end) for the ranges of sequences [begin, end) whose rows of the state before
-  /// step t are adjacent in memory.
+  /// Divides the sequences [begin, end) into ranges whose rows of the state before step t are
+  /// adjacent in memory, and calls f(first, last + 1) for each range.
   template <class F>
   void for_adjacent(int64_t t, int64_t begin, int64_t end, const F& f) const {
     if (begin >= end) return;

@@ -1,8 +1,8 @@
 #pragma once
 
 // The operators of scans, for host and device. A state describes a range of elements: start() is
-// the state of an empty range, element() the state of one element, and merge() combines the states
-// of adjacent ranges (associative, not commutative). A is the compute type.
+// the state of an empty range, element(value, factor, index) the state of one element, and merge()
+// combines the states of adjacent ranges (associative, not commutative). A is the compute type.
 
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Activations composed of several ops: rrelu, log_sigmoid_forward.
+// Activations composed of several ops: rrelu, rrelu_with_noise and log_sigmoid_forward.
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
 #include "ops/promote.h"
@@ -41,6 +41,7 @@ Tensor sloped(const Tensor& self, const Tensor& slopes) {
   return self.to(slopes.scalar_type()).mul(slopes).to(self.scalar_type());
 }
 
+/// Returns rrelu of self; in training, writes the slopes to `noise`.
 Tensor with_noise(const Tensor& self, Tensor& noise, const Slopes& slopes,
                   const Generator& generator) {
   HEARTH_CHECK(self.sizes() == noise.sizes(),

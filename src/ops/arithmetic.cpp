@@ -126,6 +126,7 @@ constexpr OpInfo kPowTensor = with_node(fn::Pow::info, "PowBackward1"),
                  kComplexPowOfNumber = with_node(fn::ComplexPow::info, "PowBackward2"),
                  kLerpTensor = with_node(fn::Lerp::info, "LerpBackward1");
 
+/// The exponent as a tensor; throws if PyTorch refuses it.
 Tensor exponent_of(const Tensor& self, const Scalar& exponent) {
   HEARTH_CHECK(!(is_integral(self.scalar_type(), true) && exponent.isIntegral(true) &&
                  exponent.toLong() < 0),
@@ -182,6 +183,7 @@ auto power(const A& a, const B& b) {
               pointwise_as<real_info>(fn::Pow{}, a, b));
 }
 
+/// where's condition as a bool tensor; uint8 is accepted with a warning.
 Tensor boolean(const Tensor& condition) {
   if (condition.defined() && condition.scalar_type() == kByte) {
     static std::once_flag warned;

@@ -5,6 +5,7 @@ namespace hearth {
 
 namespace {
 
+/// Returns `result`, whose role in the call is `what`, after checking its dtype.
 const Tensor& checked(const Tensor& result, ScalarType type, const char* what,
                       const char* function) {
   check_defined(function, 0, what, result);
@@ -14,6 +15,7 @@ const Tensor& checked(const Tensor& result, ScalarType type, const char* what,
   return result;
 }
 
+/// The dtype in which an operand takes part: float64 or complex128.
 ScalarType wide_type_of(const Scalar& number, int, const char*) {
   return number.isComplex() ? kComplexDouble : kDouble;
 }

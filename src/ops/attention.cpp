@@ -17,7 +17,8 @@ namespace hearth {
 
 namespace {
 
-/// Returns the scores before softmax: `scale * query * key^T + mask`.
+/// Returns the scores before softmax: `scale * query * key^T + mask`, with -infinity above the
+/// diagonal if causal.
 Tensor scores_of(const Tensor& query, const Tensor& key, const Tensor& mask, double scale,
                  bool causal) {
   // As in PyTorch, each factor is multiplied by the root of the scale, so that products
@@ -98,6 +99,7 @@ struct AttentionBackward {
     params.grad_value = context.out(2);
     run_kernel(context.ctx, params);
   }
+  /// The gradients of query, key and value by differentiable ops.
   static std::vector<Tensor> formula(const AttentionArgs& args, const Tensor* in) {
     const Tensor &query = in[0], &key = in[1], &value = in[2];
     const int64_t key_heads = key.size(1), group_size = query.size(1) / key_heads;
@@ -156,7 +158,7 @@ constexpr OpInfo dropout_info() {
 constexpr OpInfo kDropoutInfo = dropout_info();
 
 /// Inputs: 4-D query, key, value, and a floating mask of the scores' sizes; outputs: the result,
-/// the logarithms of the rows' sums of exponentials, and the weights that dropout keeps.
+/// the logarithms of the rows' sums of exponentials and, with dropout, the weights that it keeps.
 template <const OpInfo& op_info>
 struct Attention {
   using Args = AttentionArgs;

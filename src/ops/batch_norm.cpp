@@ -85,6 +85,7 @@ struct BatchNormBackward {
   static void grad(const Args& args, GradContext& context);
 };
 
+/// Reshapes t to broadcast along the channels of `like`, in its dtype.
 Tensor per_channel(const Tensor& t, const Tensor& like) {
   Dims sizes(size_t(like.dim()), 1);
   sizes[1] = t.numel();
@@ -221,7 +222,8 @@ struct InstanceNorm {
     HEARTH_FIELDS(use_input_stats, momentum, eps)
   };
   static constexpr OpInfo info{.name = "instance_norm"};
-  /// Calls batch_norm on one sample that has the channels of all samples: [1, N * C, ...].
+  /// Calls batch_norm on one sample that has the channels of all samples: [1, samples * channels,
+  /// ...].
   static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
                         const Tensor& bias, const Tensor& running_mean, const Tensor& running_var) {
     const int64_t samples = input.size(0), channels = input.size(1);

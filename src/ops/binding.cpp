@@ -55,7 +55,8 @@ bool ranges_overlap(const TensorImpl& a, const TensorImpl& b) {
          begin_of(a) < end_of(b) && begin_of(b) < end_of(a);
 }
 
-/// Calls `visit` with the offset of each element from the begin of the storage.
+/// Calls `visit` with the offset in the storage of each element. Callers pass dimension 0 and the
+/// tensor's offset.
 template <class Visit>
 void for_each_offset(const TensorImpl& t, int dim, int64_t offset, const Visit& visit) {
   if (dim == t.dim) return visit(offset);

@@ -28,7 +28,8 @@ class BoundOutputs {
   SmallVector<WriteMode, 4> write_modes_;
 };
 
-/// Prepares an out= tensor for a result: checks dtype and overlap, resizes with a warning.
+/// Prepares an out= tensor for a result: checks dtype and overlap, resizes (with a
+/// warning if it had elements).
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
 /// Throws if elements of `tensor` share memory (an expanded tensor).
 void check_no_internal_overlap(const TensorImpl& tensor);

@@ -18,12 +18,13 @@ Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
   if (!is_integral(type, false) || !number.isIntegral(false)) return number;
   const IntegerRange range(type);
   const int64_t value = number.toLong();
-  const bool is_min = name[1] == 'i';
+  const bool is_min = name[1] == 'i';  // "min", not "max"
   HEARTH_CHECK(is_min ? value <= range.largest : value >= range.smallest, "Clamp ", name, " value ",
                double(value), " is outside the representable range of ", name_of(type));
   return range.nearest(value);
 }
 
+/// A bound of clamp as a tensor, undefined if it is not given.
 Tensor bound(const Tensor& self, const Bound& number, const char* name) {
   return number ? wrapped_number(fitting(*number, self.scalar_type(), name)) : Tensor();
 }

@@ -86,6 +86,7 @@ void check_optional(const OpCall& call, int index) {
                            argument_name(info, is_self ? 0 : index, call.inputs.count));
 }
 
+/// Throws unless the view lies inside its storage.
 void check_inside(const TensorImpl& view) {
   if (view.numel == 0 || !view.storage) return;
   const size_t needed =

@@ -117,8 +117,9 @@ constexpr OpInfo with_node(OpInfo info, const char* node) {
   return info;
 }
 
-/// The record of a kernel op: a struct with Args, info, infer, launch and, if it has a derivative,
-/// grad. Without infer, the output is contiguous and has the sizes and dtype of input 0.
+/// The record of a kernel op: a struct with Args, info, infer, launch (not for views), grad if it
+/// has a derivative, and possibly saves and mutates. Without infer, the output is contiguous and
+/// has the sizes and dtype of input 0.
 template <class Op>
 inline constexpr OpRecord record_of{.info = &Op::info,
                                     .args_size = sizeof(typename Op::Args),

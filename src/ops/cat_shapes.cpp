@@ -1,4 +1,4 @@
-// hstack, vstack, dstack, column_stack, atleast_1d to atleast_3d and block_diag.
+// hstack, vstack, row_stack, dstack, column_stack, atleast_1d to atleast_3d and block_diag.
 #include "ops/composed_out.h"
 
 namespace hearth {

@@ -174,6 +174,7 @@ struct EuclideanDist {
   }
 };
 
+/// Calls EuclideanDist.
 Tensor euclidean(const Tensor& a, const Tensor& b) {
   const auto augmented = [&] {
     const NoGradGuard off;
@@ -212,7 +213,7 @@ struct CdistOfBatches {
                  "possible modes: 0, 1, 2, but was: ", args.compute_mode);
   }
   static Tensor of_batches(const Args& args, const Tensor& a, const Tensor& b) {
-    constexpr int64_t kFewRows = 25;
+    constexpr int64_t kFewRows = 25;  // PyTorch's limit for mode 0
     const bool has_many_rows = a.size(1) > kFewRows || b.size(1) > kFewRows;
     const bool uses_product = args.compute_mode == 1 || (args.compute_mode == 0 && has_many_rows);
     if (args.p == 2 && uses_product && a.size(1) > 0 && b.size(1) > 0) return euclidean(a, b);

@@ -1,4 +1,4 @@
-// Complex numbers: composed from their parts, and their parts as views.
+// Complex numbers: composed from their parts, their parts as views, abs, angle and conj.
 #include <numbers>
 
 #include "functors/arithmetic.h"
@@ -98,6 +98,7 @@ void run_on_parts(int functor, int first, LaunchContext& context) {
   run_kernel(context.ctx, params);
 }
 
+/// One real output with the sizes and the memory order of input 0, which is complex.
 void infer_real(InferContext& context) {
   infer_copy(context, to_real(context.in(0).dtype), MemoryFormat::Preserve);
 }
@@ -132,11 +133,11 @@ void check_parts(const char* op, const char* first, const Tensor& a, const char*
                  const Tensor& b) {
   check_defined(op, 0, first, a);
   check_defined(op, 1, second, b);
-  const auto known = [](const Tensor& t) {
+  const auto is_accepted = [](const Tensor& t) {
     const ScalarType type = t.scalar_type();
     return type == kFloat || type == kDouble || type == kHalf;
   };
-  HEARTH_CHECK_AS(NotImplementedError, known(a) && known(b),
+  HEARTH_CHECK_AS(NotImplementedError, is_accepted(a) && is_accepted(b),
                   "Expected both inputs to be Half, Float or Double tensors but got ",
                   name_of(a.scalar_type()), " and ", name_of(b.scalar_type()));
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), "Expected object of scalar type ",

@@ -70,6 +70,7 @@ Tensor plain_weight(const Tensor& weight, int64_t groups) {
   return weight.flip(kernel_dims).reshape(split).transpose(1, 2).reshape(sizes);
 }
 
+/// The transposed convolution, as a plain one of the spaced input.
 Tensor transposed(const ConvArgs& args, const Tensor& input, const Tensor& weight,
                   IntArrayRef sizes) {
   Dims before, after;
@@ -77,8 +78,8 @@ Tensor transposed(const ConvArgs& args, const Tensor& input, const Tensor& weigh
     before.push_back(args.dilation[d] * (weight.sizes()[d + 2] - 1) - args.padding[d]);
     after.push_back(before[d] + args.output_padding[d]);
   }
-  const Tensor spread = padded(spaced(input, args.stride), before, after);
-  return products(spread, plain_weight(weight, args.groups), Dims(args.stride.size(), 1),
+  const Tensor plain_input = padded(spaced(input, args.stride), before, after);
+  return products(plain_input, plain_weight(weight, args.groups), Dims(args.stride.size(), 1),
                   args.dilation, args.groups, sizes);
 }
 

@@ -9,7 +9,7 @@ namespace hearth {
 /// number on the CPU.
 void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
 void run_copy(Ctx& ctx, const View& to, const View& from);
-/// Warns, once, of a conversion from complex to real numbers.
+/// Warns, only once unless warnAlways is set, of a conversion from complex to real numbers.
 void warn_of_lost_imaginary_part(ScalarType from, ScalarType to);
 /// For ops that then overwrite a part of output 0: launches output 0 = input 0, unless both have
 /// the same memory.

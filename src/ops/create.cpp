@@ -88,6 +88,7 @@ ScalarType dtype_from(const TensorOptions& options) {
   return resolve_dtype(options.dtype_or_default());
 }
 
+/// The dtype of a tensor filled with `value`.
 ScalarType number_dtype(const TensorOptions& options, const Scalar& value) {
   if (options.has_dtype()) return dtype_from(options);
   if (value.isFloatingPoint()) return get_default_dtype();

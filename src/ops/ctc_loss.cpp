@@ -53,6 +53,7 @@ struct CtcKernelBackward {
   }
 };
 
+/// Inputs: see sequences_of; outputs: the loss of each sequence and log_alpha (seam/ctc_loss.h).
 struct CtcKernel {
   struct Args {
     int64_t blank;
@@ -112,7 +113,7 @@ void check_target_size(const Tensor& targets, int64_t dim, int64_t size, bool at
 
 void check(const Tensor& log_probs, const Tensor& targets, const Lengths& input_lengths,
            const Lengths& target_lengths, int64_t blank) {
-  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
   HEARTH_CHECK(log_probs.numel() > 0, "log_probs tensor must not be empty");
   HEARTH_CHECK(log_probs.dim() == 3, "Expected 3-dimensional tensor, but got ", log_probs.dim(),
                "-dimensional tensor for argument #1 'log_probs'", kWhileChecking);
@@ -127,10 +128,10 @@ void check(const Tensor& log_probs, const Tensor& targets, const Lengths& input_
   HEARTH_CHECK(targets.dim() == 1 || targets.dim() == 2, "Expected 1 to 2 dimensions, but got ",
                targets.dim(), "-dimensional tensor for argument #2 'targets'", kWhileChecking);
   check_lengths("input_lengths", input_lengths, log_probs.size(1), log_probs.size(0));
-  check_lengths("target_lengths", target_lengths, log_probs.size(1), kAny);
+  check_lengths("target_lengths", target_lengths, log_probs.size(1), kNoLimit);
 }
 
-/// The offset of each sequence's targets, in elements.
+/// The offset of each sequence's targets, in elements; checks the sizes of targets.
 Lengths starts_of(const Tensor& targets, const Lengths& lengths) {
   Lengths starts;
   int64_t total = 0, longest = 0;

@@ -20,9 +20,11 @@ inline const Generator& or_default(const std::optional<Generator>& generator) {
 
 // The definitions that go with the declarations of hearth/ops/*.inc. `params` is the parameter list
 // in parentheses without `self`. The last argument is an invocation (pointwise(...) or
-// invoke<Op>(...)) or, for the forms METHOD and INPLACE_AS, an expression; in it `self` is the
+// invoke<Op>(...)) or, for METHOD, METHOD_ONLY and INPLACE_AS, an expression; in it `self` is the
 // tensor.
 
+// Before a parameter list, LIST removes the parentheses; REST also begins with a comma if the list
+// is not empty.
 #define HEARTH_LIST(...) __VA_ARGS__
 #define HEARTH_REST(...) __VA_OPT__(, ) __VA_ARGS__
 

@@ -1,4 +1,5 @@
-// Views of diagonals and of overlapping windows, and functions built on them.
+// Views of diagonals and of overlapping windows, functions built on them, and copies with one part
+// replaced (select_scatter …).
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
 #include "ops/window.h"
@@ -78,6 +79,7 @@ Tensor& fill_diagonal(const Tensor& self, const Scalar& value, bool wrap) {
   self.as_strided({size}, {step}, self.storage_offset()).fill_(value);
   const int64_t width = self.size(1);
   if (wrap && dims == 2 && self.size(0) > width + 1) {
+    // As in NumPy, each (width + 1)-th element belongs to the diagonal.
     const int64_t num_wrapped = (self.numel() + width) / (width + 1) - size;
     self.as_strided({num_wrapped}, {step}, self.storage_offset() + self.stride(0) * (width + 1))
         .fill_(value);

@@ -70,6 +70,7 @@ Tensor distances(const char* op, const Tensor& y, const Tensor& x, int64_t dim) 
   return points.slice(dim, 1).sub(points.slice(dim, 0, -1));
 }
 
+/// dx as a number, checked.
 double distance_of(const char* op, const Tensor& y, const Scalar& dx) {
   HEARTH_CHECK_AS(NotImplementedError, y.scalar_type() != kBool, op,
                   ": received a bool input for `y`, but bool is not supported");
@@ -83,6 +84,7 @@ Tensor neighbour_sums(const Tensor& y, int64_t dim) {
   return y.slice(dim, 1).add(y.slice(dim, 0, -1));
 }
 
+/// The number of vander's columns.
 int64_t count_of(const Tensor& x, std::optional<int64_t> n) {
   HEARTH_CHECK(x.dim() == 1, "x must be a one-dimensional tensor.");
   HEARTH_CHECK(!n || *n >= 0, "N must be non-negative.");

@@ -8,8 +8,8 @@ namespace hearth {
 
 namespace {
 
-/// Returns the divisor `other`; throws if it is an integer tensor with zeros. As in PyTorch, only
-/// CPU tensors are checked.
+/// Returns the divisor `other`; throws if integers are divided and a divisor is 0. As in PyTorch,
+/// only CPU tensors are checked.
 const Tensor& nonzero_divisor(const Tensor& self, const Tensor& other) {
   if (!self.defined() || !other.defined() || !self.is_cpu() || !other.is_cpu()) return other;
   if (!is_integral(result_type(self, other), false) || self.numel() == 0) return other;

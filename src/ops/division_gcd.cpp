@@ -6,6 +6,7 @@ namespace hearth {
 
 namespace {
 
+// For errors, with PyTorch's names of the kernels.
 constexpr OpInfo kGcd{.name = "gcd_cpu", .dtypes = dtypes::kIntegers},
     kLcm{.name = "lcm_cpu", .dtypes = dtypes::kIntegers};
 

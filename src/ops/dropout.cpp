@@ -76,6 +76,7 @@ Noise noise_for(const Tensor& input, double p, bool features, bool alpha) {
   return {mask * scale, (mask - 1) * (kSeluLimit * scale) + kSeluLimit * scale * p};
 }
 
+/// Feature or alpha dropout, or both.
 Tensor dropped(const Tensor& input, double p, bool train, bool features, bool alpha) {
   if (!has_effect(input, p, train)) return input;
   const Noise noise = noise_for(input, p, features, alpha);
@@ -83,6 +84,7 @@ Tensor dropped(const Tensor& input, double p, bool train, bool features, bool al
   return noise.shift.defined() ? scaled + noise.shift : scaled;
 }
 
+/// The in-place form of dropped().
 Tensor& drop(Tensor& self, double p, bool train, bool features, bool alpha) {
   if (!has_effect(self, p, train)) return self;
   const Noise noise = noise_for(self, p, features, alpha);

@@ -254,7 +254,8 @@ class Einsum {
   int num_ellipsis_dims_ = 0;
 };
 
-/// A tensor as a matrix [free, contracted], or [contracted, free] if `contracted_first`.
+/// A tensor as a matrix [free, contracted], or [contracted, free] if `contracted_first`; the free
+/// dimensions are those that are not contracted.
 struct Unfolding {
   Unfolding(const Tensor& self, const Dims& contracted, bool contracted_first) {
     Dims order;

@@ -111,6 +111,7 @@ struct Embedding {
   }
 };
 
+/// The number of classes of one_hot; checks the labels.
 int64_t class_count(const Tensor& labels, int64_t num_classes) {
   HEARTH_CHECK(labels.scalar_type() == kLong,
                "one_hot is only applicable to index tensor of type LongTensor.");

@@ -99,6 +99,7 @@ struct EmbeddingBagBackward {
   }
 };
 
+/// Outputs: the result, offset2bag, bag_size and max_indices, as PyTorch's embedding_bag.
 struct EmbeddingBag {
   struct Args {
     BagArgs bags;

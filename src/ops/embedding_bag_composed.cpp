@@ -42,6 +42,7 @@ TensorQuad embedding_bag_composed(const BagArgs& args, const Tensor& weight, con
   const Tensor index = indices.to(kLong), begin = offsets.to(kLong);
   const Tensor last =
       args.include_last_offset ? begin.select(0, bags) : full_like(begin.sum(), num_indices);
+  // The bag of each index: the number of bags that begin at it or before it, less 1.
   const Tensor bag_of =
       zeros({num_indices + 1}, index.options())
           .index_add(0, begin.slice(0, 0, bags), ones_like(begin.slice(0, 0, bags)))

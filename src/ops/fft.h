@@ -8,7 +8,7 @@ namespace hearth {
 
 /// The divisor of a transform of n numbers: 1, sqrt(n) or n.
 enum class FftNorm { kNone, kByRootN, kByN };
-double fft_scale(FftNorm norm, double numbers);
+double fft_scale(FftNorm norm, double numbers);  // 1 / the divisor
 
 /// Transforms without checks: the dimensions are in range, and results are multiplied by `scale`.
 Tensor fft_complex(const Tensor& self, const Dims& dims, double scale, bool forward);

@@ -1,4 +1,4 @@
-// The order of frequencies in Fourier transforms.
+// The frequencies of Fourier transforms and their order.
 #include "ops/composed_out.h"
 #include "ops/create.h"
 
@@ -6,6 +6,7 @@ namespace hearth {
 
 namespace {
 
+/// With `negative`, the second half of the n frequencies is negative.
 void fill_frequencies(const Tensor& out, int64_t n, double d, bool negative) {
   Tensor numbers = out;
   arange_out(numbers, out.size(0));

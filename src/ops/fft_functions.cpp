@@ -29,6 +29,7 @@ constexpr FftFacts kDims[] = {
 // Indices into both tables.
 enum Function { kFft, kIfft, kRfft, kIrfft, kHfft, kIhfft };
 
+/// The divisor for PyTorch's argument `norm` in a direction.
 FftNorm norm_of(const std::string& mode, bool forward) {
   if (mode == "ortho") return FftNorm::kByRootN;
   HEARTH_CHECK(mode.empty() || mode == "backward" || mode == "forward",

@@ -10,7 +10,8 @@ namespace hearth {
 
 namespace {
 
-int64_t at_least_one(int64_t size) { return size == 0 ? 1 : size; }
+/// As in PyTorch, a 0-d tensor counts as 1-d.
+int64_t at_least_one(int64_t dims) { return dims == 0 ? 1 : dims; }
 
 }  // namespace
 

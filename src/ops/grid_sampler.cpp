@@ -10,7 +10,8 @@ namespace hearth {
 namespace {
 
 struct GridSamplerArgs {
-  int64_t interpolation_mode, padding_mode;
+  int64_t interpolation_mode;  // 0: linear, 1: nearest, 2: cubic
+  int64_t padding_mode;        // 0: zeros, 1: border, 2: reflection
   bool align_corners;
   HEARTH_FIELDS(interpolation_mode, padding_mode, align_corners)
 
@@ -74,6 +75,8 @@ std::pair<Tensor, Tensor> apply_padding(const Tensor& x, double size, const Grid
   return {where(moved.gt(0), moved.clamp_max(size - 1), zeros_like(x)), slope * is_inside};
 }
 
+/// The taps of positions, given by their coordinates in `grid`, along a dimension of `length`
+/// elements.
 TensorTaps tensor_taps(const Tensor& grid, int64_t length, const GridSamplerArgs& args) {
   constexpr double a = -0.75;  // of cubic convolution
   const double size = double(length), unit = (args.align_corners ? size - 1 : size) / 2;
@@ -120,6 +123,7 @@ std::vector<Tensor> composed_gradients(const GridSamplerArgs& args, const Tensor
   const int n = args.rule().taps();
   for (int tap = 0; tap < (dims == 3 ? n * n * n : n * n); ++tap) {
     const int axis_taps[3] = {tap % n, tap / n % n, tap / n / n};
+    // The weight is the product of the axes' weights, slope[d] its derivative along axis d.
     Tensor index, weight, slope[3];
     for (int64_t d = dims - 1; d >= 0; --d) {
       const TensorTaps& axis = axes[d];

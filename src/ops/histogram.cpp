@@ -162,6 +162,7 @@ Tensor histogram_of(const Tensor& points, const std::vector<Tensor>& edges, cons
   return density ? density_of(hist, edges) : hist;
 }
 
+/// histogramdd with given edges.
 TensorAndList histogram_of_points(const Tensor& self, std::vector<Tensor> edges,
                                   const std::optional<Tensor>& weight, bool density) {
   check_histogram_points(self, edges.size());
@@ -175,6 +176,7 @@ TensorAndList histogram_of_points(const Tensor& self, std::vector<Tensor> edges,
   return {histogram_of(points, edges, weights, density), std::move(edges)};
 }
 
+/// histogramdd with given numbers of bins.
 TensorAndList histogram_of_points(const Tensor& self, IntArrayRef bins,
                                   std::optional<ArrayRef<double>> range,
                                   const std::optional<Tensor>& weight, bool density) {

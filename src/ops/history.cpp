@@ -146,7 +146,8 @@ void mark_inference(const OpCall& call) {
 using NodePtr = IntrusivePtr<OpNode>;
 
 /// The inputs that have no edge in PyTorch's nodes: of pointwise ops those without a formula for
-/// their gradient, and the number in x * 2; of other ops indices and masks.
+/// their gradient, and the number in x * 2; of other ops indices and masks. Input 0 of an in-place
+/// op always has an edge.
 SlotSet edgeless_inputs(const OpCall& call) {
   const bool is_pointwise = call.op.functor >= 0;
   SlotSet set = 0;

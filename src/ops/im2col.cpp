@@ -104,6 +104,7 @@ View windows_of(const WindowArgs& args, const View& padded, int64_t rows, int64_
 View as_windows(const WindowArgs& args, const View& columns, const View& windows) {
   View result = windows;
   result.data = columns.data;
+  // The distances of neighbouring kernel elements and of neighbouring windows.
   const int64_t tap = columns.strides[1], position = columns.strides[2];
   const int64_t strides[] = {columns.strides[0],          args.kernel_elements() * tap,
                              args.kernel[1] * tap,        tap,

@@ -17,7 +17,8 @@ namespace hearth {
 namespace {
 
 /// The sizes of self[indices]: the sizes `self`, with the indexed dimensions `dims` replaced by
-/// `shape`, the sizes of the indices. Strides are converted in the same way.
+/// `shape`, the sizes of the indices: at the first of `dims` if they are adjacent, else in front.
+/// Strides are converted in the same way.
 Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   const int64_t first = dims[0], last = dims[dims.size() - 1];
   const int64_t position = last - first + 1 == int64_t(dims.size()) ? first : 0;
@@ -52,6 +53,7 @@ IndexLayout layout_of(const View& self, const Dims& dims, const LaunchContext& c
   return index_layout(self, indices);
 }
 
+/// The slots of the indices, the inputs from `first` on.
 SlotSet index_slots(const Dims& dims, int first) {
   return ((SlotSet{1} << dims.size()) - 1) << first;
 }

@@ -1,4 +1,4 @@
-// t.index({...}), t.index_put_({...}, x), t[i] and t[i] = x.
+// t.index({...}), t.index_put_({...}, x), t[i] and t[i] = x, and the texts of indices.
 #include "hearth/indexing.h"
 
 #include <cstring>

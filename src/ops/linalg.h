@@ -77,7 +77,8 @@ TensorTriple factor_lu(const Tensor& a);
 Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool reversed);
 /// X with L U X = P^T B or, if `adjoint`, with (P L U)^T X = B.
 Tensor solve_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool adjoint);
-/// op(a)^-1 b for a triangle of a; a and b have the same batch.
+/// T^-1 b or, if `transposed`, T^-T b, where T is a triangle of a, with ones on the diagonal if
+/// `unit`; a and b have the same batch.
 Tensor solve_triangle(const Tensor& a, const Tensor& b, bool upper, bool transposed,
                       bool unit = false);
 /// A^-1 B without errors: inf or NaN for singular matrices; and info.
@@ -112,7 +113,7 @@ constexpr OpInfo float32_under_cpu_autocast(const char* name, const char* argume
 
 }  // namespace hearth::linalg
 
-// The out= forms of functions with two and three results; `call` is the functional form.
+// The out= forms of functions with two and three results; the last argument calls the function.
 #define HEARTH_DEFINE_TWO_OUT(name, first, second, params, ...)                \
   TensorRefPair name##_out(Tensor& first, Tensor& second HEARTH_REST params) { \
     linalg::write_results(#name, {&first, &second}, [&] {                      \

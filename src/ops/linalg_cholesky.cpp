@@ -12,7 +12,7 @@ struct UpperArgs {
   HEARTH_FIELDS(upper)
 };
 
-/// (L, info) with L L^T = A, or U^T U = A.
+/// (factor, info): L with L L^T = A or, if upper, U with U^T U = A.
 struct Cholesky {
   using Args = UpperArgs;
   static constexpr OpInfo info{.name = "_linalg_cholesky_ex",
@@ -94,11 +94,11 @@ Tensor cholesky_solve_of(const UpperArgs& args, const Tensor& b, const Tensor& f
 Tensor cholesky_inverse_of(const UpperArgs& args, const Tensor& factor) {
   check_square(factor, "cholesky_inverse");
   check_real(factor, "cholesky_inverse_out_cpu");
-  const Tensor first_zero = diagonal_of(factor).eq(0);
-  const Tensor countdown = arange(factor.size(-1), 0, -1, first_zero.options().dtype(kInt));
+  const Tensor is_zero = diagonal_of(factor).eq(0);
+  const Tensor countdown = arange(factor.size(-1), 0, -1, is_zero.options().dtype(kInt));
   if (factor.size(-1) > 0) {
     // countdown is n, n - 1 … 1, so its maximum over zeros of the diagonal is at the first zero.
-    const Tensor largest = first_zero.to(kInt).mul(countdown).amax({-1});
+    const Tensor largest = is_zero.to(kInt).mul(countdown).amax({-1});
     const Tensor info = where(largest.eq(0), 0, largest.neg().add(factor.size(-1) + 1));
     check_info("cholesky_inverse", info.to(kInt), text_of_singular);
   }

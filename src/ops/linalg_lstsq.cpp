@@ -117,10 +117,11 @@ TensorQuad lstsq_of(const LstsqArgs& args, const Tensor& self, const Tensor& oth
     values = results[2];
   }
   Tensor residuals = empty({0}, options);
-  const bool has_full_rank =
+  // As in PyTorch, gelsy (kPivotedQr) returns no residuals.
+  const bool has_residuals =
       args.driver_kind() == LeastSquaresDriver::kQr ||
       (args.has_values() && (rank.is_meta() || rank.eq(n).all().item<bool>()));
-  if (m > n && has_full_rank) residuals = a.matmul(x).sub(b).pow(2).sum(IntArrayRef(-2));
+  if (m > n && has_residuals) residuals = a.matmul(x).sub(b).pow(2).sum(IntArrayRef(-2));
   return {is_vector ? x.squeeze(-1) : x, residuals,
           rank.defined() ? rank : empty({0}, options.dtype(kLong)),
           values.defined() ? values : empty({0}, options)};
@@ -181,6 +182,7 @@ void check_tolerance(const Tensor& t, const char* op, const char* name) {
                " tensor of complex type is not supported. Got ", name_of(t.scalar_type()));
 }
 
+/// The pseudoinverse, without history.
 Tensor pinv_value(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool hermitian) {
   if (a.numel() == 0)
     return empty(with_sizes(batch_of(a.sizes()), {a.size(-1), a.size(-2)}), a.options());

@@ -52,7 +52,7 @@ Tensor spectral_norm(const Order& ord, const Tensor& self, const Dims& dim, bool
   return norm.reshape(sizes);
 }
 
-/// A norm by sums over the columns (ord = ±1) or the rows (±inf).
+/// The largest (ord > 0) or smallest sum of magnitudes of a column (ord = ±1) or of a row (±inf).
 Tensor sum_norm(double ord, const Tensor& self, Dims dim, bool keepdim) {
   int64_t summed_dim = wrap_dim(dim[0], self.dim()), extreme_dim = wrap_dim(dim[1], self.dim());
   if (std::isinf(ord)) std::swap(summed_dim, extreme_dim);

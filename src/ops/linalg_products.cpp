@@ -1,5 +1,5 @@
 // Powers and exponentials of matrices, chains of products, tensors as linear maps (tensorinv,
-// tensorsolve), and small functions (vander, vecdot, diagonal).
+// tensorsolve), and small functions (vander, vecdot, diagonal, matmul).
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -81,7 +81,7 @@ struct Qr {
   }
 };
 
-/// A = Q R in LAPACK's form: R above the vectors of the reflections, and tau.
+/// A = Q R in LAPACK's form: R above the vectors of the reflections, and tau, their factors.
 struct Geqrf {
   using Args = NoArgs;
   static constexpr OpInfo info{.name = "_geqrf", .dtypes = dtypes::kFloatAndDouble, .outputs = 2};

@@ -13,7 +13,7 @@ struct TriangleArgs {
   HEARTH_FIELDS(upper, transposed, unit)
 };
 
-/// op(A)^-1 B for a triangle of A.
+/// T^-1 B or, if `transposed`, T^-T B, where T is a triangle of A.
 struct SolveTriangular {
   using Args = TriangleArgs;
   static constexpr OpInfo info{.name = "linalg_solve_triangular",
@@ -74,7 +74,7 @@ struct SolveEx {
     run_kernel(context.ctx, TriangularSolveParams{factors, x, false, false, true});
     run_kernel(context.ctx, TriangularSolveParams{factors, x, true});
   }
-  /// From A dX = dB - dA X. LU has no history, so that create_graph uses A.
+  /// From A dX = dB - dA X. LU has no history, so under create_graph A is used instead.
   static void grad(const Args&, GradContext& context) {
     const Tensor a = context.in(0), x = context.out(0), g = context.grad(0);
     const Dims batch = batch_of(x.sizes());
@@ -258,7 +258,7 @@ TensorPair solve_ex(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-/// Solves op(A) X = B or, if not left, X op(A) = B.
+/// Solves A X = B or, if not left, X A = B, with A^T instead of A if args.transposed.
 Tensor solve_side(const TriangleArgs& args, bool left, const Tensor& a, const Tensor& b) {
   const Dims batch = common_batch(a, b);
   const Tensor expanded_a = expand_batch(a, batch), expanded_b = expand_batch(b, batch);

@@ -162,7 +162,7 @@ struct UploArgs {
   HEARTH_FIELDS(upper)
 };
 UploArgs triangle_of(std::string_view uplo) {
-  const char letter = uplo.empty() ? ' ' : char(uplo[0] & ~0x20);
+  const char letter = uplo.empty() ? ' ' : char(uplo[0] & ~0x20);  // in upper case
   HEARTH_CHECK(uplo.size() == 1 && (letter == 'L' || letter == 'U'),
                "Expected UPLO argument to be 'L' or 'U', but got ", uplo);
   return {letter == 'U'};
@@ -217,7 +217,7 @@ std::vector<Tensor> svd_of(const Tensor& a, bool full, bool vectors) {
   if (std::min(a.size(-2), a.size(-1)) == 0) return empty_svd(a, full);
   std::vector<Tensor> results = invoke<Svd>({full, vectors}, a).all();
   check_info("linalg.svd", results[3], [](int code) {
-    if (code == -4)
+    if (code == -4)  // LAPACK's argument 4, the matrix, is invalid
       return std::string(
           "The algorithm failed to converge because the input matrix contained non-finite values.");
     return text_of_repeated("singular values", code);

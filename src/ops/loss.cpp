@@ -37,7 +37,8 @@ void check_probabilities(const Tensor& t, const char* name) {
                " should be between 0 and 1");
 }
 
-/// Casts losses to the dtype of `like`, as in PyTorch, unless autocast chose their dtype.
+/// Casts losses to the dtype of `like` if that is floating, as in PyTorch, unless autocast chose
+/// theirs.
 Tensor in_dtype_of(const Tensor& like, const Tensor& losses) {
   return uses_autocast(like) || !like.is_floating_point() ? losses : losses.to(like.scalar_type());
 }

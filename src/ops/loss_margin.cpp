@@ -100,6 +100,7 @@ struct PoissonNllLoss {
     return reduced(args.full ? (loss + stirling(target)).to(loss.scalar_type()) : loss,
                    args.reduction);
   }
+  /// Stirling's approximation of log(target!), for targets above 1.
   static Tensor stirling(const Tensor& target) {
     const Tensor log = target.log();
     constexpr double kLog2Pi = 1.83787706640934548356;

@@ -34,7 +34,8 @@ struct Ldexp {
 
 /// The exponents of finite numbers that are not subnormal, from the bits of float64.
 Tensor exponents_of_bits(const Tensor& x) {
-  constexpr int64_t kFractionBits = 52, kExponentMask = 0x7ff, kBias = 1022;
+  constexpr int64_t kFractionBits = 52, kExponentMask = 0x7ff;
+  constexpr int64_t kBias = 1022;  // float64's less 1, as frexp's fractions are below 1
   return x.view(kLong).bitwise_right_shift(kFractionBits).bitwise_and(kExponentMask).sub(kBias);
 }
 

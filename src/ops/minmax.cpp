@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// The extreme of all elements; ties share the gradient.
+/// The extreme of all elements; ties share the gradient. op_name is "max" or "min".
 template <class Functor, const char* const& op_name>
 struct ExtremeOp {
   using Args = ReduceArgs;
@@ -40,6 +40,7 @@ struct MinMaxArgs {
   HEARTH_FIELDS(dim, keepdim)
 };
 
+/// The largest or smallest element along a dimension, and its index.
 template <bool largest>
 struct MinMaxDimOp {
   using Args = MinMaxArgs;
@@ -159,6 +160,7 @@ struct ArgExtreme {
   }
 };
 
+/// The input, contiguous if all its elements are reduced: ArgExtreme then views it as a vector.
 Tensor arg_input(const char* op, const Tensor& self, bool reduces_all) {
   HEARTH_CHECK_AS(NotImplementedError, !self.is_complex() && self.scalar_type() != kBool, op,
                   "(): does not support ", self.is_complex() ? "complex" : "bool", " input");

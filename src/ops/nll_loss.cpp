@@ -135,6 +135,7 @@ void check_sizes(const Tensor& self, const Tensor& target) {
                ", got ", target.sizes());
 }
 
+/// Checks the inputs; returns the loss and the sum of the weights.
 TensorPair loss_and_weight(const Tensor& self, const Tensor& target, const Tensor& weight,
                            int64_t reduction, int64_t ignore_index) {
   check_sizes(self, target);

@@ -17,7 +17,7 @@ struct StepShape {
   /// floating dtype).
   enum Numbers { kNone, kSteps, kNorms };
   int64_t count;
-  int num_operands;
+  int num_operands;  // the lists of parameters, gradients and state
   Numbers numbers = kNone;
   int inputs() const { return int(count) * (num_operands + (numbers != kNone)); }
   int input_of(int list, int64_t i) const { return int(count) * list + int(i); }

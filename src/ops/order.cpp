@@ -13,8 +13,8 @@ namespace {
 
 struct OrderArgs {
   int64_t dim;
-  int64_t k = 0;
-  bool descending = false;
+  int64_t k = 0;            // topk: the number of elements; kthvalue: the rank, from 0
+  bool descending = false;  // topk: largest
   bool keepdim = true;
   HEARTH_FIELDS(dim, k, descending, keepdim)
 };
@@ -23,7 +23,7 @@ constexpr const char* kOpNames[] = {"sort",       "topk",          "kthvalue",
                                     "median_dim", "nanmedian_dim", "mode"};
 constexpr const char* kPublicNames[] = {"sort", "topk", "kthvalue", "median", "nanmedian", "mode"};
 
-/// Values and indices of the elements along dim, sorted or by rank.
+/// Values and indices of the elements along dim: sorted, of one rank, or (mode) the most frequent.
 template <OrderKind kind>
 struct OrderOp {
   using Args = OrderArgs;

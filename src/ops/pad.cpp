@@ -74,6 +74,7 @@ struct EdgeArgs {
   HEARTH_FIELDS(pad)
 };
 
+/// Pads without checks.
 Tensor with_edges(const Tensor& self, const std::vector<int64_t>& pad, Edge edge) {
   Tensor result = self;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
@@ -145,6 +146,7 @@ void check_edges(const Tensor& self, IntArrayRef pad, Edge edge) {
   if (edge != Edge::kCircular) check_padded_sizes(self, pad);
 }
 
+/// Checks the arguments and pads.
 Tensor pad_edges(const Tensor& self, IntArrayRef pad, Edge edge) {
   const size_t pairs = pad.size() / 2;
   HEARTH_CHECK_AS(NotImplementedError,

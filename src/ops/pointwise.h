@@ -56,6 +56,7 @@ inline constexpr OpRecord gradient_record{.info = &gradient_info<F>,
                                           .functor = fn::number_of<F>,
                                           .formula = formula};
 
+/// Evaluates a formula of f on an array of operands.
 template <class F, int formula, class V, class... Rest>
 V evaluate_operands(const F& f, const V* operands, Rest... rest) {
   if constexpr (sizeof...(Rest) == fn::operands<F, formula>)
@@ -72,7 +73,7 @@ Tensor pointwise_gradient(const F& f, GradContext& context) {
   if constexpr (fn::passes_through<F, formula>) {
     return g;
   } else {
-    Tensor operand[num_operands];
+    Tensor operand[num_operands];  // g stands for those that are not read
     for (int i = 0; i < num_operands; ++i) {
       const bool is_saved = i > 0 && (fn::reads<F, formula> >> (i - 1) & 1u);
       operand[i] = !is_saved ? g : F::info.grad_of_output ? context.out() : context.in(i - 1);

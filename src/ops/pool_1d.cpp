@@ -63,7 +63,7 @@ struct Pool1d {
   using Args = PoolArgs;
   static constexpr OpInfo info = op_info;
   static auto compute(const Args& args, const Tensor& self) {
-    // PyTorch's error names max_pool1d for both.
+    // PyTorch's error for max_pool1d_with_indices names max_pool1d.
     check_2d_or_3d(kind == PoolKind::kMax ? "max_pool1d" : op_info.name, self);
     const Tensor plane = self.unsqueeze(-2);
     if constexpr (is_max(kind)) {

@@ -135,6 +135,7 @@ Tensor all_begins(const Tensor& self, IntArrayRef kernel, IntArrayRef output,
   std::vector<Tensor> parts;
   if (spatial == 2) parts.push_back(zeros_like(used.slice(2, 0, 1), TensorOptions(kLong)));
   for (size_t d = 0; d < spatial; ++d) {
+    // As in PyTorch, the samples are ordered width, height in 2-D, but time, height, width in 3-D.
     const int64_t column = int64_t(spatial == 2 ? 1 - d : d);
     parts.push_back(begins_of(used.slice(2, column, column + 1),
                               self.size(int64_t(d) - int64_t(spatial)), output[d], kernel[d]));

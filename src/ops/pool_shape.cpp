@@ -115,6 +115,7 @@ void check_adaptive(const char* op, const PoolArgs& args, IntArrayRef sizes, boo
   const size_t dim = sizes.size(), spatial = args.kernel.size();
   HEARTH_CHECK(dim == spatial + 1 || dim == spatial + 2, op, "(): Expected ", spatial + 1, "D or ",
                spatial + 2, "D tensor, but got", is_average ? " " : ": ", sizes);
+  // As in PyTorch, adaptive_avg_pool2d accepts an input without channels.
   check_not_empty(op, sizes, is_average && spatial == 2 ? dim - 2 : 1);
   if (all_above(args.kernel, -1)) return;
   Dims out(sizes.slice(0, dim - spatial));
@@ -226,7 +227,7 @@ View as_volumes(const View& view, size_t spatial) {
   volumes.numel = view.numel;
   volumes.dim = 5;
   std::fill_n(volumes.sizes, 5, 1);
-  std::fill_n(volumes.strides, 5, view.numel);
+  std::fill_n(volumes.strides, 5, view.numel);  // any stride will do for a size of 1
   for (int d = 0; d < view.dim; ++d) {
     const int from = view.dim - 1 - d, to = d < int(spatial) ? 4 - d : 1 - (d - int(spatial));
     volumes.sizes[to] = view.sizes[from];

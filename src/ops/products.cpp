@@ -1,4 +1,4 @@
-// Products of vectors, matrices and tensors, composed of matrix products.
+// Products of vectors, matrices and tensors, matrix powers and traces, composed of other ops.
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -72,9 +72,10 @@ template <const OpInfo& facts>
 struct Dot {
   using Args = NoArgs;
   static constexpr OpInfo info = facts;
+  static constexpr bool kIsVdot = facts.name[0] == 'v';
   static Tensor compute(const Args&, const Tensor& a, const Tensor& b) {
     check_defined(info.name, 0, "self", a);
-    check_defined(info.name, 1, info.name[0] == 'v' ? "other" : "tensor", b);
+    check_defined(info.name, 1, kIsVdot ? "other" : "tensor", b);
     HEARTH_CHECK(a.dim() == 1 && b.dim() == 1, "1D tensors expected, but got ", a.dim(), "D and ",
                  b.dim(), "D tensors");
     HEARTH_CHECK(a.scalar_type() == b.scalar_type(),
@@ -85,7 +86,7 @@ struct Dot {
                  a.size(0), " and ", b.size(0), " elements respectively");
     refuse_bool(a, info.name);
     const NoAutocast plain;
-    const Tensor left = info.name[0] == 'v' ? a.conj() : a;
+    const Tensor left = kIsVdot ? a.conj() : a;
     return left.unsqueeze(0).mm(b.unsqueeze(1)).view({});
   }
 };
@@ -193,8 +194,10 @@ Tensor kron_of(const Tensor& a, const Tensor& b) {
       const int64_t mine = int64_t(d) - int64_t(dims) + t.dim();
       return mine < 0 ? 1 : t.size(mine);
     };
-    for (int64_t one : {size(a), int64_t(1)}) left.push_back(one);
-    for (int64_t one : {int64_t(1), size(b)}) right.push_back(one);
+    left.push_back(size(a));
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(size(b));
     sizes.push_back(size(a) * size(b));
   }
   return a.reshape(left).mul(b.reshape(right)).reshape(sizes);

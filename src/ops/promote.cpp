@@ -6,6 +6,7 @@ namespace hearth {
 
 namespace {
 
+/// promote_types of those that are not Undefined.
 ScalarType promote_known(ScalarType a, ScalarType b) {
   if (a == ScalarType::Undefined) return b;
   if (b == ScalarType::Undefined) return a;
@@ -22,6 +23,7 @@ ScalarType combine(ScalarType higher, ScalarType lower) {
   return higher != ScalarType::Undefined ? higher : lower;
 }
 
+/// The dtype that a C++ number counts as.
 ScalarType number_type(ScalarType dtype) {
   if (is_complex(dtype)) return to_complex(get_default_dtype());
   return is_floating_point(dtype) ? get_default_dtype() : dtype;

@@ -1,4 +1,4 @@
-// Queries of tensors.
+// Queries of tensors (is_nonzero, is_same_size), adjoint, H, type_as and meta.
 #include "ops/define.h"
 
 namespace hearth {

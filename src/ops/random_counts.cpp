@@ -42,7 +42,7 @@ double draw_poisson(Mt19937& mt, double rate) {
   return rate < 10 ? small_poisson(mt, rate) : large_poisson(mt, rate);
 }
 
-/// Adds geometric numbers of trials until there are more than `count`.
+/// Adds geometric numbers of trials, one for each success, until the sum exceeds `count`.
 double small_binomial(Mt19937& mt, double count, double p) {
   const double log_failure = std::log1p(-p);
   double successes = 0;
@@ -91,7 +91,8 @@ double draw_binomial(Mt19937& mt, double count, double p) {
   if (std::isnan(count)) return count;
   if (count <= 0 || p <= 0) return 0;
   if (p >= 1) return count;
-  if (!(p <= 0.5)) return p > 0.5 ? count - draw_binomial(mt, count, 1 - p) : p;
+  if (std::isnan(p)) return p;
+  if (p > 0.5) return count - draw_binomial(mt, count, 1 - p);
   return count * p >= 10 ? large_binomial(mt, count, p) : small_binomial(mt, count, p);
 }
 

@@ -40,7 +40,7 @@ struct Roll {
   static void launch(const Args& args, LaunchContext& context) {
     copy_pieces(context.ctx, args.shifts, context.out(), context.in(0), 0);
   }
-  /// Copies, and swaps the two parts of each dimension from d on.
+  /// Copies; in each dimension from d on, the last `shift` elements move to the front.
   static void copy_pieces(Ctx& ctx, const Dims& shifts, const View& out, const View& in, int d) {
     while (d < out.dim && shifts[size_t(d)] == 0) ++d;
     if (d == out.dim) return run_copy(ctx, out, in);

@@ -133,6 +133,7 @@ using Gru = Net<RecurrenceMode::kGru, kGruInfo>;
 using TanhNet = Net<RecurrenceMode::kRnnTanh, kTanhInfo>;
 using ReluNet = Net<RecurrenceMode::kRnnRelu, kReluInfo>;
 
+/// compose() for a net, whose inputs are lists of tensors.
 template <class Op>
 auto run(NetArgs args, const Tensor& input, TensorList hx, TensorList params) {
   (void)Registration<composed_record<Op>>::done;

@@ -42,7 +42,7 @@ struct RecurrenceLayers {
   int64_t directions() const { return bidirectional ? 2 : 1; }
 };
 /// Runs layers one after another; h, c (undefined unless LSTM) and weights have one element per
-/// layer and direction, the states of the result too, in their first dimension.
+/// layer and direction, and the states of the result have one along their first dimension.
 RecurrenceResult recur_layers(const RecurrenceLayers& layers, Tensor input,
                               const std::vector<Tensor>& h, const std::vector<Tensor>& c,
                               const std::vector<RecurrenceWeights>& weights);

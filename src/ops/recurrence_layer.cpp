@@ -14,8 +14,8 @@ namespace hearth {
 
 namespace {
 
-// The inputs of Layer (to kProjection) and LayerBackward (all).
-enum Slot {
+// The inputs of Layer (up to kProjection) and LayerBackward (all).
+enum InputIndex {
   kInput,
   kH0,
   kC0,
@@ -90,6 +90,7 @@ void multiply(LaunchContext& context, const View& a, const View& b, const View& 
   run_kernel(context.ctx, params);
 }
 
+/// The rows of a weight that belong to a block of gates, and the block's columns of the gates.
 View rows_of(const View& weight, const GateBlock& block) {
   return narrowed(weight, 0, block.row, block.count);
 }
@@ -108,7 +109,7 @@ RecurrenceOperands operands_of(const LayerArgs& args, LaunchContext& context) {
   return operands;
 }
 
-/// Inputs: all slots. Outputs: the gradients of the forward op's inputs.
+/// Inputs: all of InputIndex. Outputs: the gradients of the forward op's inputs.
 struct LayerBackward {
   struct Args {
     LayerArgs layer;
@@ -186,7 +187,7 @@ void LayerBackward::launch(const Args& args, LaunchContext& context) {
   const RecurrenceShape& shape = params.operands.shape;
   const View grads = params.grad_gates;
   const View weight = dense(context, context.in(kInputWeight));
-  const auto out = [&](Slot slot) { return context.out(slot); };
+  const auto out = [&](InputIndex i) { return context.out(i); };
   bool is_first_block = true;
   for (const GateBlock& block : shape.input_blocks()) {
     const View block_grads = columns_of(grads, block);
@@ -228,7 +229,7 @@ std::vector<Tensor> LayerBackward::formula(const Args& args, const Tensor* in) {
   return grads;
 }
 
-/// Inputs: the slots to kProjection. Outputs: output, last h, last c, gates, cells.
+/// Inputs: those of InputIndex up to kProjection. Outputs: output, last h, last c, gates, cells.
 struct Layer {
   using Args = LayerArgs;
   static constexpr OpInfo info{

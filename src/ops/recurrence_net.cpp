@@ -16,8 +16,8 @@ namespace hearth {
 
 namespace {
 
-// The inputs of RecurrentNet (to kWeights) and RecurrentNetBackward (all).
-enum NetSlot {
+// The inputs of RecurrentNet (up to kNetWeights) and RecurrentNetBackward (all).
+enum NetInputIndex {
   kNetInput,
   kNetH0,
   kNetC0,
@@ -91,7 +91,7 @@ std::vector<RecurrenceWeights> split_weights(const RecurrenceNetShape& shape,
   return result;
 }
 
-/// Inputs: all slots. Outputs: the gradients of the forward op's inputs.
+/// Inputs: all of NetInputIndex. Outputs: the gradients of the forward op's inputs.
 struct RecurrentNetBackward {
   struct Args {
     RecurrentNetArgs net;
@@ -162,7 +162,8 @@ struct RecurrentNetBackward {
   }
 };
 
-/// Inputs: the slots to kNetWeights. Outputs: output, last h, last c, and memory for backward.
+/// Inputs: those of NetInputIndex up to kNetWeights. Outputs: output, last h, last c, and memory
+/// for backward.
 struct RecurrentNet {
   using Args = RecurrentNetArgs;
   static constexpr OpInfo info{.name = "_recurrent_net",

@@ -167,7 +167,7 @@ struct ProdOp {
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
     const uint32_t mask = args.dim.bits;
-    const bool reduces_one_dim = mask != 0 && (mask & (mask - 1)) == 0;
+    const bool reduces_one_dim = mask != 0 && (mask & (mask - 1)) == 0;  // else all
     const Tensor line = reduces_one_dim ? in : in.reshape({-1});
     const int64_t dim = reduces_one_dim ? __builtin_ctz(mask) : 0;
     const Tensor others =
@@ -217,6 +217,7 @@ struct CountNonzero {
   }
 };
 
+/// sum, nansum or prod.
 template <class Op>
 auto fold_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
              std::optional<ScalarType> dtype) {

@@ -13,7 +13,7 @@ Tensor gradient_of_source(const DimArgs& args, const GradContext& context) {
   const Tensor index = context.in(1);
   const Tensor picked = context.grad().gather(args.dim, index);
   if (index.sizes().equals(context.in_sizes(2))) return picked;
-  // src may be larger than the index; its other elements have gradient 0.
+  // src may be larger than the index; its elements beyond the index have gradient 0.
   Tensor gradient = zeros(context.in_sizes(2), picked.options());
   Tensor window = gradient;
   for (int64_t d = 0; d < index.dim(); ++d) window = window.narrow(d, 0, index.size(d));
@@ -59,6 +59,7 @@ struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
 struct ScatterNumber : Scatter {
   static constexpr OpInfo info = scatter_info("", "ScatterBackward1", in_slot(1));
 };
+/// scatter with reduce="add" or "multiply", without a derivative.
 using ScatterAdding = ScatterOp<kScatterAdding, Combine::kAdd>;
 using ScatterMultiplying = ScatterOp<kScatterMultiplying, Combine::kMultiply>;
 

@@ -30,7 +30,7 @@ struct ScatterProduct : ScatterOp<kScatterProduct, Combine::kMultiply> {
                         const Tensor& src) {
     return invoke<ScatterProduct>(args, self, index, src).call();
   }
-  /// The product of all factors but one, which may be 0.
+  /// The gradient of a factor is the product of the others; no formula divides by 0.
   static void grad(const Args& args, GradContext& context) {
     const Tensor self = context.in(0), index = context.in(1), src = context.in(2);
     const Tensor& grad = context.grad();
@@ -109,9 +109,10 @@ Tensor reached(const Tensor& src, const Tensor& index) {
 Tensor mean_at(const Tensor& start, int64_t dim, const Tensor& index, const Tensor& src,
                bool include_self) {
   const TensorOptions options = start.options().requires_grad(false);
-  const Tensor first = include_self ? ones(start.sizes(), options) : zeros(start.sizes(), options);
-  const Tensor sums = first.scatter_add(dim, index, ones(src.sizes(), options));
-  const Tensor count = where(sums.eq(0), 1, sums);
+  const Tensor of_self =
+      include_self ? ones(start.sizes(), options) : zeros(start.sizes(), options);
+  const Tensor num_terms = of_self.scatter_add(dim, index, ones(src.sizes(), options));
+  const Tensor count = where(num_terms.eq(0), 1, num_terms);
   const Tensor sum = start.scatter_add(dim, index, src);
   return is_integral(start.scalar_type(), true) ? sum.div(count, "floor") : sum.div(count);
 }

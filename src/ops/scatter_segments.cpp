@@ -111,10 +111,10 @@ Tensor scattered_segments(const Tensor& data, const Tensor& numbers, int64_t axi
 Tensor with_gradient_of_nan(const Tensor& extremes, const Tensor& data, const Tensor& numbers,
                             int64_t axis, int64_t count) {
   const Tensor is_nan = data.detach().isnan();
-  const Tensor share =
+  const Tensor num_nans =
       scattered_segments(is_nan.to(data.scalar_type()), numbers, axis, count, 0, "sum");
   const Tensor sums = scattered_segments(where(is_nan, data, 0), numbers, axis, count, 0, "sum");
-  return where(share.gt(0), sums / share.clamp_min(1), extremes);
+  return where(num_nans.gt(0), sums / num_nans.clamp_min(1), extremes);
 }
 
 /// The largest or smallest elements. The initial value takes no part in a tie.
@@ -136,8 +136,8 @@ Tensor reduced_segments(const Tensor& data, std::string_view reduce, const Segme
   const SegmentReduction reduction = segment_reduction(reduce);
   const int64_t count = segments.lengths.size(-1);
   const Tensor numbers = segment_numbers(data, segments, axis);
-  if (reduction.scatter[0] == 'a')
-    return extreme_segments(data, numbers, axis, count, reduction, initial);
+  const bool is_extreme = reduction.scatter[0] == 'a';  // amax or amin
+  if (is_extreme) return extreme_segments(data, numbers, axis, count, reduction, initial);
   const bool is_mean = reduce == "mean";
   const double start = initial ? initial->toDouble() : is_mean ? 0 : reduction.empty;
   const Tensor reduced = scattered_segments(data, numbers, axis, count, start, reduction.scatter);

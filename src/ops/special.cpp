@@ -127,13 +127,14 @@ struct Mvlgamma {
     const NoAutocast plain;  // keeps the sum in the dtype of self
     const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
     const double p = static_cast<double>(args.p), log_pi = 1.14472988584940017414;
-    const Tensor steps = by_name::arange(0.5 - p / 2, 0.25, 0.5, x.options());
+    const Tensor steps = by_name::arange(0.5 - p / 2, 0.25, 0.5, x.options());  // to 0
     return x.unsqueeze(-1).add(steps).lgamma().sum(-1).add(p * (p - 1) / 4 * log_pi);
   }
 };
 
 }  // namespace
 
+// HEARTH_DEFINE_OUT and the in-place method, without a free in-place function.
 #define HEARTH_DEFINE_WITH_METHOD(name, params, ...) \
   HEARTH_DEFINE_OUT(name, params, __VA_ARGS__)       \
   HEARTH_DEFINE_METHOD_ONLY(Tensor&, name##_, params, (__VA_ARGS__).inplace(self))

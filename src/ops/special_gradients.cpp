@@ -56,7 +56,7 @@ Tensor slope_of(Special function, const Tensor& x) {
   detail::fail<NotImplementedError>("the derivative for '", of, "' is not implemented.");
 }
 
-/// The derivative in x of the lower incomplete gamma function.
+/// The derivative in x of the regularized lower incomplete gamma function.
 Tensor igamma_slope(const Tensor& a, const Tensor& x) {
   return ((a - 1) * x.log() - x - lgamma(a)).exp();
 }

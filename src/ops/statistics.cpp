@@ -250,7 +250,7 @@ auto norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntArr
   HEARTH_DEFINE_OUT(name, (OptionalIntArrayRef dim, bool unbiased, bool keepdim),                  \
                     variance<root>(var_args(#name, self, dim, unbiased, keepdim), self))           \
   HEARTH_DEFINE_OUT(                                                                               \
-      name, (OptionalIntArrayRef dim, const ::std::optional<Scalar>& correction, bool keepdim),    \
+      name, (OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim),      \
       variance<root>(var_args(#name, self, dim, correction_of(correction), keepdim), self))        \
   TensorPair name##_mean(const Tensor& self, bool unbiased) {                                      \
     return compose<VarMean<root>>(var_args(#name "_mean", self, {}, unbiased, false), self);       \
@@ -263,7 +263,7 @@ auto norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntArr
     return compose<VarMean<root>>(var_args(#name "_mean", self, dim, unbiased, keepdim), self);    \
   }                                                                                                \
   TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim,                              \
-                         const ::std::optional<Scalar>& correction, bool keepdim) {                \
+                         const std::optional<Scalar>& correction, bool keepdim) {                  \
     return compose<VarMean<root>>(                                                                 \
         var_args(#name "_mean", self, dim, correction_of(correction), keepdim), self);             \
   }
@@ -278,20 +278,20 @@ HEARTH_DEFINE_COMPOSED_OUT(
     norm, (const Scalar& p),
     norm_of<NumberedNorm<kNorm>>(plain_norm_input(self, {}), p, {}, false).call())
 HEARTH_DEFINE_COMPOSED_OUT(
-    norm, (const ::std::optional<Scalar>& p, ScalarType dtype),
+    norm, (const std::optional<Scalar>& p, ScalarType dtype),
     norm_of<NumberedNorm<kNormDtype>>(plain_norm_input(self, dtype), p, {}, false).call())
-HEARTH_DEFINE_OUT(norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim),
+HEARTH_DEFINE_OUT(norm, (const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim),
                   norm_of<NumberedNorm<kNormDim>>(plain_norm_input(self, {}), p, dim, keepdim))
 HEARTH_DEFINE_COMPOSED_OUT(
-    norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype),
+    norm, (const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype),
     norm_of<NumberedNorm<kNormDimDtype>>(plain_norm_input(self, dtype), p, dim, keepdim).call())
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
-                          bool keepdim, ::std::optional<ScalarType> dtype) {
+                          bool keepdim, std::optional<ScalarType> dtype) {
   return norm_of<VectorNorm>(norm_input(self, dtype), ord, dim, keepdim).call();
 }
 Tensor& linalg_vector_norm_out(Tensor& out, const Tensor& self, const Scalar& ord,
                                OptionalIntArrayRef dim, bool keepdim,
-                               ::std::optional<ScalarType> dtype) {
+                               std::optional<ScalarType> dtype) {
   return norm_of<VectorNorm>(norm_input(self, dtype), ord, dim, keepdim).out(out);
 }
 

@@ -11,7 +11,7 @@ void check_observations(const char* name, const Tensor& weights, int64_t count) 
   HEARTH_CHECK(weights.dim() <= 1, "cov(): expected ", name,
                " to have one or fewer dimensions but got ", name, " with ", weights.dim(),
                " dimensions");
-  const bool is_frequency = name[0] == 'f';
+  const bool is_frequency = name[0] == 'f';  // fweights, not aweights
   const ScalarType type = weights.scalar_type();
   HEARTH_CHECK(is_frequency ? is_integral(type, false) : is_floating_point(type),
                "cov(): expected ", name, " to have ", is_frequency ? "integral" : "floating point",

@@ -1,4 +1,4 @@
-// Quantiles of sorted elements.
+// quantile and nanquantile.
 #include "hearth/operators.h"
 #include "ops/composed_out.h"
 

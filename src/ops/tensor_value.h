@@ -6,7 +6,8 @@
 
 namespace hearth {
 
-/// V = Tensor: lets a functor's formula run as ordinary ops, so that its gradient has a graph.
+/// A tensor as the value type V of functors: a formula runs as ordinary ops, so that its gradient
+/// has a graph.
 struct TensorValue {
   static constexpr bool kIntegral = false;
   Tensor tensor;

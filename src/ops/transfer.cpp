@@ -61,6 +61,7 @@ struct Transfer {
   }
 };
 
+/// Copies on the source's current stream, between the earlier and the later work of the target's.
 void copy_between_gpus(const TensorImpl& to, const TensorImpl& from, size_t bytes) {
   Backend& backend = backend_of(from.device);
   const StreamHandle source = current_stream(from.device), target = current_stream(to.device);

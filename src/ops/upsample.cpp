@@ -90,7 +90,7 @@ Dims upsampled_sizes(const UpsampleArgs& args, size_t dims, IntArrayRef input) {
   HEARTH_CHECK(input.size() == dims + 2, "It is expected input_size equals to ", dims + 2,
                ", but got size ", input.size());
   Dims sizes(input);
-  bool is_positive = true, is_empty = input[1] == 0;
+  bool is_positive = true;
   for (size_t d = 0; d < dims; ++d) {
     sizes[d + 2] = args.output_size[d];
     is_positive = is_positive && sizes[d + 2] > 0 && input[d + 2] > 0;
@@ -98,7 +98,7 @@ Dims upsampled_sizes(const UpsampleArgs& args, size_t dims, IntArrayRef input) {
   HEARTH_CHECK(is_positive, "Input and output sizes should be greater than 0, but got input (",
                named_sizes(input.begin() + 2, int(dims)), ")", dims == 1 ? " and" : "", " output (",
                named_sizes(sizes.begin() + 2, int(dims)), ")");
-  HEARTH_CHECK(!is_empty, "Non-empty ", dims + 2,
+  HEARTH_CHECK(input[1] != 0, "Non-empty ", dims + 2,
                "D data tensor expected but got a tensor with sizes ", input);
   return sizes;
 }

@@ -42,6 +42,7 @@ Tensor window(const char* op, int64_t length, bool periodic, const TensorOptions
   return filled({length}, options, [&](const Tensor& out) { out.copy_(numbers); });
 }
 
+// The defaults of hamming_window and kaiser_window.
 constexpr double kAlpha = 0.54, kBeta = 0.46, kKaiserBeta = 12;
 
 }  // namespace

@@ -23,7 +23,7 @@ std::vector<double> elements(const Tensor& tensor) {
   return {data, data + values.numel()};
 }
 
-/// The numbers of values and of x positions must agree.
+/// Throws unless there are as many x as y.
 void check_lengths(const Values& x, const Values& y, const std::string& label) {
   HEARTH_CHECK_AS(ValueError, x.vec().size() == y.vec().size(),
                   "x and y must have same first dimension, but ",
@@ -31,6 +31,7 @@ void check_lengths(const Values& x, const Values& y, const std::string& label) {
                   y.vec().size(), " y");
 }
 
+/// `lines` is "rows" or "columns".
 void check_names(const std::vector<std::string>& names, int64_t count, const char* lines) {
   HEARTH_CHECK_AS(ValueError, names.empty() || static_cast<int64_t>(names.size()) == count,
                   "a matrix with ", count, " ", lines, " was given ", names.size(),

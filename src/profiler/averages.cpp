@@ -32,7 +32,7 @@ class Rows {
 };
 
 /// The name of an event's row; steps have one row.
-std::string key_of(const FunctionEvent& event) {
+std::string row_name_of(const FunctionEvent& event) {
   return event.name.starts_with("ProfilerStep#") ? "ProfilerStep*" : event.name;
 }
 
@@ -99,7 +99,7 @@ EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_sha
   const std::vector<int64_t> device_ns = device_totals(events);
   for (size_t i = 0; i < events.size(); ++i) {
     const FunctionEvent& event = events[i];
-    const std::string name = key_of(event), kind = event.is_on_device() ? "device " : "";
+    const std::string name = row_name_of(event), kind = event.is_on_device() ? "device " : "";
     FunctionEventAvg& row = rows[rows.index_of(
         kind + name + (by_shape ? " " + shapes_text(event.input_shapes) : ""), name)];
     if (by_shape) row.input_shapes = event.input_shapes;

@@ -6,6 +6,7 @@
 
 namespace hearth::profiler {
 
+/// One row per name and, if `by_shape`, input shapes; all steps have one row.
 EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_shape,
                            bool with_memory);
 /// One row per module, with the number of its calls. An op or a backward node belongs to the

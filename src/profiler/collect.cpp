@@ -60,10 +60,8 @@ class Collector {
  private:
   void add_thread(const Buffer& buffer) {
     std::vector<int64_t> open;  // by depth
-    uint64_t position = 0;
     auto& indices = indices_[buffer.id()];
     buffer.for_each([&](const RawEvent& raw) {
-      ++position;
       indices.push_back(FunctionEvent::kNone);
       if (raw.start < session_.kept_from || raw.start > session_.end.ticks) return;
       indices.back() = static_cast<int64_t>(events_.size());
@@ -169,9 +167,10 @@ class Collector {
   TickScale scale_;
   std::vector<FunctionEvent> events_;
   std::unordered_map<uint64_t, std::vector<int64_t>> indices_;  // by buffer and position in it
+  // By sequence number and op: the index of the last call, by thread.
   std::map<std::pair<uint64_t, const OpRecord*>, std::map<int64_t, int64_t>> forward_;
   std::vector<Node> backward_;
-  std::map<int, std::map<const void*, int64_t>> streams_;
+  std::map<int, std::map<const void*, int64_t>> streams_;  // their numbers, by device
 };
 
 }  // namespace

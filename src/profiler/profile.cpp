@@ -122,7 +122,7 @@ struct profile::State {
   }
 
   /// Changes to the next step's action: ends the session unless the next step continues it, and
-  /// starts one if the next step needs it.
+  /// starts one if the next step needs it. `ends`: there is no next step, the profile stops.
   void change_action(profile& owner, ProfilerAction next, bool ends) {
     const ProfilerAction former = std::exchange(action, next);
     const bool continues = former == ProfilerAction::Record && records(next);

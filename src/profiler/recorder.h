@@ -21,8 +21,8 @@ class ThreadRecorder final : public Observer {
   /// The id of this thread's innermost event (Buffer::last_event_id); 0 if none is recorded.
   static uint64_t innermost_event();
 
-  /// Begins to record for a session, unless it already does. The caller holds the lock of the
-  /// running session (session.cpp).
+  /// Begins to record for a session, unless it already does. The caller holds Running::mutex
+  /// (session.cpp).
   void join(Session& session, uint64_t session_number);
 
   void begin(const ObservedCall& call) override;
@@ -47,7 +47,7 @@ class ThreadRecorder final : public Observer {
   void add_shapes(const ObservedCall& call, EventDetails& details);
   void count_flops(const ObservedCall& call);
 
-  uint64_t session_ = 0;
+  uint64_t session_ = 0;  // its number
   SessionOptions options_;
   std::shared_ptr<Buffer> buffer_;
   std::vector<Open> open_;

@@ -81,18 +81,18 @@ void report_step(int64_t step, int64_t samples) {
 /// The counts of recent steps, and the rates that follow from them.
 struct detail::StatusReporter::Recent {
   /// The counts at the end of a step.
-  struct Sample {
+  struct Snapshot {
     const StepCounts* trainer;
     int64_t step, samples, end_ns;
     bool is_reported;  // the step is that of report_step()
     int64_t wait_ns[kStepWaits];
   };
-  static Sample sample_now();
-  void add(const Sample& sample);
+  static Snapshot snapshot_now();
+  void add(const Snapshot& snapshot);
   void add_rates(Json& json, int64_t now_ns) const;
 
   std::mutex mutex;
-  std::deque<Sample> samples;  // of different steps, the newest one last
+  std::deque<Snapshot> snapshots;  // of different steps, the newest one last
   int64_t num_reports = 0;
 };
 
@@ -103,37 +103,38 @@ detail::StatusReporter::StatusReporter() : recent_(std::make_unique<Recent>()) {
 
 detail::StatusReporter::~StatusReporter() = default;
 
-detail::StatusReporter::Recent::Sample detail::StatusReporter::Recent::sample_now() {
+detail::StatusReporter::Recent::Snapshot detail::StatusReporter::Recent::snapshot_now() {
   constexpr auto kOrder = std::memory_order_relaxed;
-  Sample sample{};
-  sample.trainer = watched_counts.trainer.load(kOrder);
-  sample.step = watched_counts.reported_step.load(kOrder);
-  sample.is_reported = sample.step != WatchedCounts::kNoStep;
-  if (!sample.is_reported) sample.step = watched_counts.steps.load(kOrder);
-  sample.samples = watched_counts.reported_samples.load(kOrder);
-  sample.end_ns = watched_counts.step_end_ns.load(kOrder);
-  for (int i = 0; i < kStepWaits; ++i) sample.wait_ns[i] = watched_counts.wait_ns[i].load(kOrder);
-  return sample;
+  Snapshot snapshot{};
+  snapshot.trainer = watched_counts.trainer.load(kOrder);
+  snapshot.step = watched_counts.reported_step.load(kOrder);
+  snapshot.is_reported = snapshot.step != WatchedCounts::kNoStep;
+  if (!snapshot.is_reported) snapshot.step = watched_counts.steps.load(kOrder);
+  snapshot.samples = watched_counts.reported_samples.load(kOrder);
+  snapshot.end_ns = watched_counts.step_end_ns.load(kOrder);
+  for (int i = 0; i < kStepWaits; ++i) snapshot.wait_ns[i] = watched_counts.wait_ns[i].load(kOrder);
+  return snapshot;
 }
 
-void detail::StatusReporter::Recent::add(const Sample& sample) {
-  if (sample.end_ns == 0) return;  // no step has ended
+void detail::StatusReporter::Recent::add(const Snapshot& snapshot) {
+  if (snapshot.end_ns == 0) return;  // no step has ended
   // Another run of the same process begins with step 1; reported steps are numbered differently.
-  if (!samples.empty() &&
-      (sample.step < samples.back().step || sample.is_reported != samples.back().is_reported ||
-       sample.trainer != samples.back().trainer))
-    samples.clear();
+  if (!snapshots.empty() && (snapshot.step < snapshots.back().step ||
+                             snapshot.is_reported != snapshots.back().is_reported ||
+                             snapshot.trainer != snapshots.back().trainer))
+    snapshots.clear();
   // The time of a step can be that of the former one if it is just being written.
-  if (!samples.empty() &&
-      (sample.step == samples.back().step || sample.end_ns <= samples.back().end_ns))
+  if (!snapshots.empty() &&
+      (snapshot.step == snapshots.back().step || snapshot.end_ns <= snapshots.back().end_ns))
     return;
-  samples.push_back(sample);
-  while (samples.size() > 2 && sample.end_ns - samples[1].end_ns >= kWindowNs) samples.pop_front();
+  snapshots.push_back(snapshot);
+  while (snapshots.size() > 2 && snapshot.end_ns - snapshots[1].end_ns >= kWindowNs)
+    snapshots.pop_front();
 }
 
 void detail::StatusReporter::Recent::add_rates(Json& json, int64_t now_ns) const {
-  if (samples.size() < 2) return;
-  const Sample &first = samples.front(), &last = samples.back();
+  if (snapshots.size() < 2) return;
+  const Snapshot &first = snapshots.front(), &last = snapshots.back();
   const double seconds = seconds_from(first.end_ns, last.end_ns);
   const auto steps = static_cast<double>(last.step - first.step);
   const double age = seconds_from(last.end_ns, now_ns);
@@ -155,7 +156,7 @@ void detail::StatusReporter::Recent::add_rates(Json& json, int64_t now_ns) const
 
 std::string detail::StatusReporter::report(int rank) {
   const std::lock_guard lock(recent_->mutex);
-  const Recent::Sample now = Recent::sample_now();
+  const Recent::Snapshot now = Recent::snapshot_now();
   recent_->add(now);
   const int64_t now_ns = steady_now_ns();
   Json json{{"rank", rank},

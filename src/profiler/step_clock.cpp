@@ -12,7 +12,7 @@ namespace hearth::profiler {
 
 namespace {
 
-constexpr int kSteps = kStepWaits, kTime = kStepWaits + 1;  // the entries after the waits
+constexpr int kSteps = kStepWaits, kTime = kStepWaits + 1;  // the entries of start_ after the waits
 constexpr double kBound = 0.2;  // the least share of a step at which a wait is the verdict
 
 int64_t percent(double part, double whole) { return std::llround(100 * part / whole); }

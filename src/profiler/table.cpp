@@ -54,7 +54,7 @@ double number_of(const FunctionEventAvg& event, const std::string& name) {
       {"self_device_memory_usage",
        [](const auto& row) { return double(row.self_device_memory_usage); }},
       {"flops", [](const auto& row) { return double(row.flops); }}};
-  std::string known = name;
+  std::string known = name;  // "device_time_total" for its older name "cuda_time_total"
   if (const size_t cuda = known.find("cuda"); cuda != std::string::npos)
     known.replace(cuda, 4, "device");
   const auto found = numbers.find(known);
@@ -162,8 +162,8 @@ class Table {
       if (row.flops > 0 && (smallest == 0 || row.flops < smallest)) smallest = row.flops;
     if (smallest == 0) return;
     constexpr const char* kUnits[] = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
-    const auto unit =
-        std::min<size_t>(5, static_cast<size_t>(std::log10(static_cast<double>(smallest)) / 3));
+    const auto thousands = static_cast<size_t>(std::log10(static_cast<double>(smallest)) / 3);
+    const size_t unit = std::min(std::size(kUnits) - 1, thousands);
     const double scale = std::pow(10, -3.0 * static_cast<double>(unit));
     add(std::string("Total ") + kUnits[unit], [&](const auto& row) {
       return row.flops > 0 ? format("%8.3f", scale * static_cast<double>(row.flops)) : "--";

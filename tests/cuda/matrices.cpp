@@ -52,7 +52,7 @@ TEST(MatrixKernels, FindNonFiniteMatrices) {
   EXPECT_EQ(flags_of(Part::kLower), (std::vector<int>{0, 0, kInfinite, kNan, 0}));
 }
 
-TEST(MatrixKernels, FillFlaggedMatricesOnly) {
+TEST(MatrixKernels, FillAndReportFlaggedMatricesOnly) {
   Matrices m(3);
   const int flags[] = {0, kNan, kInfinite};
   fill_flagged(m.view, 9, flags, 0, m.ctx);

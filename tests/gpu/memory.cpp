@@ -56,7 +56,7 @@ Tensors fill_device() {
 TEST_F(FullDevice, OpsThrowAndWorkAgain) {
   const int64_t n = by_gpu(/*real=*/2000, /*simulated=*/300);
   const Tensor square = randn({n, n}), on_gpu = square.to(kGpu);
-  const Tensor part = ones({5000}, TensorOptions(kGpu).dtype(kBFloat16));
+  const Tensor source = ones({5000}, TensorOptions(kGpu).dtype(kBFloat16));
   const Tensor index = zeros({5000}, TensorOptions(kGpu).dtype(kLong));
   const std::vector<std::pair<const char*, std::function<Tensor()>>> calls{
       {"matmul", [&] { return matmul(on_gpu, on_gpu); }},
@@ -67,7 +67,8 @@ TEST_F(FullDevice, OpsThrowAndWorkAgain) {
       {"nonzero", [&] { return (on_gpu > 0).nonzero(); }},
       {"layer_norm", [&] { return layer_norm(on_gpu, {n}); }},
       {"randperm", [&] { return randperm(100000, TensorOptions(kGpu).dtype(kLong)).sum(); }},
-      {"index_put_", [&] { return zeros({3}, part.options()).index_put_({index}, part, true); }},
+      {"index_put_",
+       [&] { return zeros({3}, source.options()).index_put_({index}, source, true); }},
   };
   std::vector<Tensor> wanted;
   for (const auto& [name, call] : calls) wanted.push_back(call().cpu());

@@ -36,7 +36,7 @@ const std::vector<Case> kCases = {
     {{70, 2, 2000}, {}},
 };
 
-/// Batch statistics in double; elements are in row-major order. Each channel has `count`.
+/// Batch statistics in double. Elements are in row-major order; each channel has `count` of them.
 struct Reference {
   int64_t channels, plane_size, count;
   Doubles x, mean, var;
@@ -162,6 +162,7 @@ void check_backward(const Case& c, bool training) {
                      std::sqrt((training ? ref.var[k] : double(p.running_var[int64_t(k)])) + 1e-3));
     p.save_mean[int64_t(k)] = P(float(mean[k]));
     p.save_invstd[int64_t(k)] = P(float(invstd[k]));
+    // The kernel reads the saved numbers, which are rounded to P.
     mean[k] = training ? double(p.save_mean[int64_t(k)]) : mean[k];
     invstd[k] = training ? double(p.save_invstd[int64_t(k)]) : invstd[k];
   }

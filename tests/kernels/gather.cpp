@@ -121,7 +121,7 @@ TEST(Gather, EveryIndexIsOutOfRangeInAnEmptyDimension) {
   EXPECT_TRUE(context.has_index_fault(0, 0, 0));
 }
 
-/// The reference: adds one element at a time, in row-major order.
+/// The reference of scatter_add: adds one element at a time, in row-major order.
 template <class T>
 std::vector<T> scattered(const std::vector<T>& start, const View& out, const View& index,
                          const View& src, int dim) {

@@ -135,7 +135,7 @@ TYPED_TEST(MatmulTest, MultipliesVectors) {
   check_layouts<TypeParam>(1, 9, 11, 1);
 }
 
-TYPED_TEST(MatmulTest, AddsABroadcastAddend) {
+TYPED_TEST(MatmulTest, AddsAnAddendOfAnyStrides) {
   for (const auto& c_strides :
        std::vector<std::vector<int64_t>>{{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {99, 11, 1}}) {
     for (int64_t k : {0, 1, 13, 50}) {

@@ -63,7 +63,7 @@ TYPED_TEST(NonzeroTest, FindsCoordinatesInRowMajorOrder) {
   check<TypeParam>(in.view({3, 20, 2}, {0, 3, 1}));
 }
 
-TEST(Nonzero, CountsLargeTensors) {
+TEST(Nonzero, FindsCoordinatesInLargeTensors) {
   Buffer<float> in(200 * 1000);
   for (size_t i = 0; i < in.size(); i = i * 3 / 2 + 1) in[i] = 1;
   for (size_t i = 65000; i < 67000; ++i) in[i] = 1;

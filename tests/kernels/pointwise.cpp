@@ -207,7 +207,9 @@ TEST(Pointwise, SupportsScalarOperands) {
     cpu::run_with(*table, params(fn::Add{{2, 2}}, Formula::kValue, kFloat, {100000}, out.operand(),
                                  {a.operand(), number(3.0)}));
     for (int64_t i = 0; i < 100000; ++i)
-      ASSERT_EQ(read(out.bytes, kFloat, 64 + i), read(a.bytes, kFloat, 64 + i) + 6) << i;
+      ASSERT_EQ(read(out.bytes, kFloat, Array::kGuard + i),
+                read(a.bytes, kFloat, Array::kGuard + i) + 6)
+          << i;
   }
 }
 
@@ -222,8 +224,9 @@ TEST(Pointwise, SupportsInplaceOutput) {
           cpu::run_with(*table, params(fn::Add{}, Formula::kValue, dtype, {n}, a.operand(),
                                        {a.operand(), b.operand()}));
           for (int64_t i = 0; i < n; ++i)
-            ASSERT_EQ(read(a.bytes, dtype, 64 + i * stride),
-                      read(before.bytes, dtype, 64 + i * stride) + read(b.bytes, kFloat, 64 + i));
+            ASSERT_EQ(
+                read(a.bytes, dtype, a.offset({i})),
+                read(before.bytes, dtype, a.offset({i})) + read(b.bytes, kFloat, b.offset({i})));
         }
       }
 }
@@ -243,7 +246,7 @@ std::vector<To> converted(const std::vector<From>& values) {
 TEST(Pointwise, ConvertsOutOfRangeFloatsAsPyTorch) {
   const float inf = HUGE_VALF;
   std::vector<float> x{300, -1, 3e9f, 1e20f, inf, -inf, NAN, 2.9f, -2.9f, 256.5f, -129};
-  while (x.size() < 110) x.push_back(x[x.size() - 11]);
+  while (x.size() < 110) x.push_back(x[x.size() - 11]);  // 10 times the same 11 numbers
   const int32_t low = INT32_MIN;
   const int64_t lowest = INT64_MIN;
   const auto tail = [](auto values) { return decltype(values)(values.begin() + 99, values.end()); };
@@ -278,6 +281,7 @@ TEST(Pointwise, ConvertsHalvesExactly) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     halves.push_back(Half::from_bits(uint16_t(bits)));
     bfloats.push_back(BFloat16::from_bits(uint16_t(bits)));
+    // 0x1000 is half of a Half's last bit in float, 0x8000 half of a BFloat16's.
     for (const int32_t delta : {-1, 0, 1})
       for (const float base : {float(halves.back()), float(bfloats.back())})
         floats.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(base) +

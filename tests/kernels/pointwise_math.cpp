@@ -98,7 +98,9 @@ TEST(PointwiseUlps, SpecialNdtr) {
 
 long double gelu_exactly(long double x) { return x * ndtr_exactly(x); }
 
-TEST(PointwiseUlps, Gelu) { expect_accurate<double>(fn::Gelu{}, gelu_exactly, -37, 6, 5); }
+TEST(PointwiseUlps, GeluInDoublePrecision) {
+  expect_accurate<double>(fn::Gelu{}, gelu_exactly, -37, 6, 5);
+}
 
 /// Below -1 the bound is absolute, because single precision loses the relative accuracy of the
 /// small results.

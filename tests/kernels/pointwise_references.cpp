@@ -124,7 +124,8 @@ Table arithmetic() {
           HEARTH_REFERENCE("floor_divide", floor_quotient(x[0], x[1]))};
 }
 
-Table bounds_and_predicates() {
+Table bounds_predicates_and_bits() {
+  // Shifts by more than 7 depend on the dtype's width: NaN leaves them out.
   return {
       HEARTH_REFERENCE("maximum", maximum_of(x[0], x[1])),
       HEARTH_REFERENCE("minimum", minimum_of(x[0], x[1])),
@@ -233,7 +234,8 @@ Table losses() {
 PointwiseReference pointwise_reference(const std::string& full_name) {
   static const Table references = [] {
     Table table;
-    for (Table part : {activations(), arithmetic(), bounds_and_predicates(), functions(), losses()})
+    for (Table part :
+         {activations(), arithmetic(), bounds_predicates_and_bits(), functions(), losses()})
       table.merge(part);
     return table;
   }();

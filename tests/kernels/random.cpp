@@ -31,7 +31,6 @@ struct Distribution {
   int64_t from = 0, to = 0;
 };
 
-template <class T>
 void draw(const View& out, const Distribution& distribution, Mt19937* mt, uint64_t offset = 0) {
   RandomParams params;
   params.kind = distribution.kind;
@@ -50,7 +49,7 @@ template <class T>
 std::vector<T> draw_from(const Distribution& distribution, size_t count, Mt19937* mt,
                          uint64_t offset = 0) {
   Buffer<T> out(count);
-  draw<T>(out.view({static_cast<int64_t>(count)}), distribution, mt, offset);
+  draw(out.view({static_cast<int64_t>(count)}), distribution, mt, offset);
   EXPECT_TRUE(out.guards_intact());
   return out.values();
 }
@@ -83,7 +82,7 @@ TEST(RandomMt19937, UniformMatchesPyTorch) {
                {2.411346435546875, 2.5750198364257812, -0.08568120002746582, 2.7965283393859863});
 }
 
-TEST(RandomMt19937, UniformExcludesTheUpperBound) {
+TEST(Random, UniformExcludesTheUpperBound) {
   const double end = 1 + 0x1p-22;
   for (const float value : draw_mt<float>({Kind::kUniform, 1, end}, 1000)) EXPECT_LT(value, end);
   for (const Half value : draw_mt<Half>({Kind::kUniform}, 100000)) ASSERT_LT(float(value), 1);
@@ -158,12 +157,12 @@ TEST(RandomMt19937, PermutationMatchesPyTorch) {
 TEST(RandomMt19937, FillsInMemoryOrder) {
   Buffer<float> out(6);
   Mt19937 mt(kSeed);
-  draw<float>(out.view({2, 3}, {1, 2}), {Kind::kUniform}, &mt);  // a transposed 3 x 2 tensor
+  draw(out.view({2, 3}, {1, 2}), {Kind::kUniform}, &mt);  // a transposed 3 x 2 tensor
   EXPECT_EQ(out.values(), draw_mt<float>({Kind::kUniform}, 6));
 
   Buffer<float> with_gaps(24, -1);
   Mt19937 again(kSeed);
-  draw<float>(with_gaps.view({2, 3}, {12, 3}, 1), {Kind::kUniform}, &again);
+  draw(with_gaps.view({2, 3}, {12, 3}, 1), {Kind::kUniform}, &again);
   const std::vector<float> values = with_gaps.values();
   expect_start(values, {-1, 0.8822692632675171, -1, -1, 0.9150039553642273});
   EXPECT_EQ(std::count(values.begin(), values.end(), -1.0f), 18);
@@ -190,7 +189,8 @@ std::vector<double> as_doubles(const std::vector<T>& values) {
 template <class T>
 void expect_distributions() {
   constexpr size_t count = 40000;
-  const double bound = 2.7 / std::sqrt(double(count)) + (sizeof(T) == 2 ? 0.004 : 0);
+  const double rounding = sizeof(T) == 2 ? 0.004 : 0;
+  const double bound = 2.7 / std::sqrt(double(count)) + rounding;
   Mt19937 mt(1);
   for (Mt19937* source : {&mt, static_cast<Mt19937*>(nullptr)}) {
     const auto sample = [&](const Distribution& distribution) {
@@ -268,7 +268,7 @@ TEST(RandomPhilox, ElementsDoNotDependOnStrides) {
   const auto expected = draw_philox<double>({Kind::kNormal}, 35);
   Buffer<double> out(35);
   const View view = out.view({5, 7}, {1, 5});
-  draw<double>(view, {Kind::kNormal}, nullptr);
+  draw(view, {Kind::kNormal}, nullptr);
   for (int64_t i = 0; i < 35; ++i) EXPECT_EQ(testing::at<double>(view, i), expected[size_t(i)]);
 }
 

@@ -84,7 +84,7 @@ double as_double(T value) {
     return double(value);
 }
 
-/// Fills with integers of `num_values` values: around zero, or from zero in uint8 and bool.
+/// Fills with `num_values` different integers: around zero, or from zero in uint8 and bool.
 template <class T>
 void fill(Guarded<T>& x, int num_values) {
   std::mt19937 random(1);
@@ -199,7 +199,7 @@ TEST(Reduce, FindsExtremesOfInt32) {
   EXPECT_EQ(smallest[0], std::numeric_limits<int32_t>::min());
 }
 
-TEST(Reduce, EmptyInputGivesTheInitialValue) {
+TEST(Reduce, ReducesEmptyInputs) {
   Guarded<float> in({0, 3}), out({1, 3});
   run_on_cpu(reduce_params(fn::Sum{}, in.view(), out.view()));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(out[i], 0);

@@ -43,7 +43,7 @@ Row with_error(Row row, std::function<void()> call, std::string message) {
   return row;
 }
 
-constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
+constexpr double kSeluAlpha = 1.6732632423543772848, kSeluScale = 1.0507009873554804934;
 
 /// A row for a function with an out= form and without an in-place form.
 #define OUT_ROW(row_name, function, reference, ...)                                               \
@@ -76,11 +76,11 @@ const Register registered_activation[] = {
     Register(ROW("silu", silu, x / (1 + std::exp(-x)))),
     Register(ROW("elu", elu, elu_reference(x, 1, 1, 1))),
     Register(ROW("elu_scaled", elu, elu_reference(x, 0.5, 2, 1.5), 0.5, 2, 1.5)),
-    Register(
-        without_inplace(covering(unary_row(
-                                     "selu", [](const Tensor& x) { return selu(x); },
-                                     [](double x) { return elu_reference(x, kAlpha, kScale, 1); }),
-                                 "elu"))),
+    Register(without_inplace(
+        covering(unary_row(
+                     "selu", [](const Tensor& x) { return selu(x); },
+                     [](double x) { return elu_reference(x, kSeluAlpha, kSeluScale, 1); }),
+                 "elu"))),
     Register(with_error(
         covering(ROW("celu", celu, elu_reference(x, 0.5, 1, 2), 0.5), "elu"),
         [] { celu(ones({2}), 0); }, "ZeroDivisionError: alpha cannot be 0 for CELU")),

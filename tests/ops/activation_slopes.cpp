@@ -64,7 +64,7 @@ TEST(RRelu, DrawsPyTorchsSlopes) {
   const Tensor x = ramp().requires_grad_();
   const Tensor y = rrelu(x, 0.1, 0.5, true);
   expect_values(y, {-0.497685254, -0.569465399, -0.387402028, -0.170839697, 0, 1, 2, 3});
-  EXPECT_NEAR(rand({1}).item<double>(), 0.6387, 1e-4);
+  EXPECT_NEAR(rand({1}).item<double>(), 0.6387, 1e-4);  // the generator's next number
   const std::vector<double> slopes{0.124421313, 0.18982181, 0.193701014, 0.170839697,
                                    0.322427213, 1,          1,           1};
   y.sum().backward();

@@ -292,7 +292,7 @@ TEST(Arithmetic, NumbersPromoteByKindOnly) {
   EXPECT_EQ(ones({2}).mul(Scalar(complex<double>(0, 1))).scalar_type(), kComplexFloat);
 }
 
-TEST(Arithmetic, Aliases) {
+TEST(Arithmetic, AliasesAndDtypesOfPowers) {
   const Tensor a = tensor({1.5f, -2.f}), b = tensor({0.5f, 4.f});
   EXPECT_TRUE(subtract(a, b).equal(a.sub(b)) && multiply(a, b).equal(a.mul(b)));
   EXPECT_TRUE(negative(a).equal(-a) && absolute(a).equal(a.abs()) && sgn(a).equal(a.sign()));

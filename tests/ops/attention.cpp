@@ -184,7 +184,7 @@ Row composed_row() {
 }
 const Register attention_composed{composed_row()};
 
-/// The probability is so small that no weight is dropped; attention_dropout.cpp tests others.
+/// The probability is so small that no weight is dropped; attention_dropout.cpp tests larger ones.
 Row attention_dropout_row() {
   Row row = attention_row(
       "attention_dropout",
@@ -256,8 +256,8 @@ LargeCase several_tiles(ScalarType dtype, const AttentionOptions& options, const
   return {[=] { return with_gradients(call, tensors, gradient); }, wanted};
 }
 
-/// Hides the first 270 keys, which include the whole first tile, from the first sample, and other
-/// keys from each row of the second sample.
+/// Hides the first 270 keys, which include the whole first tile, from the first sample, and
+/// different keys from each row of the second sample.
 Array partial_mask() {
   return build({2, 1, 130, 300}, [](const Position& p) {
     const bool is_hidden = p[0] == 0 ? p[3] < 270 : (p[2] * 7 + p[3]) % 5 == 0;

@@ -1,4 +1,4 @@
-// The autocast policy of each op, compared with PyTorch's lists.
+// The autocast policy of each op, compared with PyTorch's lists, and its effect on calls.
 #include "hearth/autocast.h"
 
 #include <gtest/gtest.h>

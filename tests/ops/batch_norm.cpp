@@ -13,7 +13,7 @@ constexpr double kMomentum = 0.3, kEps = 1e-3;
 int64_t channels_of(const Array& x) { return x.sizes[1]; }
 int64_t channel_at(const Array& x, int64_t linear) { return position_of(linear, x.sizes)[1]; }
 
-/// The mean of f(element) for each channel.
+/// The mean of f(i) over the elements i of each channel.
 template <class F>
 std::vector<double> channel_means(const Array& x, F f) {
   std::vector<double> means(size_t(channels_of(x)), 0.0);

@@ -82,13 +82,16 @@ TEST(Bounds, TensorBoundsShareTheGradientOfEqualElements) {
             (Values{1, 1, 1, 1, 1, 1}));
 }
 
+TEST(Bounds, NanBoundsGiveNanExceptInFmax) {
+  EXPECT_TRUE(std::isnan(zeros({1}).clamp(NAN).item<float>()));
+  EXPECT_EQ(full({1}, NAN).fmax(ones({1})).item<float>(), 1);
+}
+
 TEST(Bounds, NumberBoundsSaturateAndPromote) {
   const Tensor bytes = tensor({1, 2}, TensorOptions(kByte));
   EXPECT_TRUE(bytes.clamp(-1, 300).equal(bytes));
   EXPECT_EQ(bytes.clamp(0.5).scalar_type(), kFloat);
   EXPECT_EQ(ones({2}, kBool).clamp(0, 1).scalar_type(), kLong);
-  EXPECT_TRUE(std::isnan(zeros({1}).clamp(NAN).item<float>()));
-  EXPECT_EQ(full({1}, NAN).fmax(ones({1})).item<float>(), 1);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 namespace hearth::testing {
 namespace {
 
+// The imaginary unit in references and in calls.
 const C kUnit(0, 1);
 const complex<double> kI(0, 1);
 

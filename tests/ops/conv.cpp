@@ -87,9 +87,9 @@ Case conv_case(std::vector<int64_t> input, std::vector<int64_t> weight, int64_t 
 Row conv_row(std::string name, const ConvGeometry& geometry, std::vector<Case> cases,
              std::function<Tensor(const Tensors&, const ConvGeometry&)> call) {
   Row row;
-  row.covers = {
-      name.substr(0, name.find("d_") == std::string::npos ? name.size() : name.find("d_") + 1),
-      "convolution", "convolution_backward"};
+  const size_t d = name.find("d_");  // "conv2d_general" covers conv2d
+  row.covers = {name.substr(0, d == std::string::npos ? d : d + 1), "convolution",
+                "convolution_backward"};
   row.name = std::move(name);
   row.cases = std::move(cases);
   row.slack = 16;

@@ -1,3 +1,4 @@
+// conv_tbc and conv_depthwise3d, against loops over the products.
 #include <gtest/gtest.h>
 
 #include "hearth/operators.h"

@@ -1,4 +1,4 @@
-// Functions composed of a few other ops, compared with literal values.
+// Functions composed of a few other ops.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -158,7 +158,7 @@ TEST(Copy, ToAnotherDeviceHasTheStridesOfACopyOnTheSame) {
                            x.permute({3, 1, 0, 2}).slice(0, 0, 0),
                            x.slice(3, 0, 1).permute({3, 2, 1, 0})};
   std::vector<Device> places = devices();
-  places[0] = Device(DeviceType::Meta);
+  places[0] = Device(DeviceType::Meta);  // in place of the inputs' device, the CPU
   for (size_t k = 0; k < std::size(inputs); ++k)
     for (const MemoryFormat format :
          {MemoryFormat::Preserve, MemoryFormat::Contiguous, MemoryFormat::ChannelsLast})
@@ -172,7 +172,7 @@ TEST(Copy, ToAnotherDeviceHasTheStridesOfACopyOnTheSame) {
         }
 }
 
-TEST(Copy, ConversionsBetweenAllDtypesKeepOne) {
+TEST(Copy, ConversionsBetweenAllDtypesKeepOnes) {
   for (const ScalarType from : dtypes_in(dtypes::kAll))
     for (const ScalarType to : dtypes_in(dtypes::kAll)) {
       const Tensor x = ones({3}, from);

@@ -46,7 +46,7 @@ double loss_of(const Array& log_probs, int64_t n, int64_t length, const Labels& 
 
 struct Sequences {
   std::vector<Labels> targets;
-  Lengths lengths;
+  Lengths lengths;  // of the inputs
   int64_t blank;
 
   Lengths target_lengths() const {
@@ -176,16 +176,19 @@ struct Chain {
       for (int64_t s = 0; s < kStates; ++s) accumulate(backward, t, s, t + 1, -1);
   }
 
+  /// Odd states are labels, even ones the blanks around them.
   static int64_t label(int64_t state) { return state % 2 ? (state / 2) % 2 + 1 : 0; }
   double p(int64_t t, int64_t label) const { return probabilities[size_t(t * kClasses + label)]; }
 
   /// Sets the probability to be in state s at time t, coming from the states at time `previous`.
-  /// If that is outside the sequence, paths begin at time t.
+  /// If `previous` is outside the sequence, paths begin at time t. `step` is 1 in the forward
+  /// table, -1 in the backward one.
   void accumulate(Numbers& table, int64_t t, int64_t s, int64_t previous, int step) {
     const bool begins = previous < 0 || previous >= kTimes;
     double sum = begins ? double(step > 0 ? s < 2 : s >= kStates - 2) : 0;
     for (int64_t k = 0; !begins && k < 3; ++k) {
       const int64_t source = s - k * step;
+      // A path may skip a state only if that is a blank between different labels.
       const bool is_forbidden = k == 2 && (s % 2 == 0 || label(s) == label(source));
       if (source >= 0 && source < kStates && !is_forbidden)
         sum += table[size_t(previous * kStates + source)];

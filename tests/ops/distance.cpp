@@ -45,6 +45,7 @@ double cosine(const Vectors& x) {
   return dot / std::sqrt(a * b);
 }
 
+/// The Euclidean distance; PyTorch adds 1e-6 to every difference.
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (size_t i = 0; i < 4; ++i) sum += std::pow(a[i] - b[i] + 1e-6, 2);

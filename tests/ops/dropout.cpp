@@ -9,7 +9,7 @@
 namespace hearth::testing {
 namespace {
 
-TEST(DropoutKinds, ReturnTheInputIfNothingIsDropped) {
+TEST(DropoutKinds, ReturnTheInputIfNothingIsDroppedAndCheckArguments) {
   const Tensor x = ones({2, 3});
   EXPECT_TRUE(feature_dropout(x, 0.5, false).is_same(x));
   EXPECT_TRUE(alpha_dropout(x, 0, true).is_same(x));

@@ -182,7 +182,7 @@ TEST(Fft, Lengths) {
   }
 }
 
-/// Several threads use more plans than the cache holds, so tables are dropped and computed again.
+/// Several threads use more plans than the cache holds, so plans are dropped and made again.
 TEST(Fft, ManyPlans) {
   parallel_for(0, 4, 1, [](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)

@@ -73,14 +73,14 @@ struct Transform {
 };
 
 inline Signal transformed(const Transform& t, Signal x) {
-  double numbers = 1;
+  double num_points = 1;
   const size_t count = t.dims.size();
   for (size_t i = count; i-- > 0;) {
     const bool is_last = i + 1 == count, to_real = is_last && t.sides == Sides::kToReal;
     const size_t d = size_t(t.dims[i] < 0 ? t.dims[i] + int64_t(x.sizes.size()) : t.dims[i]);
     const int64_t size = to_real ? 2 * (x.sizes[d] - 1) : x.sizes[d];
     const int64_t n = t.sizes.empty() ? size : t.sizes[i];
-    numbers *= double(n);
+    num_points *= double(n);
     x = along(x, d, to_real ? n / 2 + 1 : n, [&](std::vector<std::complex<double>> line) {
       line.resize(size_t(to_real ? n / 2 + 1 : n));
       return line;
@@ -97,7 +97,7 @@ inline Signal transformed(const Transform& t, Signal x) {
     x = along(x, d, n, [&](const auto& line) { return dft(mirrored(line, n), t.forward); });
   }
   const bool divides = (t.norm == "forward") == t.forward;
-  const double scale = t.norm == "ortho" ? 1 / std::sqrt(numbers) : divides ? 1 / numbers : 1;
+  const double scale = t.norm == "ortho" ? 1 / std::sqrt(num_points) : divides ? 1 / num_points : 1;
   for (auto& value : x.values) value *= scale;
   return x;
 }

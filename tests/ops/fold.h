@@ -10,7 +10,7 @@ struct ReductionArgs {
   bool keepdim = false;
 };
 
-/// Maps the elements of one group to the group's result.
+/// Maps a group, the elements that are reduced to one output, to that output.
 using Fold = std::function<double(const std::vector<double>&)>;
 
 /// Applies f to the elements of each group, which are in row-major order.

@@ -64,7 +64,7 @@ class Fuzzer {
     if (input.absent && !one_in(4)) return {};
     input.absent = false;
     input.sizes = any_sizes(input.sizes);
-    if (one_in(10)) input.draw = Draw(below(6));
+    if (one_in(10)) input.draw = Draw(below(6));  // any but kIndex and kBool
     if (input.draw == Draw::kIndex && (input.below == 0 || one_in(8))) input.below = 1 + below(9);
     if (one_in(12)) dtype = any_dtype();
     if (one_in(20)) device = any_device();

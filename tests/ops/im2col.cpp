@@ -12,19 +12,20 @@ constexpr int64_t kKernel[] = {2, 3}, kDilation[] = {2, 1}, kPadding[] = {1, 1},
 /// The images' sizes and the numbers of windows along them.
 constexpr int64_t kImage[] = {4, 5}, kWindowsPerSide[] = {4, 3};
 
-/// The linear index in an image of element `tap` of window `block`, or -1 in the padding.
-int64_t pixel_of(int64_t tap, int64_t block) {
+/// The linear index in an image of an element (`tap`) of a window, or -1 in the padding.
+int64_t pixel_of(int64_t tap, int64_t window) {
   const int64_t taps[] = {tap / kKernel[1], tap % kKernel[1]},
-                blocks[] = {block / kWindowsPerSide[1], block % kWindowsPerSide[1]};
+                windows[] = {window / kWindowsPerSide[1], window % kWindowsPerSide[1]};
   int64_t pixel = 0;
   for (int d = 0; d < 2; ++d) {
-    const int64_t i = blocks[d] * kStride[d] - kPadding[d] + taps[d] * kDilation[d];
+    const int64_t i = windows[d] * kStride[d] - kPadding[d] + taps[d] * kDilation[d];
     if (i < 0 || i >= kImage[d]) return -1;
     pixel = pixel * kImage[d] + i;
   }
   return pixel;
 }
 
+/// The elements of a window, and the windows and elements of an image.
 constexpr int64_t kTaps = 6, kWindows = 12, kPixels = 20;
 
 Array columns_of(const Array& images) {

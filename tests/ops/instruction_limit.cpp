@@ -8,7 +8,8 @@ namespace hearth {
 namespace {
 
 #ifdef __x86_64__
-// In a process of its own, because the environment is read once. Both are large enough for oneDNN.
+// In a process of its own, because the environment is read once. The products and the convolution
+// are large enough for oneDNN.
 TEST(InstructionLimit, HoldsForProductsAndConvolutions) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("HEARTH_ISA", "avx2", 1);

@@ -228,6 +228,7 @@ LargeCase nll_losses(ScalarType dtype) {
           {Array{{}, {sum / total}}, dx, Array{{}, {sum}}}};
 }
 
+/// glu: one half of each row times the sigmoid of the other half.
 LargeCase gates(ScalarType dtype) {
   constexpr int64_t rows = 301, half = 403;
   const Large x = large({rows, 2 * half}, 43), g = large({rows, half}, 44);
@@ -256,7 +257,7 @@ LargeCase total_norms(ScalarType dtype) {
   return {[=] { return Tensors{_fused_total_norm({a, b}, 2)}; }, {norm}};
 }
 
-/// One step of gradient descent with momentum and weight decay.
+/// One step of gradient descent with momentum, dampening and weight decay.
 LargeCase steps(ScalarType dtype) {
   constexpr int64_t count = 150001;
   const Large p = large({count}, 45), g = large({count}, 46), m = large({count}, 47);

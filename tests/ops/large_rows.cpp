@@ -1,4 +1,5 @@
-// Large calls of elementwise ops, reductions, products, sorting, indexing and joining.
+// Large calls of elementwise ops, reductions, products, joining, indexing, ranges, triangles,
+// scans, sorting and random numbers.
 #include <algorithm>
 #include <cstring>
 #include <limits>

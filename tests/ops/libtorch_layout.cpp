@@ -1,4 +1,5 @@
-// Memory layouts, windows and dtypes of single operators, compared with LibTorch 2.15.
+// Memory layouts, windows, dtypes, errors and warnings of single operators; most are as in LibTorch
+// 2.15.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -106,7 +107,7 @@ TEST(LibtorchLayout, WindowSizesBeyondIntThrow) {
                "expected padding to be at most 4611686018427387903");
 }
 
-TEST(LibtorchLayout, MaxPool1dChecksDtypeAndDimensions) {
+TEST(LibtorchLayout, PoolsCheckDtypesAndDimensions) {
   EXPECT_ERROR(max_pool1d(ones({1, 1, 4}, kLong), 2), "not implemented for 'Long'");
   EXPECT_ERROR(max_pool1d(ones({0, 4}), 2), "max_pool1d: Expected 2D or 3D");
   EXPECT_EQ(max_pool1d(ones({0, 1, 4}), 2).sizes().vec(), (Integers{0, 1, 2}));

@@ -1,5 +1,5 @@
-// Values and errors of single operators where LibTorch 2.15 differs from the mathematical
-// definition. The expected values are LibTorch's or derived here.
+// Values, dtypes, errors and names of nodes that do not follow from an operator's mathematical
+// definition. The expected ones are LibTorch 2.15's or derived here.
 #include <gtest/gtest.h>
 
 #include <cmath>

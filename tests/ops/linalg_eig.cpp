@@ -64,6 +64,7 @@ Row eig_row() {
   return row;
 }
 
+/// x + x^T + 4 I.
 Tensor symmetric_of(const Tensor& x) {
   return x.add(x.mT()).add(by_name::eye(x.size(-1), x.options().requires_grad(false)).mul(4));
 }
@@ -127,7 +128,7 @@ Row ldl_row() {
   return row;
 }
 
-/// The row multiplies by the reflections I - tau v v^T one after the other.
+/// The reference multiplies by the reflections I - tau v v^T one after the other.
 Row ormqr_row() {
   Row row;
   row.name = "ormqr";

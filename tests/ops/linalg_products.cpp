@@ -1,4 +1,4 @@
-// Powers, the exponential, products of chains, and tensors as matrices.
+// Powers, the exponential, vecdot, vander, products of chains, and tensors as matrices.
 #include <gtest/gtest.h>
 
 #include <limits>

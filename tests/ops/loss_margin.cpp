@@ -1,4 +1,5 @@
-// soft_margin_loss, multi_margin_loss and multilabel_margin_loss.
+// soft_margin_loss, multi_margin_loss and multilabel_margin_loss; the second results of
+// nll_loss_forward and nll_loss2d_forward.
 #include <gtest/gtest.h>
 
 #include <cmath>

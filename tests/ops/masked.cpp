@@ -1,3 +1,4 @@
+// Operators with masks, take, take_along_dim, embedding and one_hot.
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
@@ -242,7 +243,7 @@ TEST(Masked, ScatterChecksLeavesEvenIfTheMaskIsEmpty) {
                "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
-TEST(Masked, EmbeddingAddsManyHalfGradientsExactly) {
+TEST(Embedding, AddsManyHalfGradientsExactly) {
   for (const ScalarType type : {kHalf, kBFloat16}) {
     const Tensor weight = zeros({2, 1}, type).requires_grad_();
     embedding(weight, zeros({1000}, kLong)).sum().backward();

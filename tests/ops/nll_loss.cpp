@@ -147,6 +147,9 @@ TEST(NllLoss, MeanOverNoTargetsIsNaN) {
   EXPECT_TRUE(nll_loss(x, none).isnan().item<bool>());
   EXPECT_EQ(nll_loss(x, none, {}, Reduction::Sum).item<float>(), 0);
   EXPECT_TRUE(nll_loss(ones({0, 5}), zeros({0}, kLong)).isnan().item<bool>());
+}
+
+TEST(NllLoss, AcceptsVectorsAndByteTargets) {
   EXPECT_EQ(nll_loss(ones({5}), full({}, 2, kLong)).item<float>(), -1);
   EXPECT_EQ(nll_loss(ones({3, 5}), zeros({3}, kByte)).item<float>(), -1);
 }

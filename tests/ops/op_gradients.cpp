@@ -16,9 +16,9 @@ namespace {
 
 class OpGradients : public ::testing::TestWithParam<Row> {};
 
-/// The sum of all differentiable results, each element times a fixed weight of its own. With
-/// `squared`, the gradient of a linear op depends on its inputs too. Results that require no
-/// gradient are left out unless `include_constants` is set.
+/// The sum of all differentiable results, each element times a fixed weight of its own. `squared`
+/// squares the results, so that the gradient of a linear op depends on its inputs too. Results that
+/// require no gradient are left out unless `include_constants` is set.
 Tensor weighted(const Tensors& out, bool squared = false, bool include_constants = false) {
   Tensor total;
   double weight = 0.7;

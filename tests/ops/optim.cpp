@@ -46,7 +46,7 @@ Row sgd_row() {
 
 constexpr double kMomentum = 0.8, kDampening = 0.3;
 
-Row sgd_momentum_row() {
+Row sgd_nesterov_row() {
   return step_row(
       "fused_sgd_nesterov", "_fused_sgd_", {Draw::kNormal, Draw::kNormal, Draw::kNormal},
       [](Lists& x) {
@@ -59,6 +59,7 @@ Row sgd_momentum_row() {
       });
 }
 
+/// The first step: the momentum buffer becomes the gradient.
 Row sgd_first_row() {
   return step_row(
       "fused_sgd_first", "_fused_sgd_", {Draw::kNormal, Draw::kNormal, Draw::kNormal},
@@ -157,7 +158,7 @@ Row rmsprop_row(std::string name, bool centered, double momentum) {
 
 const Register registered_optim[] = {
     Register(sgd_row()),
-    Register(sgd_momentum_row()),
+    Register(sgd_nesterov_row()),
     Register(sgd_first_row()),
     Register(adam_row()),
     Register(adamw_row()),
@@ -259,7 +260,7 @@ TEST(FusedStep, ReportsWrittenTensorsToObservers) {
   const Writes adam = observe([&] {
     _fused_adamw_(params, grads, means, squares, {}, steps, 0.5, 0.9, 0.9, 0, 1, false, false);
   });
-  EXPECT_EQ(adam.inputs, 5 * int(kMany) + 2);
+  EXPECT_EQ(adam.inputs, 5 * int(kMany) + 2);  // with grad_scale and found_inf
   expect_same(adam.written, {params, means, squares});
   const Writes scaled = observe(
       [&] { _fused_sgd_(params, grads, means, 0, 0.5, 0.5, 0, false, false, false, ones({1})); });

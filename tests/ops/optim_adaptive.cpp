@@ -13,7 +13,7 @@
 namespace hearth::testing {
 namespace {
 
-/// Updates both moments of one element.
+/// Updates the moments of one element; x: parameter, gradient, both moments.
 void update_moments(double* x, double g) {
   x[2] = kBeta1 * x[2] + (1 - kBeta1) * g;
   x[3] = kBeta2 * x[3] + (1 - kBeta2) * g * g;

@@ -22,7 +22,7 @@
     return result;                                                                                \
   }()
 
-/// A row for hearth::function(a, b). `reference` is an expression in the doubles a and b.
+/// A row for a.function(b) with its out= form. `reference` is an expression in the doubles a and b.
 #define POINTWISE_ROW2(function, draw, types, reference)                                    \
   [] {                                                                                      \
     Row result = binary_row(                                                                \
@@ -62,6 +62,7 @@ inline Row with_integers(Row row) {
   return row;
 }
 
+/// Sets the in-place form of a row for an op of two tensors.
 inline Row with_inplace(Row row, Tensor& (*inplace)(Tensor&, const Tensor&)) {
   row.inplace = [inplace](Tensor& self, const Tensors& in) { inplace(self, in[1]); };
   return row;

@@ -1,3 +1,4 @@
+// Operators that fill tensors: random numbers, dropout, arange, linspace and randperm.
 #include <gtest/gtest.h>
 
 #include <cmath>

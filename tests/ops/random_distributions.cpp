@@ -1,4 +1,5 @@
-// cauchy_, log_normal_, geometric_, poisson and binomial: PyTorch's numbers for the seed 5.
+// cauchy_, log_normal_, geometric_, poisson and binomial: PyTorch's numbers, means, gradients and
+// errors.
 #include <gtest/gtest.h>
 
 #include <cmath>

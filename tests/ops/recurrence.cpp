@@ -72,7 +72,7 @@ Numbers affine(const Array& weight, const double* x, const Array* bias) {
 
 double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// The next h and c of one sequence.
+/// The next h and c of one sequence; p: the parameters of a layer and direction.
 void step(const Net& net, const Array* p, const double* x, Numbers& h, Numbers& c) {
   const Numbers of_input = affine(p[0], x, net.has_biases ? &p[2] : nullptr),
                 of_state = affine(p[1], h.data(), net.has_biases ? &p[3] : nullptr);
@@ -182,7 +182,7 @@ Row plain_row(Mode mode) {
   return net_row("", net, {case_of(net, {3, 2, 3}, 2), case_of(net, {1, 1, 1}, 1)});
 }
 
-/// A row with two layers and directions, and with the batch as first dimension.
+/// A row with two layers and directions, without biases, and with the batch as first dimension.
 Row deep_row(Mode mode) {
   const Net net{mode, 3, 2, 2, 0, false, true};
   return net_row("_deep", net, {case_of(net, {2, 3, 2}, 2)});

@@ -145,7 +145,7 @@ Tensor sums_along(const Tensor& x, bool reverse) {
 }
 
 TEST(Scan, FewLongLinesInAnyLayout) {
-  const int64_t n = (8 << 14) + 5;
+  const int64_t n = (8 << 14) + 5;  // many of the kernel's chunks and a part of one
   const Tensor x = arange(3 * n, kDouble).fmod(7).sub(3).view({3, n});
   const Tensor weights = arange(3 * n, kDouble).fmod(5).view({3, n});
   const Tensor wide = zeros({3, 2 * n}, kDouble);

@@ -1,5 +1,5 @@
-// A signal handler's stack frame is written below the stack pointer, so the pointer must never be
-// that of other memory while operators compute.
+// A signal handler's stack frame is written below the stack pointer, so while operators compute,
+// that pointer must always point into the thread's own stack.
 #include <gtest/gtest.h>
 
 #ifdef __x86_64__

@@ -53,11 +53,15 @@ template <class F>
 double of_degree(double n, const F& f) {
   return std::trunc(n) < 0 ? 0 : f(static_cast<unsigned>(n));
 }
-/// The Chebyshev polynomials by their recurrence.
+/// The Chebyshev polynomials by their recurrence; `first` is the value of that of degree 1.
 double chebyshev_reference(double x, double n, double first) {
   return of_degree(n, [&](unsigned degree) {
     double before = 1, p = first;
-    for (unsigned k = 1; k < degree; ++k) std::swap(before = 2 * x * p - before, p);
+    for (unsigned k = 1; k < degree; ++k) {
+      const double next = 2 * x * p - before;
+      before = p;
+      p = next;
+    }
     return degree == 0 ? 1 : p;
   });
 }

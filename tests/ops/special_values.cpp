@@ -133,7 +133,8 @@ TEST(Special, ValuesMatchTheFixture) {
     }
 }
 
-/// Ai is not larger than its amplitude, even where the phase has no correct digit.
+/// Ai(-a) is not larger than its amplitude, 1 / (sqrt(pi) a^(1/4)), even where the phase has no
+/// correct digit.
 TEST(Special, AiryIsBoundedForLargeArguments) {
   for (double a = 1e9; a < 1e200; a *= 977) {
     const double value = special_airy_ai(full({}, -a, kDouble)).item<double>();

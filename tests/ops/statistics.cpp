@@ -242,6 +242,9 @@ TEST(Statistics, NormsAtZeroHaveGradientZero) {
     x.norm(p).backward();
     EXPECT_TRUE(x.grad().equal(zeros({2}))) << p;
   }
+}
+
+TEST(Statistics, MaximumNormSharesItsGradientAndNormsHaveTheGivenDtype) {
   const Tensor x = double_tensor({2, -2, 1}).requires_grad_();
   x.norm(kInf).backward();
   EXPECT_TRUE(x.grad().equal(double_tensor({0.5, -0.5, 0})));
@@ -259,6 +262,9 @@ TEST(Statistics, GradientsOfProductsWithZeros) {
 
 TEST(Statistics, AnyOverNoDimensionsIsElementwise) {
   EXPECT_EQ(ones({2, 3}).any(IntArrayRef{}).sizes().vec(), (std::vector<int64_t>{2, 3}));
+}
+
+TEST(Statistics, AnyOfBytesAndAllOut) {
   EXPECT_EQ(ones({2, 3}, kByte).any(0).scalar_type(), kByte);
   Tensor out = empty({0}, kBool);
   EXPECT_TRUE(all_out(out, ones({3})).item<bool>());

@@ -1,6 +1,6 @@
 // Calls every form of every operator in hearth/ops/list.inc with each of its tensors undefined in
-// turn: it never crashes, and throws unless the tensor is optional. If the undefined tensor is
-// self, the error says so.
+// turn: a call never crashes, and throws unless the tensor is optional. If the undefined tensor is
+// self, the error says that it is undefined.
 #include <gtest/gtest.h>
 
 #include <map>

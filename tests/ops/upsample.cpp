@@ -253,6 +253,7 @@ TEST(Upsample, LargeImages) {
         }
 }
 
+/// The numbers that PyTorch computes in the test Bytes.
 const std::vector<int64_t> kBilinear{216, 115, 51,  77, 72, 87, 108, 122, 143, 170, 196,
                                      131, 121, 142, 27, 48, 75, 101, 127, 154, 175},
     kBicubic{228, 74,  0,   46, 69, 99, 120, 122, 159, 207, 220,

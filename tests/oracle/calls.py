@@ -18,7 +18,8 @@ def batch_norm(training):
 
 
 def step_of(lists, step):
-    """An optimizer step over lists of parameters, gradients and state; returns all but gradients."""
+    """An optimizer step over so many lists: parameters, gradients and lists of state. Returns all
+    lists but the gradients."""
     def call(*inputs):
         count = len(inputs) // lists
         split = [[x.detach().clone() for x in inputs[i * count:(i + 1) * count]]
@@ -65,6 +66,7 @@ def rmsprop(centered, momentum):
 
 
 def losses(function, **arguments):
+    """The results of a loss for each reduction."""
     def call(*inputs):
         return [function(*inputs, reduction=r, **arguments) for r in ("none", "mean", "sum")]
 
@@ -373,13 +375,15 @@ def quantiles(function):
 
 
 def eig_of_triangular(x):
+    """The sorted eigenvalues of a triangular matrix, twice, and A V - V diag(w), which is 0."""
     a = x.triu(1) + torch.arange(1, x.shape[-1] + 1, dtype=x.dtype).diag_embed()
     w, v = torch.linalg.eig(a)
-    rest = a @ v.real - v.real * w.real.unsqueeze(-2)
-    return w.real.sort()[0], torch.linalg.eigvals(a).real.sort()[0], rest
+    residual = a @ v.real - v.real * w.real.unsqueeze(-2)
+    return w.real.sort()[0], torch.linalg.eigvals(a).real.sort()[0], residual
 
 
 def ldl(x, b):
+    """A times the solution of A y = b, which is b."""
     x, b = x.detach(), b.detach()
     a = x + x.mT + 4 * torch.eye(x.shape[-1], dtype=x.dtype)
     return a @ torch.linalg.ldl_solve(*torch.linalg.ldl_factor(a), b)

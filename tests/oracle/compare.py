@@ -64,9 +64,10 @@ def found_in(known, case, problem):
     first = next((entry["dtype"] for entry in case["inputs"] if entry), None)
     for entry in known:
         name, text, dtypes, limit, _ = entry
-        if name == case["row"] and text in message and first in dtypes:
-            if limit is None if size is None else limit is not None and size <= limit:
-                return entry
+        is_within_limit = limit is not None and size is not None and size <= limit
+        fits = is_within_limit or (limit is None and size is None)
+        if name == case["row"] and text in message and first in dtypes and fits:
+            return entry
     return None
 
 
@@ -81,6 +82,7 @@ def listed(result):
 
 
 def gradients(outputs, leaves):
+    """The gradients of the sum over outputs and elements i of (i % 5 - 1.5) * out[i]."""
     total = 0
     for out in outputs:
         if out.requires_grad:
@@ -131,6 +133,7 @@ def points_at_values(case, index):
 
 
 def disagreement(case):
+    """The first problem of a case, as difference() returns it, or None."""
     name = case["row"]
     call = CALLS.get(name) or getattr(torch, name, None) or getattr(torch.Tensor, name)
     leaves = [tensor(entry) for entry in case["inputs"]]

@@ -2,7 +2,7 @@
 
 Each line is a name, then sections "z", "w", "y", "dz" and "dw" of numbers in hexadecimal: the real and
 imaginary parts of each element of the two operands (2 x 3), of the result, and of the operands' gradients. The gradient of
-result number k is (1 + k/2) - (k/3)j, or its real part if the result is real.
+element k of the result is (1 + k/2) - (k/3)j, or the real part of this if the result is real.
 """
 import pathlib
 

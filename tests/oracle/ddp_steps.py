@@ -37,6 +37,8 @@ def batch(step, rank):
 
 
 def train(rank, hook=None, join=None, accumulate=1, **options):
+    """The parameters after the steps. `join` is divide_by_initial_world_size of the context join(),
+    which is not used if it is None."""
     network = make_network()
     model = DistributedDataParallel(network, **options)
     if hook:

@@ -13,7 +13,7 @@ five steps and of every tenth. tests/optim/grad_scaler.cpp does the same.
 import torch
 
 STEPS = 100
-INF_STEPS = (3, 4, 40, 77)
+NON_FINITE_STEPS = (3, 4, 40, 77)
 
 
 def show(step, scaler, params):
@@ -37,7 +37,7 @@ def rules_case(dtype):
         scale = scaler.get_scale()
         for number, param in enumerate(params):
             gradient = (param - number / 2) * scale
-            if step in INF_STEPS and number == step % 2:
+            if step in NON_FINITE_STEPS and number == step % 2:
                 gradient[-1] = float("nan" if step == 40 else "inf")
             param.grad = gradient.to(dtype).to(torch.float32)
         if step % 3 == 0:
@@ -65,7 +65,7 @@ def network_case(dtype):
         with torch.autocast("cpu", dtype):
             out = net(x)
             loss = ((out.float() - x[:, :1]) ** 2).mean()
-        if step in INF_STEPS:
+        if step in NON_FINITE_STEPS:
             loss = loss * float("inf")
         scaler.scale(loss).backward()
         scaler.unscale_(optimizer)

@@ -41,6 +41,7 @@ def index_for(sizes, shape, rng):
     size = sizes[0]
     kind = rng.choice("iisssttttumm")
     if kind == "i":
+        # Sometimes out of range by one.
         value = rng.randint(-size - (rng.random() < 0.03), size - (rng.random() > 0.03))
         return (f"i{value}", value), 1
     if kind == "s":

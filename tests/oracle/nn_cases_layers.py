@@ -1,5 +1,5 @@
-"""Cases of nn_cases.py: activations, dropout, padding, distances, shuffles, norms, lazy modules and
-parametrizations.
+"""Cases of nn_cases.py: more activations, dropout and norms; padding, distances, shuffles, lazy
+modules and parametrizations.
 """
 
 import torch

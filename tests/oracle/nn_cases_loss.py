@@ -1,4 +1,4 @@
-"""Cases of nn_cases.py: losses, EmbeddingBag and AdaptiveLogSoftmaxWithLoss."""
+"""Cases of nn_cases.py: more losses, EmbeddingBag and AdaptiveLogSoftmaxWithLoss."""
 
 import torch
 from torch import nn

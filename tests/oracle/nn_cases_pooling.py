@@ -1,4 +1,4 @@
-"""The cases of nn_cases.py with convolutions, pools and folds of one to three dimensions."""
+"""Cases of nn_cases.py: more convolutions and pools, of one to three dimensions; folds."""
 
 import torch
 from torch import nn

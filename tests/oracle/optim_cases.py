@@ -5,8 +5,8 @@ optimizers, and the learning rates of its schedulers.
     optim_cases.py > tests/fixtures/optim_cases.txt
 
 A case is a line "case <name> <dtype>" (of a scheduler: "schedule <name> <dtype>", of LBFGS: "search
-<name> <dtype>") and lines "<step> <values>": the parameters after the step (of LBFGS, the
-evaluations so far and the loss before them), or the rates and momentums of the groups. The gradients of a case are computed without autograd, so that they are
+<name> <dtype>") and lines "<step> <values>": the parameters after the step (before them, LBFGS has the
+number of evaluations so far and the loss), or the rates and momentums of the groups. The gradients of a case are computed without autograd, so that they are
 equal bit for bit in C++ and Python. tests/optim/agreement.cpp has the same optimizers,
 tests/optim/lbfgs.cpp the same searches, tests/optim/schedule_agreement.cpp the same schedulers.
 """

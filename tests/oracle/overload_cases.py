@@ -15,6 +15,7 @@ PARTS, PER_GROUP = 12, 30
 # Expressions for a number, a list, a tensor or nothing. The names are members of Values.
 FORMS = ["0", "1", "true", "0.5", "big", "value", "{}", "{1}", "{1, 0}", "numbers", "std::nullopt",
          "some", "torch::Tensor()", "y"]
+# Fewer for the third and fourth arguments, and for the arguments of out= forms.
 LATER_FORMS = ["0", "true", "0.5", "{1}", "std::nullopt"]
 OUT_FORMS = ["1", "0.5", "{1}"]
 
@@ -133,6 +134,7 @@ SKIPPED = re.compile(r"_fused|_symint|^from_blob|^tensor$|^record_stream|^data_p
                      r"|^pin_memory|^print$|^index$|^index_put_$|^accessor|^packed_acc|_outf$|^from_file|sparse"
                      r"|^storage$|^unsafe|^is_same$|^set_data$|^_base$|^name$|^grad_fn|^backward$|^toString$|^empty_quantized|^__dispatch"
                      r"|^contiguous_|^data$|^Tensor$|^reset$|^(remove|retain)|^range$|^is_pinned$|^cudnn|^to_mkldnn|^qscheme|^m$")
+# The variables of the template group_N<V>.
 VARIABLES = re.compile(r"\b(x|y|img|out\d?|index|rows|flags|vec\d|mat43|square|cube|ker\d?|transposed_ker\d|signal|volume"
                        r"|classes|logits|chan|scalar|integers|table|sorted|weights|list|vectors|some\w*"
                        r"|generator|numbers|sizes|big|count|value|n|flag|real)\b")
@@ -211,6 +213,7 @@ def hearth_names(root):
 
 
 def base_value(op, kind, name):
+    """The expression for a parameter of a type and name."""
     op = re.sub(r"_out$", "", op)
     values = BY_OP.get(op) or BY_OP.get(op.rstrip("_")) or {}
     if name in values:
@@ -253,7 +256,10 @@ def argument_lists(name, params, forms=FORMS):
         yield base[:count]
     start = num_outputs + (1 if len(params) > num_outputs and params[num_outputs][1] in ("self", "input") else 0)
     for index in range(start, min(len(params), start + (2 if is_out else 4))):
-        alternatives = OUT_FORMS if is_out else forms if index < start + 2 else LATER_FORMS if forms else []
+        if is_out:
+            alternatives = OUT_FORMS
+        else:
+            alternatives = forms if index < start + 2 or not forms else LATER_FORMS
         for form in alternatives:
             yield base[:index] + [form] + base[index + 1:max(index + 1, required)]
 

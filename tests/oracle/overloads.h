@@ -65,6 +65,7 @@ std::string text(const T& value) {
     return "an object";
 }
 
+/// A lambda, and a function that calls it and returns its result as text.
 struct Call {
   std::string (*function)(void*);
   void* closure;

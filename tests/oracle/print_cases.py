@@ -65,7 +65,7 @@ def case(dtype, size, rng):
     total = math.prod(size)
     count = max(1, min(total, 24 + rng.randrange(9)))
     base = torch.tensor(elements(dtype, count, rng), dtype=dtype)
-    repeats = -(-total // base.numel())
+    repeats = -(-total // base.numel())  # rounded up
     tensor = base.repeat(repeats)[:total].reshape(size)
     needs_grad = dtype in FLOATS + COMPLEX and rng.random() < 0.25
     tensor.requires_grad_(needs_grad)

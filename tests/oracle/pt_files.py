@@ -236,6 +236,7 @@ def check_torch(folder):
 
 
 def check_none_and_lists(folder):
+    """Checks optimizers whose state dicts contain None or lists."""
     for optimizer_class in (torch.optim.LBFGS, torch.optim.Muon, torch.optim.Adafactor):
         name = optimizer_class.__name__.lower()
         found, parameters = resumed(optimizer_class, folder / f"again_{name}.pt")

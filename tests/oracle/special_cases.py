@@ -39,6 +39,7 @@ def ndtri(p):
 
 
 def recurrence(first, step):
+    """The polynomials p_0 = 1, p_1 = first(x), p_{k+1} = step(x, k, p_k, p_{k-1})."""
     def value(x, n):
         before, p = mpf(1), first(x)
         for k in range(1, int(n)):
@@ -112,7 +113,7 @@ TWO = [
 ] + [(name, f, [(x, n) for x in ABSCISSAS for n in DEGREES])
       for name, f in polynomials()]
 
-# In these PyTorch 2.15 is wrong by up to 2e-5 in places.
+# The functions in which PyTorch 2.15 is wrong by up to 2e-5 in places.
 IMPRECISE = {"airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1"}
 
 
@@ -137,10 +138,11 @@ def cases(name, f, arguments):
         yield at, value
 
 
-def limits(name, places):
-    if places == 1:
+def limits(name, arity):
+    if arity == 1:
         for x in LIMITS:
             value = torch_value(name, (x,))
+            # Leaves out -3 where it is an ordinary argument.
             if x == 0 or not math.isfinite(value) or math.isinf(x):
                 yield (x,), value
     elif "polynomial" in name:
@@ -153,9 +155,9 @@ def limits(name, places):
 
 def main():
     lines = []
-    for places, functions in ((1, ONE), (2, TWO)):
+    for arity, functions in ((1, ONE), (2, TWO)):
         for name, f, arguments in functions:
-            found = list(cases(name, f, arguments)) + list(limits(name, places))
+            found = list(cases(name, f, arguments)) + list(limits(name, arity))
             texts = [":".join(f"{number!r}" for number in (*map(float, at), float(value)))
                      for at, value in found]
             lines.append(" ".join([name, *texts]))

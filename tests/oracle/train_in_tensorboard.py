@@ -21,6 +21,7 @@ try:
 except ImportError:
     RunLoader = None
 
+CELL_PIXELS = 92  # a cell of the confusion matrix (src/plot/cairo/cells_panel.cpp)
 SCALARS = {"loss/step", "loss/epoch", "accuracy/training", "accuracy/test", "learning_rate",
            "seconds_per_step"}
 
@@ -61,7 +62,7 @@ def check_pictures(board, run, classes):
     if len(set(board.image(run, "images")[:, :, 0].ravel())) < 20:
         return ["the images are blank"]
     side = board.image(run, "confusion matrix").shape[0]
-    return [] if side > 92 * classes else [f"the confusion matrix has {side} rows of pixels"]
+    return [] if side > CELL_PIXELS * classes else [f"the confusion matrix has {side} rows of pixels"]
 
 
 def check_run(board, run, epochs, module):

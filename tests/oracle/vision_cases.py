@@ -25,6 +25,7 @@ def image(channels=3, height=7, width=9):
         channels, height, width)
 
 
+# The functions, called with an image of bytes.
 BYTES = {
     "resize_short": lambda x: F.resize(x, [4]),
     "resize_max": lambda x: F.resize(x, [6], max_size=7),

@@ -56,6 +56,7 @@ def check(folder, name, model, state, output):
         assert back.keys() == state.keys(), (name, suffix)
         for key, tensor in back.items():
             assert tensor.dtype == state[key].dtype and torch.equal(tensor, state[key]), (name, suffix, key)
+        # GPT-2's output layer is the embedding's tensor, which the files have once.
         model.load_state_dict(back, strict=name != "gpt2")
         ours = torch.from_numpy(np.load(f"{path}.npy"))
         torch.testing.assert_close(ours, output.reshape(ours.shape), rtol=1e-4, atol=1e-4)

@@ -96,8 +96,8 @@ int try_to_connect(const addrinfo& address, int port) {
 /// the errno that says most.
 template <class F>
 int first_file(const Addresses& addresses, F f) {
-  // The lowest ranks say that this machine lacks IPv6 or does not have this address.
-  const auto rank_of = [](int error) {
+  // Least: the errors that only say that this machine lacks IPv6 or does not have this address.
+  const auto importance_of = [](int error) {
     if (error == EAFNOSUPPORT || error == ENETUNREACH) return 0;
     if (error == EADDRNOTAVAIL) return 1;
     return error == EADDRINUSE ? 3 : 2;
@@ -106,7 +106,7 @@ int first_file(const Addresses& addresses, F f) {
   for (const addrinfo* address = addresses.get(); address; address = address->ai_next) {
     const int file = f(*address);
     if (file >= 0) return file;
-    if (error == 0 || rank_of(-file) > rank_of(error)) error = -file;
+    if (error == 0 || importance_of(-file) > importance_of(error)) error = -file;
   }
   return error == 0 ? -EADDRNOTAVAIL : -error;
 }

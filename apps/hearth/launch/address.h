@@ -27,7 +27,8 @@ int open_listener(const std::string& host, int port, std::string& problem);
 /// within a second for each of its addresses.
 int open_connection(const std::string& host, int port, std::string& problem);
 
-/// The addresses of a machine as this one knows them, as numbers; empty with a reason in `problem`.
+/// The numeric addresses ("10.0.0.1") that this machine finds for a host; empty with a reason in
+/// `problem`.
 std::vector<std::string> resolve(const std::string& host, std::string& problem);
 
 /// A port of this address that is free now. Throws if this machine cannot listen on it.

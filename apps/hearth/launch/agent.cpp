@@ -22,7 +22,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr size_t kMaxUnsent = 1 << 20;
+constexpr size_t kMaxUnsent = 1 << 20;  // bytes
 
 std::string interface_problem(const std::string& name) {
   if (name.empty() || if_nametoindex(name.c_str()) != 0) return "";

@@ -14,8 +14,8 @@ namespace hearth::app {
 
 namespace {
 
-constexpr std::chrono::seconds kLongestAnswer{30};
-constexpr int kNotFound = 127;  // exit code of the host's shell
+constexpr std::chrono::seconds kAnswerTimeout{30};
+constexpr int kNotFound = 127;  // exit code of the host's shell for an unknown program
 
 /// The error text for an ssh that has ended before the ranks were started.
 std::string connection_problem(const Host& host, const LineProcess& ssh) {
@@ -96,7 +96,7 @@ void ClusterRanks::wait_for_answers() {
   const auto is_waiting = [](const auto& machine) {
     return !machine->answer && !machine->link.process().has_ended();
   };
-  const auto deadline = EventLoop::Clock::now() + kLongestAnswer;
+  const auto deadline = EventLoop::Clock::now() + kAnswerTimeout;
   while (!early_signal_ && EventLoop::Clock::now() < deadline &&
          std::any_of(machines_.begin(), machines_.end(), is_waiting))
     context_.loop.run_once(deadline);
@@ -114,7 +114,7 @@ std::string ClusterRanks::problems_of(const Machine& machine) const {
   if (machine.link.process().has_ended())
     return line(connection_problem(host, machine.link.process()));
   if (!machine.answer)
-    return line("no answer after " + std::to_string(kLongestAnswer.count()) + " seconds");
+    return line("no answer after " + std::to_string(kAnswerTimeout.count()) + " seconds");
   if (machine.answer->version != kVersion)
     return line("it has hearth " + printable(machine.answer->version) + ", this machine has " +
                 kVersion + "; install the same version");
@@ -196,7 +196,7 @@ void ClusterRanks::take_frame(Machine& machine, const Frame& frame) {
 }
 
 void ClusterRanks::take_noise(const Machine& machine, Stream stream, const std::string& line) {
-  // Before the ranks are started, such lines are shown only as part of an error.
+  // Lines on stdout are the login shell's. Those on stderr are at first only a part of errors.
   if (has_started_ && stream == Stream::kErr)
     events_.note("[" + machine.host.name + "] " + line.substr(0, line.find_last_not_of('\r') + 1) +
                  "\n");

@@ -43,8 +43,8 @@ class MachinesNotReady : public Error {
 /// The ranks of one attempt to run the job, on the machines of a cluster.
 class ClusterRanks : public Ranks {
  public:
-  /// Connects to the first `max_nodes` machines and checks them; throws MachinesNotReady with all
-  /// problems. If a signal to end arrives in the meantime, no rank is started.
+  /// Connects to the first `max_nodes` machines, checks them and starts the ranks. Throws
+  /// MachinesNotReady with all problems. If a signal to end arrives before, no rank is started.
   ClusterRanks(const Context& context, ClusterJob job, RankEvents events);
   ~ClusterRanks() override;
 

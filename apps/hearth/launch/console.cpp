@@ -21,6 +21,7 @@ namespace {
 
 constexpr size_t kMaxPending = 1 << 20;
 constexpr int kBothStreams = 3;
+constexpr int kHighestRank = 1 << 20;  // more than any job has
 
 std::optional<int> small_number(const std::string& text, int most) {
   int number = 0;
@@ -75,7 +76,7 @@ std::string StreamChoice::parse(const std::string& text) {
   for (std::string item; std::getline(items, item, ',');) {
     const size_t colon = item.find(':');
     if (colon == std::string::npos) return expected;
-    const auto rank = small_number(item.substr(0, colon), 1 << 20);
+    const auto rank = small_number(item.substr(0, colon), kHighestRank);
     const auto streams = small_number(item.substr(colon + 1), kBothStreams);
     if (!rank || !streams) return expected;
     if (!by_rank_.emplace(*rank, *streams).second)

@@ -29,8 +29,9 @@ class StreamChoice {
 struct ConsoleOptions {
   /// Printed before each line; ${rank}, ${local_rank} and ${hostname} are replaced.
   std::string prefix = "[rank ${rank}] ";
-  std::string log_dir;  // empty: no log files
-  StreamChoice tee, redirects;
+  std::string log_dir;           // empty: no log files
+  StreamChoice tee;              // to show and to log
+  StreamChoice redirects;        // only to log
   std::vector<int> local_ranks;  // whose lines are shown; empty: all
 };
 
@@ -78,7 +79,7 @@ class Console {
   Outlet& err_;
 };
 
-/// The options' prefix for this line.
+/// The pattern (ConsoleOptions::prefix) with the values of this line.
 std::string prefix_of(const std::string& pattern, const RankLine& line);
 
 }  // namespace hearth::app

@@ -16,11 +16,12 @@ using Kind = RendezvousMessage::Kind;
 
 namespace {
 
-/// The wait for the launcher that hosts the rendezvous.
+/// The longest wait for the launcher that hosts the rendezvous, and the pause between two tries to
+/// connect to it.
 constexpr std::chrono::seconds kHostTimeout{600}, kBetweenTries{1};
 /// After this time without ranks, a note says what the launcher waits for.
 constexpr std::chrono::seconds kSilentWait{4};
-/// The wait for the other launchers to be told the end of the job.
+/// The longest wait until the other launchers have been told that the job has ended.
 constexpr std::chrono::seconds kFarewell{5};
 
 }  // namespace
@@ -162,7 +163,7 @@ int ElasticRun::take_part() {
   }
 }
 
-/// Takes over the ranks that a message to start gives to this machine.
+/// Takes the ranks of this machine, and the job's addresses and ids, from a kStart message.
 void ElasticRun::begin_round(const RendezvousMessage& start) {
   round_ = start.round;
   job_.node = start.node;

@@ -15,7 +15,7 @@
 
 namespace hearth::app {
 
-/// The part of this machine in a job whose launchers meet at --rdzv-endpoint, with --nnodes
+/// Runs this machine's ranks of a job whose launchers meet at --rdzv-endpoint, with --nnodes
 /// MIN:MAX. The launcher that can listen there hosts the rendezvous.
 class ElasticRun {
  public:

@@ -18,6 +18,7 @@ std::string field(const std::string& name, const std::string& value) {
 }
 
 std::string subject(const Failure& failure) {
+  // Below 128, ssh passes on the agent's exit code; otherwise ssh itself has failed or was killed.
   if (failure.rank < 0)
     return (exit_code(failure) < 128 ? "hearth launch on " : "the connection to ") + failure.host;
   return "rank " + std::to_string(failure.rank) + " on " + failure.host;

@@ -7,7 +7,7 @@
 
 namespace hearth::app {
 
-/// The exit code of ssh when there is no connection. 128 + N would say that signal N killed ssh.
+/// The exit code of ssh, and of `hearth launch`, if a connection cannot be made or is lost.
 constexpr int kConnectionFailed = 255;
 
 /// A rank that failed, or a machine whose connection or agent was lost.

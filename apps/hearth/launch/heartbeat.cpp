@@ -8,7 +8,7 @@ constexpr int kBeats = 5;  // within the time-out
 
 }  // namespace
 
-// While this process is stopped, nothing can be heard, so the timer counts that time once.
+// While this process is stopped, it can hear nothing; Timer counts that time as one interval.
 Heartbeat::Heartbeat(EventLoop& loop, std::chrono::seconds timeout, Events events)
     : events_(std::move(events)),
       timer_(loop, std::chrono::nanoseconds(timeout) / kBeats, [this] { tick(); }) {}

@@ -7,8 +7,8 @@
 
 namespace hearth::app {
 
-/// Detects that the other end of a connection is silent. While the loop runs, it calls `beat` at
-/// regular intervals, which should send something, and `lost` if nothing was heard for too long.
+/// Detects that the other end of a connection is silent. While the loop runs, calls `beat`, which
+/// should send something, at regular intervals, and `lost` if nothing was heard for too long.
 class Heartbeat {
  public:
   struct Events {

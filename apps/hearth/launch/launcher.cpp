@@ -52,7 +52,7 @@ Launcher::Launcher(const LaunchOptions& options)
     const NodeRange& nodes = *options.nodes;
     if (nodes.min < nodes.max)
       job_.node_range = std::to_string(nodes.min) + ":" + std::to_string(nodes.max);
-    return;  // the rendezvous chooses the rest
+    return;  // the host of the rendezvous chooses the token and the ids
   }
   const bool starts_all_ranks = cluster_ || job_.nodes == 1;
   if (job_.token.empty() && starts_all_ranks) job_.token = random_text();

@@ -16,7 +16,7 @@ namespace hearth::app {
 namespace {
 
 constexpr int kMaxProcesses = 4096, kMaxNodes = 65536, kMaxRestarts = 1'000'000;
-constexpr int kLongestWait = 86400;
+constexpr int kLongestWait = 86400;  // seconds: a day
 constexpr const char* kSpecialCounts[] = {"auto", "cpu", "gpu"};
 
 bool is_special(const std::string& count) {

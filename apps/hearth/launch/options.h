@@ -44,7 +44,8 @@ std::vector<std::string> take_program_arguments(const CLI::App& app,
 /// The flags of `hearth launch`, whose values go to `options`.
 void add_launch_flags(CLI::App& launch, LaunchOptions& options);
 
-/// Throws if flags contradict each other; completes the options by the environment.
+/// Throws if flags contradict each other. Reads the values that the flags gave as texts, and takes
+/// missing ones from the environment.
 void finish_launch_options(const CLI::App& launch, LaunchOptions& options);
 
 /// The number of processes that "auto", "cpu", "gpu" or a number stands for on this machine.

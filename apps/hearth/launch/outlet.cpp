@@ -23,6 +23,7 @@ void Outlet::write_some() {
   if (written < 0) error_ = errno;
   begin_ = error_ ? text_.size() : begin_ + size_t(written);
   if (pending() == 0) loop_.forget(file_);
+  // Not after each write: erase() moves the text that is left.
   if (pending() == 0 || begin_ > (1 << 20)) {
     text_.erase(0, begin_);
     begin_ = 0;

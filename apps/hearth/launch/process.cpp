@@ -60,10 +60,11 @@ struct Child {
 /// Why a program did not start: the errno of chdir or of exec.
 struct StartError {
   int number = 0;
-  bool has_folder = false;
+  bool has_folder = false;  // chdir succeeded, or was not needed
 };
 
-/// Never returns; if exec fails, the error is written to the report.
+/// Runs the program in the child. Never returns; if chdir or exec fails, writes the error to
+/// `child.report`.
 [[noreturn]] void become(const Child& child, const SignalReader& signals, const Guard& guard) {
   setpgid(0, 0);
   guard.add(getpid());

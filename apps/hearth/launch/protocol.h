@@ -33,7 +33,8 @@ struct Question {
 /// An agent's answer to a Question.
 struct Answer {
   std::string version;
-  int processes = 0, port = 0;
+  int processes = 0;
+  int port = 0;                               // of the master; from the first machine only
   std::string program;                        // its fingerprint
   std::vector<std::string> master_addresses;  // to which the master's name resolves
   std::vector<std::string> problems;

@@ -43,7 +43,7 @@ struct RendezvousHost::Member {
   Clock::time_point since = Clock::now();
   std::string host;
   int processes = 0;
-  bool is_known = false;  // has said hello
+  bool is_known = false;  // its hello was accepted
   bool is_refused = false;
   bool is_host = false;
   bool is_in_round = false, has_ended = false, has_succeeded = false;
@@ -82,7 +82,7 @@ void RendezvousHost::accept_members() {
 
 void RendezvousHost::take(Member& member, const RendezvousMessage& message) {
   if (!member.is_known) return greet(member, message);
-  if (!member.is_in_round || message.round != round_) return;  // of a former round
+  if (!member.is_in_round || message.round != round_) return;  // not of this round
   if (message.kind == Kind::kFailed) {
     if (phase_ == Phase::kRunning) end_round(printable(message.text), message.status);
   } else if (message.kind == Kind::kEnded) {
@@ -223,6 +223,7 @@ void RendezvousHost::end_round(const std::string& reason, int status) {
 void RendezvousHost::finish_round() {
   for (const auto& member : members_)
     if (member->is_in_round && !member->has_ended) return;
+  // Without a failure, a machine has joined. After a lost connection, the machine may return.
   const bool machines_changed = status_ == 0 || status_ == kConnectionFailed;
   wanted_ = std::min(round_size() + (machines_changed ? 1 : 0), size_t(settings_.max_nodes));
   for (const auto& member : members_) member->is_in_round = false;

@@ -69,6 +69,7 @@ class RendezvousHost {
   std::string reason_;  // why the round ended, or the ranks start again
   RendezvousMessage quit_message_;
   Clock::time_point gathering_since_ = Clock::now();
+  // The end of the wait for more machines; none while the least number is not there.
   std::optional<Clock::time_point> last_call_;
   Timer timer_;
 };

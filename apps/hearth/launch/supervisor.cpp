@@ -41,7 +41,8 @@ void Supervisor::forward(int signal) {
   }
   if (signal_ == 0) signal_ = signal;
   if (++num_signals_ == kImpatient) deadline_ = EventLoop::Clock::now();
-  // A second signal ends programs that are saving, so the first one is not sent after end().
+  // After end(), the ranks have had a signal, and a second one ends programs that are saving: the
+  // user's first one is not sent.
   if (has_request_ && num_signals_ == 1) return;
   // Without a deadline, run() sends the signal and sets the deadline.
   if (deadline_ && ranks_) ranks_->send(signal);

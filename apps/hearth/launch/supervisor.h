@@ -21,7 +21,8 @@ class Supervisor {
   void failed(const Failure& failure);
   /// Forwards a signal as if this process had got it from the user.
   void forward(int signal);
-  /// Ends the ranks, because the job does not go on with them. No effect if they were told to end.
+  /// Ends the ranks, because the job does not go on with them. Does nothing if they were already
+  /// told to end.
   void end() { has_request_ = true; }
 
   /// Whether the ranks were told to end.

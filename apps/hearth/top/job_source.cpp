@@ -155,12 +155,12 @@ class FolderSource : public JobSource {
   std::string remark() const override { return absence_.remark(); }
 
  private:
-  /// Reads the file, if there is one. Returns " has ended", perhaps with the way how, if nobody
-  /// writes it any more.
+  /// Reads the file if there is one. Returns "" or, if nobody writes the file any more, " has
+  /// ended", perhaps with the reason.
   std::string read() {
     const std::string path = status_file_in(folder_);
     std::optional<Status> status;
-    for (int tries = 1; !status; ++tries) {  // it may be damaged, or come just now
+    for (int tries = 1; !status; ++tries) {  // once more if the file exists after a failed read
       try {
         status = read_status_file(path);
       } catch (const Error&) {
@@ -233,6 +233,7 @@ std::unique_ptr<JobSource> open_job(const std::string& target, const std::string
   if (target.empty()) return open_any_job();
   if (fs::is_directory(target)) return std::make_unique<FolderSource>(target);
   Endpoint endpoint;
+  // A word without a port and a dot is taken for a folder that does not exist.
   const bool is_endpoint = target.find('/') == std::string::npos &&
                            parse_endpoint(target, endpoint).empty() &&
                            (endpoint.port || target.find('.') != std::string::npos);

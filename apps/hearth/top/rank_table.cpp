@@ -63,6 +63,7 @@ std::string cell(std::optional<double> number, int digits) {
 }
 
 std::string rate_cell(std::optional<double> rate) {
+  // From 9.95 on, one digit after the point would give "10.0".
   return cell(rate, rate && *rate < 9.95 ? 1 : 0);
 }
 

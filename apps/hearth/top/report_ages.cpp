@@ -9,7 +9,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-constexpr double kLongestAge = 1e7;  // seconds
+constexpr double kLongestAge = 1e7;  // seconds; longer ones could overflow Clock::duration
 
 /// How long ago the report was written, by the clocks of its machine and of this one.
 double age_by_clocks(const std::string& report) {

@@ -19,7 +19,8 @@ class ReportAges {
   /// The reports that are in the store now. A report that is seen for the first time has the age
   /// that its own clock gives.
   std::vector<RankReport> update(const std::vector<std::string>& reports);
-  /// Whether an age is from another machine's clock, and so large that it may be wrong.
+  /// Whether an age is from the clock of the machine that wrote the report, and so large that this
+  /// clock may be wrong.
   bool has_doubtful() const;
 
  private:

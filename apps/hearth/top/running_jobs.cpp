@@ -31,6 +31,7 @@ std::map<std::string, std::string> environment_of(const fs::path& process) {
   return values;
 }
 
+/// 0 if the text is no number.
 int number_in(const std::string& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

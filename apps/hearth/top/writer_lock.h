@@ -4,14 +4,14 @@
 
 namespace hearth::app {
 
-/// A lock that shows readers on other machines, too, that the process that writes a file exists.
+/// A lock by which readers, also those on other machines, see that the writer of a file exists.
 ///
-/// The kernel (or the file server, if the writer's machine is lost) releases it when the writer
-/// ends, also by SIGKILL. It belongs to an open file description (fcntl), because a reader can ask
-/// for such a lock without taking it and without the right to write; with flock(), a reader would
-/// have to lock the file for a moment, which a starting writer could take for another one. It also
-/// reaches the server of a network file system. The locked file is not the written one, which is
-/// replaced each time.
+/// The kernel (or the file server, if the writer's machine is lost) releases the lock when the
+/// writer ends, also by SIGKILL. The lock belongs to an open file description (fcntl): a reader can
+/// ask for it without taking it and without the right to write. With flock(), a reader would have
+/// to lock the file for a moment, which a starting writer could take for another writer's lock.
+/// The lock also reaches the server of a network file system. The locked file is not the written
+/// one, which is replaced each time.
 class WriterLock {
  public:
   enum class State {

@@ -8,7 +8,7 @@
 
 namespace hearth::app {
 
-/// The names of --augment.
+/// The names that --augment accepts.
 const std::vector<std::string>& augmentation_names();
 
 /// Applies these random changes one after the other to an image [channels, h, w] of numbers from 0

@@ -7,6 +7,7 @@ namespace {
 using optim::swa_utils::AveragedModelOptions;
 using optim::swa_utils::get_ema_multi_avg_fn;
 
+/// Lets the tensors use the memory of the sources.
 void share(std::vector<Tensor> tensors, const std::vector<Tensor>& sources) {
   for (size_t i = 0; i < tensors.size(); ++i) tensors[i].set_data(sources[i].detach());
 }

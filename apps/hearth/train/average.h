@@ -22,7 +22,7 @@ class Average {
 
  private:
   optim::swa_utils::AveragedModel<nn::Module> average_;
-  nn::AnyModule model_;  // a view of the average
+  nn::AnyModule model_;  // model() lets it use the average's memory
 };
 
 }  // namespace hearth::app

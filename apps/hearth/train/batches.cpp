@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kProcesses = "processes";
 
-/// The examples in the next batch of all processes.
+/// The number of examples in the next batch of all processes.
 int64_t next_count(int64_t remaining, int64_t batch_size, int64_t processes) {
   const int64_t count = std::min(batch_size * processes, remaining);
   return batch_size > 1 && remaining - count <= processes ? remaining : count;
@@ -37,7 +37,7 @@ std::optional<std::vector<size_t>> PartSampler::next(size_t batch_size) {
 
 void PartSampler::continue_after(int64_t taken, serialize::InputArchive& epoch) {
   all_.load(epoch);
-  // An epoch that was continued before begins at the place of that continuation.
+  // If the epoch itself was continued before, the archive has the index at that time.
   HEARTH_CHECK(taken >= static_cast<int64_t>(all_.index()), "the epoch begins after ", all_.index(),
                " examples, but ", taken, " have been used");
   if (const size_t rest = static_cast<size_t>(taken) - all_.index()) all_.next(rest);

@@ -25,7 +25,8 @@ class PartSampler : public data::samplers::Sampler<> {
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   void save(serialize::OutputArchive& archive) const override { all_.save(archive); }
   void load(serialize::InputArchive& archive) override { all_.load(archive); }
-  /// Continues an epoch after its first `taken` examples: the next reset() keeps its order.
+  /// Continues an epoch after its first `taken` examples: the next reset() keeps its order. `epoch`
+  /// is what save() wrote.
   void continue_after(int64_t taken, serialize::InputArchive& epoch);
 
   /// The number of batches in an epoch.

@@ -63,8 +63,8 @@ class BlockImpl : public nn::Module {
   std::vector<nn::AnyModule> layers_;  // no submodules: they belong to the model
 };
 
-/// Calls visit(first, last) for each block of a Sequential: the layers up to a pooling in a chain
-/// of simple layers, else each layer.
+/// Calls visit(first, last) for each block of a Sequential. A block is one layer or, with
+/// `ends_with_pooling`, the layers up to and including a pooling.
 template <class Visit>
 void for_each_block(nn::SequentialImpl& layers, bool ends_with_pooling, const Visit& visit) {
   auto first = layers.begin();

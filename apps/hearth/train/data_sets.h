@@ -40,7 +40,7 @@ std::string data_source(const std::string& typed);
 /// Loads a dataset by name, "name:path", or from a folder with files named like MNIST's.
 DataSets load_data(const std::string& source, const DataOptions& options);
 
-/// The same data with this many channels, if its images have one.
+/// The same data with this many channels, if its images have one channel.
 DataSets with_channels(DataSets data, int64_t channels);
 
 /// A note if some classes have no training example, else empty.

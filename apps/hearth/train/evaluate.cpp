@@ -50,8 +50,8 @@ class Sums {
   }
 
  private:
-  void add_part(const Tensor& inputs, const Tensor& on_host) {
-    const Tensor targets = on_host.to(options_.device);
+  void add_part(const Tensor& inputs, const Tensor& host_targets) {
+    const Tensor targets = host_targets.to(options_.device);
     const Tensor scores =
         scores_of(model_, inputs.to(options_.device), options_.device, options_.amp);
     const Tensor loss = cross_entropy_loss(scores, targets, {}, Reduction::Sum);

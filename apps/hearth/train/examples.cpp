@@ -10,15 +10,16 @@ namespace hearth::app {
 
 namespace {
 
-Tensor rows_of(ArrayRef<size_t> indices) {
-  const Tensor rows = empty({static_cast<int64_t>(indices.size())}, kLong);
-  std::copy(indices.begin(), indices.end(), rows.data_ptr<int64_t>());
-  return rows;
+Tensor index_tensor(ArrayRef<size_t> indices) {
+  const Tensor tensor = empty({static_cast<int64_t>(indices.size())}, kLong);
+  std::copy(indices.begin(), indices.end(), tensor.data_ptr<int64_t>());
+  return tensor;
 }
 
+/// Loads rows of a tensor; bytes become numbers from 0 to 1.
 Examples::LoadInputs rows_in(const Tensor& inputs) {
   return [inputs](ArrayRef<size_t> indices) {
-    const Tensor rows = inputs.index_select(0, rows_of(indices));
+    const Tensor rows = inputs.index_select(0, index_tensor(indices));
     const bool is_bytes = rows.scalar_type() == kByte;
     return is_bytes ? vision::transforms::functional::convert_image_dtype(rows) : rows;
   };
@@ -35,7 +36,7 @@ Examples::Examples(Tensor inputs, Tensor targets)
     : Examples(rows_in(inputs), inputs.sizes().slice(1).vec(), std::move(targets)) {}
 
 data::Example<> Examples::at(ArrayRef<size_t> indices) const {
-  return {load_inputs_(indices), targets_.index_select(0, rows_of(indices))};
+  return {load_inputs_(indices), targets_.index_select(0, index_tensor(indices))};
 }
 
 data::Example<> Examples::batch(int64_t start, int64_t count) const {

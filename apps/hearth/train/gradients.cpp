@@ -23,7 +23,7 @@ StepResult Gradients::compute(const std::vector<Batch>& batches, int64_t step, U
   result.correct = zeros({}, TensorOptions(kLong).device(device_));
   for (const Batch& batch : batches) result.examples += batch.data.size(0);
   for (size_t i = 0; i < batches.size(); ++i) {
-    std::optional<ParallelModel::NoSync> local;  // the last batch averages the sum of all
+    std::optional<ParallelModel::NoSync> local;  // the processes average after the last batch only
     if (parallel_ && i + 1 < batches.size()) local.emplace(*parallel_);
     Tensor loss = loss_of(batches[i], result);
     const double share =
@@ -32,7 +32,7 @@ StepResult Gradients::compute(const std::vector<Batch>& batches, int64_t step, U
     update.scaled(loss).backward();
     result.loss += loss.item<double>();
   }
-  share(result);
+  combine(result);
   return result;
 }
 
@@ -43,7 +43,7 @@ Tensor Gradients::loss_of(const Batch& batch, StepResult& result) {
   return cross_entropy_loss(scores, targets, {}, Reduction::Mean, -100, options_.label_smoothing);
 }
 
-void Gradients::share(StepResult& result) const {
+void Gradients::combine(StepResult& result) const {
   result.interrupted = interrupted();
   if (!processes_.are_several()) return;
   const std::vector<double> sums =

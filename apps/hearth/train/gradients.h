@@ -34,9 +34,10 @@ class Gradients {
   StepResult compute(const std::vector<Batch>& batches, int64_t step, Update& update);
 
  private:
+  /// Also adds the number of right answers to the result.
   Tensor loss_of(const Batch& batch, StepResult& result);
   /// Combines the results of all processes.
-  void share(StepResult& result) const;
+  void combine(StepResult& result) const;
 
   const TrainOptions& options_;
   const Device device_;

@@ -12,7 +12,6 @@ namespace hearth::app {
 namespace {
 
 using vision::datasets::ImageFolder;
-using Files = std::vector<std::pair<std::string, int64_t>>;
 
 template <class Cifar>
 DataSets load_cifar(const std::string& folder, const DataOptions& options, int64_t classes) {

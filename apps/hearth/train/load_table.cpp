@@ -51,9 +51,10 @@ Standard standard_of(const Tensor& rows) {
   return {numbers_in(mean), numbers_in(deviation)};
 }
 
-/// Pieces of the text and, for each character, the one that follows it.
-Tensors pieces_of(const Tensor& ids) {
+/// Examples of kTextLength characters; the target of each character is the next one in the text.
+Tensors examples_of(const Tensor& ids) {
   const int64_t count = (ids.size(0) - 1) / kTextLength, length = count * kTextLength;
+  // The test set, a tenth of the text, needs kTextLength + 1 characters.
   HEARTH_CHECK(count > 0, "a text needs at least ", 10 * kTextLength + 10, " characters");
   return {ids.narrow(0, 0, length).view({count, kTextLength}),
           ids.narrow(0, 1, length).view({count, kTextLength})};
@@ -96,9 +97,9 @@ DataSets load_text(const std::string& file, const DataOptions& options) {
   const auto tests = static_cast<int64_t>(kTextTestShare * static_cast<double>(ids.size(0)));
   const int64_t trains = ids.size(0) - tests;
   DataSets data =
-      in_memory(pieces_of(ids.narrow(0, 0, trains)), pieces_of(ids.narrow(0, trains, tests)),
+      in_memory(examples_of(ids.narrow(0, 0, trains)), examples_of(ids.narrow(0, trains, tests)),
                 static_cast<int64_t>(vocab.size()), options.limit);
-  data.class_names = vocab.get_itos();  // --resume refuses a text with others
+  data.class_names = vocab.get_itos();  // --resume refuses a text with other characters
   return data;
 }
 

@@ -14,7 +14,7 @@ DataSets load_image_folder(const std::string& folder, const DataOptions& options
 /// A table of numbers, standardised, whose last column names the class. A fifth of the rows is for
 /// testing.
 DataSets load_csv(const std::string& file, const DataOptions& options);
-/// The characters of a text, in pieces, with the next character as the target of each. The last
+/// Examples of 64 characters of a text; the target of each character is the next one. The last
 /// tenth is for testing.
 DataSets load_text(const std::string& file, const DataOptions& options);
 

@@ -99,10 +99,11 @@ enum class Input { kImage, kRgbImage, kNumbers, kText };
 struct Model {
   const char* name;
   Input input;
-  nn::AnyModule (*make)(int64_t elements, int64_t classes);
+  nn::AnyModule (*make)(int64_t elements, int64_t classes);  // elements of an input
   bool has_blocks;
 };
 
+/// A network of this file, made from the elements of an input and the classes, or the classes only.
 template <class Net>
 constexpr Model own(const char* name, Input input) {
   const auto make = [](int64_t elements, int64_t classes) {
@@ -114,6 +115,7 @@ constexpr Model own(const char* name, Input input) {
   return {name, input, make, NetworksWithBlocks::contain<Net>};
 }
 
+/// A network of vision::models, made by `function`.
 template <auto function>
 constexpr Model zoo(const char* name) {
   using Net = typename decltype(function(0))::ContainedType;

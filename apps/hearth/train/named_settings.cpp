@@ -91,7 +91,7 @@ void SettingFields::field(const std::string& name, Tensor&) {
 
 void SettingFields::nested(const std::string& name, const std::function<void(Fields&)>& body) {
   const std::string* text = text_of(name);
-  NamedSettings items{name, {}};
+  NamedSettings items{name, {}};  // the items of a list are named by their index
   if (text)
     for (const std::string& item : split_at(*text, ':'))
       items.settings.emplace_back(std::to_string(items.settings.size()), item);

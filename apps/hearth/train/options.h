@@ -72,7 +72,7 @@ void for_each_setting(Options& options, const Visit& visit) {
   visit("amp", options.amp, Effect::kResults);
   visit("checkpoint-activations", options.checkpoint_activations, Effect::kNone);
   visit("limit", options.limit, Effect::kResults);
-  visit("image-size", options.image_size, Effect::kNone);  // the sizes of the inputs show it
+  visit("image-size", options.image_size, Effect::kNone);  // the inputs' sizes are kept
   visit("augment", options.augment, Effect::kResults);
   visit("no-tensorboard", options.no_tensorboard, Effect::kNone);
   visit("log-losses", options.log_losses, Effect::kNone);

@@ -7,7 +7,8 @@
 
 namespace hearth::app {
 
-/// A model of any type, as DistributedDataParallel needs it.
+/// Any model from a tensor to a tensor, as a class with the forward() that DistributedDataParallel
+/// needs.
 class ModelOfTensor : public nn::Module {
  public:
   explicit ModelOfTensor(const nn::AnyModule& model) : model_(model) {

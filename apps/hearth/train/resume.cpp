@@ -73,11 +73,11 @@ void take_settings(CLI::App& train, const RunFolder& folder, const Processes& pr
 }
 
 /// A launcher's variables: how often it has started the processes again, and the name of their job.
-struct Restarts {
-  const char *count, *job;
+struct LauncherVariables {
+  const char *restarts, *job;
 };
-constexpr Restarts kRestarts[] = {{"TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_RUN_ID"},
-                                  {"SLURM_RESTART_COUNT", "SLURM_JOB_ID"}};
+constexpr LauncherVariables kLaunchers[] = {{"TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_RUN_ID"},
+                                            {"SLURM_RESTART_COUNT", "SLURM_JOB_ID"}};
 
 std::string text_in(const char* variable) {
   const char* const text = std::getenv(variable);
@@ -99,7 +99,8 @@ int number_in(const char* variable) {
 /// Whether a launcher has started these processes again.
 bool is_restart() {
   bool is_any = false;
-  for (const Restarts& launcher : kRestarts) is_any = number_in(launcher.count) > 0 || is_any;
+  for (const LauncherVariables& launcher : kLaunchers)  // reads all: number_in() may throw
+    is_any = number_in(launcher.restarts) > 0 || is_any;
   return is_any;
 }
 
@@ -134,7 +135,7 @@ RunFolder resume(CLI::App& train, const std::string& path, const Processes& proc
 }
 
 std::string name_of_job() {
-  for (const Restarts& launcher : kRestarts)
+  for (const LauncherVariables& launcher : kLaunchers)
     if (const std::string job = text_in(launcher.job); !job.empty())
       return launcher.job + ("=" + job);
   return "";

@@ -17,8 +17,8 @@ std::string name_of_job();
 /// Whether a launcher starts the processes again after a failure, or when machines come.
 bool may_start_again();
 /// If a launcher has started the processes again, and the folder `out` has the run of their job,
-/// opens it and takes its settings, which must be those of the command (`options`). Throws if they
-/// may be started again and there is no `out`.
+/// opens it and takes its settings, which must be those of the command (`options`). Throws if the
+/// processes may be started again, but `out` is empty.
 std::optional<RunFolder> resume_after_restart(CLI::App& train, const TrainOptions& options,
                                               const std::string& out, const Processes& processes);
 

@@ -152,7 +152,7 @@ bool Run::train_epoch(Display& display) {
   last_step_ = Clock::now();
   correct_ = full({}, progress_.correct, TensorOptions(kLong).device(device_));
   std::vector<Batch> batches;
-  int64_t waiting = 0;  // examples in them, on all processes
+  int64_t waiting = 0;  // examples in `batches`, on all processes
   for (const Batch& batch : *batches_) {
     batches.push_back(batch);
     waiting += batch.data.size(0) * processes_.count();
@@ -177,7 +177,7 @@ void Run::step(const std::vector<Batch>& batches) {
   ++progress_.step;
   progress_.batches += static_cast<int64_t>(batches.size());
   const double lr = update_->lr(progress_.step);
-  std::optional<StepResult> first;  // before the step: L-BFGS computes more
+  std::optional<StepResult> first;  // before the update: L-BFGS computes several results
   update_->step(progress_.step, [&] {
     const StepResult result = gradients_->compute(batches, progress_.step, *update_);
     if (!std::isfinite(result.loss)) diverge(result.loss);
@@ -195,7 +195,7 @@ void Run::step(const std::vector<Batch>& batches) {
       Clock::now() - std::exchange(last_step_, Clock::now());
   log_->step(progress_.step, first->loss, lr, seconds.count());
   if (progress_.step > 1) return;
-  // Not before the first step, whose errors say more.
+  // After the first step, because its errors say more than those of graph().
   log_->graph(model_, batches.front().data.narrow(0, 0, 1).to(device_));
   last_step_ = Clock::now();
 }

@@ -10,8 +10,7 @@ namespace hearth::app {
 inline constexpr const char* kLastCheckpoint = "last.ckpt";
 inline constexpr const char* kBestCheckpoint = "best.ckpt";
 
-/// The folder with all files of one `hearth train`. Only one `hearth train` can use it at
-/// a time.
+/// The folder with all files of one `hearth train`, which no other one can use at the same time.
 class RunFolder {
  public:
   /// Creates the folder, under runs/ if the path is empty; throws if it holds a checkpoint. `job`

@@ -26,10 +26,10 @@ class Schedule {
   /// largest rate is by default that of the optimizer.
   Schedule(const std::string& text, optim::Optimizer& optimizer, const Plan& plan);
 
-  /// Whether the plan determines a setting of this schedule, so that it cannot change later.
+  /// Whether the plan determines a setting of this schedule, so that the plan cannot change later.
   static bool depends_on_plan(const std::string& text);
 
-  /// Whether that setting is a number of steps, not of epochs.
+  /// Whether the setting that the plan determines is a number of steps, not of epochs.
   static bool depends_on_steps(const std::string& text);
 
   void after_step();

@@ -28,14 +28,14 @@ void check_search(const TrainOptions& options);
 /// The runs of a random search, the same for the same seed.
 std::vector<RunOptions> trials_of(const TrainOptions& options);
 
-/// Successive halving: each stage trains the best third of the runs up to three times as many
-/// epochs.
+/// Successive halving: the first stage trains all runs, and each later one the best third of them
+/// up to three times as many epochs.
 class Halving {
  public:
   /// The epochs that the runs have after each stage: {1, 3, 9}.
   static std::vector<int64_t> stages(int64_t runs, int64_t epochs);
-  /// The indices of the best third of the runs, by their best test accuracy in the first `epochs`;
-  /// the indices ascend.
+  /// The best third of `among`, which are indices of runs, by the best test accuracy in the first
+  /// `epochs`; the indices ascend.
   static std::vector<size_t> best(const std::vector<size_t>& among,
                                   const std::vector<RunResult>& runs, int64_t epochs);
 

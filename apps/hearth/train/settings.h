@@ -24,7 +24,9 @@ class Settings {
 
  private:
   io::Metadata network_, training_, data_;
-  io::Metadata standard_;  // of a table; follows from the data, and old checkpoints have none
+  // Of a table. load() does not compare it, because it follows from the data and old checkpoints
+  // have none.
+  io::Metadata standard_;
 };
 
 }  // namespace hearth::app

@@ -26,8 +26,8 @@ struct Trained {
   std::string class_name(int64_t index) const;
 };
 
-/// The checkpoint that a path stands for: the file itself, the best checkpoint in the folder of a
-/// run, or, in the folder of a grid, that of the run with the best test accuracy.
+/// The checkpoint that a path stands for: the file itself, the best (or else the last) checkpoint
+/// in the folder of a run, or, in the folder of a grid, that of the run with the best accuracy.
 std::string find_checkpoint(const std::string& path);
 
 /// Loads a network from find_checkpoint(path).

@@ -12,9 +12,9 @@ namespace hearth::distributed {
 /// How gradients are communicated.
 struct Communication {
   ProcessGroupPtr group;
-  CommHook hook;       // null: the mean by all_reduce
-  double divisor = 1;  // of the sum, without a hook
-  bool gradients_are_views = false;
+  CommHook hook;                     // null: the mean by all_reduce
+  double divisor = 1;                // of the sum, without a hook
+  bool gradients_are_views = false;  // each grad() is a view of its bucket
 };
 
 /// Gradients that are communicated together, and the progress of their backward pass.
@@ -26,6 +26,7 @@ class Bucket {
   void begin_pass() { pending_ = members_.size(); }
   bool is_full() const { return pending_ == 0; }
 
+  // A slot is the index of a parameter in members().
   /// Copies the gradient of a member into the bucket.
   void add(size_t slot, const Communication& communication);
   void fill_with_zeros() const { gradients_.buffer().zero_(); }

@@ -12,6 +12,7 @@ Future mean_of(const Tensor& tensor, const ProcessGroupPtr& group) {
   return Future(all_reduce(tensor, ReduceOp::SUM, group, /*async_op=*/true));
 }
 
+/// Averages the gradients in another dtype.
 CommHook compress_hook(ProcessGroupPtr group, ScalarType dtype) {
   return [group = std::move(group), dtype](GradBucket& bucket) {
     const Tensor buffer = bucket.buffer();
@@ -21,6 +22,7 @@ CommHook compress_hook(ProcessGroupPtr group, ScalarType dtype) {
   };
 }
 
+/// Lets `hook` communicate the gradients in another dtype.
 CommHook compress_wrapper(CommHook hook, ScalarType dtype) {
   return [hook = std::move(hook), dtype](GradBucket& bucket) {
     const Tensor buffer = bucket.buffer();

@@ -1,4 +1,4 @@
-// The end of a backward pass.
+// The end of a backward pass, and passes in which this rank only takes part for the others.
 
 #include <algorithm>
 #include <numeric>

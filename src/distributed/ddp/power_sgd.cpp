@@ -16,12 +16,12 @@ struct Factored {
 
 /// The data that one bucket communicates: flat tensors of its vectors, of all p and of all q.
 struct Parts {
-  std::vector<Tensor> vectors;
+  std::vector<Tensor> vectors;  // the gradients that are not compressed
   std::vector<Factored> matrices;
   FlatTensor flat_vectors, ps, qs;
 };
 
-/// Makes the columns orthonormal.
+/// Makes the columns orthonormal: by QR, or by Gram-Schmidt with this epsilon added to the norms.
 void orthogonalize(Tensor matrix, double epsilon) {
   if (epsilon == 0) {
     const ScalarType dtype = matrix.scalar_type();
@@ -47,6 +47,7 @@ class PowerSGDState {
   Future communicate(GradBucket& bucket);
 
  private:
+  /// The rank r of the matrix's approximation.
   int64_t rank_of(const Tensor& matrix) const;
   bool is_compressed(const Tensor& gradient) const;
   Parts divide(GradBucket& bucket) const;

@@ -48,7 +48,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     Tensor tensor;
     autograd::NodePtr node;  // that accumulates the gradient; kept so that it stays the same
     std::optional<unsigned> hook;
-    size_t bucket = 0, slot = 0;
+    size_t bucket = 0, slot = 0;  // its bucket, and its index in there
     bool is_ready = false, is_used = false;
     int uses = 0;  // with a static graph: gradients in the first pass
     int left = 0;  // with a static graph: gradients that are still to come in this pass
@@ -88,7 +88,8 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   bool is_running_ = false;
   int64_t queued_in_ = -1;  // the backward pass whose end calls on_backward_end()
   Unused unused_;           // in the forward() of this pass
-  size_t ready_ = 0, next_bucket_ = 0;
+  size_t ready_ = 0;        // the number of parameters that are ready
+  size_t next_bucket_ = 0;  // the first that was not launched
   // How often each parameter was used: the maximum over the ranks, at most 1 unless learns_graph().
   Tensor uses_;
   WorkPtr uses_work_;

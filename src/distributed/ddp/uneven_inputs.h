@@ -26,7 +26,7 @@ class UnevenInputs {
 
   DistributedDataParallelModule& model_;
   const JoinOptions options_;
-  int last_active_ = 0;  // of the last round in which any rank had data
+  int last_active_ = 0;  // the highest rank that had data in the last round in which any had
 };
 
 }  // namespace hearth::nn::parallel::detail

@@ -91,8 +91,9 @@ ReduceFunction function_of(ReduceOp op, ScalarType dtype) {
 }
 
 /// The limits of an all_reduce by one exchange: its bytes times the ranks, and the ranks. Above the
-/// first, a ring is faster: it waits more often, but sends less (measured where 12 KiB take
-/// 100 us). More ranks were not measured; the number of messages is the square of the ranks.
+/// first, a ring is faster: it waits more often, but sends less (measured with connections that
+/// take 100 us for 12 KiB). More ranks were not measured; the number of messages is the square of
+/// the ranks.
 constexpr int64_t kExchangedBytes = 512 << 10;
 constexpr int kExchangingRanks = 16;
 
@@ -112,7 +113,7 @@ void set_memory(Options& options, void* data, int64_t count, ScalarType dtype) {
   }
 }
 
-size_t count_of(int64_t count) { return static_cast<size_t>(count); }
+size_t to_size(int64_t number) { return static_cast<size_t>(number); }
 
 /// Combines the parts of all ranks, which lie one after another, in the order of the ranks.
 void combine_parts(void* out, const char* parts, size_t ranks, size_t count, size_t bytes,
@@ -185,7 +186,7 @@ void GlooBackend::all_reduce_by_exchange(void* data, int64_t count, ScalarType d
     for (size_t other = 1; other < size; ++other) mine->waitSend(nullptr, call.timeout);
   });
   std::memcpy(received_.data() + bytes * own, data, bytes);
-  combine_parts(data, received_.data(), size, count_of(count), bytes, combine);
+  combine_parts(data, received_.data(), size, to_size(count), bytes, combine);
 }
 
 void GlooBackend::reduce(void* data, int64_t count, ScalarType dtype, ReduceOp op, int root,
@@ -206,7 +207,7 @@ void GlooBackend::reduce_scatter(const void* in, void* out, int64_t count, Scala
   const std::vector<int64_t> parts(static_cast<size_t>(context_->size), bytes);
   const std::unique_ptr<char[]> received(new char[static_cast<size_t>(bytes * context_->size)]);
   exchange(in, parts, received.get(), parts, call);
-  combine_parts(out, received.get(), parts.size(), count_of(count), count_of(bytes), combine);
+  combine_parts(out, received.get(), parts.size(), to_size(count), to_size(bytes), combine);
 }
 
 void GlooBackend::broadcast(void* data, int64_t bytes, int root, const BackendCall& call) {

@@ -34,14 +34,14 @@ ncclUniqueId agreed_id(const BackendOptions& options, const std::string& key) {
 }
 
 char* bytes_at(const void* data) { return static_cast<char*>(const_cast<void*>(data)); }
-size_t count_of(int64_t count) { return static_cast<size_t>(count); }
+size_t to_size(int64_t number) { return static_cast<size_t>(number); }
 
 /// Sends or receives one part; empty ones are left out, on both sides.
 ncclResult_t begin(const TransferPart& part, ncclComm_t comm, cudaStream_t stream) {
   if (part.bytes == 0) return ncclSuccess;
   return part.sends
-             ? nccl().ncclSend(part.data, count_of(part.bytes), ncclInt8, part.peer, comm, stream)
-             : nccl().ncclRecv(part.data, count_of(part.bytes), ncclInt8, part.peer, comm, stream);
+             ? nccl().ncclSend(part.data, to_size(part.bytes), ncclInt8, part.peer, comm, stream)
+             : nccl().ncclRecv(part.data, to_size(part.bytes), ncclInt8, part.peer, comm, stream);
 }
 
 void run_parts(NcclComm& comm, const char* name, const std::vector<TransferPart>& parts,
@@ -98,7 +98,7 @@ void NcclBackend::all_reduce(void* data, int64_t count, ScalarType dtype, Reduce
                              const BackendCall& call) {
   const NcclReduction reduction = nccl_reduction(op, dtype);
   collectives_->run("ncclAllReduce", call.timeout, [&](ncclComm_t comm) {
-    return nccl().ncclAllReduce(data, data, count_of(count), reduction.dtype, reduction.op, comm,
+    return nccl().ncclAllReduce(data, data, to_size(count), reduction.dtype, reduction.op, comm,
                                 runtime_stream(*call.stream));
   });
 }
@@ -107,7 +107,7 @@ void NcclBackend::reduce(void* data, int64_t count, ScalarType dtype, ReduceOp o
                          const BackendCall& call) {
   const NcclReduction reduction = nccl_reduction(op, dtype);
   collectives_->run("ncclReduce", call.timeout, [&](ncclComm_t comm) {
-    return nccl().ncclReduce(data, data, count_of(count), reduction.dtype, reduction.op, root, comm,
+    return nccl().ncclReduce(data, data, to_size(count), reduction.dtype, reduction.op, root, comm,
                              runtime_stream(*call.stream));
   });
 }
@@ -116,21 +116,21 @@ void NcclBackend::reduce_scatter(const void* in, void* out, int64_t count, Scala
                                  ReduceOp op, const BackendCall& call) {
   const NcclReduction reduction = nccl_reduction(op, dtype);
   collectives_->run("ncclReduceScatter", call.timeout, [&](ncclComm_t comm) {
-    return nccl().ncclReduceScatter(in, out, count_of(count), reduction.dtype, reduction.op, comm,
+    return nccl().ncclReduceScatter(in, out, to_size(count), reduction.dtype, reduction.op, comm,
                                     runtime_stream(*call.stream));
   });
 }
 
 void NcclBackend::broadcast(void* data, int64_t bytes, int root, const BackendCall& call) {
   collectives_->run("ncclBroadcast", call.timeout, [&](ncclComm_t comm) {
-    return nccl().ncclBroadcast(data, data, count_of(bytes), ncclInt8, root, comm,
+    return nccl().ncclBroadcast(data, data, to_size(bytes), ncclInt8, root, comm,
                                 runtime_stream(*call.stream));
   });
 }
 
 void NcclBackend::all_gather(const void* in, void* out, int64_t bytes, const BackendCall& call) {
   collectives_->run("ncclAllGather", call.timeout, [&](ncclComm_t comm) {
-    return nccl().ncclAllGather(in, out, count_of(bytes), ncclInt8, comm,
+    return nccl().ncclAllGather(in, out, to_size(bytes), ncclInt8, comm,
                                 runtime_stream(*call.stream));
   });
 }

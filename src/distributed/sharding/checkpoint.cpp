@@ -115,8 +115,8 @@ void remove_files(const Folder& folder, const Index& index) {
   for (int64_t i = 0; i < index.files; ++i) folder.remove(index.id, i, index.files);
 }
 
-/// Writes the index on rank 0. No file is removed before all ranks know whether it was written: if
-/// a rank is lost, the files of both checkpoints stay.
+/// Writes the index on rank 0 and removes the files of the former checkpoint or, after an error,
+/// the new ones: not before all ranks know the outcome, so that both stay if a rank is lost.
 template <class AddParts, class RemoveNewFile>
 void write_index(Index& index, const Folder& folder, const ProcessGroupPtr& group,
                  const AddParts& add_parts, const RemoveNewFile& remove_new_file) {

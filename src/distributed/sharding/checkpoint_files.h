@@ -75,7 +75,7 @@ class Reader {
   Index index_;
   std::map<std::string, std::vector<FilePart>> parts_;
   std::map<size_t, io::SafetensorsFile> files_;
-  std::set<std::pair<std::string, size_t>> checked_;
+  std::set<std::pair<std::string, size_t>> checked_;  // parts whose checksum was compared
 };
 
 }  // namespace hearth::distributed::checkpoint

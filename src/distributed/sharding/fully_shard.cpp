@@ -60,8 +60,9 @@ class ParameterSearch {
                     "that contains both uses instead");
   }
 
+  // By parameter: the paths of the modules that gather it already.
   std::unordered_map<const void*, std::vector<std::string>> owners_;
-  std::unordered_set<const void*> taken_;
+  std::unordered_set<const void*> taken_;  // parameters that are ignored or in `params`
 };
 
 }  // namespace

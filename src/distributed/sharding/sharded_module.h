@@ -46,10 +46,10 @@ class ShardedModule : public std::enable_shared_from_this<ShardedModule> {
   static std::shared_ptr<ShardedModule> find(const nn::Module& module);
   void register_hooks(nn::Module& module);
 
-  void post_backward();    ///< begins to reduce the gradients, and frees the gathered parameters
-  void end_calls();        ///< post_backward() at the end of a pass, even if calls still run
-  void finish_backward();  ///< completes the gradients of the shards
-  void abandon_backward();
+  void post_backward();     ///< begins to reduce the gradients, and frees the gathered parameters
+  void end_calls();         ///< post_backward() at the end of a pass, even if calls still run
+  void finish_backward();   ///< completes the gradients of the shards
+  void abandon_backward();  ///< after an error
 
   /// This and, with `recurse`, all sharded modules inside it.
   std::vector<std::shared_ptr<ShardedModule>> members(bool recurse);

@@ -104,7 +104,7 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
   };
   struct Reduction {
     std::vector<size_t> params;
-    Tensor input, output;
+    Tensor input, output;  // whole gradients, one row per rank; those of the shards
     WorkPtr work;
   };
   Tensor shard_of(const ShardedParam& param, const Tensor& flat) const;

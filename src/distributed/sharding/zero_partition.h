@@ -13,7 +13,9 @@ namespace hearth::distributed {
 struct ZeroBucket {
   int owner;
   std::vector<Tensor> params;
-  Tensor flat;  // the parameters are views of it; may be undefined
+  // The parameters are views of it. Undefined before the first broadcast, and unless
+  // parameters_as_bucket_view is set.
+  Tensor flat;
 };
 
 /// The assignment of parameters to the ranks that update them.
@@ -33,9 +35,9 @@ struct ZeroRedundancyOptimizer::Partition {
   Factory factory;
   ZeroRedundancyOptimizerOptions options;
   int rank = 0;
-  std::vector<int64_t> loads;  // elements by rank
-  std::unique_ptr<optim::Optimizer> local;
-  std::optional<optim::StateDict> consolidated;
+  std::vector<int64_t> loads;                    // elements by rank
+  std::unique_ptr<optim::Optimizer> local;       // updates this rank's parameters
+  std::optional<optim::StateDict> consolidated;  // of all ranks, after consolidate_state_dict()
 
  private:
   void add_to_buckets(const Tensor& param, int owner);

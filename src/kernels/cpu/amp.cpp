@@ -1,7 +1,7 @@
 // Multiplies the gradients of a call by 1 / scale in place, and finds infinities and NaN. The
 // threads divide the elements of all tensors as one range; a tile of 1024 elements is checked, then
 // multiplied, so that the second pass finds it in the cache. Bound by memory: each element is read
-// once and, unless the scale is 1, written once.
+// once and, unless the scale is 1, written once. AmpUpdateScale's rule is in seam/amp.h.
 #include "seam/amp.h"
 
 #include <algorithm>
@@ -54,8 +54,7 @@ class Unscale {
  private:
   bool unscale(char* data, int64_t n) const {
     bool found = false;
-    for (int64_t done = 0; done < n;
-         done += kUnscaleTile) {  // the second pass finds the tile in cache
+    for (int64_t done = 0; done < n; done += kUnscaleTile) {
       const int64_t count = std::min(kUnscaleTile, n - done);
       void* const at = data + done * int64_t(element_size(params_.dtype));
       found |= check(at, count);

@@ -19,7 +19,6 @@ namespace hearth::cpu {
 
 namespace {
 
-// The scores are computed in tiles, which stay in the cache.
 constexpr int64_t kTileRows = 128;
 constexpr int64_t kTileKeys = 256;
 
@@ -206,7 +205,7 @@ struct OnlineSoftmax {
     loops.exp_sum[0](scores, scores, n, &base, &sum[i]);
     std::fill(scores + n, scores + keys, T(0));
   }
-  /// Divides the result of row i by the sum.
+  /// Divides the result of row i by the sum; computes the row's logsumexp.
   void finish(int64_t i, T* result, int64_t width, T* logsumexp) const {
     const T factor = sum[i] == 0 ? T(0) : 1 / sum[i];
     softmax_loops_of<T>().scale[0](result, result, width, &factor);

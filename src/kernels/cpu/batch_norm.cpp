@@ -1,7 +1,7 @@
 // Batch norm and its gradients. This file computes the coefficients of the channels, in double on
 // one thread; batch_norm_sweep.cpp runs the passes over whole tensors, which bound the speed.
-// Training needs two passes forward and two backward; evaluation needs one
-// forward.
+// Training needs two passes forward and two backward; evaluation needs one forward and, backward,
+// one for the gradient of the input and one for those of weight and bias.
 #include "seam/batch_norm.h"
 
 #include <algorithm>

@@ -17,6 +17,7 @@ BatchNormLayout::BatchNormLayout(const View& in)
       plane_(1),
       compute_(in.dtype == kDouble ? kDouble : kFloat) {
   for (int d = 2; d < in.dim; ++d) plane_ *= in.sizes[d];
+  // dense() checks the order with channels last, because channels_last_ is still true.
   channels_last_ = plane_ == 1 || (dense(in) && !in.contiguous());
 }
 

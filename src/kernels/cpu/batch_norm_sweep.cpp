@@ -1,7 +1,7 @@
-// The two passes of batch norm over whole tensors: sums of every channel, and y. The threads divide
-// chunks of images or rows, whose partial sums are added in order, and for y planes or rows. Other
-// dtypes are converted in blocks of 1024 elements. Bound by memory: a pass reads its inputs once,
-// and y is written once.
+// The two passes of batch norm over whole tensors: sums of every channel, and y. For the sums, the
+// threads divide chunks of images or rows, whose partial sums are added in order; for y, planes or
+// rows. Elements of half types are converted in blocks of 1024. Bound by memory: a pass reads its
+// inputs once, and y is written once.
 #include "kernels/cpu/batch_norm_sweep.h"
 
 #include <algorithm>
@@ -18,10 +18,12 @@ namespace {
 constexpr int64_t kLanes = 64;       // partial sums of a plane
 constexpr int64_t kBlock = 1024;     // elements of a block that is converted at once
 constexpr int64_t kChunk = 1 << 16;  // elements of a chunk, which has a partial sum of its own
-constexpr int64_t kMaxChunks = 64;
+constexpr int64_t kMaxChunks = 64;   // of rows
+constexpr int64_t kMinChunkRows = 16;
 constexpr int64_t kFoldedWidth = 256;              // rows are folded up to this width
 constexpr int64_t kBatchNormSweepGrain = 1 << 15;  // up to this many elements run on one thread
 
+/// The number of tasks of `elements` elements each that run on one thread.
 int64_t grain(int64_t elements) {
   return std::max<int64_t>(kBatchNormSweepGrain / std::max<int64_t>(elements, 1), 1);
 }
@@ -54,7 +56,7 @@ class Source {
 };
 
 /// Calls f(first element, first column, rows, width) for blocks of up to `max_elements` elements
-/// that cover `rows` dense rows.
+/// that cover `rows` dense rows from element `first` on.
 template <class F>
 void for_blocks(int64_t first, int64_t rows, int64_t width, int64_t max_elements, const F& f) {
   const int64_t rows_at_once = std::max<int64_t>(max_elements / std::max<int64_t>(width, 1), 1);
@@ -140,7 +142,7 @@ void BatchNormSweep::accumulate_rows(const BatchNormData& x, const BatchNormData
                                      const double* shift, double* sums, double* dots) const {
   const auto [fold, width, count, rest] = rows();
   const int64_t chunk_rows =
-      std::max({kChunk / width, (count + kMaxChunks - 1) / kMaxChunks, int64_t(16)});
+      std::max({kChunk / width, (count + kMaxChunks - 1) / kMaxChunks, kMinChunkRows});
   const int64_t chunks = std::max<int64_t>((count + chunk_rows - 1) / chunk_rows, 1);
   double* const partial = partial_sums(chunks, width);
   const double* const shifts = static_cast<const double*>(repeated(shift, kDouble, fold));

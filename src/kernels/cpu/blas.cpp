@@ -34,13 +34,14 @@ struct Gemv {
     const GemmOperand& v = is_column ? g.b : g.a;
     matrix = m.data;
     ld = m.ld;
-    transposed = m.transposed != !is_column;
+    transposed = is_column ? m.transposed : !m.transposed;
     y_size = is_column ? g.m : g.n;
     y_step = is_column ? g.ld_out : 1;
     rows = transposed ? g.k : y_size;
     columns = transposed ? y_size : g.k;
     x = v.data;
-    x_step = is_column == v.transposed ? 1 : v.ld;
+    const bool is_stored_as_row = is_column ? v.transposed : !v.transposed;
+    x_step = is_stored_as_row ? 1 : v.ld;
   }
 };
 

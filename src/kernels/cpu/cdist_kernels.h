@@ -13,8 +13,8 @@ struct CdistLoops {
   /// out[j] = the sum of |a - b[j]|^p, or the largest |a - b[j]|.
   using Distances = void (*)(const void* a, const void* b, int64_t n, int64_t width, double p,
                              void* out);
-  /// out = the sum over j of factor[j] / p * the derivative by a of Distances' out[j]. kInfinity
-  /// has no p; dist[j] is the largest difference.
+  /// out = the sum over j of factor[j] / p * the derivative by a of Distances' out[j]. For
+  /// kInfinity without the division by p; dist[j] is then the largest difference.
   using Gradient = void (*)(const void* a, const void* b, int64_t n, int64_t width, double p,
                             const void* factor, const void* dist, void* out);
   Distances distances[kNorms];

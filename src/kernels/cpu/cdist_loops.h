@@ -69,6 +69,7 @@ struct CdistLoopsOf {
     for (; j < n; ++j) compare<norm, 1>(a, b + j * width, width, V(p), out + j);
   }
 
+  /// Computes `vectors` vectors of the gradient from element `begin` on; the last may be partial.
   template <Norm norm, int vectors>
   HEARTH_SIMD static void sum_block(const T* a, const T* b, int64_t n, int64_t width, int64_t begin,
                                     V p, const T* factor, const T* dist, T* out) {
@@ -110,7 +111,7 @@ struct CdistLoopsOf {
       sum_block<norm, 1>(a, b, n, width, begin, V(p), factor, dist, out);
   }
 
-  static constexpr CdistLoops table{
+  static constexpr CdistLoops loops{
       {&distances<Norm::kZero>, &distances<Norm::kOne>, &distances<Norm::kTwo>,
        &distances<Norm::kInfinity>, &distances<Norm::kOther>},
       {nullptr, &gradient<Norm::kOne>, &gradient<Norm::kTwo>, &gradient<Norm::kInfinity>,
@@ -118,7 +119,7 @@ struct CdistLoopsOf {
 };
 
 template <class Isa>
-constexpr CdistTable cdist_table_of{CdistLoopsOf<float, Isa>::table,
-                                    CdistLoopsOf<double, Isa>::table};
+constexpr CdistTable cdist_table_of{CdistLoopsOf<float, Isa>::loops,
+                                    CdistLoopsOf<double, Isa>::loops};
 
 }  // namespace hearth::cpu

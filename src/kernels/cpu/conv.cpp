@@ -77,6 +77,7 @@ bool runs_as_small(const ConvParams& params) {
 /// Returns false if oneDNN cannot compute it.
 bool run_by_library(const ConvParams& params, ScalarType dtype, Ctx& ctx) {
   if (!onednn::suits_conv(params)) return false;
+  // oneDNN adds a bias to the output only; add_bias() is for float32.
   const bool adds_bias = params.bias.defined() && params.part == ConvPart::kIn;
   if (dtype == kBFloat16 && (adds_bias || !onednn::has_matmul(kBFloat16))) return false;
   const auto allowed = [](const View& view) { return view.contiguous() || channels_last(view); };

@@ -131,8 +131,8 @@ class SmallConv {
       for (int64_t i = 0; i < numel; ++i) sum[i] += partial[group * numel + i];
   }
 
-  /// Each gradient of a shifted row is a sum over rows of the output; scatter() adds it to the
-  /// input.
+  /// Each gradient of a shifted row is a sum over rows of the output, each channel of which has
+  /// lead() rows of zeros before and after it; scatter() adds the gradient to the input.
   void compute_in() {
     const int64_t lead = rows_.lead() * rows_.out_w, pitch = lead + rows_.plane(),
                   padded = outputs() * pitch + kShiftedSlack;

@@ -19,7 +19,7 @@ struct ConvSmallLoops {
   static_assert(kSumVectors * kLanes <= kShiftedSlack);
 
   static void sums(const ShiftedSums& operands) {
-    const ShiftedSums s = operands;
+    const ShiftedSums s = operands;  // a copy: for the compiler, stores may change `operands`
     const int64_t vectors = (s.columns + kLanes - 1) / kLanes,
                   blocks = (vectors + kSumVectors - 1) / kSumVectors, tiles = shifted_tiles(s.rows);
     for (int64_t b = 0; b < blocks; ++b) {

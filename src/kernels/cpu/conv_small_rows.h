@@ -58,6 +58,7 @@ class ShiftedRows {
     int64_t first, end, position;
   };
 
+  /// h and w are the dimensions of the image's rows and columns; h is -1 if the image has one row.
   ShiftedRows(const ConvParams& p, int h, int w)
       : channels(p.weight.sizes[1]),
         kernel_h(h < 0 ? 1 : p.weight.sizes[h]),

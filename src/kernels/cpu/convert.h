@@ -100,7 +100,7 @@ struct Cast {
   }
   HEARTH_SIMD static BFloat16Bits to_bfloat16(float x) {
     const uint32_t bits = __builtin_bit_cast(uint32_t, x);
-    const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;  // half to even
     return {static_cast<uint16_t>(x != x ? 0x7fc0u : rounded)};
   }
   HEARTH_SIMD static HalfBits to_half(float x) {
@@ -110,8 +110,10 @@ struct Cast {
     // Adding 0.5 rounds to multiples of 2^-24, the denormals' step.
     const float shifted = __builtin_bit_cast(float, rest) + 0.5f;
     const uint32_t denormal = __builtin_bit_cast(uint32_t, shifted) - 0x3f000000u;
+    // Rounds half to even; the exponents of the types differ by 112, at bit 23.
     const uint32_t normal = (rest + 0xfffu + ((rest >> 13) & 1u) - 0x38000000u) >> 13;
-    const uint32_t finite = rest < 0x38800000u ? denormal : normal;
+    const uint32_t finite = rest < 0x38800000u ? denormal : normal;  // below 2^-14
+    // NaN, or infinity, to which numbers from 65520 (0x477ff000) on are rounded.
     const uint32_t large = rest > 0x7f800000u ? 0x7e00u : 0x7c00u;
     return {static_cast<uint16_t>(sign | (rest >= 0x477ff000u ? large : finite))};
   }

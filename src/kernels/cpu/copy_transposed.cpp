@@ -1,6 +1,6 @@
-// Copies of transposed matrices. A block is read along the input's rows into a buffer without gaps,
-// and written from it along the output's rows: every cache line is used at once, whatever the
-// strides. Squares of blocks touch few pages. Bound by memory.
+// Copies of transposed matrices. A block is read in the input's memory order into a buffer, and
+// written from it in the output's: every cache line is used at once, whatever the strides. Squares
+// of blocks touch few pages. Bound by memory.
 #include "kernels/cpu/copy_transposed.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Draws the mask of dropout, and multiplies kept elements by 1 / (1 - p), the others by 0. The
 // threads divide the elements, in chunks of up to 1248, whose bits stay in the L1 cache. Most
-// instructions draw the bits: for each element two words of a Mersenne twister, which contiguous
-// floats use in vectors, or one of Philox.
+// instructions draw the bits: for each element two words of a Mersenne twister, or one of Philox.
+// Contiguous floats use the twister's words in vectors.
 #include "seam/dropout.h"
 
 #include <type_traits>

@@ -270,8 +270,9 @@ void add_maxima(const EmbeddingBagBackwardParams& p) {
   T* const out = p.grad_weight.as<T>();
   const int64_t *sizes = p.bag_size.as<const int64_t>(),
                 *max_rows = p.max_indices.as<const int64_t>();
+  constexpr int64_t kMinColumns = 16;  // at least a cache line
   const int64_t grain =
-      std::max<int64_t>(kEmbeddingBagGrain / std::max<int64_t>(p.bags.count, 1), 16);
+      std::max<int64_t>(kEmbeddingBagGrain / std::max<int64_t>(p.bags.count, 1), kMinColumns);
   parallel_for(0, width, grain, [&](int64_t begin, int64_t end) {
     for (int64_t b = 0; b < p.bags.count; ++b)
       for (int64_t d = begin; sizes[b] > 0 && d < end; ++d)
@@ -279,6 +280,7 @@ void add_maxima(const EmbeddingBagBackwardParams& p) {
   });
 }
 
+/// Computes the gradients of the scales.
 template <class T, class I>
 void dot_rows(const EmbeddingBagScaleBackwardParams& p, const BagReader<I>& bags) {
   const int64_t width = p.grad.sizes[1];

@@ -121,10 +121,10 @@ struct BagLoopsOf {
     return total;
   }
 
-  static constexpr BagLoops table{&sum_rows, &sum_at_indices, &add, &dot};
+  static constexpr BagLoops loops{&sum_rows, &sum_at_indices, &add, &dot};
 };
 
 template <class Isa>
-constexpr BagTable bag_table_of{BagLoopsOf<float, Isa>::table, BagLoopsOf<double, Isa>::table};
+constexpr BagTable bag_table_of{BagLoopsOf<float, Isa>::loops, BagLoopsOf<double, Isa>::loops};
 
 }  // namespace hearth::cpu

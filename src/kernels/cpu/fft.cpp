@@ -20,8 +20,8 @@ constexpr int64_t kMaxBuffer = 1 << 18;  // bytes of a buffer; longer lines beco
 template <class T>
 struct Side {
   T* data;
-  int64_t unit;  // numbers of type T per element
-  int64_t step, pair;
+  int64_t unit;        // numbers of type T per element
+  int64_t step, pair;  // as in FftLines
 
   /// If `pairs`, two neighbours of a real line form a pair; else a real number has no second part.
   Side(const View& view, int dim, bool pairs) : data(view.as<T>()) {
@@ -101,9 +101,9 @@ void find_lines(const StridedLoop<2>& loop, int64_t first, int count, int lanes,
 
 /// Whether lines are transformed one after another; does not depend on the number of threads.
 template <class T>
-bool is_long(const FftJob<T>& job, int64_t lines, int lanes) {
-  const bool small = fft_method(job.length) == FftMethod::kStages;
-  const int64_t length = small ? job.length : fft_convolution_size(job.length);
+bool runs_one_by_one(const FftJob<T>& job, int64_t lines, int lanes) {
+  const bool by_stages = fft_method(job.length) == FftMethod::kStages;
+  const int64_t length = by_stages ? job.length : fft_convolution_size(job.length);
   if (fft_grid_rows(length) == 0) return false;
   return lines < lanes || 2 * lanes * length * int64_t(sizeof(T)) > kMaxBuffer;
 }
@@ -143,7 +143,7 @@ template <class T>
 void transform(const FftParams& params, Ctx& ctx) {
   FftJob<T> job = job_of<T>(params);
   const StridedLoop<2> loop = lines_of(params);
-  const bool one_by_one = is_long(job, loop.numel(), fft_loops<T>().lanes);
+  const bool one_by_one = runs_one_by_one(job, loop.numel(), fft_loops<T>().lanes);
   const FftMethod method = fft_method(job.length);
   job.plan = fft_plan<T>(job.length,
                          one_by_one && method == FftMethod::kStages ? FftMethod::kGrid : method);

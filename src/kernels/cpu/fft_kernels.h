@@ -23,8 +23,8 @@ struct FftLines {
   T* data = nullptr;
   int64_t offsets[kMaxFftLanes];  // of each line; lanes without a line repeat the first
   int count = 0;
-  int64_t apart =
-      0;  // from each line to the next if all distances are equal and no lane is empty, else 0
+  /// From each line to the next if all distances are equal and no lane is empty, else 0.
+  int64_t apart = 0;
   int64_t step = 2;  // from a pair to the next
   int64_t pair = 1;  // from a pair's first number to its second, or kNone
 
@@ -68,7 +68,7 @@ struct FftLoops {
   /// Twice the inverse of split_pairs, with real and imaginary parts exchanged; number i goes to
   /// out[slots[i]].
   void (*join_pairs)(const T* in, const T* twiddles, int64_t half, const int64_t* slots, T* out);
-  /// The whole spectrum from its half, for an odd n, exchanged and placed in the same way.
+  /// The whole spectrum from its half, for an odd n, exchanged and placed as by join_pairs.
   void (*unfold)(const T* in, int64_t n, const int64_t* slots, T* out);
 };
 

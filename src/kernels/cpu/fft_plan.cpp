@@ -120,6 +120,7 @@ void plan_grid(FftPlan<T>& plan) {
   const int64_t rows = fft_grid_rows(plan.n), columns = plan.n / rows;
   plan.first = fft_plan<T>(rows, FftMethod::kStages);
   plan.second = fft_plan<T>(columns, FftMethod::kStages);
+  // FftLoops::rotate reads whole vectors, also at the end of the last row.
   plan.twiddles.resize(size_t(2 * (plan.n + kMaxFftLanes)));
   for (int64_t k = 0; k < rows; ++k)
     for (int64_t j = 0; j < columns; ++j)
@@ -197,6 +198,7 @@ FftMethod fft_method(int64_t n) {
 }
 
 int64_t fft_convolution_size(int64_t n) {
+  // The smallest of these sizes that holds 2 n - 1 numbers; all have small factors only.
   int64_t best = 0;
   for (const int64_t odd : {1, 3, 5, 9, 15}) {
     int64_t size = 32 * odd;

@@ -25,10 +25,10 @@ struct FftPlan {
   FftMethod method = FftMethod::kStages;
   std::vector<FftStage<T>> stages;
   std::vector<int64_t> slots;  // the position of number i in the buffer to transform
-  std::vector<T>
-      twiddles;  // complex factors: of all stages, the chirp, the matrix's elements or a real line
+  /// Complex factors: of all stages, the chirp, the matrix's elements or a real line.
+  std::vector<T> twiddles;
   std::vector<T> spectrum;  // the transform of the conjugate chirp
-  Pointer first, second;    // of the convolution, or of columns and rows
+  Pointer first, second;    // kConvolution: its transforms, null; kGrid: the columns', the rows'
 
   size_t bytes() const {
     return sizeof *this + sizeof(FftStage<T>) * stages.size() +

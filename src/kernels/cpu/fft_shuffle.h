@@ -1,7 +1,7 @@
 #pragma once
 
-// Converts between pairs of neighbours in memory and separate vectors of first and second numbers.
-// Included only by fft_loops.h.
+// Converts between pairs of neighbours in memory and separate vectors of first and second numbers,
+// and transposes squares of pairs. Included only by fft_loops.h.
 
 #include <utility>
 
@@ -33,7 +33,8 @@ struct FftShuffle {
   struct Alternating {
     static constexpr int of(int i) { return offset + i / 2 + (i % 2) * kLanes; }
   };
-  /// One step of a transposition: exchanges the blocks of `width` pairs beside the diagonal.
+  /// One step of a transposition: exchanges the blocks of `width` pairs beside the diagonal; for
+  /// the row with the larger index if `upper`.
   template <int width, bool upper>
   struct Exchange {
     static constexpr int of(int i) {
@@ -53,6 +54,7 @@ struct FftShuffle {
     else
       return parted(V::load(from), V::load(from + kLanes));
   }
+  /// The inverse of parted().
   HEARTH_SIMD static void mix(Number x, V& low, V& high) {
     low = choose<Alternating<0>>(x.re, x.im);
     high = choose<Alternating<kLanes / 2>>(x.re, x.im);

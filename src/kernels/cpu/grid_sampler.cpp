@@ -1,7 +1,8 @@
 // Samples images or volumes, [batch, channels, ...], at the positions of a grid, and computes both
-// gradients. The threads divide the positions, for linear and nearest images in tiles of 64; the
-// gradient of the input is divided by samples and channels, so that no two tasks write to one
-// element. Bound by random access: 1 to 64 elements of the input for each output.
+// gradients. The threads divide the positions, for linear and nearest sampling of float or double
+// images in tiles of 64; the gradient of the input is divided by samples and channels, so that no
+// two tasks write to one element. Bound by random access: 1 to 64 elements of the input for each
+// output.
 #include "seam/grid_sampler.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kMaxTaps = 64;                 // cubic in three dimensions
 constexpr int64_t kGridSamplerGrain = 8192;  // products that are worth another thread
+constexpr int64_t kCostOfTaps = 8;           // of finding a position's taps, in products
 
 template <class T>
 using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -138,7 +140,7 @@ void sample(const GridSamplerParams& p) {
   const GridReader<T> reader(p.grid, p.in, p.rule, p.dims);
   const Volume out(p.out, p.dims);
   const int64_t positions = reader.positions(), channels = out.channels;
-  parallel_for(0, p.out.sizes[0] * positions, kGridSamplerGrain / (channels + 8) + 1,
+  parallel_for(0, p.out.sizes[0] * positions, kGridSamplerGrain / (channels + kCostOfTaps) + 1,
                [&](int64_t begin, int64_t end) {
                  PointTaps<R> taps;
                  for (int64_t i = begin; i < end; ++i) {
@@ -174,7 +176,8 @@ class ImageSampler {
 
   void run() const {
     const int64_t rows = p_.out.sizes[2], width = p_.out.sizes[3];
-    parallel_for(0, p_.out.sizes[0] * rows, kGridSamplerGrain / (width * (in_.channels + 8)) + 1,
+    const int64_t row_cost = width * (in_.channels + kCostOfTaps);
+    parallel_for(0, p_.out.sizes[0] * rows, kGridSamplerGrain / row_cost + 1,
                  [&](int64_t begin, int64_t end) {
                    for (int64_t r = begin; r < end; ++r)
                      for (int64_t j = 0; j < width; j += kGridTile)
@@ -261,7 +264,7 @@ void differentiate(const GridSamplerBackwardParams& p) {
     T* const to = p.grad_grid.as<T>() + reader.offset(p.grad_grid, n, position);
     for (int d = 0; d < p.dims; ++d) to[d * p.grad_grid.strides[p.dims + 1]] = T(sums[d]);
   };
-  parallel_for(0, p.grad_out.sizes[0] * positions, kGridSamplerGrain / (channels + 8) + 1,
+  parallel_for(0, p.grad_out.sizes[0] * positions, kGridSamplerGrain / (channels + kCostOfTaps) + 1,
                [&](int64_t begin, int64_t end) {
                  PointTaps<R> taps;
                  for (int64_t i = begin; i < end; ++i) point(i / positions, i % positions, taps);

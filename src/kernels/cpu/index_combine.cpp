@@ -99,6 +99,7 @@ class RowsJob {
   }
 
  private:
+  /// A view of int64 numbers as an index; the caller sets the strides, which are 0.
   static View index_view(int64_t* numbers, View shape) {
     shape.data = numbers;
     shape.dtype = kLong;
@@ -119,7 +120,7 @@ class RowsJob {
     const auto origin = reinterpret_cast<intptr_t>(job_.origin.data);
     const auto size = int64_t(element_size(job_.origin.dtype));
     for (int64_t& number : row_numbers_) {
-      if (number == 0) return;
+      if (number == 0) return;  // an index is out of range
       number = (number - origin) / size;
     }
     rows_ = row_numbers_;

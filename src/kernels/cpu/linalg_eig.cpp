@@ -1,6 +1,6 @@
-// Eigenvalues of matrices that are not symmetric, and the factorization L D L^T with its solutions,
-// by a call of LAPACK for each matrix. The threads divide the matrices of a batch
-// (linalg_matrices.h). Bound by LAPACK's multiplications, on the order of n^3.
+// Eigenvalues and eigenvectors of matrices that need not be symmetric, and the factorization
+// L D L^T with its solutions, by a call of LAPACK for each matrix. The threads divide the matrices
+// of a batch (linalg_matrices.h). Bound by LAPACK's multiplications, on the order of n^3.
 #include <complex>
 
 #include "kernels/cpu/lapack.h"
@@ -11,6 +11,7 @@ namespace hearth::cpu {
 
 namespace {
 
+/// An estimate of geev's work in multiplications.
 double eig_work(const MatrixSizes& s) { return 40.0 * s.rows * s.rows * s.rows; }
 
 /// LAPACK stores the vectors of a conjugate pair as the columns of their real and imaginary parts.

@@ -14,7 +14,7 @@ namespace hearth::cpu {
 namespace {
 
 /// The work of an orthogonal factorization in multiplications, with a factor for its matrix-vector
-/// products, which are slow.
+/// products, which are slow. The iterations of the other routines count as four factorizations.
 double orthogonal_work(const MatrixSizes& s) {
   return 4.0 * s.longer() * s.shorter() * s.shorter();
 }
@@ -50,8 +50,9 @@ void svd(const SvdParams& p, Ctx& ctx) {
                   vt_rows, &answer, -1, &unused, &unused_info);
   });
   const int lwork = work_size(answer);
-  const size_t float_bytes = aligned(size_t(lwork) * sizeof(T));
-  for_matrices(ctx, s.count, 4 * orthogonal_work(s), float_bytes + size_t(k) * 8 * sizeof(int),
+  const size_t float_bytes = aligned(size_t(lwork) * sizeof(T)),
+               iwork_bytes = 8 * size_t(k) * sizeof(int);  // as gesdd requires
+  for_matrices(ctx, s.count, 4 * orthogonal_work(s), float_bytes + iwork_bytes,
                [&](int64_t i, const Workspace& work) {
                  T* const a = s.at<T>(p.a, i);
                  T* const values = p.s.as<T>() + i * k;

@@ -75,6 +75,7 @@ HEARTH_SIMD V exp(V x) {
 
 template <class V>
 HEARTH_SIMD V exp2(V x) {
+  // Beyond the bounds the result is infinite or 0.
   constexpr auto bound = typename V::Lane(sizeof(typename V::Lane) == 4 ? 152 : 1077);
   V y = select(x > V(bound), V(bound), x);
   y = select(y < V(-bound), V(-bound), y);

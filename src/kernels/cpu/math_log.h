@@ -46,12 +46,13 @@ HEARTH_SIMD LogParts<V> log_parts(V x) {
   constexpr typename V::Lane two_to_mantissa = 1 / F::kEpsilon;
   const auto denormal = x < V(F::kMinNormal);
   x = select(denormal, x * V(2 / F::kEpsilon), x);
-  const B exponent = bits_of(x) - B(root) + B(bias);
+  // e + bias and, below it, the bits of m minus those of the root.
+  const B above_root = bits_of(x) - B(root) + B(bias);
   // A bitwise or of a small integer with 2^mantissa adds it: every Isa can convert an integer to
   // floating point in this way.
-  const V biased = V::from_bits((exponent >> F::kMantissa) | bits_of(V(two_to_mantissa)));
+  const V biased = V::from_bits((above_root >> F::kMantissa) | bits_of(V(two_to_mantissa)));
   const V e = biased - V(two_to_mantissa + F::kBias);
-  return {V::from_bits((exponent & B(kMantissaMask<V>)) + B(root)),
+  return {V::from_bits((above_root & B(kMantissaMask<V>)) + B(root)),
           select(denormal, e - V(shift), e)};
 }
 

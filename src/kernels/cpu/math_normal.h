@@ -37,6 +37,7 @@ HEARTH_SIMD V gelu(V x) {
     a = select(a > V(C::kZero), V(C::kZero), a);
     const V root = (C::kZero - a) * polynomial(a, C::kQ);
     const V square = root * root;
+    // 0 * x turns -infinity into NaN, as in PyTorch.
     return select(x < V(0), 0 * x, x) - a * (square * square);
   } else {
     return x * special_ndtr(x);

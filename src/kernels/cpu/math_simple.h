@@ -54,7 +54,8 @@ HEARTH_SIMD V maximum(V a, V b) {
     return select((a > b) | isnan(a), a, b);
 }
 
-/// C's fmod of one lane; the remainder of an integer divided by 0 is 0.
+/// C's fmod of one lane. The remainder of an integer divided by 0 is 0; that by -1 is not computed,
+/// because the lowest integer's quotient overflows.
 template <class T>
 struct FmodLane {
   HEARTH_SIMD T operator()(T a, T b) const {

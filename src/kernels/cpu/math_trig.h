@@ -109,7 +109,7 @@ HEARTH_SIMD V atan2(V y, V x) {
   V t = select(larger == V(0), larger, smaller / larger);
   t = select(smaller == V(kInf<V>), V(1), t);
   // The result is atan(u) or its negative, plus a multiple of pi/4 (an eighth of a turn).
-  const auto turned = t > V(0.41421356);
+  const auto turned = t > V(0.41421356);  // tan(pi/8)
   const V u = select(turned, (t - 1) / (t + 1), t);
   const V z = u * u;
   V angle = mul_add(u * z, polynomial(z, C::kA), u);

@@ -29,11 +29,11 @@ constexpr double kTaskWork = 1 << 19;      // at least this in a task
 constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
 constexpr double kShortWork = 1 << 28;     // up to this, a product takes some milliseconds
 
-constexpr double kMaxTasks = 32;          // of a batch
-constexpr int64_t kMinSide = 32;          // of a block of the result
-constexpr int64_t kSideMultiple = 16;     // the libraries' own block size
-constexpr int64_t kMinRowsForCopy = 64;   // of the result, to copy a transposed b with long rows
-constexpr int64_t kManyRows = 512;        // the same for a transposed b with short rows
+constexpr double kMaxTasks = 32;         // of a batch
+constexpr int64_t kMinSide = 32;         // of a block of the result
+constexpr int64_t kSideMultiple = 16;    // the libraries' own block size
+constexpr int64_t kMinRowsForCopy = 64;  // of the result, to copy a transposed b with long rows
+constexpr int64_t kManyRows = 512;  // the same for short rows; also to add one row to all of them
 constexpr int64_t kMinTermsForCopy = 64;  // of each sum, to copy a transposed b with short rows
 constexpr int64_t kMinTerms = 2048;       // of a partial sum
 constexpr int64_t kMaxSums = 8;
@@ -237,7 +237,7 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
       multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
       return;
     }
-    // Once for all tasks of a thread; a long product blocks signals for one task at a time.
+    // Blocks signals once for all tasks of a thread; in a long product, each task blocks them.
     std::optional<onednn::NoSignals> no_signals;
     if (p.out.dtype == kFloat && p.work() > max_blas_work() && p.work() <= kShortWork)
       no_signals.emplace();

@@ -42,6 +42,7 @@ class MinMaxDim {
   void run(Ctx& ctx) const;
 
  private:
+  /// For each output of a tile: the best element so far, and its index, -1 before the first one.
   struct Best {
     T value[kReduceTileBytes / sizeof(T)];
     int64_t index[kReduceTileBytes / sizeof(T)];

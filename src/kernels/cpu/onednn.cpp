@@ -59,7 +59,7 @@ bool can_multiply(DataType type) {
 }
 
 /// Whether to call check_free_memory(): oneDNN compiles code for the first product of each kind,
-/// and a check before every product would be slow.
+/// and a check before every product would be slow. After the first ones, checks become ever rarer.
 bool may_be_new() {
   constexpr unsigned kAlwaysChecked = 64;
   static std::atomic<unsigned> products{0};

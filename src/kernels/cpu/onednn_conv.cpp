@@ -86,6 +86,7 @@ class SplitConv {
       const bool own_weights = conv.split_ != Split::kImages;
       per_slot = in + out + pad + (own_weights ? weight : 0);
       slot_memory = static_cast<char*>(ctx.scratch(per_slot * size_t(slots)));
+      // One for each partial sum, or one for each plan (first_ and last_) in its layout.
       const size_t weights = conv.has_partial_sums_ ? size_t(conv.num_tasks_) : own_weights ? 0 : 2;
       weight_memory = static_cast<char*>(ctx.scratch(weight * weights));
       shared = conv.shares_in() ? in : out;
@@ -267,15 +268,16 @@ class SplitConv {
   int64_t num_tasks_ = 1;
   Split split_ = Split::kImages;
   bool has_partial_sums_ = false;
-  std::shared_ptr<const ConvPlan> first_, last_;
+  std::shared_ptr<const ConvPlan> first_, last_;  // of all tasks but the last, and of the last
 };
 
 }  // namespace
 
 bool suits_conv(const ConvParams& p) {
+  constexpr int64_t kMinDepthwiseGroups = 8;
   const int64_t in = p.weight.sizes[1], out = p.out.sizes[1] / p.groups;
   if (work_of(p) < kMinWork) return false;
-  if (in == 1 && out == 1 && p.groups > 1) return p.groups >= 8;
+  if (in == 1 && out == 1 && p.groups > 1) return p.groups >= kMinDepthwiseGroups;
   return p.part != ConvPart::kIn || in > kFewChannels;
 }
 

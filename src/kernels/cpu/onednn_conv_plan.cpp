@@ -27,6 +27,7 @@ Desc any_layout(const Desc& desc, DataType type) {
 #endif
 }
 
+/// The arguments of oneDNN's convolutions, which count dilation from 0.
 struct Geometry {
   Sizes stride, dilation, padding_before, padding_after;
 
@@ -65,6 +66,7 @@ typename Primitive::primitive_desc describe_backward(const Hint& hint, const A&.
 #endif
 }
 
+/// Whether oneDNN would run its reference implementation.
 template <class Description>
 bool is_slow(const Description& description) {
   return std::string_view(description.impl_info_str()).starts_with("ref");

@@ -24,6 +24,7 @@ constexpr int kGradient = 1;            // operand number
 
 using FactorsFn = fn::StepFactors (*)(const void* rule, double step);
 
+/// Returns the function that computes a rule's factors for a step.
 template <class... F>
 FactorsFn factors_of(int rule, List<F...>) {
   static constexpr FactorsFn functions[] = {

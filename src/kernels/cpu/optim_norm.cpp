@@ -79,7 +79,7 @@ class TotalNorm {
   void merge_pieces() const {
     TileStates total, piece;
     merge_loops_.start(1, total);
-    merge_loops_.start(kReduceTileBytes / int64_t(sizeof(double)), piece);
+    merge_loops_.start(kReduceTileBytes / int64_t(sizeof(double)), piece);  // read in vectors
     for (int64_t i = 0; i < pieces_.count(); ++i) {
       *reinterpret_cast<double*>(piece.bytes[0]) = states_[i];
       merge_loops_.merge(params_.parameters, piece, 0, 1, total);

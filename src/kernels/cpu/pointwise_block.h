@@ -21,7 +21,7 @@ struct Access {
 
   HEARTH_SIMD static V load(const void* from, int64_t i) {
     const T* at = static_cast<const T*>(from) + i;
-    __builtin_prefetch(reinterpret_cast<const char*>(at) + 1024);
+    __builtin_prefetch(reinterpret_cast<const char*>(at) + 1024);  // 16 cache lines ahead
     return V::load(at);
   }
   HEARTH_SIMD static V load_first(const void* from, int n) { return V::load_first(from, n); }

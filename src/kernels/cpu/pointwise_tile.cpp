@@ -18,6 +18,8 @@ namespace {
 constexpr int64_t kSquare = 32;
 /// Rows shorter than this share a tile.
 constexpr int64_t kShortRow = kTileElements / 4;
+/// Rows of a tile that are longer than this are copied by memcpy.
+constexpr int64_t kTinyRow = 4;
 
 /// Returns a dimension in which an operand has stride 1 while its last dimension has a
 /// stride other than 0 and 1; -1 if there is none.
@@ -119,7 +121,7 @@ TileView::TileView(const Operand& operand, const Tiling& tiling, const Tile& til
 }
 
 void gather(const Tile& tile, const TileView& from, int64_t size, void* to) {
-  if (from.col_stride == size && tile.cols > 4) {
+  if (from.col_stride == size && tile.cols > kTinyRow) {
     for (int64_t row = 0; row < tile.rows; ++row)
       std::memcpy(static_cast<char*>(to) + row * tile.cols * size,
                   from.data + row * from.row_stride, static_cast<size_t>(tile.cols * size));
@@ -132,7 +134,7 @@ void gather(const Tile& tile, const TileView& from, int64_t size, void* to) {
 }
 
 void scatter(const Tile& tile, const void* from, int64_t size, const TileView& to) {
-  if (to.col_stride == size && tile.cols > 4) {
+  if (to.col_stride == size && tile.cols > kTinyRow) {
     for (int64_t row = 0; row < tile.rows; ++row)
       std::memcpy(to.data + row * to.row_stride,
                   static_cast<const char*>(from) + row * tile.cols * size,

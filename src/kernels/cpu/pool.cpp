@@ -55,7 +55,7 @@ struct Layout {
     result.data = ctx.scratch(size_t(view.numel) * element_size(dtype));
     return result;
   }
-  /// Like fitted() for an input: only its last dimension has to be dense.
+  /// Like fitted() for an input: only the layout's innermost dimension has to be dense.
   View readable(const View& view, ScalarType dtype, Ctx& ctx) const {
     const int last = channels_last ? 1 : 4;
     const bool dense = view.sizes[last] == 1 || view.strides[last] == 1;

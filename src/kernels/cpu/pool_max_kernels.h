@@ -5,7 +5,8 @@
 namespace hearth::cpu {
 
 /// A row of windows of a maximum, all inside the input. Window j consists of the elements
-/// `in[stride * j + offsets[k]]`, whose positions in the volume are `stride * j + positions[k]`.
+/// `in[stride * j + offsets[k]]`, whose positions in the volume are
+/// `first_position + stride * j + positions[k]`.
 struct PoolMaxRow {
   const float* in;
   const int64_t* offsets;

@@ -68,8 +68,8 @@ struct RandomVectors {
     Floats sine, cosine;
   };
 
-  static constexpr uint32_t kHighUnitBits =
-      (uint32_t{1} << 21) - 1;  // the other 32 of 53 are the second word
+  /// The bits of the first word that count; the other 32 of 53 are the second word.
+  static constexpr uint32_t kHighUnitBits = (uint32_t{1} << 21) - 1;
 
   HEARTH_FN static bool is_below(const uint32_t* words, uint64_t threshold) {
     return (uint64_t{words[0] & kHighUnitBits} << 32 | words[1]) < threshold;

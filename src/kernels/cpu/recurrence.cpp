@@ -63,6 +63,7 @@ class RecurrenceForward {
       for (int64_t block = first; block < last; ++block)
         for (int64_t g = 0; g < shape_.gates(); ++g) {
           const int64_t slot = g + shape_.first_slot();
+          // The slot of the state's contribution to GRU's n has no products of the inputs.
           const bool add = shape_.mode != RecurrenceMode::kGru || g < 2;
           weights_.multiply(
               h, to - from, shape_.state, g, block,

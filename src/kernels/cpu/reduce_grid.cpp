@@ -1,7 +1,7 @@
 // Cuts a reduction into tasks in a way that does not depend on the number of threads: tiles of up
-// to 4 KiB of outputs by up to 128 chunks of reduced positions, about 131,072 elements or more if
-// there are enough. Elements are read along rows if a reduced dimension is the innermost, else by
-// columns, many outputs side by side.
+// to 4 KiB of outputs by up to 128 chunks of reduced positions; a task has about 131,072 elements
+// or more if there are enough. Elements are read along rows if a reduced dimension is the
+// innermost, else by columns, many outputs side by side.
 #include "kernels/cpu/reduce_grid.h"
 
 #include <algorithm>
@@ -42,6 +42,7 @@ void ReduceGrid::choose_tiles() {
   by_rows_ =
       kept.dim == 0 ||
       (rows_inside && (reduced.inner_size() >= kShortReducedRow || kept.numel < kShortReducedRow));
+  // Whether the rows of an innermost kept dimension follow each other without gaps.
   const bool dense = reduced.inner_in() == kept.inner_size() && reduced.inner_size() >= kNarrowGrid;
   split_runs_ = !by_rows_ && kept.inner_in() == 1 && (kept.inner_size() >= kNarrowGrid || dense);
   const int64_t run = at_least_1(split_runs_ ? kept.inner_size() : kept.numel);

@@ -106,7 +106,7 @@ struct RowNorm {
   const ScalarType compute;
   const RowNormLoops& loops;
   const bool per_element;
-  const int64_t block;
+  const int64_t block;  // elements that are read at once
   const void* const weights;
 };
 

@@ -20,7 +20,8 @@ void search(const SearchParams& params) {
       rows.dim == 1 || values.dim == 0 ? values.numel : values.sizes[values.dim - 1];
   const T* const x = values.as<const T>();
   I* const out = params.out.as<I>();
-  parallel_for(0, values.numel, kMoveGrain / 16, [&](int64_t begin, int64_t end) {
+  constexpr int64_t kSearchCost = 16;  // in copies of elements
+  parallel_for(0, values.numel, kMoveGrain / kSearchCost, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const T* const row = rows.as<const T>() + i / per_row * n;
       const T value = x[i];

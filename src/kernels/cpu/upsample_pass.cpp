@@ -85,6 +85,7 @@ size_t UpsamplePass<T>::scratch_elements() const {
   const int64_t taps = std::max(rows_.table ? rows_.table->max_taps() : 1,
                                 columns_.table ? columns_.table->max_taps() : 1);
   const int64_t pointers = ceil_div(taps * int64_t(sizeof(void*)), int64_t(sizeof(T)));
+  // One element more for missing taps, one for the pointers' alignment; whole cache lines.
   return size_t(ceil_div(kept + in_.width() + 1 + out_.width() + pointers + 1, 16) * 16);
 }
 

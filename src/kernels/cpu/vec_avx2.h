@@ -55,7 +55,7 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
       const __m128i low = _mm256_castsi256_si128((__m256i)mask);
       const __m128i high = _mm256_extracti128_si256((__m256i)mask, 1);
       __m128i packed;
-      if constexpr (sizeof mask[0] == 8)
+      if constexpr (sizeof mask[0] == 8)  // keeps the lower half of each lane
         packed =
             _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), 0x88));
       else

@@ -56,6 +56,7 @@ struct OnlineSoftmax {
     largest[a] = found;
     return factor;
   }
+  /// The logsumexp of row a.
   __device__ C logarithm(int a) const { return sum[a] == 0 ? -kLowest : largest[a] + log(sum[a]); }
 };
 

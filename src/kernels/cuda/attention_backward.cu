@@ -1,7 +1,7 @@
 // The backward pass of attention. The gradients of query, key and value come from one kernel each,
 // which computes the scores again: no element is written by two blocks, so sums have a fixed order.
 // Each block has a tile of rows of a gradient. Bound as attention_tiles.cuh says, by eight products
-// of tiles for each pair, where five would do.
+// for each pair of a tile of queries and a tile of keys, where five would do.
 #include "kernels/cuda/attention_cudnn.h"
 #include "kernels/cuda/attention_tiles.cuh"
 #include "kernels/cuda/floating.h"
@@ -52,7 +52,7 @@ __device__ __forceinline__ void add_head(const AttentionGradient<T>& args, int64
                                          Register<T> (&sums)[kPerThread<T>][kColumns]) {
   using C = Register<T>;
   constexpr int kP = kPerThread<T>, kSide = kTileSide<T>;
-  constexpr bool kOwnsRows = kTarget == Target::kQuery;
+  constexpr bool kOwnsRows = kTarget == Target::kQuery;  // else the tile's rows are keys
   const AttentionInputs<T>& in = args.in;
   const auto query = in.query.at(n, head), key = in.key.at(n, head / in.heads_per_key_head),
              value = in.value.at(n, head / in.heads_per_key_head), grad = args.grad_out.at(n, head);

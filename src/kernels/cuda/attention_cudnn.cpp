@@ -1,7 +1,7 @@
 // Attention of half types by cuDNN's fused kernels: a graph (attention_graph.cpp) is compiled once
 // per direction and shape, kept, and run by cudnnBackendExecute (cudnn_graph.cpp). Before the
-// backward pass, unwanted gradients get scratch memory and the query's float sum is cleared; after
-// a masked forward pass, rows without visible keys are cleared.
+// backward pass, unwanted gradients get scratch memory and the float sum of the query's gradient is
+// cleared; after a masked forward pass, rows without visible keys are cleared.
 #include "kernels/cuda/attention_cudnn.h"
 
 #include <limits>

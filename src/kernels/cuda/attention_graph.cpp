@@ -152,7 +152,7 @@ class AttentionGraph {
   }
 
   const AttentionGraphShape& shape_;
-  const GraphDims scores_, rows_;
+  const GraphDims scores_, rows_;  // the sizes of the scores, and of one number for each row
   Graph graph_;
   GraphTensor scale_{};
 };

@@ -20,7 +20,7 @@ struct AttentionGraphShape {
   auto operator<=>(const AttentionGraphShape&) const = default;
 };
 
-/// The numbers of the tensors in memory. The logarithms of sums, the products of rows and the sum
+/// The ids of the tensors in memory. The logarithms of sums, the products of rows and the sum
 /// of the query's gradient are contiguous floats; scale, one and lowest are floats of the host.
 enum AttentionTensor : int64_t {
   kQueryTensor = 1,

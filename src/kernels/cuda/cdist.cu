@@ -38,7 +38,7 @@ struct Distances {
   T p;
   bool upper;
 
-  /// The number of tiles along a and b.
+  /// The number of tiles along a, along b, and in all.
   __host__ __device__ int64_t row_tiles() const { return (rows + kSide - 1) / kSide; }
   __host__ __device__ int64_t column_tiles() const { return (columns + kSide - 1) / kSide; }
   __host__ __device__ int64_t tiles() const { return batch * row_tiles() * column_tiles(); }

@@ -52,8 +52,8 @@ HEARTH_LANE To convert(From value) {
   else if constexpr (kIsComplex<From>)
     return convert<To>(value.real_);
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4)
-    return static_cast<To>(
-        static_cast<int64_t>(value));  // a direct conversion is undefined out of range
+    // A direct conversion is undefined out of range.
+    return static_cast<To>(static_cast<int64_t>(value));
   else
     return static_cast<To>(value);
 }

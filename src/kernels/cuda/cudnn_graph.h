@@ -73,7 +73,7 @@ struct GraphPlan {
 /// float unless an argument says otherwise.
 class Graph {
  public:
-  /// A tensor in memory, which execute() finds by its number.
+  /// A tensor in memory, which execute() finds by its id.
   GraphTensor in_memory(int64_t id, const GraphDims& sizes, const GraphDims& strides,
                         cudnnDataType_t dtype);
   /// A float of the host's memory.
@@ -113,7 +113,7 @@ class Graph {
   int64_t next_intermediate_ = kFirstIntermediate;
 };
 
-/// The addresses of a graph's tensors in memory, by their numbers.
+/// The addresses of a graph's tensors in memory, by their ids.
 struct GraphAddresses {
   std::vector<int64_t> ids;
   std::vector<void*> addresses;

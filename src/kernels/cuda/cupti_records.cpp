@@ -101,6 +101,7 @@ void Recording::add(const Record& record, DeviceActivity::Kind kind, const std::
   activity.kind = kind;
   activity.name = names.insert(name).first->c_str();
   activity.device = static_cast<int>(record.deviceId);
+  // + 1, so that stream 0 is not null.
   activity.stream = reinterpret_cast<const void*>(uintptr_t{record.streamId} + 1);
   activity.start = time_of(record.start);
   activity.end = time_of(record.end);

@@ -59,7 +59,7 @@ struct Recording {
   std::mutex mutex;
   bool is_on = false;  // records that arrive at other times are dropped
   std::vector<Pending> pending;
-  std::map<uint32_t, uint64_t> launches;  // by CUPTI's number of the call
+  std::map<uint32_t, uint64_t> launches;  // the sink's numbers, by CUPTI's number of the call
   std::vector<std::string> problems;
   size_t num_dropped = 0;
   std::set<std::string> names;  // never erased: activities point to them

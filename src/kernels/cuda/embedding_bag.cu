@@ -77,6 +77,7 @@ __global__ void __launch_bounds__(kBlock)
 void run(const EmbeddingBagParams& params, Ctx& ctx) {
   if (params.bags.count == 0) return;
   const NativeStream& stream = stream_of(ctx);
+  // At least one column, whose thread writes the bag's other results.
   const int64_t columns = std::max<int64_t>(params.weight.sizes[1], 1);
   with_floating("embedding_bag", params.weight.dtype, [&](auto element) {
     using T = decltype(element);

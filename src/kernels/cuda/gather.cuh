@@ -38,6 +38,8 @@ inline GatherArgs gather_args(const View& index, const View& plain, const View& 
       indexed.dim == 0 ? 0 : indexed.strides[dim] * int64_t(element_size(indexed.dtype));
   Loop loop(index.dim, index.sizes);
   loop.add(index);
+  // Where dimensions differ, one view is 0-d: `plain` then has one element, and the index alone
+  // selects the element of `indexed`.
   loop.add(plain.dim == index.dim ? plain.strides : index.strides, element_size(plain.dtype));
   View fixed = indexed;  // along dim the index gives the coordinate
   if (fixed.dim > 0) fixed.strides[dim] = 0;

@@ -22,7 +22,7 @@ class LibraryFile {
     function = reinterpret_cast<Function>(address_of(name));
     if (function == nullptr && library_ != nullptr) why_not_ = missing(name);
   }
-  /// Finds a function without which the library can be used, too; returns false if it has none.
+  /// Finds a function without which the library can be used, too; returns false if it is missing.
   template <class Function>
   bool find_optional(const char* name, Function& function) {
     function = reinterpret_cast<Function>(address_of(name));
@@ -43,8 +43,8 @@ class LibraryFile {
 #define HEARTH_TEXT_OF(number) #number
 #define HEARTH_TEXT(number) HEARTH_TEXT_OF(number)
 
-/// The handles of threads that have ended, by device, for reuse by others. They are never
-/// destroyed: the driver may be unloaded when the process ends.
+/// One handle for each thread and device. Those of threads that have ended are reused by others;
+/// they are never destroyed: the driver may be unloaded when the process ends.
 template <class Handle, Handle (*create)()>
 class LibraryHandles {
  public:

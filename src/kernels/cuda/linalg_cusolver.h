@@ -7,8 +7,8 @@
 
 namespace hearth::cuda {
 
-/// What the calls of cuSOLVER for a batch share: stream, device, handle and scratch memory. There
-/// is one call for each matrix, one after the other.
+/// The stream, device, handle and scratch memory that cuSOLVER's calls for a batch share. There is
+/// one call for each matrix, one after the other.
 struct SolverContext {
   Ctx& ctx;
   const NativeStream& stream;

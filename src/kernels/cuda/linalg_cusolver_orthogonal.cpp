@@ -130,7 +130,8 @@ void svd(const SvdParams& p, const SolverContext& solver) {
   run(copy_params(p.vh, transposed(vectors)), solver.ctx);
 }
 
-/// Converts the matrices to complex numbers, because complex results need no unpacking.
+/// Computes the eigenvalues and eigenvectors of complex copies of the matrices, because complex
+/// results need no unpacking.
 template <class T>
 void eig(const EigParams& p, const SolverContext& solver) {
   const MatrixSizes s(p.a);

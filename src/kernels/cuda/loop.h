@@ -10,7 +10,7 @@ namespace hearth::cuda {
 
 /// A kernel's loop over one shape with several strided operands; the last dimension varies fastest.
 struct Loop {
-  /// Indexing reads up to one index tensor per dimension.
+  /// Indexing has two tensors and up to one index tensor per dimension.
   static constexpr int kMaxLoopOperands = kMaxDims + 2;
 
   int dim = 0;

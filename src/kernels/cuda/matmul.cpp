@@ -38,7 +38,7 @@ View scratch_like(const View& view, Ctx& ctx) {
   return copy;
 }
 
-/// Describes a row-major matrix, which is its own transpose in column-major terms.
+/// Describes a row-major matrix, which in column-major terms is the transposed one.
 Matrix row_major(const View& view) {
   Matrix matrix;
   matrix.data = view.data;

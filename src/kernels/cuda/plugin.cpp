@@ -54,8 +54,8 @@ extern "C" [[gnu::visibility("default")]] hearth::Backend* hearth_cuda_backend(
   return nullptr;
 #endif
   try {
-    static cuda::CudaBackend* backend =
-        new cuda::CudaBackend(count);  // streams outlive static objects
+    // Never destroyed: streams outlive static objects.
+    static cuda::CudaBackend* backend = new cuda::CudaBackend(count);
     return backend;
   } catch (const Error& failure) {
     *why_not = failure.msg();

@@ -77,6 +77,7 @@ void launch_contiguous(const void* kernel, const PointwiseParams& params,
   args.out = params.out.data;
   for (int k = 0; k < params.inputs; ++k) args.in[k] = input_of(params.in[k], params.compute);
   const int64_t per_pack = kWideBytes / static_cast<int64_t>(element_size(params.compute));
+  // Packs, then single elements.
   launch_kernel(kernel, params.numel / per_pack + per_pack, params, args, stream);
 }
 

@@ -1,7 +1,8 @@
 // Pooling and its gradient. Each thread has one output at a time and reads its window; backward, it
-// has one input element and adds up the outputs whose windows may contain it, without atomics, so
-// that the result is the same in every run. Bound by loads of windows, which overlap in the caches,
-// or with few outputs and large windows by the latency of each thread's loads.
+// has one input element and adds up the gradients of the outputs whose windows may contain it,
+// without atomics, so that the result is the same in every run. Bound by loads of windows, which
+// overlap in the caches, or with few outputs and large windows by the latency of each thread's
+// loads.
 #include "seam/pool.h"
 
 #include <limits>
@@ -169,7 +170,7 @@ void run_as(const PoolParams& p, const NativeStream& stream) {
   const Positions positions(p.out);
   const unsigned grid = grid_for(positions.numel, stream);
   if (p.begins.defined())
-    run_max<T, !std::is_integral_v<T>>(p, positions, stream);
+    run_max<T, !std::is_integral_v<T>>(p, positions, stream);  // integers have no such windows
   else if (is_max(p.shape.kind))
     run_max<T, false>(p, positions, stream);
   else

@@ -1,6 +1,7 @@
 #pragma once
 
-// The layouts of cuDNN's recurrent nets: lengths of sequences, and the places of weights.
+// The layouts of cuDNN's recurrent nets: lengths of sequences, and the places of weights. Also
+// whether cuDNN can express a net.
 
 #include <algorithm>
 #include <cstdint>

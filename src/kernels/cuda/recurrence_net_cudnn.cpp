@@ -31,7 +31,8 @@ cudnnRNNMode_t net_mode(RecurrenceMode mode) {
   }
 }
 
-/// A net with cuDNN's descriptors. After a refusal, ok() is false, and no function is called.
+/// A net with cuDNN's descriptors. After a refusal, ok() is false, and no further function of
+/// cuDNN is called.
 class CudnnNet {
  public:
   CudnnNet(const RecurrenceNetShape& shape, Ctx& ctx)

@@ -2,7 +2,7 @@
 
 // Writes of several values to one element, with the same result in every run: the positions are
 // sorted by the element that they write to, and the values of each element are combined in that
-// order. Sums of half types are computed in float32, so that small values are not lost. Each thread
+// order. Half types are combined in float32, so that small values are not lost. Each thread
 // has one position at a time. Bound by the sort's passes over 16 bytes per position.
 //
 // A Finder is a trivially copyable class with

@@ -19,7 +19,7 @@ namespace {
 /// weights[i * width + k] times the input first[i] + k.
 template <class T>
 struct Table {
-  int64_t size, width;
+  int64_t size, width;  // the number of results, and of weights stored for each
   int64_t *first, *count;
   T* weights;
 };

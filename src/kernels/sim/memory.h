@@ -30,7 +30,8 @@ class Memory {
 
   /// The lowest device pointer.
   const void* begin() const { return base_; }
-  /// The accessible address of a device pointer; returns other addresses unchanged.
+  /// The accessible address of a device pointer, or of the end of the memory; returns other
+  /// addresses unchanged.
   void* alias(const void* data) const {
     auto* const address = static_cast<std::byte*>(const_cast<void*>(data));
     return address >= base_ && address <= base_ + bytes_ ? address + bytes_ : address;

@@ -299,7 +299,7 @@ void SimBackend::run_kernel(const ParamsType& type, const void* params, Ctx& ctx
 }
 
 /// Returns the bytes of the device's memory that tensors do not use; cached memory counts as
-/// unused.
+/// unused. Only the process's backend has a device_allocator().
 size_t SimBackend::scratch_limit(int device) {
   Memory& memory = state(device).memory;
   if (cuda_backend_in_use() != this) return memory.free_bytes();

@@ -59,6 +59,7 @@ void Stream::wait_for(uint64_t position) {
   std::unique_lock lock(mutex_);
   demand(position);
   work_done_.wait(lock, [&] { return completed_ >= position || stopping_; });
+  // The times of earlier positions are not known.
   if (completed_ == position) Clock::wait_until(completed_at_);
 }
 

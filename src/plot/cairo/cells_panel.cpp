@@ -32,8 +32,7 @@ double widest(const Canvas& ruler, const std::vector<std::string>& texts) {
   return texts.empty() ? 0 : sharp(width + 10);
 }
 
-/// The mean shade of a rectangle of cells, without values that are not finite; negative if there
-/// are no others.
+/// The mean shade of the cells of a rectangle that have a finite value; negative if there are none.
 double mean_shade(const Cells& cells, int64_t row, int64_t end_row, int64_t column,
                   int64_t end_column) {
   double sum = 0;

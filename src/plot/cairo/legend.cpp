@@ -6,7 +6,10 @@ namespace hearth::utils::plot {
 
 namespace {
 
-constexpr double kRow = 21, kLine = 26, kIndent = kLine + 8, kGap = 22;
+constexpr double kRow = 21;            // the height of a row
+constexpr double kLine = 26;           // the length of the line before a label
+constexpr double kIndent = kLine + 8;  // from the start of the line to the label
+constexpr double kGap = 22;            // after a label
 constexpr int kMaxRows = 20;
 
 }  // namespace

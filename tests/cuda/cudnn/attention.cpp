@@ -11,16 +11,16 @@ class CudnnAttention : public OnGpu {
   UseFakeCudnn use;
 };
 
-struct FusedCase {
+struct AttentionCase {
   const char* name;
   std::vector<int64_t> query, key;
   int64_t value_width;
   bool causal = false;
   std::vector<int64_t> mask = {};
-  int runs = 2;  // of graphs: forward and backward
+  int runs = 2;  // of graphs: forward and backward; 1: only forward
 };
 
-const std::vector<FusedCase> kFusedCases{
+const std::vector<AttentionCase> kAttentionCases{
     {"self", {2, 3, 20, 16}, {2, 3, 20, 16}, 16},
     {"causal", {1, 2, 33, 8}, {1, 2, 33, 8}, 8, true},
     {"causal, more queries", {1, 2, 33, 8}, {1, 2, 20, 8}, 24, true},
@@ -33,13 +33,13 @@ const std::vector<FusedCase> kFusedCases{
     {"width not a multiple of 8", {1, 2, 20, 12}, {1, 2, 20, 12}, 12, false, {}, 0},
     {"wide", {1, 1, 20, 264}, {1, 1, 20, 264}, 8, false, {}, 0}};
 
-Tensor attend(const FusedCase& c, const Tensors& t, const Tensor& mask) {
+Tensor attend(const AttentionCase& c, const Tensors& t, const Tensor& mask) {
   const std::optional<Tensor> used =
       mask.defined() ? std::optional<Tensor>(mask.to(t[0].device())) : std::nullopt;
   return scaled_dot_product_attention(t[0], t[1], t[2], used, 0, c.causal, 0.3, true);
 }
 
-Tensor mask_of(const FusedCase& c) {
+Tensor mask_of(const AttentionCase& c) {
   if (c.mask.empty()) return {};
   const Tensor mask = rand(c.mask).gt(0.4);
   mask[0][0][0].fill_(false);  // a row without keys
@@ -48,7 +48,7 @@ Tensor mask_of(const FusedCase& c) {
 
 TEST_F(CudnnAttention, MatchesTheCpu) {
   for (const ScalarType dtype : {kHalf, kBFloat16})
-    for (const FusedCase& c : kFusedCases) {
+    for (const AttentionCase& c : kAttentionCases) {
       std::vector<int64_t> value = c.key;
       value[3] = c.value_width;
       const Tensor mask = mask_of(c);
@@ -70,7 +70,7 @@ TEST_F(CudnnAttention, ReadsInterleavedHeads) {
 }
 
 TEST_F(CudnnAttention, AMaskThatHidesARowGivesZeros) {
-  const FusedCase& c = kFusedCases[5];
+  const AttentionCase& c = kAttentionCases[5];  // "masked"
   const Tensor mask = mask_of(c);
   const Tensor out = attend(c,
                             {randn(c.query).to(kHalf).to(kGpu), randn(c.key).to(kHalf).to(kGpu),
@@ -121,7 +121,7 @@ TEST_F(CudnnAttention, OwnKernelsComputeWhatCudnnMayNot) {
 
 TEST_F(CudnnAttention, OwnKernelsComputeIfTheLibraryHasNoGraphs) {
   fake_cudnn().lacks_graphs = true;
-  const FusedCase& c = kFusedCases[0];
+  const AttentionCase& c = kAttentionCases[0];
   expect_same_gradients(
       {numbers(c.query), numbers(c.key), numbers(c.key)}, kHalf,
       [&](const Tensors& t) { return attend(c, t, {}); }, c.name, 4);
@@ -138,7 +138,9 @@ TEST_F(CudnnAttention, RunsAreCounted) {
 }
 
 TEST_F(CudnnAttention, PlansOfOneDeviceDoNotReplaceThoseOfAnother) {
-  constexpr int64_t kLimit = 1024, kOtherTests = 200, kKeys = 32;
+  constexpr int64_t kLimit = 1024;      // the plans that the plugin keeps for a device
+  constexpr int64_t kOtherPlans = 200;  // more than other tests leave behind
+  constexpr int64_t kKeys = 32;
   const auto run = [](const Device& device, int64_t rows, int64_t keys) {
     const Tensor query = ones({1, 1, rows, 40}, kHalf).to(device);
     const Tensor key = ones({1, 1, keys, 40}, kHalf).to(device);
@@ -148,8 +150,8 @@ TEST_F(CudnnAttention, PlansOfOneDeviceDoNotReplaceThoseOfAnother) {
   const Device second(DeviceType::CUDA, 1);
   int compilations = 0;  // for the second device
   for (int64_t i = 0; i < kLimit; ++i) {
-    run(kGpu, 16 + i / kKeys, 1 + i % kKeys);  // fewer rows are a decoding step
-    if (i + kOtherTests < kLimit) continue;
+    run(kGpu, 16 + i / kKeys, 1 + i % kKeys);  // with fewer than 16 rows, no graph runs
+    if (i + kOtherPlans < kLimit) continue;
     const int before = fake_cudnn().graph_compilations;
     run(second, 16, 1);
     compilations += fake_cudnn().graph_compilations - before;
@@ -158,7 +160,7 @@ TEST_F(CudnnAttention, PlansOfOneDeviceDoNotReplaceThoseOfAnother) {
 }
 
 TEST_F(CudnnAttention, ARefusalIsRemembered) {
-  const FusedCase c{"refused", {1, 1, 19, 8}, {1, 1, 19, 8}, 8};
+  const AttentionCase c{"refused", {1, 1, 19, 8}, {1, 1, 19, 8}, 8};
   for (const bool refuses : {true, false}) {
     fake_cudnn().refuses = refuses;
     expect_same_gradients(

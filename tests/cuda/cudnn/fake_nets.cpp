@@ -52,8 +52,9 @@ struct Place {
   int64_t start, rows, columns;
 };
 /// The places of a net's weights, by pseudo layer, number and whether it is a bias: biases first,
-/// the gates of the state before those of the input, and gaps between pseudo layers.
+/// the gates of the state before those of the input, and gaps around each pseudo layer.
 using Places = std::map<std::tuple<int64_t, int64_t, bool>, Place>;
+/// Sets `end` to the number of elements in the memory.
 Places places_of(const FakeNet& net, int64_t& end) {
   Places places;
   end = 5;

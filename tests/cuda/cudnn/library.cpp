@@ -1,4 +1,4 @@
-// Files of cuDNN that lack functions.
+// Opens files of cuDNN that have all functions, some or none.
 #include <gtest/gtest.h>
 
 #include "kernels/cuda/cudnn_library.h"

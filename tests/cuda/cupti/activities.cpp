@@ -84,13 +84,13 @@ TEST_F(CuptiTest, DescribesWork) {
     times.push_back(launch_kernel(nullptr));
   });
   ASSERT_EQ(all.size(), 5u);
-  using Sort = DeviceActivity::Kind;
-  const std::vector<std::tuple<std::string, Sort, int, uint32_t, size_t>> expected{
-      {"hearth::cuda::fill(float*, int)", Sort::kKernel, 0, 9, 0},
-      {"Memcpy HtoD (Pinned -> Device)", Sort::kCopy, 1, 7, 100},
-      {"Memset (Device)", Sort::kFill, 0, 8, 7},
-      {"Memcpy PtoP (Device -> Device)", Sort::kCopy, 0, 7, 5},
-      {"unknown kernel", Sort::kKernel, 0, 7, 0}};
+  using ActivityKind = DeviceActivity::Kind;
+  const std::vector<std::tuple<std::string, ActivityKind, int, uint32_t, size_t>> expected{
+      {"hearth::cuda::fill(float*, int)", ActivityKind::kKernel, 0, 9, 0},
+      {"Memcpy HtoD (Pinned -> Device)", ActivityKind::kCopy, 1, 7, 100},
+      {"Memset (Device)", ActivityKind::kFill, 0, 8, 7},
+      {"Memcpy PtoP (Device -> Device)", ActivityKind::kCopy, 0, 7, 5},
+      {"unknown kernel", ActivityKind::kKernel, 0, 7, 0}};
   for (size_t i = 0; i < all.size(); ++i) {
     const auto& [name, kind, device, stream, bytes] = expected[i];
     EXPECT_EQ(all[i].name, name);
@@ -266,7 +266,7 @@ TEST_F(CuptiTest, KeepsTheLaunchesOfThreadsApart) {
 }
 
 TEST_F(CuptiTest, SwitchesAllKindsOffIfOneCannotBeSwitchedOn) {
-  for (int call = 1; call <= 7; ++call) {
+  for (int call = 1; call <= 7; ++call) {  // the plugin records 7 kinds
     fake().reset();
     fake().fail("cuptiActivityEnable", call);
     Warnings::said().clear();
