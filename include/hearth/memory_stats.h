@@ -83,7 +83,7 @@ HEARTH_API MemoryTag memory_tag(const Tensor& tensor);  ///< the tag of the tens
 /// The statistics of the CPU's allocator or, for a CUDA device, cuda::memory_stats().
 HEARTH_API MemoryStats memory_stats(Device device);
 /// A table of the device's memory by tag and by module, as torch.cuda.memory_summary() prints it;
-/// `abbreviated` leaves out the modules and the segments.
+/// `abbreviated` leaves out all but the tags.
 HEARTH_API std::string memory_summary(Device device, bool abbreviated = false);
 /// Sets the peaks to the current values.
 HEARTH_API void reset_peak_memory_stats(Device device);
@@ -91,9 +91,9 @@ HEARTH_API void reset_peak_memory_stats(Device device);
 /// allocator's cache.
 HEARTH_API size_t available_memory(Device device);
 
-/// Starts to record the memory of each tag over time, on the CPU and on all GPUs, and drops the
-/// former recording; with `enabled` false, stops. If the memory of a device changes more than
-/// `max_entries` times, neighbouring entries are merged into the one with the most bytes.
+/// Drops the former recording and, if `enabled`, starts to record the memory of each tag over time,
+/// on the CPU and on all GPUs. If the memory of a device changes more than `max_entries` times,
+/// neighbouring entries are merged into the one with the most bytes.
 HEARTH_API void record_memory_history(bool enabled = true, size_t max_entries = 20000);
 /// The recording as JSON, for `hearth plot-memory`: for each device, entries of the seconds since
 /// the start and the bytes of each tag.

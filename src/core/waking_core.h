@@ -16,8 +16,8 @@ class WakingCore {
     last_core_ = sched_getcpu();
   }
 
-  /// Called by the waking thread: forbids its own core to the sleeping one, unless that may use no
-  /// other.
+  /// Called by the waking thread: forbids its own core to the sleeping thread, unless that may
+  /// use no other.
   void avoid_this_core() {
     const int core = sched_getcpu();
     if (core < 0 || core != last_core_) return;
@@ -25,7 +25,7 @@ class WakingCore {
     cpu_set_t others = allowed_;
     CPU_CLR(core, &others);
     if (CPU_COUNT(&others) == 0 || sched_setaffinity(thread_, sizeof(others), &others) != 0) return;
-    last_core_ = -1;
+    last_core_ = -1;  // so that a second call does not replace allowed_
     is_restricted_ = true;
   }
 
