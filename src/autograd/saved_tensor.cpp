@@ -41,7 +41,7 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
 void SavedTensor::pack(const Tensor& tensor) {
   packed_.reset(new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}});
   const AutoGradMode off(false);
-  const OpReuseGuard computes(nullptr);
+  const OpReuseGuard no_reuse(nullptr);
   const uint32_t version = impl_of(tensor).version();
   packed_->value = packed_->hooks->pack(tensor.detach());
   HEARTH_CHECK(impl_of(tensor).version() == version,
@@ -63,7 +63,7 @@ Tensor SavedTensor::with_history(Tensor value, Node* node) const {
 Tensor SavedTensor::unpack(Node* node) const {
   if (packed_) {
     const AutoGradMode off(false);
-    const OpReuseGuard computes(nullptr);
+    const OpReuseGuard no_reuse(nullptr);
     const Tensor value = packed_->hooks->unpack(packed_->value);
     HEARTH_CHECK_AS(TypeError, value.defined(),
                     "Output of saved tensor unpack_hook expected to be a Tensor but got result of "

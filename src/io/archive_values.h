@@ -45,6 +45,7 @@ FileContent to_file(const Values& values);
 void add_from_json(Values& values, Values& nested_tensors, const std::string& json,
                    const std::string& file);
 
+/// The key of FileContent::json in a file's metadata.
 inline constexpr const char* kJsonKey = "hearth";
 
 }  // namespace hearth::serialize

@@ -182,7 +182,7 @@ std::string npy_header(const Tensor& tensor) {
   for (const int64_t size : tensor.sizes()) dict += detail::str(size, ", ");
   if (tensor.dim() > 1) dict.resize(dict.size() - 2);
   dict += "), }";
-  const uint64_t prefix_bytes = kNpyMagic.size() + 4;
+  const uint64_t prefix_bytes = kNpyMagic.size() + 4;  // magic, version and length
   dict.append(kNpyAlignment - (prefix_bytes + dict.size() + 1) % kNpyAlignment, ' ');
   std::string header(kNpyMagic);
   header += '\1';

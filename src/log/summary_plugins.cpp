@@ -294,7 +294,7 @@ void SummaryWriter::add_mesh(const std::string& tag, const Tensor& vertices, con
   const MeshPart parts[] = {{kVertex, "VERTEX", "vertices", vertices},
                             {kFace, "FACE", "faces", faces},
                             {kColor, "COLOR", "colors", colors}};
-  int64_t components = 0;
+  int64_t components = 0;  // one bit per given part
   for (const MeshPart& part : parts)
     if (part.tensor.defined()) components |= int64_t{1} << part.type;
   HEARTH_CHECK_AS(ValueError, io::is_json(config_dict),
