@@ -18,8 +18,8 @@ struct ArchiveSource {
   Values values;
   Values nested_tensors;  // of a file, by the names in Value::nested
   std::optional<io::SafetensorsFile> file;
-  std::optional<Device> device;
-  bool owns_tensors = false;  // whether readers may get them without a copy
+  std::optional<Device> device;  // for all tensors; without one, each has its saved device
+  bool owns_tensors = false;     // whether readers may get them without a copy
 };
 
 namespace {

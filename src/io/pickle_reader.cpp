@@ -41,10 +41,11 @@ class Machine {
   }
 
  private:
+  /// The state of a list or dict.
   struct Container {
     bool is_open = true;  // on the stack, and not yet in another container
-    uint32_t depth = 1;
-    uint64_t count = 1;
+    uint32_t depth = 1;   // of nested containers and tuples
+    uint64_t count = 1;   // as in Item
   };
 
   [[noreturn]] void fail(const std::string& message) const { fail_(message); }

@@ -36,7 +36,7 @@ Message protobuf_value(const HParam& value) {
   return Message().real(kNumber, number);
 }
 
-/// HParamInfo
+/// An HParamInfo.
 Message hparam_info(const std::string& name, const HParam& value, const HParamDomains& domains) {
   constexpr int64_t kStringType = 1, kFloat64Type = 3;
   detail::check_utf8("The name of the hyperparameter", name);
@@ -139,7 +139,7 @@ Message curve_message(const std::string& tag, const Tensor& rows, int64_t num_th
       .message(kTensor, detail::float_tensor(rows));
 }
 
-/// Chart
+/// A Chart.
 Message chart_message(const Chart& chart) {
   for (const std::string& tag : chart.tags) detail::check_utf8("The tag", tag);
   detail::check_utf8("The title", chart.title);

@@ -1,4 +1,5 @@
-// The definitions of detail::Choice, instantiated for each type of option and its default.
+// The definitions of detail::Choice, instantiated for each type of option and for the values from
+// which it is constructed.
 #include <type_traits>
 
 #include "hearth/nn/conv.h"

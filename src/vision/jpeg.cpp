@@ -29,6 +29,7 @@ struct Errors {
     manager.error_exit = [](j_common_ptr codec) { of(codec).jump_out(codec); };
     manager.emit_message = [](j_common_ptr codec, int) {
       const int code = codec->err->msg_code;
+      // The file is truncated.
       if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER) of(codec).jump_out(codec);
     };
     manager.output_message = [](j_common_ptr) {};
