@@ -28,8 +28,8 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
       "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   const bool is_leaf = impl.has(kRequiresGrad) && !own_output;
   const bool has_hooks = modes.saved_hooks != nullptr;
-  if (!own_output && requires_grad(impl) && (has_hooks || !is_leaf))
-    history_ = gradient_edge(tensor);
+  const bool is_saved_itself = is_leaf && !has_hooks;
+  if (!own_output && requires_grad(impl) && !is_saved_itself) history_ = gradient_edge(tensor);
   if (has_hooks) [[unlikely]] {
     pack(tensor);
     return;

@@ -26,6 +26,7 @@ namespace {
 
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
+/// Reads the values of a safetensors file, with those of Hearth's JSON in its metadata.
 std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::string name,
                                                  std::optional<Device> device) {
   auto source = std::make_shared<ArchiveSource>();

@@ -217,7 +217,9 @@ Tensor crop(const Tensor& img, int64_t top, int64_t left, int64_t height, int64_
   HEARTH_CHECK(height >= 0 && width >= 0 && height <= kMaxEdge && width <= kMaxEdge,
                "crop: height and width must be from 0 to ", kMaxEdge, ", got ", height, " and ",
                width);
-  if (top >= size.height || left >= size.width || top <= -height || left <= -width) {
+  const bool is_outside =
+      top >= size.height || left >= size.width || top <= -height || left <= -width;
+  if (is_outside) {
     std::vector<int64_t> sizes = img.sizes().vec();
     sizes[sizes.size() - 2] = height;
     sizes.back() = width;

@@ -84,6 +84,8 @@ struct BottleneckImpl : Cloneable<BottleneckImpl> {
   Sequential downsample = nullptr;
 };
 
+/// Returns a layer of blocks, the first with the stride. `in` becomes the layer's number of output
+/// channels.
 template <class Block>
 Sequential layer_of(const ResNetOptions& o, int64_t& in, int64_t planes, int64_t blocks,
                     int64_t stride) {
