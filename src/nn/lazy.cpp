@@ -78,9 +78,11 @@ void fill_norm(M& module, const Tensor& input, int64_t dims, bool allow_unbatche
   auto& o = module.options;
   const bool uninitialized =
       is_uninitialized(module.weight) || is_uninitialized(module.running_mean);
-  if (!uninitialized && module.weight.defined()) o.num_features(module.weight.numel());
-  if (!uninitialized && module.running_mean.defined()) o.num_features(module.running_mean.numel());
-  if (!uninitialized && o.num_features() > 0) return;
+  if (!uninitialized) {  // a state was loaded, or the module has no tensors
+    if (module.weight.defined()) o.num_features(module.weight.numel());
+    if (module.running_mean.defined()) o.num_features(module.running_mean.numel());
+    if (o.num_features() > 0) return;
+  }
   if (input.dim() < 2) return;  // forward() throws
   const int64_t channels = input.size(allow_unbatched && input.dim() == dims - 1 ? 0 : 1);
   o.num_features(channels);
