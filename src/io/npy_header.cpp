@@ -155,7 +155,8 @@ bool is_npy(const Bytes& bytes, uint64_t begin, uint64_t end) {
 
 NpyHeader read_npy_header(const Bytes& bytes, uint64_t begin, uint64_t end) {
   const uint64_t version = begin + kNpyMagic.size();
-  if (!is_npy(bytes, begin, end) || end - version < 6)
+  constexpr uint64_t kVersionAndLengthBytes = 6;  // at most
+  if (!is_npy(bytes, begin, end) || end - version < kVersionAndLengthBytes)
     bad_bytes(bytes.name(), begin, "expected a .npy file");
   const int major = number_at<uint8_t>(bytes, version);
   if (major < 1 || major > 3)

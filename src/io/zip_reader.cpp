@@ -16,7 +16,8 @@ struct Directory {
   uint64_t begin = 0, size = 0, count = 0;
 };
 
-/// Reads the directory of an archive.
+/// Reads the directory of an archive. The numbers that are added to the offsets of records are the
+/// positions of their fields.
 class DirectoryReader {
  public:
   explicit DirectoryReader(const Bytes& bytes) : bytes_(bytes) {}

@@ -166,7 +166,9 @@ Tensor make_orthogonal(const Tensor& matrices) {
   return stack(result).reshape(matrices.sizes()).to(matrices.scalar_type());
 }
 
+/// Whether the columns are orthonormal, with PyTorch's tolerances.
 bool is_orthogonal(const Tensor& q) {
+  // The machine epsilon of the dtype.
   const double eps = q.scalar_type() == kDouble ? 2.220446049250313e-16 : 1.1920928955078125e-07;
   return q.mT().matmul(q).allclose(identity(q, q.size(-1), q.size(-1)).expand_as(q), 1e-5,
                                    10.0 * static_cast<double>(q.size(-2)) * eps);

@@ -94,6 +94,7 @@ Tensor rgb_to_grayscale(const Tensor& img, int64_t num_output_channels) {
   Tensor gray = img;
   if (img.size(-3) == 3) {
     const auto channels = img.unbind(-3);
+    // torchvision's weights.
     gray = channels[0].mul(0.2989).add(channels[1].mul(0.587)).add(channels[2].mul(0.114));
     gray = gray.to(img.scalar_type()).unsqueeze(-3);
   }
