@@ -99,6 +99,7 @@ std::optional<Owner> owner_of(const Tensor& parameter, const nn::Module& model) 
 
 }  // namespace
 
+/// The states of the optimizers since the last update().
 struct GradScaler::Iteration {
   enum class Stage { kReady, kUnscaled, kStepped };
   struct State {

@@ -27,6 +27,7 @@ void remember_forward(Node& node, const Scope* scope, const std::string& argumen
   constexpr int kMaxFrames = 32;
   void* frames[kMaxFrames];
   const int num_frames = backtrace(frames, kMaxFrames);
+  // Frame 0 is this function's own.
   for (int i = 1; i < num_frames; ++i) trace += describe_frame(frames[i]) + '\n';
   NodeState& state = NodeAccess::state(node);
   state.forward_trace = std::move(trace);

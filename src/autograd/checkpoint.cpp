@@ -13,7 +13,7 @@ CheckpointError::~CheckpointError() = default;
 
 namespace {
 
-// These replace the options of the same names.
+// If set, these replace the options of the same names.
 thread_local std::optional<bool> early_stop;
 thread_local std::optional<bool> debug;
 
@@ -31,6 +31,7 @@ set_checkpoint_debug_enabled::~set_checkpoint_debug_enabled() { debug = former_;
 
 namespace detail {
 
+/// In effect while the function runs in forward: saved tensors are noted, some results are kept.
 struct CheckpointRegion::Guards {
   explicit Guards(const std::shared_ptr<CheckpointFrame>& new_frame)
       : frame(new_frame),

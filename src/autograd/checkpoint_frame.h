@@ -47,6 +47,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
     int64_t pass;
     Tensor tensor;
   };
+  /// A node has this instead of a tensor that it saved.
   struct Holder {
     size_t index;  // of the note
     std::vector<Value> values;
@@ -75,11 +76,13 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   static std::string text_of(const Note& note);
   static std::string list_of(const std::vector<Note>& notes);
   std::vector<Tensor> inputs() const;
+  /// Calls the function again and stores the values for the pass.
   void recompute(int64_t pass);
+  /// Throws unless the second computation saved tensors like those of forward.
   void check(const Recomputation& recomputation) const;
   /// The end of an error's text.
   std::string hint(const std::vector<Note>& recomputed) const;
-  void forget(int64_t pass);
+  void forget(int64_t pass);  ///< frees the values of the pass
   /// Notes that the running node has read the holder's value. Frees the values that the previous
   /// node has read in this pass, because that node has finished.
   void was_read(const std::shared_ptr<Holder>& holder, int64_t pass);

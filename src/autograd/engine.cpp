@@ -142,7 +142,8 @@ GraphTask* GraphTask::current() { return current_task; }
 bool GraphTask::wants(const Node& node) const {
   if (!restricted_) return true;
   const auto found = entries_.find(const_cast<Node*>(&node));
-  // Nodes outside the pass are inputs of a node that CopySlices calls; CopySlices uses all results.
+  // Outside the pass is the grad_fn that a view had before it was written to: the node that
+  // CopySlices calls leads there, and CopySlices always uses that gradient.
   return found == entries_.end() || found->second.needed || !found->second.captures.empty();
 }
 
@@ -275,7 +276,7 @@ void GraphTask::run_ready() {
     const Node& node = *next->node;
     run_node(*next);
     if (node.num_outputs() > 0 && next->captures.empty()) continue;
-    // Work that follows on the caller's streams may read the results.
+    // Work that follows on the caller's streams may read a leaf's gradient or a captured one.
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       const InputMetadata& metadata = node.input_metadata(i);
       if (metadata.device.is_cuda())
@@ -292,7 +293,7 @@ void GraphTask::capture(Pending& entry) {
 void GraphTask::run_node(Pending& entry) {
   Node& node = *entry.node;
   if (!entry.captures.empty()) {
-    // The tensor's hooks run before its gradient is captured.
+    // If the node has to run, call() below runs the hooks of its tensors.
     if (!entry.needed) NodeAccess::run_capture_hooks(node, entry.gradients);
     capture(entry);
   }

@@ -12,8 +12,8 @@
 namespace hearth::autograd {
 
 /// One backward pass: the dependencies of the nodes, the gradients summed so far and the
-/// destination of the results. It runs on the caller's thread; device work is asynchronous anyway
-/// (docs/adr/0002).
+/// destination of the results. It runs on the caller's thread (a deeply nested pass on a new one);
+/// device work is asynchronous anyway (docs/adr/0002).
 class GraphTask {
  public:
   GraphTask(bool keep_graph, bool create_graph)
@@ -53,6 +53,7 @@ class GraphTask {
     /// kAccumulated.
     std::vector<std::pair<uint32_t, size_t>> captures;
   };
+  /// Nodes with higher numbers run first: those recorded later, and AccumulateGrad.
   struct LaterFirst {
     bool operator()(const Pending* a, const Pending* b) const {
       return a->node->sequence_nr() < b->node->sequence_nr();

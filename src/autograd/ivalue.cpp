@@ -13,6 +13,7 @@ namespace hearth {
 
 namespace {
 
+/// The names of Variant's types.
 constexpr const char* kKinds[] = {
     "None",       "Tensor",     "Bool",        "Int",         "Double", "String", "IntList",
     "DoubleList", "TensorList", "GenericList", "GenericDict", "Tuple",  "Device"};

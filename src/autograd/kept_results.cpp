@@ -33,8 +33,8 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Whether the op copies. Autocast caches its casts of weights, so their number differs between
-/// forward and recomputation.
+/// Whether the op copies. Such calls are not counted: autocast caches its casts of weights, so
+/// their number differs between forward and recomputation.
 bool copies(std::string_view name) { return name == "_to_copy" || name == "clone"; }
 
 }  // namespace

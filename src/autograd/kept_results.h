@@ -22,10 +22,11 @@ class KeptResults final : public OpReuse {
  private:
   friend class ReusedResults;
   enum class State : uint8_t { kComputedAgain, kKept, kUsed };
+  /// A counted call in forward.
   struct Call {
     State state;
     std::vector<Tensor> outputs;
-    std::vector<int64_t> versions;
+    std::vector<int64_t> versions;  // of the outputs when they were kept
   };
   /// Whether results of the op in the current scope may be kept, so that its calls are counted. The
   /// function was called in the scope `outer`.

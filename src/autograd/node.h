@@ -14,8 +14,9 @@ struct RetainedGrad {
   TensorState* owner = nullptr;
 };
 
-/// State that few nodes need: hooks, and a trace of the forward call. The lists change under the
-/// mutex. They are copied before the hooks run, since a hook may register another one.
+/// State that few nodes need: hooks, retained gradients, and a trace of the forward call. The lists
+/// change under the mutex. They are copied before the hooks run, since a hook may register another
+/// one.
 struct NodeState {
   std::mutex mutex;
   std::vector<Node::PreHook> pre_hooks;
@@ -100,7 +101,7 @@ class CopySlices final : public Node {
   Dims sizes_, strides_, view_sizes_, view_strides_;
   ScalarType view_dtype_;
   int64_t view_offset_;  // from the base's first element, in elements of the view, rounded up
-  int64_t shift_;        // the base's offset in a complex element of the view
+  int64_t shift_;        // 1 if a real base begins in the middle of a complex element, else 0
   NodePtr fn_;
 };
 

@@ -49,8 +49,7 @@ class NodeGrad final : public GradContext {
                         complex_grad_of(node_.op()) == ComplexGrad::kAnalytic;
     return needed ? saved.conj() : saved;
   }
-  /// A kept shape is a tensor without elements that has an input's sizes, strides, dtype and
-  /// device.
+  /// A kept shape is a tensor without memory that has an input's sizes, strides, dtype and device.
   bool keeps_shape(int i) const { return node_.kept_shape(i).defined(); }
   const InputMetadata& metadata(int i) const {
     const int number = node_.edge_of(i);
@@ -72,7 +71,7 @@ OpNode::OpNode(const OpRecord& op, const void* args, int inputs, SlotSet saves, 
 int OpNode::edge_of(int i) const {
   if (edgeless_ == 0) return i;
   if (edgeless_ & in_slot(i)) return -1;
-  return i - std::popcount(edgeless_ & (in_slot(i) - 1));
+  return i - std::popcount(edgeless_ & (in_slot(i) - 1));  // less the edgeless inputs before it
 }
 
 void OpNode::save_input(int i, const Tensor& tensor) { saved_.emplace_back(i, tensor); }

@@ -28,8 +28,8 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
       "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   const bool is_leaf = impl.has(kRequiresGrad) && !own_output;
   const bool has_hooks = modes.saved_hooks != nullptr;
-  if (!own_output && requires_grad(impl) && (has_hooks || !is_leaf))
-    history_ = gradient_edge(tensor);
+  const bool is_saved_itself = is_leaf && !has_hooks;
+  if (!own_output && requires_grad(impl) && !is_saved_itself) history_ = gradient_edge(tensor);
   if (has_hooks) [[unlikely]] {
     pack(tensor);
     return;
@@ -41,7 +41,7 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
 void SavedTensor::pack(const Tensor& tensor) {
   packed_.reset(new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}});
   const AutoGradMode off(false);
-  const OpReuseGuard computes(nullptr);
+  const OpReuseGuard no_reuse(nullptr);
   const uint32_t version = impl_of(tensor).version();
   packed_->value = packed_->hooks->pack(tensor.detach());
   HEARTH_CHECK(impl_of(tensor).version() == version,
@@ -63,7 +63,7 @@ Tensor SavedTensor::with_history(Tensor value, Node* node) const {
 Tensor SavedTensor::unpack(Node* node) const {
   if (packed_) {
     const AutoGradMode off(false);
-    const OpReuseGuard computes(nullptr);
+    const OpReuseGuard no_reuse(nullptr);
     const Tensor value = packed_->hooks->unpack(packed_->value);
     HEARTH_CHECK_AS(TypeError, value.defined(),
                     "Output of saved tensor unpack_hook expected to be a Tensor but got result of "

@@ -32,7 +32,7 @@ class SavedTensor {
 
   Tensor tensor_;  // the tensor itself if it is a leaf that requires grad, else an alias
   std::shared_ptr<Packed> packed_;
-  Edge history_;  // invalid for own outputs, tensors without history, leaves without hook
+  Edge history_;  // invalid for own outputs, tensors without history, leaves saved themselves
   uint32_t version_ = 0;
   uint32_t output_nr_ = 0;
   bool own_output_ = false;

@@ -95,8 +95,8 @@ void move_retained(TensorState& state, Node& node, uint32_t nr) {
   target.retained.push_back({nr, state.retained});
 }
 
-/// If the base was written to through another alias, derives the view's history from the base
-/// again.
+/// If the memory was written to since the view's grad_fn was set, derives the view's history from
+/// the base again.
 void refresh_view(const Tensor& tensor, TensorState& state) {
   ViewInfo& view = *state.view;
   const uint32_t version = impl_of(tensor).version();

@@ -54,7 +54,8 @@ int64_t Tensor::output_nr() const {
 const Tensor& Tensor::grad() const {
   static const Tensor none;
   const autograd::TensorState* state = state_if_any(defined_impl(*this));
-  if (!is_leaf() && !(state && state->retained) && !(state && state->grad.defined()))
+  const bool has_grad = state && (state->retained || state->grad.defined());
+  if (!is_leaf() && !has_grad)
     warn(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
         "attribute won't be "

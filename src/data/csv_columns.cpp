@@ -147,7 +147,7 @@ class CategoryColumn final : public ColumnReader {
   const std::string name_;  // for errors
   const MissingValues& missing_;
   const Vocab* known_;
-  StringMap<int64_t> ids_;  // in the order of their first use
+  StringMap<int64_t> ids_;  // numbered in the order of the categories' first use
   Values<int64_t> values_;
 };
 

@@ -11,8 +11,8 @@ namespace {
 bool is_blank(char character) { return character == ' ' || character == '\t'; }
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-/// Removes blanks at both ends and a plus sign, which std::from_chars does not read.
-std::string_view without_blanks(std::string_view field) {
+/// Removes blanks at both ends and a plus sign, neither of which std::from_chars reads.
+std::string_view readable_part(std::string_view field) {
   while (!field.empty() && is_blank(field.front())) field.remove_prefix(1);
   while (!field.empty() && is_blank(field.back())) field.remove_suffix(1);
   const bool has_plus = field.size() > 1 && field[0] == '+' && field[1] != '-' && field[1] != '+';
@@ -47,12 +47,13 @@ Parsed parse(std::string_view text, T& value) {
 }  // namespace
 
 Parsed parse_number(std::string_view field, double& value) {
-  const std::string_view text = without_blanks(field);
+  const std::string_view text = readable_part(field);
   const Parsed result = parse(text, value);
   const bool is_negative = text.starts_with('-');
   const std::string_view digits = text.substr(is_negative ? 1 : 0);
   // std::from_chars also reads "nan(…)".
   if (result == Parsed::kYes && text.ends_with(')')) return Parsed::kNotANumber;
+  // Some versions of std::from_chars read a number that is too large as infinity.
   if (result == Parsed::kYes && std::isinf(value) && (is_digit(digits[0]) || digits[0] == '.'))
     return Parsed::kOutOfRange;
   if (result != Parsed::kOutOfRange || is_large(digits)) return result;
@@ -61,7 +62,7 @@ Parsed parse_number(std::string_view field, double& value) {
 }
 
 Parsed parse_integer(std::string_view field, int64_t& value) {
-  return parse(without_blanks(field), value);
+  return parse(readable_part(field), value);
 }
 
 }  // namespace hearth::data

@@ -12,6 +12,7 @@
 namespace hearth::data::detail {
 
 struct Prefetcher::State {
+  /// A submitted job, and whether it has run.
   struct Slot {
     hearth::detail::OwnedPtr<Job> job;
     bool is_done = false;

@@ -26,8 +26,8 @@ void check_indices(const Tensor& indices, int64_t size, bool are_distinct) {
   }
 }
 
-/// Returns "(2, 3)", as Python prints a tuple. There must not be exactly one size, which Python
-/// prints as "(2,)".
+/// Returns "(2, 3)", as Python prints a tuple; not for a single size, which Python prints as
+/// "(2,)".
 std::string tuple(IntArrayRef sizes) {
   std::string text = "(";
   for (size_t i = 0; i < sizes.size(); ++i)

@@ -51,6 +51,7 @@ std::vector<std::vector<size_t>> split(const std::optional<size_t>& size, ArrayR
   HEARTH_CHECK_AS(TypeError, size, "random_split needs a dataset with a size");
   std::vector<double> counts = lengths.vec();
   const double sum = sum_of(lengths);
+  // The tolerance is that of Python's math.isclose().
   if (sum <= 1 && sum >= 1 - 1e-9) counts = lengths_of(*size, lengths);
   HEARTH_CHECK_AS(ValueError, sum_of(counts) == static_cast<double>(*size),
                   "Sum of input lengths does not equal the length of the input dataset!");

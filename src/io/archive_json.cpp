@@ -15,8 +15,8 @@ using nlohmann::json;
 
 constexpr int kVersion = 1;
 /// Of the JSON of to_file: two levels around all values, and two, an object and a list, for each
-/// list, tuple or dict.
-constexpr int kMaxJsonDepth = 4 + 2 * kMaxValueDepth;
+/// list, tuple or dict, whose depths count from 0.
+constexpr int kMaxJsonDepth = 2 + 2 * (kMaxValueDepth + 1);
 
 /// Properties of a tensor that a safetensors header does not store.
 json properties_of(const Tensor& tensor) {
@@ -160,7 +160,7 @@ class Writer {
     content_.tensors.emplace_back(name, tensor);
   }
 
-  /// Tensors in the value are stored under the path with a number that makes no path of a value.
+  /// Stores the tensors in the value under names such as "path#0", which are no paths of values.
   json write_value(const std::string& path, const IValue& value) {
     size_t number = 0;
     return json_of(value, [&](const Tensor& tensor) {

@@ -19,7 +19,7 @@ nlohmann::json json_of(const IValue& value, const std::function<std::string(cons
 /// utils::detail::visit_ivalue, with an empty name for a tensor that was undefined.
 std::optional<IValue> value_of(const nlohmann::json& value, std::vector<std::string>& tensors);
 
-/// Returns nullopt unless the JSON is an array of integers that fit.
+/// Returns nullopt unless the JSON is an array of integers that fit int64.
 std::optional<std::vector<int64_t>> ints_of(const nlohmann::json& value);
 
 }  // namespace hearth::serialize

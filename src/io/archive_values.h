@@ -21,9 +21,9 @@ struct Value {
   bool requires_grad = false;
   std::optional<Device> device;
   std::vector<int64_t> strides{};  // empty: contiguous
-  /// In a file, the names of the tensors in a list, tuple or dict, which has undefined ones in
-  /// their places, in the order of utils::detail::visit_ivalue; empty for a tensor that was
-  /// undefined.
+  /// For a list, tuple or dict from a file: the names of its tensors in the file, in the order of
+  /// utils::detail::visit_ivalue; `value` has undefined tensors in their places. The name of a
+  /// tensor that was undefined is empty.
   std::vector<std::string> nested{};
 };
 using Values = std::map<std::string, Value>;
@@ -45,6 +45,7 @@ FileContent to_file(const Values& values);
 void add_from_json(Values& values, Values& nested_tensors, const std::string& json,
                    const std::string& file);
 
+/// The key of FileContent::json in a file's metadata.
 inline constexpr const char* kJsonKey = "hearth";
 
 }  // namespace hearth::serialize

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxWrite = size_t{1} << 30;
-constexpr int kMaxLinks = 40;  // Linux's limit
+constexpr size_t kMaxWrite = size_t{1} << 30;  // Linux writes at most 2 GiB at once
+constexpr int kMaxLinks = 40;                  // Linux's limit
 constexpr const char* kPrefix = ".hearth-";
 constexpr const char* kSuffix = ".tmp";
 
@@ -46,7 +46,7 @@ std::string temporary_name(const std::string& path) {
   return detail::str(folder_of(path), "/", kPrefix, ::getpid(), "-", count++, kSuffix);
 }
 
-/// Locks a temporary file; fails while another process writes it, whose lock ends with it.
+/// Locks a temporary file; false while its writer runs, because a lock ends with its process.
 bool lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB) == 0; }
 
 /// Locks a new file; false if remove_abandoned of another process has locked or deleted it.

@@ -103,7 +103,7 @@ void inflate_exactly(const Bytes& bytes, uint64_t begin, uint64_t end, void* to,
     detail::fail<Error>("cannot read '", bytes.name(), "': zlib has no memory");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> cleanup(&stream, inflateEnd);
   auto* next = static_cast<Bytef*>(to);
-  Bytef beyond;
+  Bytef beyond;  // for a byte after the expected ones
   int result = Z_OK;
   for (uint64_t position = begin, num_remaining = size; result == Z_OK;) {
     const auto in = static_cast<uInt>(std::min(end - position, kMaxChunk));

@@ -30,6 +30,7 @@ struct IdxHeader {
   uint64_t nbytes;
 };
 
+/// The bytes of all elements; throws if they are more than the content can have.
 uint64_t checked_nbytes(const Content& content, const IdxHeader& header) {
   uint64_t bytes = element_size(header.dtype);
   const uint64_t max_bytes = content.max_size();

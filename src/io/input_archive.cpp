@@ -18,14 +18,15 @@ struct ArchiveSource {
   Values values;
   Values nested_tensors;  // of a file, by the names in Value::nested
   std::optional<io::SafetensorsFile> file;
-  std::optional<Device> device;
-  bool owns_tensors = false;  // whether readers may get them without a copy
+  std::optional<Device> device;  // for all tensors; without one, each has its saved device
+  bool owns_tensors = false;     // whether readers may get them without a copy
 };
 
 namespace {
 
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
+/// Reads the values of a safetensors file, with those of Hearth's JSON in its metadata.
 std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::string name,
                                                  std::optional<Device> device) {
   auto source = std::make_shared<ArchiveSource>();
@@ -77,10 +78,11 @@ struct InputArchive::Tree {
   /// A new tensor on the requested device or the one on which it was saved; `name` is the path, or
   /// the name of a nested tensor in the file.
   Tensor tensor(const std::string& name, const Value& value) const;
-  /// A value that is not a tensor, with new tensors in it.
+  /// The value of a key that is no subtree, with new tensors.
   IValue leaf(const std::string& key, const Value& value) const;
+  /// A value that is not a tensor, with new tensors in it.
   IValue with_tensors(const Value& value) const;
-  /// Replaces the data of a defined tensor, which keeps its device.
+  /// Replaces the data of a defined tensor, which keeps its device and dtype.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
   /// A number or bool. Files of Python may have a tensor of one number instead, such as an
@@ -172,7 +174,6 @@ void InputArchive::Tree::replace(const std::string& key, const Value& stored, Te
                              /*copy=*/stored.strides.empty()));
 }
 
-/// The value of a key that is no subtree, with new tensors.
 IValue InputArchive::Tree::leaf(const std::string& key, const Value& value) const {
   const bool is_tensor = value.kind == Value::Kind::kTensorInFile || value.value.isTensor();
   return is_tensor ? IValue(tensor(path(key), value)) : with_tensors(value);

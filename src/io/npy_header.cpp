@@ -155,7 +155,8 @@ bool is_npy(const Bytes& bytes, uint64_t begin, uint64_t end) {
 
 NpyHeader read_npy_header(const Bytes& bytes, uint64_t begin, uint64_t end) {
   const uint64_t version = begin + kNpyMagic.size();
-  if (!is_npy(bytes, begin, end) || end - version < 6)
+  constexpr uint64_t kVersionAndLengthBytes = 6;  // at most
+  if (!is_npy(bytes, begin, end) || end - version < kVersionAndLengthBytes)
     bad_bytes(bytes.name(), begin, "expected a .npy file");
   const int major = number_at<uint8_t>(bytes, version);
   if (major < 1 || major > 3)
@@ -182,7 +183,7 @@ std::string npy_header(const Tensor& tensor) {
   for (const int64_t size : tensor.sizes()) dict += detail::str(size, ", ");
   if (tensor.dim() > 1) dict.resize(dict.size() - 2);
   dict += "), }";
-  const uint64_t prefix_bytes = kNpyMagic.size() + 4;
+  const uint64_t prefix_bytes = kNpyMagic.size() + 4;  // magic, version and length
   dict.append(kNpyAlignment - (prefix_bytes + dict.size() + 1) % kNpyAlignment, ' ');
   std::string header(kNpyMagic);
   header += '\1';

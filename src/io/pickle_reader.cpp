@@ -41,10 +41,11 @@ class Machine {
   }
 
  private:
+  /// The state of a list or dict.
   struct Container {
     bool is_open = true;  // on the stack, and not yet in another container
-    uint32_t depth = 1;
-    uint64_t count = 1;
+    uint32_t depth = 1;   // of nested containers and tuples
+    uint64_t count = 1;   // as in Item
   };
 
   [[noreturn]] void fail(const std::string& message) const { fail_(message); }
@@ -305,12 +306,12 @@ class Machine {
     push(std::move(item));
   }
 
-  void call(bool is_new) {
+  void call(bool makes_object) {
     const Item arguments = pop(), function = pop();
     if (arguments.kind != Item::Kind::kTuple || function.kind != Item::Kind::kGlobal)
       fail("expected a function and its arguments");
     if (is_class(function.global)) {
-      if (!is_new) fail(detail::str("it calls `", function.global, "`"));
+      if (!makes_object) fail(detail::str("it calls `", function.global, "`"));
       return push_container(GenericDict(), /*is_object=*/true);
     }
     IValue result = call_global(function.global, arguments.tuple->items, fail_);

@@ -88,8 +88,8 @@ TensorEntry entry_for(const std::string& name, const Tensor& tensor) {
   return {name, dtype, tensor.sizes().vec(), 0, tensor.nbytes()};
 }
 
-/// Sets the tensors' offsets, given their sizes as `end`, and returns their order: by descending
-/// element size, which aligns all tensors.
+/// Sets the tensors' offsets; before, each `end` is the tensor's length in bytes. Returns their
+/// order: by descending element size, which aligns all tensors.
 std::vector<size_t> lay_out(SafetensorsHeader& header) {
   std::vector<size_t> order(header.tensors.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -58,7 +58,7 @@ uint64_t header_length(const Bytes& bytes) {
 }
 
 uint64_t num_elements(const std::string& file, const TensorEntry& entry) {
-  // The product of the other sizes must not overflow, even if one size is 0.
+  // Even if a size is 0, the product of the others, in bits (at most 64 each), must not overflow.
   uint64_t product = 1, nonzero_product = 1;
   for (const int64_t size : entry.sizes) {
     product *= static_cast<uint64_t>(size);

@@ -6,7 +6,7 @@
 
 namespace hearth::io {
 
-/// Throws PyTorch's error if a value was saved on a GPU and there is none.
+/// Throws PyTorch's error if `device`, for the saved value `name`, is a GPU and there is none.
 void check_reachable(const std::string& name, Device device);
 
 }  // namespace hearth::io

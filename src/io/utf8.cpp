@@ -16,10 +16,10 @@ bool is_utf8(std::string_view text) {
     uint32_t code_point = first & (0x7fu >> bytes);
     for (int k = 1; k < bytes; ++k) {
       const auto next = static_cast<uint8_t>(text[i++]);
-      if (next >> 6 != 2) return false;
+      if (next >> 6 != 2) return false;  // it does not continue a character
       code_point = code_point << 6 | (next & 0x3fu);
     }
-    const bool is_surrogate = code_point >> 11 == 0x1b;
+    const bool is_surrogate = code_point >> 11 == 0x1b;  // 0xd800 to 0xdfff
     if (code_point < kMinCodePoint[bytes] || code_point > 0x10ffff || is_surrogate) return false;
   }
   return true;

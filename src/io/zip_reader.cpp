@@ -16,7 +16,8 @@ struct Directory {
   uint64_t begin = 0, size = 0, count = 0;
 };
 
-/// Reads the directory of an archive.
+/// Reads the directory of an archive. The numbers that are added to the offsets of records are the
+/// positions of their fields.
 class DirectoryReader {
  public:
   explicit DirectoryReader(const Bytes& bytes) : bytes_(bytes) {}
@@ -62,8 +63,10 @@ class DirectoryReader {
     Directory directory{read_number<uint32_t>(end + 16), read_number<uint32_t>(end + 12),
                         read_number<uint16_t>(end + 10)};
     uint64_t limit = end;
-    if (end >= kLocator64Bytes && has_record(kLocator64, end - kLocator64Bytes, kLocator64Bytes) &&
-        (directory.begin == kIn64 || directory.size == kIn64 || directory.count == kCountIn64)) {
+    const bool is_saturated =
+        directory.begin == kIn64 || directory.size == kIn64 || directory.count == kCountIn64;
+    if (is_saturated && end >= kLocator64Bytes &&
+        has_record(kLocator64, end - kLocator64Bytes, kLocator64Bytes)) {
       limit = read_number<uint64_t>(end - kLocator64Bytes + 8);
       if (limit > end || !has_record(kEnd64, limit, kEnd64Bytes))
         fail(end - kLocator64Bytes, "expected the offset of the 64-bit directory's end");

@@ -31,7 +31,7 @@ std::vector<Chunk> chunks_of(std::string_view png) {
   for (png.remove_prefix(kPngSignature); !png.empty();) {
     const size_t size = big_endian(png);
     chunks.push_back({png.substr(4, 4), png.substr(8, size)});
-    png.remove_prefix(size + 12);
+    png.remove_prefix(size + 12);  // and the length, the type, the checksum
   }
   return chunks;
 }
@@ -52,8 +52,8 @@ std::string frame_control(uint32_t number, std::string_view header, double fps) 
   append_big_endian(data, 0, 4);  // y
   const double milliseconds = std::clamp(1000 / fps, 1.0, 65535.0);
   append_big_endian(data, static_cast<uint32_t>(std::lround(milliseconds)), 2);
-  append_big_endian(data, 1000, 2);
-  data.append(2, '\0');  // leave the picture as it is; overwrite it
+  append_big_endian(data, 1000, 2);  // per second
+  data.append(2, '\0');              // leave the picture as it is; overwrite it
   return data;
 }
 

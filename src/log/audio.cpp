@@ -25,15 +25,15 @@ template <class T>
 std::string wav_file(const std::vector<T>& samples, uint32_t sample_rate) {
   const auto data_bytes = static_cast<uint32_t>(samples.size() * kSampleBytes);
   std::string out = "RIFF";
-  append_little_endian(out, 36 + data_bytes, 4);
+  append_little_endian(out, 36 + data_bytes, 4);  // bytes that follow
   out += "WAVEfmt ";
   append_little_endian(out, 16, 4);  // bytes of the format
   append_little_endian(out, 1, 2);   // integers
   append_little_endian(out, 1, 2);   // channels
   append_little_endian(out, sample_rate, 4);
-  append_little_endian(out, sample_rate * kSampleBytes, 4);
-  append_little_endian(out, kSampleBytes, 2);
-  append_little_endian(out, 8 * kSampleBytes, 2);
+  append_little_endian(out, sample_rate * kSampleBytes, 4);  // bytes per second
+  append_little_endian(out, kSampleBytes, 2);                // bytes of one sample per channel
+  append_little_endian(out, 8 * kSampleBytes, 2);            // bits per sample
   out += "data";
   append_little_endian(out, data_bytes, 4);
   for (const T sample : samples)
@@ -50,7 +50,7 @@ Message audio_message(const std::string& tag, const Tensor& sound, int64_t sampl
                                                           : wav_file(elements<float>(sound), rate);
   return tagged(tag).message(kAudio, Message()
                                          .real32(1, static_cast<float>(sample_rate))
-                                         .integer(2, 1)
+                                         .integer(2, 1)  // channels
                                          .integer(3, sound.numel())
                                          .bytes(4, file)
                                          .bytes(5, "audio/wav"));

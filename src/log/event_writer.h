@@ -90,7 +90,7 @@ class EventWriter {
   size_t pending_bytes_ = 0;
   uint64_t added_ = 0, written_ = 0;  // entries
   bool is_urgent_ = false, stops_ = false, has_ended_ = false;
-  uint64_t closings_ = 0;
+  uint64_t closings_ = 0;                                              // by close(), so far
   std::map<std::pair<std::string, std::string>, int64_t> last_steps_;  // by folder and tag
   std::set<std::string> problems_;                                     // so far
   std::vector<std::string> warnings_;                                  // to be given

@@ -92,7 +92,7 @@ Counted count(const std::vector<double>& values, const Bins& bins) {
     return count_uniform(values, static_cast<double>(*number));
   const auto& name = std::get<std::string>(bins);
   if (name == kTensorFlowBins) return count_between(values, tensorflow_edges());
-  outer_edges(values);
+  outer_edges(values);  // throws unless the values are finite
   return count_uniform(values, estimate_num_bins(name, values));
 }
 

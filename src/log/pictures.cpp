@@ -75,8 +75,8 @@ constexpr int kImage = 4;  // of Summary.Value
 Tensor frames_of(const Tensor& video) {
   int64_t padded_count = 1, bits = 0;
   for (; padded_count < video.size(0); padded_count *= 2) ++bits;
-  const int64_t rows = int64_t{1} << (padded_count == video.size(0) ? bits : bits - 1) / 2,
-                columns = padded_count / rows;
+  const int64_t log2_count = padded_count == video.size(0) ? bits : bits - 1;  // rounded down
+  const int64_t rows = int64_t{1} << log2_count / 2, columns = padded_count / rows;
   const int64_t time = video.size(1), channels = video.size(2), height = video.size(3),
                 width = video.size(4);
   Tensor padded = zeros({padded_count, time, channels, height, width}, video.options());

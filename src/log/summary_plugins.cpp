@@ -36,7 +36,7 @@ Message protobuf_value(const HParam& value) {
   return Message().real(kNumber, number);
 }
 
-/// HParamInfo
+/// An HParamInfo.
 Message hparam_info(const std::string& name, const HParam& value, const HParamDomains& domains) {
   constexpr int64_t kStringType = 1, kFloat64Type = 3;
   detail::check_utf8("The name of the hyperparameter", name);
@@ -139,7 +139,7 @@ Message curve_message(const std::string& tag, const Tensor& rows, int64_t num_th
       .message(kTensor, detail::float_tensor(rows));
 }
 
-/// Chart
+/// A Chart.
 Message chart_message(const Chart& chart) {
   for (const std::string& tag : chart.tags) detail::check_utf8("The tag", tag);
   detail::check_utf8("The title", chart.title);
@@ -294,7 +294,7 @@ void SummaryWriter::add_mesh(const std::string& tag, const Tensor& vertices, con
   const MeshPart parts[] = {{kVertex, "VERTEX", "vertices", vertices},
                             {kFace, "FACE", "faces", faces},
                             {kColor, "COLOR", "colors", colors}};
-  int64_t components = 0;
+  int64_t components = 0;  // one bit per given part
   for (const MeshPart& part : parts)
     if (part.tensor.defined()) components |= int64_t{1} << part.type;
   HEARTH_CHECK_AS(ValueError, io::is_json(config_dict),

@@ -65,8 +65,8 @@ struct Tracer::State final : Observer {
   };
   std::unordered_map<const TensorImpl*, Named> parameters_;
   std::unordered_map<const TensorImpl*, size_t> numbers_;
-  std::vector<Tensor> kept_;  // so that no address is used twice
-  int depth_ = 0;
+  std::vector<Tensor> kept_;                // so that no address is used twice
+  int depth_ = 0;                           // of the running op calls; only outer ones become nodes
   GraphNode node_;                          // the running call
   std::vector<const TensorImpl*> targets_;  // the tensors to which it writes
 };

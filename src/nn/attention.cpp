@@ -32,7 +32,7 @@ namespace {
 using Options = MultiheadAttentionForwardFuncOptions;
 
 /// Query, key and value: the arguments, their projections, or their heads
-/// `[N, heads, length, width]`.
+/// `[N, heads, length, E / heads]`, where E is the option embed_dim.
 struct Projections {
   Tensor q, k, v;
 };
@@ -90,13 +90,14 @@ Tensor split_heads(const Tensor& t, const Options& options) {
   return split.permute(options.batch_first() ? IntArrayRef{0, 2, 1, 3} : IntArrayRef{1, 2, 0, 3});
 }
 
-/// Returns the heads of static_k or static_v `[N * heads, S, width]`, which are projected already.
+/// Returns the heads of static_k or static_v `[N * heads, S, E / heads]`, which are projected
+/// already.
 Tensor static_heads(const Tensor& t, const char* name, int64_t batch, const Options& options) {
-  const int64_t heads = options.num_heads(), width = options.embed_dim_to_check() / heads;
+  const int64_t heads = options.num_heads(), head_width = options.embed_dim_to_check() / heads;
   HEARTH_CHECK(t.dim() == 3 && t.size(0) == batch * heads, "expecting static_", name,
                ".size(0) of ", batch * heads, ", but got sizes ", t.sizes());
-  HEARTH_CHECK(t.size(2) == width, "expecting static_", name, ".size(2) of ", width, ", but got ",
-               t.size(2));
+  HEARTH_CHECK(t.size(2) == head_width, "expecting static_", name, ".size(2) of ", head_width,
+               ", but got ", t.size(2));
   return t.unflatten(0, {t.size(0) / heads, heads});
 }
 
@@ -126,7 +127,7 @@ Projections heads_of(const Projections& in, const Options& options) {
   return result;
 }
 
-/// Returns the attention mask as `[1, 1, L, S]` or `[N, heads, L, S]`.
+/// Returns the attention mask as `[1, 1, rows, keys]` or `[N, heads, rows, keys]`.
 Tensor attention_mask(const Tensor& mask, int64_t batch, int64_t heads, int64_t rows,
                       int64_t keys) {
   if (!mask.defined()) return mask;
@@ -139,7 +140,7 @@ Tensor attention_mask(const Tensor& mask, int64_t batch, int64_t heads, int64_t 
   return mask.dim() == 2 ? mask.unsqueeze(0).unsqueeze(0) : mask.unflatten(0, {batch, heads});
 }
 
-/// Returns the key padding mask as `[N, 1, 1, S]`.
+/// Returns the key padding mask as `[N, 1, 1, keys]`.
 Tensor padding_mask(const Tensor& mask, int64_t batch, int64_t keys) {
   if (!mask.defined()) return mask;
   HEARTH_CHECK(mask.sizes().equals({batch, keys}), "Expected key_padding_mask of shape ",

@@ -44,8 +44,8 @@ class BackwardCall : public std::enable_shared_from_this<BackwardCall> {
   HookTable::List<BackwardPreHook> pre_hooks_;
   HookTable::List<BackwardHook> hooks_;
   TensorIndices arguments_, results_;
-  std::mutex mutex_;  // threads may run the same graph
-  std::optional<Gradients> grad_outputs_;
+  std::mutex mutex_;                       // threads may run the same graph
+  std::optional<Gradients> grad_outputs_;  // from on_results() for on_arguments()
 };
 
 }  // namespace hearth::nn::detail

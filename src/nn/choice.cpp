@@ -1,4 +1,5 @@
-// The definitions of detail::Choice, instantiated for each type of option and its default.
+// The definitions of detail::Choice, instantiated for each type of option and for the values from
+// which it is constructed.
 #include <type_traits>
 
 #include "hearth/nn/conv.h"
@@ -59,15 +60,15 @@ HEARTH_CHOICE_OF(nn::functional::GridSampleFuncOptions::padding_mode_t, enumtype
 using Mode = nn::detail::RNNOptionsBase::rnn_options_base_mode_t;
 HEARTH_CHOICE_OF(Mode, Mode);
 
-using Reduction3 = nn::detail::reduction_t;
-HEARTH_CHOICE_OF(Reduction3, enumtype::kMean);
-template HEARTH_API Choice<Reduction3>::Choice(const enumtype::kNone&);
-template HEARTH_API Choice<Reduction3>::Choice(const enumtype::kSum&);
-using Reduction4 = nn::KLDivLossOptions::reduction_t;
-HEARTH_CHOICE_OF(Reduction4, enumtype::kMean);
-template HEARTH_API Choice<Reduction4>::Choice(const enumtype::kNone&);
-template HEARTH_API Choice<Reduction4>::Choice(const enumtype::kSum&);
-template HEARTH_API Choice<Reduction4>::Choice(const enumtype::kBatchMean&);
+using LossReduction = nn::detail::reduction_t;
+HEARTH_CHOICE_OF(LossReduction, enumtype::kMean);
+template HEARTH_API Choice<LossReduction>::Choice(const enumtype::kNone&);
+template HEARTH_API Choice<LossReduction>::Choice(const enumtype::kSum&);
+using KLDivReduction = nn::KLDivLossOptions::reduction_t;
+HEARTH_CHOICE_OF(KLDivReduction, enumtype::kMean);
+template HEARTH_API Choice<KLDivReduction>::Choice(const enumtype::kNone&);
+template HEARTH_API Choice<KLDivReduction>::Choice(const enumtype::kSum&);
+template HEARTH_API Choice<KLDivReduction>::Choice(const enumtype::kBatchMean&);
 #undef HEARTH_CHOICE_OF
 
 }  // namespace hearth::detail

@@ -107,6 +107,7 @@ Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
   const NoGradGuard no_grad;
   if (tensors.empty()) return zeros({});
   std::vector<Tensor> norms;
+  // The total norm of order 0 is the number of tensors that are not all 0.
   if (norm_type == 0)
     for (const Tensor& tensor : tensors) norms.push_back(tensor.norm(0).ne(0).to(tensor.options()));
   else

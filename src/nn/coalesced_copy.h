@@ -6,14 +6,14 @@
 
 namespace hearth::nn::parallel::detail {
 
-/// Tensors of one device, packed for copies to other devices: small dense ones of a dtype share a
-/// flat tensor, so that they are copied at once. All steps are recorded if recording is enabled.
+/// Tensors, packed for copies to other devices: small contiguous ones of one device and dtype share
+/// a flat tensor, so that they are copied at once. All steps are recorded if recording is enabled.
 class CoalescedCopy {
  public:
   /// Undefined tensors are allowed; their copies are undefined.
   explicit CoalescedCopy(const std::vector<Tensor>& tensors);
-  /// Copies of all tensors on the device, in the tensors' order. On the tensors' own device,
-  /// tensors that are not packed are returned without a copy.
+  /// Copies of all tensors on the device, in the tensors' order. A tensor of that device that is
+  /// not packed is returned without a copy.
   std::vector<Tensor> to(Device device) const;
 
  private:

@@ -151,9 +151,10 @@ std::vector<std::shared_ptr<Module>> DataParallelModule::replicas(size_t count) 
   std::vector<Tensor> trained = original_->parameters(), constant;
   const std::vector<Tensor> buffers = original_->buffers();
   const std::vector<std::shared_ptr<Module>> parts = original_->modules();
-  if (replicas_.empty() || parts != made_of_ || trained.size() != replicas_[0].parameters.size() ||
-      buffers.size() != replicas_[0].buffers.size())
-    make_replicas();
+  const bool fit = !replicas_.empty() && parts == made_of_ &&
+                   trained.size() == replicas_[0].parameters.size() &&
+                   buffers.size() == replicas_[0].buffers.size();
+  if (!fit) make_replicas();
   std::vector<std::vector<Tensor>> trained_copies(count - 1), constant_copies(count - 1);
   for (size_t k = 0; k + 1 < count; ++k) {
     take_training(parts, replicas_[k].parts);

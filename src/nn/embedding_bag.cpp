@@ -34,6 +34,7 @@ Indices flattened(const Tensor& input, const EmbeddingBagFuncOptions& options) {
           weights.defined() ? weights.reshape(-1) : weights};
 }
 
+/// The operator's number of a mode: the variant has the modes in that order.
 int64_t mode_number(const EmbeddingBagMode& mode) { return int64_t(mode.index()); }
 
 }  // namespace

@@ -88,10 +88,10 @@ Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b)
   HEARTH_CHECK(std > 0, "trunc_normal_: expected a positive std, but got ", std);
   const NoGradGuard no_grad;
   if (tensor.is_meta()) return tensor;
-  constexpr double kMinAcceptance = 0.3;
+  constexpr double kMinAcceptance = 0.3;  // below it, uniform candidates need fewer draws
   const double acceptance = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
   if (acceptance > kMinAcceptance) {
-    const auto rounded = [&](double x) {
+    const auto rounded = [&](double x) {  // to the tensor's dtype
       return full({}, x, tensor.options().device(kCPU)).item();
     };
     const Scalar low = rounded(a), high = rounded(b);
@@ -105,8 +105,8 @@ Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b)
   draw_until_accepted(
       tensor, [&] { return empty_like(tensor).uniform_(a, b); },
       [&](const Tensor& x) {
-        const Tensor accept = empty_like(x).uniform_().log_();
-        return accept.gt(log_density(x, mean, std).sub_(log_peak));
+        const Tensor log_uniform = empty_like(x).uniform_().log_();
+        return log_uniform.gt(log_density(x, mean, std).sub_(log_peak));
       });
   return tensor;
 }

@@ -14,6 +14,7 @@ bool is_uninitialized(const Tensor& tensor) {
   return tensor.defined() && tensor.dim() == 1 && tensor.size(0) == 0;
 }
 
+/// Gives the tensor these sizes, unless it has sizes already.
 void resize(const Tensor& tensor, IntArrayRef sizes) {
   if (is_uninitialized(tensor))
     tensor.set_data(empty(sizes, tensor.options().requires_grad(false)));
@@ -33,6 +34,7 @@ void make_uninitialized(const Tensor& tensor) {
   if (tensor.defined()) tensor.set_data(empty({0}, tensor.options().requires_grad(false)));
 }
 
+/// Initializes a linear layer with the input's number of features; a loaded weight has its own.
 template <class M>
 void fill_linear(M& module, const Tensor& input) {
   auto& o = module.options;
@@ -46,6 +48,7 @@ void fill_linear(M& module, const Tensor& input) {
   module.reset_parameters();
 }
 
+/// Initializes a convolution with the input's number of channels; a loaded weight has its own.
 template <size_t D, class M>
 void fill_conv(M& module, const Tensor& input) {
   auto& o = module.options;
@@ -75,9 +78,11 @@ void fill_norm(M& module, const Tensor& input, int64_t dims, bool allow_unbatche
   auto& o = module.options;
   const bool uninitialized =
       is_uninitialized(module.weight) || is_uninitialized(module.running_mean);
-  if (!uninitialized && module.weight.defined()) o.num_features(module.weight.numel());
-  if (!uninitialized && module.running_mean.defined()) o.num_features(module.running_mean.numel());
-  if (!uninitialized && o.num_features() > 0) return;
+  if (!uninitialized) {  // a state was loaded, or the module has no tensors
+    if (module.weight.defined()) o.num_features(module.weight.numel());
+    if (module.running_mean.defined()) o.num_features(module.running_mean.numel());
+    if (o.num_features() > 0) return;
+  }
   if (input.dim() < 2) return;  // forward() throws
   const int64_t channels = input.size(allow_unbatched && input.dim() == dims - 1 ? 0 : 1);
   o.num_features(channels);
@@ -86,7 +91,8 @@ void fill_norm(M& module, const Tensor& input, int64_t dims, bool allow_unbatche
   module.reset_parameters();
 }
 
-/// Makes the module's tensors uninitialized until the first call, which runs fill(module, input).
+/// Makes these tensors of the module uninitialized until the first call, which runs
+/// fill(module, input).
 template <class M, class Fill>
 void defer(M& module, const std::initializer_list<Tensor>& tensors, Fill fill) {
   const NoGradGuard no_grad;
@@ -130,7 +136,7 @@ std::shared_ptr<M> lazy_norm(Options options, int64_t dims, bool allow_unbatched
 }  // namespace
 
 bool detail::is_lazy(const Module& module) {
-  if (!ModuleCall::has_hooks(module)) return false;
+  if (!ModuleCall::has_hooks(module)) return false;  // defer() adds one
   for (const auto& tensors : {module.named_parameters(false), module.named_buffers(false)})
     for (const auto& item : tensors)
       if (item->defined()) return is_uninitialized(*item);

@@ -128,7 +128,7 @@ void detail::CloneableModule::clone_(Module& other, const std::optional<Device>&
   HEARTH_CHECK(assign(*other.clone(device)),
                "Attempted to clone submodule, but it is of a different type than the submodule it "
                "was to be cloned into");
-  set_path(path());
+  set_path(path());  // the path is the same; this sets the paths of the new submodules
 }
 
 void Module::take_modes(const Module& other) {

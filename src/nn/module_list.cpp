@@ -18,9 +18,8 @@ void ModuleListImpl::insert(size_t index, std::shared_ptr<Module> module) {
   HEARTH_CHECK(index <= size(), "Index out of range");
   HEARTH_CHECK(module, "Submodule '", index, "' must not be null");
   if (index == size()) return push_back(std::move(module));
-  push_back(modules_.back());
+  register_module(std::to_string(size()), modules_.back());
   modules_.insert(modules_.begin() + static_cast<std::ptrdiff_t>(index), std::move(module));
-  modules_.pop_back();
   for (size_t i = index; i < size(); ++i) replace_module(std::to_string(i), modules_[i]);
 }
 

@@ -8,7 +8,7 @@ namespace hearth::nn {
 
 namespace detail {
 
-/// Registers the weight and bias of any normalization.
+/// Registers the weight and the bias of a normalization, undefined ones unless `affine`.
 template <class M>
 void register_affine(M& module, IntArrayRef shape, bool affine) {
   module.weight = module.register_parameter("weight", affine ? empty(shape) : Tensor(), affine);

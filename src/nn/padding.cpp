@@ -28,6 +28,7 @@ Tensor circular(const Tensor& x, IntArrayRef padding) {
 namespace functional {
 
 Tensor pad(const Tensor& input, const PadFuncOptions& options) {
+  // 0 counts as no value, because modes other than "constant" take none.
   const std::optional<double> value =
       options.value() == 0 ? std::nullopt : std::optional(options.value());
   return hearth::pad(input, options.pad(), name_of_mode(options.mode()), value);

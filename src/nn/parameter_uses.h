@@ -11,16 +11,18 @@ namespace hearth::nn::detail {
 struct ParameterSizes {
   explicit ParameterSizes(const Module& module);
   int64_t count = 0, elements = 0;
-  int64_t convolved = 0;  // elements of convolutions, and of others with over three dimensions
+  // Elements of convolutions' parameters, and of other parameters with over three dimensions.
+  int64_t convolved = 0;
   // The last sizes of the other parameters with two or three dimensions: mostly, the numbers of
   // features that a layer takes.
   std::set<int64_t> widths;
 };
 
-/// How often a call applies each parameter, on average. Convolutions count with an upper limit: all
-/// elements of the largest argument. Other layers count with the argument's positions: its elements
-/// divided by the features, which are in a dimension of a width that one of the layers takes. An
-/// argument without such a dimension has one position in each row.
+/// How often a call applies each element of the parameters, on average. For convolutions, this is
+/// an upper limit: the number of elements of the largest argument. For other layers, it is the
+/// largest number of positions in an argument. Each index is a position. In other arguments, the
+/// last dimension whose size is in `widths` has the features of a position; an argument without one
+/// has a position in each row.
 int64_t uses_of(const ParameterSizes& parameters, const BatchSize& batch);
 
 }  // namespace hearth::nn::detail

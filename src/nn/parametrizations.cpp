@@ -14,6 +14,7 @@ namespace {
 
 using parametrize::detail::Step;
 
+/// `comma` is "," or empty: PyTorch's error has two forms.
 void check_dim(int64_t dim, int64_t dims, const char* comma) {
   HEARTH_CHECK_AS(IndexError, dim >= -dims && dim < dims,
                   "Dimension out of range (expected to be in range of [", -dims, ", ", dims - 1,
@@ -45,7 +46,8 @@ class WeightNormImpl : public Cloneable<WeightNormImpl> {
   }
 
  private:
-  /// Returns the norms of the slices along dim, with sizes that broadcast.
+  /// Returns the norms of the slices along dim, with sizes that broadcast; without dim, the norm of
+  /// all elements.
   Tensor norm_of(const Tensor& v) const {
     if (!dim_) return v.norm();
     check_dim(*dim_, v.dim(), ",");
@@ -164,7 +166,9 @@ Tensor make_orthogonal(const Tensor& matrices) {
   return stack(result).reshape(matrices.sizes()).to(matrices.scalar_type());
 }
 
+/// Whether the columns are orthonormal, with PyTorch's tolerances.
 bool is_orthogonal(const Tensor& q) {
+  // The machine epsilon of the dtype.
   const double eps = q.scalar_type() == kDouble ? 2.220446049250313e-16 : 1.1920928955078125e-07;
   return q.mT().matmul(q).allclose(identity(q, q.size(-1), q.size(-1)).expand_as(q), 1e-5,
                                    10.0 * static_cast<double>(q.size(-2)) * eps);
@@ -267,10 +271,10 @@ void weight_norm(Module& module, const std::string& name, FindMember find,
 void spectral_norm(Module& module, const std::string& name, FindMember find, int n_power_iterations,
                    double eps, std::optional<int64_t> dim) {
   const Tensor weight = parametrize::detail::parametrized_value(module, name);
-  const int64_t rows = dim.value_or(is_transposed_convolution(module) ? 1 : 0);
+  const int64_t row_dim = dim.value_or(is_transposed_convolution(module) ? 1 : 0);
   parametrize::detail::add(module, name, find,
                            step_with_originals(std::make_shared<SpectralNormImpl>(
-                               weight, n_power_iterations, eps, rows)));
+                               weight, n_power_iterations, eps, row_dim)));
 }
 
 void orthogonal(Module& module, const std::string& name, FindMember find, const std::string& map) {

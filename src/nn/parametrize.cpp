@@ -131,11 +131,11 @@ void add_first(Module& module, const std::string& name, FindMember find, Step st
   const Tensor value = parametrized_value(module, name);
   const bool is_training = module.is_training();
   step.module->train(is_training);
-  const Tensor original = value.detach().clone();
+  const Tensor former_value = value.detach().clone();  // the list may change `value`
   const auto list = std::make_shared<ParametrizationListImpl>(value, find, std::move(step));
   list->train(is_training);
   const Tensor computed = list->compute();
-  check_like(original, computed);
+  check_like(former_value, computed);
   auto lists = parametrizations_of(module);
   if (!lists) {
     lists = std::make_shared<ParametrizationsImpl>();

@@ -78,6 +78,7 @@ std::vector<PipelineAction> pipeline_actions(PipelineSchedule schedule, int64_t 
                                              int64_t stages, int64_t chunks) {
   HEARTH_CHECK(0 <= stage && stage < stages && chunks > 0, "There is no stage ", stage, " of ",
                stages, " with ", chunks, " micro-batches");
+  // The micro-batches by which the stage's forwards are ahead of its backwards.
   const int64_t ahead =
       schedule == PipelineSchedule::GPipe ? chunks : std::min(stages - 1 - stage, chunks);
   std::vector<PipelineAction> actions;

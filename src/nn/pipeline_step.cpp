@@ -43,11 +43,10 @@ class PipelineStep {
   /// A stage's graph for a micro-batch: from a leaf to the result.
   struct Cell {
     Tensor input, output;
-    Tensor gradient;                // of the input, after the backward
-    StreamMark after_forward;       // the output has been computed
-    StreamMark after_backward;      // the gradient of the input has been computed
-    bool is_done = false;           // the forward has run
-    bool is_backward_done = false;  // the backward has run
+    Tensor gradient;            // of the input, after the backward
+    StreamMark after_forward;   // the output has been computed
+    StreamMark after_backward;  // the gradient of the input has been computed
+    bool is_forward_done = false, is_backward_done = false;
   };
 
   /// Launches all actions. The devices run them asynchronously, each in its own order.
@@ -71,8 +70,8 @@ class PipelineStep {
 
   bool is_ready(size_t stage, const PipelineAction& action) const {
     const auto chunk = static_cast<size_t>(action.chunk);
-    if (!action.is_backward) return stage == 0 || cells_[stage - 1][chunk].is_done;
-    return stage + 1 == cells_.size() ? cells_[stage][chunk].is_done
+    if (!action.is_backward) return stage == 0 || cells_[stage - 1][chunk].is_forward_done;
+    return stage + 1 == cells_.size() ? cells_[stage][chunk].is_forward_done
                                       : cells_[stage + 1][chunk].is_backward_done;
   }
 
@@ -107,7 +106,7 @@ class PipelineStep {
                  "'; whether the stashed tensor changes, too, would depend on the stages' "
                  "devices. Stash a clone");
     cell.after_forward = StreamMark(store.device);
-    cell.is_done = true;
+    cell.is_forward_done = true;
     if (stage + 1 < cells_.size()) return;
     skip::check_all_popped(store);
     try {

@@ -69,17 +69,17 @@ std::vector<int64_t> _unpool_output_size(const Tensor& input, const IntArrayRef&
                input.sizes());
   HEARTH_CHECK(stride.size() == dims && padding.size() == dims, "Expected ", dims,
                " numbers in stride and padding, but got ", stride, " and ", padding);
-  std::vector<int64_t> smallest;
+  std::vector<int64_t> default_size;
   for (size_t d = 0; d < dims; ++d)
-    smallest.push_back((input.size(int64_t(d) - int64_t(dims)) - 1) * stride[d] + kernel_size[d] -
-                       2 * padding[d]);
-  if (!output_size) return smallest;
+    default_size.push_back((input.size(int64_t(d) - int64_t(dims)) - 1) * stride[d] +
+                           kernel_size[d] - 2 * padding[d]);
+  if (!output_size) return default_size;
   std::vector<int64_t> wanted = *output_size;
   if (wanted.size() == dims + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   HEARTH_CHECK(wanted.size() == dims, "output_size should be a sequence containing ", dims, " or ",
                dims + 2, " elements, but it has a length of '", wanted.size(), "'");
   for (size_t d = 0; d < dims; ++d) {
-    const int64_t min_size = smallest[d] - stride[d], max_size = smallest[d] + stride[d];
+    const int64_t min_size = default_size[d] - stride[d], max_size = default_size[d] + stride[d];
     HEARTH_CHECK(min_size <= wanted[d] && wanted[d] <= max_size, "invalid output_size ",
                  spaced(wanted), " (dim ", d, " must be between ", min_size, " and ", max_size,
                  ")");

@@ -16,8 +16,8 @@ namespace {
 
 using autograd::variable_list;
 
-/// The history of all copies of a module's parameters: its backward sums the gradients of each
-/// parameter's copies on the parameter's device.
+/// The history of all copies of a module's trained tensors: its backward sums the gradients of each
+/// tensor's copies on the tensor's device.
 class BroadcastNode final : public autograd::CustomNode {
  public:
   explicit BroadcastNode(const variable_list& originals) {

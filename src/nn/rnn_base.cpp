@@ -1,4 +1,4 @@
-// The common part of RNN, LSTM and GRU: weights, checks, printing.
+// The common part of RNN, LSTM and GRU: weights, checks, printing, the call of the operator.
 #include <cmath>
 #include <ostream>
 

@@ -31,7 +31,7 @@ struct Store {
   bool cuts_graph = false;  // each stage has a graph of its own
 };
 
-/// Makes a store this thread's during the scope's lifetime.
+/// Makes a pipeline's store this thread's during the scope's lifetime.
 class StoreScope {
  public:
   explicit StoreScope(Store& store);

@@ -139,8 +139,8 @@ variable_list SyncBatchNormNode::call_backward(AutogradContext* context, variabl
 
 Tensor sync_batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                        const BatchNormFuncOptions& options, const ProcessGroupPtr& group) {
-  if (!options.training() || (!group && !distributed::is_initialized()) ||
-      distributed::get_world_size(group) < 2)
+  const bool has_group = group || distributed::is_initialized();
+  if (!options.training() || !has_group || distributed::get_world_size(group) < 2)
     return batch_norm(input, running_mean, running_var, options);
   HEARTH_CHECK_AS(ValueError, input.dim() >= 2, "expected at least 2D input (got ", input.dim(),
                   "D input)");

@@ -5,8 +5,9 @@
 
 namespace hearth::optim {
 
-/// Adapts loaded state to a parameter: replaces tensors by copies with the parameter's device,
-/// memory format and, for floating-point tensors, dtype. Throws for state that does not fit.
+/// Adapts loaded state to a parameter: replaces tensors by copies on the parameter's device, those
+/// of floating point with its dtype, and those of its sizes with its memory format. Throws for
+/// state that does not fit.
 class Adapter final : public Fields {
  public:
   Adapter(const OptimizerParamState& state, const Tensor& param, int64_t index)

@@ -67,7 +67,8 @@ void CyclicLR::check() const {
     check_count(momentums->size(), "momentums");
 }
 
-/// Returns the scale of a cycle, counted from 1, by `mode` or scale_fn.
+/// Returns the scale, which `mode` or scale_fn computes from the cycle, counted from 1, or from the
+/// epoch.
 double CyclicLR::scale(double cycle) const {
   const double x = scale_mode_ == "cycle" ? cycle : double(last_epoch());
   if (scale_fn_) return scale_fn_(x);

@@ -106,7 +106,8 @@ inline Tensor loss_of(const Optimizer::LossClosure& closure) {
   return closure();
 }
 
-/// step() of an optimizer: update(options, batch) for all parameters.
+/// step() of an optimizer: update(options, batch) for all parameters. keeps_state(options): whether
+/// parameters with these options have state; by default, they have.
 template <class Options, class State, class Update>
 Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, const Update& update,
                   bool (*keeps_state)(const Options&) = nullptr) {
@@ -175,7 +176,8 @@ void check_adaptive(const Options& options) {
   check_not_negative(options.weight_decay(), "weight_decay value");
 }
 
-/// Defines the constructors and make_state() of HEARTH_OPTIMIZER; checked() checks the options.
+/// Defines the constructors and make_state() that HEARTH_OPTIMIZER declares, and the base classes
+/// of the options; checked() checks the options.
 #define HEARTH_DEFINE_OPTIMIZER(Name)                                                      \
   template class OptimizerCloneableOptions<Name##Options>;                                 \
   template class RateOptions<Name##Options>;                                               \

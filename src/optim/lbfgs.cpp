@@ -150,20 +150,21 @@ void Step::add_to_history(const Tensor& y, const Tensor& s, const Tensor& ys) {
   state_.H_diag(ys / y.dot(y));
 }
 
-/// d = -H g for the approximation H of the inverse Hessian, by the two-loop recursion.
+/// d = -H g for the approximation H of the inverse Hessian, by the two-loop recursion over the
+/// history's y and s.
 void Step::multiply_by_inverse_hessian() {
-  const auto& [dirs, steps, ro] = std::tie(state_.old_dirs(), state_.old_stps(), state_.ro());
+  const auto& [y, s, ro] = std::tie(state_.old_dirs(), state_.old_stps(), state_.ro());
   std::vector<Tensor>& alpha = state_.al() ? *state_.al() : state_.al().emplace();
-  alpha.resize(dirs.size());
+  alpha.resize(y.size());
   const Tensor q = grad_.neg();
-  for (size_t i = dirs.size(); i-- > 0;) {
-    alpha[i] = steps[i].dot(q).mul_(ro[i]);
-    q.add_(dirs[i], -to_double(alpha[i]));
+  for (size_t i = y.size(); i-- > 0;) {
+    alpha[i] = s[i].dot(q).mul_(ro[i]);
+    q.add_(y[i], -to_double(alpha[i]));
   }
   q.mul_(state_.H_diag());
-  for (size_t i = 0; i < dirs.size(); ++i) {
-    const Tensor beta = dirs[i].dot(q).mul_(ro[i]);
-    q.add_(steps[i], to_double(alpha[i] - beta));
+  for (size_t i = 0; i < y.size(); ++i) {
+    const Tensor beta = y[i].dot(q).mul_(ro[i]);
+    q.add_(s[i], to_double(alpha[i] - beta));
   }
   state_.d(q);
 }

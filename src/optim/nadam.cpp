@@ -37,7 +37,7 @@ using StepAndProduct = std::pair<int64_t, double>;
 /// PyTorch.
 StepAndProduct next_step(const NAdamOptions& options, NAdamParamState& state) {
   const int64_t step = state.step() + 1;
-  const double mu =
+  const double mu =  // by the schedule of NAdam's paper
       std::get<0>(options.betas()) *
       (1 - 0.5 * std::pow(0.96, static_cast<double>(step) * options.momentum_decay()));
   return {step, static_cast<float>(state.mu_product()) * static_cast<float>(mu)};

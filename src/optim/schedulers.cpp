@@ -181,6 +181,7 @@ std::vector<double> ConstantLR::get_lrs() {
 }
 
 std::vector<double> ConstantLR::get_closed_form_lrs() {
+  // factor + (1 - factor) is 1, rounded as in PyTorch.
   return scaled(base_lrs(), last_epoch() >= total_iters_ ? factor_ + (1 - factor_) : factor_);
 }
 

@@ -14,7 +14,8 @@ constexpr double kCurvature = 0.9;  // the second condition's constant c2
 constexpr int64_t kMaxSteps = 25;   // points after the first one
 
 /// Returns the t between `lowest` and `highest` that minimizes the cubic through two points with
-/// their slopes, or the middle of `lowest` and `highest` if the cubic has no minimum.
+/// their slopes, or the middle of `lowest` and `highest` if the cubic has no minimum. d1 and d2 are
+/// those of the book's section 3.5.
 double minimum_of_cubic(const LinePoint& a, const LinePoint& b, double lowest, double highest) {
   const double d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t);
   const double square = d1 * d1 - a.slope * b.slope;
@@ -57,10 +58,11 @@ class Search {
 
   const EvaluateLine& evaluate_;
   const LinePoint& start_;
-  LinePoint low_, high_;      // the bracket; low_ has the smaller loss
-  bool first_is_low_ = true;  // the first end is low_, as it is if both losses are equal
-  bool satisfied_ = false;    // both conditions hold at low_
-  bool stalled_ = false;      // the last trial was close to an end of the bracket
+  LinePoint low_, high_;  // the bracket; low_ has the smaller loss
+  // Whether low_ is the first of the two ends in set_bracket(). The first wins if losses are equal.
+  bool first_is_low_ = true;
+  bool satisfied_ = false;  // both conditions hold at low_
+  bool stalled_ = false;    // the last trial was close to an end of the bracket
   int64_t steps_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Averages of models, and SWALR, the scheduler for averaged models.
+// Averages of models, the statistics of their batch normalizations, and their scheduler, SWALR.
 #include "hearth/optim/swa_utils.h"
 
 #include <algorithm>

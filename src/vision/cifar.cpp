@@ -26,6 +26,7 @@ Tensor read_records(const std::string& path, int64_t record_bytes, const std::st
   return records;
 }
 
+/// The files of CIFAR-10 or CIFAR-100.
 struct Cifar {
   const char* folder;   // in the archive
   const char* archive;  // file name of the archive

@@ -94,6 +94,7 @@ Tensor rgb_to_grayscale(const Tensor& img, int64_t num_output_channels) {
   Tensor gray = img;
   if (img.size(-3) == 3) {
     const auto channels = img.unbind(-3);
+    // torchvision's weights.
     gray = channels[0].mul(0.2989).add(channels[1].mul(0.587)).add(channels[2].mul(0.114));
     gray = gray.to(img.scalar_type()).unsqueeze(-3);
   }
@@ -158,7 +159,7 @@ Tensor invert(const Tensor& img) {
   check_channels(img, {1, 3});
   const double largest = largest_value(img.scalar_type());
   if (img.is_floating_point()) return img.neg().add(largest);
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();  // `largest` is rounded up
   return img.neg().add(img.scalar_type() == kLong ? kLargest : int64_t(largest));
 }
 
@@ -168,7 +169,7 @@ Tensor posterize(const Tensor& img, int64_t bits) {
                   "Only torch.uint8 image tensors are supported, but found ",
                   name_of(img.scalar_type()));
   HEARTH_CHECK(bits >= 0 && bits <= 8, "posterize: bits must be 0 to 8, got ", bits);
-  return img.bitwise_and(0xFF & ~((1 << (8 - bits)) - 1));
+  return img.bitwise_and(0xFF & ~((1 << (8 - bits)) - 1));  // keeps the highest bits
 }
 
 Tensor solarize(const Tensor& img, double threshold) {
@@ -212,6 +213,7 @@ Tensor gaussian_blur(const Tensor& img, IntArrayRef kernel_size, ArrayRef<double
     const int64_t size = kernel_size[std::min(i, kernel_size.size() - 1)];
     HEARTH_CHECK_AS(ValueError, size > 0 && size % 2 == 1,
                     "kernel_size should have odd and positive integers. Got ", kernel_size);
+    // The default is torchvision's.
     const double deviation = sigma.empty() ? 0.3 * (double(size - 1) * 0.5 - 1) + 0.8
                                            : sigma[std::min(i, sigma.size() - 1)];
     HEARTH_CHECK_AS(ValueError, deviation > 0, "sigma should have positive values. Got ",

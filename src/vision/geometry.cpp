@@ -15,7 +15,8 @@ namespace {
 namespace F = hearth::nn::functional;
 
 using Point = std::array<double, 2>;
-/// The rows of a 2 x 3 matrix that maps points of the result to points of the image.
+/// The rows of a 2 x 3 matrix that maps points of the result to points of the image, both relative
+/// to the centres.
 using Matrix = std::array<double, 6>;
 
 ImageSize height_and_width(IntArrayRef size) {
@@ -75,7 +76,8 @@ Matrix inverse_affine(Point center, double angle, Point translate, double scale,
   return m;
 }
 
-/// Returns the size of the smallest axis-aligned rectangle around the mapped image.
+/// Returns the size of the smallest axis-aligned rectangle around the image rotated by `m`. The
+/// inverse rotation gives the same size.
 ImageSize enclosing(const Matrix& m, ImageSize image) {
   const double w = double(image.width) / 2, h = double(image.height) / 2;
   double low[2] = {w, h}, high[2] = {-w, -h};
@@ -117,7 +119,8 @@ Tensor sampled(const Tensor& values, const Tensor& grid, bool is_nearest) {
   return F::grid_sample(values, grid.expand({values.size(0), -1, -1, -1}), options);
 }
 
-/// Returns the image mapped by a matrix; positions outside the image become `fill`.
+/// Returns an image of this size whose points have the values at the points of `img` to which
+/// `matrix` maps them; points mapped to outside of `img` become `fill`.
 Tensor mapped(const Tensor& img, const Matrix& matrix, ImageSize size, InterpolationMode mode,
               ArrayRef<double> fill) {
   HEARTH_CHECK_AS(ValueError,
@@ -214,7 +217,9 @@ Tensor crop(const Tensor& img, int64_t top, int64_t left, int64_t height, int64_
   HEARTH_CHECK(height >= 0 && width >= 0 && height <= kMaxEdge && width <= kMaxEdge,
                "crop: height and width must be from 0 to ", kMaxEdge, ", got ", height, " and ",
                width);
-  if (top >= size.height || left >= size.width || top <= -height || left <= -width) {
+  const bool is_outside =
+      top >= size.height || left >= size.width || top <= -height || left <= -width;
+  if (is_outside) {
     std::vector<int64_t> sizes = img.sizes().vec();
     sizes[sizes.size() - 2] = height;
     sizes.back() = width;

@@ -25,6 +25,7 @@ Tensor decode(std::string_view bytes, const std::string& name, ImageReadMode mod
   return pixels.data.permute({2, 0, 1}).contiguous();
 }
 
+/// Checks an image for an encoder, and interleaves its channels.
 Pixels interleaved(const Tensor& image, const char* format, bool allows_alpha) {
   HEARTH_CHECK(image.defined() && image.device().is_cpu(), "Input tensor should be on CPU");
   HEARTH_CHECK(image.scalar_type() == kByte, "Input tensor dtype should be uint8");

@@ -23,6 +23,8 @@ std::vector<std::string> folders_in(const std::string& root) {
   return names;
 }
 
+/// Returns the paths of the images at any depth, sorted by folder and then by name, as torchvision
+/// does.
 std::vector<std::string> images_under(const fs::path& folder) {
   std::error_code error;
   std::vector<std::pair<std::string, std::string>> files;  // folders and names

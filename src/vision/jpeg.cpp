@@ -29,6 +29,7 @@ struct Errors {
     manager.error_exit = [](j_common_ptr codec) { of(codec).jump_out(codec); };
     manager.emit_message = [](j_common_ptr codec, int) {
       const int code = codec->err->msg_code;
+      // The file is truncated.
       if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER) of(codec).jump_out(codec);
     };
     manager.output_message = [](j_common_ptr) {};
@@ -66,7 +67,7 @@ Pixels from_cmyk(const Pixels& cmyk, ImageReadMode mode) {
   for (int64_t i = 0; i < cmyk.height * cmyk.width; ++i, from += 4, to += channels) {
     int rgb[3];
     for (int c = 0; c < 3; ++c) rgb[c] = from[3] - multiply(255 - from[c], from[3]);
-    if (channels == 1)
+    if (channels == 1)  // the weights of ITU-R 601 in units of 2^-16
       *to = uint8_t((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
     else
       for (int c = 0; c < 3; ++c) to[c] = uint8_t(rgb[c]);

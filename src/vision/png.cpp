@@ -71,6 +71,7 @@ class PngReader {
     const auto height = int64_t(png_get_image_height(session_.png, session_.info)),
                width = int64_t(png_get_image_width(session_.png, session_.info)),
                channels = int64_t(png_get_channels(session_.png, session_.info));
+    // A decompressed byte has at most eight pixels, of one bit.
     Pixels pixels = allocate_pixels(name_, size_, kMaxDeflateRatio * 8, height, width, channels);
     std::vector<png_bytep> rows(size_t(height), nullptr);
     for (int64_t y = 0; y < height; ++y)

@@ -105,7 +105,7 @@ struct Augmentation {
     kCount
   };
   Kind kind;
-  /// The magnitude of bin `bin` of `num_bins`.
+  /// The magnitude of bin `bin` of `num_bins`, in torchvision's ranges.
   double magnitude(int64_t bin, int64_t num_bins, ImageSize size) const {
     const auto interpolate = [&](double begin, double end) {
       return linspace(begin, end, num_bins)[bin].item<double>();

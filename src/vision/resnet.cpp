@@ -14,6 +14,7 @@ Conv2d conv1x1(int64_t in, int64_t out, int64_t stride = 1) {
   return Conv2d(Conv2dOptions(in, out, 1).stride(stride).bias(false));
 }
 
+/// `planes`: the basic number of channels; `width`: the channels of each group if planes is 64.
 struct BlockOptions {
   int64_t in, planes, stride, width, groups;
 };
@@ -83,6 +84,8 @@ struct BottleneckImpl : Cloneable<BottleneckImpl> {
   Sequential downsample = nullptr;
 };
 
+/// Returns a layer of blocks, the first with the stride. `in` becomes the layer's number of output
+/// channels.
 template <class Block>
 Sequential layer_of(const ResNetOptions& o, int64_t& in, int64_t planes, int64_t blocks,
                     int64_t stride) {

@@ -28,17 +28,19 @@ ImageSize random_size(ImageSize image, Range scale, Range ratio, bool height_fir
   return height_first ? ImageSize{first, second} : ImageSize{second, first};
 }
 
+/// Returns a rectangle of this size at a random position in the image.
 Rectangle random_rectangle(ImageSize image, ImageSize size) {
   const int64_t top = random_below(0, image.height - size.height + 1);
   return {top, random_below(0, image.width - size.width + 1), size.height, size.width};
 }
 
+/// Returns the rectangle that RandomResizedCrop resizes.
 Rectangle resized_rectangle(ImageSize image, Range scale, Range ratio) {
   for (int i = 0; i < kAttempts; ++i) {
     const ImageSize size = random_size(image, scale, ratio, /*height_first=*/false);
-    if (size.width > 0 && size.width <= image.width && size.height > 0 &&
-        size.height <= image.height)
-      return random_rectangle(image, size);
+    const bool fits = size.width > 0 && size.width <= image.width && size.height > 0 &&
+                      size.height <= image.height;
+    if (fits) return random_rectangle(image, size);
   }
   // The largest central rectangle whose ratio is allowed.
   ImageSize size = image;
