@@ -1,4 +1,4 @@
-# Build type, compiler cache, warnings, sanitizers, precompiled headers, visibility.
+# Build type, compiler cache, packed relocations, warnings, sanitizers, precompiled headers, visibility.
 
 if(PROJECT_IS_TOP_LEVEL)
   if(NOT CMAKE_BUILD_TYPE AND NOT HEARTH_SANITIZE)
@@ -21,6 +21,17 @@ if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
 endif()
+
+# The linker can pack relative relocations, and this machine's C library reads them: glibc since 2.36. Older ones refuse
+# to load the library.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LINK_OPTIONS LINKER:-z,pack-relative-relocs)
+check_cxx_source_compiles([[
+  #include <features.h>
+  static_assert(__GLIBC_PREREQ(2, 36));
+  int main() {}
+]] HEARTH_CAN_PACK_RELOCATIONS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
 # By default only with the compiler that CI uses, because other compilers have other warnings.
 set(werror OFF)

@@ -26,23 +26,24 @@ std::string printed(const char* format, const Values&... values) {
 struct Unit {
   const char* const* names;
   size_t count;
+  int64_t step;       // between a unit and the next
+  int64_t threshold;  // from which the next unit is used
   const char* format;
 
   std::string text(int64_t value, int64_t reference) const {
     size_t unit = 0;
-    // PyTorch's threshold for bytes.
-    for (; unit + 1 < count && reference >= int64_t{768} * 1024; ++unit) {
-      value /= 1024;
-      reference /= 1024;
+    for (; unit + 1 < count && reference >= threshold; ++unit) {
+      value /= step;
+      reference /= step;
     }
     return printed(format, static_cast<long long>(value), names[unit]);
   }
 };
 
 constexpr const char* kByteNames[] = {"B  ", "KiB", "MiB", "GiB", "TiB", "PiB"};
-constexpr const char* kCountNames[] = {" ", "K", "M", "B"};
-constexpr Unit kBytes{kByteNames, 6, "%6lld %s"};
-constexpr Unit kCount{kCountNames, 4, "%7lld %s "};
+constexpr const char* kCountNames[] = {" ", "K", "M"};
+constexpr Unit kBytes{kByteNames, 6, 1024, 768 * 1024, "%6lld %s"};  // PyTorch's thresholds
+constexpr Unit kCount{kCountNames, 3, 1000, 750 * 1000, "%7lld %s "};
 
 std::string stat_row(const char* name, const MemoryStat& stat, const MemoryStat& total,
                      const Unit& unit) {

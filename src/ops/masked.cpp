@@ -17,10 +17,10 @@ Tensor checked_mask(const Tensor& mask) {
   return mask;
 }
 
-Tensor fill_value(const Tensor& self, const Scalar& value) {
+Tensor masked_value(const Tensor& self, const Scalar& value) {
   return wrapped_number(value.stored_as(self.scalar_type()));
 }
-Tensor fill_value(const Tensor& self, const Tensor& value) {
+Tensor masked_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
@@ -81,12 +81,12 @@ Tensor masked_scatter_of(const Tensor& self, const Tensor& mask, const Tensor& s
 
 #define HEARTH_DEFINE_MASKED_FILL(T, info)                                                       \
   HEARTH_DEFINE_METHOD(Tensor, masked_fill, (const Tensor& mask, T value),                       \
-                       masked_fill_new<info>(self, checked_mask(mask), fill_value(self, value))) \
+                       masked_fill_new<info>(self, checked_mask(mask), masked_value(self, value))) \
   HEARTH_DEFINE_INPLACE(masked_fill_, (const Tensor& mask, T value),                             \
-                        masked_fill_of<info>(self, checked_mask(mask), fill_value(self, value))) \
+                        masked_fill_of<info>(self, checked_mask(mask), masked_value(self, value))) \
   Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, T value) {        \
     check_defined("masked_fill", 0, "self", self);                                               \
-    return masked_fill_of<info>(self, checked_mask(mask), fill_value(self, value)).out(out);     \
+    return masked_fill_of<info>(self, checked_mask(mask), masked_value(self, value)).out(out);     \
   }
 HEARTH_DEFINE_MASKED_FILL(const Scalar&, fn::MaskedFill::info)
 HEARTH_DEFINE_MASKED_FILL(const Tensor&, kByTensor)

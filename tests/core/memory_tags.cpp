@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cpu_allocator.h"
@@ -201,6 +202,21 @@ TEST(MemorySummary, ListsTagsAndModules) {
     EXPECT_EQ(memory_summary(device, true).find("Activations by module"), std::string::npos);
   }
   EXPECT_ERROR(memory_summary(Device("meta")), "expected a CPU or CUDA device, but got meta");
+}
+
+TEST(MemorySummary, UnitsChangeAtTheNumbersOfPyTorch) {
+  MemoryReport report;
+  for (const auto [count, shown] : {std::pair{749'999, " 749999   "}, {750'000, "    750 K "}}) {
+    report.stats.allocation.current = count;
+    const std::string text = summary_text(report, false), row = "| Allocations           | ";
+    const size_t begin = text.find(row);
+    ASSERT_NE(begin, std::string::npos) << text;
+    EXPECT_EQ(text.substr(begin + row.size(), 10), shown);
+  }
+  report.stats.reserved_bytes.current = 768 * 1024;
+  EXPECT_NE(summary_text(report, false).find("|    768 KiB |"), std::string::npos);
+  report.stats.reserved_bytes.current = 768 * 1024 - 1;
+  EXPECT_NE(summary_text(report, false).find("| 786431 B   |"), std::string::npos);
 }
 
 /// Fills the memory that is left with activations until it fails and returns the error's text.

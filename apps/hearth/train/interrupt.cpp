@@ -6,14 +6,25 @@ namespace {
 
 volatile std::sig_atomic_t received = 0;
 
+/// Gives each of the guard's signals its default action, so that a second one ends the program.
+void receive_first(int) {
+  received = 1;
+  for (const int signal : InterruptGuard::kSignals) {
+    struct sigaction current {};
+    sigaction(signal, nullptr, &current);
+    if (current.sa_handler != &receive_first) continue;  // ignored
+    current.sa_handler = SIG_DFL;
+    sigaction(signal, &current, nullptr);
+  }
+}
+
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
   received = 0;
   struct sigaction action {};
-  action.sa_handler = [](int) { received = 1; };
-  // SA_RESTART: reads and writes continue. SA_RESETHAND: the second signal has its default action.
-  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+  action.sa_handler = &receive_first;
+  action.sa_flags = SA_RESTART;  // reads and writes continue
   for (size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &previous_[i]);
     if (previous_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);

@@ -6,16 +6,17 @@
 namespace hearth::app {
 
 /// During its lifetime, the first SIGINT, SIGTERM or SIGHUP only makes interrupted() true; a second
-/// one ends the program. Signals that were ignored (nohup) stay ignored.
+/// signal, of any of the three, ends the program. Signals that were ignored (nohup) stay ignored.
 class InterruptGuard {
  public:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+
   InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, kSignals.size()> previous_{};
 };
 
