@@ -97,15 +97,15 @@ bool run_job(const char* program, int ranks) {
   setenv("MASTER_ADDR", "127.0.0.1", 1);
   setenv("MASTER_PORT", std::to_string(29700 + ranks).c_str(), 1);
   setenv("WORLD_SIZE", std::to_string(ranks).c_str(), 1);
-  for (int rank = 0; rank < ranks; ++rank) {
+  bool all_succeeded = true;
+  for (int rank = 0; rank < ranks && all_succeeded; ++rank) {
     setenv("RANK", std::to_string(rank).c_str(), 1);
     std::string name = program, role = "rank";
     char* arguments[] = {name.data(), role.data(), nullptr};
     pid_t process = 0;
-    if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments, environ) != 0)
-      return false;
+    all_succeeded =
+        posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments, environ) == 0;
   }
-  bool all_succeeded = true;
   for (int status = 0; wait(&status) > 0;) all_succeeded &= status == 0;
   return all_succeeded;
 }

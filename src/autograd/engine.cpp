@@ -1,5 +1,6 @@
 #include "autograd/engine.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "autograd/anomaly.h"
@@ -159,6 +160,7 @@ GraphTask::Pending& GraphTask::pending(const NodePtr& node) {
   Pending& entry = entries_[node.get()];
   if (!entry.node) {
     entry.node = node;
+    entry.gradients.reserve(std::max(node->num_inputs(), node->num_outputs()));  // for OpNode
     entry.gradients.resize(node->num_inputs());
   }
   return entry;

@@ -12,8 +12,12 @@ namespace {
 /// The GradContext of a node, for its op's derivative.
 class NodeGrad final : public GradContext {
  public:
-  NodeGrad(OpNode& node, variable_list&& grads, variable_list& results)
-      : node_(node), grads_(std::move(grads)), results_(results) {}
+  /// Takes the gradients of the op's outputs from `grads`, which then becomes the list of results.
+  NodeGrad(OpNode& node, variable_list& grads) : node_(node), results_(grads) {
+    for (Tensor& grad : grads) grads_.push_back(std::move(grad));
+    results_.clear();
+    results_.resize(node.num_outputs());
+  }
   const Tensor& grad(int i) const override {
     static const Tensor none;
     return size_t(i) < grads_.size() ? grads_[size_t(i)] : none;
@@ -59,7 +63,7 @@ class NodeGrad final : public GradContext {
     return edge.function->input_metadata(edge.input_nr);
   }
   OpNode& node_;
-  variable_list grads_;
+  SmallVector<Tensor> grads_;
   variable_list& results_;
 };
 
@@ -117,13 +121,12 @@ Tensor OpNode::saved(int operand) {
 }
 
 variable_list OpNode::apply(variable_list&& grads) {
-  variable_list results(num_outputs());
   bool any_defined = false;
   for (const Tensor& grad : grads) any_defined |= grad.defined();
-  if (!any_defined) return results;
-  NodeGrad context(*this, std::move(grads), results);
+  if (!any_defined) return variable_list(num_outputs());
+  NodeGrad context(*this, grads);
   op().grad(op(), args_.data(), context);
-  return results;
+  return std::move(grads);
 }
 
 }  // namespace hearth::autograd

@@ -184,9 +184,8 @@ void PageCache::trim(size_t keep) noexcept {
 }
 
 size_t PageCache::cache_limit() noexcept {
-  if (cache_limit_ == kUnsetLimit)
-    cache_limit_ = std::min(system_memory_total() / 4, kMaxDefaultLimit);
-  return cache_limit_;
+  if (!cache_limit_) cache_limit_ = std::min(system_memory_total() / 4, kMaxDefaultLimit);
+  return *cache_limit_;
 }
 
 void PageCache::set_cache_limit(size_t bytes) noexcept {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "hearth/memory_stats.h"
 
@@ -60,14 +62,13 @@ class PageCache {
   Block* pop_oldest(size_t keep) noexcept;
   size_t cache_limit() noexcept;
 
-  static constexpr size_t kUnsetLimit = SIZE_MAX;  // cache_limit() sets the default
   std::mutex mutex_;
   Block* bins_[kBins] = {};
   Block* newest_ = nullptr;
   Block* oldest_ = nullptr;
   size_t cached_ = 0;
-  size_t cache_limit_ = kUnsetLimit;
-  size_t memory_limit_ = SIZE_MAX;
+  std::optional<size_t> cache_limit_;  // cache_limit() sets the default
+  std::atomic<size_t> memory_limit_{SIZE_MAX};
   size_t mapped_since_check_ = 0;
   MemoryStat segments_;
   MemoryStat reserved_;

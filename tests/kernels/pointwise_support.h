@@ -86,9 +86,7 @@ double ulps(T got, long double exact) {
   const T magnitude = std::abs(rounded);
   const T step = magnitude < std::numeric_limits<T>::min()
                      ? std::numeric_limits<T>::denorm_min()
-                     : std::nextafter(magnitude, std::numeric_limits<T>::infinity()) - magnitude;
-  if (std::isinf(step))
-    return static_cast<double>(std::abs(got - exact) / std::ldexp(1.0L, std::ilogb(magnitude)));
+                     : std::ldexp(std::numeric_limits<T>::epsilon(), std::ilogb(magnitude));
   return static_cast<double>(std::abs(static_cast<long double>(got) - exact) / step);
 }
 

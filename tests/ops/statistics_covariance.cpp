@@ -113,8 +113,9 @@ TEST(Covariance, GradientsNanAndRefusals) {
   const Tensor x = observations().requires_grad_();
   x.cov().sum().backward();
   EXPECT_TRUE(x.grad().sum(1).abs().le(1e-12).all().item<bool>());
-  const Warnings collected;  // so that they are not printed
+  const Warnings warnings;
   EXPECT_TRUE(std::isnan(cov(tensor({1.f})).item<float>()));
+  EXPECT_TRUE(warnings.contains("cov(): degrees of freedom is <= 0"));
   EXPECT_ERROR(cov(ones({2, 2, 2})),
                "cov(): expected input to have two or fewer dimensions but got "
                "an input with 3 dimensions");
