@@ -116,6 +116,7 @@ int main(int argc, char* argv[]) {
   model.eval(), loaded->eval();
   auto images = torch::rand({5, 1, 28, 28}).to(device);
   auto& options = loaded_optimizer.param_groups()[0].options();
-  std::cout << "loaded: " << torch::equal(model.forward(images), loaded->forward(images)) << ' '
+  std::cout << "loaded: same outputs "
+            << torch::equal(model.forward(images), loaded->forward(images)) << ", lr "
             << options.get_lr() << '\n';
 }

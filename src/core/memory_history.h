@@ -11,7 +11,8 @@
 namespace hearth {
 
 /// The bytes that one device's tensors held over time, by tag. If there are more changes than
-/// points, each point is the highest of several changes. Not thread-safe; the owner locks it.
+/// max_points, each point stands for several changes and has the bytes at their highest total. Not
+/// thread-safe; the owner locks it.
 class MemoryHistory {
  public:
   using Clock = std::chrono::steady_clock;

@@ -44,7 +44,7 @@ HEARTH_SCALAR double scaled_modified_bessel_k1(double x) {
   return x > 2 ? k1_far(2 / x) / std::sqrt(x) : std::exp(x) * modified_bessel_k1(x);
 }
 
-/// sin x + cos x and sin x - cos x: sine and cosine of x +- pi / 4, up to a factor.
+/// sum is sqrt(2) cos(x - pi / 4), difference sqrt(2) sin(x - pi / 4).
 struct SinCosSum {
   double sum, difference;
   HEARTH_SCALAR explicit SinCosSum(double x)

@@ -11,8 +11,9 @@ struct NonzeroCountParams {
   View count;
 };
 
-/// out ([count, in.dim] int64) = the coordinates of the nonzero elements of in, in row-major order.
-/// At most out.sizes[0] rows are written.
+/// out ([rows, in.dim] int64) = the coordinates of the nonzero elements of in, in row-major order;
+/// rows is normally the count. No more rows are written, even if `in` has changed since it was
+/// counted.
 struct NonzeroFillParams {
   View in;
   View out;

@@ -96,10 +96,31 @@ TEST(Parametrize, RemovalLeavesAParameter) {
   EXPECT_TRUE(linear(x).allclose(wanted));
   linear(x).sum().backward();
   EXPECT_TRUE(linear->weight.grad().equal(ones({2, 3})));
-  // The hook of the removed weight_norm must do nothing.
   spectral_norm(linear);
   remove_parametrizations(linear, "weight", /*leave_parametrized=*/false);
   EXPECT_TRUE(linear(x).allclose(wanted));
+}
+
+TEST(Parametrize, HooksOfRemovedOnesDoNothing) {
+  manual_seed(1);
+  Linear linear = weight_norm(Linear(30, 20)), other(30, 20);
+  remove_parametrizations(linear, "weight");
+  {
+    const NoGradGuard no_grad;
+    other->weight.copy_(linear->weight);
+  }
+  // Each call must do one power iteration.
+  Tensor vectors[2];
+  for (Linear* layer : {&linear, &other}) {
+    manual_seed(2);
+    spectral_norm(*layer);
+    const Tensor vector = (*layer)->named_buffers()["parametrizations.weight.0._u"];
+    const Tensor before = vector.clone();
+    (*layer)(ones({1, 30}));
+    EXPECT_FALSE(vector.equal(before));
+    vectors[layer == &other] = vector;
+  }
+  EXPECT_TRUE(vectors[0].equal(vectors[1]));
 }
 
 TEST(Parametrize, AModuleCalledTwiceHasGradients) {

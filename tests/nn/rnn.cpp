@@ -20,7 +20,11 @@ TEST(RecurrentModules, UnbatchedInputsNeedUnbatchedStates) {
                "For unbatched 2-D input, hx should also be 2-D but got 3-D tensor");
   EXPECT_ERROR(lstm(x, States(batched, batched)),
                "For unbatched 2-D input, hx and cx should also be 2-D but got (3-D, 3-D) tensors");
-  EXPECT_ERROR(gru(x.unsqueeze(1), h), "Expected hidden size 1 1 4, got [1, 4]");
+}
+
+TEST(RecurrentModules, SizesAreChecked) {
+  GRU gru(3, 4);
+  EXPECT_ERROR(gru(ones({5, 1, 3}), zeros({1, 4})), "Expected hidden size 1 1 4, got [1, 4]");
   EXPECT_ERROR(gru(ones(3)), "input must have 3 dimensions, got 1");
   EXPECT_ERROR(gru(ones({0, 2, 3})), "Expected sequence length to be larger than 0 in RNN");
   EXPECT_EQ(std::get<0>(gru(ones({5, 0, 3}))).sizes().vec(), (std::vector<int64_t>{5, 0, 4}));
@@ -38,7 +42,7 @@ TEST(RecurrentModules, PackedInputsAreChecked) {
                "batch_sizes should always be on CPU");
 }
 
-TEST(PackedSequences, AreUnpacked) {
+TEST(Sequences, SurvivePackingAndPadding) {
   const std::vector<Tensor> sequences{randn({2, 3}), randn({4, 3}), randn({1, 3})};
   const auto expect_sequences = [&](const std::vector<Tensor>& got) {
     ASSERT_EQ(got.size(), 3u);
@@ -50,7 +54,7 @@ TEST(PackedSequences, AreUnpacked) {
   for (const bool batch_first : {false, true})
     expect_sequences(
         unpad_sequence(nn::utils::rnn::pad_sequence(sequences, batch_first), lengths, batch_first));
-  // As in Python, lengths are limited to the padded length, and surplus lengths are ignored.
+  // As in Python, lengths are limited to 0 … the padded length, and surplus lengths are ignored.
   const auto cut = unpad_sequence(ones({2, 3}), tensor({-1, 7, 0}), /*batch_first=*/true);
   ASSERT_EQ(cut.size(), 2u);
   EXPECT_EQ(cut[0].sizes(), IntArrayRef({0}));

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "hearth/tensor_literal.h"
-#include "tests/ops/fold.h"
+#include "tests/ops/reduction_reference.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
@@ -16,7 +16,7 @@ double largest(const std::vector<double>& values) {
 double smallest(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
-Fold index_of(double (*best)(const std::vector<double>&)) {
+GroupFunction index_of(double (*best)(const std::vector<double>&)) {
   return [best](const std::vector<double>& values) {
     return double(std::find(values.begin(), values.end(), best(values)) - values.begin());
   };
@@ -27,7 +27,7 @@ using Argmax = Tensor (*)(const Tensor&, std::optional<int64_t>, bool);
 
 Row extremes_row(std::string name, std::string covers, Amax op, ReductionArgs args,
                  double (*reference)(const std::vector<double>&)) {
-  Row row = fold_row(
+  Row row = reduction_row(
       std::move(name), covers,
       [op, args](const Tensor& x) { return op(x, args.dims, args.keepdim); }, args, reference,
       Draw::kDistinct);
@@ -50,7 +50,7 @@ Row extremes_row(std::string name, std::string covers, Amax op, ReductionArgs ar
 Row arg_row(std::string name, std::string covers, Argmax op, std::optional<int64_t> dim,
             bool keepdim, double (*reference)(const std::vector<double>&)) {
   const ReductionArgs args{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
-  Row row = fold_row(
+  Row row = reduction_row(
       std::move(name), covers, [=](const Tensor& x) { return op(x, dim, keepdim); }, args,
       index_of(reference), Draw::kDistinct);
   row.dtypes = dtypes::kReal;
@@ -70,7 +70,7 @@ Row arg_row(std::string name, std::string covers, Argmax op, std::optional<int64
 }
 
 Row aminmax_row(std::string name, std::optional<int64_t> dim, bool keepdim) {
-  Row row = fold_row(std::move(name), "aminmax", {}, {}, smallest, Draw::kDistinct);
+  Row row = reduction_row(std::move(name), "aminmax", {}, {}, smallest, Draw::kDistinct);
   row.dtypes = dtypes::kRealAndBool;
   row.call = [=](const Tensors& in) {
     const auto [low, high] = in[0].aminmax(dim, keepdim);
@@ -78,7 +78,7 @@ Row aminmax_row(std::string name, std::optional<int64_t> dim, bool keepdim) {
   };
   row.reference = [=](const Arrays& in) {
     const ReductionArgs args{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
-    return Arrays{fold(in[0], args, smallest), fold(in[0], args, largest)};
+    return Arrays{reduce_groups(in[0], args, smallest), reduce_groups(in[0], args, largest)};
   };
   row.refusals = {{[] { ones({0}).aminmax(); },
                    "aminmax(): cannot compute aminmax over an empty dimension as the operation has "

@@ -7,7 +7,7 @@
 #include "hearth/indexing.h"
 #include "hearth/tensor_literal.h"
 #include "hearth/threads.h"
-#include "tests/ops/fold.h"
+#include "tests/ops/reduction_reference.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
@@ -130,7 +130,7 @@ Row mode_row() {
 }
 
 Row median_row(std::string name, Tensor (*op)(const Tensor&)) {
-  Row row = fold_row(
+  Row row = reduction_row(
       name, name, [op](const Tensor& x) { return op(x); }, {},
       [](const std::vector<double>& values) {
         return values[size_t(order_of(values, false)[(values.size() - 1) / 2])];

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/ops/fold.h"
+#include "tests/ops/reduction_reference.h"
 
 namespace hearth::testing {
 namespace {
@@ -29,7 +29,7 @@ double any_of(const std::vector<double>& values) {
 }
 
 Row sum_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args) {
-  Row row = fold_row(std::move(name), "sum", std::move(op), args, sum_of);
+  Row row = reduction_row(std::move(name), "sum", std::move(op), args, sum_of);
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kSum};
   return row;
@@ -60,7 +60,7 @@ Row sum_dim_row() {
 }
 
 Row mean_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args) {
-  Row row = fold_row(std::move(name), "mean", std::move(op), args, mean_of);
+  Row row = reduction_row(std::move(name), "mean", std::move(op), args, mean_of);
   row.refusals = {{[] { ones({2}, kLong).mean(); },
                    "mean(): could not infer output dtype. Input dtype must be either a floating "
                    "point or complex dtype. "
@@ -78,7 +78,7 @@ Row mean_all_row() {
 /// A row for all or any of a whole tensor.
 Row bool_row(std::string name, Tensor (*op)(const Tensor&),
              double (*reference)(const std::vector<double>&)) {
-  Row row = fold_row(name, name, op, {}, reference, Draw::kSmall);
+  Row row = reduction_row(name, name, op, {}, reference, Draw::kSmall);
   row.cases = {{{{4, 5}, Draw::kSmall}},
                {{{3, 67}}},
                {{{}, Draw::kSmall}},
@@ -92,7 +92,7 @@ Row bool_row(std::string name, Tensor (*op)(const Tensor&),
 
 Row extreme_row(std::string name, Tensor (*op)(const Tensor&),
                 double (*reference)(const std::vector<double>&)) {
-  Row row = fold_row(name, name, op, {}, reference, Draw::kDistinct);
+  Row row = reduction_row(name, name, op, {}, reference, Draw::kDistinct);
   row.dtypes = dtypes::kRealAndBool;
   row.cases.push_back({{{}, Draw::kDistinct}});
   row.refusals = {{[op] {
@@ -124,7 +124,8 @@ Row extreme_dim_row(std::string name, std::string covers, ExtremeAlongDim op, in
   row.reference = [=](const Arrays& in) {
     const ReductionArgs args{{dim}, keepdim};
     return Arrays{
-        fold(in[0], args, reference), fold(in[0], args, [&](const std::vector<double>& group) {
+        reduce_groups(in[0], args, reference),
+        reduce_groups(in[0], args, [&](const std::vector<double>& group) {
           return double(std::find(group.begin(), group.end(), reference(group)) - group.begin());
         })};
   };

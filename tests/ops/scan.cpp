@@ -6,7 +6,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/threads.h"
-#include "tests/ops/fold.h"
+#include "tests/ops/reduction_reference.h"
 
 namespace hearth::testing {
 namespace {

@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "hearth/autograd.h"
-#include "tests/ops/fold.h"
+#include "tests/ops/reduction_reference.h"
 
 namespace hearth::testing {
 namespace {
 
-Fold sum_with(double (*f)(double)) {
+GroupFunction sum_with(double (*f)(double)) {
   return [f](const std::vector<double>& values) {
     double total = 0;
     for (double v : values) total += f(v);
@@ -20,7 +20,7 @@ double identity(double x) { return x; }
 double mean_of(const std::vector<double>& values) {
   return sum_with(identity)(values) / double(values.size());
 }
-Fold variance(double correction, bool is_std) {
+GroupFunction variance(double correction, bool is_std) {
   return [=](const std::vector<double>& values) {
     double total = 0;
     for (double v : values) total += (v - mean_of(values)) * (v - mean_of(values));
@@ -36,7 +36,7 @@ double product(const std::vector<double>& values) {
 double log_sum_exp(const std::vector<double>& values) {
   return std::log(sum_with([](double x) { return std::exp(x); })(values));
 }
-Fold norm_of(double p) {
+GroupFunction norm_of(double p) {
   return [p](const std::vector<double>& values) {
     double total = p == -kInf ? kInf : 0;
     for (double v : values) {
@@ -56,9 +56,9 @@ std::vector<Case> wide_cases(Draw draw = Draw::kNormal) {
 }
 
 Row variance_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-                 ReductionArgs args, Fold reference) {
-  Row row = fold_row(std::move(name), std::move(covers), std::move(op), std::move(args),
-                     std::move(reference));
+                 ReductionArgs args, GroupFunction reference) {
+  Row row = reduction_row(std::move(name), std::move(covers), std::move(op), std::move(args),
+                          std::move(reference));
   row.cases = wide_cases();
   row.refusals = {
       {[] { ones({2}, kInt).var(); }, "std and var only support floating point and complex dtypes"},
@@ -75,7 +75,8 @@ Row var_mean_row(std::string name, bool is_std) {
     return Tensors{variation, mean};
   };
   row.reference = [is_std](const Arrays& in) {
-    return Arrays{fold(in[0], {{1}, true}, variance(1, is_std)), fold(in[0], {{1}, true}, mean_of)};
+    return Arrays{reduce_groups(in[0], {{1}, true}, variance(1, is_std)),
+                  reduce_groups(in[0], {{1}, true}, mean_of)};
   };
   row.gradient_slack = 16;  // x - mean cancels digits
   return row;
@@ -83,7 +84,7 @@ Row var_mean_row(std::string name, bool is_std) {
 
 Row prod_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args,
              Draw draw) {
-  Row row = fold_row(std::move(name), "prod", std::move(op), std::move(args), product, draw);
+  Row row = reduction_row(std::move(name), "prod", std::move(op), std::move(args), product, draw);
   row.cases = {{{{3, 2}, draw}}, {{{2, 3}, draw}}, {{{1, 2}, draw}}};
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kSum};
@@ -91,7 +92,7 @@ Row prod_row(std::string name, std::function<Tensor(const Tensor&)> op, Reductio
 }
 
 Row norm_row(std::string name, double p, ReductionArgs args) {
-  Row row = fold_row(
+  Row row = reduction_row(
       std::move(name), "linalg_vector_norm",
       [=](const Tensor& x) {
         return args.dims.empty() ? x.norm(p) : x.norm(Scalar(p), args.dims, args.keepdim);
@@ -115,8 +116,8 @@ Row norm_row(std::string name, double p, ReductionArgs args) {
 }
 
 Row count_row(std::string name, std::function<Tensor(const Tensor&)> op, ReductionArgs args) {
-  Row row = fold_row(std::move(name), "count_nonzero", std::move(op), std::move(args),
-                     sum_with([](double x) { return double(x != 0); }), Draw::kSmall);
+  Row row = reduction_row(std::move(name), "count_nonzero", std::move(op), std::move(args),
+                          sum_with([](double x) { return double(x != 0); }), Draw::kSmall);
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kLong};
   row.orders = 0;
@@ -124,7 +125,7 @@ Row count_row(std::string name, std::function<Tensor(const Tensor&)> op, Reducti
 }
 
 Row nansum_row() {
-  Row row = fold_row(
+  Row row = reduction_row(
       "nansum", "nansum", [](const Tensor& x) { return x.nansum(IntArrayRef{1}); }, {{1}},
       sum_with(identity));
   row.dtypes = dtypes::kRealAndBool;
@@ -134,7 +135,7 @@ Row nansum_row() {
 }
 
 Row logsumexp_row() {
-  Row row = fold_row(
+  Row row = reduction_row(
       "logsumexp", "logsumexp", [](const Tensor& x) { return x.logsumexp({1}); }, {{1}},
       log_sum_exp);
   row.dtypes = dtypes::kRealAndBool;
@@ -144,7 +145,7 @@ Row logsumexp_row() {
 }
 
 Row bool_dim_row(std::string name, std::string covers, bool is_all) {
-  Row row = fold_row(
+  Row row = reduction_row(
       std::move(name), std::move(covers),
       [is_all](const Tensor& x) {
         return is_all ? x.all(1) : x.any(IntArrayRef{0, -1}, true);
@@ -193,7 +194,7 @@ const Register registered_statistics[] = {
     Register(count_row("count_nonzero_dim",
                        [](const Tensor& x) { return x.count_nonzero(IntArrayRef{1}); }, {{1}})),
     Register(nansum_row()),
-    Register(fold_row(
+    Register(reduction_row(
         "nanmean", "nanmean", [](const Tensor& x) { return x.nanmean(); }, {}, mean_of)),
     Register(bool_dim_row("all_dim", "all", true)),
     Register(bool_dim_row("any_dims", "any", false)),

@@ -17,7 +17,7 @@ inline bool is_real_gpu(Device device) {
   return device.is_cuda() && !cuda::get_device_name(device.index()).starts_with("Simulated");
 }
 
-/// Makes convolutions compute in full float32 during its lifetime.
+/// Makes cuDNN compute in full float32 during its lifetime.
 class NoTF32Guard {
  public:
   NoTF32Guard() : was_allowed_(globalContext().allowTF32CuDNN()) {

@@ -8,7 +8,7 @@ namespace hearth::app {
 
 constexpr int kDefaultPort = 29500;
 
-/// An address of a machine with a port, such as "10.0.0.1:29500" or "[::1]:29500".
+/// The address of a machine, with or without a port: "10.0.0.1:29500", "[::1]:29500", "10.0.0.1".
 struct Endpoint {
   std::string host;
   std::optional<int> port;
@@ -23,8 +23,8 @@ std::string listening_problem(const std::string& host, int port);
 /// A socket that listens on this address and port, or minus the errno with a reason in `problem`.
 int open_listener(const std::string& host, int port, std::string& problem);
 
-/// A non-blocking connection to a server, or -1 with a reason in `problem` if none comes about
-/// within a second for each of its addresses.
+/// Tries each address of the host for at most a second; returns a non-blocking connection, or -1
+/// with a reason in `problem`.
 int open_connection(const std::string& host, int port, std::string& problem);
 
 /// The numeric addresses ("10.0.0.1") that this machine finds for a host; empty with a reason in

@@ -107,7 +107,7 @@ void Console::begin_attempt(int attempt) {
   if (!options_.log_dir.empty() && log_folder_.empty()) log_folder_ = new_folder(options_.log_dir);
 }
 
-void Console::show(const RankLine& line) {
+void Console::add(const RankLine& line) {
   log(line);
   if (!log_folder_.empty() && options_.redirects.has(line.rank, line.stream)) return;
   const std::vector<int>& shown = options_.local_ranks;

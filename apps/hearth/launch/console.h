@@ -29,9 +29,10 @@ class StreamChoice {
 struct ConsoleOptions {
   /// Printed before each line; ${rank}, ${local_rank} and ${hostname} are replaced.
   std::string prefix = "[rank ${rank}] ";
-  std::string log_dir;           // empty: no log files
-  StreamChoice tee;              // to show and to log
-  StreamChoice redirects;        // only to log
+  std::string log_dir;  // empty: no log files
+  // With log_dir, the streams that are logged: all if both are empty. Those of `redirects` are then
+  // not shown.
+  StreamChoice tee, redirects;
   std::vector<int> local_ranks;  // whose lines are shown; empty: all
 };
 
@@ -53,7 +54,8 @@ class Console {
 
   /// Later lines go into the log folder of this attempt.
   void begin_attempt(int attempt);
-  void show(const RankLine& line);
+  /// Logs and shows the line, as the options say.
+  void add(const RankLine& line);
   /// Shows a message of `hearth launch` itself, which ends with a newline.
   void note(const std::string& text) { err_.write(text); }
   /// Whether the readers of the streams are slower than the ranks.
@@ -76,7 +78,7 @@ class Console {
   std::map<int, std::string> prefixes_;         // of each rank
   bool log_failed_ = false;
   Outlet out_, own_err_;
-  Outlet& err_;
+  Outlet& err_;  // out_ if stdout and stderr are one file, else own_err_
 };
 
 /// The pattern (ConsoleOptions::prefix) with the values of this line.

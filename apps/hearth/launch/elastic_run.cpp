@@ -188,7 +188,7 @@ int ElasticRun::run_round() {
   begin_round(*start_);
   start_.reset();
   Supervisor supervisor(context_.loop, context_.signals, std::chrono::seconds(options_.grace));
-  const RankEvents events{[this](const RankLine& line) { console_.show(line); },
+  const RankEvents events{[this](const RankLine& line) { console_.add(line); },
                           [&](const Failure& failure) { report_failure(failure, supervisor); }};
   LocalRanks ranks(context_, job_, host_name(), events);
   supervisor_ = &supervisor;

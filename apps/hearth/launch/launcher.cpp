@@ -152,7 +152,7 @@ int Launcher::run_attempts() {
 
 bool Launcher::run_attempt(int restart, Supervisor& supervisor) {
   const Context context{loop_, signals_, guard_};
-  const RankEvents events{[this](const RankLine& line) { console_.show(line); },
+  const RankEvents events{[this](const RankLine& line) { console_.add(line); },
                           [&](const Failure& failure) { supervisor.failed(failure); },
                           [this](const std::string& text) { console_.note(text); }};
   console_.begin_attempt(restart);

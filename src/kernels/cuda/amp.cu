@@ -1,7 +1,7 @@
 // Unscales gradients in place and checks them for inf and NaN; the next scale is computed by a
-// kernel of one thread. Each block has one chunk of 16384 elements of a tensor, its threads 16
-// bytes at a time, and one launch takes up to 512 tensors. Bound by memory traffic: each element is
-// read and, unless the scale is 1, written once.
+// kernel of one thread. A block handles a chunk of 16384 elements of a tensor; its threads load 16
+// bytes at a time where the data are aligned. A launch takes up to 512 tensors. Bound by memory
+// traffic: each element is read and, unless the scale is 1, written once.
 #include "seam/amp.h"
 
 #include "kernels/cuda/convert.h"

@@ -62,12 +62,12 @@ inline bool suits_cudnn(const AttentionOperands& operands) {
 inline bool suits_cudnn(const AttentionBackwardParams& params, int64_t version,
                         bool deterministic) {
   constexpr int64_t kTile = 128;  // keys
-  constexpr int64_t kLastWithoutRemainder = 91500;
+  constexpr int64_t kLastVersionForWholeTiles = 91500;
   if (deterministic || !suits_cudnn(params.operands)) return false;
   // cuDNN up to 9.15.0 counts the keys that are missing in the last tile as keys with score 0;
   // later versions still do so under a mask, which gives NaN if a row's scores are low.
   const bool has_remainder = params.operands.key.sizes[2] % kTile != 0;
-  if (has_remainder && (version <= kLastWithoutRemainder || params.operands.mask.defined()))
+  if (has_remainder && (version <= kLastVersionForWholeTiles || params.operands.mask.defined()))
     return false;
   for (const View* view :
        {&params.grad_out, &params.grad_query, &params.grad_key, &params.grad_value})

@@ -12,7 +12,7 @@ GraphDims transposed(GraphDims dims) {
   return dims;
 }
 
-/// The operations that forward and backward have in common.
+/// Builds the graph of one direction; the two share some of their steps.
 class AttentionGraph {
  public:
   explicit AttentionGraph(const AttentionGraphShape& shape)
@@ -35,17 +35,17 @@ class AttentionGraph {
                       grad_out = in_memory(kGradOutTensor, shape_.grad_out);
     const GraphTensor products = row_products(grad_out);
     scale_ = graph_.number(kScaleNumber);
-    const GraphTensor key = transposed_in_memory(kKeyTensor, shape_.key);
-    const GraphTensor weights = backward_weights(query, key);
-    multiply_into(transposed_weights(weights), grad_out, kGradValueTensor, shape_.grad_value);
+    const GraphTensor transposed_key = transposed_in_memory(kKeyTensor, shape_.key);
+    const GraphTensor weights = backward_weights(query, transposed_key);
+    multiply_into(transposed_scores(weights), grad_out, kGradValueTensor, shape_.grad_value);
 
     const GraphTensor grads = graph_.intermediate(scores_);
     graph_.matmul(grad_out, transposed_in_memory(kValueTensor, shape_.value), grads);
     const GraphTensor centred = pointwise(CUDNN_POINTWISE_SUB, grads, products);
     const GraphTensor grad_scores =
         pointwise(CUDNN_POINTWISE_MUL, pointwise(CUDNN_POINTWISE_MUL, centred, weights), scale_);
-    multiply_into(transposed_weights(grad_scores), query, kGradKeyTensor, shape_.grad_key);
-    grad_query(grad_scores, key);
+    multiply_into(transposed_scores(grad_scores), query, kGradKeyTensor, shape_.grad_key);
+    grad_query(grad_scores, transposed_key);
     return std::move(graph_);
   }
 
@@ -72,9 +72,9 @@ class AttentionGraph {
   }
 
   /// scale * query @ key^T, plus the mask.
-  GraphTensor scaled_scores(const GraphTensor& query, const GraphTensor& key) {
+  GraphTensor scaled_scores(const GraphTensor& query, const GraphTensor& transposed_key) {
     const GraphTensor products = graph_.intermediate(scores_);
-    graph_.matmul(query, key, products);
+    graph_.matmul(query, transposed_key, products);
     const GraphTensor scaled = pointwise(CUDNN_POINTWISE_MUL, products, scale_);
     if (!shape_.has_mask) return scaled;
     return pointwise(
@@ -82,9 +82,9 @@ class AttentionGraph {
         graph_.in_memory(kMaskTensor, shape_.mask.sizes, shape_.mask.strides, shape_.mask_dtype));
   }
   GraphTensor forward_scores(const GraphTensor& query) {
-    const GraphTensor key = transposed_in_memory(kKeyTensor, shape_.key);
+    const GraphTensor transposed_key = transposed_in_memory(kKeyTensor, shape_.key);
     scale_ = graph_.number(kScaleNumber);
-    return scaled_scores(query, key);
+    return scaled_scores(query, transposed_key);
   }
   /// If causal, replaces the scores of keys after a row's own position by the lowest float.
   GraphTensor hide_later_keys(const GraphTensor& scores) {
@@ -119,15 +119,15 @@ class AttentionGraph {
     graph_.pointwise(CUDNN_POINTWISE_MUL, sums, graph_.number(kOneNumber), result);
     return result;
   }
-  GraphTensor backward_weights(const GraphTensor& query, const GraphTensor& key) {
-    const GraphTensor scores =
-        pointwise(CUDNN_POINTWISE_SUB, scaled_scores(query, key), float_rows(kLogSumExpTensor));
+  GraphTensor backward_weights(const GraphTensor& query, const GraphTensor& transposed_key) {
+    const GraphTensor scores = pointwise(CUDNN_POINTWISE_SUB, scaled_scores(query, transposed_key),
+                                         float_rows(kLogSumExpTensor));
     return pointwise(CUDNN_POINTWISE_EXP, hide_later_keys(scores));
   }
-  GraphTensor transposed_weights(const GraphTensor& weights) {
+  GraphTensor transposed_scores(const GraphTensor& x) {
     const GraphTensor result = graph_.intermediate(
         transposed(scores_), transposed(contiguous_strides(scores_)), shape_.dtype);
-    graph_.reshape(weights, result);
+    graph_.reshape(x, result);
     return result;
   }
   /// The gradient of key or value: a @ b, summed over the query heads that share a key head.
@@ -140,14 +140,13 @@ class AttentionGraph {
     graph_.matmul(a, b, of_all_heads);
     graph_.reduce(CUDNN_REDUCE_TENSOR_ADD, of_all_heads, result);
   }
-  void grad_query(const GraphTensor& grad_scores, const GraphTensor& key) {
-    const GraphTensor rows_of_key =
-        graph_.intermediate(shape_.key.sizes, shape_.key.strides, shape_.dtype);
-    graph_.reshape(key, rows_of_key);
+  void grad_query(const GraphTensor& grad_scores, const GraphTensor& transposed_key) {
+    const GraphTensor key = graph_.intermediate(shape_.key.sizes, shape_.key.strides, shape_.dtype);
+    graph_.reshape(transposed_key, key);
     const GraphTensor sum =
         graph_.in_memory(kGradQuerySumTensor, shape_.query.sizes,
                          contiguous_strides(shape_.query.sizes), CUDNN_DATA_FLOAT);
-    graph_.matmul(grad_scores, rows_of_key, sum);
+    graph_.matmul(grad_scores, key, sum);
     graph_.pointwise(CUDNN_POINTWISE_IDENTITY, sum, in_memory(kGradQueryTensor, shape_.grad_query));
   }
 

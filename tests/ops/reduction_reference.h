@@ -11,14 +11,14 @@ struct ReductionArgs {
 };
 
 /// Maps a group, the elements that are reduced to one output, to that output.
-using Fold = std::function<double(const std::vector<double>&)>;
+using GroupFunction = std::function<double(const std::vector<double>&)>;
 
 /// Applies f to the elements of each group, which are in row-major order.
-Array fold(const Array& in, const ReductionArgs& args, const Fold& f);
+Array reduce_groups(const Array& in, const ReductionArgs& args, const GroupFunction& f);
 
 /// A row for a reduction of one tensor.
-Row fold_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-             ReductionArgs args, Fold reference, Draw draw = Draw::kNormal);
+Row reduction_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
+                  ReductionArgs args, GroupFunction reference, Draw draw = Draw::kNormal);
 
 using LineFunction = std::function<std::vector<double>(const std::vector<double>&)>;
 /// Applies f to each line along dim; f may change the length of the lines.

@@ -1,4 +1,4 @@
-#include "tests/ops/fold.h"
+#include "tests/ops/reduction_reference.h"
 
 namespace hearth::testing {
 
@@ -13,7 +13,7 @@ bool is_reduced(const ReductionArgs& args, size_t d, size_t num_dims) {
 
 }  // namespace
 
-Array fold(const Array& in, const ReductionArgs& args, const Fold& f) {
+Array reduce_groups(const Array& in, const ReductionArgs& args, const GroupFunction& f) {
   const size_t num_dims = in.sizes.size();
   std::vector<int64_t> kept_sizes, squeezed_sizes;
   for (size_t d = 0; d < num_dims; ++d) {
@@ -33,15 +33,15 @@ Array fold(const Array& in, const ReductionArgs& args, const Fold& f) {
   return out;
 }
 
-Row fold_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-             ReductionArgs args, Fold reference, Draw draw) {
+Row reduction_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
+                  ReductionArgs args, GroupFunction reference, Draw draw) {
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
   row.cases = {{{{4, 5}, draw}}, {{{2, 3, 4}, draw}}, {{{17, 3, 2, 5}, draw}}, {{{2, 1}, draw}}};
   row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
   row.reference = [args, reference = std::move(reference)](const Arrays& in) {
-    return Arrays{fold(in[0], args, reference)};
+    return Arrays{reduce_groups(in[0], args, reference)};
   };
   row.slack = 4;
   return row;
@@ -50,22 +50,22 @@ Row fold_row(std::string name, std::string covers, std::function<Tensor(const Te
 Array map_lines(const Array& in, int64_t dim, const LineFunction& f) {
   if (in.sizes.empty()) return {{}, f(in.values)};
   const size_t d = size_t(dim < 0 ? dim + int64_t(in.sizes.size()) : dim);
-  std::vector<int64_t> starts = in.sizes;
-  starts[d] = 1;
-  Array out{in.sizes, {}};
+  std::vector<int64_t> line_sizes = in.sizes;
+  line_sizes[d] = 1;
   std::vector<std::vector<double>> lines;
-  for (int64_t i = 0; i < count_of(starts); ++i) {
-    Position position = position_of(i, starts);
+  for (int64_t i = 0; i < count_of(line_sizes); ++i) {
+    Position position = position_of(i, line_sizes);
     std::vector<double> line;
     for (position[d] = 0; position[d] < in.sizes[d]; ++position[d])
       line.push_back(at(in, position));
     lines.push_back(f(line));
   }
-  out.sizes[d] = lines.empty() ? in.sizes[d] : int64_t(lines[0].size());
-  return build(out.sizes, [&](Position position) {
+  std::vector<int64_t> out_sizes = in.sizes;
+  if (!lines.empty()) out_sizes[d] = int64_t(lines[0].size());
+  return build(out_sizes, [&](Position position) {
     const size_t k = size_t(position[d]);
     position[d] = 0;
-    return lines[size_t(linear_of(position, starts))][k];
+    return lines[size_t(linear_of(position, line_sizes))][k];
   });
 }
 
