@@ -13,6 +13,7 @@ struct Values {
   enum class Paths { kNone, kFiles, kFolders };
   std::vector<std::string> names;
   Paths paths = Paths::kNone;
+  bool repeats = false;  // the words after this positional value are completed like it
 };
 
 /// Makes the help text and the completion suggest these values; the option accepts others, too.

@@ -93,23 +93,33 @@ std::string bash_script(const CLI::App& app) {
 // ---- zsh
 
 /// The zsh action that completes a value; colons are escaped, because _arguments splits at them.
+/// _values does so, too, after zsh has read the action as words.
 std::string zsh_value(const CLI::Option& flag) {
   const Values values = values_of(flag);
-  const std::string names = "(" + joined(values.names) + ")";
+  const std::string names = "(" + escaped(joined(values.names), ":", "\\") + ")";
   const char* path_action = values.paths == Values::Paths::kFolders ? "_files -/" : "_files";
-  if (values.paths == Values::Paths::kNone)
-    return is_list(flag) && !values.names.empty()
-               ? "_values -s , " + value_name(flag) + " " + joined(values.names)
-               : names;
+  if (values.paths == Values::Paths::kNone) {
+    if (!is_list(flag) || values.names.empty()) return names;
+    return "_values -s , " + value_name(flag) + " " + escaped(joined(values.names), ":", "\\\\\\");
+  }
   if (values.names.empty()) return path_action;
-  return "_alternative \"names\\:name\\:" + names + "\" \"files\\:file\\:" + path_action + "\"";
+  // Without the space, _arguments would pass options that _alternative refuses.
+  return " _alternative \"names\\:name\\:" + names + "\" \"files\\:file\\:" + path_action + "\"";
 }
 
-/// A specification for _arguments: "--size[description]:INT:(one two)".
+/// A specification for _arguments: "--size=[description]:INT:(one two)".
 std::string zsh_flag(const CLI::Option& flag) {
-  std::string text = flag_of(flag) + "[" + escaped(flag.get_description(), "[]:", "\\") + "]";
+  const std::string name = flag_of(flag) + (takes_value(flag) ? "=" : "");
+  std::string text = name + "[" + escaped(flag.get_description(), "[]:", "\\") + "]";
   if (takes_value(flag)) text += ":" + value_name(flag) + ":" + zsh_value(flag);
   return in_quotes(text);
+}
+
+/// A specification for _arguments: "2:to:_files", or "*:folders:_files -/" for all further words.
+std::string zsh_positional(const CLI::Option& option, int position) {
+  const bool repeats = option.get_items_expected_max() > 1 || values_of(option).repeats;
+  return in_quotes((repeats ? "*" : std::to_string(position)) + ":" + option.get_name() + ":" +
+                   zsh_value(option));
 }
 
 std::string zsh_arguments(const CLI::App& command) {
@@ -117,9 +127,7 @@ std::string zsh_arguments(const CLI::App& command) {
   for (const CLI::Option* flag : flags_of(command)) text += " \\\n        " + zsh_flag(*flag);
   int position = 0;
   for (const CLI::Option* option : command.get_options())
-    if (option->get_positional())
-      text += " \\\n        " + in_quotes(std::to_string(++position) + ":" + option->get_name() +
-                                          ":" + zsh_value(*option));
+    if (option->get_positional()) text += " \\\n        " + zsh_positional(*option, ++position);
   return text;
 }
 

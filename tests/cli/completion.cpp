@@ -17,28 +17,31 @@ namespace {
 struct Sample {
   CLI::App app{"A sample", "sample"};
   std::string model, folder, text, shape;
-  std::vector<std::string> kinds;
+  std::vector<std::string> kinds, folders;
   bool quiet = false;
 
   Sample() {
     CLI::App* train = app.add_subcommand("train", "Train: what's [best]");
     using Paths = app::Values::Paths;
     app::accept_only(train->add_option("--model", model, "The model"), "model", {"mlp", "lenet"});
-    app::accept_only(train->add_option("--kind", kinds, "Kinds"), "kind", {"red", "green"})
+    app::accept_only(train->add_option("--kind", kinds, "Kinds"), "kind", {"red", "green", "a:b"})
         ->delimiter(',');
     app::suggest_values(train->add_option("--out", folder, "A folder"), {{}, Paths::kFolders});
     app::suggest_values(train->add_option("--config", folder, "A file"), {{}, Paths::kFiles});
     app::suggest_values(train->add_option("--data", folder, "Data"),
-                        {{"digits", "mnist"}, Paths::kFolders});
+                        {{"digits", "a:b"}, Paths::kFolders});
     train->add_option("--text", text, "Anything");
     train->add_flag("--quiet", quiet, "Say nothing");
     CLI::App* shape_of = app.add_subcommand("shape", "Shapes");
-    app::accept_only(shape_of->add_option("shape", shape, "Which"), "shape", {"round", "square"});
+    app::accept_only(shape_of->add_option("shape", shape, "Which"), "shape", {"round", "a:b"});
     CLI::App* copy = app.add_subcommand("copy", "Copies");
     app::suggest_values(copy->add_option("from", text, "From"), {{}, Paths::kFiles});
     app::suggest_values(copy->add_option("to", text, "To"), {{}, Paths::kFiles});
     CLI::App* list = app.add_subcommand("list", "Lists");
-    app::suggest_values(list->add_option("folder", folder, "The folder"), {{}, Paths::kFolders});
+    app::suggest_values(list->add_option("folders", folders, "The folders"), {{}, Paths::kFolders});
+    CLI::App* run = app.add_subcommand("run", "Runs");
+    app::suggest_values(run->add_option("program", text, "The program"),
+                        {{}, Paths::kFiles, /*repeats=*/true});
   }
 };
 
@@ -68,15 +71,15 @@ std::string bash_completions(const std::string& words) {
 }
 
 TEST(Completion, BashCompletesCommandsFlagsAndValues) {
-  EXPECT_EQ(bash_completions("sample ''"), "train shape copy list --help");
+  EXPECT_EQ(bash_completions("sample ''"), "train shape copy list run --help");
   EXPECT_EQ(bash_completions("sample tr"), "train");
   EXPECT_EQ(bash_completions("sample train --"),
             "--help --model --kind --out --config --data --text --quiet");
   EXPECT_EQ(bash_completions("sample train --quiet --mo"), "--model");
   EXPECT_EQ(bash_completions("sample train --model ''"), "mlp lenet");
   EXPECT_EQ(bash_completions("sample train --model le"), "lenet");
-  EXPECT_EQ(bash_completions("sample shape ''"), "round square --help");
-  EXPECT_EQ(bash_completions("sample shape s"), "square");
+  EXPECT_EQ(bash_completions("sample shape ''"), "round a:b --help");
+  EXPECT_EQ(bash_completions("sample shape r"), "round");
 }
 
 TEST(Completion, BashCompletesFlagsWithEqualSigns) {
@@ -110,7 +113,7 @@ TEST(Completion, FishCompletesCommandsFlagsAndValues) {
                      line + "\"'");
   };
   EXPECT_EQ(completions("sample "),
-            "copy\tCopies\nlist\tLists\nshape\tShapes\ntrain\tTrain: what's [best]\n");
+            "copy\tCopies\nlist\tLists\nrun\tRuns\nshape\tShapes\ntrain\tTrain: what's [best]\n");
   EXPECT_EQ(completions("sample train --m"), "--model\tThe model\n");
   EXPECT_EQ(completions("sample train --model le"), "lenet\tThe model\n");
   EXPECT_EQ(completions("sample shape r"), "round\tWhich\n");
@@ -118,19 +121,26 @@ TEST(Completion, FishCompletesCommandsFlagsAndValues) {
   EXPECT_EQ(completions("sample train --data d"), "day/\tDirectory\ndigits\tData\n");
 }
 
+TEST(Completion, ZshGetsSpecifications) {
+  const std::string script = app::completion_script(Sample().app, "zsh");
+  EXPECT_EQ(script.find("#compdef sample\n"), 0);
+  for (const char* part : {
+           R"('train:Train\: what'\''s [best]')",
+           "'--quiet[Say nothing]'",
+           R"('--kind=[Kinds]:TEXT:_values -s , TEXT red green a\\\:b')",
+           R"x(: _alternative "names\:name\:(digits a\:b)" "files\:file\:_files -/"')x",
+           R"x('1:shape:(round a\:b)')x",
+           "'1:from:_files' \\\n        '2:to:_files'",
+           "'*:folders:_files -/'",
+           "'*:program:_files'",
+       })
+    EXPECT_NE(script.find(part), std::string::npos) << part << "\n" << script;
+}
+
 TEST(Completion, ZshParsesItsScript) {
   if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   const TempFolder folder;
-  const std::string script = app::completion_script(Sample().app, "zsh");
-  EXPECT_EQ(script.find("#compdef sample\n"), 0);
-  EXPECT_NE(script.find(R"('train:Train\: what'\''s [best]')"), std::string::npos) << script;
-  EXPECT_NE(script.find("'--kind[Kinds]:TEXT:_values -s , TEXT red green'"), std::string::npos);
-  EXPECT_NE(
-      script.find(R"x(:_alternative "names\:name\:(digits mnist)" "files\:file\:_files -/"')x"),
-      std::string::npos)
-      << script;
-  EXPECT_NE(script.find("'1:from:_files' \\\n        '2:to:_files'"), std::string::npos) << script;
-  write_bytes(folder.path("script"), script);
+  write_bytes(folder.path("script"), app::completion_script(Sample().app, "zsh"));
   output_of("zsh -n " + folder.path("script"));
 }
 

@@ -28,7 +28,7 @@ void add_launch(CLI::App& app, std::shared_ptr<const std::vector<std::string>> p
   add_launch_flags(*launch, *options);
   launch->add_flag("--agent", options->is_agent)->group("");
   suggest_values(launch->add_option("program", *program, "The program, followed by its arguments"),
-                 {{}, Values::Paths::kFiles});
+                 {{}, Values::Paths::kFiles, /*repeats=*/true});
   launch->footer(
       "Examples: hearth launch --nproc-per-node 2 -- ./train --epochs 3\n"
       "          hearth launch --cluster cluster.toml --max-restarts 3 -- ./train");
