@@ -113,6 +113,26 @@ TEST(Complex, ZeroHasDefinedValuesAndGradients) {
   EXPECT_EQ(item_of(z.pow(2.5)), complex<double>(0));
 }
 
+/// As LibTorch on the CPU.
+TEST(Complex, TheSignOfAZeroDivisorDoesNotCount) {
+  for (const ScalarType type : {kComplexFloat, kComplexDouble})
+    for (const int64_t n : {1, 9}) {
+      const Tensor x = full({n}, Scalar(complex<double>(1, 1)), type);
+      const auto is_infinite = [](const Tensor& y) {
+        return view_as_real(y).eq(INFINITY).all().item<bool>();
+      };
+      for (const double real : {0.0, -0.0}) {
+        for (const double imag : {0.0, -0.0}) {
+          const Scalar zero(complex<double>(real, imag));
+          EXPECT_TRUE(is_infinite(x / full({n}, zero, type))) << real << ' ' << imag;
+          EXPECT_TRUE(is_infinite(x / zero)) << real << ' ' << imag;
+        }
+        EXPECT_TRUE(is_infinite(x / full({n}, real))) << real;
+        EXPECT_TRUE(is_infinite(x / real)) << real;
+      }
+    }
+}
+
 /// dy/dz of a function analytic near z, on z's side of its branch cut, by a difference of values.
 C slope(const std::function<Tensor(const Tensor&)>& f, C z) {
   const auto at = [&](C x) {

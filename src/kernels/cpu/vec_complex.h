@@ -5,7 +5,7 @@
 namespace hearth::cpu {
 
 /// The value type V of complex formulas: one complex number with arithmetic, equality and select.
-/// Its functions (exp, sqrt and others) are in complex_math.h.
+/// complex_math.h has its functions (exp, sqrt and others), for pointwise formulas only.
 template <class T, class Isa>
 struct ComplexLane {
   struct Mask {
@@ -69,7 +69,7 @@ struct ComplexLane {
   }
 
  private:
-  HEARTH_SIMD static T magnitude(T x) { return x < 0 ? -x : x; }
+  HEARTH_SIMD static T magnitude(T x) { return static_cast<T>(__builtin_fabs(x)); }
 };
 
 }  // namespace hearth::cpu
