@@ -1,4 +1,7 @@
-// Unique elements (by sorting), unique elements of runs, and bincount.
+// Unique elements or slices (by sorting), one element of each run of equal neighbours, and
+// bincount.
+#include <algorithm>
+
 #include "hearth/indexing.h"
 #include "ops/define.h"
 
@@ -54,7 +57,11 @@ struct Unique {
 
 /// Throws if slices have no elements to compare.
 void check_slices(const Tensor& slices) {
-  HEARTH_CHECK(slices.size(0) == 0 || slices.numel() > 0,
+  const IntArrayRef sizes = slices.sizes();
+  const auto empty_dims = std::count(sizes.begin(), sizes.end(), 0);
+  HEARTH_CHECK(slices.size(0) > 0 || empty_dims == 1,
+               "Number of zero sized dimensions is more than one, so unique cannot be applied ");
+  HEARTH_CHECK(slices.size(0) == 0 || empty_dims == 0,
                "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
                "applied");
 }
@@ -82,7 +89,7 @@ struct UniqueConsecutive {
   }
 };
 
-/// Sorts rows by each column in turn, from the last to the first, with a stable sort.
+/// Sorts rows by each column in turn, from last to first; Hearth's argsort is always stable.
 struct UniqueDim {
   using Args = UniqueArgs;
   static constexpr OpInfo info{.name = "unique_dim"};
@@ -108,10 +115,12 @@ struct Bincount {
   };
   static constexpr OpInfo info{.name = "bincount"};
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& weights) {
-    const int64_t num_values = self.numel() > 0 ? self.max().item<int64_t>() + 1 : 0;
+    const int64_t largest = self.numel() > 0 ? self.max().item<int64_t>() : -1;
+    HEARTH_CHECK(largest < INT64_MAX, "maximum value of input overflowed, it should be < ",
+                 INT64_MAX, " but got ", largest);
     const TensorOptions options =
         weights.defined() ? weights.options() : self.options().dtype(kLong);
-    const Tensor bins = zeros({std::max(num_values, args.minlength)}, options);
+    const Tensor bins = zeros({std::max(largest + 1, args.minlength)}, options);
     return bins.scatter_add(0, self.to(kLong),
                             weights.defined() ? weights : ones_like(self, kLong));
   }
@@ -124,9 +133,11 @@ Tensor bincount_of(const Tensor& self, const Tensor& weights, int64_t minlength)
   HEARTH_CHECK(minlength >= 0, "minlength should be >= 0");
   HEARTH_CHECK(self.dim() == 1 && (self.numel() == 0 || self.min().item<int64_t>() >= 0),
                "bincount only supports 1-d non-negative integral inputs.");
-  HEARTH_CHECK(!weights.defined() || weights.sizes().equals(self.sizes()),
+  // As in ATen, the weights of no elements are not looked at.
+  if (!weights.defined() || self.numel() == 0)
+    return compose<Bincount>({minlength}, self, Tensor());
+  HEARTH_CHECK(weights.sizes().equals(self.sizes()),
                "weights should be 1-d and have the same length as input");
-  if (!weights.defined()) return compose<Bincount>({minlength}, self, weights);
   const Tensor values = weights.detach();
   return compose<Bincount>({minlength}, self,
                            values.scalar_type() == kFloat ? values : values.to(kDouble));
@@ -142,6 +153,7 @@ TensorTriple unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
   return compose<UniqueDim>({true, true, wrap_dim(dim, self.dim())}, self);
 }
 
+// HEARTH_QUALIFIED (as_methods.inc): argument-dependent lookup does not find it.
 namespace by_name {
 
 TensorTriple unique(const Tensor& self, bool sorted, bool return_inverse, bool return_counts,

@@ -380,6 +380,44 @@ TEST(Order, OutForms) {
   EXPECT_TRUE(x.msort().equal(x));
 }
 
+TEST(Order, UniqueSlicesNeedElements) {
+  const Tensor none = zeros({0, 0}), x = zeros({2, 0, 3});
+  const char* several =
+      "Number of zero sized dimensions is more than one, so unique cannot be applied";
+  for (const int64_t dim : {0, 1}) {
+    EXPECT_ERROR(unique_dim(none, dim), several);
+    EXPECT_ERROR(none.unique_consecutive(true, true, dim), several);
+    EXPECT_ERROR(unique_dim(x, 2 * dim), "There are 0 sized dimensions, and they aren't selected");
+    EXPECT_ERROR(x.unique_consecutive(true, true, 2 * dim), "There are 0 sized dimensions");
+  }
+  for (const auto& [values, inverse, counts] :
+       {unique_dim(x, 1), x.unique_consecutive(true, true, 1)}) {
+    EXPECT_EQ(values.sizes(), x.sizes());
+    EXPECT_EQ(inverse.sizes(), IntArrayRef({0}));
+    EXPECT_EQ(counts.sizes(), IntArrayRef({0}));
+  }
+}
+
+TEST(Order, BincountOfNoElementsIgnoresWeights) {
+  const Tensor none = empty({0}, kInt);
+  for (const Tensor& weights : {empty({0}), ones({2}, kDouble), ones({2, 3})}) {
+    const Tensor counts = none.bincount(weights, 3);
+    EXPECT_EQ(counts.scalar_type(), kLong);
+    EXPECT_TRUE(counts.equal(zeros({3}, kLong)));
+  }
+  EXPECT_EQ(none.bincount(empty({0})).sizes(), IntArrayRef({0}));
+  EXPECT_ERROR(zeros({1}, kLong).bincount(empty({0})), "have the same length as input");
+}
+
+TEST(Order, BincountRefusesTheLargestInteger) {
+  const Tensor x = tensor({INT64_MAX}, kLong);
+  for (const Tensor& weights : {Tensor(), ones({1})})
+    EXPECT_ERROR(x.bincount(weights),
+                 "maximum value of input overflowed, it should be < 9223372036854775807 but got "
+                 "9223372036854775807");
+  EXPECT_ERROR(x.sub(1).bincount(), "overflow");
+}
+
 TEST(Order, InvalidSortersAndEmptySlicesThrow) {
   const Tensor x = tensor({3.0, 1.0, 2.0}), value = tensor({1.5});
   const auto search = [&](const Tensor& sorter) {
@@ -388,7 +426,6 @@ TEST(Order, InvalidSortersAndEmptySlicesThrow) {
   EXPECT_EQ(search(tensor({1, 2, 0}, kLong)).item<int64_t>(), 1);
   EXPECT_ERROR(search(tensor({1, 2}, kLong)), "boundary and sorter must have the same size");
   EXPECT_ERROR(search(tensor({1, 2, 0}, kInt)), "sorter must be a tensor of long dtype");
-  EXPECT_ERROR(unique_dim(ones({3, 0}), 0), "There are 0 sized dimensions");
   EXPECT_ERROR(group_norm(ones({2, 4, 0}), 2), "Expected HxW to be greater than 0, got 0");
 }
 
