@@ -1,0 +1,73 @@
+// Unique slices and bincount: order, empty inputs, refusals.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "hearth/indexing.h"
+#include "hearth/tensor_literal.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+TEST(Unique, EqualSlicesAreOne) {
+  const Tensor x = arange(6).reshape({3, 2}).fmod(4);  // [[0, 1], [2, 3], [0, 1]]
+  const auto [values, inverse, counts] = unique_dim(x, 0, true, true, true);
+  EXPECT_TRUE(values.equal(arange(4).reshape({2, 2})));
+  EXPECT_TRUE(inverse.equal(arange(3).fmod(2)));
+  EXPECT_EQ(counts[0].item<int64_t>(), 2);
+  EXPECT_EQ(std::get<0>(x.unique_consecutive(false, false, 1)).size(1), 2);
+  EXPECT_EQ(std::get<1>(_unique2(x)).numel(), 0);
+}
+
+/// Two slices are compared element by element in row-major order.
+TEST(Unique, SlicesAreComparedInRowMajorOrder) {
+  const Tensor x = tensor({0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0,
+                           0, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1})
+                       .reshape({2, 3, 6});
+  const auto [values, inverse, counts] = unique_dim(x, 2, true, true, true);
+  const Tensor order = tensor({0, 3, 5, 2, 4, 1});  // PyTorch's
+  EXPECT_TRUE(values.equal(x.index_select(2, order)));
+  EXPECT_TRUE(inverse.equal(tensor({0, 5, 3, 1, 4, 2})));
+}
+
+TEST(Unique, SlicesNeedElements) {
+  const Tensor none = zeros({0, 0}), x = zeros({2, 0, 3});
+  const char* several =
+      "Number of zero sized dimensions is more than one, so unique cannot be applied";
+  for (const int64_t dim : {0, 1}) {
+    EXPECT_ERROR(unique_dim(none, dim), several);
+    EXPECT_ERROR(none.unique_consecutive(true, true, dim), several);
+    EXPECT_ERROR(unique_dim(x, 2 * dim), "There are 0 sized dimensions, and they aren't selected");
+    EXPECT_ERROR(x.unique_consecutive(true, true, 2 * dim), "There are 0 sized dimensions");
+  }
+  for (const auto& [values, inverse, counts] :
+       {unique_dim(x, 1), x.unique_consecutive(true, true, 1)}) {
+    EXPECT_EQ(values.sizes(), x.sizes());
+    EXPECT_EQ(inverse.sizes(), IntArrayRef({0}));
+    EXPECT_EQ(counts.sizes(), IntArrayRef({0}));
+  }
+}
+
+TEST(Bincount, NoElementsNeedNoWeights) {
+  const Tensor none = empty({0}, kInt);
+  for (const Tensor& weights : {empty({0}), ones({2}, kDouble), ones({2, 3})}) {
+    const Tensor counts = none.bincount(weights, 3);
+    EXPECT_EQ(counts.scalar_type(), kLong);
+    EXPECT_TRUE(counts.equal(zeros({3}, kLong)));
+  }
+  EXPECT_EQ(none.bincount(empty({0})).sizes(), IntArrayRef({0}));
+  EXPECT_ERROR(zeros({1}, kLong).bincount(empty({0})), "have the same length as input");
+}
+
+TEST(Bincount, TheLargestIntegerIsRefused) {
+  const Tensor x = tensor({INT64_MAX}, kLong);
+  for (const Tensor& weights : {Tensor(), ones({1})})
+    EXPECT_ERROR(x.bincount(weights),
+                 "maximum value of input overflowed, it should be < 9223372036854775807 but got "
+                 "9223372036854775807");
+  EXPECT_ERROR(x.sub(1).bincount(), "overflow");
+}
+
+}  // namespace
+}  // namespace hearth::testing
