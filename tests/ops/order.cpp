@@ -178,70 +178,6 @@ Row searchsorted_row() {
   return row;
 }
 
-Row unique_row(std::string name, std::function<TensorTriple(const Tensor&)> op, bool sorts) {
-  Row row;
-  row.name = name;
-  row.covers = {std::move(name)};
-  row.cases = {{{{4, 5}, Draw::kSmall}}, {{{9}, Draw::kSmall}}, {{{0}}}, {{{}}}};
-  row.dtypes = dtypes::kRealAndBool;
-  row.results = {Result::kSame, Result::kLong, Result::kLong};
-  row.orders = 0;
-  row.call = [op = std::move(op)](const Tensors& in) {
-    const auto [values, inverse, counts] = op(in[0]);
-    return Tensors{values, inverse, counts};
-  };
-  row.reference = [sorts](const Arrays& in) {
-    std::vector<double> line = in[0].values, values, inverse, counts;
-    if (sorts) std::sort(line.begin(), line.end());
-    for (double v : line) {
-      if (values.empty() || values.back() != v) values.push_back(v), counts.push_back(0);
-      ++counts.back();
-      if (!sorts) inverse.push_back(double(values.size() - 1));
-    }
-    if (sorts)
-      for (double v : in[0].values)
-        inverse.push_back(double(std::find(values.begin(), values.end(), v) - values.begin()));
-    const int64_t n = int64_t(values.size());
-    return Arrays{{{n}, values}, {in[0].sizes, inverse}, {{n}, counts}};
-  };
-  return row;
-}
-
-Row unique_dim_row() {
-  Row row = unique_row(
-      "unique_dim",
-      [](const Tensor& x) {
-        return unique_dim(x.dim() == 0 ? x.reshape({1}) : x, 0, true, true, true);
-      },
-      true);
-  row.cases = {{{{9}, Draw::kSmall}}, {{{0}}}};
-  return row;
-}
-
-Row bincount_row() {
-  Row row;
-  row.name = "bincount";
-  row.covers = {"bincount"};
-  row.cases = {{{{9}, Draw::kIndex, 5}}, {{{0}, Draw::kIndex, 5}}};
-  row.dtypes = dtypes::kLong;
-  row.orders = 0;
-  row.call = [](const Tensors& in) { return Tensors{in[0].bincount({}, 2)}; };
-  row.reference = [](const Arrays& in) {
-    Array out{{2}, {0, 0}};
-    for (double v : in[0].values) {
-      if (v >= double(out.values.size())) out.values.resize(size_t(v) + 1);
-      ++out.values[size_t(v)];
-    }
-    out.sizes[0] = int64_t(out.values.size());
-    return Arrays{out};
-  };
-  row.refusals = {{[] { full({1}, -1, kLong).bincount(); },
-                   "bincount only supports 1-d non-negative integral inputs."},
-                  {[] { ones({1}).bincount(); }, "\"bincount_cpu\" not implemented for 'Float'"},
-                  {[] { ones({1}, kInt).bincount({}, -1); }, "minlength should be >= 0"}};
-  return row;
-}
-
 const Register registered_order[] = {
     Register(sort_row("sort", -1, false, Draw::kDistinct)),
     Register(sort_row("sort_descending", 0, true, Draw::kDistinct)),
@@ -261,13 +197,6 @@ const Register registered_order[] = {
     Register(median_row("median", &hearth::median)),
     Register(median_row("nanmedian", &hearth::nanmedian)),
     Register(searchsorted_row()),
-    Register(unique_row(
-        "_unique2", [](const Tensor& x) { return _unique2(x, true, true, true); }, true)),
-    Register(unique_row(
-        "unique_consecutive", [](const Tensor& x) { return x.unique_consecutive(true, true); },
-        false)),
-    Register(unique_dim_row()),
-    Register(bincount_row()),
 };
 
 TEST(Order, LargeSortsAreStableInEveryDtype) {
