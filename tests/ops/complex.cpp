@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "hearth/autograd.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/throws.h"
