@@ -79,13 +79,13 @@ Tensor masked_scatter_of(const Tensor& self, const Tensor& mask, const Tensor& s
 
 }  // namespace
 
-#define HEARTH_DEFINE_MASKED_FILL(T, info)                                                       \
-  HEARTH_DEFINE_METHOD(Tensor, masked_fill, (const Tensor& mask, T value),                       \
+#define HEARTH_DEFINE_MASKED_FILL(T, info)                                                         \
+  HEARTH_DEFINE_METHOD(Tensor, masked_fill, (const Tensor& mask, T value),                         \
                        masked_fill_new<info>(self, checked_mask(mask), masked_value(self, value))) \
-  HEARTH_DEFINE_INPLACE(masked_fill_, (const Tensor& mask, T value),                             \
+  HEARTH_DEFINE_INPLACE(masked_fill_, (const Tensor& mask, T value),                               \
                         masked_fill_of<info>(self, checked_mask(mask), masked_value(self, value))) \
-  Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, T value) {        \
-    check_defined("masked_fill", 0, "self", self);                                               \
+  Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, T value) {          \
+    check_defined("masked_fill", 0, "self", self);                                                 \
     return masked_fill_of<info>(self, checked_mask(mask), masked_value(self, value)).out(out);     \
   }
 HEARTH_DEFINE_MASKED_FILL(const Scalar&, fn::MaskedFill::info)

@@ -121,8 +121,8 @@ void run_row_major(const MatmulParams& params, Ctx& ctx) {
     gemm.beta = 1;
     if (float_matmul(gemm, ctx)) return;
   }
-  detail::fail<Error>("cuBLAS has no algorithm for a matrix product of ", gemm.columns,
-                      " x ", gemm.inner, " by ", gemm.inner, " x ", gemm.rows, " in ",
+  detail::fail<Error>("cuBLAS has no algorithm for a matrix product of ", gemm.columns, " x ",
+                      gemm.inner, " by ", gemm.inner, " x ", gemm.rows, " in ",
                       name_of(gemm.dtype));
 }
 
