@@ -193,14 +193,15 @@ void GraphTask::discover() {
     if (entry.discovered) return;
     entry.discovered = true;
     entry.first_child = children_.size();
-    children_.resize(children_.size() + entry.node->num_outputs());
+    entry.num_children = entry.node->num_outputs();
+    children_.resize(children_.size() + entry.num_children);
     stack.push_back({&entry, 0});
   };
   for (Pending* root : roots_) {
     visit(*root);
     while (!stack.empty()) {
       auto& [entry, next_edge] = stack.back();
-      if (next_edge == entry->node->num_outputs()) {
+      if (next_edge == entry->num_children) {
         children_first.push_back(entry);
         stack.pop_back();
         continue;
@@ -221,7 +222,7 @@ void GraphTask::discover() {
 void GraphTask::mark_needed(const std::vector<Pending*>& children_first) {
   for (Pending* entry : children_first) {
     bool leads_to_input = false;
-    for (size_t i = 0; i < entry->node->num_outputs(); ++i)
+    for (size_t i = 0; i < entry->num_children; ++i)
       if (const Pending* const child = children_[entry->first_child + i])
         leads_to_input |= child->needed || !child->captures.empty();
     const bool accumulates =
@@ -299,6 +300,7 @@ void GraphTask::run_node(Pending& entry) {
     if (!entry.needed) NodeAccess::run_capture_hooks(node, entry.gradients);
     capture(entry);
   }
+  variable_list gradients = std::move(entry.gradients);  // freed here, not at the end of the pass
   if (restricted_ && !entry.needed) return distribute(entry, variable_list(node.num_outputs()));
   const TaskModesGuard guard;
   use_forward_streams(node);
@@ -306,7 +308,7 @@ void GraphTask::run_node(Pending& entry) {
   const NodeObservation observation(node);
   variable_list results;
   try {
-    results = NodeAccess::call(node, std::move(entry.gradients));
+    results = NodeAccess::call(node, std::move(gradients));
     if (modes.flags & kAnomalyMode && modes.anomaly_check_nan) check_no_nan(node, results);
   } catch (Error& error) {
     if (modes.flags & kAnomalyMode) explain_failure(node, error.what());
@@ -325,7 +327,10 @@ void GraphTask::distribute(Pending& from, variable_list&& gradients) {
   HEARTH_CHECK(gradients.size() <= node.num_outputs() || node.num_outputs() == 0, "Function ",
                node.name(), " returned an incorrect number of gradients (expected ",
                node.num_outputs(), ", got ", gradients.size(), ")");
-  for (size_t i = 0; i < node.num_outputs(); ++i) {
+  HEARTH_CHECK(node.num_outputs() == from.num_children, "Function ", node.name(), " had ",
+               from.num_children, " edges when the backward pass began, but has ",
+               node.num_outputs(), " now: a hook must not add edges");
+  for (size_t i = 0; i < from.num_children; ++i) {
     Pending* const to = children_[from.first_child + i];
     if (!to) continue;
     const Edge& edge = node.next_edge(i);

@@ -46,8 +46,8 @@ class GraphTask {
     int dependencies = 0;     // edges from nodes that have not run
     bool discovered = false;  // whether discover() has reached the node
     bool needed = true;       // whether the node has to run
-    /// Where children_ has the destination of the node's first edge.
-    size_t first_child = 0;
+    /// The destinations of the node's edges in children_.
+    size_t first_child = 0, num_children = 0;
     variable_list gradients;  // the sums of the gradients that have reached the node
     /// The inputs whose gradients are results of the pass: input number, and index in the result or
     /// kAccumulated.
@@ -80,7 +80,8 @@ class GraphTask {
   const int64_t id_;
   bool keep_graph_, create_graph_;
   bool restricted_ = false;
-  std::pmr::monotonic_buffer_resource memory_;  // of entries_; freed as a whole
+  /// Of entries_; freed as a whole.
+  std::pmr::monotonic_buffer_resource memory_{std::pmr::new_delete_resource()};
   std::pmr::unordered_map<Node*, Pending> entries_{&memory_};
   std::vector<Pending*> children_;  // the edges' destinations, null for edges without one
   std::vector<Pending*> roots_;

@@ -21,6 +21,20 @@ TEST(Engine, RunsLongChains) {
   expect_values(x.grad(), {1});
 }
 
+TEST(Engine, FreesGradientsWhenTheirNodeHasRun) {
+  const int64_t rows = 40, bytes_of_matrix = rows * 1000 * 4;
+  const Tensor x = rand({rows, 1000}).requires_grad_();
+  Tensor y = x * 1;
+  for (int64_t i = 0; i < rows; ++i) y.select(0, i).mul_(2);  // a CopySlices node for each
+  const Tensor loss = y.sum();
+  reset_peak_memory_stats(kCPU);
+  const int64_t before = memory_stats(kCPU).allocated_bytes.current;
+  loss.backward();
+  const int64_t peak = memory_stats(kCPU).allocated_bytes.peak - before;
+  EXPECT_LE(peak, 6 * bytes_of_matrix);
+  EXPECT_TRUE(x.grad().eq(2).all().item<bool>());
+}
+
 TEST(Engine, LongChainsAreDestroyedWithoutRecursion) {
   Tensor y = leaf({1}, kDouble);
   for (int i = 0; i < kLength; ++i) y = y * y;  // each node saves its input

@@ -51,6 +51,21 @@ TEST(Edges, MustLeadToExistingInputs) {
   EXPECT_ERROR(z.sum().backward(), text);
 }
 
+TEST(Edges, MustNotBeAddedDuringBackward) {
+  for (const bool leads_into_the_pass : {true, false}) {
+    for (const int count : {1, 1000}) {
+      const Tensor a = leaf({1, 2}), y = a * 2, z = y * 3, other = leaf({1, 2}) * 5;
+      z.register_hook([=](const Tensor&) {
+        for (int i = 0; i < count; ++i)
+          y.grad_fn()->add_next_edge({leads_into_the_pass ? a.grad_fn() : other.grad_fn(), 0});
+      });
+      EXPECT_ERROR(z.sum().backward(), "had 1 edges when the backward pass began, but has " +
+                                           std::to_string(count + 1) +
+                                           " now: a hook must not add edges");
+    }
+  }
+}
+
 TEST(DirectNodeCalls, CheckGradientMetadata) {
   const Tensor x = leaf({1, 2, 3, 4, 5, 6}).detach().view({3, 2}).requires_grad_();
   const Tensor normed = batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5, false);

@@ -3,35 +3,49 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 namespace hearth::app {
 namespace {
 
-/// Exits with 0 if the signal only makes interrupted() true.
-void receive(int signal) {
+/// Receives the first signal, and exits with 1 or 2 if that does not only make interrupted() true.
+void receive_first(int signal) {
   if (interrupted()) std::exit(1);
   std::raise(signal);
   if (!interrupted()) std::exit(2);
 }
 
-TEST(InterruptDeathTest, AnySecondSignalEndsTheProgram) {
-  for (const int first : InterruptGuard::kSignals)
-    for (const int second : InterruptGuard::kSignals)
-      EXPECT_EXIT(
-          {
-            const InterruptGuard guard;
-            receive(first);
-            std::raise(second);
-          },
-          ::testing::KilledBySignal(second), "");
+TEST(InterruptDeathTest, TheSameSignalAgainEndsTheProgram) {
+  for (const int signal : InterruptGuard::kSignals)
+    EXPECT_EXIT(
+        {
+          const InterruptGuard guard;
+          receive_first(signal);
+          std::raise(signal);
+        },
+        ::testing::KilledBySignal(signal), "");
+}
+
+TEST(InterruptDeathTest, AnotherSignalEndsTheProgramAfterASecond) {
+  const auto receive_two = [](int first, int second) {
+    const InterruptGuard guard;
+    receive_first(first);
+    std::raise(second);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1010));
+    std::raise(second);
+    std::exit(0);
+  };
+  EXPECT_EXIT(receive_two(SIGTERM, SIGHUP), ::testing::KilledBySignal(SIGHUP), "");
+  EXPECT_EXIT(receive_two(SIGINT, SIGTERM), ::testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST(InterruptDeathTest, AnIgnoredSignalStaysIgnored) {
   const auto ignore_second = [] {
     std::signal(SIGHUP, SIG_IGN);
     const InterruptGuard guard;
-    receive(SIGTERM);
+    receive_first(SIGTERM);
     std::raise(SIGHUP);
     std::exit(0);
   };

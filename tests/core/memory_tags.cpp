@@ -206,7 +206,7 @@ TEST(MemorySummary, ListsTagsAndModules) {
 
 TEST(MemorySummary, UnitsChangeAtTheNumbersOfPyTorch) {
   MemoryReport report;
-  for (const auto [count, shown] : {std::pair{749'999, " 749999   "}, {750'000, "    750 K "}}) {
+  for (const auto& [count, shown] : {std::pair{749'999, " 749999   "}, {750'000, "    750 K "}}) {
     report.stats.allocation.current = count;
     const std::string text = summary_text(report, false), row = "| Allocations           | ";
     const size_t begin = text.find(row);

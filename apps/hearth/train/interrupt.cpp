@@ -1,20 +1,36 @@
 #include "interrupt.h"
 
+#include <ctime>
+
 namespace hearth::app {
 
 namespace {
 
 volatile std::sig_atomic_t received = 0;
+timespec first_time;  // of the first signal; only the handler uses it
 
-/// Gives each of the guard's signals its default action, so that a second one ends the program.
-void receive_first(int) {
-  received = 1;
-  for (const int signal : InterruptGuard::kSignals) {
-    struct sigaction current {};
-    sigaction(signal, nullptr, &current);
-    if (current.sa_handler != &receive_first) continue;  // ignored
-    current.sa_handler = SIG_DFL;
-    sigaction(signal, &current, nullptr);
+void give_default_action(int signal) {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+}
+
+bool is_second_past_first() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto seconds = now.tv_sec - first_time.tv_sec;
+  return seconds > 1 || (seconds == 1 && now.tv_nsec >= first_time.tv_nsec);
+}
+
+/// A handler that the other signals do not interrupt.
+void receive(int signal) {
+  if (!received) {
+    received = 1;
+    clock_gettime(CLOCK_MONOTONIC, &first_time);
+    give_default_action(signal);  // if it comes again
+  } else if (is_second_past_first()) {
+    give_default_action(signal);
+    raise(signal);  // arrives when the handler has returned
   }
 }
 
@@ -23,8 +39,9 @@ void receive_first(int) {
 InterruptGuard::InterruptGuard() {
   received = 0;
   struct sigaction action {};
-  action.sa_handler = &receive_first;
+  action.sa_handler = &receive;
   action.sa_flags = SA_RESTART;  // reads and writes continue
+  for (const int signal : kSignals) sigaddset(&action.sa_mask, signal);
   for (size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &previous_[i]);
     if (previous_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);

@@ -5,8 +5,10 @@
 
 namespace hearth::app {
 
-/// During its lifetime, the first SIGINT, SIGTERM or SIGHUP only makes interrupted() true; a second
-/// signal, of any of the three, ends the program. Signals that were ignored (nohup) stay ignored.
+/// During its lifetime, the first SIGINT, SIGTERM or SIGHUP only makes interrupted() true. The same
+/// signal again ends the program; another one does after a second. (Sooner, it is part of the same
+/// request: at the end of a session, systemd sends SIGTERM and at once SIGHUP.) Signals that were
+/// ignored (nohup) stay ignored.
 class InterruptGuard {
  public:
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
