@@ -1,7 +1,5 @@
 #include "ops/gather.h"
 
-#include <algorithm>
-
 #include "hearth/autograd.h"
 #include "ops/define.h"
 #include "seam/gather.h"
@@ -28,9 +26,11 @@ void check_same_dims(const char* op, const TensorImpl& index, const TensorImpl& 
 }
 
 int first_larger_dim(const TensorImpl& index, const TensorImpl& other, int64_t dim) {
-  const int shared = std::min(index.dim, other.dim);
-  for (int d = 0; d < shared; ++d)
-    if (d != dim && index.sizes()[size_t(d)] > other.sizes()[size_t(d)]) return d;
+  const auto size = [](const TensorImpl& t, int64_t d) {
+    return t.dim == 0 ? 1 : t.sizes()[size_t(d)];
+  };
+  for (int d = 0; d < at_least_one(index.dim); ++d)
+    if (d != dim && size(index, d) > size(other, d)) return d;
   return -1;
 }
 

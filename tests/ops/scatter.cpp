@@ -274,6 +274,22 @@ Tensor sums_at(const Tensor& x, const Tensor& index, const Tensor& y) {
   return sums;
 }
 
+TEST(Scatter, ComparesTheSizesOf0dTensorsAsOne) {
+  const Tensor number = zeros({}), none = zeros({0}), three = zeros({3});
+  const Tensor index = zeros({}, kLong), two = tensor({0, 1});
+  const char* const larger_than_none =
+      "Expected index [] to be no larger than self [] apart from dimension 0 and to be no larger "
+      "size than src [0]";
+  const char* const larger_than_number =
+      "Expected index [2] to be no larger than self [3] apart from dimension 0 and to be no "
+      "larger size than src []";
+  EXPECT_ERROR(number.scatter(0, index, none), larger_than_none);
+  EXPECT_ERROR(number.scatter_add(0, index, none), larger_than_none);
+  EXPECT_ERROR(three.scatter(0, two, number), larger_than_number);
+  EXPECT_ERROR(three.scatter_add(0, two, number), larger_than_number);
+  EXPECT_ERROR(three.scatter_reduce(0, two, number, "amax"), larger_than_number);
+}
+
 TEST(Scatter, LongLinesHaveEqualSumsOnAnyNumberOfThreads) {
   constexpr int64_t kSize = 5003, kCount = 100'001;
   manual_seed(11);
