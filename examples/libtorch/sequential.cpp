@@ -12,14 +12,15 @@ void fit(Sequential& model, const std::string& name) {
   auto y = (x.slice(/*dim=*/1, 0, 3) * torch::tensor({1.0, -2.0, 0.5})).sum(1, /*keepdim=*/true);
   torch::optim::AdamW optimizer(model->parameters(),
                                 torch::optim::AdamWOptions(0.02).weight_decay(0.01));
-  torch::optim::StepLR scheduler(optimizer, /*step_size=*/20, /*gamma=*/0.5);
   for (int step = 0; step < 60; ++step) {
     optimizer.zero_grad();
     auto loss = torch::mse_loss(model->forward(x), y);
     loss.backward();
     torch::nn::utils::clip_grad_norm_(model->parameters(), 5.0);
     optimizer.step();
-    scheduler.step();
+    if (step % 20 == 19)  // LibTorch's StepLR would change the rate one step later than Hearth's
+      for (auto& group : optimizer.param_groups())
+        group.options().set_lr(group.options().get_lr() * 0.5);
     if (step % 20 == 0)
       std::cout << name << " step " << step << " loss " << loss.item<float>() << " lr "
                 << optimizer.param_groups()[0].options().get_lr() << '\n';
@@ -32,8 +33,9 @@ void fit(Sequential& model, const std::string& name) {
 
 int main() {
   torch::manual_seed(7);
-  Sequential unnamed(Linear(6, 32), BatchNorm1d(32), torch::nn::Functional(torch::tanh),
-                     Dropout(0.1), Linear(LinearOptions(32, 1).bias(false)));
+  Sequential unnamed(Linear(LinearOptions(6, 32).bias(false)), BatchNorm1d(32),
+                     torch::nn::Functional(torch::tanh), Dropout(0.1),
+                     Linear(LinearOptions(32, 1).bias(false)));
   fit(unnamed, "unnamed");
 
   Sequential named({{"in", Linear(6, 16)},
