@@ -160,7 +160,8 @@ GraphTask::Pending& GraphTask::pending(const NodePtr& node) {
   Pending& entry = entries_[node.get()];
   if (!entry.node) {
     entry.node = node;
-    entry.gradients.reserve(std::max(node->num_inputs(), node->num_outputs()));  // for OpNode
+    // OpNode returns its results in the list of its gradients.
+    entry.gradients.reserve(std::max(node->num_inputs(), node->num_outputs()));
     entry.gradients.resize(node->num_inputs());
   }
   return entry;

@@ -1,14 +1,12 @@
 #include "core/parallel_for.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -55,37 +53,6 @@ TEST_F(ParallelFor, ALoopJustAboveTheGrainSizeHasTwoChunks) {
   std::atomic<int> chunks{0};
   parallel_for(0, 101, 100, [&](int64_t, int64_t) { ++chunks; });
   EXPECT_EQ(chunks, 2);
-}
-
-/// The cores of every thread of the process, which helpers restrict only while they wake.
-TEST_F(ParallelFor, HelpersKeepTheirCores) {
-  const auto cores_of = [](pid_t thread) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    sched_getaffinity(thread, sizeof(cores), &cores);
-    return cores;
-  };
-  const auto run_and_sleep = [] {
-    parallel_for(0, 4, 1, [](int64_t, int64_t) {
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // now the helpers sleep
-  };
-  const cpu_set_t all = cores_of(0);
-  run_and_sleep();
-  for (int core = 0; core < CPU_SETSIZE; ++core) {  // wakes helpers from every core
-    if (!CPU_ISSET(core, &all)) continue;
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(core, &only);
-    sched_setaffinity(0, sizeof(only), &only);
-    for (int i = 0; i < 3; ++i) run_and_sleep();
-  }
-  sched_setaffinity(0, sizeof(all), &all);
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    const cpu_set_t cores = cores_of(std::stoi(task.path().filename()));
-    EXPECT_TRUE(CPU_EQUAL(&cores, &all)) << task.path();
-  }
 }
 
 TEST_F(ParallelFor, NestedLoopsRunSerially) {

@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "core/parallel_for.h"
 
 namespace hearth {
 namespace {
@@ -42,7 +47,7 @@ class Sleeper {
     changed_.notify_all();
     return cores;
   }
-  void join() {
+  void wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return done_; });
   }
@@ -92,7 +97,7 @@ TEST_F(WakingCoreTest, AThreadWakesOnAnotherCoreThanTheWakingThread) {
   Sleeper sleeper(cores_[0], all_);
   use_only(cores_[0]);
   const cpu_set_t meanwhile = sleeper.wake();
-  sleeper.join();
+  sleeper.wait();
   EXPECT_FALSE(CPU_ISSET(cores_[0], &meanwhile));
   EXPECT_NE(sleeper.core_after_waking, cores_[0]);
   EXPECT_TRUE(CPU_EQUAL(&sleeper.cores_at_the_end, &all_));
@@ -102,7 +107,7 @@ TEST_F(WakingCoreTest, AThreadOfAnotherCoreIsNotRestricted) {
   Sleeper sleeper(cores_[1], all_);
   use_only(cores_[0]);
   const cpu_set_t meanwhile = sleeper.wake();
-  sleeper.join();
+  sleeper.wait();
   EXPECT_TRUE(CPU_EQUAL(&meanwhile, &all_));
 }
 
@@ -113,9 +118,42 @@ TEST_F(WakingCoreTest, AThreadKeepsItsOnlyCore) {
   Sleeper sleeper(cores_[0], only);
   use_only(cores_[0]);
   const cpu_set_t meanwhile = sleeper.wake();
-  sleeper.join();
+  sleeper.wait();
   EXPECT_TRUE(CPU_EQUAL(&meanwhile, &only));
   EXPECT_EQ(sleeper.core_after_waking, cores_[0]);
+}
+
+/// A parallel loop, after which the helpers have time to fall asleep.
+void run_loop() {
+  parallel_for(0, 4, 1, [](int64_t, int64_t) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Whether every thread of the process may use just these cores.
+bool all_threads_may_use(const cpu_set_t& cores) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const cpu_set_t of_thread = cores_of(std::stoi(task.path().filename()));
+    if (!CPU_EQUAL(&of_thread, &cores)) return false;
+  }
+  return true;
+}
+
+TEST_F(WakingCoreTest, HelpersOfThePoolKeepTheirCores) {
+  const int former = get_num_threads();
+  set_num_threads(4);
+  run_loop();
+  for (const int core : cores_) {  // wakes helpers from every core
+    use_only(core);
+    for (int i = 0; i < 3; ++i) run_loop();
+  }
+  set_num_threads(former);
+  sched_setaffinity(0, sizeof(all_), &all_);
+  // A helper that was woken last may not have run yet.
+  for (int i = 0; i < 1000 && !all_threads_may_use(all_); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(all_threads_may_use(all_));
 }
 
 }  // namespace
