@@ -101,8 +101,9 @@ uint64_t seed_of_draw(const RandomSource& source) {
   return philox_bits<uint32_t>(source.seed, source.offset, 0);
 }
 
-/// Calls draw(twister, i) for each element of a new tensor like `like`, whose numbers are drawn in
-/// row-major order by the given generator, or by the default one of its device.
+/// Returns a tensor like `like` with the numbers draw(twister, i) of its elements i, in row-major
+/// order. The twister is the CPU's generator or, on other devices, seeded from the device's one;
+/// without `generator`, the default one is used.
 template <class DrawNumber>
 Tensor drawn_like(const Tensor& like, const std::optional<Generator>& generator,
                   const DrawNumber& draw) {

@@ -149,8 +149,9 @@ struct UpsampleAxis {
 /// out = in, interpolated along the last `dims` dimensions (1 to 3) of [batch, channels, size…],
 /// or, if `transposed`, the transpose of this linear map: then `in` is the gradient of an output,
 /// whose sizes are the axes' `out`, and `out` is the gradient of the input. Axes are in the order
-/// of dimensions. Floating dtypes; uint8 if nearest, and for 2-d modes with the weights rounded to
-/// 16 bits, as in PyTorch (not transposed). Every element of out is written.
+/// of dimensions. Every element of out is written. Dtypes: floating ones and, if not transposed,
+/// uint8 for nearest modes in all dimensions and for other modes in two, where the weights are
+/// rounded to 16 bits, as in PyTorch.
 struct UpsampleParams {
   View in, out;
   int dims = 1;
