@@ -187,6 +187,8 @@ void broadcast(std::vector<Tensor>& indices) {
     if (!index.sizes().equals(shape)) index = index.expand(shape);
 }
 
+/// The selection of self[indices], on self's device; a mask becomes the positions of its true
+/// elements. Throws PyTorch's errors.
 Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
   Selection selection;
   const auto add = [&](size_t dim, const Tensor& index) {

@@ -190,6 +190,7 @@ struct OldSvdArgs {
   bool some, vectors;
   HEARTH_FIELDS(some, vectors)
 };
+/// svd, the older form of linalg_svd: returns V, not Vh, and zeros as U and V without `vectors`.
 TensorTriple old_svd_of(const OldSvdArgs& args, const Tensor& a) {
   HEARTH_CHECK(a.dim() >= 2, "linalg.svd: input should have at least 2 dimensions, but has ",
                a.dim(), " dimensions instead");

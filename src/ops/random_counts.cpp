@@ -101,9 +101,8 @@ uint64_t seed_of_draw(const RandomSource& source) {
   return philox_bits<uint32_t>(source.seed, source.offset, 0);
 }
 
-/// Returns a tensor like `like` with the numbers draw(twister, i) of its elements i, in row-major
-/// order. The twister is the CPU's generator or, on other devices, seeded from the device's one;
-/// without `generator`, the default one is used.
+/// Returns a tensor like `like` whose element i, in row-major order, is draw(twister, i). The
+/// twister is that of the generator (by default, the device's) or, on GPUs, seeded by it.
 template <class DrawNumber>
 Tensor drawn_like(const Tensor& like, const std::optional<Generator>& generator,
                   const DrawNumber& draw) {

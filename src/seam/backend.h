@@ -26,8 +26,8 @@ using EventHandle = void*;
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 /// The devices of one type: memory, streams, events, copies and kernels. The CPU, the simulated
-/// GPUs and the CUDA plugin implement it; no layer above depends on which one it uses. Work in
-/// streams runs asynchronously; `device` is an index within the backend.
+/// GPUs and the CUDA plugin implement it. Work in streams of GPUs runs asynchronously; `device` is
+/// an index within the backend.
 class Backend {
  public:
   /// Whether the host can access an address, and the index of the device that can (kNoDevice:

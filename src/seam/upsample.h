@@ -28,8 +28,9 @@ constexpr bool is_antialias(UpsampleMode mode) { return mode >= UpsampleMode::kL
 template <class T>
 struct UpsampleTaps {
   int64_t first = 0, count = 1;
-  T position = 0;  // antialias: the window's centre; else the output's distance from the tap before
-  T total = 1;     // antialias: the sum of the filter's values
+  /// With antialiasing: the window's centre; else the output's distance from the tap before it.
+  T position = 0;
+  T total = 1;  // with antialiasing: the sum of the filter's values
 };
 
 /// One dimension of an upsampling. Positions are computed in the type of the weights, T, but those

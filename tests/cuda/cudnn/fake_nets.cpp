@@ -1,4 +1,4 @@
-// The fake cuDNN's recurrent nets: the CPU's operators, with another layout of weights than Hearth's.
+// The recurrent nets of the fake cuDNN: the CPU's operators, with another layout of the weights.
 #include <cstring>
 #include <map>
 #include <mutex>
