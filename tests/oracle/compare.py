@@ -13,7 +13,7 @@ import sys
 
 import torch
 
-from calls import CALLS, CONSTANT
+from calls import CONSTANT, call_of
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 AUTOCAST = "--autocast" in sys.argv
@@ -135,7 +135,7 @@ def points_at_values(case, index):
 def disagreement(case):
     """The first problem of a case, as difference() returns it, or None."""
     name = case["row"]
-    call = CALLS.get(name) or getattr(torch, name, None) or getattr(torch.Tensor, name)
+    call = call_of(name)
     leaves = [tensor(entry) for entry in case["inputs"]]
     constant = CONSTANT.get(name, ())
     for i, leaf in enumerate(leaves):
