@@ -19,6 +19,11 @@ def of_parts(function):
     return call
 
 
+def polar(a, b):
+    # PyTorch's derivative of polar has the wrong sign for the negative moduli in these inputs.
+    return torch.complex(a.real * a.imag.cos(), a.real * a.imag.sin()) * b
+
+
 def in_place(a, b):
     return a.clone().mul_(b).add_(a.imag).div_(b).conj_physical_()
 
@@ -71,7 +76,7 @@ FUNCTIONS = {
     "masked_fill": lambda a, b: a.masked_fill(b.real > 0, I) * b,
     "mixed": lambda a, b: (a.real * b + b.imag) / b.real - I * a.imag,
     "mixed_pow": lambda a, b: a.real.pow(b),
-    "polar": lambda a, b: torch.polar(a.real, a.imag) * b,
+    "polar": polar,
     "in_place": in_place,
     "write_parts": write_parts,
     "mm_adjoint": lambda a, b: a.mH.matmul(b),
@@ -90,6 +95,8 @@ FUNCTIONS = {
     "indexing": indexing,
     "masks": masks,
     "conversions": conversions,
+    # PyTorch has no derivative of the complex silu.
+    "silu": lambda z: z * z.sigmoid(),
 }
 # The rows with the name of a function and no options.
 FUNCTIONS |= {
@@ -99,7 +106,6 @@ FUNCTIONS |= {
         "atanh", "log10", "log2", "exp2", "expm1", "log1p", "rsqrt", "sigmoid", "reciprocal", "neg", "conj", "sgn",
         "square", "abs", "angle", "mul", "div", "pow", "mm")
 }
-FUNCTIONS["silu"] = torch.nn.functional.silu
 CALLS = {"complex_" + name: of_parts(function) for name, function in FUNCTIONS.items()}
 
 

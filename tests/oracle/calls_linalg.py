@@ -60,7 +60,8 @@ def cholesky(x):
 
 
 def cholesky_solve(b, x):
-    l = regular(x)
+    # PyTorch's derivative is not 0 in the triangle that the functions do not read.
+    l = regular(x).tril()
     return (b.cholesky_solve(l), torch.cholesky_solve(b, l.mT, True), l.cholesky_inverse(),
             torch.cholesky_inverse(l.mT, True))
 
@@ -117,8 +118,15 @@ def matrix_norms(x):
             torch.frobenius_norm(a, (-2, -1)))
 
 
+def condition(a, order):
+    if order in (None, 2, -2, "nuc"):
+        return torch.linalg.cond(a, order)
+    # The backward of torch.linalg.cond fails for the other orders.
+    return torch.linalg.matrix_norm(a, order) * torch.linalg.matrix_norm(a.inverse(), order)
+
+
 def conditions(x):
-    return [torch.linalg.cond(regular(x), order) for order in (None, *ORDERS, "fro", "nuc")]
+    return [condition(regular(x), order) for order in (None, *ORDERS, "fro", "nuc")]
 
 
 def tensor_inverses(x, b):

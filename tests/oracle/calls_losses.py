@@ -3,6 +3,8 @@
 import torch
 import torch.nn.functional as F
 
+from widened import widened
+
 
 def losses(function, **arguments):
     """The results of a loss for each reduction."""
@@ -72,9 +74,9 @@ CALLS = {
     "triplet_margin_loss": lambda a, p, n: F.triplet_margin_loss(a, p, n, swap=True, reduction="none"),
     "poisson_nll_loss": lambda x, t: F.poisson_nll_loss(x, t, full=True, reduction="none"),
     "soft_margin_loss": losses(F.soft_margin_loss),
-    "multi_margin_loss": losses(F.multi_margin_loss),
-    "multi_margin_loss_squared": multi_margin_squared,
-    "multilabel_margin_loss": lambda x, t: losses(F.multilabel_margin_loss)(x, t - 1),
+    "multi_margin_loss": widened(losses(F.multi_margin_loss)),
+    "multi_margin_loss_squared": widened(multi_margin_squared),
+    "multilabel_margin_loss": widened(lambda x, t: losses(F.multilabel_margin_loss)(x, t - 1)),
     "ctc_loss_joined": ctc([1, 2, 1, 1], (5, 4, 3), (2, 2, 0)),
     "ctc_loss_padded": ctc([[1, 2, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], (5, 4, 3), (2, 2, 0)),
     "ctc_loss_other_blank": ctc([0, 1, 0, 1], (5, 1), (3, 1), 2),

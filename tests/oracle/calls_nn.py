@@ -4,6 +4,8 @@ attention, recurrence and interpolation (calls.py has all)."""
 import torch
 import torch.nn.functional as F
 
+from widened import widened
+
 
 def batch_norm(training):
     def call(x, weight, bias, mean, var):
@@ -42,6 +44,9 @@ def unpool(name, size, *arguments):
 def bag(mode, last=False, padding=None):
     def call(table, indices, scale=None):
         offsets = torch.tensor([0, 2, 2, 5])
+        if last:
+            # PyTorch's CPU counts or adds also the indices after the last offset.
+            indices, scale = indices[:5], None if scale is None else scale[:5]
         return torch.embedding_bag(table, indices, offsets, False, mode, False, scale, last, padding)[0]
 
     return call
@@ -89,22 +94,23 @@ def upsample(name, size=None, scales=None, corners=None):
         options = () if corners is None else (corners,)
         return getattr(torch._C._nn, name)(x, size, *options, scales)
 
-    return call
+    return widened(call) if name.endswith("_aa") else call
 
 
 def grid_samplers():
-    """The rows' names end with the modes of interpolation and padding."""
+    """The rows' names end with the modes of interpolation and padding. PyTorch rounds coordinates to half
+    types."""
     rows = {("2d", mode, padding, (mode + padding) % 2 == 1) for mode in range(3) for padding in range(3)}
     rows |= {("2d", 0, 2, True), ("3d", 0, 0, False), ("3d", 1, 2, False), ("3d", 2, 1, True)}
     return {
         f"grid_sampler_{dims}_{mode}{padding}" + ("_corners" if corners else ""):
-            lambda x, grid, options=(mode, padding, corners): torch.grid_sampler(x, grid, *options)
+            widened(lambda x, grid, options=(mode, padding, corners): torch.grid_sampler(x, grid, *options))
         for dims, mode, padding, corners in rows
     }
 
 
 def affine_grid(size, corners):
-    return lambda theta: torch.affine_grid_generator(theta, size, corners)
+    return widened(lambda theta: torch.affine_grid_generator(theta, size, corners))
 
 
 CALLS = {
@@ -153,9 +159,9 @@ CALLS = {
     "adaptive_max_pool1d": pool("adaptive_max_pool1d", 3, return_indices=True),
     "max_pool3d_with_indices": pool("max_pool3d", 2, (1, 2, 2), return_indices=True),
     "max_pool3d": pool("max_pool3d", 3, 2, 1, (1, 2, 1), True),
-    "avg_pool3d": pool("avg_pool3d", (2, 2, 3), (1, 2, 1)),
-    "avg_pool3d_divisor": pool("avg_pool3d", 3, 2, 1, True, True, 5),
-    "avg_pool3d_without_padding": pool("avg_pool3d", 3, 2, 1, True, False),
+    "avg_pool3d": widened(pool("avg_pool3d", (2, 2, 3), (1, 2, 1))),
+    "avg_pool3d_divisor": widened(pool("avg_pool3d", 3, 2, 1, True, True, 5)),
+    "avg_pool3d_without_padding": widened(pool("avg_pool3d", 3, 2, 1, True, False)),
     "adaptive_avg_pool3d": pool("adaptive_avg_pool3d", (2, 3, 2)),
     "adaptive_avg_pool3d_to_one": pool("adaptive_avg_pool3d", 1),
     "adaptive_max_pool3d": pool("adaptive_max_pool3d", (2, 3, 2), return_indices=True),

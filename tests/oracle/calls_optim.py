@@ -3,6 +3,8 @@
 import torch
 from torch.optim import _functional as steps
 
+from widened import widened
+
 # The options of the rows in tests/ops/optim_rows.h.
 LR, DECAY, EPS, BETA1, BETA2, STEP = 0.3, 0.1, 1e-2, 0.7, 0.9, 3
 
@@ -22,14 +24,9 @@ def step_of(lists, step):
 
 
 def composed(lists, step):
-    """The same for a step that PyTorch composes of several ops. Its ops round each result, Hearth's
-    step only the last one, so half types are computed in float32."""
-    def call(*inputs):
-        dtype = inputs[0].dtype
-        wide = torch.float64 if dtype == torch.float64 else torch.float32
-        return [x.to(dtype) for x in step_of(lists, step)(*(x.to(wide) for x in inputs))]
-
-    return call
+    """The same for a step that PyTorch composes of several ops. These round each result, Hearth's step
+    only the last one."""
+    return widened(step_of(lists, step))
 
 
 def numbers(params, value):
