@@ -99,7 +99,8 @@ def ldl(x, b):
     """A times the solution of A y = b, which is b."""
     x, b = x.detach(), b.detach()
     a = regular(x + x.mT)
-    return a @ torch.linalg.ldl_solve(*torch.linalg.ldl_factor(a), b)
+    y = torch.linalg.ldl_solve(*torch.linalg.ldl_factor(a), b)
+    return (a.unsqueeze(-1) * y.unsqueeze(-3)).sum(-2)  # A y without autocast
 
 
 def lstsq(driver):

@@ -29,8 +29,11 @@ def entropy(x, target, weight):
     return losses(F.binary_cross_entropy, weight=weight)(0.45 * x, 0.45 * target)
 
 
-def logit_entropy(x, target, weight=None, pos_weight=None):
-    return losses(F.binary_cross_entropy_with_logits, weight=weight, pos_weight=pos_weight)(x, target)
+def weighted_logit_entropy(x, target, weight, pos_weight):
+    # PyTorch's loss has no derivatives by the weights.
+    likelihood = pos_weight * target * F.logsigmoid(x) + (1 - target) * F.logsigmoid(-x)
+    loss = -weight * likelihood
+    return loss, loss.mean(), loss.sum()
 
 
 def cosine_embedding(a, b):
@@ -64,8 +67,8 @@ CALLS = {
     "smooth_l1_loss": losses(F.smooth_l1_loss, beta=0.7),
     "huber_loss": losses(F.huber_loss, delta=0.6),
     "binary_cross_entropy": entropy,
-    "binary_cross_entropy_with_logits": logit_entropy,
-    "binary_cross_entropy_with_logits_weighted": logit_entropy,
+    "binary_cross_entropy_with_logits": losses(F.binary_cross_entropy_with_logits),
+    "binary_cross_entropy_with_logits_weighted": widened(weighted_logit_entropy),
     "kl_div": losses(F.kl_div),
     "kl_div_log_target": losses(F.kl_div, log_target=True),
     "cosine_embedding_loss": cosine_embedding,
@@ -83,6 +86,7 @@ CALLS = {
 }
 # The positions of the floating-point inputs without gradients, by row.
 CONSTANT = {
+    "binary_cross_entropy": (2,),
     "nll_loss": (2,),
     "cross_entropy": (2,),
     "cross_entropy_smoothed": (2,),

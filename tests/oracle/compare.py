@@ -175,9 +175,13 @@ class Comparison:
         return entry is not None
 
     def print_summary(self):
+        deviations = {}
         for entry in DEVIATIONS:
-            if self.uses[entry]:
-                print(f"deviation: {entry.row}: {entry.reason} ({self.uses[entry]} cases)")
+            name = f"{entry.row}: {entry.reason}"
+            deviations[name] = deviations.get(name, 0) + self.uses[entry]
+        for name, count in deviations.items():
+            if count:
+                print(f"deviation: {name} ({count} times)")
         for row in sorted(set(CALLS) - self.rows):
             print(f"not in the file: {row}, which has an entry in calls.py")
         explained, deviating = (sum(n for entry, n in self.uses.items() if (entry in DEVIATIONS) == deviates)
