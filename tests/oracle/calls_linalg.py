@@ -32,7 +32,8 @@ def symmetric(x):
 
 def other_solves(x, b):
     a = regular(x)
-    solve, (lu, pivots), (lu_t, pivots_t) = torch.linalg.lu_solve, torch.linalg.lu_factor(a), torch.linalg.lu_factor(a.mT)
+    solve = torch.linalg.lu_solve
+    (lu, pivots), (lu_t, pivots_t) = torch.linalg.lu_factor(a), torch.linalg.lu_factor(a.mT)
     return (torch.linalg.solve_ex(a.mT, b.mT, left=False)[0].mT, solve(lu, pivots, b),
             solve(lu_t, pivots_t, b, adjoint=True), solve(lu_t, pivots_t, b.mT, left=False).mT,
             solve(lu, pivots, b.mT, left=False, adjoint=True).mT, b.lu_solve(lu, pivots))

@@ -5,7 +5,8 @@
     .venv-peer/bin/python tests/oracle/compare.py /tmp/rows.jsonl
 
 With HEARTH_ORACLE_AUTOCAST=1 for the first command and --autocast for the second, both run under
-autocast on the CPU. A call that fails in Hearth must fail in PyTorch, and vice versa.
+autocast on the CPU. A call that fails in Hearth must fail in PyTorch, and vice versa. calls.py and calls_*.py
+have PyTorch's calls, explained.py the differences that are expected.
 """
 
 import json
@@ -30,7 +31,8 @@ LENIENT = "Unexpected floating ScalarType in at::autocast::prioritize"
 def tensor(entry):
     if entry is None:
         return None
-    result = torch.tensor(entry["values"], dtype=torch.float64).to(getattr(torch, entry["dtype"])).reshape(entry["sizes"])
+    result = torch.tensor(entry["values"], dtype=torch.float64).reshape(entry["sizes"])
+    result = result.to(getattr(torch, entry["dtype"]))
     # PyTorch's conversion to bfloat16 gives NaN a sign.
     return result.masked_fill_(result.isnan(), float("nan")) if result.is_floating_point() else result
 

@@ -27,14 +27,17 @@ EXPLAINED = [Difference(*entry) for entry in [
     ("log_softmax_vector", "gradient 0", HALVES, 1.0, "PyTorch adds 2,500 gradients one after another in half precision"),
     ("conv3d_same", "gradient 0", HALVES, 0.1, "PyTorch pads and adds in float16"),
     ("lstm_projected", "gradient", HALVES, 0.1, "PyTorch rounds the results of each step's ops"),
-    ("gelu", "output 0 is inf", ("float32", "bfloat16"), None, "at infinity PyTorch's vectorised code gives NaN, its scalar code infinity"),
-    ("softsign", "gradient 0 is 0 at [2] and 1 others, PyTorch's nan", FLOATS, None, "at infinity the slope is 0"),
+    ("gelu", "output 0 is inf", ("float32", "bfloat16"), None,
+     "at infinity PyTorch's vectorised code gives NaN, its scalar code infinity"),
+    ("softsign", "gradient 0 is 0 at [2] and 1 others, PyTorch's nan", FLOATS, None,
+     "at infinity the slope is 0"),
     *((row, "gradient 0 is nan at [4], PyTorch's", FLOATS, None, AT_NAN)
       for row in ("elu", "elu_scaled", "selu", "celu", "hardswish")),
     *((row, "gradient 0 is 0 at [4], PyTorch's", FLOATS, 2.5, AT_NAN) for row in ("relu6", "hardtanh")),
     *((row, "gradient 0 is 2.5 at [4], PyTorch's", FLOATS, 2.5, AT_NAN) for row in ("hardshrink", "softshrink")),
     ("group_norm", "expected scalar type Float but found", HALVES, None, "Hearth accepts a float32 bias without a weight"),
-    ("pow", "gradient 1 is -46048 at [76], PyTorch's -inf", ("float16",), None, "PyTorch rounds the slope, which is 92,103, to float16"),
+    ("pow", "gradient 1 is -46048 at [76], PyTorch's -inf", ("float16",), None,
+     "PyTorch rounds the slope, which is 92,103, to float16"),
     ("pow", "gradient 0 is inf at [146]", HALVES, None, "PyTorch rounds 1e4 - 1 to a half type, and so to an even number"),
     *((row, "Hearth says it is an error", FLOATS, None, "the op, which is Hearth's own, has no derivative")
       for row in ("fused_total_norm", "fused_total_norm_0", "fused_total_norm_1", "fused_total_norm_3",
@@ -42,12 +45,14 @@ EXPLAINED = [Difference(*entry) for entry in [
 ]]
 # Intended differences under autocast.
 EXPLAINED_AUTOCAST = [Difference(*entry) for entry in [
-    *((row, "Hearth says it is an error", ANY, None, "calls.py composes this step of PyTorch's ops, which promote mixed dtypes")
+    *((row, "Hearth says it is an error", ANY, None,
+       "calls.py composes this step of PyTorch's ops, which promote mixed dtypes")
       for row in ("fused_rmsprop", "fused_rmsprop_momentum", "fused_rmsprop_centered", "fused_rmsprop_centered_momentum",
                   "fused_nadam", "fused_nadam_decoupled", "fused_radam_early", "fused_radam", "fused_adamax",
                   "fused_adadelta", "fused_asgd", "fused_asgd_copy", "fused_rprop", "fused_clip")),
     ("index_copy", "expected to have the same dtype", ANY, None, "Hearth also promotes to float64"),
-    ("huber_loss", "PyTorch says: Found dtype Double but expected Float", FLOATS, None, "PyTorch's backward does not promote"),
+    ("huber_loss", "PyTorch says: Found dtype Double but expected Float", FLOATS, None,
+     "PyTorch's backward does not promote"),
     ("grid_sampler_2d_02_corners", "Hearth says it is an error", FLOATS, None, "PyTorch does not check the dtype of an empty grid"),
     ("binary_cross_entropy_with_logits_weighted", "has dtype", HALVES, None,
      "calls.py composes this loss of ops that autocast does not cast"),
@@ -75,7 +80,8 @@ DEVIATIONS = [Difference(*entry) for entry in [
     *((row, text, FLOATS, largest, "where oneDNN does not compute PyTorch's layer, its results are promoted to float32")
       for row in ("lstm", "lstm_deep", "lstm_packed", "lstm_projected")
       for text, largest in (("has dtype", None), ("", 0.1))),
-    *((row, text, FLOATS, largest, "PyTorch multiplies with the weights in autocast's dtype, and accepts inputs of other dtypes")
+    *((row, text, FLOATS, largest,
+       "PyTorch multiplies with the weights in autocast's dtype, and accepts inputs of other dtypes")
       for row in ("gru", "gru_deep", "gru_packed", "gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
       for text, largest in (("Hearth says it is an error", None), ("has dtype", None), ("", 0.1))),
 ]]
