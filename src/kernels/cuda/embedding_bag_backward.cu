@@ -1,5 +1,5 @@
-// The gradients of embedding_bag. The positions that write to one row are sorted, so that its
-// values are added in the order of the indices: one thread adds up one column of a row. The
+// The gradients of embedding_bag. The indices are sorted by the row to which they write, so that a
+// row's values are added in a fixed order: one thread adds up one column of a row. The
 // gradient of scale has a warp per index. Bound by the sort (sorted_writes.cuh), by a binary search
 // for the bag of each term and, where a row has many indices, by the latency of its threads' sums.
 #include "kernels/cuda/embedding_bag_indices.cuh"
@@ -37,7 +37,7 @@ struct BagSums {
   }
 };
 
-/// The first position of each row adds the values of all its positions.
+/// The threads of a row's first position, one per column, add the values of all its positions.
 template <class T, class I>
 __global__ void __launch_bounds__(kBlock)
     add_rows_kernel(const __grid_constant__ BagSums<T, I> args, WritePositions sorted) {
