@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kItems = 4;               // adjacent elements of one thread
 constexpr int kShortLine = 8;           // length up to which a single thread scans a line
-constexpr int kManyLines = 4 * kBlock;  // adjacent lines from which each has a single thread
+constexpr int kManyLines = 4 * kBlock;  // from this number on, adjacent lines have a thread each
 
 /// The lines of a scan, in its direction. The operands are in, factor, out and indices.
 struct ScanArgs {

@@ -103,6 +103,7 @@ struct VolumePositions {
   }
 };
 
+/// Sums up the elements that each result reads, times their weights.
 template <class T, class R, bool transposed>
 __global__ void __launch_bounds__(kBlock)
     gather(VolumeView<const T> in, VolumeView<T> out, VolumePositions positions, Tables<R> tables) {
