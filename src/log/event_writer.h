@@ -92,7 +92,7 @@ class EventWriter {
   bool is_urgent_ = false, stops_ = false, has_ended_ = false;
   uint64_t closings_ = 0;                                              // by close(), so far
   std::map<std::pair<std::string, std::string>, int64_t> last_steps_;  // by folder and tag
-  std::set<std::string> problems_;                                     // so far
+  std::set<std::string> problems_;                                     // of all warnings so far
   std::vector<std::string> warnings_;                                  // to be given
   std::thread thread_;
 };

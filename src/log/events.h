@@ -7,8 +7,7 @@
 #include "hearth/utils/tensorboard.h"
 #include "log/wire.h"
 
-// TensorBoard's messages. The numbers of fields and the names of plugins are those of its .proto
-// files.
+// TensorBoard's messages. The numbers of fields are those of its .proto files.
 namespace hearth::utils::tensorboard::detail {
 
 double now();  ///< seconds since 1970

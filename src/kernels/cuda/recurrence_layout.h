@@ -80,8 +80,8 @@ inline std::vector<WeightRange> joined(const std::vector<WeightRange>& ranges) {
   return result;
 }
 
-/// Whether cuDNN can compute a net: a floating dtype, sizes from 1 to INT32_MAX, projections only of
-/// LSTMs and to fewer numbers, and no step without sequences. Other nets are computed layer by
+/// Whether cuDNN can compute a net: a floating dtype, sizes from 1 to INT32_MAX, projections only
+/// of LSTMs and to fewer numbers, and no step without sequences. Other nets are computed layer by
 /// layer.
 inline bool suits_cudnn(const RecurrenceNetShape& shape) {
   const auto fits = [](int64_t size) { return size > 0 && size <= INT32_MAX; };
