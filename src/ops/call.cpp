@@ -137,7 +137,8 @@ void allocate_outputs(OpCall& call, const InferContext& inferred, Device device)
   }
 }
 
-/// Whether a launch would write nothing: no output has elements, and no input is written to.
+/// Whether a launch can be left out: no output has elements, no input is written to, and the op
+/// does not need the launch otherwise.
 bool writes_nothing(const OpCall& call, const Outputs& outputs) {
   for (const Tensor& output : outputs)
     if (output.defined() && impl_of(output).numel > 0) [[likely]]
