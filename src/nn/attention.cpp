@@ -32,7 +32,7 @@ namespace {
 using Options = MultiheadAttentionForwardFuncOptions;
 
 /// Query, key and value: the arguments, their projections, or their heads
-/// `[N, heads, length, E / heads]`, where E is the option embed_dim.
+/// `[N, heads, length, E / heads]`, where E is embed_dim.
 struct Projections {
   Tensor q, k, v;
 };

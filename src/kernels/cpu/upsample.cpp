@@ -122,7 +122,7 @@ void interpolate_bytes(const UpsampleParams& params, UpsampleTable<double> (&tab
 }
 
 void interpolate_bytes(const UpsampleParams& params, Ctx& ctx) {
-  constexpr int kFloatBits = 15;  // of weights after the point, for sums that float holds exactly
+  constexpr int kFloatBits = 15;  // bits after the point up to which float holds the sums exactly
   UpsampleTable<double> tables[2];
   int bits[2];
   for (int d = 0; d < 2; ++d) {

@@ -1,8 +1,8 @@
-// Interpolates images along their columns and rows. A task is a band of rows of one image, at most
-// about 32,768 elements of the output; the rows between the two steps stay in the cache. The
-// columns come first, unless the number of rows shrinks and the images are not of bytes. Bound by
-// the loads of the taps: without antialiasing, linear interpolation has two for each element and
-// step, cubic four.
+// Interpolates images in two steps, along their columns and along their rows. A task is a band of
+// rows of one image, at most about 32,768 elements of the output; the rows between the steps stay
+// in the cache. The columns come first, unless the number of rows shrinks and the images are not of
+// bytes. Bound by the loads of the taps: without antialiasing, linear interpolation has two for
+// each element and step, cubic four.
 #include "kernels/cpu/upsample_pass.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// The gradients of embedding_bag. The indices are sorted by the row to which they write, so that a
-// row's values are added in a fixed order: one thread adds up one column of a row. The
-// gradient of scale has a warp per index. Bound by the sort (sorted_writes.cuh), by a binary search
-// for the bag of each term and, where a row has many indices, by the latency of its threads' sums.
+// The gradients of embedding_bag. For sums and means, the indices are sorted by their rows, and one
+// thread adds up one column of a row; for maxima, the results are sorted by their elements. So the
+// additions have a fixed order. The gradient of scale has a warp per index. Bound by the sort
+// (sorted_writes.cuh), by a binary search for the bag of each term and, where a row has many
+// indices, by the latency of its threads' sums.
 #include "kernels/cuda/embedding_bag_indices.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/sorted_writes.cuh"

@@ -22,7 +22,7 @@ inline std::vector<int32_t> sequence_lengths(const std::vector<int64_t>& batch_s
 /// A matrix or bias of a net, which cuDNN finds by a number.
 struct NetWeight {
   int32_t pseudo_layer;  // layer * directions + direction
-  int32_t number;        // LSTM: 0 to 3 of the input's gates, 4 to 7 of the state's, 8 projection
+  int32_t number;        // the input's gates, the state's gates, the projection (LSTM: 0 to 8)
   bool is_bias;
   int64_t start;  // in the weights of the net
   int64_t rows, columns;

@@ -1,4 +1,4 @@
-// Interpolation and, transposed, its gradient. Kernels with one table entry per thread find the
+// Upsampling and, transposed, its gradient. Kernels with one table entry per thread find the
 // elements that each result reads along each dimension, and their weights; then each thread sums up
 // one element of the result at a time, in a fixed order. Bound by the loads through the caches, an
 // element and a weight per tap, or with few taps by memory traffic.
