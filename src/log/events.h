@@ -46,6 +46,7 @@ Message text_tensor(const std::vector<std::string>& texts, const std::vector<int
 Message float_tensor(const Tensor& tensor);
 /// The Summary.Value of a tensor, with its dtype, elements and sizes.
 Message tensor_message(const std::string& tag, const Tensor& tensor);
+/// The Summary.Value of a number; the flags are those of add_scalar().
 Message scalar_message(const std::string& tag, double value, bool new_style, bool double_precision);
 
 /// The elements as T.
