@@ -1,6 +1,6 @@
-// Scans along a dimension. The threads divide the lines, and each scans four at once; if there are
-// at most four lines, long ones are cut into chunks, whose totals are computed first. Bound by the
-// latency of the arithmetic and, for large arrays, by memory.
+// Scans along a dimension, each line of elements by itself. The threads divide the lines, and each
+// scans four at once; if there are at most four lines, long ones are cut into chunks, whose totals
+// are computed first. Bound by the latency of the arithmetic and, for large arrays, by memory.
 #include "seam/scan.h"
 
 #include <type_traits>

@@ -1,8 +1,8 @@
-// softmax and log_softmax along a dimension, and the gradients. The threads divide the lines; eight
-// or more lines that are adjacent in memory or of at most 12 elements are computed side by side, up
-// to 256 at a time. A line takes three passes (maximum, sum of exponentials, result), backward two.
-// Bound by an exponential for each element (two if softmax cannot store the first one in the
-// result, as for half types), the gradient of softmax by memory.
+// softmax and log_softmax along a dimension, each line of elements by itself, and the gradients.
+// The threads divide the lines; eight or more lines that are adjacent in memory or of at most 12
+// elements are computed side by side, up to 256 at a time. A line takes three passes (maximum, sum
+// of exponentials, result), backward two. Bound by an exponential for each element (two if softmax
+// cannot store the first one in the result, as for half types), the gradient of softmax by memory.
 #include "seam/softmax.h"
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 
 namespace hearth::cpu {
 
-/// The taps of the outputs along one axis: output i is the sum of `weight[k] * input[index[k]]` for
-/// start[i] <= k < start[i + 1].
+/// The taps (inputs and their weights) of the outputs along one axis: output i is the sum of
+/// `weight[k] * input[index[k]]` for start[i] <= k < start[i + 1].
 template <class T>
 struct UpsampleTable {
   int64_t in = 0;  // the number of inputs

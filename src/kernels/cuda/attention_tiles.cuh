@@ -1,10 +1,10 @@
 #pragma once
 
 // Operands, tiles and tasks of attention kernels. A block of 16 x 16 threads computes a square tile
-// of scores: its rows belong to the block's own matrix, its columns to the other matrix. Thread
-// (y, x) has the rows y, y + 16, … and the columns x, x + 16, … Operands pass through shared
-// memory, 16 columns or rows at a time. Bound by loads from there: one for each one to three
-// multiply-adds.
+// of scores: a row of the tile is a row of the block's own matrix (query or key), a column is a row
+// of the other one. Thread (y, x) has the rows y, y + 16, … and the columns x, x + 16, … Operands
+// pass through shared memory, 16 columns or rows at a time. Bound by loads from there: one for each
+// one to three multiply-adds.
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/launch.h"

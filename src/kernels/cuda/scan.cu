@@ -1,7 +1,8 @@
-// Scans along a dimension. Each block scans one line at a time, in parts of 1024 elements, four
-// adjacent ones per thread; short lines, and many lines side by side in memory, have one thread
-// each. Bound by memory traffic, since each element is read and written once, or with few lines by
-// the latency of a line's parts, each of which waits for the one before it.
+// Scans along a dimension, each line of elements by itself. Each block scans one line at a time, in
+// parts of 1024 elements, four adjacent ones per thread; short lines, and many lines side by side
+// in memory, have one thread each. Bound by memory traffic, since each element is read and written
+// once, or with few lines by the latency of a line's parts, each of which waits for the one before
+// it.
 #include "seam/scan.h"
 
 #include <cstdlib>
