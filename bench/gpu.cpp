@@ -25,8 +25,8 @@ int64_t size(int64_t full, int64_t divisor = 64) {
   return is_small ? std::max<int64_t>(full / divisor, 2) : full;
 }
 
-/// Microseconds per call, measured by CUDA events around 3 to 100 calls; the best of five rounds, or
-/// of one under HEARTH_BENCH_SMALL.
+/// Microseconds per call, measured by CUDA events around 3 to 100 calls; the best of five rounds
+/// (one under HEARTH_BENCH_SMALL).
 double microseconds(const std::function<void()>& call) {
   const auto round = [&](int calls) {
     cuda::Event start(true), end(true);

@@ -11,9 +11,9 @@
 #include "hearth/hearth.h"
 
 // Times one step of each optimizer but Muon, and the clipping of gradients, over the parameters of
-// ResNet-50 and over 200 small tensors; LBFGS trains a small network instead. peer/optim.sh compares
-// the times with PyTorch's. Prints "name best median" in microseconds. The argument is the number of
-// threads, by default 1.
+// ResNet-50 and over 200 small tensors; LBFGS trains a small network instead, and its vector
+// operations are timed alone. peer/optim.sh compares the times with PyTorch's. Prints "name best
+// median" in microseconds. The argument is the number of threads, by default 1.
 
 namespace {
 

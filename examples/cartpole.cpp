@@ -68,8 +68,8 @@ Episode play(nn::Sequential& policy, Device device) {
   return {stack(log_probabilities), stack(alive)};
 }
 
-/// REINFORCE: makes an action likelier if its cart had more steps left than the carts had on average
-/// at that time, and less likely if it had fewer.
+/// REINFORCE: makes an action likelier if its cart had more steps left than the carts had on
+/// average at that time, and less likely if it had fewer.
 Tensor loss_of(const Episode& episode) {
   const Tensor steps_left = episode.alive.flip(0).cumsum(0).flip(0);
   const Tensor count = episode.alive.sum(1, true).clamp_min(1);

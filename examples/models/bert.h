@@ -144,9 +144,9 @@ struct BertPoolerImpl : nn::Module {
 };
 HEARTH_MODULE(BertPooler);
 
-/// The state dict with the names of BertModel. The prefix "bert." of networks with a head is removed,
-/// and the gamma and beta of old files become weight and bias. The heads of pretraining ("cls.") and
-/// position_ids, which is no parameter, are left out.
+/// The state dict with the names of BertModel. The prefix "bert." of networks with a head is
+/// removed, and the gamma and beta of old files become weight and bias. The heads of pretraining
+/// ("cls.") and position_ids, which is no parameter, are left out.
 inline State renamed_bert(const State& state) {
   return renamed(state, [](std::string name) -> std::string {
     const auto replace = [&](std::string_view end, const char* other) {
