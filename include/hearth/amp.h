@@ -92,7 +92,7 @@ class HEARTH_API GradScaler {
   /// finite after unscale_(). Only skipped steps take time to find it.
   const NonFiniteGradient* non_finite() const { return non_finite_.get(); }
   /// non_finite() as a sentence with the names of the parameter and of its module in `model`; empty
-  /// if no step was skipped.
+  /// if it is null.
   std::string explain(const nn::Module& model) const;
 
  private:

@@ -87,7 +87,7 @@ struct HEARTH_API P2POp {
 /// that it returns end together.
 HEARTH_API std::vector<WorkPtr> batch_isend_irecv(const std::vector<P2POp>& p2p_op_list);
 
-// Collectives of values that an IValue can hold: numbers, strings, tensors, lists, tuples and
+// Communication of values that an IValue can hold: numbers, strings, tensors, lists, tuples and
 // dicts.
 /// The values of all ranks.
 HEARTH_API std::vector<IValue> all_gather_object(const IValue& object,
