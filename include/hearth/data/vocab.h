@@ -59,7 +59,7 @@ struct VocabOptions {
   HEARTH_ARG(std::optional<size_t>, max_tokens);    ///< including the special tokens
   HEARTH_ARG(std::vector<std::string>, specials);   ///< special tokens, which are always included
   HEARTH_ARG(bool, special_first) = true;           ///< whether special tokens come first or last
-  HEARTH_ARG(std::optional<std::string>, unknown);  ///< the special token whose index is the default
+  HEARTH_ARG(std::optional<std::string>, unknown);  ///< the special token with the default index
 };
 
 /// Counts tokens for a vocabulary.
