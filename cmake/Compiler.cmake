@@ -22,8 +22,8 @@ if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
 endif()
 
-# The linker can pack relative relocations, and this machine's C library reads them: glibc since 2.36. Older ones refuse
-# to load the library.
+# Whether the linker can pack relative relocations, and this machine's C library reads them, as glibc does since 2.36.
+# Older versions refuse to load such a library.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS LINKER:-z,pack-relative-relocs)
 check_cxx_source_compiles([[
