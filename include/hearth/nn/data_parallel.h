@@ -116,7 +116,7 @@ struct HEARTH_API BatchSize {
   struct Argument {
     int64_t rows, elements;
     std::vector<int64_t> row;  // the sizes of the other dimensions
-    bool are_indices;          // integers, each of which is a position
+    bool are_indices;          // integers: each is a position (src/nn/parameter_uses.h)
   };
   explicit BatchSize(int64_t batch_dim) : dim(batch_dim) {}
   void add(const Tensor& tensor);
