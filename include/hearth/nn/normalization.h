@@ -68,9 +68,9 @@ class HEARTH_API NormImplBase : public Cloneable<Derived> {
   Options options;
   Tensor weight;
   Tensor bias;
-  Tensor running_mean;         ///< buffer [num_features]
-  Tensor running_var;          ///< buffer [num_features]
-  Tensor num_batches_tracked;  ///< buffer, the number of batches in training mode
+  Tensor running_mean;         ///< buffer [num_features], or undefined
+  Tensor running_var;          ///< buffer [num_features], or undefined
+  Tensor num_batches_tracked;  ///< buffer, the batches in training mode (InstanceNorm: 0)
 };
 
 /// Base of batch normalization: (input - mean) / sqrt(var + eps) * weight + bias per channel. Mean
