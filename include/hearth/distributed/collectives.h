@@ -7,8 +7,8 @@
 #include "hearth/ivalue.h"
 
 /// The functions of Python's torch.distributed. A null group is the default group; `src` and `dst`
-/// are ranks of the default group. The returned work has ended unless async_op; a process that does
-/// not belong to the group gets a warning and null.
+/// are ranks of the default group. The work that a function with async_op returns has ended, unless
+/// async_op is true; a process that does not belong to the group gets a warning and null.
 namespace hearth::distributed {
 
 /// Combines the tensors of all ranks; each rank gets the result in place.
