@@ -12,7 +12,7 @@ namespace hearth::app {
 
 namespace {
 
-/// "28 x 28".
+/// The height and width of the images: "28 x 28".
 std::string size_text(const Tensor& images) {
   return detail::str(images.size(2), " x ", images.size(3));
 }
