@@ -72,8 +72,8 @@ class Event;
 /// An in-order queue of work on one device. Copies refer to the same queue.
 class HEARTH_API Stream {
  public:
-  /// The next stream of the device's pool of 32. Negative priorities have
-  /// a pool of their own and run first.
+  /// The next stream of the device's pool of 32. Negative priorities have a pool of their own and
+  /// run first.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
   /// The stream of `device` with the backend's `handle`; null is the default stream.
   Stream(Device device, void* handle);

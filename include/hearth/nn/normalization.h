@@ -62,7 +62,7 @@ class HEARTH_API NormImplBase : public Cloneable<Derived> {
  public:
   NormImplBase(const Options& options_);
   void reset() override;
-  void reset_running_stats();  ///< sets mean 0 and variance 1
+  void reset_running_stats();  ///< sets mean 0, variance 1 and no batches
   void reset_parameters();     ///< sets weight 1 and bias 0, resets running statistics
 
   Options options;
