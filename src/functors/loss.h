@@ -120,7 +120,8 @@ template <class V>
 HEARTH_FN V log_of_sigmoid(V x) {
   return minimum(x, V(0)) - log1p(exp(-abs(x)));
 }
-/// 1 / (1 + exp(-x)); the lower limit of x keeps the derivative finite.
+/// 1 / (1 + exp(-x)), for x below -80 its value at -80: from about -89 on, exp(-x) is infinite in
+/// float32, and the derivative would be NaN.
 template <class V>
 HEARTH_FN V limited_sigmoid(V x) {
   return 1 / (1 + exp(-maximum(x, V(-80))));

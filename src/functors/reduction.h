@@ -4,7 +4,7 @@
 
 namespace hearth::fn {
 
-/// The value of one part of a reduction's state before the first element.
+/// The value of one part of a reduction's State before the first element.
 enum class Start : unsigned char { kZero, kOne, kLowest, kHighest };
 
 /// The properties of a reduction; `dtypes` are the dtypes in which it can be computed.
@@ -13,7 +13,7 @@ struct ReductionInfo {
   DtypeSet dtypes = dtypes::kFloatAndDouble;
 };
 
-/// The state of a reduction, updated element by element.
+/// The state of a reduction, updated element by element: one to three values, its parts.
 template <class V, int parts>
 struct State {
   V part[parts];

@@ -50,7 +50,7 @@ HEARTH_SCALAR double zeta_of_positive(double s, double q) {
                                  -3617.0 / 10670622842880000,
                                  43867.0 / 5109094217170944000,
                                  -174611.0 / 802857662698291200000.0};
-  constexpr double kEps = 1.2e-17;
+  constexpr double kEps = 1.2e-17;  // relative to the sum; smaller terms cannot change it
   const double enough = s + 10;
   double sum = 0, w = q;
   for (; w < enough; w += 1) {

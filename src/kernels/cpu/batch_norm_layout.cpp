@@ -1,6 +1,6 @@
-// Copies tensors into the order of elements in which batch norm computes, and back. The threads
-// divide the elements; each run along the innermost dimension is converted at once. Bound by
-// memory: one read and one write of each element, one of them with strides.
+// Chooses the order of elements in which batch norm computes, and copies tensors into it and back.
+// The threads divide the elements; each run along the innermost dimension is converted at once.
+// Bound by memory: one read and one write of each element, one of them with strides.
 #include "kernels/cpu/batch_norm_layout.h"
 
 #include "core/parallel_for.h"

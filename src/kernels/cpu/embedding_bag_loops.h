@@ -26,7 +26,8 @@ struct BagLoopsOf {
   }
 
   /// The rows to be summed, by their addresses, with scales. The structs below have the same
-  /// members: row r, the sum with its term, and a prefetch of a later row.
+  /// functions: row() returns row r, term() adds a vector x of it to a sum, fetch() may prefetch a
+  /// later row.
   struct Pointers {
     const void* const* rows;
     const T* scales;

@@ -24,7 +24,7 @@ constexpr int64_t kCostOfTaps = 8;           // of finding a position's taps, in
 template <class T>
 using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// One sample of a batch: its volume, with sizes and strides in the order x, y, z.
+/// One sample of a batch: its image or volume, with sizes and strides in the order x, y, z.
 struct Volume {
   int dims;
   int64_t channels, channel_stride, batch_stride;

@@ -1,6 +1,6 @@
 // arange and linspace: element i is computed from i alone. The threads divide the elements.
 // Contiguous float32 and float64 are computed by vectors (range_loops.h), other elements one by
-// one: integers are bound by a multiplication and a store for each, half types and strided numbers
+// one: integers are bound by a multiplication and a store for each, half types and strided floats
 // by a call of fma, which the base instruction set of x86-64 lacks.
 #include "seam/range.h"
 
