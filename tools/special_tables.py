@@ -168,11 +168,12 @@ def bessel_tables():
                      lambda u: scaled_k(n, 2 / u), 0, 1)
     yield constant("j0_root_a", "The first root of J0.", j0a)
     yield constant("j0_root_b", "The second root of J0.", j0b)
-    yield constant("j1_root", "The first root of J1.", j1a)
+    yield constant("j1_root", "The first positive root of J1.", j1a)
     yield series("j0_near", "J0(x) / ((x^2 - a^2) (x^2 - b^2)), with its first roots a and b, "
                  "over x^2 in [0, 25].",
                  lambda z: J(0, sqrt(z)) / ((z - j0a ** 2) * (z - j0b ** 2)), 0, 25)
-    yield series("j1_near", "J1(x) / (x (x^2 - a^2)), with its first root a, over x^2 in [0, 25].",
+    yield series("j1_near", "J1(x) / (x (x^2 - a^2)), with its first positive root a, "
+                 "over x^2 in [0, 25].",
                  lambda z: J(1, sqrt(z)) / (sqrt(z) * (z - j1a ** 2)), 0, 25)
     yield series("y0_near", "Y0(x) - 2 / pi log(x) J0(x) over x^2 in [0, 25].",
                  lambda z: Y(0, sqrt(z)) - log(z) / pi * J(0, sqrt(z)), 0, 25, 0.1)

@@ -120,7 +120,7 @@ inline constexpr TwoParts j0_root_a{2.4048255576957728863, -1.176691651530894122
 /// The second root of J0.
 inline constexpr TwoParts j0_root_b{5.5200781102863105687, 8.0885971461467223092e-17};
 
-/// The first root of J1.
+/// The first positive root of J1.
 inline constexpr TwoParts j1_root{3.8317059702075124683, -1.5269184090088067468e-16};
 
 /// J0(x) / ((x^2 - a^2) (x^2 - b^2)), with its first roots a and b, over x^2 in [0, 25].
@@ -133,7 +133,7 @@ HEARTH_SCALAR double j0_near(double x) {
   return chebyshev((x - 12.5) / 12.5, c);
 }
 
-/// J1(x) / (x (x^2 - a^2)), with its first root a, over x^2 in [0, 25].
+/// J1(x) / (x (x^2 - a^2)), with its first positive root a, over x^2 in [0, 25].
 HEARTH_SCALAR double j1_near(double x) {
   static constexpr double c[] = {
       -1.8028415801166291146e-2, 1.3661487082063361185e-2,   -2.163265155923804593e-3,

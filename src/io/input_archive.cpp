@@ -87,8 +87,8 @@ struct InputArchive::Tree {
   /// tensors may share its storage and get the new data too.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
-  /// A number or bool. Files of Python may have a tensor of one number instead, such as an
-  /// optimizer's step count; if the number is whole, it counts as an integer.
+  /// A number or bool. Files of Python may have a 0-d tensor instead, such as an optimizer's step
+  /// count; if its number is whole, it counts as an integer.
   std::optional<Scalar> number(const std::string& key) const;
   /// The end of the error for a missing value: the kind of value under the key, or a hint.
   std::string missing_text(const std::string& key) const;

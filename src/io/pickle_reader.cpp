@@ -186,6 +186,8 @@ class Machine {
     return value;
   }
 
+  /// The functions run_number to run_call run the instructions of one kind each; they return false
+  /// for other instructions.
   bool run_number(uint8_t op) {
     switch (op) {
       case kNone: push(IValue()); break;

@@ -102,6 +102,7 @@ class GridReader {
   }
 
  private:
+  /// Multiplies out the taps of the dimensions.
   void combine(const GridTaps<R>* axes, PointTaps<R>& taps) const {
     const int n = rule_.taps(), depth = dims_ == 3 ? n : 1;
     int& count = taps.count = 0;
@@ -118,6 +119,7 @@ class GridReader {
           if (inside) multiply(axes, tap, taps, count++);
         }
   }
+  /// Sets the weight and the slopes of entry t to the products of one tap of each dimension.
   void multiply(const GridTaps<R>* axes, const int* tap, PointTaps<R>& taps, int t) const {
     taps.weight[t] = 1;
     for (int d = 0; d < dims_; ++d) {

@@ -119,6 +119,7 @@ const R* Order<T, R>::pick(const T* in, R* records) const {
   }
 }
 
+/// Returns the record at place k of the sorted order, of n records that it reorders.
 template <class T, class R>
 const R* Order<T, R>::nth(R* records, int64_t n, int64_t k) const {
   std::nth_element(records, records + k, records + n);
@@ -173,6 +174,8 @@ void Order<T, R>::top_of_part(const T* in, int64_t begin, int64_t end, R* record
   keep_best();
 }
 
+/// Returns the record of the lower median of the numbers that are not NaN; a NaN if there is one
+/// and the kind is kMedian, or if all are NaN.
 template <class T, class R>
 const R* Order<T, R>::median(R* records) const {
   int64_t n = n_;
@@ -186,6 +189,7 @@ const R* Order<T, R>::median(R* records) const {
   return nth(records, n, (n - 1) / 2);
 }
 
+/// Returns the last record of the longest run of equal keys, of several such runs the first.
 template <class T, class R>
 const R* Order<T, R>::mode(R* records) const {
   const R* sorted = sort_records(records, records + n_, n_, int(sizeof(Key)));

@@ -33,7 +33,8 @@ void fill(const View& out, const F& value) {
 
 const RangeTable& range_loops() { return HEARTH_ISA_TABLE(range_table); }
 
-/// The vectors for elements of type T that are computed in Compute; null if there are none.
+/// The loop over vectors for elements of type T that are computed in Compute; null if there is
+/// none.
 template <class T, class Compute>
 auto fill_of() {
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Compute, float>)
@@ -47,7 +48,7 @@ auto fill_of() {
 }
 
 /// Writes a contiguous range of at least two elements with vectors: up to `half` as step * i +
-/// start, from there on as end - step * (last - i). Returns false if there are no vectors for it.
+/// start, from there on as end - step * (last - i). Returns false if there is no loop for it.
 template <class T, class Compute>
 bool fill_by_vectors(const View& out, Compute step, Compute start, int64_t half, Compute end) {
   const auto fill = fill_of<T, Compute>();

@@ -25,7 +25,7 @@ struct RecurrencePart {
   int64_t end_block(int64_t blocks) const { return blocks * (slice + 1) / slices; }
 };
 
-/// The positions of a layer's elements, and the loop over its steps.
+/// The positions of a layer's sequences at each step, and the loop over its steps.
 class RecurrenceSteps : public RecurrencePositions {
  public:
   using RecurrencePositions::RecurrencePositions;
