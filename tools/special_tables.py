@@ -18,7 +18,7 @@ HEAD = """#pragma once
 
 namespace hearth::fn::special {
 """
-OVER = ' "f(x) over t": the argument is t.'
+OVER = ' "f(x) over t" means that the argument is t.'
 ZETA = "\n// zeta is 2/3 x^1.5."
 TAIL = """
 }  // namespace hearth::fn::special

@@ -30,8 +30,8 @@ json properties_of(const Tensor& tensor) {
 
 /// Parses JSON; throws if it is nested deeper than to_file nests it.
 json parse(const std::string& text, const std::string& file) {
-  // Not checked in the parser's callback, which would visit an object again after each of its
-  // items.
+  // The depth is not checked in the parser's callback, because that would visit an object again
+  // after each of its items.
   HEARTH_CHECK(io::json_depth(text) <= kMaxJsonDepth, "cannot read '", file,
                "': its metadata is nested too deeply");
   try {

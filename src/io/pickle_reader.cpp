@@ -15,8 +15,8 @@ using namespace pickle;
 
 constexpr uint32_t kMaxReadDepth = 256;
 constexpr int kNewestProtocol = 5;
-// The limits of the number of values. A value counts once for each path to it, which limits the
-// time of code that visits all paths.
+// A pickle may have kMaxValuesPerByte values for each of its bytes, and always kMinValueLimit. A
+// value counts once for each path to it, which limits the time of code that visits all paths.
 constexpr uint64_t kMinValueLimit = 1 << 16, kMaxValuesPerByte = 64;
 
 /// The machine that runs a pickle. A container can change only while it is on the stack, and can be

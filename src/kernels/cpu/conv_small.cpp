@@ -1,7 +1,8 @@
 // Convolutions with few channels, which leave many lanes of oneDNN's blocked layouts empty. The
-// input rows that one column of the kernel reads are copied side by side ("shifted rows"). The
-// windows of a whole image are then a few contiguous ranges, and each product needs one load per
-// vector. A task is an image, for the weight's gradient up to 16. Bound by the multiplications.
+// input rows that one column of the kernel reads are copied side by side ("shifted rows"). In all
+// windows of an image, the elements for one weight are then a contiguous range, and each product
+// needs one load per vector. A task is an image, for the weight's gradient up to 16. Bound by the
+// multiplications.
 #include "kernels/cpu/conv_small.h"
 
 #include <algorithm>

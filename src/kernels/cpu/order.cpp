@@ -1,6 +1,7 @@
 // Sorts, topk, kthvalue, medians and modes along a dimension. Many lines are divided among the
-// threads; few long lines are ordered one by one, sorts and topk by all threads. Sorts are bound by
-// the radix passes over memory, topk by the comparison of every element with the k-th best so far.
+// threads; few long lines are ordered one by one: sorts (also of modes) and topk by all threads.
+// Sorts are bound by the radix passes over memory, topk by the comparison of every element with the
+// k-th best so far.
 #include "seam/order.h"
 
 #include "core/parallel_for.h"
@@ -68,7 +69,7 @@ Order<T, R>::Order(const OrderParams& params) : params_(params) {
 template <class T, class R>
 void Order<T, R>::run(Ctx& ctx) const {
   const int64_t count = lines_.numel(), threads = get_num_threads();
-  // A little work is one task. Few long lines are sorted one after the other, each by all threads.
+  // A little work is one task. Few long lines are ordered one after the other, each by all threads.
   const bool one_by_one = count * n_ < kMoveGrain || (count < threads && n_ > kSortChunk);
   const int64_t tasks = one_by_one ? 1 : std::min(count, kTasksPerThread * threads);
   const int slots = task_slots(tasks);

@@ -47,8 +47,9 @@ auto fill_of() {
     return nullptr;
 }
 
-/// Writes a contiguous range of at least two elements with vectors: up to `half` as step * i +
-/// start, from there on as end - step * (last - i). Returns false if there is no loop for it.
+/// Writes a contiguous range of 2 to kMaxPosition elements with vectors: up to `half` as step * i +
+/// start, from there on as end - step * (last - i), where `last` is the last i. Returns false,
+/// without an effect, for other ranges and types.
 template <class T, class Compute>
 bool fill_by_vectors(const View& out, Compute step, Compute start, int64_t half, Compute end) {
   const auto fill = fill_of<T, Compute>();
