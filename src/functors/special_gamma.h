@@ -14,8 +14,8 @@ HEARTH_SCALAR double lgamma(double x) {
 #endif
 }
 
-/// Gamma'(x) / Gamma(x): a series on [1, 2], the recurrence, and the asymptotic series (DLMF
-/// 5.11.2).
+/// Gamma'(x) / Gamma(x) for x > 0: a series on [1, 2], the recurrence, and the asymptotic series
+/// (DLMF 5.11.2).
 HEARTH_SCALAR double digamma_of_positive(double x) {
   double shift = 0;
   for (; x < 1; x += 1) shift -= 1 / x;
@@ -101,7 +101,7 @@ HEARTH_SCALAR double zeta(double s, double q) {
   return std::isinf(s) ? s : zeta_of_negative(s, q);
 }
 
-/// The derivative of digamma: the recurrence, then the asymptotic series (DLMF 5.15.8).
+/// The derivative of digamma for x > 0: the recurrence, then the asymptotic series (DLMF 5.15.8).
 HEARTH_SCALAR double trigamma_of_positive(double x) {
   double sum = 0;
   for (; x < 10; x += 1) sum += 1 / x / x;
