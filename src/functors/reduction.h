@@ -26,7 +26,7 @@ struct State {
 //   finish(s)       the result.
 // V is as in hd.h (complex only if `dtypes` contains it). Any and all are Max and Min in bool.
 
-/// A reduction whose state is one value; Derived::join(a, b) combines two of them.
+/// A reduction whose state is one value; Derived::join(a, b) combines two such values.
 template <class Derived>
 struct Fold {
   template <class V>

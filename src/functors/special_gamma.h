@@ -79,8 +79,9 @@ HEARTH_SCALAR double sum_of_pairs(double s, double a, double b, double count) {
   return a < b ? sum : -sum;
 }
 
-/// zeta(s, q) for whole s and negative q. The terms left of 0 are (-1)^s (left + k)^-s, those right
-/// of 0 (right + k)^-s; for odd s the first of both nearly cancel and are subtracted pair by pair.
+/// zeta(s, q) for whole s and negative q. The terms (q + k)^-s with q + k < 0 are
+/// (-1)^s (left + j)^-s for j = 0, 1, …, the others (right + j)^-s; for odd s, the first terms of
+/// both kinds nearly cancel and are subtracted pair by pair.
 HEARTH_SCALAR double zeta_of_negative(double s, double q) {
   const double left = -q - std::floor(-q), right = 1 - left, terms = std::floor(-q) + 1;
   if (std::fmod(s, 2.0) == 0)
