@@ -33,7 +33,7 @@ class DeviceAllocator {
   /// Allocates a block for use on `stream`, at least 512-byte aligned; null for 0 bytes. Throws
   /// OutOfMemoryError if neither cache nor device has enough memory.
   void* allocate(size_t bytes, StreamHandle stream, MemoryLabel label = {});
-  /// Frees a block. `stream` may still use it, as after record_stream().
+  /// Frees a block that `stream` may still use: it is reused as after record_stream(data, stream).
   void free(void* data, StreamHandle stream);
   /// Delays the reuse of the block, once it is freed, until the work then in `stream` has finished.
   /// Ignores memory that is not from this allocator.

@@ -121,6 +121,7 @@ struct KeptType<ArrayRef<T>> {
 template <class T>
 using Kept = typename KeptType<std::decay_t<T>>::type;
 
+/// The argument as it is kept.
 template <class T>
 Kept<T> kept(const T& argument) {
   if constexpr (std::is_same_v<Kept<T>, std::decay_t<T>>)
