@@ -130,7 +130,8 @@ class TableReader {
   }
 
   /// Sets the columns of target and data, which the options name. If they name none for data, it
-  /// gets all other columns except text and ignored ones; else, other columns of numbers are ignored.
+  /// gets all other columns except text and ignored ones; else, the other columns of numbers are
+  /// ignored.
   void choose_data() {
     std::vector<bool> is_used(kinds_.size());
     for (auto [names, indices] :
