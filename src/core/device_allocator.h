@@ -75,8 +75,8 @@ class DeviceAllocator {
   void wait_for_streams(Block* block) noexcept;
   void absorb(Block* block, Block* neighbour);
   void release_segments(Pool& pool);
-  void collect_freed();
-  void drain_freed();
+  void collect_freed();  ///< releases the freed blocks that no stream uses any more
+  void drain_freed();    ///< waits until no stream uses freed blocks, and releases them
   [[noreturn]] void throw_out_of_memory(size_t bytes);
 
   Backend& backend_;

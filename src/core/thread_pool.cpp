@@ -123,6 +123,7 @@ class ThreadPool {
     return *pool;
   }
 
+  /// Lets helpers join the loop, and wakes them.
   void open(ParallelLoop& loop) {
     Helper* to_wake[2];
     size_t count = 0;

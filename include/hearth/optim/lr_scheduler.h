@@ -64,9 +64,9 @@ class HEARTH_API LRScheduler {
 
  private:
   friend class CompositeScheduler;
-  void read(Fields& f);
+  void read(Fields& f);  ///< loads the values; an error changes nothing
   void start();
-  void set_epoch(int64_t epoch);
+  void set_epoch(int64_t epoch);  ///< moves to the epoch, with get_closed_form_lrs()
 
   Optimizer* optimizer_of_this_;
   std::vector<double> base_lrs_, last_lr_;
