@@ -13,7 +13,7 @@ namespace hearth {
 
 /// Allocates memory for tensors on the CPU, 64-byte aligned; null for 0 bytes. Blocks up to 32 KiB
 /// come from a cache of the thread, larger ones from a cache of mapped pages. If the system has no
-/// more memory, the caches are emptied; if that does not help, OutOfMemoryError is thrown.
+/// more memory, both caches are emptied; if that does not help, OutOfMemoryError is thrown.
 void* cpu_allocate(size_t bytes, MemoryLabel label = {});
 /// Frees memory from cpu_allocate(bytes, label), on any thread.
 void cpu_free(void* data, size_t bytes, MemoryLabel label = {}) noexcept;

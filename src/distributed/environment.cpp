@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxPort = 65535;
 constexpr int kMaxRanks = 1 << 20;
-constexpr int kUsualPort = 29500;
+constexpr int kUsualPort = 29500;  // as in PyTorch
 
 std::optional<std::string> text_variable(const char* name) {
   const char* const value = std::getenv(name);

@@ -153,7 +153,7 @@ decltype(auto) enter_module(M& module, Body&& body, Args&&... args) {
 
 }  // namespace detail
 
-/// The implementation of every forward() of the library: opens the module's scope, so that errors
+/// The implementation of every forward() of nn's modules: opens the module's scope, so that errors
 /// name the module, runs its hooks, and calls `body`, a function or a member of the module. If a
 /// holder, Sequential or AnyModule opened the scope already, run_module only calls the body.
 template <class M, class Body, class... Args>

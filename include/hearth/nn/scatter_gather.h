@@ -9,7 +9,7 @@
 #include "hearth/error.h"
 #include "hearth/tensor.h"
 
-// Splitting of arguments among devices, and joining of their results. Autograd records both, so
+// Splitting of arguments among devices, and joining of the devices' results. Autograd records both, so
 // gradients return to the devices of the arguments.
 namespace hearth::nn::parallel {
 
