@@ -9,8 +9,8 @@
 #include "hearth/error.h"
 #include "hearth/tensor.h"
 
-// Splitting of arguments among devices, and joining of the devices' results. Autograd records both, so
-// gradients return to the devices of the arguments.
+// Splitting of arguments among devices, and joining of the devices' results. Autograd records both,
+// so gradients return to the devices of the arguments.
 namespace hearth::nn::parallel {
 
 /// Chunks of the tensor along `dim`, chunk i on device i. Without chunk_sizes, they are those of
@@ -59,7 +59,8 @@ concept TupleLike = requires {
   std::tuple_size<T>::value;
 };
 
-/// Calls `visit` for each defined tensor in a value: a tensor, or a list, tuple, map or optional of values.
+/// Calls `visit` for each defined tensor in a value: a tensor, or a list, tuple, map or optional of
+/// values.
 template <class T, class Visit>
 void each_tensor(const T& value, const Visit& visit) {
   if constexpr (std::is_same_v<T, Tensor>) {

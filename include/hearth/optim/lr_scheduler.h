@@ -49,7 +49,8 @@ class HEARTH_API LRScheduler {
   virtual void next_epoch();         ///< the change that step() makes
   virtual void go_to(double epoch);  ///< the change that step(epoch) makes
   virtual void undo_initial_step();  ///< goes to the epoch before the first; keeps the rates
-  bool is_initial() const { return is_initial_; }  ///< whether get_lrs() is called for the first epoch
+  /// Whether get_lrs() is called for the first epoch.
+  bool is_initial() const { return is_initial_; }
   Optimizer& optimizer() const { return *optimizer_of_this_; }
   /// The initial rates; throws if the optimizer got more groups after they were stored.
   const std::vector<double>& base_lrs() const;
