@@ -120,7 +120,7 @@ class NodeObservation {
 
 constexpr char kContextPrefix[] = "in the backward of ";
 
-/// Adds the node's name to an error without it, unless a nested backward pass has added one.
+/// Adds the node's name to an error that lacks it, unless a nested backward pass has added a name.
 void add_node(Error& error, const Node& node) {
   const std::string text = error.msg(), name = node.name();
   if (text.find(std::string("\n") + kContextPrefix) == std::string::npos &&

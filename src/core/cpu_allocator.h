@@ -44,7 +44,8 @@ size_t cpu_memory_limit();
 inline constexpr size_t kNoMemoryLimit = static_cast<size_t>(-1);
 
 /// Except for the tags' peaks, the statistics are exact for one thread. With several threads, a
-/// peak may be too high by the memory that each thread has freed into its cache (at most 2 MiB).
+/// peak may be too high by the memory that each thread has freed into its cache (at most 2 MiB
+/// per thread).
 MemoryStats cpu_memory_stats();
 /// The modules whose activations are or were in blocks above 32 KiB.
 std::vector<ModuleMemory> cpu_module_memory();
@@ -52,8 +53,8 @@ void cpu_reset_peak_stats();
 
 /// Records the bytes of the tags from now on; null ends the recording.
 void cpu_record_history(std::unique_ptr<MemoryHistory> history);
-/// The recording as JSON; empty if there is none. Blocks up to 32 KiB appear only when their thread
-/// publishes its counts.
+/// The recording as JSON; empty if there is none. Blocks up to 32 KiB appear later, because each
+/// thread first counts its own.
 std::string cpu_history_json();
 
 }  // namespace hearth

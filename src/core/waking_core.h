@@ -18,8 +18,8 @@ class WakingCore {
     last_core_ = sched_getcpu();
   }
 
-  /// Called by the thread that wakes: forbids its own core to the sleeping thread, unless the
-  /// sleeping thread may use no other.
+  /// Called by the other thread before it wakes the sleeping one: forbids its own core to the
+  /// sleeping thread, unless that may use no other.
   void avoid_this_core() {
     const int core = sched_getcpu();
     if (core < 0 || core != last_core_ || is_refused_) return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The header that all functors include. It uses no standard library, so that functors compile for
-// every instruction set, in CUDA kernels and with V = TensorValue.
+// The header that all functors include. It uses no standard library, so that functors compile in
+// CUDA kernels and for every instruction set.
 
 #if defined(__CUDACC__)
 #define HEARTH_FN __host__ __device__ __forceinline__ constexpr

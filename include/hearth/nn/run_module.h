@@ -17,7 +17,8 @@ namespace detail {
 
 class BackwardCall;  // the backward hooks of one call
 
-/// One call of a module's forward(): opens its scope, runs its hooks, adds its name to errors.
+/// One call of a module's forward(): opens the module's scope, runs its hooks, adds its name to
+/// errors.
 class HEARTH_API ModuleCall {
  public:
   explicit ModuleCall(const Module& module);

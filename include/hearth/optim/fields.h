@@ -22,7 +22,8 @@ class HEARTH_API Fields {
   virtual void field(const std::string& name, int64_t& value) = 0;
   virtual void field(const std::string& name, double& value) = 0;
   virtual void field(const std::string& name, std::string& value) = 0;
-  virtual void field(const std::string& name, Tensor& value) = 0;  ///< missing if undefined
+  /// An undefined tensor counts as missing.
+  virtual void field(const std::string& name, Tensor& value) = 0;
   /// Visits the values of `body` below `name`.
   virtual void nested(const std::string& name, const std::function<void(Fields&)>& body) = 0;
 

@@ -16,8 +16,8 @@
 #include "hearth/ordered_dict.h"
 #include "hearth/owned_ptr.h"
 
-// Activation checkpointing: a function's call saves only its inputs for backward, and backward
-// recomputes the rest, as PyTorch does with use_reentrant=False.
+// Activation checkpointing: a function's call saves only its inputs (and selected results) for
+// backward, and backward recomputes the rest, as PyTorch does with use_reentrant=False.
 
 namespace hearth::utils {
 

@@ -49,7 +49,8 @@ struct HEARTH_API SummaryWriterOptions {
   HEARTH_ARG(Step, purge_step);
   /// Records that may wait before they are written. A call blocks only if more than 64 MiB wait.
   HEARTH_ARG(int64_t, max_queue) = 10;
-  HEARTH_ARG(double, flush_secs) = 120;      ///< seconds that a record may wait; 1 if greater
+  /// Seconds that a record may wait; values above 1 count as 1.
+  HEARTH_ARG(double, flush_secs) = 120;
   HEARTH_ARG(std::string, filename_suffix);  ///< end of the names of all files
 };
 
