@@ -25,7 +25,7 @@ double to_double(complex<T> x) {
   return x.real();
 }
 
-/// The real value of element i of an array of any dtype.
+/// Element i of an array of any dtype; the real part of a complex number.
 double read(const std::vector<unsigned char>& data, ScalarType dtype, int64_t i) {
   switch (dtype) {
 #define HEARTH_READ(type, Name)                                    \
@@ -272,8 +272,8 @@ TEST(Pointwise, ConvertsToBool) {
   EXPECT_TRUE(out[2] && out[3] && out[4]);
 }
 
-/// All half values, and floats around their rounding boundaries, compared with half.h's
-/// conversions.
+/// All values of Half and BFloat16, and floats around the middles between them, compared with
+/// half.h's conversions.
 TEST(Pointwise, ConvertsHalvesExactly) {
   std::vector<Half> halves;
   std::vector<BFloat16> bfloats;
