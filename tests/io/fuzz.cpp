@@ -1,6 +1,6 @@
 // Each test runs a fuzz target on at least 3000 mutations of one input, from a fixed seed. If
-// HEARTH_FUZZ_SECONDS is set, the tests together go on for half of that time; the fuzzer of ops uses
-// all of it. tools/fuzz.sh runs the targets with clang's libFuzzer.
+// HEARTH_FUZZ_SECONDS is set, the tests together go on for half of that time; the fuzzer of ops
+// uses all of it. tools/fuzz.sh runs the targets with clang's libFuzzer.
 #include <gtest/gtest.h>
 
 #include <chrono>
