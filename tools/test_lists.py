@@ -73,8 +73,8 @@ def common():
 
 
 def more_tests(family, families, listed):
-    """{file of the family or for several operators: the operators of the family that it tests},
-    without those of `listed`, {file: operators}."""
+    """{file: the operators of the family that it tests} for the family's files and for those of
+    FOR_SEVERAL, without the operators of `listed`, which has the same form."""
     names = operators(family)
     own = named(cases(), family, families)
 

@@ -33,7 +33,7 @@ struct Declaration {
 struct CallForm {
   std::string name;  // without the suffix _ or _out
   Kind kind = Kind::kFunction;
-  size_t num_outputs = 0;                  // leading arguments that are written to
+  size_t num_outputs = 0;                  // leading arguments of an out= form that it writes to
   std::vector<const ArgumentType*> types;  // of the other arguments
   Declaration declaration;
   std::function<Tensors(Erased&)> call;

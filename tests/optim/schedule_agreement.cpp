@@ -99,7 +99,7 @@ Schedulers three_schedulers(Optimizer& o) {
   return {make<ConstantLR>(o, 0.1, 4), make<LinearLR>(o, 0.5, 1, 12), make<ExponentialLR>(o, 0.9)};
 }
 
-/// Every scheduler that can start at a milestone.
+/// Schedulers that can start at a milestone.
 Schedulers all_schedulers(Optimizer& o) {
   return {make<ExponentialLR>(o, 0.9),
           make<StepLR>(o, 2, 0.5),

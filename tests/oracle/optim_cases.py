@@ -230,7 +230,7 @@ def sequence_of_three(optimizer, milestones, **options):
 
 
 def sequence_of_all(optimizer):
-    """Every scheduler that can start at a milestone."""
+    """A sequence of schedulers that can start at a milestone."""
     return lr_scheduler.SequentialLR(optimizer, [
         lr_scheduler.ExponentialLR(optimizer, 0.9), lr_scheduler.StepLR(optimizer, 2, 0.5),
         lr_scheduler.MultiStepLR(optimizer, [0, 3, 4], 0.5),

@@ -1,4 +1,4 @@
-// Which devices share a batch: as many as save time, by the sizes of parameters and arguments.
+// How many devices share a batch: as many as save time, by the sizes of parameters and arguments.
 #include <mutex>
 #include <set>
 #include <utility>
