@@ -116,7 +116,7 @@ const RankFunction refuses("refuses", [] {
     };
     Training fresh(true);
 
-    // Another model.
+    // Another model, and optimizers that do not fit.
     nn::Linear linear(5, 7);
     REQUIRE_ERROR(checkpoint::load(*linear, folder), "has no 'model.weight'; found 'model.scale'");
     Training larger(true);

@@ -137,7 +137,8 @@ TEST_F(FusedAttention, SharedHeadsMatch) {
 }
 
 TEST_F(FusedAttention, LowAndHighScoresMatch) {
-  // At a shift of -120, the sums' logarithms are below -88: exp(-logarithm) is infinite in float32.
+  // The shift moves all scores. At -120, the logarithms of the sums are below -88, so that
+  // exp(-logarithm) is infinite in float32.
   const int64_t length = by_gpu(/*real=*/192, /*simulated=*/48);
   for (const double shift : {-120.0, 0.0, 120.0})
     for (const bool masked : {false, true}) {

@@ -248,8 +248,8 @@ TEST(Matmul, LargeProductsAreAccurate) {
   }
 }
 
-// The kernel copies a transposed matrix whose rows in memory are at least as long as the result's,
-// as in many linear layers.
+// With AVX2, the kernel copies this transposed matrix, because its rows in memory are at least as
+// long as the result's. With AVX-512, it does so only in larger products.
 TEST(Matmul, MultipliesByATransposedMatrixWithLongRows) {
   for (const Layout layout : {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps}) {
     Matrices<float> a(Layout::kContiguous, 1, 70, 96, 1), b(Layout::kTransposed, 1, 96, 40, 2);

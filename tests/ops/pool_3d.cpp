@@ -144,8 +144,8 @@ Row adaptive_max_3d_row() {
   return row;
 }
 
-/// The random samples of fractional pooling for a batch of 2 with 2 channels, equal for all
-/// dimensions.
+/// Fixed numbers in place of the random samples of fractional pooling, for a batch of 2 with 2
+/// channels. They are equal in all dimensions.
 Tensor samples_like(const Tensor& x, int64_t dims) {
   const Tensor channels = tensor({0.3, 0.55}).to(x.options());
   return channels.reshape({1, 2, 1}).expand({2, 2, dims});

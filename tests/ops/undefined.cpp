@@ -89,7 +89,7 @@ std::any simplest(const ArgumentType& type, std::mt19937& random) {
 }
 
 /// Arguments that the form is likely to accept, also those that it writes to: at the first attempt
-/// the simplest, then random ones.
+/// simple ones, then random ones.
 Erased all_arguments(const CallForm& form, int attempt, std::mt19937& random) {
   Erased arguments(form.num_outputs, empty({0}, kDouble));
   if (attempt == 0)

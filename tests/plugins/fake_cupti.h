@@ -37,7 +37,7 @@ class FakeCupti {
   /// fail, -1 none.
   virtual void fail(const char* function, int call = 0) = 0;
   virtual std::vector<int> kinds_that_are_on() const = 0;
-  /// The buffers that were returned to the plugin.
+  /// The number of buffers that were returned to the plugin.
   virtual int num_buffers() const = 0;
 };
 
