@@ -281,7 +281,8 @@ TEST(Pointwise, ConvertsHalvesExactly) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     halves.push_back(Half::from_bits(uint16_t(bits)));
     bfloats.push_back(BFloat16::from_bits(uint16_t(bits)));
-    // In the bits of a float, Half's last bit is 0x2000 and BFloat16's 0x10000; these are halved.
+    // In a float's bits, the last bit of a Half is 0x2000 and that of a BFloat16 0x10000. Half of it
+    // leads to the middle between two values.
     for (const int32_t delta : {-1, 0, 1})
       for (const float base : {float(halves.back()), float(bfloats.back())})
         floats.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(base) +
@@ -306,8 +307,8 @@ TEST(Pointwise, RoundsHalvesOnce) {
   const auto product = apply<Half>(cpu::pointwise_table(), fn::Mul{}, Formula::kValue, {a, b});
   EXPECT_EQ(product[0].x, b[0].x);
   EXPECT_EQ(product[1].x, Half(float(a[1]) * 1000.0f).x);
-  // 2^-11 + (1 + 2^-10)^2 lies above the middle of two neighbouring Half values. If the product were
-  // rounded first, it would lack its last part, 2^-20, and the sum would become the lower value.
+  // 2^-11 + (1 + 2^-10)^2 lies above the middle of two neighbouring Half values. If the product
+  // were rounded first, it would lack its last part, 2^-20, and the sum would become the lower one.
   const std::vector<Half> small(100, Half(0x1p-11f)), factor(100, Half(1 + 0x1p-10f));
   const fn::Add scaled_sum{{{1 + 0x1p-10}}};
   for (const cpu::PointwiseTable* table : tables())

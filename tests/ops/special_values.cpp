@@ -1,4 +1,4 @@
-// Values of the special functions at the arguments of a fixture, gradients, limits, errors and names.
+// The special functions: values at the arguments of a fixture, gradients, limits, errors and names.
 #include <gtest/gtest.h>
 
 #include <cmath>
