@@ -213,7 +213,7 @@ const RankFunction survives_any_index("survives_any_index", [] {
       }
     }
     std::printf("refused %d of 150\n", refused);
-    REQUIRE(refused > 140);
+    REQUIRE(refused > 140);  // a change may write the byte that was there
   });
 });
 

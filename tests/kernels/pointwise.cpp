@@ -281,8 +281,8 @@ TEST(Pointwise, ConvertsHalvesExactly) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     halves.push_back(Half::from_bits(uint16_t(bits)));
     bfloats.push_back(BFloat16::from_bits(uint16_t(bits)));
-    // In a float's bits, the last bit of a Half is 0x2000 and that of a BFloat16 0x10000. Half of it
-    // leads to the middle between two values.
+    // In a float's bits, the last bit of a Half is 0x2000 and that of a BFloat16 0x10000. Half of
+    // it leads to the middle between two values.
     for (const int32_t delta : {-1, 0, 1})
       for (const float base : {float(halves.back()), float(bfloats.back())})
         floats.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(base) +
