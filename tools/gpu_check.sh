@@ -23,7 +23,7 @@ out=${GPU_CHECK_OUT:-$here/results}
 jobs=${GPU_CHECK_JOBS:-4}
 limit=${GPU_CHECK_LIMIT:-240}
 python=${GPU_CHECK_PYTHON:-python3}
-# The maximum number of tests in one process. If one of them crashes or hangs, all are run again by themselves.
+# The maximum number of tests in one process. If one of them crashes or hangs, each is run again by itself.
 per_process=40
 
 # The folders in which CUDA's libraries may lie.
