@@ -3,7 +3,8 @@
 
 Prints a table of the medians of all runs and the ratio Hearth : LibTorch; a ratio above its limit
 is marked. The programs are those of bench/, compiled against both libraries. The torch folder has
-include/ and lib/.
+include/ and lib/. The line above the table has the range of the times that a cache line took from
+one core to another (core_distance.cpp), measured before each run.
 
   --threads 1,2   the numbers of threads; with 1 thread, each limit is at least 1.1. The program
                   overhead always has 1 thread, and its own limits
@@ -106,7 +107,10 @@ def run(program, names, threads, avx2):
 def measure(program, names, args, threads):
     """The medians of both libraries for the named rows of a program, or for all."""
     programs = (build_hearth(args.build, program), build_peer(args.build, args.torch, program))
-    runs = [[run(path, names, threads, args.avx2) for path in programs] for _ in range(args.runs)]
+    runs = []
+    for _ in range(args.runs):
+        args.distances += run(build_hearth(args.build, "core_distance"), [], threads, False).values()
+        runs.append([run(path, names, threads, args.avx2) for path in programs])
     return {name: [statistics.median(pair[i][name] for pair in runs) for i in range(2)]
             for name in runs[0][0]}
 
@@ -133,7 +137,7 @@ def machine(args):
     peer = re.search(r"__version__ = '([^']+)'", library.read_text()) if library.exists() else None
     return {"cpu": cpu[1] if cpu else platform.machine(), "cores": len(os.sched_getaffinity(0)),
             "hearth": version, "libtorch": peer[1] if peer else "unknown", "runs": args.runs,
-            "instructions": "AVX2" if args.avx2 else "all"}
+            "core_distances": args.distances, "instructions": "AVX2" if args.avx2 else "all"}
 
 
 def duration(value, unit):
@@ -148,8 +152,10 @@ def duration(value, unit):
 
 def markdown(figures, about):
     """The table, with a line about the machine."""
+    distances = about["core_distances"]
+    distance = f", {min(distances):.0f} to {max(distances):.0f} ns apart" if distances else ""
     lines = [f"Medians of {about['runs']} alternated runs on {about['cores']} cores "
-             f"({about['cpu']}); Hearth {about['hearth']}, LibTorch {about['libtorch']}, "
+             f"({about['cpu']}{distance}); Hearth {about['hearth']}, LibTorch {about['libtorch']}, "
              f"instructions: {about['instructions']}.", "",
              "| | threads | Hearth | LibTorch | ratio | limit |", "|---|---|---|---|---|---|"]
     for f in figures:
@@ -214,11 +220,12 @@ def main():
         programs = {args.program: []}
     if args.readme and (args.only or args.left_out or args.program or args.avx2):
         parser.error("--readme needs all rows and all instructions")
-    about = machine(args)
+    args.distances = []
     threads = [int(number) for number in args.threads.split(",")]
     figures = [figure for program, rows in programs.items()
                for count in ([1] if program == "overhead" else threads)  # it sets 1 thread itself
                for figure in figures_of(program, rows, args, count)]
+    about = machine(args)
     table = markdown(figures, about)
     print(table, end="")
     if args.json:

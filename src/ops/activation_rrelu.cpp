@@ -13,7 +13,8 @@ struct Slopes {
   bool training;
 
   Slopes(const Scalar& low, const Scalar& high, bool train)
-      : lower(low.toDouble()), upper(high.toDouble()), training(train) {
+      : lower(low.toDouble()), upper(high.toDouble()), training(train) {}
+  void check() const {
     HEARTH_CHECK(lower <= upper, "Lower bound should be less than or equal to the upper bound");
   }
   double mean() const { return (lower + upper) / 2; }
@@ -47,7 +48,8 @@ Tensor with_noise(const Tensor& self, Tensor& noise, const Slopes& slopes,
   HEARTH_CHECK(self.sizes() == noise.sizes(),
                "noise tensor shape must match self tensor shape. Got self.shape = ", self.sizes(),
                " noise.shape = ", noise.sizes());
-  if (!slopes.training) return self.leaky_relu(slopes.mean());
+  if (!slopes.training) return self.leaky_relu(slopes.mean());  // whatever their order
+  slopes.check();
   const Tensor drawn = slopes.draw(self, generator);
   noise.copy_(drawn);
   return sloped(self, drawn);
@@ -61,6 +63,7 @@ Tensor with_noise(const Tensor& self, Tensor& noise, const Slopes& slopes,
 Tensor rrelu(const Tensor& self, HEARTH_RRELU_PARAMETERS) {
   check_defined("rrelu", 0, "self", self);
   const Slopes slopes(lower, upper, training);
+  slopes.check();
   return training ? sloped(self, slopes.draw(self, or_default(generator)))
                   : self.leaky_relu(slopes.mean());
 }
@@ -68,6 +71,7 @@ Tensor rrelu(const Tensor& self, HEARTH_RRELU_PARAMETERS) {
 Tensor& rrelu_(Tensor& self, HEARTH_RRELU_PARAMETERS) {
   check_defined("rrelu_", 0, "self", self);
   const Slopes slopes(lower, upper, training);
+  slopes.check();
   if (!training) return self.leaky_relu_(slopes.mean());
   return self.mul_(slopes.draw(self, or_default(generator)).to(self.scalar_type()));
 }

@@ -222,6 +222,8 @@ void check(const SdpaArgs& args, const Tensor& query, const Tensor& key, const T
                "Expected query, key, and value to all be  at least 2 dimensional, but got "
                "query.dim: ",
                query.dim(), " key.dim: ", key.dim(), " and value.dim: ", value.dim(), " instead.");
+  if (args.enable_gqa)
+    for (const Tensor& t : {query, key, value}) t.size(-3);  // throws without a dimension of heads
   HEARTH_CHECK(!mask.defined() || !args.is_causal,
                "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
                "is_causal=True");

@@ -51,7 +51,8 @@ struct Noise {
   Tensor factor, shift;
 };
 
-/// Draws 1 with probability 1 - p, else 0, for each element or for each channel of each sample.
+/// Draws 1 with probability 1 - p, else 0, for each element or, if `features`, for each channel of
+/// each sample.
 Tensor keep_mask(const Tensor& input, double p, bool features) {
   const NoGradGuard off;
   if (!features) return empty_like(input).bernoulli_(1 - p);
@@ -104,7 +105,7 @@ Tensor elements_dropped(const Tensor& input, double p) {
 Tensor dropout(const Tensor& input, double p, bool train) {
   return has_effect(input, p, train) ? elements_dropped(input, p) : input;
 }
-// Multiplies by ones after dropout, so that it draws the same numbers as dropout().
+// Multiplies by the dropout of ones, which draws the same numbers as dropout().
 HEARTH_DEFINE_INPLACE_AS(dropout_, (double p, bool train),
                          has_effect(self, p, train)
                              ? self.mul_(elements_dropped(ones_like(self), p))

@@ -41,7 +41,8 @@ struct EmbeddingBagScaleBackward {
   }
   static void launch(const Args& args, LaunchContext& context) {
     const View weight = dense(context, context.in(1));
-    run_fill(context.ctx, context.out(), 0);  // indices after the last offset are in no bag
+    // With include_last_offset, indices after the last offset are in no bag.
+    run_fill(context.ctx, context.out(), 0);
     run_kernel(context.ctx, EmbeddingBagScaleBackwardParams{
                                 dense(context, context.in(0)), weight, context.out(),
                                 bags_of(args, context.in(2), context.in(3), weight.sizes[0])});
@@ -237,7 +238,8 @@ struct EmbeddingBagOf {
                  "of ",
                  indices.numel(), " indices, but has sizes ", scale.sizes());
   }
-  /// As in PyTorch, checks offsets on the CPU only; the kernel checks them on all devices.
+  /// As in PyTorch, checks the first and the last offset, and only on the CPU. The kernels report
+  /// offsets outside the indices or in a wrong order, on all devices.
   static void check_offsets(const Tensor& indices, const Tensor& offsets) {
     if (!offsets.is_cpu() || offsets.numel() == 0) return;
     const int64_t first = offsets.select(0, 0).item<int64_t>();

@@ -21,7 +21,7 @@ constexpr FftFacts kLine[] = {
     {"fft", FftKind::kComplex, true},        {"ifft", FftKind::kComplex, false},
     {"rfft", FftKind::kRealToComplex, true}, {"irfft", FftKind::kComplexToReal, false},
     {"hfft", FftKind::kComplexToReal, true}, {"ihfft", FftKind::kRealToComplex, false}};
-// Functions of several dimensions.
+// Functions of several dimensions; those of two, such as fft2, use the same entries.
 constexpr FftFacts kDims[] = {
     {"fftn", FftKind::kComplex, true},        {"ifftn", FftKind::kComplex, false},
     {"rfftn", FftKind::kRealToComplex, true}, {"irfftn", FftKind::kComplexToReal, false},
@@ -186,6 +186,7 @@ std::optional<std::vector<int64_t>> list_of(OptionalIntArrayRef list) {
 
 }  // namespace
 
+// Defines fft_<fn> and fft_<fn>_out, which call f; the last argument is their Parameters.
 #define HEARTH_DEFINE_FFT(fn, facts, Parameters, f, amp_on_cpu, params, ...)                 \
   namespace {                                                                                \
   constexpr OpInfo kInfo_##fn{.name = "fft_" #fn, .amp_cpu = amp_on_cpu};                    \

@@ -111,7 +111,8 @@ std::vector<Tensor> equal_edges(const Tensor& self, IntArrayRef bins,
   return edges;
 }
 
-/// The sum of the weights in each bin from 0 to count - 1; elements in bins below 0 are dropped.
+/// The sum of the weights (without weights: the number of elements) in each bin from 0 to
+/// count - 1; elements in bins below 0 are dropped.
 Tensor sums_at(const Tensor& bins, const Tensor& weight, int64_t count,
                const TensorOptions& options) {
   const Tensor is_inside = bins.ge(0), safe = bins.clamp_min(0);
@@ -197,7 +198,7 @@ std::optional<Tensor> as_vector(const std::optional<Tensor>& weight) {
   return weight->reshape({weight->numel()});
 }
 
-/// The edges that are returned share no memory with the caller's.
+/// A copy of the caller's edges, so that the returned ones share no memory with them.
 Tensor copied(const Tensor& bins) {
   check_defined("histogram", 1, "bins", bins);
   return bins.detach().clone();
@@ -207,7 +208,7 @@ TensorPair first_edges(const TensorAndList& result) {
   return {std::get<0>(result), std::get<1>(result)[0]};
 }
 
-/// Finds each bin by a division, as ATen does.
+/// histc; finds the bin of each element by a division, as ATen does.
 Tensor counts_of(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
   check_bin_count(bins, 0);
   check_dtype(kHistc, self.scalar_type());

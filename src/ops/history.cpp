@@ -124,6 +124,8 @@ void compute_or_reuse(OpCall& call) {
   reuse.computed(call.op, call.outputs);
 }
 
+/// Computes the outputs or reuses kept ones, and increments the versions of mutated inputs;
+/// compute() increments those of given outputs.
 void compute_and_bump_versions(OpCall& call) {
   const bool returns_new =
       call.binding == Binding::kNew && !call.op.mutates && call.op.info->effect != Effect::kView;

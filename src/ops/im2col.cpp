@@ -1,4 +1,4 @@
-// im2col and its reverse, col2im.
+// im2col copies windows of images to columns; col2im, its gradient, adds them up in an image.
 #include "ops/window.h"
 #include "seam/pool.h"
 

@@ -16,9 +16,9 @@ namespace hearth {
 
 namespace {
 
-/// The sizes of self[indices]. `self` has self's sizes and `shape` those of the indices. The
-/// dimensions `dims` are removed, and `shape` is inserted: where the first of them was if they are
-/// adjacent, else in front. Strides are converted in the same way.
+/// The sizes of t[indices] for a tensor t of the sizes `self` and indices of the sizes `shape`:
+/// removes the dimensions `dims`, and inserts `shape` in place of the first one if they are
+/// adjacent, else in front. Converts strides in the same way.
 Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   const int64_t first = dims[0], last = dims[dims.size() - 1];
   const int64_t position = last - first + 1 == int64_t(dims.size()) ? first : 0;
@@ -187,6 +187,8 @@ void broadcast(std::vector<Tensor>& indices) {
     if (!index.sizes().equals(shape)) index = index.expand(shape);
 }
 
+/// The selection of self[indices], on self's device; a mask becomes the positions of its true
+/// elements. Throws PyTorch's errors.
 Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
   Selection selection;
   const auto add = [&](size_t dim, const Tensor& index) {

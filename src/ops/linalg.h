@@ -31,8 +31,8 @@ void check_same_type(const char* op, const char* name, const Tensor& a, const Te
 /// Throws unless the sizes of A and B fit A X = B or, if not left, X A = B.
 void check_solvable(const Tensor& a, const Tensor& b, bool left, const char* op);
 
-/// Throws text(code) for the first nonzero code of `info`, preceded by the operator's name and
-/// "(Batch element i): ". Does nothing on the meta device.
+/// Throws text(code) for the first nonzero code of `info`, preceded by the operator's name and, for
+/// batches, "(Batch element i): ". Does nothing on the meta device.
 template <class E = LinAlgError, class Text>
 void check_info(const char* op, const Tensor& info, const Text& text) {
   if (info.is_meta() || info.numel() == 0) return;
@@ -48,7 +48,7 @@ std::string text_of_singular(int code);
 
 /// The sizes before the last `matrix_dims` dimensions.
 Dims batch_of(IntArrayRef sizes, size_t matrix_dims = 2);
-/// The sizes of a batch of matrices or vectors.
+/// The sizes of a batch of matrices or vectors: those of the batch, then `sizes`.
 Dims with_sizes(Dims batch, std::initializer_list<int64_t> sizes);
 /// Expands the batch dimensions of t, without a copy.
 Tensor expand_batch(const Tensor& t, const Dims& batch);

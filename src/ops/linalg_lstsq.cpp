@@ -173,6 +173,7 @@ struct Tolerances {
   }
 };
 
+/// A tolerance as a 0-d float64 tensor; undefined if it is not given.
 Tensor number_like(const Tensor& like, std::optional<double> value) {
   return value ? full({}, *value, like.options().requires_grad(false).dtype(kDouble)) : Tensor();
 }

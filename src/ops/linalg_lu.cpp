@@ -116,6 +116,7 @@ Tensor permutation(const Tensor& lu, const Tensor& pivots) {
   return apply_pivots(expand_batch(rows, batch), pivots, true).contiguous();
 }
 
+/// (P, L, U); P is empty without `with_pivots`, L and U without `with_data`.
 TensorTriple unpack(const Tensor& lu, const Tensor& pivots, bool with_data, bool with_pivots) {
   const Tensor none = empty({0}, lu.options().requires_grad(false));
   TensorTriple result{none, none, none};

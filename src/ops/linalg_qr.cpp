@@ -57,7 +57,7 @@ struct Qr {
     run_kernel(context.ctx, HouseholderProductParams{q, tau});
   }
   /// From A = Q R with Q^T Q = 1: Q^T dA R^-1 is the sum of the antisymmetric Q^T dQ and the upper
-  /// triangle dR R^-1. The columns of a wide A beyond the square part are Q * rest.
+  /// triangle dR R^-1. The columns of a wide A beyond the square part are Q times those of R.
   static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK(!args.only_r,
                  "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "

@@ -1,4 +1,4 @@
-// Singular values, and eigenvalues of symmetric matrices.
+// Singular value decompositions, and eigenvalues and eigenvectors of symmetric matrices.
 #include <limits>
 
 #include "ops/linalg.h"
@@ -131,7 +131,7 @@ void check_svd(const Tensor& a) {
   check_real(a, "linalg_svd_cpu");
 }
 
-/// The factors of matrices without elements: identity matrices.
+/// The factors of matrices without elements: identity matrices if `full`, else empty ones.
 std::vector<Tensor> empty_svd(const Tensor& a, bool full) {
   const Dims batch = batch_of(a.sizes());
   const TensorOptions options = a.options().requires_grad(false);
@@ -190,6 +190,7 @@ struct OldSvdArgs {
   bool some, vectors;
   HEARTH_FIELDS(some, vectors)
 };
+/// svd, the older form of linalg_svd: returns V, not Vh, and zeros as U and V without `vectors`.
 TensorTriple old_svd_of(const OldSvdArgs& args, const Tensor& a) {
   HEARTH_CHECK(a.dim() >= 2, "linalg.svd: input should have at least 2 dimensions, but has ",
                a.dim(), " dimensions instead");

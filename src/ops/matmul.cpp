@@ -20,7 +20,7 @@ void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
                " != ", TypeMeta(b.dtype).name(), dtypes_text("self", a, "mat2", b));
 }
 
-/// Throws PyTorch's errors, which call the first factor "self", also in addmm.
+/// Throws PyTorch's errors; one calls the first factor "self", also in addmm.
 void check_matrices(const char* op, const TensorImpl& a, const TensorImpl& b) {
   HEARTH_CHECK(a.dim == 2, op, ": self must be a matrix, got ", int(a.dim), "-D tensor");
   HEARTH_CHECK(b.dim == 2, op, ": mat2 must be a matrix, got ", int(b.dim), "-D tensor");

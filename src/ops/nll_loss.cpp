@@ -47,7 +47,8 @@ struct NllLossBackward {
     run_fill(context.ctx, params.grad_in, 0);
     run_kernel(context.ctx, params);
   }
-  /// The loss is linear in the scores: its second derivative is nll_loss of the incoming gradient.
+  /// The loss is linear in the scores, so the derivative of this op is nll_loss of the incoming
+  /// gradient.
   static void grad(const Args& args, GradContext& context) {
     if (context.needs(0))
       context.set(0, nll_loss_nd(context.grad(), context.in(1), context.in(2), args.reduction,
@@ -107,8 +108,8 @@ struct NllLoss {
   }
 };
 
-/// Throws PyTorch's errors, one for each number of dimensions, unless the target has the scores'
-/// sizes without the classes.
+/// Throws PyTorch's errors, which depend on the number of dimensions, unless the target has the
+/// scores' sizes without the classes.
 void check_sizes(const Tensor& self, const Tensor& target) {
   HEARTH_CHECK_AS(ValueError, self.dim() > 0, "Expected 1 or more dimensions (got 0)");
   if (self.dim() == 1) {

@@ -5,15 +5,16 @@ namespace hearth {
 
 namespace {
 
-/// Throws if an index is outside the output. Checks CPU tensors only; on GPUs, scatter checks.
+/// Throws if an index is outside the output, unless that is empty. Checks CPU tensors only; on
+/// GPUs, scatter checks.
 void check_indices(const Tensor& indices, IntArrayRef output) {
-  if (!indices.is_cpu() || indices.numel() == 0) return;
   int64_t volume = 1;
   std::string text;
   for (const int64_t size : output) {
     volume *= size;
     text += detail::str(text.empty() ? "" : "x", size);
   }
+  if (volume == 0 || !indices.is_cpu() || indices.numel() == 0) return;
   const int64_t smallest = indices.min().item<int64_t>(), largest = indices.max().item<int64_t>();
   HEARTH_CHECK(smallest >= 0 && largest < volume,
                "Found an invalid max index: ", smallest < 0 ? smallest : largest,
@@ -56,10 +57,13 @@ struct MaxUnpool {
     const int64_t first = self.dim() - int64_t(spatial);
     Dims sizes(self.sizes().slice(0, size_t(first)));
     for (const int64_t size : args.output_size) sizes.push_back(size);
-    const Tensor result = zeros(sizes, self.options())
-                              .flatten(first)
-                              .scatter_(first, indices.flatten(first), self.flatten(first))
-                              .view(sizes);
+    Tensor positions = indices.flatten(first), values = self.flatten(first);
+    Tensor result = zeros(sizes, self.options()).flatten(first);
+    if (result.numel() == 0) {  // no element has a place
+      positions = positions.narrow(first, 0, 0);
+      values = values.narrow(first, 0, 0);
+    }
+    result = result.scatter_(first, positions, values).view(sizes);
     return spatial == 2 ? result.contiguous(self.suggest_memory_format()) : result;
   }
 };

@@ -101,8 +101,8 @@ uint64_t seed_of_draw(const RandomSource& source) {
   return philox_bits<uint32_t>(source.seed, source.offset, 0);
 }
 
-/// Calls draw(twister, i) for each element of a new tensor like `like`, whose numbers are drawn in
-/// row-major order by the given generator, or by the default one of its device.
+/// Returns a tensor like `like` whose element i, in row-major order, is draw(twister, i). The
+/// twister is that of the generator (by default, the device's) or, on GPUs, seeded by it.
 template <class DrawNumber>
 Tensor drawn_like(const Tensor& like, const std::optional<Generator>& generator,
                   const DrawNumber& draw) {

@@ -131,7 +131,7 @@ HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, std::optional<Generator> gene
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Tensor& p, std::optional<Generator> generator),
                      contiguous_like(self).bernoulli_(p, generator))
 
-// PyTorch does not take these numbers for functions of mean and std: their gradients are 0.
+// As in PyTorch, the gradients of mean and std are 0.
 Tensor normal(const Tensor& mean, double std, std::optional<Generator> generator) {
   const Tensor numbers = contiguous_like(mean).normal_(0, std, generator).add_(mean.detach());
   return detail::with_zero_derivative(numbers, mean);

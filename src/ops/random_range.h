@@ -6,7 +6,8 @@ namespace hearth {
 
 /// Rounds the bounds inwards to integers that a floating dtype can represent. Throws if none is
 /// left between them or if `from` or `to` - 1 is out of the dtype's range; warns if a bound is so
-/// large that a floating dtype cannot represent all integers up to it.
+/// large that a floating dtype cannot represent all integers up to it. Does nothing for complex
+/// dtypes.
 void fit_random_range(ScalarType dtype, int64_t& from, int64_t& to);
 
 /// The last integer that random_ draws for the dtype when no bound is given.

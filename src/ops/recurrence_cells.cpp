@@ -16,6 +16,13 @@ void check_state(const Tensor& input, const Tensor& state, int64_t hidden_size, 
                " has inconsistent hidden_size: got ", state.size(1), ", expected ", hidden_size);
 }
 
+/// Checks the rows of `weight`, which has one for each unit of each gate.
+void check_rows(const char* name, const Tensor& weight, RecurrenceMode mode, int64_t hidden_size) {
+  const int64_t gates = gates_of(mode);
+  HEARTH_CHECK(weight.size(0) == gates * hidden_size, name, " first dim must be ", gates,
+               " * hidden_size = ", gates * hidden_size, ", but got ", weight.size(0));
+}
+
 /// Checks the sizes and runs a layer of one step.
 RecurrenceResult run_cell(RecurrenceMode mode, const Tensor& input, const RecurrenceState& state,
                           const RecurrenceWeights& weights) {
@@ -25,8 +32,11 @@ RecurrenceResult run_cell(RecurrenceMode mode, const Tensor& input, const Recurr
                "Expected the weights of a cell to be matrices");
   HEARTH_CHECK(input.size(1) == weights.w_ih.size(1), "input has inconsistent input_size: got ",
                input.size(1), " expected ", weights.w_ih.size(1));
-  check_state(input, state.h, weights.w_hh.size(1), 0);
-  if (state.c.defined()) check_state(input, state.c, weights.w_hh.size(1), 1);
+  const int64_t hidden_size = weights.w_hh.size(1);
+  check_state(input, state.h, hidden_size, 0);
+  if (state.c.defined()) check_state(input, state.c, hidden_size, 1);
+  check_rows("weight_ih", weights.w_ih, mode, hidden_size);
+  check_rows("weight_hh", weights.w_hh, mode, hidden_size);
   return recur({mode}, input.unsqueeze(0), state, weights);
 }
 

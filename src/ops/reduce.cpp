@@ -97,7 +97,7 @@ struct SumOp {
     infer_reduced(args, context, args.dtype == ScalarType::Undefined ? usual : args.dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    // For bools, sum is any().
+    // A sum in bool is any().
     if (context.out_impl().dtype == kBool) return run_reduction(fn::Max{}, args, context);
     run_reduction(fn::Sum{}, args, context);
   }
@@ -160,7 +160,7 @@ struct ProdOp {
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
-    // For bools, prod is all().
+    // A product in bool is all().
     if (context.out_impl().dtype == kBool) return run_reduction(fn::Min{}, args, context);
     run_reduction(fn::Prod{}, args, context);
   }

@@ -5,7 +5,7 @@
 
 namespace hearth {
 
-/// Which dimensions are reduced (bit d), and whether they stay with size 1.
+/// The reduced dimensions, and whether they stay with size 1.
 struct ReduceArgs {
   DimSet dim;
   bool keepdim;
@@ -13,7 +13,8 @@ struct ReduceArgs {
   HEARTH_FIELDS(dim, keepdim, dtype)
 };
 
-/// The dimensions as a set; none given means all.
+/// The dimensions as a set, with bit d for dimension d; none given means all. The functions below
+/// take it as `mask`.
 uint32_t dim_mask(const Tensor& self, OptionalIntArrayRef dims);
 ReduceArgs reduce_args(const Tensor& self, OptionalIntArrayRef dims, bool keepdim,
                        ScalarType dtype = ScalarType::Undefined);
@@ -58,7 +59,7 @@ Tensor shared_by_ties(const Tensor& grad, const Tensor& in, const Tensor& value)
 
 /// self converted to the dtype, if one is given.
 Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype);
-/// The dtype of sums and products: the given one, else int64 for integers and bools.
+/// The dtype of sums and products: the given one, else int64 for integers and bools, else self's.
 ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype);
 
 }  // namespace hearth

@@ -98,6 +98,7 @@ constexpr OpInfo kIndexCopy{.name = "index_copy",
                             .runs_inplace = true,
                             .complex_grad = ComplexGrad::kAnalytic};
 
+/// Whether the sizes are equal in all dimensions but dim.
 bool same_slices(const Tensor& self, const Tensor& source, int64_t dim) {
   if (self.dim() != source.dim()) return false;
   for (int64_t d = 0; d < self.dim(); ++d)
@@ -218,6 +219,7 @@ struct IndexFillTensor : IndexFill {
   static constexpr OpInfo info = with_node(IndexFill::info, "IndexFillBackward1");
 };
 
+/// A number as a 0-d tensor of self's dtype and device.
 Tensor index_fill_value(const Tensor& self, const Scalar& value) {
   return full({}, value.stored_as(self.scalar_type()), self.options());
 }

@@ -24,7 +24,8 @@ SegmentReduction segment_reduction(std::string_view name) {
   detail::fail<Error>("reduce argument must be either sum, prod, mean, amax or amin, got ", name);
 }
 
-/// The segments along the last dimension: their lengths, and where they begin and end.
+/// The lengths of the segments, and where they begin and end; the last dimension of each tensor
+/// counts the segments.
 struct Segments {
   Tensor lengths, starts, ends;
 };
@@ -107,7 +108,7 @@ Tensor scattered_segments(const Tensor& data, const Tensor& numbers, int64_t axi
       .narrow(axis, 0, count);
 }
 
-/// Makes the extreme of each segment that has NaNs a NaN, whose gradient they share.
+/// Replaces the maximum or minimum of each segment with NaNs by NaN, whose gradient the NaNs share.
 Tensor with_gradient_of_nan(const Tensor& extremes, const Tensor& data, const Tensor& numbers,
                             int64_t axis, int64_t count) {
   const Tensor is_nan = data.detach().isnan();

@@ -221,12 +221,13 @@ Tensor overlap_add(const FrameArgs& f, const Tensor& frames) {
                 {1, f.hop_length})
       .flatten(1);
 }
+/// overlap_add for real or complex numbers.
 Tensor overlap_add_any(const FrameArgs& f, const Tensor& frames) {
   if (!frames.is_complex()) return overlap_add(f, frames);
   return view_as_complex(stack({overlap_add(f, real(frames)), overlap_add(f, imag(frames))}, -1));
 }
 
-/// The frames of the signal: [batch, frames, n_fft].
+/// The frames of the signal, from the spectra `self`: [batch, frames, n_fft].
 Tensor inverse_frames(const Istft::Args& args, const Tensor& self, bool onesided) {
   const FrameArgs& f = args.frames;
   Tensor spectra = (self.dim() == 2 ? self.unsqueeze(0) : self).transpose(1, 2);

@@ -61,7 +61,8 @@ struct Transfer {
   }
 };
 
-/// Copies on the source's current stream, between the earlier and the later work of the target's.
+/// Copies on the current stream of the source's device, after the earlier and before the later work
+/// of the current stream of the target's device.
 void copy_between_gpus(const TensorImpl& to, const TensorImpl& from, size_t bytes) {
   Backend& backend = backend_of(from.device);
   const StreamHandle source = current_stream(from.device), target = current_stream(to.device);
@@ -115,8 +116,8 @@ void Transfer::launch(const Args& args, LaunchContext& context) {
     std::memcpy(to.data(), from.data(), bytes);
 }
 
-/// The tensor itself if it has the dtype, and the strides of a copy in this format, else such a
-/// copy.
+/// The tensor itself if it has this dtype and the strides that a copy in this format gets, else
+/// such a copy.
 Tensor converted(const Tensor& self, ScalarType dtype, MemoryFormat format) {
   const bool needs_no_copy = self.scalar_type() == dtype && self.is_non_overlapping_and_dense() &&
                              self.strides().equals(strides_for(impl_of(self), format));
@@ -144,7 +145,7 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   warn_of_lost_imaginary_part(self.scalar_type(), dtype);
   const MemoryFormat wanted = format.value_or(MemoryFormat::Preserve);
   if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
-  // Converts on the device where that leaves fewer bytes to transfer.
+  // Converts before the transfer if that leaves fewer bytes to copy, else after it.
   const bool converts_first = element_size(dtype) < self.itemsize();
   const Tensor transferred = transfer_converted(self, converts_first ? dtype : self.scalar_type(),
                                                 device, non_blocking, wanted);

@@ -1,4 +1,4 @@
-// Unique elements or slices (by sorting), one element of each run of equal neighbours, and
+// Unique elements or slices (by sorting), one element or slice of each run of equal neighbours, and
 // bincount.
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-// Views of a part (a window) of a tensor: one function `narrow` serves infer and the derivative.
+// Views of a part (a window) of a tensor, for which one function `narrow` serves infer and the
+// derivative, and functions that change Views.
 #pragma once
 
 #include <algorithm>

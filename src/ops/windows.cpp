@@ -273,7 +273,7 @@ std::vector<Tensor> chunks_of(const Tensor& self, int64_t chunks, int64_t dim) {
   return split_evenly(self, width, dim);
 }
 
-/// Each piece as a separate slice, which may be written to; results of split may not.
+/// Each piece as a separate slice: autograd refuses in-place writes to the results of split.
 std::vector<Tensor> as_slices(const Tensor& self, const std::vector<Tensor>& pieces, int64_t dim) {
   std::vector<Tensor> slices;
   int64_t start = 0;

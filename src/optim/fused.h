@@ -42,7 +42,8 @@ State& state_of(Optimizer& optimizer, const Tensor& param) {
   return static_cast<State&>(*state);
 }
 
-/// Returns the parameters of a group that have a gradient, with their state if `keeps_state`.
+/// Returns the parameters of a group that have a gradient, in batches; with their state if
+/// `keeps_state`.
 template <class State>
 std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamGroup& group,
                                      bool keeps_state) {
@@ -176,8 +177,8 @@ void check_adaptive(const Options& options) {
   check_not_negative(options.weight_decay(), "weight_decay value");
 }
 
-/// Defines the constructors and make_state() that HEARTH_OPTIMIZER declares, and the base classes
-/// of the options; checked() checks the options.
+/// Defines the constructors and make_state() that HEARTH_OPTIMIZER declares, and instantiates the
+/// base classes of the options; the source's function checked() checks the options.
 #define HEARTH_DEFINE_OPTIMIZER(Name)                                                      \
   template class OptimizerCloneableOptions<Name##Options>;                                 \
   template class RateOptions<Name##Options>;                                               \

@@ -18,8 +18,8 @@ using EvaluateLine = std::function<LinePoint(double t)>;
 
 /// Searches along a line from `start` (t = 0), first at `t`. Returns a point at which the strong
 /// Wolfe conditions hold, or the best one found. `largest` is the largest absolute value in the
-/// direction d. The search stops when the length of its bracket around the minimum times `largest`
-/// is less than tolerance_change.
+/// direction d. The search also stops when the length of its bracket around the minimum times
+/// `largest` is less than tolerance_change, or after 25 steps.
 LinePoint strong_wolfe(const EvaluateLine& evaluate, const LinePoint& start, double t,
                        double largest, double tolerance_change);
 

@@ -31,7 +31,7 @@ class Rows {
   std::vector<FunctionEventAvg> rows_;
 };
 
-/// The name of an event's row; steps have one row.
+/// The name of an event's row; all steps share one row.
 std::string row_name_of(const FunctionEvent& event) {
   return event.name.starts_with("ProfilerStep#") ? "ProfilerStep*" : event.name;
 }

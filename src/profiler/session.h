@@ -37,7 +37,8 @@ struct Session {
 /// Passes the activities of devices to the running session; without one, they are dropped.
 ActivitySink& device_sink();
 
-// Neither of these calls a sink of warnings, which may throw or use the profiler.
+// Neither start_session nor end_session calls a sink of warnings, which may throw or use the
+// profiler.
 
 /// Starts a session, which this thread joins at once; null `gpus`: without their work. Throws if
 /// another session runs.

@@ -69,7 +69,7 @@ void report_step(int64_t step, int64_t samples) {
   WatchedCounts& counts = watched_counts;
   const bool is_on = counts.is_on.load(kOrder);
   const bool trains = !is_on || counts.take(WatchedCounts::kReports);
-  // A thread that only counts may report for the one that trains; a second training may not.
+  // A thread without an optimizer may report for the one that trains; a second training may not.
   if (!trains && (counts.trainer_reports.load(kOrder) || step_counts.steps > 0)) return;
   counts.reported_samples.fetch_add(samples, kOrder);
   counts.reported_step.store(step, kOrder);

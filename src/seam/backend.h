@@ -26,8 +26,8 @@ using EventHandle = void*;
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 /// The devices of one type: memory, streams, events, copies and kernels. The CPU, the simulated
-/// GPUs and the CUDA plugin implement it; no layer above depends on which one it uses. Work in
-/// streams runs asynchronously; `device` is an index within the backend.
+/// GPUs and the CUDA plugin implement it. Work in streams of GPUs runs asynchronously; `device` is
+/// an index within the backend.
 class Backend {
  public:
   /// Whether the host can access an address, and the index of the device that can (kNoDevice:
@@ -50,8 +50,8 @@ class Backend {
   /// Names and versions of the libraries that its kernels call.
   virtual std::vector<std::pair<std::string, std::string>> libraries() const { return {}; }
 
-  /// Memory from the device, at least 512-byte aligned; null if it is out of memory.
-  /// core/device_allocator.h caches it.
+  /// Memory of a GPU, at least 512-byte aligned, or null if no more is available;
+  /// core/device_allocator.h caches it. On the CPU: cpu_allocate().
   virtual void* allocate(int device, size_t bytes) = 0;
   /// Frees memory from allocate(device, bytes) after all work on the device has finished.
   virtual void free(int device, void* data, size_t bytes) = 0;
@@ -67,8 +67,8 @@ class Backend {
   virtual std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) {
     return (void)shape, (void)ctx, std::nullopt;
   }
-  /// How often libraries have computed operators for which the backend has kernels, too, by a name
-  /// for each operator.
+  /// For each operator that a library can compute in place of the backend's kernel: its name, and
+  /// how often the library did.
   virtual std::vector<std::pair<std::string, int64_t>> library_calls() const { return {}; }
 
   /// Determines which memory an address is in, for tensors over external memory.
@@ -85,6 +85,7 @@ class Backend {
   virtual void* native_stream(StreamHandle) const {
     detail::fail<NotImplementedError>("There is no cudaStream_t: the GPU is simulated");
   }
+  /// Whether all work in the stream has finished.
   virtual bool query(int device, StreamHandle stream) = 0;
   /// Waits for all work in the stream. The caller then reads the fault slot (core/streams.h).
   virtual void synchronize(int device, StreamHandle stream) = 0;
@@ -120,9 +121,9 @@ class Backend {
   virtual void* allocate_scratch(size_t bytes, Ctx& ctx) = 0;
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 
-  /// Passes all later work of the devices to the sink, which must exist until the process ends;
-  /// null ends the recording. All activities have arrived then if the devices were synchronised
-  /// before.
+  /// Passes all later work of the devices to the sink, which must exist until the process ends.
+  /// Null ends the recording; if the devices were synchronised before, the sink then has all
+  /// activities.
   virtual void record_activities(ActivitySink* sink) { (void)sink; }
   /// Ranges for the vendor's profilers; null if there are none.
   virtual const RangeMarker* range_marker() const { return nullptr; }

@@ -9,7 +9,7 @@ namespace hearth {
 enum class BagMode : int8_t { kSum, kMean, kMax };
 
 /// Bags of rows of a table: bag b consists of the rows indices[i] for i from offsets[b] to
-/// offsets[b + 1] (after the last offset: to the end of the indices), except indices equal to
+/// offsets[b + 1] - 1 (after the last offset: to the last index), except indices equal to
 /// padding_idx. Indices and offsets are 1-d, contiguous and both int64 or both int32. An index
 /// outside the table is a kBadBagIndex fault. An offset that is outside the indices, or smaller
 /// than the one before it, is a kBadBagOffset fault.

@@ -24,7 +24,7 @@ struct GridTaps {
   T weight[4], slope[4];
 };
 
-/// The mapping from the grid's coordinates, in [-1, 1], to elements of the input.
+/// The mapping from the grid's coordinates, -1 and 1 at the ends of the input, to its elements.
 struct GridRule {
   GridMode mode = GridMode::kLinear;
   GridPadding padding = GridPadding::kZeros;

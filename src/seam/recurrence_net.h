@@ -27,8 +27,8 @@ struct RecurrenceNetShape {
   int64_t features_of(int64_t layer) const { return layer == 0 ? input : directions() * state; }
 };
 
-// The functions behind Backend::plan_recurrence_net. The library has only CUDA's; the CPU's is
-// defined by tests/cuda, whose simulated GPUs call CUDA's.
+// The functions behind Backend::plan_recurrence_net. The CUDA plugin defines CUDA's if it has
+// cuDNN. Only tests/cuda defines the CPU's, for its simulated GPUs: it calls CUDA's.
 namespace cpu {
 std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx);
 }

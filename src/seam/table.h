@@ -8,8 +8,9 @@
 namespace hearth {
 
 /// Every kernel of the seam, one line each: X(Name) stands for `struct NameParams`, defined in
-/// seam/<family>.h, and for the functions `void run(const NameParams&, Ctx&)` that each backend
-/// defines in its namespace (hearth::cpu, hearth::cuda). The simulator runs the CPU kernels.
+/// seam/<family>.h, and for the function `void run(const NameParams&, Ctx&)` that a backend with
+/// this kernel defines in its namespace (hearth::cpu, hearth::cuda). The simulator runs the CPU
+/// kernels.
 #define HEARTH_KERNELS(X)      \
   X(Pointwise)                 \
   X(Reduce)                    \

@@ -28,8 +28,9 @@ constexpr bool is_antialias(UpsampleMode mode) { return mode >= UpsampleMode::kL
 template <class T>
 struct UpsampleTaps {
   int64_t first = 0, count = 1;
-  T position = 0;  // antialias: the window's centre; else the output's distance from the tap before
-  T total = 1;     // antialias: the sum of the filter's values
+  /// With antialiasing: the window's centre; else the output's distance from the tap before it.
+  T position = 0;
+  T total = 1;  // with antialiasing: the sum of the filter's values
 };
 
 /// One dimension of an upsampling. Positions are computed in the type of the weights, T, but those
@@ -149,8 +150,9 @@ struct UpsampleAxis {
 /// out = in, interpolated along the last `dims` dimensions (1 to 3) of [batch, channels, size…],
 /// or, if `transposed`, the transpose of this linear map: then `in` is the gradient of an output,
 /// whose sizes are the axes' `out`, and `out` is the gradient of the input. Axes are in the order
-/// of dimensions. Floating dtypes; uint8 if nearest, and for 2-d modes with the weights rounded to
-/// 16 bits, as in PyTorch (not transposed). Every element of out is written.
+/// of dimensions. Every element of out is written. Dtypes: floating ones and, if not transposed,
+/// uint8 for nearest modes in all dimensions and for other modes in two, where the weights are
+/// rounded to 16 bits, as in PyTorch.
 struct UpsampleParams {
   View in, out;
   int dims = 1;

@@ -160,7 +160,7 @@ Tensor mirrored_indices(int64_t size, int64_t before, int64_t after, Device devi
   return tensor(indices, TensorOptions(kLong).device(device));
 }
 
-/// x / 2, rounded to even.
+/// x / 2; halves are rounded to the even neighbour.
 int64_t half_to_even(int64_t x) { return int64_t(std::nearbyint(double(x) / 2)); }
 
 }  // namespace

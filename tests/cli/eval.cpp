@@ -163,7 +163,7 @@ TEST_F(Eval, ComparesFoldersAndNamesDamagedOnes) {
   EXPECT_EQ(bytes_of(picture).substr(1, 3), "PNG");
 }
 
-TEST_F(Eval, RefusesWhatIsNoRun) {
+TEST_F(Eval, RefusesTargetsWithoutARun) {
   const std::string weights = out_ + "/run-1/weights.safetensors", last = out_ + "/run-1/last.ckpt";
   expect_failure(run({"eval", weights}), 1, "as a checkpoint of hearth train");
   const std::string whole = bytes_of(last);

@@ -17,8 +17,9 @@ address = "127.0.0.3"
 
 /// Runs the remote command on this machine. 127.0.0.9 and every address in the file $SSH_GONE
 /// refuse connections; 127.0.0.8 has no hearth, and 127.0.0.7 has another version. 127.0.0.6 gives
-/// the answer $SSH_ANSWER and runs no ranks. 127.0.0.5 never answers. With $SSH_RELAY, the data
-/// pass through two processes, whose ids are added to the file $SSH_RELAY.
+/// the answer $SSH_ANSWER and runs no ranks. 127.0.0.5 never answers. Other addresses add the
+/// script's process id to the file $SSH_FILE. With $SSH_RELAY, the data pass through two processes,
+/// whose ids are added to the file $SSH_RELAY.
 inline constexpr const char* kSsh = R"(#!/bin/sh
 refuse() {
   echo "ssh: connect to host $address port 22: Connection refused" >&2
@@ -50,6 +51,7 @@ printf "no newline"
 exec sh -c "$3"
 )";
 
+/// A cluster file of two hosts, with two ranks on alpha and one on beta.
 inline constexpr const char* kTwoHosts = R"(
 processes = 2
 [[host]]
@@ -61,7 +63,8 @@ address = "127.0.0.2"
 processes = 1
 )";
 
-/// A folder with a cluster file and a script in place of ssh.
+/// A folder with a cluster file and a script in place of ssh. Ranks see `record` as $FILE; the file
+/// `gone` lists addresses that refuse connections.
 struct Site {
   TempFolder folder;
   std::string file = folder.path("cluster.toml"), ssh = folder.path("ssh"),

@@ -1,4 +1,4 @@
-// Scripts under `hearth launch`.
+// Helpers of the tests that run shell scripts under `hearth launch`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ inline std::vector<std::string> launch_line(std::vector<std::string> flags,
   return flags;
 }
 
-/// Sets `more` and OMP_NUM_THREADS, and unsets variables that would change a launch.
+/// Variables for run(): sets `more` and OMP_NUM_THREADS, and unsets (by a name without a value)
+/// variables that would change a launch.
 inline std::vector<std::string> clean_environment(std::vector<std::string> more = {}) {
   more.insert(more.end(), {"OMP_NUM_THREADS=1", "HEARTH_RDZV_TOKEN", "HEARTH_SSH"});
   return more;

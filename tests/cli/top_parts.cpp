@@ -169,7 +169,7 @@ TEST(TopFiles, OneWriterAtATimeHoldsTheLock) {
   const TempFolder folder;
   const std::string path = folder.path("status.json");
   std::atomic<int> holders{0}, times_held{0}, times_shared{0};
-  // Writers that come and go; each of them removes the file at its end.
+  // Writers that come and go; each one that held the lock removes the lock's file at its end.
   const auto write = [&] {
     for (int i = 0; i < 5000; ++i) {
       const app::WriterLock lock(path);

@@ -14,7 +14,7 @@ namespace {
 
 namespace models = vision::models;
 
-/// The gradients and buffers after a training step with their names, and the number of its calls of
+/// The gradients and buffers after a training step with their names, and how often the step called
 /// an op.
 struct Step {
   std::vector<Tensor> tensors;

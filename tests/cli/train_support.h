@@ -1,4 +1,4 @@
-// Small runs of `hearth train` and the files they write.
+// Helpers of tests of `hearth train`: small runs, their results, small files of images.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,12 +53,12 @@ inline std::vector<Row> rows_of_csv(const std::string& path) {
   return rows;
 }
 
-/// The rows of a run's results.csv.
+/// The rows of results.csv in the folder of --out: one for each epoch of each run.
 inline std::vector<Row> rows_of(const std::string& out) {
   return rows_of_csv(out + "/results.csv");
 }
 
-/// The rows of a run's results.csv, without durations.
+/// rows_of() without durations.
 inline std::vector<Row> results_of(const std::string& out) {
   std::vector<Row> rows = rows_of(out);
   for (Row& row : rows) row.erase("epoch_duration"), row.erase("run_duration");

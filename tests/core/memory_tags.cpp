@@ -32,7 +32,7 @@ std::vector<Device> devices() {
 constexpr int64_t kSide = 256;  // a square float matrix has 256 KiB
 constexpr int64_t kMatrix = kSide * kSide * 4;
 
-/// Waits for all GPUs: the scratch memory of simulated ones is the CPU's workspace.
+/// Waits for all GPUs: the scratch memory of simulated ones counts as workspace on the CPU.
 void wait_for_gpus() {
   for (int i = 0; i < cuda::device_count(); ++i) cuda::synchronize(i);
 }

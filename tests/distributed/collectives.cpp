@@ -204,7 +204,8 @@ const RankFunction large_halves("large_halves", [] {
   });
 });
 
-/// Sizes around the limit of Gloo's algorithms, which is 512 KiB divided by the number of ranks.
+/// Sizes around the limit at which Gloo's backend changes its algorithm: 512 KiB divided by the
+/// number of ranks.
 const RankFunction limits("limits", [] {
   in_group([](int rank, int size) {
     for (const ScalarType dtype : {kHalf, kBFloat16, kDouble, kByte}) {
@@ -307,7 +308,7 @@ TEST(Collectives, AverageHalvesWithoutOverflow) {
   run_ranks_well(large_halves, 2);
   run_ranks_well(large_halves, 4);
 }
-TEST(Collectives, ReduceBitEquallyInAllSizes) {
+TEST(Collectives, ReduceTensorsOfAllSizes) {
   for (const int size : {2, 3}) run_ranks_well(sizes, size);
   for (const int size : {2, 3}) run_ranks_well(limits, size);
 }
@@ -317,7 +318,7 @@ TEST(Collectives, TakeViewsAndEmptyTensors) {
   run_ranks_well(layouts, 2, {.environment = {{"HEARTH_SIM_GPUS", "1"}, {"HEARTH_SIM_LAZY", "1"}}});
 }
 
-/// A collective that fails on the GPU, with a backend whose buffers are in GPU memory.
+/// A collective that fails on the GPU: plugins/device_backend.cpp fails for products of int16.
 const RankFunction fails_on_device("fails_on_device", [] {
   in_group([](int, int) {
     Tensor x = ones({4}, TensorOptions(kShort).device(kCUDA));

@@ -4,7 +4,8 @@
 #include "tests/distributed/ddp_models.h"
 #include "tests/support/throws.h"
 
-// DistributedDataParallel with several or nested backward passes, and with unused parameters.
+// DistributedDataParallel with several or nested backward passes, unused parameters, checkpoints
+// and autocast; refused higher derivatives.
 
 namespace hearth::testing {
 namespace {

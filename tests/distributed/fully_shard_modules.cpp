@@ -150,7 +150,7 @@ const RankFunction clips_as_whole_parameters("clips_as_whole_parameters", [] {
   in_group([](int, int) {
     for (const double norm_type : {2.0, 1.0, std::numeric_limits<double>::infinity(), 0.0}) {
       ShardedNet alone = make_net(), net = make_net();
-      // `scale` stays whole; block1 is shared by a group of its own.
+      // `scale` stays whole; block1 is divided among another group than the other parameters.
       const auto options = dist::FullyShardOptions().ignored_params({net->scale});
       Parts parts{dist::fully_shard(net->block1,
                                     dist::FullyShardOptions().process_group(dist::new_group())),

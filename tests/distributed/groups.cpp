@@ -138,7 +138,7 @@ const RankFunction splits("splits", [] {
   REQUIRE(reversed->getTimeout() == milliseconds(50'000));
   REQUIRE(dist::split_group(half, {{0, 1}}, milliseconds(40'000))->getTimeout() ==
           milliseconds(40'000));
-  // Only the members of a group need to call split_group for it.
+  // Only the members of the parent group need to call split_group.
   if (rank % 2 == 1) {
     const auto alone = dist::split_group(half, {{1}});
     REQUIRE(dist::get_rank(alone) == (rank == 3 ? 0 : -1));

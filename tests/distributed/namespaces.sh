@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # namespaces.sh BUILD: `hearth launch --cluster` trains on two machines, one of which fails. A machine is
-# a network namespace with an address and an ssh server of its own. Skipped with exit code 77 where
-# namespaces are not allowed.
+# a network namespace with an address and an ssh server of its own. Skipped with exit code 77 without
+# root, namespaces, Gloo or a needed program.
 set -euo pipefail
 
 skip() {
@@ -98,7 +98,7 @@ train_fashion() {
     --batch-size 8 --epochs $epochs --lr 0.001 --log-losses
 }
 
-# train_by_hand MACHINE RANK: the same without a launcher, endlessly, in the background.
+# train_by_hand MACHINE RANK: starts a rank of `hearth train` without a launcher, endlessly, in the background.
 train_by_hand() {
   on "$1" env RANK="$2" WORLD_SIZE=2 MASTER_ADDR=10.77.0.1 MASTER_PORT=29555 GLOO_SOCKET_IFNAME=wire OMP_NUM_THREADS=1 \
     "$build/hearth" train --data "fashion-mnist:$folder/images" --out "$folder/by-hand-$1" --device cpu \
@@ -134,7 +134,7 @@ ranks_of() {
   return 0
 }
 
-# until_true SECONDS COMMAND...
+# until_true SECONDS COMMAND...: repeats the command until it succeeds; fails after the seconds.
 until_true() {
   local end=$((SECONDS + $1))
   shift

@@ -59,7 +59,7 @@ const RankFunction exchanges_on_gpu("exchanges_on_gpu", [] {
   });
 });
 
-/// Every collective, with a GPU per rank; also in a group of one.
+/// Each kind of collective, with a GPU per rank; also in a group of one.
 const RankFunction collectives_on_gpu("collectives_on_gpu", [] {
   if (!std::getenv("HEARTH_SIM_GPUS")) cuda::set_device(std::atoi(std::getenv("RANK")));
   in_group([](int rank, int size) {

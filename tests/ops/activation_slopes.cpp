@@ -107,6 +107,10 @@ TEST(RRelu, SpecialValuesAndErrors) {
   EXPECT_EQ(rrelu(empty({2, 3}, kMeta), 0.1, 0.5, true).sizes(), IntArrayRef({2, 3}));
   EXPECT_ERROR(rrelu(ones({3}), 2, 1),
                "Lower bound should be less than or equal to the upper bound");
+  Tensor unused = zeros({1});  // without training, rrelu_with_noise takes the limits in any order
+  EXPECT_TRUE(rrelu_with_noise(tensor({-2.0}), unused, 2, 1).equal(tensor({-3.0})));
+  EXPECT_ERROR(rrelu_with_noise(tensor({-2.0}), unused, 2, 1, true),
+               "Lower bound should be less than or equal to the upper bound");
   EXPECT_ERROR(rrelu(ones({3}, kLong), 0, 1, true), "not implemented for 'Long'");
   Tensor noise = zeros({3});
   EXPECT_ERROR(rrelu_with_noise(ones({2}), noise, 0.1, 0.5, true),

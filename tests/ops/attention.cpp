@@ -149,6 +149,9 @@ Row attention_refusing(Row row) {
       {k, k, k, ones_of({5, 4})},
       "The size of tensor a (5) must match the size of tensor b (4) at non-singleton dimension 3");
   refuse({q, k, k}, "The size of tensor a (3) must match the size of tensor b (2)");
+  const Tensor matrix = ones_of({3, 4});
+  refuse({matrix, matrix, matrix, Tensor(), Tensor(), Tensor()},
+         "Dimension out of range (expected to be in range of [-2, 1], but got -3)");
   refuse({q, k, k, Tensor(), Tensor(), Tensor()},
          "Number of heads in key and value must divide the number of heads in query");
   return row;

@@ -298,6 +298,17 @@ TEST(Pool, UnpoolingChecksItsArguments) {
                "strides should be greater than zero, but got stride: [2, 0, 2]");
 }
 
+// As in PyTorch, which does not look at the indices then.
+TEST(Pool, UnpoolingIntoAnEmptyOutputDropsAllElements) {
+  for (const Device device : devices()) {
+    const Tensor x = ones({2, 4, 3, 3}, device).requires_grad_();
+    const Tensor y = max_unpool2d(x, full({2, 4, 3, 3}, 7, x.options().dtype(kLong)), {1, 0});
+    EXPECT_EQ(y.sizes(), IntArrayRef({2, 4, 1, 0}));
+    y.sum().backward();
+    EXPECT_TRUE(x.grad().equal(zeros_like(x)));
+  }
+}
+
 TEST(Pool, AnySampleKeepsTheWindowsInsideOfTheInput) {
   for (const Device device : devices()) {
     const Tensor x = arange(49, TensorOptions(kFloat).device(device)).reshape({1, 1, 7, 7});

@@ -465,6 +465,20 @@ TEST(Recurrence, DropoutIsBetweenLayers) {
                "dropout probability has to be between 0 and 1, but got 1.5");
 }
 
+TEST(Recurrence, CellsCheckTheRowsOfTheirWeights) {
+  const Tensor x = ones({3, 4}), w = ones({12, 4}), short_by_one = ones({11, 4});
+  EXPECT_ERROR(gru_cell(x, x, short_by_one, w),
+               "weight_ih first dim must be 3 * hidden_size = 12, but got 11");
+  EXPECT_ERROR(gru_cell(x, x, w, short_by_one),
+               "weight_hh first dim must be 3 * hidden_size = 12, but got 11");
+  EXPECT_ERROR(lstm_cell(x, Tensors{x, x}, w, w),
+               "weight_ih first dim must be 4 * hidden_size = 16, but got 12");
+  EXPECT_ERROR(rnn_tanh_cell(x, x, x, x),
+               "weight_ih first dim must be 1 * hidden_size = 4, but got 3");
+  EXPECT_ERROR(rnn_relu_cell(x, x, ones({4, 4}), x),
+               "weight_hh first dim must be 1 * hidden_size = 4, but got 3");
+}
+
 TEST(Recurrence, MetaTensorsGetShapes) {
   const auto meta = [](IntArrayRef sizes) { return empty(sizes, TensorOptions(kMeta)); };
   const Tensors p{meta({16, 3}), meta({16, 4})};

@@ -5,8 +5,8 @@ overload and throw the same errors.
 
     tests/oracle/overloads.py <folder of LibTorch or Python's torch> <build folder with libhearth.so>
 
-overloads_known.txt lists the intended differences; any other difference is a failure. The results
-are cached in the build folder until the compiled programs change.
+overloads_known.txt lists the intended differences; any other difference is a failure. The results of a library are
+cached in the build folder until the calls or the library change.
 """
 
 import argparse
@@ -49,7 +49,8 @@ def build(folder, sources, includes, libraries, jobs):
         for task in tasks:
             task.result()
     program = folder / "overloads"
-    compile_once(["g++", *objects, *libraries, "-o", program], program, objects)
+    files = [library for library in libraries if isinstance(library, pathlib.Path)]
+    compile_once(["g++", *objects, *libraries, "-o", program], program, objects + files)
     return program
 
 

@@ -20,7 +20,7 @@ constexpr double kLeft = 74, kRight = 22, kTop = 46, kBottom = 58;
 constexpr double kAxisY = kHeight - kBottom;
 constexpr double kYTitleWidth = 44;  // left of the labels of the y axis
 constexpr double kBarShare = 0.8;    // of the distance between neighbouring names
-constexpr double kDot = 6;
+constexpr double kDot = 6;           // the diameter of points
 
 /// All values of one coordinate, and those that the chart must also cover: the ends of the bars.
 std::vector<double> values(const Chart& chart, std::vector<double> Series::*coordinate) {
@@ -42,6 +42,7 @@ bool stands_on_zero(const Chart& chart) {
   });
 }
 
+/// A chart of lines, points and bars.
 class SeriesPanel final : public Panel {
  public:
   SeriesPanel(const Chart& chart, const Canvas& ruler)

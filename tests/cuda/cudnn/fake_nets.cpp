@@ -1,4 +1,4 @@
-// Recurrent nets: the CPU's operators, with weights in a layout that Hearth does not have.
+// The recurrent nets of the fake cuDNN: the CPU's operators, with another layout of the weights.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -51,10 +51,11 @@ Fake& as(Handle handle) {
 struct Place {
   int64_t start, rows, columns;
 };
-/// The places of a net's weights, by pseudo layer, number and whether it is a bias: biases first,
-/// the gates of the state before those of the input, and gaps around each pseudo layer.
+/// The places of a net's weights, by pseudo layer (cuDNN's name for a layer in one direction),
+/// number and whether it is a bias. Biases come first, the gates of the state before those of the
+/// input, and there are gaps around each pseudo layer.
 using Places = std::map<std::tuple<int64_t, int64_t, bool>, Place>;
-/// Sets `end` to the number of elements in the memory.
+/// Returns a net's places, and sets `end` to the number of elements in the memory.
 Places places_of(const FakeNet& net, int64_t& end) {
   Places places;
   end = 5;

@@ -147,15 +147,16 @@ TEST_F(CuptiTest, GivesWorkTheNumbersOfItsLaunches) {
                                                                     {"no number", 0}}));
 }
 
+KernelFn cpu_scan;     // the CPU's kernel of cumsum
+FakeTimes scan_times;  // of the last launch by scan_with_launch
 /// The CPU's kernel of cumsum, which also launches a kernel as the CUDA backend does.
-KernelFn cpu_scan;
-FakeTimes scan_times;
 void scan_with_launch(const void* params, Ctx& ctx) {
   const LaunchNumber number;
   scan_times = launch_kernel("_Z4scanPf");
   cpu_scan(params, ctx);
 }
 
+/// Replaces the CPU's kernel of cumsum by scan_with_launch during its lifetime.
 class LaunchingScan {
  public:
   LaunchingScan() { cpu_scan = std::exchange(entry(), &scan_with_launch); }
@@ -206,7 +207,7 @@ TEST_F(CuptiTest, AddsWorkToTheOperatorThatLaunchedIt) {
   EXPECT_EQ(scan.name, "scan(float*)");
   EXPECT_EQ(scan.kind, FunctionEvent::Kind::Kernel);
   EXPECT_EQ(scan.device, 0);
-  EXPECT_EQ(scan.thread, 0);  // the streams in the order of their first work
+  EXPECT_EQ(scan.thread, 0);  // the stream's number, in the order of their first work
   EXPECT_EQ(copy.thread, 1);
   EXPECT_EQ(scan.start_ns, int64_t(scan_times.start));
   EXPECT_EQ(scan.duration_ns, int64_t(scan_times.end - scan_times.start));

@@ -65,7 +65,7 @@ void wait_for_warp();
 /// The thread's 8 bytes of the block's memory in which the threads of a warp exchange values.
 void* exchange_slot(unsigned thread);
 
-/// The value of another thread of the warp; the own value if the block has no such thread.
+/// The value of another thread of the warp; the own value if the warp has no such thread.
 template <class T>
 T exchange(T value, unsigned from_lane) {
   static_assert(sizeof(T) <= 8);
