@@ -134,7 +134,7 @@ def unpool(name, size, *arguments):
     return call
 
 
-# Rows whose name is not the function's, or that pass further arguments.
+# By the row's name. For other rows, compare.py calls the function or method of that name in torch.
 CALLS = {
     "gelu": torch.nn.functional.gelu,
     "add_alpha": lambda a, b: torch.add(a, b, alpha=3),

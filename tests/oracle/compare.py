@@ -167,8 +167,8 @@ def disagreement(case):
 
 
 def refused(case, error):
-    """The problem of a call in which PyTorch raised the error, or None if Hearth failed too. An error of a type that
-    PyTorch does not raise for wrong inputs is a mistake of this script."""
+    """The problem of a call in which PyTorch raised the error, or None if Hearth failed too. An
+    error of a type that PyTorch does not raise for wrong inputs is a mistake of this script."""
     message = (str(error).splitlines() or [""])[0]
     if not isinstance(error, (RuntimeError, IndexError, ValueError)):
         return f"this script is wrong: {type(error).__name__}: {message}", None
