@@ -145,7 +145,9 @@ std::string Communicator::describe() const {
     text += detail::str(i ? " and " : "", call.text(), ", for ", seconds_since(call.start));
     if (!call.module.empty()) text += detail::str(", in module ", call.module);
   }
-  if (!queue_.empty()) text += detail::str("; ", queue_.size(), " more calls wait");
+  if (!queue_.empty())
+    text += detail::str("; ", queue_.size(),
+                        queue_.size() == 1 ? " more call waits" : " more calls wait");
   return text;
 }
 

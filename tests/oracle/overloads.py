@@ -167,7 +167,7 @@ def main():
         print(f"{times:6} known: {way} {pattern.pattern} # {reason}")
         if times == 0:
             found.append("an unused rule")
-    print(f"{len(result['torch'])} calls, {len(found)} differences that are not known")
+    print(f"{len(result['torch'])} calls, {len(found)} differences that are not known or rules that are not used")
     sys.exit(1 if found else 0)
 
 
