@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""compare.py <torch folder>: measures the rows below with Hearth and with LibTorch, alternately.
+"""compare.py <torch folder>: measures the rows of ROWS with Hearth and with LibTorch, alternately.
 
 Prints a table of the medians of all runs and the ratio Hearth : LibTorch; a ratio above its limit
-is marked. The programs are those of bench/, compiled against both libraries. The torch folder has
-include/ and lib/. The line above the table has the range of the times that a cache line took from
-one core to another (core_distance.cpp), measured before each run.
+is marked. The programs are bench/overhead.cpp, ops.cpp and networks.cpp, compiled against both
+libraries. The torch folder has include/ and lib/. The line above the table has the range of the
+times that a cache line took from one core to another (core_distance.cpp), measured before each run.
 
-  --threads 1,2   the numbers of threads; with 1 thread, each limit is at least 1.1. The program
-                  overhead always has 1 thread, and its own limits
+  --threads 1,2   the numbers of threads (by default all cores); with 1 thread, each limit is at
+                  least 1.1. The program overhead always has 1 thread, and its own limits
+  --runs N        how often each program runs with each library (5)
+  --build FOLDER  the build folder (build/bench)
   --avx2          both libraries without AVX-512; each limit is at least 1.0
   --only TEXT     only rows whose name contains the text
   --except TEXT   no rows whose name contains the text
   --program NAME  all rows that this program prints (overhead, ops or networks)
   --json FILE     writes the figures, the machine and the versions as JSON
   --readme        writes the table to README.md
-  --check         measures nothing: fails unless README.md has a line for each row and the
+  --check         compares nothing: fails unless README.md has a line for each row and the
                   programs print each row; needs no torch folder
 """
 

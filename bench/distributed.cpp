@@ -43,7 +43,7 @@ void print(const std::string& name, Times times) {
   if (dist::get_rank() == 0) std::printf("%s %.1f %.1f\n", name.c_str(), times.best, times.median);
 }
 
-/// 50 layers have 100 parameters, which are so small that the step is all overhead.
+/// 50 layers have 100 parameter tensors, so small that the step is all overhead.
 nn::Sequential small_layers() {
   nn::Sequential net;
   for (int i = 0; i < 50; ++i) net->push_back(nn::Linear(4, 4));

@@ -20,12 +20,13 @@ namespace {
 using namespace hearth;
 
 const bool is_small = std::getenv("HEARTH_BENCH_SMALL") != nullptr;
-/// `full`, or `full` / `divisor` under HEARTH_BENCH_SMALL.
+/// `full`; under HEARTH_BENCH_SMALL `full` / `divisor`, at least 2.
 int64_t size(int64_t full, int64_t divisor = 64) {
   return is_small ? std::max<int64_t>(full / divisor, 2) : full;
 }
 
-/// Microseconds per call, measured by CUDA events around many calls; the best of five rounds.
+/// Microseconds per call, measured by CUDA events around 3 to 100 calls; the best of five rounds
+/// (one under HEARTH_BENCH_SMALL).
 double microseconds(const std::function<void()>& call) {
   const auto round = [&](int calls) {
     cuda::Event start(true), end(true);
@@ -36,7 +37,7 @@ double microseconds(const std::function<void()>& call) {
     return double(start.elapsed_time(end)) * 1000 / calls;
   };
   round(2);  // warms up
-  // A round takes about 50 ms.
+  // A round takes about 50 ms, as far as 3 to 100 calls allow.
   const int calls = int(std::clamp(50000 / std::max(round(1), 1.0), 3.0, 100.0));
   double best = 1e30;
   for (int i = 0; i < (is_small ? 1 : 5); ++i) best = std::min(best, round(calls));

@@ -9,7 +9,7 @@
 // Times networks and their layers: "_step" is a forward and a backward pass, and for whole networks
 // also the optimizer's step. Written against LibTorch's interface, so that compare.py can compile
 // the same file against LibTorch. Prints "name best median" in microseconds. The arguments are the
-// names of the rows to measure.
+// names of the rows to measure, by default all.
 
 namespace {
 

@@ -10,7 +10,8 @@
 // Times operators on 16 million elements, on a million, and on typical sizes. Written against
 // LibTorch's interface, so that compare.py can compile the same file against LibTorch. Prints
 // "name best median" in microseconds and, for memory-bound operators, the bandwidth as a percentage
-// of copy_'s if that row is measured too. The arguments are the names of the rows to measure.
+// of copy_'s if that row is measured too. The arguments are the names of the rows to measure, by
+// default all.
 
 namespace {
 

@@ -10,9 +10,10 @@
 
 #include "hearth/hearth.h"
 
-// Times one step of each optimizer, and the clipping of gradients, over the parameters of ResNet-50
-// and over 200 small tensors; LBFGS trains a small network. peer/optim.sh compares the times with
-// PyTorch's. Prints "name best median" in microseconds. The argument is the number of threads.
+// Times one step of each optimizer but Muon, and the clipping of gradients, over the parameters of
+// ResNet-50 and over 200 small tensors; LBFGS trains a small network instead, and its vector
+// operations are timed alone. peer/optim.sh compares the times with PyTorch's. Prints "name best
+// median" in microseconds. The argument is the number of threads, by default 1.
 
 namespace {
 
@@ -96,7 +97,8 @@ void report_all(const std::string& prefix, const Tensors& params, int rounds) {
       prefix + "_clip_norm", [&] { hearth::nn::utils::clip_grad_norm_(params, 1e9); }, rounds);
 }
 
-/// Times L-BFGS on two layers, 256 -> 256 -> 10, and 128 examples; one step has 20 iterations.
+/// Times L-BFGS on two layers, 256 -> 256 -> 10, and 128 examples; one step has up to 20
+/// iterations.
 void report_lbfgs(const char* name, const LBFGSOptions& options) {
   hearth::manual_seed(0);
   hearth::nn::Sequential net(hearth::nn::Linear(256, 256), hearth::nn::Tanh(),

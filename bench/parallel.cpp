@@ -57,8 +57,9 @@ class Halves {
   std::vector<Tensor> parts_;
 };
 
-/// A network of 100 parameters, computed by one device, by a DataParallel that chooses the number
-/// of devices, and by one that always divides the batch.
+/// Times a network with 100 parameter tensors: on one device, by a DataParallel that chooses the
+/// number of devices, and by one that always divides the batch, which Halves does without
+/// DataParallel's own work.
 void data_parallel(int64_t width, int64_t rows) {
   nn::Sequential net = layers(50, width);
   net->to(kFirst);
@@ -105,7 +106,7 @@ int main() {
   set_num_threads(1);
   set_warning_sink([](const std::string&) {});
   data_parallel(16, 8);
-  // From 256 rows on, DataParallel uses two devices.
+  // At these widths, DataParallel uses two devices from 256 rows on.
   for (const int64_t rows : {254, 256, 1024}) data_parallel(128, rows);
   for (const int64_t rows : {254, 256}) data_parallel(512, rows);
   for (const int64_t chunks : {1, 2, 4, 8, 16}) pipeline(chunks);

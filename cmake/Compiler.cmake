@@ -1,4 +1,4 @@
-# Build type, compiler cache, packed relocations, warnings, sanitizers, precompiled headers, visibility.
+# Build type, output folders, compiler cache, packed relocations, warnings, sanitizers, precompiled headers, visibility.
 
 if(PROJECT_IS_TOP_LEVEL)
   if(NOT CMAKE_BUILD_TYPE AND NOT HEARTH_SANITIZE)
@@ -22,8 +22,8 @@ if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
 endif()
 
-# The linker can pack relative relocations, and this machine's C library reads them: glibc since 2.36. Older ones refuse
-# to load the library.
+# Whether the linker can pack relative relocations, and this machine's C library reads them, as glibc does since 2.36.
+# Older versions refuse to load such a library.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS LINKER:-z,pack-relative-relocs)
 check_cxx_source_compiles([[
@@ -34,7 +34,7 @@ check_cxx_source_compiles([[
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 option(HEARTH_PACK_RELOCATIONS "A library smaller by a twentieth, which needs glibc 2.36" ${HEARTH_CAN_PACK_RELOCATIONS})
 
-# By default only with the compiler that CI uses, because other compilers have other warnings.
+# Warnings are errors by default only with the compiler that CI uses, because other compilers have other warnings.
 set(werror OFF)
 if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
    CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
@@ -69,7 +69,8 @@ function(hearth_sanitize target)
   endif()
 endfunction()
 
-# hearth_precompile(<target> <arguments of target_precompile_headers>...): for targets with many sources.
+# hearth_precompile(<target> <arguments of target_precompile_headers>...): precompiles headers for a target with many
+# sources.
 function(hearth_precompile target)
   target_precompile_headers(${target} ${ARGN})
   # ccache requires -fpch-preprocess. With the --param options, GCC never collects garbage, which would search all of the

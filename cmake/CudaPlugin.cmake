@@ -1,4 +1,5 @@
-# The CUDA plugin, libhearth_cuda.so: all code that uses CUDA. The core does not link it, but loads it at run time.
+# The CUDA plugin, libhearth_cuda.so: all code that uses CUDA, except the plugin for NCCL. The core does not link it,
+# but loads it at run time.
 
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kCarts = 64, kMaxSteps = 500;
 
-/// The physics of Barto, Sutton and Anderson (1983): position, velocity, angle and angular
-/// velocity.
+/// Carts with the physics of Barto, Sutton and Anderson (1983). The columns of the state are
+/// position, velocity, angle and angular velocity.
 class Carts {
  public:
   explicit Carts(Device device)
@@ -51,7 +51,7 @@ class Carts {
 /// One episode of all carts: tensors [steps, carts].
 struct Episode {
   Tensor log_probabilities;  // of the actions taken
-  Tensor alive;              // 1 while the pole stood before the step
+  Tensor alive;              // 1 if the pole stood before the step
   double mean_length() const { return alive.sum(0).mean().item<double>(); }
 };
 
@@ -68,8 +68,8 @@ Episode play(nn::Sequential& policy, Device device) {
   return {stack(log_probabilities), stack(alive)};
 }
 
-/// REINFORCE: makes an action likelier if more steps followed it than followed the other carts'
-/// actions at that time, on average.
+/// REINFORCE: makes an action likelier if its cart had more steps left than the carts had on
+/// average at that time, and less likely if it had fewer.
 Tensor loss_of(const Episode& episode) {
   const Tensor steps_left = episode.alive.flip(0).cumsum(0).flip(0);
   const Tensor count = episode.alive.sum(1, true).clamp_min(1);

@@ -40,7 +40,7 @@ Tensor losses(models::GPT2& model, const Tensor& windows) {
       .view_as(next);
 }
 
-/// Bits per character where the model knows at least half a window of text before.
+/// Bits per character, of those characters before which the model sees at least half a window.
 double bits_per_character(models::GPT2& model, const Tensor& text, int64_t context) {
   const NoGradGuard no_grad;
   const Tensor test = sentences::windows(text, 200, context + 1);

@@ -39,7 +39,7 @@ struct VAEImpl : nn::Module {
 };
 HEARTH_MODULE(VAE);
 
-/// The negative evidence lower bound of a picture, in nats: the reconstruction loss, and the KL
+/// The negative evidence lower bound of a picture, in nats: the reconstruction loss plus the KL
 /// divergence of the latent numbers from N(0, 1).
 Tensor loss_of(VAE& vae, const Tensor& pictures) {
   const auto [mean, log_variance] = vae->encode(pictures);

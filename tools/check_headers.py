@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that public headers include no heavy headers, and that hearth.h is cheap to compile.
 
-    check_headers.py [--all]: with --all also that each header compiles alone.
+    check_headers.py [--all]: with --all also that each header, also of compat/, compiles alone.
 """
 
 import os
@@ -17,7 +17,7 @@ PUBLIC = ROOT / "include"
 UMBRELLA = PUBLIC / "hearth" / "hearth.h"
 MAX_HEADERS, MAX_LINES = 138, 15_450
 
-# The cost of hearth.h is g++'s memory for it, divided by its memory for these headers
+# The cost of hearth.h is g++'s memory for it, divided by that for these headers
 # (docs/adr/0006-weight-of-the-umbrella.md).
 STANDARD_HEADERS = "functional memory optional string unordered_map vector".split()
 MAX_COST = 2.65

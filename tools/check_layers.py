@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every file includes only files of layers below (ARCHITECTURE.md describes them)."""
+"""Checks that every file includes only files of the layers that MAY_INCLUDE permits, and vendors'
+headers only where VENDORS permits them. ARCHITECTURE.md describes the layers."""
 
 import re
 import sys
@@ -49,7 +50,8 @@ MAY_INCLUDE = {
     "programs": {PUBLIC, "compat"},
 }
 
-# Kernels take Views: they may not include these headers, although they may include the core.
+# The seam and the kernels use Views: they may not include these headers, not even where they may
+# include the core.
 NOT_FOR_KERNELS = re.compile(r"include/hearth/(tensor|autograd|indexing)\.h")
 
 # Vendors' headers, and the only files that may include them.

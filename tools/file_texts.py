@@ -71,7 +71,8 @@ def includes_of(folder, path):
 
 
 def purpose(path, at_start=False):
-    """The first sentence of a file's first comment, `at_start` only if the file begins with it."""
+    """The first sentence of a file's first comment, up to its first semicolon or colon. With
+    `at_start`, only if the file begins with this comment."""
     comment = r"((?:// .*\n)+|(?:/// .*\n)+)"
     lines = (
         re.match(comment, text_of(path))

@@ -3,7 +3,8 @@
 # driver and a CUDA runtime: an installed one, or PyTorch's wheels. Each part can be run alone and writes its files
 # into results/:
 #   load       driver, libraries, and whether the plugin loads and computes
-#   suites     the tests of seven programs, one process per suite or 40 tests (suites:test_ops: of one program)
+#   suites     the tests of seven programs, one process per suite, or per 40 tests of a larger one
+#              (suites:test_ops: of one program)
 #   nccl       process groups over NCCL, one process per GPU (up to 4)
 #   large      large shapes, the GPU against the CPU; then again with HEARTH_CUDNN
 #   bench      operators and training steps (bench:layers: one group)
@@ -22,7 +23,7 @@ out=${GPU_CHECK_OUT:-$here/results}
 jobs=${GPU_CHECK_JOBS:-4}
 limit=${GPU_CHECK_LIMIT:-240}
 python=${GPU_CHECK_PYTHON:-python3}
-# The maximum number of tests in one process. If one of them crashes or hangs, the results of all are lost.
+# The maximum number of tests in one process. If one of them crashes or hangs, each is run again by itself.
 per_process=40
 
 # The folders in which CUDA's libraries may lie.

@@ -48,7 +48,7 @@ cp docs/ops.md "$stage/docs/"
 cp tools/gpu_check.sh tools/gpu_peer.py "$stage/"
 git describe --always --dirty >"$stage/version"
 
-# A large window, because every program contains the core: xz finds the repetitions.
+# A large window, so that xz finds the repetitions: most programs contain the core.
 tar -C "$build/stage" -cf - gpu_check | xz -T1 --lzma2=preset=6,dict=128MiB >"$archive"
 size_mib=$((($(stat -c %s "$archive") + (1 << 20) - 1) >> 20))
 echo "gpu_pack: $archive, $size_mib MiB, $(du -sm "$stage" | cut -f1) unpacked"

@@ -25,7 +25,8 @@ DEFINED = re.compile(
 
 def groups(files):
     """{source: its own files}: the source, and the headers and templates whose names begin with its
-    name but with no longer name of another source. The first source has the remaining files."""
+    name. A file that fits several sources belongs to the one with the longest name, a file that
+    fits none to the first source."""
     sources = sorted(path for path in files if path.endswith(SOURCES))
     found = {path: [path] for path in sources}
     for path in files:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""lists.py [--check]: writes docs/lists.md, the modules, losses, functions, optimizers, schedulers,
-samplers, transforms and datasets with their options, from the public headers, and the files of each
-family of operators and modules; with --check, fails if the file is not current."""
+"""lists.py [--check]: writes docs/lists.md. The page has the modules, losses, functions,
+optimizers, schedulers and classes for data loading with their options, from the public headers, and
+the files of each family of operators and of each header of modules. With --check, fails if the page
+is not current."""
 
 import re
 import sys

@@ -2,8 +2,8 @@
 """make_docs.py: writes the guide and the reference of the API to build/docs/html with Doxygen.
 
 Doxygen reads copies in build/docs/input: the public headers, with the lists of operators as plain
-declarations, and the pages of docs/, with links that it understands. Every warning is an error,
-except for declarations without a comment, which are listed in build/docs/undocumented.txt."""
+declarations, and the Markdown pages (PAGES), with links that it understands. Every warning is an
+error. Declarations without a comment are no error; build/docs/undocumented.txt lists them."""
 
 import re
 import subprocess

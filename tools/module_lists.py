@@ -174,6 +174,6 @@ def tests(header, modules, headers):
 
 
 def with_cases(path):
-    """A tests file, with the Python file that its first line names."""
+    """A file of tests; one of subjects*.cpp with the Python file that its first line names."""
     cases = re.search(r"tests/oracle/\w+\.py", text_of(path).partition("\n")[0])
     return f"`{path}`" + (f" with `{cases[0]}`" if cases and "/subjects" in path else "")

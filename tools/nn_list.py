@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """nn_list.py [--check]: writes docs/nn.md, the names of LibTorch's and Python's torch.nn with the
 headers that declare them in Hearth, or the reasons why they are absent; with --check, fails if the
-file is not current. Fails if a name of tools/nn_names.txt is absent without a reason."""
+file is not current. Fails if a name of tools/nn_names.txt is absent without a reason, or present
+with one."""
 
 import re
 import sys

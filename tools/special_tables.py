@@ -18,7 +18,7 @@ HEAD = """#pragma once
 
 namespace hearth::fn::special {
 """
-OVER = ' "f(x) over t": the argument is t.'
+OVER = ' "f(x) over t" means that the argument is t.'
 ZETA = "\n// zeta is 2/3 x^1.5."
 TAIL = """
 }  // namespace hearth::fn::special
@@ -155,7 +155,7 @@ def stirling(count):
 def bessel_tables():
     j0a, j0b, j1a, _ = roots()
     for n in (0, 1):
-        yield series(f"i{n}_near", f"exp(-x) I{n}(x) / x^{n} on [0, 8].",
+        yield series(f"i{n}_near", f"exp(-x) I{n}(x){' / x' * n} on [0, 8].",
                      lambda x: exp(-x) * I(n, x) / x ** n, 0, 8)
         yield series(f"i{n}_far", f"sqrt(x) exp(-x) I{n}(x) over 8 / x in [0, 1].",
                      lambda u: scaled_i(n, 8 / u), 0, 1)
@@ -168,10 +168,12 @@ def bessel_tables():
                      lambda u: scaled_k(n, 2 / u), 0, 1)
     yield constant("j0_root_a", "The first root of J0.", j0a)
     yield constant("j0_root_b", "The second root of J0.", j0b)
-    yield constant("j1_root", "The first root of J1.", j1a)
-    yield series("j0_near", "J0(x) without its first two roots, over x^2 in [0, 25].",
+    yield constant("j1_root", "The first positive root of J1.", j1a)
+    yield series("j0_near", "J0(x) / ((x^2 - a^2) (x^2 - b^2)), with its first roots a and b, "
+                 "over x^2 in [0, 25].",
                  lambda z: J(0, sqrt(z)) / ((z - j0a ** 2) * (z - j0b ** 2)), 0, 25)
-    yield series("j1_near", "J1(x) / x without its first root, over x^2 in [0, 25].",
+    yield series("j1_near", "J1(x) / (x (x^2 - a^2)), with its first positive root a, "
+                 "over x^2 in [0, 25].",
                  lambda z: J(1, sqrt(z)) / (sqrt(z) * (z - j1a ** 2)), 0, 25)
     yield series("y0_near", "Y0(x) - 2 / pi log(x) J0(x) over x^2 in [0, 25].",
                  lambda z: Y(0, sqrt(z)) - log(z) / pi * J(0, sqrt(z)), 0, 25, 0.1)
@@ -179,10 +181,9 @@ def bessel_tables():
                  lambda z: (Y(1, sqrt(z)) - log(z) / pi * J(1, sqrt(z)) + 2 / pi / sqrt(z)) /
                  sqrt(z), 0, 25, 0.1)
     for n in (0, 1):
-        yield series(f"hankel_p{n}", f"P in Hankel's form of J{n} and Y{n}, over 25 / x^2 in [0, 1].",
-                     hankel(n, "p"), 0, 1)
-        yield series(f"hankel_q{n}", f"x Q in Hankel's form of J{n} and Y{n}, over 25 / x^2.",
-                     hankel(n, "q"), 0, 1)
+        form = f"in Hankel's form of J{n} and Y{n} (DLMF 10.17.3), over 25 / x^2 in [0, 1]."
+        yield series(f"hankel_p{n}", f"P {form}", hankel(n, "p"), 0, 1)
+        yield series(f"hankel_q{n}", f"x Q {form}", hankel(n, "q"), 0, 1)
 
 
 def airy_tables():
@@ -204,7 +205,8 @@ def gamma_tables():
     yield constant("digamma_root", "The positive root of the digamma function.", root)
     yield series("digamma_near", "digamma(x) / (x - root) on [1, 2].",
                  lambda x: mpmath.digamma(x) / (x - root), 1, 2)
-    yield power_series("lgamma1p_tail", "The sum of (-x)^k (zeta(k + 2) - 1) / (k + 2), k >= 0.",
+    yield power_series("lgamma1p_tail",
+                       "The sum of (-x)^k (zeta(k + 2) - 1) / (k + 2) over 0 <= k < 18.",
                        [(-1) ** k * (mpmath.zeta(k) - 1) / k for k in range(2, 20)])
     for k, row in enumerate(temme(7, 22)):
         yield power_series(f"temme_{k}", f"The factor of a^-{k} in Temme's expansion "

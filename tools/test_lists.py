@@ -8,7 +8,7 @@ from check_names import is_of, stem
 from file_texts import base_of, cover, joined, mentioned, named, purpose, text_of, texts
 from op_calls import all_operators, operators
 
-# Tests of one property of several operators, and of all or many.
+# The names of files with tests of one property of several operators, and of several, many or all.
 FOR_SEVERAL = re.compile(r"(complex|libtorch)_|(complex|kinks|values|other_names)$")
 FOR_MANY = re.compile(
     rf"{FOR_SEVERAL.pattern}|(op|forms|oracle|large)_|(forms|fuzz|undefined|autocast|large)$"
@@ -16,9 +16,10 @@ FOR_MANY = re.compile(
 
 
 def operator_tests(family, families):
-    """{tests file: the operators that it tests}: the files of the family's name; for operators
-    without a test there, other files with a row of theirs, else a file found so far with an
-    expectation of theirs, else another such file, if at most two files have one."""
+    """{file of tests: the operators that it tests}. These are the files of the family's name, with
+    the operators that they mention. Each operator that is left goes to another file with a row of
+    it, else to a file found so far with an expectation about it, else to another file with such an
+    expectation, if at most two files have one."""
     names, all_tests = operators(family), texts("tests/ops", ".cpp")
     own = named(all_tests, family, families)
     own.sort(key=lambda path: base_of(path) != family)
@@ -72,8 +73,8 @@ def common():
 
 
 def more_tests(family, families, listed):
-    """{file of the family or for several operators: the operators of the family that it tests},
-    without those of `listed`, {file: operators}."""
+    """{file: the operators of the family that it tests} for the family's files and for those of
+    FOR_SEVERAL, without the operators of `listed`, which has the same form."""
     names = operators(family)
     own = named(cases(), family, families)
 

@@ -92,8 +92,8 @@ std::string bash_script(const CLI::App& app) {
 
 // ---- zsh
 
-/// The zsh action that completes a value; colons are escaped, because _arguments splits at them.
-/// _values does so, too, after zsh has read the action as words.
+/// The zsh action that completes a value; colons are escaped, because _arguments splits at them. In
+/// a list they are escaped twice, because _values splits at them, too.
 std::string zsh_value(const CLI::Option& flag) {
   const Values values = values_of(flag);
   const std::string names = "(" + escaped(joined(values.names), ":", "\\") + ")";

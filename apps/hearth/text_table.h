@@ -44,7 +44,7 @@ std::string cut_to_width(const std::string& text, size_t width);
 
 /// The number with `digits` digits after the decimal point.
 std::string fixed(double value, int digits);
-/// "3.1e-05"; "0".
+/// As in "3.1e-05"; "0" for 0.
 std::string scientific(double value);
 /// The shortest text that reads back as the same number: "0.01".
 std::string shortest(double value);

@@ -144,9 +144,9 @@ struct BertPoolerImpl : nn::Module {
 };
 HEARTH_MODULE(BertPooler);
 
-/// The state dict with the names of BertModel: without the prefix "bert." that networks with a head
-/// have, with weight and bias for the gamma and beta of old files, and without "cls.", the heads of
-/// pretraining, and position_ids, which is no parameter.
+/// The state dict with the names of BertModel. The prefix "bert." of networks with a head is
+/// removed, and the gamma and beta of old files become weight and bias. The heads of pretraining
+/// ("cls.") and position_ids, which is no parameter, are left out.
 inline State renamed_bert(const State& state) {
   return renamed(state, [](std::string name) -> std::string {
     const auto replace = [&](std::string_view end, const char* other) {
@@ -192,7 +192,7 @@ struct BertModelImpl : nn::Module {
 HEARTH_MODULE(BertModel);
 
 /// Reads a network from a folder with Hugging Face's safetensors files. The number of heads is not
-/// in them: all published BERTs have heads of 64 features.
+/// in them: it follows from `head_width`, the features of a head, which are 64 in Google's BERTs.
 inline BertModel load_bert(const std::string& folder, int64_t head_width = 64) {
   const State state = renamed_bert(load_state(folder));
   const auto rows = [&](const char* part) {

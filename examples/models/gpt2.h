@@ -103,8 +103,9 @@ struct GPT2BlockImpl : nn::Module {
 };
 HEARTH_MODULE(GPT2Block);
 
-/// The state dict with the names of GPT2: with the prefix "transformer.", which files may lack, and
-/// without the output layer, whose weight is the embedding's, and masks, which are not parameters.
+/// The state dict with the names of GPT2. The prefix "transformer." is added where a file lacks it.
+/// The output layer, whose weight is the embedding's, and masks, which are no parameters, are left
+/// out.
 inline State renamed_gpt2(const State& state) {
   return renamed(state, [](const std::string& name) -> std::string {
     if (name == "lm_head.weight" || name.ends_with(".attn.bias") ||
@@ -202,7 +203,7 @@ struct GPT2Impl : nn::Module {
 HEARTH_MODULE(GPT2);
 
 /// Reads a network from a folder with Hugging Face's safetensors files. The number of heads is not
-/// in them: all published GPT-2 have heads of 64 features.
+/// in them: it follows from `head_width`, the features of a head, which are 64 in OpenAI's GPT-2.
 inline GPT2 load_gpt2(const std::string& folder, int64_t head_width = 64) {
   const State state = renamed_gpt2(load_state(folder));
   const Tensor &tokens = state["transformer.wte.weight"],

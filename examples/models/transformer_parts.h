@@ -26,7 +26,7 @@ inline void init_parameters(nn::Module& module) {
   }
 }
 
-/// Throws unless the ids are [N, L] and fit into the positions after `seen` earlier tokens.
+/// Throws unless the ids are int64 [N, L] and fit into the positions after `seen` earlier tokens.
 inline void check_tokens(const Tensor& ids, int64_t positions, int64_t seen = 0) {
   HEARTH_CHECK(ids.dim() == 2 && ids.scalar_type() == kLong,
                "expected int64 token ids [N, L], but got ", name_of(ids.scalar_type()), " ",
@@ -47,7 +47,7 @@ State renamed(const State& state, Rename rename) {
   return result;
 }
 
-/// All tensors of the safetensors files in a folder.
+/// The tensors of a folder's model.safetensors, or of all its shards.
 inline State load_state(const std::string& folder) {
   State state;
   for (const auto& [name, tensor] : io::load_sharded_safetensors(folder))

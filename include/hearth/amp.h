@@ -66,7 +66,7 @@ class HEARTH_API GradScaler {
   /// Divides the gradients of the optimizer's parameters by the scale, for example to clip them.
   void unscale_(optim::Optimizer& optimizer);
   /// Unscales the gradients unless unscale_() has done so, and calls optimizer.step() if all are
-  /// finite. A closure is an error.
+  /// finite. A closure is an error, unless the scaler is disabled.
   Tensor step(optim::Optimizer& optimizer, optim::Optimizer::LossClosure closure = nullptr);
   void update();                         ///< adapts the scale; call it at the end of an iteration
   void update(double new_scale);         ///< ends the iteration and sets the scale
@@ -92,7 +92,7 @@ class HEARTH_API GradScaler {
   /// finite after unscale_(). Only skipped steps take time to find it.
   const NonFiniteGradient* non_finite() const { return non_finite_.get(); }
   /// non_finite() as a sentence with the names of the parameter and of its module in `model`; empty
-  /// if no step was skipped.
+  /// if it is null.
   std::string explain(const nn::Module& model) const;
 
  private:

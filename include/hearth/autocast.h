@@ -8,9 +8,9 @@
 
 // Autocast: while it is enabled for a device type, ops on tensors of that type choose their
 // floating-point dtype. Matrix products and convolutions run in the autocast dtype, ops that need
-// range or precision in float32, all others in the dtype of their inputs. The policies are
-// PyTorch's and differ between CPU and CUDA. In-place and out= forms and float64 are never cast.
-// Each thread has its own state.
+// range or precision in float32, ops whose inputs must have one dtype in the widest of theirs, all
+// others in the dtype of their inputs. The policies are PyTorch's and differ between CPU and CUDA.
+// In-place and out= forms and float64 are never cast. Each thread has its own state.
 
 namespace hearth {
 

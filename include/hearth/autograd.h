@@ -40,7 +40,8 @@ struct NoGradGuard : AutoGradMode {
   NoGradGuard() : AutoGradMode(false) {}
 };
 
-/// Disables recording and version counters. Tensors created under it never enter a graph.
+/// Disables recording and version counters during its lifetime, or enables both if `enabled` is
+/// false. Tensors created in inference mode never enter a graph.
 class HEARTH_API InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true);

@@ -17,7 +17,7 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 /// N GPUs in host memory (docs/environment.md).
 namespace hearth::cuda {
 
-/// Name, memory and compute capability (major.minor) of a GPU.
+/// The properties of a GPU.
 struct DeviceProperties {
   std::string name;
   size_t total_memory = 0;        ///< bytes
@@ -56,7 +56,7 @@ HEARTH_API size_t memory_reserved(int device = -1);        ///< bytes used by te
 HEARTH_API size_t max_memory_reserved(int device = -1);    ///< peak of memory_reserved()
 HEARTH_API MemoryStats memory_stats(int device = -1);      ///< statistics of the device's allocator
 HEARTH_API void reset_peak_memory_stats(int device = -1);  ///< sets the peaks to the current values
-/// hearth::memory_summary() of the device: a table of its memory by tag and by module.
+/// hearth::memory_summary() of the device.
 HEARTH_API std::string memory_summary(int device = -1, bool abbreviated = false);
 /// Releases cached memory that no tensor uses, on all devices.
 HEARTH_API void empty_cache();
@@ -72,7 +72,8 @@ class Event;
 /// An in-order queue of work on one device. Copies refer to the same queue.
 class HEARTH_API Stream {
  public:
-  /// The next stream of the device's pool of 32. Negative priorities have their own and run first.
+  /// The next stream of the device's pool of 32. Negative priorities have a pool of their own and
+  /// run first.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
   /// The stream of `device` with the backend's `handle`; null is the default stream.
   Stream(Device device, void* handle);

@@ -106,7 +106,8 @@ class CppNode final : public CustomNode {
 
 /// Base of custom functions: `struct F : Function<F>` has static `forward(AutogradContext*,
 /// args…)`, which returns a tensor or a list of tensors, and `backward(AutogradContext*,
-/// variable_list)`, which returns one gradient per argument. `F::apply(args…)` calls and records F.
+/// variable_list)`, which returns one gradient per argument (of a list: per tensor).
+/// `F::apply(args…)` calls and records F.
 template <class T>
 struct Function {
   /// Calls forward(context, args…) and records the call for backward.

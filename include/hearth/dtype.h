@@ -140,7 +140,8 @@ inline const char* toString(ScalarType type) { return name_of(type); }  ///< nam
 HEARTH_API ScalarType promote_types(ScalarType a, ScalarType b);
 /// promote_types(a, b).
 inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_types(a, b); }
-/// Whether results of type `from` may be written to tensors of type `to`; float to int may not.
+/// Whether results of type `from` may be written to tensors of type `to`: not float to int, for
+/// example.
 HEARTH_API bool can_cast(ScalarType from, ScalarType to);
 
 /// The dtype of floating-point tensors created without a dtype; initially float32.

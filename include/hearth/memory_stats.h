@@ -82,8 +82,8 @@ HEARTH_API MemoryTag memory_tag(const Tensor& tensor);  ///< the tag of the tens
 
 /// The statistics of the CPU's allocator or, for a CUDA device, cuda::memory_stats().
 HEARTH_API MemoryStats memory_stats(Device device);
-/// A table of the device's memory by tag and by module, as torch.cuda.memory_summary() prints it;
-/// `abbreviated` leaves out all but the tags.
+/// The table of torch.cuda.memory_summary(), with rows for the tags and for the activations of
+/// modules; `abbreviated` leaves out all rows but those of allocated memory and the tags.
 HEARTH_API std::string memory_summary(Device device, bool abbreviated = false);
 /// Sets the peaks to the current values.
 HEARTH_API void reset_peak_memory_stats(Device device);

@@ -10,8 +10,8 @@
 
 namespace hearth {
 
-/// dtype, device, requires_grad, pinned memory and memory format of a new tensor. Setters return a
-/// changed copy; options that are not set have defaults.
+/// dtype, device, layout (always strided), requires_grad, pinned memory and memory format of a new
+/// tensor. Setters return a changed copy; options that are not set have defaults.
 class TensorOptions {
  public:
   constexpr TensorOptions() = default;

@@ -324,5 +324,5 @@ HEARTH_API std::string as_text(const Tensor& tensor);
 
 }  // namespace hearth
 
-// All operators as free functions.
+// All operators that have a function form.
 #include "hearth/ops/as_functions.h"

@@ -18,7 +18,7 @@ struct StopRecomputation {
   const void* recomputation;
 };
 
-/// The default generators: the CPU's, then those of all GPUs.
+/// Default generator number i: the CPU's is 0, that of GPU i is i + 1.
 const Generator& generator(int i) {
   return default_generator(i == 0 ? Device(DeviceType::CPU)
                                   : Device(DeviceType::CUDA, static_cast<DeviceIndex>(i - 1)));

@@ -34,6 +34,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
 
   /// Called instead of saving a tensor; returns the argument for value_of().
   std::any note(const Tensor& tensor);
+  /// The value of a noted tensor; calls the function again if this backward pass has not yet.
   Tensor value_of(const std::any& noted);
   void forward_completed() {
     forward_completed_ = true;

@@ -120,7 +120,7 @@ class NodeObservation {
 
 constexpr char kContextPrefix[] = "in the backward of ";
 
-/// Adds the node's name to an error without it, unless a nested backward pass has added one.
+/// Adds the node's name to an error that lacks it, unless a nested backward pass has added a name.
 void add_node(Error& error, const Node& node) {
   const std::string text = error.msg(), name = node.name();
   if (text.find(std::string("\n") + kContextPrefix) == std::string::npos &&
@@ -143,8 +143,8 @@ GraphTask* GraphTask::current() { return current_task; }
 bool GraphTask::wants(const Node& node) const {
   if (!restricted_) return true;
   const auto found = entries_.find(const_cast<Node*>(&node));
-  // Outside the pass is the grad_fn that a view had before it was written to: the node that
-  // CopySlices calls leads there, and CopySlices always uses that gradient.
+  // A node that is not in the pass is the former grad_fn of a view that was written to. The node
+  // that CopySlices calls leads to it, and CopySlices always uses its gradient.
   return found == entries_.end() || found->second.needed || !found->second.captures.empty();
 }
 

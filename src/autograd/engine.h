@@ -80,7 +80,7 @@ class GraphTask {
   const int64_t id_;
   bool keep_graph_, create_graph_;
   bool restricted_ = false;
-  /// Of entries_; freed as a whole.
+  /// The memory of entries_, freed as a whole.
   std::pmr::monotonic_buffer_resource memory_{std::pmr::new_delete_resource()};
   std::pmr::unordered_map<Node*, Pending> entries_{&memory_};
   std::vector<Pending*> children_;  // the edges' destinations, null for edges without one

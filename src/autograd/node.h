@@ -14,9 +14,9 @@ struct RetainedGrad {
   TensorState* owner = nullptr;
 };
 
-/// State that few nodes need: hooks, retained gradients, and a trace of the forward call. The lists
-/// change under the mutex. They are copied before the hooks run, since a hook may register another
-/// one.
+/// State that few nodes need: hooks, retained gradients and, for anomaly mode, the origin of the
+/// node. The lists change under the mutex. They are copied before the hooks run, since a hook may
+/// register another one.
 struct NodeState {
   std::mutex mutex;
   std::vector<Node::PreHook> pre_hooks;

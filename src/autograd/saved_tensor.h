@@ -18,7 +18,7 @@ class SavedTensor {
   SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_nr = 0);
 
   /// The tensor as it was when saved; throws if it was modified in place since. `node` is the
-  /// saving node.
+  /// saving node, or null.
   Tensor unpack(Node* node) const;
   bool defined() const { return tensor_.defined() || packed_; }
   /// Whether unpack() calls a hook, which is the program's code.

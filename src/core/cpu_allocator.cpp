@@ -154,7 +154,8 @@ void read_memory_limit() {
   throw OutOfMemoryError(cpu_out_of_memory_text(report));
 }
 
-/// Calls `take`; if it returns null, empties the caches and calls it again.
+/// Calls `take`; if it returns null, empties this thread's cache and that of pages and calls it
+/// again.
 template <class Take>
 void* take_or_throw(size_t bytes, const Take& take) {
   if (!heap.has_read_limit.load(std::memory_order_relaxed)) [[unlikely]]

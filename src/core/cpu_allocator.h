@@ -13,7 +13,7 @@ namespace hearth {
 
 /// Allocates memory for tensors on the CPU, 64-byte aligned; null for 0 bytes. Blocks up to 32 KiB
 /// come from a cache of the thread, larger ones from a cache of mapped pages. If the system has no
-/// more memory, the caches are emptied; if that does not help, OutOfMemoryError is thrown.
+/// more memory, both caches are emptied; if that does not help, OutOfMemoryError is thrown.
 void* cpu_allocate(size_t bytes, MemoryLabel label = {});
 /// Frees memory from cpu_allocate(bytes, label), on any thread.
 void cpu_free(void* data, size_t bytes, MemoryLabel label = {}) noexcept;
@@ -44,7 +44,8 @@ size_t cpu_memory_limit();
 inline constexpr size_t kNoMemoryLimit = static_cast<size_t>(-1);
 
 /// Except for the tags' peaks, the statistics are exact for one thread. With several threads, a
-/// peak may be too high by the memory that each thread has freed into its cache (at most 2 MiB).
+/// peak may be too high by the memory that each thread has freed into its cache (at most 2 MiB
+/// per thread).
 MemoryStats cpu_memory_stats();
 /// The modules whose activations are or were in blocks above 32 KiB.
 std::vector<ModuleMemory> cpu_module_memory();
@@ -52,8 +53,8 @@ void cpu_reset_peak_stats();
 
 /// Records the bytes of the tags from now on; null ends the recording.
 void cpu_record_history(std::unique_ptr<MemoryHistory> history);
-/// The recording as JSON; empty if there is none. Blocks up to 32 KiB appear only when their thread
-/// publishes its counts.
+/// The recording as JSON; empty if there is none. Blocks up to 32 KiB appear later, because each
+/// thread first counts its own.
 std::string cpu_history_json();
 
 }  // namespace hearth

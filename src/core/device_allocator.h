@@ -33,7 +33,7 @@ class DeviceAllocator {
   /// Allocates a block for use on `stream`, at least 512-byte aligned; null for 0 bytes. Throws
   /// OutOfMemoryError if neither cache nor device has enough memory.
   void* allocate(size_t bytes, StreamHandle stream, MemoryLabel label = {});
-  /// Frees a block. `stream` may still use it, as after record_stream().
+  /// Frees a block that `stream` may still use: it is reused as after record_stream(data, stream).
   void free(void* data, StreamHandle stream);
   /// Delays the reuse of the block, once it is freed, until the work then in `stream` has finished.
   /// Ignores memory that is not from this allocator.
@@ -75,8 +75,8 @@ class DeviceAllocator {
   void wait_for_streams(Block* block) noexcept;
   void absorb(Block* block, Block* neighbour);
   void release_segments(Pool& pool);
-  void collect_freed();
-  void drain_freed();
+  void collect_freed();  ///< releases the freed blocks that no stream uses any more
+  void drain_freed();    ///< waits until no stream uses freed blocks, and releases them
   [[noreturn]] void throw_out_of_memory(size_t bytes);
 
   Backend& backend_;

@@ -14,8 +14,8 @@ struct ElementTexts {
   size_t width = 1;                // the width of one element, for line breaks
 };
 
-/// Returns the texts of all elements, in one format chosen by the finite nonzero ones: "2." (if all
-/// are whole), "0.5000" or "5.0000e-01".
+/// Returns the texts of all elements. Floating-point numbers have one format, chosen by the finite
+/// nonzero ones: "2." (if all are whole), "0.5000" or "5.0000e-01".
 ElementTexts texts_of(const std::vector<double>& values);
 ElementTexts texts_of(const std::vector<int64_t>& values);
 ElementTexts texts_of(const std::vector<bool>& values);

@@ -32,7 +32,7 @@ extern constinit thread_local const NamedScope* innermost_scope;
 uint16_t innermost_path();
 }  // namespace detail
 
-/// The label of memory that this thread allocates now.
+/// The label of memory that this thread allocates now; without `with_path`, it has no path.
 inline MemoryLabel current_memory_label(bool with_path) {
   const MemoryTag tag = modes.memory_tag;
   if (tag != MemoryTag::Other && tag != MemoryTag::Activation) return tag;

@@ -36,8 +36,8 @@ class OpReuse;
 
 namespace detail {
 
-/// All thread-local state that changes the effect of an op, in one struct, so that engine threads,
-/// checkpointing and loader workers can take a snapshot and restore it.
+/// All thread-local state that changes the effect of an op, in one struct, so that a snapshot of it
+/// can be restored later or in another thread.
 struct Modes {
   uint32_t flags = 0;
   bool grad_enabled = true;

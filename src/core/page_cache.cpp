@@ -16,7 +16,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMaxDefaultLimit = size_t{4} << 30;
 /// The number of bytes mapped between two checks of the system's free memory.
 constexpr size_t kCheckEvery = size_t{64} << 20;
-/// The cache is emptied if less than the memory divided by this number would stay free.
+/// The cache is emptied if less than the system's memory divided by this number would stay free.
 constexpr size_t kFreeMarginDivisor = 32;
 
 size_t alignment_of(size_t bytes) {

@@ -123,6 +123,7 @@ class ThreadPool {
     return *pool;
   }
 
+  /// Lets helpers join the loop, and wakes them.
   void open(ParallelLoop& loop) {
     Helper* to_wake[2];
     size_t count = 0;
@@ -141,8 +142,8 @@ class ThreadPool {
   }
 
   /// Finds the sleeping helpers that the thread of this slot has to wake: the children of the slot
-  /// in a binary tree, so that many helpers wake quickly. They will wake on other cores than this
-  /// thread's. The caller holds the mutex.
+  /// in a binary tree, so that many helpers wake quickly. Makes them avoid this thread's core. The
+  /// caller holds the mutex.
   size_t sleepers_to_wake(int slot, const ParallelLoop& loop, Helper* (&found)[2]) {
     size_t count = 0;
     for (int child = 2 * slot + 1; child <= 2 * slot + 2; ++child) {

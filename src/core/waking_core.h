@@ -7,9 +7,9 @@
 
 namespace hearth {
 
-/// The core on which a sleeping thread will wake. The kernel prefers the thread's last core, even
-/// if the waking thread runs there and others are idle; then both share it, often for milliseconds.
-/// The caller's mutex guards the members.
+/// Keeps a sleeping thread from waking on the core of the thread that wakes it. The kernel prefers
+/// the sleeping thread's last core, even if the other thread runs there and other cores are idle;
+/// then both share it, often for milliseconds. The caller's mutex guards the members.
 class WakingCore {
  public:
   /// Called by the thread before it sleeps.
@@ -18,8 +18,8 @@ class WakingCore {
     last_core_ = sched_getcpu();
   }
 
-  /// Called by the waking thread: forbids its own core to the sleeping thread, unless that may
-  /// use no other.
+  /// Called by the other thread before it wakes the sleeping one: forbids its own core to the
+  /// sleeping thread, unless that may use no other.
   void avoid_this_core() {
     const int core = sched_getcpu();
     if (core < 0 || core != last_core_ || is_refused_) return;
@@ -50,7 +50,7 @@ class WakingCore {
  private:
   pid_t thread_ = 0;
   int last_core_ = -1;
-  cpu_set_t allowed_{}, others_{};  // the thread's cores, and those without the waking thread's
+  cpu_set_t allowed_{}, others_{};  // the thread's cores; the same without the waker's
   bool is_restricted_ = false;      // to others_
   bool is_refused_ = false;         // by the system, which is not asked again
 };

@@ -129,8 +129,9 @@ class TableReader {
         kinds_[i] = Kind::kCategory;
   }
 
-  /// Sets the columns of target and data, which the options name. If they name none for data, all
-  /// other columns with values are data; else, other columns of numbers are ignored.
+  /// Sets the columns of target and data, which the options name. If they name none for data, it
+  /// gets all other columns except text and ignored ones; else, the other columns of numbers are
+  /// ignored.
   void choose_data() {
     std::vector<bool> is_used(kinds_.size());
     for (auto [names, indices] :

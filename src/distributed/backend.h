@@ -46,7 +46,7 @@ class Transfer {
  public:
   virtual ~Transfer() = default;
   /// Waits until the transfer has ended or, for a GPU, until it is on the stream. Returns the other
-  /// rank, or -1 for a list. Called once.
+  /// rank; for several sends and receives, the result has no meaning. Called once.
   virtual int wait(milliseconds timeout) = 0;
 };
 
@@ -110,7 +110,7 @@ class Backend {
                                             const BackendCall& call) = 0;
 
   /// Begins sends and receives together: otherwise, some engines begin one only after the previous
-  /// one has ended. The result of the transfer's wait() has no meaning.
+  /// one has ended.
   virtual std::unique_ptr<Transfer> transfer(const std::vector<TransferPart>& parts,
                                              const BackendCall& call) {
     auto all = std::make_unique<TransferList>();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxPort = 65535;
 constexpr int kMaxRanks = 1 << 20;
-constexpr int kUsualPort = 29500;
+constexpr int kUsualPort = 29500;  // as in PyTorch
 
 std::optional<std::string> text_variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -47,7 +47,7 @@ struct Launcher {
   const char* rank;
   const char* world_size;
   const char* local_rank;
-  const char* signs[2];  // any is set if the launcher has started this process
+  const char* signs[2];  // one is set if the launcher has started this process
 };
 constexpr Launcher kLaunchers[] = {
     {"hearth launch or torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", {"RANK", "WORLD_SIZE"}},

@@ -106,7 +106,8 @@ void Communicator::publish_cause(const std::string& text) {
   }
 }
 
-/// The reason why a connection broke: a rank has ended, or another rank has published a reason.
+/// The reason why a connection broke: another rank's published reason, or that a rank has left;
+/// else `what`.
 std::string Communicator::cause_of(const std::string& what) {
   const Deadline deadline = Deadline::after(kCauseTimeout);
   // If a rank has left, the wait for a reason, which would say more, is shorter.
@@ -144,7 +145,9 @@ std::string Communicator::describe() const {
     text += detail::str(i ? " and " : "", call.text(), ", for ", seconds_since(call.start));
     if (!call.module.empty()) text += detail::str(", in module ", call.module);
   }
-  if (!queue_.empty()) text += detail::str("; ", queue_.size(), " more calls wait");
+  if (!queue_.empty())
+    text += detail::str("; ", queue_.size(),
+                        queue_.size() == 1 ? " more call waits" : " more calls wait");
   return text;
 }
 

@@ -197,7 +197,8 @@ std::string address_of(const Socket& socket) {
 }
 
 void keep_alive(int descriptor) {
-  // Four probes without an answer: the first after 10 seconds without data, then one every 5 s.
+  // Four probes without an answer end the connection: the first after 10 seconds without data, then
+  // one every 5 seconds.
   constexpr std::pair<int, int> kOptions[] = {
       {TCP_KEEPIDLE, 10},
       {TCP_KEEPINTVL, 5},

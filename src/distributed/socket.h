@@ -25,7 +25,8 @@ struct CannotConnect : DistNetworkError {
   using DistNetworkError::DistNetworkError;
 };
 
-/// An open socket, which is closed when it is destroyed. Its functions throw DistNetworkError.
+/// An open socket, which is closed when it is destroyed. send_all and receive_all throw a
+/// DistNetworkError.
 class Socket {
  public:
   Socket() = default;

@@ -21,11 +21,12 @@ namespace {
 
 constexpr milliseconds kHelloTimeout{10'000};
 constexpr milliseconds kPatienceAtEnd{1000};
-constexpr size_t kMaxStrangers = 256;
+constexpr size_t kMaxStrangers = 256;  // clients without an accepted hello
 constexpr size_t kMaxUnsent = 2 * kMaxFrame;
 
 Answer answer_to(const Greeting& greeting, const Greeting& expected) {
-  // Before the tokens, because each launch draws a token of its own unless the user gives one.
+  // The launches are compared before the tokens, because each launch draws a token of its own
+  // unless the user gives one.
   if (!greeting.launch_id.empty() && !expected.launch_id.empty() &&
       greeting.launch_id != expected.launch_id)
     return kOtherLaunch;
@@ -357,7 +358,8 @@ void StoreServer::remove(Clients::iterator position) {
                 .frame());
 }
 
-/// Removes strangers: those without a hello in time and, if they are too many, the oldest ones.
+/// Removes clients without an accepted hello: after their time and, if they are too many, the
+/// oldest ones.
 void StoreServer::drop_slow_strangers() {
   size_t strangers = 0;
   for (auto client = clients_.end(); client != clients_.begin();) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The header that all functors include. It uses no standard library, so that functors compile for
-// every instruction set, in CUDA kernels and with V = TensorValue.
+// The header that all functors include. It uses no standard library, so that functors compile in
+// CUDA kernels and for every instruction set.
 
 #if defined(__CUDACC__)
 #define HEARTH_FN __host__ __device__ __forceinline__ constexpr
@@ -88,7 +88,7 @@ struct OpInfo {
   unsigned char outputs = 1;  // 0: as many as infer sets
   SlotSet non_differentiable = 0;  // outputs that never require grad
   bool runs_inplace = false;       // launch allows output 0 to be input 0 (always so if pointwise)
-  bool mixes_devices = false;      // inputs may be on different devices (copies)
+  bool mixes_devices = false;      // inputs may be on different devices: copies, optimizers
   bool fills = false;  // the in-place form writes one number everywhere: elements may share memory
   bool always_launches = false;   // reads the inputs' data even if no output has elements
   bool grad_of_output = false;    // pointwise: grad's arguments are (g, y) instead of (g, x...)
@@ -96,12 +96,13 @@ struct OpInfo {
   ComplexGrad complex_grad = ComplexGrad::kRefused;  // pointwise: counts as kAnalytic
 };
 
-// The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a TensorValue,
-// a Probe) with an implicit constructor from any arithmetic type, the operators + - * / and
-// comparisons, masks combined with & | !, select(mask, a, b), the member constant kIntegral, and
-// these functions, found by argument-dependent lookup. Every V implements all of them, except
-// complex numbers: these have no order and only the functions in kernels/cpu/complex_math.h, among
-// them conj(a). Integers also have quotient, shift_left, shift_right and the operators & | ^ ~.
+// The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a complex
+// number, a TensorValue, a Probe) with an implicit constructor from any arithmetic type, the
+// operators + - * / and comparisons, masks combined with & | !, select(mask, a, b), the member
+// constant kIntegral, and these functions, found by argument-dependent lookup. Every V implements
+// all of them, except complex numbers: these have no order and only the functions in
+// kernels/cpu/complex_math.h, among them conj(a). Integers also have quotient, shift_left,
+// shift_right and the operators & | ^ ~.
 #define HEARTH_VALUE_UNARY(X) \
   X(abs)                      \
   X(sqrt)                     \

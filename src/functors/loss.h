@@ -4,7 +4,8 @@
 
 namespace hearth::fn {
 
-// The elementwise part of losses: a is the input, b the target. ops/loss.cpp adds the reductions.
+// The elementwise part of the losses in ops/loss.cpp, which adds the reductions: a is the input, b
+// the target.
 
 /// (a - b)^2.
 struct SquaredError {
@@ -95,7 +96,8 @@ struct HuberError {
   }
 };
 
-/// -(b log(a) + (1 - b) log(1 - a)); logarithms below -100 count as -100.
+/// -(b log(a) + (1 - b) log(1 - a)). As in PyTorch, logarithms below -100 count as -100, and the
+/// divisor in the gradient of a is at least 1e-12.
 struct BinaryCrossEntropy {
   static constexpr OpInfo info{.name = "binary_cross_entropy",
                                .node = "BinaryCrossEntropy",
@@ -120,7 +122,8 @@ template <class V>
 HEARTH_FN V log_of_sigmoid(V x) {
   return minimum(x, V(0)) - log1p(exp(-abs(x)));
 }
-/// 1 / (1 + exp(-x)); the lower limit of x keeps the derivative finite.
+/// 1 / (1 + exp(-x)), for x below -80 its value at -80: from about -89 on, exp(-x) is infinite in
+/// float32, and the derivative would be NaN.
 template <class V>
 HEARTH_FN V limited_sigmoid(V x) {
   return 1 / (1 + exp(-maximum(x, V(-80))));

@@ -4,16 +4,19 @@
 
 #include "functors/hd.h"
 
-// The update rules of optimizers. update() replaces one element of a parameter and of its state
-// tensors, `operands` tensors in all; factors() computes the numbers that depend on the number of
-// the step. In the formulas, p is a parameter, g its gradient (after weight decay) and t the number
-// of the step.
+// The rules by which optimizers update parameters, and those of weight averages (LerpStep) and
+// gradient clipping (ClipStep). update() gets one element of each of `operands` tensors: a
+// parameter, its gradient and its states; the caller stores all but the gradient. factors()
+// computes the numbers that depend on the number of the step. In the formulas, p is a parameter, g
+// its gradient (after weight decay) and t the number of the step.
 
 namespace hearth::fn {
 
+/// The result of factors(). The rules from NadamStep to LerpStep do not use it: they need no such
+/// numbers or have them as members.
 struct StepFactors {
-  double rate = 0;   // multiplies the update; Clip: the parameter
-  double scale = 1;  // Adam: multiplies the root of the second moment
+  double rate = 0;   // multiplies the update; ClipStep: the gradient
+  double scale = 1;  // AdamStep: multiplies the root of the second moment
 };
 
 /// b = momentum b + (1 - dampening) g, in the first step b = g; p -= lr b or, with Nesterov
@@ -158,7 +161,7 @@ struct NadamStep {
   }
 };
 
-/// m and v as Adam's; p -= rate m, once v is rectified p -= rate m / (sqrt(v) + eps).
+/// m and v as Adam's; p -= rate m or, if `rectified`, p -= rate m / (sqrt(v) + eps).
 struct RadamStep {
   static constexpr int operands = 4;
   StepDecay decay;
@@ -209,7 +212,7 @@ struct AdadeltaStep {
   }
 };
 
-/// p = (1 - lambd eta) p - eta g; the average a moves to p by the share mu.
+/// p = (1 - lambd eta) p - eta g; the average a moves by the share mu of its distance to p.
 struct AsgdStep {
   static constexpr int operands = 3;
   StepDecay decay;
@@ -253,7 +256,8 @@ struct LerpStep {
   }
 };
 
-/// p *= min(1, max_norm / (norm + 1e-6)); factors() gets the norm instead of the step's number.
+/// p *= min(1, max_norm / (norm + 1e-6)), where p is a gradient; factors() gets the norm instead of
+/// the step's number.
 struct ClipStep {
   static constexpr int operands = 1;
   double max_norm;

@@ -4,7 +4,7 @@
 
 namespace hearth::fn {
 
-/// The value of one part of a reduction's state before the first element.
+/// The value of one part of a reduction's State before the first element.
 enum class Start : unsigned char { kZero, kOne, kLowest, kHighest };
 
 /// The properties of a reduction; `dtypes` are the dtypes in which it can be computed.
@@ -13,7 +13,7 @@ struct ReductionInfo {
   DtypeSet dtypes = dtypes::kFloatAndDouble;
 };
 
-/// The state of a reduction, updated element by element.
+/// The state of a reduction, updated element by element: one to three values, its parts.
 template <class V, int parts>
 struct State {
   V part[parts];
@@ -26,7 +26,7 @@ struct State {
 //   finish(s)       the result.
 // V is as in hd.h (complex only if `dtypes` contains it). Any and all are Max and Min in bool.
 
-/// A reduction whose state is one value; Derived::join(a, b) combines two of them.
+/// A reduction whose state is one value; Derived::join(a, b) combines two such values.
 template <class Derived>
 struct Fold {
   template <class V>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Written by tools/special_tables.py: do not edit. "f(x) over t": the argument is t.
+// Written by tools/special_tables.py: do not edit. "f(x) over t" means that the argument is t.
 // zeta is 2/3 x^1.5.
 
 #include "functors/special_chebyshev.h"

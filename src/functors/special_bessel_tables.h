@@ -1,12 +1,12 @@
 #pragma once
 
-// Written by tools/special_tables.py: do not edit. "f(x) over t": the argument is t.
+// Written by tools/special_tables.py: do not edit. "f(x) over t" means that the argument is t.
 
 #include "functors/special_chebyshev.h"
 
 namespace hearth::fn::special {
 
-/// exp(-x) I0(x) / x^0 on [0, 8].
+/// exp(-x) I0(x) on [0, 8].
 HEARTH_SCALAR double i0_near(double x) {
   static constexpr double c[] = {
       3.383976372047380425e-1,    -3.0468267234319839868e-1,  1.7162090152220877535e-1,
@@ -36,7 +36,7 @@ HEARTH_SCALAR double i0_far(double x) {
   return chebyshev((x - 0.5) / 0.5, c);
 }
 
-/// exp(-x) I1(x) / x^1 on [0, 8].
+/// exp(-x) I1(x) / x on [0, 8].
 HEARTH_SCALAR double i1_near(double x) {
   static constexpr double c[] = {
       1.2629359322181682741e-1,   -1.7641651835783405515e-1,  1.0264365868984709538e-1,
@@ -120,10 +120,10 @@ inline constexpr TwoParts j0_root_a{2.4048255576957728863, -1.176691651530894122
 /// The second root of J0.
 inline constexpr TwoParts j0_root_b{5.5200781102863105687, 8.0885971461467223092e-17};
 
-/// The first root of J1.
+/// The first positive root of J1.
 inline constexpr TwoParts j1_root{3.8317059702075124683, -1.5269184090088067468e-16};
 
-/// J0(x) without its first two roots, over x^2 in [0, 25].
+/// J0(x) / ((x^2 - a^2) (x^2 - b^2)), with its first roots a and b, over x^2 in [0, 25].
 HEARTH_SCALAR double j0_near(double x) {
   static constexpr double c[] = {
       3.4337751954430061359e-3,   -1.9747945115860038464e-3,  2.4728023432115271516e-4,
@@ -133,7 +133,7 @@ HEARTH_SCALAR double j0_near(double x) {
   return chebyshev((x - 12.5) / 12.5, c);
 }
 
-/// J1(x) / x without its first root, over x^2 in [0, 25].
+/// J1(x) / (x (x^2 - a^2)), with its first positive root a, over x^2 in [0, 25].
 HEARTH_SCALAR double j1_near(double x) {
   static constexpr double c[] = {
       -1.8028415801166291146e-2, 1.3661487082063361185e-2,   -2.163265155923804593e-3,
@@ -165,7 +165,7 @@ HEARTH_SCALAR double y1_near(double x) {
   return chebyshev((x - 12.5) / 12.5, c);
 }
 
-/// P in Hankel's form of J0 and Y0, over 25 / x^2 in [0, 1].
+/// P in Hankel's form of J0 and Y0 (DLMF 10.17.3), over 25 / x^2 in [0, 1].
 HEARTH_SCALAR double hankel_p0(double x) {
   static constexpr double c[] = {
       9.9865233987769545084e-1,   -1.3293716212502800278e-3,  1.7613055512905589695e-5,
@@ -177,7 +177,7 @@ HEARTH_SCALAR double hankel_p0(double x) {
   return chebyshev((x - 0.5) / 0.5, c);
 }
 
-/// x Q in Hankel's form of J0 and Y0, over 25 / x^2.
+/// x Q in Hankel's form of J0 and Y0 (DLMF 10.17.3), over 25 / x^2 in [0, 1].
 HEARTH_SCALAR double hankel_q0(double x) {
   static constexpr double c[] = {
       -1.2364702582167493e-1,     1.3190194049922607414e-3,   -3.2187991212661752745e-5,
@@ -191,7 +191,7 @@ HEARTH_SCALAR double hankel_q0(double x) {
   return chebyshev((x - 0.5) / 0.5, c);
 }
 
-/// P in Hankel's form of J1 and Y1, over 25 / x^2 in [0, 1].
+/// P in Hankel's form of J1 and Y1 (DLMF 10.17.3), over 25 / x^2 in [0, 1].
 HEARTH_SCALAR double hankel_p1(double x) {
   static constexpr double c[] = {
       1.0022676206853400271,      2.2437352958079985313e-3,   -2.3071018862548286979e-5,
@@ -203,7 +203,7 @@ HEARTH_SCALAR double hankel_p1(double x) {
   return chebyshev((x - 0.5) / 0.5, c);
 }
 
-/// x Q in Hankel's form of J1 and Y1, over 25 / x^2.
+/// x Q in Hankel's form of J1 and Y1 (DLMF 10.17.3), over 25 / x^2 in [0, 1].
 HEARTH_SCALAR double hankel_q1(double x) {
   static constexpr double c[] = {
       3.7308734621468638118e-1,   -1.8705189681051477088e-3,  4.0056994520460302537e-5,

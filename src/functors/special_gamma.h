@@ -14,8 +14,8 @@ HEARTH_SCALAR double lgamma(double x) {
 #endif
 }
 
-/// Gamma'(x) / Gamma(x): a series on [1, 2], the recurrence, and the asymptotic series (DLMF
-/// 5.11.2).
+/// Gamma'(x) / Gamma(x) for x > 0: a series on [1, 2], the recurrence, and the asymptotic series
+/// (DLMF 5.11.2).
 HEARTH_SCALAR double digamma_of_positive(double x) {
   double shift = 0;
   for (; x < 1; x += 1) shift -= 1 / x;
@@ -50,7 +50,7 @@ HEARTH_SCALAR double zeta_of_positive(double s, double q) {
                                  -3617.0 / 10670622842880000,
                                  43867.0 / 5109094217170944000,
                                  -174611.0 / 802857662698291200000.0};
-  constexpr double kEps = 1.2e-17;
+  constexpr double kEps = 1.2e-17;  // relative to the sum; smaller terms cannot change it
   const double enough = s + 10;
   double sum = 0, w = q;
   for (; w < enough; w += 1) {
@@ -79,8 +79,9 @@ HEARTH_SCALAR double sum_of_pairs(double s, double a, double b, double count) {
   return a < b ? sum : -sum;
 }
 
-/// zeta(s, q) for whole s and negative q. The terms left of 0 are (-1)^s (left + k)^-s, those right
-/// of 0 (right + k)^-s; for odd s the first of both nearly cancel and are subtracted pair by pair.
+/// zeta(s, q) for whole s and negative q. The terms (q + k)^-s with q + k < 0 are
+/// (-1)^s (left + j)^-s for j = 0, 1, …, the others (right + j)^-s; for odd s, the first terms of
+/// both kinds nearly cancel and are subtracted pair by pair.
 HEARTH_SCALAR double zeta_of_negative(double s, double q) {
   const double left = -q - std::floor(-q), right = 1 - left, terms = std::floor(-q) + 1;
   if (std::fmod(s, 2.0) == 0)
@@ -101,7 +102,7 @@ HEARTH_SCALAR double zeta(double s, double q) {
   return std::isinf(s) ? s : zeta_of_negative(s, q);
 }
 
-/// The derivative of digamma: the recurrence, then the asymptotic series (DLMF 5.15.8).
+/// The derivative of digamma for x > 0: the recurrence, then the asymptotic series (DLMF 5.15.8).
 HEARTH_SCALAR double trigamma_of_positive(double x) {
   double sum = 0;
   for (; x < 10; x += 1) sum += 1 / x / x;

@@ -23,7 +23,7 @@ HEARTH_SCALAR double digamma_near(double x) {
   return chebyshev((x - 1.5) / 0.5, c);
 }
 
-/// The sum of (-x)^k (zeta(k + 2) - 1) / (k + 2), k >= 0.
+/// The sum of (-x)^k (zeta(k + 2) - 1) / (k + 2) over 0 <= k < 18.
 HEARTH_SCALAR double lgamma1p_tail(double x) {
   static constexpr double c[] = {
       3.2246703342411321824e-1,  -6.7352301053198095133e-2, 2.0580808427784547879e-2,

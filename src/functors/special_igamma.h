@@ -8,7 +8,7 @@ namespace hearth::fn::special {
 // The regularized incomplete gamma functions P(a, x) (igamma, "the lower function") and Q = 1 - P
 // (igammac, "the upper function").
 
-inline constexpr double kIgammaEps = 1.1102230246251565e-16;
+inline constexpr double kIgammaEps = 1.1102230246251565e-16;  // 2^-53
 
 /// log(x / a) - (x - a) / a.
 HEARTH_SCALAR double log_minus_line(double a, double x) {

@@ -2,12 +2,13 @@
 
 #include "functors/special_chebyshev.h"
 
-// Orthogonal polynomials of degree n, by their recurrences or (Chebyshev's) by sines and cosines.
-// The degree is truncated to an integer; a negative one gives 0, as in PyTorch.
+// Orthogonal polynomials of degree n, by their recurrences; Chebyshev's of a higher degree than 6
+// also by sines and cosines. The degree is truncated to an integer; a negative one gives 0, as in
+// PyTorch.
 
 namespace hearth::fn::special {
 
-/// A degree as an integer; -1 if that is negative or too large, and for NaN.
+/// A degree as an integer; -1 if the integer would be negative or too large, and for NaN.
 HEARTH_SCALAR long long degree_of(double n) {
   return n > -1 && n < 9e18 ? static_cast<long long>(n) : -1;
 }
@@ -40,7 +41,7 @@ HEARTH_SCALAR double chebyshev_polynomial_t(double x, double degree) {
   if (is_angular(x, n)) return std::cos(static_cast<double>(n) * std::acos(x));
   return chebyshev_recurrence(x, n, x);
 }
-/// sin((n + 1) t) / sin(t).
+/// sin((n + 1) t) / sin(t), where x = cos(t).
 HEARTH_SCALAR double chebyshev_polynomial_u(double x, double degree) {
   const long long n = degree_of(degree);
   if (std::fabs(x) == 1 && n >= 0)
@@ -51,7 +52,7 @@ HEARTH_SCALAR double chebyshev_polynomial_u(double x, double degree) {
   }
   return chebyshev_recurrence(x, n, 2 * x);
 }
-/// cos((n + 1/2) t) / cos(t / 2).
+/// cos((n + 1/2) t) / cos(t / 2), where x = cos(t).
 HEARTH_SCALAR double chebyshev_polynomial_v(double x, double degree) {
   const long long n = degree_of(degree);
   if (std::fabs(x) == 1 && n >= 0)
@@ -62,7 +63,7 @@ HEARTH_SCALAR double chebyshev_polynomial_v(double x, double degree) {
   }
   return chebyshev_recurrence(x, n, 2 * x - 1);
 }
-/// sin((n + 1/2) t) / sin(t / 2).
+/// sin((n + 1/2) t) / sin(t / 2), where x = cos(t).
 HEARTH_SCALAR double chebyshev_polynomial_w(double x, double degree) {
   const long long n = degree_of(degree);
   if (std::fabs(x) == 1 && n >= 0)

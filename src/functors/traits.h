@@ -9,8 +9,8 @@ namespace detail {
 /// Stands for a value in a formula and records which arguments the result was computed from.
 struct Probe {
   static constexpr bool kIntegral = false;
-  SlotSet used = 0;
-  bool untouched_gradient = false;
+  SlotSet used = 0;                 // the arguments, by their slots
+  bool untouched_gradient = false;  // whether this is the incoming gradient itself
   HEARTH_FN Probe(double) {}
   HEARTH_FN Probe(SlotSet slots, bool gradient) : used(slots), untouched_gradient(gradient) {}
   HEARTH_FN friend Probe join(Probe a, Probe b) { return Probe(a.used | b.used, false); }

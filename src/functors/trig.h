@@ -38,6 +38,8 @@ HEARTH_FN V atanh(V x) {
 
 }  // namespace detail
 
+// RealAsin, RealAcos, RealAsinh and RealAcosh have the derivatives of real numbers; the structs
+// Asin, Acos, Asinh and Acosh below add those of complex numbers.
 HEARTH_ANALYTIC_FUNCTION(Sin, sin, kKeep, false, sin(x), (g * cos(x)))
 HEARTH_ANALYTIC_FUNCTION(Cos, cos, kKeep, false, cos(x), -(g* sin(x)))
 HEARTH_ANALYTIC_FUNCTION(Tan, tan, kFloat32, true, sin(x) / cos(x), (g * (1 + x * x)))

@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-/// Of the JSON of to_file: two levels around all values, and two, an object and a list, for each
-/// list, tuple or dict, whose depths count from 0.
+/// The greatest depth of to_file's JSON: two levels around all values, and two, an object and an
+/// array, for each list, tuple or dict. kMaxValueDepth counts from 0.
 constexpr int kMaxJsonDepth = 2 + 2 * (kMaxValueDepth + 1);
 
 /// Properties of a tensor that a safetensors header does not store.
@@ -30,8 +30,8 @@ json properties_of(const Tensor& tensor) {
 
 /// Parses JSON; throws if it is nested deeper than to_file nests it.
 json parse(const std::string& text, const std::string& file) {
-  // Not checked in the parser's callback, which would visit an object again after each of its
-  // items.
+  // The depth is not checked in the parser's callback, because that would visit an object again
+  // after each of its items.
   HEARTH_CHECK(io::json_depth(text) <= kMaxJsonDepth, "cannot read '", file,
                "': its metadata is nested too deeply");
   try {
@@ -123,7 +123,7 @@ class Reader {
 
   Values& values_;
   Values& nested_;
-  std::set<std::string> nested_names_{};
+  std::set<std::string> nested_names_{};  // of tensors in lists, tuples and dicts
   const std::string& file_;
 };
 

@@ -49,7 +49,7 @@ std::string temporary_name(const std::string& path) {
 /// Locks a temporary file; false while its writer runs, because a lock ends with its process.
 bool lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB) == 0; }
 
-/// Locks a new file; false if remove_abandoned of another process has locked or deleted it.
+/// Locks a new file; false if remove_abandoned of another writer has locked or deleted it.
 bool lock_new(int file) {
   if (!lock(file) && errno == EWOULDBLOCK) return false;
   struct stat status;

@@ -39,7 +39,7 @@ class Bytes {
 };
 using BytesPtr = std::shared_ptr<const Bytes>;
 
-/// Maps a regular file into memory.
+/// Maps a file into memory; throws unless it is a regular file.
 BytesPtr map_file(const std::string& path);
 /// Takes ownership of a buffer.
 BytesPtr own_bytes(std::string name, std::vector<std::byte> content);

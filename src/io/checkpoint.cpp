@@ -32,7 +32,7 @@ std::vector<std::pair<std::string, Generator>> generators() {
   return result;
 }
 
-/// Checks a state on a copy of the generator; the returned function sets it.
+/// Checks a state on a copy of the generator; the returned function gives the generator this state.
 std::function<void()> checked_state(const std::string& path, const std::string& name,
                                     Generator generator, const Tensor& state) {
   try {

@@ -75,18 +75,20 @@ struct InputArchive::Tree {
     return found == source->values.end() ? nullptr : &found->second;
   }
   bool has_subtree(const std::string& key) const;
-  /// A new tensor on the requested device or the one on which it was saved; `name` is the path, or
+  /// A tensor for the reader: a copy unless the source owns its tensors. A tensor of a safetensors
+  /// file is read to the requested device or the one on which it was saved; `name` is the path, or
   /// the name of a nested tensor in the file.
   Tensor tensor(const std::string& name, const Value& value) const;
-  /// The value of a key that is no subtree, with new tensors.
+  /// The value of a key that is no subtree, with tensors as from tensor().
   IValue leaf(const std::string& key, const Value& value) const;
-  /// A value that is not a tensor, with new tensors in it.
+  /// A value that is not a tensor, with tensors in it as from tensor().
   IValue with_tensors(const Value& value) const;
-  /// Replaces the data of a defined tensor, which keeps its device and dtype.
+  /// Replaces the data of a defined tensor, which keeps its device and dtype. Up to `aliases` other
+  /// tensors may share its storage and get the new data too.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
-  /// A number or bool. Files of Python may have a tensor of one number instead, such as an
-  /// optimizer's step count; if the number is whole, it counts as an integer.
+  /// A number or bool. Files of Python may have a 0-d tensor instead, such as an optimizer's step
+  /// count; if its number is whole, it counts as an integer.
   std::optional<Scalar> number(const std::string& key) const;
   /// The end of the error for a missing value: the kind of value under the key, or a hint.
   std::string missing_text(const std::string& key) const;

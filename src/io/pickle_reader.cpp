@@ -15,12 +15,12 @@ using namespace pickle;
 
 constexpr uint32_t kMaxReadDepth = 256;
 constexpr int kNewestProtocol = 5;
-// The limits of the number of values. A value counts once for each path to it, which limits the
-// time of code that visits all paths.
+// A pickle may have kMaxValuesPerByte values for each of its bytes, and always kMinValueLimit. A
+// value counts once for each path to it, which limits the time of code that visits all paths.
 constexpr uint64_t kMinValueLimit = 1 << 16, kMaxValuesPerByte = 64;
 
 /// The machine that runs a pickle. A container can change only while it is on the stack, and can be
-/// put into another one only after it has left. So no container can contain itself.
+/// put into another one only after it has left the stack. So no container can contain itself.
 class Machine {
  public:
   Machine(std::string_view pickle, const PickleOptions& options)
@@ -126,7 +126,7 @@ class Machine {
   uint64_t count_of(const Item& item) const {
     return item.container > 0 ? containers_[item.container - 1].count : item.count;
   }
-  /// Counts items that enter a container or tuple.
+  /// Adds the items of a container or tuple to its depth and count; throws beyond the limits.
   void count_items(const std::vector<Item>& items, uint32_t& depth, uint64_t& values) const {
     for (const Item& item : items) {
       if (item.container > 0 && containers_[item.container - 1].is_open)
@@ -186,6 +186,8 @@ class Machine {
     return value;
   }
 
+  /// The functions run_number to run_call run the instructions of one kind each; they return false
+  /// for other instructions.
   bool run_number(uint8_t op) {
     switch (op) {
       case kNone: push(IValue()); break;
@@ -324,7 +326,7 @@ class Machine {
     push(std::move(item));
   }
 
-  /// Sets the state of an object; ignores the state of an OrderedDict, its metadata.
+  /// Sets the state of an object; ignores the state of a dict, which is an OrderedDict's metadata.
   void build() {
     const Item state = pop();
     const Item& target = open_top();

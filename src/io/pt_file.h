@@ -35,13 +35,14 @@ class PtFile {
   std::map<std::string, Tensor> storages_;
 };
 
-/// The values in lists, tuples and dicts by path. With sizes, a list of n items has the value n
-/// under "path.size". Throws if a path is too long, or if an expanded tensor is much larger than
-/// the file, of `file_bytes` bytes.
+/// The values in lists, tuples and dicts by path; an IntList or DoubleList is a value itself. With
+/// sizes, any other list of n items has the value n under "path.size", except at the root. Throws
+/// if a path is too long, or if an expanded tensor is much larger than the file, of `file_bytes`
+/// bytes.
 NamedValues flatten(const IValue& value, bool with_sizes, uint64_t file_bytes);
 
-/// The state of an optimizer in LibTorch's archive, with the names of Python's state dicts; other
-/// values are unchanged.
+/// The state of an optimizer in LibTorch's archive, with the names of Python's state dicts; returns
+/// any other value unchanged.
 IValue from_libtorch_optimizer(const IValue& value);
 
 /// The tensors among the values; throws if two have one name.

@@ -14,7 +14,7 @@ namespace hearth::io {
 namespace {
 
 constexpr size_t kMaxPathLength = 1024;
-constexpr uint64_t kMinByteLimit = 64 << 20;  // smaller tensors may come from any file
+constexpr uint64_t kMinByteLimit = 64 << 20;  // smaller tensors may come from a file of any size
 
 std::string text_of_key(const IValue& key) {
   if (key.isString()) return key.toStringRef();

@@ -86,7 +86,7 @@ std::set<std::string> save_shards(const std::vector<NamedTensors>& parts, const 
   index_file.write(shard_index_text(index));
   for (AtomicFile& shard : shards) shard.sync();
   index_file.sync();
-  // The file behind a link, as AtomicFile replaces it.
+  // If the index is a link, deletes the file behind it, which is also what AtomicFile replaces.
   if (const fs::path old = folder / kIndexFile; fs::exists(old)) fs::remove(fs::canonical(old));
   for (AtomicFile& shard : shards) shard.commit();
   index_file.commit();

@@ -20,7 +20,8 @@ inline Norm norm_of(double p) {
   return std::isinf(p) ? Norm::kInfinity : Norm::kOther;
 }
 
-/// Adds the term of the difference d. NaN never becomes the largest difference, as in PyTorch.
+/// Returns `sum` plus the term of the difference d: |d|^p, for kZero 1 unless d is 0. For
+/// kInfinity, returns the larger of `sum` and |d|; NaN never becomes the largest, as in PyTorch.
 template <Norm norm, class V>
 HEARTH_FN V distance_with_term(V sum, V d, V p) {
   const V magnitude = abs(d);
@@ -37,7 +38,7 @@ HEARTH_FN V distance_with_term(V sum, V d, V p) {
 }
 
 /// Returns factor / p * the derivative of the term by d. For kInfinity, returns factor * the sign
-/// of d if |d| is the distance `dist`, else 0.
+/// of d if |d| is the distance `dist`, else 0. Not for kZero.
 template <Norm norm, class V>
 HEARTH_FN V distance_derivative(V d, V p, V factor, V dist) {
   const V signed_factor = select(d > V(0), factor, select(d < V(0), -factor, V(0)));

@@ -23,7 +23,7 @@ HEARTH_FN T log_sum(T a, T b, T c = kNever<T>) {
   return std::log(std::exp(a - largest) + std::exp(b - largest) + std::exp(c - largest)) + largest;
 }
 
-/// The addresses and strides (in elements) of a batch's sequences, and the classes.
+/// The addresses, lengths and strides (in elements) of a batch's sequences, and the classes.
 template <class T>
 struct CtcBatch {
   const T* log_probs;
@@ -101,7 +101,7 @@ class CtcSequence {
     return -log_sum(last[states - 1], states > 1 ? last[states - 2] : kNever<T>);
   }
   /// The gradient of class c at time t; `posterior` is the logarithm of the sum of exp(alpha +
-  /// beta) over the states of the class; both contain log_prob(t, c).
+  /// beta) over the states of the class. alpha and beta both contain log_prob(t, c).
   HEARTH_FN T gradient(int64_t t, int64_t c, T posterior, T loss, T factor) const {
     const T value = log_prob(t, c);
     return (std::exp(value) - std::exp(posterior + loss - value)) * factor;

@@ -2,7 +2,8 @@
 
 // The operators of scans, for host and device. A state describes a range of elements: start() is
 // the state of an empty range, element(value, factor, index) the state of one element, and merge()
-// combines the states of adjacent ranges (associative, not commutative). A is the compute type.
+// combines the states of adjacent ranges (associative, not commutative). value() is the scan's
+// result at the end of the range, index() the position of an extreme. A is the compute type.
 
 #include <cmath>
 #include <cstdint>

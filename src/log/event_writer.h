@@ -36,7 +36,7 @@ class EventWriter {
   /// Adds the event that `make` returns on the writer's thread, or none if that is empty. `bytes`
   /// is the memory that `make` holds. If it throws, the error's text becomes a warning.
   void add_later(size_t bytes, std::function<std::string()> make);
-  /// Gives a warning if the step is less than the tag's previous step in this folder.
+  /// Keeps a warning, only once, if the step is less than the tag's previous step in this folder.
   void check_step(const std::string& tag, int64_t step, const std::string& folder = {});
   void close_folder(std::string folder);  ///< closes the file of a subfolder
   void flush();                           ///< waits until all events are in the files
@@ -92,7 +92,7 @@ class EventWriter {
   bool is_urgent_ = false, stops_ = false, has_ended_ = false;
   uint64_t closings_ = 0;                                              // by close(), so far
   std::map<std::pair<std::string, std::string>, int64_t> last_steps_;  // by folder and tag
-  std::set<std::string> problems_;                                     // so far
+  std::set<std::string> problems_;                                     // of all warnings so far
   std::vector<std::string> warnings_;                                  // to be given
   std::thread thread_;
 };

@@ -7,8 +7,7 @@
 #include "hearth/utils/tensorboard.h"
 #include "log/wire.h"
 
-// TensorBoard's messages. The numbers of fields and the names of plugins are those of its .proto
-// files.
+// TensorBoard's messages. The numbers of fields are those of its .proto files.
 namespace hearth::utils::tensorboard::detail {
 
 double now();  ///< seconds since 1970
@@ -47,6 +46,7 @@ Message text_tensor(const std::vector<std::string>& texts, const std::vector<int
 Message float_tensor(const Tensor& tensor);
 /// The Summary.Value of a tensor, with its dtype, elements and sizes.
 Message tensor_message(const std::string& tag, const Tensor& tensor);
+/// The Summary.Value of a number; the flags are those of add_scalar().
 Message scalar_message(const std::string& tag, double value, bool new_style, bool double_precision);
 
 /// The elements as T.

@@ -10,8 +10,8 @@
 
 namespace hearth::utils::tensorboard::detail {
 
-/// Throws unless images of these sizes can be shown. `format` names the dimensions, in any
-/// order: HW, CHW or, for a batch, NCHW.
+/// Throws unless images of these sizes and dtype can be shown. `format` names the dimensions, in
+/// any order: HW, CHW or, for a batch, NCHW.
 void check_image(IntArrayRef sizes, ScalarType dtype, const std::string& format);
 
 /// The numbers as bytes: bytes are unchanged, other numbers are multiplied by 255 and clipped.

@@ -1,4 +1,5 @@
-// The records of TensorBoard's plugins: text, hyperparameters, curves, custom charts, meshes.
+// The records of TensorBoard's plugins: text, hyperparameters, precision-recall curves, custom
+// charts, meshes.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -91,7 +92,7 @@ Message session_start_of(const HParams& hparams) {
   return start;
 }
 
-/// Python's str(time.time()).
+/// The seconds since 1970 with seven decimals, like Python's str(time.time()).
 std::string time_as_name() {
   char text[32];
   std::snprintf(text, sizeof text, "%.7f", detail::now());

@@ -158,6 +158,7 @@ std::optional<size_t> Tracer::State::number_of_alias(const TensorImpl& impl) con
   return same ? same : any;
 }
 
+/// Gives the known tensors that share the written tensor's storage a new number.
 void Tracer::State::renumber_aliases(const Tensor& written, size_t number) {
   const TensorImpl& impl = impl_of(written);
   for (auto& [other, known] : numbers_)

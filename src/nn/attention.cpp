@@ -32,7 +32,7 @@ namespace {
 using Options = MultiheadAttentionForwardFuncOptions;
 
 /// Query, key and value: the arguments, their projections, or their heads
-/// `[N, heads, length, E / heads]`, where E is the option embed_dim.
+/// `[N, heads, length, E / heads]`, where E is embed_dim.
 struct Projections {
   Tensor q, k, v;
 };
@@ -90,7 +90,7 @@ Tensor split_heads(const Tensor& t, const Options& options) {
   return split.permute(options.batch_first() ? IntArrayRef{0, 2, 1, 3} : IntArrayRef{1, 2, 0, 3});
 }
 
-/// Returns the heads of static_k or static_v `[N * heads, S, E / heads]`, which are projected
+/// Returns the heads of static_k or static_v `[N * heads, length, E / heads]`, which are projected
 /// already.
 Tensor static_heads(const Tensor& t, const char* name, int64_t batch, const Options& options) {
   const int64_t heads = options.num_heads(), head_width = options.embed_dim_to_check() / heads;
@@ -161,7 +161,7 @@ Tensor additive(const Tensor& mask, ScalarType dtype) {
       .masked_fill(mask, -std::numeric_limits<double>::infinity());
 }
 
-/// Returns the sum of the masks that are defined, or undefined.
+/// Returns the sum of the masks that are defined, as numbers of `dtype`, or undefined.
 Tensor joined(const Tensor& a, const Tensor& b, ScalarType dtype) {
   const Tensor x = additive(a, dtype), y = additive(b, dtype);
   const Tensor sum = !x.defined() ? y : !y.defined() ? x : x + y;

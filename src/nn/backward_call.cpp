@@ -130,7 +130,8 @@ Module& BackwardCall::module() const {
   return module_;
 }
 
-/// Runs the hooks on the gradients of the results, and returns the gradients that replace them.
+/// Runs the pre-hooks on the gradients of the results, and returns the gradients that replace them.
+/// If no argument requires a gradient, also runs the hooks.
 BackwardCall::Gradients BackwardCall::on_results(const Gradients& gradients) {
   Gradients grad_outputs = results_.spread(gradients);
   for (const auto& [id, hook] : pre_hooks_) {

@@ -20,9 +20,9 @@ struct ParameterSizes {
 
 /// How often a call applies each element of the parameters, on average. For convolutions, this is
 /// an upper limit: the number of elements of the largest argument. For other layers, it is the
-/// largest number of positions in an argument. Each index is a position. In other arguments, the
-/// last dimension whose size is in `widths` has the features of a position; an argument without one
-/// has a position in each row.
+/// largest number of positions in an argument. In an argument of integers, each element is a
+/// position. In other arguments, the last dimension whose size is in `widths` has the features of a
+/// position; an argument without such a dimension has one position in each row.
 int64_t uses_of(const ParameterSizes& parameters, const BatchSize& batch);
 
 }  // namespace hearth::nn::detail

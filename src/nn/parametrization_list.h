@@ -39,7 +39,8 @@ class ParametrizationsImpl : public Cloneable<ParametrizationsImpl> {
 /// Returns the module's lists, or null.
 std::shared_ptr<ParametrizationsImpl> parametrizations_of(const Module& module);
 
-/// Adds clones of the module's lists to a clone of the module, and returns the module's lists.
+/// Adds clones of the module's lists to a clone of the module, and returns the module's lists; null
+/// if it has none.
 std::shared_ptr<Module> copy_parametrizations(const Module& module, Module& clone,
                                               const std::optional<Device>& device);
 

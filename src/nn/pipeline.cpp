@@ -152,7 +152,7 @@ Tensor PipelineImpl::forward(const Tensor& input) {
     std::vector<StreamMark> computed(count);
     // In each cycle, stage s runs the micro-batch that stage s - 1 ran in the previous cycle. The
     // stages are issued from the last to the first, because backward reverses the order: a stage's
-    // backward is then issued before the next gradient's copy, for which the stage's stream waits.
+    // backward is then issued before the copy of its next gradient, for which its stream waits.
     for (size_t cycle = 0; cycle < count + stages() - 1; ++cycle)
       for (size_t stage = stages(); stage-- > 0;) {
         if (cycle < stage || cycle - stage >= count) continue;

@@ -21,11 +21,11 @@ class StreamMark {
   std::shared_ptr<cuda::Event> event_;
 };
 
-/// Copies a tensor from one stage of a pipeline to the device of another. Between GPUs, the copy
-/// runs on streams that are used for copies only, so that it overlaps with kernels on the current
-/// streams, and waits for the mark `computed`, by default for all work launched so far in the
-/// current stream of the tensor's device. The gradient is copied back in the same way. Returns the
-/// tensor itself if it is on the device already.
+/// Copies a tensor from one stage of a pipeline to the device of another. Returns the tensor itself
+/// if it is on the device already. Between GPUs, the copy runs on streams that are used for copies
+/// only, so that it overlaps with kernels on the current streams. It waits for the mark `computed`,
+/// by default for all work launched so far in the current stream of the tensor's device. The
+/// gradient is copied back in the same way.
 Tensor copy_to_stage(const Tensor& tensor, Device device, const StreamMark& computed = {});
 
 /// A non-leaf tensor that shares the leaf's memory: it may be modified in place, and its gradient

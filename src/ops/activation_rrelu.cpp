@@ -70,10 +70,7 @@ Tensor rrelu(const Tensor& self, HEARTH_RRELU_PARAMETERS) {
 
 Tensor& rrelu_(Tensor& self, HEARTH_RRELU_PARAMETERS) {
   check_defined("rrelu_", 0, "self", self);
-  const Slopes slopes(lower, upper, training);
-  slopes.check();
-  if (!training) return self.leaky_relu_(slopes.mean());
-  return self.mul_(slopes.draw(self, or_default(generator)).to(self.scalar_type()));
+  return write_inplace(self, [&] { return rrelu(self, lower, upper, training, generator); });
 }
 
 Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, HEARTH_RRELU_PARAMETERS) {

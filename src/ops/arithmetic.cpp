@@ -11,7 +11,7 @@ namespace hearth {
 
 namespace {
 
-/// alpha of add and sub: an integer stays exact; a fraction needs a floating-point result.
+/// alpha of add and sub: an integer stays exact; a fraction needs a floating or complex result.
 ComplexFactor factor(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   const ScalarType type = result_type(self, other);
   HEARTH_CHECK(type == kBool || !alpha.isBoolean(),

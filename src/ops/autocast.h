@@ -57,8 +57,8 @@ class NoAutocast {
 
 namespace autocast {
 
-/// Returns tensor.to(dtype). The cast is cached until the outermost autocast region ends if the
-/// tensor is a weight and dtype is the autocast dtype of its device.
+/// Returns tensor.to(dtype). In an autocast region whose cache is enabled, the cast is cached until
+/// the outermost region ends if the tensor is a weight and dtype the autocast dtype of its device.
 Tensor cached_cast(const Tensor& tensor, ScalarType dtype);
 
 }  // namespace autocast

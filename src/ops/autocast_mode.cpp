@@ -77,7 +77,7 @@ int decrement_nesting() { return --nesting; }
 
 Tensor cached_cast(const Tensor& tensor, ScalarType dtype) {
   const TensorImpl& impl = impl_of(tensor);
-  // The end of a region clears the cache; the autograd engine's threads have no region.
+  // Only the end of a region clears the cache, and the autograd engine's threads have no region.
   if (nesting == 0 || !modes.autocast_cache || !is_weight(impl) ||
       dtype != get_autocast_dtype(autocast_device(tensor)))
     return tensor.to(dtype);

@@ -28,10 +28,10 @@ class BoundOutputs {
   SmallVector<WriteMode, 4> write_modes_;
 };
 
-/// Prepares an out= tensor for a result: checks dtype and overlap, resizes (with a
-/// warning if it had elements).
+/// Prepares an out= tensor for a result: checks it, and resizes it if needed (with a warning if it
+/// had elements).
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
-/// Throws if elements of `tensor` share memory (an expanded tensor).
+/// Throws if `tensor` is expanded, so that its elements share memory.
 void check_no_internal_overlap(const TensorImpl& tensor);
 /// Whether the memory ranges of two tensors overlap and the tensors are not the same view.
 bool partially_overlap(const TensorImpl& a, const TensorImpl& b);

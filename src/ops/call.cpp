@@ -137,8 +137,9 @@ void allocate_outputs(OpCall& call, const InferContext& inferred, Device device)
   }
 }
 
-/// Whether a launch would write nothing: no output has elements, and no input is written to.
-bool writes_nothing(const OpCall& call, const Outputs& outputs) {
+/// Whether a launch can be left out: no output has elements, no input is written to, and the op
+/// does not need the launch otherwise.
+bool can_skip_launch(const OpCall& call, const Outputs& outputs) {
   for (const Tensor& output : outputs)
     if (output.defined() && impl_of(output).numel > 0) [[likely]]
       return false;
@@ -147,7 +148,7 @@ bool writes_nothing(const OpCall& call, const Outputs& outputs) {
 }
 
 void run_on(const OpCall& call, const Outputs& outputs, Device device, ScalarType compute_dtype) {
-  if (device.is_meta() || writes_nothing(call, outputs)) return;
+  if (device.is_meta() || can_skip_launch(call, outputs)) return;
   if (device.is_cpu()) {
     FaultSlot faults;
     Ctx ctx(cpu_backend(), device, nullptr, &faults);

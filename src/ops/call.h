@@ -23,7 +23,7 @@ struct OpCall {
   Outputs outputs = {};  // before the run: the targets of in-place and out= forms
 };
 
-/// The boundary: every call of an op passes through it. Device and dtype checks, promotion,
+/// The boundary: every call of a kernel op passes through it. Device and dtype checks, promotion,
 /// autocast, allocation, version counts, view links, history and anomaly mode happen behind it.
 /// Functions that read their inputs before the call check these first, by the functions below.
 void run(OpCall& call);
@@ -161,7 +161,7 @@ class PointerArray {
   size_t count_ = 0;
 };
 
-/// An op with its arguments and inputs; call, inplace or out runs it. It points to the inputs, so
+/// An op with its arguments and inputs; each public function runs it. It points to the inputs, so
 /// it must not outlive the expression that creates it.
 template <const OpRecord& op, class Args, class Pointers>
 class [[nodiscard]] Invocation {

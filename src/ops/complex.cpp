@@ -1,4 +1,4 @@
-// Complex numbers: composed from their parts, their parts as views, abs, angle and conj.
+// Complex numbers: made from their parts, their parts as views, abs, angle, conj and isreal.
 #include <numbers>
 
 #include "functors/arithmetic.h"

@@ -145,8 +145,8 @@ struct Convolution {
   }
 };
 
-/// Each gradient is a convolution of two of grad_out, input and weight, so its own gradients are
-/// convolutions again.
+/// The gradients of input and weight are convolutions of two of grad_out, input and weight, so
+/// their own gradients are convolutions again; the bias's gradient is a sum over grad_out.
 void ConvolutionBackward::grad(const Args& args, GradContext& context) {
   const auto convolved = [&](const Tensor& input, const Tensor& weight) {
     return invoke<Convolution>(args.conv, input, weight, Tensor()).call();

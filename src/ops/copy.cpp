@@ -130,7 +130,8 @@ struct Clone {
   static void grad(const Args&, GradContext& context) { context.set(0, context.grad()); }
 };
 
-/// self = src, on one device. With kFill, src is one number, and self may be expanded.
+/// self = src, on one device, unless src is a number on the CPU. With kFill, src is one number, and
+/// self may be expanded.
 template <const OpInfo& op_info>
 struct CopyInto {
   struct Args {};

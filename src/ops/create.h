@@ -19,7 +19,7 @@ TensorOptions options_of(const Tensor& out);
 /// Resizes an out= tensor; its values become undefined.
 Tensor& resized(Tensor& out, IntArrayRef size);
 
-/// Returns a new tensor after its values were written: resets its version, makes it an inference
+/// Finishes a new tensor after its values were written: resets its version, makes it an inference
 /// tensor under inference mode, and a leaf that requires grad if asked.
 Tensor finish_new(Tensor tensor, const TensorOptions& options);
 

@@ -1,4 +1,4 @@
-// Views of diagonals and of overlapping windows, functions built on them, and copies with one part
+// Views of diagonals and of windows (unfold), functions built on them, and copies with one part
 // replaced (select_scatter …).
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"

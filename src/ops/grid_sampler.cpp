@@ -1,6 +1,7 @@
 #include "seam/grid_sampler.h"
 
 #include "hearth/autograd.h"
+#include "hearth/context.h"
 #include "hearth/operators.h"
 #include "ops/composed_gradient.h"
 #include "ops/composed_out.h"
@@ -161,6 +162,9 @@ struct GridSamplerBackward {
       .saves = in_slot(0) | in_slot(1) | in_slot(2),
       .outputs = 2};
   static void infer(const Args& args, InferContext& context) {
+    if (context.in(0).device.is_cuda())  // adds with atomics
+      Context::alertNotDeterministic(dims == 2 ? "grid_sampler_2d_backward_cuda"
+                                               : "grid_sampler_3d_backward_cuda");
     for (int i = 0; i < 2; ++i) context.set(i, context.in(i + 1).sizes(), context.in(i + 1).dtype);
     context.keep_only(args.wanted);
   }

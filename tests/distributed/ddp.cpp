@@ -72,8 +72,9 @@ const RankFunction on_gpu("ddp_on_gpu", [] {
     const Device device(kCUDA, 0);
     const Tensor expected = trained_alone(3);
     for (const bool as_view : {false, true}) {
+      const Device named = as_view ? device : Device(kCUDA);  // without index: the current device
       const auto options = DDPOptions()
-                               .device_ids(std::vector<Device>{device})
+                               .device_ids(std::vector<Device>{named})
                                .bucket_cap_mb(0.001)
                                .gradient_as_bucket_view(as_view);
       const Tensor parameters = trained_together(rank, size, 3, options, device);

@@ -8,10 +8,11 @@
 #include "hearth/hearth.h"
 #include "tests/distributed/in_group.h"
 
-// Models of the tests of sharding. Most of their sizes are not divisible by the numbers of ranks.
+// Models, batches and helpers of the tests of sharding. Most sizes of the models are not divisible
+// by the numbers of ranks.
 namespace hearth::testing {
 
-/// Two layers whose activations are added to their input, as in a transformer.
+/// Two layers whose result is added to their input, as in a transformer.
 struct ResidualImpl : nn::Module {
   ResidualImpl(int64_t features, int64_t hidden)
       : up(register_module("up", nn::Linear(features, hidden))),

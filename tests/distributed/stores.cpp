@@ -55,6 +55,7 @@ std::string temporary_path(const char* name) {
       .string();
 }
 
+/// Checks calls of two stores that share their keys.
 void expect_store_works(Store& store, Store& other) {
   store.set("a", std::string("1\0 2", 4));
   EXPECT_EQ(other.get_to_str("a"), std::string("1\0 2", 4));

@@ -13,7 +13,8 @@ int64_t calls_of(const std::string& name) {
   return 0;
 }
 
-/// Checks that cuDNN computes a part of the network if HEARTH_CUDNN names it.
+/// A test that fails if HEARTH_CUDNN names the part (attention or recurrence), but cuDNN was not
+/// called.
 class ByCudnn : public OnGpu {
  protected:
   ByCudnn(const char* part, const char* name) : part_(part), name_(name) {}
@@ -60,7 +61,7 @@ struct WithoutCudnn {
 /// Full float32 in cuDNN during its lifetime.
 using ExactFloats = NoTF32Guard;
 
-/// The result of a call and the gradients of its floating inputs, on the GPU.
+/// The result of a call on the GPU with the inputs in `dtype`, and the inputs' gradients.
 Tensors results_of(const Tensors& inputs, ScalarType dtype, const Call& call) {
   Tensors leaves;
   for (const Tensor& t : inputs) leaves.push_back(t.to(dtype).to(kGpu).detach().requires_grad_());
@@ -72,7 +73,7 @@ Tensors results_of(const Tensors& inputs, ScalarType dtype, const Call& call) {
   return results;
 }
 
-/// Compares with the CPU, and with the own kernels.
+/// Compares the GPU's results and gradients with the CPU's, and with those of the own kernels.
 void expect_same_everywhere(const Tensors& inputs, ScalarType dtype, const Call& call,
                             const std::string& description, double slack) {
   expect_same_gradients(inputs, dtype, call, description, slack);
@@ -136,12 +137,14 @@ TEST_F(FusedAttention, SharedHeadsMatch) {
 }
 
 TEST_F(FusedAttention, LowAndHighScoresMatch) {
-  // At a shift of -120, the sums' logarithms are below -88: exp(-logarithm) is infinite in float32.
+  // The shift moves all scores. At -120, the logarithms of the sums are below -88, so that
+  // exp(-logarithm) is infinite in float32.
   const int64_t length = by_gpu(/*real=*/192, /*simulated=*/48);
   for (const double shift : {-120.0, 0.0, 120.0})
     for (const bool masked : {false, true}) {
       const Tensor mask = ones({length, length}, kBool);
       Tensor direction = zeros({1, 1, 1, 64}, kDouble);
+      // The scores are the products divided by 8, the root of the width.
       direction[0][0][0][0].fill_(std::sqrt(std::abs(shift) * 8));
       const auto call = [&](const Tensors& t) {
         const Tensor along = direction.to(t[0].device(), t[0].scalar_type());
@@ -174,7 +177,7 @@ TEST_F(FusedAttention, MasksMatch) {
 
 struct DeepNet {
   std::string mode;
-  int64_t layers, hidden, state;
+  int64_t layers, hidden, state;  // state: the width of h; less than `hidden` with a projection
   bool bidirectional;
   std::vector<int64_t> batch_sizes;  // empty: all sequences have 9 steps
   double dropout = 0;

@@ -1,6 +1,6 @@
-// Compares the GPU with the CPU, in double precision where rounding matters, for shapes that need
-// several blocks, splits, tiles or launches. On simulated GPUs, which test the tests themselves,
-// the largest shapes are smaller.
+// Helpers of the tests that compare the GPU with the CPU, in double precision where rounding
+// matters, for shapes that need several blocks, splits, tiles or launches. On simulated GPUs, which
+// test the tests themselves, the largest shapes are smaller.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles and runs the C++ snippets of a page of docs/guide (or of any other Markdown file).
+"""Makes programs of the C++ snippets in pages of docs/guide (or other Markdown files), runs them,
+and compares their output with the pages. CMake compiles the programs.
 
 snippets.py write <source> <page>…   writes all snippets of the pages as one program, which runs the page
                                      whose name in lower case is the program's file name

@@ -1,6 +1,6 @@
-// Runs each fuzz target on 3000 mutations from a fixed seed. If HEARTH_FUZZ_SECONDS is set, the
-// tests together go on for half of that time (the fuzzer of ops uses all of it). tools/fuzz.sh runs
-// the targets with clang's libFuzzer.
+// Each test runs a fuzz target on at least 3000 mutations of one input, from a fixed seed. If
+// HEARTH_FUZZ_SECONDS is set, the tests together go on for half of that time; the fuzzer of ops
+// uses all of it. tools/fuzz.sh runs the targets with clang's libFuzzer.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@
 namespace hearth {
 namespace {
 
-constexpr int kNumTests = 13;
+constexpr int kNumTests = 13;  // that call run_mutations()
 
 std::string archive_bytes() {
   serialize::OutputArchive nested, root;
@@ -110,7 +110,7 @@ void run_mutations(int (*target)(const uint8_t*, size_t), const std::string& see
   } while (++rounds < 3000 || std::chrono::steady_clock::now() < end);
 }
 
-/// Few changes reach the first bytes of a text.
+/// In a text of 400 bytes, few changes reach the first ones.
 TEST(FuzzIo, OnlySafetensorsGetAnotherLength) {
   const std::string text(400, '}'), file = std::string(8, '\0') + "{" + text;
   int same_begin[2] = {};
@@ -148,7 +148,7 @@ TEST(FuzzIo, DeflatedPt) {
 TEST(FuzzIo, LibtorchArchive) {
   run_mutations(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/libtorch_adam.pt")));
 }
-/// The pickle in an archive, which begins with the instruction for its protocol.
+/// The pickle in an archive, found by its first instructions: protocol 2, an empty dictionary.
 std::string pickle_of(const std::string& name) {
   const std::string bytes = testing::bytes_of(testing::fixture_path("pt/" + name));
   const size_t begin = bytes.find("\x80\2}");
@@ -158,7 +158,7 @@ TEST(FuzzIo, Pickle) { run_mutations(fuzz_pickle, pickle_of("values.pt")); }
 TEST(FuzzIo, Npz) {
   run_mutations(fuzz_npy, testing::bytes_of(testing::fixture_path("pt/arrays.npz")));
 }
-/// The first byte chooses the options.
+/// In this input and the next one, the first byte chooses the reader's options.
 TEST(FuzzIo, Csv) {
   run_mutations(fuzz_csv,
                 "\x07"

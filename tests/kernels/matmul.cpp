@@ -215,7 +215,8 @@ TEST(Matmul, IntegersWrap) {
   EXPECT_EQ(out[0], int8_t(300 - 256));
 }
 
-/// The largest error of a product of normal numbers, in units of T's epsilon times k.
+/// The largest error of some elements of a product of normally distributed numbers, in units of T's
+/// epsilon times k.
 template <class T>
 double error_of_random_product(int64_t m, int64_t n, int64_t k) {
   std::mt19937 random(1);
@@ -247,7 +248,8 @@ TEST(Matmul, LargeProductsAreAccurate) {
   }
 }
 
-// The kernel copies a transposed matrix with long rows, such as the weight of a linear layer.
+// With AVX2, the kernel copies this transposed matrix, because its rows in memory are at least as
+// long as the result's. With AVX-512, it does so only in larger products.
 TEST(Matmul, MultipliesByATransposedMatrixWithLongRows) {
   for (const Layout layout : {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps}) {
     Matrices<float> a(Layout::kContiguous, 1, 70, 96, 1), b(Layout::kTransposed, 1, 96, 40, 2);
@@ -291,7 +293,8 @@ TEST(Matmul, AddsARowToManyRows) {
   }
 }
 
-// If the first matrix has many rows, the kernel also copies a transposed matrix with short rows.
+// If the first matrix has many rows, the kernel also copies a transposed matrix with shorter rows,
+// but not with 1024 columns, because all rows of the copy would share cache sets.
 TEST(Matmul, MultipliesManyRowsByATransposedMatrixWithShortRows) {
   for (const int64_t columns : {100, 1024}) {
     Matrices<float> a(Layout::kContiguous, 1, 520, 64, 1);

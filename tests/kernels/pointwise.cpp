@@ -25,7 +25,7 @@ double to_double(complex<T> x) {
   return x.real();
 }
 
-/// The real value of element i of an array of any dtype.
+/// Element i of an array of any dtype; the real part of a complex number.
 double read(const std::vector<unsigned char>& data, ScalarType dtype, int64_t i) {
   switch (dtype) {
 #define HEARTH_READ(type, Name)                                    \
@@ -272,8 +272,8 @@ TEST(Pointwise, ConvertsToBool) {
   EXPECT_TRUE(out[2] && out[3] && out[4]);
 }
 
-/// All half values, and floats around their rounding boundaries, compared with half.h's
-/// conversions.
+/// All values of Half and BFloat16, and floats around the middles between them, compared with
+/// half.h's conversions.
 TEST(Pointwise, ConvertsHalvesExactly) {
   std::vector<Half> halves;
   std::vector<BFloat16> bfloats;
@@ -281,7 +281,8 @@ TEST(Pointwise, ConvertsHalvesExactly) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     halves.push_back(Half::from_bits(uint16_t(bits)));
     bfloats.push_back(BFloat16::from_bits(uint16_t(bits)));
-    // 0x1000 is half of a Half's last bit in float, 0x8000 half of a BFloat16's.
+    // In a float's bits, the last bit of a Half is 0x2000 and that of a BFloat16 0x10000. Half of
+    // it leads to the middle between two values.
     for (const int32_t delta : {-1, 0, 1})
       for (const float base : {float(halves.back()), float(bfloats.back())})
         floats.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(base) +
@@ -306,8 +307,8 @@ TEST(Pointwise, RoundsHalvesOnce) {
   const auto product = apply<Half>(cpu::pointwise_table(), fn::Mul{}, Formula::kValue, {a, b});
   EXPECT_EQ(product[0].x, b[0].x);
   EXPECT_EQ(product[1].x, Half(float(a[1]) * 1000.0f).x);
-  // 2^-11 + (1 + 2^-10)^2 lies above the middle of two halves. A product rounded to half would lack
-  // its last part, 2^-20, and the sum would be rounded to the lower one.
+  // 2^-11 + (1 + 2^-10)^2 lies above the middle of two neighbouring Half values. If the product
+  // were rounded first, it would lack its last part, 2^-20, and the sum would become the lower one.
   const std::vector<Half> small(100, Half(0x1p-11f)), factor(100, Half(1 + 0x1p-10f));
   const fn::Add scaled_sum{{{1 + 0x1p-10}}};
   for (const cpu::PointwiseTable* table : tables())

@@ -1,8 +1,9 @@
 #pragma once
 
-// Compares every formula of a family of functors with the same source evaluated by the standard
-// library, and function values also with independent references. Included by the units generated
-// from pointwise_formulas_@family@.cpp.in. tests/ops compares derivatives with finite differences.
+// Compares every formula of a family of functors, as the CPU's kernels compute it, with the same
+// formula on the type Reference, which uses the standard library. Function values are also compared
+// with independent references. Included by the units generated from
+// pointwise_formulas_@family@.cpp.in. tests/ops compares derivatives with finite differences.
 
 #include <gtest/gtest.h>
 
@@ -152,6 +153,7 @@ std::vector<T> inputs(unsigned seed, bool extremes) {
   return result;
 }
 
+/// T in an array; bools are bytes.
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 

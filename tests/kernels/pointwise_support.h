@@ -90,8 +90,8 @@ double ulps(T got, long double exact) {
   return static_cast<double>(std::abs(static_cast<long double>(got) - exact) / step);
 }
 
-/// Values at which functions often fail: zeros, halves, the largest arguments of exp (88.7 and
-/// 709.7), denormals, limits, infinities, NaN.
+/// Values of both signs at which functions often fail, such as zeros, halves, the largest arguments
+/// of exp (88.7 and 709.7), denormals, limits, infinities and NaN.
 template <class T>
 std::vector<T> special_values() {
   using L = std::numeric_limits<T>;

@@ -13,7 +13,7 @@
 namespace hearth::testing {
 
 /// The payloads of a file's records. An incomplete last record, as after a kill, is left out if
-/// `may_be_cut` is set; otherwise it throws.
+/// `may_be_cut` is set, and an error otherwise.
 std::vector<std::string> read_records(const std::string& path, bool may_be_cut = false);
 
 /// The fields of a message by their numbers.

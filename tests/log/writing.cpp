@@ -1,4 +1,7 @@
-// SummaryWriter's thread and files: several threads, kills, full disks, resuming.
+// SummaryWriter's thread and files: several threads, kills, forks, full disks, resuming, the order
+// of steps. The numbers of fields are those of TensorBoard's messages: in an Event, 7 is
+// session_log; in a Summary.Value, 2 is simple_value and 5 is histo; in a HistogramProto, 7 is
+// bucket.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -248,7 +248,7 @@ TEST(BackwardHooks, TakePartInSecondDerivatives) {
     const Tensor first = autograd::grad({y.sum()}, {x}, {}, true, true)[0];
     return text({first, autograd::grad({first.sum()}, {x})[0]});
   };
-  // The second derivative does not pass through the result of the module, so no hook is called.
+  // The second derivative does not pass through the module's result, so it calls no hook.
   EXPECT_EQ(derivatives(observed(x)), "[3, 12] [6, 12]");
   EXPECT_EQ(lines, Lines{"h: [3, 12] <- [1, 1]"});
   EXPECT_EQ(derivatives(observed(x).square()), "[6, 192] [30, 480]");

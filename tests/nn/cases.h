@@ -39,7 +39,7 @@ inline Tensors flattened(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& r
 /// The fixed numbers around 0 of nn_values.py.
 Tensor values_of(IntArrayRef sizes);
 
-/// Makes a subject whose module `make` creates and `call` calls.
+/// A Make for subjects whose module `make` creates and `call` calls.
 template <class Holder, class Call>
 Make called(Holder (*make)(), Call call) {
   return [make, call]() -> Subject {
@@ -49,7 +49,7 @@ Make called(Holder (*make)(), Call call) {
   };
 }
 
-/// Makes a subject whose module is called with all inputs through its holder.
+/// A Make for subjects whose module `make` creates and whose holder is called with all inputs.
 template <class Holder>
 Make plain(Holder (*make)()) {
   return called(make, [](Holder& module, const Tensors& in) -> Tensors {

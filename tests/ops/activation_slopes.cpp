@@ -95,6 +95,11 @@ TEST(RRelu, SlopesLieBetweenTheLimitsOnEveryDevice) {
       EXPECT_NEAR(slopes.to(kDouble).mean().item<double>(), 0.375, 0.02);
       EXPECT_TRUE(y.allclose(x * noise, 1e-2, 0));
       EXPECT_TRUE(rrelu(x, 0.25, 0.5).allclose(leaky_relu(x, 0.375)));
+      manual_seed(2);
+      const Tensor expected = rrelu(x, 0.25, 0.5, true);
+      manual_seed(2);
+      Tensor inplace = x.clone();
+      EXPECT_TRUE(rrelu_(inplace, 0.25, 0.5, true).equal(expected)) << dtype << " on " << device;
     }
 }
 

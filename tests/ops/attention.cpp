@@ -259,8 +259,8 @@ LargeCase several_tiles(ScalarType dtype, const AttentionOptions& options, const
   return {[=] { return with_gradients(call, tensors, gradient); }, wanted};
 }
 
-/// Hides the first 270 keys, which include the whole first tile, from the first sample, and
-/// different keys from each row of the second sample.
+/// Hides the first 270 keys, which include the whole first tile, from the first sample. From a row
+/// of the second sample it hides every fifth key; the shifts repeat after five rows.
 Array partial_mask() {
   return build({2, 1, 130, 300}, [](const Position& p) {
     const bool is_hidden = p[0] == 0 ? p[3] < 270 : (p[2] * 7 + p[3]) % 5 == 0;

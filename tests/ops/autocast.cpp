@@ -89,8 +89,8 @@ TEST(Autocast, PoliciesMatchPyTorch) {
   }
 }
 
-/// PyTorch's policy for a row: that of the function with the row's name or, if it has none, of the
-/// first op that the row covers.
+/// PyTorch's policy for a row. With a few exceptions, it is that of the function with the row's
+/// name or, if this function has none, of the first op that the row covers.
 Amp policy_of(const Row& row, DeviceType device) {
   if (row.name == "sum_to_size") return listed_policy("sum", device);
   if (row.name == "inner") return device == kCUDA ? Amp::kWidest : Amp::kLower;  // tensordot, mm

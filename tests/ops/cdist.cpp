@@ -52,7 +52,7 @@ Row cdist_row(std::string name, double p, std::optional<int64_t> mode = {}) {
   row.name = "cdist_" + std::move(name);
   row.covers = {"cdist", "_cdist_forward", "_cdist_backward", "_euclidean_dist"};
   row.cases = {{{{3, 5}}, {{4, 5}}}, {{{2, 2, 3}}, {{6, 3}}}, {{{0, 3}}, {{4, 3}}}};
-  // Finite differences fail where |x|^1.5 bends sharply, which more elements make likely.
+  // With 1.5, finite differences fail where |x|^1.5 bends sharply, which more elements make likely.
   if (p != 0 && p != 1.5 && mode != 1) row.cases.push_back({{{9, 37}}, {{7, 37}}});
   row.dtypes = dtypes::kFloatAndDouble;
   if (p == 0) row.orders = 0;

@@ -1,4 +1,5 @@
-// Elementwise ops on complex numbers; complex_shapes.cpp has the others.
+// Rows of elementwise ops on complex numbers, and tests of special values, views, promotion and
+// refusals. complex_shapes.cpp has the rows of the other ops.
 #include "tests/ops/complex_rows.h"
 
 #include <gtest/gtest.h>
@@ -135,7 +136,7 @@ TEST(Complex, TheSignOfAZeroDivisorDoesNotCount) {
     }
 }
 
-/// dy/dz of a function analytic near z, on z's side of its branch cut, by a difference of values.
+/// dy/dz by the values left and right of z, which must be on z's side of a branch cut.
 C slope(const std::function<Tensor(const Tensor&)>& f, C z) {
   const auto at = [&](C x) {
     return C(item_of(f(full({}, Scalar(complex<double>(x.real(), x.imag())), kComplexDouble))));

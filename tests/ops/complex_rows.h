@@ -1,7 +1,8 @@
 #pragma once
 
 // Rows of ops on complex numbers. The inputs and outputs of a row are real and imaginary parts, so
-// the derived tests can compare values, gradients and second derivatives with functions of doubles.
+// the op table's tests can compare values, gradients and second derivatives with functions of
+// doubles.
 
 #include <complex>
 
@@ -56,7 +57,7 @@ inline Row complex_row(std::string name, int operands, std::function<Tensor(cons
   return row;
 }
 
-/// The row, covering these ops instead of the op with the row's name.
+/// The row with these ops as those that it covers.
 inline Row covering_complex(Row row, std::vector<std::string> ops) {
   row.covers = std::move(ops);
   return row;

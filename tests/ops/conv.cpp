@@ -27,7 +27,8 @@ bool advance(Position& position, const std::vector<int64_t>& sizes) {
   return false;
 }
 
-/// Calls f(input position, weight position, output position) for every product of the sum.
+/// Calls f(input position, weight position, output position) for every product of a convolution
+/// whose input position is not in the padding.
 template <class F>
 void for_each_product(const ConvGeometry& g, const std::vector<int64_t>& in,
                       const std::vector<int64_t>& weight, const std::vector<int64_t>& out, F f) {

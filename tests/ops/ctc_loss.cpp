@@ -27,7 +27,8 @@ Labels labels_of(const Labels& alignment, int64_t blank) {
   return labels;
 }
 
-/// -log of the sum of the probabilities of all alignments of sequence n.
+/// -log of the sum of the probabilities of all alignments of sequence n that have the target's
+/// labels.
 double loss_of(const Array& log_probs, int64_t n, int64_t length, const Labels& target,
                int64_t blank) {
   const int64_t classes = log_probs.sizes[2];
@@ -247,7 +248,7 @@ Tensor log_probs(int64_t times) {
 TEST(CtcLoss, InfiniteLossesAndTheirGradients) {
   const Tensor x = log_probs(5);
   const Lengths input_lengths{5, 2},
-      target_lengths{2, 3};  // the second is too short for its targets
+      target_lengths{2, 3};  // the second input is too short for its targets
   EXPECT_EQ(
       ctc_loss(x, kTargets, input_lengths, target_lengths, 0, Reduction::None)[1].item<double>(),
       kInf);

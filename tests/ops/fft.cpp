@@ -161,8 +161,9 @@ double error_of_lines(const Transform& t, int64_t batch, int64_t n, int64_t inne
   return error / largest;
 }
 
-/// All small lengths, lengths with large prime factors and long ones: one line, and more lines than
-/// a vector has lanes, contiguous or interleaved, so that the last vector is not full.
+/// All lengths up to 64, lengths with large prime factors, and long ones. Each is tested with one
+/// line, and most with more lines than a vector has lanes, contiguous or interleaved, so that the
+/// last vector is not full.
 TEST(Fft, Lengths) {
   std::vector<int64_t> lengths{97, 101, 128, 169, 256, 289, 1000, 1009, 1024, 2018};
   for (int64_t n = 1; n <= 64; ++n) lengths.push_back(n);

@@ -220,9 +220,9 @@ TEST(Forms, EveryFormMatchesItsFunction) {
   for (const CallForm& form : call_forms()) {
     if (form.kind == Kind::kFunction) continue;
     const CallForm* other = counterpart(form);
-    if (!other) {  // exists in one form only
+    if (!other) {
       EXPECT_TRUE(has_word(tests, form.name) || has_word(tests, form.name + "_"))
-          << describe(form) << " has no function to compare with, and no test outside this file";
+          << describe(form) << " has no function to compare with, and no test of its values";
       continue;
     }
     expect_agreement(form, *other);
@@ -290,7 +290,7 @@ TEST(Forms, EveryFunctionIsNamedInATest) {
     if (form.kind == Kind::kFunction && aliases().count(form.name) == 0) names.insert(form.name);
   EXPECT_GT(names.size(), 300U);
   for (const std::string& name : names)
-    EXPECT_TRUE(has_word(text, name)) << "no test outside this file calls " << name;
+    EXPECT_TRUE(has_word(text, name)) << "no test of values calls " << name;
 }
 
 }  // namespace

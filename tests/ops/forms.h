@@ -33,7 +33,7 @@ struct Declaration {
 struct CallForm {
   std::string name;  // without the suffix _ or _out
   Kind kind = Kind::kFunction;
-  size_t num_outputs = 0;                  // leading arguments that are written to
+  size_t num_outputs = 0;                  // leading arguments of an out= form that it writes to
   std::vector<const ArgumentType*> types;  // of the other arguments
   Declaration declaration;
   std::function<Tensors(Erased&)> call;
@@ -47,7 +47,7 @@ std::string describe(const CallForm& form);
 /// Random arguments that the form is likely to accept, without those that it writes to.
 Erased pick(const CallForm& form, std::mt19937& random);
 
-/// A random argument of type T from a small pool.
+/// A random argument of type T from a small pool; T{} for types that HEARTH_PICKED does not list.
 template <class T>
 T pick_value(std::mt19937&) {
   return T{};

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "hearth/autograd.h"
+#include "hearth/context.h"
 #include "hearth/operators.h"
 #include "hearth/stream.h"
 #include "hearth/tensor_literal.h"
@@ -219,6 +220,22 @@ TEST(GridSampler, GradientsAreSummedInFloat) {
       grid_sampler(pixel, centre, 1, 0, false).sum().backward();
       EXPECT_EQ(pixel.grad().item<float>(), 300) << dtype << " on " << device;
     }
+}
+
+struct DeterministicGridSampler : ::testing::Test {
+  DeterministicGridSampler() { set_deterministic_algorithms(true); }
+  ~DeterministicGridSampler() override { set_deterministic_algorithms(false); }
+};
+
+TEST_F(DeterministicGridSampler, HasNoGradientsOnGpus) {
+  for (const Device device : devices()) {
+    const Tensor image = ones({1, 1, 4, 4}, device).requires_grad_();
+    const Tensor y = grid_sampler(image, zeros({1, 2, 2, 2}, device), 0, 0, false).sum();
+    if (device.is_cpu())
+      EXPECT_NO_THROW(y.backward());
+    else
+      EXPECT_ERROR(y.backward(), "grid_sampler_2d_backward_cuda does not have a deterministic");
+  }
 }
 
 TEST(GridSampler, NonFiniteAndHugeCoordinates) {

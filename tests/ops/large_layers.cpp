@@ -1,4 +1,5 @@
-// Large calls of the ops of network layers, with gradients.
+// Large calls of the ops of network layers with their gradients, of a total norm, and of a step of
+// SGD.
 #include "hearth/reduction.h"
 #include "tests/ops/large.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// References for functions of matrices: textbook algorithms in double.
+// References for functions of matrices, by textbook algorithms in double, and helpers for rows of
+// such functions.
 
 #include <algorithm>
 #include <cmath>

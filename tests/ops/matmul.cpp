@@ -199,7 +199,7 @@ Row addmm_row(std::string name, double beta, double alpha) {
 }
 
 TEST(Matmul, LargeIntegersAreExactFactors) {
-  constexpr int64_t kFactor = (int64_t{1} << 53) + 1;  // no double
+  constexpr int64_t kFactor = (int64_t{1} << 53) + 1;  // not representable as a double
   const Tensor one = ones({1, 1}, kLong), zero = zeros({1, 1}, kLong),
                batch = ones({1, 1, 1}, kLong);
   EXPECT_EQ(addmm(zero, one, one, 1, kFactor).item<int64_t>(), kFactor);

@@ -144,10 +144,10 @@ std::vector<Array> gradients_of(const Row& row, const Tensors& in,
   return result;
 }
 
-/// Memory layouts for gradients: dimensions in reverse order, gaps between elements, channels_last.
+/// Memory layouts of the inputs: dimensions in reverse order, gaps between elements, channels_last.
 enum class GradientLayout { kReversed, kGaps, kChannelsLast };
 
-/// Copies in another layout; an empty list if no tensor would change.
+/// Copies in another layout; for channels_last, an empty list if no tensor would change.
 Tensors in_layout(Tensors tensors, GradientLayout layout) {
   bool has_changed = layout != GradientLayout::kChannelsLast;
   for (Tensor& t : tensors) {

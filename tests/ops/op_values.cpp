@@ -141,9 +141,9 @@ TEST_P(OpValues, GradientsInOtherDtypesMatchDouble) {
     }
 }
 
-/// Whether the dtype has results of its own, which differ from the reference: uint8 results wrap or
-/// are rounded; integer results of linspace, affine_grid and avg_pool are truncated; bitwise_not of
-/// a bool is logical.
+/// Whether the row's op has results of its own in this dtype, which differ from the reference:
+/// uint8 results of three ops wrap, those of upsampling are rounded; integer results of linspace,
+/// affine_grid and avg_pool are truncated; bitwise_not of a bool is logical.
 bool is_beyond_reference(const Row& row, ScalarType dtype) {
   static const std::set<std::string> ops_that_wrap_bytes{"pairwise_distance", "triplet_margin_loss",
                                                          "margin_ranking_loss"};

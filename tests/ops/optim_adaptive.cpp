@@ -149,7 +149,7 @@ Row norm_row(std::string name, double ord) {
   return row;
 }
 
-/// A row for clipping by a norm on the lists' device.
+/// A row for clipping by a given norm, which is a tensor on the lists' device.
 Row clip_row() {
   Row row = step_row(
       "fused_clip", "_fused_clip_", {Draw::kNormal, Draw::kNormal},

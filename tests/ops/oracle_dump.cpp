@@ -1,6 +1,6 @@
-// Writes to $HEARTH_ORACLE_FILE the inputs and results of every row that has a reference, for
-// tests/oracle/compare.py. With HEARTH_ORACLE_AUTOCAST=1, the ops run under autocast, also with
-// inputs of mixed dtypes.
+// Writes the inputs, results and gradients of every row that has a reference to the file
+// $HEARTH_ORACLE_FILE, for tests/oracle/compare.py. If HEARTH_ORACLE_AUTOCAST is set, the ops
+// run under autocast, also with inputs of mixed dtypes.
 #include <gtest/gtest.h>
 
 #include <cmath>

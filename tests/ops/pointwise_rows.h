@@ -50,7 +50,7 @@ inline Row with_integers_to_float(Row row) {
   return row;
 }
 
-/// Sets the op that the row covers, where its name is not the function's.
+/// Sets the op that the row covers, for a row with another name.
 inline Row covering(Row row, std::string op) {
   row.covers = {std::move(op)};
   return row;

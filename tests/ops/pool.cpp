@@ -106,7 +106,7 @@ Row average_row(std::string name, std::vector<std::string> covers, std::vector<C
 
 namespace {
 
-/// Turns a row of a 2-d op into one of a 1-d op: the reference computes with planes of height 1.
+/// Lets a row of a 1-d op have the reference of a 2-d op, which computes with planes of height 1.
 Row as_1d(Row row) {
   const auto reference = row.reference;
   row.reference = [reference](const Arrays& in) {
@@ -129,7 +129,7 @@ Row max_pool2d_row() {
   return row;
 }
 
-/// A row with dilation 2 for rows and 1 for columns.
+/// A row with dilation 2 in the height and 1 in the width.
 Row max_pool2d_dilated_row() {
   Row row = average_row("max_pool2d_dilated", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
                         [](const Tensor& x) {
@@ -143,7 +143,7 @@ Row max_pool2d_dilated_row() {
   return row;
 }
 
-/// A row with dilation 1 for rows and 2 for columns, and with invalid arguments.
+/// A row with dilation 1 in the height and 2 in the width, and with invalid arguments.
 Row max_pool2d_values_row() {
   Row row = average_row("max_pool2d", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
                         [](const Tensor& x) {

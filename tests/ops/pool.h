@@ -4,7 +4,7 @@
 
 namespace hearth::testing {
 
-/// The windows of one dimension.
+/// The `out` windows of one dimension. Adaptive ones follow from `out` and the dimension's size.
 struct Windows {
   int64_t out, kernel, stride, padding = 0, dilation = 1;
   bool adaptive = false;

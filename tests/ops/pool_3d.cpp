@@ -144,21 +144,21 @@ Row adaptive_max_3d_row() {
   return row;
 }
 
-/// The random samples of fractional pooling for a batch of 2 with 2 channels, equal for all
-/// dimensions.
+/// Fixed numbers in place of the random samples of fractional pooling, for a batch of 2 with 2
+/// channels. They are equal in all dimensions.
 Tensor samples_like(const Tensor& x, int64_t dims) {
   const Tensor channels = tensor({0.3, 0.55}).to(x.options());
   return channels.reshape({1, 2, 1}).expand({2, 2, dims});
 }
 
-/// The first index of window i, of 3 windows of size 2 in a dimension of size 7 at intervals
-/// of 2.5.
+/// The first index of a channel's window i. A dimension of size 7 has 3 windows of size 2, at
+/// intervals of 2.5.
 int64_t begin_of(int64_t channel, int64_t i) {
   static constexpr int64_t kBegins[2][3] = {{0, 3, 5}, {0, 2, 5}};
   return kBegins[channel][i];
 }
 
-/// Maxima of the 3 windows of 2 in each of the last `dims` dimensions, which have 7 elements.
+/// Maxima and their indices. Each of the last `dims` dimensions has 7 elements and 3 windows of 2.
 Arrays fractional_reference(const Array& x, size_t dims) {
   std::vector<int64_t> sizes = x.sizes;
   std::fill(sizes.end() - int64_t(dims), sizes.end(), 3);
@@ -309,7 +309,7 @@ TEST(Pool, UnpoolingIntoAnEmptyOutputDropsAllElements) {
   }
 }
 
-TEST(Pool, SamplesOutsideOfTheIntervalStayInsideOfTheInput) {
+TEST(Pool, AnySampleKeepsTheWindowsInsideOfTheInput) {
   for (const Device device : devices()) {
     const Tensor x = arange(49, TensorOptions(kFloat).device(device)).reshape({1, 1, 7, 7});
     for (const double sample : {-3.0, 1.0, 9.0}) {
@@ -320,7 +320,7 @@ TEST(Pool, SamplesOutsideOfTheIntervalStayInsideOfTheInput) {
   }
 }
 
-/// Slices with gaps in the innermost dimension or in the next one.
+/// Slices of channels, of every second row, of every second column, and of a volume.
 TEST(Pool, SlicesWithGaps) {
   for (const Device device : devices()) {
     const Tensor base = randn({2, 3, 7, 8}, TensorOptions(kFloat).device(device));

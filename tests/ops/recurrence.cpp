@@ -72,7 +72,7 @@ Numbers affine(const Array& weight, const double* x, const Array* bias) {
 
 double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// The next h and c of one sequence; p: the parameters of a layer and direction.
+/// Replaces h and c of one sequence by the next ones; p: the parameters of a layer and direction.
 void step(const Net& net, const Array* p, const double* x, Numbers& h, Numbers& c) {
   const Numbers of_input = affine(p[0], x, net.has_biases ? &p[2] : nullptr),
                 of_state = affine(p[1], h.data(), net.has_biases ? &p[3] : nullptr);
@@ -292,12 +292,13 @@ Row cell_row(Mode mode) {
 const Register cells[] = {Register(cell_row(Mode::kLstm)), Register(cell_row(Mode::kGru)),
                           Register(cell_row(Mode::kRnnTanh)), Register(cell_row(Mode::kRnnRelu))};
 
-/// Inputs of a layer: x, h, c, w_ih, w_hh, b_ih, b_hh, w_hr; some may be undefined.
+/// A layer and the sizes of its inputs.
 struct LayerCase {
   RecurrenceLayer layer;
   int64_t steps, batch, width, hidden, state;
   bool has_biases = true;
 
+  /// x, h, c, w_ih, w_hh, b_ih, b_hh, w_hr; some may be undefined.
   Tensors inputs(ScalarType dtype) const {
     const bool is_lstm = layer.mode == Mode::kLstm;
     const int64_t rows = (is_lstm ? 4 : layer.mode == Mode::kGru ? 3 : 1) * hidden;

@@ -14,7 +14,7 @@ namespace {
 
 /// Only the selected elements are written, because other threads may change the rest.
 TEST(ScatterOfHalfTypes, ThreadsAddToDifferentRowsOfAHalfTable) {
-  for (const int64_t rows : {4, 1000}) {  // a copy of the whole table, or of the selected rows
+  for (const int64_t rows : {4, 1000}) {  // the op copies the whole table, or the selected rows
     const Tensor table = zeros({rows, 256}, kBFloat16), one = ones({1, 256}, kBFloat16);
     const auto add = [&](int64_t row) {
       for (int i = 0; i < 100; ++i) table.scatter_add_(0, full({1, 256}, row, kLong), one);

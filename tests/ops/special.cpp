@@ -11,7 +11,7 @@ using Binary = Tensor (*)(const Tensor&, const Tensor&);
 using BinaryOut = Tensor& (*)(Tensor&, const Tensor&, const Tensor&);
 using UnaryOut = Tensor& (*)(Tensor&, const Tensor&);
 
-// References, by the standard library's functions or by slow sums.
+// References, by the standard library's functions, sums, recurrences and bisection.
 
 /// Zeta by its first terms and the Euler-Maclaurin formula.
 double zeta_reference(double s, double q) {

@@ -1,4 +1,4 @@
-// Values of the special functions at the arguments of a fixture, their errors and their limits.
+// The special functions: values at the arguments of a fixture, gradients, limits, errors and names.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -119,7 +119,7 @@ void expect_fixture(const FixtureLine& line, const TensorOptions& options, doubl
   }
 }
 
-/// The functions that are computed in float32 for float32 inputs; the others in float64.
+/// The functions that are computed in float32 for float32 inputs. All others use float64.
 const std::set<std::string> kElementary{"entr", "logit", "sinc", "xlog1py"};
 
 TEST(Special, ValuesMatchTheFixture) {

@@ -1,6 +1,6 @@
 // Calls every form of every operator in hearth/ops/list.inc with each of its tensors undefined in
-// turn: a call never crashes, and throws unless the tensor is optional. If the undefined tensor is
-// self, the error says that it is undefined.
+// turn: a call never crashes, and throws unless the tensor is optional or LibTorch accepts it
+// undefined. If the undefined tensor is self, the error says that it is undefined.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -65,7 +65,7 @@ std::string_view text_for(const std::string& parameters) {
                            : "none";
 }
 
-/// The simplest value of a type: 1, a tensor of ones, no option.
+/// A simple value such as 1, a tensor of ones or no option; a random one for types without one.
 std::any simplest(const ArgumentType& type, std::mt19937& random) {
   static const int64_t one[] = {1};
   static const Tensor list[] = {ones({2, 2}), ones({2, 2})};
@@ -89,7 +89,7 @@ std::any simplest(const ArgumentType& type, std::mt19937& random) {
 }
 
 /// Arguments that the form is likely to accept, also those that it writes to: at the first attempt
-/// the simplest, then random ones.
+/// simple ones, then random ones.
 Erased all_arguments(const CallForm& form, int attempt, std::mt19937& random) {
   Erased arguments(form.num_outputs, empty({0}, kDouble));
   if (attempt == 0)

@@ -13,6 +13,7 @@
 namespace hearth::testing {
 namespace {
 
+/// Nearest (kFloor), nearest-exact (kRound), linear (kTriangle) and cubic interpolation.
 enum class Filter { kFloor, kRound, kTriangle, kCubic, kAntialiasedTriangle, kAntialiasedCubic };
 
 /// The arguments of a call, and the filter of the operator.
@@ -219,8 +220,8 @@ Tensor interpolation_matrix(int64_t in, int64_t out, bool antialias) {
   return columns.select(3, 0).squeeze(0).t();
 }
 
-/// Images larger than the bands that kernels process, in every layout, against products with the
-/// matrices of both dimensions.
+/// Images larger than the bands that kernels process, in both memory formats, against products with
+/// the matrices of both dimensions.
 TEST(Upsample, LargeImages) {
   for (const Device device : devices())
     for (const bool antialias : {false, true})
@@ -261,7 +262,7 @@ const std::vector<int64_t> kBilinear{216, 115, 51,  77, 72, 87, 108, 122, 143, 1
     kBilinearAa{146, 117, 90, 82, 132, 161},
     kBicubicAa{191, 139, 111, 143, 80, 74, 101, 54, 80, 116, 140, 143, 163, 186};
 
-/// Volumes in every layout; the depth grows and shrinks.
+/// Volumes in both memory formats; the depth grows and shrinks.
 TEST(Upsample, Volumes) {
   for (const Device device : devices())
     for (const int64_t depth : {2, 9}) {

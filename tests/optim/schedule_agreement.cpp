@@ -35,7 +35,7 @@ MakeSchedule schedule(Args... args) {
   return [=](Optimizer& o) { return stepping(std::make_shared<S>(o, args...)); };
 }
 
-/// Two schedulers that are stepped by hand.
+/// Two schedulers, both of which are stepped in each epoch.
 Schedule one_after_another(Optimizer& optimizer) {
   const auto first = std::make_shared<LinearLR>(optimizer, 0.1, 1.0, 10);
   const auto second = std::make_shared<CosineAnnealingLR>(optimizer, 30, 1e-3);
@@ -99,7 +99,7 @@ Schedulers three_schedulers(Optimizer& o) {
   return {make<ConstantLR>(o, 0.1, 4), make<LinearLR>(o, 0.5, 1, 12), make<ExponentialLR>(o, 0.9)};
 }
 
-/// Every scheduler that can start at a milestone.
+/// Schedulers that can start at a milestone.
 Schedulers all_schedulers(Optimizer& o) {
   return {make<ExponentialLR>(o, 0.9),
           make<StepLR>(o, 2, 0.5),

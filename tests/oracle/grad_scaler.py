@@ -4,10 +4,10 @@
     grad_scaler.py > tests/fixtures/grad_scaler.txt
 
 A case is a line "case <name> <dtype>" and lines of steps: the number of the step, the scale and the
-growth tracker after it, then the parameters' elements. "rules" has two optimizers and gradients that
-are computed without autograd, so that they are equal bit for bit in C++: in float16 they overflow
-when the scale has grown. "network" trains a small network under autocast; it has lines of the first
-five steps and of every tenth. tests/optim/grad_scaler.cpp does the same.
+growth tracker after it, then the parameters' elements. "rules" has two optimizers and gradients
+that are computed without autograd, so that they are equal bit for bit in C++. In float16 they
+overflow when the scale has grown. "network" trains a small network under autocast; it has lines of
+the first five steps and of every tenth. tests/optim/grad_scaler.cpp does the same.
 """
 
 import torch

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Writes tests/fixtures/index_cases.txt: index expressions and PyTorch's results.
 
+    index_cases.py [seed [number of cases [output file]]]
+
 A case is one line of fields separated by " | ":
   - the sizes of the indexed tensor, whose elements are 0, 1, 2, ...
   - the indices: N (None), E (...), i3 (a number), bT, bF (booleans), s1:5:2 (a slice; parts may be
@@ -10,7 +12,7 @@ A case is one line of fields separated by " | ":
   - the gradient of sum(result * (1, 2, ...))
   - the sizes of a value, whose elements are -1, -2, ...
   - the tensor's elements after the value is assigned to the indexed part
-If PyTorch fails, the fields after the indices are "error" and its message.
+An empty list is "-". If PyTorch fails, the fields after the indices are "error" and its message.
 """
 
 import random

@@ -5,9 +5,9 @@
 
 A case is a line "case <name> <seed>", one line "<key> <dtype> <sizes> <values>" per tensor, and a
 line "end". Sizes are written "2x3", or "-" for a 0-d tensor; floats have nine digits, which
-identify a float32. The keys are init.<parameter>, in.<number>, out.<number>, grad.in.<number>, grad.<parameter>
-and after.<buffer>. The gradients are those of the sum of output[i] * (i + 1) over all elements of all
-outputs.
+identify a float32. The keys are init.<parameter or buffer>, in.<number>, out.<number>,
+grad.in.0, grad.<parameter> and after.<buffer>. The gradients are those of the sum of
+output[i] * (i + 1) over all elements of all outputs.
 """
 
 from pathlib import Path

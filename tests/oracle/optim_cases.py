@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Prints tests/fixtures/optim_cases.txt: three parameters after up to 1,000 steps of PyTorch's
-optimizers, and the learning rates of its schedulers.
+"""Prints tests/fixtures/optim_cases.txt: parameters after steps of PyTorch's optimizers, and the
+learning rates of its schedulers.
 
     optim_cases.py > tests/fixtures/optim_cases.txt
 
-A case is a line "case <name> <dtype>" (of a scheduler: "schedule <name> <dtype>", of LBFGS: "search
-<name> <dtype>") and lines "<step> <values>": the parameters after the step (before them, LBFGS has the
-number of evaluations so far and the loss), or the rates and momentums of the groups. The gradients of a case are computed without autograd, so that they are
-equal bit for bit in C++ and Python. tests/optim/agreement.cpp has the same optimizers,
-tests/optim/lbfgs.cpp the same searches, tests/optim/schedule_agreement.cpp the same schedulers.
+A case begins with a line "<kind> <name> <dtype>". Its other lines are "<step> <values>". The kinds:
+
+    case      an optimizer; the values are the parameters after the step. The gradients are computed
+              without autograd, so that they are equal bit for bit in C++ and Python
+              (tests/optim/agreement.cpp has the same optimizers)
+    search    LBFGS; the values are the number of evaluations so far, the loss that step() returns,
+              and the parameters (tests/optim/lbfgs.cpp)
+    schedule  a scheduler; the values are the learning rates and the momentums of the groups
+              (tests/optim/schedule_agreement.cpp)
 """
 
 import warnings
@@ -177,7 +181,7 @@ def metric(epoch):
 
 
 def one_after_another(optimizer):
-    """Two schedulers that are stepped by hand."""
+    """Two schedulers, both of which are stepped in each epoch."""
     first = lr_scheduler.LinearLR(optimizer, 0.1, 1.0, 10)
     second = lr_scheduler.CosineAnnealingLR(optimizer, 30, 1e-3)
 
@@ -226,7 +230,7 @@ def sequence_of_three(optimizer, milestones, **options):
 
 
 def sequence_of_all(optimizer):
-    """Every scheduler that can start at a milestone."""
+    """A sequence of schedulers that can start at a milestone."""
     return lr_scheduler.SequentialLR(optimizer, [
         lr_scheduler.ExponentialLR(optimizer, 0.9), lr_scheduler.StepLR(optimizer, 2, 0.5),
         lr_scheduler.MultiStepLR(optimizer, [0, 3, 4], 0.5),

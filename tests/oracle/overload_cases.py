@@ -1,5 +1,5 @@
-"""Generates the calls of overloads.py: every public function and method that both libraries have,
-with various expressions for each argument."""
+"""Generates the calls of overloads.py: the functions and methods of operators that both libraries
+have, except SKIPPED ones, with various expressions for each argument."""
 
 import pathlib
 import re
@@ -12,7 +12,7 @@ import op_lists  # noqa: E402
 # The number of generated source files, and of calls in each of their functions.
 PARTS, PER_GROUP = 12, 30
 
-# Expressions for a number, a list, a tensor or nothing. The names are members of Values.
+# Expressions for a number, a list, a tensor or nothing. Names are members of Values (overloads.h).
 FORMS = ["0", "1", "true", "0.5", "big", "value", "{}", "{1}", "{1, 0}", "numbers", "std::nullopt",
          "some", "torch::Tensor()", "y"]
 # Fewer for the third and fourth arguments, and for the arguments of out= forms.
@@ -23,8 +23,8 @@ OUT_FORMS = ["1", "0.5", "{1}"]
 FOREIGN = ("Dimname", "Layout", "Device", "c10::List", "Storage", "Stream", "SymInt",
            "ArrayRef<double>", "ITensorListRef")
 
-# Expressions for a parameter: by the operator and the parameter's name, else by its name, else by
-# its type.
+# Expressions for a parameter: BY_OP by the operator and the parameter's name, else BY_NAME by the
+# parameter's name alone, else BY_TYPE by its type.
 BY_TYPE = {
     "Tensor": "y", "Scalar": "2", "int64_t": "1", "bool": "true", "double": "0.5",
     "IntArrayRef": "{2, 3}", "OptionalIntArrayRef": "{1}", "optional<Tensor>": "{}",
@@ -128,8 +128,8 @@ BY_OP = {
     "channel_shuffle": {"self": "img", "groups": "2"}, "inner": {"other": "y"}, "expand_as": {"other": "y"}, "reshape_as": {"other": "y"},
     "resize_as_": {"the_template": "mat43"}, "masked_fill": {"value": "2"}, "normal_functional": {}, "set_": {}, "to": {"device": "torch::kCPU", "dtype": "torch::kDouble"},
 }
-# Functions that return uninitialised memory, take no tensors, have no result, or whose result does not
-# show the chosen overload.
+# Functions that are not compared, for example because they return uninitialised memory, take no
+# tensors, have no result, or because their result does not show the chosen overload.
 SKIPPED = re.compile(r"_fused|_symint|^from_blob|^tensor$|^record_stream|^data_ptr|^operator|^register_hook"
                      r"|^pin_memory|^print$|^index$|^index_put_$|^accessor|^packed_acc|_outf$|^from_file|sparse"
                      r"|^storage$|^unsafe|^is_same$|^set_data$|^_base$|^name$|^grad_fn|^backward$|^toString$|^empty_quantized|^__dispatch"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compiles and runs the same calls of every operator with LibTorch and with Hearth. Compares which
-calls compile and their results, to check that both libraries choose the same overload and throw the
-same errors.
+"""Compiles and runs the same calls of operators (overload_cases.py) with LibTorch and with Hearth.
+Compares which calls compile, and their results, to check that both libraries choose the same
+overload and throw the same errors.
 
     tests/oracle/overloads.py <folder of LibTorch or Python's torch> <build folder with libhearth.so>
 
@@ -167,7 +167,7 @@ def main():
         print(f"{times:6} known: {way} {pattern.pattern} # {reason}")
         if times == 0:
             found.append("an unused rule")
-    print(f"{len(result['torch'])} calls, {len(found)} differences that are not known")
+    print(f"{len(result['torch'])} calls, {len(found)} differences that are not known or rules that are not used")
     sys.exit(1 if found else 0)
 
 

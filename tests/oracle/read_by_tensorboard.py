@@ -3,7 +3,8 @@
 
 Runs tests/log/everything.cpp (in test_log) and the same calls of torch.utils.tensorboard, compares
 the messages in their files, then starts TensorBoard on both folders and compares the data that its
-plugins show. Kills a program that logs and resumes it. Needs the packages torch, tensorboard and pillow.
+plugins show. Also kills a process that logs, and resumes its run in another process. Needs the
+packages torch, tensorboard and pillow.
 """
 
 import io

@@ -1,4 +1,4 @@
-// Which devices share a batch: as many as save time, by the sizes of parameters and arguments.
+// How many devices share a batch: as many as save time, by the sizes of parameters and arguments.
 #include <mutex>
 #include <set>
 #include <utility>
@@ -21,7 +21,7 @@ struct NoteImpl : nn::Cloneable<NoteImpl> {
     rows.insert(x.size(0));
     return x;
   }
-  /// The rows of all calls since the last question.
+  /// The rows of all calls of forward() since the last call of noted().
   static Rows noted() {
     const std::lock_guard lock(mutex);
     return std::exchange(rows, {});
@@ -31,7 +31,9 @@ struct NoteImpl : nn::Cloneable<NoteImpl> {
 };
 HEARTH_MODULE(Note);
 
-/// The rules depend on the number of multiprocessors: a simulated GPU has one.
+/// A batch is divided so that each device uses each parameter at least 128 times, and at least
+/// M * P * 2^20 / E times for M multiprocessors and P parameters with E elements together
+/// (src/nn/data_parallel.cpp). A simulated GPU has one multiprocessor.
 class SizesOfBatches : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -41,6 +43,7 @@ class SizesOfBatches : public ::testing::Test {
     manual_seed(7);
     NoteImpl::noted();
   }
+  /// The layer and a Note of its result, on the first device.
   template <class Layer>
   nn::Sequential noted(Layer layer) const {
     nn::Sequential net(std::move(layer), Note());
@@ -59,7 +62,7 @@ class SizesOfBatches : public ::testing::Test {
   const Device first_{DeviceType::CUDA, 0};
 };
 
-TEST_F(SizesOfBatches, EachDeviceUsesEachParameterOften) {
+TEST_F(SizesOfBatches, SmallLayersNeedMoreRows) {
   const nn::Linear large(1024, 1024), small(32, 32);
   EXPECT_EQ(parts(large, ones({255, 1024})), (Rows{255}));
   EXPECT_EQ(parts(large, ones({256, 1024})), (Rows{128, 128}));
@@ -121,7 +124,7 @@ TEST_F(SizesOfBatches, LayersThatTakeWholeRowsUseEachParameterOncePerRow) {
   const auto flat = [] { return nn::Sequential(nn::Flatten(), nn::Linear(784, 64)); };
   EXPECT_EQ(parts(flat(), ones({255, 1, 28, 28})), (Rows{255}));
   EXPECT_EQ(parts(flat(), ones({256, 1, 28, 28})), (Rows{128, 128}));
-  // 112 parameters with 3072 uses in each row, 921,856 with one.
+  // In each row, the convolution's 112 elements have 3072 uses, the linear layer's 921,856 one.
   const auto mixed = [] {
     return nn::Sequential(nn::Conv2d(3, 4, 3), nn::Flatten(), nn::Linear(3600, 256));
   };
@@ -132,7 +135,7 @@ TEST_F(SizesOfBatches, LayersThatTakeWholeRowsUseEachParameterOncePerRow) {
 TEST_F(SizesOfBatches, ParametrizedConvolutionsAreConvolutions) {
   nn::Conv1d conv(3, 4, 3);
   nn::utils::parametrizations::weight_norm(conv);
-  // 4 * 3 * 3 + 4 + 4 elements in three parameters: 71,493 uses for each device.
+  // Three parameters with 4 * 3 * 3 + 4 + 4 elements need 71,493 uses on each device.
   EXPECT_EQ(parts(conv, ones({1489, 3, 32})), (Rows{1489}));
   EXPECT_EQ(parts(conv, ones({1490, 3, 32})), (Rows{745, 745}));
 }

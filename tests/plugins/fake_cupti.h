@@ -33,10 +33,11 @@ class FakeCupti {
   /// Adds a record that was not completed, at which CUPTI stops reading.
   virtual void add_damaged_record() = 0;
   virtual void lose_records(size_t count) = 0;
-  /// Lets one later call of a function fail; 1 is the next call. 0: all calls, -1: none.
+  /// Lets a later call of a function fail: 1 is the next call, 2 the one after it. 0 lets all calls
+  /// fail, -1 none.
   virtual void fail(const char* function, int call = 0) = 0;
   virtual std::vector<int> kinds_that_are_on() const = 0;
-  /// The buffers that were returned to the plugin.
+  /// The number of buffers that were returned to the plugin.
   virtual int num_buffers() const = 0;
 };
 

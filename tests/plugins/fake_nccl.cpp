@@ -2,9 +2,9 @@
 // in NCCL's non-blocking mode, calls return at once and go on in a thread. A send ends when its
 // message was received, so that sends and receives that are not grouped wait for each other. To
 // test failures, a product of int8 fails at its end, TEST_NCCL_FAILS=init makes connecting fail,
-// and TEST_NCCL_FAILS=exit ends a process that connects. With TEST_NCCL_BUSY, calls move no data:
-// they keep the stream busy for about a second and, like NCCL's, return as soon as they are on the
-// stream.
+// and TEST_NCCL_FAILS=exit ends a process that connects. With TEST_NCCL_BUSY, calls on a stream
+// move no data: they keep the stream busy for about a second and, like NCCL's, return as soon as
+// they are on it.
 
 #include <nccl.h>
 

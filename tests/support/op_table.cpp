@@ -72,8 +72,8 @@ double as_integer(double value, const Input& input) {
   return value < 0 ? std::floor(4 * value) : std::ceil(4 * value);
 }
 
-/// The value in this dtype, before rounding: integers wrap, bools are 0 or 1, numbers too large for
-/// a floating dtype are infinite.
+/// The value in this dtype: integers wrap, bools are 0 or 1, numbers too large for a floating dtype
+/// are infinite. Values of half types keep more digits than the type has.
 double as_stored(double value, ScalarType dtype) {
   const bool is_representable = std::fabs(value) < 0x1p62;
   switch (dtype) {

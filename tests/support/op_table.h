@@ -1,4 +1,5 @@
-// The op table: a row for each operator, from which tests/ops/op_*.cpp derive their tests.
+// The op table: rows for the operators, from which tests/ops/op_*.cpp and other tests derive their
+// cases.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +69,7 @@ struct Refusal {
   std::string message;
 };
 
-/// One operator in the table, with the data of all derived tests.
+/// A row of the table: an operator with certain arguments, and the data of all derived tests.
 struct Row {
   std::string name;
   std::vector<std::string> covers;  // the full names of the ops that `call` exercises

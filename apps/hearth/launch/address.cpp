@@ -42,7 +42,7 @@ Addresses addresses_of(const std::string& host, std::string& problem) {
 sockaddr_storage with_port(const addrinfo& address, int port) {
   sockaddr_storage name{};
   std::memcpy(&name, address.ai_addr, address.ai_addrlen);
-  // The port is at the same place in both kinds of addresses.
+  // The port is at the same place in sockaddr_in and sockaddr_in6.
   reinterpret_cast<sockaddr_in&>(name).sin_port = htons(uint16_t(port));
   return name;
 }
@@ -92,11 +92,11 @@ int try_to_connect(const addrinfo& address, int port) {
   return -error;
 }
 
-/// Calls f for the addresses of a host until it returns a file, and returns that; otherwise minus
-/// the errno that says most.
+/// Calls f for the addresses of a host until it returns a file, and returns the file; if there is
+/// none, minus the most important errno.
 template <class F>
 int first_file(const Addresses& addresses, F f) {
-  // Least: the errors that only say that this machine lacks IPv6 or does not have this address.
+  // Least important: this machine lacks IPv6, or does not have this address.
   const auto importance_of = [](int error) {
     if (error == EAFNOSUPPORT || error == ENETUNREACH) return 0;
     if (error == EADDRNOTAVAIL) return 1;

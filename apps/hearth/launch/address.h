@@ -17,7 +17,7 @@ struct Endpoint {
 /// Returns an error text; empty if the text was valid.
 std::string parse_endpoint(const std::string& text, Endpoint& endpoint);
 
-/// The reason why no process of this machine can listen on this address and port; else empty.
+/// The reason why a new socket cannot listen on this address and port; empty if it can.
 std::string listening_problem(const std::string& host, int port);
 
 /// A socket that listens on this address and port, or minus the errno with a reason in `problem`.

@@ -31,7 +31,7 @@ class Section {
 
   bool has(const char* key) const { return table_.contains(key); }
 
-  /// A text that cannot be taken for an option and has no control characters.
+  /// A text that is not empty, cannot be taken for an option and has no control characters.
   void read(const char* key, std::string& text) const {
     if (!has(key)) return;
     const toml::node& node = *table_.get(key);
@@ -144,7 +144,7 @@ struct Settings {
   }
 };
 
-/// Completes a host: variables that follow from other keys, the number of processes.
+/// Checks a host and sets the variables and the number of processes that follow from other keys.
 Host finished(Settings settings, const Section& section, const toml::node& node) {
   Host& host = settings.host;
   if (!host.directory.empty() && host.directory.front() != '/')

@@ -44,7 +44,8 @@ class MachinesNotReady : public Error {
 class ClusterRanks : public Ranks {
  public:
   /// Connects to the first `max_nodes` machines, checks them and starts the ranks. Throws
-  /// MachinesNotReady with all problems. If a signal to end arrives before, no rank is started.
+  /// MachinesNotReady with all problems. If a signal to end arrives during the checks, no rank is
+  /// started.
   ClusterRanks(const Context& context, ClusterJob job, RankEvents events);
   ~ClusterRanks() override;
 

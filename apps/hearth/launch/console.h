@@ -30,8 +30,8 @@ struct ConsoleOptions {
   /// Printed before each line; ${rank}, ${local_rank} and ${hostname} are replaced.
   std::string prefix = "[rank ${rank}] ";
   std::string log_dir;  // empty: no log files
-  // With log_dir, the streams that are logged: all if both are empty. Those of `redirects` are then
-  // not shown.
+  // With log_dir, the streams that are logged: all if both are empty. Those of `tee` are also
+  // shown, those of `redirects` are not.
   StreamChoice tee, redirects;
   std::vector<int> local_ranks;  // whose lines are shown; empty: all
 };

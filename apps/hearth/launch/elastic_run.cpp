@@ -19,7 +19,7 @@ namespace {
 /// The longest wait for the launcher that hosts the rendezvous, and the pause between two tries to
 /// connect to it.
 constexpr std::chrono::seconds kHostTimeout{600}, kBetweenTries{1};
-/// After this time without ranks, a note says what the launcher waits for.
+/// If no ranks have started after this time, a note says what the launcher waits for.
 constexpr std::chrono::seconds kSilentWait{4};
 /// The longest wait until the other launchers have been told that the job has ended.
 constexpr std::chrono::seconds kFarewell{5};

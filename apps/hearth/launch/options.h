@@ -32,7 +32,8 @@ struct LaunchOptions {
   std::string tee, redirects;
   ConsoleOptions console;
   bool is_standalone = false, has_no_prefix = false, is_agent = false;
-  bool is_elastic = false;           // `nodes` is a range, and the launchers of the machines meet
+  // `nodes` is a range without a cluster file: the launchers of the machines meet.
+  bool is_elastic = false;
   std::vector<std::string> command;  // the program and its arguments
 };
 

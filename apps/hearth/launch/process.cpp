@@ -69,7 +69,7 @@ struct StartError {
   setpgid(0, 0);
   guard.add(getpid());
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != child.parent) _exit(1);  // it died before prctl
+  if (getppid() != child.parent) _exit(1);  // the parent died before prctl
   dup2(child.input, STDIN_FILENO);
   dup2(child.output, STDOUT_FILENO);
   dup2(child.errors, STDERR_FILENO);

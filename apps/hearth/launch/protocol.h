@@ -19,7 +19,7 @@ extern const char* const kVersion;
 /// The sign of life for an agent.
 constexpr const char* kAliveLine = "alive";
 
-/// The bytes after which messages would be split; a line of a rank must fit into a frame.
+/// A message with more bytes would be split; a line of a rank must fit into a frame.
 constexpr size_t kLongestMessage = 16 * kLongestLine;
 
 /// Asks an agent to check its machine before ranks are started.

@@ -25,7 +25,9 @@ constexpr std::chrono::seconds kLastCall{3};
 /// The wait for the least number of machines, torchrun's join_timeout.
 constexpr std::chrono::seconds kJoinTimeout{600};
 constexpr std::chrono::seconds kHelloTimeout{10};
+/// The most open connections whose hello has not been accepted.
 constexpr size_t kMaxStrangers = 64;
+/// A larger number in a hello is taken for a mistake.
 constexpr int kMaxRanksOfMachine = 4096;
 
 RendezvousMessage message_of(Kind kind, int round = 0) {

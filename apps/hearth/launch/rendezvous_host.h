@@ -47,9 +47,12 @@ class RendezvousHost {
 
   void accept_members();
   void take(Member& member, const RendezvousMessage& message);
+  /// Accepts or refuses a launcher by its first message.
   void greet(Member& member, const RendezvousMessage& hello);
+  /// Called by the timer: drops lost launchers, and ends the phase if its condition is met.
   void step();
   void drop_lost();
+  /// Starts a round if enough machines are there.
   void gather();
   void start();
   void watch();

@@ -8,14 +8,14 @@ namespace hearth::app {
 /// A message between a launcher of an elastic job and the one that hosts the rendezvous. Messages
 /// are lines of JSON; both sides repeat kAlive.
 ///
-/// A launcher begins with kHello. When enough machines are there, the host starts a round by
-/// kStart, which gives each launcher its ranks. A launcher sends kFailed when a rank fails, and
-/// kEnded when its ranks have ended; kEnd asks it to end them. After kEnded follows kStart or, at
-/// the end of the job, kQuit.
+/// A launcher begins with kHello, which the host may answer with kRefused. When enough machines
+/// are there, the host starts a round by kStart, which gives each launcher its ranks. A launcher
+/// sends kFailed when a rank fails, and kEnded when its ranks have ended; kEnd asks it to end them.
+/// After kEnded follows kStart or, at the end of the job, kQuit.
 struct RendezvousMessage {
   enum class Kind { kNone, kHello, kRefused, kStart, kEnd, kFailed, kEnded, kQuit, kAlive };
   Kind kind = Kind::kNone;
-  int round = 0;              // of kStart, kEnd, kFailed, kEnded
+  int round = 0;              // of kStart, kEnd, kFailed, kEnded, kQuit
   std::string version, host;  // of kHello: the program's version, the machine's name
   int processes = 0;          // of kHello: the number of ranks that the machine runs
   std::string token;          // of kHello: the secret of the job; of kStart: that of the ranks

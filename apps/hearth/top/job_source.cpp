@@ -233,7 +233,7 @@ std::unique_ptr<JobSource> open_job(const std::string& target, const std::string
   if (target.empty()) return open_any_job();
   if (fs::is_directory(target)) return std::make_unique<FolderSource>(target);
   Endpoint endpoint;
-  // A word without a port and a dot is taken for a folder that does not exist.
+  // A word with neither a port nor a dot is taken for a folder that does not exist.
   const bool is_endpoint = target.find('/') == std::string::npos &&
                            parse_endpoint(target, endpoint).empty() &&
                            (endpoint.port || target.find('.') != std::string::npos);

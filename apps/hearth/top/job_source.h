@@ -28,8 +28,9 @@ class JobEnded : public std::runtime_error {
 };
 
 /// Opens a job: `target` is HOST:PORT, its rank 0's address and MASTER_PORT, or the folder of a
-/// `hearth train`. If it is empty, the one job of this user on this machine, or the newest training
-/// under runs/. `token` is the job's secret; empty: that of the environment.
+/// `hearth train`. If it is empty, opens the one job of this user on this machine or, without one,
+/// the newest training under runs/. `token` is the job's secret; empty: HEARTH_RDZV_TOKEN or, for a
+/// job of this user on this machine, that of its processes.
 std::unique_ptr<JobSource> open_job(const std::string& target, const std::string& token);
 
 }  // namespace hearth::app

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 /// A rank is said to wait if its wait is at least this long.
 constexpr double kLongWait = 3;  // seconds
-/// The share of the time from which an optional part gets a column.
+/// An optional part gets a column if it has at least this share of any rank's time.
 constexpr double kNotableShare = 0.005;
 
 /// A part of the time, by its name in reports and its column.

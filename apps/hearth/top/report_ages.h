@@ -16,8 +16,8 @@ struct RankReport {
 /// Finds the ages of reports by when they change, because the clocks of machines differ.
 class ReportAges {
  public:
-  /// The reports that are in the store now. A report that is seen for the first time has the age
-  /// that its own clock gives.
+  /// Adds their ages to the newest reports. The first report of a rank has the age that its
+  /// machine's clock gives.
   std::vector<RankReport> update(const std::vector<std::string>& reports);
   /// Whether an age is from the clock of the machine that wrote the report, and so large that this
   /// clock may be wrong.

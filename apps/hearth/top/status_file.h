@@ -14,8 +14,8 @@ namespace hearth::app {
 std::string status_file_in(const std::string& run_folder);
 
 /// Writes a run's status file about once a second, on a thread of its own, and removes it at the
-/// end. Errors are ignored: the training does not need the file. A file that a killed process has
-/// left is replaced.
+/// end; does nothing if another process writes the file. Errors are ignored: the training does not
+/// need the file. A file that a killed process has left is replaced.
 class StatusFile {
  public:
   /// `reports` returns the newest report of each process; it is called on the thread, and may

@@ -15,8 +15,8 @@ namespace hearth::app {
 
 namespace {
 
-/// The fraction of the available memory that a step may be predicted to need; the rest is left for
-/// scratch memory, which is not predicted.
+/// A step should need at most this fraction of the available memory, as predicted; the rest is left
+/// for scratch memory, which is not predicted.
 constexpr double kUsableFraction = 0.8;
 constexpr int64_t kMinStepsPerEpoch = 10;
 

@@ -15,7 +15,7 @@ class Processes;
 /// Chooses one process's part of each batch, which all processes share. As in PyTorch's
 /// DistributedSampler, some examples of the last batch are in several parts if it cannot be divided
 /// equally. A last batch with at most one example for each process joins the one before it, because
-/// batch normalization needs two; batches of one example per process stay apart.
+/// batch normalization needs two; with batches of one example per process, it does not join.
 class PartSampler : public data::samplers::Sampler<> {
  public:
   PartSampler(int64_t size, int64_t rank, int64_t processes)
@@ -41,7 +41,7 @@ class PartSampler : public data::samplers::Sampler<> {
 /// The training batches of this process.
 class Batches {
  public:
-  /// `seen`: the examples of the current epoch that all processes have used.
+  /// `seen`: the number of examples of this epoch that all processes together have used.
   Batches(const Examples& examples, const RunOptions& point, int64_t batch_size, bool pin_memory,
           const Processes& processes, const int64_t& seen);
 

@@ -64,7 +64,7 @@ class BlockImpl : public nn::Module {
 };
 
 /// Calls visit(first, last) for each block of a Sequential. A block is one layer or, with
-/// `ends_with_pooling`, the layers up to and including a pooling.
+/// `ends_with_pooling`, the layers up to and including a max pooling.
 template <class Visit>
 void for_each_block(nn::SequentialImpl& layers, bool ends_with_pooling, const Visit& visit) {
   auto first = layers.begin();
@@ -100,7 +100,7 @@ Sequentials sequentials_of(nn::Module& model, Networks<Nets...>) {
   return found;
 }
 
-/// Lets the first element of a Sequential call all layers of a block, and the others return their
+/// Lets the first element of a block call all layers of the block, and the others return their
 /// input. The Sequential's submodules, and so the names of its parameters, stay the same.
 void replace(nn::SequentialImpl::Iterator first, nn::SequentialImpl::Iterator last) {
   std::vector<nn::AnyModule> layers(first, last);

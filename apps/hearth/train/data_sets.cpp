@@ -12,7 +12,7 @@ namespace hearth::app {
 
 namespace {
 
-/// "28 x 28".
+/// The height and width of the images: "28 x 28".
 std::string size_text(const Tensor& images) {
   return detail::str(images.size(2), " x ", images.size(3));
 }
@@ -40,7 +40,7 @@ Generator seeded(uint64_t seed) {
   return generator;
 }
 
-/// Ten classes, each a pattern of 4x4 blocks, with noise. Labels and noise have their own
+/// Ten classes, each a pattern of blocks of 4x4 pixels, with noise. Labels and noise have their own
 /// generators, so that a limit only leaves out the end.
 DataSets make_synthetic(const std::string&, const DataOptions& options) {
   constexpr int64_t kClasses = 10, kSize = 28, kBlock = 4;
@@ -84,7 +84,7 @@ std::pair<const DataSet*, std::string> parse_source(const std::string& source) {
   return {set, set->default_path ? set->default_path : ""};
 }
 
-/// Replaces the typed text by the dataset's name or the folder's full path; returns an error text.
+/// Replaces the typed text by data_source() of it; returns an error text.
 std::string resolve_data(std::string& typed) {
   try {
     typed = data_source(typed);

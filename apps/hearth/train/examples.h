@@ -9,7 +9,7 @@
 
 namespace hearth::app {
 
-/// The examples of a data set: inputs, which may be computed for each batch, and targets.
+/// The examples of a dataset: inputs, which may be computed for each batch, and targets.
 class Examples : public data::BatchDataset<Examples, data::Example<>> {
  public:
   /// Returns the inputs of these examples as one tensor. Several threads may call it.

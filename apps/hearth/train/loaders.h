@@ -26,7 +26,7 @@ struct Tensors {
 /// At most the first `limit` examples of each set, with checksums.
 DataSets in_memory(Tensors train, Tensors test, int64_t classes, std::optional<int64_t> limit);
 
-/// "a81f03b2".
+/// A checksum as text: "a81f03b2".
 std::string checksum_of(const void* data, size_t bytes);
 
 /// Numbers below `count`, in order, at most `limit` of them. They are chosen at random, the same in

@@ -31,7 +31,7 @@ void check_resume(const CLI::App& train) {
   }
 }
 
-/// Halving chose its runs for a number of epochs.
+/// Throws if --epochs would change after --search halving, which chose its runs for their number.
 void check_epochs(const CLI::App& train, const std::string& config) {
   const toml::table settings = read_settings(config);
   const std::vector<std::string> given = train.get_option("--epochs")->results();
@@ -42,7 +42,7 @@ void check_epochs(const CLI::App& train, const std::string& config) {
         "--epochs", detail::str("--search halving has chosen its runs for ", before, " epochs"));
 }
 
-/// The grid of a resumed training keeps its runs, so each list keeps its length.
+/// Throws unless each list keeps its length: the grid of a resumed training keeps its runs.
 void check_list_lengths(const CLI::App& train, const std::string& config) {
   const toml::table settings = read_settings(config);
   for (const char* name : {"device", "num-workers"}) {

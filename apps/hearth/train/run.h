@@ -38,7 +38,7 @@ class Run {
 
   /// Trains the remaining epochs up to number `last`; returns false if a signal stopped it. Saves a
   /// checkpoint after each epoch, before it calls `after_epoch`, and when stopped. Throws a
-  /// Divergence.
+  /// Divergence if a loss is infinite or NaN.
   bool train(int64_t last, Display& display, const std::function<void()>& after_epoch);
 
   const Progress& progress() const { return progress_; }

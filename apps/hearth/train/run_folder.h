@@ -13,9 +13,9 @@ inline constexpr const char* kBestCheckpoint = "best.ckpt";
 /// The folder with all files of one `hearth train`, which no other one can use at the same time.
 class RunFolder {
  public:
-  /// Creates the folder, under runs/ if the path is empty; throws if it holds a checkpoint. `job`
-  /// is the name that the launcher gave the job, or empty: after a restart, the job finds its
-  /// folder by it.
+  /// Creates the folder, under runs/ if the path is empty; throws if it holds a checkpoint, or
+  /// files of other programs that training would overwrite. `job` is the name that the launcher
+  /// gave the job, or empty: after a restart, the job finds its folder by it.
   static RunFolder create(const TrainOptions& options, const std::string& path,
                           const std::string& job);
   /// Opens the folder of a training to resume; if the path is empty, the latest one under runs/.

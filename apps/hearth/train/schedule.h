@@ -16,7 +16,7 @@ struct Plan {
   int64_t epochs = 1, steps_per_epoch = 1;
 };
 
-/// When a scheduler steps.
+/// When a scheduler steps: after an epoch, after a step, or after an epoch with its test accuracy.
 enum class ScheduleUnit { kEpoch, kStep, kAccuracy };
 
 /// The learning rates of a run.

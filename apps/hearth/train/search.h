@@ -28,8 +28,8 @@ void check_search(const TrainOptions& options);
 /// The runs of a random search, the same for the same seed.
 std::vector<RunOptions> trials_of(const TrainOptions& options);
 
-/// Successive halving: the first stage trains all runs, and each later one the best third of them
-/// up to three times as many epochs.
+/// Successive halving: the first stage trains all runs, and each later one the best third of the
+/// stage before, to about three times as many epochs.
 class Halving {
  public:
   /// The epochs that the runs have after each stage: {1, 3, 9}.

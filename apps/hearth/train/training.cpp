@@ -162,7 +162,7 @@ class Training {
     divergences_.add(divergence.reason);
   }
 
-  /// Running out of memory is not fatal: other runs may need less memory, and --resume may find
+  /// In a single process, the other runs go on: they may need less memory, and --resume may find
   /// more.
   void record_out_of_memory(size_t index, const std::string& reason) {
     results_.of_run(index).status = kOutOfMemory;

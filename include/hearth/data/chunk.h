@@ -51,8 +51,8 @@ class ChunkBuffer {
  public:
   explicit ChunkBuffer(const ChunkDatasetOptions& options) : options_(options) {}
 
-  /// Returns the next batch (the last may be smaller), or nullopt after the last one. Throws
-  /// exceptions of preloaders.
+  /// Returns the next batch (the last may be smaller), or nullopt after the last one. Throws a
+  /// WorkerException if a preloader has failed.
   std::optional<Examples> get() {
     std::unique_lock lock(mutex_);
     while (!ended_ && errors_.empty() && ready_examples_.size() < options_.batch_size())
@@ -192,8 +192,8 @@ class ChunkDataset final
     stopped_ = false;
   }
 
-  /// Gets the next chunks to read together, and the index of this group in the epoch. False at the
-  /// end of the epoch.
+  /// Gets the next group of chunks, which are read together, and its index in the epoch. False at
+  /// the end of the epoch.
   bool next_chunks(std::vector<size_t>& chunks, size_t& group) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return false;

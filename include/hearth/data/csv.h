@@ -58,8 +58,8 @@ struct CSVOptions {
   /// default index of their vocabulary; without a default index, it is an error. The categories of
   /// all other columns are sorted by their bytes.
   HEARTH_ARG(Categories, categories);
-  /// Whether missing numbers become NaN and missing categories the category "". Otherwise, and in
-  /// columns of integers, missing values are errors.
+  /// Whether missing numbers become NaN and missing categories the category "". Otherwise they are
+  /// errors, as missing integers always are.
   HEARTH_ARG(bool, allow_missing) = false;
   /// Fields that stand for a missing value.
   HEARTH_ARG(std::vector<std::string>, missing_values) = {"",    "NA",   "N/A", "NaN",

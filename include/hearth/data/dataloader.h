@@ -28,7 +28,7 @@ struct HEARTH_API LoaderPosition {
   size_t batch_size = 0;
 
   void save(serialize::OutputArchive& archive) const;
-  /// Throws if the archive was saved for another dataset size or batch size.
+  /// Throws if the archive was saved for another dataset size or, in an epoch, another batch size.
   void load(serialize::InputArchive& archive);
 };
 

@@ -30,11 +30,12 @@ class HEARTH_API Tokenizer {
 
 namespace tokenizers {
 
-/// The parts between ASCII white space, as by Python's str.split().
+/// The parts between ASCII characters that are white space in Python.
 struct HEARTH_API Whitespace : Tokenizer {
   void split(std::string_view text, const Sink& sink) const override;
 };
-/// torchtext's "basic_english": ASCII letters in lower case, punctuation as separate tokens.
+/// torchtext's "basic_english": ASCII letters in lower case; each of '.,()!? is a token of its own;
+/// double quotes, semicolons, colons and <br /> are left out.
 struct HEARTH_API BasicEnglish : Tokenizer {
   void split(std::string_view text, const Sink& sink) const override;
 };

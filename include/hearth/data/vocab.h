@@ -58,7 +58,7 @@ struct VocabOptions {
   HEARTH_ARG(int64_t, min_freq) = 1;                ///< rarer tokens are left out
   HEARTH_ARG(std::optional<size_t>, max_tokens);    ///< including the special tokens
   HEARTH_ARG(std::vector<std::string>, specials);   ///< special tokens, which are always included
-  HEARTH_ARG(bool, special_first) = true;           ///< whether special tokens come first or last
+  HEARTH_ARG(bool, special_first) = true;           ///< whether special tokens come first, not last
   HEARTH_ARG(std::optional<std::string>, unknown);  ///< the special token with the default index
 };
 

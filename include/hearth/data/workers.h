@@ -50,7 +50,7 @@ class HEARTH_API PositionGuard {
 
 struct Epoch;  // the state that all batches of an epoch share
 /// An epoch with this thread's modes. If `first_turn` is a batch's number, workers call the dataset
-/// for that batch and all later ones by number; if it is nullopt, in any order.
+/// for that batch and all later ones in the order of their numbers; if it is nullopt, in any order.
 HEARTH_API std::shared_ptr<const Epoch> make_epoch(uint64_t seed, std::optional<size_t> first_turn);
 
 /// Counts an epoch of this thread as running; its copies live as long as the epoch's iterators.
@@ -108,7 +108,7 @@ class HEARTH_API Job {
   /// The examples' indices, if the request has any.
   virtual ArrayRef<size_t> indices() const = 0;
   /// If the epoch has a first turn, its batches run one at a time between begin_turn() and
-  /// end_turn(), by number.
+  /// end_turn(), in the order of their numbers.
   void begin_turn() const;
   void end_turn() const;
 

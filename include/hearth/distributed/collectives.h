@@ -7,8 +7,8 @@
 #include "hearth/ivalue.h"
 
 /// The functions of Python's torch.distributed. A null group is the default group; `src` and `dst`
-/// are ranks of the default group. The returned work has ended unless async_op; a process that does
-/// not belong to the group gets a warning and null.
+/// are ranks of the default group. The work that a function with async_op returns has ended, unless
+/// async_op is true; a process that does not belong to the group gets a warning and null.
 namespace hearth::distributed {
 
 /// Combines the tensors of all ranks; each rank gets the result in place.
@@ -87,7 +87,7 @@ struct HEARTH_API P2POp {
 /// that it returns end together.
 HEARTH_API std::vector<WorkPtr> batch_isend_irecv(const std::vector<P2POp>& p2p_op_list);
 
-// Collectives of values that an IValue can hold: numbers, strings, tensors, lists, tuples and
+// Communication of values that an IValue can hold: numbers, strings, tensors, lists, tuples and
 // dicts.
 /// The values of all ranks.
 HEARTH_API std::vector<IValue> all_gather_object(const IValue& object,

@@ -26,7 +26,7 @@ struct InitOptions {
 /// `hearth launch` and torchrun set them, or the variables of Slurm, Open MPI and MPICH.
 HEARTH_API void init_process_group(const std::string& backend = "gloo",
                                    const InitOptions& options = {});
-/// Waits for the submitted calls of a group and closes it; null: all groups.
+/// Waits for the submitted calls of a group and closes it; null or the default group: all groups.
 HEARTH_API void destroy_process_group(const ProcessGroupPtr& group = nullptr);
 
 HEARTH_API bool is_available();        ///< whether this build can communicate

@@ -52,9 +52,10 @@ class HEARTH_API Store {
   virtual void append(const std::string& key, const Bytes& value) = 0;
   virtual std::vector<Bytes> multiGet(const std::vector<std::string>& keys);
   virtual void multiSet(const std::vector<std::string>& keys, const std::vector<Bytes>& values);
-  virtual bool hasExtendedApi() const { return true; }  ///< whether append exists
+  virtual bool hasExtendedApi() const { return true; }  ///< whether append() exists
 
-  /// Appends a value to a queue. The keys of queues are separate from those of values.
+  /// Appends a value to a queue; a FileStore has no queues. The keys of queues are separate from
+  /// those of values.
   virtual void queuePush(const std::string& key, const Bytes& value);
   /// The first value of the queue. If it is empty, waits if `block`, else throws
   /// DistQueueEmptyError.

@@ -26,8 +26,8 @@ class HEARTH_API Work {
   bool wait(std::chrono::milliseconds timeout = kNoTimeout);
   /// Makes the current stream of the tensors' GPU wait for the results. Does nothing on the CPU.
   void synchronize();
-  /// Calls `hook` when the work ends, on the group's thread, or at once if it has ended. The hook
-  /// should be short, and must not wait for other work of the same group.
+  /// Calls `hook` when the work ends, on a thread of the group, or at once if it has ended. The
+  /// hook should be short, and must not wait for other work of the same group.
   void on_completion(std::function<void(Work&)> hook);
   OpType op_type() const;
   uint64_t getSequencenumber() const;  ///< the number of the call in its group, from 1

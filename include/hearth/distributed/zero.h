@@ -40,8 +40,8 @@ class HEARTH_API ZeroRedundancyOptimizer : public optim::Optimizer {
 
   /// Gathers the state of all parameters on rank `to`, for state_dict() and save() there.
   void consolidate_state_dict(int to = 0);
-  /// The state of all parameters when consolidate_state_dict() was last called, as the optimizer of
-  /// one process has it. Throws on other ranks.
+  /// The state of all parameters when consolidate_state_dict(to) was last called, as the optimizer
+  /// of one process has it. Throws on all ranks but `to`.
   optim::StateDict state_dict() const override;
   /// Keeps this rank's part of the state of all parameters, from a job with any number of ranks or
   /// from the optimizer of one process.

@@ -15,7 +15,7 @@
 
 namespace hearth::experiment {
 
-/// A value of a parameter: an integer, a number, a bool, a text or a device.
+/// A value of a parameter: an integer, a floating-point number, a bool, a text or a device.
 class HEARTH_API Value {
  public:
   Value(bool value) : value_(value) {}

@@ -53,7 +53,8 @@ class HEARTH_API RunManager {
   /// Adds the epoch's results to the table and the log; waits for the device.
   void end_epoch();
 
-  /// Adds the mean loss of a batch, weighted by batch.size(0). Does not wait for the device.
+  /// Adds the mean loss of a batch, weighted by batch.size(0). Waits for the device only to update
+  /// a table on a terminal.
   void track_loss(const Tensor& loss, const Tensor& batch);
   /// Counts correct predictions: the class of the largest score in `preds`, [N, classes], is that
   /// in `labels`, [N]. Does not wait for the device.

@@ -63,9 +63,9 @@ class HEARTH_API InputArchive {
   InputArchive(InputArchive&&) noexcept;
   InputArchive& operator=(InputArchive&&) noexcept;
 
-  /// Reads a tensor. If `value` is defined, it keeps its dtype and device and gets new memory, with
-  /// the file's sizes and strides; views of the old memory are unchanged. If undefined, it gets all
-  /// metadata from the file.
+  /// Reads a tensor. If `value` is defined, it keeps its dtype and device and takes the file's
+  /// sizes and strides; other tensors that share its memory are unchanged. If undefined, it gets
+  /// all metadata from the file.
   void read(const std::string& key, Tensor& value, bool is_buffer = false);
   void read(const std::string& key, IValue& value);
   void read(const std::string& key, InputArchive& nested);  ///< reads the tree below the key

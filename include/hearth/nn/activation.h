@@ -6,7 +6,7 @@
 
 #include "hearth/nn/stateless.h"
 
-// Activations, applied to tensors of any shape. In formulas, x is the input.
+// Activations. In formulas, x is the input.
 namespace hearth::nn {
 
 /// Options of ReLU.
@@ -44,7 +44,7 @@ struct HEARTH_API HardtanhOptions {
   HEARTH_ARG(double, max_val) = 1.0;   ///< the largest result
   HEARTH_ARG(bool, inplace) = false;   ///< whether the result replaces the input
 };
-/// Options of Softmax and LogSoftmax.
+/// Options of Softmax, LogSoftmax and Softmin.
 struct HEARTH_API SoftmaxOptions {
   SoftmaxOptions(int64_t dim) : dim_(dim) {}
   HEARTH_ARG(int64_t, dim);  ///< the dimension along which softmax's results sum to 1
@@ -179,7 +179,7 @@ using GELUFuncOptions = GELUOptions;            ///< options of gelu
 using SoftplusFuncOptions = SoftplusOptions;    ///< options of softplus
 using HardswishFuncOptions = HardswishOptions;  ///< options of hardswish
 using HardtanhFuncOptions = HardtanhOptions;    ///< options of hardtanh
-/// Options of softmax and log_softmax.
+/// Options of softmax, log_softmax and softmin.
 struct HEARTH_API SoftmaxFuncOptions {
   SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
   HEARTH_ARG(int64_t, dim);  ///< the dimension along which softmax's results sum to 1
@@ -209,7 +209,7 @@ struct HEARTH_API GumbelSoftmaxFuncOptions {
   HEARTH_ARG(int, dim) = -1;       ///< the dimension along which results sum to 1
 };
 
-// The modules above as functions.
+// Modules above as functions, and gumbel_softmax.
 HEARTH_API Tensor relu(Tensor input, const ReLUFuncOptions& options = {});  ///< max(x, 0)
 /// As LeakyReLU.
 HEARTH_API Tensor leaky_relu(Tensor input, const LeakyReLUFuncOptions& options = {});

@@ -36,7 +36,7 @@ class HEARTH_API MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImp
   /// attn_mask [L, S] or [N * num_heads, L, S]: a bool mask is true where a key is ignored, a
   /// floating-point mask is added to the scores. Returns the output and, if need_weights, the
   /// attention weights [N, L, S], averaged over heads, or [N, num_heads, L, S]. Without
-  /// need_weights, memory does not grow with L * S.
+  /// need_weights, masks and dropout, memory does not grow with L * S.
   std::tuple<Tensor, Tensor> forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                      const Tensor& key_padding_mask = {}, bool need_weights = true,
                                      const Tensor& attn_mask = {},

@@ -22,7 +22,8 @@ using conv_padding_mode_t =
 template <size_t D>
 using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
 
-/// The option `padding`: D numbers of elements (8 bytes each, 8 for the index), kSame or kValid.
+/// The option `padding`: D numbers of elements, kSame or kValid. The variant takes 8 bytes for each
+/// number and 8 for its index.
 #define HEARTH_CONV_PADDING                                            \
   HEARTH_CHOICE(padding_t, padding, 8 * D + 8) = ExpandingArray<D>(0); \
                                                                        \

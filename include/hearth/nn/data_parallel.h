@@ -104,8 +104,8 @@ struct HEARTH_API DataParallelOptions {
   HEARTH_ARG(std::optional<std::vector<Device>>, devices);  ///< by default all GPUs
   HEARTH_ARG(std::optional<Device>, output_device);         ///< by default the first device
   HEARTH_ARG(int64_t, dim) = 0;  ///< the dimension along which inputs are divided
-  /// The fewest rows for which another device is used; 1 divides every batch, as PyTorch does. By
-  /// default, sizes of parameters and arguments decide whether another device saves time.
+  /// The least number of rows per device; 1 divides every batch, as PyTorch does. By default, the
+  /// sizes of parameters and arguments decide whether another device saves time.
   HEARTH_ARG(std::optional<int64_t>, min_rows);
 };
 
@@ -116,7 +116,7 @@ struct HEARTH_API BatchSize {
   struct Argument {
     int64_t rows, elements;
     std::vector<int64_t> row;  // the sizes of the other dimensions
-    bool are_indices;          // integers, each of which is a position
+    bool are_indices;          // integers: each is a position (src/nn/parameter_uses.h)
   };
   explicit BatchSize(int64_t batch_dim) : dim(batch_dim) {}
   void add(const Tensor& tensor);
@@ -141,8 +141,8 @@ class HEARTH_API DataParallelModule : public Module {
   /// The module, and copies of its current parameters, buffers and modes on the next count - 1
   /// devices. The caller holds the mutex.
   std::vector<std::shared_ptr<Module>> replicas(size_t count);
-  /// The devices that share a batch of this size. The choice depends on sizes alone, so that the
-  /// results of a program are the same in each run.
+  /// The devices that share a batch of this size. The choice does not depend on measured times, so
+  /// that the results of a program are the same in each run.
   std::vector<Device> devices_for(const BatchSize& batch);
 
   std::mutex mutex_;  // the copies serve one call at a time

@@ -24,15 +24,15 @@ struct HEARTH_API DistributedDataParallelOptions {
   /// The one GPU of the module, to which forward() moves its arguments; nullopt: they are not
   /// moved.
   HEARTH_ARG(std::optional<std::vector<Device>>, device_ids);
-  HEARTH_ARG(std::optional<Device>, output_device);  ///< of a module on one GPU
+  HEARTH_ARG(std::optional<Device>, output_device);  ///< without effect; needs a module on one GPU
   HEARTH_ARG(int64_t, dim) = 0;                      ///< without effect: each process has one batch
   HEARTH_ARG(bool, broadcast_buffers) = true;        ///< from rank 0, before each forward()
   HEARTH_ARG(bool, init_sync) = true;  ///< whether to verify the parameters and take rank 0's
   HEARTH_ARG(distributed::ProcessGroupPtr, process_group);  ///< null: the default group
   /// The size of a bucket of gradients in MiB; nullopt: 1 for the first bucket, 25 for the others.
   HEARTH_ARG(std::optional<double>, bucket_cap_mb);
-  /// Whether forward() may leave parameters unused. It then searches the graph of its outputs:
-  /// tensors, or lists, tuples, maps and optionals of them.
+  /// Whether forward() may leave parameters unused. If so, each call searches the graph of the
+  /// module's outputs: tensors, or lists, tuples, maps and optionals of them.
   HEARTH_ARG(bool, find_unused_parameters) = false;
   HEARTH_ARG(bool, gradient_as_bucket_view) = false;  ///< gradients are views of the buckets
   /// Whether all iterations have the same graph and unused parameters.

@@ -90,7 +90,7 @@ namespace detail {
 
 /// Storage for a trivially copyable std::variant or std::optional. The compiler instantiates that
 /// type, which takes longer than a whole module, only where a program uses the value
-/// (docs/adr/0006-weight-of-the-umbrella.md). The member functions are defined in the library.
+/// (docs/adr/0006-weight-of-the-umbrella.md). The constructor and set() are defined in the library.
 template <class Variant, size_t kBytes = 8>
 class HEARTH_API Choice {
  public:

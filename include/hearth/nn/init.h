@@ -7,7 +7,8 @@
 #include "hearth/nn/enum.h"
 #include "hearth/tensor.h"
 
-/// Initialization of parameters: each function fills its argument without recording and returns it.
+/// Initialization of parameters: the functions whose names end with _ fill their argument without
+/// recording, and return it.
 namespace hearth::nn::init {
 
 using NonlinearityType =

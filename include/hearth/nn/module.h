@@ -120,8 +120,8 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   virtual void train(bool on = true);  ///< sets training mode, as in dropout and batch norm
   void eval() { train(false); }        ///< sets evaluation mode
   virtual bool is_training() const noexcept { return is_training_; }
-  /// Converts all parameters and buffers in place. Integral buffers, such as counters, keep their
-  /// dtype if the new one is floating-point.
+  /// Converts all parameters, their gradients and buffers in place. Buffers that are not
+  /// floating-point, such as counters, keep their dtype if the new one is floating-point.
   virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);

@@ -62,15 +62,15 @@ class HEARTH_API NormImplBase : public Cloneable<Derived> {
  public:
   NormImplBase(const Options& options_);
   void reset() override;
-  void reset_running_stats();  ///< sets mean 0 and variance 1
+  void reset_running_stats();  ///< sets mean 0, variance 1 and no batches
   void reset_parameters();     ///< sets weight 1 and bias 0, resets running statistics
 
   Options options;
   Tensor weight;
   Tensor bias;
-  Tensor running_mean;         ///< buffer [num_features]
-  Tensor running_var;          ///< buffer [num_features]
-  Tensor num_batches_tracked;  ///< buffer, the number of batches in training mode
+  Tensor running_mean;         ///< buffer [num_features], or undefined
+  Tensor running_var;          ///< buffer [num_features], or undefined
+  Tensor num_batches_tracked;  ///< buffer, the batches in training mode (InstanceNorm: 0)
 };
 
 /// Base of batch normalization: (input - mean) / sqrt(var + eps) * weight + bias per channel. Mean

@@ -22,7 +22,7 @@ class HEARTH_API PackedSequence {
 
   const Tensor& data() const { return data_; }                ///< [elements of all sequences, ...]
   const Tensor& batch_sizes() const { return batch_sizes_; }  ///< number of sequences at each step
-  /// The order of the sequences, by descending length; undefined if they were sorted before.
+  /// The order of the sequences, by descending length; undefined with enforce_sorted.
   const Tensor& sorted_indices() const { return sorted_indices_; }
   const Tensor& unsorted_indices() const { return unsorted_indices_; }  ///< the inverse order
 

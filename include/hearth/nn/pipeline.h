@@ -13,8 +13,8 @@
 // the rows of a batch into micro-batches, so that all devices work at the same time.
 namespace hearth::nn {
 
-/// The order in which each stage of a pipeline runs its micro-batches. With p stages and m
-/// micro-batches, devices are idle for the fraction (p - 1) / (m + p - 1) of the time in both.
+/// The order in which each stage of a pipeline runs its micro-batches. In both, with p equally fast
+/// stages and m micro-batches, devices are idle for the fraction (p - 1) / (m + p - 1) of the time.
 enum class PipelineSchedule {
   GPipe,     ///< all forwards, then all backwards: keeps m micro-batches for backward
   OneFOneB,  ///< backwards as soon as possible: stage s keeps at most p - s micro-batches

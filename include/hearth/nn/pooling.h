@@ -54,7 +54,7 @@ struct LPPoolOptions {
   HEARTH_ARG(ExpandingArray<D>, stride);       ///< by default kernel_size
   HEARTH_ARG(bool, ceil_mode) = false;         ///< whether windows may be incomplete
 };
-/// Options of MaxUnpool1d to MaxUnpool3d: those of the pool.
+/// Options of MaxUnpool1d to MaxUnpool3d, with the values that the pool had.
 template <size_t D>
 struct MaxUnpoolOptions {
   MaxUnpoolOptions(ExpandingArray<D> kernel_size)

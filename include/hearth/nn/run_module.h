@@ -17,16 +17,18 @@ namespace detail {
 
 class BackwardCall;  // the backward hooks of one call
 
-/// One call of a module's forward(): opens its scope, runs its hooks, adds its name to errors.
+/// One call of a module's forward(): opens the module's scope, runs its hooks, adds its name to
+/// errors.
 class HEARTH_API ModuleCall {
  public:
   explicit ModuleCall(const Module& module);
   static bool has_hooks(const Module& module) { return static_cast<bool>(module.hooks_); }
-  /// Runs the hooks before forward(). Null if there are no backward hooks.
+  /// Runs the hooks before forward(); returns null if there are no backward hooks.
   std::shared_ptr<BackwardCall> before(std::vector<AnyValue>& arguments) const;
+  /// Runs the hooks after forward().
   void after(const std::vector<AnyValue>& arguments, AnyValue& result) const;
   /// Replaces the result's tensors by tensors whose gradients go to the backward hooks. An entry of
-  /// `results` is null where the result has no tensor.
+  /// `results` is null where the result has no tensor; `type` is the result's, for a warning.
   static void watch(BackwardCall& backward, const std::vector<Tensor*>& results,
                     const std::type_info& type);
   /// Adds the module's path to the error unless a submodule did so.
@@ -37,6 +39,7 @@ class HEARTH_API ModuleCall {
   NamedScope scope_;
 };
 
+/// Whether an AnyValue can hold a T: it is copyable and neither an array nor a function.
 template <class T>
 inline constexpr bool can_be_seen_by_hooks = std::is_copy_constructible_v<std::decay_t<T>>&&
     std::is_same_v<std::decay_t<T>, std::remove_cvref_t<T>>;
@@ -49,7 +52,7 @@ decltype(auto) call_body(M& module, Body&& body, Args&&... args) {
     return std::forward<Body>(body)(std::forward<Args>(args)...);
 }
 
-/// Argument `index`, which must have the type that forward() declares.
+/// Argument `index`, which must have the type A.
 template <class A>
 A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
   using Value = std::decay_t<A>;
@@ -151,7 +154,7 @@ decltype(auto) enter_module(M& module, Body&& body, Args&&... args) {
 
 }  // namespace detail
 
-/// The implementation of every forward() of the library: opens the module's scope, so that errors
+/// The implementation of every forward() of nn's modules: opens the module's scope, so that errors
 /// name the module, runs its hooks, and calls `body`, a function or a member of the module. If a
 /// holder, Sequential or AnyModule opened the scope already, run_module only calls the body.
 template <class M, class Body, class... Args>

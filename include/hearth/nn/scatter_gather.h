@@ -9,8 +9,8 @@
 #include "hearth/error.h"
 #include "hearth/tensor.h"
 
-// Splitting of arguments among devices, and joining of their results. Autograd records both, so
-// gradients return to the devices of the arguments.
+// Splitting of arguments among devices, and joining of the devices' results. Autograd records both,
+// so gradients return to the devices of the arguments.
 namespace hearth::nn::parallel {
 
 /// Chunks of the tensor along `dim`, chunk i on device i. Without chunk_sizes, they are those of
@@ -25,13 +25,13 @@ HEARTH_API Tensor gather(const std::vector<Tensor>& tensors, Device target_devic
 
 namespace detail {
 
-/// Divides all tensors in the arguments of one call among devices, each into the same number of
-/// parts.
+/// Divides all tensors in the arguments of one call among devices, each tensor into the same number
+/// of parts.
 class HEARTH_API Split {
  public:
   Split(std::vector<Device> devices, int64_t dim) : devices_(std::move(devices)), dim_(dim) {}
   void add(const Tensor& tensor);                         ///< determines the number of parts
-  Tensor part(const Tensor& tensor, size_t index) const;  ///< on its device
+  Tensor part(const Tensor& tensor, size_t index) const;  ///< on devices[index]
   /// The number of parts: the number of devices if no argument is a tensor.
   size_t parts() const { return parts_.value_or(devices_.size()); }
 
@@ -59,7 +59,8 @@ concept TupleLike = requires {
   std::tuple_size<T>::value;
 };
 
-/// Calls `visit` for each tensor in a value: a tensor, or a list, tuple, map or optional of values.
+/// Calls `visit` for each defined tensor in a value: a tensor, or a list, tuple, map or optional of
+/// values.
 template <class T, class Visit>
 void each_tensor(const T& value, const Visit& visit) {
   if constexpr (std::is_same_v<T, Tensor>) {
@@ -75,7 +76,7 @@ void each_tensor(const T& value, const Visit& visit) {
   }
 }
 
-/// A copy of the value in which each tensor is replaced by `change(tensor)`.
+/// A copy of the value in which each defined tensor is replaced by `change(tensor)`.
 template <class T, class Change>
 T with_tensors(const T& value, const Change& change) {
   T result = value;
@@ -142,7 +143,7 @@ T gather(const std::vector<T>& parts, Device target_device, int64_t dim = 0) {
   return result;
 }
 
-/// The parts of a list, tuple, map or optional of tensors; other values are copied to each device.
+/// The parts of a list, tuple, map or optional of tensors; other values are copied for each part.
 template <class T>
 requires(!std::is_base_of_v<Tensor, T>) std::vector<T> scatter(const T& value,
                                                                const std::vector<Device>& devices,

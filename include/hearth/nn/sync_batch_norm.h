@@ -5,9 +5,9 @@
 namespace hearth::nn {
 
 /// Batch normalization of [N, C, …]. In training mode, mean and variance are those of the batches
-/// of all ranks of a process group (null: the default group), which may have different sizes. In
-/// evaluation mode, or if no group exists, it computes what BatchNorm does. (The base's argument 0
-/// stands for any number of dimensions.)
+/// of all ranks of a process group (null: the default group); the batches may differ in size. In
+/// evaluation mode, or without a group of several ranks, it computes what BatchNorm does. (The
+/// base's argument 0 stands for any number of dimensions.)
 class HEARTH_API SyncBatchNormImpl : public NormImplBase<0, SyncBatchNormImpl, BatchNormOptions> {
  public:
   explicit SyncBatchNormImpl(const BatchNormOptions& options_,

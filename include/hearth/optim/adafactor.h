@@ -39,8 +39,8 @@ struct HEARTH_API AdafactorParamState : public OptimizerCloneableParamState<Adaf
   bool fits(const std::string& name, const Tensor& value, const Tensor& param) const override;
 };
 
-/// Adaptive rates with a factored second moment v, estimated from its row and column means:
-/// u = g / max(sqrt(v), eps1); u /= max(1, rms(u) / d); p -= rho * max(eps2, rms(p)) * u,
+/// Adaptive rates with a second moment v, which for matrices is estimated from its row and column
+/// means: u = g / max(sqrt(v), eps1); u /= max(1, rms(u) / d); p -= rho * max(eps2, rms(p)) * u,
 /// where rho = min(lr, 1 / sqrt(step)) and rms is the root mean square.
 class HEARTH_API Adafactor : public Optimizer {
   HEARTH_OPTIMIZER(Adafactor);

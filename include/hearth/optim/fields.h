@@ -16,13 +16,14 @@ class HEARTH_API Fields {
  public:
   virtual ~Fields();
 
-  /// Passes the value to the visitor, which replaces it when loading. If the source lacks the
-  /// value, an Error is thrown or, if values are not required, the value is unchanged.
+  /// Visits a value; loading replaces it by the source's value of that name. If the source has
+  /// none, field() throws an Error or, if values are not required, leaves the value unchanged.
   virtual void field(const std::string& name, bool& value) = 0;
   virtual void field(const std::string& name, int64_t& value) = 0;
   virtual void field(const std::string& name, double& value) = 0;
   virtual void field(const std::string& name, std::string& value) = 0;
-  virtual void field(const std::string& name, Tensor& value) = 0;  ///< undefined counts as missing
+  /// An undefined tensor counts as missing.
+  virtual void field(const std::string& name, Tensor& value) = 0;
   /// Visits the values of `body` below `name`.
   virtual void nested(const std::string& name, const std::function<void(Fields&)>& body) = 0;
 

@@ -19,8 +19,8 @@ class HEARTH_API LRScheduler {
   virtual ~LRScheduler();
 
   void step();  ///< sets the rates of the next epoch; call it after an epoch (or batch)
-  /// Sets the rates of any epoch by get_closed_form_lrs(). Only CosineAnnealingWarmRestarts accepts
-  /// fractions of an epoch. For ReduceLROnPlateau, the argument is a metric.
+  /// Sets the rates of any epoch. Only CosineAnnealingWarmRestarts accepts fractions of an epoch;
+  /// SequentialLR and ChainedScheduler throw. For ReduceLROnPlateau, the argument is a metric.
   virtual void step(double epoch);
   /// The learning rates after the last step, one per group.
   const std::vector<double>& get_last_lr() const { return last_lr_; }
@@ -34,7 +34,8 @@ class HEARTH_API LRScheduler {
  protected:
   /// The learning rates of the epoch last_epoch(), one per group.
   virtual std::vector<double> get_lrs() = 0;
-  /// As get_lrs(), but without using the current rates; calls get_lrs() unless overridden.
+  /// As get_lrs(), for step(epoch): an override computes the rates from the epoch alone. Unless
+  /// overridden, calls get_lrs().
   virtual std::vector<double> get_closed_form_lrs();
   /// Lists the saved values; an override calls the base class's first.
   virtual void fields(Fields& f);
@@ -48,9 +49,10 @@ class HEARTH_API LRScheduler {
   virtual void next_epoch();         ///< the change that step() makes
   virtual void go_to(double epoch);  ///< the change that step(epoch) makes
   virtual void undo_initial_step();  ///< goes to the epoch before the first; keeps the rates
-  bool is_initial() const { return is_initial_; }  ///< whether initial_step() calls get_lrs()
+  /// Whether get_lrs() is called for the first epoch.
+  bool is_initial() const { return is_initial_; }
   Optimizer& optimizer() const { return *optimizer_of_this_; }
-  /// The initial rates; throws if groups were added since.
+  /// The initial rates; throws if the optimizer got more groups after they were stored.
   const std::vector<double>& base_lrs() const;
   /// The rates, each multiplied by a factor.
   static std::vector<double> scaled(std::vector<double> rates, double factor);
@@ -63,9 +65,9 @@ class HEARTH_API LRScheduler {
 
  private:
   friend class CompositeScheduler;
-  void read(Fields& f);
+  void read(Fields& f);  ///< loads the values; an error changes nothing
   void start();
-  void set_epoch(int64_t epoch);
+  void set_epoch(int64_t epoch);  ///< moves to the epoch, with get_closed_form_lrs()
 
   Optimizer* optimizer_of_this_;
   std::vector<double> base_lrs_, last_lr_;

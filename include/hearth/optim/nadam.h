@@ -25,7 +25,7 @@ extern template class BetaOptions<NAdamOptions>;
 /// NAdam's state of one parameter.
 struct HEARTH_API NAdamParamState : public OptimizerCloneableParamState<NAdamParamState> {
   HEARTH_ARG(int64_t, step) = 0;       ///< number of updates
-  HEARTH_ARG(double, mu_product) = 1;  ///< the product of mu over all steps, a float32
+  HEARTH_ARG(double, mu_product) = 1;  ///< the product of mu over all steps, in float32
   HEARTH_ARG(Tensor, exp_avg);         ///< m
   HEARTH_ARG(Tensor, exp_avg_sq);      ///< v
 

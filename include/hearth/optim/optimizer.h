@@ -64,7 +64,8 @@ class HEARTH_API OptimizerOptions {
   /// The momentum or Adam's first beta, which schedulers may change; nullopt unless overridden.
   virtual std::optional<double> get_momentum() const;
   virtual void set_momentum(double momentum);  ///< called by schedulers
-  /// Default options of this type, to detect the options that a user has set; null if it has none.
+  /// Default options of this type, to detect the options that a user has set; null if there are
+  /// none.
   virtual hearth::detail::OwnedPtr<OptimizerOptions> unset() const;
 
  private:

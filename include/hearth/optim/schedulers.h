@@ -117,8 +117,8 @@ class HEARTH_API PolynomialLR : public LRScheduler {
   void fields(Fields& f) override;
 
  private:
-  double remaining(int64_t epoch) const;
-  double raised(double share) const;
+  double remaining(int64_t epoch) const;  ///< 1 - epoch / total_iters
+  double raised(double share) const;      ///< share^power
 
   int64_t total_iters_;
   double power_;

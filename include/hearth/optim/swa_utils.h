@@ -127,7 +127,7 @@ class HEARTH_API SWALR : public LRScheduler {
   void check() const override;
 
  private:
-  double share(double epoch) const;
+  double share(double epoch) const;  ///< of the way to swa_lr, from 0 to 1
 
   std::vector<double> swa_lrs_;
   int64_t anneal_epochs_;

@@ -6,8 +6,8 @@
 #include "hearth/export.h"
 #include "hearth/owned_ptr.h"
 
-// Ranges for NVIDIA's profilers (Nsight Systems), with the functions of Python's torch.cuda.nvtx.
-// All throw without a GPU, and on simulated ones.
+// Ranges for NVIDIA's profilers (Nsight Systems): the functions of Python's torch.cuda.nvtx, and
+// emit_nvtx. All throw without a GPU, and on simulated ones (emit_nvtx only if it is enabled).
 namespace hearth::cuda::nvtx {
 
 /// Begins a range of this thread; returns the number of ranges around it.

@@ -50,8 +50,9 @@ struct HEARTH_API ProfileOptions {
   HEARTH_ARG(std::function<void(profile&)>, on_trace_ready);
   HEARTH_ARG(bool, record_shapes) = false;   ///< the sizes of inputs
   HEARTH_ARG(bool, profile_memory) = false;  ///< bytes that tensors allocate and free
-  HEARTH_ARG(bool, with_flops) = false;      ///< of matrix products, convolutions, attention, RNNs
-  HEARTH_ARG(bool, with_modules) = false;    ///< the forward passes of modules
+  /// Floating-point operations of matrix products, convolutions, attention, RNNs, add and mul.
+  HEARTH_ARG(bool, with_flops) = false;
+  HEARTH_ARG(bool, with_modules) = false;  ///< the forward passes of modules
 };
 
 /// Records operators, backward nodes, named ranges and the work of GPUs during its lifetime, on

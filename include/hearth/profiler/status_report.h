@@ -10,8 +10,10 @@ namespace hearth::profiler {
 
 /// Tells `hearth top` the number of the step that has just ended, and this process's samples in it.
 /// Without this call, `hearth top` counts the steps of optimizers and shows no samples. A process
-/// reports the training of one thread, the first one whose optimizer makes a step. This function
-/// may also be called on a thread without an optimizer; calls for a second training are ignored.
+/// reports the training of one thread: the first one whose optimizer makes a step or, if no
+/// optimizer does, the first one that calls report_step(). Another thread can replace it after 5
+/// seconds without a step. A call on another thread counts only if that thread has no optimizer and
+/// the thread that trains does not call report_step() itself.
 HEARTH_API void report_step(int64_t step, int64_t samples);
 
 namespace detail {

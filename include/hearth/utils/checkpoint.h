@@ -16,8 +16,8 @@
 #include "hearth/ordered_dict.h"
 #include "hearth/owned_ptr.h"
 
-// Activation checkpointing: a function's call saves only its inputs for backward, and backward
-// recomputes the rest, as PyTorch does with use_reentrant=False.
+// Activation checkpointing: a function's call saves only its inputs (and selected results) for
+// backward, and backward recomputes the rest, as PyTorch does with use_reentrant=False.
 
 namespace hearth::utils {
 
@@ -121,6 +121,7 @@ struct KeptType<ArrayRef<T>> {
 template <class T>
 using Kept = typename KeptType<std::decay_t<T>>::type;
 
+/// The argument as it is kept.
 template <class T>
 Kept<T> kept(const T& argument) {
   if constexpr (std::is_same_v<Kept<T>, std::decay_t<T>>)

@@ -56,7 +56,7 @@ struct Graph {
   std::vector<GraphModule> modules;     ///< a module before its submodules
 };
 
-/// Prints one line per node.
+/// Prints a line per node, then the outputs.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Graph& graph);
 
 namespace detail {
@@ -69,7 +69,7 @@ class HEARTH_API Tracer {
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
-  Graph finish(const std::vector<Tensor>& outputs);
+  Graph finish(const std::vector<Tensor>& outputs);  ///< the graph, with these outputs
 
  private:
   struct State;

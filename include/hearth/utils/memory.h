@@ -15,7 +15,7 @@ namespace hearth::utils {
 
 /// The memory that a training step needs.
 struct MemoryPrediction {
-  MemoryStats stats;    ///< `stats.allocated_bytes.peak`, by tag `stats.of(tag).peak`
+  MemoryStats stats;    ///< has the peak, in allocated_bytes, and that of each tag, in of(tag)
   std::string summary;  ///< as memory_summary() prints it
 
   size_t peak() const { return static_cast<size_t>(stats.allocated_bytes.peak); }

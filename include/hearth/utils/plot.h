@@ -10,7 +10,7 @@
 #include "hearth/tensor.h"
 
 // Charts as pictures, for SummaryWriter::add_figure and for files; names are those of Matplotlib.
-// A plugin draws them: libhearth_plot.so, opened by the first picture.
+// A plugin draws them: libhearth_plot.so, opened by the first picture or is_available().
 namespace hearth::utils::plot {
 
 /// Numbers for a chart: a list, or the elements of a tensor in row-major order.
@@ -37,7 +37,7 @@ struct Series {
   std::vector<double> x, y;
 };
 
-/// Cells by rows.
+/// The cells of a matrix, row by row.
 struct Cells {
   static constexpr int64_t kMaxSideWithTexts = 30;
   bool has_texts() const { return rows <= kMaxSideWithTexts && columns <= kMaxSideWithTexts; }
@@ -48,6 +48,7 @@ struct Cells {
   std::vector<std::string> row_names, column_names;  // empty: none
 };
 
+/// The content of Axes.
 struct Chart {
   std::string title, x_label, y_label;
   std::vector<Series> series;

@@ -47,9 +47,10 @@ struct HEARTH_API SummaryWriterOptions {
   /// TensorBoard hides the records of former writers from this step on; in a subfolder, as soon as
   /// the writer adds a record to it.
   HEARTH_ARG(Step, purge_step);
-  /// Records that may wait before they are written. Calls wait only if they exceed 64 MiB.
+  /// Records that may wait before they are written. A call blocks only if more than 64 MiB wait.
   HEARTH_ARG(int64_t, max_queue) = 10;
-  HEARTH_ARG(double, flush_secs) = 120;      ///< seconds that a record may wait, at most 1
+  /// Seconds that a record may wait; values above 1 count as 1.
+  HEARTH_ARG(double, flush_secs) = 120;
   HEARTH_ARG(std::string, filename_suffix);  ///< end of the names of all files
 };
 

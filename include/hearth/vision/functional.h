@@ -45,7 +45,7 @@ HEARTH_API Tensor resized_crop(const Tensor& img, int64_t top, int64_t left, int
                                int64_t width, IntArrayRef size,
                                InterpolationMode interpolation = InterpolationMode::BILINEAR,
                                bool antialias = true);
-/// The four corners and the centre.
+/// Five parts of the size: at the four corners and in the centre.
 HEARTH_API std::vector<Tensor> five_crop(const Tensor& img, IntArrayRef size);
 /// five_crop of the image and of its mirror image.
 HEARTH_API std::vector<Tensor> ten_crop(const Tensor& img, IntArrayRef size,

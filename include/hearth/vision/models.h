@@ -4,8 +4,8 @@
 
 #include "hearth/nn.h"
 
-// torchvision.models: the same layers, names of parameters and initial weights, so that state dicts
-// published for torchvision load by name.
+// Five families of torchvision.models, with the same layers, names of parameters and initial
+// weights, so that state dicts published for torchvision load by name.
 namespace hearth::vision::models {
 
 /// Options of ResNet.
@@ -16,7 +16,7 @@ struct HEARTH_API ResNetOptions {
   HEARTH_ARG(bool, bottleneck) = false;          ///< whether blocks have three convolutions
   HEARTH_ARG(int64_t, num_classes) = 1000;       ///< outputs
   HEARTH_ARG(bool, zero_init_residual) = false;  ///< whether blocks begin as identities
-  HEARTH_ARG(int64_t, groups) = 1;               ///< groups of the bottlenecks' convolutions
+  HEARTH_ARG(int64_t, groups) = 1;               ///< groups of the bottlenecks' 3 x 3 convolutions
   HEARTH_ARG(int64_t, width_per_group) = 64;     ///< channels of a group
 };
 /// Residual networks ("Deep Residual Learning for Image Recognition").
@@ -81,7 +81,8 @@ class HEARTH_API AlexNetImpl : public nn::Cloneable<AlexNetImpl> {
 HEARTH_MODULE(AlexNet);
 HEARTH_API AlexNet alexnet(int64_t num_classes = 1000);
 
-/// "MobileNetV2: Inverted Residuals and Linear Bottlenecks"; width_mult scales all channels.
+/// "MobileNetV2: Inverted Residuals and Linear Bottlenecks"; width_mult scales the channels, but
+/// does not shrink the last layer.
 class HEARTH_API MobileNetV2Impl : public nn::Cloneable<MobileNetV2Impl> {
  public:
   explicit MobileNetV2Impl(int64_t num_classes_ = 1000, double width_mult_ = 1,
@@ -106,10 +107,10 @@ struct HEARTH_API VisionTransformerOptions {
   HEARTH_ARG(int64_t, num_heads);                ///< must divide hidden_dim
   HEARTH_ARG(int64_t, hidden_dim);               ///< features of a patch
   HEARTH_ARG(int64_t, mlp_dim);                  ///< features between an MLP's linear layers
-  HEARTH_ARG(double, dropout) = 0;               ///< of sums and MLPs
+  HEARTH_ARG(double, dropout) = 0;               ///< of the embedding, attention's results and MLPs
   HEARTH_ARG(double, attention_dropout) = 0;     ///< of attention weights
   HEARTH_ARG(int64_t, num_classes) = 1000;       ///< outputs
-  HEARTH_ARG(int64_t, representation_size) = 0;  ///< features before the last layer, or 0
+  HEARTH_ARG(int64_t, representation_size) = 0;  ///< of a layer before the last; 0: none
 };
 /// "An Image is Worth 16x16 Words: Transformers for Image Recognition at Scale".
 class HEARTH_API VisionTransformerImpl : public nn::Cloneable<VisionTransformerImpl> {

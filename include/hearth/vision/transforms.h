@@ -10,8 +10,8 @@
 #include "hearth/data/transforms.h"
 #include "hearth/vision/functional.h"
 
-// torchvision.transforms, for datasets' map() or as functions of an image, with the same random
-// numbers as in Python.
+// Transforms of torchvision.transforms, for datasets' map() or as functions of an image, with the
+// same random numbers as in Python.
 namespace hearth::vision::transforms {
 
 /// Base of transforms of images.
@@ -195,6 +195,7 @@ class HEARTH_API RandomAffine : public ImageTransform {
 class HEARTH_API ColorJitter : public ImageTransform {
  public:
   Tensor operator()(Tensor img) override;
+  /// Factors from 1 - x (at least 0) to 1 + x; for hue, shifts from -hue to hue.
   explicit ColorJitter(double brightness = 0, double contrast = 0, double saturation = 0,
                        double hue = 0);
   ColorJitter(Range brightness, Range contrast, Range saturation, Range hue);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <ostream>
+#include <vector>
 
 #include "distributed/ddp/reducer.h"
 #include "distributed/ddp/uneven_inputs.h"
@@ -6,6 +8,7 @@
 #include "distributed/sharding/zero_partition.h"
 #include "distributed/tensor_groups.h"
 #include "distributed/world.h"
+#include "hearth/cuda.h"
 
 namespace hearth::nn::parallel::detail {
 
@@ -50,6 +53,9 @@ DistributedDataParallelModule::DistributedDataParallelModule(std::shared_ptr<Mod
         "DistributedDataParallel is not needed when a module doesn't have any parameter that "
         "requires a gradient.");
     check_devices();
+    HEARTH_CHECK_AS(ValueError, options_.bucket_cap_mb().value_or(1) > 0,
+                    "bucket_cap_mb must be positive, but got ",
+                    options_.bucket_cap_mb().value_or(1));
   };
   if (options_.init_sync())
     distributed::check_same_tensors(group_, original_->named_parameters(), check);
@@ -64,27 +70,28 @@ DistributedDataParallelModule::DistributedDataParallelModule(std::shared_ptr<Mod
 DistributedDataParallelModule::~DistributedDataParallelModule() = default;
 
 void DistributedDataParallelModule::check_devices() const {
-  bool is_on_gpu = true;
-  std::string devices;
+  std::vector<Device> devices;
+  std::string names;
   for (const Tensor& tensor : original_->parameters()) {
-    is_on_gpu &= tensor.is_cuda();
-    const std::string name = tensor.device().str();
-    if (devices.find(name) == std::string::npos) devices += (devices.empty() ? "" : ", ") + name;
+    const Device device = tensor.device();
+    if (std::find(devices.begin(), devices.end(), device) != devices.end()) continue;
+    names += (devices.empty() ? "" : ", ") + device.str();
+    devices.push_back(device);
   }
-  const bool is_on_one = devices.find(',') == std::string::npos;
+  const bool is_on_one_gpu = devices.size() == 1 && devices[0].is_cuda();
   const auto& ids = options_.device_ids();
   HEARTH_CHECK_AS(ValueError, !ids || ids->size() == 1,
                   "device_ids can only be None or contain a single element.");
-  HEARTH_CHECK_AS(ValueError, !(ids || options_.output_device()) || (is_on_gpu && is_on_one),
+  HEARTH_CHECK_AS(ValueError, !(ids || options_.output_device()) || is_on_one_gpu,
                   "DistributedDataParallel device_ids and output_device arguments only work with "
                   "single-device/multiple-device GPU modules or CPU modules, but got module "
                   "parameters on ",
-                  devices, ". Move the module to the GPU first, or leave these options out");
-  HEARTH_CHECK_AS(ValueError, !ids || ids->front().str() == devices,
-                  "DistributedDataParallel: device_ids is ", ids ? ids->front().str() : "",
-                  ", but the module's parameters are on ", devices);
-  HEARTH_CHECK_AS(ValueError, options_.bucket_cap_mb().value_or(1) > 0,
-                  "bucket_cap_mb must be positive, but got ", options_.bucket_cap_mb().value_or(1));
+                  names, ". Move the module to the GPU first, or leave these options out");
+  if (!ids) return;
+  Device id = ids->front();
+  if (id.is_cuda() && !id.has_index()) id.set_index(DeviceIndex(cuda::current_device()));
+  HEARTH_CHECK_AS(ValueError, id == devices[0], "DistributedDataParallel: device_ids is ", id.str(),
+                  ", but the module's parameters are on ", names);
 }
 
 void DistributedDataParallelModule::pretty_print(std::ostream& stream) const {

@@ -14,7 +14,8 @@ struct Factored {
   Tensor matrix, p, q;
 };
 
-/// The data that one bucket communicates: flat tensors of its vectors, of all p and of all q.
+/// The gradients of one bucket, and the data that it communicates: flat tensors of its vectors, of
+/// all p and of all q.
 struct Parts {
   std::vector<Tensor> vectors;  // the gradients that are not compressed
   std::vector<Factored> matrices;
@@ -132,7 +133,8 @@ void PowerSGDState::begin_factors(size_t bucket, Parts& parts) {
   }
 }
 
-/// From the sum of the ranks' p: sums q over the ranks, and writes the means to the matrices.
+/// Computes q from the sum of the ranks' p, averages q over the ranks, and writes the
+/// approximations to the matrices.
 void PowerSGDState::multiply_back(const Parts& parts) const {
   for (Factored factored : parts.matrices) {
     orthogonalize(factored.p, options_.orthogonalization_epsilon());

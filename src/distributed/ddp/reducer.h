@@ -59,15 +59,19 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   void make_buckets(const Indices& order);
   Unused unused_in(const std::vector<Tensor>& outputs) const;
+  /// Called when backward reaches an output of forward(), with the parameters not used there.
   void on_output(const Unused& unused);
+  /// Called when the gradient of a parameter was accumulated.
   void on_gradient(size_t index);
   void begin_pass();
   void mark_ready(size_t index);
   void launch_full_buckets();
   void begin_exchange_of_uses();
+  /// Lets the running backward pass call on_backward_end() at its end.
   void queue_end();
   void on_backward_end();
   void finish();
+  /// Waits for the buckets, and stores their averages as gradients.
   void take_results();
   void end_pass();
   void accept_gradient(size_t index);

@@ -13,7 +13,7 @@
 
 /// The files of a checkpoint. Each save chooses a random id for the names of its files, one per
 /// rank, or one in all with full_state_dict: `<id>-00000-of-00004.safetensors`. `index.safetensors`
-/// has the id, the values and, for each tensor, a table with one line per file.
+/// has the id, the values that are not tensors and, for each tensor, a table with a line per file.
 namespace hearth::distributed::checkpoint {
 
 /// One file's part of a tensor.

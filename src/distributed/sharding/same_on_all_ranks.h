@@ -27,7 +27,7 @@ struct DifferenceText {
 void check_same_on_all_ranks(const DifferenceText& text,
                              const std::function<Descriptions()>& describe,
                              const ProcessGroupPtr& group);
-/// Throws on all ranks, with the text and the number of the first rank whose text is not empty.
+/// Throws on all ranks, with the number and the error of the first rank whose `error` is not empty.
 void check_all_succeeded(const std::string& error, const ProcessGroupPtr& group);
 
 }  // namespace hearth::distributed

@@ -142,8 +142,8 @@ bool ShardedModule::should_reshard(bool knows_results, bool needs_backward) cons
   return knows_results && reshard_after_forward.value_or(!is_root());
 }
 
-/// All gradients of the parameters are known when those of all arguments are: nodes that were
-/// recorded later run earlier.
+/// Lets backward call post_backward() when the gradients of all arguments are known. Those of the
+/// parameters are known then, because nodes that were recorded later run earlier.
 void ShardedModule::watch_arguments(const std::vector<Tensor>& arguments) {
   for (const Tensor& argument : arguments)
     argument.register_hook(

@@ -70,7 +70,7 @@ class ShardedParams : public std::enable_shared_from_this<ShardedParams> {
   /// The parameters must be of one kind.
   ShardedParams(std::string path, const Named& params, ProcessGroupPtr group,
                 MixedPrecisionPolicy policy);
-  /// Registers the hooks that collect gradients.
+  /// Registers the hooks that collect gradients, and call on_gradient after each.
   void watch_gradients(const std::function<void()>& on_gradient);
 
   void start_unshard();   ///< begins to gather the parameters, unless they are gathered

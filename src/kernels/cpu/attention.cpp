@@ -45,7 +45,7 @@ class HeadMatrices {
     if (view.defined() && !result.is_in_place()) copy(view, result.view_, ctx);
     return result;
   }
-  /// Writes the elements, unless they are written in place.
+  /// Copies the elements to the view, unless they were written there.
   void write_back(Ctx& ctx) const {
     if (defined() && !is_in_place()) copy(view_, original_, ctx);
   }
@@ -205,7 +205,8 @@ struct OnlineSoftmax {
     loops.exp_sum[0](scores, scores, n, &base, &sum[i]);
     std::fill(scores + n, scores + keys, T(0));
   }
-  /// Divides the result of row i by the sum; computes the row's logsumexp.
+  /// Divides the result of row i by the sum; computes the row's logsumexp. A row whose keys are all
+  /// masked gets zeros, and infinity as its logsumexp, so that its weights in backward are 0.
   void finish(int64_t i, T* result, int64_t width, T* logsumexp) const {
     const T factor = sum[i] == 0 ? T(0) : 1 / sum[i];
     softmax_loops_of<T>().scale[0](result, result, width, &factor);

@@ -1,6 +1,6 @@
-// Copies tensors into the order of elements in which batch norm computes, and back. The threads
-// divide the elements; each run along the innermost dimension is converted at once. Bound by
-// memory: one read and one write of each element, one of them with strides.
+// Chooses the order of elements in which batch norm computes, and copies tensors into it and back.
+// The threads divide the elements; each run along the innermost dimension is converted at once.
+// Bound by memory: one read and one write of each element, one of them with strides.
 #include "kernels/cpu/batch_norm_layout.h"
 
 #include "core/parallel_for.h"
@@ -54,7 +54,8 @@ void BatchNormLayout::for_runs(const View& view, const F& f) const {
     dims.out[k] = 0;
   }
   dims.dim = view.dim;
-  parallel_for(0, numel(), 1 << 15, [&](int64_t begin, int64_t end) {
+  constexpr int64_t kLayoutGrain = 1 << 15;  // elements that are worth another thread
+  parallel_for(0, numel(), kLayoutGrain, [&](int64_t begin, int64_t end) {
     int64_t position = begin;
     dims.for_runs(begin, end, [&](int64_t offset, int64_t, int64_t n) {
       f(position, offset, dims.inner_in(), n);

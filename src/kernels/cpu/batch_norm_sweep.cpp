@@ -1,7 +1,7 @@
 // The two passes of batch norm over whole tensors: sums of every channel, and y. For the sums, the
-// threads divide chunks of images or rows, whose partial sums are added in order; for y, planes or
-// rows. Elements of half types are converted in blocks of 1024. Bound by memory: a pass reads its
-// inputs once, and y is written once.
+// threads divide chunks of a channel's planes or of rows, whose partial sums are added in order;
+// for y, planes or rows. Elements of half types are converted in blocks of 1024. Bound by memory: a
+// pass reads its inputs once, and y is written once.
 #include "kernels/cpu/batch_norm_sweep.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kLanes = 64;       // partial sums of a plane
+constexpr int64_t kLanes = 64;       // partial sums, to which a plane's elements go in turn
 constexpr int64_t kBlock = 1024;     // elements of a block that is converted at once
 constexpr int64_t kChunk = 1 << 16;  // elements of a chunk, which has a partial sum of its own
 constexpr int64_t kMaxChunks = 64;   // of rows

@@ -1,7 +1,7 @@
-// The distances of all rows of a, [rows, width], from all rows of b, and the gradient of a. The
-// threads divide the rows of a. all_pairs() takes b in tiles of 32 KiB, at least 16 rows, which
-// stay in the cache for a thread's rows. Bound by the arithmetic of each difference, in the loops
-// of cdist_loops.h.
+// The distances of all rows of a, [rows, width], from all rows of b or from the later rows of a,
+// and the gradient of a. The threads divide the rows of a. all_pairs() takes b in tiles of 32 KiB,
+// at least 16 rows, which stay in the cache for a thread's rows. Bound by the arithmetic of each
+// difference, in the loops of cdist_loops.h.
 #include "seam/cdist.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ const CdistLoops& cdist_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(cdist_table));
 }
 
-/// Turns sums of powers into distances.
+/// Turns the sums of a norm that has a root into distances.
 template <class T>
 void take_roots(Norm norm, double p, T* sums, int64_t n) {
   if (norm == Norm::kTwo)

@@ -101,7 +101,7 @@ ComplexValue<T> log1p(ComplexValue<T> x) {
   return {std::log(std::hypot(1 + x.re, x.im)), angle};
 }
 
-/// a to the power b. 0 to the power 0 is 1; 0 to a power with a positive real part is 0.
+/// a to the power b. Any a to the power 0 is 1; 0 to a power with a positive real part is 0.
 template <class T>
 ComplexValue<T> pow(ComplexValue<T> a, ComplexValue<T> b) {
   if (b.re == 0 && b.im == 0) return 1;
@@ -109,7 +109,7 @@ ComplexValue<T> pow(ComplexValue<T> a, ComplexValue<T> b) {
   return value_of(std::pow(standard<T>(a), standard<T>(b)));
 }
 
-/// The absolute value of a complex number, which can be compared.
+/// The absolute value of a complex number, which can be compared by <.
 template <class T>
 struct Length {
   T value;

@@ -31,8 +31,9 @@ View contiguous_scratch(const View& like, ScalarType dtype, Ctx& ctx) {
   return result;
 }
 
-/// Returns the parameters with all tensors in `dtype` and an allowed layout; other tensors are
-/// replaced by contiguous scratch copies.
+/// Returns the parameters with all tensors in `dtype` and an allowed layout. A tensor of another
+/// dtype or layout is replaced by a contiguous one in scratch memory, with its elements unless they
+/// are to be computed.
 template <class Allowed>
 ConvParams fitted(const ConvParams& params, ScalarType dtype, const Allowed& allowed, Ctx& ctx) {
   ConvParams result = params;

@@ -1,7 +1,8 @@
-// A convolution's output, input or weight by matrix products: the windows of a block of output rows
-// become a matrix [channels * kernel, positions] of about 1 MiB, which stays in the cache. A task
-// is a block, for the input an image's group, for the weight one of up to 8 partial sums. Bound by
-// the multiplications; with few output channels, by writing and reading the windows.
+// A convolution, or the gradient of its input or weight, by matrix products: the windows of a block
+// of output rows become a matrix [channels * kernel, positions] of up to about 1 MiB, which stays
+// in the cache. A task is a block, for the input an image's group, for the weight one of up to 8
+// partial sums. Bound by the multiplications; with few output channels, by writing and reading the
+// windows.
 #include "kernels/cpu/conv_columns.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Convolutions with few channels, which leave many lanes of a blocked layout empty. The input rows
-// that one column of the kernel reads are copied side by side ("shifted rows"). The windows of a
-// whole image are then a few contiguous ranges, and each product needs one load per vector. A task
-// is an image, for the weight's gradient up to 16. Bound by the multiplications.
+// Convolutions with few channels, which leave many lanes of oneDNN's blocked layouts empty. The
+// input rows that one column of the kernel reads are copied side by side ("shifted rows"). In all
+// windows of an image, the elements for one weight are then a contiguous range, and each product
+// needs one load per vector. A task is an image, for the weight's gradient up to 16. Bound by the
+// multiplications.
 #include "kernels/cpu/conv_small.h"
 
 #include <algorithm>
@@ -131,8 +132,8 @@ class SmallConv {
       for (int64_t i = 0; i < numel; ++i) sum[i] += partial[group * numel + i];
   }
 
-  /// Each gradient of a shifted row is a sum over rows of the output, each channel of which has
-  /// lead() rows of zeros before and after it; scatter() adds the gradient to the input.
+  /// The gradient of each shifted row is a sum over rows of the output's gradient, each channel of
+  /// which has lead() rows of zeros before and after it; scatter() adds it to the input's gradient.
   void compute_in() {
     const int64_t lead = rows_.lead() * rows_.out_w, pitch = lead + rows_.plane(),
                   padded = outputs() * pitch + kShiftedSlack;
@@ -160,7 +161,8 @@ class SmallConv {
     });
   }
 
-  /// The factors and the offsets of the output's rows, for one phase of the shifted rows.
+  /// The factors, and the offsets of the rows of the output's gradient, for one phase of the
+  /// shifted rows.
   struct GradientPhase {
     const float* factors;
     const int64_t* offsets;

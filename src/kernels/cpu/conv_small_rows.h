@@ -19,7 +19,7 @@ class ShiftedRows {
       : ShiftedRows(p, p.spatial() == 2 ? 2 : -1, p.in.dim - 1) {}
 
   const int64_t channels, kernel_h, kernel_w, out_h, out_w;
-  const int64_t phases;  // different row positions modulo the stride
+  const int64_t phases;  // phase_of() is always below this
 
   int64_t phase_of(int64_t kernel_row) const { return kernel_row * dilation_h_ % stride_h_; }
   int64_t shift_of(int64_t kernel_row) const { return kernel_row * dilation_h_ / stride_h_; }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kSide = 64;               // of a block
 constexpr int64_t kSquareSide = 8 * kSide;  // of a square of blocks, which is one task
-constexpr int64_t kMinElements = 1 << 12;
+constexpr int64_t kMinElements = 1 << 12;   // fewer are left to the general pointwise loops
 
 /// The copy `out[i][j] = in[i][j]` of many matrices; out is contiguous along j, in along i. Strides
 /// are in elements.
@@ -27,7 +27,7 @@ struct Matrices {
 };
 
 constexpr int64_t kTileSide = 4;     // the side of a tile that is transposed in registers
-constexpr int64_t kTileElement = 4;  // bytes
+constexpr int64_t kTileElement = 4;  // bytes of an element of such a tile
 
 /// Copies a tile: the elements of a row of `from` become a column of `to`. The distances between
 /// rows are in bytes.

@@ -1,7 +1,7 @@
-// The CTC loss of each sequence, and its gradient: log probabilities of states, [times, 2 * labels
-// + 1], each time from its neighbour. A task is one sequence, whose states are computed one by one.
-// Bound by log_sum(): three exponentials and a logarithm for each state and time, backward twice as
-// many and two exponentials for each class.
+// The CTC loss of each sequence, and its gradient, by log probabilities of states, [times, 2 *
+// labels + 1]: those of a time follow from those of the time before (backward: after). A task is
+// one sequence, whose states are computed one by one. Bound by log_sum(): three exponentials and a
+// logarithm for each state and time, backward twice as many and two exponentials for each class.
 #include "seam/ctc_loss.h"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ T forward(const CtcSequence<T>& s, T* alpha, int64_t width) {
   return s.loss(alpha + std::max<int64_t>(s.times - 1, 0) * width);
 }
 
-/// Writes the gradients of time t to `grad + t * stride`; `beta` is scratch memory for two times.
+/// Writes the gradients of time t to `grad + t * stride`; `beta` is scratch memory for the states
+/// of two times.
 template <class T>
 void backward(const CtcSequence<T>& s, const T* alpha, int64_t width, T loss, T factor, T* grad,
               int64_t classes, int64_t stride, T* beta) {

@@ -26,7 +26,8 @@ struct BagLoopsOf {
   }
 
   /// The rows to be summed, by their addresses, with scales. The structs below have the same
-  /// members: row r, the sum with its term, and a prefetch of a later row.
+  /// functions: row() returns row r, term() adds a vector x of it to a sum, fetch() may prefetch a
+  /// later row.
   struct Pointers {
     const void* const* rows;
     const T* scales;
@@ -48,8 +49,8 @@ struct BagLoopsOf {
     HEARTH_SIMD void fetch(int64_t r, int64_t begin, int64_t n) const {
       if (r + kRowsAhead >= count) return;
       const char* const row = table + indices[r + kRowsAhead] * stride;
-      // Into the second level of the cache, which can wait for more lines than the first (a third
-      // faster).
+      // Into the second level of the cache, which can wait for more lines than the first: so the
+      // sums are a third faster.
 #pragma GCC unroll 8
       for (int64_t byte = 0; byte < n * int64_t(sizeof(T)); byte += kCacheLine)
         __builtin_prefetch(row + begin * int64_t(sizeof(T)) + byte, 0, 2);

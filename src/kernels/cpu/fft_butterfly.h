@@ -3,7 +3,8 @@
 // The stages of a Fourier transform for one instruction set. A stage turns `radix` transforms of
 // `length` numbers into one, by butterflies in registers; each lane has a line of its own. The
 // stages of a part of the buffer run one after the other, while it is in the cache. Bound by the
-// butterflies' arithmetic, for small radices by loads and stores. Included only by fft_loops.h.
+// butterflies' arithmetic, for small radices by loads and stores. Included only by fft_loops.h and
+// fft_shuffle.h.
 
 #include "kernels/cpu/fft_kernels.h"
 #include "kernels/cpu/vec.h"

@@ -17,7 +17,7 @@ struct FftStage {
 };
 
 /// Lines in memory, at most as many as there are lanes. A line is a sequence of pairs of numbers:
-/// real and imaginary parts, or two neighbours of a real line.
+/// real and imaginary parts, or two neighbours of a real line; without `pair`, of single numbers.
 template <class T>
 struct FftLines {
   T* data = nullptr;
@@ -32,8 +32,9 @@ struct FftLines {
   [[gnu::always_inline]] bool has_second() const { return pair != kNone; }
 };
 
-/// How pairs are read or written: `swap` exchanges both numbers (which turns a forward transform
-/// into a backward one); `first` and `second` are factors of the numbers in memory.
+/// How pairs are read or written: `swap` exchanges both numbers (on both sides of a forward
+/// transform, this makes it a backward one); `first` and `second` are factors of the numbers in
+/// memory.
 template <class T>
 struct FftPairs {
   bool swap = false;

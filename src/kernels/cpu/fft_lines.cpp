@@ -1,7 +1,7 @@
 // Transforms a group of lines on one thread, or one long line as a matrix on all threads: they
-// divide first its columns, then its rows, in groups of one for each lane. The products of a long
-// convolution (Bluestein) run on one thread. Lines beyond the caches are bound by memory: the
-// matrix is written and read between both steps, with strides.
+// divide first its columns, then its rows, in groups of as many as a vector has lanes. The products
+// of a long convolution (Bluestein) run on one thread. Lines beyond the caches are bound by memory:
+// the matrix is written and read between both steps, with strides.
 #include "kernels/cpu/fft_lines.h"
 
 #include <algorithm>

@@ -45,7 +45,7 @@ FftLines<T> fft_lines(T* data, int64_t apart, int count, int lanes, int64_t step
 template <class T>
 class FftLongLine {
  public:
-  /// The job's plan is a matrix, or a convolution whose transforms are matrices.
+  /// The job's plan has the method kGrid, or is a convolution whose transforms use this method.
   FftLongLine(const FftJob<T>& job, Ctx& ctx);
   void run(const FftLines<T>& in, const FftLines<T>& out) const;
 

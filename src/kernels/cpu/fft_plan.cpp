@@ -1,6 +1,6 @@
-// The tables of Fourier transforms: twiddle factors, positions and chirps, kept in a cache of up to
-// 64 plans and 32 MiB. A new plan is computed on the calling thread, bound by a sine and a cosine
-// in double for each of its factors.
+// The tables of Fourier transforms: twiddle factors, positions and chirps. A cache keeps up to 64
+// plans of together 32 MiB, and the newest even if it alone is larger. A new plan is computed on
+// the calling thread, bound by a sine and a cosine in double for each of its factors.
 #include "kernels/cpu/fft_plan.h"
 
 #include <cmath>
@@ -42,7 +42,7 @@ void put_root(int64_t k, int64_t n, T* to) {
   to[1] = T(minus_sine ? -sine : sine);
 }
 
-/// The radices of n's stages; empty if a prime factor is larger than all radices.
+/// The radices of n's stages; empty for n = 1, and if a prime factor is larger than all radices.
 std::vector<int> radices_of(int64_t n) {
   std::vector<int> radices;
   for (int radix : kRadices)

@@ -12,7 +12,7 @@ namespace hearth::cpu {
 enum class FftMethod : unsigned char {
   kStages,        // one stage per small factor of the length
   kConvolution,   // as a convolution with a chirp (Bluestein): lengths with a large prime factor
-  kGrid,          // as a matrix: its columns, then its rows; for a single long line
+  kGrid,          // as a matrix: its columns, then its rows; for a line that all threads transform
   kRealTwiddles,  // no transform: the factors between a real line and the transform of its pairs
 };
 
@@ -28,7 +28,9 @@ struct FftPlan {
   /// Complex factors: of all stages, the chirp, the matrix's elements or a real line.
   std::vector<T> twiddles;
   std::vector<T> spectrum;  // the transform of the conjugate chirp
-  Pointer first, second;    // kConvolution: its transforms, null; kGrid: the columns', the rows'
+  /// Plans of inner transforms. kConvolution: `first` is that of its transforms; kGrid: `first` is
+  /// that of the columns, `second` that of the rows. Else null.
+  Pointer first, second;
 
   size_t bytes() const {
     return sizeof *this + sizeof(FftStage<T>) * stages.size() +
@@ -40,8 +42,8 @@ struct FftPlan {
 FftMethod fft_method(int64_t n);
 /// The length of the transforms in the convolution for n numbers.
 int64_t fft_convolution_size(int64_t n);
-/// The number of rows of the matrix for n numbers, near the square root of n; 0 if n has large
-/// prime factors or no divisor near its square root.
+/// The number of rows of the matrix for n numbers, near the square root of n and at least
+/// kMaxFftLanes; 0 if n has large prime factors or no such divisor.
 int64_t fft_grid_rows(int64_t n);
 
 /// The plan from a cache of bounded size, or a new one.

@@ -24,7 +24,7 @@ constexpr int64_t kCostOfTaps = 8;           // of finding a position's taps, in
 template <class T>
 using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// One sample of a batch: its volume, with sizes and strides in the order x, y, z.
+/// One sample of a batch: its image or volume, with sizes and strides in the order x, y, z.
 struct Volume {
   int dims;
   int64_t channels, channel_stride, batch_stride;
@@ -102,6 +102,7 @@ class GridReader {
   }
 
  private:
+  /// Multiplies out the taps of the dimensions.
   void combine(const GridTaps<R>* axes, PointTaps<R>& taps) const {
     const int n = rule_.taps(), depth = dims_ == 3 ? n : 1;
     int& count = taps.count = 0;
@@ -118,6 +119,7 @@ class GridReader {
           if (inside) multiply(axes, tap, taps, count++);
         }
   }
+  /// Sets the weight and the slopes of entry t to the products of one tap of each dimension.
   void multiply(const GridTaps<R>* axes, const int* tap, PointTaps<R>& taps, int t) const {
     taps.weight[t] = 1;
     for (int d = 0; d < dims_; ++d) {

@@ -71,8 +71,8 @@ struct GridLoopsOf {
       for (int b = 0; b < taps_per_dim; ++b)
         for (int a = 0; a < taps_per_dim; ++a) {
           const int64_t offset = (b * taps_per_dim + a) * kGridTile + i;
-          // The index is -1 outside, computed without select(), because masks have lanes of T's
-          // size.
+          // Arithmetic makes the index -1 outside; select() cannot, because masks have lanes of
+          // T's size.
           const V outside = select(x.inside[a] & y.inside[b], V(0), V(1));
           const auto out = to_int32(outside);
           const auto index =

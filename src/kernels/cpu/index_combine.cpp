@@ -53,7 +53,7 @@ View reachable(const IndexJob& job) {
   return table;
 }
 
-/// The shape of the positions that select a row: 1 in the dimensions along rows.
+/// The shape of the positions, each of which selects a row: 1 in the dimensions along rows.
 View shape_of_positions(const IndexJob& job) {
   View shape = job.values;
   for (int d = 0; d < shape.dim; ++d) {
@@ -167,7 +167,7 @@ void write_changed(const View& now, const View& former, const View& table) {
   const auto element = [](const View& view, int64_t offset) {
     return view.as<uint16_t>() + offset;
   };
-  parallel_for(0, loop.numel(), 1 << 15, [&](int64_t begin, int64_t end) {
+  parallel_for(0, loop.numel(), kMoveGrain, [&](int64_t begin, int64_t end) {
     loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
       uint16_t* const to = element(table, offsets[0]);
       const uint16_t *const from = element(now, offsets[1]), *const before =

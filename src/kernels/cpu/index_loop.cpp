@@ -1,7 +1,8 @@
-// Moves elements between a table and `values` at positions given by indices. Threads share reads
-// along a dimension of the values, and writes along a dimension of the table. Without a suitable
-// dimension, each thread reads all indices and writes to one range of the table; if the table
-// is small and the threads are few, one thread writes all. Bound by the cache misses of the table.
+// Moves elements between a table and `values` at positions given by indices. The threads divide
+// reads along a dimension of the values, and writes along a dimension of the table. Without a
+// suitable dimension, each thread reads all indices and writes to one range of the table; if the
+// table is small and the threads are few, one thread writes all. Bound by the cache misses of the
+// table.
 #include "kernels/cpu/index_loop.h"
 
 #include <algorithm>

@@ -66,7 +66,7 @@ struct Mover {
 void read_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 
 /// Writes every element of `values` to the table. Writes to the same element happen in row-major
-/// order, on any number of threads. If an index is out of range, only reports it.
+/// order, on any number of threads. If any index is out of range, reports it and writes nothing.
 void write_indexed(const IndexJob& job, const Mover& move, Ctx& ctx);
 
 /// write_indexed with the Mover of a sum or product. Half types are combined in float32 copies of

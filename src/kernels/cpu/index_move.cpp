@@ -1,8 +1,8 @@
 // The inner loops of index, gather and scatter: each index moves an element, or a run of elements,
 // between table and `values`, by a copy (of the element or its address), sum, product or extreme.
-// index_loop.cpp gives each thread its part. For writes to a table above 256 KiB, move_row() and
-// move_row_in_range() prefetch 32 indices ahead. Bound by the cache misses of the table; in the
-// cache, by a few loads and stores for each index.
+// index_loop.cpp gives each thread its part. For writes along a dimension of more than 256 KiB,
+// move_row() and move_row_in_range() prefetch 32 indices ahead. Bound by the cache misses of the
+// table; in the cache, by a few loads and stores for each index.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>

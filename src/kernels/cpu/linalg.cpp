@@ -1,6 +1,7 @@
-// Triangular factors (LU, Cholesky), pivots and triangular solutions, by a call of LAPACK or BLAS
-// for each matrix. The threads divide the matrices of a batch (linalg_matrices.h). Bound by the
-// multiplications, on the order of n^3; the exchanges of rows by memory, with strides.
+// Triangular factors (LU, Cholesky) and triangular solutions, by a call of LAPACK or BLAS for each
+// matrix, and exchanges of rows by LU's pivots. The threads divide the matrices of a batch
+// (linalg_matrices.h). Bound by the multiplications, on the order of n^3; the exchanges of rows by
+// memory, with strides.
 #include "seam/linalg.h"
 
 #include <cblas.h>

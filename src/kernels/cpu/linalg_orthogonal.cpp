@@ -1,7 +1,7 @@
-// Orthogonal factors: QR, singular values, eigenvalues, least squares, by a call of LAPACK for each
-// matrix. The threads divide the matrices of a batch (linalg_matrices.h). Bound by LAPACK's
-// multiplications, a multiple of longer * shorter^2; many are in matrix-vector products, which read
-// the matrix again each time.
+// Orthogonal factors: QR, singular values, eigenvalues of symmetric matrices, least squares, by a
+// call of LAPACK for each matrix. The threads divide the matrices of a batch (linalg_matrices.h).
+// Bound by LAPACK's multiplications, a multiple of longer * shorter^2; many are in matrix-vector
+// products, which read the matrix again each time.
 #include <cmath>
 #include <limits>
 
@@ -66,7 +66,7 @@ void svd(const SvdParams& p, Ctx& ctx) {
                                  lwork, work.as<int>(float_bytes), info);
                    return;
                  }
-                 *info = any_nan(a, elements) ? -4 : 0;
+                 *info = any_nan(a, elements) ? -4 : 0;  // -4: as gesdd reports NaN
                  fill_nan(values, k);
                  fill_nan(u, int64_t(s.rows) * u_columns);
                  fill_nan(vt, int64_t(vt_rows) * s.columns);

@@ -1,7 +1,8 @@
 #pragma once
 
 // Parts of the mathematical functions over Vec: the bits of numbers, polynomials, exact sums and
-// products. lane_by_lane() computes a function without vectors, for rare arguments.
+// products, rounding, products with powers of two. lane_by_lane() computes a function without
+// vectors, for rare arguments.
 
 #include "kernels/cpu/vec.h"
 
@@ -103,7 +104,7 @@ struct Rounded {
   BitsOf<V> bits;
 };
 
-/// a * b rounded to the nearest integer, which must be below 2^22 (2^51) in magnitude.
+/// a * b rounded to the nearest integer, which must be below 2^22 (in double 2^51) in magnitude.
 template <class V>
 HEARTH_SIMD Rounded<V> round_product(V a, V b) {
   const V shifted = mul_add(a, b, V(Rounded<V>::kMagic));

@@ -88,7 +88,7 @@ template <class V>
 HEARTH_SIMD V pow_special(V a, V b, V result) {
   const V magnitude = abs(a);
   const V infinity = kInf<V>;
-  // With zero or an infinity among the operands the result is infinity or zero.
+  // If a is 0 or infinite, or b infinite, the result is infinity or 0, apart from the cases below.
   const auto extreme = (magnitude == V(0)) | (magnitude == infinity) | (abs(b) == infinity);
   const auto grows = ((magnitude > V(1)) & (b > V(0))) | ((magnitude < V(1)) & (b < V(0)));
   result = select(extreme, select(grows, infinity, V(0)), result);

@@ -1,7 +1,7 @@
 #pragma once
 
-// sin, cos and atan2 over Vec. sin and cos reduce the argument by multiples of pi/2 and compute
-// both polynomials, of which each lane chooses one; their multiply-adds bound the speed or, if a
+// sin, cos and atan2 over Vec. sin and cos reduce the argument by multiples of pi/2 and compute the
+// polynomials of both, of which each lane chooses one; their multiply-adds bound the speed or, if a
 // lane exceeds kMax, a call of the C library for every lane. atan2 is bound by two divisions and a
 // polynomial.
 

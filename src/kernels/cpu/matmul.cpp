@@ -33,7 +33,7 @@ constexpr double kMaxTasks = 32;         // of a batch
 constexpr int64_t kMinSide = 32;         // of a block of the result
 constexpr int64_t kSideMultiple = 16;    // the libraries' own block size
 constexpr int64_t kMinRowsForCopy = 64;  // of the result, to copy a transposed b with long rows
-constexpr int64_t kManyRows = 512;  // the same for short rows; also to add one row to all of them
+constexpr int64_t kManyRows = 512;  // of the result, to copy b with short rows, or to add one row
 constexpr int64_t kMinTermsForCopy = 64;  // of each sum, to copy a transposed b with short rows
 constexpr int64_t kMinTerms = 2048;       // of a partial sum
 constexpr int64_t kMaxSums = 8;
@@ -139,7 +139,7 @@ void add_to_rows(const Product& p) {
   }
 }
 
-/// Multiplies every matrix of the batch by a library, on the calling thread.
+/// Computes every product of the batch with a library, on the calling thread.
 void multiply_batch(const Product& p) {
   Gemm gemm = gemm_of(p);
   if (p.row.defined()) gemm.beta = 0;

@@ -5,7 +5,7 @@
 #include "seam/conv.h"
 #include "seam/view.h"
 
-/// The functions of oneDNN (2.6 to 3.x) that Hearth uses.
+/// Products and convolutions by oneDNN (2.6 to 3.x).
 namespace hearth::cpu::onednn {
 
 /// Put around products and convolutions: before version 3.12, the stack pointer of some kernels of

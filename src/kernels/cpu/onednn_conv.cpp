@@ -30,7 +30,8 @@ double work_of(const ConvParams& p) {
   return double(p.out.numel) * double(p.weight.numel / p.weight.sizes[0]);
 }
 
-/// Returns a tensor in the wanted layout: its own data if it has that layout, else scratch memory.
+/// Returns the memory of a tensor in the wanted layout: its data if they have that layout, else
+/// scratch memory, which this function does not fill.
 dnnl::memory in_layout(const Desc& plain, const Desc& wanted, void* data, void* scratch) {
   return {wanted, engine(), plain == wanted ? data : scratch};
 }

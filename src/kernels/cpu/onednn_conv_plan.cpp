@@ -1,5 +1,5 @@
-// Keeps the plans of oneDNN's convolutions by shape, up to 1024 at a time, because oneDNN compiles
-// code for each.
+// Makes the plans of oneDNN's convolutions and keeps up to 1024 of them, by shape, layout and
+// dtype, because oneDNN compiles code for each.
 #include "kernels/cpu/onednn_conv_plan.h"
 
 #include <map>

@@ -1,6 +1,7 @@
-// The step of an optimizer on all parameters of a call, in place. The threads divide the elements
-// of all tensors as one range; half types and tensors with gaps are computed in dense copies of 512
-// elements. Bound by memory: in float32, Adam reads 16 bytes and writes 12 for each element.
+// The step of an optimizer, an average or a clipping, on all tensors of a call in place. The
+// threads divide the elements of all tensors as one range; half types and tensors with gaps are
+// computed in dense copies of 512 elements. Bound by memory: in float32, Adam reads 16 bytes and
+// writes 12 for each element.
 #include "seam/optim.h"
 
 #include <algorithm>

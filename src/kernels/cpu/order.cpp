@@ -1,6 +1,7 @@
 // Sorts, topk, kthvalue, medians and modes along a dimension. Many lines are divided among the
-// threads; few long lines are ordered one by one, sorts and topk by all threads. Sorts are bound by
-// the radix passes over memory, topk by the comparison of every element with the k-th best so far.
+// threads; few long lines are ordered one by one: sorts (also of modes) and topk by all threads.
+// Sorts are bound by the radix passes over memory, topk by the comparison of every element with the
+// k-th best so far.
 #include "seam/order.h"
 
 #include "core/parallel_for.h"
@@ -68,7 +69,7 @@ Order<T, R>::Order(const OrderParams& params) : params_(params) {
 template <class T, class R>
 void Order<T, R>::run(Ctx& ctx) const {
   const int64_t count = lines_.numel(), threads = get_num_threads();
-  // A little work is one task. Few long lines are sorted one after the other, each by all threads.
+  // A little work is one task. Few long lines are ordered one after the other, each by all threads.
   const bool one_by_one = count * n_ < kMoveGrain || (count < threads && n_ > kSortChunk);
   const int64_t tasks = one_by_one ? 1 : std::min(count, kTasksPerThread * threads);
   const int slots = task_slots(tasks);
@@ -119,6 +120,7 @@ const R* Order<T, R>::pick(const T* in, R* records) const {
   }
 }
 
+/// Returns the record at place k of the sorted order, of n records that it reorders.
 template <class T, class R>
 const R* Order<T, R>::nth(R* records, int64_t n, int64_t k) const {
   std::nth_element(records, records + k, records + n);
@@ -173,6 +175,8 @@ void Order<T, R>::top_of_part(const T* in, int64_t begin, int64_t end, R* record
   keep_best();
 }
 
+/// Returns the record of the lower median of the numbers that are not NaN; a NaN if there is one
+/// and the kind is kMedian, or if all are NaN.
 template <class T, class R>
 const R* Order<T, R>::median(R* records) const {
   int64_t n = n_;
@@ -186,6 +190,7 @@ const R* Order<T, R>::median(R* records) const {
   return nth(records, n, (n - 1) / 2);
 }
 
+/// Returns the last record of the longest run of equal keys, of several such runs the first.
 template <class T, class R>
 const R* Order<T, R>::mode(R* records) const {
   const R* sorted = sort_records(records, records + n_, n_, int(sizeof(Key)));

@@ -1,7 +1,7 @@
 // out = formula(inputs) for every element, of any dtypes and strides. Contiguous operands of one
-// dtype are computed in place; others are gathered, converted, computed and scattered in tiles of
-// up to 1024 elements, which stay in the L1 cache. Above 32,768 elements, the threads divide
-// elements or tiles. Bound by memory, for formulas with exp, log or pow by their arithmetic.
+// dtype are read and written where they are; others are gathered, converted, computed and scattered
+// in tiles of up to 1024 elements, which stay in the L1 cache. Above 32,768 elements, the threads
+// divide elements or tiles. Bound by memory, for formulas with exp, log or pow by their arithmetic.
 #include <algorithm>
 #include <cstring>
 

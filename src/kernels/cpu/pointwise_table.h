@@ -82,7 +82,8 @@ constexpr ScalarType lane_dtype(ScalarType compute) {
 /// Whether run() supports this formula in this dtype; launching any other is an error.
 bool pointwise_supported(int functor, Formula formula, ScalarType compute);
 
-/// run() with a given table: for tests and benchmarks of one instruction set.
+/// run() with a given table and without copy_transposed(): for tests and benchmarks of one
+/// instruction set.
 void run_with(const PointwiseTable& table, const PointwiseParams& params);
 
 }  // namespace hearth::cpu

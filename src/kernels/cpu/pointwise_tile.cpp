@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kSquare = 32;
 /// Rows shorter than this share a tile.
 constexpr int64_t kShortRow = kTileElements / 4;
-/// Rows of a tile that are longer than this are copied by memcpy.
+/// A tile's contiguous rows that are longer than this are copied by memcpy.
 constexpr int64_t kTinyRow = 4;
 
 /// Returns a dimension in which an operand has stride 1 while its last dimension has a

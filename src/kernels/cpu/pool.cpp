@@ -261,8 +261,8 @@ class PoolLoops {
 };
 
 struct Extent {
-  int64_t rows;    // of windows of an image
-  int64_t width;   // elements of the outputs of such a row
+  int64_t rows;    // of windows, in an image
+  int64_t width;   // output elements of a row of windows
   int64_t volume;  // elements of an input image
 
   Extent(const PoolShape& s, const Layout& layout)

@@ -18,8 +18,8 @@ struct PoolMaxLoops {
 
   static void row(const PoolMaxRow& row) {
     int64_t j = 0;
-    // With stride 2, a whole vector loads one element after its last window. The last vector of a
-    // row must not, so it is not a whole one here.
+    // With stride 2, windows<kLanes>() loads one element after its last window. The last vector of
+    // a row must not, so windows<0>() computes it, even if it is whole.
     for (; j + kLanes < row.columns; j += kLanes) windows<kLanes>(row, j, kLanes);
     windows<0>(row, j, int(row.columns - j));
   }
@@ -40,7 +40,7 @@ struct PoolMaxLoops {
     }
   };
 
-  /// Computes `count` windows; `known` is the count if it is a whole vector, else 0.
+  /// Computes `count` windows; `known` is kLanes if the count is known to be that, else 0.
   template <int known>
   HEARTH_SIMD static void windows(const PoolMaxRow& row, int64_t j, int count) {
     const float* const in = row.in + j * row.stride;

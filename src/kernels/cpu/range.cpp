@@ -1,6 +1,6 @@
 // arange and linspace: element i is computed from i alone. The threads divide the elements.
 // Contiguous float32 and float64 are computed by vectors (range_loops.h), other elements one by
-// one: integers are bound by a multiplication and a store for each, half types and strided numbers
+// one: integers are bound by a multiplication and a store for each, half types and strided floats
 // by a call of fma, which the base instruction set of x86-64 lacks.
 #include "seam/range.h"
 
@@ -33,7 +33,8 @@ void fill(const View& out, const F& value) {
 
 const RangeTable& range_loops() { return HEARTH_ISA_TABLE(range_table); }
 
-/// The vectors for elements of type T that are computed in Compute; null if there are none.
+/// The loop over vectors for elements of type T that are computed in Compute; null if there is
+/// none.
 template <class T, class Compute>
 auto fill_of() {
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Compute, float>)
@@ -46,8 +47,9 @@ auto fill_of() {
     return nullptr;
 }
 
-/// Writes a contiguous range of at least two elements with vectors: up to `half` as step * i +
-/// start, from there on as end - step * (last - i). Returns false if there are no vectors for it.
+/// Writes a contiguous range of 2 to kMaxPosition elements with vectors: up to `half` as step * i +
+/// start, from there on as end - step * (last - i), where `last` is the last i. Returns false,
+/// without an effect, for other ranges and types.
 template <class T, class Compute>
 bool fill_by_vectors(const View& out, Compute step, Compute start, int64_t half, Compute end) {
   const auto fill = fill_of<T, Compute>();

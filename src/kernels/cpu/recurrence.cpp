@@ -1,5 +1,6 @@
 // The forward pass of a recurrent layer: each step adds h @ weight^T to the gates, [positions,
-// slots * hidden], and computes the new state of the units. The threads divide the sequences or,
+// slots * hidden], and computes the new state of the units. A slot holds a gate; GRU's n has two,
+// one for the inputs' contribution and one for the state's. The threads divide the sequences or,
 // for few sequences, each step's columns (recurrence_steps.h). Bound by the multiplications; for
 // few sequences, by reading the packed weight at every step.
 #include "seam/recurrence.h"

@@ -36,7 +36,8 @@ struct PanelFactors {
   const void* panel;
   int64_t terms;
   void* out;
-  int64_t ld_out, out_columns;  // at most the panel's
+  int64_t ld_out;
+  int64_t out_columns;  // at most the panel's
   bool add;
 };
 

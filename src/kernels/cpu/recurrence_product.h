@@ -17,7 +17,7 @@ struct PanelProduct {
   using V = FullVec<T, Isa>;
   static constexpr int kVectors = 2;
   static constexpr int kColumns = kVectors * V::kLanes;
-  // The sums of a tile, a row of the panel and a factor fill the registers.
+  // The sums of a tile, a row of the panel and a factor fit into the registers.
   static constexpr int kRows = Isa::kBytes == 64 ? 12 : 6;
 
   template <int rows>

@@ -1,8 +1,9 @@
 #pragma once
 
 // The steps of a recurrent layer, and their distribution over threads. With four sequences or more
-// for each thread, a thread runs all steps of its sequences. Else the threads divide the columns of
-// each step and wait for each other after each phase, which bounds small layers.
+// for each thread, or only one thread, a thread runs all steps of its sequences. Else the threads
+// divide the columns of each step and wait for each other after each phase, which bounds small
+// layers.
 
 #include <algorithm>
 #include <vector>
@@ -24,7 +25,7 @@ struct RecurrencePart {
   int64_t end_block(int64_t blocks) const { return blocks * (slice + 1) / slices; }
 };
 
-/// The positions of a layer's elements, and the loop over its steps.
+/// The positions of a layer's sequences at each step, and the loop over its steps.
 class RecurrenceSteps : public RecurrencePositions {
  public:
   using RecurrencePositions::RecurrencePositions;

@@ -18,9 +18,9 @@ namespace {
 constexpr int64_t kNarrow = 64;
 constexpr int64_t kMaxJoinedRows = 32;
 
-/// One reduction. A chunk of the grid is split recursively into two parts, whose states are merged,
-/// so that rounding errors grow with the logarithm of the size. The number of leaves of the first
-/// part is a power of two.
+/// One reduction. A chunk of the grid is split in two, recursively down to leaves of at most
+/// grid_.leaf() positions, and the states of both sides are merged, so that rounding errors grow
+/// with the logarithm of the size. The first side has a power of two of leaves.
 class Reduction {
  public:
   Reduction(const ReduceParams& params, const ReduceLoops& loops)

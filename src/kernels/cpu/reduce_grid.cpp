@@ -1,7 +1,7 @@
 // Cuts a reduction into tasks in a way that does not depend on the number of threads: tiles of up
 // to 4 KiB of outputs by up to 128 chunks of reduced positions; a task has about 131,072 elements
 // or more if there are enough. Elements are read along rows if a reduced dimension is the
-// innermost, else by columns, many outputs side by side.
+// innermost (short rows only for few outputs), else by columns, many outputs side by side.
 #include "kernels/cpu/reduce_grid.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kTaskElements = 1 << 17;  // that a task should have
 constexpr int64_t kTasks = 128;             // enough for the cores of any processor
-constexpr int64_t kShortReducedRow = 16;    // shorter rows are reduced by columns
+constexpr int64_t kShortReducedRow = 16;    // shorter rows of many outputs are reduced by columns
 constexpr int64_t kNarrowGrid = 64;         // columns that are worth a tile of their own
 
 /// count / size, rounded up. Avoids the division if possible, which is slow for small tensors.

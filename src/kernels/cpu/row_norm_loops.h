@@ -1,9 +1,9 @@
 #pragma once
 
 // The inner loops of row norms for one instruction set: sums over a row in double, in four
-// independent chains, and vectors of results in the type of the elements. Bound by memory; in the
-// cache, sums are bound by their arithmetic in double, results by loads and stores. Included only
-// by row_norm_@target@.cpp.in.
+// independent chains; sums of columns in double; and results in the type of the elements. Bound by
+// memory; in the cache, sums over a row are bound by their arithmetic, the others by loads and
+// stores. Included only by row_norm_@target@.cpp.in.
 
 #include "kernels/cpu/row_norm_kernels.h"
 #include "kernels/cpu/vec.h"
@@ -27,7 +27,7 @@ struct RowNormLoopsOf {
   template <int n>
   struct Lanes {};
   /// Adds two sums over n elements to sums[0] and sums[1]; terms(Lanes<k>, j, first, second) adds
-  /// the terms of elements [j, j + k) to k partial sums each.
+  /// the terms of elements [j, j + k) to `first` and `second`, which hold k partial sums each.
   template <class F>
   HEARTH_SIMD static void accumulate(int64_t n, double* sums, F terms) {
     Wide<kDoubles> first[kChains], second[kChains];
@@ -75,7 +75,8 @@ struct RowNormLoopsOf {
     });
   }
 
-  /// Calls f(Lanes<n>, j) for vectors of elements, then for single ones.
+  /// Calls f(Lanes<width>, j) for the vectors of n elements, then f(Lanes<1>, j) for the remaining
+  /// elements.
   template <int width, class F>
   HEARTH_SIMD static void for_each_vector(int64_t n, F f) {
     int64_t j = 0;

@@ -1,6 +1,6 @@
-// Scans along a dimension. Many lines are divided among the threads, four at once; a long line is
-// cut into chunks, whose totals are computed first. The latency of the sums and, for large
-// arrays, memory bandwidth limit the speed.
+// Scans along a dimension, each line of elements by itself. The threads divide the lines, and each
+// scans four at once; if there are at most four lines, long ones are cut into chunks, whose totals
+// are computed first. Bound by the latency of the arithmetic and, for large arrays, by memory.
 #include "seam/scan.h"
 
 #include <type_traits>
@@ -17,11 +17,11 @@ constexpr int64_t kGroup = 4;  // lines scanned at once; more would conflict in 
 constexpr int64_t kChunk = 1 << 12;         // elements of a chunk of a long line
 constexpr int64_t kScanGrain = kMoveGrain;  // up to this many elements run on one thread
 
-/// Floats are summed in double, half types in float.
+/// Float is accumulated in double, half types in float, other types in their own.
 template <class T>
 using Accumulator = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float,
                                        std::conditional_t<std::is_same_v<T, float>, double, T>>;
-/// Elements are compared in their own type, half types in float.
+/// Elements are compared in their own type, but half types in float.
 template <class T>
 using Compared = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
 
@@ -54,7 +54,7 @@ struct ScanLines {
             p.indices ? p.indices + steps * step.indices : nullptr};
   }
   int64_t chunks() const { return (n + kChunk - 1) / kChunk; }
-  /// The chunks from `chunk` on, which have the same length, as lines.
+  /// Returns `group_size` chunks of one length, from number `chunk` on, as lines.
   ScanLines group(int64_t chunk, int64_t group_size) const {
     ScanLines result = *this;
     result.first = moved(first, along, chunk * kChunk);
@@ -73,7 +73,8 @@ struct ScanLoops {
   size_t element_size, state_size;
   void (*lines)(const ScanLines&);
   /// A line in chunks takes three steps: the total of each chunk, the totals up to each chunk, and
-  /// the scan of each chunk. The first and the last take up to kGroup chunks of equal length.
+  /// the scan of each chunk. The first and the last step take up to kGroup chunks of equal length,
+  /// from number `first` on.
   void (*chunk_totals)(const ScanLines& chunks, int64_t first, void* totals);
   void (*scan_totals)(int64_t chunks, void* totals);
   void (*chunks)(const ScanLines& chunks, int64_t first, const void* totals);
@@ -85,7 +86,7 @@ struct ScanLoopsOf {
   static constexpr bool kHasFactor = std::is_same_v<Op, scan::Linear<A>>;
   static constexpr bool kHasIndices = requires(State state) { state.index; };
 
-  /// Scans `count` lines, whose states it updates.
+  /// Scans `count` lines: updates their states and, if `write`, writes the results.
   template <int64_t count, bool write>
   static void scan(const ScanLines& lines, const Pointers& pointers, State* states) {
     const auto* in = reinterpret_cast<const T*>(pointers.in);

@@ -1,7 +1,8 @@
-// softmax and log_softmax along a dimension, and the gradients. The threads divide the lines; lines
-// that are adjacent in memory or of at most 12 elements are computed side by side, up to 256 at a
-// time. A line takes three passes (maximum, sum of exponentials, result), backward two. Bound by an
-// exponential for each element (two for half types), the gradient of softmax by memory.
+// softmax and log_softmax along a dimension, each line of elements by itself, and the gradients.
+// The threads divide the lines; eight or more lines that are adjacent in memory or of at most 12
+// elements are computed side by side, up to 256 at a time. A line takes three passes (maximum, sum
+// of exponentials, result), backward two. Bound by an exponential for each element (two if softmax
+// cannot store the first one in the result, as for half types), the gradient of softmax by memory.
 #include "seam/softmax.h"
 
 #include <algorithm>
@@ -27,9 +28,9 @@ constexpr int64_t kSoftmaxGrain = 1 << 13;  // up to this many elements run on o
 
 const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
 
-/// The lines along a dimension of K views, visited one by one or side by side. Lines are side by
-/// side if the elements of adjacent lines at one position are contiguous, or if the lines are too
-/// short to fill vectors.
+/// The lines along a dimension of K views, visited one by one or side by side. At least kFewColumns
+/// lines are side by side if the elements of adjacent lines at one position are contiguous, or if
+/// the lines are too short to fill vectors.
 template <int K>
 class SoftmaxLines {
  public:
@@ -101,8 +102,8 @@ class SoftmaxLines {
   }
 
  private:
-  /// Whether the elements of adjacent lines at one position are contiguous, and those of a line are
-  /// not.
+  /// Whether the elements of adjacent lines at one position are contiguous in every view, and those
+  /// of a line are not.
   bool has_adjacent_lines() const {
     for (int k = 0; k < K; ++k)
       if (lines_.inner_stride(k) != 1) return false;

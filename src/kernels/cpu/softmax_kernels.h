@@ -18,13 +18,13 @@ struct SoftmaxLoops {
   using Scale = void (*)(const void* x, void* y, int64_t n, const void* factor);
   /// y = kept ? y * factor : y * 0, so that NaN and infinities stay visible.
   using Drop = void (*)(const bool* kept, void* y, int64_t n, const void* factor);
-  /// y = x - m - s.
+  /// y = x - m - s; here s is the logarithm of a sum.
   using Shift = void (*)(const void* x, void* y, int64_t n, const void* m, const void* s);
   /// s += g * y, or, for log_softmax, s += g.
   using Dot = void (*)(const void* g, const void* y, int64_t n, void* s);
   /// d = y * (g - s), or, for log_softmax, d = g - exp(y) * s.
   using Gradient = void (*)(const void* g, const void* y, void* d, int64_t n, const void* s);
-  Max max[2];  // [side by side], as everywhere below
+  Max max[2];  // [side by side], as in the other arrays
   ExpSum exp_sum[2];
   Add add;
   Scale scale[2];

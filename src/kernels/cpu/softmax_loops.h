@@ -40,8 +40,8 @@ struct SoftmaxLoopsOf {
     return sum;
   }
 
-  /// Adds the results of step(j, n - j) for every vector to the line's sum or, if per_column, to
-  /// the sum of each column.
+  /// Adds the vectors step(j, rest) to the line's sum or, if per_column, to the sum of each column.
+  /// step() computes the terms from element j on; the first `rest` lanes are used.
   template <bool per_column, class F>
   HEARTH_SIMD static void accumulate(int64_t n, T* sums, F step) {
     int64_t j = 0;

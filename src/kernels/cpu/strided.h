@@ -1,8 +1,9 @@
 #pragma once
 
-// Loops over one shape with strides for several operands. Dimensions are merged where one stride
-// can serve, so that the runs along the last dimension are long: a run costs a few additions for
-// each operand, which bounds loops with short runs.
+// Loops over one shape with strides for several operands, slices of views, and calls with the type
+// of an element. Dimensions are merged where one stride can serve, so that the runs along the last
+// dimension are long: a run costs a few additions for each operand, which bounds loops with short
+// runs.
 
 #include <algorithm>
 #include <cstdint>

@@ -34,7 +34,7 @@ bool has_channels_inside(const View& out) {
   return out.sizes[1] > 1 && out.strides[1] == 1 && !out.contiguous();
 }
 
-/// Allocates a scratch volume with out's batch and channels, in its layout.
+/// Allocates a scratch volume with out's batch and channels and the given depth, height and width.
 View scratch_volume(const View& out, const int64_t* sizes, ScalarType dtype, bool channels_inside,
                     Ctx& ctx) {
   static constexpr int kDimOrders[][5] = {{0, 1, 2, 3, 4}, {0, 2, 3, 4, 1}};
@@ -122,7 +122,7 @@ void interpolate_bytes(const UpsampleParams& params, UpsampleTable<double> (&tab
 }
 
 void interpolate_bytes(const UpsampleParams& params, Ctx& ctx) {
-  constexpr int kFloatBits = 15;  // of weights after the point, for sums that float holds exactly
+  constexpr int kFloatBits = 15;  // bits after the point up to which float holds the sums exactly
   UpsampleTable<double> tables[2];
   int bits[2];
   for (int d = 0; d < 2; ++d) {

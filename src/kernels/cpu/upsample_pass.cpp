@@ -1,7 +1,8 @@
-// Interpolates images along their columns and rows. A task is a band of rows of one image, at most
-// about 32,768 elements of the output; the rows between the two steps stay in the cache. The
-// columns come first, unless the number of rows shrinks and the images are not of bytes. Bound by
-// the loads of the taps: two for each element and step if linear, four if cubic.
+// Interpolates images in two steps, along their columns and along their rows. A task is a band of
+// rows of one image, at most about 32,768 elements of the output; the rows between the steps stay
+// in the cache. The columns come first, unless the number of rows shrinks and the images are not of
+// bytes. Bound by the loads of the taps: without antialiasing, linear interpolation has two for
+// each element and step, cubic four.
 #include "kernels/cpu/upsample_pass.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int64_t kBandElements = 1 << 15;   // of the output, in one band
 constexpr int64_t kMinChannelsForLoop = 16;  // from this number on, the inner loop is over channels
-constexpr int64_t kTasksPerSlot = 4;         // so that slots finish together
+constexpr int64_t kTasksPerSlot = 4;         // so that slots (core/parallel_for.h) finish together
 
 template <class T>
 const UpsampleLoops& upsample_loops_of() {
@@ -31,7 +32,7 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 template <class T>
 struct UpsamplePass<T>::Scratch {
   T* kept;            // the band's input rows, or the rows between the two steps
-  T* in_row;          // one row of the input
+  T* in_row;          // one row of the input or, if rows come first, between the two steps
   T* out_row;         // one row of the output
   const void** taps;  // the addresses of the rows or pixels that one output reads
 };

@@ -15,8 +15,8 @@ struct UpsampleStep {
   double unit = 0;
 };
 
-/// Interpolates images along their rows and columns, a band of rows at a time, so that the values
-/// between the two steps stay in the cache.
+/// Interpolates images in two steps, along their rows and along their columns, a band of rows at a
+/// time, so that the values between the steps stay in the cache.
 template <class T>
 class UpsamplePass {
  public:

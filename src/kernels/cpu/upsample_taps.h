@@ -7,11 +7,11 @@
 
 namespace hearth::cpu {
 
-/// The taps of the outputs along one axis: output i is the sum of `weight[k] * input[index[k]]` for
-/// start[i] <= k < start[i + 1].
+/// The taps (inputs and their weights) of the outputs along one axis: output i is the sum of
+/// `weight[k] * input[index[k]]` for start[i] <= k < start[i + 1].
 template <class T>
 struct UpsampleTable {
-  int64_t in = 0;
+  int64_t in = 0;  // the number of inputs
   std::vector<int64_t> start, index;
   std::vector<T> weight;
 
@@ -22,7 +22,7 @@ struct UpsampleTable {
 
 template <class T>
 UpsampleTable<T> upsample_table(const UpsampleAxis& axis);
-/// The table of the transposed matrix.
+/// The table of the transposed matrix of weights, for gradients.
 template <class T>
 UpsampleTable<T> transposed(const UpsampleTable<T>& table);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The value type of SIMD code. Every template with functions has an Isa tag (a struct of
+// The vectors and masks of SIMD code. Every template with functions has an Isa tag (a struct of
 // vec_<isa>.h) as an argument, and no SIMD code uses the standard library's inline functions: the
 // linker keeps one copy of an inline function, which must not be compiled for a newer processor.
 

@@ -56,7 +56,7 @@ struct OnlineSoftmax {
     largest[a] = found;
     return factor;
   }
-  /// The logsumexp of row a.
+  /// The logsumexp of row a; infinity if no key is visible, so that backward's weights are 0.
   __device__ C logarithm(int a) const { return sum[a] == 0 ? -kLowest : largest[a] + log(sum[a]); }
 };
 

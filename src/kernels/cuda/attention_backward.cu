@@ -1,7 +1,8 @@
-// The backward pass of attention. The gradients of query, key and value come from one kernel each,
-// which computes the scores again: no element is written by two blocks, so sums have a fixed order.
-// Each block has a tile of rows of a gradient. Bound as attention_tiles.cuh says, by eight products
-// for each pair of a tile of queries and a tile of keys, where five would do.
+// The backward pass of attention, unless cuDNN computes it. The gradients of query, key and value
+// come from one kernel each, which computes the scores again: no element is written by two blocks,
+// so sums have a fixed order. Each block has a tile of rows of a gradient. Bound as
+// attention_tiles.cuh says, by eight products for each pair of a tile of queries and a tile of
+// keys, where five would do.
 #include "kernels/cuda/attention_cudnn.h"
 #include "kernels/cuda/attention_tiles.cuh"
 #include "kernels/cuda/floating.h"

@@ -1,7 +1,7 @@
 // Attention of half types by cuDNN's fused kernels: a graph (attention_graph.cpp) is compiled once
-// per direction and shape, kept, and run by cudnnBackendExecute (cudnn_graph.cpp). Before the
-// backward pass, unwanted gradients get scratch memory and the float sum of the query's gradient is
-// cleared; after a masked forward pass, rows without visible keys are cleared.
+// per device, direction and shape, kept, and run by cudnnBackendExecute (cudnn_graph.cpp). Before
+// the backward pass, unwanted gradients get scratch memory and the float sum of the query's
+// gradient is cleared; after a masked forward pass, rows without visible keys are cleared.
 #include "kernels/cuda/attention_cudnn.h"
 
 #include <limits>
@@ -21,7 +21,7 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr size_t kMaxPlans = 1024;
+constexpr size_t kMaxPlans = 1024;  // of one device; before another one, all are forgotten
 
 /// The compiled graphs of one device, by direction and shape; null for those that cuDNN refuses.
 class Plans {

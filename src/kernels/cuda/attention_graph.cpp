@@ -12,7 +12,7 @@ GraphDims transposed(GraphDims dims) {
   return dims;
 }
 
-/// Builds the graph of one direction; the two share some of their steps.
+/// Builds the graph of one direction; the two directions share some steps.
 class AttentionGraph {
  public:
   explicit AttentionGraph(const AttentionGraphShape& shape)

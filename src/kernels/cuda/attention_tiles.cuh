@@ -1,9 +1,10 @@
 #pragma once
 
-// Tiles of scores in attention kernels. A block of 16 x 16 threads computes a square tile: its rows
-// belong to the block's own matrix, its columns to the other matrix. Thread (y, x) has the rows y,
-// y + 16, … and the columns x, x + 16, … Operands pass through shared memory, 16 columns or rows at
-// a time. Bound by loads from there: one for each one to three multiply-adds.
+// Operands, tiles and tasks of attention kernels. A block of 16 x 16 threads computes a square tile
+// of scores: a row of the tile is a row of the block's own matrix (query or key), a column is a row
+// of the other one. Thread (y, x) has the rows y, y + 16, … and the columns x, x + 16, … Operands
+// pass through shared memory, 16 columns or rows at a time. Bound by loads from there: one for each
+// one to three multiply-adds.
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/launch.h"
@@ -148,7 +149,7 @@ __device__ __forceinline__ void dot_rows(const HeadMatrix<T>& own, int64_t own_r
   }
 }
 
-/// sums += weights @ the part of `operand` from (row, column) on.
+/// sums += shared.weights @ the part of `operand` from (row, column) on.
 template <class T, int kColumns>
 __device__ __forceinline__ void add_product(const HeadMatrix<T>& operand, int64_t row,
                                             int64_t column, AttentionShared<T, kColumns>& shared,
@@ -170,7 +171,7 @@ __device__ __forceinline__ void add_product(const HeadMatrix<T>& operand, int64_
   }
 }
 
-/// Writes factor(a) * sums, the tile's rows from `row` on.
+/// Writes the thread's results, sums[a][u] * factor(a), to a tile from (row, column) on.
 template <class T, int kColumns, class F>
 __device__ __forceinline__ void store_rows(const HeadMatrix<T>& to, int64_t row, int64_t column,
                                            const Register<T> (&sums)[kPerThread<T>][kColumns],

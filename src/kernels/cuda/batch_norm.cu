@@ -8,7 +8,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// A channel's coefficients of the last pass: out = (in - mean) * scale + shift.
+/// A channel's coefficients of the second pass: out = (in - mean) * scale + shift.
 template <class C>
 struct ChannelMap {
   C mean, scale, shift;

@@ -8,8 +8,8 @@ namespace hearth::cuda {
 
 namespace {
 
-/// A channel's coefficients of the last pass: grad_in = grad_out * by_grad + (in - mean) * by_in +
-/// constant.
+/// A channel's coefficients of the second pass: grad_in = grad_out * by_grad + (in - mean) * by_in
+/// + constant.
 template <class C>
 struct GradientMap {
   C mean, by_grad, by_in, constant;

@@ -1,7 +1,8 @@
 // The distances of all pairs of rows of a and b, and their gradient. Forward, each block computes
-// tiles of 16 x 16 distances, one per thread, from 16 columns of both in shared memory; backward,
-// each thread has one element of the gradient of a. Bound by loads, two from shared memory or three
-// through the caches per term, and for p other than 0, 1, 2 and infinity by pow.
+// tiles of 16 x 16 distances, one per thread, with 16 columns of a and b at a time in shared
+// memory; backward, each thread has one element of the gradient of a. Bound by the loads of each
+// term, two from shared memory or, backward, three through the caches, and for p other than 0, 1, 2
+// and infinity by pow.
 #include "seam/cdist.h"
 
 #include "kernels/cdist_math.h"

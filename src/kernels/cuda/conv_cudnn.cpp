@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kMaxWorkspace = size_t{1} << 30;  // bytes; algorithms that need more are skipped
 constexpr int kMaxAlgorithms = 8;
-constexpr size_t kMaxChoices = 4096;
+constexpr size_t kMaxChoices = 4096;  // of one computation; before another one, all are forgotten
 
 using TensorDescription = Owned<cudnnTensorDescriptor_t, &Cudnn::cudnnCreateTensorDescriptor,
                                 &Cudnn::cudnnDestroyTensorDescriptor>;

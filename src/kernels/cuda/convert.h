@@ -1,6 +1,7 @@
 #pragma once
 
-// Conversions between elements and values in registers, and between types of values.
+// Conversions between elements and values in registers, and between types of values; packs of
+// elements that are loaded at once.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -1,7 +1,7 @@
-// The CTC loss and its gradient. Each block computes one sequence, one time after the other, with
-// its states divided among the threads; the last kernel has a block per sequence and time. Bound by
-// latency: a barrier, exponentials and a logarithm for each time, and for the gradient the one
-// thread that adds up all states of the blank.
+// The CTC loss and its gradient. Each block computes one sequence at a time, step by step, with the
+// states of a step divided among the threads; the last kernel has a block per sequence and step.
+// Bound by latency: a barrier, exponentials and a logarithm for each step, and for the gradient the
+// one thread that adds up all states of the blank.
 #include "seam/ctc_loss.h"
 
 #include "kernels/ctc_loss_sequence.h"

@@ -69,8 +69,8 @@ struct GraphPlan {
   int64_t workspace_bytes = 0;
 };
 
-/// The tensors and operations of a graph. Intermediate results exist in registers only; they are
-/// float unless an argument says otherwise.
+/// The tensors and operations of a graph. Intermediate results have no address; they are float
+/// unless an argument says otherwise.
 class Graph {
  public:
   /// A tensor in memory, which execute() finds by its id.

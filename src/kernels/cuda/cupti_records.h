@@ -50,7 +50,7 @@ void check_cupti(CUptiResult result, const char* call);
 /// The number of records that CUPTI had no memory for, since the last call.
 size_t num_dropped_records(CUcontext context, uint32_t stream);
 
-/// The activities of a recording, until the numbers of their launches are known.
+/// The activities of a recording, which wait for the events that launched them.
 struct Recording {
   struct Pending {
     DeviceActivity activity;
@@ -59,7 +59,7 @@ struct Recording {
   std::mutex mutex;
   bool is_on = false;  // records that arrive at other times are dropped
   std::vector<Pending> pending;
-  std::map<uint32_t, uint64_t> launches;  // the sink's numbers, by CUPTI's number of the call
+  std::map<uint32_t, uint64_t> launches;  // DeviceActivity::event, by CUPTI's number of the call
   std::vector<std::string> problems;
   size_t num_dropped = 0;
   std::set<std::string> names;  // never erased: activities point to them

@@ -1,6 +1,6 @@
 #pragma once
 
-// Loads, copies and atomic updates of single elements of any dtype.
+// Loads of indices, the types for copies of elements, and atomic updates of single elements.
 
 #include "kernels/cuda/convert.h"
 
@@ -42,7 +42,7 @@ __device__ __forceinline__ void add_within_word(T* to, T value) {
   }
 }
 
-/// *to += value, atomically; bool adds as "or", integers wrap.
+/// *to += value, atomically (for complex numbers, each part is); bool adds as "or", integers wrap.
 template <class T>
 __device__ __forceinline__ void atomic_add(T* to, T value) {
   if constexpr (std::is_same_v<T, bool>) {

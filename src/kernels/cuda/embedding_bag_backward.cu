@@ -1,7 +1,8 @@
-// The gradients of embedding_bag. The positions that write to one row are sorted, so that its
-// values are added in the order of the indices: one thread adds up one column of a row. The
-// gradient of scale has a warp per index. Bound by the sort (sorted_writes.cuh), by a binary search
-// for the bag of each term and, where a row has many indices, by the latency of its threads' sums.
+// The gradients of embedding_bag. For sums and means, the indices are sorted by their rows, and one
+// thread adds up one column of a row; for maxima, the results are sorted by their elements. So the
+// additions have a fixed order. The gradient of scale has a warp per index. Bound by the sort
+// (sorted_writes.cuh), by a binary search for the bag of each term and, where a row has many
+// indices, by the latency of its threads' sums.
 #include "kernels/cuda/embedding_bag_indices.cuh"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/sorted_writes.cuh"
@@ -37,7 +38,7 @@ struct BagSums {
   }
 };
 
-/// The first position of each row adds the values of all its positions.
+/// The threads of a row's first position, one per column, add the values of all its positions.
 template <class T, class I>
 __global__ void __launch_bounds__(kBlock)
     add_rows_kernel(const __grid_constant__ BagSums<T, I> args, WritePositions sorted) {

@@ -49,7 +49,7 @@ struct FftArgs {
   }
 };
 
-/// Gathers lines of E, `length` elements each.
+/// Gathers lines of `length` elements of type E; prepares half lines for cuFFT.
 template <class T, class E>
 __global__ void __launch_bounds__(kBlock)
     fft_read_kernel(const __grid_constant__ FftArgs<T> args,

@@ -109,14 +109,15 @@ class Plans {
     long long out = call.kind == FftKind::kRealToComplex ? half : n;
     Plan plan;
     HEARTH_CUFFT(cufftCreate, &plan.handle);
-    const cufftResult result = [&] {
-      const cufftResult is_manual = Cufft::get().cufftSetAutoAllocation(plan.handle, 0);
-      if (is_manual != CUFFT_SUCCESS) return is_manual;
-      return Cufft::get().cufftMakePlanMany64(plan.handle, 1, &n, &in, 1, in, &out, 1, out,
-                                              type_of(call), call.count, &plan.workspace);
-    }();
+    const char* function = "cufftSetAutoAllocation";
+    cufftResult result = Cufft::get().cufftSetAutoAllocation(plan.handle, 0);
+    if (result == CUFFT_SUCCESS) {
+      function = "cufftMakePlanMany64";
+      result = Cufft::get().cufftMakePlanMany64(plan.handle, 1, &n, &in, 1, in, &out, 1, out,
+                                                type_of(call), call.count, &plan.workspace);
+    }
     if (result != CUFFT_SUCCESS) Cufft::get().cufftDestroy(plan.handle);
-    check(result, "cufftMakePlanMany64");
+    check(result, function);
     return plan;
   }
 

@@ -1,7 +1,7 @@
 // Values of images and volumes at the positions of a grid, and the gradients. Each thread has one
-// position at a time, for all channels, so that it finds the taps once. Bound by the loads of 1,
-// 2^dims or 4^dims taps per channel at scattered addresses, and in the gradient of the input by as
-// many atomic additions.
+// position at a time, for all channels, so that it finds the taps (the elements to read) once.
+// Bound by the loads of the taps at scattered addresses, for each channel 1 (nearest), 4 or 8
+// (linear) or 16 (cubic), and in the gradient of the input by as many atomic additions.
 #include "seam/grid_sampler.h"
 
 #include "kernels/cuda/convert.h"
@@ -159,6 +159,7 @@ __global__ void __launch_bounds__(kBlock)
   });
 }
 
+/// Computes the gradient of the grid.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     differentiate(SampledVolume<const T> grad, SampledVolume<const T> in, Grid<const T> grid,

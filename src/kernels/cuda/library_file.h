@@ -43,8 +43,8 @@ class LibraryFile {
 #define HEARTH_TEXT_OF(number) #number
 #define HEARTH_TEXT(number) HEARTH_TEXT_OF(number)
 
-/// One handle for each thread and device. Those of threads that have ended are reused by others;
-/// they are never destroyed: the driver may be unloaded when the process ends.
+/// One handle for each thread and device. Other threads reuse the handles of threads that have
+/// ended. Handles are never destroyed: the driver may be unloaded when the process ends.
 template <class Handle, Handle (*create)()>
 class LibraryHandles {
  public:

@@ -1,7 +1,8 @@
 // Row swaps by pivots and solutions by L D L^T, with one column per thread at a time; checks for
-// inf and NaN, with one element per thread, and of diagonals, with one matrix per thread. The
-// checks of all elements are bound by reading them, the others by latency: a thread makes its
-// swaps, its n^2 multiply-adds or its loads one after the other.
+// inf and NaN and fills of the matrices found, with one element per thread; checks of diagonals and
+// the numbers in `info`, with one matrix per thread. Kernels with an element per thread are bound
+// by memory, the others by latency: a thread makes its swaps, its n^2 multiply-adds or its loads
+// one after the other.
 #include "seam/linalg.h"
 
 #include "kernels/cuda/launch.h"

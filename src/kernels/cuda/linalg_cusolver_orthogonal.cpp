@@ -1,7 +1,7 @@
-// Orthogonal factors by cuSOLVER, one matrix after the other: geqrf and orgqr for QR, gesvdj for
-// singular values (gesvd where it does not converge, for which the host waits), syevd and Xgeev for
-// eigenvalues. Before the calls, matrices that are not finite become zeros for gesvdj and syevd,
-// gesvdj's are copied for gesvd, and Xgeev's become complex.
+// QR, singular values and eigenvalues by cuSOLVER, one matrix after the other: geqrf and orgqr for
+// QR, gesvdj for singular values (gesvd where it does not converge, for which the host waits),
+// syevd and Xgeev for eigenvalues. Before the calls, matrices that are not finite become zeros for
+// gesvdj and syevd, gesvdj's are copied for gesvd, and Xgeev's become complex.
 #include "kernels/cuda/linalg_cusolver.h"
 #include "kernels/cuda/loop.h"
 #include "kernels/cuda/recurrence_products.h"

@@ -1,7 +1,7 @@
 // Products of floating and complex matrices by cublasLtMatmul, whose operands matmul.cpp prepares.
 // Before the call, cublasLt's heuristic proposes up to eight algorithms, best first; they are kept
-// per sizes, strides and alignments, and tried until cublasLt accepts one. Large products are bound
-// by arithmetic, small ones by the launch.
+// for products with the same key_of(), and tried until cublasLt accepts one. Large products are
+// bound by arithmetic, small ones by the launch.
 #include <cublasLt.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Types types_of(ScalarType dtype) {
   }
 }
 
-/// alpha or beta in the scale type, of which complex<double> is the largest.
+/// alpha or beta in the scale type; the largest, complex<double>, has 16 bytes.
 struct Factor {
   alignas(16) unsigned char bytes[16] = {};
   Factor(double value, cudaDataType_t scale) {
@@ -147,7 +147,7 @@ Key key_of(const Gemm& gemm, int device) {
 /// cublasLt's proposals for one product, best first, without those that it refused to run.
 using Proposals = std::vector<cublasLtMatmulHeuristicResult_t>;
 
-/// cublasLt's handles, one per device, and its proposals; both live as long as the process.
+/// cublasLt's handles, one per device, and its proposals.
 class Library {
  public:
   static Library& get() {

@@ -1,7 +1,8 @@
 // The step of an optimizer for many tensors. Each block has a chunk of 4096 elements of a dense
-// tensor, its threads 16 bytes of each operand at a time, and a launch takes up to 192 tensors (640
-// if they have one operand); a tensor of other strides has its own launch. Bound by memory traffic:
-// operands are read and written, the gradient written only if grad_scale divides it.
+// tensor, its threads 16 bytes of each operand at a time where all are aligned, and a launch takes
+// up to 192 tensors (640 if they have one operand); a tensor of other strides has its own launch.
+// Bound by memory traffic: operands are read and written, the gradient written only if grad_scale
+// divides it.
 #include "seam/optim.h"
 
 #include <algorithm>

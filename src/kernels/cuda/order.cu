@@ -1,7 +1,7 @@
 // Sorts, topk, kthvalue, medians and modes along a dimension. A kernel writes keys and indices, one
-// element per thread at a time; CUB's radix sort orders whole lines, also for topk and the rest;
-// another kernel has one result per thread. Bound by the sort's passes over memory, a key and 8
-// bytes of index per element, and modes by one thread per line, which reads all of it.
+// element per thread at a time; CUB's radix sort orders whole lines, whatever the function; another
+// kernel has one result per thread. Bound by the sort's passes over memory, a key and 8 bytes of
+// index per element, and modes by one thread per line, which reads all of it.
 #include "seam/order.h"
 
 #include <thrust/iterator/counting_iterator.h>
@@ -21,7 +21,7 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int64_t kMaxSorted = int64_t{1} << 28;  // elements of several lines in one call to CUB
+constexpr int64_t kMaxSorted = int64_t{1} << 28;  // elements in one call to CUB of several lines
 
 /// The keys of elements and the elements' indices in their lines, as CUB sorts them.
 template <class K>

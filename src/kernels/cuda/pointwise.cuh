@@ -1,9 +1,9 @@
 #pragma once
 
 // The two kernels behind every pointwise functor, and the table rows of a family of functors. Each
-// thread has 16 bytes of each operand at a time if all are contiguous and of the compute dtype,
-// else one element. Bound by memory traffic, since each operand is read and the result written
-// once, and for transcendental functions of doubles by arithmetic.
+// thread has 16 bytes of each operand at a time if all are contiguous, aligned and of the compute
+// dtype, else one element. Bound by memory traffic, since each operand is read and the result
+// written once, and for transcendental functions of doubles by arithmetic.
 
 #include <utility>
 
@@ -71,7 +71,7 @@ __device__ __forceinline__ void contiguous_step(const F& f, const ContiguousArgs
   *reinterpret_cast<Pack<Out, kWide>*>(static_cast<Out*>(args.out) + start) = results;
 }
 
-/// For contiguous operands of dtype T; 16 bytes of each operand at a time.
+/// For contiguous, aligned operands of dtype T; 16 bytes of each operand at a time.
 template <class F, int formula, class T>
 __global__ void __launch_bounds__(kBlock)
     contiguous_kernel(const __grid_constant__ F f, const __grid_constant__ ContiguousArgs args) {

@@ -49,7 +49,7 @@ class RecurrenceBackward {
   T* grads(int64_t t) const { return rows_at(p_.grad_gates, t, slots_width()); }
 
   /// Sets `grad` to the gradient of the last state. Each step turns it into the gradient of the
-  /// state before, and the last step into that of the initial state.
+  /// state before, so that it ends as the gradient of the initial state.
   void init_gradient(const View& grad_last, const View& grad) const {
     if (grad_last.defined())
       copy_elements(grad.as<T>(), grad_last.as<const T>(), grad.numel, stream_);
@@ -91,7 +91,7 @@ class RecurrenceBackward {
     });
   }
 
-  /// Computes the gradients of all weights, as products over all positions.
+  /// Computes the wanted gradients of the weights, as products over all positions.
   void weight_gradients() const {
     const int64_t positions = order_.positions(), hidden = shape_.hidden;
     const auto grads_of = [&](int64_t column, int64_t count) {
@@ -112,7 +112,7 @@ class RecurrenceBackward {
                ctx_);
   }
 
-  /// Copies the row of h before each position; rows that are adjacent are copied at once.
+  /// Copies the state before each position; rows that are adjacent are copied at once.
   View previous_states() const {
     const int64_t width = shape_.state;
     T* const rows = scratch(order_.positions() * width);

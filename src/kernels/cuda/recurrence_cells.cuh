@@ -22,7 +22,8 @@ struct PreviousRows {
   }
 };
 
-/// The operands of one step. Pointers point to the row of its first sequence.
+/// The operands of one step. `gates`, `cell` and `out` point to the row of its first sequence. A
+/// row of `gates` has `slots` slots of `hidden` numbers each.
 template <class T>
 struct CellStep {
   int64_t sequences, hidden, slots;

@@ -22,7 +22,7 @@ inline std::vector<int32_t> sequence_lengths(const std::vector<int64_t>& batch_s
 /// A matrix or bias of a net, which cuDNN finds by a number.
 struct NetWeight {
   int32_t pseudo_layer;  // layer * directions + direction
-  int32_t number;        // LSTM: 0 to 3 of the input's gates, 4 to 7 of the state's, 8 projection
+  int32_t number;        // the input's gates, the state's gates, the projection (LSTM: 0 to 8)
   bool is_bias;
   int64_t start;  // in the weights of the net
   int64_t rows, columns;
@@ -80,8 +80,9 @@ inline std::vector<WeightRange> joined(const std::vector<WeightRange>& ranges) {
   return result;
 }
 
-/// Whether cuDNN's numbers can express a net. Nets of other sizes, and those that have no work for
-/// some of their steps, are computed layer by layer.
+/// Whether cuDNN can compute a net: a floating dtype, sizes from 1 to INT32_MAX, projections only
+/// of LSTMs and to fewer numbers, and no step without sequences. Other nets are computed layer by
+/// layer.
 inline bool suits_cudnn(const RecurrenceNetShape& shape) {
   const auto fits = [](int64_t size) { return size > 0 && size <= INT32_MAX; };
   const bool is_floating = shape.dtype == kFloat || shape.dtype == kDouble ||

@@ -92,7 +92,8 @@ class CudnnNet {
     if (!is_refusal(status)) check_cudnn(status, "a recurrent net");
   }
 
-  /// The plan's memory must still fit: cuDNN's settings may have changed since.
+  /// Throws if the reserve memory does not have the size that is needed now: cuDNN's settings may
+  /// have changed since plan_recurrence_net().
   void check_reserve(const RecurrenceNetOperands& ops) const {
     const size_t bytes =
         ops.reserve.defined() ? size_t(ops.reserve.numel) * element_size(ops.reserve.dtype) : 0;

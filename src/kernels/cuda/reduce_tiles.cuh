@@ -1,7 +1,7 @@
 #pragma once
 
-// The loops of all reductions: sums, minima and maxima, batch statistics. Each block reduces tiles
-// of outputs; the threads of an output merge their states as a tree. Large reductions are split
+// The loops of reductions, such as sums, maxima and batch statistics. Each block reduces tiles of
+// outputs; the threads of an output merge their states as a tree. Large reductions are split
 // among blocks, whose states a second kernel merges. The order depends on shapes and strides alone,
 // so results are the same in every run. Bound by reading the inputs once.
 //

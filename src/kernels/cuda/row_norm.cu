@@ -44,8 +44,9 @@ struct RowStatistics {
   C mean, rstd;
 };
 
-/// Mean and 1 / sqrt(var + eps) of each row by Welford's method. If centered, the row's first
-/// element is subtracted from all, so that a large mean does not reduce precision.
+/// Mean and rstd = 1 / sqrt(var + eps) of each row by Welford's method; not centered, the mean is 0
+/// and `var` the mean square. If centered, the row's first element is subtracted from all, so that
+/// a large mean does not reduce precision.
 template <class T>
 struct RowStatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;

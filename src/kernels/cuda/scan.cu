@@ -1,7 +1,8 @@
-// Scans along a dimension. Each block scans one line at a time, in parts of 1024 elements, four
-// adjacent ones per thread; short lines, and many lines side by side in memory, have one thread
-// each. Bound by memory traffic, since each element is read and written once, or with few lines by
-// the latency of a line's parts, each of which waits for the one before it.
+// Scans along a dimension, each line of elements by itself. Each block scans one line at a time, in
+// parts of 1024 elements, four adjacent ones per thread; short lines, and many lines side by side
+// in memory, have one thread each. Bound by memory traffic, since each element is read and written
+// once, or with few lines by the latency of a line's parts, each of which waits for the one before
+// it.
 #include "seam/scan.h"
 
 #include <cstdlib>
@@ -20,7 +21,7 @@ namespace {
 
 constexpr int kItems = 4;               // adjacent elements of one thread
 constexpr int kShortLine = 8;           // length up to which a single thread scans a line
-constexpr int kManyLines = 4 * kBlock;  // adjacent lines from which each has a single thread
+constexpr int kManyLines = 4 * kBlock;  // from this number on, adjacent lines have a thread each
 
 /// The lines of a scan, in its direction. The operands are in, factor, out and indices.
 struct ScanArgs {

@@ -112,7 +112,8 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// The loops over lines and along a line, and the strides of line numbers.
+/// The loops over lines and along a line, and the strides from which an element's line number
+/// follows.
 struct SoftmaxLoops {
   Loop kept, reduced;
   int64_t line_strides[kMaxDims];

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// The first position of each element combines the warps' partial results and writes the element.
+/// The thread of an element's first position combines the warps' partial results with the element.
 template <class T, bool kMultiplies>
 __global__ void __launch_bounds__(kBlock)
     combine_warps_kernel(char* base, WritePositions sorted, const Register<T>* partial) {
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// The last position of each element writes its value.
+/// The thread of an element's last position writes that position's value.
 template <class Bits, class Finder>
 __global__ void __launch_bounds__(kBlock)
     write_last_kernel(const __grid_constant__ Finder finder, WritePositions sorted) {

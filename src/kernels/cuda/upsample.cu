@@ -1,4 +1,4 @@
-// Interpolation and, transposed, its gradient. Kernels with one table entry per thread find the
+// Upsampling and, transposed, its gradient. Kernels with one table entry per thread find the
 // elements that each result reads along each dimension, and their weights; then each thread sums up
 // one element of the result at a time, in a fixed order. Bound by the loads through the caches, an
 // element and a weight per tap, or with few taps by memory traffic.
@@ -103,6 +103,7 @@ struct VolumePositions {
   }
 };
 
+/// Sums up the elements that each result reads, times their weights.
 template <class T, class R, bool transposed>
 __global__ void __launch_bounds__(kBlock)
     gather(VolumeView<const T> in, VolumeView<T> out, VolumePositions positions, Tables<R> tables) {

@@ -24,7 +24,7 @@ constexpr std::align_val_t kPinnedAlignment{4096};
 Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
 
-/// Waits for a stream's work; throws an Error if it failed or was dropped.
+/// Waits for a stream's work up to a position; throws an Error if it failed or was dropped.
 void finish(Stream& stream, uint64_t position) {
   stream.wait_for(position);
   stream.rethrow();
