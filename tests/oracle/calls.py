@@ -17,7 +17,7 @@ def frexp(x):
     return mantissa, exponent.long()
 
 
-# By the row's name. For other rows, compare.py calls the function or method of that name in torch.
+# By the row's name. call_of() finds the other rows' functions by their names.
 CALLS = {
     "add_alpha": lambda a, b: torch.add(a, b, alpha=3),
     "sub": lambda a, b: torch.sub(a, b, alpha=2),

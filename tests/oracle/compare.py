@@ -11,6 +11,7 @@ have PyTorch's calls, explained.py the differences that are expected.
 
 import json
 import sys
+import warnings
 
 import torch
 
@@ -194,6 +195,7 @@ class Comparison:
 
 
 def main():
+    warnings.simplefilter("ignore")  # of deprecated functions, which have rows too
     comparison = Comparison()
     with open(sys.argv[1]) as file:
         for line in file:
