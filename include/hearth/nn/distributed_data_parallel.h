@@ -26,8 +26,8 @@ struct HEARTH_API DistributedDataParallelOptions {
   HEARTH_ARG(std::optional<std::vector<Device>>, device_ids);
   HEARTH_ARG(std::optional<Device>, output_device);  ///< without effect; needs a module on one GPU
   HEARTH_ARG(int64_t, dim) = 0;                      ///< without effect: each process has one batch
-  /// From rank 0 (in join(): from a rank with data), before the first forward() and each that
-  /// follows a synchronised one.
+  /// Whether to copy buffers, from rank 0 (in join(): from a rank with data), before the first
+  /// forward() and each that follows a synchronised one.
   HEARTH_ARG(bool, broadcast_buffers) = true;
   /// Whether to verify the parameters, and to take rank 0's parameters and buffers.
   HEARTH_ARG(bool, init_sync) = true;
