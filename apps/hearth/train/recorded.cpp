@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The text of a value that is at most a list; dump() of a deeper one may overflow the stack.
+/// The text of a value; throws if it is a list or object that contains another one: dump() of deep
+/// nesting may overflow the stack.
 std::string json_text(const Json& value) {
   HEARTH_CHECK(
       !value.is_structured() ||
