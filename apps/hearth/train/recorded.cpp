@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "../names.h"
 #include "hearth/error.h"
@@ -60,6 +62,9 @@ RecordedResults parse_results(const Json& json) {
 
 RecordedResults read_results(const std::string& folder) {
   const std::string path = folder + "/results.json";
+  std::error_code error_code;
+  HEARTH_CHECK(!std::filesystem::is_directory(path, error_code), "cannot read '", printable(path),
+               "': it is a folder");
   std::ifstream file(path);
   HEARTH_CHECK(file, "cannot read '", printable(path), "': ", std::strerror(errno));
   try {
