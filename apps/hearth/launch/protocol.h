@@ -19,8 +19,8 @@ extern const char* const kVersion;
 /// The sign of life for an agent.
 constexpr const char* kAliveLine = "alive";
 
-/// A message with more bytes would be split. A frame has room for a line of a rank, and a line for a
-/// Task: Linux limits arguments and variables to 6 MiB, of which JSON makes at most 36 MiB.
+/// A message with more bytes would be split. A frame has room for a line of a rank, and a line for
+/// a Task: Linux limits arguments and variables to 6 MiB, of which JSON makes at most 36 MiB.
 constexpr size_t kLongestMessage = 16 * kLongestLine;
 
 /// Asks an agent to check its machine before ranks are started.
