@@ -3,7 +3,9 @@
 
 Prints a table of the medians of all runs and the ratio Hearth : LibTorch; a ratio above its limit
 is marked. The programs are bench/overhead.cpp, ops.cpp and networks.cpp, compiled against both
-libraries. The torch folder has include/ and lib/. The line above the table has the range of the
+libraries, and for the rows of `hearth train` peer/train.py, which the Python of the torch folder's
+package runs; without torchvision or Debian's dataset-fashion-mnist these rows are left out. The
+torch folder has include/ and lib/. The line above the table has the range of the
 times that a cache line took from one core to another (core_distance.cpp), measured before each run.
 
   --threads 1,2   the numbers of threads (by default all cores); with 1 thread, each limit is at
@@ -13,7 +15,7 @@ times that a cache line took from one core to another (core_distance.cpp), measu
   --avx2          both libraries without AVX-512; each limit is at least 1.0
   --only TEXT     only rows whose name contains the text
   --except TEXT   no rows whose name contains the text
-  --program NAME  all rows that this program prints (overhead, ops or networks)
+  --program NAME  all rows that this program prints (overhead, ops, networks or train)
   --json FILE     writes the figures, the machine and the versions as JSON
   --readme        writes the table to README.md
   --check         compares nothing: fails unless README.md has a line for each row and the
@@ -32,6 +34,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+TRAIN = ROOT / "bench" / "peer" / "train.py"
+DATASET = Path("/usr/share/datasets/fashion-mnist")
 BEGIN, END = "<!-- bench/compare.py: begin -->\n", "<!-- bench/compare.py: end -->\n"
 
 # The program, the row's name in its output, the row's name in the table, and the limit of the
@@ -47,6 +51,9 @@ ROWS = (
     ("networks", "small_cnn_1000_step", "step of the tutorials' CNN, batch 1000", 0.30),
     ("networks", "small_cnn_100", "inference of the tutorials' CNN, batch 100", 0.30),
     ("networks", "small_cnn_1000", "inference of the tutorials' CNN, batch 1000", 0.25),
+    ("train", "train_images", "an epoch of `hearth train`, batch 1000; PyTorch: images of torchvision",
+     0.25),
+    ("train", "train_tensors", "the same; PyTorch: tensors in memory", 0.25),
     ("networks", "block_64_step", "residual block of 64 channels, forward and backward", 0.80),
     ("networks", "encoder_layer_step", "TransformerEncoderLayer, forward and backward", 0.6),
     ("networks", "lstm_step", "LSTM, forward and backward", 0.7),
@@ -67,12 +74,29 @@ ROWS = (
 )
 
 
-def build_hearth(build, program):
-    """The benchmark of the build folder, built if necessary."""
-    target = f"bench_{program}"
+def hearth_command(build, program):
+    """The command that runs the benchmark of the build folder, built if necessary."""
+    target = "hearth" if program == "train" else f"bench_{program}"
     subprocess.run(["cmake", "--build", build, "--target", target], check=True,
                    stdout=subprocess.DEVNULL)
-    return next(path for path in Path(build).rglob(target) if path.is_file())
+    path = next(path for path in Path(build).rglob(target) if path.is_file())
+    return [sys.executable, TRAIN, "--hearth", path] if program == "train" else [path]
+
+
+def python_of(torch):
+    """The Python interpreter of the environment that has this package."""
+    return Path(torch).resolve().parents[3] / "bin" / "python"
+
+
+def can_train(torch):
+    """Whether train.py has what it needs."""
+    return DATASET.is_dir() and python_of(torch).exists() and subprocess.run(
+        [python_of(torch), "-c", "import torchvision"], capture_output=True).returncode == 0
+
+
+def peer_command(build, torch, program):
+    """The command that runs the same benchmark with LibTorch or PyTorch."""
+    return [python_of(torch), TRAIN] if program == "train" else [build_peer(build, torch, program)]
 
 
 def build_peer(build, torch, program):
@@ -90,29 +114,30 @@ def build_peer(build, torch, program):
     return result
 
 
-def run(program, names, threads, avx2):
-    """The median times that the program prints for the named rows, or for all."""
+def run(command, names, threads, avx2):
+    """The median times that the benchmark prints for the named rows, or for all."""
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
     if avx2:
         environment.update(HEARTH_ISA="avx2", ATEN_CPU_CAPABILITY="avx2",
                            ONEDNN_MAX_CPU_ISA="AVX2", OPENBLAS_CORETYPE="Haswell",
                            MKL_ENABLE_INSTRUCTIONS="AVX2")
-    output = subprocess.run([program, *names], check=True, text=True, env=environment,
+    output = subprocess.run([*command, *names], check=True, text=True, env=environment,
                             capture_output=True).stdout
     times = {line.split()[0]: float(line.split()[2]) for line in output.splitlines()}
     missing = [name for name in names if name not in times]
     if missing:
-        sys.exit(f"compare.py: {Path(program).name} does not print {', '.join(missing)}")
+        sys.exit(f"compare.py: {Path(command[-1]).name} does not print {', '.join(missing)}")
     return {name: times[name] for name in names or times}
 
 
 def measure(program, names, args, threads):
     """The medians of both libraries for the named rows of a program, or for all."""
-    programs = (build_hearth(args.build, program), build_peer(args.build, args.torch, program))
+    commands = (hearth_command(args.build, program), peer_command(args.build, args.torch, program))
+    distance = hearth_command(args.build, "core_distance")
     runs = []
     for _ in range(args.runs):
-        args.distances += run(build_hearth(args.build, "core_distance"), [], threads, False).values()
-        runs.append([run(path, names, threads, args.avx2) for path in programs])
+        args.distances += run(distance, [], threads, False).values()
+        runs.append([run(command, names, threads, args.avx2) for command in commands])
     return {name: [statistics.median(pair[i][name] for pair in runs) for i in range(2)]
             for name in runs[0][0]}
 
@@ -193,7 +218,9 @@ def check(build):
         sys.exit("compare.py: README.md lacks the rows " + "; ".join(missing) +
                  " (bench/compare.py <torch folder> --readme writes them)")
     for program, rows in by_program(ROWS).items():
-        run(build_hearth(build, program), [row[1] for row in rows],
+        if program == "train" and not DATASET.is_dir():
+            continue
+        run(hearth_command(build, program), [row[1] for row in rows],
             len(os.sched_getaffinity(0)), avx2=False)
 
 
@@ -220,7 +247,12 @@ def main():
                           (not args.left_out or args.left_out not in row[2]))
     if args.program:
         programs = {args.program: []}
-    if args.readme and (args.only or args.left_out or args.program or args.avx2):
+    if "train" in programs and not can_train(args.torch):
+        print("compare.py: leaves out `hearth train`, without torchvision or Fashion-MNIST",
+              file=sys.stderr)
+        del programs["train"]
+    if args.readme and ("train" not in programs or args.only or args.left_out or args.program or
+                        args.avx2):
         parser.error("--readme needs all rows and all instructions")
     args.distances = []
     threads = [int(number) for number in args.threads.split(",")]

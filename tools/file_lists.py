@@ -24,7 +24,9 @@ INTRODUCTION = [
     "",
     "All layers use a family's name (ARCHITECTURE.md, section 7). In the tables,",
     "",
-    "- an operator's gradient is in its own source, or in the struct of the family that it uses;",
+    "- an operator's gradient is in its own source, in the struct of the family that it uses, or in a file "
+    "`shared with other families` whose struct it uses;",
+    "- `abs.complex` is an overload of `abs`; look up `abs`;",
     "- kernels have the names of their parameters: `Svd` is `struct SvdParams`, and "
     "`void run(const SvdParams&, Ctx&)` in the sources. If a family has several kernels, the operators' "
     "sources name those that they launch;",
@@ -108,9 +110,9 @@ def headers_of_others(paths, own):
         users = [p for p in texts("src/ops", ".cpp", ".h") if f'"{header[4:]}"' in text_of(p)]
         if header in own or header in OF_CALLS or len(users) > most:
             continue
-        used = set(FUNCTION.findall(text_of(header))) & {
-            word for p in paths for word in words_in(text_of(p))
-        }
+        words = {word for p in paths for word in words_in(text_of(p))}
+        used = set(FUNCTION.findall(text_of(header))) & words
+        structs = set(re.findall(r"^struct (\w+)", text_of(header), re.M)) & words
         found += [
             header,
             *(
@@ -118,7 +120,10 @@ def headers_of_others(paths, own):
                 for path in users
                 if path in all_sources
                 and path not in [*paths, *found]
-                and used & set(FUNCTION.findall(without_anonymous(text_of(path))))
+                and (
+                    used & set(FUNCTION.findall(without_anonymous(text_of(path))))
+                    or structs & set(re.findall(r"^\w[^\n(]* (\w+)::\w+\(", text_of(path), re.M))
+                )
             ),
         ]
     return found

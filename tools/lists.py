@@ -234,7 +234,7 @@ def page():
         "## Modules",
         "",
         "The header of each section has the modules, their options and functions, unless the section names another; "
-        "a module that contains others has their sources and operators too.",
+        "a module that contains or derives from others has their sources and operators too.",
         "",
         "`tests/nn/against_pytorch.cpp` compares all modules with PyTorch: the `subjects*.cpp` create "
         "them, and `tests/fixtures/nn_cases.txt` has PyTorch's values. `tests/oracle/nn_cases.py` writes that "

@@ -15,13 +15,16 @@ build=$here/build/mutants/build
 mkdir -p "$copy"
 
 # Copies only files that differ, so that the build stays up to date. That also reverts a mutant left by
-# an interrupted run.
-git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
-  [ -f "$file" ] || { rm -f "$copy/$file"; continue; }
+# an interrupted run. Files that the sources no longer have are removed.
+sources=$(git ls-files --cached --others --exclude-standard | while IFS= read -r file; do
+  [ ! -f "$file" ] || echo "$file"
+done | sort)
+while IFS= read -r file; do
   cmp -s "$file" "$copy/$file" && continue
   mkdir -p "$copy/$(dirname "$file")"
   cp "$file" "$copy/$file"
-done
+done <<< "$sources"
+(cd "$copy" && find . -type f -printf '%P\n' | sort | comm -23 - <(echo "$sources") | xargs -r -d '\n' rm)
 
 folders=$(basename -s .txt tools/mutants/*.txt | paste -sd ';')
 (cd "$copy" && cmake --preset release -B "$build" -DHEARTH_BUILD_EXAMPLES=OFF -DHEARTH_BUILD_BENCH=OFF \

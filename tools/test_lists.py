@@ -39,9 +39,9 @@ def operator_tests(family, families):
         take({path: all_tests[path]}, lambda name: rf"\b{name}_*\b")
     others = {p: x for p, x in all_tests.items() if p not in own and not FOR_MANY.match(base_of(p))}
     take(others, lambda name: rf'"{name}_?["./]')
-    take({p: all_tests[p] for p in found}, lambda name: rf"EXPECT.*[.:(, ]{name}_?\(")
+    take({p: all_tests[p] for p in found}, lambda name: rf"EXPECT.*[.:(, ]{name}_*\(")
     take(
-        {**others, **texts("tests/api", ".cpp")}, lambda name: rf"EXPECT.*[.:(, ]{name}_?\(", most=2
+        {**others, **texts("tests/api", ".cpp")}, lambda name: rf"EXPECT.*[.:(, ]{name}_*\(", most=2
     )
     return {path: [names[name] for name in of_file] for path, of_file in found.items()}
 
@@ -51,7 +51,7 @@ def cases():
     """{file: the code that names what it tests}: its rows, the names of its tests, the statements
     with an expectation and the first words of its fixture."""
     pattern = re.compile(
-        r"^TEST.*|(?:EXPECT|ASSERT|expect)_.*(?:\n {6,}.*)*|\{+\"\w+\".*|"
+        r"^TEST.*|(?:EXPECT|ASSERT|expect)_.*(?:\n {6,}.*)*|\{+\"[\w.]+\".*|"
         r"(?:COMPLEX_\w+|UNARY)\(\w+.*|\.covers = .*",
         re.M,
     )
@@ -84,7 +84,7 @@ def more_tests(family, families, listed):
         short = name.removeprefix(family + "_")
         found += rf"|^case {name if short in all_operators() else f'({name}|{short})'}$"
         found += rf"|, \w*(?<![a-z]){camel}(?:s|ers)?(?![a-z])" if len(name) > 2 else ""
-        return found if name in common() else found + rf"|(?<![\w:]){name}_?\("
+        return found if name in common() else found + rf"|(?<![\w:]){name}_*\("
 
     files = {p: x for p, x in cases().items() if p in own or FOR_SEVERAL.match(base_of(p))}
     return {

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "choices.h"
@@ -54,18 +55,20 @@ struct PlotOptions {
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  HEARTH_CHECK(!std::filesystem::is_directory(path) && file && text << file.rdbuf(),
-               "cannot read '", path, "'");
+  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  HEARTH_CHECK(!std::filesystem::is_directory(path) && file && text, "cannot read '",
+               printable(path), "'");
   return std::move(text).str();
 }
 
 void plot_memory(PlotOptions options) {
   if (options.to.empty())
     options.to = std::filesystem::path(options.from).replace_extension(".png").string();
-  HEARTH_CHECK(options.to != options.from,
-               "the picture would overwrite the recording; name a file");
+  std::error_code ignored;  // of a file that does not exist
+  HEARTH_CHECK(!std::filesystem::equivalent(options.to, options.from, ignored),
+               "the picture would overwrite the recording; name another file for it");
   write_png(options.to, memory_charts(content_of(options.from), options.from));
-  std::cout << options.to << "\n";
+  std::cout << printable(options.to) << "\n";
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ def report(names, loader, epochs):
 
 
 def main():
-    epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     normalize = transforms.Normalize((0.286,), (0.353,))
     dataset = FashionMNIST(transforms.Compose([transforms.ToTensor(), normalize]))
     loader = torch.utils.data.DataLoader(dataset, BATCH, shuffle=True, num_workers=2)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# data.sh <python with PyTorch, torchvision> [build folder]: times an epoch of Fashion-MNIST alternately in Hearth
-# (bench_data of the build folder) and in PyTorch. Prints the best times of both, and the ratio Hearth : PyTorch.
+# data.sh <python with PyTorch, torchvision> [build folder]: times the loading of Fashion-MNIST for one epoch,
+# alternately by Hearth (bench_data of the build folder) and by PyTorch. Prints the best times of both, and the ratio
+# Hearth : PyTorch.
 set -euo pipefail
 python=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -87,7 +87,8 @@ namespace hearth {
 HEARTH_API DLManagedTensor* toDLPack(const Tensor& tensor);
 HEARTH_API DLManagedTensorVersioned* toDLPackVersioned(const Tensor& tensor);
 /// Imports a tensor, which shares another library's memory. Calls `deleter`, by default that of
-/// `source`, when the memory is no longer needed.
+/// `source`, when the memory is no longer needed. As in PyTorch, DLPACK_FLAG_BITMASK_READ_ONLY does
+/// not make the tensor read-only.
 HEARTH_API Tensor fromDLPack(DLManagedTensor* source, std::function<void(void*)> deleter = {});
 HEARTH_API Tensor fromDLPackVersioned(DLManagedTensorVersioned* source,
                                       std::function<void(void*)> deleter = {});

@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "seam/recurrence.h"
+
 namespace hearth {
 
 namespace {
@@ -38,9 +40,12 @@ class MultiplyAddCounter {
     if (is_one_of({"addmm", "baddbmm", "addmv"})) return output_numel() * last_of(input_sizes(1));
     if (is_one_of({"addbmm"})) return count_of(input_sizes(1)) * last_of(input_sizes(2));
     if (is_one_of({"scaled_dot_product_attention"})) return attention();
+    if (is_one_of({"_scaled_dot_product_attention_backward"})) return attention_backward();
     if (is_one_of({"lstm", "lstm_cell"})) return recurrence(3);
     if (is_one_of({"gru", "rnn_tanh", "rnn_relu", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"}))
       return recurrence(2);
+    if (is_one_of({"_recurrent_layer_backward"})) return recurrent_layer_backward();
+    if (is_one_of({"_recurrent_net_backward"})) return recurrent_net_backward();
     return 0;
   }
 
@@ -49,6 +54,15 @@ class MultiplyAddCounter {
   IntArrayRef input_sizes(int i) const {
     const bool exists = i < call_.inputs.count && call_.inputs[i].defined();
     return exists ? call_.inputs[i].sizes() : IntArrayRef();
+  }
+  bool has_output(int i) const {
+    return size_t(i) < call_.outputs.size() && call_.outputs[size_t(i)].defined();
+  }
+  template <class T>
+  T argument(std::string_view wanted) const {
+    for (const auto& [name, value] : call_.arguments())
+      if (name == wanted) return std::get<T>(value);
+    return T();
   }
   int64_t output_numel() const { return call_.outputs[0].defined() ? call_.outputs[0].numel() : 0; }
   /// The elements of a weight for each index of its first dimension.
@@ -66,31 +80,58 @@ class MultiplyAddCounter {
   }
   /// The gradients of input and weight each need as many multiply-adds as the forward call.
   int64_t convolution_backward() const {
-    std::vector<int64_t> input, weight;
-    for (const auto& [name, value] : call_.arguments()) {
-      if (name == "input_sizes") input = std::get<std::vector<int64_t>>(value);
-      if (name == "weight_sizes") weight = std::get<std::vector<int64_t>>(value);
-    }
-    int64_t gradients = 0;
-    for (size_t i = 0; i < std::min<size_t>(call_.outputs.size(), 2); ++i)
-      gradients += call_.outputs[i].defined();
+    const auto input = argument<std::vector<int64_t>>("input_sizes");
+    const auto weight = argument<std::vector<int64_t>>("weight_sizes");
+    const int64_t gradients = has_output(0) + has_output(1);
     const int64_t outputs = is_transposed() ? count_of(input) : count_of(input_sizes(0));
     return gradients * outputs * per_row(weight);
   }
-  int64_t attention() const {
-    const IntArrayRef query = input_sizes(0), key = input_sizes(1), value = input_sizes(2);
-    if (key.size() < 2 || last_of(query) == 0) return 0;
-    const int64_t rows = count_of(query) / query.back();
-    return rows * key[key.size() - 2] * (query.back() + last_of(value));
+  /// The rows of input 0, a matrix or a batch of matrices.
+  int64_t num_rows() const {
+    const int64_t width = last_of(input_sizes(0));
+    return width == 0 ? 0 : count_of(input_sizes(0)) / width;
   }
+  int64_t num_scores() const {
+    const IntArrayRef key = input_sizes(1);
+    return key.size() < 2 ? 0 : num_rows() * key[key.size() - 2];
+  }
+  int64_t attention() const {
+    return num_scores() * (last_of(input_sizes(0)) + last_of(input_sizes(2)));
+  }
+  /// Computes the scores again, then the gradient of the weights and the wanted ones.
+  int64_t attention_backward() const {
+    const int64_t width = last_of(input_sizes(0)), value_width = last_of(input_sizes(2));
+    const int64_t of_query = has_output(0), of_key = has_output(1), of_value = has_output(2);
+    return num_scores() *
+           (width * (1 + of_query + of_key) + value_width * ((of_query | of_key) + of_value));
+  }
+  /// The elements of an input that is a matrix; 0 if it is absent.
+  int64_t matrix(int i) const { return input_sizes(i).size() == 2 ? count_of(input_sizes(i)) : 0; }
   /// Each matrix is multiplied once for each step of each sequence.
   int64_t recurrence(int first_weight) const {
-    const int64_t width = last_of(input_sizes(0));
-    const int64_t steps = width == 0 ? 0 : count_of(input_sizes(0)) / width;
     int64_t weights = 0;
-    for (int i = first_weight; i < call_.inputs.count; ++i)
-      if (input_sizes(i).size() == 2) weights += count_of(input_sizes(i));
-    return steps * weights;
+    for (int i = first_weight; i < call_.inputs.count; ++i) weights += matrix(i);
+    return num_rows() * weights;
+  }
+  /// Each step multiplies by the weights of the state; the other products are the wanted gradients.
+  int64_t recurrent_layer_backward() const {
+    constexpr int kInput = 0, kInputWeight = 3, kStateWeight = 4, kProjection = 7;
+    int64_t weights = matrix(kStateWeight) + matrix(kProjection);
+    if (has_output(kInput)) weights += matrix(kInputWeight);
+    for (const int i : {kInputWeight, kStateWeight, kProjection})
+      if (has_output(i)) weights += matrix(i);
+    return num_rows() * weights;
+  }
+  /// The library always computes the gradients of the input and the states. The inputs are input,
+  /// h0, c0 and one vector of all weights and biases.
+  int64_t recurrent_net_backward() const {
+    constexpr int kH0 = 1, kWeights = 3;
+    const auto mode = static_cast<RecurrenceMode>(argument<int64_t>("mode"));
+    const int64_t layers = input_sizes(kH0)[0];  // two for a layer of two directions
+    const int64_t biases = 2 * gates_of(mode) * argument<int64_t>("hidden") * layers;
+    const int64_t weights =
+        count_of(input_sizes(kWeights)) - (argument<bool>("has_biases") ? biases : 0);
+    return num_rows() * weights * (1 + has_output(kWeights));
   }
 
   const ObservedCall& call_;

@@ -7,7 +7,7 @@
 namespace hearth {
 
 /// The multiply-adds of an op call that has ended, from the sizes of its tensors: matrix products,
-/// convolutions, attention and recurrent nets. 0 for all other ops.
+/// convolutions, attention and recurrent nets, also their gradients. 0 for all other ops.
 int64_t multiply_adds(const ObservedCall& call);
 
 /// The floating-point operations of a call that has ended: two per multiply-add. As in PyTorch's

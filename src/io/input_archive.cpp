@@ -87,6 +87,8 @@ struct InputArchive::Tree {
   /// tensors may share its storage and get the new data too.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
+  /// Whether a subtree has no values or only the size 0, as an empty list of a file of Python.
+  bool is_empty_list(const std::string& key) const;
   /// A number or bool. Files of Python may have a 0-d tensor instead, such as an optimizer's step
   /// count; if its number is whole, it counts as an integer.
   std::optional<Scalar> number(const std::string& key) const;
@@ -195,7 +197,16 @@ std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
     list.push_back(leaf(item, *next));
     if (list.back().isTensor()) tensors.push_back(list.back().toTensor());
   }
+  if (list.empty() && !is_empty_list(key)) return std::nullopt;
   return tensors.size() == list.size() ? IValue(std::move(tensors)) : IValue(std::move(list));
+}
+
+bool InputArchive::Tree::is_empty_list(const std::string& key) const {
+  const std::string below = path(key) + ".";
+  const auto next = source->values.lower_bound(below);
+  if (next == source->values.end() || !next->first.starts_with(below)) return true;
+  const std::optional<Scalar> size = number(key + ".size");
+  return size && size->isIntegral(false) && size->toLong() == 0;
 }
 
 std::optional<Scalar> InputArchive::Tree::number(const std::string& key) const {

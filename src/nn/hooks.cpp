@@ -15,7 +15,7 @@ Hooks& Hooks::operator=(const Hooks& other) {
   return *this;
 }
 
-bool Hooks::has_any() const {
+bool Hooks::has_call_hooks() const {
   return !table_->before.empty() || !table_->after.empty() || table_->has_backward();
 }
 

@@ -33,7 +33,7 @@ bool tensors_equal(const Tensor& a, const Tensor& b) {
   return a.numel() == 0 || a.eq(b).all().item<bool>();
 }
 
-/// Whether |a - b| <= atol + rtol * |b|, by element; equal infinities are close.
+/// Whether the elements are equal, or their difference is finite and at most atol + rtol * |b|.
 Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
   check_same_device("isclose", "other", a.device(), b.device());
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), name_of(a.scalar_type()), " did not match ",
@@ -41,12 +41,15 @@ Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool eq
   HEARTH_CHECK(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
   HEARTH_CHECK(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
   const AutoGradMode off(false);
-  const ScalarType type = is_differentiable(a.scalar_type()) ? a.scalar_type() : kDouble;
-  const Tensor x = a.to(type), y = b.to(type);
-  Tensor result = x.eq(y);
-  if (equal_nan) result = result.logical_or(x.isnan().logical_and(y.isnan()));
+  Tensor result = a.eq(b);
+  if (equal_nan) result = result.logical_or(a.isnan().logical_and(b.isnan()));
+  if (rtol == 0 && atol == 0) return result;
+  // PyTorch rounds integers to the default dtype before it subtracts them.
+  const ScalarType type =
+      is_differentiable(a.scalar_type()) ? a.scalar_type() : get_default_dtype();
+  const Tensor y = b.to(type), difference = a.to(type).sub(y).abs();
   const Tensor allowed = y.abs().mul(rtol).add(atol);
-  return result.logical_or(x.sub(y).abs().le(allowed).logical_and(y.isinf().logical_not()));
+  return result.logical_or(difference.le(allowed).logical_and(difference.isfinite()));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ Tensor angle_of(const Tensor& self) {
   return detail::with_zero_derivative(hearth::where(x.isnan(), x.detach(), angle), x);
 }
 
-/// Checks both parts of complex numbers; `first` and `second` are the arguments' names.
+/// Checks the two real arguments of complex() or polar(), named `first` and `second`.
 void check_parts(const char* op, const char* first, const Tensor& a, const char* second,
                  const Tensor& b) {
   check_defined(op, 0, first, a);
@@ -143,8 +143,8 @@ void check_parts(const char* op, const char* first, const Tensor& a, const char*
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), "Expected object of scalar type ",
                name_of(a.scalar_type()), " but got scalar type ", name_of(b.scalar_type()),
                " for second argument");
-  HEARTH_CHECK_AS(NotImplementedError, a.scalar_type() != kHalf,
-                  "complex: there is no complex dtype with parts of dtype Half");
+  HEARTH_CHECK_AS(NotImplementedError, a.scalar_type() != kHalf, op,
+                  ": there is no complex dtype with parts of dtype Half");
 }
 
 Tensor& check_complex_out(const char* op, Tensor& out, const Tensor& part) {

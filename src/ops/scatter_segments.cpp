@@ -8,7 +8,8 @@ namespace hearth {
 
 namespace {
 
-/// A reduction of segments: its name in scatter_reduce, and its value for an empty segment.
+/// The reduction of scatter_reduce that computes a reduction of segments (for mean the sum, divided
+/// later), and the value of an empty segment.
 struct SegmentReduction {
   std::string_view scatter;
   double empty;
@@ -98,17 +99,18 @@ Tensor segment_numbers(const Tensor& data, const Segments& segments, int64_t axi
   return with_trailing_dims(numbers, data.dim()).expand(data.sizes());
 }
 
-/// Reduces each segment, beginning with `start`; elements outside all segments are dropped.
+/// Reduces each segment, beginning with `start`; elements outside all segments are dropped. Without
+/// include_start, `start` is only the value of empty segments.
 Tensor scattered_segments(const Tensor& data, const Tensor& numbers, int64_t axis, int64_t count,
-                          double start, std::string_view reduce) {
+                          double start, std::string_view reduce, bool include_start = true) {
   Dims sizes(data.sizes());
   sizes[size_t(axis)] = count + 1;
   return full(sizes, start, data.options().requires_grad(false))
-      .scatter_reduce(axis, numbers, data, reduce)
+      .scatter_reduce(axis, numbers, data, reduce, include_start)
       .narrow(axis, 0, count);
 }
 
-/// Replaces the maximum or minimum of each segment with NaNs by NaN, whose gradient the NaNs share.
+/// The result of a segment that contains NaN is NaN; the segment's NaNs share its gradient.
 Tensor with_gradient_of_nan(const Tensor& extremes, const Tensor& data, const Tensor& numbers,
                             int64_t axis, int64_t count) {
   const Tensor is_nan = data.detach().isnan();
@@ -118,13 +120,14 @@ Tensor with_gradient_of_nan(const Tensor& extremes, const Tensor& data, const Te
   return where(num_nans.gt(0), sums / num_nans.clamp_min(1), extremes);
 }
 
-/// The largest or smallest elements. The initial value takes no part in a tie.
+/// The largest or smallest elements. Elements equal to the initial value get the whole gradient.
 Tensor extreme_segments(const Tensor& data, const Tensor& numbers, int64_t axis, int64_t count,
                         const SegmentReduction& reduction, const std::optional<Scalar>& initial) {
   const bool needs_gradient = data.requires_grad() && modes.grad_enabled;
   const Tensor values = needs_gradient ? data.masked_fill(data.isnan(), reduction.empty) : data;
+  // An infinite element must not share its gradient with the start.
   Tensor result =
-      scattered_segments(values, numbers, axis, count, reduction.empty, reduction.scatter);
+      scattered_segments(values, numbers, axis, count, reduction.empty, reduction.scatter, false);
   if (needs_gradient) result = with_gradient_of_nan(result, data, numbers, axis, count);
   if (!initial) return result;
   const double start = initial->toDouble();

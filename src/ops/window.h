@@ -1,5 +1,5 @@
-// Views of a part (a window) of a tensor, for which one function `narrow` serves infer and the
-// derivative, and functions that change Views.
+// Ops that return a view of a part (a window) of a tensor. Each has a static function `narrow` that
+// both infer and the derivative use. Also functions that change a View.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,7 @@ inline void remove_dim(View& view, int dim) {
   --view.dim;
 }
 
-/// Views [start, start + length) of dimension dim.
+/// Returns the part [start, start + length) of dimension dim of a View.
 inline View narrowed(View view, int64_t dim, int64_t start, int64_t length) {
   advance(view, start * view.strides[dim]);
   view.sizes[dim] = length;

@@ -150,9 +150,15 @@ TEST_F(Eval, ComparesFoldersAndNamesDamagedOnes) {
   std::filesystem::create_directory(damaged);
   std::string results = bytes_of(out_ + "/results.json");
   write_bytes(damaged + "/results.json", results.substr(0, results.size() / 2));
-  const RunResult ran = run({"compare", out_, damaged, folder_.path("none"), "--picture", picture});
+  const std::string nested = folder_.path("nested");
+  std::filesystem::create_directories(nested + "/results.json");
+  const RunResult ran =
+      run({"compare", out_, damaged, nested, folder_.path("none"), "--picture", picture});
   EXPECT_EQ(ran.status, 1);
   EXPECT_NE(ran.err.find("damaged/results.json' is damaged: "), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("cannot read '" + nested + "/results.json': it is a folder"),
+            std::string::npos)
+      << ran.err;
   EXPECT_NE(ran.err.find("none/results.json': No such file"), std::string::npos) << ran.err;
   std::istringstream lines(ran.out);
   std::string head, first;

@@ -53,6 +53,42 @@ TEST(PlotMemory, DrawsAPicture) {
   EXPECT_EQ(bytes_of(folder.path("memory.png")).substr(1, 3), "PNG");
 }
 
+TEST(PlotMemory, NeverOverwritesTheRecording) {
+  const TempFolder folder;
+  const std::string file = folder.path("m.png"), json = recording();
+  write_bytes(file, json);
+  using Command = std::vector<std::string>;
+  for (const Command& command : {Command{"plot-memory", file}, Command{"plot-memory", file, file},
+                                 Command{"plot-memory", file, folder.path("./m.png")}}) {
+    const RunResult ran = run(command);
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_NE(ran.err.find("would overwrite the recording; name another file for it"),
+              std::string::npos)
+        << ran.err;
+    EXPECT_EQ(bytes_of(file), json);
+  }
+}
+
+TEST(PlotMemory, AnEmptyFileIsNoRecording) {
+  const TempFolder folder;
+  write_bytes(folder.path("empty.json"), "");
+  const RunResult ran = run({"plot-memory", folder.path("empty.json")});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_NE(ran.err.find("empty.json' is not a recording of memory_snapshot()"), std::string::npos)
+      << ran.err;
+}
+
+TEST(PlotMemory, PathsCannotControlTheTerminal) {
+  const TempFolder folder;
+  write_bytes(folder.path("m\x1b.json"), recording());
+  RunResult ran = run({"plot-memory", folder.path("m\x1b.json")});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.out.find("m\\x1b.png\n"), std::string::npos) << ran.out;
+  ran = run({"plot-memory", folder.path("none\x1b.json")});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_NE(ran.err.find("none\\x1b.json'"), std::string::npos) << ran.err;
+}
+
 TEST(PlotMemory, TooManyDevicesAreRefused) {
   const TempFolder folder;
   std::string json = R"({"format": 1, "tags": ["a"], "devices": [)";

@@ -80,12 +80,12 @@ TEST(TopAges, AreThoseOfTheLastChange) {
   std::vector<RankReport> found = ages.update({at(now), at(now - 3600), ""});
   EXPECT_LT(found[0].age, 3);
   EXPECT_GT(found[1].age, 3500);
-  EXPECT_TRUE(ages.has_doubtful());
+  EXPECT_TRUE(ages.has_doubtful_age());
   // The clock of rank 1 is an hour late.
   found = ages.update({at(now), at(now - 3599), at(now)});
   EXPECT_LT(found[1].age, 1);
   EXPECT_LT(found[2].age, 3);
-  EXPECT_FALSE(ages.has_doubtful());
+  EXPECT_FALSE(ages.has_doubtful_age());
 }
 
 TEST(TopJobs, AreFoundInTheEnvironmentOfProcesses) {

@@ -137,6 +137,28 @@ TEST(TrainEdgeCases, SettingsThatCannotWorkAreRefused) {
                  1, "onecycle:total_steps=9 is less than the 20 steps of this training");
 }
 
+TEST(TrainEdgeCases, NamesOfClassesAndPathsCannotControlTheTerminal) {
+  const TempFolder folder;
+  const std::string images = folder.path("images"), out = folder.path("out\x1b");
+  write_classes(images, {"class\x1b[1m", "class\x1b[2m"}, 20);
+  expect_line(train_on("image-folder:" + images, out, {"--image-size", "8", "--num-workers", "0"}),
+              " to train");
+  for (const Flags& command :
+       {Flags{"eval", out}, Flags{"predict", out, images + "/class\x1b[1m"}}) {
+    const RunResult ran = run(command, kOneThread);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ((ran.out + ran.err).find('\x1b'), std::string::npos) << ran.out << ran.err;
+    EXPECT_NE(ran.out.find(" class\\x1b["), std::string::npos) << ran.out;
+  }
+
+  const std::string table = folder.path("t\x1b.csv"), other = folder.path("other\x1b");
+  write_bytes(table, table_of(0));
+  expect_line(train_on("csv:" + table, other, {"--batch-size", "8"}), " to train");
+  const RunResult ran = run({"predict", other, images}, kOneThread);
+  expect_failure(ran, 1, "t\\x1b.csv'");
+  EXPECT_EQ(ran.err.find('\x1b'), std::string::npos) << ran.err;
+}
+
 TEST(TrainEdgeCases, EvalWritesFilesWhoseNamesAreNotUtf8) {
   const TempFolder folder;
   const std::string out = folder.path("out"), odd = folder.path("a\xff") + ".png";

@@ -1,5 +1,7 @@
 // hearth train under a launcher when a machine is lost or the disk is full.
 #include <csignal>
+#include <fstream>
+#include <iostream>
 
 #include "tests/cli/launch_site.h"
 #include "tests/cli/train_processes.h"
@@ -63,12 +65,12 @@ TEST_F(TrainFaults, AfterAMachineIsLostTheJobContinuesOnTheOthers) {
   ASSERT_GE(epochs, 2U);
   ASSERT_LT(epochs, 12U);
   EXPECT_EQ(count_of(ran.err, "/12  loss"), 12U) << ran.err;
-  const std::string whole = path("whole");
+  const std::string by_hand = path("by_hand");
   Arguments first = changes;
   first[1] = std::to_string(epochs);
-  ASSERT_EQ(run(launched(small_run(whole, first), "3"), kOneThread).status, 0);
-  ASSERT_EQ(run(launched({"train", "--resume", whole, "--epochs", "12"}), kOneThread).status, 0);
-  expect_same_files(out, whole);
+  ASSERT_EQ(run(launched(small_run(by_hand, first), "3"), kOneThread).status, 0);
+  ASSERT_EQ(run(launched({"train", "--resume", by_hand, "--epochs", "12"}), kOneThread).status, 0);
+  expect_same_files(out, by_hand);
 }
 
 TEST_F(TrainFaults, TheCheckpointSurvivesAFullDisk) {

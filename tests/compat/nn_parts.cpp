@@ -1,4 +1,5 @@
-// Behaviour and names of LibTorch that differ from Python's.
+// Small parts of LibTorch: its traits of modules, dropout of inputs without a batch (unlike
+// Python's), old names of Tensor, sizes of unpooling.
 #include <gtest/gtest.h>
 #include <torch/detail/static.h>
 #include <torch/torch.h>
@@ -50,7 +51,7 @@ TEST(Dropout, TakesInputsWithoutABatchAsLibTorch) {
     }
 }
 
-TEST(Tensor, DeprecatedNames) {
+TEST(Tensor, OtherNamesOfDataAndDevice) {
   const torch::Tensor t = torch::arange(3.0);
   EXPECT_EQ(t.data<float>(), t.data_ptr<float>());
   EXPECT_TRUE(t.data().equal(t));

@@ -99,6 +99,7 @@ TEST(Optim, ErrorsMatchLibTorch) {
   expect_error("Invalid beta parameter at index 0: 1",
                [&] { Adam({a}, AdamOptions().betas(std::make_tuple(1.0, 0.9))); });
   expect_error("can't optimize a non-leaf Tensor", [&] { SGD({a * 2}, SGDOptions(1)); });
+  // LibTorch notices a repeated parameter only once it has a state.
   SGD twice({a}, SGDOptions(1));
   twice.add_param_group(OptimizerParamGroup({a}));
   EXPECT_EQ(twice.param_groups().size(), 2u);

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "hearth/cuda.h"
+#include "hearth/io/pt.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/io/serialize.h"
 #include "hearth/ivalue_containers.h"
@@ -262,6 +263,30 @@ TEST(Archive, ReadsFilesWithoutMetadataAsTrees) {
   Tensor bias;
   fc.read("bias", bias);
   EXPECT_TRUE(bias.equal(zeros({2})));
+}
+
+TEST(Archive, ReadsASubtreeWithoutItemsAsAListOnlyIfItIsEmpty) {
+  OutputArchive layer, list, empty, root;
+  layer.write("weight", ones({2}));
+  list.write("0", ones({3}));
+  root.write("layer", layer);
+  root.write("list", list);
+  root.write("empty", empty);
+  InputArchive archive = through_stream(root);
+  EXPECT_EQ(value_in(archive, "list").toTensorVector().size(), 1U);
+  EXPECT_TRUE(value_in(archive, "empty").toTensorVector().empty());
+  EXPECT_ERROR(value_in(archive, "layer"), "No such serialized IValue 'layer'");
+}
+
+TEST(Archive, ReadsEmptyListsOfPython) {
+  GenericDict dict;
+  dict.insert("empty", std::vector<IValue>{});
+  dict.insert("nested", std::vector<IValue>{IValue(std::vector<IValue>{"a"})});
+  const std::vector<char> bytes = pickle_save(dict);
+  InputArchive archive;
+  archive.load_from(bytes.data(), bytes.size());
+  EXPECT_TRUE(value_in(archive, "empty").isList());
+  EXPECT_ERROR(value_in(archive, "nested"), "No such serialized IValue 'nested'");
 }
 
 /// Large tensors, because SafetensorsFile maps these into memory.

@@ -248,12 +248,12 @@ TEST(Matmul, LargeProductsAreAccurate) {
   }
 }
 
-// With AVX2, the kernel copies this transposed matrix, because its rows in memory are at least as
-// long as the result's. With AVX-512, it does so only in larger products.
+// The kernel copies this transposed matrix, because its rows in memory are at least as long as the
+// result's, and the product is large enough for oneDNN with AVX2 and with AVX-512.
 TEST(Matmul, MultipliesByATransposedMatrixWithLongRows) {
   for (const Layout layout : {Layout::kContiguous, Layout::kTransposed, Layout::kWithGaps}) {
-    Matrices<float> a(Layout::kContiguous, 1, 70, 96, 1), b(Layout::kTransposed, 1, 96, 40, 2);
-    Matrices<float> out(layout, 1, 70, 40, 3);
+    Matrices<float> a(Layout::kContiguous, 1, 70, 200, 1), b(Layout::kTransposed, 1, 200, 64, 2);
+    Matrices<float> out(layout, 1, 70, 64, 3);
     const MatmulParams params{a.view, b.view, View(), out.view};
     const std::vector<float> expected = reference<float>(params);
     KernelContext context;

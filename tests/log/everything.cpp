@@ -79,7 +79,7 @@ void add_images(SummaryWriter& writer) {
   writer.add_audio("audio", waves({1, 4000}).to(kFloat), 1, 8000, kStart);
 }
 
-void add_plugins(SummaryWriter& writer) {
+void add_other_kinds(SummaryWriter& writer) {
   writer.add_text("text", "# Title\n*some* **Markdown** \xc3\xbc", 1, kStart);
   writer.add_hparams({{"lr", 0.1}, {"bsize", 32}, {"optimizer", "adam"}, {"augment", true}},
                      {{"hparam/accuracy", 0.9}, {"hparam/loss", 0.3}},
@@ -126,7 +126,7 @@ void write_everything(const std::string& folder) {
   add_scalars(writer);
   add_histograms(writer);
   add_images(writer);
-  add_plugins(writer);
+  add_other_kinds(writer);
   nn::Sequential model(nn::Conv2d(nn::Conv2dOptions(1, 2, 3)), nn::ReLU(), nn::Flatten(),
                        nn::Linear(32, 3));
   writer.add_graph(model, waves({1, 1, 6, 6}).to(kFloat));

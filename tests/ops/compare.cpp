@@ -111,5 +111,24 @@ TEST(Compare, AllcloseUsesTolerances) {
   EXPECT_THROW(ones({2}).allclose(ones({2}, kDouble)), Error);
 }
 
+/// Expected: PyTorch 2.15's results.
+TEST(Compare, AllcloseOfLargeNumbers) {
+  const auto is_close = [](int64_t a, int64_t b, double rtol, double atol) {
+    return full({1}, a, kLong).allclose(full({1}, b, kLong), rtol, atol);
+  };
+  constexpr int64_t kFloatLimit = int64_t{1} << 24, kDoubleLimit = int64_t{1} << 53;
+  EXPECT_FALSE(is_close(kDoubleLimit + 1, kDoubleLimit, 0, 0));
+  EXPECT_TRUE(is_close(kDoubleLimit + 1, kDoubleLimit, 0, 1e-8));
+  EXPECT_FALSE(is_close(kFloatLimit + 1, kFloatLimit, 0, 0));
+  EXPECT_TRUE(is_close(kFloatLimit + 1, kFloatLimit, 1e-12, 0));
+  EXPECT_FALSE(is_close(kFloatLimit + 2, kFloatLimit, 0, 1e-8));
+  EXPECT_FALSE(is_close(INT64_MIN, INT64_MAX, 0, 1));
+  EXPECT_TRUE(is_close(INT64_MIN, INT64_MAX, 0, 2e19));
+  EXPECT_TRUE(full({1}, 255, kByte).allclose(zeros({1}, kByte), 0, 255));
+  EXPECT_TRUE(ones({1}, kBool).allclose(ones({1}, kBool), 0, 0));
+  // The difference overflows.
+  EXPECT_FALSE(full({1}, 3e38).allclose(full({1}, -3e38), 2));
+}
+
 }  // namespace
 }  // namespace hearth::testing

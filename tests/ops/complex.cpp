@@ -277,6 +277,12 @@ TEST(Complex, ErrorsNameTheUndefinedPart) {
   EXPECT_ERROR(polar_out(out, x, none), "#1 'angle'");
 }
 
+TEST(Complex, ErrorsForHalfNameTheOp) {
+  const Tensor half = ones({2}, kHalf);
+  EXPECT_ERROR(make_complex(half, half), "complex: there is no complex dtype with parts of dtype");
+  EXPECT_ERROR(polar(half, half), "polar: there is no complex dtype with parts of dtype Half");
+}
+
 TEST(Complex, PowersThatAreRootsOrInversesUseNoLogarithm) {
   const Tensor z = full({}, Scalar(complex<double>(INFINITY, 0)), kComplexDouble);
   EXPECT_EQ(item_of(z.pow(0.5)), complex<double>(INFINITY, 0));

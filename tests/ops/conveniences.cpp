@@ -1,8 +1,6 @@
 // Functions composed of a few other ops.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
@@ -98,23 +96,6 @@ TEST(Conveniences, UniqueOfElementsAndSlices) {
   EXPECT_EQ(values(counts), (Numbers{2, 1, 3}));
   const Tensor rows = tensor({1.0, 2.0, 0.0, 5.0, 1.0, 2.0}).reshape({3, 2});
   EXPECT_EQ(values(std::get<0>(unique(rows, true, false, false, 0))), (Numbers{0, 5, 1, 2}));
-}
-
-/// Keeps or drops whole channels; the value of a dropped one is not 0.
-TEST(Conveniences, FeatureAlphaDropout) {
-  manual_seed(5);
-  const Tensor x = ones({40, 50, 6}, kDouble), y = feature_alpha_dropout(x, 0.4, true);
-  const Tensor first = y.select(2, 0);
-  EXPECT_TRUE(y.eq(first.unsqueeze(2)).all().item<bool>());
-  const double keep_probability = 0.6, drop_probability = 0.4, selu_minimum = -1.7580993408473766;
-  const double scale =
-      1 / std::sqrt(keep_probability * (1 + drop_probability * selu_minimum * selu_minimum));
-  const double shift = -scale * drop_probability * selu_minimum;
-  const double kept = scale + shift, dropped = scale * selu_minimum + shift;
-  const Tensor is_kept = first.sub(kept).abs().lt(1e-9);
-  EXPECT_TRUE(is_kept.logical_or(first.sub(dropped).abs().lt(1e-9)).all().item<bool>());
-  EXPECT_NEAR(is_kept.to(kDouble).mean().item<double>(), keep_probability, 0.05);
-  EXPECT_TRUE(feature_alpha_dropout(x, 0.4, false).equal(x));
 }
 
 TEST(Conveniences, BlocksOnADiagonal) {

@@ -292,6 +292,19 @@ TEST(SegmentReduce, ElementsShareTheGradientWithoutTheInitialValue) {
   EXPECT_TRUE(segment_gradient(tensor({4.f, NAN}), "max", {}).equal(tensor({0.f, 1.f})));
 }
 
+/// Expected: PyTorch 2.15's gradients.
+TEST(SegmentReduce, InfiniteElementsGetTheWholeGradient) {
+  for (const auto& [reduce, infinity] : {std::pair("max", -INFINITY), std::pair("min", INFINITY)}) {
+    const Tensor one = full({1}, infinity), two = full({2}, infinity);
+    EXPECT_TRUE(segment_gradient(one, reduce, {}).equal(tensor({1.f})));
+    EXPECT_TRUE(segment_gradient(two, reduce, {}).equal(tensor({0.5f, 0.5f})));
+    EXPECT_TRUE(segment_gradient(two, reduce, infinity).equal(tensor({0.5f, 0.5f})));
+    EXPECT_TRUE(segment_gradient(two, reduce, 0).equal(tensor({0.f, 0.f})));
+    const Tensor with_nan = tensor({infinity, NAN});
+    EXPECT_TRUE(segment_gradient(with_nan, reduce, {}).equal(tensor({0.f, 1.f})));
+  }
+}
+
 TEST(SegmentReduce, GradientsAndRefusals) {
   const Tensor x = tensor({1.f, 5.f, 2.f}).requires_grad_();
   segment_reduce(x, "mean", tensor({2, 1}, kLong)).sum().backward();

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -137,8 +138,8 @@ TEST_P(SignalHandlers, FindTheThreadsOwnStack) {
       const Signals signals;
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
       while (received < 20 && std::chrono::steady_clock::now() < end) compute();
-      EXPECT_GE(received, 20) << "during a " << name;
-      EXPECT_EQ(outside, 0) << "of " << received << " signals in a " << name;
+      EXPECT_GE(received, 20) << "during: " << name;
+      EXPECT_EQ(outside, 0) << "of " << received << " signals during: " << name;
     }
   set_num_threads(threads);
 }

@@ -142,7 +142,8 @@ TEST(Special, AiryIsBoundedForLargeArguments) {
   }
 }
 
-/// zeta(s, q) for q near 0 and for negative q; the terms of odd s nearly cancel.
+/// zeta(s, q) for negative q, also near 0. For odd s, the terms of negative and of positive q + k
+/// cancel in pairs.
 TEST(Special, ZetaOfNegativeNumbers) {
   const auto zeta = [](double s, double q) {
     return special_zeta(full({}, s, kDouble), full({}, q, kDouble)).item<double>();
@@ -153,7 +154,8 @@ TEST(Special, ZetaOfNegativeNumbers) {
   EXPECT_EQ(zeta(5, -1000.5), zeta(5, 1001.5));
 }
 
-TEST(Special, ResultsWithoutDerivativeRequireNoGradient) {
+/// Some results require no gradient; for others backward throws.
+TEST(Special, MissingDerivatives) {
   const Tensor x = ones({2}).requires_grad_();
   EXPECT_FALSE(special_airy_ai(x).requires_grad());
   EXPECT_FALSE(special_chebyshev_polynomial_t(x, 3).requires_grad());
@@ -165,7 +167,7 @@ TEST(Special, ResultsWithoutDerivativeRequireNoGradient) {
                "the derivative for 'igammac: input' is not implemented.");
 }
 
-/// Special functions have functor numbers above those of all families of functors.
+/// The functions of functors/special.h have functor numbers above those of all families.
 TEST(Special, FunctorNumbersAreOutsideTheFamilies) {
   std::set<std::string> found;
   for (const OpRecord* op : all_ops()) {

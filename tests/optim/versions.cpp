@@ -1,6 +1,8 @@
 // Version counters of parameters: as in LibTorch, steps increment them, except SGD's.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "hearth/optim/optim.h"
 #include "tests/optim/support.h"
 #include "tests/support/throws.h"
@@ -26,13 +28,30 @@ TEST(Versions, AreUnchangedBySgd) {
   }
 }
 
-TEST(Versions, AreIncrementedByOtherOptimizers) {
+template <class Kind>
+void expect_increment(const char* name) {
+  SCOPED_TRACE(name);
   const Tensor w = matrix(), x = ones({1, 2});
-  Adam adam({w}, AdamOptions(0.1));
+  Kind optimizer(std::vector<Tensor>{w});
   const Tensor y = x.mm(w).mm(w).sum();
   y.backward({}, true);
-  adam.step();
+  optimizer.step();
   EXPECT_ERROR(y.backward(), "has been modified by an inplace operation");
+}
+
+TEST(Versions, AreIncrementedByOtherOptimizers) {
+  expect_increment<Adadelta>("Adadelta");
+  expect_increment<Adafactor>("Adafactor");
+  expect_increment<Adagrad>("Adagrad");
+  expect_increment<Adam>("Adam");
+  expect_increment<Adamax>("Adamax");
+  expect_increment<AdamW>("AdamW");
+  expect_increment<ASGD>("ASGD");
+  expect_increment<Muon>("Muon");
+  expect_increment<NAdam>("NAdam");
+  expect_increment<RAdam>("RAdam");
+  expect_increment<RMSprop>("RMSprop");
+  expect_increment<Rprop>("Rprop");
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ def add_images(writer):
     writer.add_audio("audio", waves(1, 4000).float(), 1, 8000, START)
 
 
-def add_plugins(writer):
+def add_other_kinds(writer):
     writer.add_text("text", "# Title\n*some* **Markdown** ü", 1, START)
     writer.add_hparams({"lr": 0.1, "bsize": 32, "optimizer": "adam", "augment": True},
                        {"hparam/accuracy": 0.9, "hparam/loss": 0.3},
@@ -118,7 +118,7 @@ def write_resumed(folder):
 def write_with_pytorch(folder):
     write_resumed(str(folder / "resumed"))
     with SummaryWriter(str(folder)) as writer:
-        for add in (add_scalars, add_histograms, add_images, add_plugins):
+        for add in (add_scalars, add_histograms, add_images, add_other_kinds):
             add(writer)
         model = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.ReLU(), torch.nn.Flatten(),
                                     torch.nn.Linear(32, 3))

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <thread>
+#include <tuple>
 
 #include "hearth/hearth.h"
 #include "hearth/profiler.h"
@@ -82,6 +83,42 @@ TEST(Profile, CountsEachGradientOfAConvolution) {
   conv2d(x, w).sum().backward();
   recorded.stop();
   EXPECT_EQ(recorded.key_averages().at("aten::convolution_backward").flops, 2 * 15552);
+}
+
+/// The operations of the backward op of attention, with the gradients of some of its inputs.
+int64_t flops_of_attention_backward(bool query, bool key, bool value) {
+  const Tensor q = ones({2, 3, 4, 8}).requires_grad_(query);
+  const Tensor k = ones({2, 3, 5, 8}).requires_grad_(key);
+  const Tensor v = ones({2, 3, 5, 6}).requires_grad_(value);
+  profile recorded(ProfileOptions().with_flops(true));
+  scaled_dot_product_attention(q, k, v).sum().backward();
+  recorded.stop();
+  const auto rows = recorded.key_averages();
+  EXPECT_EQ(rows.at("aten::scaled_dot_product_attention").flops, 2 * 120 * (8 + 6));
+  return rows.at("aten::_scaled_dot_product_attention_backward").flops;
+}
+
+TEST(Profile, CountsTheProductsOfAttentionsBackward) {
+  constexpr int64_t kScores = 2 * 3 * 4 * 5;
+  EXPECT_EQ(flops_of_attention_backward(true, true, true), 2 * kScores * (3 * 8 + 2 * 6));
+  EXPECT_EQ(flops_of_attention_backward(true, false, false), 2 * kScores * (2 * 8 + 6));
+  EXPECT_EQ(flops_of_attention_backward(false, false, true), 2 * kScores * (8 + 6));
+}
+
+TEST(Profile, CountsTheProductsOfRecurrentLayersBackward) {
+  constexpr int64_t kPositions = 4, kOfInput = 12 * 2, kOfState = 12 * 2, kProjection = 2 * 3;
+  nn::LSTM net(nn::LSTMOptions(2, 3).proj_size(2));
+  for (const bool needs_input : {false, true}) {
+    const Tensor x = ones({kPositions, 1, 2}).requires_grad_(needs_input);
+    profile recorded(ProfileOptions().with_flops(true));
+    std::get<0>(net(x)).sum().backward();
+    recorded.stop();
+    const auto rows = recorded.key_averages();
+    const int64_t forward = 2 * kPositions * (kOfInput + kOfState + kProjection);
+    EXPECT_EQ(rows.at("aten::lstm").flops, forward);
+    EXPECT_EQ(rows.at("aten::_recurrent_layer_backward").flops,
+              2 * forward - (needs_input ? 0 : 2 * kPositions * kOfInput));
+  }
 }
 
 TEST(Profile, KnowsParentsAndSelfTimes) {

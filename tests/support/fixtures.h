@@ -6,8 +6,8 @@
 
 namespace hearth::testing {
 
-/// The folder tests/fixtures of the sources. In a generated source, because the compiler cache
-/// could not share tests that contain a path among checkouts.
+/// The folder tests/fixtures of the sources. Defined in a generated source: if the tests' own
+/// sources contained the path, checkouts could not share their objects in the compiler cache.
 extern const char* const fixtures_folder;
 
 /// The path of a file in tests/fixtures. HEARTH_TEST_FIXTURES in the environment overrides the

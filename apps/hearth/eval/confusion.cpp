@@ -1,5 +1,9 @@
 #include "confusion.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "../names.h"
 #include "../text_table.h"
 #include "hearth/hearth.h"
 #include "hearth/utils/plot.h"
@@ -39,11 +43,11 @@ class Counts {
 std::string confusion_text(const Tensor& matrix, const std::vector<std::string>& names) {
   const Counts counts(matrix);
   std::vector<std::string> head{"true \\ predicted"};
-  head.insert(head.end(), names.begin(), names.end());
+  std::ranges::transform(names, std::back_inserter(head), printable);
   head.push_back("recognised");
   TextTable table(head);
   for (int64_t row = 0; row < counts.classes(); ++row) {
-    std::vector<std::string> cells{names[static_cast<size_t>(row)]};
+    std::vector<std::string> cells{head[static_cast<size_t>(row) + 1]};
     for (int64_t column = 0; column < counts.classes(); ++column)
       cells.push_back(std::to_string(counts.at(row, column)));
     cells.push_back(counts.in_row(row) > 0 ? fixed(counts.share(row, row), 4) : "");

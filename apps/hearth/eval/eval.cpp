@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../choices.h"
+#include "../names.h"
 #include "../text_table.h"
 #include "../train/data_sets.h"
 #include "../train/display.h"
@@ -36,16 +37,17 @@ std::vector<std::string> class_names_of(const Trained& trained) {
 }
 
 void check_fits(const DataSets& data, const Trained& trained) {
-  HEARTH_CHECK(data.test.input_sizes() == trained.input_sizes, "the model of '", trained.checkpoint,
-               "' was trained on examples of sizes ", IntArrayRef(trained.input_sizes),
-               ", but these have ", IntArrayRef(data.test.input_sizes()));
-  HEARTH_CHECK(data.classes <= trained.classes, "the model of '", trained.checkpoint, "' knows ",
-               trained.classes, " classes, but these examples have ", data.classes);
+  HEARTH_CHECK(data.test.input_sizes() == trained.input_sizes, "the model of '",
+               printable(trained.checkpoint), "' was trained on examples of sizes ",
+               IntArrayRef(trained.input_sizes), ", but these have ",
+               IntArrayRef(data.test.input_sizes()));
+  HEARTH_CHECK(data.classes <= trained.classes, "the model of '", printable(trained.checkpoint),
+               "' knows ", trained.classes, " classes, but these examples have ", data.classes);
   HEARTH_CHECK(
       data.class_names.empty() || trained.class_names.empty() ||
           std::equal(data.class_names.begin(), data.class_names.end(), trained.class_names.begin()),
       "the classes of these examples have other names, or another order, than those of '",
-      trained.checkpoint, "'");
+      printable(trained.checkpoint), "'");
 }
 
 void print_json(const EvalOptions& options, const Trained& trained, const Evaluation& evaluation,
@@ -71,7 +73,7 @@ void print_text(const Trained& trained, const Evaluation& evaluation, const std:
             << fixed(evaluation.loss, 4) << "\n\n";
   if (trained.classes <= kMaxClassesAsText)
     std::cout << confusion_text(evaluation.confusion, class_names_of(trained)) << "\n";
-  std::cout << picture << "\n";
+  std::cout << printable(picture) << "\n";
 }
 
 void evaluate_run(EvalOptions& options) {
@@ -85,8 +87,9 @@ void evaluate_run(EvalOptions& options) {
   if (trained.input_sizes.size() == 3) data_options.image_size = trained.input_sizes[1];
   const DataSets data = data_for(trained.name, load_data(options.data, data_options));
   check_fits(data, trained);
-  std::cerr << trained.name << " of " << trained.checkpoint << " on "
-            << with_commas(data.test.count()) << " test examples of " << options.data << "\n";
+  std::cerr << trained.name << " of " << printable(trained.checkpoint) << " on "
+            << with_commas(data.test.count()) << " test examples of " << printable(options.data)
+            << "\n";
   const Evaluation evaluation =
       evaluate(trained.model, data.test,
                {device, options.num_workers, amp_dtype(trained.amp), trained.classes});

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "../choices.h"
+#include "../names.h"
 #include "../train/trained.h"
 #include "commands.h"
 #include "hearth/hearth.h"
@@ -21,8 +22,8 @@ void export_weights(const ExportOptions& options) {
   for (const auto& item : trained.model.ptr()->state_dict())
     tensors.emplace_back(item.key(), item.value());
   io::save_tensors(tensors, options.to);
-  std::cerr << tensors.size() << " tensors of " << trained.checkpoint << " are in " << options.to
-            << "\n";
+  std::cerr << tensors.size() << " tensors of " << printable(trained.checkpoint) << " are in "
+            << printable(options.to) << "\n";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -77,7 +78,7 @@ void print(const std::vector<Prediction>& predictions, const Trained& trained, b
   TextTable table({"image", "class", "probability"});
   for (const auto& [path, index, probability] : predictions) {
     const std::string name = trained.class_name(index);
-    table.add({printable(path), name, fixed(probability, 4)});
+    table.add({printable(path), printable(name), fixed(probability, 4)});
     json.push_back(
         {{"image", path}, {"class", name}, {"index", index}, {"probability", probability}});
   }
@@ -89,8 +90,8 @@ void print(const std::vector<Prediction>& predictions, const Trained& trained, b
 void predict_images(const PredictOptions& options) {
   const Device device = device_of(options.device);
   Trained trained = load_trained(options.run, device);
-  HEARTH_CHECK(trained.input_sizes.size() == 3, "the model of '", trained.checkpoint,
-               "' was not trained on images, but on '", trained.data, "'");
+  HEARTH_CHECK(trained.input_sizes.size() == 3, "the model of '", printable(trained.checkpoint),
+               "' was not trained on images, but on '", printable(trained.data), "'");
   std::vector<Prediction> predictions;
   bool has_failed = false;
   for (const std::string& path : files_of(options.paths)) {

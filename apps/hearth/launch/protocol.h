@@ -19,12 +19,14 @@ extern const char* const kVersion;
 /// The sign of life for an agent.
 constexpr const char* kAliveLine = "alive";
 
-/// A message with more bytes would be split; a line of a rank must fit into a frame.
+/// A message with more bytes would be split. A frame has room for a line of a rank, and a line for
+/// a Task: Linux limits arguments and variables to 6 MiB, of which JSON makes at most 36 MiB.
 constexpr size_t kLongestMessage = 16 * kLongestLine;
 
 /// Asks an agent to check its machine before ranks are started.
 struct Question {
-  std::string program, directory, interface, processes;
+  std::string program, directory, interface;
+  std::string processes;  // "auto", "cpu", "gpu" or a number
   std::string master_addr;
   int master_port = 0;     // 0: a free one
   bool is_master = false;  // this machine has rank 0

@@ -57,7 +57,7 @@ class StoreSource : public JobSource {
     try {
       store_ = std::make_unique<dist::TCPStore>(job.host, options);
       ages_.update(first_reports());
-      if (!ages_.has_doubtful()) return;
+      if (!ages_.has_doubtful_age()) return;
       std::this_thread::sleep_for(kSecondLook);
       ages_.update(first_reports());
     } catch (const dist::StoreConnectionError& error) {

@@ -40,7 +40,7 @@ std::vector<RankReport> ReportAges::update(const std::vector<std::string>& repor
   return result;
 }
 
-bool ReportAges::has_doubtful() const {
+bool ReportAges::has_doubtful_age() const {
   return std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
     return rank.is_first && !rank.report.empty() &&
            Seconds(Clock::now() - rank.changed).count() > kSilentAge / 2;

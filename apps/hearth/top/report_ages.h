@@ -21,7 +21,7 @@ class ReportAges {
   std::vector<RankReport> update(const std::vector<std::string>& reports);
   /// Whether an age is from the clock of the machine that wrote the report, and so large that this
   /// clock may be wrong.
-  bool has_doubtful() const;
+  bool has_doubtful_age() const;
 
  private:
   using Clock = std::chrono::steady_clock;

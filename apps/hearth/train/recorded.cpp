@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "../names.h"
 #include "hearth/error.h"
@@ -15,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The text of a value that is at most a list; dump() of a deeper one may overflow the stack.
+/// The text of a value; throws if it is a list or object that contains another one: dump() of deep
+/// nesting may overflow the stack.
 std::string json_text(const Json& value) {
   HEARTH_CHECK(
       !value.is_structured() ||
@@ -59,6 +62,9 @@ RecordedResults parse_results(const Json& json) {
 
 RecordedResults read_results(const std::string& folder) {
   const std::string path = folder + "/results.json";
+  std::error_code error_code;
+  HEARTH_CHECK(!std::filesystem::is_directory(path, error_code), "cannot read '", printable(path),
+               "': it is a folder");
   std::ifstream file(path);
   HEARTH_CHECK(file, "cannot read '", printable(path), "': ", std::strerror(errno));
   try {

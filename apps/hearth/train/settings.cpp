@@ -46,7 +46,8 @@ io::Metadata texts_of(const TrainOptions& options) {
   return texts;
 }
 
-/// The value that a checkpoint without this setting was trained with: older versions had fewer.
+/// The value that a checkpoint of an older version, without this setting, is taken to have: the
+/// default, or the present one if it cannot be known.
 std::optional<std::string> value_before(const std::string& name, const std::string& value) {
   static const io::Metadata defaults = texts_of({});
   if (name.ends_with(kChecksum) || name == kClassNames || name == kScheduledSteps) return value;
@@ -77,7 +78,7 @@ void check_same(serialize::InputArchive& archive, const io::Metadata& expected) 
 
 }  // namespace
 
-Settings::Settings(const TrainOptions& options, const RunOptions& point, const DataSets& data,
+Settings::Settings(const TrainOptions& options, const RunOptions& run, const DataSets& data,
                    int64_t steps_per_epoch)
     : network_{{"classes", std::to_string(data.classes)},
                {"image_size", sizes_text(data.train.input_sizes())}} {
@@ -88,8 +89,8 @@ Settings::Settings(const TrainOptions& options, const RunOptions& point, const D
       training_.emplace_back(name, text);
   training_.insert(training_.end(), {{"training_images", std::to_string(data.train.count())},
                                      {"test_images", std::to_string(data.test.count())},
-                                     {"lr", shortest(point.lr)},
-                                     {"batch_size", std::to_string(point.batch_size)}});
+                                     {"lr", shortest(run.lr)},
+                                     {"batch_size", std::to_string(run.batch_size)}});
   if (!data.class_names.empty())
     network_.emplace_back(kClassNames,
                           nlohmann::json(data.class_names)

@@ -13,7 +13,7 @@ inline constexpr const char *kMean = "input_mean", *kDeviation = "input_deviatio
 /// The settings that determine a run's results on any machine, stored in its checkpoints.
 class Settings {
  public:
-  Settings(const TrainOptions& options, const RunOptions& point, const DataSets& data,
+  Settings(const TrainOptions& options, const RunOptions& run, const DataSets& data,
            int64_t steps_per_epoch);
 
   void save(serialize::OutputArchive& archive) const;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -15,7 +16,7 @@
 namespace c10 {
 
 namespace detail {
-/// The file name pattern for mkstemp: a path in the system's folder for temporary files.
+/// The pattern for mkstemp and mkdtemp: a path in the system's folder for temporary files.
 inline std::string make_filename(const std::string& prefix) {
   for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
     if (const char* folder = std::getenv(name))

@@ -61,16 +61,17 @@ struct TCPStoreOptions {
   /// A secret that server and clients share. By default the environment variable
   /// HEARTH_RDZV_TOKEN. It is sent unencrypted.
   std::optional<std::string> token;
-  /// The launch that started this process: the server refuses clients of another launch. If it is
-  /// empty, server and client fit every launch.
+  /// The launch that started this process: the server refuses clients of another launch. An empty
+  /// one, of the server or of a client, fits every launch.
   std::string launch_id;
-  /// The round of a job that is started again: the server refuses clients of another round. Without
-  /// it, server and client fit every round. A client waits for the server of its round if it meets
-  /// that of an earlier one.
+  /// The round of a job that is started again: the server refuses clients of another round. A round
+  /// that is not set, on either side, fits every round. A client waits for the server of its round
+  /// if it meets that of an earlier one.
   std::optional<int> round;
 };
 
-/// A store that one process serves over TCP, usually rank 0. The server listens only on `host`.
+/// A store that one process serves over TCP, usually rank 0. The server listens only on `host`,
+/// unless it is given a socket.
 class HEARTH_API TCPStore : public Store {
  public:
   explicit TCPStore(std::string host, const TCPStoreOptions& options = {});

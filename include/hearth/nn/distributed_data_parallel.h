@@ -26,8 +26,11 @@ struct HEARTH_API DistributedDataParallelOptions {
   HEARTH_ARG(std::optional<std::vector<Device>>, device_ids);
   HEARTH_ARG(std::optional<Device>, output_device);  ///< without effect; needs a module on one GPU
   HEARTH_ARG(int64_t, dim) = 0;                      ///< without effect: each process has one batch
-  HEARTH_ARG(bool, broadcast_buffers) = true;        ///< from rank 0, before each forward()
-  HEARTH_ARG(bool, init_sync) = true;  ///< whether to verify the parameters and take rank 0's
+  /// Whether to copy buffers, from rank 0 (in join(): from a rank with data), before the first
+  /// forward() and each that follows a synchronised one.
+  HEARTH_ARG(bool, broadcast_buffers) = true;
+  /// Whether to verify the parameters, and to take rank 0's parameters and buffers.
+  HEARTH_ARG(bool, init_sync) = true;
   HEARTH_ARG(distributed::ProcessGroupPtr, process_group);  ///< null: the default group
   /// The size of a bucket of gradients in MiB; nullopt: 1 for the first bucket, 25 for the others.
   HEARTH_ARG(std::optional<double>, bucket_cap_mb);
@@ -35,7 +38,7 @@ struct HEARTH_API DistributedDataParallelOptions {
   /// module's outputs: tensors, or lists, tuples, maps and optionals of them.
   HEARTH_ARG(bool, find_unused_parameters) = false;
   HEARTH_ARG(bool, gradient_as_bucket_view) = false;  ///< gradients are views of the buckets
-  /// Whether all iterations have the same graph and unused parameters.
+  /// Whether all iterations have the same graph and the same unused parameters.
   HEARTH_ARG(bool, static_graph) = false;
 };
 
@@ -79,7 +82,8 @@ class HEARTH_API DistributedDataParallelModule : public Module {
 
   /// Calls `train`, in which ranks may call forward() and backward() different numbers of times. A
   /// rank that returns early takes part in the communication of the others, with gradients of 0,
-  /// until all have returned. Then all ranks copy the parameters of one that returned last.
+  /// until all have returned. Then all ranks copy the parameters and buffers of one that had data
+  /// last.
   void join(const std::function<void()>& train, const JoinOptions& options = {});
 
   /// Replaces the all_reduce of the gradients; call it once, before training.
@@ -120,8 +124,8 @@ class HEARTH_API DistributedDataParallelModule : public Module {
 }  // namespace detail
 
 /// Calls the module, and averages the gradients of all ranks in backward. All ranks must construct
-/// it, and call forward() and backward() equally often. Parameters may not be added or frozen
-/// afterwards. Its state_dict() has the prefix "module.".
+/// it, and call forward() and backward() equally often, except in join(). Parameters may not be
+/// added or frozen afterwards. Its state_dict() has the prefix "module.".
 template <class M>
 class DistributedDataParallelImpl : public detail::DistributedDataParallelModule {
  public:

@@ -65,12 +65,13 @@ class HEARTH_API Hooks {
   Hooks(const Hooks& other);
   Hooks& operator=(const Hooks& other);
   ~Hooks() = default;
-  explicit operator bool() const { return table_ && has_any(); }
+  /// Whether a call of the module runs hooks; a LoadStateDictPreHook does not count.
+  explicit operator bool() const { return table_ && has_call_hooks(); }
   HookTable& table();
   const std::shared_ptr<HookTable>& pointer() const { return table_; }  ///< may be null
 
  private:
-  bool has_any() const;
+  bool has_call_hooks() const;
   std::shared_ptr<HookTable> table_;
 };
 }  // namespace detail

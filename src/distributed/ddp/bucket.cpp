@@ -24,7 +24,7 @@ Bucket::Bucket(std::vector<size_t> members, const std::vector<Tensor>& parameter
   gradients_ = new_gradients(parameters_);
 }
 
-void Bucket::add(size_t slot, const Communication& communication) {
+void Bucket::put(size_t slot, const Communication& communication) {
   --pending_;
   const Tensor& gradient = parameters_[slot].mutable_grad();
   Tensor view = gradients_.views()[slot];

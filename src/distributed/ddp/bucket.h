@@ -27,8 +27,9 @@ class Bucket {
   bool is_full() const { return pending_ == 0; }
 
   // A slot is the index of a parameter in members().
-  /// Copies the gradient of a member into the bucket.
-  void add(size_t slot, const Communication& communication);
+  /// Puts the gradient of a member (0 if it has none) into the bucket, already divided if possible;
+  /// with the last member the bucket is full.
+  void put(size_t slot, const Communication& communication);
   void fill_with_zeros() const { gradients_.buffer().zero_(); }
   /// Starts the communication of bucket `index` of `count`.
   void launch(size_t index, size_t count, const Communication& communication);

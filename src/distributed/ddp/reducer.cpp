@@ -175,7 +175,7 @@ void Reducer::mark_ready(size_t index) {
                "If the graph is the same in all iterations, static_graph(true) allows this");
   parameter.is_ready = true;
   Bucket& bucket = buckets_[parameter.bucket];
-  bucket.add(parameter.slot, communication_);
+  bucket.put(parameter.slot, communication_);
   ++ready_;
   if (bucket.is_full()) launch_full_buckets();
   if (ready_ == parameters_.size() && queued_in_ < 0) queue_end();

@@ -19,7 +19,7 @@ UnevenInputs::Round UnevenInputs::exchange(bool has_data) {
   for (int rank = 0; rank < size; ++rank, row += kValues) {
     if (!row[0]) continue;
     ++round.active;
-    last_active_ = rank;
+    source_ = rank;
     round.reduces |= row[1] != 0;
     round.broadcasts |= row[2] != 0;
   }
@@ -32,17 +32,17 @@ UnevenInputs::Round UnevenInputs::exchange(bool has_data) {
 
 int UnevenInputs::announce_forward() {
   exchange(true);
-  return last_active_;
+  return source_;
 }
 
 void UnevenInputs::finish() {
   for (Round round = exchange(false); round.active > 0; round = exchange(false)) {
-    if (round.broadcasts) model_.sync_buffers(last_active_);
+    if (round.broadcasts) model_.sync_buffers(source_);
     model_.last_forward_synced_ = round.reduces;
     if (round.reduces) model_.reducer_->run_pass_of_others();
   }
   model_.reducer_->set_divisor(model_.group_->getSize());
-  model_.sync_module_states(last_active_);
+  model_.sync_module_states(source_);
 }
 
 }  // namespace hearth::nn::parallel::detail

@@ -5,7 +5,7 @@
 namespace hearth::nn::parallel::detail {
 
 /// The agreement of the ranks in join(): before each forward(), each tells the others whether it
-/// still has data.
+/// still has data; then all ranks take the parameters and buffers of one that had data last.
 class UnevenInputs {
  public:
   UnevenInputs(DistributedDataParallelModule& model, const JoinOptions& options)
@@ -26,7 +26,9 @@ class UnevenInputs {
 
   DistributedDataParallelModule& model_;
   const JoinOptions options_;
-  int last_active_ = 0;  // the highest rank that had data in the last round in which any had
+  // The rank whose state is valid: the highest of the ranks with data in the latest round that had
+  // such ranks.
+  int source_ = 0;
 };
 
 }  // namespace hearth::nn::parallel::detail

@@ -33,11 +33,11 @@ void take_roots(Norm norm, double p, T* sums, int64_t n) {
     for (int64_t j = 0; j < n; ++j) sums[j] = std::pow(sums[j], T(1 / p));
 }
 
-/// Calls f(batch, begin, end) in parallel, for groups of rows [begin, end) of a.
+/// Calls f(n, begin, end) in parallel, for groups of rows [begin, end) of matrix n of a.
 template <class F>
-void for_row_groups(int64_t batch, int64_t rows, int64_t work_per_row, const F& f) {
+void for_row_groups(int64_t batches, int64_t rows, int64_t work_per_row, const F& f) {
   const int64_t grain = std::max<int64_t>(kCdistGrain / std::max<int64_t>(work_per_row, 1), 1);
-  parallel_for(0, batch * rows, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, batches * rows, grain, [&](int64_t begin, int64_t end) {
     while (begin < end) {
       const int64_t n = begin / rows, stop = std::min(end, (n + 1) * rows);
       f(n, begin - n * rows, stop - n * rows);

@@ -1,6 +1,6 @@
 // Copies of transposed matrices. A block is read in the input's memory order into a buffer, and
-// written from it in the output's: every cache line is used at once, whatever the strides. Squares
-// of blocks touch few pages. Bound by memory.
+// written from it in the output's: every cache line is used completely while it is in the cache,
+// whatever the strides. Squares of blocks touch few pages. Bound by memory.
 #include "kernels/cpu/copy_transposed.h"
 
 #include <algorithm>
@@ -116,11 +116,12 @@ bool copy_transposed(const PointwiseParams& params) {
   const int last = params.dim - 1;
   if (last < 1 || params.numel < kMinElements || !only_copies(params)) return false;
   const Operand &in = params.in[0], &out = params.out;
-  const bool swaps = out.strides[last] != 1;  // the input is contiguous along the last dimension
-  const int row_dim = dense_dim(swaps ? out : in, params);
-  const Operand& along_last = swaps ? in : out;
-  if (row_dim < 0 || along_last.strides[last] != 1) return false;
-  const int rows = swaps ? last : row_dim, columns = swaps ? row_dim : last;
+  // If so, the input must be contiguous along the last dimension.
+  const bool rows_are_last = out.strides[last] != 1;
+  const int other = dense_dim(rows_are_last ? out : in, params);
+  const Operand& along_last = rows_are_last ? in : out;
+  if (other < 0 || along_last.strides[last] != 1) return false;
+  const int rows = rows_are_last ? last : other, columns = rows_are_last ? other : last;
   Matrices m{params.sizes[rows], params.sizes[columns], in.strides[columns], out.strides[rows], {}};
   if (m.rows < kSide / 4 || m.columns < kSide / 4) return false;
   m.outer.operands = 2;

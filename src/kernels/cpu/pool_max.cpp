@@ -1,5 +1,5 @@
-// Max pooling by vectors. Prepares the offsets of a window's elements for pool_max_loops.h, which
-// has the loop.
+// Max pooling of float32 by vectors (not adaptive or fractional). Prepares the offsets of a
+// window's elements for pool_max_loops.h, which has the loop.
 #include "kernels/cpu/pool_max.h"
 
 #include <limits>

@@ -1,7 +1,7 @@
 // The gradients of batch norm. A reduction (reduce_tiles.cuh) sums grad_out and grad_out * (in -
 // mean) over each channel; a second pass has one element per thread at a time. Bound by memory
-// traffic: the first pass reads grad_out and the input, the second, in training, reads them again
-// and writes grad_in.
+// traffic: the first pass reads grad_out and the input, the second reads grad_out, in training also
+// the input, and writes grad_in.
 #include "kernels/cuda/batch_norm.cuh"
 
 namespace hearth::cuda {
@@ -65,9 +65,11 @@ struct GradientSumsOp {
   }
 };
 
+/// Writes the means as numbers of type C. GradientSumsOp::add() reads one for each element, and
+/// ChannelView::load() would test the dtype each time.
 template <class C>
 __global__ void __launch_bounds__(kBlock)
-    means_kernel(ChannelView from, C* means, int64_t channels) {
+    copy_means_kernel(ChannelView from, C* means, int64_t channels) {
   const int64_t channel = int64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (channel < channels) means[channel] = from.load(channel, C(0));
 }
@@ -108,7 +110,7 @@ void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
   const ChannelView mean(params.training ? params.save_mean : params.running_mean);
   const ChannelView invstd_or_var(params.training ? params.save_invstd : params.running_var);
   C* means = channel_scratch<C>(channels, 1, ctx);
-  means_kernel<C>
+  copy_means_kernel<C>
       <<<static_cast<unsigned>((channels + kBlock - 1) / kBlock), kBlock, 0, stream.stream>>>(
           mean, means, channels);
   const GradientArgs<C> args{ChannelView(params.weight),

@@ -1,4 +1,4 @@
-// Attention on a simulated GPU, by the plugin's graphs for a fake cuDNN that evaluates them.
+// Attention on a simulated GPU: the plugin builds cuDNN graphs, and a fake cuDNN evaluates them.
 #include "hearth/context.h"
 #include "tests/cuda/cudnn/fake.h"
 #include "tests/gpu/support.h"
@@ -27,7 +27,7 @@ const std::vector<AttentionCase> kAttentionCases{
     {"causal, more keys", {1, 2, 20, 8}, {1, 2, 33, 8}, 8, true},
     {"shared heads", {2, 4, 17, 16}, {2, 2, 21, 16}, 8},
     {"masked", {2, 2, 18, 8}, {2, 2, 128, 8}, 8, false, {2, 2, 18, 128}},
-    {"masked heads alike", {2, 2, 18, 8}, {2, 2, 128, 8}, 8, false, {2, 1, 18, 128}},
+    {"one mask for all heads", {2, 2, 18, 8}, {2, 2, 128, 8}, 8, false, {2, 1, 18, 128}},
     {"masked keys", {2, 2, 18, 8}, {2, 2, 128, 8}, 8, false, {2, 1, 1, 128}},
     {"masked, part of a tile", {2, 2, 18, 8}, {2, 2, 24, 8}, 8, false, {1, 2, 18, 24}, 1},
     {"width not a multiple of 8", {1, 2, 20, 12}, {1, 2, 20, 12}, 12, false, {}, 0},
@@ -138,8 +138,10 @@ TEST_F(CudnnAttention, RunsAreCounted) {
 }
 
 TEST_F(CudnnAttention, PlansOfOneDeviceDoNotReplaceThoseOfAnother) {
-  constexpr int64_t kLimit = 1024;      // the plans that the plugin keeps for a device
-  constexpr int64_t kOtherPlans = 200;  // more than other tests leave behind
+  constexpr int64_t kLimit = 1024;  // the plans that the plugin keeps for a device
+  // More plans than other tests leave behind. A limit common to all devices would be reached only
+  // in the last kOtherPlans rounds, so only these run the second device.
+  constexpr int64_t kOtherPlans = 200;
   constexpr int64_t kKeys = 32;
   const auto run = [](const Device& device, int64_t rows, int64_t keys) {
     const Tensor query = ones({1, 1, rows, 40}, kHalf).to(device);

@@ -1,5 +1,6 @@
 // Recurrent nets on a simulated GPU, by the plugin's calls of a fake cuDNN.
 #include "hearth/context.h"
+#include "hearth/profiler.h"
 #include "tests/cuda/cudnn/fake.h"
 #include "tests/gpu/support.h"
 
@@ -167,6 +168,19 @@ TEST_F(CudnnNets, OwnKernelsRunIfTheLibraryHasNoNets) {
   expect_same_gradients(
       inputs_of(c), kFloat, [&](const Tensors& t) { return run_case(c, t); }, "no graphs", 10);
   EXPECT_EQ(fake_cudnn().net_runs, 1);
+}
+
+TEST_F(CudnnNets, ProductsOfBackwardAreCounted) {
+  const NetCase c{"lstm", 2, 6, 4, true, true, 0, {4, 3, 3}};
+  constexpr int64_t kPositions = 10, kOfState = 24 * 4, kProjection = 4 * 6;
+  constexpr int64_t kOfInputs = 24 * 3 + 24 * 8;  // of both layers
+  Tensors leaves;
+  for (const Tensor& t : inputs_of(c)) leaves.push_back(t.to(kFloat).to(kGpu).requires_grad_());
+  profiler::profile recorded(profiler::ProfileOptions().with_flops(true));
+  run_case(c, leaves).sum().backward();
+  recorded.stop();
+  const int64_t forward = 2 * kPositions * 2 * (kOfInputs + 2 * kOfState + 2 * kProjection);
+  EXPECT_EQ(recorded.key_averages().at("aten::_recurrent_net_backward").flops, 2 * forward);
 }
 
 TEST_F(CudnnNets, RunsAreCounted) {
