@@ -14,18 +14,21 @@ class Elastic : public ::testing::Test {
   static std::string endpoint() { return "127.0.0.1:" + own_port(); }
   std::string path(const std::string& name) const { return folder_.path(name); }
 
-  /// Starts a launcher. Its ranks append lines to the file `name`.
+  /// Starts a launcher. Its ranks run `first` (empty, or commands and a semicolon), append lines to
+  /// the file `name`, and run the script.
   std::unique_ptr<Program> start(const std::string& name, std::vector<std::string> flags,
                                  const std::string& script = "",
-                                 const std::vector<std::string>& environment = {}) const {
+                                 const std::vector<std::string>& environment = {},
+                                 const std::string& first = "") const {
     flags.insert(flags.end(), {"--rdzv-endpoint", endpoint(), "--no-prefix"});
     const std::string note =
         "echo $HEARTH_RDZV_ROUND $RANK $WORLD_SIZE $GROUP_RANK "
         "$GROUP_WORLD_SIZE >> " +
         path(name) + "; echo $$ >> " + path(name + ".processes") + "; ";
     const std::string wait = "while [ ! -e " + path("go") + " ]; do sleep 0.02; done";
-    return std::make_unique<Program>(launch_line(flags, note + (script.empty() ? wait : script)),
-                                     clean_environment(environment));
+    return std::make_unique<Program>(
+        launch_line(flags, first + note + (script.empty() ? wait : script)),
+        clean_environment(environment));
   }
   /// Connects to the endpoint, or returns -1.
   static int connect_to_host() {

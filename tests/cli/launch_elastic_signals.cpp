@@ -19,16 +19,18 @@ TEST_F(Elastic, AStoppedLauncherLeavesTheJob) {
   EXPECT_EQ(host->wait().status, 0);
 }
 
-/// A script that runs these commands at the first SIGINT or SIGTERM, and ignores later ones.
+constexpr const char* kForever = "while :; do sleep 0.02; done";
+
+/// Runs these commands at the first SIGINT or SIGTERM, and ignores later ones.
 std::string at_signal(const std::string& commands) {
-  return "trap \"trap '' INT TERM; " + commands + "\" INT TERM; while :; do sleep 0.02; done";
+  return "trap \"trap '' INT TERM; " + commands + "\" INT TERM; ";
 }
 
 TEST_F(Elastic, ASignalOfTheUserEndsTheJobThoughOtherRanksFail) {
   // As in a training, the ranks of both machines stop together, and one of them takes longer.
   const std::vector<std::string> flags{"--nnodes", "2:2", "--max-restarts", "3"};
-  const auto host =
-      start("host", flags, at_signal("touch " + path("stop") + "; sleep 2; exit 130"));
+  const auto host = start("host", flags, kForever, {},
+                          at_signal("touch " + path("stop") + "; sleep 2; exit 130"));
   await_host();
   const auto second =
       start("second", flags, "while [ ! -e " + path("stop") + " ]; do sleep 0.02; done; exit 130");
@@ -45,10 +47,11 @@ TEST_F(Elastic, ASignalOfTheUserEndsTheJobThoughOtherRanksFail) {
 
 TEST_F(Elastic, ASignalOfTheUserCountsWhileTheRanksAreEnded) {
   const std::vector<std::string> flags{"--nnodes", "2:2", "--max-restarts", "3"};
-  const auto host =
-      start("host", flags, at_signal("touch " + path("ending") + "; sleep 1; exit 1"));
+  const auto host = start("host", flags, kForever, {},
+                          at_signal("touch " + path("ending") + "; sleep 1; exit 1"));
   await_host();
-  const auto second = start("second", flags, "sleep 0.3; exit 3");
+  const auto second =
+      start("second", flags, "while [ ! -e " + path("host") + " ]; do sleep 0.02; done; exit 3");
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(path("ending")); }));
   host->kill(SIGINT);
   const RunResult ran = host->wait();
@@ -62,7 +65,7 @@ TEST_F(Elastic, RanksThatAreSavingHaveTheirTime) {
     const std::string name = is_host_first ? "first" : "last", saved = path("saved-" + name);
     const auto host = start("host-" + name, {"--nnodes", "2:2"});
     await_host();
-    const auto second = start("second-" + name, {"--nnodes", "2:2"},
+    const auto second = start("second-" + name, {"--nnodes", "2:2"}, kForever, {},
                               at_signal("sleep 1.5; touch " + saved + "; exit 0"));
     ASSERT_TRUE(notes("host-" + name, "0 0 2 0 2"));
     ASSERT_TRUE(notes("second-" + name, "0 1 2 1 2"));
@@ -81,10 +84,10 @@ TEST_F(Elastic, TheFirstSignalOfTheUserDoesNotReachRanksThatEnd) {
   // A training saves after one signal, and ends without saving at the second.
   const auto host = start("host", {"--nnodes", "2:2"});
   await_host();
-  const std::string script = "trap 'echo $(($(cat " + path("count") + ")+1)) > " + path("count") +
-                             "' INT TERM; while [ ! -e " + path("go") + " ]; do sleep 0.02; done";
+  const std::string counts =
+      "trap 'echo $(($(cat " + path("count") + ")+1)) > " + path("count") + "' INT TERM; ";
   write_bytes(path("count"), "0");
-  const auto second = start("second", {"--nnodes", "2:2"}, script);
+  const auto second = start("second", {"--nnodes", "2:2"}, "", {}, counts);
   const auto has_count = [&](const std::string& count) {
     return comes_true([&] { return bytes_of(path("count")) == count + "\n"; });
   };
