@@ -84,8 +84,8 @@ def hearth_command(build, program):
 
 
 def python_of(torch):
-    """The Python interpreter of the environment that has this package."""
-    return Path(torch).resolve().parents[3] / "bin" / "python"
+    """The Python interpreter of the environment whose lib/python3.x/site-packages has the package."""
+    return Path(torch).resolve() / "../../../../bin/python"
 
 
 def can_train(torch):

@@ -16,7 +16,7 @@ mkdir -p "$copy"
 
 # Copies only files that differ, so that the build stays up to date. That also reverts a mutant left by
 # an interrupted run. Files that the sources no longer have are removed.
-sources=$(git ls-files --cached --others --exclude-standard | while IFS= read -r file; do
+sources=$(git -c core.quotePath=off ls-files --cached --others --exclude-standard | while IFS= read -r file; do
   [ ! -f "$file" ] || echo "$file"
 done | sort)
 while IFS= read -r file; do

@@ -21,6 +21,7 @@
 #include "inspect.h"
 #include "launch/command.h"
 #include "launch/options.h"
+#include "names.h"
 #include "output.h"
 #include "plot_memory.h"
 #include "top/command.h"
@@ -134,7 +135,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::cerr << "hearth: out of memory\n";
   } catch (const std::exception& error) {
-    std::cerr << "hearth: " << error.what() << "\n";
+    std::cerr << "hearth: " << app::printable_lines(error.what()) << "\n";
   }
   return 1;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string_view>
 
 namespace hearth::app {
 
@@ -52,18 +53,26 @@ std::string unknown_name(const std::string& kind, const std::string& name,
   return text + ")";
 }
 
-std::string printable(const std::string& text) {
+namespace {
+
+/// Escapes the control characters that are not in `kept`.
+std::string escaped(const std::string& text, std::string_view kept) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string shown;
   for (const char character : text) {
     const auto code = static_cast<unsigned char>(character);
-    if (code >= 0x20 && code != 0x7f)
+    if ((code >= 0x20 && code != 0x7f) || kept.find(character) != std::string_view::npos)
       shown += character;
     else
       shown.append("\\x").append(1, kDigits[code >> 4]).append(1, kDigits[code & 15]);
   }
   return shown;
 }
+
+}  // namespace
+
+std::string printable(const std::string& text) { return escaped(text, ""); }
+std::string printable_lines(const std::string& text) { return escaped(text, "\n\t"); }
 
 bool is_utf8(const std::string& text) {
   using Json = nlohmann::json;

@@ -35,6 +35,8 @@ std::string counted(int64_t count, const std::string& noun);
 
 /// Replaces control characters by escapes such as "\\x1b", so that they cannot control a terminal.
 std::string printable(const std::string& text);
+/// As printable(), but keeps line breaks and tabs.
+std::string printable_lines(const std::string& text);
 
 bool is_utf8(const std::string& text);
 

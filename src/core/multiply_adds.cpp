@@ -62,7 +62,7 @@ class MultiplyAddCounter {
   T argument(std::string_view wanted) const {
     for (const auto& [name, value] : call_.arguments())
       if (name == wanted) return std::get<T>(value);
-    return T();
+    throw Error(detail::str(call_.op.info->name, " has no argument '", wanted, "'"));
   }
   int64_t output_numel() const { return call_.outputs[0].defined() ? call_.outputs[0].numel() : 0; }
   /// The elements of a weight for each index of its first dimension.

@@ -87,8 +87,8 @@ struct InputArchive::Tree {
   /// tensors may share its storage and get the new data too.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
-  /// Whether a subtree has no values or only the size 0, as an empty list of a file of Python.
-  bool is_empty_list(const std::string& key) const;
+  /// The number of values and subtrees below a key, except `size`.
+  size_t count_below(const std::string& key) const;
   /// A number or bool. Files of Python may have a 0-d tensor instead, such as an optimizer's step
   /// count; if its number is whole, it counts as an integer.
   std::optional<Scalar> number(const std::string& key) const;
@@ -183,30 +183,36 @@ IValue InputArchive::Tree::leaf(const std::string& key, const Value& value) cons
   return is_tensor ? IValue(tensor(path(key), value)) : with_tensors(value);
 }
 
-/// The value of a key; a subtree with the keys 0, 1, … is read as a list.
+/// The value of a key. A subtree is read as a list if its keys are 0, 1, … and nothing else but, as
+/// in files of Python, `size` with their number.
 std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
   const Value* value = find(key);
   if (value && value->kind != Value::Kind::kSubtree) return leaf(key, *value);
   if (!has_subtree(key)) return std::nullopt;
+  const size_t count = count_below(key);
+  if (find(key + ".size")) {
+    const std::optional<Scalar> size = number(key + ".size");
+    if (!size || !size->equal(static_cast<int64_t>(count))) return std::nullopt;
+  }
   std::vector<IValue> list;
   std::vector<Tensor> tensors;
-  for (;;) {
+  while (list.size() < count) {
     const std::string item = detail::str(key, ".", list.size());
     const Value* next = find(item);
-    if (!next || next->kind == Value::Kind::kSubtree) break;
+    if (!next || next->kind == Value::Kind::kSubtree) return std::nullopt;
     list.push_back(leaf(item, *next));
     if (list.back().isTensor()) tensors.push_back(list.back().toTensor());
   }
-  if (list.empty() && !is_empty_list(key)) return std::nullopt;
   return tensors.size() == list.size() ? IValue(std::move(tensors)) : IValue(std::move(list));
 }
 
-bool InputArchive::Tree::is_empty_list(const std::string& key) const {
-  const std::string below = path(key) + ".";
-  const auto next = source->values.lower_bound(below);
-  if (next == source->values.end() || !next->first.starts_with(below)) return true;
-  const std::optional<Scalar> size = number(key + ".size");
-  return size && size->isIntegral(false) && size->toLong() == 0;
+size_t InputArchive::Tree::count_below(const std::string& key) const {
+  const std::string below = path(key) + ".", size = below + "size";
+  size_t count = 0;
+  for (auto next = source->values.lower_bound(below);
+       next != source->values.end() && next->first.starts_with(below); ++next)
+    count += next->first != size;
+  return count;
 }
 
 std::optional<Scalar> InputArchive::Tree::number(const std::string& key) const {

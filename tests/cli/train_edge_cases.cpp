@@ -157,6 +157,15 @@ TEST(TrainEdgeCases, NamesOfClassesAndPathsCannotControlTheTerminal) {
   const RunResult ran = run({"predict", other, images}, kOneThread);
   expect_failure(ran, 1, "t\\x1b.csv'");
   EXPECT_EQ(ran.err.find('\x1b'), std::string::npos) << ran.err;
+
+  const std::string junk = folder.path("junk\x1b.pt");
+  write_bytes(junk, "junk!");
+  for (const Flags& command : {Flags{"eval", junk}, Flags{"export", junk, folder.path("w.pt")},
+                               Flags{"predict", junk, junk}}) {
+    const RunResult failed = run(command, kOneThread);
+    expect_failure(failed, 1, "junk\\x1b.pt'");
+    EXPECT_EQ(failed.err.find('\x1b'), std::string::npos) << failed.err;
+  }
 }
 
 TEST(TrainEdgeCases, EvalWritesFilesWhoseNamesAreNotUtf8) {

@@ -278,6 +278,24 @@ TEST(Archive, ReadsASubtreeWithoutItemsAsAListOnlyIfItIsEmpty) {
   EXPECT_ERROR(value_in(archive, "layer"), "No such serialized IValue 'layer'");
 }
 
+TEST(Archive, ReadsNoListFromASubtreeWithOtherKeys) {
+  for (const char* const other : {"name", "2", "size"}) {
+    OutputArchive part, root;
+    part.write("0", ones({3}));
+    part.write(other, IValue(7));
+    root.write("part", part);
+    InputArchive archive = through_stream(root);
+    EXPECT_ERROR(value_in(archive, "part"), "No such serialized IValue 'part'");
+  }
+  OutputArchive inner, part, root;
+  inner.write("0", ones({2}));
+  part.write("0", ones({3}));
+  part.write("1", inner);
+  root.write("part", part);
+  InputArchive archive = through_stream(root);
+  EXPECT_ERROR(value_in(archive, "part"), "No such serialized IValue 'part'");
+}
+
 TEST(Archive, ReadsEmptyListsOfPython) {
   GenericDict dict;
   dict.insert("empty", std::vector<IValue>{});

@@ -154,7 +154,7 @@ class Comparison:
 
     def __init__(self):
         self.rows, self.cases, self.disagreements, self.failures, self.lenient = set(), 0, 0, 0, 0
-        self.uses = dict.fromkeys(EXPLAINED + DEVIATIONS + (EXPLAINED_AUTOCAST if AUTOCAST else []), 0)
+        self.uses = dict.fromkeys(EXPLAINED + (DEVIATIONS + EXPLAINED_AUTOCAST if AUTOCAST else []), 0)
 
     def add(self, case):
         problems = problems_of(case)
@@ -179,7 +179,7 @@ class Comparison:
 
     def print_summary(self):
         deviations = {}
-        for entry in DEVIATIONS:
+        for entry in DEVIATIONS if AUTOCAST else []:
             name = f"{entry.row}: {entry.reason}"
             deviations[name] = deviations.get(name, 0) + self.uses[entry]
         for name, count in deviations.items():

@@ -63,7 +63,7 @@ EXPLAINED_AUTOCAST = [Difference(*entry) for entry in [
       for row in ("_upsample_bilinear2d_aa", "_upsample_bilinear2d_aa_corners", "_upsample_bicubic2d_aa",
                   "affine_grid_generator2", "affine_grid_generator2_corners")),
 ]]
-# Differences in which Hearth should follow PyTorch: counted and listed at the end. All are under autocast.
+# Differences under autocast in which Hearth should follow PyTorch: counted and listed at the end.
 DEVIATIONS = [Difference(*entry) for entry in [
     ("huber_loss", "has dtype", ANY, None, "Hearth gives the common dtype, PyTorch the input's"),
     ("soft_margin_loss", "has dtype", FLOATS, None, "as huber_loss"),

@@ -92,7 +92,7 @@ void compare(const CompareOptions& options) {
       add_runs(folder, all);
     } catch (const Error& error) {
       has_failed = true;
-      std::cerr << "hearth: " << error.what() << ": the folder is left out\n";
+      std::cerr << "hearth: " << printable_lines(error.what()) << ": the folder is left out\n";
     }
   }
   if (!all.empty()) {

@@ -101,7 +101,8 @@ void predict_images(const PredictOptions& options) {
       throw;
     } catch (const Error& error) {
       has_failed = true;
-      std::cerr << "hearth: '" << printable(path) << "' is left out: " << error.what() << "\n";
+      std::cerr << "hearth: '" << printable(path)
+                << "' is left out: " << printable_lines(error.what()) << "\n";
     }
   }
   print(predictions, trained, options.as_json);

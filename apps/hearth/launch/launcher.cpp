@@ -176,7 +176,7 @@ bool Launcher::run_on_cluster(const Context& context, const RankEvents& events,
     return true;
   } catch (const MachinesNotReady& error) {
     if (job_.restart == 0 || job_.restart == job_.max_restarts) throw;
-    console_.note(std::string("hearth: ") + error.what() + "\n");
+    console_.note("hearth: " + printable_lines(error.what()) + "\n");
   }
   // A failed machine may need some time to return, and its ranks to notice that their launcher is
   // gone.
