@@ -131,14 +131,15 @@ std::vector<Computation> attention(ScalarType dtype) {
 class SignalHandlers : public ::testing::TestWithParam<ScalarType> {};
 
 TEST_P(SignalHandlers, FindTheThreadsOwnStack) {
+  constexpr int kSignals = 200;  // 20 may miss the instructions that move the stack pointer
   const int threads = get_num_threads();
   set_num_threads(1);  // all computations on the thread that receives the signals
   for (const auto& computations : {products, convolutions, attention})
     for (const auto& [name, compute] : computations(GetParam())) {
       const Signals signals;
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-      while (received < 20 && std::chrono::steady_clock::now() < end) compute();
-      EXPECT_GE(received, 20) << "during: " << name;
+      while (received < kSignals && std::chrono::steady_clock::now() < end) compute();
+      EXPECT_GE(received, kSignals) << "during: " << name;
       EXPECT_EQ(outside, 0) << "of " << received << " signals during: " << name;
     }
   set_num_threads(threads);
