@@ -5,8 +5,8 @@ Prints a table of the medians of all runs and the ratio Hearth : LibTorch; a rat
 is marked. The programs are bench/overhead.cpp, ops.cpp and networks.cpp, compiled against both
 libraries, and for the rows of `hearth train` peer/train.py, which the Python of the torch folder's
 package runs; without torchvision or Debian's dataset-fashion-mnist these rows are left out. The
-torch folder has include/ and lib/. The line above the table has the range of the
-times that a cache line took from one core to another (core_distance.cpp), measured before each run.
+torch folder has include/ and lib/. The line above the table has the range of the times that a cache
+line took from one core to another (core_distance.cpp), measured before each run.
 
   --threads 1,2   the numbers of threads (by default all cores); with 1 thread, each limit is at
                   least 1.1. The program overhead always has 1 thread, and its own limits

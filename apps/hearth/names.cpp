@@ -24,6 +24,20 @@ size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+/// Escapes the control characters that are not in `kept`.
+std::string escaped(const std::string& text, std::string_view kept) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string shown;
+  for (const char character : text) {
+    const auto code = static_cast<unsigned char>(character);
+    if ((code >= 0x20 && code != 0x7f) || kept.find(character) != std::string_view::npos)
+      shown += character;
+    else
+      shown.append("\\x").append(1, kDigits[code >> 4]).append(1, kDigits[code & 15]);
+  }
+  return shown;
+}
+
 }  // namespace
 
 std::string counted(int64_t count, const std::string& noun) {
@@ -52,24 +66,6 @@ std::string unknown_name(const std::string& kind, const std::string& name,
   for (size_t i = 0; i < known.size(); ++i) text += (i ? ", " : "") + known[i];
   return text + ")";
 }
-
-namespace {
-
-/// Escapes the control characters that are not in `kept`.
-std::string escaped(const std::string& text, std::string_view kept) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string shown;
-  for (const char character : text) {
-    const auto code = static_cast<unsigned char>(character);
-    if ((code >= 0x20 && code != 0x7f) || kept.find(character) != std::string_view::npos)
-      shown += character;
-    else
-      shown.append("\\x").append(1, kDigits[code >> 4]).append(1, kDigits[code & 15]);
-  }
-  return shown;
-}
-
-}  // namespace
 
 std::string printable(const std::string& text) { return escaped(text, ""); }
 std::string printable_lines(const std::string& text) { return escaped(text, "\n\t"); }

@@ -56,8 +56,7 @@ std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  HEARTH_CHECK(!std::filesystem::is_directory(path) && file && text, "cannot read '",
-               printable(path), "'");
+  HEARTH_CHECK(!std::filesystem::is_directory(path) && file && text, "cannot read '", path, "'");
   return std::move(text).str();
 }
 

@@ -70,7 +70,11 @@ Tensor rrelu(const Tensor& self, HEARTH_RRELU_PARAMETERS) {
 
 Tensor& rrelu_(Tensor& self, HEARTH_RRELU_PARAMETERS) {
   check_defined("rrelu_", 0, "self", self);
-  return write_inplace(self, [&] { return rrelu(self, lower, upper, training, generator); });
+  if (training)
+    return write_inplace(self, [&] { return rrelu(self, lower, upper, true, generator); });
+  const Slopes slopes(lower, upper, training);
+  slopes.check();
+  return self.leaky_relu_(slopes.mean());
 }
 
 Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, HEARTH_RRELU_PARAMETERS) {

@@ -223,7 +223,8 @@ void check(const SdpaArgs& args, const Tensor& query, const Tensor& key, const T
                "query.dim: ",
                query.dim(), " key.dim: ", key.dim(), " and value.dim: ", value.dim(), " instead.");
   if (args.enable_gqa)
-    for (const Tensor& t : {query, key, value}) t.size(-3);  // throws without a dimension of heads
+    for (const Tensor* t : {&query, &key, &value})
+      t->size(-3);  // throws if there is no dimension of heads
   HEARTH_CHECK(!mask.defined() || !args.is_causal,
                "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
                "is_causal=True");

@@ -5,16 +5,15 @@ namespace hearth {
 
 namespace {
 
-/// Throws if an index is outside the output, unless that is empty. Checks CPU tensors only; on
-/// GPUs, scatter checks.
+/// Throws if an index is outside the output. Checks CPU tensors only; on GPUs, scatter checks.
 void check_indices(const Tensor& indices, IntArrayRef output) {
+  if (!indices.is_cpu() || indices.numel() == 0) return;
   int64_t volume = 1;
   std::string text;
   for (const int64_t size : output) {
     volume *= size;
     text += detail::str(text.empty() ? "" : "x", size);
   }
-  if (volume == 0 || !indices.is_cpu() || indices.numel() == 0) return;
   const int64_t smallest = indices.min().item<int64_t>(), largest = indices.max().item<int64_t>();
   HEARTH_CHECK(smallest >= 0 && largest < volume,
                "Found an invalid max index: ", smallest < 0 ? smallest : largest,
@@ -53,15 +52,16 @@ struct MaxUnpool {
                                .amp_cpu = Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& indices) {
     check_unpool(self, indices, args.output_size);
-    check_indices(indices, args.output_size);
     const int64_t first = self.dim() - int64_t(spatial);
     Dims sizes(self.sizes().slice(0, size_t(first)));
     for (const int64_t size : args.output_size) sizes.push_back(size);
     Tensor positions = indices.flatten(first), values = self.flatten(first);
     Tensor result = zeros(sizes, self.options()).flatten(first);
-    if (result.numel() == 0) {  // no element has a place
+    if (result.numel() == 0) {  // no element has a place, whatever its index
       positions = positions.narrow(first, 0, 0);
       values = values.narrow(first, 0, 0);
+    } else {
+      check_indices(indices, args.output_size);
     }
     result = result.scatter_(first, positions, values).view(sizes);
     return spatial == 2 ? result.contiguous(self.suggest_memory_format()) : result;

@@ -37,17 +37,16 @@ std::vector<std::string> class_names_of(const Trained& trained) {
 }
 
 void check_fits(const DataSets& data, const Trained& trained) {
-  HEARTH_CHECK(data.test.input_sizes() == trained.input_sizes, "the model of '",
-               printable(trained.checkpoint), "' was trained on examples of sizes ",
-               IntArrayRef(trained.input_sizes), ", but these have ",
-               IntArrayRef(data.test.input_sizes()));
-  HEARTH_CHECK(data.classes <= trained.classes, "the model of '", printable(trained.checkpoint),
-               "' knows ", trained.classes, " classes, but these examples have ", data.classes);
+  HEARTH_CHECK(data.test.input_sizes() == trained.input_sizes, "the model of '", trained.checkpoint,
+               "' was trained on examples of sizes ", IntArrayRef(trained.input_sizes),
+               ", but these have ", IntArrayRef(data.test.input_sizes()));
+  HEARTH_CHECK(data.classes <= trained.classes, "the model of '", trained.checkpoint, "' knows ",
+               trained.classes, " classes, but these examples have ", data.classes);
   HEARTH_CHECK(
       data.class_names.empty() || trained.class_names.empty() ||
           std::equal(data.class_names.begin(), data.class_names.end(), trained.class_names.begin()),
       "the classes of these examples have other names, or another order, than those of '",
-      printable(trained.checkpoint), "'");
+      trained.checkpoint, "'");
 }
 
 void print_json(const EvalOptions& options, const Trained& trained, const Evaluation& evaluation,

@@ -90,8 +90,8 @@ void print(const std::vector<Prediction>& predictions, const Trained& trained, b
 void predict_images(const PredictOptions& options) {
   const Device device = device_of(options.device);
   Trained trained = load_trained(options.run, device);
-  HEARTH_CHECK(trained.input_sizes.size() == 3, "the model of '", printable(trained.checkpoint),
-               "' was not trained on images, but on '", printable(trained.data), "'");
+  HEARTH_CHECK(trained.input_sizes.size() == 3, "the model of '", trained.checkpoint,
+               "' was not trained on images, but on '", trained.data, "'");
   std::vector<Prediction> predictions;
   bool has_failed = false;
   for (const std::string& path : files_of(options.paths)) {
