@@ -36,7 +36,10 @@ INTRODUCTION = [
     "fills with the pointwise kernels (`src/ops/copy.h`), or only changes sizes and strides;",
     "- the kernels of formulas, copies and fills are `src/kernels/cpu/pointwise*`, with the functions in "
     "`math*.h` and `complex_math.h` and, between dtypes, `convert*`, and `src/kernels/cuda/pointwise*`; "
-    "`tests/kernels/pointwise*` tests those of the CPU;",
+    "copies of transposed matrices take `src/kernels/cpu/copy_transposed*`; `tests/kernels/pointwise*` test "
+    "those of the CPU, and `tests/ops/large_rows.cpp` has large calls;",
+    "- operators of C++ (`a + b`, `a > b`) are declared in `include/hearth/operators.h`; a backward kernel's "
+    "own gradient is a formula of operators, which `src/ops/composed_gradient.cpp` differentiates;",
     "- headers that many files include are left out: `src/ops/{composed_out,define,promote,pointwise}*.h`, "
     "`src/kernels/cpu/{isa,strided,vec}*.h`, `src/kernels/cuda/{launch,loop,lane}.h` and the like;",
     "- a row `tests` has the tests of the operators that no row `tests of` names; `also tests of` and "

@@ -11,8 +11,9 @@ mkdir -p "$work"
 
 # The readers are compiled again below, instrumented; all other objects are taken as they are. An
 # object may have several sources of a folder, so all sources of the readers' folders are compiled.
-other_objects=($(find "$build"/CMakeFiles/hearth_*_objects.dir -name '*.o' ! -path '*/src/io/*' ! -path '*/src/data/*'))
-sources=(src/io/*.cpp src/data/*.cpp tests/io/fuzz_targets.cpp)
+other_objects=($(find "$build"/CMakeFiles/hearth_*_objects.dir -name '*.o' ! -path '*/src/io/*' ! -path '*/src/data/*' \
+  ! -path '*/src/vision/*'))
+sources=(src/io/*.cpp src/data/*.cpp src/vision/*.cpp tests/io/fuzz_targets.cpp)
 objects=()
 for source in "${sources[@]}"; do
   object=$work/$(basename "$source" .cpp).o
@@ -36,6 +37,19 @@ corpus_for() {
     # The first byte chooses the options.
     fuzz_csv) printf '\007x,y\n1,2\n"3",NA\n' >"$2/small.csv" ;;
     fuzz_npy) cp tests/fixtures/pt/*.np[yz] "$2" ;;
+    fuzz_image)
+      cp tests/fixtures/*.jpg "$2"
+      python3 - "$2/small.png" <<'END'
+import struct, sys, zlib
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+rows = b"".join(b"\0" + bytes(range(9 * row, 9 * row + 9)) for row in range(4))
+with open(sys.argv[1], "wb") as file:
+    file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 3, 4, 8, 2, 0, 0, 0)) +
+               chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+END
+      ;;
+    fuzz_text) cp README.md "$2" ;;
   esac
 }
 

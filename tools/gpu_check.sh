@@ -14,9 +14,9 @@
 #   all        everything, in this order
 # Tests and benchmarks that have a line in results/ are not run again: after an interruption, give the same command once more.
 #
-# GPU_CHECK_OUT (results/), GPU_CHECK_JOBS (4 processes), GPU_CHECK_SECONDS (no test or benchmark begins later),
-# GPU_CHECK_LIMIT (240 s for one process), GPU_CHECK_PYTHON (python3), GPU_CHECK_CUDA (a folder with the CUDA
-# runtime's libraries, before others).
+# GPU_CHECK_OUT (results/), GPU_CHECK_JOBS (4 processes), GPU_CHECK_SECONDS (this long after the start, no more
+# tests or benchmarks begin), GPU_CHECK_LIMIT (240 s for one process), GPU_CHECK_PYTHON (python3), GPU_CHECK_CUDA (a
+# folder with the CUDA runtime's libraries, before others).
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${GPU_CHECK_OUT:-$here/results}
@@ -41,7 +41,8 @@ EOF
   done
 }
 
-# The first folder with each library, so that wheels and installations are not mixed more than needed.
+# For each library the first of these folders that has it, joined by colons. All libraries search the folders in one
+# order, so that wheels and installations are not mixed more than needed.
 cuda_path() {
   local candidates library folder found=()
   candidates=$(cuda_candidates)
@@ -263,5 +264,6 @@ for part in "${parts[@]:-}"; do
   echo "== $part"
   run_part "$part" || failed+=("$part")
 done
-echo "gpu_check: ${failed[*]:+failed: }${failed[*]:-all parts passed}"
+time_is_up && echo "gpu_check: the time was up: some tests or benchmarks may not have run"
+echo "gpu_check: ${failed[*]:+failed: }${failed[*]:-nothing failed}"
 ((${#failed[@]} == 0))

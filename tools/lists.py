@@ -236,10 +236,16 @@ def page():
         "The header of each section has the modules, their options and functions, unless the section names another; "
         "a module that contains or derives from others has their sources and operators too.",
         "",
-        "`tests/nn/against_pytorch.cpp` compares all modules with PyTorch: the `subjects*.cpp` create "
+        "`tests/nn/against_pytorch.cpp` compares modules with PyTorch, except containers and those for several devices or processes: the `subjects*.cpp` create "
         "them, and `tests/fixtures/nn_cases.txt` has PyTorch's values. `tests/oracle/nn_cases.py` writes that "
         "file with the cases in it and in the other `nn_cases*.py`. `tests/nn/values.cpp` tests errors and "
-        "options of modules.",
+        "options of modules, `Printing` in `tests/nn/containers.cpp` their texts. `src/nn/choice.cpp` instantiates the options that take values of several types, and "
+        "`src/core/multiply_adds.cpp` counts the multiply-adds for `nn::summary`; `tests/nn/summary.cpp` tests "
+        "both.",
+        "",
+        "The functions of every module (registration, hooks, state dicts, copies, archives) are in "
+        "`include/hearth/nn/{module,hooks,cloneable}.h` and `src/nn/{module,hooks,state_dict,clone,archive,"
+        "traversal}.cpp`; `tests/nn/{module,calls,backward_hooks,state,loading}.cpp` test them.",
         "",
     ]
     for stem, text in nn.items():

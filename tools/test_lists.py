@@ -14,6 +14,9 @@ FOR_MANY = re.compile(
     rf"{FOR_SEVERAL.pattern}|(op|forms|oracle|large)_|(forms|fuzz|undefined|autocast|large)$"
 )
 
+# A comparison whose result is only a mask.
+MASK = re.compile(r"(\b(?:where|masked_\w+)\((?:\w+\(\w+\)|\w+))\.(?:gt|ge|lt|le|eq|ne)\(")
+
 
 def operator_tests(family, families):
     """{file of tests: the operators that it tests}. These are the files of the family's name, with
@@ -38,7 +41,7 @@ def operator_tests(family, families):
         found[path] = []
         take({path: all_tests[path]}, lambda name: rf"\b{name}_*\b")
     others = {p: x for p, x in all_tests.items() if p not in own and not FOR_MANY.match(base_of(p))}
-    take(others, lambda name: rf'"{name}_?["./]')
+    take(others, lambda name: rf'"{name}_?(?:"(?!\))|[./])')
     take({p: all_tests[p] for p in found}, lambda name: rf"EXPECT.*[.:(, ]{name}_*\(")
     take(
         {**others, **texts("tests/api", ".cpp")}, lambda name: rf"EXPECT.*[.:(, ]{name}_*\(", most=2
@@ -60,7 +63,7 @@ def cases():
         fixtures = re.findall(r'fixture_path\("(\w+_cases\.txt)"\)', text)
         lines = "\n".join(text_of(f"tests/fixtures/{name}") for name in fixtures)
         rows_of_fixture = [f"case {name}" for name in sorted(set(re.findall(r"^\w+", lines, re.M)))]
-        found[path] = "\n".join(pattern.findall(text) + rows_of_fixture)
+        found[path] = MASK.sub(r"\1(", "\n".join(pattern.findall(text) + rows_of_fixture))
     return found
 
 
@@ -80,11 +83,11 @@ def more_tests(family, families, listed):
 
     def pattern(name):
         camel = "".join(part.capitalize() for part in name.split("_"))
-        found = rf'(?m)"{name}_?["./]|(?:COMPLEX_\w+|UNARY)\({name}\b'
+        found = rf'(?m)"{name}_?(?:"(?!\))|[./])|(?:COMPLEX_\w+|UNARY)\({name}\b'
         short = name.removeprefix(family + "_")
         found += rf"|^case {name if short in all_operators() else f'({name}|{short})'}$"
         found += rf"|, \w*(?<![a-z]){camel}(?:s|ers)?(?![a-z])" if len(name) > 2 else ""
-        return found if name in common() else found + rf"|(?<![\w:]){name}_*\("
+        return found if name in common() else found + rf"|(?<![\w:]){name}(?:_error)?_*\("
 
     files = {p: x for p, x in cases().items() if p in own or FOR_SEVERAL.match(base_of(p))}
     return {

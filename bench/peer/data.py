@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The peer of bench/data.cpp: PyTorch's DataLoader with two workers. The rows "examples" and "batches" are the same
-measurement, of torchvision's FashionMNIST with ToTensor and Normalize; "tensors" indexes whole batches of a tensor
+measurement, of a dataset like torchvision's FashionMNIST with ToTensor and Normalize; "tensors" indexes whole batches of a tensor
 by __getitems__. Prints "name best median" in microseconds per batch."""
 
 import gzip
@@ -17,7 +17,7 @@ BATCH = 100
 
 
 class FashionMNIST(torch.utils.data.Dataset):
-    """torchvision's class, on the files of the Debian package."""
+    """Does for each example what torchvision's FashionMNIST does, but reads the files of the Debian package."""
 
     def __init__(self, transform):
         with gzip.open(f"{FOLDER}/train-images-idx3-ubyte.gz") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# data.sh <python with PyTorch, torchvision> [build folder]: times the loading of Fashion-MNIST for one epoch,
-# alternately by Hearth (bench_data of the build folder) and by PyTorch. Prints the best times of both, and the ratio
-# Hearth : PyTorch.
+# data.sh <python with PyTorch, torchvision> [build folder]: times the loading of Fashion-MNIST, in three ways
+# and for several epochs each, alternately by Hearth (bench_data of the build folder) and by PyTorch. Prints the best
+# times of both per batch, their ratio Hearth : PyTorch, and the ratio of the medians.
 set -euo pipefail
 python=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -25,7 +25,7 @@ struct About {
 /// Describes this process; loads the CUDA backend if it is not loaded yet.
 HEARTH_API About about();
 
-/// How often a GPU's libraries have computed operators that Hearth has CUDA kernels for, too:
+/// How often cuDNN has computed an operator in place of Hearth's own CUDA kernel in this process:
 /// "cuDNN attention", "cuDNN recurrent net" and their "… backward"; empty without a real GPU.
 HEARTH_API std::vector<std::pair<std::string, int64_t>> library_calls();
 

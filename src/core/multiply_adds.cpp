@@ -26,19 +26,18 @@ class MultiplyAddCounter {
       return std::find(names.begin(), names.end(), call_.op.info->name) != names.end();
     };
     if (call_.outputs.empty()) return 0;
-    if (is_one_of({"linear"})) return output_numel() * last_of(input_sizes(1));
-    if (is_one_of({"bilinear"})) return output_numel() * per_row(input_sizes(2));
+    if (is_one_of({"linear"})) return output_numel() * last_of(sizes_of(1));
+    if (is_one_of({"bilinear"})) return output_numel() * per_row(sizes_of(2));
     if (is_one_of({"conv_tbc"}))
-      return output_numel() * count_of(input_sizes(1)) /
-             std::max<int64_t>(1, last_of(input_sizes(1)));
+      return output_numel() * count_of(sizes_of(1)) / std::max<int64_t>(1, last_of(sizes_of(1)));
     if (is_one_of({"conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d",
                    "conv_transpose2d", "conv_transpose3d"}))
       return convolution(output_numel());
     if (is_one_of({"convolution_backward"})) return convolution_backward();
     if (is_one_of({"matmul", "mm", "bmm", "mv", "dot"}))
-      return output_numel() * last_of(input_sizes(0));
-    if (is_one_of({"addmm", "baddbmm", "addmv"})) return output_numel() * last_of(input_sizes(1));
-    if (is_one_of({"addbmm"})) return count_of(input_sizes(1)) * last_of(input_sizes(2));
+      return output_numel() * last_of(sizes_of(0));
+    if (is_one_of({"addmm", "baddbmm", "addmv"})) return output_numel() * last_of(sizes_of(1));
+    if (is_one_of({"addbmm"})) return count_of(sizes_of(1)) * last_of(sizes_of(2));
     if (is_one_of({"scaled_dot_product_attention"})) return attention();
     if (is_one_of({"_scaled_dot_product_attention_backward"})) return attention_backward();
     if (is_one_of({"lstm", "lstm_cell"})) return recurrence(3);
@@ -51,7 +50,7 @@ class MultiplyAddCounter {
 
  private:
   /// The sizes of an input; empty if it is absent.
-  IntArrayRef input_sizes(int i) const {
+  IntArrayRef sizes_of(int i) const {
     const bool exists = i < call_.inputs.count && call_.inputs[i].defined();
     return exists ? call_.inputs[i].sizes() : IntArrayRef();
   }
@@ -76,37 +75,36 @@ class MultiplyAddCounter {
     return false;
   }
   int64_t convolution(int64_t outputs) const {
-    return (is_transposed() ? count_of(input_sizes(0)) : outputs) * per_row(input_sizes(1));
+    return (is_transposed() ? count_of(sizes_of(0)) : outputs) * per_row(sizes_of(1));
   }
   /// The gradients of input and weight each need as many multiply-adds as the forward call.
   int64_t convolution_backward() const {
     const auto input = argument<std::vector<int64_t>>("input_sizes");
     const auto weight = argument<std::vector<int64_t>>("weight_sizes");
+    const IntArrayRef output = sizes_of(0);  // of the output's gradient
     const int64_t gradients = has_output(0) + has_output(1);
-    const int64_t outputs = is_transposed() ? count_of(input) : count_of(input_sizes(0));
-    return gradients * outputs * per_row(weight);
+    return gradients * count_of(is_transposed() ? IntArrayRef(input) : output) * per_row(weight);
   }
   /// The rows of input 0, a matrix or a batch of matrices.
   int64_t num_rows() const {
-    const int64_t width = last_of(input_sizes(0));
-    return width == 0 ? 0 : count_of(input_sizes(0)) / width;
+    const int64_t width = last_of(sizes_of(0));
+    return width == 0 ? 0 : count_of(sizes_of(0)) / width;
   }
   int64_t num_scores() const {
-    const IntArrayRef key = input_sizes(1);
+    const IntArrayRef key = sizes_of(1);
     return key.size() < 2 ? 0 : num_rows() * key[key.size() - 2];
   }
-  int64_t attention() const {
-    return num_scores() * (last_of(input_sizes(0)) + last_of(input_sizes(2)));
-  }
-  /// Computes the scores again, then the gradient of the weights and the wanted ones.
+  int64_t attention() const { return num_scores() * (last_of(sizes_of(0)) + last_of(sizes_of(2))); }
+  /// Computes the scores again; for query and key the gradient of the scores; then the requested
+  /// gradients of query, key and value.
   int64_t attention_backward() const {
-    const int64_t width = last_of(input_sizes(0)), value_width = last_of(input_sizes(2));
+    const int64_t width = last_of(sizes_of(0)), value_width = last_of(sizes_of(2));
     const int64_t of_query = has_output(0), of_key = has_output(1), of_value = has_output(2);
     return num_scores() *
            (width * (1 + of_query + of_key) + value_width * ((of_query | of_key) + of_value));
   }
   /// The elements of an input that is a matrix; 0 if it is absent.
-  int64_t matrix(int i) const { return input_sizes(i).size() == 2 ? count_of(input_sizes(i)) : 0; }
+  int64_t matrix(int i) const { return sizes_of(i).size() == 2 ? count_of(sizes_of(i)) : 0; }
   /// Each matrix is multiplied once for each step of each sequence.
   int64_t recurrence(int first_weight) const {
     int64_t weights = 0;
@@ -122,15 +120,15 @@ class MultiplyAddCounter {
       if (has_output(i)) weights += matrix(i);
     return num_rows() * weights;
   }
-  /// The library always computes the gradients of the input and the states. The inputs are input,
-  /// h0, c0 and one vector of all weights and biases.
+  /// cuDNN, which computes this op, always computes the gradients of the input and the states. The
+  /// inputs are input, h0, c0 and one vector of all weights and biases.
   int64_t recurrent_net_backward() const {
     constexpr int kH0 = 1, kWeights = 3;
     const auto mode = static_cast<RecurrenceMode>(argument<int64_t>("mode"));
-    const int64_t layers = input_sizes(kH0)[0];  // two for a layer of two directions
+    const int64_t layers = sizes_of(kH0)[0];  // two for a layer of two directions
     const int64_t biases = 2 * gates_of(mode) * argument<int64_t>("hidden") * layers;
     const int64_t weights =
-        count_of(input_sizes(kWeights)) - (argument<bool>("has_biases") ? biases : 0);
+        count_of(sizes_of(kWeights)) - (argument<bool>("has_biases") ? biases : 0);
     return num_rows() * weights * (1 + has_output(kWeights));
   }
 

@@ -5,12 +5,13 @@
 
 namespace hearth {
 
-/// Keeps the results of some ops, and returns them when the same calls are made again. find() is
-/// called for every op that returns new tensors, except for composed ops.
+/// Keeps the results of some ops of a computation, and returns them when the computation is
+/// repeated: calls correspond if they are of the same op and have the same number among its calls.
+/// find() is called for every op that returns new tensors, except for composed ops.
 class OpReuse {
  public:
   virtual ~OpReuse() = default;
-  /// If the outputs of this call are kept, sets them and returns true.
+  /// If the outputs of the op's next call are kept, sets them and returns true.
   virtual bool find(const OpRecord& op, Outputs& outputs) = 0;
   /// Called with the outputs of a call that was computed.
   virtual void computed(const OpRecord& op, const Outputs& outputs) = 0;

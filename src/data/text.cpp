@@ -75,8 +75,8 @@ Tensor byte_ids(std::string_view text) {
 Tensor batchify(const Tensor& tokens, int64_t batch_size) {
   check_stream(tokens);
   HEARTH_CHECK_AS(ValueError, batch_size > 0 && batch_size <= tokens.numel(),
-                  "batchify: batch_size should be between 1 and the ", tokens.numel(),
-                  " tokens, but got ", batch_size);
+                  "batchify: batch_size should be between 1 and the number of tokens, ",
+                  tokens.numel(), ", but got ", batch_size);
   const int64_t rows = tokens.numel() / batch_size;
   return tokens.narrow(0, 0, rows * batch_size).view({batch_size, rows}).t().contiguous();
 }

@@ -1,5 +1,6 @@
 #include "functors/activation.h"
 
+#include "ops/autocast.h"
 #include "ops/define.h"
 #include "ops/pointwise_named.h"
 #include "ops/saturate.h"
@@ -81,6 +82,11 @@ Tensor weight_for(const Tensor& self, const Tensor& weight) {
 }
 
 Tensor prelu_of(const Tensor& self, const Tensor& weight) {
+  const Tensor* const inputs[] = {&self, &weight};
+  if (const auto cast = autocast_inputs(fn::Prelu::info, {inputs, 2})) {
+    const NoAutocast no_autocast;
+    return prelu_of(cast->inputs()[0], cast->inputs()[1]);
+  }
   const Tensor aligned = weight_for(self, weight);
   return pointwise(fn::Prelu{}, self, aligned).call();
 }

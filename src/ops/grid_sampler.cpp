@@ -258,7 +258,6 @@ struct AffineGridGenerator {
     const size_t rank = args.size.size();
     HEARTH_CHECK(rank == 4 || rank == 5,
                  "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.");
-    const NoAutocast no_autocast;  // one op in PyTorch, which autocast leaves alone
     const int64_t dims = int64_t(rank) - 2;
     Dims sizes;  // of the output's spatial dimensions
     for (size_t d = 2; d < rank; ++d) sizes.push_back(args.size[d]);

@@ -72,7 +72,6 @@ LstsqArgs lstsq_args(const Tensor& a, std::optional<double> rcond,
 
 void check_lstsq(const Tensor& a, const Tensor& b) {
   constexpr const char* op = "torch.linalg.lstsq: ";
-  HEARTH_CHECK(a.dim() >= 2, op, "input must have at least 2 dimensions.");
   HEARTH_CHECK(b.dim() >= 1, op, "other must have at least 1 dimension.");
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), op,
                "Expected input and other to have the same dtype, but got input's dtype ",
@@ -91,6 +90,7 @@ Tensor empty_solution(const Tensor& a, const Tensor& b) {
 }
 
 TensorQuad lstsq_of(const LstsqArgs& args, const Tensor& self, const Tensor& other) {
+  check_lstsq(self, other);
   const bool is_vector = self.dim() - 1 == other.dim();
   Tensor a = self, b = is_vector ? other.unsqueeze(-1) : other;
   HEARTH_CHECK(a.size(-2) == b.size(-2), "torch.linalg.lstsq: input.size(-2) should match ",
@@ -289,7 +289,6 @@ TensorQuad linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<doubl
   check_defined("linalg_lstsq", 0, "self", self);
   check_defined("linalg_lstsq", 1, "b", b);
   HEARTH_CHECK(self.dim() >= 2, "torch.linalg.lstsq: input must have at least 2 dimensions.");
-  check_lstsq(self, b);
   return compose<Composed<kLstsq, LstsqArgs, lstsq_of>>(lstsq_args(self, rcond, driver), self, b);
 }
 TensorRefQuad linalg_lstsq_out(Tensor& solution, Tensor& residuals, Tensor& rank,

@@ -107,7 +107,10 @@ struct HouseholderProduct {
                                .amp_cpu = Amp::kFloat32,
                                .saves = in_slot(0) | in_slot(1)};
   static void infer(const Args&, InferContext& context) {
-    set_column_major(context, 0, context.in(0).sizes(), context.in(0).dtype);
+    const ScalarType dtype = context.in(0).dtype, tau_dtype = context.in(1).dtype;
+    HEARTH_CHECK(tau_dtype == dtype, "torch.linalg.householder_product: tau dtype ",
+                 name_of(tau_dtype), " does not match input dtype ", name_of(dtype));
+    set_column_major(context, 0, context.in(0).sizes(), dtype);
   }
   static void launch(const Args&, LaunchContext& context) {
     run_copy(context.ctx, context.out(), context.in(0));
@@ -168,9 +171,6 @@ Tensor product_of(const Tensor& input, const Tensor& tau) {
   HEARTH_CHECK(batch_of(input.sizes()) == batch_of(tau.sizes(), 1), op,
                "Expected batch dimensions of tau to be equal to input.shape[:-2], but got ",
                IntArrayRef(batch_of(tau.sizes(), 1)));
-  HEARTH_CHECK(tau.scalar_type() == input.scalar_type(), op, "tau dtype ",
-               name_of(tau.scalar_type()), " does not match input dtype ",
-               name_of(input.scalar_type()));
   return invoke<HouseholderProduct>({}, input, tau).call();
 }
 

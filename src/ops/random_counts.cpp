@@ -107,10 +107,11 @@ template <class DrawNumber>
 Tensor drawn_like(const Tensor& like, const std::optional<Generator>& generator,
                   const DrawNumber& draw) {
   const Tensor host = empty(like.sizes(), TensorOptions(kDouble));
-  const Draw source(or_default(generator), like.device());
+  const Draw lock(or_default(generator), like.device());
+  const RandomSource& source = lock.source();
   Mt19937 of_device;
-  Mt19937* const mt = source.source().mt ? source.source().mt : &of_device;
-  if (mt == &of_device) of_device.reseed(seed_of_draw(source.source()));
+  Mt19937* const mt = source.mt ? source.mt : &of_device;
+  if (mt == &of_device) of_device.reseed(seed_of_draw(source));
   double* const numbers = host.data_ptr<double>();
   for (int64_t i = 0; i < host.numel(); ++i) numbers[i] = draw(*mt, i);
   return host.to(like.device(), like.scalar_type());

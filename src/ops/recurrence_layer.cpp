@@ -2,6 +2,7 @@
 #include "core/backends.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
+#include "ops/autocast.h"
 #include "ops/composed_gradient.h"
 #include "ops/copy.h"
 #include "ops/define.h"
@@ -366,9 +367,11 @@ void check_rows(const RecurrenceLayer& layer, const RecurrenceWeights& weights) 
 
 RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,
                        const RecurrenceState& first, const RecurrenceWeights& weights) {
+  check_rows(layer, weights);
+  // As in PyTorch, autocast casts the products of matrices, and the rest of a step promotes.
+  if (uses_autocast(input)) return recur_composed(layer, input, first, weights);
   check_dtypes(input, weights.w_ih);
   check_dtypes(first.h, weights.w_hh);
-  check_rows(layer, weights);
   if (!has_one_dtype(input, first, weights)) return recur_composed(layer, input, first, weights);
   if (is_reduced_float(input.scalar_type())) return recur_in_float(layer, input, first, weights);
   if (!can_fuse(layer, input, first, weights)) return recur_composed(layer, input, first, weights);

@@ -144,7 +144,7 @@ TEST(Text, BatchesOfTheTutorial) {
   EXPECT_TRUE(last.target.equal(tensor({2, 5, 8})));
   EXPECT_ERROR(bptt_batch(source, 2), "bptt_batch: row 2 has no next row in a source of 3 rows");
   EXPECT_ERROR(bptt_batch(source, 0, 0), "bptt should be positive, but got 0");
-  EXPECT_ERROR(batchify(arange(2), 3), "batch_size should be between 1 and the 2 tokens");
+  EXPECT_ERROR(batchify(arange(2), 3), "between 1 and the number of tokens, 2, but got 3");
   EXPECT_ERROR(batchify(source, 3), "expected a stream of tokens of one dimension");
 }
 

@@ -13,6 +13,8 @@
 
 #include "hearth/io/archive.h"
 #include "hearth/ivalue_containers.h"
+#include "hearth/operators.h"
+#include "hearth/vision/image.h"
 #include "tests/io/fuzz_targets.h"
 #include "tests/support/files.h"
 #include "tests/support/fixtures.h"
@@ -20,7 +22,7 @@
 namespace hearth {
 namespace {
 
-constexpr int kNumTests = 13;  // that call run_mutations()
+constexpr int kNumTests = 17;  // that call run_mutations()
 
 std::string archive_bytes() {
   serialize::OutputArchive nested, root;
@@ -172,6 +174,21 @@ TEST(FuzzIo, CsvWithCategories) {
 TEST(FuzzIo, Index) {
   run_mutations(fuzz_index,
                 "{\"metadata\":{\"total_size\":3},\"weight_map\":{\"a\":\"model-1.safetensors\"}}");
+}
+
+std::string string_of(const Tensor& bytes) {
+  return {static_cast<const char*>(bytes.data_ptr()), size_t(bytes.numel())};
+}
+Tensor small_image(int64_t channels) {
+  return (arange(channels * 12 * 17) % 251).to(kByte).reshape({channels, 12, 17});
+}
+TEST(FuzzIo, Png) { run_mutations(fuzz_image, string_of(vision::encode_png(small_image(4)))); }
+TEST(FuzzIo, Jpeg) { run_mutations(fuzz_image, string_of(vision::encode_jpeg(small_image(3)))); }
+TEST(FuzzIo, CmykJpeg) {
+  run_mutations(fuzz_image, testing::bytes_of(testing::fixture_path("cmyk.jpg")));
+}
+TEST(FuzzIo, Text) {
+  run_mutations(fuzz_text, "The cat, \"sat\";\r\nd\xc3\xa9j\xc3\xa0 vu<br />\n\n\xe2\x82\xac 5\t!");
 }
 
 }  // namespace

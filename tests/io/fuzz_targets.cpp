@@ -3,14 +3,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 
 #include "hearth/data/csv.h"
+#include "hearth/data/text.h"
 #include "hearth/generator.h"
 #include "hearth/io/archive.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/operators.h"
+#include "hearth/vision/image.h"
 #include "io/npz.h"
 #include "io/pickle_writer.h"
 #include "io/pt_file.h"
@@ -182,6 +186,44 @@ int fuzz_csv(const uint8_t* data, size_t size) {
     (void)sum_of_bytes(csv.data().contiguous());
     // Each value takes at least a byte of the text: a delimiter or the end of a line.
     if (csv.data().numel() > int64_t(size)) std::abort();
+  } catch (const Error&) {
+  }
+  return 0;
+}
+
+int fuzz_image(const uint8_t* data, size_t size) {
+  using vision::ImageReadMode;
+  const Tensor bytes = empty({int64_t(size)}, kByte);
+  std::copy_n(data, size, static_cast<uint8_t*>(bytes.data_ptr()));
+  for (const ImageReadMode mode : {ImageReadMode::UNCHANGED, ImageReadMode::GRAY,
+                                   ImageReadMode::GRAY_ALPHA, ImageReadMode::RGB_ALPHA}) {
+    try {
+      const Tensor image = vision::decode_image(bytes, mode);
+      // An image that was accepted can be written and read again.
+      const Tensor copy = vision::decode_image(vision::encode_png(image, 0));
+      if (sum_of_bytes(copy) != sum_of_bytes(image)) std::abort();
+    } catch (const Error&) {
+    }
+  }
+  return 0;
+}
+
+int fuzz_text(const uint8_t* data, size_t size) {
+  const MemoryFile file(data, size);
+  try {
+    const std::vector<std::string> lines = data::read_lines(file.path());
+    const data::tokenizers::Whitespace whitespace;
+    const data::tokenizers::BasicEnglish basic_english;
+    const data::tokenizers::Characters characters;
+    const data::tokenizers::Bytes bytes;
+    for (const data::Tokenizer* tokenizer : std::initializer_list<const data::Tokenizer*>{
+             &whitespace, &basic_english, &characters, &bytes}) {
+      const data::Vocab vocab = data::build_vocab(lines, *tokenizer);
+      for (const std::string& line : lines)
+        for (const std::string& token : (*tokenizer)(line))
+          if (vocab.lookup_token(vocab[token]) != token) std::abort();
+    }
+    (void)data::Vocab::from_file(file.path());
   } catch (const Error&) {
   }
   return 0;

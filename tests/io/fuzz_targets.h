@@ -14,4 +14,6 @@ int fuzz_pickle(const uint8_t* data, size_t size);
 int fuzz_npy(const uint8_t* data, size_t size);
 int fuzz_csv(const uint8_t* data, size_t size);
 int fuzz_index(const uint8_t* data, size_t size);
+int fuzz_image(const uint8_t* data, size_t size);
+int fuzz_text(const uint8_t* data, size_t size);
 }

@@ -94,8 +94,9 @@ TEST(Autocast, PoliciesMatchPyTorch) {
 Amp policy_of(const Row& row, DeviceType device) {
   if (row.name == "sum_to_size") return listed_policy("sum", device);
   if (row.name == "inner") return device == kCUDA ? Amp::kWidest : Amp::kLower;  // tensordot, mm
-  if (row.name == "linalg_pinv") return Amp::kLower;         // its matrix products
-  if (row.name.starts_with("index_put")) return Amp::kKeep;  // the rows write in place
+  if (row.name == "linalg_pinv") return Amp::kLower;                      // its matrix products
+  if (row.name.starts_with("affine_grid_generator")) return Amp::kLower;  // as linalg_pinv
+  if (row.name.starts_with("index_put")) return Amp::kKeep;               // the rows write in place
   const Amp policy = listed_policy(row.name, device);
   if (policy != Amp::kKeep || row.covers.empty()) return policy;
   const std::string& covered = row.covers[0];
@@ -111,6 +112,19 @@ ScalarType computed_dtype(Amp policy, ScalarType dtype, ScalarType autocast_dtyp
   }
 }
 
+/// The dtype of a recurrent step whose products have the autocast dtype. The new state is a
+/// function of the old one, of dtype `dtype`, except in rnn_tanh and rnn_relu.
+ScalarType dtype_of_step(const Row& row, ScalarType dtype, ScalarType autocast_dtype) {
+  const ScalarType product = computed_dtype(Amp::kLower, dtype, autocast_dtype);
+  return row.name.starts_with("rnn_") ? product : promote_types(product, dtype);
+}
+
+/// Whether the row is a step of linear, which autocast casts, and of other ops, which promote.
+bool promotes_products(const Row& row, DeviceType device) {
+  return device == kCPU && (row.name.starts_with("gru") || row.name == "lstm_cell" ||
+                            row.name == "rnn_tanh_cell" || row.name == "rnn_relu_cell");
+}
+
 class OpAutocast : public ::testing::TestWithParam<Row> {};
 
 TEST_P(OpAutocast, FollowsThePolicy) {
@@ -123,7 +137,9 @@ TEST_P(OpAutocast, FollowsThePolicy) {
         const AutocastMode autocast(device.type(), autocast_dtype);
         // Complex numbers keep their dtype.
         const Amp policy = row.of_complex ? Amp::kKeep : policy_of(row, device.type());
-        const ScalarType computed = computed_dtype(policy, dtype, autocast_dtype);
+        const ScalarType computed = promotes_products(row, device.type())
+                                        ? dtype_of_step(row, dtype, autocast_dtype)
+                                        : computed_dtype(policy, dtype, autocast_dtype);
         EXPECT_EQ(row.call(in)[0].scalar_type(), result_dtype(row, 0, computed))
             << row.name << " of " << name_of(dtype) << " on " << device;
       }
@@ -223,6 +239,66 @@ TEST(Autocast, IneligibleArgumentsKeepTheirDtype) {
     EXPECT_EQ(ones_of({2, 2}, kFloat, kMeta).mm(ones_of({2, 2}, kFloat, kMeta)).scalar_type(),
               kFloat);
   }
+}
+
+/// On the CPU, cells and gru multiply matrices in autocast's dtype, and the rest promotes, as in
+/// PyTorch: a layer's half output goes in beside a float32 state.
+TEST(Autocast, RecurrentOpsPromoteOnCpu) {
+  const AutocastMode autocast(kCPU, kBFloat16);
+  const Tensor x = randn({2, 3}), w_ih = randn({16, 3}), w_hh = randn({16, 4}), h = randn({2, 4});
+  const auto rows = [](const Tensor& weight, int64_t gates) {
+    return weight.narrow(0, 0, 4 * gates);
+  };
+  for (const ScalarType of_input : {kFloat, kBFloat16})
+    for (const ScalarType of_state : {kFloat, kBFloat16}) {
+      const Tensor in = x.to(of_input), state = h.to(of_state);
+      EXPECT_EQ(gru_cell(in, state, rows(w_ih, 3), rows(w_hh, 3)).scalar_type(), of_state);
+      EXPECT_EQ(rnn_tanh_cell(in, state, rows(w_ih, 1), rows(w_hh, 1)).scalar_type(), kBFloat16);
+      EXPECT_EQ(rnn_relu_cell(in, state, rows(w_ih, 1), rows(w_hh, 1)).scalar_type(), kBFloat16);
+      const auto [new_h, new_c] = lstm_cell(in, {state, state}, w_ih, w_hh);
+      EXPECT_EQ(new_h.scalar_type(), of_state);
+      EXPECT_EQ(new_c.scalar_type(), of_state);
+      const std::vector<Tensor> params{rows(w_ih, 3), rows(w_hh, 3)};
+      const auto [output, last] =
+          gru(in.unsqueeze(0), state.unsqueeze(0), params, false, 1, 0, false, false, false);
+      EXPECT_EQ(output.scalar_type(), of_state);
+      EXPECT_EQ(last.scalar_type(), of_state);
+    }
+}
+
+/// The step's formula with casts in the places where PyTorch casts.
+TEST(Autocast, GruCellRoundsItsProductsOnCpu) {
+  const Tensor x = randn({5, 3}), h = randn({5, 4}), w_ih = randn({12, 3}), w_hh = randn({12, 4});
+  const auto product = [](const Tensor& a, const Tensor& weight) {
+    return a.to(kBFloat16).matmul(weight.to(kBFloat16).t()).chunk(3, 1);
+  };
+  const auto from_x = product(x, w_ih), from_h = product(h, w_hh);
+  const Tensor reset = (from_x[0] + from_h[0]).sigmoid(),
+               update = (from_x[1] + from_h[1]).sigmoid(),
+               candidate = (from_x[2] + reset * from_h[2]).tanh();
+  const Tensor expected = candidate + update * (h - candidate);
+  const AutocastMode autocast(kCPU, kBFloat16);
+  EXPECT_TRUE(gru_cell(x, h, w_ih, w_hh).equal(expected));
+}
+
+TEST(Autocast, PreluCastsItsWeight) {
+  for (const Device device : devices()) {
+    const AutocastMode autocast(device.type(), kHalf);
+    const Tensor half = ones_of({2, 2}, kHalf, device), weight = ones_of({1}, kFloat, device);
+    EXPECT_EQ(half.prelu(weight).scalar_type(), kHalf) << device;
+    EXPECT_EQ(half.to(kFloat).prelu(weight).scalar_type(), kHalf) << device;
+    EXPECT_THROW(half.prelu(weight.to(kDouble)), Error) << device;
+  }
+}
+
+TEST(Autocast, ChecksOfDtypesFollowTheCasts) {
+  const AutocastMode autocast(kCPU, kBFloat16);
+  const Tensor a = randn({3, 2}), b = randn({3, 1}), half_b = b.to(kBFloat16);
+  EXPECT_TRUE(std::get<0>(linalg_lstsq(a, half_b))
+                  .allclose(std::get<0>(linalg_lstsq(a, half_b.to(kFloat)))));
+  const auto [q, tau] = a.geqrf();
+  EXPECT_EQ(linalg_householder_product(q, tau.to(kBFloat16)).scalar_type(), kFloat);
+  EXPECT_EQ(affine_grid_generator(ones({1, 2, 3}), {1, 1, 2, 2}, false).scalar_type(), kBFloat16);
 }
 
 TEST(Autocast, SumsOfHalfsDoNotOverflowOnCuda) {

@@ -24,18 +24,20 @@ constexpr SmallShape kSmallShapes[] = {
     {2, 3, 4, 7, 7, 1, 1, 3, 1, 1},    {1, 4, 5, 3, 40, 3, 3, 1, 3, 3},
     {18, 1, 1, 6, 5, 2, 2, 2, 1, 1},   {2, 3, 9, 5, 6, 5, 6, 1, 0, 1}};
 
-struct Gradients {
-  Tensor out, in, weight, bias;
+struct ConvResults {
+  Tensor out, grad_in, grad_weight, grad_bias;
 };
 
-Gradients conv_gradients(const SmallShape& s, const Tensor& x, const Tensor& weight,
-                         const Tensor& bias, const Tensor& grad) {
-  Gradients result;
+ConvResults run_conv(const SmallShape& s, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                     const Tensor& grad) {
+  ConvResults result;
   std::vector<Tensor> leaves;
   for (const Tensor& tensor : {x, weight, bias}) leaves.push_back(tensor.detach().requires_grad_());
   result.out = conv2d(leaves[0], leaves[1], leaves[2], s.stride, s.padding, s.dilation);
   result.out.backward(grad);
-  result.in = leaves[0].grad(), result.weight = leaves[1].grad(), result.bias = leaves[2].grad();
+  result.grad_in = leaves[0].grad();
+  result.grad_weight = leaves[1].grad();
+  result.grad_bias = leaves[2].grad();
   return result;
 }
 
@@ -53,13 +55,13 @@ TEST(ConvSmall, AgreesWithDoublePrecision) {
     const Tensor x = randn({s.images, s.in, s.height, s.width}), bias = randn({s.out});
     const Tensor weight = randn({s.out, s.in, s.kernel_h, s.kernel_w});
     const Tensor grad = randn_like(conv2d(x, weight, bias, s.stride, s.padding, s.dilation));
-    const Gradients value = conv_gradients(s, x, weight, bias, grad);
-    const Gradients exact =
-        conv_gradients(s, x.to(kDouble), weight.to(kDouble), bias.to(kDouble), grad.to(kDouble));
+    const ConvResults value = run_conv(s, x, weight, bias, grad);
+    const ConvResults exact =
+        run_conv(s, x.to(kDouble), weight.to(kDouble), bias.to(kDouble), grad.to(kDouble));
     expect_close_to(exact.out, value.out, "result");
-    expect_close_to(exact.in, value.in, "gradient of the input");
-    expect_close_to(exact.weight, value.weight, "gradient of the weight");
-    expect_close_to(exact.bias, value.bias, "gradient of the bias");
+    expect_close_to(exact.grad_in, value.grad_in, "gradient of the input");
+    expect_close_to(exact.grad_weight, value.grad_weight, "gradient of the weight");
+    expect_close_to(exact.grad_bias, value.grad_bias, "gradient of the bias");
   }
 }
 
@@ -81,16 +83,16 @@ TEST(ConvSmall, DoesNotDependOnTheNumberOfThreads) {
   const Tensor weight = randn({s.out, s.in, s.kernel_h, s.kernel_w});
   const Tensor grad = randn_like(conv2d(x, weight, bias));
   const int threads = get_num_threads();
-  std::vector<Gradients> results;
+  std::vector<ConvResults> results;
   for (const int count : {1, 2, 7}) {
     set_num_threads(count);
-    results.push_back(conv_gradients(s, x, weight, bias, grad));
+    results.push_back(run_conv(s, x, weight, bias, grad));
   }
   set_num_threads(threads);
-  for (const Gradients& other : results) {
+  for (const ConvResults& other : results) {
     EXPECT_TRUE(equal(other.out, results[0].out));
-    EXPECT_TRUE(equal(other.in, results[0].in));
-    EXPECT_TRUE(equal(other.weight, results[0].weight));
+    EXPECT_TRUE(equal(other.grad_in, results[0].grad_in));
+    EXPECT_TRUE(equal(other.grad_weight, results[0].grad_weight));
   }
 }
 

@@ -69,22 +69,12 @@ DEVIATIONS = [Difference(*entry) for entry in [
     ("soft_margin_loss", "has dtype", FLOATS, None, "as huber_loss"),
     ("addr", "must have the same dtype", ANY, None, "Hearth promotes, PyTorch throws"),
     ("binary_cross_entropy", "Found dtype Double but expected Float", FLOATS, None, "as addr"),
-    *((row, "Hearth says it is an error", FLOATS, None, "Hearth compares the dtypes before autocast casts")
-      for row in ("prelu", "linalg_householder_product", "linalg_lstsq_gels", "linalg_lstsq_gelsy", "linalg_lstsq_gelsd",
-                  "linalg_lstsq_gelss")),
     *(("linalg_solve_triangular_" + row, "Hearth says it is an error", FLOATS, None,
        "PyTorch does not compare the dtypes, also without autocast")
       for row in ("upper", "lower_unit", "upper_right_unit", "lower_right")),
-    *((row, "has dtype", FLOATS, None, "PyTorch multiplies matrices, in autocast's dtype")
-      for row in ("affine_grid_generator2", "affine_grid_generator2_corners", "affine_grid_generator3",
-                  "affine_grid_generator3_corners")),
     *((row, text, FLOATS, largest, "where oneDNN does not compute PyTorch's layer, its results are promoted to float32")
       for row in ("lstm", "lstm_deep", "lstm_packed", "lstm_projected")
       for text, largest in (("has dtype", None), ("", 0.1))),
-    *((row, text, FLOATS, largest,
-       "PyTorch multiplies with the weights in autocast's dtype, and accepts inputs of other dtypes")
-      for row in ("gru", "gru_deep", "gru_packed", "gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
-      for text, largest in (("Hearth says it is an error", None), ("has dtype", None), ("", 0.1))),
 ]]
 
 

@@ -28,7 +28,7 @@ class Maker {
   }
   /// The same for a default `value` that comes from the plan.
   int64_t planned(const char* name, int64_t value) {
-    depends_on_plan_ = depends_on_plan_ || !settings_.has(name);
+    depends_on_length_ = depends_on_length_ || !settings_.has(name);
     return read(name, value);
   }
   template <class Kind, class... Arguments>
@@ -39,13 +39,13 @@ class Maker {
   const Plan& plan() const { return plan_; }
   double lr() const { return optimizer_.defaults().get_lr(); }
   bool has_momentum() const { return optimizer_.defaults().get_momentum().value_or(0) > 0; }
-  bool depends_on_plan() const { return depends_on_plan_; }
+  bool depends_on_length() const { return depends_on_length_; }
 
  private:
   SettingFields& settings_;
   Optimizer& optimizer_;
   const Plan& plan_;
-  bool depends_on_plan_ = false;
+  bool depends_on_length_ = false;
 };
 
 Scheduler make_one_cycle(Maker& m) {
@@ -151,18 +151,18 @@ Schedule::Schedule(const std::string& text, Optimizer& optimizer, const Plan& pl
   scheduler_ = kind->make(maker);
   settings.check_all_known();
   unit_ = kind->unit;
-  depends_on_plan_ = maker.depends_on_plan();
+  depends_on_length_ = maker.depends_on_length();
 }
 
-bool Schedule::depends_on_plan(const std::string& text) {
+bool Schedule::depends_on_length(const std::string& text) {
   optim::SGD any({zeros({1})}, optim::SGDOptions(0.1).momentum(0.9));
-  return Schedule(text, any, {}).depends_on_plan_;
+  return Schedule(text, any, {}).depends_on_length_;
 }
 
-bool Schedule::depends_on_steps(const std::string& text) {
+bool Schedule::depends_on_step_count(const std::string& text) {
   optim::SGD any({zeros({1})}, optim::SGDOptions(0.1).momentum(0.9));
   const Schedule schedule(text, any, {});
-  return schedule.depends_on_plan_ && schedule.unit_ == ScheduleUnit::kStep;
+  return schedule.depends_on_length_ && schedule.unit_ == ScheduleUnit::kStep;
 }
 
 void Schedule::after_step() {

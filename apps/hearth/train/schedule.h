@@ -26,11 +26,12 @@ class Schedule {
   /// largest rate is by default that of the optimizer.
   Schedule(const std::string& text, optim::Optimizer& optimizer, const Plan& plan);
 
-  /// Whether the plan determines a setting of this schedule, so that the plan cannot change later.
-  static bool depends_on_plan(const std::string& text);
+  /// Whether the length of the run (the plan) determines a setting of this schedule, so that the
+  /// length cannot change later.
+  static bool depends_on_length(const std::string& text);
 
-  /// Whether the setting that the plan determines is a number of steps, not of epochs.
-  static bool depends_on_steps(const std::string& text);
+  /// Whether that setting is a number of steps, not of epochs.
+  static bool depends_on_step_count(const std::string& text);
 
   void after_step();
   void after_epoch(double test_accuracy);
@@ -41,7 +42,7 @@ class Schedule {
  private:
   std::shared_ptr<optim::LRScheduler> scheduler_;  // null for "none"
   ScheduleUnit unit_ = ScheduleUnit::kEpoch;
-  bool depends_on_plan_ = false;
+  bool depends_on_length_ = false;
 };
 
 }  // namespace hearth::app

@@ -46,9 +46,9 @@ io::Metadata texts_of(const TrainOptions& options) {
   return texts;
 }
 
-/// The value that a checkpoint of an older version, without this setting, is taken to have: the
-/// default, or the present one if it cannot be known.
-std::optional<std::string> value_before(const std::string& name, const std::string& value) {
+/// The value of a setting that a checkpoint of an older version lacks: the default, or the present
+/// one if the value cannot be known; nullopt if checkpoints of all versions have the setting.
+std::optional<std::string> value_if_missing(const std::string& name, const std::string& value) {
   static const io::Metadata defaults = texts_of({});
   if (name.ends_with(kChecksum) || name == kClassNames || name == kScheduledSteps) return value;
   for (const auto& [setting, text] : defaults)
@@ -59,11 +59,11 @@ std::optional<std::string> value_before(const std::string& name, const std::stri
 void check_same(serialize::InputArchive& archive, const io::Metadata& expected) {
   for (const auto& [name, value] : expected) {
     std::string saved;
-    const auto before = archive.contains(name) ? std::nullopt : value_before(name, value);
-    if (before)
-      saved = *before;
+    const auto missing = archive.contains(name) ? std::nullopt : value_if_missing(name, value);
+    if (missing)
+      saved = *missing;
     else
-      archive.read(name, saved);
+      archive.read(name, saved);  // throws if it is not there
     if (name == kModel) saved = current_model_name(saved);
     HEARTH_CHECK(saved == value || name != kScheduledEpochs,
                  "the schedule of this run was made for ", saved,
@@ -98,9 +98,9 @@ Settings::Settings(const TrainOptions& options, const RunOptions& run, const Dat
   if (data.standard)
     standard_ = {{kMean, nlohmann::json(data.standard->mean).dump()},
                  {kDeviation, nlohmann::json(data.standard->deviation).dump()}};
-  if (Schedule::depends_on_plan(options.scheduler))
+  if (Schedule::depends_on_length(options.scheduler))
     training_.emplace_back(kScheduledEpochs, std::to_string(options.epochs));
-  if (Schedule::depends_on_steps(options.scheduler))
+  if (Schedule::depends_on_step_count(options.scheduler))
     training_.emplace_back(kScheduledSteps, std::to_string(options.epochs * steps_per_epoch));
   for (const auto& [name, checksum] : data.checksums)
     data_.emplace_back(name + kChecksum, checksum);

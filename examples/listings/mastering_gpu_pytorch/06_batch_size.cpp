@@ -17,7 +17,7 @@ void listing(const std::string& folder) {
 
   torch::NoGradGuard no_grad;
   for (auto& batch : *dataloader)
-    std::cout << model(in_color(batch.data.to(device))).sizes() << '\n';
+    std::cout << model(in_three_channels(batch.data.to(device))).sizes() << '\n';
 }
 
 // 06_batch_size [folder]

@@ -9,7 +9,7 @@ std::pair<torch::Tensor, torch::Tensor> load(const std::string& folder, Clothes:
                                              int64_t count, torch::Device device) {
   const auto clothes = Clothes(folder, mode);
   count = std::min(count, clothes.images().size(0));
-  return {in_color(clothes.images().slice(0, 0, count).to(device)),
+  return {in_three_channels(clothes.images().slice(0, 0, count).to(device)),
           clothes.targets().slice(0, 0, count).to(device)};
 }
 

@@ -8,7 +8,7 @@ void listing(const std::string& folder) {
   torch::manual_seed(0);
   auto device = torch::Device(torch::cuda::is_available() ? "cuda" : "cpu");
   auto clothes = Clothes(folder);
-  auto images = in_color(clothes.images().slice(0, 0, 2000).to(device));
+  auto images = in_three_channels(clothes.images().slice(0, 0, 2000).to(device));
   auto labels = clothes.targets().slice(0, 0, 2000).to(device);
 
   auto model = ConvNet();
