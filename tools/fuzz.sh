@@ -16,7 +16,7 @@ other_objects=($(find "$build"/CMakeFiles/hearth_*_objects.dir -name '*.o' ! -pa
 sources=(src/io/*.cpp src/data/*.cpp src/vision/*.cpp tests/io/fuzz_targets.cpp)
 objects=()
 for source in "${sources[@]}"; do
-  object=$work/$(basename "$source" .cpp).o
+  object=$work/${source//\//_}.o
   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer-no-link,address,undefined \
     -fno-sanitize-recover=undefined -Iinclude -Isrc -I. -c "$source" -o "$object"
   objects+=("$object")

@@ -5,12 +5,25 @@
 
 #include "hearth/shape.h"
 
+// Marks the functions of accessors that CUDA kernels may call.
+#ifdef __CUDACC__
+#define HEARTH_HOST_DEVICE __host__ __device__
+#else
+#define HEARTH_HOST_DEVICE
+#endif
+
 namespace hearth {
 
 /// The pointer type T* of accessors; a program may pass traits of its own instead.
 template <class T>
 struct DefaultPtrTraits {
   using PtrType = T*;
+};
+
+/// The pointer type of accessors whose memory no other pointer of the function accesses.
+template <class T>
+struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
 };
 
 /// Unchecked element access a[i][j] to a tensor's memory; see Tensor::accessor.
@@ -20,9 +33,9 @@ class TensorAccessor {
  public:
   using PtrType = typename PtrTraits<T>::PtrType;
 
-  TensorAccessor(PtrType data, const Index* sizes, const Index* strides)
+  HEARTH_HOST_DEVICE TensorAccessor(PtrType data, const Index* sizes, const Index* strides)
       : data_(data), sizes_(sizes), strides_(strides) {}
-  decltype(auto) operator[](Index i) const {
+  HEARTH_HOST_DEVICE decltype(auto) operator[](Index i) const {
     if constexpr (N == 1)
       return (data_[i * strides_[0]]);
     else
@@ -31,9 +44,9 @@ class TensorAccessor {
   }
   ArrayRef<Index> sizes() const { return {sizes_, N}; }
   ArrayRef<Index> strides() const { return {strides_, N}; }
-  Index size(size_t dim) const { return sizes_[dim]; }
-  Index stride(size_t dim) const { return strides_[dim]; }
-  PtrType data() const { return data_; }
+  HEARTH_HOST_DEVICE Index size(size_t dim) const { return sizes_[dim]; }
+  HEARTH_HOST_DEVICE Index stride(size_t dim) const { return strides_[dim]; }
+  HEARTH_HOST_DEVICE PtrType data() const { return data_; }
 
  private:
   PtrType data_;
@@ -42,7 +55,7 @@ class TensorAccessor {
 };
 
 /// A TensorAccessor with its own copy of the sizes and strides, so that it can outlive the tensor
-/// object whose memory it reads. For CPU tensors only.
+/// object whose memory it reads, and can be an argument of a CUDA kernel.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
           class Index = int64_t>
 class GenericPackedTensorAccessor {
@@ -56,12 +69,12 @@ class GenericPackedTensorAccessor {
       strides_[d] = static_cast<Index>(strides[d]);
     }
   }
-  decltype(auto) operator[](Index i) const {
+  HEARTH_HOST_DEVICE decltype(auto) operator[](Index i) const {
     return TensorAccessor<T, N, PtrTraits, Index>(data_, sizes_, strides_)[i];
   }
-  Index size(size_t dim) const { return sizes_[dim]; }
-  Index stride(size_t dim) const { return strides_[dim]; }
-  PtrType data() const { return data_; }
+  HEARTH_HOST_DEVICE Index size(size_t dim) const { return sizes_[dim]; }
+  HEARTH_HOST_DEVICE Index stride(size_t dim) const { return strides_[dim]; }
+  HEARTH_HOST_DEVICE PtrType data() const { return data_; }
 
  private:
   PtrType data_;

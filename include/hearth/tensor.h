@@ -161,14 +161,14 @@ class HEARTH_API Tensor {
     check_accessor(dtype_of<T>, static_cast<int64_t>(N));
     return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
   }
-  /// An accessor with a copy of sizes and strides.
-  template <class T, size_t N>
-  PackedTensorAccessor32<T, N> packed_accessor32() const {
+  /// An accessor with a copy of sizes and strides, also for CUDA tensors in your own kernels.
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const {
     check_packed_accessor(dtype_of<T>, static_cast<int64_t>(N), true);
     return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
   }
-  template <class T, size_t N>
-  PackedTensorAccessor64<T, N> packed_accessor64() const {
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const {
     check_packed_accessor(dtype_of<T>, static_cast<int64_t>(N), false);
     return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
   }
@@ -277,6 +277,7 @@ class HEARTH_API Tensor {
  private:
   void release() noexcept;
   void check_type(ScalarType expected) const;
+  void check_dims_and_type(ScalarType expected, int64_t dims) const;
   void check_accessor(ScalarType expected, int64_t dims) const;
   void check_packed_accessor(ScalarType expected, int64_t dims, bool index32) const;
   unsigned add_hook(std::unique_ptr<detail::GradHook> hook) const;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "core/backends.h"
 #include "core/system_memory.h"
+#include "core/threads.h"
 
 namespace hearth {
 
@@ -49,7 +49,7 @@ About about() {
   result.processor = processor_fact("model name");
   result.features = features();
   result.instruction_set = cpu_backend().instruction_set();
-  result.cores = static_cast<int>(std::thread::hardware_concurrency());
+  result.cores = usable_cores();
   result.memory_total = system_memory_total();
   result.memory_available = system_memory_available();
   result.libraries = cpu_backend().libraries();

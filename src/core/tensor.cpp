@@ -107,13 +107,19 @@ void Tensor::check_type(ScalarType expected) const {
 }
 
 void Tensor::check_accessor(ScalarType expected, int64_t dims) const {
-  HEARTH_CHECK(dim() == dims, "TensorAccessor expected ", dims, " dims but tensor has ", dim());
   HEARTH_CHECK(is_cpu(), "accessor() needs a CPU tensor, but this one is on ", device());
+  check_dims_and_type(expected, dims);
+}
+
+void Tensor::check_dims_and_type(ScalarType expected, int64_t dims) const {
+  HEARTH_CHECK(dim() == dims, "TensorAccessor expected ", dims, " dims but tensor has ", dim());
   check_type(expected);
 }
 
 void Tensor::check_packed_accessor(ScalarType expected, int64_t dims, bool index32) const {
-  check_accessor(expected, dims);
+  check_dims_and_type(expected, dims);
+  HEARTH_CHECK(is_cpu() || is_cuda(), "a packed accessor needs memory, but this tensor is on ",
+               device());
   HEARTH_CHECK(!index32 || numel() <= std::numeric_limits<int32_t>::max(),
                "numel needs to be smaller than int32_t max; otherwise, please use "
                "packed_accessor64");

@@ -1,5 +1,7 @@
 #include "hearth/distributed/future.h"
 
+#include <atomic>
+#include <mutex>
 #include <optional>
 
 namespace hearth::distributed {
@@ -9,12 +11,14 @@ struct Future::State {
   std::optional<Future> before;  // only in a Future of then(), which calls step(before)
   Step step;
 
-  std::mutex mutex;
+  std::mutex mutex;  // of the value; held during the wait for it
   std::optional<Tensor> value;
+  std::atomic<bool> has_value = false;
 };
 
 Future::Future(Tensor value) : state_(std::make_shared<State>()) {
   state_->value = std::move(value);
+  state_->has_value = true;
 }
 
 Future::Future(const WorkPtr& work) : state_(std::make_shared<State>()) {
@@ -42,14 +46,14 @@ Tensor Future::wait() const {
     state_->before->wait();
     state_->value = state_->step(*state_->before);
   }
+  state_->has_value = true;
   return *state_->value;
 }
 
 Tensor Future::value() const { return wait(); }
 
 bool Future::done() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->value || (state_->work && state_->work->isCompleted());
+  return state_->has_value || (state_->work && state_->work->isCompleted());
 }
 
 }  // namespace hearth::distributed

@@ -37,7 +37,8 @@ auto masked_fill_of(const Tensor& self, const Tensor& mask, const Tensor& value)
 /// The functional form. Unlike other pointwise ops, it returns contiguous memory.
 template <const OpInfo& op_info>
 Tensor masked_fill_new(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  return masked_fill_of<op_info>(self.contiguous(), mask, value).call();
+  const Tensor expanded = self.expand(broadcast_sizes(self.sizes(), mask.sizes()));
+  return masked_fill_of<op_info>(expanded.contiguous(), mask, value).call();
 }
 
 Tensor masked_select_of(const Tensor& self, const Tensor& mask) {

@@ -130,6 +130,19 @@ TEST(Accessors, PackedAccessorsCopyTheirSizes) {
   EXPECT_EQ(t[0][0].item<float>(), 7);
   EXPECT_ERROR((t.packed_accessor32<double, 2>()), "expected scalar type Double but found Float");
   EXPECT_ERROR((t.packed_accessor32<float, 3>()), "expected 3 dims but tensor has 2");
+  EXPECT_ERROR((t.to(kMeta).packed_accessor64<float, 2>()), "this tensor is on meta");
+}
+
+/// For kernels: the host may not read the memory, but sizes and strides.
+TEST(Accessors, PackedAccessorsOfGpusPointToTheirMemory) {
+  if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU";
+  const Tensor t = zeros({2, 3}, TensorOptions(kCUDA)).t();
+  const auto a = t.packed_accessor64<float, 2, RestrictPtrTraits>();
+  EXPECT_EQ(a.data(), t.data_ptr());
+  EXPECT_EQ(a.size(0), 3);
+  EXPECT_EQ(a.stride(0), 1);
+  EXPECT_ERROR((t.accessor<float, 2>()),
+               "accessor() needs a CPU tensor, but this one is on cuda:0");
 }
 
 TEST(Names, OfTensorsAndStoragesMatchLibTorch) {

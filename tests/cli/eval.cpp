@@ -103,6 +103,44 @@ TEST_F(Eval, MeasuresAccuracyLossAndConfusion) {
   EXPECT_EQ(bytes_of(folder_.path("c.png")).substr(1, 3), "PNG");
 }
 
+/// Copies an archive, and returns the copy for further values.
+serialize::OutputArchive copy_of(serialize::InputArchive& archive) {
+  serialize::OutputArchive copy;
+  for (const std::string& key : archive.keys()) {
+    serialize::InputArchive nested;
+    IValue value;
+    if (archive.try_read(key, nested)) {
+      serialize::OutputArchive copy_of_nested = copy_of(nested);
+      copy.write(key, copy_of_nested);
+    } else if (archive.try_read(key, value)) {
+      copy.write(key, value);
+    }
+  }
+  return copy;
+}
+
+TEST_F(Eval, RefusesSettingsThatDoNotFitTheModel) {
+  const std::string changed = folder_.path("changed.ckpt");
+  const auto error_with = [&](const std::vector<std::pair<std::string, std::string>>& values) {
+    serialize::InputArchive checkpoint, model, settings;
+    checkpoint.load_from(out_ + "/run-1/best.ckpt");
+    checkpoint.read("model", model);
+    checkpoint.read("settings", settings);
+    serialize::OutputArchive root, model_copy = copy_of(model), settings_copy = copy_of(settings);
+    for (const auto& [name, text] : values) settings_copy.write(name, text);
+    root.write("model", model_copy);
+    root.write("settings", settings_copy);
+    root.save_to(changed);
+    return run({"eval", changed, "--picture", folder_.path("c.png")}).err;
+  };
+  EXPECT_NE(error_with({{"class_names", R"(["one", "two"])"}})
+                .find("there are names of 2 classes, but 3 classes"),
+            std::string::npos);
+  EXPECT_NE(error_with({{"input_mean", "[0.5]"}, {"input_deviation", "[1, 1]"}})
+                .find("there are 1 means, but 2 deviations"),
+            std::string::npos);
+}
+
 TEST_F(Eval, PredictsImages) {
   const std::string pictures = folder_.path("pictures");
   std::filesystem::create_directory(pictures);

@@ -58,6 +58,7 @@ TEST(LibtorchLayout, SortKeepsStridesAndMaskedFillDoesNot) {
   EXPECT_TRUE(values.equal(x.flip({0})));
   EXPECT_TRUE(x.masked_fill(x.gt(5), 1).is_contiguous());
   EXPECT_TRUE(x.masked_fill(x.gt(5), 1).equal(where(x.gt(5), 1, x)));
+  EXPECT_TRUE(ones({3}).masked_fill(x.gt(5), 1).is_contiguous());
 }
 
 /// The largest element or the sum of a window that begins at this index.

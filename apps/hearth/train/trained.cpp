@@ -65,11 +65,18 @@ void read_settings(serialize::InputArchive& settings, Trained& trained) {
   if (const std::string limit = text_in(settings, "limit"); limit != "none")
     trained.limit = whole_number_in(limit);
   trained.amp = settings.contains("amp") ? text_in(settings, "amp") : "off";
-  if (settings.contains(kMean))
+  if (settings.contains(kMean)) {
     trained.standard = Standard{numbers_in(settings, kMean), numbers_in(settings, kDeviation)};
-  if (settings.contains("class_names"))
+    HEARTH_CHECK(trained.standard->mean.size() == trained.standard->deviation.size(), "there are ",
+                 trained.standard->mean.size(), " means, but ", trained.standard->deviation.size(),
+                 " deviations");
+  }
+  if (settings.contains("class_names")) {
     trained.class_names =
         nlohmann::json::parse(text_in(settings, "class_names")).get<std::vector<std::string>>();
+    HEARTH_CHECK(std::ssize(trained.class_names) == trained.classes, "there are names of ",
+                 trained.class_names.size(), " classes, but ", trained.classes, " classes");
+  }
 }
 
 void read_weights(serialize::InputArchive& archive, nn::Module& model) {

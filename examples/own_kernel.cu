@@ -1,0 +1,43 @@
+// A CUDA kernel of your own: packed accessors are its arguments, and Hearth's stream orders it with
+// the operators before and after it. Ported from LibTorch, such code stays as it is.
+#include <ATen/cuda/CUDAContext.h>
+#include <torch/torch.h>
+
+#include <iostream>
+
+template <class T>
+using Matrix = torch::PackedTensorAccessor32<T, 2, torch::RestrictPtrTraits>;
+
+/// Each thread computes one row.
+template <class T>
+__global__ void cumulate_rows(const Matrix<T> in, Matrix<T> out) {
+  const int row = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row >= in.size(0)) return;
+  T sum = 0;
+  for (int column = 0; column < in.size(1); ++column) out[row][column] = sum += in[row][column];
+}
+
+torch::Tensor cumulated_rows(const torch::Tensor& in) {
+  torch::Tensor out = torch::empty_like(in);
+  constexpr int kThreads = 128;
+  const int blocks = int(in.size(0) + kThreads - 1) / kThreads;
+  AT_DISPATCH_FLOATING_TYPES(in.scalar_type(), "cumulated_rows", [&] {
+    cumulate_rows<<<blocks, kThreads, 0, at::cuda::getCurrentCUDAStream()>>>(
+        in.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>(),
+        out.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>());
+  });
+  return out;
+}
+
+int main() {
+  if (!torch::cuda::is_available()) {
+    std::cout << "no GPU\n";
+    return 0;
+  }
+  const torch::Tensor in = torch::ones({1000, 4}, torch::kCUDA).t().contiguous().t();
+  try {
+    std::cout << cumulated_rows(in).sum(0) << '\n';
+  } catch (const c10::NotImplementedError& error) {
+    std::cout << error.what_without_backtrace() << '\n';
+  }
+}
