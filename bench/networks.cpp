@@ -154,7 +154,7 @@ nn::Sequential small_cnn() {
   return net;
 }
 
-/// A network whose arithmetic takes less time than the calls.
+/// A network whose arithmetic takes less time than the overhead of its calls.
 void simple_net() {
   nn::Sequential net(nn::Linear(100, 50), nn::ReLU(), nn::Linear(50, 10));
   torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(1e-3));

@@ -93,8 +93,8 @@ void products() {
   const auto odd = torch::randn({1000, 1000});
   report("mm_1000", 0, [&] { torch::mm(odd, odd); });
   for (const int64_t n : {16, 64, 256, 1000, 4000}) {
-    const auto half = torch::randn({n, n}).to(torch::kBFloat16);
-    report(("mm_bf16_" + std::to_string(n)).c_str(), 0, [&] { torch::mm(half, half); });
+    const auto bf16 = torch::randn({n, n}).to(torch::kBFloat16);
+    report(("mm_bf16_" + std::to_string(n)).c_str(), 0, [&] { torch::mm(bf16, bf16); });
   }
   // The terms of one sum lie 4 KiB apart, so that they share cache sets.
   const auto rows = torch::randn({2048, 256}), pages = torch::randn({256, 1024});

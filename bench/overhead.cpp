@@ -9,7 +9,8 @@
 
 // Overhead of one call: the tensors are so small that their arithmetic takes no time. Written
 // against LibTorch's interface, so that compare.py can compile the same file against LibTorch.
-// Prints "name best median" in nanoseconds. The arguments are the names of the rows to measure.
+// Prints "name best median" in nanoseconds. The arguments are the names of the rows to measure, by
+// default all.
 
 namespace {
 

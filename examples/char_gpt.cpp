@@ -33,7 +33,7 @@ models::GPT2 make_model(const Setting& setting) {
                                           .dropout = 0});
 }
 
-/// The loss of each character but the first, [windows, length].
+/// The loss of each character but the first: [windows, length - 1] for windows [windows, length].
 Tensor losses(models::GPT2& model, const Tensor& windows) {
   const Tensor scores = model(windows.slice(1, 0, -1)), next = windows.slice(1, 1);
   return cross_entropy_loss(scores.flatten(0, 1), next.flatten(), {}, Reduction::None)

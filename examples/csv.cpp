@@ -57,7 +57,7 @@ int main() {
   const auto normalized = [&](const Tensor& x) { return (x - mean) / deviation; };
   nn::Sequential net(nn::Linear(4, 16), nn::Tanh(), nn::Linear(16, int64_t(species.size())));
   optim::Adam adam(net->parameters(), 0.02);
-  // batched() makes no tensor for a single example.
+  // batched() reads whole batches, without a tensor for each example.
   const auto loader = data::make_data_loader(train.batched(), 6);
   for (int epoch = 0; epoch < 60; ++epoch)
     for (const auto& batch : *loader) {

@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   generator->eval();
   const Tensor pictures = generator->forward(noise(1000, device));
   std::cout << "discs: " << discs::share_of_discs(pictures) << '\n';
-  // The spread of the places shows that not all pictures are the same.
+  // The spread of the discs' places and sizes shows that the pictures differ.
   const Tensor real = discs::draw(discs::random(1000, device));
   const auto spread = [](const Tensor& images) {
     return discs::fit(images).std(0).mean().item<double>();

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <iostream>
 
-/// An example of a group that is one program (examples/CMakeLists.txt).
+/// One of several examples that are linked into one program (examples/CMakeLists.txt).
 struct NamedExample {
   NamedExample(const char* example, int (*run)()) : name(example), main(run) {}
   NamedExample(const char* example, int (*run)(int, char**))

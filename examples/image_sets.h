@@ -36,7 +36,7 @@ inline Tensor shift(const Tensor& pictures, int64_t pixels) {
   const TensorOptions indices = TensorOptions(kLong).device(pictures.device());
   const auto offsets = [&] { return randint(2 * pixels + 1, {count}, indices); };
   const Tensor padded = pad(pictures, {pixels, pixels, pixels, pixels});
-  // A view of all parts of the picture's size: [N, C, offsets, offsets, H, W].
+  // A view of all crops that have the picture's size: [N, C, offsets, offsets, H, W].
   const Tensor parts = padded.unfold(2, height, 1).unfold(3, width, 1);
   return parts.index({arange(count, indices), indexing::Slice(), offsets(), offsets()});
 }

@@ -9,7 +9,7 @@ namespace hearth::app {
 
 struct BenchOptions {
   std::vector<int64_t> sizes{1000, 10000};  // rows and columns of the matrices to multiply
-  int64_t transfer_size = 10000;            // rows and columns of the matrix to transfer
+  int64_t transfer_size = 10000;            // rows and columns of the matrix moved row by row
   int64_t repeats = 100;                    // number of multiplications by a scalar
   int64_t steps = 20;                       // training steps
   std::optional<int> gpu;                   // without a value: the first, if there is any

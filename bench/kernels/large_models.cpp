@@ -9,8 +9,8 @@
 #include "hearth/utils/checkpoint.h"
 
 // The memory and time of a step of 24 Transformer layers, plain and with each layer checkpointed,
-// and the time of a step with a GradScaler. Prints medians of calls in turns, and their ratios
-// beside the limits.
+// and the time of a step with a GradScaler. Prints the medians of calls made in turns, and their
+// ratios beside the limits.
 //
 //     bench_kernels_large_models [device]
 
@@ -75,15 +75,16 @@ Memory memory_of_step(const Model& model, const Tensor& x, bool checkpointed) {
 }
 
 void checkpointing(const Model& model, const Tensor& x) {
-  const Memory plain = memory_of_step(model, x, false), less = memory_of_step(model, x, true);
+  const Memory plain = memory_of_step(model, x, false),
+               checkpointed = memory_of_step(model, x, true);
   const auto [without, with, ratio] =
       compare([&] { step(model, x, false); }, [&] { step(model, x, true); });
   std::printf("plain: activations %.1f MB, peak %.1f MB, step %.1f ms\n", plain.activations,
               plain.peak, without / 1e3);
-  std::printf("checkpointed: activations %.1f MB, peak %.1f MB, step %.1f ms\n", less.activations,
-              less.peak, with / 1e3);
+  std::printf("checkpointed: activations %.1f MB, peak %.1f MB, step %.1f ms\n",
+              checkpointed.activations, checkpointed.peak, with / 1e3);
   std::printf("activations 1/%.1f, peak 1/%.1f (limit 1/6), step %.2f times (limit 1.35)\n",
-              plain.activations / less.activations, plain.peak / less.peak, ratio);
+              plain.activations / checkpointed.activations, plain.peak / checkpointed.peak, ratio);
 }
 
 void scaling(const Model& model, const Tensor& x) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# data.sh <python with PyTorch, torchvision> [build folder]: times the loading of Fashion-MNIST, in three ways
+# data.sh <python with PyTorch and torchvision> [build folder]: times the loading of Fashion-MNIST, in three ways
 # and for several epochs each, alternately by Hearth (bench_data of the build folder) and by PyTorch. Prints the best
 # times of both per batch, their ratio Hearth : PyTorch, and the ratio of the medians.
 set -euo pipefail

@@ -1,5 +1,5 @@
-"""The peer of bench/optim.cpp: PyTorch's optimizers, with fused steps where they exist, else foreach steps.
-Prints "name best median" in microseconds. The argument is the number of threads."""
+"""The peer of bench/optim.cpp: PyTorch's optimizers, with fused steps where they exist, else foreach steps, but Adafactor and
+LBFGS as by default. Prints "name best median" in microseconds. The argument is the number of threads."""
 
 import sys
 import time

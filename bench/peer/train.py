@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times an epoch of the tutorials' network on Fashion-MNIST, batch 1000, without workers. `train.py [row...]` times
-the tutorials' loop in Python: the row "train_images" loads torchvision's FashionMNIST by PyTorch's DataLoader,
+the tutorials' loop in Python: the row "train_images" loads a dataset like torchvision's FashionMNIST by PyTorch's DataLoader,
 "train_tensors" the same images as tensors in memory. `train.py --hearth PROGRAM [row...]` times `hearth train` once for
 both rows, and needs no PyTorch. Prints "row best median" in microseconds."""
 

@@ -1,5 +1,5 @@
-// mnist FOLDER [EPOCHS [BATCHES]]: trains on the MNIST files in FOLDER, at most BATCHES batches per
-// epoch, then saves and loads the trained model.
+// mnist [FOLDER [EPOCHS [BATCHES]]]: trains on the MNIST files in FOLDER (default ./data), at most
+// BATCHES batches per epoch, then saves and loads the trained model.
 #include <torch/torch.h>
 
 #include <cstdlib>

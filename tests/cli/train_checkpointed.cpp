@@ -137,7 +137,7 @@ TEST(TrainCheckpointed, NetworksWithoutBlocksAreRefused) {
         std::string("hearth: --checkpoint-activations recomputes the blocks of a "
                     "network, but '") +
             model +
-            "' has none: it has a meaning for resnet18, resnet34, resnet50, resnet101, resnet152, "
+            "' has none; the flag works with resnet18, resnet34, resnet50, resnet101, resnet152, "
             "vgg11, vgg13, vgg16, vgg16_bn, vgg19, alexnet, mobilenet_v2, vit_b_16, vit_b_32, "
             "vit_l_16");
   EXPECT_EQ(folder.count(), 0);

@@ -96,7 +96,7 @@ void evaluate_run(EvalOptions& options) {
   const std::string picture = !options.picture.empty()
                                   ? options.picture
                                   : (folder.empty() ? "" : folder + "/") + "confusion.png";
-  // Printed first, because the picture may be impossible to write.
+  // The results come first, because writing the picture may fail.
   if (options.as_json)
     print_json(options, trained, evaluation, picture);
   else

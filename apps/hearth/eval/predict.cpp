@@ -39,7 +39,7 @@ bool is_image(const fs::path& path) {
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
 }
 
-/// The files, and the images in the folders in the order of their paths.
+/// The paths, with each folder replaced by the images in and below it, sorted by path.
 std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
@@ -113,7 +113,7 @@ void predict_images(const PredictOptions& options) {
 
 void add_predict(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "predict", "The class of images, and its probability, by a trained network");
+      "predict", "The class of each image and its probability, predicted by a trained network");
   auto options = std::make_shared<PredictOptions>();
   add_run(*command, options->run);
   suggest_values(

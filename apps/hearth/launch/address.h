@@ -31,7 +31,7 @@ int open_connection(const std::string& host, int port, std::string& problem);
 /// `problem`.
 std::vector<std::string> resolve(const std::string& host, std::string& problem);
 
-/// A port of this address that is free now. Throws if this machine cannot listen on it.
+/// A port of this address that is free now. Throws if this machine cannot listen on the address.
 int free_port(const std::string& host);
 
 /// The address of a listening socket if only this machine can connect to it; otherwise empty.

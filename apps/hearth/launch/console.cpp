@@ -19,7 +19,7 @@ namespace hearth::app {
 
 namespace {
 
-constexpr size_t kMaxPending = 1 << 20;
+constexpr size_t kMaxPending = 1 << 20;  // bytes
 constexpr int kBothStreams = 3;
 constexpr int kHighestRank = 1 << 20;  // more than any job has
 

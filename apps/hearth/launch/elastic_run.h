@@ -38,8 +38,8 @@ class ElasticRun {
   bool has_ended() const { return quit_ || (link_ && link_->is_lost()); }
   /// Whether the ranks of this round have to end.
   bool must_end() const { return has_ended() || ended_round_ == round_; }
-  /// Runs the loop until the condition holds or the time has passed. Returns the signal if one asks
-  /// to end, or 0.
+  /// Runs the loop until the condition holds, the time has come or a signal asks to end. Returns
+  /// that signal, or 0.
   int wait(const std::function<bool()>& is_done,
            std::optional<EventLoop::Clock::time_point> until = {}) const;
   int stop(int signal);
@@ -51,13 +51,14 @@ class ElasticRun {
   NodeJob job_;
   std::string host_;  // of --rdzv-endpoint
   int port_ = 0;
-  std::string key_;                             // shows the rendezvous that this launcher hosts it
+  std::string key_;  // proves to the rendezvous that this launcher hosts it
   std::unique_ptr<RendezvousHost> rendezvous_;  // if this launcher hosts it
   std::unique_ptr<RendezvousLink> link_;
-  std::optional<RendezvousMessage> start_, quit_;  // messages that have not been handled
-  Supervisor* supervisor_ = nullptr;               // while ranks run
-  int round_ = 0;                                  // the last one that this launcher has begun
-  int ended_round_ = 0;                            // the last one that the host has ended
+  std::optional<RendezvousMessage> start_;  // until its round begins
+  std::optional<RendezvousMessage> quit_;   // kQuit or kRefused, which ends the job here
+  Supervisor* supervisor_ = nullptr;        // while ranks run
+  int round_ = 0;                           // the last one that this launcher has begun
+  int ended_round_ = 0;                     // the last one that the host has ended
 };
 
 }  // namespace hearth::app

@@ -8,7 +8,8 @@
 namespace hearth::app {
 
 /// Detects that the other end of a connection is silent. While the loop runs, calls `beat`, which
-/// should send something, at regular intervals, and `lost` if nothing was heard for too long.
+/// should send something, at regular intervals. Once nothing was heard for longer than the
+/// time-out, also calls `lost` at each interval.
 class Heartbeat {
  public:
   struct Events {
@@ -16,7 +17,7 @@ class Heartbeat {
   };
   Heartbeat(EventLoop& loop, std::chrono::seconds timeout, Events events);
 
-  /// Called when anything has arrived from the other end.
+  /// To be called when anything has arrived from the other end.
   void heard() { num_silent_ = 0; }
 
  private:

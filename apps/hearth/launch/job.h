@@ -11,11 +11,11 @@ struct NodeJob {
   std::vector<std::string> command;                // the program and its arguments
   std::string directory;                           // empty: that of this process
   std::map<std::string, std::string> environment;  // added to the inherited variables
-  int node = 0, nodes = 1;
+  int node = 0, nodes = 1;  // the number of this machine, and of all machines
   int first_rank = 0, local_size = 1, world_size = 1;
   std::string master_addr = "127.0.0.1";
   int master_port = 0;
-  std::string token;
+  std::string token;  // the secret that all ranks must know
   std::string run_id;
   std::string launch_id;  // random; empty if the machines cannot agree on one
   int restart = 0, max_restarts = 0;

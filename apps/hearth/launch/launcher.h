@@ -26,7 +26,7 @@ class Launcher {
   void prepare_machine();
   void prepare_cluster();
   int run_attempts();
-  /// Runs all ranks once; false if machines were not ready after a failure.
+  /// Runs all ranks once; false if they were to be started again, but machines were not ready.
   bool run_attempt(int restart, Supervisor& supervisor);
   bool run_on_cluster(const Context& context, const RankEvents& events, Supervisor& supervisor);
   void choose_port();

@@ -11,11 +11,11 @@
 
 namespace hearth::app {
 
-/// The objects that all LineProcess objects of the launcher share.
+/// The objects that all LineProcess objects of a program share.
 struct Context {
   EventLoop& loop;
   const SignalReader& signals;
-  const Guard& guard;  // kills the processes if the launcher dies
+  const Guard& guard;  // kills the processes if this program dies
 };
 
 /// A process whose output is read line by line while the loop runs.

@@ -10,7 +10,7 @@ namespace hearth::app {
 
 enum class Stream { kOut = 1, kErr = 2 };
 
-/// The bytes after which the lines of ranks are split.
+/// The number of bytes after which a line of a rank is split.
 constexpr size_t kLongestLine = 4 << 20;
 
 /// Splits bytes into lines.
@@ -25,7 +25,8 @@ class Lines {
   /// Passes on the last line if it has no newline.
   void finish();
   enum class Read { kSome, kNothing, kEnd };
-  /// Reads the bytes that a file has now, at most kMaxRead; calls finish() at the file's end.
+  /// Reads the bytes that a file has now, at most kMaxRead. Calls finish() and returns kEnd at the
+  /// file's end or after an error.
   Read read_from(int file);
   static constexpr int kMaxRead = 1 << 16;
 

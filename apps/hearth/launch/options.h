@@ -32,7 +32,7 @@ struct LaunchOptions {
   std::string tee, redirects;
   ConsoleOptions console;
   bool is_standalone = false, has_no_prefix = false, is_agent = false;
-  // `nodes` is a range without a cluster file: the launchers of the machines meet.
+  // --nnodes is MIN:MAX and there is no cluster file: the launchers of the machines meet.
   bool is_elastic = false;
   std::vector<std::string> command;  // the program and its arguments
 };

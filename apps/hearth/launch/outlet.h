@@ -15,7 +15,7 @@ class Outlet {
   Outlet(const Outlet&) = delete;
   Outlet& operator=(const Outlet&) = delete;
 
-  /// After an error, further text is dropped.
+  /// After an error, the pending text and all further text are dropped.
   void write(std::string_view text);
   /// The number of bytes that are not written yet.
   size_t pending() const { return text_.size() - begin_; }
@@ -28,7 +28,7 @@ class Outlet {
   EventLoop& loop_;
   int file_;
   std::string text_;
-  size_t begin_ = 0;  // the text before is written
+  size_t begin_ = 0;  // the text before this index is written
   int error_ = 0;
 };
 

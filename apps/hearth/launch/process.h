@@ -19,8 +19,8 @@ struct Command {
   bool has_input = false;                // a pipe; otherwise the input is empty
 };
 
-/// A child process in a process group of its own. It is killed when this process dies, and its
-/// group when it ends.
+/// A child process in a process group of its own. The child is killed when this process dies; the
+/// rest of its group is killed when the child ends.
 class Process {
  public:
   Process(const Command& command, const SignalReader& signals, const Guard& guard);
@@ -29,7 +29,7 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   pid_t id() const { return id_; }
-  // The ends of the pipes to its streams.
+  // This process's ends of the pipes to the child's streams; input() is -1 without `has_input`.
   int input() const { return input_; }
   int output() const { return output_; }
   int errors() const { return errors_; }

@@ -19,7 +19,7 @@ class RendezvousLink {
     std::function<void(const RendezvousMessage&)> message;
     std::function<void()> lost;
   };
-  /// Takes over the socket, which does not block.
+  /// Takes over the socket, which must be non-blocking.
   RendezvousLink(EventLoop& loop, int socket, std::chrono::seconds timeout, Events events);
   ~RendezvousLink();
   RendezvousLink(const RendezvousLink&) = delete;
@@ -31,8 +31,8 @@ class RendezvousLink {
   bool is_flushed() const { return is_lost_ || out_.pending() == 0; }
 
  private:
-  /// A file of the socket that is only read or only written: the loop cannot watch one file for
-  /// both.
+  /// A file descriptor of the socket that is only read or only written: the loop cannot watch one
+  /// descriptor for both.
   struct End {
     int file;
     ~End();

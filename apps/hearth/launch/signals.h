@@ -19,7 +19,8 @@ class SignalReader {
   int file() const { return file_; }
   /// The next signal that has arrived.
   std::optional<int> next() const;
-  /// Restores the signals of this process as they were; for a child, between fork and exec.
+  /// Gives this process its former signal mask and handlers back; a child calls it between fork and
+  /// exec.
   void restore() const;
 
  private:

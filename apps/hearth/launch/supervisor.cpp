@@ -8,7 +8,7 @@ namespace {
 
 /// This many signals of the user end the ranks without grace.
 constexpr int kImpatient = 3;
-/// How often SIGKILL is repeated.
+/// The time until SIGKILL is repeated.
 constexpr std::chrono::seconds kBetweenKills{2};
 
 }  // namespace

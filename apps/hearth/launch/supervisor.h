@@ -41,9 +41,10 @@ class Supervisor {
   std::chrono::seconds grace_;
   Ranks* ranks_ = nullptr;
   std::vector<Failure> failures_;
-  std::optional<EventLoop::Clock::time_point> deadline_;  // set once the ranks were told to end
-  bool has_request_ = false;                              // by end()
-  int signal_ = 0, num_signals_ = 0;                      // of the user
+  /// The time of the next SIGKILL; set once the ranks were told to end.
+  std::optional<EventLoop::Clock::time_point> deadline_;
+  bool has_request_ = false;          // by end()
+  int signal_ = 0, num_signals_ = 0;  // of the user, asking to end
 };
 
 }  // namespace hearth::app

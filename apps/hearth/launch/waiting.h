@@ -8,8 +8,8 @@
 
 namespace hearth::app {
 
-/// Runs the loop until the condition holds, at most until this time. Returns the signal if one asks
-/// to end, or 0.
+/// Runs the loop until the condition holds, the time has come or a signal asks to end. Returns that
+/// signal, or 0.
 int wait_until(EventLoop& loop, const SignalReader& signals, const std::function<bool()>& is_done,
                std::optional<EventLoop::Clock::time_point> until = {});
 

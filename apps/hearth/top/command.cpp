@@ -36,7 +36,7 @@ std::vector<std::string> fitting_lines(const std::string& text) {
   if (height < 3 || lines.size() < height) return lines;
   const size_t shown = height - 2, rest = lines.size() - shown;
   lines.resize(shown);
-  lines.push_back("... and " + std::to_string(rest) + " lines more");
+  lines.push_back("... and " + std::to_string(rest) + " more lines");
   return lines;
 }
 
@@ -88,7 +88,7 @@ void add_top(CLI::App& app) {
   suggest_values(
       command->add_option("job", options->target,
                           "HOST:PORT (MASTER_ADDR and MASTER_PORT), or the folder of a hearth "
-                          "train (default: the one that runs here)"),
+                          "train (default: the job that runs on this machine)"),
       {{}, Values::Paths::kFolders});
   command->add_option("--rdzv-token", options->token, "The secret of the job")
       ->check([](const std::string& text) {

@@ -16,7 +16,7 @@ struct RankReport {
 /// Finds the ages of reports by when they change, because the clocks of machines differ.
 class ReportAges {
  public:
-  /// Adds their ages to the newest reports. The first report of a rank has the age that its
+  /// Returns the newest reports with their ages. The first report of a rank has the age that its
   /// machine's clock gives.
   std::vector<RankReport> update(const std::vector<std::string>& reports);
   /// Whether an age is from the clock of the machine that wrote the report, and so large that this

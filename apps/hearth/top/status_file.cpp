@@ -79,7 +79,7 @@ struct StatusFile::Shared {
       const bool is_locked = writer_lock.state() == WriterLock::State::kHeld;
       replace(path, text_of(ages.update(reports()), is_locked, may_start_again));
     } catch (const std::exception&) {
-      // The next try may succeed; the training has its own error if another process is lost.
+      // The next try may succeed; if another process is lost, the training itself fails.
     }
   }
 };

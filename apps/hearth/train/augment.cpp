@@ -9,7 +9,7 @@ namespace {
 
 namespace vt = vision::transforms;
 
-/// A change of images of bytes, applied to numbers from 0 to 1.
+/// Makes a change of images of bytes work on images of numbers from 0 to 1.
 vt::ImageFunction on_bytes(vt::ImageFunction change) {
   return [change](Tensor image) {
     const Tensor bytes = vt::functional::convert_image_dtype(image, kByte);

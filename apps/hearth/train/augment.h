@@ -11,8 +11,8 @@ namespace hearth::app {
 /// The names that --augment accepts.
 const std::vector<std::string>& augmentation_names();
 
-/// Applies these random changes one after the other to an image [channels, h, w] of numbers from 0
-/// to 1; throws for an unknown name.
+/// A function that applies these random changes one after the other to an image [channels, h, w] of
+/// numbers from 0 to 1. Throws for an unknown name.
 std::function<Tensor(Tensor)> make_augmentation(const std::vector<std::string>& names,
                                                 int64_t height, int64_t width);
 

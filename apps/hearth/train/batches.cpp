@@ -81,7 +81,8 @@ int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& poi
   HEARTH_CHECK(
       point.batch_size % processes.count() == 0, "--split-batches: a batch of ", point.batch_size,
       " cannot be divided equally among ", processes.count(), " processes",
-      options.batch_range ? ": list sizes that can, instead of a range of --batch-size" : "");
+      options.batch_range ? ": give --batch-size a list of multiples of this number, not a range"
+                          : "");
   return point.batch_size / processes.count();
 }
 

@@ -16,7 +16,7 @@ struct Standard {
 };
 
 struct DataOptions {
-  std::optional<int64_t> limit = std::nullopt;      // examples of each set
+  std::optional<int64_t> limit = std::nullopt;      // most examples of each set
   int64_t image_size = 64;                          // of the images of an image-folder
   std::optional<Standard> standard = std::nullopt;  // of a table; by default its own
 };

@@ -24,7 +24,8 @@ Tensor correct_in(const Tensor& scores, const Tensor& targets);
 struct Evaluation {
   double loss = 0;      // mean cross entropy
   double accuracy = 0;  // the share of right predictions
-  /// int64 [classes, classes]: rows are targets, columns predictions; undefined without classes.
+  /// int64 [classes, classes]: rows are targets, columns predictions. Counts only the examples of
+  /// this process; undefined without classes.
   Tensor confusion;
 };
 

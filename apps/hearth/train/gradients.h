@@ -30,7 +30,8 @@ class Gradients {
   Gradients(const TrainOptions& options, const nn::AnyModule& model, Device device,
             const Processes& processes);
 
-  /// The gradients of the mean loss over these batches of this process and those of the others.
+  /// Computes the parameters' gradients of the mean loss over the batches of all processes, of
+  /// which `batches` are those of this one.
   StepResult compute(const std::vector<Batch>& batches, int64_t step, Update& update);
 
  private:

@@ -94,11 +94,11 @@ DataSets load_text(const std::string& file, const DataOptions& options) {
   const data::tokenizers::Characters characters;
   const data::Vocab vocab = data::build_vocab(texts, characters);
   const Tensor ids = data::encode(texts, vocab, characters);
-  const auto tests = static_cast<int64_t>(kTextTestShare * static_cast<double>(ids.size(0)));
-  const int64_t trains = ids.size(0) - tests;
-  DataSets data =
-      in_memory(examples_of(ids.narrow(0, 0, trains)), examples_of(ids.narrow(0, trains, tests)),
-                static_cast<int64_t>(vocab.size()), options.limit);
+  const auto test_length = static_cast<int64_t>(kTextTestShare * static_cast<double>(ids.size(0)));
+  const int64_t train_length = ids.size(0) - test_length;
+  DataSets data = in_memory(examples_of(ids.narrow(0, 0, train_length)),
+                            examples_of(ids.narrow(0, train_length, test_length)),
+                            static_cast<int64_t>(vocab.size()), options.limit);
   data.class_names = vocab.get_itos();  // --resume refuses a text with other characters
   return data;
 }

@@ -22,7 +22,7 @@ class Log {
   void begin(const TrainOptions& options, const RunOptions& point, const Examples& examples);
   /// The graph of the model, called with these inputs.
   void graph(nn::AnyModule& model, const Tensor& inputs);
-  /// The loss, the rate and the duration of a step.
+  /// The loss, the learning rate and the duration of a step.
   void step(int64_t step, double loss, double lr, double seconds);
   /// The results of an epoch, and the histograms of the weights and their gradients.
   void epoch(int64_t step, const EpochResult& epoch, const nn::Module& model);

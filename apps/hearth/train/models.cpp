@@ -187,7 +187,7 @@ void check_has_blocks(const std::string& name) {
     if (model.has_blocks) others.append(others.empty() ? "" : ", ").append(model.name);
   HEARTH_CHECK_AS(ValueError, model_named(name).has_blocks,
                   "--checkpoint-activations recomputes the blocks of a network, but '", name,
-                  "' has none: it has a meaning for ", others);
+                  "' has none; the flag works with ", others);
 }
 
 nn::AnyModule make_model(const std::string& name, IntArrayRef input_sizes, int64_t classes) {

@@ -10,7 +10,7 @@ namespace hearth::app {
 
 const std::vector<std::string>& model_names();
 
-/// The current name of a model that was renamed since the run folder was written, else `name`.
+/// The current name of a model if `name` is its former one, else `name`.
 std::string current_model_name(const std::string& name);
 
 /// The model that is trained unless the user chooses one.

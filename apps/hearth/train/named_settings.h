@@ -17,7 +17,7 @@ struct NamedSettings {
 /// Throws if a setting has no name or appears twice. A setting without a value is "true".
 NamedSettings parse_named_settings(const std::string& text);
 
-/// Sets the values that an object lists by optim::Fields from texts. Items of a list are separated
+/// Reads from texts the values that an object lists by optim::Fields. Items of a list are separated
 /// by colons: "betas=0.9:0.95".
 class SettingFields : public optim::Fields {
  public:

@@ -195,7 +195,7 @@ void Run::step(const std::vector<Batch>& batches) {
       Clock::now() - std::exchange(last_step_, Clock::now());
   log_->step(progress_.step, first->loss, lr, seconds.count());
   if (progress_.step > 1) return;
-  // After the first step, because its errors say more than those of graph().
+  // After the first step, because the errors of a step say more than those of graph().
   log_->graph(model_, batches.front().data.narrow(0, 0, 1).to(device_));
   last_step_ = Clock::now();
 }

@@ -64,10 +64,10 @@ std::vector<size_t> random_choice(int64_t count, std::optional<int64_t> limit) {
 Split random_split_of(int64_t count, std::optional<int64_t> limit) {
   HEARTH_CHECK(count >= 2, "training and testing need two examples, but there are ", count);
   const std::vector<size_t> order = random_order(count);
-  const auto tests =
+  const auto test_count =
       std::max<int64_t>(static_cast<int64_t>(kTestShare * static_cast<double>(count)), 1);
-  return {chosen({order.begin() + tests, order.end()}, limit),
-          chosen({order.begin(), order.begin() + tests}, limit)};
+  return {chosen({order.begin() + test_count, order.end()}, limit),
+          chosen({order.begin(), order.begin() + test_count}, limit)};
 }
 
 }  // namespace hearth::app

@@ -27,7 +27,7 @@ class StepWatch {
     profiler::StepClock clock_;
   };
   Epoch epoch() { return Epoch(times_); }
-  /// Called after each step.
+  /// To be called after each step.
   void step();
   /// "input-bound: 61 % of the step waits for the data loader; --num-workers 2 would help".
   std::string verdict() const;

@@ -24,11 +24,11 @@ class Update {
 
   /// Scales a loss before backward().
   Tensor scaled(const Tensor& loss) { return scaler_.scale(loss); }
-  /// Makes step number `step`, from 1. `backward` computes the gradients; an optimizer may call it
-  /// several times.
+  /// Makes step number `step`, from 1. `backward` computes the gradients and returns the loss; an
+  /// optimizer may call it several times.
   void step(int64_t step, const std::function<Tensor()>& backward);
   void after_epoch(double test_accuracy) { schedule_.after_epoch(test_accuracy); }
-  /// The rate of step number `step`.
+  /// The learning rate of step number `step`.
   double lr(int64_t step) const;
 
   void add_to(io::Checkpoint& checkpoint);

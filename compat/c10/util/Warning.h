@@ -117,7 +117,7 @@ namespace WarningUtils = c10::WarningUtils;
                              ::c10::str(__VA_ARGS__), false))
 #define TORCH_WARN(...) HEARTH_WARN_AS(UserWarning, __VA_ARGS__)
 #define TORCH_WARN_DEPRECATION(...) HEARTH_WARN_AS(DeprecationWarning, __VA_ARGS__)
-/// Warns the first time that the statement is executed.
+/// Warns the first time that the statement is executed, or every time with warnAlways.
 #define TORCH_WARN_ONCE(...)                                                                      \
   do {                                                                                            \
     static ::std::atomic<bool> warned = false;                                                    \
