@@ -42,7 +42,7 @@ class TensorAccessor {
 };
 
 /// A TensorAccessor with its own copy of the sizes and strides, so that it can outlive the tensor
-/// object whose memory it reads. For CPU tensors only.
+/// object whose memory it accesses. For CPU tensors only.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
           class Index = int64_t>
 class GenericPackedTensorAccessor {
