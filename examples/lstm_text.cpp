@@ -53,8 +53,8 @@ double train(Writer& writer, const Tensor& text, int64_t steps) {
   return bits;
 }
 
-/// Continues a sentence by `count` texts at once. Each character is drawn by its probability; a
-/// temperature below 1 prefers likely ones.
+/// Writes `count` texts at once, all after the same random sentence. Each character is drawn by its
+/// probability; a temperature below 1 prefers likely ones.
 std::vector<std::string> write(Writer& writer, Device device, int64_t count, double temperature) {
   const NoGradGuard no_grad;
   std::vector<std::string> texts(size_t(count), "");

@@ -43,13 +43,13 @@ int main(int argc, char** argv) {
   io::Checkpoint().add("model", model).add("optimizer", optimizer).save(folder + "/run.ckpt");
   const double without_stop = train(model, optimizer, 10);
 
-  nn::Linear other(3, 1);
-  optim::Adam others_optimizer(other->parameters(), optim::AdamOptions(0.1));
+  nn::Linear resumed(3, 1);
+  optim::Adam resumed_optimizer(resumed->parameters(), optim::AdamOptions(0.1));
   io::Checkpoint()
-      .add("model", other)
-      .add("optimizer", others_optimizer)
+      .add("model", resumed)
+      .add("optimizer", resumed_optimizer)
       .load(folder + "/run.ckpt");
-  std::cout << std::boolalpha << (train(other, others_optimizer, 10) == without_stop) << '\n';
+  std::cout << std::boolalpha << (train(resumed, resumed_optimizer, 10) == without_stop) << '\n';
 
   // Weights of other sizes are refused, and the network is unchanged.
   nn::Linear wider(4, 1);

@@ -1,5 +1,5 @@
 // A variational autoencoder: encodes pictures as a few latent numbers, and decodes random numbers
-// to new pictures. Writes vae.png: pictures, their reconstructions, and new ones.
+// into new pictures. Writes vae.png: pictures, their reconstructions, and new pictures.
 //
 //   vae          three fifths of the new pictures show a disc, after a quarter of a minute
 //   vae quick    less training, for a first look

@@ -55,7 +55,7 @@ class TensorAccessor {
 };
 
 /// A TensorAccessor with its own copy of the sizes and strides, so that it can outlive the tensor
-/// object whose memory it reads, and can be an argument of a CUDA kernel.
+/// object whose memory it accesses, and can be an argument of a CUDA kernel.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
           class Index = int64_t>
 class GenericPackedTensorAccessor {

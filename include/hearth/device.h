@@ -25,7 +25,7 @@ struct Device {
   DeviceIndex index_ = -1;
 
   constexpr Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}
-  HEARTH_API Device(const std::string& text);  ///< parses "cpu", "cuda", "cuda:0" or "meta"
+  HEARTH_API Device(const std::string& text);  ///< parses "cpu", "cuda", "meta" or "cuda:0"
   Device(const char* text) : Device(std::string(text)) {}
 
   constexpr DeviceType type() const { return type_; }

@@ -12,7 +12,7 @@ namespace hearth {
 
 struct GeneratorImpl;
 
-/// A random number generator: PyTorch's mt19937 on the CPU, Philox on GPUs. Copies share its state.
+/// A random number generator: PyTorch's mt19937 on the CPU, Philox on GPUs. Copies share one state.
 class HEARTH_API Generator {
  public:
   Generator() = default;

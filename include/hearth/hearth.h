@@ -1,7 +1,8 @@
 #pragma once
 
 /// @file
-/// Includes the headers of everyday training; docs/guide names the others where they are needed.
+/// Includes the headers of everyday training; docs/guide names the other headers where they are
+/// needed.
 #include "hearth/accessor.h"
 #include "hearth/amp.h"
 #include "hearth/arg.h"

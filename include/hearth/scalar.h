@@ -70,8 +70,9 @@ class Scalar {
   HEARTH_API Scalar stored_as(ScalarType type) const;
 
   HEARTH_API Scalar operator-() const;
-  HEARTH_API Scalar conj() const;                    ///< the complex conjugate
-  HEARTH_API bool equal(const Scalar& other) const;  ///< whether the values are equal
+  HEARTH_API Scalar conj() const;  ///< the complex conjugate
+  /// Whether the values are equal; a bool equals only a bool.
+  HEARTH_API bool equal(const Scalar& other) const;
 
  private:
   enum class Kind : int8_t { kBoolean, kInteger, kReal, kComplex };

@@ -23,7 +23,8 @@ concept HasBeginAndEnd = requires(const Range& range) {
 };
 }  // namespace detail
 
-/// A vector that stores up to N elements without heap memory, by default 40 bytes of them.
+/// A vector that stores up to N elements without heap memory; by default, N is the number that fits
+/// into 40 bytes, but at least 1.
 template <class T, size_t N = (sizeof(T) < 40 ? 40 / sizeof(T) : 1)>
 class SmallVector {
  public:

@@ -11,8 +11,8 @@ HEARTH_API int get_num_threads();
 HEARTH_API void set_num_threads(int count);
 
 /// The number given to set_num_interop_threads, by default OMP_NUM_THREADS or all cores. It has no
-/// effect, because ops run on the calling thread.
+/// effect on ops, because they run on the calling thread.
 HEARTH_API int get_num_interop_threads();
-HEARTH_API void set_num_interop_threads(int count);  ///< has no effect
+HEARTH_API void set_num_interop_threads(int count);  ///< changes only that number
 
 }  // namespace hearth

@@ -26,8 +26,8 @@ struct RNNClassifierImpl : nn::Module {
 };
 TORCH_MODULE(RNNClassifier);
 
-/// All sentences such as "the film was not bad" as word ids, [length, sentences], and whether they
-/// praise.
+/// All sentences of the form "the film was not bad" as word ids, [length, sentences], and whether
+/// they praise.
 struct Reviews {
   Reviews() {
     const std::vector<std::string> good = {"good", "great", "funny", "clever", "fresh"};

@@ -40,8 +40,8 @@ torch::Tensor initial_state(int64_t batch_size, torch::Device device) {
   return torch::zeros({kNumLayers, batch_size, kHiddenDim}, device);
 }
 
-/// Trains on all windows of the text, of three lengths in turn. Returns the share of the last
-/// windows whose next character the model predicts.
+/// Trains on all windows of the text; their length changes with each epoch. Returns the share of
+/// the last epoch's windows whose next character the model predicts.
 double train(LSTMGenerator& model, const torch::Tensor& text) {
   auto optimizer = torch::optim::Adam(model->parameters(), /*lr=*/0.02);
   torch::Tensor output, next;
@@ -59,7 +59,7 @@ double train(LSTMGenerator& model, const torch::Tensor& text) {
   return output.argmax(1).eq(next).to(torch::kFloat).mean().item<double>();
 }
 
-/// Continues the beginning of a text by the likeliest characters.
+/// The `count` characters that follow the text x, each the likeliest one.
 std::string generate(LSTMGenerator& model, torch::Tensor x, int64_t count) {
   torch::NoGradGuard no_grad;
   std::string result;

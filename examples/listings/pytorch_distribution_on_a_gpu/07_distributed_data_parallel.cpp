@@ -29,11 +29,11 @@ void train(int rank, const std::string& init_method) {
   }
 
   // All processes have the same parameters.
-  auto others = torch::zeros({kProcesses, 2, 10});
-  dist::all_gather_into_tensor(others, net->weight.detach().cpu().unsqueeze(0));
+  auto weights = torch::zeros({kProcesses, 2, 10});
+  dist::all_gather_into_tensor(weights, net->weight.detach().cpu().unsqueeze(0));
   if (rank == 0) {
     std::cout << *model << '\n' << "on " << device.type() << '\n';
-    std::cout << "equal parameters: " << torch::equal(others[0], others[1]) << '\n';
+    std::cout << "equal parameters: " << torch::equal(weights[0], weights[1]) << '\n';
   }
   dist::destroy_process_group();
 }

@@ -11,10 +11,10 @@
 template <class Train>
 int spawn(int processes, const Train& train) {
   char path[] = "/tmp/listing-XXXXXX";
-  const int file = mkstemp(path);  // the processes meet in this file
+  const int file = mkstemp(path);
   if (file < 0) return 1;
   close(file);
-  unlink(path);
+  unlink(path);  // the processes create it again, to meet in it
   for (int rank = 0; rank < processes; ++rank) {
     if (fork() != 0) continue;
     std::exit(run([&] { train(rank, "file://" + std::string(path)); }));

@@ -14,8 +14,9 @@
 
 namespace hearth::data::detail {
 
-/// Moves all tensors of a batch to pinned memory, also inside examples, lists, pairs, optionals and
-/// types that have pin_memory().
+/// Moves all CPU tensors of a batch to pinned memory, also inside examples, lists, maps (only their
+/// values), pairs and optionals; replaces values of other types that have pin_memory() by its
+/// result.
 template <class T>
 void pin_tensors(T& value) {
   if constexpr (std::is_same_v<T, Tensor>) {

@@ -46,7 +46,7 @@ class Iterator {
   }
   bool operator!=(const Iterator& other) const { return !(*this == other); }
 
-  /// A pointer that expires when the last copy is destroyed.
+  /// A pointer that expires when the last copy of the iterator is destroyed.
   std::weak_ptr<const void> alive() const { return state_; }
 
  private:

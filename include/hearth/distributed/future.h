@@ -16,8 +16,8 @@ class HEARTH_API Future {
   explicit Future(const WorkPtr& work);  ///< the first tensor that the work writes
 
   /// The result of `step`, which receives this future when it has ended. The step runs in the first
-  /// wait() for the new future, on the waiting thread. Steps may therefore call collectives: all
-  /// ranks start them in the same order.
+  /// wait() for the new future, on the waiting thread. Steps may therefore call collectives if all
+  /// ranks wait for their futures in the same order.
   Future then(Step step) const;
   Tensor wait() const;   ///< the tensor; throws the error of the collective or of a step
   Tensor value() const;  ///< the same, for use in a step

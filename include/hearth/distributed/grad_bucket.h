@@ -22,6 +22,7 @@ class HEARTH_API GradBucket {
   size_t index() const { return index_; }  ///< buckets are communicated in the order of the indices
   bool is_last() const { return index_ + 1 == bucket_count_; }
   const Tensor& buffer() const { return buffer_; }  ///< the gradients one after another, flat
+  /// Replaces the buffer; gradients() remain views of the former one.
   void set_buffer(Tensor buffer) { buffer_ = std::move(buffer); }
   const std::vector<Tensor>& gradients() const { return gradients_; }    ///< views of the buffer
   const std::vector<Tensor>& parameters() const { return parameters_; }  ///< in the same order

@@ -23,7 +23,7 @@ struct EpochResult {
 /// parameters of all runs.
 class HEARTH_API Results {
  public:
-  void add(EpochResult row);  ///< throws if a parameter has the name of a column: "loss"
+  void add(EpochResult row);  ///< throws if a parameter has the name of a result: "loss"
   const std::vector<EpochResult>& rows() const { return rows_; }
 
   /// The table with exact numbers. Cells without a value are empty in CSV and null in JSON. A loss

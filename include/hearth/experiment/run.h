@@ -28,9 +28,9 @@ class HEARTH_API Value {
   Value(const Device& device);  ///< as text: "cuda:0"
   Value(DeviceType type) : Value(Device(type)) {}
 
-  /// The value as a bool, an integer, a floating-point number, a std::string or a Device. Integers
-  /// are also numbers, and texts that name a device also devices; everything else throws, with the
-  /// parameter's name.
+  /// The value as a bool, an integer, a floating-point number, a std::string or a Device. An
+  /// integer also converts to a floating-point type, and a text that names a device to a Device;
+  /// all other conversions between types throw an error with the parameter's name.
   template <class T>
   T to(const std::string& name = "value") const {
     if constexpr (std::is_same_v<T, bool>)

@@ -10,7 +10,8 @@
 namespace hearth::io {
 
 /// Writes a file atomically: the content goes to a temporary file in the same folder, and commit()
-/// renames it to `path`. Deletes temporary files that killed processes have left in the folder.
+/// renames it to `path`; a device or a pipe is written directly. Deletes temporary files that
+/// killed processes have left in the folder.
 class HEARTH_API AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);

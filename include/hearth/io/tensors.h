@@ -8,7 +8,7 @@
 /// Files of named tensors in any format that Hearth knows.
 namespace hearth::io {
 
-/// The formats, recognised by the files' contents.
+/// The formats, recognised by the files' contents; an index of shards, by its name.
 enum class FileFormat { kSafetensors, kShardIndex, kPt, kTorchScript, kNpy, kNpz };
 HEARTH_API const char* name_of(FileFormat format);  ///< such as "safetensors"
 

@@ -7,7 +7,8 @@
 
 namespace hearth::nn::utils {
 
-/// Scales the gradients so that their total norm is at most max_norm; returns the original norm.
+/// Scales the gradients so that their total norm is at most max_norm; returns the original norm
+/// (for norm_type 0, the number of gradients).
 HEARTH_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
                                   double norm_type = 2.0, bool error_if_nonfinite = false);
 inline double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm,

@@ -15,7 +15,8 @@ struct GridSampleFuncOptions {
   using padding_mode_t = std::variant<enumtype::kZeros, enumtype::kBorder, enumtype::kReflection>;
   HEARTH_CHOICE(mode_t, mode) = kBilinear;               ///< the interpolation
   HEARTH_CHOICE(padding_mode_t, padding_mode) = kZeros;  ///< values outside the input
-  HEARTH_ARG(std::optional<bool>, align_corners);  ///< whether -1 and 1 are centres of elements
+  /// Whether the coordinates -1 and 1 are the centres of the outermost elements.
+  HEARTH_ARG(std::optional<bool>, align_corners);
 };
 
 /// Samples images [N, C, H, W] or volumes [N, C, D, H, W] at the coordinates `grid`, [N, …, 2 or
