@@ -35,7 +35,7 @@ StoragePtr new_storage(size_t nbytes, Device device, bool pinned = false);
 /// Changes the tag of the storage's memory.
 void retag(StorageImpl& storage, MemoryTag tag);
 
-/// Replaces the memory of `storage` by a block of at least `nbytes` and copies its contents.
+/// Replaces the memory of `storage` by a block of `nbytes` and copies the contents.
 void grow_storage(StorageImpl& storage, size_t nbytes);
 
 }  // namespace hearth

@@ -7,13 +7,14 @@ namespace hearth {
 /// This thread's current CUDA device.
 int8_t& current_cuda_device();
 
-/// This thread's current stream of a device; null on the CPU. Throws if the device does not exist.
+/// This thread's current stream of a device; null for devices that are not GPUs. Throws if the GPU
+/// does not exist.
 StreamHandle current_stream(Device device);
 /// Makes a stream current on this thread; null stands for the default stream.
 void set_current_stream(Device device, StreamHandle stream);
 
-/// The next stream of one of the device's two pools, for negative and for all other priorities.
-/// Streams exist until the process ends.
+/// The next stream of one of the device's two pools: one pool is for negative priorities, one for
+/// all other priorities. Streams exist until the process ends.
 StreamHandle stream_from_pool(int device, int priority);
 
 /// Waits for all work in the stream; throws if a kernel has reported a fault.

@@ -97,8 +97,8 @@ std::optional<size_t> CSV::size() const { return size_t(table_->rows); }
 
 const Tensor& CSV::target() const {
   HEARTH_CHECK(target_.defined(), "'", table_->name,
-               "' was read without a target: CSVOptions().target() names its column, and "
-               "TensorDataset(csv.data()) needs none");
+               "' was read without a target: name its column in CSVOptions().target(), or use "
+               "TensorDataset(csv.data()), which has no targets");
   return target_;
 }
 const std::vector<std::string>& CSV::columns() const { return table_->names; }

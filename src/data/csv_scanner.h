@@ -21,7 +21,7 @@ class CsvScanner {
   /// `name` and `text` must outlive the scanner.
   CsvScanner(std::string_view text, const std::string& name, const CsvFormat& format);
 
-  /// Goes to the next record that is not a blank line; false at the end.
+  /// Skips empty lines and goes to the next record; false at the end.
   bool next_record();
   /// The record's next field, valid until the next call; false at the record's end.
   bool next_field(std::string_view& field);

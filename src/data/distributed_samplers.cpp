@@ -26,7 +26,7 @@ void DistributedPart::reset(std::optional<size_t> new_size) {
   index_ = rank_ * local_sample_count();
   order_epoch_ = epoch_;
   if (!shuffled_) return;
-  // LibTorch shuffles with this generator, too.
+  // LibTorch shuffles with the same generator.
   order_.resize(local_sample_count() * num_replicas_);
   for (size_t i = 0; i < order_.size(); ++i) order_[i] = i % size_;
   std::shuffle(order_.begin(), order_.end(), std::mt19937(epoch_));

@@ -9,7 +9,7 @@
 
 namespace hearth::data::detail {
 
-/// Serializes an epoch's batches: each waits for all batches with lower numbers.
+/// Keeps an epoch's batches in order: each waits for all batches with lower numbers.
 class Turns {
  public:
   explicit Turns(size_t first);

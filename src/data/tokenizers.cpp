@@ -31,8 +31,8 @@ size_t length_of_character(std::string_view text) {
   return io::is_utf8(text.substr(0, size_t(bytes))) ? size_t(bytes) : 1;
 }
 
-/// The text in lower case, without quotation marks, with spaces around each character of
-/// kSeparated, and with a space in place of each semicolon, colon and <br />.
+/// The text with ASCII letters in lower case, without double quotes, with spaces around each
+/// character of kSeparated, and with a space in place of each semicolon, colon and <br />.
 std::string normalized(std::string_view text) {
   constexpr std::string_view kSeparated = "'.,()!?", kBreak = "<br />";
   std::string lower;

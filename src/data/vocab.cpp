@@ -72,7 +72,7 @@ void Vocab::to_file(const std::string& path) const {
   std::string text;
   for (const std::string& token : state_->tokens) {
     HEARTH_CHECK(token.find('\n') == std::string::npos && !token.ends_with('\r'), "cannot write '",
-                 path, "': a token has the end of a line in it; save() writes any tokens");
+                 path, "': a token contains the end of a line; save() can write it");
     text += token;
     text += '\n';
   }

@@ -21,7 +21,7 @@ void AbortableStore::wait(const std::vector<std::string>& keys, milliseconds tim
       return PrefixStore::wait(keys, slice);
     } catch (const DistStoreError&) {
       if (deadline.has_passed()) throw_store_timeout(keys, timeout.count());
-      if (!end_of_slice.has_passed()) throw;  // it was no time-out
+      if (!end_of_slice.has_passed()) throw;  // the error is not a time-out
     }
   }
 }

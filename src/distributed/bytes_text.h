@@ -6,7 +6,7 @@
 
 namespace hearth::distributed {
 
-// The pointers' types are those of the result, so that the bytes are copied at once.
+// The pointers have the element type of the result, so that all bytes are copied at once.
 
 inline Store::Bytes to_bytes(const std::string& text) {
   const auto* const begin = reinterpret_cast<const uint8_t*>(text.data());

@@ -13,13 +13,13 @@ namespace hearth::distributed {
 struct CallInfo {
   OpType type = OpType::UNKNOWN;
   uint64_t sequence = 0;  // of collectives, from 1
-  bool reduces = false;   // whether `op` counts
+  bool reduces = false;   // whether `op` is set
   ReduceOp op;
   int peer = -1;  // the root, or the other rank of a transfer
   int user_tag = 0;
   ScalarType dtype = ScalarType::Undefined;
   std::vector<int64_t> sizes;   // of the tensor whose size is equal on all ranks
-  bool has_equal_sizes = true;  // otherwise the sizes may differ between ranks, and do not count
+  bool has_equal_sizes = true;  // otherwise text() and tag() leave `sizes` out
   std::string module;
   Deadline::Clock::time_point start{};
 

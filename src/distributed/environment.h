@@ -14,9 +14,8 @@ struct Rendezvous {
   std::string file;
 };
 
-/// Reads the options `rank` and `world_size` (-1: not set), the address and the environment.
-/// `method` is env:// (or empty), tcp://host:port or file://path, with ?rank=0&world_size=2 after
-/// the latter two.
+/// Reads `rank` and `world_size` (-1: not set), `method` and the environment. `method` is env://
+/// (or empty), tcp://host:port or file://path, with ?rank=0&world_size=2 after the latter two.
 Rendezvous find_rendezvous(const std::string& method, int rank, int world_size);
 
 /// The random id of the launch that started this process (HEARTH_LAUNCH_ID); empty if it has none.

@@ -36,7 +36,8 @@ std::vector<Tensor> views_of_flat(const Tensor& flat, const std::vector<Tensor>&
 FlatTensor::FlatTensor(const std::vector<Tensor>& like) {
   const NoGradGuard no_grad;
   buffer_ = zeros({total_of(like)}, like.front().options().requires_grad(false));
-  // Leaves and not autograd's views, which detach_() and so zero_grad() would refuse.
+  // The views are leaves, not views in autograd's sense, which detach_(), and therefore
+  // zero_grad(), would refuse.
   for (const Tensor& view : views_of_flat(buffer_, like))
     views_.push_back(autograd::make_variable(view));
 }

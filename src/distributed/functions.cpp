@@ -25,9 +25,9 @@ WorkPtr waited(WorkPtr work, bool async_op) {
 /// belong to the group.
 template <class F>
 WorkPtr call(const ProcessGroupPtr& group, const char* function, bool async_op, const F& f) {
-  const ProcessGroupPtr members = resolve(group);
-  if (!takes_part(*members, function)) return nullptr;
-  return waited(f(*members), async_op);
+  const ProcessGroupPtr resolved = resolve(group);
+  if (!takes_part(*resolved, function)) return nullptr;
+  return waited(f(*resolved), async_op);
 }
 
 template <class Options>
@@ -43,54 +43,54 @@ using Lists = std::vector<List>;
 }  // namespace
 
 WorkPtr all_reduce(const Tensor& tensor, ReduceOp op, const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "all_reduce", async_op, [&](ProcessGroup& members) {
+  return call(group, "all_reduce", async_op, [&](ProcessGroup& resolved) {
     List list{tensor};
-    return members.allreduce(list, with_op<AllreduceOptions>(op));
+    return resolved.allreduce(list, with_op<AllreduceOptions>(op));
   });
 }
 
 WorkPtr broadcast(const Tensor& tensor, int src, const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "broadcast", async_op, [&](ProcessGroup& members) {
+  return call(group, "broadcast", async_op, [&](ProcessGroup& resolved) {
     List list{tensor};
     BroadcastOptions options;
     options.rootRank = get_group_rank(group, src);
-    return members.broadcast(list, options);
+    return resolved.broadcast(list, options);
   });
 }
 
 WorkPtr reduce(const Tensor& tensor, int dst, ReduceOp op, const ProcessGroupPtr& group,
                bool async_op) {
-  return call(group, "reduce", async_op, [&](ProcessGroup& members) {
+  return call(group, "reduce", async_op, [&](ProcessGroup& resolved) {
     List list{tensor};
     auto options = with_op<ReduceOptions>(op);
     options.rootRank = get_group_rank(group, dst);
-    return members.reduce(list, options);
+    return resolved.reduce(list, options);
   });
 }
 
 WorkPtr all_gather(const List& tensors, const Tensor& tensor, const ProcessGroupPtr& group,
                    bool async_op) {
-  return call(group, "all_gather", async_op, [&](ProcessGroup& members) {
+  return call(group, "all_gather", async_op, [&](ProcessGroup& resolved) {
     Lists outputs{tensors};
     List inputs{tensor};
-    return members.allgather(outputs, inputs);
+    return resolved.allgather(outputs, inputs);
   });
 }
 
 WorkPtr all_gather_into_tensor(const Tensor& output, const Tensor& input,
                                const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "all_gather_into_tensor", async_op, [&](ProcessGroup& members) {
+  return call(group, "all_gather_into_tensor", async_op, [&](ProcessGroup& resolved) {
     Tensor out = output, in = input;
-    return members._allgather_base(out, in);
+    return resolved._allgather_base(out, in);
   });
 }
 
 WorkPtr gather(const Tensor& tensor, const List& gather_list, int dst, const ProcessGroupPtr& group,
                bool async_op) {
-  return call(group, "gather", async_op, [&](ProcessGroup& members) {
+  return call(group, "gather", async_op, [&](ProcessGroup& resolved) {
     GatherOptions options;
     options.rootRank = get_group_rank(group, dst);
-    const bool is_root = members.getRank() == options.rootRank;
+    const bool is_root = resolved.getRank() == options.rootRank;
     HEARTH_CHECK_AS(ValueError, is_root == !gather_list.empty(),
                     is_root ? "Argument gather_list must be specified on destination rank."
                             : "Argument gather_list must NOT be specified on non-destination "
@@ -98,48 +98,48 @@ WorkPtr gather(const Tensor& tensor, const List& gather_list, int dst, const Pro
     Lists outputs;
     if (is_root) outputs.push_back(gather_list);
     List inputs{tensor};
-    return members.gather(outputs, inputs, options);
+    return resolved.gather(outputs, inputs, options);
   });
 }
 
 WorkPtr scatter(const Tensor& tensor, const List& scatter_list, int src,
                 const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "scatter", async_op, [&](ProcessGroup& members) {
+  return call(group, "scatter", async_op, [&](ProcessGroup& resolved) {
     ScatterOptions options;
     options.rootRank = get_group_rank(group, src);
-    const bool is_root = members.getRank() == options.rootRank;
+    const bool is_root = resolved.getRank() == options.rootRank;
     HEARTH_CHECK_AS(ValueError, is_root == !scatter_list.empty(),
                     is_root ? "Argument scatter_list must be specified on source rank."
                             : "Argument scatter_list must NOT be specified on non-source ranks.");
     Lists inputs;
     if (is_root) inputs.push_back(scatter_list);
     List outputs{tensor};
-    return members.scatter(outputs, inputs, options);
+    return resolved.scatter(outputs, inputs, options);
   });
 }
 
 WorkPtr reduce_scatter(const Tensor& output, const List& inputs, ReduceOp op,
                        const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "reduce_scatter", async_op, [&](ProcessGroup& members) {
+  return call(group, "reduce_scatter", async_op, [&](ProcessGroup& resolved) {
     List outputs{output};
     Lists lists{inputs};
-    return members.reduce_scatter(outputs, lists, with_op<ReduceScatterOptions>(op));
+    return resolved.reduce_scatter(outputs, lists, with_op<ReduceScatterOptions>(op));
   });
 }
 
 WorkPtr reduce_scatter_tensor(const Tensor& output, const Tensor& input, ReduceOp op,
                               const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "reduce_scatter_tensor", async_op, [&](ProcessGroup& members) {
+  return call(group, "reduce_scatter_tensor", async_op, [&](ProcessGroup& resolved) {
     Tensor out = output, in = input;
-    return members._reduce_scatter_base(out, in, with_op<ReduceScatterOptions>(op));
+    return resolved._reduce_scatter_base(out, in, with_op<ReduceScatterOptions>(op));
   });
 }
 
 WorkPtr all_to_all(const List& outputs, const List& inputs, const ProcessGroupPtr& group,
                    bool async_op) {
-  return call(group, "all_to_all", async_op, [&](ProcessGroup& members) {
+  return call(group, "all_to_all", async_op, [&](ProcessGroup& resolved) {
     List out = outputs, in = inputs;
-    return members.alltoall(out, in);
+    return resolved.alltoall(out, in);
   });
 }
 
@@ -147,37 +147,38 @@ WorkPtr all_to_all_single(const Tensor& output, const Tensor& input,
                           const std::vector<int64_t>& output_split_sizes,
                           const std::vector<int64_t>& input_split_sizes,
                           const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "all_to_all_single", async_op, [&](ProcessGroup& members) {
+  return call(group, "all_to_all_single", async_op, [&](ProcessGroup& resolved) {
     Tensor out = output, in = input;
-    return members.alltoall_base(out, in, output_split_sizes, input_split_sizes);
+    return resolved.alltoall_base(out, in, output_split_sizes, input_split_sizes);
   });
 }
 
 WorkPtr barrier(const ProcessGroupPtr& group, bool async_op) {
-  return call(group, "barrier", async_op, [&](ProcessGroup& members) { return members.barrier(); });
+  return call(group, "barrier", async_op,
+              [&](ProcessGroup& resolved) { return resolved.barrier(); });
 }
 
 void monitored_barrier(const ProcessGroupPtr& group, std::chrono::milliseconds timeout,
                        bool wait_all_ranks) {
-  const ProcessGroupPtr members = resolve(group);
-  if (!takes_part(*members, "monitored_barrier")) return;
+  const ProcessGroupPtr resolved = resolve(group);
+  if (!takes_part(*resolved, "monitored_barrier")) return;
   BarrierOptions options;
   options.timeout = timeout;
-  members->monitoredBarrier(options, wait_all_ranks);
+  resolved->monitoredBarrier(options, wait_all_ranks);
 }
 
 WorkPtr isend(const Tensor& tensor, int dst, const ProcessGroupPtr& group, int tag) {
-  return call(group, "isend", true, [&](ProcessGroup& members) {
+  return call(group, "isend", true, [&](ProcessGroup& resolved) {
     List list{tensor};
-    return members.send(list, get_group_rank(group, dst), tag);
+    return resolved.send(list, get_group_rank(group, dst), tag);
   });
 }
 
 WorkPtr irecv(const Tensor& tensor, int src, const ProcessGroupPtr& group, int tag) {
-  return call(group, "irecv", true, [&](ProcessGroup& members) {
+  return call(group, "irecv", true, [&](ProcessGroup& resolved) {
     List list{tensor};
-    return src < 0 ? members.recvAnysource(list, tag)
-                   : members.recv(list, get_group_rank(group, src), tag);
+    return src < 0 ? resolved.recvAnysource(list, tag)
+                   : resolved.recv(list, get_group_rank(group, src), tag);
   });
 }
 

@@ -37,7 +37,7 @@ bool KeyTable::has_all(const std::vector<std::string>& keys) const {
 
 int64_t KeyTable::add(const std::string& key, int64_t value) {
   const std::string* const former = find(key);
-  // Unsigned, so that a hostile sum wraps around.
+  // Unsigned, so that a sum out of range wraps around.
   const uint64_t sum = uint64_t(former ? number_in(key, *former) : 0) + uint64_t(value);
   values_[key] = std::to_string(static_cast<int64_t>(sum));
   return static_cast<int64_t>(sum);

@@ -10,7 +10,7 @@ namespace hearth::distributed {
 Communicator::StatePtr new_work(OpType type, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& outputs, const Tensor& same);
 
-/// The only tensor of a list; throws if it has another length.
+/// The only tensor of a list; throws unless the list has exactly one.
 const Tensor& only(const std::vector<Tensor>& tensors, OpType type);
 /// Throws unless the tensor can be communicated.
 void check_tensor(const Tensor& tensor, OpType type);

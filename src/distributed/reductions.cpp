@@ -39,7 +39,7 @@ WorkPtr ProcessGroup::reduce(std::vector<Tensor>& tensors, const ReduceOptions& 
     const StagedTensor values(tensor, StagedTensor::kReadWrite, backend.device());
     const Reduction reduction(values.staged(), op, backend, size);
     if (reduction.count == 0) return;
-    // The backend may use the memory of the other ranks for partial results.
+    // On ranks other than the root, the backend may use the memory for partial results.
     const Tensor memory = rank == root ? values.staged() : values.staged().clone();
     reduction.begin(memory);
     backend.reduce(memory.data_ptr(), reduction.count, reduction.dtype, reduction.op, root, call);

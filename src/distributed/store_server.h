@@ -28,7 +28,7 @@ class StoreServer {
 
   void serve();
   void accept_clients();
-  // These return whether the client stays; retry(), whether it was answered.
+  // The result of a bool function is whether the client stays; of retry(), whether it was answered.
   bool handle(Client& client, short events);
   bool receive(Client& client);
   bool handle_frames(Client& client);

@@ -13,7 +13,7 @@ namespace hearth::experiment::detail {
 /// A value in a column, or none.
 using Cell = std::optional<Value>;
 
-/// The columns of a row, in order.
+/// The names and values of a row's columns, in order.
 std::vector<std::pair<std::string, Cell>> cells_of(const EpochResult& row);
 
 /// The names of all rows' columns, in the order in which they appear.

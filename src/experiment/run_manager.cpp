@@ -30,7 +30,8 @@ std::string comment_of(const Run& run) {
   return comment;
 }
 
-/// Adds a number to a sum on its device; float64, so that long epochs are exact.
+/// Adds a number to a sum on the device of the number; float64, so that sums of long epochs stay
+/// accurate.
 void add_to(Tensor& sum, const Tensor& value) {
   const Tensor number = value.detach().to(kDouble);
   sum = sum.defined() ? sum + number : number;

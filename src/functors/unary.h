@@ -22,7 +22,8 @@ HEARTH_FN V normal_density(V x) {
 #define HEARTH_ANALYTIC_FUNCTION(Name, function, policy, of_output, formula, derivative)         \
   HEARTH_FUNCTION_OF(Name, #function, dtypes::kComplex, function(x), policy, of_output, formula, \
                      derivative)
-/// Both of the above: `further` dtypes on the CPU, `of_complex` the value of a complex x.
+/// The common form of both: `further` are more dtypes, only on the CPU; `of_complex` is the value
+/// for a complex x.
 #define HEARTH_FUNCTION_OF(Name, op_name, further, of_complex, policy, of_output, formula, \
                            derivative)                                                     \
   struct Name {                                                                            \

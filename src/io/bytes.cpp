@@ -21,7 +21,7 @@ constexpr std::string_view kOldPickleMagic = "\x80\x02\x8a\x0a";
 class MappedFile final : public Bytes {
  public:
   explicit MappedFile(const std::string& path) : Bytes(path) {
-    // O_NONBLOCK: a pipe, which map() refuses, does not wait for a writer.
+    // O_NONBLOCK: open() does not wait for the writer of a pipe, which map() then refuses.
     file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ < 0) fail(errno);
     try {

@@ -27,7 +27,7 @@ void append_number(std::string& text, T value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// The elements of a contiguous tensor on the CPU.
+/// The bytes of a contiguous tensor on the CPU.
 inline std::string_view bytes_of(const Tensor& tensor) {
   return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
 }

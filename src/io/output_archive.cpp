@@ -33,7 +33,7 @@ void OutputArchive::write(const std::string& key, const Tensor& value, bool) {
 
 namespace {
 
-/// The largest number of values in one value.
+/// The largest number of values in one IValue.
 constexpr int64_t kMaxValues = 10'000'000;
 
 /// Checks the depth and the number of values: lists, tuples and dicts may contain themselves, or
@@ -61,7 +61,8 @@ void OutputArchive::write(const std::string& key, const IValue& value) {
   if (!value.isTensorList()) {
     int64_t count = 0;
     check_extent(key, value, 0, count);
-    IValue copy = value;  // does not share lists and dicts with the program
+    // visit_ivalue() copies lists and dicts, so that the archive does not share the program's.
+    IValue copy = value;
     utils::detail::visit_ivalue(copy, [](Tensor&) {});
     return tree_->add(key, {Value::Kind::kValue, std::move(copy), 0, false, {}});
   }

@@ -25,8 +25,8 @@ struct PickleOptions {
   bool reads_objects = false;
 };
 
-/// Reads a pickle that consists of tensors, numbers, strings, None, lists, tuples and dicts. Every
-/// other class or function is refused by its name.
+/// Reads a pickle that consists of tensors, numbers, bools, strings, devices, None, lists, tuples
+/// and dicts. Throws an error with the name of any other class or function.
 IValue unpickle(std::string_view pickle, const PickleOptions& options);
 
 }  // namespace hearth::io

@@ -10,7 +10,7 @@ namespace hearth::io {
 
 namespace {
 
-/// Makes all bools 0 or 1; others would be undefined behaviour.
+/// Makes all bools 0 or 1; other values would be undefined behaviour.
 void normalize_bools(Tensor& tensor) {
   if (tensor.scalar_type() != kBool) return;
   auto* first = static_cast<uint8_t*>(tensor.data_ptr());

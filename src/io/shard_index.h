@@ -8,9 +8,9 @@
 
 namespace hearth::io {
 
-/// The index of a safetensors file in several parts.
+/// The index of tensors that are divided among several safetensors files.
 struct ShardIndex {
-  uint64_t total_bytes = 0;
+  uint64_t total_bytes = 0;                                // is only written
   std::vector<std::pair<std::string, std::string>> files;  // names of tensors and their files
 };
 

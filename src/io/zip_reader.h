@@ -33,7 +33,7 @@ class ZipReader {
   const ZipEntry* find(const std::string& name) const;               ///< null if there is none
   /// The content of an entry; verifies its checksum.
   std::string text(const ZipEntry& entry) const;
-  /// The content of an entry, in the archive or, if it is deflated, in a buffer.
+  /// The same, in the archive or, if it is deflated, in a buffer.
   struct Part {
     BytesPtr bytes;
     uint64_t begin, end;

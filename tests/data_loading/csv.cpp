@@ -57,7 +57,7 @@ TEST(Csv, MakesBatches) {
       make_data_loader<samplers::SequentialSampler>(csv.map(transforms::Stack<>()), 4);
   for (const Example<>& loaded : *loader) EXPECT_TRUE(loaded.data.equal(csv.data()));
   CSV plain = CSV::from_text("a\n1\n");
-  EXPECT_ERROR(plain.get(0), "'the text' was read without a target: CSVOptions().target() names");
+  EXPECT_ERROR(plain.get(0), "'the text' was read without a target: name its column in");
 }
 
 TEST(Csv, ReadsFiles) {

@@ -93,7 +93,7 @@ TEST(Vocab, IsSaved) {
   load(loaded, folder.path("vocab.safetensors"));
   EXPECT_EQ(loaded.get_itos(), vocab.get_itos());
   EXPECT_EQ(loaded["?"], 3);
-  EXPECT_ERROR(vocab.to_file(folder.path("vocab.txt")), "a token has the end of a line in it");
+  EXPECT_ERROR(vocab.to_file(folder.path("vocab.txt")), "a token contains the end of a line");
   const Strings lines = {"[PAD]", "\\", "##a", "\xe2\x82\xac"};
   Vocab(lines).to_file(folder.path("vocab.txt"));
   EXPECT_EQ(testing::bytes_of(folder.path("vocab.txt")), "[PAD]\n\\\n##a\n\xe2\x82\xac\n");

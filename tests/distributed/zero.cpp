@@ -181,10 +181,10 @@ const RankFunction zero_errors("zero_errors", [] {
     REQUIRE(one_group.param_groups()[0].options().get_lr() == lr);
     optim::StateDict wrong = other->state_dict();
     wrong.insert("state.x.exp_avg", 1.0);
-    REQUIRE_ERROR(zero.load_state_dict(wrong), "has the key 'state.x.exp_avg', which is not of");
+    REQUIRE_ERROR(zero.load_state_dict(wrong), "has the key 'state.x.exp_avg', which an optimizer");
     optim::StateDict short_key = other->state_dict();
     short_key.insert("state", 1.0);
-    REQUIRE_ERROR(zero.load_state_dict(short_key), "has the key 'state', which is not of");
+    REQUIRE_ERROR(zero.load_state_dict(short_key), "has the key 'state', which an optimizer");
     REQUIRE_ERROR(Zero(net->parameters(), Zero::Factory()), "needs a function that creates");
     const std::vector<Tensor> params{zeros({rank + 2}).requires_grad_()};
     REQUIRE_ERROR(

@@ -61,7 +61,7 @@ void Bucket::wait() {
     future_.reset();
     HEARTH_CHECK(result.defined() && result.numel() == gradients_.buffer().numel(),
                  "a communication hook must return a tensor with ", gradients_.buffer().numel(),
-                 " elements, as the bucket's buffer, but returned one with ",
+                 " elements, as the bucket's buffer has, but returned one with ",
                  result.defined() ? result.numel() : 0);
     if (!is_same_memory(result, gradients_.buffer()))
       Tensor(gradients_.buffer()).copy_(result.reshape({-1}));

@@ -27,8 +27,8 @@ class Bucket {
   bool is_full() const { return pending_ == 0; }
 
   // A slot is the index of a parameter in members().
-  /// Puts the gradient of a member (0 if it has none) into the bucket, already divided if possible;
-  /// with the last member the bucket is full.
+  /// Puts the gradient of a member (0 if it has none) into the bucket, divided unless there is a
+  /// hook or launch() divides the whole bucket. With the last member the bucket is full.
   void put(size_t slot, const Communication& communication);
   void fill_with_zeros() const { gradients_.buffer().zero_(); }
   /// Starts the communication of bucket `index` of `count`.

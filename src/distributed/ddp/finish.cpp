@@ -1,4 +1,5 @@
-// The end of a backward pass, and passes in which this rank only takes part for the others.
+// The end of a backward pass, and passes in which this rank has no data but takes part so that the
+// other ranks can finish theirs.
 
 #include <algorithm>
 #include <numeric>

@@ -4,8 +4,8 @@
 
 namespace hearth::nn::parallel::detail {
 
-/// The agreement of the ranks in join(): before each forward(), each tells the others whether it
-/// still has data; then all ranks take the parameters and buffers of one that had data last.
+/// The agreement of the ranks in join(): before each forward(), each rank tells the others whether
+/// it still has data; when none has, all take the parameters and buffers of one that had data last.
 class UnevenInputs {
  public:
   UnevenInputs(DistributedDataParallelModule& model, const JoinOptions& options)

@@ -27,7 +27,7 @@ class AbortableBuffers {
   bool aborted_ = false;
 };
 
-/// A Gloo context for all ranks of a group whose calls fail when abort() is called.
+/// A Gloo context that connects all ranks of a group; its calls fail when abort() is called.
 class AbortableContext : public gloo::rendezvous::Context {
  public:
   using gloo::rendezvous::Context::Context;

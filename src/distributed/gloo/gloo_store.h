@@ -20,7 +20,7 @@ class GlooStore final : public gloo::rendezvous::Store {
     const auto bytes = store_->get(key);
     return {bytes.begin(), bytes.end()};
   }
-  // Gloo gets each key that it has waited for, and get() waits itself.
+  // Gloo calls get() for each key that it has waited for, and get() itself waits.
   void wait(const std::vector<std::string>&) override {}
   void wait(const std::vector<std::string>&, const std::chrono::milliseconds&) override {}
 

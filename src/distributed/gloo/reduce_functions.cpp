@@ -14,8 +14,8 @@ void combine(void* out, const void* a, const void* b, size_t n) {
   for (size_t i = 0; i < n; ++i) to[i] = static_cast<T>(F()(x[i], y[i]));
 }
 
-// The type in which a T is computed: float for half types; unsigned for bool and for integers,
-// whose sums and products then wrap around.
+// The type in which sums and products of T are computed: float for half types; unsigned for bool
+// and for integers, so that they wrap around.
 template <class T>
 struct Computed {
   using type = float;

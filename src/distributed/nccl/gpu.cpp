@@ -39,7 +39,7 @@ RuntimeDevice::~RuntimeDevice() {
 }
 
 cudaStream_t runtime_stream(const cuda::Stream& stream) {
-  // A library for simulated GPUs knows their handles.
+  // The library in HEARTH_NCCL_LIBRARY, which check_gpus() requires, knows the simulated streams.
   return is_simulated() ? static_cast<cudaStream_t>(stream.handle()) : stream.stream();
 }
 

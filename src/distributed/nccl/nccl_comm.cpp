@@ -44,7 +44,7 @@ ncclComm_t NcclComm::handle() {
 
 void NcclComm::run(const char* name, milliseconds timeout, const Call& call) {
   constexpr std::chrono::microseconds kPause{100};
-  constexpr int kRoundsAwake = 1000;  // NCCL is mostly ready at once
+  constexpr int kRoundsAwake = 1000;  // NCCL is usually ready at once
   const Deadline deadline = Deadline::after(timeout);
   const std::lock_guard one(calls_);
   {

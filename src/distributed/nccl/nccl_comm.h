@@ -31,7 +31,7 @@ class NcclComm {
   void abort() noexcept;
 
  private:
-  ncclComm_t handle();  // the lock is held
+  ncclComm_t handle();  // call it with mutex_ locked
   bool is_ready(const char* name);
   void check_deadline(const char* name, Deadline deadline) const;
 

@@ -20,7 +20,7 @@ ncclDataType_t nccl_dtype(ScalarType dtype) {
     default: break;
   }
   detail::fail<TypeError>("Input tensor data type is not supported for NCCL process group: ", dtype,
-                          "; convert the tensor to another one");
+                          "; convert the tensor to another dtype");
 }
 
 /// For bools, bytes of 0 or 1: SUM is "or", the maximum; PRODUCT is "and", the minimum.

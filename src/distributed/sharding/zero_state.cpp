@@ -28,7 +28,7 @@ std::string renumbered(const std::string& key, const std::map<size_t, size_t>& n
   const bool is_number = !digits.empty() && digits.size() < 10 &&
                          digits.find_first_not_of("0123456789") == std::string::npos;
   HEARTH_CHECK_AS(ValueError, is_number, "the state dict has the key '", key,
-                  "', which is not of an optimizer");
+                  "', which an optimizer's state dict does not have");
   const auto found = numbers.find(std::stoul(digits));
   if (found == numbers.end()) return "";
   return detail::str(kState, found->second, key.substr(dot));

@@ -29,7 +29,7 @@ class BatchNormSweep {
 
   /// Returns per-channel values as an array of `type`, repeated `times` times.
   void* repeated(const double* values, ScalarType type, int64_t times) const;
-  /// Allocates scratch memory for the sums and dots of chunks: `[chunk][0 or 1][column]`.
+  /// Allocates scratch memory for the sums and dots of chunks: `[chunk][0: sums, 1: dots][column]`.
   double* partial_sums(int64_t chunks, int64_t columns) const;
 
   void accumulate_planes(const BatchNormData& x, const BatchNormData& g, const double* shift,

@@ -1,6 +1,6 @@
 // Products of float, double and complex matrices by CBLAS, on the calling thread; the callers
-// divide large products. A product is bound by its multiplications, one with a vector by reading
-// the matrix.
+// divide large products. A product is bound by its multiplications, a product with a vector by
+// reading the matrix.
 #include "kernels/cpu/blas.h"
 
 #include <cblas.h>
