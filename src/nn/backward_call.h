@@ -23,8 +23,8 @@ class BackwardCall : public std::enable_shared_from_this<BackwardCall> {
   void watch_results(const std::vector<Tensor*>& results, const std::type_info& type);
 
  private:
-  /// The tensors in a list of values: the number of values and, if any tensor requires a gradient,
-  /// the indices of the tensors.
+  /// The tensors in a list of values: the number of values and, if any tensor requires a gradient
+  /// and gradients are recorded, the indices of the tensors.
   struct TensorIndices {
     size_t count = 0;
     std::optional<std::vector<size_t>> indices;
@@ -40,7 +40,7 @@ class BackwardCall : public std::enable_shared_from_this<BackwardCall> {
 
   Module& module_;
   std::shared_ptr<Module> owner_;      // keeps the module alive; null if no shared_ptr owns it
-  std::weak_ptr<HookTable> lifetime_;  // expires with a module without an owner
+  std::weak_ptr<HookTable> lifetime_;  // expires with the module if owner_ is null
   HookTable::List<BackwardPreHook> pre_hooks_;
   HookTable::List<BackwardHook> hooks_;
   TensorIndices arguments_, results_;

@@ -7,7 +7,7 @@
 namespace hearth::nn::parallel::detail {
 
 /// Tensors, packed for copies to other devices: small contiguous ones of one device and dtype share
-/// a flat tensor, so that they are copied at once. All steps are recorded if recording is enabled.
+/// a flat tensor, so that one copy moves them all. All steps are recorded if recording is enabled.
 class CoalescedCopy {
  public:
   /// Undefined tensors are allowed; their copies are undefined.

@@ -47,7 +47,7 @@ void limit_norms(Tensor weight, const Tensor& indices, const Options& options) {
   embedding_renorm_(weight, indices, *options.max_norm(), options.norm_type());
 }
 
-/// Returns `to` with from's padding_idx and its options from max_norm to sparse.
+/// Returns `to` with these options of `from`.
 template <class To, class From>
 To with_common(To to, const From& from) {
   return to.padding_idx(from.padding_idx())

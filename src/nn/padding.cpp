@@ -15,7 +15,7 @@ const char* name_of_mode(const functional::PadFuncOptions::mode_t& mode) {
   return kNames[mode.index()];
 }
 
-/// Pads D dimensions circularly, with PyTorch's checks.
+/// Pads D dimensions circularly, with PyTorch's check of the number of dimensions.
 template <size_t D>
 Tensor circular(const Tensor& x, IntArrayRef padding) {
   HEARTH_CHECK_AS(ValueError, x.dim() == D + 1 || x.dim() == D + 2, "expected ", D + 1, "D or ",

@@ -31,7 +31,7 @@ struct Store {
   bool cuts_graph = false;  // each stage has a graph of its own
 };
 
-/// Makes a pipeline's store this thread's during the scope's lifetime.
+/// Until the end of the scope, this thread uses the store of a pipeline.
 class StoreScope {
  public:
   explicit StoreScope(Store& store);

@@ -11,13 +11,13 @@ namespace {
 
 /// The kinds of copies, by direction: to or from a device with a higher or a lower index. A device
 /// has a stream for each kind, so that copies of one kind never wait for another kind.
-enum class CopyUse { kSendUp, kSendDown, kReceiveFromAbove, kReceiveFromBelow };
+enum class CopyKind { kSendUp, kSendDown, kReceiveFromAbove, kReceiveFromBelow };
 
-cuda::Stream copy_stream(Device device, CopyUse use) {
+cuda::Stream copy_stream(Device device, CopyKind kind) {
   static std::mutex mutex;
-  static std::map<std::pair<int, CopyUse>, cuda::Stream> streams;
+  static std::map<std::pair<int, CopyKind>, cuda::Stream> streams;
   const std::lock_guard lock(mutex);
-  const std::pair<int, CopyUse> key(device.index(), use);
+  const std::pair<int, CopyKind> key(device.index(), kind);
   const auto found = streams.find(key);
   if (found != streams.end()) return found->second;
   return streams.emplace(key, cuda::Stream(device)).first->second;
@@ -28,9 +28,10 @@ Tensor copy_on_streams(const Tensor& tensor, Device device, const StreamMark& co
   const TensorOptions target = TensorOptions().device(device);
   if (!source.is_cuda() || !device.is_cuda()) return tensor.to(target);
   const bool goes_up = device.index() > source.index();
-  const cuda::Stream sending = copy_stream(source, goes_up ? CopyUse::kSendUp : CopyUse::kSendDown);
+  const cuda::Stream sending =
+      copy_stream(source, goes_up ? CopyKind::kSendUp : CopyKind::kSendDown);
   const cuda::Stream receiving =
-      copy_stream(device, goes_up ? CopyUse::kReceiveFromBelow : CopyUse::kReceiveFromAbove);
+      copy_stream(device, goes_up ? CopyKind::kReceiveFromBelow : CopyKind::kReceiveFromAbove);
   const cuda::Stream reader = cuda::current_stream(device.index());
   if (computed)
     computed.make_wait(sending);

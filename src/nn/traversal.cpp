@@ -16,7 +16,7 @@ OrderedDict<std::string, Tensor> only_defined(const OrderedDict<std::string, Ten
   return result;
 }
 
-/// Returns the tensors in list(part) for the module and each submodule, by path.
+/// Returns the tensors that `list` returns for the module and for each submodule, by path.
 template <class List>
 OrderedDict<std::string, Tensor> of_all_modules(const Module& module, List list) {
   OrderedDict<std::string, Tensor> result;

@@ -48,7 +48,7 @@ Tensor with_noise(const Tensor& self, Tensor& noise, const Slopes& slopes,
   HEARTH_CHECK(self.sizes() == noise.sizes(),
                "noise tensor shape must match self tensor shape. Got self.shape = ", self.sizes(),
                " noise.shape = ", noise.sizes());
-  if (!slopes.training) return self.leaky_relu(slopes.mean());  // whatever their order
+  if (!slopes.training) return self.leaky_relu(slopes.mean());  // even if lower > upper
   slopes.check();
   const Tensor drawn = slopes.draw(self, generator);
   noise.copy_(drawn);

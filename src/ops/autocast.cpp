@@ -6,8 +6,8 @@ namespace hearth {
 
 namespace {
 
-/// Whether autocast casts the tensor. It leaves integers, doubles (such as C++ numbers) and tensors
-/// on other devices as they are.
+/// Whether autocast casts the tensor. It leaves integers, doubles (such as C++ numbers), complex
+/// numbers and tensors on other devices as they are.
 bool is_eligible(const Tensor& t, DeviceType device) {
   return t.defined() && autocast_device(t) == device && t.is_floating_point() &&
          t.scalar_type() != kDouble;

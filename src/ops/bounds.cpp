@@ -11,8 +11,9 @@ namespace {
 using Bound = std::optional<Scalar>;
 using TensorBound = std::optional<Tensor>;
 
-/// Returns a bound in a tensor's dtype: an integer bound becomes the nearest integer of an integer
-/// dtype. Throws if the bound excludes all integers of the dtype or overflows a floating dtype.
+/// Returns a bound for a tensor of the given dtype. If both are integers, that is the dtype's
+/// integer nearest to the bound. Throws if the bound excludes all integers of the dtype or
+/// overflows a floating dtype.
 Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
   if (is_floating_point(type) && !number.isComplex()) (void)number.stored_as(type);
   if (!is_integral(type, false) || !number.isIntegral(false)) return number;

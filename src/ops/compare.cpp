@@ -33,7 +33,8 @@ bool tensors_equal(const Tensor& a, const Tensor& b) {
   return a.numel() == 0 || a.eq(b).all().item<bool>();
 }
 
-/// Whether the elements are equal, or their difference is finite and at most atol + rtol * |b|.
+/// Whether the elements are equal, both are NaN (with `equal_nan`), or their difference is finite
+/// and at most atol + rtol * |b|.
 Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
   check_same_device("isclose", "other", a.device(), b.device());
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), name_of(a.scalar_type()), " did not match ",

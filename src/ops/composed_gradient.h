@@ -13,7 +13,7 @@ namespace hearth {
 void composed_gradient(GradContext& context, int num_inputs,
                        const std::function<std::vector<Tensor>(const Tensor* in)>& formula);
 
-/// Throws if an input that has no derivative requires grad.
+/// Throws if `input`, for which `op` has no derivative, requires grad and gradients are recorded.
 void check_no_gradient(const Tensor& input, const char* op, const char* name);
 
 }  // namespace hearth

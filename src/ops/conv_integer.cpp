@@ -38,10 +38,11 @@ Tensor windows(Tensor input, IntArrayRef kernel, const Dims& stride, const Dims&
   return input;
 }
 
-/// Multiplies all windows by weight [out channels, channels / groups, kernel…].
+/// Multiplies all windows by weight [out channels, channels / groups, kernel…]; `sizes` are those
+/// of the result.
 Tensor products(const Tensor& input, const Tensor& weight, const Dims& stride, const Dims& dilation,
                 int64_t groups, IntArrayRef sizes) {
-  const int64_t batch = input.size(0), channels = weight.size(1);
+  const int64_t batch = input.size(0), group_channels = weight.size(1);
   const int64_t group_outs = weight.size(0) / groups;
   int64_t kernel_elements = 1, positions = 1;
   for (size_t d = 2; d < sizes.size(); ++d) {
@@ -49,19 +50,20 @@ Tensor products(const Tensor& input, const Tensor& weight, const Dims& stride, c
     positions *= sizes[d];
   }
   const Tensor rows = windows(input, weight.sizes().slice(2), stride, dilation)
-                          .reshape({batch, groups, channels, positions, kernel_elements})
+                          .reshape({batch, groups, group_channels, positions, kernel_elements})
                           .permute({0, 1, 3, 2, 4})
-                          .reshape({batch, groups, positions, channels * kernel_elements});
+                          .reshape({batch, groups, positions, group_channels * kernel_elements});
   const Tensor columns =
-      weight.reshape({groups, group_outs, channels * kernel_elements}).transpose(1, 2);
+      weight.reshape({groups, group_outs, group_channels * kernel_elements}).transpose(1, 2);
   return rows.matmul(columns).transpose(2, 3).contiguous().reshape(sizes);
 }
 
 /// Converts the weight of a transposed convolution to the weight of the equivalent plain
 /// convolution: [out channels, channels / groups, kernel…], with the kernel reversed.
 Tensor plain_weight(const Tensor& weight, int64_t groups) {
-  const int64_t channels = weight.size(0) / groups, group_outs = weight.size(1);
-  Dims split{groups, channels, group_outs}, sizes{groups * group_outs, channels}, kernel_dims;
+  const int64_t group_channels = weight.size(0) / groups, group_outs = weight.size(1);
+  Dims split{groups, group_channels, group_outs}, sizes{groups * group_outs, group_channels},
+      kernel_dims;
   for (int64_t d = 2; d < weight.dim(); ++d) {
     split.push_back(weight.size(d));
     sizes.push_back(weight.size(d));

@@ -18,7 +18,8 @@ const Tensor& nonzero_divisor(const Tensor& self, const Tensor& other) {
   return other;
 }
 
-/// Returns the divisor of a remainder as a tensor, rounded to self's dtype if that is a half dtype.
+/// Returns the divisor of remainder or fmod as a tensor, rounded to self's dtype if that is float16
+/// or bfloat16.
 Tensor rounded(const Tensor& self, const Scalar& number) {
   const ScalarType type = self.scalar_type();
   if (!is_reduced_float(type) || number.isComplex()) return wrapped_number(number);

@@ -1,4 +1,4 @@
-// Fourier transforms: the kernel's ops.
+// Fourier transforms: the ops that run the kernel.
 #include "ops/fft.h"
 
 #include <cmath>

@@ -12,8 +12,8 @@ inline bool is_mask(const Tensor& index) {
 }
 
 /// self[indices]: indices[d] indexes dimension d of self. A mask indexes mask.dim() dimensions from
-/// d on, so the indices after it in the list must be undefined for its other dimensions. An
-/// undefined index selects all elements.
+/// d on, so the next mask.dim() - 1 indices in the list must be undefined. Otherwise, an undefined
+/// index selects all elements.
 Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices);
 /// self[indices] = values, or += values.
 void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,

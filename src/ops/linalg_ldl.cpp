@@ -64,7 +64,8 @@ void check_ldl(const char* op, const Tensor& info) {
   });
 }
 
-/// Throws unless the pivots of one matrix are rows from 1 to n, or pairs of equal negative rows.
+/// Throws unless the pivots of one matrix are numbers from 1 to n, or pairs of equal numbers from
+/// -n to -1.
 void check_pivots_of_matrix(const int* pivots, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {
     const int64_t row = std::abs(int64_t{pivots[k]});

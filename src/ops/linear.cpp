@@ -18,12 +18,12 @@ struct Linear {
                  " and ", name_of(weight_type),
                  dtypes_text("bias", impl_of(bias), "weight", impl_of(weight)));
     if (input_type == weight_type) return;
-    const std::string names = dtypes_text("input", impl_of(input), "weight", impl_of(weight));
+    const std::string details = dtypes_text("input", impl_of(input), "weight", impl_of(weight));
     HEARTH_CHECK(!bias.defined() || input.dim() != 2,
                  "mat1 and mat2 must have the same dtype, but got ", name_of(input_type), " and ",
-                 name_of(weight_type), names);
+                 name_of(weight_type), details);
     detail::fail<Error>("expected m1 and m2 to have the same dtype, but got: ",
-                        TypeMeta(input_type).name(), " != ", TypeMeta(weight_type).name(), names);
+                        TypeMeta(input_type).name(), " != ", TypeMeta(weight_type).name(), details);
   }
   static Tensor compute(const Args&, const Tensor& input, const Tensor& weight,
                         const Tensor& bias) {

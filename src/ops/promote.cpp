@@ -6,7 +6,7 @@ namespace hearth {
 
 namespace {
 
-/// promote_types of those that are not Undefined.
+/// promote_types(a, b) or, if one is Undefined, the other.
 ScalarType promote_known(ScalarType a, ScalarType b) {
   if (a == ScalarType::Undefined) return b;
   if (b == ScalarType::Undefined) return a;

@@ -38,8 +38,8 @@ Tensor& fill_log_normal(const Tensor& self, double mean, double std,
   HEARTH_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
   HEARTH_CHECK_AS(NotImplementedError, self.is_floating_point(),
                   "\"log_normal_cpu\" not implemented for '", name_of(self.scalar_type()), "'");
-  // PyTorch's log_normal_ draws number by number. normal_ does so only for tensors with gaps in
-  // memory; it fills others in blocks.
+  // PyTorch's log_normal_ draws number by number. normal_ does so only for fewer than 16 elements
+  // and for tensors that are not contiguous; it fills other tensors in blocks.
   const auto draw = [&](const Tensor& t) {
     const Tensor with_gaps = empty({t.numel(), 2}, t.options()).select(1, 0);
     with_gaps.normal_(mean, std, generator);

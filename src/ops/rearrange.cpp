@@ -33,7 +33,7 @@ struct Flip {
 
 struct Roll {
   struct Args {
-    Dims shifts;  // per dimension, from 0 to its size
+    Dims shifts;  // per dimension, modulo its size
     HEARTH_FIELDS(shifts)
   };
   static constexpr OpInfo info{.name = "roll", .complex_grad = ComplexGrad::kAnalytic};

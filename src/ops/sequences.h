@@ -7,7 +7,7 @@
 namespace hearth {
 
 /// The values of the batch_sizes of packed data, which must be an int64 vector on the CPU, not
-/// empty, in decreasing order and without negative numbers.
+/// empty, of numbers that never increase and are not negative.
 std::vector<int64_t> packed_sizes(const Tensor& batch_sizes);
 
 }  // namespace hearth

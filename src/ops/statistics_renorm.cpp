@@ -1,4 +1,4 @@
-// Norms of slices and of differences.
+// renorm, dist and norm_except_dim.
 #include "hearth/operators.h"
 #include "ops/composed_out.h"
 #include "ops/promote.h"

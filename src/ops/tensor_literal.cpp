@@ -10,7 +10,7 @@ namespace detail {
 
 namespace {
 
-/// Returns "2 3".
+/// Returns "2 3" for {2, 3}.
 std::string spaced(IntArrayRef sizes) {
   std::string text;
   for (int64_t size : sizes) text += (text.empty() ? "" : " ") + std::to_string(size);

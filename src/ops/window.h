@@ -46,7 +46,8 @@ inline View geometry_of(const TensorImpl& impl) {
   return view;
 }
 
-/// infer and grad of a view op whose function `narrow` turns the input's View into the output's.
+/// infer and grad of a view op whose function `narrow` turns the input's View into the output's and
+/// returns the offset.
 template <class Op>
 void infer_window(const typename Op::Args& args, InferContext& context, int output = 0) {
   View view = geometry_of(context.in(0));

@@ -5,9 +5,9 @@
 
 namespace hearth::optim {
 
-/// Adapts loaded state to a parameter: replaces tensors by copies on the parameter's device, those
-/// of floating point with its dtype, and those of its sizes with its memory format. Throws for
-/// state that does not fit.
+/// Adapts loaded state to a parameter: replaces tensors by copies on the parameter's device. Copies
+/// of floating-point tensors have the parameter's dtype, copies with the parameter's sizes its
+/// memory format. Throws for state that does not fit.
 class Adapter final : public Fields {
  public:
   Adapter(const OptimizerParamState& state, const Tensor& param, int64_t index)

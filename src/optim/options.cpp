@@ -1,4 +1,4 @@
-// Named options and state: cloning, comparison, defaults, archives.
+// The base classes of options and of parameters' state: cloning, comparison, defaults, archives.
 #include "optim/options.h"
 
 #include <typeinfo>

@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Sets options that the user has not set to the values in `defaults`, if both have the same type.
+/// Copies the options that the user has not set from `defaults`, if both have the same type.
 void apply_defaults(OptimizerOptions& options, const OptimizerOptions& defaults);
 
 }  // namespace hearth::optim

@@ -1,5 +1,5 @@
-// State dicts, saving and loading of optimizers: options, and state of parameters, which are
-// identified by their order.
+// State dicts, saving and loading of optimizers: their options and the state of their parameters. A
+// parameter is identified by its position.
 #include "hearth/autograd.h"
 #include "hearth/demangle.h"
 #include "hearth/memory_stats.h"
@@ -22,7 +22,7 @@ void for_each_parameter(const Optimizer& optimizer, const F& f) {
 
 constexpr const char* kName = "name";
 
-/// Checks the optimizer's name, which may be missing from the source.
+/// Throws if the loaded data names another optimizer. It may have no name.
 void check_name(const Optimizer& optimizer, Fields& f) {
   if (!f.has(kName)) return;
   const std::string expected = short_class_name(typeid(optimizer));

@@ -10,7 +10,7 @@ namespace hearth::utils::plot {
 
 namespace {
 
-/// In smaller ranges, the numbers have too few digits for ticks: the smallest one is 5e-324.
+/// In smaller ranges, doubles have too few digits for ticks: the smallest positive one is 5e-324.
 constexpr double kSmallestRange = 1e-315;
 
 /// The smallest number of at least `step` that is 1, 2 or 5 times a power of ten.

@@ -8,8 +8,8 @@ namespace hearth::utils::plot {
 /// A range of values with ticks at round numbers.
 class Axis {
  public:
-  /// Covers the values that can be shown, or 0 and 1 if there are none, and a small margin, below
-  /// them only if `has_low_margin`. If all of them are whole numbers, so are the ticks.
+  /// Covers the values that can be shown, or 0 and 1 if there are none, with a small margin above
+  /// and, if `has_low_margin`, below. If all these values are whole numbers, so are the ticks.
   Axis(const std::vector<double>& values, int max_ticks, bool has_low_margin = true);
 
   /// Whether a value can be drawn: not if it is infinite, NaN or too large.

@@ -13,7 +13,7 @@ using detail::Chart;
 
 constexpr double kMargin = 16, kAxisTitle = 60, kTitle = 28;
 constexpr int64_t kSideWithText = 92, kSide = 24;  // of a cell, in pixels
-constexpr int64_t kMaxPixels = 4000;               // of a side of all cells without texts
+constexpr int64_t kMaxPixels = 4000;               // of a side of the matrix, if it has no texts
 constexpr Color kPaper{255, 255, 255}, kDeepest{0, 74, 124}, kNoValue{200, 200, 200};
 
 /// White for 0, dark for 1, grey for a negative shade: the cell has no value.

@@ -22,7 +22,8 @@ constexpr double kYTitleWidth = 44;  // left of the labels of the y axis
 constexpr double kBarShare = 0.8;    // of the distance between neighbouring names
 constexpr double kDot = 6;           // the diameter of points
 
-/// All values of one coordinate, and those that the chart must also cover: the ends of the bars.
+/// The values of one coordinate that its axis must cover. For a chart of bars, they include 0 on
+/// the y axis and the room of the first and the last name on the x axis.
 std::vector<double> values(const Chart& chart, std::vector<double> Series::*coordinate) {
   std::vector<double> result;
   for (const Series& series : chart.series)
@@ -54,7 +55,7 @@ class SeriesPanel final : public Panel {
     for (const std::string& name : chart.names)
       widest_name_ = std::max(widest_name_, ruler.text_width(name, kFontSize));
     constexpr double kRowOfNames = 20;
-    if (are_names_upright()) more_bottom_ = std::max(0.0, widest_name_ - kRowOfNames + 8);
+    if (are_names_vertical()) more_bottom_ = std::max(0.0, widest_name_ - kRowOfNames + 8);
   }
 
   double width() const override { return kWidth; }
@@ -95,7 +96,7 @@ class SeriesPanel final : public Panel {
   double room_of_name() const {
     return (kWidth - kRight - left_margin_) * (x_axis_.fraction(1) - x_axis_.fraction(0));
   }
-  bool are_names_upright() const { return widest_name_ + 6 > room_of_name(); }
+  bool are_names_vertical() const { return widest_name_ + 6 > room_of_name(); }
 
   double canvas_x(const Drawing& drawing, double x) const {
     return drawing.left + (drawing.right - drawing.left) * x_axis_.fraction(x);
@@ -119,12 +120,12 @@ class SeriesPanel final : public Panel {
 
   /// Draws the names of the bars, as many as there is room for.
   void draw_names(const Drawing& drawing) const {
-    const bool upright = are_names_upright();
+    const bool is_vertical = are_names_vertical();
     const auto step = static_cast<size_t>(
-        std::max(1.0, std::ceil(upright ? (kFontSize + 2) / room_of_name() : 1)));
+        std::max(1.0, std::ceil(is_vertical ? (kFontSize + 2) / room_of_name() : 1)));
     for (size_t i = 0; i < chart_.names.size(); i += step) {
       const double x = canvas_x(drawing, static_cast<double>(i));
-      if (upright)
+      if (is_vertical)
         drawing.canvas.draw_text(chart_.names[i], {x + kHalfDigit, kAxisY + 8}, Align::kRight,
                                  kFontSize, kInk, Direction::kUp);
       else
@@ -199,7 +200,7 @@ class SeriesPanel final : public Panel {
   const Axis x_axis_, y_axis_;
   const double left_margin_;
   double widest_name_ = 0;
-  double more_bottom_ = 0;  // for upright names
+  double more_bottom_ = 0;  // for vertical names
 };
 
 }  // namespace
