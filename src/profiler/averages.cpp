@@ -113,7 +113,7 @@ EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_sha
 EventList averages_by_module(const std::vector<FunctionEvent>& events, bool with_memory) {
   Rows rows;
   const std::vector<int64_t> device_ns = device_totals(events);
-  std::vector<std::vector<size_t>> counted(events.size());  // rows that have an event's time
+  std::vector<std::vector<size_t>> counted(events.size());  // rows whose totals include it
   for (size_t i = 0; i < events.size(); ++i) {
     const FunctionEvent& event = events[i];
     if (event.is_on_device()) continue;  // counted by the event that has launched it

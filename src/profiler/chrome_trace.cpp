@@ -121,7 +121,7 @@ class Writer {
   void add_names() {
     std::set<std::pair<int64_t, int64_t>> places;  // device, thread
     for (const FunctionEvent& event : events_) places.emplace(event.device, event.thread);
-    int64_t named = -2;  // no device
+    int64_t named = -2;  // neither a GPU nor kNone, the host
     for (const auto& [device, thread] : places) {
       const bool is_host = device == FunctionEvent::kNone;
       const int64_t process = is_host ? process_ : device;

@@ -59,7 +59,7 @@ class Collector {
 
  private:
   void add_thread(const Buffer& buffer) {
-    std::vector<int64_t> open;  // by depth
+    std::vector<int64_t> open;  // indices of the open events, by depth
     auto& indices = indices_[buffer.id()];
     buffer.for_each([&](const RawEvent& raw) {
       indices.push_back(FunctionEvent::kNone);

@@ -22,12 +22,12 @@ class NvtxObserver final : public Observer {
 
  private:
   void push(const void* key, const std::string& name);
-  /// Ends the range and those inside it; does nothing if it began before the observer.
+  /// Ends the range and those inside it; does nothing if it began before install().
   void pop(const void* key);
 
   const RangeMarker& marker_;
   const bool record_shapes_;
-  std::vector<const void*> open_;  // keys
+  std::vector<const void*> open_;  // keys of the open ranges, the outermost first
 };
 
 }  // namespace hearth::profiler

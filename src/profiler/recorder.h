@@ -31,9 +31,9 @@ class ThreadRecorder final : public Observer {
   void end_range(const void* key) override;
 
  private:
-  /// An event that has not ended.
+  /// An event that has not ended, or that has one inside it that has not: a user range.
   struct Open {
-    const void* key;
+    const void* key;  // null if the event has ended
     RawEvent* event;
     uint64_t id;
     bool has_counted;  // a call inside this event has counted its FLOPs

@@ -9,7 +9,7 @@ namespace hearth::profiler {
 
 namespace {
 
-/// The running session; the mutex guards the pointer.
+/// The running session; the mutex guards the other members.
 struct Running {
   std::mutex mutex;
   std::shared_ptr<Session> session;
@@ -37,8 +37,8 @@ class DeviceSink final : public ActivitySink {
   }
 };
 
-/// This thread's recorder, which records for the running session; null if no session that records
-/// the CPU runs.
+/// This thread's recorder, which records for the running session; null if no session is running or
+/// it does not record the CPU.
 Observer* join_session() {
   Running& state = running();
   const std::lock_guard lock(state.mutex);

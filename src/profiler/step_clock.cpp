@@ -73,7 +73,7 @@ std::string StepTimes::verdict() const {
 
 int64_t StepTimes::workers_needed(int64_t workers) const {
   const double rest = total - data;
-  // Without workers, the wait is the time of preparing; with workers, they prepare all the time.
+  // The time of preparing data: without workers, the wait; with workers, all their time.
   const double preparing = workers == 0 ? data : total * static_cast<double>(workers);
   if (preparing <= 0 || rest <= 0) return workers;
   return std::max<int64_t>(1, static_cast<int64_t>(std::ceil(preparing / rest)));

@@ -81,7 +81,7 @@ class Table {
       has_device_time_ |= row.self_device_time_total > 0;
       has_device_memory_ |= row.self_device_memory_usage != 0;
     }
-    add_times();
+    add_name_and_times();
     if (with_memory) add_memory();
     add("# of Calls", [](const auto& row) { return std::to_string(row.count); });
     add_shapes();
@@ -107,7 +107,7 @@ class Table {
     for (size_t i = 0; i < limit_; ++i) column.cells.push_back(cell(rows_[i]));
   }
 
-  void add_times() {
+  void add_name_and_times() {
     size_t longest = 0;
     for (const FunctionEventAvg& row : rows_) longest = std::max(longest, row.key.size());
     add(
@@ -155,7 +155,7 @@ class Table {
           [&](const auto& row) { return shapes_text(row.input_shapes).substr(0, width); }, width);
   }
 
-  /// The smallest number determines the unit.
+  /// The smallest count that is not 0 determines the unit.
   void add_flops() {
     int64_t smallest = 0;
     for (const FunctionEventAvg& row : rows_)
@@ -218,7 +218,7 @@ std::string EventList::table(const std::string& sort_by, int64_t row_limit) cons
                      [&](const FunctionEventAvg& a, const FunctionEventAvg& b) {
                        return number_of(a, sort_by) > number_of(b, sort_by);
                      });
-  if (!sort_by.empty()) number_of(rows[0], sort_by);  // sorting one row checks no name
+  if (!sort_by.empty()) number_of(rows[0], sort_by);  // checks the name: sorting one row does not
   const size_t limit = row_limit < 0 ? rows.size() : static_cast<size_t>(row_limit);
   return Table(rows, with_memory_, limit).text();
 }

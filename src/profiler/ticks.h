@@ -21,10 +21,10 @@ inline uint64_t ticks() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-/// The same moment on both clocks.
+/// A moment on both clocks: ticks() and steady_clock.
 struct Moment {
   uint64_t ticks = 0;
-  int64_t ns = 0;  // of steady_clock
+  int64_t ns = 0;
   static Moment now();
 };
 

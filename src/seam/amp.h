@@ -25,7 +25,7 @@ struct AmpUnscaleParams {
 /// The next scale of a gradient scaler; all addresses are in device memory.
 struct AmpUpdateScaleParams {
   float* scale = nullptr;
-  int32_t* growth_tracker = nullptr;  // steps without inf since the scale changed
+  int32_t* growth_tracker = nullptr;  // steps without inf or NaN since the scale changed
   const float* found_inf = nullptr;
   double growth_factor = 1, backoff_factor = 1;
   int64_t growth_interval = 0;

@@ -50,7 +50,7 @@ struct FusedStepParams {
   ScalarType dtype = ScalarType::Undefined;
   ScalarType step_dtype = ScalarType::Float;  // of the numbers at StepTensor::step_at
   bool maximize = false;
-  float* grad_scale = nullptr;  // in device memory, like found_inf
+  float* grad_scale = nullptr;  // in device memory, like found_inf; both may be null
   float* found_inf = nullptr;
   std::vector<StepTensor> tensors;
   std::vector<StepLayout> layouts;

@@ -9,7 +9,7 @@ namespace hearth {
 
 /// out = random numbers. With source.mt they are PyTorch's, drawn in the memory order of `out`.
 /// Without it, element i in row-major order is a function of seed, offset and i only, and the
-/// generator's offset has to advance by four (kernels/draws.h).
+/// generator's offset has to advance by four (core/philox.h).
 struct RandomParams {
   enum class Kind : int8_t {
     kUniform,          // [a, b)

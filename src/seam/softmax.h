@@ -14,7 +14,7 @@ struct SoftmaxParams {
 };
 
 /// grad_in = out * (grad - sum(grad * out)) along `dim`, or, with `log`, grad - exp(out) *
-/// sum(grad), where out is the output of the softmax.
+/// sum(grad), where out is SoftmaxParams::out.
 struct SoftmaxBackwardParams {
   View grad, out, grad_in;
   int dim = 0;

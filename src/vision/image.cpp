@@ -16,7 +16,7 @@ namespace hearth::vision {
 namespace {
 
 constexpr int64_t kAlwaysAllowed = int64_t{1} << 24;  // pixels, whatever the file's length
-constexpr int64_t kMaxEdge = 65500;                   // libjpeg's limit
+constexpr int64_t kMaxEdge = 65500;                   // libjpeg's limit, also for PNG files
 
 Tensor decode(std::string_view bytes, const std::string& name, ImageReadMode mode) {
   if (!is_png(bytes) && !is_jpeg(bytes)) bad_image(name, "it is neither a PNG nor a JPEG file");

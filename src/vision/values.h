@@ -4,7 +4,7 @@
 
 namespace hearth::vision::transforms {
 
-/// The largest value of an image of this dtype: 1 for floats.
+/// The largest value of an image of this dtype: 1 for floats and booleans.
 double largest_value(ScalarType dtype);
 /// Throws unless the tensor is an image.
 void check_image(const Tensor& img);

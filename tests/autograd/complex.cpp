@@ -1,4 +1,4 @@
-// Gradients of complex tensors: history, views and operators that refuse them. In
+// Gradients of complex tensors: history, views, and operators without complex gradients. In
 // tests/ops/complex*.cpp, the operators' derivatives are compared with finite differences.
 #include <complex>
 

@@ -1,4 +1,4 @@
-// Inference tensors outside inference mode, compared with LibTorch 2.15.
+// Inference tensors outside inference mode. The expected errors and results are LibTorch 2.15's.
 #include "tests/autograd/support.h"
 
 #include "hearth/context.h"

@@ -10,7 +10,8 @@
 namespace hearth::app {
 namespace {
 
-/// Receives the first signal, and exits with 1 or 2 if that does not only make interrupted() true.
+/// Raises the first signal, which must make interrupted() true: exits with 1 if it is true before,
+/// with 2 if it is false afterwards.
 void receive_first(int signal) {
   if (interrupted()) std::exit(1);
   std::raise(signal);
@@ -28,7 +29,7 @@ TEST(InterruptDeathTest, TheSameSignalAgainEndsTheProgram) {
         ::testing::KilledBySignal(signal), "");
 }
 
-TEST(InterruptDeathTest, AnotherSignalEndsTheProgramAfterASecond) {
+TEST(InterruptDeathTest, AnotherSignalEndsTheProgramOneSecondLater) {
   const auto receive_two = [](int first, int second) {
     const InterruptGuard guard;
     receive_first(first);

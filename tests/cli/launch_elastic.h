@@ -8,14 +8,16 @@
 
 namespace hearth::testing {
 
-/// Launchers of one job. The ranks note their numbers in files, and run until the file `go` exists.
+/// Launchers of one job. The ranks note their numbers in files, and run until the file `go` exists,
+/// or run a script of the test.
 class Elastic : public ::testing::Test {
  protected:
   static std::string endpoint() { return "127.0.0.1:" + own_port(); }
   std::string path(const std::string& name) const { return folder_.path(name); }
 
-  /// Starts a launcher. Its ranks run `first` (empty, or commands and a semicolon), append lines to
-  /// the file `name`, and run the script.
+  /// Starts a launcher. Its ranks run `first` (empty, or commands and a semicolon), append a line
+  /// of numbers to the file `name` and their process ids to `name`.processes, and run the script;
+  /// if it is empty, they wait for the file `go`.
   std::unique_ptr<Program> start(const std::string& name, std::vector<std::string> flags,
                                  const std::string& script = "",
                                  const std::vector<std::string>& environment = {},

@@ -69,7 +69,7 @@ TEST_F(Elastic, RanksThatAreSavingHaveTheirTime) {
                               at_signal("sleep 1.5; touch " + saved + "; exit 0"));
     ASSERT_TRUE(notes("host-" + name, "0 0 2 0 2"));
     ASSERT_TRUE(notes("second-" + name, "0 1 2 1 2"));
-    // The second machine has its own signal, and sees the end and the lost connection of the host.
+    // The second launcher gets a signal too, and notices that the host ends and is disconnected.
     if (!is_host_first) second->kill(SIGTERM);
     host->kill(SIGTERM);
     EXPECT_EQ(host->wait().status, 143);

@@ -24,7 +24,7 @@ struct Pipe {
   void write_byte() const { EXPECT_EQ(write(ends[1], "x", 1), 1); }
 };
 
-TEST(LaunchParts, AFileThatTakesOverANumberIsNotReadyYet) {
+TEST(LaunchParts, AFileThatReusesADescriptorIsNotReadyYet) {
   app::EventLoop loop;
   const Pipe first, second, third;
   first.write_byte();

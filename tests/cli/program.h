@@ -24,8 +24,8 @@ struct RunResult {
 };
 
 /// A running hearth. `environment` changes the inherited environment: NAME=value sets a variable,
-/// NAME removes it. Its input is empty. Output that goes to the file descriptors `out` or `err` is
-/// not in the result of wait().
+/// NAME removes it. The program's stdin is empty. Output that goes to the file descriptors `out` or
+/// `err` is not in the result of wait().
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments,

@@ -106,9 +106,9 @@ TEST_F(TrainProcesses, CanBeStartedByHandAndByMpirun) {
   const Arguments hand = small_run(path("hand"), {"--epochs", "1"}),
                   mpi = small_run(path("mpi"), {"--epochs", "1"});
   for (const RunResult& ran :
-       by_hand({hand, hand}, {rank_of_two(0, own_port()), rank_of_two(1, own_port())}))
+       run_without_launcher({hand, hand}, {rank_of_two(0, own_port()), rank_of_two(1, own_port())}))
     EXPECT_EQ(ran.status, 0) << ran.err;
-  for (const RunResult& ran : by_hand({mpi, mpi}, {under_mpi(0), under_mpi(1)}))
+  for (const RunResult& ran : run_without_launcher({mpi, mpi}, {under_mpi(0), under_mpi(1)}))
     EXPECT_EQ(ran.status, 0) << ran.err;
   expect_same_files(path("hand"), path("launched"));
   expect_same_files(path("mpi"), path("launched"));
@@ -165,8 +165,8 @@ TEST_F(TrainProcesses, MistakesAreNamed) {
   expect_failure(run(small_run(path("bad")), {"RANK=1", "WORLD_SIZE=1", "OMP_NUM_THREADS=1"}), 1,
                  "the rank (RANK) is 1, but the world size (WORLD_SIZE) is 1");
   const std::vector<RunResult> ran =
-      by_hand({small_run(path("bad")), small_run(path("bad"), {"--seed", "1"})},
-              {rank_of_two(0, own_port()), rank_of_two(1, own_port())});
+      run_without_launcher({small_run(path("bad")), small_run(path("bad"), {"--seed", "1"})},
+                           {rank_of_two(0, own_port()), rank_of_two(1, own_port())});
   expect_failure(ran[0], 1, "process 1 has 'seed = 1', but process 0 has 'seed = 0'");
   EXPECT_EQ(ran[1].status, 1);
   EXPECT_EQ(ran[1].err.find("hearth: "), std::string::npos) << ran[1].err;

@@ -14,8 +14,8 @@ namespace hearth::testing {
 
 using Arguments = std::vector<std::string>;
 
-/// The arguments of a small run: 100 images, the last batch has 4. `changes`, flags followed by
-/// their values, replaces settings.
+/// The arguments of a small run: 100 images, the last batch has 4. `changes` adds or replaces
+/// flags, each followed by its value; the last one may have none.
 inline Arguments small_run(const std::string& out, const Arguments& changes = {}) {
   std::map<std::string, std::string> flags{
       {"--data", "synthetic"}, {"--out", out},
@@ -62,9 +62,10 @@ inline void expect_same_files(const std::string& out, const std::string& expecte
     EXPECT_TRUE(bytes_of(out + "/run-1/" + file) == bytes_of(expected + "/run-1/" + file)) << file;
 }
 
-/// Both processes of a job, started by hand.
-inline std::vector<RunResult> by_hand(const std::vector<Arguments>& commands,
-                                      const std::vector<std::vector<std::string>>& environments) {
+/// Runs the processes of a job, one for each command, at the same time and without `hearth launch`.
+inline std::vector<RunResult> run_without_launcher(
+    const std::vector<Arguments>& commands,
+    const std::vector<std::vector<std::string>>& environments) {
   std::vector<std::unique_ptr<Program>> programs;
   for (size_t i = 0; i < commands.size(); ++i) {
     std::vector<std::string> environment = environments[i];

@@ -71,7 +71,7 @@ TEST_F(TrainWorld, ARestartContinuesOnlyTheRunOfItsJob) {
   }
 }
 
-/// The variables of one process that torchrun has started again.
+/// The variables that torchrun sets in a process of a job after `count` restarts.
 std::vector<std::string> restarted(const std::string& job, const std::string& count) {
   return {"OMP_NUM_THREADS=1", "TORCHELASTIC_RUN_ID=" + job, "TORCHELASTIC_MAX_RESTARTS=1",
           "TORCHELASTIC_RESTART_COUNT=" + count};

@@ -1,5 +1,5 @@
 // LibTorch's names of streams, guards, and functions of devices and of the caching allocator.
-// LibTorch's own headers for these need a CUDA toolkit.
+// LibTorch's own headers for these need a CUDA toolkit, so with LibTorch this file is empty.
 #if __has_include("hearth/cuda.h")
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDACachingAllocator.h>

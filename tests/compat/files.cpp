@@ -1,4 +1,4 @@
-// Pickled values and DLPack tensors, as LibTorch's programs use them.
+// Pickled values and DLPack tensors, as LibTorch programs use them.
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/torch.h>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Networks from LibTorch's tutorials and examples, modules and options of programs, functionals.
+// Networks from LibTorch's tutorials and examples, programs' own modules and options, functionals.
 
 namespace {
 

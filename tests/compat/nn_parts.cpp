@@ -1,5 +1,5 @@
 // Small parts of LibTorch: its traits of modules, dropout of inputs without a batch (unlike
-// Python's), old names of Tensor, sizes of unpooling.
+// Python's), older names of Tensor's functions, sizes of unpooling.
 #include <gtest/gtest.h>
 #include <torch/detail/static.h>
 #include <torch/torch.h>

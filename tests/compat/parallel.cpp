@@ -1,4 +1,4 @@
-// torch::nn::parallel on the CPU, which LibTorch without GPUs can also run.
+// torch::nn::parallel on the CPU, which LibTorch's CUDA build can also run without a GPU.
 #include <gtest/gtest.h>
 #include <torch/nn/parallel/data_parallel.h>
 #include <torch/torch.h>

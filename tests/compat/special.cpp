@@ -118,7 +118,7 @@ TEST(Special, FunctionsWithOtherArguments) {
                         {std::log(0.5), std::log(0.5)});
 }
 
-TEST(Special, MethodsAndFunctionsByTheirOwnNames) {
+TEST(Special, MethodsAndFunctionsOutsideTorchSpecial) {
   const Tensor half = doubles({0.5});
   expect_special_values(half.lgamma(), {0.57236494292470008});
   expect_special_values(half.clone().lgamma_(), {0.57236494292470008});

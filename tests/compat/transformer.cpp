@@ -7,7 +7,7 @@ namespace {
 using torch::Tensor;
 using namespace torch::nn;
 
-/// Fixed numbers around 0 of the shape [length, 4, 8].
+/// A tensor [length, 4, 8] of fixed numbers around 0.
 Tensor values(int64_t length, int64_t factor, int64_t modulus, double scale, double shift) {
   return torch::arange(length * 32)
       .to(torch::kFloat)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh <consumer> <source folder> <build folder>: installs the build into a temporary prefix (but not
-# for add_subdirectory), builds the consumer project against it, runs its programs and compares their
-# output.
+# run.sh <consumer> <source folder> <build folder>: installs the build into a prefix in the build folder
+# (but not for add_subdirectory), builds the consumer project against it, runs its programs and compares
+# their output.
 set -euo pipefail
 consumer=$1
 source=$2

@@ -87,7 +87,7 @@ TEST_F(DeterministicAlgorithms, UninitializedMemoryIsFilled) {
 }
 
 TEST_F(DeterministicAlgorithms, CpuResultsDoNotDependOnThreadCount) {
-  // The order of a float sum changes its bits.
+  // The order in which floats are added changes the bits of their sum.
   const Tensor values = randn({200000}), indices = randint(0, 50, {200000});
   const auto sums = [&] {
     const Tensor zero = zeros({50});

@@ -27,7 +27,7 @@ TEST(MemoryHistory, KeepsThePeakWhenItIsFull) {
   const std::string json = history.json("cpu");
   EXPECT_NE(json.find(", 0, 4321, 0, 0, 0, 0]"), std::string::npos) << json;
   EXPECT_LE(std::count(json.begin(), json.end(), '['), 1 + 9)
-      << "a list of up to 9 points: " << json;
+      << "a list of up to 8 points and the unfinished one: " << json;
 }
 
 TEST(MemoryHistory, KeepsThePeakWithAnOddLimit) {

@@ -1,4 +1,5 @@
-// Ops under a limit on the address space, as set by `ulimit -v`, which would crash oneDNN.
+// Ops under a limit on the address space, as set by `ulimit -v`. oneDNN crashes if it cannot get
+// memory to compile code, so Hearth checks the free memory before (onednn_engine.h).
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

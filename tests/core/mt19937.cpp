@@ -36,7 +36,7 @@ TEST(Mt19937, FillMatchesSingleDraws) {
   }
 }
 
-TEST(Mt19937, DiscardsAsManyDraws) {
+TEST(Mt19937, DiscardMatchesStdMt19937) {
   Mt19937 ours(3);
   std::mt19937 standard(3);
   for (const int count : {0, 1, 622, 1, 623, 624, 625, 1248, 5000, 3}) {

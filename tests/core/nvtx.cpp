@@ -85,7 +85,7 @@ TEST(Nvtx, OpenRangesEndWithTheObserver) {
   {
     profiler::NvtxObserver observer(kStandIn, false);
     observer.install();
-    range.reset();  // began before the observer
+    range.reset();  // began before install()
     EXPECT_EQ(depth, 0);
     range = std::make_unique<profiler::record_function>("inside");
     EXPECT_EQ(depth, 1);

@@ -112,7 +112,7 @@ TEST_F(ParallelFor, ConcurrentTasksHaveDifferentSlots) {
 }
 
 TEST_F(ParallelFor, CallerCompletesWithoutHelpers) {
-  // The only helper is busy in another loop, so this loop's caller runs all chunks.
+  // The only helper is busy in another loop, so this loop's caller runs all tasks.
   set_num_threads(2);
   std::atomic<bool> held{false}, release{false};
   std::thread other([&] {
