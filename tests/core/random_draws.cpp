@@ -1,5 +1,5 @@
-// Random tensors on the CPU: each element has the engine's next numbers, whatever the number of
-// threads that draw.
+// Random tensors on the CPU: element after element uses the engine's next numbers, whatever the
+// number of threads that draw.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -109,7 +109,8 @@ TEST_F(SimScratch, ErrorInKernelIsRethrownOnSynchronize) {
   backend.destroy_event(event);
 }
 
-/// A device without memory whose free_scratch throws.
+/// A backend without memory: allocate_scratch returns null unless has_scratch is true, and
+/// free_scratch throws.
 class BrokenBackend final : public Backend {
  public:
   const char* name() const override { return "Broken"; }

@@ -1,4 +1,4 @@
-// resize_storage_ against the values and sizes that a tensor had before.
+// resize_storage_ frees the memory, allocates it again, and keeps the bytes that fit.
 #include "hearth/storage_resize.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace hearth::testing {
 namespace {
 
-TEST(ResizeStorage, FreesAndReturnsTheMemory) {
+TEST(ResizeStorage, FreesAndReallocatesTheMemory) {
   const Tensor x = arange(12, kFloat).view({3, 4}), part = x.t()[1];
   const int64_t before = memory_stats(kCPU).allocated_bytes.current;
   resize_storage_(x.storage(), 0);

@@ -38,7 +38,7 @@ class Sleeper {
   }
   ~Sleeper() { thread_.join(); }
 
-  /// Wakes the thread from this thread's core; returns the cores that it might use meanwhile.
+  /// Wakes the thread; returns the cores on which it was allowed to wake.
   cpu_set_t wake() {
     const std::lock_guard lock(mutex_);
     core_.avoid_this_core();
@@ -96,9 +96,9 @@ class WakingCoreTest : public ::testing::Test {
 TEST_F(WakingCoreTest, AThreadWakesOnAnotherCoreThanTheWakingThread) {
   Sleeper sleeper(cores_[0], all_);
   use_only(cores_[0]);
-  const cpu_set_t meanwhile = sleeper.wake();
+  const cpu_set_t during_wake = sleeper.wake();
   sleeper.wait();
-  EXPECT_FALSE(CPU_ISSET(cores_[0], &meanwhile));
+  EXPECT_FALSE(CPU_ISSET(cores_[0], &during_wake));
   EXPECT_NE(sleeper.core_after_waking, cores_[0]);
   EXPECT_TRUE(CPU_EQUAL(&sleeper.cores_at_the_end, &all_));
 }
@@ -106,9 +106,9 @@ TEST_F(WakingCoreTest, AThreadWakesOnAnotherCoreThanTheWakingThread) {
 TEST_F(WakingCoreTest, AThreadOfAnotherCoreIsNotRestricted) {
   Sleeper sleeper(cores_[1], all_);
   use_only(cores_[0]);
-  const cpu_set_t meanwhile = sleeper.wake();
+  const cpu_set_t during_wake = sleeper.wake();
   sleeper.wait();
-  EXPECT_TRUE(CPU_EQUAL(&meanwhile, &all_));
+  EXPECT_TRUE(CPU_EQUAL(&during_wake, &all_));
 }
 
 TEST_F(WakingCoreTest, AThreadKeepsItsOnlyCore) {
@@ -117,9 +117,9 @@ TEST_F(WakingCoreTest, AThreadKeepsItsOnlyCore) {
   CPU_SET(cores_[0], &only);
   Sleeper sleeper(cores_[0], only);
   use_only(cores_[0]);
-  const cpu_set_t meanwhile = sleeper.wake();
+  const cpu_set_t during_wake = sleeper.wake();
   sleeper.wait();
-  EXPECT_TRUE(CPU_EQUAL(&meanwhile, &only));
+  EXPECT_TRUE(CPU_EQUAL(&during_wake, &only));
   EXPECT_EQ(sleeper.core_after_waking, cores_[0]);
 }
 
@@ -131,7 +131,7 @@ void run_loop() {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// Whether every thread of the process may use just these cores.
+/// Whether every thread of the process may use exactly these cores.
 bool all_threads_may_use(const cpu_set_t& cores) {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     const cpu_set_t of_thread = cores_of(std::stoi(task.path().filename()));

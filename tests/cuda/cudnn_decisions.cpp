@@ -1,4 +1,4 @@
-// The decisions between cuDNN and the own kernels, and the layouts of cuDNN's recurrent nets.
+// The decisions between cuDNN and Hearth's own kernels, and the layouts of cuDNN's recurrent nets.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -84,7 +84,7 @@ TEST(AttentionChoice, DependsOnLayout) {
   EXPECT_TRUE(with([](View& v) {
     v.sizes[0] = 1;
     v.strides[0] = 3;
-  })) << "the stride of one element has no meaning";
+  })) << "the stride of a dimension of size 1 has no meaning";
   AttentionBackwardParams params = backward_of(100);
   params.grad_out.strides[0] = 0;
   EXPECT_FALSE(suits(params));

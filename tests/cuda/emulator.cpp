@@ -35,10 +35,10 @@ class Block {
   void run(unsigned num_threads, const std::function<void()>& thread) {
     thread_ = &thread;
     while (fibers_.size() < num_threads) add_fiber();
-    block_ = {num_threads, 0, 0};
-    warps_.assign((num_threads + kWarp - 1) / kWarp, {});
+    block_barrier_ = {num_threads, 0, 0};
+    warp_barriers_.assign((num_threads + kWarp - 1) / kWarp, {});
     for (unsigned i = 0; i < num_threads; ++i) {
-      ++warps_[i / kWarp].alive;
+      ++warp_barriers_[i / kWarp].alive;
       fibers_[i]->has_ended = false;
     }
     // The order alternates, so that a missing barrier changes results whichever thread is ahead.
@@ -59,8 +59,8 @@ class Block {
     barrier.release_if_complete();
     while (barrier.passed == passed) suspend(*fibers_[self]);
   }
-  Barrier& block() { return block_; }
-  Barrier& warp() { return warps_[current_ / kWarp]; }
+  Barrier& block_barrier() { return block_barrier_; }
+  Barrier& warp_barrier() { return warp_barriers_[current_ / kWarp]; }
   uint64_t* slot(unsigned thread) { return &fibers_[thread]->slot; }
 
   static Block& get() {
@@ -87,13 +87,13 @@ class Block {
     makecontext(
         &context, [] { get().run_fiber(); }, 0);
   }
-  /// Runs one thread after another, of any block.
+  /// What a fiber runs: one thread after another, one of each block.
   void run_fiber() {
     for (;;) {
       const unsigned self = current_;
       (*thread_)();
       fibers_[self]->has_ended = true;
-      for (Barrier* barrier : {&block_, &warps_[self / kWarp]}) {
+      for (Barrier* barrier : {&block_barrier_, &warp_barriers_[self / kWarp]}) {
         --barrier->alive;
         if (barrier->arrived > 0) barrier->release_if_complete();
       }
@@ -101,7 +101,7 @@ class Block {
     }
   }
 
-  // A context starts a fiber; later changes are jumps, which need no system call.
+  // A fiber starts in its context; later switches are jumps, which need no system call.
   [[gnu::noinline]] void resume(Fiber& fiber) {
     if (_setjmp(scheduler_) != 0) return;
     if (fiber.has_started) _longjmp(fiber.state, 1);
@@ -113,8 +113,8 @@ class Block {
   }
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::vector<Barrier> warps_;
-  Barrier block_;
+  std::vector<Barrier> warp_barriers_;
+  Barrier block_barrier_;
   jmp_buf scheduler_;
   unsigned current_ = 0;
   const std::function<void()>* thread_ = nullptr;
@@ -132,8 +132,8 @@ void run_emulated(dim3 grid, dim3 block, const std::function<void()>& thread) {
       for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) Block::get().run(block.x, thread);
 }
 
-void wait_for_block() { Block::get().wait(Block::get().block()); }
-void wait_for_warp() { Block::get().wait(Block::get().warp()); }
+void wait_for_block() { Block::get().wait(Block::get().block_barrier()); }
+void wait_for_warp() { Block::get().wait(Block::get().warp_barrier()); }
 void* exchange_slot(unsigned thread) { return Block::get().slot(thread); }
 
 }  // namespace hearth::testing

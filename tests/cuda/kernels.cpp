@@ -89,7 +89,7 @@ TEST(Emulator, ReplacesTheKernels) {
 
 namespace hearth::cpu {
 
-// Simulated GPUs ask the CPU's backend.
+// The backend of simulated GPUs asks the CPU's backend, which calls this function.
 std::optional<int64_t> plan_recurrence_net(const RecurrenceNetShape& shape, Ctx& ctx) {
   std::optional<int64_t> (*const plan)(const RecurrenceNetShape&, Ctx&) =
       &cuda::plan_recurrence_net;

@@ -1,4 +1,4 @@
-// Samplers of several processes. Lists of indices are LibTorch's.
+// Samplers of several processes. The expected lists of indices come from LibTorch.
 #include <gtest/gtest.h>
 
 #include "hearth/data.h"

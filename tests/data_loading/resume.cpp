@@ -80,7 +80,7 @@ TEST(Resume, ContinuesBetweenEpochsAndBeforeTheFirst) {
   again->load_state_dict(before);
   expect_equal_batches(remaining_batches(*again, 0), expected);
 
-  // Saved after an epoch, a state continues with the next one.
+  // A state that was saved after an epoch continues with the next epoch.
   Generator(default_generator()).set_state(start);
   again->load_state_dict(before);
   for (auto& batch : *again) (void)batch;
@@ -145,7 +145,7 @@ size_t count_threads() {
                               std::filesystem::directory_iterator()));
 }
 
-/// Waits until the count is stable, because the kernel lists joined threads for a moment.
+/// Waits until the count is stable, because the kernel still lists joined threads for a moment.
 size_t count_threads_when_stable() {
   size_t count = count_threads();
   for (int num_equal = 0; num_equal < 5; ++num_equal) {

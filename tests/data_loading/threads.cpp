@@ -10,8 +10,8 @@
 namespace hearth::data {
 namespace {
 
-/// Waits until the threads shall stop. A copy throws when no more are allowed, as if memory ran
-/// out.
+/// What a thread runs: waits until `stops` is set. Copying throws once no copies are left, as if
+/// memory ran out.
 struct Body {
   struct Shared {
     std::mutex mutex;

@@ -45,7 +45,7 @@ nn::Sequential make_network() {
   return network;
 }
 
-/// One case of the script.
+/// One case of tests/oracle/ddp_steps.py.
 struct DDPCase {
   DDPOptions options = DDPOptions();
   bool compresses = false;

@@ -91,8 +91,8 @@ dist::CommHook power_sgd(int64_t rank, bool feedback, double epsilon = 0) {
                                                              .use_error_feedback(feedback)));
 }
 
-/// Gives a parameter [8, 6] in each step the gradient that `of_step` returns, and collects the
-/// hook's results.
+/// Gives a parameter of sizes [8, 6] in each step the gradient that `of_step` returns, and collects
+/// the hook's results.
 template <class F>
 std::vector<Tensor> communicated(dist::CommHook hook, int64_t steps, const F& of_step) {
   struct MatrixImpl : nn::Module {
@@ -127,8 +127,8 @@ const RankFunction compresses_by_power_sgd("ddp_power_sgd", [] {
     for (const double epsilon : {0.0, 1e-12})
       for (const Tensor& got : communicated(power_sgd(2, false, epsilon), 4, gradient))
         REQUIRE(distance(got, mean) < 1e-8);
-    // A matrix of rank 1 cannot represent the gradient, but with error feedback the sum over the
-    // steps converges.
+    // A matrix of rank 1 cannot represent the gradient, but with error feedback the mean over
+    // the steps converges to it.
     const std::vector<Tensor> lossy = communicated(power_sgd(1, false), 4, gradient);
     REQUIRE(distance(lossy[1], mean) < 1e-12 && distance(lossy[3], mean) > 1e-2);
     constexpr int64_t kFedSteps = 42;

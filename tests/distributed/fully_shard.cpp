@@ -5,7 +5,8 @@
 #include "tests/distributed/ranks.h"
 #include "tests/distributed/sharded_nets.h"
 
-// fully_shard against one process that trains the same module with the whole batch; its memory.
+// fully_shard against one process that trains the same module with the whole batch, and the memory
+// that fully_shard takes.
 
 namespace hearth::testing {
 namespace {
@@ -16,7 +17,7 @@ using Options = dist::FullyShardOptions;
 
 Device test_device() { return cuda::is_available() ? Device(kCUDA, 0) : Device(kCPU); }
 
-/// A sharded net: three of its modules separately, then the other parameters.
+/// A net of which three modules are sharded separately, and then the other parameters.
 struct Sharded {
   explicit Sharded(const Options& options) : net(make_net()) {
     net->to(test_device());
@@ -104,7 +105,7 @@ const RankFunction keeps_a_part("keeps_a_part", [] {
       // Tensors that ops have saved keep no gathered parameter in memory.
       REQUIRE(is_part(tagged_bytes(MemoryTag::Parameter), 1));
       loss.backward();
-      // Never more than the shards and two or three gathered layers.
+      // Never more than the shards and three gathered layers.
       const int64_t peak = memory_stats(kCPU).of(MemoryTag::Parameter).peak;
       REQUIRE(peak < whole / size * 1.15 + whole / 6 * 3.1);
       adam.step();

@@ -45,7 +45,7 @@ const RankFunction writes_are_kept("writes_are_kept", [] {
     }
     for (auto& part : parts) part.reshard();
     REQUIRE(difference(gathered(net, parts), whole->parameters()) == 0);
-    // The new values are those that train.
+    // Training continues from the new values.
     optim::SGD sgd(net->parameters(), 0.1), whole_sgd(whole->parameters(), 0.1);
     net(part_of_batch(whole_batch())).square().mean().backward();
     sgd.step();

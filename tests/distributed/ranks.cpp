@@ -94,7 +94,8 @@ Process start(int rank, int size, int port, const char* function, const RankOpti
   return process;
 }
 
-/// Reads the processes' output until they close it or the deadline has passed.
+/// Reads the processes' output until all but options.endless_rank have closed it, or until
+/// options.timeout has passed since the start.
 void collect(std::vector<Process>& processes, std::vector<RankResult>& results,
              std::chrono::steady_clock::time_point start, const RankOptions& options) {
   const auto elapsed = [&] { return std::chrono::steady_clock::now() - start; };

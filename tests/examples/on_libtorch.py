@@ -45,7 +45,7 @@ def output_of(program, folder):
 
 
 def difference(ours, theirs):
-    """The largest difference of the numbers, or None if the texts differ."""
+    """The largest difference of the numbers, or None if the texts around them differ."""
     if NUMBER.sub("#", ours) != NUMBER.sub("#", theirs):
         return None
     pairs = zip(map(float, NUMBER.findall(ours)), map(float, NUMBER.findall(theirs)))

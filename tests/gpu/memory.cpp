@@ -39,7 +39,7 @@ TEST_F(Huge, SupportsMoreThanTwoToTheThirtyFirstElements) {
   EXPECT_NEAR(x.to(kFloat).mean().item<double>(), 0.5, 1e-3);
 }
 
-/// Allocates all of the device's memory.
+/// Allocates the device's memory until not even 1 MiB more can be allocated.
 Tensors fill_device() {
   Tensors tensors;
   for (size_t bytes = size_t{64} << 30; bytes >= (size_t{1} << 20);) {
@@ -52,7 +52,7 @@ Tensors fill_device() {
   return tensors;
 }
 
-/// Scratch memory of kernels may be exhausted, too. The device must work after an OutOfMemoryError.
+/// Results or kernels' scratch memory cannot be allocated. Ops must work after an OutOfMemoryError.
 TEST_F(FullDevice, OpsThrowAndWorkAgain) {
   const int64_t n = by_gpu(/*real=*/2000, /*simulated=*/300);
   const Tensor square = randn({n, n}), on_gpu = square.to(kGpu);

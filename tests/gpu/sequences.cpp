@@ -123,7 +123,7 @@ TEST_F(CtcLoss, MatchesTheCpu) {
           [](const Tensors& t) {
             return ctc_loss(log_softmax(t[0], 2), t[1], t[2], t[3], 0, Reduction::None);
           },
-          "ctc_loss", 100);  // float32 sums of logarithms over 400 times lose 1e-3
+          "ctc_loss", 100);  // float32 sums of logarithms over 400 time steps lose 1e-3
   }
 }
 

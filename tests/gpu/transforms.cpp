@@ -107,7 +107,7 @@ TEST_F(LinearAlgebra, LeastSquaresMatchTheCpu) {
   for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{{40, 9}, {9, 40}})
     for (const ScalarType dtype : {kFloat, kDouble}) {
       const Tensor a = numbers({2, rows, columns}).to(dtype), b = numbers({2, rows, 3}).to(dtype);
-      const auto on_gpu = linalg_lstsq(a.to(kGpu), b.to(kGpu));  // gels is the default there
+      const auto on_gpu = linalg_lstsq(a.to(kGpu), b.to(kGpu));  // on GPUs, gels is the default
       EXPECT_LE(
           difference(std::get<0>(on_gpu), std::get<0>(linalg_lstsq(a.to(kDouble), b.to(kDouble)))),
           100 * tolerance(dtype));

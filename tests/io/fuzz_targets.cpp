@@ -62,7 +62,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// Calls the functions that read or write values of files.
+/// Flattens, converts and pickles a value that was read from a file.
 void process_value(const IValue& value, size_t file_bytes) {
   for (const auto& [name, item] : io::flatten(value, /*with_sizes=*/true, file_bytes))
     if (item.isTensor() && item.toTensor().has_storage())
@@ -125,7 +125,7 @@ int fuzz_pt(const uint8_t* data, size_t size) {
   try {
     std::vector<std::string> damage;
     io::PtFile file(io::copy_bytes("fuzz", data, size), std::nullopt);
-    file.tolerate(&damage);  // else only few changes would reach the pickle
+    file.tolerate(&damage);  // otherwise, checksums would reject most changes to the pickle
     process_value(file.read(), size);
   } catch (const Error&) {
   }

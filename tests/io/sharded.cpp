@@ -46,7 +46,7 @@ TEST(Sharded, OneShardNeedsNoIndex) {
   EXPECT_EQ(load_sharded_safetensors(folder.str()).size(), 3U);
 }
 
-/// Expects that the folder has this number of files, whose tensors are `expected`.
+/// Expects `files` files in the folder, from which the tensors `expected` are read.
 void expect_saved(const TempFolder& folder, const NamedTensors& expected, size_t files) {
   EXPECT_EQ(folder.count(), files);
   const NamedTensors read = load_sharded_safetensors(folder.str());

@@ -1,4 +1,4 @@
-// Strides of saved tensors, as in LibTorch unless they waste memory, and loading into defined
+// Strides of saved tensors (those of LibTorch, unless they waste memory), and loading into defined
 // tensors.
 #include <sstream>
 

@@ -125,7 +125,8 @@ Table arithmetic() {
 }
 
 Table bounds_predicates_and_bits() {
-  // Shifts by more than 7 depend on the dtype's width: NaN leaves them out.
+  // Shifts by more than 7 depend on the dtype's width: the tests skip integers for which a
+  // reference is NaN.
   return {
       HEARTH_REFERENCE("maximum", maximum_of(x[0], x[1])),
       HEARTH_REFERENCE("minimum", minimum_of(x[0], x[1])),

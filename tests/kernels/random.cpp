@@ -185,7 +185,7 @@ std::vector<double> as_doubles(const std::vector<T>& values) {
   return std::vector<double>(values.begin(), values.end());
 }
 
-/// Checks both generators in one dtype. A correct one exceeds the bound with probability 1e-6.
+/// Checks both generators in one dtype. A correct generator exceeds a bound with probability 1e-6.
 template <class T>
 void expect_distributions() {
   constexpr size_t count = 40000;

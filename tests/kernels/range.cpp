@@ -41,7 +41,7 @@ TEST(Arange, OfIntegersIsExact) {
             (std::vector<uint8_t>{250, 252, 254}));
 }
 
-/// Contiguous elements are computed by vectors, others one by one.
+/// Contiguous elements are computed with vector instructions, others one by one.
 TEST(Arange, IsRoundedOnce) {
   const double start = -5.7, step = 1e-3;
   for (const int64_t stride : {1, 2}) {
@@ -50,7 +50,7 @@ TEST(Arange, IsRoundedOnce) {
     for (size_t i = 0; i < floats.size(); ++i) {
       const long double exact = start + step * static_cast<long double>(i);
       ASSERT_EQ(floats[i], static_cast<float>(exact));
-      // long double would be rounded twice.
+      // A double from `exact` would be rounded twice.
       ASSERT_EQ(doubles[i], std::fma(step, static_cast<double>(i), start));
     }
   }

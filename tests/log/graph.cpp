@@ -77,7 +77,7 @@ struct AliasesImpl : nn::Module {
     const Tensor y = x + 1;
     std::vector<Tensor> views;
     for (int64_t i = 0; i < 20; ++i) views.push_back(y.narrow(0, i, 1));
-    return y.data() + views[7].data();  // data() is no op
+    return y.data() + views[7].data();  // data() is not an op
   }
 };
 HEARTH_MODULE(Aliases);

@@ -50,13 +50,13 @@ class Fields {
   std::map<int, std::vector<std::string>> fields_;  // integers as 8 bytes
 };
 
-/// An Event.
+/// The message Event.
 struct LoggedEvent {
   double time;
   int64_t step;
   Fields fields;
 };
-/// A Summary.Value.
+/// The message Summary.Value, with the time and step of its Event.
 struct LoggedValue {
   double time;
   int64_t step;

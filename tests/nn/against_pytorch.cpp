@@ -1,4 +1,5 @@
-// Compares every module with PyTorch's results for the same seed (tests/oracle/nn_cases.py).
+// Compares the module of each case with PyTorch's results for the same seed
+// (tests/oracle/nn_cases.py).
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
@@ -20,7 +21,8 @@ void expect_close(const Tensor& got, const Tensor& wanted, const std::string& de
                                                                << to_string(wanted);
 }
 
-/// Runs backward from the sum of `output[i] * (i + 1)` over all elements of all outputs.
+/// Runs backward from the sum of `output[i] * (i + 1)` over all elements of all outputs that
+/// require a gradient.
 void backward(const std::vector<Tensor>& outputs) {
   Tensor total;
   for (const Tensor& output : outputs) {
@@ -38,7 +40,8 @@ void check_initial_values(const NnCase& c, const nn::Module& module) {
     if (item.key().starts_with("init.")) {
       const Tensor* own = state.find(item.key().substr(5));
       ASSERT_TRUE(own) << c.name << ": " << item.key();
-      // The weights that parametrizations compute may differ by rounding.
+      // Parametrizations compute their tensors from the drawn weights; these may differ by
+      // rounding.
       const bool is_computed = item.key().find("parametrizations.") != std::string::npos;
       EXPECT_TRUE(is_computed ? own->allclose(item.value(), 1e-5, 1e-6) : own->equal(item.value()))
           << c.name << ": " << item.key() << " differs from PyTorch's initial value\n"

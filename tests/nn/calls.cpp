@@ -16,7 +16,7 @@ using namespace hearth::nn;
 using hearth::testing::error_of;
 using hearth::testing::Warnings;
 
-/// A user's module; its forward() calls fc1 through its holder or calls fc1's forward() directly.
+/// A user's module; its forward() calls fc1 through fc1's holder or calls fc1's forward() directly.
 struct NetImpl : Module {
   explicit NetImpl(bool through_holder = true) : through_holder_(through_holder) {
     register_module("fc1", fc1);
@@ -27,7 +27,7 @@ struct NetImpl : Module {
 };
 HEARTH_MODULE(Net);
 
-/// Counts the calls of a module's forward_pre hooks and forward hooks.
+/// Registers a forward_pre hook and a forward hook that count their calls.
 struct CountHooks {
   explicit CountHooks(Module& module) {
     module.register_forward_pre_hook([this](Module&, std::vector<AnyValue>&) { ++before; });

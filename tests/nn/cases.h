@@ -68,17 +68,17 @@ Make plain(Holder (*make)()) {
 
 /// The modules of all cases.
 const Table& subjects();
-/// The attention modules.
+/// The attention modules of nn_cases.py.
 Table attention_subjects();
 /// The modules of nn_cases_layers.py.
 Table layer_subjects();
-/// Interpolation and sampling.
+/// The modules and functions of nn_cases_upsampling.py.
 Table upsampling_subjects();
 /// The modules of nn_cases_rnn.py.
 Table recurrent_subjects();
 /// The modules of nn_cases_loss.py.
 Table loss_subjects();
-/// Pools, folds, and the convolutions that subjects.cpp lacks.
+/// The modules of nn_cases_pooling.py.
 Table pooling_subjects();
 
 }  // namespace hearth::testing

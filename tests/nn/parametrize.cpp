@@ -16,7 +16,7 @@ using namespace hearth::nn::utils::parametrizations;
 using namespace hearth::nn::utils::parametrize;
 using Keys = std::vector<std::string>;
 
-/// The symmetric matrix of a matrix's upper half.
+/// The symmetric matrix with the upper triangle of the input.
 struct Symmetric : Cloneable<Symmetric> {
   void reset() override {}
   Tensor forward(const Tensor& x) { return x.triu() + x.triu(1).mT(); }

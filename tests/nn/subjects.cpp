@@ -1,4 +1,4 @@
-// Creates the modules of tests/oracle/nn_cases.py.
+// Creates the modules of tests/oracle/nn_cases.py, except for the attention modules.
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"

@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-/// The tutorials' network with an additional batch normalization.
+/// The tutorials' network with additional batch normalization and dropout.
 struct NetworkImpl : nn::Module {
   NetworkImpl() {
     register_module("conv1", conv1);

@@ -17,7 +17,7 @@ struct AttentionCase {
   int64_t value_width;
   bool causal = false;
   std::vector<int64_t> mask = {};
-  int runs = 2;  // of graphs: forward and backward; 1: only forward
+  int runs = 2;  // of cuDNN's graphs; 2: forward and backward, 1: only forward, 0: none
 };
 
 const std::vector<AttentionCase> kAttentionCases{
@@ -142,7 +142,7 @@ TEST_F(CudnnAttention, PlansOfOneDeviceDoNotReplaceThoseOfAnother) {
   // More plans than other tests leave behind. A limit common to all devices would be reached only
   // in the last kOtherPlans rounds, so only these run the second device.
   constexpr int64_t kOtherPlans = 200;
-  constexpr int64_t kKeys = 32;
+  constexpr int64_t kKeyCounts = 32;
   const auto run = [](const Device& device, int64_t rows, int64_t keys) {
     const Tensor query = ones({1, 1, rows, 40}, kHalf).to(device);
     const Tensor key = ones({1, 1, keys, 40}, kHalf).to(device);
@@ -152,7 +152,7 @@ TEST_F(CudnnAttention, PlansOfOneDeviceDoNotReplaceThoseOfAnother) {
   const Device second(DeviceType::CUDA, 1);
   int compilations = 0;  // for the second device
   for (int64_t i = 0; i < kLimit; ++i) {
-    run(kGpu, 16 + i / kKeys, 1 + i % kKeys);  // with fewer than 16 rows, no graph runs
+    run(kGpu, 16 + i / kKeyCounts, 1 + i % kKeyCounts);  // with fewer than 16 rows, no graph runs
     if (i + kOtherPlans < kLimit) continue;
     const int before = fake_cudnn().graph_compilations;
     run(second, 16, 1);

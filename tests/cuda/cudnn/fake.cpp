@@ -9,7 +9,7 @@ FakeCudnn& fake_cudnn() {
   return fake;
 }
 
-ScalarType dtype_of_fake(cudnnDataType_t type) {
+ScalarType dtype_from_cudnn(cudnnDataType_t type) {
   switch (type) {
     case CUDNN_DATA_HALF: return kHalf;
     case CUDNN_DATA_BFLOAT16: return kBFloat16;

@@ -1,5 +1,5 @@
-// A cuDNN made of the CPU's operators, for the plugin's calls of it. It follows NVIDIA's
-// documentation and cannot show whether cuDNN itself does.
+// A fake cuDNN for tests of the plugin's calls: it computes with the CPU's operators. It follows
+// NVIDIA's documentation; these tests cannot show whether cuDNN itself follows it.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace hearth::testing {
 
 struct FakeCudnn {
-  cuda::CudnnParts parts;                         // in place of the environment variable
+  cuda::CudnnParts parts;                         // in place of HEARTH_CUDNN
   int64_t version = 91900;                        // 9.19.0
   bool refuses = false;                           // every graph and net
   bool lacks_graphs = false, lacks_nets = false;  // as a release without these functions
@@ -37,7 +37,7 @@ struct UseFakeCudnn {
   }
 };
 
-ScalarType dtype_of_fake(cudnnDataType_t type);
+ScalarType dtype_from_cudnn(cudnnDataType_t type);
 /// Adds the functions of the graph interface, or of recurrent nets.
 void add_fake_graphs(cuda::Cudnn& functions);
 void add_fake_nets(cuda::Cudnn& functions);

@@ -70,7 +70,7 @@ class Evaluation {
   Tensor memory(const Descriptor& t) {
     void* const data = addresses_.at(t.value<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID));
     const auto type = t.value<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
-    return from_blob(data, sizes(t), strides(t), TensorOptions(dtype_of_fake(type)));
+    return from_blob(data, sizes(t), strides(t), TensorOptions(dtype_from_cudnn(type)));
   }
   Tensor read(const Descriptor& t) {
     const auto found = values_.find(&t);

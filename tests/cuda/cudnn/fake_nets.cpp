@@ -29,7 +29,7 @@ struct FakeNet {
   int64_t features_of(int64_t pseudo_layer) const {
     return pseudo_layer < directions ? input : directions * state;
   }
-  int64_t element_bytes() const { return int64_t(element_size(dtype_of_fake(type))); }
+  int64_t element_bytes() const { return int64_t(element_size(dtype_from_cudnn(type))); }
 };
 
 template <class Fake, class Handle>
@@ -77,7 +77,7 @@ Places places_of(const FakeNet& net, int64_t& end) {
 Tensor view_at(const FakeNet& net, const void* memory, const Place& place, bool is_bias) {
   char* const data =
       static_cast<char*>(const_cast<void*>(memory)) + place.start * net.element_bytes();
-  const TensorOptions options(dtype_of_fake(net.type));
+  const TensorOptions options(dtype_from_cudnn(net.type));
   if (is_bias) return from_blob(data, {place.rows}, options);
   return from_blob(data, {place.rows, place.columns}, options);
 }
@@ -243,7 +243,7 @@ struct Call {
   }
   int64_t positions() const { return batch_sizes.sum().item<int64_t>(); }
   Tensor tensor(const void* data, std::vector<int64_t> sizes) const {
-    return from_blob(const_cast<void*>(data), sizes, TensorOptions(dtype_of_fake(net.type)));
+    return from_blob(const_cast<void*>(data), sizes, TensorOptions(dtype_from_cudnn(net.type)));
   }
   Tensor states(const void* data, int64_t width) const {
     return tensor(data, {net.layers * net.directions, sequences.batch, width});

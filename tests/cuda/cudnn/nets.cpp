@@ -134,7 +134,7 @@ TEST_F(CudnnNets, SecondDerivativesMatchTheCpu) {
   }
 }
 
-TEST_F(CudnnNets, GradientsOfSomeInputsAlone) {
+TEST_F(CudnnNets, GradientsOfOneInputAlone) {
   const NetCase c{"lstm", 2};
   for (size_t wanted = 0; wanted < 5; ++wanted) {
     const Tensors inputs = inputs_of(c);
@@ -193,7 +193,7 @@ TEST_F(CudnnNets, RunsAreCounted) {
   EXPECT_EQ(calls.nets_backward, backward + 1);
 }
 
-TEST_F(CudnnNets, WithoutTheVariableOwnKernelsRun) {
+TEST_F(CudnnNets, OwnKernelsRunIfHearthCudnnIsUnset) {
   fake_cudnn().parts = {};
   const NetCase c{"tanh"};
   expect_same_gradients(

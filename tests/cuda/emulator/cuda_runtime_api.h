@@ -1,8 +1,8 @@
 // Replaces CUDA's header where kernels are compiled for the CPU: blocks run one after another, and
-// the threads of a block as fibers that change at barriers and shuffles.
+// the threads of a block as fibers that are switched at barriers and shuffles.
 #pragma once
 
-extern "C++" {  // NVIDIA's headers include this one among declarations in C
+extern "C++" {  // NVIDIA's headers include this one within extern "C"
 
 #include <math.h>
 
@@ -65,7 +65,7 @@ void wait_for_warp();
 /// The thread's 8 bytes of the block's memory in which the threads of a warp exchange values.
 void* exchange_slot(unsigned thread);
 
-/// The value of another thread of the warp; the own value if the warp has no such thread.
+/// The value of another thread of the warp; this thread's own if the warp has no such thread.
 template <class T>
 T exchange(T value, unsigned from_lane) {
   static_assert(sizeof(T) <= 8);
