@@ -65,7 +65,7 @@ inline std::vector<std::complex<double>> mirrored(std::vector<std::complex<doubl
 enum class Sides { kComplex, kFromReal, kToReal };
 
 /// A transform along `dims` of the signal, cut or padded to `sizes` (by default, the input's). With
-/// kToReal, the last of `sizes` is the output's (by default, twice the input's size less 1).
+/// kToReal, the last of `sizes` is the output's (by default, 2 * (the input's size - 1)).
 struct Transform {
   Sides sides;
   bool forward;
