@@ -22,7 +22,7 @@ class Operator(NamedTuple):
 
 
 def split_first(text, count):
-    """The first `count` arguments of a macro, and the rest as they are."""
+    """The first `count` arguments of a macro as a list, and the other arguments as one text."""
     parts, depth, start = [], 0, 0
     for i, character in enumerate(text):
         depth += {"(": 1, "<": 1, "{": 1, ")": -1, ">": -1, "}": -1}.get(character, 0)

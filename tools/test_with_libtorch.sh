@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch: the
-# output of examples/libtorch and the choice of overloads, with the torch folder; with the Python of
-# .venv-peer, if it is there, also values, gradients and files and, as far as its packages allow,
-# safetensors, weights and TensorBoard. The torch folder is the folder of PyTorch's Python package
-# (default: the package in .venv-peer); without PyTorch, the script runs nothing.
+# test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch. The
+# torch folder is the folder of PyTorch's Python package (default: the package in .venv-peer); without
+# it, the script runs nothing. It suffices for the output of examples/libtorch and the choice of
+# overloads. The Python of .venv-peer, if it is there, also compares values, gradients and files and,
+# as far as its packages allow, safetensors, weights and TensorBoard.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1

@@ -10,7 +10,7 @@ namespace hearth::data::samplers {
 namespace {
 
 using testing::Batches;
-using testing::move_state;
+using testing::copy_state;
 using testing::rest_of;
 
 TEST(DistributedSequentialSampler, ChoosesTheIndicesOfItsRankAsLibTorch) {
@@ -113,7 +113,7 @@ TEST(DistributedSamplers, LoadTheStateOfAnotherProcess) {
     sampler->reset();
     (void)sampler->next(5);
   }
-  move_state(first, loaded);
+  copy_state(first, loaded);
   EXPECT_EQ(loaded.epoch(), 3U);
   EXPECT_EQ(loaded.index(), second.index());
   EXPECT_EQ(rest_of(loaded, 4), rest_of(second, 4));
@@ -122,9 +122,9 @@ TEST(DistributedSamplers, LoadTheStateOfAnotherProcess) {
 TEST(DistributedSamplers, RejectStatesOfOtherSamplers) {
   const DistributedRandomSampler saved(24, 3, 0);
   DistributedRandomSampler size(25, 3, 0), replicas(24, 4, 0), duplicates(24, 3, 0, false);
-  EXPECT_ERROR(move_state(saved, size), "saved for 24 examples; this sampler has 25");
-  EXPECT_ERROR(move_state(saved, replicas), "saved for 3 replicas; this sampler has 4");
-  EXPECT_ERROR(move_state(saved, duplicates), "was saved with allow_duplicates=true");
+  EXPECT_ERROR(copy_state(saved, size), "saved for 24 examples; this sampler has 25");
+  EXPECT_ERROR(copy_state(saved, replicas), "saved for 3 replicas; this sampler has 4");
+  EXPECT_ERROR(copy_state(saved, duplicates), "was saved with allow_duplicates=true");
 }
 
 TEST(DistributedSamplers, LoadersContinueWithWorkers) {

@@ -14,7 +14,7 @@ namespace hearth::data::samplers {
 namespace {
 
 using testing::Batches;
-using testing::move_state;
+using testing::copy_state;
 using testing::rest_of;
 using Indices = std::vector<size_t>;
 
@@ -146,7 +146,7 @@ TEST(RandomSamplers, ContinueFromSavedStates) {
 TEST(RandomSamplers, StatesHaveTheSamplersOwnGenerator) {
   SubsetRandomSampler first({1, 2, 3, 4, 5, 6}, seeded(1)), second({1, 2, 3, 4, 5, 6}, seeded(2));
   (void)first.next(2);
-  move_state(first, second);
+  copy_state(first, second);
   EXPECT_EQ(all_of(first), all_of(second));
   EXPECT_EQ(next_epoch(first), next_epoch(second));
 }
@@ -154,7 +154,7 @@ TEST(RandomSamplers, StatesHaveTheSamplersOwnGenerator) {
 TEST(RandomSamplers, StatesBeforeTheFirstDrawHaveNoIndices) {
   WeightedRandomSampler first({1, 2, 3}, 4), second({1, 2, 3}, 4);
   (void)second.next(3);
-  move_state(first, second);
+  copy_state(first, second);
   EXPECT_EQ(second.index(), 0U);
   manual_seed(5);
   const Indices drawn = all_of(first);
@@ -165,18 +165,18 @@ TEST(RandomSamplers, StatesBeforeTheFirstDrawHaveNoIndices) {
 TEST(RandomSamplers, RejectStatesOfOtherSamplers) {
   WeightedRandomSampler four({1, 2, 3, 4, 5}, 4, true), five({1, 2, 3, 4, 5}, 5);
   (void)four.next(1);
-  EXPECT_ERROR(move_state(four, five), "saved for 4 samples; this sampler has 5");
+  EXPECT_ERROR(copy_state(four, five), "saved for 4 samples; this sampler has 5");
   WeightedRandomSampler last({0, 0, 0, 0, 1}, 2), few({1, 1}, 2),
       distinct({1, 1, 1, 1, 1}, 2, false);
   (void)last.next(1);
-  EXPECT_ERROR(move_state(last, few), "are not between 0 and 1");
-  EXPECT_ERROR(move_state(last, distinct), "have 4 twice");
+  EXPECT_ERROR(copy_state(last, few), "are not between 0 and 1");
+  EXPECT_ERROR(copy_state(last, distinct), "have 4 twice");
   SubsetRandomSampler a({1, 2, 3}), b({1, 2, 4}), c({1, 2});
   (void)a.next(1);
-  EXPECT_ERROR(move_state(a, b), "are not those of this sampler's subset");
-  EXPECT_ERROR(move_state(a, c), "saved for 3 examples; this sampler has 2");
+  EXPECT_ERROR(copy_state(a, b), "are not those of this sampler's subset");
+  EXPECT_ERROR(copy_state(a, c), "saved for 3 examples; this sampler has 2");
   BatchSampler two(SequentialSampler(8), 2, false), three(SequentialSampler(8), 3, false);
-  EXPECT_ERROR(move_state(two, three), "saved for 2 examples per batch; this sampler has 3");
+  EXPECT_ERROR(copy_state(two, three), "saved for 2 examples per batch; this sampler has 3");
 }
 
 TEST(RandomSamplers, LoadersContinueWithWorkers) {

@@ -57,7 +57,7 @@ inline Row complex_row(std::string name, int operands, std::function<Tensor(cons
   return row;
 }
 
-/// The row with these ops as those that it covers.
+/// The row, with `ops` as the ops that it covers.
 inline Row covering_complex(Row row, std::vector<std::string> ops) {
   row.covers = std::move(ops);
   return row;

@@ -1,5 +1,5 @@
 // Products, reductions, scans, views and copies of complex tensors, as rows of the op table whose
-// inputs are real and imaginary parts; the creation, casts and backward calls of such tensors.
+// inputs are real and imaginary parts; the creation, casts and backward calls of complex tensors.
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"

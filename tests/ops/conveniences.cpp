@@ -40,11 +40,11 @@ TEST(Conveniences, Reshapes) {
 
 TEST(Conveniences, DsplitSplitsTheThirdDimension) {
   const Tensor x = counted({1, 2, 5});
-  const std::vector<Tensor> halves = x.dsplit(IntArrayRef{1, 3});
-  ASSERT_EQ(halves.size(), 3U);
-  EXPECT_EQ(values(halves[0]), (Numbers{0, 5}));
-  EXPECT_EQ(values(halves[1]), (Numbers{1, 2, 6, 7}));
-  EXPECT_EQ(values(halves[2]), (Numbers{3, 4, 8, 9}));
+  const std::vector<Tensor> pieces = x.dsplit(IntArrayRef{1, 3});
+  ASSERT_EQ(pieces.size(), 3U);
+  EXPECT_EQ(values(pieces[0]), (Numbers{0, 5}));
+  EXPECT_EQ(values(pieces[1]), (Numbers{1, 2, 6, 7}));
+  EXPECT_EQ(values(pieces[2]), (Numbers{3, 4, 8, 9}));
   EXPECT_EQ(counted({1, 2, 6}).dsplit(3).size(), 3U);
   EXPECT_THROW(x.dsplit(2), Error);
 }

@@ -104,7 +104,7 @@ TEST(Elements, OperatorsByPythonsNames) {
   EXPECT_TRUE(a.clone().__irshift__(1).equal(tensor({0, 1, 1})));
 }
 
-TEST(Elements, NextafterInEveryDtype) {
+TEST(Elements, NextafterInEveryFloatingPointDtype) {
   const Tensor x = tensor({1.f, 1.f, 0.f, NAN}), to = tensor({2.f, -1.f, -1.f, 1.f});
   const Tensor got = nextafter(x, to);
   EXPECT_EQ(got[0].item<float>(), std::nextafter(1.f, 2.f));

@@ -61,9 +61,11 @@ inline std::vector<std::complex<double>> mirrored(std::vector<std::complex<doubl
   return half;
 }
 
+/// Whether the input and the output of a transform are complex, or which of them is real.
 enum class Sides { kComplex, kFromReal, kToReal };
 
-/// A transform along `dims` of the signal, cut or padded to `sizes` (by default, the input's).
+/// A transform along `dims` of the signal, cut or padded to `sizes` (by default, the input's). With
+/// kToReal, the last of `sizes` is the output's (by default, 2 * (the input's size - 1)).
 struct Transform {
   Sides sides;
   bool forward;

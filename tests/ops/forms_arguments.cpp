@@ -6,8 +6,8 @@
 namespace hearth::testing {
 namespace {
 
-/// Numbers between 0.1 and 0.9, of which the first 29 differ; every second one is negative if
-/// `sign` is -1.
+/// Numbers with absolute values from 0.1 to 0.9, of which the first 29 differ; every second number
+/// is negative if `sign` is -1.
 Tensor numbers(std::vector<int64_t> sizes, double sign = -1) {
   const Tensor x = empty(sizes, kDouble);
   for (int64_t i = 0; i < x.numel(); ++i)

@@ -245,7 +245,7 @@ LargeCase ordered(ScalarType dtype) {
        })}};
 }
 
-/// Random numbers have no reference; their mean shows that no chunk is missing.
+/// Random numbers have no reference; the mean of the uniform ones shows that no chunk is missing.
 LargeCase random_numbers(ScalarType dtype) {
   return {[=] {
             manual_seed(11);

@@ -101,7 +101,7 @@ TEST(Math, LogarithmsOfPowersAreExact) {
   }
 }
 
-TEST(Math, ErfinvInvertsErfInTheTails) {
+TEST(Math, ErfinvInvertsErf) {
   for (const double y : {-4.5, -2.5, -1e-8, 1e-20, 0.3, 3.0, 5.0}) {
     const double x = std::erf(y), found = erfinv(full({}, x, kDouble)).item<double>();
     EXPECT_NEAR(std::erf(found), x, 2e-16) << y;

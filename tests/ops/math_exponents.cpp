@@ -65,7 +65,7 @@ TEST(Exponents, FrexpOfSpecialValues) {
     EXPECT_EQ(std::ldexp(fraction[i].item<double>(), power[i].item<int>()), tiny[i].item<double>());
 }
 
-TEST(Exponents, FrexpGradientIsThePowerOfTwo) {
+TEST(Exponents, FrexpGradientIsTwoToMinusTheExponent) {
   const Tensor x = tensor({0.f, 3.f, -10.f}).requires_grad_();
   std::get<0>(x.frexp()).sum().backward();
   EXPECT_TRUE(x.grad().equal(tensor({1.f, 0.25f, 0.0625f})));

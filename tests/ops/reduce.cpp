@@ -158,7 +158,7 @@ Row sum_to_size_row() {
     return Arrays{out};
   };
   row.slack = 4;
-  row.mixes_devices = true;  // only the second input's sizes are read
+  row.mixes_devices = true;  // of the second input, only the sizes are read
   row.refusals = {{[] {
                      ones({2, 3}).sum_to_size({2});
                    },

@@ -121,14 +121,14 @@ TEST(Scan, LongLinesHaveEqualResultsOnAnyNumberOfThreads) {
   const Tensor integers = arange(300001), exact = integers.to(kDouble);
   const int threads = get_num_threads();
   set_num_threads(1);
-  const Tensor on_one_thread = x.cumsum(0), largest = std::get<1>(x.cummax(0));
+  const Tensor on_one_thread = x.cumsum(0), indices = std::get<1>(x.cummax(0));
   set_num_threads(4);
   EXPECT_TRUE(x.cumsum(0).equal(on_one_thread));
-  EXPECT_TRUE(std::get<1>(x.cummax(0)).equal(largest));
+  EXPECT_TRUE(std::get<1>(x.cummax(0)).equal(indices));
   const Tensor sums = integers.cumsum(0);
   set_num_threads(threads);
   EXPECT_TRUE(sums.to(kDouble).equal(exact.mul(exact.add(1)).div(2)));
-  EXPECT_EQ(largest[299999].item<int64_t>(), 299998);  // the last i with i % 7 == 6
+  EXPECT_EQ(indices[299999].item<int64_t>(), 299998);  // the last i with i % 7 == 6
 }
 
 /// The cumulative sums along dimension 1, from the end if `reverse`.

@@ -78,7 +78,7 @@ TEST(ScatterOfHalfTypes, HalfTypesAreAddedAndMultipliedInFloat32) {
   }
 }
 
-/// The element is a signalling NaN, which conversions make a quiet one.
+/// Element 0, to which nothing is added, is a signalling NaN, which conversions make a quiet one.
 TEST(ScatterOfHalfTypes, HalfSumsKeepTheBitsOfOtherElements) {
   constexpr int16_t kSignalling = 0x7c01;
   Tensor table = zeros({8}, kHalf);

@@ -244,11 +244,11 @@ std::vector<Row> other_rows() {
           Draw::kPositive, true})};
   rows.back().dtypes &= ~dtypes::kBool;
   rows.back().keeps_memory_format = false;
-  Row& polygammas = rows.emplace_back(row_of(
+  Row& polygamma_row = rows.emplace_back(row_of(
       UnaryCase{"polygamma", [](const Tensor& x) { return polygamma(2, x); },
                 [](Tensor& out, const Tensor& x) -> Tensor& { return polygamma_out(out, 2, x); },
                 [](double x) { return -2 * zeta_reference(3, x); }, Draw::kAboveOne, true}));
-  polygammas.inplace = [](Tensor& self, const Tensors&) { self.polygamma_(2); };
+  polygamma_row.inplace = [](Tensor& self, const Tensors&) { self.polygamma_(2); };
   return rows;
 }
 

@@ -47,7 +47,7 @@ const std::map<std::string, LBFGSOptions>& searches() {
   return result;
 }
 
-/// The problem and the options of a fixture.
+/// The problem and the optimizer of a fixture.
 struct Problem {
   Problem(const std::string& name, Device device)
       : is_network(name.starts_with("network")),

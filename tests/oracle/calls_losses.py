@@ -30,7 +30,7 @@ def entropy(x, target, weight):
 
 
 def weighted_logit_entropy(x, target, weight, pos_weight):
-    # PyTorch's loss has no derivatives by the weights.
+    # PyTorch's loss has no derivatives with respect to the weights.
     likelihood = pos_weight * target * F.logsigmoid(x) + (1 - target) * F.logsigmoid(-x)
     loss = -weight * likelihood
     return loss, loss.mean(), loss.sum()

@@ -1,4 +1,4 @@
-"""PyTorch's calls for the rows of reductions, orders, views, joins and indices (calls.py has all)."""
+"""PyTorch's calls for the rows of reductions, scans, sorts, views, joins, copies and indices (calls.py has all)."""
 
 import torch
 

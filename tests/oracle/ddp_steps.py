@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Trains a small network with PyTorch's DistributedDataParallel over Gloo, in two processes, and
-writes the parameters afterwards, one line per case: its name and the numbers.
+writes rank 0's parameters afterwards, one line per case: its name and the numbers.
 
     ddp_steps.py > tests/fixtures/ddp_steps.txt
 """
@@ -37,8 +37,8 @@ def batch(step, rank):
 
 
 def train(rank, hook=None, join=None, accumulate=1, **options):
-    """The parameters after the steps. `join` is divide_by_initial_world_size of the context join(),
-    which is not used if it is None."""
+    """The parameters after the steps. `join` is divide_by_initial_world_size of the context model.join(); if
+    it is None, the steps run without that context."""
     network = make_network()
     model = DistributedDataParallel(network, **options)
     if hook:

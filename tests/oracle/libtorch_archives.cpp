@@ -42,19 +42,19 @@ void save_optimizer(const std::string& path, Options options) {
 }  // namespace
 
 int main(int, char** argv) {
-  const std::string folder = std::string(argv[1]) + "/libtorch_";
+  const std::string prefix = std::string(argv[1]) + "/libtorch_";
   const auto base = torch::arange(6, torch::kFloat).view({2, 3});
-  torch::save(base.t(), folder + "tensor.pt");
-  torch::save(std::vector<torch::Tensor>{base, torch::ones({1}, torch::kBool)}, folder + "list.pt");
+  torch::save(base.t(), prefix + "tensor.pt");
+  torch::save(std::vector<torch::Tensor>{base, torch::ones({1}, torch::kBool)}, prefix + "list.pt");
   auto net = std::make_shared<Net>();
   fill(*net);
-  torch::save(net, folder + "module.pt");
+  torch::save(net, prefix + "module.pt");
   using namespace torch::optim;
-  save_optimizer<SGD>(folder + "sgd.pt", SGDOptions(0.1).momentum(0.5));
-  save_optimizer<Adam>(folder + "adam.pt", AdamOptions(0.1).betas({0.8, 0.9}).amsgrad(true));
-  save_optimizer<AdamW>(folder + "adamw.pt", AdamWOptions(0.1).weight_decay(0.5));
-  save_optimizer<RMSprop>(folder + "rmsprop.pt", RMSpropOptions(0.1).centered(true).momentum(0.5));
-  save_optimizer<Adagrad>(folder + "adagrad.pt", AdagradOptions(0.1).lr_decay(0.25));
+  save_optimizer<SGD>(prefix + "sgd.pt", SGDOptions(0.1).momentum(0.5));
+  save_optimizer<Adam>(prefix + "adam.pt", AdamOptions(0.1).betas({0.8, 0.9}).amsgrad(true));
+  save_optimizer<AdamW>(prefix + "adamw.pt", AdamWOptions(0.1).weight_decay(0.5));
+  save_optimizer<RMSprop>(prefix + "rmsprop.pt", RMSpropOptions(0.1).centered(true).momentum(0.5));
+  save_optimizer<Adagrad>(prefix + "adagrad.pt", AdagradOptions(0.1).lr_decay(0.25));
   c10::Dict<std::string, torch::Tensor> dict;
   dict.insert("a", base);
   dict.insert("b", base[1]);
@@ -62,5 +62,5 @@ int main(int, char** argv) {
   const std::vector<char> bytes = torch::jit::pickle_save(c10::ivalue::Tuple::create(
       dict, 3, 2.5, true, "text", c10::IValue(), std::vector<int64_t>{1, 2},
       std::vector<double>{0.5}, c10::ivalue::Tuple::create(1, "x"), tensors));
-  std::ofstream(folder + "pickle.pt", std::ios::binary).write(bytes.data(), bytes.size());
+  std::ofstream(prefix + "pickle.pt", std::ios::binary).write(bytes.data(), bytes.size());
 }

@@ -1,4 +1,4 @@
-"""Starts TensorBoard and asks its HTTP interface; for the scripts beside this file."""
+"""Starts TensorBoard and queries its HTTP interface; for the scripts beside this file."""
 
 import io
 import json
@@ -46,7 +46,7 @@ class TensorBoard:
     def wait_for(self, *runs):
         for _ in range(START_LIMIT_S):
             if set(runs) <= set(self.get("runs")):
-                time.sleep(3)  # the rest of the files
+                time.sleep(3)  # for TensorBoard to read the rest of the files
                 return
             time.sleep(1)
         raise SystemExit(f"TensorBoard does not show {runs}: {self.get('runs')}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Carries the weights of the models in zoo.py from Python to Hearth and back, as .pt and as
-safetensors. The tensors must come back unchanged, bit by bit, and Hearth's outputs must equal
-Python's within 1e-4.
+safetensors. The tensors must come back with equal dtypes and values, and Hearth's outputs must
+equal Python's within 1e-4.
 
     cmake --build --preset release --target hearth
     .venv-peer/bin/python tests/oracle/weights_round_trip.py [build folder]
@@ -56,7 +56,7 @@ def check(folder, name, model, state, output):
         assert back.keys() == state.keys(), (name, suffix)
         for key, tensor in back.items():
             assert tensor.dtype == state[key].dtype and torch.equal(tensor, state[key]), (name, suffix, key)
-        # GPT-2's output layer is the embedding's tensor, which the files have once.
+        # GPT-2's output layer is the embedding's tensor, which Hearth's files have once.
         model.load_state_dict(back, strict=name != "gpt2")
         ours = torch.from_numpy(np.load(f"{path}.npy"))
         torch.testing.assert_close(ours, output.reshape(ours.shape), rtol=1e-4, atol=1e-4)

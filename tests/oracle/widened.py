@@ -6,8 +6,9 @@ HALVES = (torch.float16, torch.bfloat16)
 
 
 def widened(call):
-    """The call, which computes in float32 if its first input has a half type and rounds the results. For ops
-    that PyTorch lacks for these types, or whose single steps it rounds. Autocast chooses the type itself."""
+    """The call, computed in float32 if its first input has a half type, with the results rounded to that type.
+    For ops that PyTorch lacks for half types, or in which it rounds every step. Under autocast, which chooses
+    the dtype itself, the call is unchanged."""
     def wide(*inputs):
         dtype = inputs[0].dtype
         if dtype not in HALVES or torch.is_autocast_enabled("cpu"):

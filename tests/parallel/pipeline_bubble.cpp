@@ -70,8 +70,8 @@ TEST_P(PipelineBubble, MatchesTheTheory) {
   const Tensor x = rand({chunks, 3}, devices[0]);
   const auto mean = [](const Tensor& y, const Tensor&) { return y.mean(); };
   const auto expect_theory = [&](const char* what, const auto& run) {
-    const double waits = 1 - 3. * double(chunks) / duration(run);
-    EXPECT_NEAR(waits, 1. / double(chunks + 1), 1e-9) << what;
+    const double bubble = 1 - 3. * double(chunks) / duration(run);
+    EXPECT_NEAR(bubble, 1. / double(chunks + 1), 1e-9) << what;
   };
   const auto pipeline = [&](PipelineSchedule schedule) {
     return nn::Pipeline(nn::Sequential(Busy(), Busy()),

@@ -42,7 +42,7 @@ struct Cells {
   int64_t height, width;
 };
 
-/// 0 and 1 in turns, like the squares of a chessboard.
+/// 0 and 1 alternating, like the squares of a chessboard.
 Tensor chessboard(int64_t rows, int64_t columns) {
   return (arange(rows).unsqueeze(1) + arange(columns)).remainder(2).to(kFloat);
 }

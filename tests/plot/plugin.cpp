@@ -1,4 +1,4 @@
-// Plugins that were built from other headers of charts are refused.
+// Plugins that were built from another version of the headers of charts are refused.
 #include "plot/plugin.h"
 
 #include <dlfcn.h>

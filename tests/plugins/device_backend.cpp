@@ -9,7 +9,7 @@
 namespace hearth::distributed {
 namespace {
 
-/// Bytes on the GPU, and their copy in host memory, for the duration of a call.
+/// Bytes on the GPU, and their copy in host memory, for the duration of a call or a transfer.
 class HostCopy {
  public:
   HostCopy(const void* data, int64_t bytes, const BackendCall& call)

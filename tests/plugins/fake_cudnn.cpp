@@ -1,5 +1,5 @@
-// A file with the names of cuDNN's functions. HEARTH_OLD_CUDNN leaves out one of the functions for
-// recurrent nets, and all for graphs.
+// A library with the names of cuDNN's functions. With HEARTH_OLD_CUDNN, it lacks one of the
+// functions for recurrent nets and all functions for graphs.
 #include "kernels/cuda/cudnn_library_functions.h"
 
 #ifdef HEARTH_OLD_CUDNN

@@ -29,7 +29,7 @@ size_t size_of(CUpti_ActivityKind kind) {
   }
 }
 
-/// The fields that records of work share.
+/// A record with the fields that all records of work share.
 template <class Record>
 Record filled(CUpti_ActivityKind kind, const FakeWork& work, FakeTimes times,
               uint32_t correlation) {

@@ -1,5 +1,5 @@
-// A CUPTI without GPUs, for the plugin's calls of it. It follows NVIDIA's documentation and
-// cannot show whether CUPTI itself does.
+// A CUPTI without GPUs, for tests of the plugin that calls it. It follows NVIDIA's documentation
+// and cannot show whether CUPTI itself does.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,10 @@ struct FakeTimes {
 class FakeCupti {
  public:
   virtual ~FakeCupti() = default;
-  /// Forgets all but the registered functions.
+  /// Switches all kinds off, and forgets records, losses, failures and this thread's external ids.
   virtual void reset() = 0;
-  /// Writes the records of one call of CUDA on this thread, if their kinds are on.
+  /// Writes the records of one call of CUDA on this thread, if their kinds are on; the record of a
+  /// synchronization always.
   virtual FakeTimes launch(const FakeWork& work) = 0;
   /// Adds a record that was not completed, at which CUPTI stops reading.
   virtual void add_damaged_record() = 0;

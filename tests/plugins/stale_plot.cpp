@@ -1,4 +1,5 @@
-// A plot plugin that was built from other headers of charts: it refuses this core's hash.
+// Stands for a plot plugin that was built from another version of the headers of charts: it refuses
+// this core's hash.
 #include <cstdint>
 
 extern "C" bool hearth_plot_draw(uint64_t hash, const void*, void*) { return hash == 1; }

@@ -44,7 +44,7 @@ Batches epoch_of(Loader& loader) {
 
 /// Loads the state of one sampler into another.
 template <class Sampler>
-void move_state(const Sampler& from, Sampler& to) {
+void copy_state(const Sampler& from, Sampler& to) {
   serialize::OutputArchive saved;
   from.save(saved);
   serialize::InputArchive archive(saved);
@@ -55,7 +55,7 @@ void move_state(const Sampler& from, Sampler& to) {
 template <class Sampler>
 void expect_continues(Sampler sampler, Sampler other, size_t batch_size) {
   (void)sampler.next(batch_size);
-  move_state(sampler, other);
+  copy_state(sampler, other);
   EXPECT_EQ(other.index(), sampler.index());
   EXPECT_EQ(rest_of(other, batch_size), rest_of(sampler, batch_size));
 }

@@ -9,7 +9,7 @@
 namespace hearth::testing {
 
 /// Calls f in a thread that gets a signal after 0.2 s, whose handler does nothing. Returns the
-/// seconds that f took.
+/// seconds that f took, but at least 0.2.
 template <class F>
 double seconds_of_interrupted(const F& f) {
   struct sigaction action {};

@@ -9,8 +9,8 @@
 
 namespace hearth::testing {
 
-/// A server of another kind than the one that a client expects: it sends a greeting to each client,
-/// or nothing.
+/// A server of another kind than the one that a client expects: it sends each client only a
+/// greeting, which may be empty.
 class Stranger {
  public:
   explicit Stranger(std::string greeting)

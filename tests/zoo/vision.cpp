@@ -59,7 +59,7 @@ TEST(VisionModels, VisionTransformersCheckSizes) {
   EXPECT_THROW(model->forward(rand({3, 32, 32})), Error);
 }
 
-TEST(VisionModels, CloneSharesNothing) {
+TEST(VisionModels, CloneSharesNoParameters) {
   ResNet model(ResNetOptions({1, 1, 1, 1}).num_classes(3));
   const auto copy = std::dynamic_pointer_cast<ResNetImpl>(model->clone());
   ASSERT_TRUE(copy);
