@@ -50,14 +50,14 @@ int64_t PartSampler::batches(int64_t size, int64_t batch_size, int64_t processes
   return rest > (batch_size > 1 ? processes : 0) ? whole + 1 : whole;
 }
 
-Batches::Batches(const Examples& examples, const RunOptions& point, int64_t batch_size,
+Batches::Batches(const Examples& examples, const RunOptions& run, int64_t batch_size,
                  bool pin_memory, const Processes& processes, const int64_t& seen)
     : processes_(processes.count()),
       seen_(seen),
       loader_(data::make_data_loader(
           examples, PartSampler(examples.count(), processes.rank(), processes.count()),
           data::DataLoaderOptions(static_cast<size_t>(batch_size))
-              .workers(static_cast<size_t>(point.num_workers))
+              .workers(static_cast<size_t>(run.num_workers))
               .pin_memory(pin_memory))) {}
 
 void Batches::save(serialize::OutputArchive& archive) const {
@@ -75,21 +75,21 @@ void Batches::load(serialize::InputArchive& archive) {
   loader_->sampler().continue_after(seen_, epoch);
 }
 
-int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& point,
+int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& run,
                               const Processes& processes) {
-  if (!options.split_batches) return point.batch_size;
-  HEARTH_CHECK(
-      point.batch_size % processes.count() == 0, "--split-batches: a batch of ", point.batch_size,
-      " cannot be divided equally among ", processes.count(), " processes",
-      options.batch_range ? ": give --batch-size a list of multiples of this number, not a range"
-                          : "");
-  return point.batch_size / processes.count();
+  if (!options.split_batches) return run.batch_size;
+  HEARTH_CHECK(run.batch_size % processes.count() == 0, "--split-batches: a batch of ",
+               run.batch_size, " cannot be divided equally among ", processes.count(), " processes",
+               options.batch_range
+                   ? ": give --batch-size a list of multiples of this number, not a range"
+                   : "");
+  return run.batch_size / processes.count();
 }
 
-int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point, int64_t examples,
+int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& run, int64_t examples,
                         const Processes& processes) {
   const int64_t batches = PartSampler::batches(
-      examples, batch_size_of_process(options, point, processes), processes.count());
+      examples, batch_size_of_process(options, run, processes), processes.count());
   return (batches - 1) / options.accumulate + 1;
 }
 

@@ -42,7 +42,7 @@ class PartSampler : public data::samplers::Sampler<> {
 class Batches {
  public:
   /// `seen`: the number of examples of this epoch that all processes together have used.
-  Batches(const Examples& examples, const RunOptions& point, int64_t batch_size, bool pin_memory,
+  Batches(const Examples& examples, const RunOptions& run, int64_t batch_size, bool pin_memory,
           const Processes& processes, const int64_t& seen);
 
   auto begin() { return loader_->begin(); }
@@ -60,10 +60,10 @@ class Batches {
 };
 
 /// The examples in a batch of one process.
-int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& point,
+int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& run,
                               const Processes& processes);
 /// The number of steps in an epoch of `examples` examples.
-int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& point, int64_t examples,
+int64_t steps_per_epoch(const TrainOptions& options, const RunOptions& run, int64_t examples,
                         const Processes& processes);
 
 }  // namespace hearth::app

@@ -89,7 +89,7 @@ void check_options(const TrainOptions& options, const Processes& processes, bool
   if (is_new) check_all_different(options);  // before the data is loaded
   check_devices(options.devices);
   for (const std::string& name : options.devices) processes.device(name);
-  for (const RunOptions& point : runs_of(options)) batch_size_of_process(options, point, processes);
+  for (const RunOptions& run : runs_of(options)) batch_size_of_process(options, run, processes);
 }
 
 void run(CLI::App& train, Flags& flags) {

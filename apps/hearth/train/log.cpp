@@ -39,8 +39,8 @@ HParam hparam(const std::optional<T>& value) {
 }
 
 /// The settings that determine a run's results.
-HParams hparams_of(const TrainOptions& options, const RunOptions& point) {
-  HParams params{{"lr", point.lr}, {"batch_size", point.batch_size}};
+HParams hparams_of(const TrainOptions& options, const RunOptions& run) {
+  HParams params{{"lr", run.lr}, {"batch_size", run.batch_size}};
   for_each_setting(options, [&](const char* name, const auto& value, Effect effect) {
     if (effect == Effect::kResults) params.emplace_back(identifier(name), hparam(value));
   });
@@ -48,10 +48,10 @@ HParams hparams_of(const TrainOptions& options, const RunOptions& point) {
 }
 
 /// The settings as a block of code in Markdown.
-std::string settings_text(const TrainOptions& options, const RunOptions& point) {
+std::string settings_text(const TrainOptions& options, const RunOptions& run) {
   std::istringstream config(config_text(options));
-  std::string text = detail::str("learning rate ", point.lr, ", batch size ", point.batch_size,
-                                 ", ", point.device, "\n\n");
+  std::string text = detail::str("learning rate ", run.lr, ", batch size ", run.batch_size, ", ",
+                                 run.device, "\n\n");
   for (std::string line; std::getline(config, line);) text += "    " + line + "\n";
   return text;
 }
@@ -71,9 +71,9 @@ Log::Log(const std::string& folder, bool enabled, int64_t first_step) {
   writer_.emplace(options);
 }
 
-void Log::begin(const TrainOptions& options, const RunOptions& point, const Examples& examples) {
+void Log::begin(const TrainOptions& options, const RunOptions& run, const Examples& examples) {
   if (!writer_) return;
-  writer_->add_text("settings", settings_text(options, point));
+  writer_->add_text("settings", settings_text(options, run));
   const Tensor inputs = examples.batch(0, std::min(kMaxImages, examples.count())).data;
   if (are_images(inputs)) writer_->add_image("images", vision::utils::make_grid(inputs));
 }
@@ -118,13 +118,13 @@ void Log::confusion(int64_t step, const Tensor& matrix,
   writer_->add_figure("confusion matrix", figure, step);
 }
 
-void Log::end(const TrainOptions& options, const RunOptions& point,
+void Log::end(const TrainOptions& options, const RunOptions& run,
               const std::vector<EpochResult>& epochs) {
   if (!writer_ || epochs.empty()) return;
   // TensorBoard leaves a file as soon as it finds records in the next one.
   writer_->flush();
   writer_->add_hparams(
-      hparams_of(options, point),
+      hparams_of(options, run),
       {{"hparam/test_accuracy", best_accuracy(epochs)}, {"hparam/loss", epochs.back().loss}}, {},
       /*run_name=*/".");
 }

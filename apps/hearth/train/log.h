@@ -19,7 +19,7 @@ class Log {
   Log(const std::string& folder, bool enabled, int64_t first_step);
 
   /// Of a new run: its settings and its first images.
-  void begin(const TrainOptions& options, const RunOptions& point, const Examples& examples);
+  void begin(const TrainOptions& options, const RunOptions& run, const Examples& examples);
   /// The graph of the model, called with these inputs.
   void graph(nn::AnyModule& model, const Tensor& inputs);
   /// The loss, the learning rate and the duration of a step.
@@ -31,7 +31,7 @@ class Log {
   /// A confusion matrix of the test data: int64 [classes, classes].
   void confusion(int64_t step, const Tensor& matrix, const std::vector<std::string>& class_names);
   /// Of a run that has ended: its settings and results, for the table of hyperparameters.
-  void end(const TrainOptions& options, const RunOptions& point,
+  void end(const TrainOptions& options, const RunOptions& run,
            const std::vector<EpochResult>& epochs);
 
  private:

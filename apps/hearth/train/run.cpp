@@ -62,18 +62,17 @@ std::optional<Progress> saved_progress(const std::string& run_folder, const Sett
   return progress;
 }
 
-Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& data,
+Run::Run(const TrainOptions& options, const RunOptions& run, const DataSets& data,
          const Processes& processes, std::string folder, std::string title)
     : options_(options),
-      point_(point),
+      run_options_(run),
       data_(data),
       processes_(processes),
-      settings_(options, point, data,
-                steps_per_epoch(options, point, data.train.count(), processes)),
+      settings_(options, run, data, steps_per_epoch(options, run, data.train.count(), processes)),
       folder_(std::move(folder)),
       title_(std::move(title)),
-      device_(processes.device(point.device)),
-      watch_(processes.is_first() ? options.profile : "", point.num_workers) {
+      device_(processes.device(run.device)),
+      watch_(processes.is_first() ? options.profile : "", run.num_workers) {
   processes.on_first([&] { create_folder(folder_); });
   manual_seed(options.seed);
   model_ = make_model(options.model, data.train.input_sizes(), data.classes);
@@ -82,16 +81,16 @@ Run::Run(const TrainOptions& options, const RunOptions& point, const DataSets& d
   module_->to(device_);
   if (options.ema) average_.emplace(model_, *options.ema);
   if (options.checkpoint_activations) checkpoint_blocks(*module_);
-  const int64_t batch_size = batch_size_of_process(options, point, processes);
-  update_.emplace(options, point, module_->parameters(), device_,
-                  steps_per_epoch(options, point, data.train.count(), processes));
-  batches_ = std::make_unique<Batches>(augmented(data.train, options, processes), point, batch_size,
+  const int64_t batch_size = batch_size_of_process(options, run, processes);
+  update_.emplace(options, run, module_->parameters(), device_,
+                  steps_per_epoch(options, run, data.train.count(), processes));
+  batches_ = std::make_unique<Batches>(augmented(data.train, options, processes), run, batch_size,
                                        device_.is_cuda(), processes, progress_.seen);
   load();
   gradients_.emplace(options, model_, device_, processes);
   const bool logs = processes.is_first() && !options.no_tensorboard;
   log_.emplace(folder_, logs, progress_.step + 1);
-  if (progress_.step == 0) log_->begin(options, point, data.train);
+  if (progress_.step == 0) log_->begin(options, run, data.train);
 }
 
 void Run::load() {
@@ -141,7 +140,7 @@ bool Run::train(int64_t last, Display& display, const std::function<void()>& aft
     progress_.run_seconds += take_seconds();
   }
   if (ended(progress_.epochs, options_, options_.epochs))
-    log_->end(options_, point_, progress_.epochs);
+    log_->end(options_, run_options_, progress_.epochs);
   if (progress_.step > 0) display.line(title_ + watch_.verdict());
   if (const std::string note = watch_.missing_profile(); !note.empty()) display.line(note);
   return true;
@@ -204,7 +203,7 @@ Evaluation Run::test() {
   const bool has_confusion = !processes_.are_several() && log_->shows_confusion(data_.classes);
   return evaluate(average_ ? average_->model() : model_, data_.test,
                   {.device = device_,
-                   .num_workers = point_.num_workers,
+                   .num_workers = run_options_.num_workers,
                    .amp = amp_dtype(options_.amp),
                    .classes = has_confusion ? data_.classes : 0,
                    .processes = &processes_});

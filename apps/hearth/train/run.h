@@ -33,7 +33,7 @@ std::optional<Progress> saved_progress(const std::string& run_folder, const Sett
 class Run {
  public:
   /// Loads the last checkpoint if the folder has one. `title` is the run's name on the display.
-  Run(const TrainOptions& options, const RunOptions& point, const DataSets& data,
+  Run(const TrainOptions& options, const RunOptions& run, const DataSets& data,
       const Processes& processes, std::string folder, std::string title);
 
   /// Trains the remaining epochs up to number `last`; returns false if a signal stopped it. Saves a
@@ -66,7 +66,7 @@ class Run {
   std::string path(const char* name) const { return folder_ + "/" + name; }
 
   const TrainOptions& options_;
-  const RunOptions point_;
+  const RunOptions run_options_;
   const DataSets& data_;
   const Processes& processes_;
   Settings settings_;

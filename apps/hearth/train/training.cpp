@@ -265,14 +265,14 @@ class Training {
 
   /// Sets stopped_ if a signal arrived.
   void train_run(size_t index, int64_t last) {
-    const RunOptions& point = runs_[index];
+    const RunOptions& run = runs_[index];
     const bool is_single = runs_.size() == 1;
     const std::string name =
         "run " + std::to_string(index + 1) + "/" + std::to_string(runs_.size());
     if (!is_single)
-      display_.line(name + ": lr " + shortest(point.lr) + ", batch size " +
-                    std::to_string(point.batch_size) + ", " +
-                    counted_with_commas(point.num_workers, "worker") + ", " + point.device);
+      display_.line(name + ": lr " + shortest(run.lr) + ", batch size " +
+                    std::to_string(run.batch_size) + ", " +
+                    counted_with_commas(run.num_workers, "worker") + ", " + run.device);
     RunResult& result = results_.of_run(index);
     result.status = kRunning;
     const std::string title = is_single ? "" : name + "  ", path = folder_.of_run(index + 1);

@@ -38,11 +38,11 @@ double warmup_factor(int64_t step, int64_t warmup_steps) {
 
 }  // namespace
 
-Update::Update(const TrainOptions& options, const RunOptions& point, std::vector<Tensor> parameters,
+Update::Update(const TrainOptions& options, const RunOptions& run, std::vector<Tensor> parameters,
                Device device, int64_t steps_per_epoch)
     : options_(options),
       parameters_(std::move(parameters)),
-      optimizer_(make_optimizer(options.optimizer, parameters_, point.lr)),
+      optimizer_(make_optimizer(options.optimizer, parameters_, run.lr)),
       schedule_(options.scheduler, *optimizer_,
                 {std::max<int64_t>(options.epochs, 1), steps_per_epoch}),
       scaler_(device, amp::GradScalerOptions().enabled(amp_dtype(options.amp) == kHalf)) {}

@@ -19,7 +19,7 @@ namespace hearth::app {
 /// warm-up and schedule, the optimizer.
 class Update {
  public:
-  Update(const TrainOptions& options, const RunOptions& point, std::vector<Tensor> parameters,
+  Update(const TrainOptions& options, const RunOptions& run, std::vector<Tensor> parameters,
          Device device, int64_t steps_per_epoch);
 
   /// Scales a loss before backward().
