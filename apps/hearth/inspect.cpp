@@ -45,10 +45,11 @@ Statistics statistics_of(const Tensor& tensor) {
   return result;
 }
 
-/// The number with six significant digits: "0.333333".
-std::string six_digits(double number) {
+/// A whole number exactly, another one with six significant digits: "0.333333".
+std::string shown(const Scalar& number) {
+  if (number.isIntegral(false)) return std::to_string(number.toLong());
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g", number);
+  std::snprintf(text, sizeof text, "%.6g", number.toDouble());
   return text;
 }
 
@@ -84,7 +85,7 @@ void print_table(const io::FileContent& content, bool with_statistics) {
     if (with_statistics) {
       const Statistics s = statistics_of(tensor);
       const auto cell = [&](const Scalar& number) {
-        return s.count > 0 ? six_digits(number.toDouble()) : "";
+        return s.count > 0 ? shown(number) : "";
       };
       row.insert(row.end(), {cell(s.min), cell(s.max), cell(s.mean),
                              s.nans ? std::to_string(*s.nans) : std::string()});

@@ -53,7 +53,7 @@ TEST(Inspect, PrintsJson) {
   EXPECT_FALSE(plain["tensors"][0].contains("min"));
 }
 
-TEST(Inspect, JsonHasIntegersExactly) {
+TEST(Inspect, ShowsIntegersExactly) {
   const TempFolder folder;
   const int64_t odd = (int64_t{1} << 53) + 1;  // not a double
   io::save_npz(io::NamedTensors{{"n", tensor({-odd, odd}, kLong)}, {"b", tensor({true, true})}},
@@ -62,6 +62,8 @@ TEST(Inspect, JsonHasIntegersExactly) {
   EXPECT_EQ(json["tensors"][0]["min"].dump(), "-9007199254740993");
   EXPECT_EQ(json["tensors"][0]["max"].dump(), "9007199254740993");
   EXPECT_EQ(json["tensors"][1]["min"].dump(), "1");
+  const std::string table = run({"inspect", folder.path("x.npz")}).out;
+  EXPECT_NE(table.find("-9007199254740993  9007199254740993"), std::string::npos) << table;
 }
 
 TEST(Inspect, CountsTheNaNsOfComplexNumbers) {
