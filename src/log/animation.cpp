@@ -10,7 +10,7 @@ namespace hearth::utils::tensorboard::detail {
 
 namespace {
 
-constexpr size_t kPngSignature = 8;
+constexpr size_t kSignatureBytes = 8;
 
 void append_big_endian(std::string& out, uint32_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i));
@@ -28,7 +28,7 @@ struct Chunk {
 
 std::vector<Chunk> chunks_of(std::string_view png) {
   std::vector<Chunk> chunks;
-  for (png.remove_prefix(kPngSignature); !png.empty();) {
+  for (png.remove_prefix(kSignatureBytes); !png.empty();) {
     const size_t size = big_endian(png);
     chunks.push_back({png.substr(4, 4), png.substr(8, size)});
     png.remove_prefix(size + 12);  // and the length, the type, the checksum
@@ -60,7 +60,7 @@ std::string frame_control(uint32_t number, std::string_view header, double fps) 
 }  // namespace
 
 std::string animated_png(const std::vector<std::string>& frames, double fps) {
-  std::string out = frames[0].substr(0, kPngSignature), control;
+  std::string out = frames[0].substr(0, kSignatureBytes), control;
   const std::string_view header = chunks_of(frames[0])[0].data;
   append_chunk(out, "IHDR", header);
   append_big_endian(control, static_cast<uint32_t>(frames.size()), 4);

@@ -51,7 +51,7 @@ void add_elements(Message& message, int field, const Tensor& tensor) {
     case kComplexFloat: message.packed(field, elements<float>(view_as_real(tensor))); return;
     case kComplexDouble: message.packed(field, elements<double>(view_as_real(tensor))); return;
     case kHalf:
-    case kBFloat16: {  // PyTorch stores the bits of each value as a float32
+    case kBFloat16: {  // PyTorch stores the float32 bits of each value
       std::vector<int64_t> bits;
       for (const float value : elements<float>(tensor))
         bits.push_back(std::bit_cast<int32_t>(value));

@@ -1,4 +1,4 @@
-// The estimators of numpy.histogram_bin_edges.
+// The estimators of numpy.histogram_bin_edges, except "stone".
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -84,7 +84,7 @@ ComplexValue<T> sigmoid(ComplexValue<T> x) {
   return ComplexValue<T>(1) / (ComplexValue<T>(1) + exp(-x));
 }
 
-/// exp(x) - 1, accurate near 0: cos(y) is written as 1 - 2 sin²(y / 2).
+/// exp(x) - 1, accurate near 0: cos(y) - 1 is computed as -2 sin²(y / 2).
 template <class T>
 ComplexValue<T> expm1(ComplexValue<T> x) {
   if (x.im == 0) return {std::expm1(x.re), x.im};

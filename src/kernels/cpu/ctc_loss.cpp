@@ -1,7 +1,8 @@
 // The CTC loss of each sequence, and its gradient, by log probabilities of states, [times, 2 *
-// labels + 1]: those of a time follow from those of the time before (backward: after). A task is
-// one sequence, whose states are computed one by one. Bound by log_sum(): three exponentials and a
-// logarithm for each state and time, backward twice as many and two exponentials for each class.
+// labels + 1]: a time's probabilities follow from those of the time before (backward: after). A
+// task is one sequence, whose states are computed one by one. Bound by log_sum(): three
+// exponentials and a logarithm for each state and time; backward twice as many, and two
+// exponentials for each class and time.
 #include "seam/ctc_loss.h"
 
 #include <algorithm>

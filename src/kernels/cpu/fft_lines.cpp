@@ -132,7 +132,7 @@ void FftLongLine<T>::for_groups(int64_t count, const F& f) const {
 }
 
 /// Transforms the columns of the matrix, then its rows. In between, number (k, j) is multiplied by
-/// its twiddle factor, exp(-2 pi i k j / n). Row k has the results k + rows * i.
+/// its twiddle factor, exp(-2 pi i k j / n). Row k has the results k, k + rows, k + 2 * rows, …
 template <class T>
 void FftLongLine<T>::grid(const FftPlan<T>& plan, const FftLines<T>& in, const FftPairs<T>& read,
                           const FftLines<T>& out, const FftPairs<T>& write) const {

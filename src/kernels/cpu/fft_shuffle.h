@@ -33,8 +33,8 @@ struct FftShuffle {
   struct Alternating {
     static constexpr int of(int i) { return offset + i / 2 + (i % 2) * kLanes; }
   };
-  /// One step of a transposition: exchanges the blocks of `width` pairs beside the diagonal; for
-  /// the row with the larger index if `upper`.
+  /// One step of a transposition, which exchanges the blocks of `width` pairs beside the diagonal:
+  /// gives the row with the larger index if `upper`, else the other one.
   template <int width, bool upper>
   struct Exchange {
     static constexpr int of(int i) {

@@ -13,7 +13,7 @@ struct AtLevel {};
 /// once; throws an Error on x86 processors without AVX2, FMA or BMI.
 IsaLevel isa_level();
 
-/// Whether HEARTH_ISA limits the level, so that libraries should keep to it too.
+/// Whether HEARTH_ISA is set, so that libraries should keep to its level, too.
 bool is_isa_limited();
 
 /// Whether this build has code for `level` that this processor can run.

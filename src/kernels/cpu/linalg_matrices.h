@@ -1,7 +1,7 @@
 #pragma once
 
 // Runs LAPACK or BLAS on each matrix of a batch. The threads divide the batch if it has enough
-// work, 65,536 multiplications for each task; one thread computes one matrix.
+// work, 65,536 multiplications for each task; each matrix is computed on one thread.
 
 #include <algorithm>
 #include <type_traits>

@@ -50,9 +50,9 @@ void svd(const SvdParams& p, Ctx& ctx) {
                   vt_rows, &answer, -1, &unused, &unused_info);
   });
   const int lwork = work_size(answer);
-  const size_t float_bytes = aligned(size_t(lwork) * sizeof(T)),
+  const size_t work_bytes = aligned(size_t(lwork) * sizeof(T)),
                iwork_bytes = 8 * size_t(k) * sizeof(int);  // as gesdd requires
-  for_matrices(ctx, s.count, 4 * orthogonal_work(s), float_bytes + iwork_bytes,
+  for_matrices(ctx, s.count, 4 * orthogonal_work(s), work_bytes + iwork_bytes,
                [&](int64_t i, const Workspace& work) {
                  T* const a = s.at<T>(p.a, i);
                  T* const values = p.s.as<T>() + i * k;
@@ -63,7 +63,7 @@ void svd(const SvdParams& p, Ctx& ctx) {
                  if (all_finite(a, elements)) {
                    *info = 0;
                    lapack::gesdd(job, s.rows, s.columns, a, values, u, vt, vt_rows, work.as<T>(),
-                                 lwork, work.as<int>(float_bytes), info);
+                                 lwork, work.as<int>(work_bytes), info);
                    return;
                  }
                  *info = any_nan(a, elements) ? -4 : 0;  // -4: as gesdd reports NaN
@@ -96,8 +96,8 @@ void eigh(const EighParams& p, Ctx& ctx) {
                   &liwork, -1, &unused_info);
   });
   const int lwork = work_size(answer);
-  const size_t float_bytes = aligned(size_t(lwork) * sizeof(T));
-  for_matrices(ctx, s.count, 4 * orthogonal_work(s), float_bytes + size_t(liwork) * sizeof(int),
+  const size_t work_bytes = aligned(size_t(lwork) * sizeof(T));
+  for_matrices(ctx, s.count, 4 * orthogonal_work(s), work_bytes + size_t(liwork) * sizeof(int),
                [&](int64_t i, const Workspace& work) {
                  T* const a = s.at<T>(p.a, i);
                  T* const values = p.w.as<T>() + i * n;
@@ -105,7 +105,7 @@ void eigh(const EighParams& p, Ctx& ctx) {
                  *info = 0;
                  if (triangle_finite(a, n, p.upper))
                    return lapack::syevd(job, uplo, n, a, values, work.as<T>(), lwork,
-                                        work.as<int>(float_bytes), liwork, info);
+                                        work.as<int>(work_bytes), liwork, info);
                  fill_nan(values, n);
                  fill_nan(a, int64_t(n) * n);
                });
@@ -141,12 +141,12 @@ void least_squares(const LeastSquaresParams& p, Ctx& ctx) {
       [&] { call(nullptr, nullptr, nullptr, &unused_rank, &answer, -1, &liwork, &unused_info); });
   const int lwork = work_size(answer);
   if (p.driver == LeastSquaresDriver::kPivotedQr) liwork = s.columns;
-  const size_t float_bytes = aligned(size_t(lwork) * sizeof(T));
+  const size_t work_bytes = aligned(size_t(lwork) * sizeof(T));
   for_matrices(ctx, s.count, 4 * orthogonal_work(s),
-               float_bytes + size_t(std::max(liwork, 1)) * sizeof(int),
+               work_bytes + size_t(std::max(liwork, 1)) * sizeof(int),
                [&](int64_t i, const Workspace& work) {
                  int* const info = p.info.as<int>() + i;
-                 int* const iwork = work.as<int>(float_bytes);
+                 int* const iwork = work.as<int>(work_bytes);
                  int rank = 0;
                  *info = 0;
                  T* const a = s.at<T>(p.a, i);

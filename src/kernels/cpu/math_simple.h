@@ -54,8 +54,8 @@ HEARTH_SIMD V maximum(V a, V b) {
     return select((a > b) | isnan(a), a, b);
 }
 
-/// C's fmod of one lane. The remainder of an integer divided by 0 is 0; that by -1 is not computed,
-/// because the lowest integer's quotient overflows.
+/// C's fmod of one lane. The remainder of an integer divided by 0 or -1 is 0, without a division:
+/// the lowest integer divided by -1 would overflow.
 template <class T>
 struct FmodLane {
   HEARTH_SIMD T operator()(T a, T b) const {
@@ -72,7 +72,7 @@ HEARTH_SIMD V fmod(V a, V b) {
   return lane_by_lane(FmodLane<typename V::Lane>{}, a, b);
 }
 
-/// The quotient of two integers; division by 0 gives 0, and the lowest integer by -1 wraps.
+/// The quotient of two integers; division by 0 gives 0, and the lowest integer divided by -1 wraps.
 template <class T>
 struct QuotientLane {
   HEARTH_SIMD T operator()(T a, T b) const {

@@ -27,8 +27,8 @@ View broadcast(View one, int64_t batch);
 /// A batch with rows and columns exchanged.
 View transposed(View view);
 
-/// Returns a contiguous view of this dtype and these sizes, without memory; a batch of stride 0
-/// becomes one matrix.
+/// Returns a contiguous view of this dtype and the sizes of `view`, whose data the caller must set;
+/// a batch of stride 0 becomes one matrix.
 View contiguous_like(const View& view, ScalarType dtype);
 /// Returns contiguous_like(view, dtype) in scratch memory.
 View scratch_like(const View& view, ScalarType dtype, Ctx& ctx);

@@ -28,7 +28,7 @@ View without_classes(const View& view, int class_dim) {
   return rest;
 }
 
-/// Broadcasts a 0-d view to the sizes of `like`; returns others unchanged.
+/// Broadcasts a 0-d view to the sizes of `like`; returns other views unchanged.
 View broadcast(const View& view, const View& like) {
   if (view.dim > 0) return view;
   View result = like;

@@ -1,5 +1,5 @@
-// Makes the plans of oneDNN's convolutions and keeps up to 1024 of them, by shape, layout and
-// dtype, because oneDNN compiles code for each.
+// Makes the plans of oneDNN's convolutions and keeps up to 1024 of them, one for each key_of()
+// (shape, layout, dtype, stride and others), because oneDNN compiles code for each.
 #include "kernels/cpu/onednn_conv_plan.h"
 
 #include <map>

@@ -11,7 +11,7 @@ namespace hearth::cpu::onednn {
 
 using DataType = dnnl::memory::data_type;
 
-/// Tells oneDNN to keep to HEARTH_ISA; has an effect only before oneDNN's first computation.
+/// With HEARTH_ISA=avx2, tells oneDNN to use no newer instructions; throws if oneDNN has been used.
 inline void limit_instructions() {
   [[maybe_unused]] static const bool once = [] {
     if (!is_isa_limited() || isa_level() != IsaLevel::kAvx2) return false;

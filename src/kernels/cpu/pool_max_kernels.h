@@ -4,7 +4,7 @@
 
 namespace hearth::cpu {
 
-/// A row of windows of a maximum, all inside the input. Window j consists of the elements
+/// A row of the windows of max pooling, all inside the input. Window j consists of the elements
 /// `in[stride * j + offsets[k]]`, whose positions in the volume are
 /// `first_position + stride * j + positions[k]`.
 struct PoolMaxRow {

@@ -4,7 +4,7 @@
 
 namespace hearth::cpu {
 
-/// out[k] = step * (first + k * direction) + start for k below `count`, with one rounding.
+/// out[k] = step * (first + k * direction) + start for k below `count`, by a fused multiply-add.
 template <class Compute>
 struct LinearPart {
   Compute step, start;

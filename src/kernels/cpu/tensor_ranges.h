@@ -22,8 +22,8 @@ class TensorRanges {
 
   int64_t count() const { return starts_[num_tensors_]; }
 
-  /// Calls f(i, first, last) for each tensor i that has a part of [begin, end); first and last are
-  /// the ends of this part, counted from the tensor's own first element or piece.
+  /// Calls f(i, first, last) for each tensor i that has a part of [begin, end): the elements or
+  /// pieces [first, last), counted from the tensor's own first one.
   template <class F>
   void visit(int64_t begin, int64_t end, const F& f) const {
     const int64_t* const last = starts_ + num_tensors_;

@@ -15,8 +15,8 @@ struct UpsampleImages {
   int64_t outer_sizes[3] = {1, 1, 1}, outer_strides[3] = {0, 0, 0};
   int64_t rows = 1, row_stride = 0, columns = 1, column_stride = 1, inner = 1, inner_stride = 1;
 
-  /// The images of [batch, channels, depth, height, width]: `row_dim` is height, or depth, with one
-  /// image per row of the volume.
+  /// The images of [batch, channels, depth, height, width]: `row_dim` is the dimension of an
+  /// image's rows: height, with one image per depth, or depth, with one image per height.
   UpsampleImages(const View& view, int row_dim, bool channels_inside);
 
   int64_t outer() const { return outer_sizes[0] * outer_sizes[1] * outer_sizes[2]; }

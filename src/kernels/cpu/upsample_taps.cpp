@@ -1,6 +1,6 @@
 // The taps and weights of all outputs along one axis, and of the transposed matrix for gradients.
-// Computed once for a call, on one thread, for the length of an axis, not for every element of an
-// image.
+// Computed once for a call, on one thread, for each position along an axis, not for every element
+// of an image.
 #include "kernels/cpu/upsample_taps.h"
 
 #include <algorithm>

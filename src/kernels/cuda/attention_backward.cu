@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 template <class T>
-struct AttentionGradient {
+struct AttentionGradientArgs {
   AttentionInputs<T> in;
   HeadMatrices<T> grad_out, target;
   const Register<T>* row_products;  // of grad_out and out
@@ -47,8 +47,8 @@ struct AttentionGradient {
 
 /// Adds one query head's part to the sums of a tile of rows of the target.
 template <Target kTarget, class T, int kColumns>
-__device__ __forceinline__ void add_head(const AttentionGradient<T>& args, int64_t n, int64_t head,
-                                         int64_t own_row, int64_t column,
+__device__ __forceinline__ void add_head(const AttentionGradientArgs<T>& args, int64_t n,
+                                         int64_t head, int64_t own_row, int64_t column,
                                          AttentionShared<T, kColumns>& shared,
                                          Register<T> (&sums)[kPerThread<T>][kColumns]) {
   using C = Register<T>;
@@ -90,7 +90,7 @@ __device__ __forceinline__ void add_head(const AttentionGradient<T>& args, int64
 
 template <Target kTarget, class T, int kColumns>
 __global__ void __launch_bounds__(kBlock)
-    attention_gradient_kernel(const __grid_constant__ AttentionGradient<T> args) {
+    attention_gradient_kernel(const __grid_constant__ AttentionGradientArgs<T> args) {
   using C = Register<T>;
   __shared__ AttentionShared<T, kColumns> shared;
   const AttentionInputs<T>& in = args.in;
@@ -111,11 +111,11 @@ template <Target kTarget, class T>
 void compute(const AttentionBackwardParams& params, const View& target, const Register<T>* products,
              Ctx& ctx) {
   if (!target.defined() || target.numel == 0) return;
-  const AttentionGradient<T> args{AttentionInputs<T>(params.operands),
-                                  HeadMatrices<T>(params.grad_out),
-                                  HeadMatrices<T>(target),
-                                  products,
-                                  {target.sizes[0], target.sizes[1], target.sizes[2]}};
+  const AttentionGradientArgs<T> args{AttentionInputs<T>(params.operands),
+                                      HeadMatrices<T>(params.grad_out),
+                                      HeadMatrices<T>(target),
+                                      products,
+                                      {target.sizes[0], target.sizes[1], target.sizes[2]}};
   with_columns<T>(target.sizes[3], [&](auto columns) {
     launch(attention_gradient_kernel<kTarget, T, columns()>,
            args.tasks.grid(target.sizes[3], columns()), stream_of(ctx), args);

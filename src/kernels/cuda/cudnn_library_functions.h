@@ -1,7 +1,7 @@
 #pragma once
 
-// The functions of cuDNN that the plugin calls, as lists X(name). Without those of a list for one
-// part, only that part is missing.
+// The functions of cuDNN that the plugin calls, as lists X(name). If a function for recurrent nets
+// or for graphs is missing, only that part of cuDNN is not used.
 
 /// Convolutions: without one of these, cuDNN counts as missing.
 #define HEARTH_CUDNN_FUNCTIONS(X)                  \

@@ -7,7 +7,7 @@
 
 namespace hearth::cuda {
 
-/// The families of operators with kernels of their own for which cuDNN is tried first.
+/// The families of operators for which cuDNN is tried before Hearth's own kernels.
 struct CudnnParts {
   bool attention = false, recurrence = false;
 };
@@ -32,7 +32,7 @@ inline std::optional<CudnnParts> cudnn_parts_in(std::string_view text) {
 /// The parts that the environment variable HEARTH_CUDNN names; throws an Error if it is invalid.
 const CudnnParts& cudnn_parts();
 
-/// How often cuDNN has computed an operator that has kernels of its own.
+/// How often cuDNN has computed an operator in place of Hearth's own kernels.
 struct CudnnCalls {
   std::atomic<int64_t> attention{0}, attention_backward{0}, nets{0}, nets_backward{0};
 };

@@ -20,7 +20,7 @@ struct DropoutArgs {
   const char* in;
   char* out;
   bool* mask;
-  double scale;        // 1 / (1 - p), or 0
+  double scale;        // 1 / (1 - p), or 0 if p is 1
   Offsets<3> offsets;  // in, out, mask
 };
 

@@ -25,8 +25,8 @@ __device__ __forceinline__ int64_t load_index(const char* from, ScalarType dtype
                                   : *reinterpret_cast<const int64_t*>(from);
 }
 
-/// *to += value, atomically, for types without such an instruction: a compare-and-swap loop on the
-/// 32-bit word that contains the element.
+/// *to += value, atomically, for types that the GPU cannot add atomically: a compare-and-swap loop
+/// on the 32-bit word that contains the element.
 template <class T>
 __device__ __forceinline__ void add_within_word(T* to, T value) {
   const auto address = reinterpret_cast<uintptr_t>(to);

@@ -1,5 +1,5 @@
-// Transforms of contiguous lines by cufftExecC2C, R2C and C2R, in double Z2Z, D2Z and Z2D. A plan
-// is made once per device, type, length and number of lines, and kept. Before each call, the plan
+// Transforms of contiguous lines by cufftExecC2C, R2C and C2R, in double Z2Z, D2Z and Z2D. Up to
+// 256 plans are kept, one per device, type, length and number of lines. Before each call, the plan
 // gets the stream and a workspace in scratch memory; the lines are prepared by fft.cu.
 #include "kernels/cuda/fft_cufft.h"
 

@@ -4,8 +4,9 @@
 
 namespace hearth::cuda {
 
-/// Transforms of contiguous lines, without a scale, as cuFFT computes them: real lines of n numbers
-/// have n / 2 + 1 complex ones; real to complex is forward, complex to real backward.
+/// Transforms of contiguous lines, without a scale, as cuFFT computes them: n / 2 + 1 complex
+/// numbers stand for a real line of n numbers; real to complex is forward, complex to real
+/// backward.
 struct FftCall {
   FftKind kind = FftKind::kComplex;
   bool is_double = false, forward = true;

@@ -22,13 +22,13 @@ class LibraryFile {
     function = reinterpret_cast<Function>(address_of(name));
     if (function == nullptr && library_ != nullptr) why_not_ = missing(name);
   }
-  /// Finds a function without which the library can be used, too; returns false if it is missing.
+  /// Finds a function that the library may lack; returns false if it is missing.
   template <class Function>
   bool find_optional(const char* name, Function& function) {
     function = reinterpret_cast<Function>(address_of(name));
     return function != nullptr;
   }
-  /// Empty if the library was opened and has all functions of find().
+  /// Empty if the library was opened and has all functions that find() looked for.
   const std::string& why_not() const { return why_not_; }
 
  private:

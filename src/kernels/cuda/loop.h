@@ -26,8 +26,8 @@ struct Loop {
   void add(const int64_t* strides, size_t element_bytes);
   void add(const View& view) { add(view.strides, element_size(view.dtype)); }
 
-  /// Sorts dimensions by decreasing stride, first of the first operand, and calls merge(). For
-  /// loops whose order does not matter.
+  /// Sorts dimensions by decreasing stride of the first operand, equal ones by the next operand's,
+  /// and calls merge(). For loops whose order does not matter.
   void sort();
   /// Drops dimensions of size 1 and merges adjacent dimensions that have a common stride in every
   /// operand; keeps the order.

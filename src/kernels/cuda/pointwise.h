@@ -6,9 +6,9 @@
 
 namespace hearth::cuda {
 
-// Besides the functor, all contiguous kernels have the same arguments, and so have all strided
-// ones: their launch is no template over functors and types, which would take 90 % of the host's
-// compile time.
+// Apart from the functor, all contiguous kernels have the argument ContiguousArgs, and all strided
+// ones StridedArgs: their launch is no template over functors and types, which would take 90 % of
+// the host's compile time.
 
 /// An operand of a kernel: an address or, if that is null, a number of the compute type.
 struct KernelInput {

@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kEnoughBlocks = 1024;
 constexpr int64_t kMinElementsPerThread = 16;  // of each split
 constexpr int kLogWarp = 5;
-constexpr int kMaxLogMergeThreads = 3;  // at most 8 threads merge each of several outputs' splits
+// If there are several outputs, at most 8 threads merge the splits of each.
+constexpr int kMaxLogMergeThreads = 3;
 
 int floor_log2(int64_t value) { return std::bit_width(static_cast<uint64_t>(value)) - 1; }
 

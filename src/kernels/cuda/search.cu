@@ -12,7 +12,7 @@ namespace {
 
 struct SortedRows {
   int64_t length;          // of a sorted row
-  int64_t values_per_row;  // to search in it
+  int64_t values_per_row;  // values that are searched for in one row
 };
 
 template <class T, class I>

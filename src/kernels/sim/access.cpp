@@ -1,6 +1,6 @@
-// Explains why a program ends that touches the memory of a simulated GPU from the host. A handler
-// of SIGSEGV compares the address with the registered ranges and prints a message; the access is
-// then repeated and ends the program.
+// Explains why a program ends when it touches the memory of a simulated GPU from the host. A
+// handler of SIGSEGV compares the address with the registered ranges and prints a message; the
+// access is then repeated and ends the program.
 #include "kernels/sim/access.h"
 
 #include <signal.h>

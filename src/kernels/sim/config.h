@@ -11,8 +11,9 @@ struct Config {
   bool lazy = false;                // streams run work only when a synchronisation needs it
 };
 
-/// Reads HEARTH_SIM_GPUS, HEARTH_SIM_GPU_MEMORY and HEARTH_SIM_LAZY; no devices if HEARTH_SIM_GPUS
-/// is unset, empty or 0. Throws an Error if a value is invalid.
+/// Reads HEARTH_SIM_GPUS and, unless it is unset or empty, HEARTH_SIM_GPU_MEMORY and
+/// HEARTH_SIM_LAZY; without it or with 0, there are no devices. Throws an Error if a value is
+/// invalid.
 Config config_from_environment();
 
 }  // namespace hearth::sim

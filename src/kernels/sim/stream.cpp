@@ -1,7 +1,7 @@
 // Simulated streams and events. A stream is a queue that one thread runs in order; callers wait for
-// a position in it, and an event is a mark at a position. Simulated time passes in each stream for
-// itself: work begins no earlier than it was submitted, and a waiter continues no earlier than the
-// awaited work.
+// a position in it, and an event is a mark at a position. Simulated time passes in each stream
+// separately: work begins no earlier than it was submitted, and a waiter continues no earlier than
+// the awaited work.
 #include "kernels/sim/stream.h"
 
 #include <pthread.h>
