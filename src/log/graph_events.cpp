@@ -1,4 +1,5 @@
 #include <unordered_map>
+#include <unordered_set>
 
 #include "log/events.h"
 
@@ -13,12 +14,15 @@ class NodeNames {
  public:
   std::string add(const std::string& scope, const std::string& name) {
     const std::string full = scope.empty() ? name : scope + "/" + name;
-    const int uses = ++uses_[full];
-    return uses == 1 ? full : hearth::detail::str(full, "_", uses - 1);
+    std::string distinct = full;
+    for (int& number = last_numbers_[full]; !names_.insert(distinct).second;)
+      distinct = hearth::detail::str(full, "_", ++number);
+    return distinct;
   }
 
  private:
-  std::unordered_map<std::string, int> uses_;
+  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> last_numbers_;  // that were appended to a name
 };
 
 /// "weight" of "conv1.weight".

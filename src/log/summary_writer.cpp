@@ -176,7 +176,7 @@ void SummaryWriter::add_audio(const std::string& tag, const Tensor& snd_tensor, 
   const Tensor sound = detail::snapshot(snd_tensor, "add_audio", "snd_tensor").squeeze();
   HEARTH_CHECK(sound.dim() == 1, "input tensor should be 1 dimensional.");
   HEARTH_CHECK_AS(ValueError, sound.numel() > 0, "The sound has no samples");
-  constexpr int64_t kMaxSamples = INT32_MAX / 2;  // less than 2 GiB in a WAV file
+  constexpr int64_t kMaxSamples = INT32_MAX / 2 - 4096;  // an event has less than 2 GiB
   HEARTH_CHECK_AS(ValueError, sound.numel() <= kMaxSamples, "A sound has at most ", kMaxSamples,
                   " samples, but got ", sound.numel());
   HEARTH_CHECK_AS(TypeError, !sound.is_complex(), "A sound cannot be complex");

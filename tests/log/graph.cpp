@@ -126,9 +126,10 @@ TEST(Trace, Prints) {
             "return %4\n");
 }
 
-TEST(SummaryWriter, AGraphHasANodePerOp) {
+/// The names of the nodes that add_graph() writes.
+template <class M>
+std::vector<std::string> written_names(const M& net) {
   const TempFolder folder;
-  nn::Sequential net(nn::Linear(2, 3), nn::ReLU(), nn::Linear(3, 1), nn::ReLU());
   {
     utils::tensorboard::SummaryWriter writer(folder.str());
     writer.add_graph(net, ones({1, 2}));
@@ -139,6 +140,23 @@ TEST(SummaryWriter, AGraphHasANodePerOp) {
     const Fields graph = event.fields.message(4);
     for (size_t i = 0; i < graph.count(1); ++i) names.push_back(graph.message(1, i).bytes(1));
   }
+  return names;
+}
+
+/// Its second relu has the name of its parameter.
+struct TwoRelus : nn::Module {
+  Tensor forward(Tensor x) { return x.relu().mul(relu_1).relu(); }
+  Tensor relu_1 = register_parameter("relu_1", ones({2}));
+};
+
+TEST(SummaryWriter, NamesInAGraphAreDistinct) {
+  EXPECT_EQ(written_names(std::make_shared<TwoRelus>()),
+            (std::vector<std::string>{"input/input.1", "TwoRelus/relu_1", "TwoRelus/relu",
+                                      "TwoRelus/mul", "TwoRelus/relu_2", "output/output.1"}));
+}
+
+TEST(SummaryWriter, AGraphHasANodePerOp) {
+  nn::Sequential net(nn::Linear(2, 3), nn::ReLU(), nn::Linear(3, 1), nn::ReLU());
   const std::vector<std::string> expected{"input/input.1",
                                           "Sequential/Linear[0]/weight",
                                           "Sequential/Linear[0]/bias",
@@ -149,7 +167,7 @@ TEST(SummaryWriter, AGraphHasANodePerOp) {
                                           "Sequential/Linear[2]/linear",
                                           "Sequential/ReLU[3]/relu",
                                           "output/output.1"};
-  EXPECT_EQ(names, expected);
+  EXPECT_EQ(written_names(net), expected);
 }
 
 }  // namespace

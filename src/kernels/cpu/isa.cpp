@@ -1,5 +1,9 @@
 #include "kernels/cpu/isa.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <cstdlib>
 #include <string_view>
 
@@ -20,12 +24,22 @@ IsaLevel wanted_level() {
   return level;
 }
 
+#if defined(__x86_64__)
+/// Whether the processor has F16C, MOVBE and LZCNT, which not every virtual machine shows.
+bool has_rest_of_v3() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C) || !(c & bit_MOVBE)) return false;
+  return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & bit_LZCNT);
+}
+#endif
+
 }  // namespace
 
 bool supports(IsaLevel level) {
 #if defined(__x86_64__)
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                    has_rest_of_v3();
   if (level == IsaLevel::kAvx2) return avx2;
 #if defined(HEARTH_CPU_AVX512)
   if (level == IsaLevel::kAvx512)
@@ -50,7 +64,7 @@ IsaLevel isa_level() {
     for (const IsaLevel best : {IsaLevel::kAvx512, IsaLevel::kAvx2, IsaLevel::kGeneric})
       if (best <= limit && supports(best)) return best;
     detail::fail<Error>(
-        "this processor lacks AVX2, FMA or BMI instructions, which Hearth needs on x86-64 "
+        "this processor lacks AVX2, FMA, BMI, F16C, MOVBE or LZCNT, which Hearth needs on x86-64 "
         "(x86-64-v3: Intel Haswell, AMD Zen, or newer)");
   }();
   return level;

@@ -10,7 +10,7 @@ template <IsaLevel>
 struct AtLevel {};
 
 /// The best level of this build that this processor supports and HEARTH_ISA allows, determined
-/// once; throws an Error on x86 processors without AVX2, FMA or BMI.
+/// once; throws an Error on x86 processors without AVX2, FMA, BMI, F16C, MOVBE or LZCNT.
 IsaLevel isa_level();
 
 /// Whether HEARTH_ISA is set, so that libraries should keep to its level, too.
