@@ -128,7 +128,7 @@ TEST(Trace, Prints) {
 
 /// The names of the nodes that add_graph() writes.
 template <class M>
-std::vector<std::string> written_names(const M& net) {
+std::vector<std::string> written_names(M net) {
   const TempFolder folder;
   {
     utils::tensorboard::SummaryWriter writer(folder.str());
