@@ -39,8 +39,8 @@ foreach(module hearth hearth-torch)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# The Debian package (`make deb`): everything above and the program. dpkg-shlibdeps names the packages of the libraries
-# that it is linked with.
+# The Debian package (`make deb`): everything above and the program. dpkg-shlibdeps finds the packages that it
+# depends on, from the libraries that its binaries are linked with.
 if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_GENERATOR DEB)
   set(CPACK_PACKAGE_NAME hearth)

@@ -27,6 +27,8 @@ INTRODUCTION = [
     "- an operator's gradient is in its own source, in the struct of the family that it uses, or in a file "
     "`shared with other families` whose struct it uses;",
     "- `abs.complex` is an overload of `abs`; look up `abs`;",
+    "- an operator that is another name of one (`special_psi` of `digamma`) has no formula and no row of the op "
+    "table of its own; its comment in the `.inc` or its source names the other;",
     "- kernels have the names of their parameters: `Svd` is `struct SvdParams`, and "
     "`void run(const SvdParams&, Ctx&)` in the sources. If a family has several kernels, the operators' "
     "sources name those that they launch;",
@@ -48,7 +50,8 @@ INTRODUCTION = [
     "kernels and with LibTorch's names, are left out.",
     "",
     "These files of `tests/ops` test one property of all or of several operators. The `op_*` derive "
-    "their tests from the rows of all files (`tests/support/op_table.h`). The families' tables name the files "
+    "their tests from the rows of all files (`tests/support/op_table.h`), and `tests/oracle/compare.py` compares "
+    "the rows with PyTorch, whose calls are in `tests/oracle/calls*.py`. The families' tables name the files "
     "with an operator's own cases again, as `also tests of` or `large calls`.",
     "",
 ]

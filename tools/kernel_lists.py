@@ -102,6 +102,16 @@ def sources_behind(folder, header, files):
     return found
 
 
+def headers_of_both(name, names):
+    """The headers in src/kernels itself, for CPU and CUDA kernels, that the family's files include."""
+    found = set()
+    for folder in FOLDERS:
+        for path in named(texts(folder, *SOURCES, *HEADERS, *TEMPLATES), name, names):
+            for other in [path, *includes_of(folder, path)]:
+                found |= set(re.findall(r'#include "(kernels/\w+\.h)"', text_of(other)))
+    return [f"src/{header}" for header in sorted(found)]
+
+
 def rows(name, names):
     """The files and tests of the kernels whose parameters are in seam/<name>.h."""
     for folder, title in FOLDERS.items():
@@ -120,6 +130,9 @@ def rows(name, names):
                 )
         if others := others_behind(folder, files, name, names):
             yield joined(others), f"other files that these {title} kernels use"
+    for header in headers_of_both(name, names):
+        content = purpose(header).removesuffix(", for CPU and CUDA kernels").removesuffix(", for host and device")
+        yield f"`{header}`", f"for CPU and CUDA kernels: {content[:1].lower() + content[1:]}"
     yield from test_rows(name, names)
 
 

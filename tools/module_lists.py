@@ -77,7 +77,25 @@ def sources(header, modules, headers):
         return sorted(texts(own.rpartition("/")[0], ".h", ".cpp"))
     private = private_headers(found)
     behind = [re.sub(r"h$", "cpp", path) for path in private if base_of(path) not in headers]
-    return found + private + [path for path in behind if path in folder and path not in found]
+    helpers = [name for name in helpers_of(header, headers) if f"src/nn/{name}.cpp" in folder]
+    behind += [f"src/nn/{name}.cpp" for name in helpers]
+    behind = [path for path in behind if path in folder and path not in found]
+    return found + private + behind + [f"include/hearth/nn/{name}.h" for name in helpers]
+
+
+def helpers_of(header, headers):
+    """The headers without modules that a header of modules includes, if few include them."""
+    most = 3
+
+    def included(text):
+        return set(re.findall(r'#include "hearth/nn/(\w+)\.h"', text))
+
+    return [
+        name
+        for name in sorted(included(headers[header]))
+        if not modules_of(headers[name])
+        and sum(name in included(text) for text in headers.values()) <= most
+    ]
 
 
 def private_headers(files):

@@ -36,8 +36,8 @@ std::vector<Tensor> views_of_flat(const Tensor& flat, const std::vector<Tensor>&
 FlatTensor::FlatTensor(const std::vector<Tensor>& like) {
   const NoGradGuard no_grad;
   buffer_ = zeros({total_of(like)}, like.front().options().requires_grad(false));
-  // The views are leaves, not views in autograd's sense, which detach_(), and therefore
-  // zero_grad(), would refuse.
+  // make_variable() turns each view into a leaf: detach_(), and so zero_grad(), refuses views that
+  // autograd knows.
   for (const Tensor& view : views_of_flat(buffer_, like))
     views_.push_back(autograd::make_variable(view));
 }

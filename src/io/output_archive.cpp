@@ -61,7 +61,8 @@ void OutputArchive::write(const std::string& key, const IValue& value) {
   if (!value.isTensorList()) {
     int64_t count = 0;
     check_extent(key, value, 0, count);
-    // visit_ivalue() copies lists and dicts, so that the archive does not share the program's.
+    // visit_ivalue() copies lists and dicts: later changes of those in the program do not reach the
+    // archive.
     IValue copy = value;
     utils::detail::visit_ivalue(copy, [](Tensor&) {});
     return tree_->add(key, {Value::Kind::kValue, std::move(copy), 0, false, {}});

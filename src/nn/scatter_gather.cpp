@@ -40,7 +40,7 @@ std::vector<Tensor> scatter(const Tensor& input, const std::vector<Device>& devi
   std::vector<Tensor> parts;
   if (!chunk_sizes) {
     detail::Split split(devices, dim);
-    split.add(input);
+    split.count_parts(input);
     for (size_t i = 0; i < split.parts(); ++i) parts.push_back(split.part(input, i));
     return parts;
   }
@@ -85,7 +85,7 @@ Tensor gather(const std::vector<Tensor>& tensors, Device target_device, int64_t 
   return cat(on_target, dim);
 }
 
-void detail::Split::add(const Tensor& tensor) {
+void detail::Split::count_parts(const Tensor& tensor) {
   check_has_devices(devices_, "scatter");
   const int64_t size = tensor.size(wrapped_dim(tensor, dim_));
   const int64_t length = chunk_length(size, devices_.size());

@@ -1,4 +1,5 @@
-// torch::special by LibTorch's names. The expected numbers are the exact values.
+// torch::special by LibTorch's names. The expected numbers are the functions'
+// mathematical values, not LibTorch's results.
 #include <gtest/gtest.h>
 #include <torch/special.h>
 #include <torch/torch.h>
@@ -137,7 +138,7 @@ TEST(Special, MethodsAndFunctionsOutsideTorchSpecial) {
   expect_special_values(doubles({0.75}).logit_(), {std::log(3.0)});
 }
 
-TEST(Special, IntegersBecomeFloats) {
+TEST(Special, DtypesOfIntegerArguments) {
   const Tensor n = torch::tensor({1, 2});
   EXPECT_EQ(special::i0(n).scalar_type(), torch::kFloat);
   EXPECT_EQ(special::zeta(n + 1, n).scalar_type(), torch::kFloat);

@@ -43,11 +43,11 @@ inline Large large(std::vector<int64_t> sizes, uint32_t seed, bool float_precisi
   return result;
 }
 
-/// Pseudo-random whole numbers from 0 to below - 1.
-inline Large large_indices(std::vector<int64_t> sizes, int64_t below, uint32_t seed) {
+/// Pseudo-random whole numbers in [0, end).
+inline Large large_indices(std::vector<int64_t> sizes, int64_t end, uint32_t seed) {
   Large result = large(std::move(sizes), seed);
   for (double& v : result.values)
-    v = std::min(std::floor((v + 1) / 2 * double(below)), double(below - 1));
+    v = std::min(std::floor((v + 1) / 2 * double(end)), double(end - 1));
   return result;
 }
 

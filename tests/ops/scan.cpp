@@ -77,7 +77,7 @@ Row extreme_row(std::string name, bool largest, int64_t dim, Draw draw) {
     return Tensors{values, indices};
   };
   row.reference = [=](const Arrays& in) {
-    const auto select = [largest](const std::vector<double>& line) {
+    const auto indices_of_best = [largest](const std::vector<double>& line) {
       std::vector<double> out;
       for (size_t i = 0, best = 0; i < line.size(); ++i) {
         if (largest ? line[i] >= line[best] : line[i] <= line[best]) best = i;
@@ -86,11 +86,11 @@ Row extreme_row(std::string name, bool largest, int64_t dim, Draw draw) {
       return out;
     };
     const auto values = [=](const std::vector<double>& line) {
-      std::vector<double> out = select(line);
-      for (double& v : out) v = line[size_t(v)];
+      std::vector<double> out;
+      for (const double index : indices_of_best(line)) out.push_back(line[size_t(index)]);
       return out;
     };
-    return Arrays{map_lines(in[0], dim, values), map_lines(in[0], dim, select)};
+    return Arrays{map_lines(in[0], dim, values), map_lines(in[0], dim, indices_of_best)};
   };
   return row;
 }
@@ -164,7 +164,7 @@ TEST(Scan, FewLongLinesInAnyLayout) {
   }
 }
 
-TEST(Scan, DtypesOfSums) {
+TEST(Scan, DtypesOfSumsAndProducts) {
   EXPECT_EQ(ones({2}, kInt).cumsum_(0).scalar_type(), kInt);
   EXPECT_EQ(ones({2}).cumsum(0, kDouble).scalar_type(), kDouble);
   EXPECT_EQ(full({2}, 1.7).cumprod(0, kLong)[1].item<int64_t>(), 1);

@@ -200,7 +200,8 @@ class DataParallelImpl : public detail::DataParallelModule {
     (parallel::detail::each_tensor(args, [&](const Tensor& tensor) { batch.add(tensor); }), ...);
     const std::lock_guard lock(mutex_);
     parallel::detail::Split split(devices_for(batch), dim());
-    (parallel::detail::each_tensor(args, [&](const Tensor& tensor) { split.add(tensor); }), ...);
+    (parallel::detail::each_tensor(args, [&](const Tensor& tensor) { split.count_parts(tensor); }),
+     ...);
     const std::vector<std::shared_ptr<Module>> modules = replicas(split.parts());
     std::vector<std::optional<Result>> results(modules.size());
     // The parts are made here, so that the graph has the same order in each run.

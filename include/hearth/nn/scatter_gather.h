@@ -25,14 +25,14 @@ HEARTH_API Tensor gather(const std::vector<Tensor>& tensors, Device target_devic
 
 namespace detail {
 
-/// Divides all tensors in the arguments of one call among devices, each tensor into the same number
-/// of parts.
+/// Divides the tensors in the arguments of one call among devices. The first tensor determines the
+/// number of parts; it is an error if another one gives another number.
 class HEARTH_API Split {
  public:
   Split(std::vector<Device> devices, int64_t dim) : devices_(std::move(devices)), dim_(dim) {}
-  void add(const Tensor& tensor);                         ///< determines the number of parts
+  void count_parts(const Tensor& tensor);                 ///< for each tensor, before part()
   Tensor part(const Tensor& tensor, size_t index) const;  ///< on devices[index]
-  /// The number of parts: the number of devices if no argument is a tensor.
+  /// The number of parts of each tensor; the number of devices if no argument is a tensor.
   size_t parts() const { return parts_.value_or(devices_.size()); }
 
  private:
@@ -149,7 +149,7 @@ requires(!std::is_base_of_v<Tensor, T>) std::vector<T> scatter(const T& value,
                                                                const std::vector<Device>& devices,
                                                                int64_t dim = 0) {
   detail::Split split(devices, dim);
-  detail::each_tensor(value, [&](const Tensor& tensor) { split.add(tensor); });
+  detail::each_tensor(value, [&](const Tensor& tensor) { split.count_parts(tensor); });
   std::vector<T> parts;
   for (size_t i = 0; i < split.parts(); ++i)
     parts.push_back(

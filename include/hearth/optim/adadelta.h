@@ -4,7 +4,8 @@
 
 namespace hearth::optim {
 
-/// Options of Adadelta. In its formulas, p is a parameter and g its gradient.
+/// Options of Adadelta. In the formulas (see Adadelta below), p is a parameter, g its gradient, v
+/// the average of g^2 and u that of d^2, the squared updates.
 struct HEARTH_API AdadeltaOptions : public RateOptions<AdadeltaOptions> {
   AdadeltaOptions(double lr = 1.0) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1.0;          ///< multiplies the update

@@ -1,8 +1,8 @@
 #pragma once
 
 // erf and erfc over Vec: a polynomial for small arguments and exp(-x²) times a polynomial for large
-// ones. Both are computed for all lanes. Bound by the multiply-adds of the polynomials, of 5 and 10
-// coefficients in f32, 10 and 23 in f64, and of exp, and a division.
+// ones. Both are computed for all lanes. Bound by multiply-adds, those of exp and of the two
+// polynomials (5 and 10 coefficients in f32, 10 and 23 in f64), and by a division.
 
 #include "kernels/cpu/math_exp.h"
 
@@ -57,9 +57,9 @@ HEARTH_SIMD V erfc_large(V a, V rest) {
   a = select(a > V(C::kMax), V(C::kMax), a);
   const V sum = a + C::kPole;
   const V t = V(C::kPole) / sum;
-  // The rounding error of t, from the sum and the division.
-  const V lost = mul_add(-t, sum, V(C::kPole)) - t * (a - (sum - C::kPole));
-  const V t_lo = lost * t * (1 / C::kPole);
+  // t_lo is the error of t, from the rounding of the sum and of the division.
+  const V residual = mul_add(-t, sum, V(C::kPole)) - t * (a - (sum - C::kPole));
+  const V t_lo = residual * t * (1 / C::kPole);
   const V q = mul_add(V(2), t, V(-1)) + 2 * t_lo;
   const V series = polynomial(q, C::kQ);
   Twofold<V> factor = exact_product(series, t);

@@ -8,15 +8,16 @@
 /// Products and convolutions by oneDNN (2.6 to 3.x).
 namespace hearth::cpu::onednn {
 
-/// Put around products and convolutions: before version 3.12, the stack pointer of some kernels of
-/// oneDNN points into the heap, where a signal handler's stack frame would overwrite other data
-/// (oneDNN's issue 4845).
+/// Blocks signals while oneDNN computes: before version 3.12, the stack pointer of some of its
+/// kernels points into the heap, where a signal handler's stack frame would overwrite other data
+/// (oneDNN's issue 4845). multiply() and conv() do this themselves; a caller may do it once for
+/// many products.
 using NoSignals = BlockedSignals;
 
 /// Computes the float32 product, on the calling thread.
 void multiply(const Gemm& gemm);
 
-/// Whether this processor multiplies matrices of this dtype directly.
+/// Whether oneDNN multiplies matrices of this dtype on this processor without converting them.
 bool has_matmul(ScalarType dtype);
 
 /// out = a @ b + beta * out for batches of matrices (3-D) of float32 or a half type, summed in

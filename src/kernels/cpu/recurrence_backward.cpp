@@ -86,12 +86,12 @@ class RecurrenceBackward {
   static void run_products(const std::vector<TransposedProduct<T>>& products, Ctx& ctx) {
     constexpr int64_t kScratch = TransposedProduct<T>::kScratch;
     int64_t tasks = 0;
-    for (const auto& product : products) tasks += product.blocks();
+    for (const auto& product : products) tasks += product.row_blocks();
     const int slots = task_slots(tasks);
     T* const scratch = static_cast<T*>(ctx.scratch(size_t(slots * kScratch) * sizeof(T)));
     parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
       size_t i = 0;
-      for (; task >= products[i].blocks(); ++i) task -= products[i].blocks();
+      for (; task >= products[i].row_blocks(); ++i) task -= products[i].row_blocks();
       products[i].run(task, scratch + slot * kScratch);
     });
   }

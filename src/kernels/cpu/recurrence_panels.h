@@ -19,8 +19,8 @@ const RecurrenceLoops& recurrence_loops() {
   return loops_for<T>(HEARTH_ISA_TABLE(recurrence_table));
 }
 
-/// A matrix `[terms, columns]`, packed in panels: blocks of adjacent columns. Each of several
-/// groups of columns starts a new panel.
+/// A matrix of `terms` rows and `groups` groups of `columns` columns each, packed in panels: blocks
+/// of adjacent columns of one group.
 template <class T>
 class Panels {
  public:
@@ -47,7 +47,7 @@ class Panels {
   }
 
   int64_t terms() const { return terms_; }
-  int64_t blocks() const { return blocks_; }
+  int64_t blocks() const { return blocks_; }  ///< in each group
   /// The first column of a block, which is also the end of the block before it.
   int64_t column(int64_t block) const { return std::min(columns_, block * width_); }
 
@@ -57,8 +57,8 @@ class Panels {
                 int64_t ld_out, bool add) const {
     multiply({a, ld, 1, nullptr, terms_, out, ld_out, 0, add}, rows, group, block, 0);
   }
-  /// Sets the panel and its columns in `factors`, and computes the product of the terms from
-  /// `first` on.
+  /// Sets the panel and its columns in `factors`, and computes the product of `factors.terms`
+  /// terms, of which `first` is the first.
   void multiply(PanelFactors factors, int64_t rows, int64_t group, int64_t block,
                 int64_t first) const {
     factors.panel = panels_ + ((group * blocks_ + block) * terms_ + first) * width_;
@@ -81,10 +81,10 @@ class Panels {
     const int64_t rows = groups_ * blocks_ * terms_;
     parallel_for(0, rows, kGrain / width_, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t block = i / terms_, start = block % blocks_ * width_,
+        const int64_t panel = i / terms_, start = panel % blocks_ * width_,
                       count = std::min(width_, columns_ - start);
         T* const to = panels_ + i * width_;
-        f(block / blocks_, start, count, i % terms_, to);
+        f(panel / blocks_, start, count, i % terms_, to);
         std::fill(to + count, to + width_, T(0));
       }
     });
@@ -96,25 +96,25 @@ class Panels {
   T* panels_ = nullptr;
 };
 
-/// out = a^T @ b, where a has `rows` columns and a row for each of b's terms.
+/// out = a^T @ b, where a is `[b->terms(), out_rows]`.
 template <class T>
 struct TransposedProduct {
   static constexpr int64_t kBlockRows = 96;    // of the result, in one task
   static constexpr int64_t kBlockTerms = 256;  // so that a panel stays in the cache
 
   const T* a;
-  int64_t ld, rows;
+  int64_t ld, out_rows;
   const Panels<T>* b;
   T* out;
   int64_t ld_out;
 
-  int64_t blocks() const { return (rows + kBlockRows - 1) / kBlockRows; }
+  int64_t row_blocks() const { return (out_rows + kBlockRows - 1) / kBlockRows; }
   /// The number of elements of run()'s scratch memory `packed`.
   static constexpr int64_t kScratch = kBlockRows * kBlockTerms;
 
   /// Computes one block of rows.
   void run(int64_t block, T* packed) const {
-    const int64_t start = block * kBlockRows, count = std::min(kBlockRows, rows - start);
+    const int64_t start = block * kBlockRows, count = std::min(kBlockRows, out_rows - start);
     for (int64_t first = 0; first < b->terms(); first += kBlockTerms) {
       const int64_t terms = std::min(kBlockTerms, b->terms() - first);
       for (int64_t k = 0; k < terms; ++k)
