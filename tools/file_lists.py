@@ -27,6 +27,7 @@ INTRODUCTION = [
     "- an operator's gradient is in its own source, in the struct of the family that it uses, or in a file "
     "`shared with other families` whose struct it uses;",
     "- `abs.complex` is an overload of `abs`; look up `abs`;",
+    "- an operator that `docs/ops.md` calls composed has no formula of its own, whatever the family has;",
     "- an operator that is another name of one (`special_psi` of `digamma`) has no formula and no row of the op "
     "table of its own; its comment in the `.inc` or its source names the other;",
     "- kernels have the names of their parameters: `Svd` is `struct SvdParams`, and "
@@ -142,7 +143,8 @@ def formula_rows(family, families, of_sources):
     kernels = named(
         texts("src/kernels/cpu", ".cpp") | texts("src/kernels/cuda", ".cu"), family, families
     )
-    others = included([*of_sources, *functors, *kernels], "functors")
+    launched = [f"src/seam/{name}.h" for name in seams_of(of_sources, families)]
+    others = included([*of_sources, *functors, *kernels, *launched], "functors")
     others = [path for path in others if path not in [*functors, "src/functors/families.h"]]
     if functors:
         is_pointwise = family in pointwise_families()
@@ -178,16 +180,25 @@ def formulas_by_header(family, functors, ending):
     yield joined(rest), ("other formulas" if found else "formulas") + ending
 
 
-def seam_rows(family, families, files):
-    """Rows of the seam headers that the files include, and of the kernels behind them."""
+def seams_of(files, families):
+    """The base names of the seam headers that the files include, and of the kernels that they
+    launch, but pointwise."""
     names = {*families, *(base_of(path) for path in texts("src/seam", ".h"))}
     launches = {kernel for path in files for kernel in kernels_of(path)}
     seams = {base_of(path) for path in included(files, "seam")}
     for path, text in texts("src/seam", ".h").items():
         if base_of(path) in names and any(f"struct {kernel}Params" in text for kernel in launches):
             seams.add(base_of(path))
+    return seams - {"pointwise"}
+
+
+def seam_rows(family, families, files):
+    """Rows of the seam headers of the files, and of the kernels behind them."""
+    names = {*families, *(base_of(path) for path in texts("src/seam", ".h"))}
+    launches = {kernel for path in files for kernel in kernels_of(path)}
+    seams = seams_of(files, families)
     rows = []
-    for name in sorted(seams - {"pointwise"}, key=lambda name: (name != family, name)):
+    for name in sorted(seams, key=lambda name: (name != family, name)):
         text = text_of(f"src/seam/{name}.h")
         used = [kernel for kernel in sorted(launches) if f"struct {kernel}Params" in text]
         if not is_of(name, family):

@@ -234,7 +234,7 @@ def page():
         "## Modules",
         "",
         "The header of each section has the modules, their options and functions, unless the section names another; "
-        "a module that contains or derives from others has their sources and operators too. The operators are those that compute; helpers such as `cat` and `sum` "
+        "a module that derives from another one has its sources and operators too, and so has one that contains modules (`Contains`). The operators are those that compute; helpers such as `cat` and `sum` "
         "are left out.",
         "",
         "`tests/nn/against_pytorch.cpp` compares modules with PyTorch, except containers and those for several devices or processes: the `subjects*.cpp` create "

@@ -46,7 +46,22 @@ def module_lines(header, nn):
     lines.append(f"- Sources: {joined(files)}.")
     if files[0].startswith("src/nn") and (of_family := families_of(nn[header], files)):
         lines.append("- Operators: " + "; ".join(of_family) + ".")
+    if parts := contained(header, nn, files):
+        lines.append("- Contains: " + ", ".join(parts) + ".")
     return [*lines, "- Tests: " + ", ".join(tests(header, modules, nn)) + ".", ""]
+
+
+def contained(header, nn, files):
+    """The modules of other headers that the modules of a header have as members, or that its sources
+    create."""
+    code = "\n".join(code_of(path) for path in (f"include/hearth/nn/{header}.h", *files))
+    return [
+        f"{name} (`nn/{other}.h`)"
+        for other, text in nn.items()
+        if other != header
+        for name, _, _ in modules_of(text)
+        if re.search(rf"(?m)^  {name} \w+[;,{{]|\b{name}\({name}Options|register_module\(.*\b{name}\(", code)
+    ]
 
 
 def headers_of_options(header, nn):

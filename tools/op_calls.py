@@ -137,6 +137,7 @@ def called_families():
 def called(path, own):
     """{family: its operators that a source calls}, without the operators `own` of the source."""
     code = re.sub(r"\.all\(\)(?!\.item)", "", code_of(path))  # Invocation::all, not the operator
+    code = re.sub(r"(?:\bvector<\w+>|\bDims) \w+\(", "(", code)  # definitions of variables
     called_names = re.findall(r"(?:(\w+|>)::)?\b(\w+)\(", code)
     words = {stem(name) for scope, name in called_names if scope in ("", "hearth", "by_name")}
     found = {

@@ -26,7 +26,7 @@ class Tuple;
 }
 
 /// A value of one of a few types, for archives, files of PyTorch and AutogradContext::saved_data.
-/// Dict, List and Tuple are in ivalue_containers.h.
+/// Dict, ValueList and ivalue::Tuple are in ivalue_containers.h.
 class HEARTH_API IValue {
  public:
   IValue() = default;

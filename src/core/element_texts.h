@@ -11,7 +11,8 @@ namespace hearth {
 /// The elements of a tensor as PyTorch prints them in Python.
 struct ElementTexts {
   std::vector<std::string> texts;  // of real numbers: padded to `width`
-  size_t width = 1;                // of one element, for line breaks; 0., inf and nan may be wider
+  // The widest finite nonzero element, for line breaks; zeros, infinities and NaN may be wider.
+  size_t width = 1;
 };
 
 /// Returns the texts of all elements. Floating-point numbers have one format, chosen by the finite

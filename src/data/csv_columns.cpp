@@ -168,8 +168,8 @@ class IgnoredColumn final : public ColumnReader {
 
 }  // namespace
 
-ColumnReaderPtr number_column(const std::string& name, ScalarType dtype, int64_t rows,
-                              const MissingValues& missing) {
+ColumnReaderPtr real_column(const std::string& name, ScalarType dtype, int64_t rows,
+                            const MissingValues& missing) {
   if (dtype == kDouble) return std::make_unique<NumberColumn<double>>(name, rows, missing);
   return std::make_unique<NumberColumn<float>>(name, rows, missing);
 }

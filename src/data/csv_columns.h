@@ -46,9 +46,10 @@ class ColumnReader {
 };
 using ColumnReaderPtr = std::unique_ptr<ColumnReader>;
 
-/// Readers for at most `rows` fields; `missing` and `known` must outlive them.
-ColumnReaderPtr number_column(const std::string& name, ScalarType dtype, int64_t rows,
-                              const MissingValues& missing);
+/// Readers for at most `rows` fields; `missing` and `known` must outlive them. `dtype`: kFloat or
+/// kDouble.
+ColumnReaderPtr real_column(const std::string& name, ScalarType dtype, int64_t rows,
+                            const MissingValues& missing);
 ColumnReaderPtr integer_column(const std::string& name, int64_t rows, const MissingValues& missing);
 /// `known`: the vocabulary of another file, or null.
 ColumnReaderPtr category_column(const std::string& name, int64_t rows, const MissingValues& missing,

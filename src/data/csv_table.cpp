@@ -161,7 +161,7 @@ class TableReader {
       const std::string& name = table_.names[i];
       switch (kinds_[i]) {
         case Kind::kNumber:
-          readers.push_back(number_column(name, options_.dtype(), rows, missing_));
+          readers.push_back(real_column(name, options_.dtype(), rows, missing_));
           break;
         case Kind::kInteger: readers.push_back(integer_column(name, rows, missing_)); break;
         case Kind::kCategory:

@@ -15,12 +15,12 @@ constexpr double kUsPerNs = 1e-3;
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 constexpr const char* kNoModule = "(no module)";
 
-/// Rows by key, in the order of their first events.
+/// Rows by group, in the order of their first events. `key` is the text in a new row.
 class Rows {
  public:
-  size_t index_of(const std::string& key, const std::string& name) {
-    const auto [found, is_new] = indices_.emplace(key, rows_.size());
-    if (is_new) rows_.emplace_back().key = name;
+  size_t index_of(const std::string& group, const std::string& key) {
+    const auto [found, is_new] = indices_.emplace(group, rows_.size());
+    if (is_new) rows_.emplace_back().key = key;
     return found->second;
   }
   FunctionEventAvg& operator[](size_t index) { return rows_[index]; }
@@ -113,17 +113,18 @@ EventList averages_by_name(const std::vector<FunctionEvent>& events, bool by_sha
 EventList averages_by_module(const std::vector<FunctionEvent>& events, bool with_memory) {
   Rows rows;
   const std::vector<int64_t> device_ns = device_totals(events);
-  std::vector<std::vector<size_t>> counted(events.size());  // rows whose totals include it
+  // For each event, the rows whose totals include it, by itself or as a part of its parent.
+  std::vector<std::vector<size_t>> rows_with(events.size());
   for (size_t i = 0; i < events.size(); ++i) {
     const FunctionEvent& event = events[i];
     if (event.is_on_device()) continue;  // counted by the event that has launched it
     const std::vector<size_t> around = rows_around(events, i, rows);
     add_own(rows[around.front()], event);
     if (event.kind == Kind::Module) ++rows[around.front()].count;
-    if (event.parent != FunctionEvent::kNone) counted[i] = counted[size_t(event.parent)];
+    if (event.parent != FunctionEvent::kNone) rows_with[i] = rows_with[size_t(event.parent)];
     for (const size_t row : around) {
-      if (std::find(counted[i].begin(), counted[i].end(), row) != counted[i].end()) continue;
-      counted[i].push_back(row);
+      if (std::find(rows_with[i].begin(), rows_with[i].end(), row) != rows_with[i].end()) continue;
+      rows_with[i].push_back(row);
       add_total(rows[row], event, device_ns[i]);
       if (rows[row].key == kNoModule) ++rows[row].count;
     }

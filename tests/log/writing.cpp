@@ -73,7 +73,7 @@ TEST(Writing, SeveralThreadsUseOneWriter) {
   }
 }
 
-// tests/oracle/read_by_tensorboard.py also runs EndlessScalars and ResumedScalars.
+// tests/oracle/read_by_tensorboard.py runs ResumedScalars, and EndlessScalars as well.
 TEST(Writing, DISABLED_EndlessScalars) {
   SummaryWriter writer(".");
   for (int round = 0; round < 1000; ++round) {
@@ -254,12 +254,12 @@ TEST(Writing, AFileOfTheSameNameIsKept) {
   // Takes the names events.out.tfevents.<seconds>.<host>.<process>.<number> that the next file can
   // get.
   const std::string name = event_files(folder.str()).at(0);
-  const size_t dot = name.rfind('.'), seconds = name.find("tfevents.") + 9;
-  const int64_t time = std::stoll(name.substr(seconds, 10));
+  const size_t last_dot = name.rfind('.'), begin = name.find("tfevents.") + 9, end = begin + 10;
+  const int64_t seconds = std::stoll(name.substr(begin, end - begin));
   for (int64_t later = 0; later < 20; ++later)
-    write_bytes(name.substr(0, seconds) + std::to_string(time + later) +
-                    name.substr(seconds + 10, dot - seconds - 10) + "." +
-                    std::to_string(std::stoi(name.substr(dot + 1)) + 1),
+    write_bytes(name.substr(0, begin) + std::to_string(seconds + later) +
+                    name.substr(end, last_dot - end) + "." +
+                    std::to_string(std::stoi(name.substr(last_dot + 1)) + 1),
                 "");
   const Warnings warnings;
   {

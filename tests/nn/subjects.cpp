@@ -1,4 +1,5 @@
-// Creates the modules of tests/oracle/nn_cases.py, except for the attention modules.
+// Creates the modules that tests/oracle/nn_cases.py itself lists, except for attention, and joins
+// them with those of the other subjects_*.cpp.
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
@@ -84,7 +85,7 @@ Conv2d padded_conv(nn::detail::conv_padding_mode_t mode) {
   return Conv2d(Conv2dOptions(4, 2, 3).padding(1).padding_mode(mode));
 }
 
-void add_layers(Table& table) {
+void add_basic_layers(Table& table) {
   table.insert({
       {"linear", plain(+[] { return Linear(6, 3); })},
       {"linear_no_bias", plain(+[] { return Linear(LinearOptions(6, 3).bias(false)); })},
@@ -140,7 +141,7 @@ void add_layers(Table& table) {
   });
 }
 
-void add_activations(Table& table) {
+void add_basic_activations(Table& table) {
   table.insert({
       {"relu", plain(+[] { return ReLU(); })},
       {"leaky_relu", plain(+[] { return LeakyReLU(LeakyReLUOptions().negative_slope(0.2)); })},
@@ -157,7 +158,7 @@ void add_activations(Table& table) {
   });
 }
 
-void add_losses(Table& table) {
+void add_basic_losses(Table& table) {
   table.insert({
       {"cross_entropy", plain(+[] { return CrossEntropyLoss(); })},
       {"cross_entropy_options", plain(+[] {
@@ -179,7 +180,7 @@ void add_losses(Table& table) {
   });
 }
 
-void add_recurrent(Table& table) {
+void add_basic_recurrent(Table& table) {
   table.insert({
       {"rnn", recurrent(+[] { return RNN(RNNOptions(4, 3).nonlinearity(kReLU)); })},
       {"rnn_layers",
@@ -202,10 +203,10 @@ Tensor values_of(IntArrayRef sizes) {
 const Table& subjects() {
   static const Table table = [] {
     Table made;
-    add_layers(made);
-    add_activations(made);
-    add_losses(made);
-    add_recurrent(made);
+    add_basic_layers(made);
+    add_basic_activations(made);
+    add_basic_losses(made);
+    add_basic_recurrent(made);
     made.merge(attention_subjects());
     made.merge(layer_subjects());
     made.merge(upsampling_subjects());

@@ -33,6 +33,7 @@ struct Values {
   torch::Generator generator;
   std::vector<int64_t> numbers;
   torch::IntArrayRef sizes;
+  // One number in each integer type.
   int64_t big = 1;
   size_t count = 1;
   int number = 1;

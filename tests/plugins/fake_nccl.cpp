@@ -1,10 +1,10 @@
 // The functions of NCCL that Hearth calls, for simulated GPUs: ranks exchange files in a folder. As
 // in NCCL's non-blocking mode, calls return at once and go on in a thread. A send ends when its
 // message was received, so that sends and receives that are not grouped wait for each other. To
-// test failures, a product of int8 fails at its end, TEST_NCCL_FAILS=init makes connecting fail,
-// and TEST_NCCL_FAILS=exit ends a process that connects. With TEST_NCCL_BUSY, calls on a stream
-// move no data: they keep the stream busy for about a second and, like NCCL's, return as soon as
-// they are on it.
+// test failures, a reduction by ncclProd of int8 data fails after it has moved its data,
+// TEST_NCCL_FAILS=init makes connecting fail, and TEST_NCCL_FAILS=exit ends a process that
+// connects. With TEST_NCCL_BUSY, calls on a stream move no data: they keep the stream busy for
+// about a second and, like NCCL's, return as soon as they are on it.
 
 #include <nccl.h>
 
@@ -76,7 +76,8 @@ struct ncclComm {
   }
 
   ncclResult_t start(Batch batch) {
-    if (state != ncclSuccess) return fail(ncclInvalidUsage, "a call before is still in progress");
+    if (state != ncclSuccess)
+      return fail(ncclInvalidUsage, "an earlier call is in progress or has failed");
     if (batch.stream && std::getenv("TEST_NCCL_BUSY")) return keep_busy(batch.stream);
     if (thread.joinable()) thread.join();
     state = ncclInProgress;

@@ -12,8 +12,8 @@ namespace hearth::app {
 
 namespace {
 
-/// The network of the tutorials on training (docs/tutorials.md): two convolutions, three linear
-/// layers.
+/// The network of the tutorial training_with_cuda_series_30 (docs/tutorials.md): two convolutions,
+/// three linear layers.
 struct TutorialCnn : nn::Cloneable<TutorialCnn> {
   explicit TutorialCnn(int64_t classes_) : classes(classes_) { reset(); }
 
@@ -103,9 +103,10 @@ struct Model {
   bool has_blocks;
 };
 
-/// A network of this file, made from the elements of an input and the classes, or the classes only.
+/// A network of this file, whose constructor takes the number of elements of an input and that of
+/// classes, or only that of classes.
 template <class Net>
-constexpr Model own(const char* name, Input input) {
+constexpr Model of_this_file(const char* name, Input input) {
   const auto make = [](int64_t elements, int64_t classes) {
     if constexpr (std::is_constructible_v<Net, int64_t, int64_t>)
       return nn::AnyModule(std::make_shared<Net>(elements, classes));
@@ -124,10 +125,10 @@ constexpr Model zoo(const char* name) {
 }
 
 constexpr Model kModels[] = {
-    own<TutorialCnn>("tutorial-cnn", Input::kImage),
-    own<Mlp>("mlp", Input::kNumbers),
-    own<LeNet>("lenet", Input::kImage),
-    own<CharLstm>("char-lstm", Input::kText),
+    of_this_file<TutorialCnn>("tutorial-cnn", Input::kImage),
+    of_this_file<Mlp>("mlp", Input::kNumbers),
+    of_this_file<LeNet>("lenet", Input::kImage),
+    of_this_file<CharLstm>("char-lstm", Input::kText),
     zoo<vision::models::resnet18>("resnet18"),
     zoo<vision::models::resnet34>("resnet34"),
     zoo<vision::models::resnet50>("resnet50"),

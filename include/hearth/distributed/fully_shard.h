@@ -18,7 +18,7 @@ class ShardedModule;
 struct HEARTH_API MixedPrecisionPolicy {
   /// The dtype of the gathered parameters and of forward()'s arguments; nullopt: unchanged.
   HEARTH_ARG(std::optional<ScalarType>, param_dtype);
-  /// The dtype in which gradients are accumulated and reduced; nullopt: as param_dtype.
+  /// The dtype in which gradients are accumulated and reduced; nullopt: the shards' dtype.
   HEARTH_ARG(std::optional<ScalarType>, reduce_dtype);
   /// The dtype of the floating-point tensors that forward() returns; nullopt: unchanged.
   HEARTH_ARG(std::optional<ScalarType>, output_dtype);
@@ -26,7 +26,7 @@ struct HEARTH_API MixedPrecisionPolicy {
   HEARTH_ARG(bool, cast_forward_inputs) = true;
 };
 
-/// Options of fully_shard, with Python's names.
+/// Options of fully_shard, with Python's names; process_group stands for Python's mesh.
 struct HEARTH_API FullyShardOptions {
   /// The ranks that share the parameters; null: the default group.
   HEARTH_ARG(ProcessGroupPtr, process_group);
@@ -63,12 +63,12 @@ class HEARTH_API FSDPModule {
 
 /// Divides the module's parameters among the ranks, except those of submodules that are already
 /// divided: apply it to submodules first. Each rank keeps a block of rows (dimension 0) of each
-/// parameter. Outside of forward() and backward(), module.parameters() are these blocks, and an
+/// parameter. Before forward() and after backward(), module.parameters() are these blocks, and an
 /// optimizer trains them; module.load_state_dict() also takes whole parameters. All ranks must make
 /// the call, and should have equal parameters before it. Modules with shards cannot be cloned.
 ///
 /// forward() must be called through a holder, a Sequential, an AnyModule or `nn::call_forward`,
-/// which run hooks, and first on the outermost module.
+/// which run hooks. The first such call after fully_shard() must be of the outermost module.
 HEARTH_API FSDPModule fully_shard(nn::Module& module, const FullyShardOptions& options = {});
 /// fully_shard() of the module of a holder or of another pointer.
 template <class Pointer>
