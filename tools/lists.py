@@ -94,7 +94,7 @@ class Options:
                 made = re.search(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)\s*:", body)
                 self.classes[name] = (
                     split_arguments(made[1]) if made else [],
-                    [(option, re.sub(r"\s+|/\*.*", " ", default)) for _, option, default in options],
+                    [(option, re.sub(r"/\*.*?\*/|\s+", " ", default, flags=re.S).strip()) for _, option, default in options],
                 )
             for alias, target, argument in re.findall(
                 r"^using (\w*Options) =\s*(?:detail::)?(\w+)(?:<(.*)>)?;", text, re.M

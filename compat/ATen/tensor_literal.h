@@ -18,12 +18,13 @@ concept Element = requires {
 };
 
 template <Element T>
-Tensor tensor(T value, const TensorOptions& options = {}) {
-  return hearth::detail::tensor_of(value, options, hearth::detail::LiteralDtype::kAsInCpp);
-}
-template <Element T>
 Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
   return hearth::detail::tensor_of(values, options, hearth::detail::LiteralDtype::kAsInCpp);
+}
+/// One dimension of size 1, unlike torch::tensor(value).
+template <Element T>
+Tensor tensor(T value, const TensorOptions& options = {}) {
+  return tensor(ArrayRef<T>(&value, 1), options);
 }
 template <Element T>
 Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {

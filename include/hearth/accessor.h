@@ -3,14 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hearth/half.h"
 #include "hearth/shape.h"
-
-// Marks the functions of accessors that CUDA kernels may call.
-#ifdef __CUDACC__
-#define HEARTH_HOST_DEVICE __host__ __device__
-#else
-#define HEARTH_HOST_DEVICE
-#endif
 
 namespace hearth {
 

@@ -3,42 +3,50 @@
 #include <bit>
 #include <cstdint>
 
+// Marks functions that CUDA kernels may call, too.
+#ifdef __CUDACC__
+#define HEARTH_HOST_DEVICE __host__ __device__
+#else
+#define HEARTH_HOST_DEVICE
+#endif
+
 namespace hearth {
 
 namespace detail {
 
-constexpr uint16_t float_to_bfloat16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
+HEARTH_HOST_DEVICE constexpr uint16_t float_to_bfloat16(float value) {
+  uint32_t bits = __builtin_bit_cast(uint32_t, value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;                       // NaN
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);  // halves to even
 }
 
-constexpr float bfloat16_to_float(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+HEARTH_HOST_DEVICE constexpr float bfloat16_to_float(uint16_t bits) {
+  return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16);
 }
 
-constexpr float half_to_float(uint16_t half) {
+HEARTH_HOST_DEVICE constexpr float half_to_float(uint16_t half) {
   const uint32_t sign = (half & 0x8000u) << 16;
   const uint32_t abs_bits = half & 0x7fffu;
   // Infinity and NaN, then normal numbers; 0x38000000 is the difference of the exponents' biases.
   if (abs_bits >= 0x7c00u)
-    return std::bit_cast<float>(sign | 0x7f800000u | (abs_bits & 0x3ffu) << 13);
-  if (abs_bits >= 0x0400u) return std::bit_cast<float>(sign | ((abs_bits << 13) + 0x38000000u));
+    return __builtin_bit_cast(float, sign | 0x7f800000u | (abs_bits & 0x3ffu) << 13);
+  if (abs_bits >= 0x0400u)
+    return __builtin_bit_cast(float, sign | ((abs_bits << 13) + 0x38000000u));
   // A subnormal number is abs_bits * 2^-24, exact in float.
   const float magnitude = static_cast<float>(abs_bits) * 0x1p-24f;
-  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+  return __builtin_bit_cast(float, sign | __builtin_bit_cast(uint32_t, magnitude));
 }
 
-constexpr uint16_t float_to_half(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
+HEARTH_HOST_DEVICE constexpr uint16_t float_to_half(float value) {
+  const uint32_t bits = __builtin_bit_cast(uint32_t, value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t abs_bits = bits & 0x7fffffffu;
   if (abs_bits > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
   if (abs_bits >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // infinity
   if (abs_bits < 0x38800000u) {
     // Adding 0.5 makes the float unit round to multiples of 2^-24, the subnormal step.
-    const float shifted = std::bit_cast<float>(abs_bits) + 0.5f;
-    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
+    const float shifted = __builtin_bit_cast(float, abs_bits) + 0.5f;
+    return static_cast<uint16_t>(sign | (__builtin_bit_cast(uint32_t, shifted) - 0x3f000000u));
   }
   const uint32_t rounded = abs_bits + 0xfffu + ((abs_bits >> 13) & 1u) - 0x38000000u;
   return static_cast<uint16_t>(sign | rounded >> 13);  // to nearest, halves to even
@@ -50,10 +58,10 @@ constexpr uint16_t float_to_half(float value) {
 struct alignas(2) Half {
   uint16_t x = 0;
   constexpr Half() = default;
-  constexpr Half(float value) : x(detail::float_to_half(value)) {}
-  constexpr operator float() const { return detail::half_to_float(x); }
+  HEARTH_HOST_DEVICE constexpr Half(float value) : x(detail::float_to_half(value)) {}
+  HEARTH_HOST_DEVICE constexpr operator float() const { return detail::half_to_float(x); }
   /// The number with this representation.
-  static constexpr Half from_bits(uint16_t bits) {
+  HEARTH_HOST_DEVICE static constexpr Half from_bits(uint16_t bits) {
     Half result;
     result.x = bits;
     return result;
@@ -64,10 +72,10 @@ struct alignas(2) Half {
 struct alignas(2) BFloat16 {
   uint16_t x = 0;
   constexpr BFloat16() = default;
-  constexpr BFloat16(float value) : x(detail::float_to_bfloat16(value)) {}
-  constexpr operator float() const { return detail::bfloat16_to_float(x); }
+  HEARTH_HOST_DEVICE constexpr BFloat16(float value) : x(detail::float_to_bfloat16(value)) {}
+  HEARTH_HOST_DEVICE constexpr operator float() const { return detail::bfloat16_to_float(x); }
   /// The number with this representation.
-  static constexpr BFloat16 from_bits(uint16_t bits) {
+  HEARTH_HOST_DEVICE static constexpr BFloat16 from_bits(uint16_t bits) {
     BFloat16 result;
     result.x = bits;
     return result;

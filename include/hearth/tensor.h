@@ -158,19 +158,23 @@ class HEARTH_API Tensor {
   /// Indexed access to a CPU tensor of T with N dimensions.
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const {
-    check_accessor(dtype_of<T>, static_cast<int64_t>(N));
+    check_accessor(dtype_of<T>, N, true, sizeof(int64_t));
     return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
   }
   /// An accessor with a copy of sizes and strides, also for CUDA tensors in your own kernels.
-  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
-  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const {
-    check_packed_accessor(dtype_of<T>, static_cast<int64_t>(N), true);
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+            class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> generic_packed_accessor() const {
+    check_accessor(dtype_of<std::remove_const_t<T>>, N, false, sizeof(Index));
     return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
   }
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const {
+    return generic_packed_accessor<T, N, PtrTraits, int32_t>();
+  }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
   PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const {
-    check_packed_accessor(dtype_of<T>, static_cast<int64_t>(N), false);
-    return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
+    return generic_packed_accessor<T, N, PtrTraits, int64_t>();
   }
 
   // ---- autograd
@@ -277,9 +281,7 @@ class HEARTH_API Tensor {
  private:
   void release() noexcept;
   void check_type(ScalarType expected) const;
-  void check_dims_and_type(ScalarType expected, int64_t dims) const;
-  void check_accessor(ScalarType expected, int64_t dims) const;
-  void check_packed_accessor(ScalarType expected, int64_t dims, bool index32) const;
+  void check_accessor(ScalarType expected, int64_t dims, bool on_cpu, size_t index_bytes) const;
   unsigned add_hook(std::unique_ptr<detail::GradHook> hook) const;
 
   TensorImpl* impl_;

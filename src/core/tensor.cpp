@@ -106,21 +106,13 @@ void Tensor::check_type(ScalarType expected) const {
                name_of(scalar_type()));
 }
 
-void Tensor::check_accessor(ScalarType expected, int64_t dims) const {
-  HEARTH_CHECK(is_cpu(), "accessor() needs a CPU tensor, but this one is on ", device());
-  check_dims_and_type(expected, dims);
-}
-
-void Tensor::check_dims_and_type(ScalarType expected, int64_t dims) const {
+void Tensor::check_accessor(ScalarType expected, int64_t dims, bool on_cpu,
+                            size_t index_bytes) const {
   HEARTH_CHECK(dim() == dims, "TensorAccessor expected ", dims, " dims but tensor has ", dim());
   check_type(expected);
-}
-
-void Tensor::check_packed_accessor(ScalarType expected, int64_t dims, bool index32) const {
-  check_dims_and_type(expected, dims);
-  HEARTH_CHECK(is_cpu() || is_cuda(), "a packed accessor needs memory, but this tensor is on ",
-               device());
-  HEARTH_CHECK(!index32 || numel() <= std::numeric_limits<int32_t>::max(),
+  HEARTH_CHECK(is_cpu() || !on_cpu, "accessor() needs a CPU tensor, but this one is on ", device());
+  HEARTH_CHECK(!is_meta(), "an accessor needs memory, but this tensor is on ", device());
+  HEARTH_CHECK(index_bytes == 8 || numel() < int64_t{1} << (8 * index_bytes - 1),
                "numel needs to be smaller than int32_t max; otherwise, please use "
                "packed_accessor64");
 }

@@ -1,6 +1,7 @@
 #include "hearth/distributed/future.h"
 
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <optional>
 
@@ -11,14 +12,17 @@ struct Future::State {
   std::optional<Future> before;  // only in a Future of then(), which calls step(before)
   Step step;
 
-  std::mutex mutex;  // of the value; held during the wait for it
+  std::mutex mutex;  // of the result; held during the wait for it
   std::optional<Tensor> value;
-  std::atomic<bool> has_value = false;
+  std::exception_ptr error;         // of the work or the step, which runs once
+  std::atomic<bool> ended = false;  // value or error is set
+
+  Tensor compute();
 };
 
 Future::Future(Tensor value) : state_(std::make_shared<State>()) {
   state_->value = std::move(value);
-  state_->has_value = true;
+  state_->ended = true;
 }
 
 Future::Future(const WorkPtr& work) : state_(std::make_shared<State>()) {
@@ -34,26 +38,33 @@ Future Future::then(Step step) const {
   return Future(std::move(next));
 }
 
+Tensor Future::State::compute() {
+  if (!work) {
+    before->wait();
+    return step(*before);
+  }
+  work->wait();
+  const std::vector<Tensor> written = work->result();
+  HEARTH_CHECK(!written.empty(), "the work of a Future writes no tensor");
+  return written.front();
+}
+
 Tensor Future::wait() const {
   const std::lock_guard lock(state_->mutex);
-  if (state_->value) return *state_->value;
-  if (state_->work) {
-    state_->work->wait();
-    const std::vector<Tensor> written = state_->work->result();
-    HEARTH_CHECK(!written.empty(), "the work of a Future writes no tensor");
-    state_->value = written.front();
-  } else {
-    state_->before->wait();
-    state_->value = state_->step(*state_->before);
+  if (!state_->ended) {
+    try {
+      state_->value = state_->compute();
+    } catch (...) {
+      state_->error = std::current_exception();
+    }
+    state_->ended = true;
   }
-  state_->has_value = true;
+  if (state_->error) std::rethrow_exception(state_->error);
   return *state_->value;
 }
 
 Tensor Future::value() const { return wait(); }
 
-bool Future::done() const {
-  return state_->has_value || (state_->work && state_->work->isCompleted());
-}
+bool Future::done() const { return state_->ended || (state_->work && state_->work->isCompleted()); }
 
 }  // namespace hearth::distributed

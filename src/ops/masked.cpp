@@ -37,8 +37,9 @@ auto masked_fill_of(const Tensor& self, const Tensor& mask, const Tensor& value)
 /// The functional form. Unlike other pointwise ops, it returns contiguous memory.
 template <const OpInfo& op_info>
 Tensor masked_fill_new(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  const Tensor expanded = self.expand(broadcast_sizes(self.sizes(), mask.sizes()));
-  return masked_fill_of<op_info>(expanded.contiguous(), mask, value).call();
+  const Dims sizes = broadcast_sizes(self.sizes(), mask.sizes());
+  const Tensor filled = self.sizes().equals(sizes) ? self : self.expand(sizes);
+  return masked_fill_of<op_info>(filled.contiguous(), mask, value).call();
 }
 
 Tensor masked_select_of(const Tensor& self, const Tensor& mask) {

@@ -1,5 +1,6 @@
 // lstm_cell, gru_cell, rnn_tanh_cell and rnn_relu_cell: one step of a recurrent net.
 #include "hearth/operators.h"
+#include "ops/autocast.h"
 #include "ops/define.h"
 #include "ops/recurrence.h"
 
@@ -37,6 +38,12 @@ RecurrenceResult run_cell(RecurrenceMode mode, const Tensor& input, const Recurr
   if (state.c.defined()) check_state(input, state.c, hidden_size, 1);
   check_rows("weight_ih", weights.w_ih, mode, hidden_size);
   check_rows("weight_hh", weights.w_hh, mode, hidden_size);
+  // As in PyTorch, autocast casts the products of matrices, and the rest of the step promotes.
+  if (uses_autocast(input)) {
+    const Tensor from_input = linear(input, weights.w_ih, weights.b_ih);
+    const RecurrenceState next = recurrence_step(mode, from_input, state, weights);
+    return {next.h, next.h, next.c};
+  }
   return recur({mode}, input.unsqueeze(0), state, weights);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,9 @@ TEST(Accessors, PackedAccessorsCopyTheirSizes) {
   EXPECT_EQ(small[1][2], 5);
   EXPECT_EQ(large[2][1], 5);
   EXPECT_EQ(small.size(1), 3);
+  const auto constant = t.packed_accessor32<const float, 2>();
+  static_assert(std::is_same_v<decltype(constant[1][2]), const float&>);
+  EXPECT_EQ((t.generic_packed_accessor<float, 2, DefaultPtrTraits, int16_t>()[1][0]), 3);
   small[0][0] = 7;
   EXPECT_EQ(t[0][0].item<float>(), 7);
   EXPECT_ERROR((t.packed_accessor32<double, 2>()), "expected scalar type Double but found Float");

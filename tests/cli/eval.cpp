@@ -134,10 +134,10 @@ TEST_F(Eval, RefusesSettingsThatDoNotFitTheModel) {
     return run({"eval", changed, "--picture", folder_.path("c.png")}).err;
   };
   EXPECT_NE(error_with({{"class_names", R"(["one", "two"])"}})
-                .find("there are names of 2 classes, but 3 classes"),
+                .find("the settings name 2 classes, but the model has 3"),
             std::string::npos);
   EXPECT_NE(error_with({{"input_mean", "[0.5]"}, {"input_deviation", "[1, 1]"}})
-                .find("there are 1 means, but 2 deviations"),
+                .find("the settings have 1 mean values, but 2 deviations"),
             std::string::npos);
 }
 

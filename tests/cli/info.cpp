@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,17 @@ TEST(Info, JsonAgreesWithTheLibrary) {
   EXPECT_EQ(json["cpu"]["threads"], 1);
   EXPECT_EQ(json["cpu"]["memory_total"], facts.memory_total);
   EXPECT_TRUE(json["libraries"].contains("oneDNN"));
+}
+
+TEST(Info, CountsTheCoresThatItMayUse) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // the program inherits it
+  const Json json = Json::parse(run({"info", "--json"}).out);
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(json["cpu"]["cores"], 1);
 }
 
 TEST(Info, MarksSimulatedGpus) {

@@ -46,6 +46,8 @@ TEST(Names, BothNamespacesCanBeUsedAtOnce) {
 TEST(Names, TensorLiteralsOfTheNamespacesDiffer) {
   EXPECT_EQ(torch::tensor(1).dtype(), torch::kLong);
   EXPECT_EQ(at::tensor(1).dtype(), torch::kInt);
+  EXPECT_EQ(at::tensor(1).sizes(), torch::IntArrayRef({1}));
+  EXPECT_EQ(torch::tensor(1).dim(), 0);
   EXPECT_EQ(torch::tensor({1.5, 2.0}).dtype(), torch::kFloat);
   EXPECT_EQ(at::tensor({1.5, 2.0}).dtype(), torch::kDouble);
   EXPECT_EQ(at::tensor({1, 2}).dtype(), torch::kInt);

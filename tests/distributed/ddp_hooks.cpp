@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <future>
+#include <thread>
+
 #include "hearth/distributed/ddp_comm_hooks.h"
 #include "tests/distributed/ddp_models.h"
 #include "tests/support/throws.h"
@@ -143,6 +146,35 @@ const RankFunction compresses_by_power_sgd("ddp_power_sgd", [] {
                   "Expect `start_powerSGD_iter` > 1");
   });
 });
+/// done() must not wait for a step that runs on another thread.
+TEST(Futures, DoneDoesNotWait) {
+  std::promise<void> started, go;
+  const dist::Future next = dist::Future(ones({1})).then([&](const dist::Future& first) {
+    started.set_value();
+    go.get_future().wait();
+    return first.value() * 2;
+  });
+  EXPECT_FALSE(next.done());
+  std::thread waiter([&] { next.wait(); });
+  started.get_future().wait();
+  EXPECT_FALSE(next.done());
+  go.set_value();
+  waiter.join();
+  EXPECT_TRUE(next.done());
+  EXPECT_EQ(next.value().item<float>(), 2);
+}
+
+TEST(Futures, AStepThatFailsRunsOnce) {
+  int calls = 0;
+  const dist::Future next = dist::Future(ones({1})).then([&](const dist::Future&) -> Tensor {
+    ++calls;
+    throw Error("the step fails");
+  });
+  for (int i = 0; i < 2; ++i) EXPECT_ERROR(next.wait(), "the step fails");
+  EXPECT_TRUE(next.done());
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(CommHooks, PowerSGD) { run_ranks_well(compresses_by_power_sgd, 2); }
 
 }  // namespace

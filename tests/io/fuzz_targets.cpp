@@ -24,6 +24,8 @@
 
 using namespace hearth;
 
+int64_t accepted_images = 0;
+
 namespace {
 
 /// Reads every value.
@@ -195,36 +197,41 @@ int fuzz_image(const uint8_t* data, size_t size) {
   using vision::ImageReadMode;
   const Tensor bytes = empty({int64_t(size)}, kByte);
   std::copy_n(data, size, static_cast<uint8_t*>(bytes.data_ptr()));
-  for (const ImageReadMode mode : {ImageReadMode::UNCHANGED, ImageReadMode::GRAY,
-                                   ImageReadMode::GRAY_ALPHA, ImageReadMode::RGB_ALPHA}) {
+  for (const ImageReadMode mode :
+       {ImageReadMode::UNCHANGED, ImageReadMode::GRAY, ImageReadMode::RGB,
+        ImageReadMode::GRAY_ALPHA, ImageReadMode::RGB_ALPHA}) {
+    Tensor image;
     try {
-      const Tensor image = vision::decode_image(bytes, mode);
-      // An image that was accepted can be written and read again.
-      const Tensor copy = vision::decode_image(vision::encode_png(image, 0));
-      if (sum_of_bytes(copy) != sum_of_bytes(image)) std::abort();
+      image = vision::decode_image(bytes, mode);
     } catch (const Error&) {
+      continue;
     }
+    // An image that was accepted can be written and read again, unless it is longer or wider than
+    // files may be.
+    if (image.size(1) > 65500 || image.size(2) > 65500) continue;
+    if (!vision::decode_image(vision::encode_png(image, 0)).equal(image)) std::abort();
+    ++accepted_images;
   }
   return 0;
 }
 
 int fuzz_text(const uint8_t* data, size_t size) {
   const MemoryFile file(data, size);
+  const std::vector<std::string> lines = data::read_lines(file.path());
+  const data::tokenizers::Whitespace whitespace;
+  const data::tokenizers::BasicEnglish basic_english;
+  const data::tokenizers::Characters characters;
+  const data::tokenizers::Bytes bytes;
+  for (const data::Tokenizer* tokenizer : std::initializer_list<const data::Tokenizer*>{
+           &whitespace, &basic_english, &characters, &bytes}) {
+    const data::Vocab vocab = data::build_vocab(lines, *tokenizer);
+    for (const std::string& line : lines)
+      for (const std::string& token : (*tokenizer)(line))
+        if (vocab.lookup_token(vocab[token]) != token) std::abort();
+  }
   try {
-    const std::vector<std::string> lines = data::read_lines(file.path());
-    const data::tokenizers::Whitespace whitespace;
-    const data::tokenizers::BasicEnglish basic_english;
-    const data::tokenizers::Characters characters;
-    const data::tokenizers::Bytes bytes;
-    for (const data::Tokenizer* tokenizer : std::initializer_list<const data::Tokenizer*>{
-             &whitespace, &basic_english, &characters, &bytes}) {
-      const data::Vocab vocab = data::build_vocab(lines, *tokenizer);
-      for (const std::string& line : lines)
-        for (const std::string& token : (*tokenizer)(line))
-          if (vocab.lookup_token(vocab[token]) != token) std::abort();
-    }
     (void)data::Vocab::from_file(file.path());
-  } catch (const Error&) {
+  } catch (const Error&) {  // a token is there twice
   }
   return 0;
 }

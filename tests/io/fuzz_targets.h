@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+/// The images that fuzz_image() has decoded.
+extern int64_t accepted_images;
+
 extern "C" {
 int fuzz_safetensors(const uint8_t* data, size_t size);
 int fuzz_archive(const uint8_t* data, size_t size);

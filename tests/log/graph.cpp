@@ -118,6 +118,16 @@ TEST(Trace, TakesHoldersPointersAndAnyModules) {
   EXPECT_EQ(utils::trace(lstm, ones({4, 1, 2})).outputs.size(), 1u);
 }
 
+struct Filled : nn::Module {
+  Tensor forward(Tensor x) { return x.masked_fill(x.gt(0), 0); }
+};
+
+TEST(Trace, MaskedFillIsOneOp) {
+  auto filled = std::make_shared<Filled>();
+  const std::string text = printed(utils::trace(filled, ones({2, 2})));
+  EXPECT_EQ(text.find("expand"), std::string::npos) << text;
+}
+
 TEST(Trace, Prints) {
   nn::Sequential net(nn::Linear(2, 3), nn::ReLU());
   EXPECT_EQ(printed(utils::trace(net, ones({1, 2}))),

@@ -67,15 +67,15 @@ void read_settings(serialize::InputArchive& settings, Trained& trained) {
   trained.amp = settings.contains("amp") ? text_in(settings, "amp") : "off";
   if (settings.contains(kMean)) {
     trained.standard = Standard{numbers_in(settings, kMean), numbers_in(settings, kDeviation)};
-    HEARTH_CHECK(trained.standard->mean.size() == trained.standard->deviation.size(), "there are ",
-                 trained.standard->mean.size(), " means, but ", trained.standard->deviation.size(),
-                 " deviations");
+    const auto& [mean, deviation] = *trained.standard;
+    HEARTH_CHECK(mean.size() == deviation.size(), "the settings have ", mean.size(),
+                 " mean values, but ", deviation.size(), " deviations");
   }
   if (settings.contains("class_names")) {
     trained.class_names =
         nlohmann::json::parse(text_in(settings, "class_names")).get<std::vector<std::string>>();
-    HEARTH_CHECK(std::ssize(trained.class_names) == trained.classes, "there are names of ",
-                 trained.class_names.size(), " classes, but ", trained.classes, " classes");
+    HEARTH_CHECK(std::ssize(trained.class_names) == trained.classes, "the settings name ",
+                 trained.class_names.size(), " classes, but the model has ", trained.classes);
   }
 }
 

@@ -1,9 +1,5 @@
 #include "kernels/cpu/isa.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 #include <cstdlib>
 #include <string_view>
 
@@ -24,28 +20,14 @@ IsaLevel wanted_level() {
   return level;
 }
 
-#if defined(__x86_64__)
-/// Whether the processor has F16C, MOVBE and LZCNT, which not every virtual machine shows.
-bool has_rest_of_v3() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C) || !(c & bit_MOVBE)) return false;
-  return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & bit_LZCNT);
-}
-#endif
-
 }  // namespace
 
 bool supports(IsaLevel level) {
 #if defined(__x86_64__)
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    has_rest_of_v3();
-  if (level == IsaLevel::kAvx2) return avx2;
+  // The names are those of the options with which the kernels are compiled.
+  if (level == IsaLevel::kAvx2) return __builtin_cpu_supports("x86-64-v3");
 #if defined(HEARTH_CPU_AVX512)
-  if (level == IsaLevel::kAvx512)
-    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+  if (level == IsaLevel::kAvx512) return __builtin_cpu_supports("x86-64-v4");
 #endif
   return false;
 #else
