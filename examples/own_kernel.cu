@@ -41,7 +41,8 @@ int main() {
   }
   const torch::Tensor in = torch::randn({4, 1000}, torch::kCUDA).t();
   try {
-    std::cout << "as cumsum: " << cumulated_rows(in).allclose(in.cumsum(1)) << '\n';
+    const bool is_right = cumulated_rows(in).allclose(in.cumsum(1));
+    std::cout << "as cumsum: " << is_right << '\n';
   } catch (const c10::NotImplementedError& error) {
     std::cout << error.what_without_backtrace() << '\n';
   }

@@ -43,12 +43,26 @@ std::string archive_bytes() {
   return out.str();
 }
 
-/// Corrects the checksums of a PNG file's chunks.
+/// Corrects the checksum of a zlib stream of one block that is not compressed.
+void correct_zlib(uint8_t* bytes, size_t size) {
+  constexpr size_t kBegin = 7, kSum = 4;
+  if (size < kBegin + kSum || size - kBegin - kSum != size_t(bytes[3] | bytes[4] << 8)) return;
+  uint32_t low = 1, high = 0;  // of Adler-32
+  for (size_t i = kBegin; i < size - kSum; ++i) {
+    low = (low + bytes[i]) % 65521;
+    high = (high + low) % 65521;
+  }
+  for (size_t i = 0; i < kSum; ++i)
+    bytes[size - kSum + i] = uint8_t((high << 16 | low) >> (24 - 8 * i));
+}
+
+/// Corrects the checksums in a PNG file.
 void correct_png(std::string& bytes) {
   for (size_t chunk = 8; chunk + 12 <= bytes.size();) {
-    const auto* data = reinterpret_cast<const uint8_t*>(bytes.data()) + chunk;
+    auto* data = reinterpret_cast<uint8_t*>(bytes.data()) + chunk;
     const size_t length = size_t(data[0]) << 24 | data[1] << 16 | data[2] << 8 | data[3];
     if (length > bytes.size() - chunk - 12) return;
+    if (std::memcmp(data + 4, "IDAT", 4) == 0) correct_zlib(data + 8, length);
     const uint32_t sum = io::crc32(data + 4, length + 4);
     for (int i = 0; i < 4; ++i) bytes[chunk + 8 + length + i] = char(sum >> (24 - 8 * i));
     chunk += 12 + length;
@@ -200,7 +214,7 @@ TEST(FuzzIo, Png) {
   const int64_t before = accepted_images;
   // Without compression, most changes leave valid pixels.
   run_mutations(fuzz_image, string_of(vision::encode_png(small_image(4), 0)));
-  EXPECT_GT(accepted_images - before, 1000);
+  EXPECT_GT(accepted_images - before, 500);
 }
 TEST(FuzzIo, Jpeg) { run_mutations(fuzz_image, string_of(vision::encode_jpeg(small_image(3)))); }
 TEST(FuzzIo, CmykJpeg) {
