@@ -84,9 +84,7 @@ void print_table(const io::FileContent& content, bool with_statistics) {
                                  shape_text(tensor), std::to_string(tensor.nbytes())};
     if (with_statistics) {
       const Statistics s = statistics_of(tensor);
-      const auto cell = [&](const Scalar& number) {
-        return s.count > 0 ? shown(number) : "";
-      };
+      const auto cell = [&](const Scalar& number) { return s.count > 0 ? shown(number) : ""; };
       row.insert(row.end(), {cell(s.min), cell(s.max), cell(s.mean),
                              s.nans ? std::to_string(*s.nans) : std::string()});
     }
