@@ -1,5 +1,4 @@
 #include <unordered_map>
-#include <unordered_set>
 
 #include "log/events.h"
 
@@ -15,14 +14,13 @@ class NodeNames {
   std::string add(const std::string& scope, const std::string& name) {
     const std::string full = scope.empty() ? name : scope + "/" + name;
     std::string distinct = full;
-    for (int& number = last_numbers_[full]; !names_.insert(distinct).second;)
-      distinct = hearth::detail::str(full, "_", ++number);
+    while (!last_numbers_.emplace(distinct, 0).second)
+      distinct = hearth::detail::str(full, "_", ++last_numbers_[full]);
     return distinct;
   }
 
  private:
-  std::unordered_set<std::string> names_;
-  std::unordered_map<std::string, int> last_numbers_;  // that were appended to a name
+  std::unordered_map<std::string, int> last_numbers_;  // appended to each name
 };
 
 /// "weight" of "conv1.weight".
