@@ -110,8 +110,10 @@ void Tensor::check_accessor(ScalarType expected, int64_t dims, bool on_cpu,
                             size_t index_bytes) const {
   HEARTH_CHECK(dim() == dims, "TensorAccessor expected ", dims, " dims but tensor has ", dim());
   check_type(expected);
-  HEARTH_CHECK(is_cpu() || !on_cpu, "accessor() needs a CPU tensor, but this one is on ", device());
-  HEARTH_CHECK(!is_meta(), "an accessor needs memory, but this tensor is on ", device());
+  HEARTH_CHECK(on_cpu ? is_cpu() : !is_meta(),
+               on_cpu ? "accessor() needs a CPU tensor, but this one is on "
+                      : "an accessor needs memory, but this tensor is on ",
+               device());
   HEARTH_CHECK(index_bytes == 8 || numel() < int64_t{1} << (8 * index_bytes - 1),
                "numel needs to be smaller than int32_t max; otherwise, please use "
                "packed_accessor64");
