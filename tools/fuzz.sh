@@ -49,7 +49,7 @@ with open(sys.argv[1], "wb") as file:
                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 END
       ;;
-    fuzz_text) cp README.md "$2" ;;
+    fuzz_text) head -c 300 README.md >"$2/start.md" ;;  # short, because texts are slow
   esac
 }
 
