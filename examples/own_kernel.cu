@@ -16,8 +16,10 @@ __global__ void cumulate_rows(const Matrix<T> in, Matrix<T> out) {
   const int row = int(blockIdx.x * blockDim.x + threadIdx.x);
   if (row >= in.size(0)) return;
   T sum = 0;
-  for (int column = 0; column < in.size(1); ++column)
-    out[row][column] = sum = sum + in[row][column];
+  for (int column = 0; column < in.size(1); ++column) {
+    sum = sum + in[row][column];
+    out[row][column] = sum;
+  }
 }
 
 torch::Tensor cumulated_rows(const torch::Tensor& in) {
