@@ -106,6 +106,11 @@ void layers(const torch::Tensor& x) {
   const auto weight = torch::randn({64, 32, 3, 3});
   report("conv2d", 0, [&] { torch::conv2d(images, weight, {}, 1, 1); });
   report("max_pool2d", 0, [&] { torch::max_pool2d(images, 2); });
+  // The pooling of ResNet-18, in both memory orders.
+  const auto padded = x.slice(0, 0, 8 * 64 * 112 * 112).view({8, 64, 112, 112});
+  report("max_pool2d_padded", 0, [&] { torch::max_pool2d(padded, 3, 2, 1); });
+  const auto padded_last = padded.contiguous(torch::MemoryFormat::ChannelsLast);
+  report("max_pool2d_last", 0, [&] { torch::max_pool2d(padded_last, 3, 2, 1); });
   const auto rows = x.view({-1, 512});
   const auto scale = torch::ones({512});
   report("layer_norm", 2, [&] { torch::layer_norm(rows, {512}, scale, scale); });

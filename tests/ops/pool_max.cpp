@@ -1,8 +1,9 @@
-// Max pooling in float32, which uses SIMD vectors for windows inside the input; the reference is
-// float64, which uses none.
+// Max pooling in float32, which uses SIMD vectors for most windows; the reference is float64, which
+// uses none.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 #include "hearth/operators.h"
 
@@ -18,6 +19,19 @@ Tensor numbers_with_ties(IntArrayRef sizes) {
   return x;
 }
 
+/// Expects pool(x) to have the values and indices of pool(x in float64), in both memory formats.
+template <class Pool>
+void expect_double_precision(const Tensor& x, const Pool& pool) {
+  const auto [exact, exact_index] = pool(x.to(kDouble));
+  const MemoryFormat last =
+      x.dim() == 5 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast;
+  for (const MemoryFormat format : {MemoryFormat::Contiguous, last}) {
+    const auto [value, index] = pool(x.contiguous(format));
+    EXPECT_TRUE(equal(index, exact_index)) << format;
+    EXPECT_TRUE(allclose(value.to(kDouble), exact, 0, 0, /*equal_nan=*/true)) << format;
+  }
+}
+
 TEST(PoolMax, EqualsDoublePrecision) {
   manual_seed(3);
   for (const int64_t height : {2, 5, 17, 33})
@@ -27,17 +41,33 @@ TEST(PoolMax, EqualsDoublePrecision) {
           for (const int64_t dilation : {1, 2})
             for (const bool ceil_mode : {false, true}) {
               if (height < dilation * (kernel - 1) + 1) continue;
-              const Tensor x = numbers_with_ties({2, 3, height, width});
-              const auto pool = [&](const Tensor& input) {
-                return max_pool2d_with_indices(input, kernel, stride, kernel / 2 * (height % 2),
-                                               dilation, ceil_mode);
-              };
-              const auto [value, index] = pool(x);
-              const auto [exact, exact_index] = pool(x.to(kDouble));
-              ASSERT_TRUE(equal(index, exact_index))
-                  << height << "x" << width << ", kernel " << kernel << ", stride " << stride;
-              ASSERT_TRUE(allclose(value.to(kDouble), exact, 0, 0, /*equal_nan=*/true));
+              SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width) + ", kernel " +
+                           std::to_string(kernel) + ", stride " + std::to_string(stride));
+              expect_double_precision(
+                  numbers_with_ties({2, 19, height, width}), [&](const Tensor& input) {
+                    return max_pool2d_with_indices(input, kernel, stride, kernel / 2 * (height % 2),
+                                                   dilation, ceil_mode);
+                  });
             }
+}
+
+// Volumes have windows with a part of their layers, of their rows, and of both.
+TEST(PoolMax, VolumesEqualDoublePrecision) {
+  manual_seed(4);
+  for (const int64_t stride : {1, 2})
+    for (const int64_t dilation : {1, 2, 3}) {
+      SCOPED_TRACE("stride " + std::to_string(stride) + ", dilation " + std::to_string(dilation));
+      expect_double_precision(numbers_with_ties({1, 3, 6, 7, 23}), [&](const Tensor& input) {
+        return max_pool3d_with_indices(input, 3, stride, 1, dilation);
+      });
+    }
+}
+
+TEST(PoolMax, AdaptiveWindowsEqualDoublePrecision) {
+  manual_seed(5);
+  expect_double_precision(numbers_with_ties({2, 35, 9, 20}), [](const Tensor& input) {
+    return adaptive_max_pool2d(input, {4, 7});
+  });
 }
 
 }  // namespace

@@ -12,73 +12,13 @@
 #include "core/parallel_for.h"
 #include "hearth/small_vector.h"
 #include "kernels/cpu/pointwise_table.h"
+#include "kernels/cpu/pool_layout.h"
 #include "kernels/cpu/pool_max.h"
 #include "kernels/cpu/strided.h"
 
 namespace hearth::cpu {
 
 namespace {
-
-/// The memory order of images as `[outer, depth, rows, columns, inner]`: if contiguous, outer is
-/// N * C and inner is 1; if channels_last, outer is N and inner is C.
-struct Layout {
-  int64_t outer, inner;
-  bool channels_last;
-
-  explicit Layout(const View& view) : outer(view.sizes[0] * view.sizes[1]), inner(1) {
-    channels_last = !view.contiguous() && has_order(view, true);
-    if (!channels_last) return;
-    outer = view.sizes[0];
-    inner = view.sizes[1];
-  }
-  static constexpr int kDimOrders[][5] = {{0, 1, 2, 3, 4}, {0, 2, 3, 4, 1}};
-  static bool has_order(const View& view, bool channels_last) {
-    int64_t expected = 1;
-    for (int i = 4; i >= 0; --i) {
-      const int d = kDimOrders[channels_last][i];
-      if (view.sizes[d] != 1 && view.strides[d] != expected) return false;
-      expected *= view.sizes[d];
-    }
-    return true;
-  }
-  /// Returns the view if it has this layout and dtype, else uninitialised scratch memory with both.
-  View fitted(const View& view, ScalarType dtype, Ctx& ctx) const {
-    if (!view.defined() || (view.dtype == dtype && has_order(view, channels_last))) return view;
-    View result = view;
-    result.dtype = dtype;
-    int64_t stride = 1;
-    for (int i = 4; i >= 0; --i) {
-      const int d = kDimOrders[channels_last][i];
-      result.strides[d] = stride;
-      stride *= view.sizes[d];
-    }
-    result.data = ctx.scratch(size_t(view.numel) * element_size(dtype));
-    return result;
-  }
-  /// Like fitted() for an input: only the layout's innermost dimension has to be dense.
-  View readable(const View& view, ScalarType dtype, Ctx& ctx) const {
-    const int last = channels_last ? 1 : 4;
-    const bool dense = view.sizes[last] == 1 || view.strides[last] == 1;
-    return dense && view.dtype == dtype ? view : fitted(view, dtype, ctx);
-  }
-};
-
-/// The strides of images.
-struct ImageStrides {
-  int64_t batch, channel, layer, row, column;
-  int64_t images_per_sample;  // the number of channels, or 1 if they are the inner dimension
-
-  ImageStrides(const View& view, const Layout& layout)
-      : batch(view.strides[0]),
-        channel(view.strides[1]),
-        layer(view.strides[2]),
-        row(view.strides[3]),
-        column(view.strides[4]),
-        images_per_sample(layout.channels_last ? 1 : view.sizes[1]) {}
-  int64_t image_offset(int64_t i) const {
-    return i / images_per_sample * batch + i % images_per_sample * channel;
-  }
-};
 
 /// `count` columns of the input, `in + i * in_step`, and the output columns whose windows contain
 /// them: `out + i` or, with one_output, always `out`.
@@ -142,9 +82,9 @@ struct WindowRow {
 template <class T, bool flat>
 class PoolLoops {
  public:
-  PoolLoops(const PoolShape& shape, const Layout& layout, const ImageStrides& strides)
+  PoolLoops(const PoolShape& shape, const ImageLayout& layout, const ImageStrides& strides)
       : shape_(shape), strides_(strides), inner_(flat ? 1 : layout.inner) {
-    if constexpr (kHasVectors) taps_.emplace(shape_, strides.layer, strides.row);
+    if constexpr (kHasTaps) taps_.emplace(shape_, strides.layer, strides.row);
     if (shape.kind != PoolKind::kFractionalMax) prepare();
   }
 
@@ -155,16 +95,12 @@ class PoolLoops {
 
   /// Computes the largest elements of one row of windows, and their indices in the volume.
   void max_row(const T* in, WindowRow r, T* out, int64_t* indices) const {
-    if constexpr (kHasVectors)
-      if (taps_->covers(r.layer, r.row)) return taps_->run(in, r.layer, r.row, out, indices);
-    const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                          : std::numeric_limits<T>::lowest();
-    // A window without an element gets the index of the nearest element.
-    const int64_t nearest_line =
-        line(nearest(shape_.depth(), r.layer), nearest(shape_.rows(), r.row));
-    std::fill_n(out, shape_.columns().out * inner_, lowest);
+    if constexpr (std::is_same_v<T, float>)
+      if (max_row_by_vectors(in, r, out, indices)) return;
+    std::fill_n(out, shape_.columns().out * inner_, kLowest);
+    const int64_t nearest = nearest_line(r);
     for (int64_t j = 0; j < shape_.columns().out; ++j)
-      std::fill_n(indices + j * inner_, inner_, nearest_line + per_column_[size_t(j)]);
+      std::fill_n(indices + j * inner_, inner_, nearest + per_column_[size_t(j)]);
     for_each_line(r, [&](int64_t z, int64_t h) {
       const T* const values = in + z * strides_.layer + h * strides_.row;
       const int64_t first = line(z, h);
@@ -214,7 +150,57 @@ class PoolLoops {
   }
 
  private:
-  static constexpr bool kHasVectors = flat && std::is_same_v<T, float>;
+  static constexpr bool kHasTaps = flat && std::is_same_v<T, float>;
+  static constexpr T kLowest = std::numeric_limits<T>::has_infinity
+                                   ? -std::numeric_limits<T>::infinity()
+                                   : std::numeric_limits<T>::lowest();
+
+  /// Like max_row(). Returns false, without an effect, if vectors do not suit the row.
+  bool max_row_by_vectors(const T* in, WindowRow r, T* out, int64_t* indices) const {
+    const int64_t columns = shape_.columns().out;
+    if constexpr (flat) {
+      if (!taps_->run(in, r.layer, r.row, out, indices)) return false;
+      max_windows(in, r, 0, taps_->first_column(), out, indices);
+      max_windows(in, r, taps_->end_column(), columns, out, indices);
+    } else {
+      if (!has_small_positions(shape_)) return false;
+      max_windows(in, r, 0, columns, out, indices);
+    }
+    return true;
+  }
+  /// Computes the columns [begin, end) of a row of windows, one window at a time.
+  void max_windows(const T* in, WindowRow r, int64_t begin, int64_t end, T* out,
+                   int64_t* indices) const {
+    if (begin == end) return;
+    ChannelWindow window;
+    for (int64_t j = begin; j < end; ++j) {
+      set_elements(window, r, j);
+      T* const to = out + j * inner_;
+      if (!window.offsets.empty()) {
+        window.run(in, inner_, to, indices + j * inner_);
+      } else {
+        std::fill_n(to, inner_, kLowest);
+        std::fill_n(indices + j * inner_, inner_, nearest_line(r) + per_column_[size_t(j)]);
+      }
+    }
+  }
+  /// Sets the elements of the window at column j of a row of windows.
+  void set_elements(ChannelWindow& window, WindowRow r, int64_t j) const {
+    const PoolWindow& columns = shape_.columns();
+    window.offsets.clear();
+    window.positions.clear();
+    for_each_line(r, [&](int64_t z, int64_t h) {
+      for (int64_t x = columns.first(j); x < columns.last(j); x += columns.dilation) {
+        window.offsets.push_back(z * strides_.layer + h * strides_.row + x * strides_.column);
+        window.positions.push_back(int32_t(line(z, h) + x));
+      }
+    });
+  }
+  /// The index in the volume of the first element of the line that is nearest to a row of windows.
+  /// A window without an element gets the index of the nearest element.
+  int64_t nearest_line(WindowRow r) const {
+    return line(nearest(shape_.depth(), r.layer), nearest(shape_.rows(), r.row));
+  }
 
   static int64_t nearest(const PoolWindow& w, int64_t i) { return std::min(w.first(i), w.in - 1); }
   /// The index in the volume of the first element of an input row.
@@ -254,7 +240,7 @@ class PoolLoops {
   PoolShape shape_;
   const ImageStrides strides_;
   const int64_t inner_;
-  std::optional<MaxTaps> taps_;  // if kHasVectors
+  std::optional<MaxTaps> taps_;  // if kHasTaps
   Runs runs_;
   // For each output column: for maxima the nearest input column, for averages the divisor.
   SmallVector<int64_t, 32> per_column_;
@@ -265,14 +251,14 @@ struct Extent {
   int64_t width;   // output elements of a row of windows
   int64_t volume;  // elements of an input image
 
-  Extent(const PoolShape& s, const Layout& layout)
+  Extent(const PoolShape& s, const ImageLayout& layout)
       : rows(s.depth().out * s.rows().out),
         width(s.columns().out * layout.inner),
         volume(s.depth().in * s.rows().in * s.columns().in * layout.inner) {}
 };
 
 template <class T, bool flat>
-void run_loops(const PoolParams& p, const Layout& layout) {
+void run_loops(const PoolParams& p, const ImageLayout& layout) {
   const Extent extent(p.shape, layout);
   const ImageStrides strides(p.in, layout);
   const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
@@ -305,7 +291,7 @@ void run_loops(const PoolParams& p, const Layout& layout) {
 }
 
 template <class T, bool flat>
-void run_loops(const PoolBackwardParams& p, const Layout& layout) {
+void run_loops(const PoolBackwardParams& p, const ImageLayout& layout) {
   const Extent extent(p.shape, layout);
   const PoolLoops<T, flat> loops(p.shape, layout, ImageStrides(p.grad_in, layout));
   const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
@@ -327,7 +313,7 @@ void run_loops(const PoolBackwardParams& p, const Layout& layout) {
 }
 
 template <class T, class Params>
-void run_as(const Params& params, const Layout& layout) {
+void run_as(const Params& params, const ImageLayout& layout) {
   layout.inner == 1 ? run_loops<T, true>(params, layout) : run_loops<T, false>(params, layout);
 }
 
@@ -354,7 +340,7 @@ void copy_unless_same(const View& from, const View& to, Ctx& ctx) {
 void run(const PoolParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
   const ScalarType dtype = lane_dtype(params.in.dtype);
-  const Layout layout(params.out);
+  const ImageLayout layout(params.out);
   PoolParams p = params;
   p.in = layout.readable(params.in, dtype, ctx);
   p.out = layout.fitted(params.out, dtype, ctx);
@@ -368,7 +354,7 @@ void run(const PoolParams& params, Ctx& ctx) {
 void run(const PoolBackwardParams& params, Ctx& ctx) {
   if (params.grad_in.numel == 0) return;
   const ScalarType dtype = lane_dtype(params.grad_in.dtype);
-  const Layout layout(params.grad_in);
+  const ImageLayout layout(params.grad_in);
   PoolBackwardParams p = params;
   p.grad_out = layout.fitted(params.grad_out, dtype, ctx);
   p.grad_in = layout.fitted(params.grad_in, dtype, ctx);

@@ -4,22 +4,22 @@
 
 namespace hearth::cpu {
 
-/// A row of the windows of max pooling, all inside the input. Window j consists of the elements
-/// `in[stride * j + offsets[k]]`, whose positions in the volume are
-/// `first_position + stride * j + positions[k]`.
-struct PoolMaxRow {
+/// Windows of max pooling, all inside the input: of one row or, in channels_last, one window of
+/// all channels. Window j consists of the elements `in[stride * j + offsets[k]]`, whose positions
+/// in the volume are `first_position + position_stride * j + positions[k]`.
+struct PoolMaxWindows {
   const float* in;
   const int64_t* offsets;
   const int32_t* positions;
   int64_t taps, stride;  // a stride of 1 or 2
-  int64_t first_position;
+  int64_t first_position, position_stride;
   float* out;
   int64_t* indices;
-  int64_t columns;
+  int64_t windows;
 };
 
 struct PoolMaxTable {
-  void (*row)(const PoolMaxRow&);
+  void (*maxima)(const PoolMaxWindows&);
 };
 
 extern const PoolMaxTable pool_max_table_avx2;

@@ -1,7 +1,8 @@
 #pragma once
 
 // The inner loop of max pooling, for one instruction set: a vector holds adjacent windows, whose
-// stride is 1 or 2. Loads limit the speed. Included only by pool_max_@target@.cpp.in.
+// stride is 1 or 2, or adjacent channels of one window. Loads limit the speed. Included only by
+// pool_max_@target@.cpp.in.
 
 #include <utility>
 
@@ -16,12 +17,12 @@ struct PoolMaxLoops {
   using I = typename V::Int;
   static constexpr int kLanes = V::kLanes;
 
-  static void row(const PoolMaxRow& row) {
+  static void maxima(const PoolMaxWindows& p) {
     int64_t j = 0;
     // With stride 2, windows<kLanes>() loads one element after its last window. The last vector of
     // a row must not, so windows<0>() computes it, even if it is whole.
-    for (; j + kLanes < row.columns; j += kLanes) windows<kLanes>(row, j, kLanes);
-    windows<0>(row, j, int(row.columns - j));
+    for (; j + kLanes < p.windows; j += kLanes) windows<kLanes>(p, j, kLanes);
+    windows<0>(p, j, int(p.windows - j));
   }
 
  private:
@@ -42,26 +43,26 @@ struct PoolMaxLoops {
 
   /// Computes `count` windows; `known` is kLanes if the count is known to be that, else 0.
   template <int known>
-  HEARTH_SIMD static void windows(const PoolMaxRow& row, int64_t j, int count) {
-    const float* const in = row.in + j * row.stride;
-    Best best{V(-__builtin_inff()), I(row.positions[0])};
-    for (int64_t k = 0; k < row.taps; ++k) {
-      const float* const from = in + row.offsets[k];
-      if (row.stride == 2 && k + 1 < row.taps && row.offsets[k + 1] == row.offsets[k] + 1) {
+  HEARTH_SIMD static void windows(const PoolMaxWindows& p, int64_t j, int count) {
+    const float* const in = p.in + j * p.stride;
+    Best best{V(-__builtin_inff()), I(p.positions[0])};
+    for (int64_t k = 0; k < p.taps; ++k) {
+      const float* const from = in + p.offsets[k];
+      if (p.stride == 2 && k + 1 < p.taps && p.offsets[k + 1] == p.offsets[k] + 1) {
         const auto [low, high] = load_two<known>(from, 2 * count);
-        best.update(even_lanes(low, high), row.positions[k]);
+        best.update(even_lanes(low, high), p.positions[k]);
         ++k;
-        best.update(odd_lanes(low, high), row.positions[k]);
+        best.update(odd_lanes(low, high), p.positions[k]);
       } else {
-        best.update(load<known>(from, row.stride, count), row.positions[k]);
+        best.update(load<known>(from, p.stride, count), p.positions[k]);
       }
     }
     if constexpr (known > 0)
-      best.value.store(row.out + j);
+      best.value.store(p.out + j);
     else
-      store_windows(best.value, row.out + j, count);
-    store_positions(best.position, row.first_position + j * row.stride, row.stride, row.indices + j,
-                    count);
+      store_windows(best.value, p.out + j, count);
+    store_positions(best.position, p.first_position + j * p.position_stride, p.position_stride,
+                    p.indices + j, count);
   }
 
   HEARTH_SIMD static void store_windows(V best, float* out, int count) {

@@ -30,9 +30,17 @@ class Panels {
   static Panels strided(const T* data, int64_t groups, int64_t columns, int64_t column_step,
                         int64_t terms, int64_t term_step, Ctx& ctx) {
     Panels panels(groups, columns, terms, ctx);
-    panels.fill([=](int64_t group, int64_t start, int64_t count, int64_t k, T* to) {
-      const T* const from = data + (group * columns + start) * column_step + k * term_step;
-      for (int64_t j = 0; j < count; ++j) to[j] = from[j * column_step];
+    panels.fill([=, width = panels.width_](const Piece& piece, T* to) {
+      const T* const from =
+          data + (piece.group * columns + piece.start) * column_step + piece.first * term_step;
+      // The inner loop is over adjacent elements.
+      if (column_step == 1)
+        for (int64_t k = 0; k < piece.terms; ++k)
+          std::copy_n(from + k * term_step, piece.count, to + k * width);
+      else
+        for (int64_t j = 0; j < piece.count; ++j)
+          for (int64_t k = 0; k < piece.terms; ++k)
+            to[k * width + j] = from[j * column_step + k * term_step];
     });
     return panels;
   }
@@ -40,8 +48,9 @@ class Panels {
   template <class Row>
   static Panels of_rows(int64_t columns, int64_t terms, Ctx& ctx, const Row& row) {
     Panels panels(1, columns, terms, ctx);
-    panels.fill([&row](int64_t, int64_t start, int64_t count, int64_t k, T* to) {
-      std::copy_n(row(k) + start, count, to);
+    panels.fill([&row, width = panels.width_](const Piece& piece, T* to) {
+      for (int64_t k = 0; k < piece.terms; ++k)
+        std::copy_n(row(piece.first + k) + piece.start, piece.count, to + k * width);
     });
     return panels;
   }
@@ -75,19 +84,30 @@ class Panels {
         panels_(
             static_cast<T*>(ctx.scratch(size_t(groups * blocks_ * terms * width_) * sizeof(T)))) {}
 
+  /// Some adjacent terms of a panel, of `count` columns from `start` on.
+  struct Piece {
+    int64_t group, start, count, first, terms;
+  };
+
+  /// Calls f(piece, to) for all pieces of the panels, which writes a row of width_ elements for
+  /// each term; the elements beyond the columns become 0.
   template <class F>
   void fill(const F& f) const {
     constexpr int64_t kGrain = 1 << 14;  // elements that are worth another thread
-    const int64_t rows = groups_ * blocks_ * terms_;
-    parallel_for(0, rows, kGrain / width_, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t panel = i / terms_, start = panel % blocks_ * width_,
-                      count = std::min(width_, columns_ - start);
-        T* const to = panels_ + i * width_;
-        f(panel / blocks_, start, count, i % terms_, to);
-        std::fill(to + count, to + width_, T(0));
-      }
-    });
+    constexpr int64_t kTerms = 16;       // of a piece: a cache line of a transposed matrix
+    const int64_t pieces = (terms_ + kTerms - 1) / kTerms;
+    parallel_for(0, groups_ * blocks_ * pieces, kGrain / (kTerms * width_),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     const int64_t panel = i / pieces, first = i % pieces * kTerms;
+                     const int64_t start = panel % blocks_ * width_;
+                     const Piece piece{panel / blocks_, start, std::min(width_, columns_ - start),
+                                       first, std::min(kTerms, terms_ - first)};
+                     T* const to = panels_ + (panel * terms_ + first) * width_;
+                     if (piece.count < width_) std::fill_n(to, piece.terms * width_, T(0));
+                     f(piece, to);
+                   }
+                 });
   }
 
   const RecurrenceLoops* loops_ = &recurrence_loops<T>();

@@ -25,7 +25,12 @@ struct PanelProduct {
     const T* const panel = static_cast<const T*>(f.panel);
     V sums[rows][kVectors];
 #pragma GCC unroll 12
-    for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = V(0);
+    for (int r = 0; r < rows; ++r) {
+      sums[r][0] = sums[r][1] = V(0);
+      if (f.add)
+        for (int v = 0; v < kVectors; ++v)
+          __builtin_prefetch(out + r * f.ld_out + v * V::kLanes, 1);
+    }
     for (int64_t k = 0; k < f.terms; ++k) {
       const V left = V::load(panel + k * kColumns),
               right = V::load(panel + k * kColumns + V::kLanes);
