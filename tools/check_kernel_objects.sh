@@ -24,4 +24,5 @@ while IFS= read -r object; do
 done < <(find "$build" -path '*/kernels/cpu/*' -regex '.*_\(avx2\|avx512\|generic\)\.cpp\.o')
 
 [[ $failed == 0 ]] || exit 1
+[[ $count -gt 0 ]] || { echo "check_kernel_objects: $build has no objects" >&2; exit 1; }
 echo "check_kernel_objects: ok, $count objects"

@@ -58,7 +58,7 @@ void check_names(const std::vector<std::string>& names, const std::string& file)
 std::vector<std::string> read_names(CsvScanner& scanner, const std::string& file,
                                     const CSVOptions& options) {
   CsvScanner first = scanner;
-  HEARTH_CHECK(first.next_record(), "cannot read '", file, "': there are only blank lines");
+  HEARTH_CHECK(first.next_record(), "cannot read '", file, "': there are only empty lines");
   std::vector<std::string> names = fields_of(first);
   const size_t num_columns = names.size();
   if (options.header())

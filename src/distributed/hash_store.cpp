@@ -55,11 +55,13 @@ void HashStore::set(const std::string& key, const Bytes& value) {
 }
 
 Store::Bytes HashStore::get(const std::string& key) {
-  wait({key}, timeout_);
-  return shared_->read([&](KeyTable& table) {
+  Bytes result;
+  shared_->wait({key}, timeout_, [&](KeyTable& table) {
     const std::string* const value = table.find(key);
-    return value ? to_bytes(*value) : Bytes();
+    if (value) result = to_bytes(*value);
+    return value != nullptr;
   });
+  return result;
 }
 
 int64_t HashStore::add(const std::string& key, int64_t value) {

@@ -272,12 +272,10 @@ struct Softshrink {
 
 /// x where x > 0, else weight * x.
 struct Prelu {
-  static constexpr OpInfo info{.name = "prelu",
+  static constexpr OpInfo info{.name = "_prelu_kernel",
                                .node = "PreluKernel",
                                .arguments = "self,weight",
-                               .dtypes = dtypes::kFloating,
-                               .amp = Amp::kLower,
-                               .amp_cpu = Amp::kLower};
+                               .dtypes = dtypes::kFloating};
   template <class V>
   HEARTH_FN V value(V x, V weight) const {
     return select(x > 0, x, weight * x);

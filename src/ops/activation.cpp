@@ -1,6 +1,5 @@
 #include "functors/activation.h"
 
-#include "ops/autocast.h"
 #include "ops/define.h"
 #include "ops/pointwise_named.h"
 #include "ops/saturate.h"
@@ -81,15 +80,18 @@ Tensor weight_for(const Tensor& self, const Tensor& weight) {
   return weight.reshape(sizes);
 }
 
-Tensor prelu_of(const Tensor& self, const Tensor& weight) {
-  const Tensor* const inputs[] = {&self, &weight};
-  if (const auto cast = autocast_inputs(fn::Prelu::info, {inputs, 2})) {
-    const NoAutocast no_autocast;
-    return prelu_of(cast->inputs()[0], cast->inputs()[1]);
+struct PreluOp {
+  using Args = NoArgs;
+  static constexpr OpInfo info{.name = "prelu",
+                               .arguments = "self,weight",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kLower,
+                               .amp_cpu = Amp::kLower};
+  static Tensor compute(const Args&, const Tensor& self, const Tensor& weight) {
+    const Tensor aligned = weight_for(self, weight);
+    return pointwise(fn::Prelu{}, self, aligned).call();
   }
-  const Tensor aligned = weight_for(self, weight);
-  return pointwise(fn::Prelu{}, self, aligned).call();
-}
+};
 
 }  // namespace
 
@@ -125,7 +127,7 @@ HEARTH_DEFINE_OUT(hardshrink, (const Scalar& lambd),
                   pointwise(fn::Hardshrink{rounded(lambd, self)}, self))
 HEARTH_DEFINE_OUT(softshrink, (const Scalar& lambd),
                   pointwise(fn::Softshrink{shrinkage(lambd, self)}, self))
-HEARTH_DEFINE_METHOD(Tensor, prelu, (const Tensor& weight), prelu_of(self, weight))
+HEARTH_DEFINE_METHOD(Tensor, prelu, (const Tensor& weight), compose<PreluOp>({}, self, weight))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, softsign, (), pointwise(fn::Softsign{}, self).call())
 HEARTH_DEFINE_METHOD_ONLY(Tensor&, softsign_, (), pointwise(fn::Softsign{}, self).inplace(self))
 

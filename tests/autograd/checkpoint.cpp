@@ -1,70 +1,22 @@
-// Checkpoints, also sequential and selective ones, and save_on_cpu: values and gradients of the
-// plain run bit for bit, random numbers, nesting, errors.
+// Checkpoints, also sequential ones, and save_on_cpu: values and gradients of the plain run bit for
+// bit, random numbers, nesting, threads.
 #include <array>
 #include <cmath>
 #include <map>
 #include <thread>
 #include <unordered_map>
 
-#include "tests/autograd/support.h"
-
 #include "autograd/checkpoint_frame.h"
 #include "hearth/autograd_hooks.h"
 #include "hearth/custom_function.h"
-#include "hearth/hearth.h"
-#include "hearth/utils/checkpoint.h"
+#include "tests/autograd/checkpoint_support.h"
 
 namespace hearth::testing {
 namespace {
 
 using utils::checkpoint;
 using utils::checkpoint_sequential;
-using utils::CheckpointError;
 using utils::CheckpointOptions;
-using utils::SelectiveCheckpoint;
-
-bool identical(const Tensor& a, const Tensor& b) {
-  return a.scalar_type() == b.scalar_type() && a.equal(b);
-}
-
-/// A loss and its gradients.
-std::vector<Tensor> loss_and_gradients(const Tensor& loss, const std::vector<Tensor>& leaves) {
-  loss.backward();
-  std::vector<Tensor> all{loss.detach()};
-  for (const Tensor& leaf : leaves) {
-    all.push_back(leaf.grad().clone());
-    leaf.mutable_grad() = Tensor();
-  }
-  return all;
-}
-
-/// Expects the same loss and gradients, bit for bit, from both functions.
-template <class A, class B>
-void expect_identical(const A& plain, const B& checkpointed, const std::vector<Tensor>& leaves) {
-  manual_seed(7);
-  const std::vector<Tensor> wanted = loss_and_gradients(plain(), leaves);
-  const Tensor next = rand({2});
-  manual_seed(7);
-  const std::vector<Tensor> got = loss_and_gradients(checkpointed(), leaves);
-  EXPECT_TRUE(identical(rand({2}), next)) << "the state of the generator differs";
-  for (size_t i = 0; i < wanted.size(); ++i)
-    EXPECT_TRUE(identical(got[i], wanted[i])) << (i ? "gradient" : "loss") << " " << i;
-}
-
-/// Counts its calls.
-struct Counted {
-  std::shared_ptr<int> calls = std::make_shared<int>(0);
-  Tensor operator()(const Tensor& x, const Tensor& w) const {
-    ++*calls;
-    return x.matmul(w).tanh().mul(x.exp()).sigmoid();
-  }
-};
-
-/// Two layers with dropout.
-nn::Sequential block(int64_t width) {
-  return nn::Sequential(nn::Linear(width, 2 * width), nn::GELU(), nn::Dropout(0.3),
-                        nn::Linear(2 * width, width), nn::LayerNorm(std::vector<int64_t>{width}));
-}
 
 /// The number of elements that are saved outside of checkpoints while f runs.
 template <class F>
@@ -80,17 +32,11 @@ int64_t saved_elements(const F& f) {
   return elements;
 }
 
-std::vector<Device> test_devices() {
-  std::vector<Device> all{kCPU};
-  if (cuda::is_available()) all.emplace_back(kCUDA);
-  return all;
-}
-
 TEST(Checkpoint, ComputesOnceMoreInBackward) {
   for (const Device device : test_devices()) {
     const Tensor x = rand({5, 5}, device).requires_grad_();
     const Tensor w = rand({5, 5}, device).requires_grad_();
-    Counted f;
+    CountedCalls f;
     expect_identical([&] { return f(x, w).sum(); }, [&] { return checkpoint(f, x, w).sum(); },
                      {x, w});
     EXPECT_EQ(*f.calls, 3);
@@ -342,35 +288,10 @@ TEST(Checkpoint, AllowsBackwardInside) {
                      {x});
 }
 
-TEST(SelectiveCheckpoint, AllowsBackwardInside) {
-  const Tensor x = full({2}, 1.0).requires_grad_(), w = rand({2}).requires_grad_();
-  const auto adds = [](const Tensor& t) {
-    const Tensor y = t.add(1).exp();
-    const Tensor b = y.add(5);
-    const Tensor g = autograd::grad({y.sum()}, {t}, {}, /*retain_graph=*/true)[0];
-    return t.add(100).sum();
-  };
-  const auto multiplies = [&](const Tensor& t) {
-    const Tensor y = t.mul(w).tanh();
-    const Tensor g = autograd::grad({y.sum()}, {t}, {}, true, /*create_graph=*/true)[0];
-    return g.mul(w).pow(2).sum() + y.mul(t).sum();
-  };
-  for (const bool early_stop : {true, false}) {
-    auto options = CheckpointOptions().early_stop(early_stop);
-    for (const std::vector<std::string>& ops :
-         {std::vector<std::string>{"add"}, {"mul", "tanh"}, {"exp", "tanh", "add"}}) {
-      options.selective(SelectiveCheckpoint(ops));
-      EXPECT_EQ(checkpoint(options, adds, x).item<float>(), 202);
-      expect_identical([&] { return multiplies(x); },
-                       [&] { return checkpoint(options, multiplies, x); }, {x, w});
-    }
-  }
-}
-
 TEST(Checkpoint, ServesSeveralThreads) {
   const Tensor x = rand({8, 8}).requires_grad_();
-  const Tensor y = checkpoint(CheckpointOptions().preserve_rng_state(false), Counted(),
-                              checkpoint(Counted(), x, x), x);
+  const Tensor y = checkpoint(CheckpointOptions().preserve_rng_state(false), CountedCalls(),
+                              checkpoint(CountedCalls(), x, x), x);
   const Tensor wanted = autograd::grad({y.sum()}, {x}, {}, /*retain_graph=*/true)[0];
   std::vector<Tensor> got(4);
   std::vector<std::thread> threads;
@@ -402,98 +323,6 @@ TEST(Checkpoint, WorksWithCustomFunctionsAndViews) {
   expect_identical([&] { return f(x); }, [&] { return checkpoint(f, x); }, {x});
 }
 
-TEST(Checkpoint, PropagatesErrors) {
-  const Tensor x = rand({4}).requires_grad_();
-  EXPECT_ERROR(checkpoint([](const Tensor& t) { return t.exp().matmul(ones({3})); }, x), "size");
-  int calls = 0;
-  const auto fails_later = [&](const Tensor& t) {
-    HEARTH_CHECK(++calls == 1, "cannot be called again");
-    return t.exp();
-  };
-  EXPECT_ERROR(checkpoint(fails_later, x).sum().backward(), "cannot be called again");
-  checkpoint(Counted(), x, rand({4, 4})).sum().backward();  // the thread's modes are as before
-  EXPECT_THROW(checkpoint(CheckpointOptions().determinism_check("all"), Counted(), x, x),
-               ValueError);
-}
-
-/// The error of backward through a function whose second call gets 2 as its second argument.
-std::string error_of_change(const std::function<Tensor(const Tensor&, int)>& f,
-                            const CheckpointOptions& options = {}) {
-  const Tensor x = ones({2, 3}).requires_grad_();
-  int call = 0;
-  const Tensor y = checkpoint(
-      options, [&](const Tensor& t) { return f(t, ++call); }, x);
-  return error_of([&] { y.sum().backward(); });
-}
-
-TEST(Checkpoint, NamesTensorsThatDiffer) {
-  const std::string sizes = error_of_change([](const Tensor& t, int call) {
-    return call == 1 ? t.exp().sin() : t.slice(0, 0, 1).exp().sin();
-  });
-  EXPECT_EQ(sizes.substr(0, sizes.find("tensor at position 1:")),
-            "torch.utils.checkpoint: Recomputed values for the following tensors have different "
-            "metadata than during the forward pass.\n"
-            "tensor at position 0:\n"
-            "saved metadata: {'shape': torch.Size([2, 3]), 'dtype': torch.float32, 'device': "
-            "device(type='cpu')}\n"
-            "recomputed metadata: {'shape': torch.Size([1, 3]), 'dtype': torch.float32, 'device': "
-            "device(type='cpu')}\n"
-            "saved by exp, recomputed by exp\n");
-  const auto changes_op = [](const Tensor& t, int call) { return call == 1 ? t.exp() : t.tanh(); };
-  EXPECT_NE(error_of_change(changes_op).find("saved by exp, recomputed by tanh"),
-            std::string::npos);
-  EXPECT_NE(error_of_change(changes_op, CheckpointOptions().debug(true))
-                .find("Tensors saved during recomputation:\n  0: tanh {'shape'"),
-            std::string::npos);
-  {
-    const utils::set_checkpoint_debug_enabled enabled(true);
-    EXPECT_NE(error_of_change(changes_op).find("Tensors saved during recomputation"),
-              std::string::npos);
-  }
-  EXPECT_EQ(error_of_change(changes_op).find("Tensors saved during recomputation"),
-            std::string::npos);
-  EXPECT_EQ(error_of_change(changes_op, CheckpointOptions().determinism_check("none")), "no error");
-  EXPECT_NE(
-      error_of_change([](const Tensor& t, int call) { return call == 1 ? t.exp().sin() : t.exp(); })
-          .find("A different number of tensors was saved during the original forward and "
-                "recomputation.\nNumber of tensors saved during forward: 2\nNumber of tensors "
-                "saved during recomputation: 1.\n"),
-      std::string::npos);
-  EXPECT_NE(
-      error_of_change([](const Tensor& t, int call) { return call == 1 ? t.exp() : t.exp().sin(); },
-                      CheckpointOptions().early_stop(false))
-          .find("trying to save more tensors during recomputation than during the original "
-                "forward pass."),
-      std::string::npos);
-}
-
-TEST(Checkpoint, NamesTensorsThatWereModified) {
-  const Tensor x = rand({3}).requires_grad_(), w = rand({3}).requires_grad_();
-  const auto product = [&](const Tensor& t) { return t.mul(w).exp(); };
-  const Tensor input = x.mul(2);
-  const Tensor y = checkpoint(product, input);
-  input.add_(1);
-  EXPECT_ERROR(y.sum().backward(), "input 0 of a function called by utils::checkpoint");
-  const Tensor z = checkpoint(product, x);
-  {
-    const NoGradGuard no_grad;
-    w.add_(1);
-  }
-  EXPECT_ERROR(z.sum().backward(),
-               "the tensor at position 1 that mul saved in a function called by "
-               "utils::checkpoint, {'shape': torch.Size([3]), 'dtype': torch.float32");
-  const auto modifies = [](const Tensor& t) {
-    Tensor a = t.mul(2);
-    const Tensor b = a.sin();
-    a.add_(1);
-    return b.exp().mul(b);
-  };
-  EXPECT_ERROR(checkpoint(modifies, x).sum().backward(), "the tensor at position 1 that sin saved");
-  const Tensor counter = zeros({3});
-  const auto counts = [&](const Tensor& t) { return t.mul(counter.add_(1)); };
-  EXPECT_ERROR(checkpoint(counts, x).sum().backward(), "the tensor at position 0 that mul saved");
-}
-
 TEST(CheckpointSequential, DividesIntoSegments) {
   nn::Sequential net;
   for (int i = 0; i < 3; ++i) net->extend(*block(4));
@@ -511,101 +340,6 @@ TEST(CheckpointSequential, DividesIntoSegments) {
                                      [](const Tensor& t) { return t.mul(t); }};
   expect_identical([&] { return x.exp().sin().pow(2).sum(); },
                    [&] { return checkpoint_sequential(functions, 3, x).sum(); }, {x});
-}
-
-TEST(SelectiveCheckpoint, KeepsTheResultsOfSomeOps) {
-  nn::Sequential net = block(6);
-  const Tensor x = rand({4, 6}).requires_grad_();
-  std::vector<Tensor> leaves = net->parameters();
-  leaves.push_back(x);
-  std::vector<std::string> ops;
-  const auto policy = [&](const std::string& op, const Tensor& result) {
-    ops.push_back(op);
-    return result.defined() && op == "addmm";
-  };
-  for (const SelectiveCheckpoint& selection :
-       {SelectiveCheckpoint(), SelectiveCheckpoint({"linear"}), SelectiveCheckpoint(policy)}) {
-    const auto options = CheckpointOptions().selective(selection);
-    expect_identical([&] { return net->forward(x).pow(2).sum(); },
-                     [&] { return checkpoint(options, net, x).pow(2).sum(); }, leaves);
-  }
-  EXPECT_GE(ops.size(), 4u);
-  const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"exp"}));
-  const auto f = [](const Tensor& t) { return t.sin().exp().mul(t); };
-  const Tensor y = checkpoint(options, f, x).sum();
-  y.backward({}, /*retain_graph=*/true);
-  EXPECT_ERROR(y.backward(), "Trying to backward an extra time.");
-}
-
-TEST(SelectiveCheckpoint, DrawsTheSameNumbersAgain) {
-  using Policy = SelectiveCheckpoint::Policy;
-  const Tensor x = rand({2, 2, 16, 8}).requires_grad_();
-  const auto f = [](const Tensor& t) {
-    const Tensor small = dropout(t.slice(0, 0, 1), 0.5, true);
-    const Tensor a = scaled_dot_product_attention(t, t, t, {}, 0.3, true).tanh();
-    return dropout(a.exp() * bernoulli(full({8}, 0.5)), 0.5, true).sum() + small.exp().sum();
-  };
-  const Policy small_results = [](const std::string&, const Tensor& result) {
-    return result.defined() && result.numel() <= 256;
-  };
-
-  for (const SelectiveCheckpoint& selection :
-       {SelectiveCheckpoint({"scaled_dot_product_attention"}),
-        SelectiveCheckpoint({"native_dropout"}), SelectiveCheckpoint({"tanh", "bernoulli"}),
-        SelectiveCheckpoint(small_results)})
-    expect_identical([&] { return f(x); },
-                     [&] { return checkpoint(CheckpointOptions().selective(selection), f, x); },
-                     {x});
-  const auto drops = [](const Tensor& t) { return dropout(t, 0.5, true).exp().mul(t); };
-  const auto keeps = CheckpointOptions().preserve_rng_state(false).selective(
-      SelectiveCheckpoint({"native_dropout"}));
-  expect_identical([&] { return drops(x).sum(); },
-                   [&] { return checkpoint(keeps, drops, x).sum(); }, {x});
-}
-
-TEST(SelectiveCheckpoint, ReportsModifiedAndMismatchedResults) {
-  const Tensor x = rand({3}).requires_grad_();
-  const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"sin"}));
-  const auto modifies = [](const Tensor& t) {
-    Tensor y = t.sin();
-    return y.add_(1).mul(t);
-  };
-  EXPECT_ERROR(checkpoint(options, modifies, x).sum().backward(),
-               "Tensor cached during selective activation checkpoint has been mutated (output 0 of "
-               "sin, CPUFloatType [3])");
-  int calls = 0;
-  const auto differs = [&](const Tensor& t) {
-    return (++calls == 1 ? t : t.sin()).exp().sin().exp();
-  };
-  EXPECT_ERROR(checkpoint(options, differs, x).sum().backward(),
-               "torch.utils.checkpoint: Recomputed values");
-  EXPECT_THROW(SelectiveCheckpoint(std::vector<std::string>()), ValueError);
-  calls = 0;
-  const auto skips = [&](const Tensor& t) {
-    const Tensor first = ++calls == 1 ? t.slice(0, 0, 2).sin().sum() : zeros({});
-    return t.sin().exp().add(first);
-  };
-  EXPECT_ERROR(
-      checkpoint(CheckpointOptions(options).determinism_check("none"), skips, x).sum().backward(),
-      "The result of sin that was kept in forward does not fit the call in the second "
-      "computation: CPUFloatType [2] instead of");
-}
-
-TEST(SelectiveCheckpoint, IgnoresScopesOutsideTheFunction) {
-  const Tensor x = full({2}, 1.0).requires_grad_();
-  const auto f = [](const Tensor& t) {
-    const Tensor a = t.mul(3).sin();
-    const NamedScope scope("kept");
-    return (a * a * a + t.mul(7).sin()).exp().sum();
-  };
-  const auto options = CheckpointOptions().selective(SelectiveCheckpoint({"kept"}));
-  const auto in_scope = [&] {
-    const NamedScope scope("kept");
-    return checkpoint(options, f, x);
-  };
-  expect_identical([&] { return f(x); }, in_scope, {x});
-  const NamedScope scope("kept");
-  expect_identical([&] { return f(x); }, [&] { return checkpoint(options, f, x); }, {x});
 }
 
 TEST(SaveOnCpu, GivesTheSameGradients) {

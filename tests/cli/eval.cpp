@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "hearth/hearth.h"
@@ -103,10 +104,14 @@ TEST_F(Eval, MeasuresAccuracyLossAndConfusion) {
   EXPECT_EQ(bytes_of(folder_.path("c.png")).substr(1, 3), "PNG");
 }
 
-/// Copies an archive, and returns the copy for further values.
-serialize::OutputArchive copy_of(serialize::InputArchive& archive) {
+using Texts = std::map<std::string, std::string>;
+
+/// Copies an archive with other values of some keys.
+serialize::OutputArchive copy_of(serialize::InputArchive& archive, const Texts& others = {}) {
   serialize::OutputArchive copy;
+  for (const auto& [key, text] : others) copy.write(key, text);
   for (const std::string& key : archive.keys()) {
+    if (others.count(key) > 0) continue;
     serialize::InputArchive nested;
     IValue value;
     if (archive.try_read(key, nested)) {
@@ -121,13 +126,13 @@ serialize::OutputArchive copy_of(serialize::InputArchive& archive) {
 
 TEST_F(Eval, RefusesSettingsThatDoNotFitTheModel) {
   const std::string changed = folder_.path("changed.ckpt");
-  const auto error_with = [&](const std::vector<std::pair<std::string, std::string>>& values) {
+  const auto error_with = [&](const Texts& values) {
     serialize::InputArchive checkpoint, model, settings;
     checkpoint.load_from(out_ + "/run-1/best.ckpt");
     checkpoint.read("model", model);
     checkpoint.read("settings", settings);
-    serialize::OutputArchive root, model_copy = copy_of(model), settings_copy = copy_of(settings);
-    for (const auto& [name, text] : values) settings_copy.write(name, text);
+    serialize::OutputArchive root, model_copy = copy_of(model),
+                                   settings_copy = copy_of(settings, values);
     root.write("model", model_copy);
     root.write("settings", settings_copy);
     root.save_to(changed);
@@ -138,6 +143,8 @@ TEST_F(Eval, RefusesSettingsThatDoNotFitTheModel) {
             std::string::npos);
   EXPECT_NE(error_with({{"input_mean", "[0.5]"}, {"input_deviation", "[1, 1]"}})
                 .find("the settings have 1 mean values, but 2 deviations"),
+            std::string::npos);
+  EXPECT_NE(error_with({{"amp", "fp8"}}).find("'fp8' is not a dtype of autocast"),
             std::string::npos);
 }
 

@@ -112,16 +112,17 @@ TEST_F(ParallelFor, ConcurrentTasksHaveDifferentSlots) {
 }
 
 TEST_F(ParallelFor, CallerCompletesWithoutHelpers) {
-  // The only helper is busy in another loop, so this loop's caller runs all tasks.
+  // A helper is busy in another loop. Unless the pool has more, this loop's caller runs all tasks.
   set_num_threads(2);
-  std::atomic<bool> held{false}, release{false};
+  std::atomic<int> held{0};
+  std::atomic<bool> release{false};
   std::thread other([&] {
     parallel_tasks(2, 2, [&](int64_t, int) {
-      held = true;
+      ++held;
       while (!release) std::this_thread::yield();
     });
   });
-  while (!held) std::this_thread::yield();
+  while (held < 2) std::this_thread::yield();  // the other loop's caller and the helper
   std::atomic<int> done{0};
   parallel_tasks(50, 2, [&](int64_t, int) { ++done; });
   EXPECT_EQ(done, 50);

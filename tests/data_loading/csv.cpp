@@ -206,7 +206,7 @@ TEST(Csv, DamagedFiles) {
     EXPECT_ERROR(CSV::from_text(text), "cannot read 'the text': " + error);
   };
   refused("", "it is empty");
-  refused("\n\r\n", "there are only blank lines");
+  refused("\n\r\n", "there are only empty lines");
   refused("a,b\n", "there is nothing after the header");
   refused("a,b\n1,2\n3\n", "line 3, column 1: the line ends after 1 of 2 fields");
   refused("a,b\n1,2,3\n", "line 2, column 3: there are more fields than the 2 columns");

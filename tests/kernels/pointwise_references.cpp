@@ -91,7 +91,7 @@ Table activations() {
           HEARTH_REFERENCE("softsign", x[0] / (1 + std::fabs(x[0]))),
           HEARTH_REFERENCE("hardshrink", std::fabs(x[0]) <= 0.5L ? 0 : x[0]),
           HEARTH_REFERENCE("softshrink", x[0] - minimum_of(maximum_of(x[0], -0.5L), 0.5L)),
-          HEARTH_REFERENCE("prelu", x[0] > 0 ? x[0] : x[1] * x[0]),
+          HEARTH_REFERENCE("_prelu_kernel", x[0] > 0 ? x[0] : x[1] * x[0]),
           HEARTH_REFERENCE("glu", x[0] * sigmoid(x[1]))};
 }
 

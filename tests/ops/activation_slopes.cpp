@@ -16,7 +16,7 @@ namespace {
 Row prelu_row() {
   Row row;
   row.name = "prelu";
-  row.covers = {"prelu"};
+  row.covers = {"prelu", "_prelu_kernel"};
   row.cases = {{{{2, 3, 4}}, {{3}}}, {{{5}}, {{1}}},    {{{2, 3}}, {{}}},       {{{}}, {{}}},
                {{{}}, {{1}}},        {{{0, 3}}, {{3}}}, {{{2, 3, 2, 2}}, {{3}}}};
   row.keeps_memory_format = true;
@@ -29,22 +29,22 @@ Row prelu_row() {
       return x > 0 ? x : x * weights[weights.size() == 1 ? 0 : size_t(p[1])];
     })};
   };
-  row.refusals = {
-      {[] {
-         prelu(ones({2, 3}), ones({2}));
-       },
-       "Mismatch of parameter numbers and input channel size. Found parameter numbers "
-       "= 2 and channel size = 3."},
-      {[] { prelu(ones({}), ones({2})); }, "Not allow zero-dim input tensor."},
-      {[] {
-         prelu(ones({2, 3}), ones({1, 3}));
-       },
-       "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = 2"},
-      {[] {
-         prelu(ones({2, 3}), ones({3}, kDouble));
-       },
-       "prelu: Type promoting not supported. Got Float and Double"},
-      {[] { prelu(ones({2}, kLong), ones({1}, kLong)); }, "\"prelu\" not implemented for 'Long'"}};
+  row.refusals = {{[] {
+                     prelu(ones({2, 3}), ones({2}));
+                   },
+                   "Mismatch of parameter numbers and input channel size. Found parameter numbers "
+                   "= 2 and channel size = 3."},
+                  {[] { prelu(ones({}), ones({2})); }, "Not allow zero-dim input tensor."},
+                  {[] {
+                     prelu(ones({2, 3}), ones({1, 3}));
+                   },
+                   "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = 2"},
+                  {[] {
+                     prelu(ones({2, 3}), ones({3}, kDouble));
+                   },
+                   "prelu: Type promoting not supported. Got Float and Double"},
+                  {[] { prelu(ones({2}, kLong), ones({1}, kLong)); },
+                   "\"_prelu_kernel\" not implemented for 'Long'"}};
   return row;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/hearth.h"
+#include "names.h"
 #include "processes.h"
 
 namespace hearth::app {
@@ -80,6 +81,8 @@ class Sums {
 
 std::optional<ScalarType> amp_dtype(const std::string& amp) {
   if (amp == "off") return std::nullopt;
+  HEARTH_CHECK(amp == "bf16" || amp == "fp16", "'", printable(amp),
+               "' is not a dtype of autocast; use off, bf16 or fp16");
   return amp == "fp16" ? kHalf : kBFloat16;
 }
 

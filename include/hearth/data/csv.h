@@ -67,7 +67,7 @@ struct CSVOptions {
 };
 
 /// A file of comma-separated values (RFC 4180): one record per line, fields optionally in quotes.
-/// Lines end in "\n", "\r\n" or "\r"; blank lines are skipped. Data are [rows, columns], targets
+/// Lines end in "\n", "\r\n" or "\r"; empty lines are skipped. Data are [rows, columns], targets
 /// [rows], or [rows, columns] if there are several target columns; a tensor is int64 if all of its
 /// columns are.
 class HEARTH_API CSV : public Dataset<CSV> {
