@@ -1,6 +1,8 @@
 // --optimizer and --scheduler: names, settings, and the rates that follow from them.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "apps/hearth/train/optimizers.h"
 #include "apps/hearth/train/schedule.h"
 #include "hearth/hearth.h"

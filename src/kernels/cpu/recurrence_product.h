@@ -25,12 +25,7 @@ struct PanelProduct {
     const T* const panel = static_cast<const T*>(f.panel);
     V sums[rows][kVectors];
 #pragma GCC unroll 12
-    for (int r = 0; r < rows; ++r) {
-      sums[r][0] = sums[r][1] = V(0);
-      if (f.add)
-        for (int v = 0; v < kVectors; ++v)
-          __builtin_prefetch(out + r * f.ld_out + v * V::kLanes, 1);
-    }
+    for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = V(0);
     for (int64_t k = 0; k < f.terms; ++k) {
       const V left = V::load(panel + k * kColumns),
               right = V::load(panel + k * kColumns + V::kLanes);
@@ -62,12 +57,19 @@ struct PanelProduct {
     tile<limit>(f, a, out);
   }
 
+  /// Loads a tile's rows into the cache while their products are computed.
+  static void prefetch(const T* out, int64_t rows, int64_t ld) {
+    for (int64_t r = 0; r < rows; ++r)
+      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(out + r * ld + v * V::kLanes, 1);
+  }
+
   static void multiply(const PanelFactors& factors, int64_t rows) {
     const PanelFactors f = factors;
     const T* a = static_cast<const T*>(f.a);
     T* out = static_cast<T*>(f.out);
     for (int64_t tiles = (rows + kRows - 1) / kRows; tiles > 0; --tiles) {
       const int64_t n = (rows + tiles - 1) / tiles;
+      if (f.add) prefetch(out, n, f.ld_out);
       tile_of<kRows>(n, f, a, out);
       a += n * f.row_step;
       out += n * f.ld_out;
