@@ -1,5 +1,7 @@
 #include "core/system_memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -40,9 +42,16 @@ struct ProcFile {
   }
 };
 
-size_t meminfo(const char* key, size_t fallback) {
+/// The size of _SC_PHYS_PAGES or _SC_AVPHYS_PAGES.
+size_t size_of_pages(int name) {
+  const long pages = sysconf(name), page_size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_size > 0 ? size_t(pages) * size_t(page_size) : kUnlimited;
+}
+
+/// A size in /proc/meminfo or, without /proc, that of the pages.
+size_t meminfo(const char* key, int pages) {
   const size_t kilobytes = ProcFile("/proc/meminfo").number_after(key, kUnlimited);
-  return kilobytes == kUnlimited ? fallback : kilobytes * 1024;
+  return kilobytes == kUnlimited ? size_of_pages(pages) : kilobytes * 1024;
 }
 
 /// The memory limit of the control group; unlimited if the file contains "max" or is missing.
@@ -60,10 +69,12 @@ size_t group_available() {
 
 }  // namespace
 
-size_t system_memory_total() { return std::min(meminfo("MemTotal:", kUnlimited), group_limit()); }
+size_t system_memory_total() {
+  return std::min(meminfo("MemTotal:", _SC_PHYS_PAGES), group_limit());
+}
 
 size_t system_memory_available() {
-  return std::min(meminfo("MemAvailable:", kUnlimited), group_available());
+  return std::min(meminfo("MemAvailable:", _SC_AVPHYS_PAGES), group_available());
 }
 
 }  // namespace hearth

@@ -9,7 +9,7 @@
 #include "hearth/threads.h"
 #include "tests/kernels/guarded.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -194,11 +194,11 @@ template <class T, class P>
 void check() {
   for (const Case& c : kCases)
     for (const bool training : {true, false}) {
-      SCOPED_TRACE(testing::Message()
+      SCOPED_TRACE(::testing::Message()
                    << "case " << &c - kCases.data() << ", training " << training);
       check_forward<T, P>(c, training);
       check_backward<T, P>(c, training);
-      if (testing::Test::HasFatalFailure()) return;
+      if (::testing::Test::HasFatalFailure()) return;
     }
 }
 
@@ -300,4 +300,4 @@ TEST(BatchNorm, ResultsDoNotDependOnThreadCount) {
 }
 
 }  // namespace
-}  // namespace hearth::test
+}  // namespace hearth::testing

@@ -3,11 +3,11 @@
 #include <cstring>
 #include <vector>
 
-#include "core/backends.h"
 #include "hearth/dtype.h"
 #include "seam/view.h"
+#include "tests/kernels/support.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 
 /// Memory for a strided view, surrounded by guard bytes. Gaps between its elements are guards, too.
 template <class T>
@@ -74,9 +74,8 @@ class Guarded {
 /// Runs a kernel on the CPU as an op would.
 template <class Params>
 void run_on_cpu(const Params& params) {
-  FaultSlot faults;
-  Ctx ctx(cpu_backend(), Device(kCPU), nullptr, &faults);
-  cpu::run(params, ctx);
+  KernelContext context;
+  cpu::run(params, context.ctx);
 }
 
-}  // namespace hearth::test
+}  // namespace hearth::testing

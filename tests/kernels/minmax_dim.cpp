@@ -9,7 +9,7 @@
 #include "hearth/threads.h"
 #include "tests/kernels/guarded.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -167,4 +167,4 @@ TEST(MinMaxDim, ResultsDoNotDependOnThreadCount) {
 }
 
 }  // namespace
-}  // namespace hearth::test
+}  // namespace hearth::testing

@@ -10,7 +10,7 @@
 #include "functors/math.h"
 #include "tests/kernels/pointwise_support.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 namespace {
 
 constexpr ScalarType kDtypes[] = {kByte,  kChar,   kShort,        kInt,           kLong, kHalf,
@@ -73,7 +73,7 @@ struct Array {
       write(bytes, dtype, i, int(generator() % (dtype == kBool ? 2 : 11)));
   }
   Operand operand() {
-    return test::operand(bytes.data() + size_t(kGuard) * element_size(dtype), dtype, strides);
+    return testing::operand(bytes.data() + size_t(kGuard) * element_size(dtype), dtype, strides);
   }
   int64_t offset(const std::vector<int64_t>& index) const {
     return std::inner_product(index.begin(), index.end(), strides.begin(), kGuard);
@@ -350,4 +350,4 @@ TEST(Pointwise, ReportsSupportedFormulas) {
 }
 
 }  // namespace
-}  // namespace hearth::test
+}  // namespace hearth::testing

@@ -5,7 +5,7 @@
 #include "functors/division.h"
 #include "tests/kernels/pointwise_support.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 namespace {
 
 TEST(Pointwise, ComputesComplexNumbers) {
@@ -37,4 +37,4 @@ TEST(Pointwise, ComputesComplexNumbers) {
 }
 
 }  // namespace
-}  // namespace hearth::test
+}  // namespace hearth::testing

@@ -12,7 +12,7 @@
 #include "tests/kernels/pointwise_references.h"
 #include "tests/kernels/pointwise_support.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 
 /// A number computed by the standard library: floats in the next wider type, integers wrapped to T.
 template <class T>
@@ -303,10 +303,10 @@ void check_all(List<F...>) {
   (check_formulas<F, T>(), ...);
 }
 
-}  // namespace hearth::test
+}  // namespace hearth::testing
 
 #define HEARTH_TEST_FORMULAS(Family)                                  \
-  namespace hearth::test {                                            \
+  namespace hearth::testing {                                         \
   TEST(Family##Formulas, Float) { check_all<float>(fn::Family{}); }   \
   TEST(Family##Formulas, Double) { check_all<double>(fn::Family{}); } \
   TEST(Family##Formulas, Byte) { check_all<uint8_t>(fn::Family{}); }  \
@@ -315,4 +315,4 @@ void check_all(List<F...>) {
   TEST(Family##Formulas, Int) { check_all<int32_t>(fn::Family{}); }   \
   TEST(Family##Formulas, Long) { check_all<int64_t>(fn::Family{}); }  \
   TEST(Family##Formulas, Bool) { check_all<bool>(fn::Family{}); }     \
-  }  // namespace hearth::test
+  }  // namespace hearth::testing

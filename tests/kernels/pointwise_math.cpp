@@ -10,7 +10,7 @@
 #include "functors/trig.h"
 #include "tests/kernels/pointwise_support.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 namespace {
 
 /// Compares the largest error of a function in one type, at special values, random bits and numbers
@@ -155,4 +155,4 @@ TEST(PointwiseUlps, Pow) {
 }
 
 }  // namespace
-}  // namespace hearth::test
+}  // namespace hearth::testing

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-namespace hearth::test {
+namespace hearth::testing {
 namespace {
 
 using L = long double;
@@ -244,4 +244,4 @@ PointwiseReference pointwise_reference(const std::string& full_name) {
   return found == references.end() ? nullptr : found->second;
 }
 
-}  // namespace hearth::test
+}  // namespace hearth::testing

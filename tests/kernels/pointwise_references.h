@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace hearth::test {
+namespace hearth::testing {
 
 /// The value of an elementwise op for inputs `x`, written from its documentation with the standard
 /// library, independently of the functors.
@@ -12,4 +12,4 @@ using PointwiseReference = long double (*)(const long double* x);
 /// none exists.
 PointwiseReference pointwise_reference(const std::string& full_name);
 
-}  // namespace hearth::test
+}  // namespace hearth::testing

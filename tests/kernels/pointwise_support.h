@@ -9,7 +9,7 @@
 #include "functors/traits.h"
 #include "kernels/cpu/pointwise_table.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 
 /// The tables of all instruction sets that this processor supports.
 inline std::vector<const cpu::PointwiseTable*> tables() {
@@ -121,4 +121,4 @@ std::vector<T> random_values(size_t count, double low, double high, unsigned see
   return result;
 }
 
-}  // namespace hearth::test
+}  // namespace hearth::testing

@@ -9,7 +9,7 @@
 #include "hearth/threads.h"
 #include "tests/kernels/guarded.h"
 
-namespace hearth::test {
+namespace hearth::testing {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -291,4 +291,4 @@ TEST(Reduce, ResultsDoNotDependOnThreadCount) {
 }
 
 }  // namespace
-}  // namespace hearth::test
+}  // namespace hearth::testing
