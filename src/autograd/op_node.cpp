@@ -124,6 +124,8 @@ variable_list OpNode::apply(variable_list&& grads) {
   bool any_defined = false;
   for (const Tensor& grad : grads) any_defined |= grad.defined();
   if (!any_defined) return variable_list(num_outputs());
+  HEARTH_CHECK_AS(NotImplementedError, op().grad, "derivative for ", op().info->name,
+                  " is not implemented");
   NodeGrad context(*this, grads);
   op().grad(op(), args_.data(), context);
   return std::move(grads);

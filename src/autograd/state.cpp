@@ -222,8 +222,9 @@ void check_inplace(const Tensor& tensor, bool will_require_grad) {
         will_require_grad || requires_grad(impl) || requires_grad(impl_of(view->base));
     if (matters && view->origin != ViewOrigin::kDefault)
       refuse_view(*state_if_any(impl), "is being");
+    const TensorImpl& base = impl_of(view->base);
     HEARTH_CHECK(
-        !impl_of(view->base).has(kRequiresGrad),
+        !base.has(kRequiresGrad) && (base.has(kHasGradFn) || !requires_grad(impl)),
         "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }
   HEARTH_CHECK(!impl.has(kRequiresGrad),

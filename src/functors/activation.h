@@ -94,7 +94,8 @@ struct Elu {
   }
   template <class V>
   HEARTH_FN V grad(V g, V x) const {
-    const V slope = alpha * scale * input_scale * exp(input_scale * minimum(x, V(0)));
+    const V negative = select(x >= 0, 0, x);  // as in PyTorch, the second derivative at 0 is 0
+    const V slope = alpha * scale * input_scale * exp(input_scale * negative);
     return select(x > 0, scale * g, g * slope);
   }
 };

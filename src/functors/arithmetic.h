@@ -173,7 +173,8 @@ struct Pow {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return select(b == 0, 0, g * (b * pow(a, b - 1)));
+    const V safe = select(b == 0, 1, b);  // the unused branch must have finite derivatives
+    return select(b == 0, 0, g * (safe * pow(a, safe - 1)));
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
@@ -198,7 +199,8 @@ struct ComplexPow {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return select(b == 0, 0, g * (b * pow(a, b - 1)));
+    const V safe = select(b == 0, 1, b);  // the unused branch must have finite derivatives
+    return select(b == 0, 0, g * (safe * pow(a, safe - 1)));
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {

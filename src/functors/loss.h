@@ -31,6 +31,12 @@ HEARTH_FN V within(V d, double limit, V inside, V outside) {
   return select(d > limit, outside, select(d < -limit, -outside, inside));
 }
 
+/// As within() where |d| != limit; the bounds count as outside.
+template <class V>
+HEARTH_FN V strictly_within(V d, double limit, V inside, V outside) {
+  return select(d >= limit, outside, select(d <= -limit, -outside, inside));
+}
+
 /// |a - b|; its gradient at 0 is 0.
 struct AbsoluteError {
   static constexpr OpInfo info{.name = "l1_loss",
@@ -67,11 +73,11 @@ struct SmoothAbsoluteError {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return within(a - b, beta, (a - b) * g / beta, g);
+    return strictly_within(a - b, beta, (a - b) * g / beta, g);
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return within(b - a, beta, (b - a) * g / beta, g);
+    return strictly_within(b - a, beta, (b - a) * g / beta, g);
   }
 };
 
@@ -88,11 +94,11 @@ struct HuberError {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return within(a - b, delta, (a - b) * g, delta * g);
+    return strictly_within(a - b, delta, (a - b) * g, delta * g);
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return within(b - a, delta, (b - a) * g, delta * g);
+    return strictly_within(b - a, delta, (b - a) * g, delta * g);
   }
 };
 

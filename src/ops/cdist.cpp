@@ -46,9 +46,13 @@ struct CdistBackward {
   /// The same gradient by differentiable ops. It is 0 where a difference or a distance is 0.
   static Tensor formula(double p, const Tensor& grad, const Tensor& a, const Tensor& b) {
     if (p == 0) return zeros_like(a);
-    const Tensor differences = a.unsqueeze(-2).sub(b.unsqueeze(-3));
+    const Tensor differences = a.unsqueeze(-2).sub(b.unsqueeze(-3)), g = grad.unsqueeze(-1);
+    if (p == 2) {  // has a second derivative where a difference is 0
+      const Tensor dist = differences.norm(Scalar(2), IntArrayRef(-1), true), is_zero = dist.eq(0);
+      return g.mul(differences.div(dist.masked_fill(is_zero, 1)).masked_fill(is_zero, 0)).sum(-2);
+    }
     const Tensor magnitudes = differences.abs();
-    const Tensor dist = magnitudes.norm(Scalar(p), IntArrayRef(-1), true), g = grad.unsqueeze(-1);
+    const Tensor dist = magnitudes.norm(Scalar(p), IntArrayRef(-1), true);
     if (p == 1) return g.mul(differences.sign()).sum(-2);
     if (std::isinf(p)) return g.mul(differences.sign()).mul(magnitudes.eq(dist)).sum(-2);
     const Tensor is_zero = dist.eq(0).logical_or(magnitudes.eq(0));

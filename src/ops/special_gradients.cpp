@@ -44,7 +44,13 @@ Tensor slope_of(Special function, const Tensor& x) {
         return special_i0e(t) - special_i1e(t) * (t.sgn() + t.reciprocal());
       });
     case Special::lgamma: return digamma(x);
-    case Special::log_ndtr: return kTwoInvSqrtPi * kSqrtHalf / special_erfcx(-kSqrtHalf * x);
+    case Special::log_ndtr: {
+      // Each form is finite, with finite derivatives, on its side of 0.
+      const Tensor is_right = x.gt(0), left = x.masked_fill(is_right, 0),
+                   right = x.masked_fill(is_right.logical_not(), 0);
+      return where(is_right, (right.square() * -0.5 - special_log_ndtr(right)).exp() / kSqrtTwoPi,
+                   kTwoInvSqrtPi * kSqrtHalf / special_erfcx(-kSqrtHalf * left));
+    }
     case Special::modified_bessel_k0: return -special_modified_bessel_k1(x);
     case Special::modified_bessel_k1:
       return -special_modified_bessel_k0(x) - special_modified_bessel_k1(x) / x;

@@ -22,6 +22,19 @@ TEST(InplaceViews, DoNotCopyElements) {
                "Dimension out of range (expected to be in range of [-2, 1], but got 5)");
 }
 
+TEST(InplaceViews, PartsOfLeavesThatAreViewsCannotBeWritten) {
+  for (const Tensor& leaf : {kZeroToFive.clone().view({2, 3}).t().requires_grad_(),
+                             kZeroToFive.clone().view({2, 3})[0].requires_grad_()}) {
+    EXPECT_ERROR(leaf[0].mul_(0),
+                 "a view of a leaf Variable that requires grad is being used in an in-place");
+    EXPECT_TRUE(leaf.is_leaf());
+    leaf.pow(2).sum().backward();
+    EXPECT_TRUE(leaf.grad().defined());
+    const NoGradGuard no_grad;
+    leaf[0].zero_();
+  }
+}
+
 TEST(InplaceViews, AreDifferentiable) {
   const Tensor x = kZeroToFive.clone().view({2, 3}).requires_grad_();
   const Tensor y = x * 2;
