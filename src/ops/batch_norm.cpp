@@ -108,7 +108,8 @@ std::vector<Tensor> backward_formula(const Tensor& grad, const Tensor& input, co
   const Tensor centred = input.sub(input_mean);
   const Tensor variance =
       training ? centred.mul(centred).mean(dims, true) : per_channel(var, input);
-  const Tensor invstd = variance.add(eps).rsqrt();
+  const Tensor is_zero = variance.add(eps).eq(0);  // there invstd is 0
+  const Tensor invstd = variance.add(eps).masked_fill(is_zero, 1).rsqrt().masked_fill(is_zero, 0);
   const Tensor normalized = centred.mul(invstd);
   const Tensor scaled = weight.defined() ? grad.mul(per_channel(weight, input)) : grad;
   const Tensor grad_in =
@@ -156,9 +157,6 @@ struct BatchNorm {
     check_channel(context, 2, in, "bias");
     HEARTH_CHECK(args.training || (context.has(3) && context.has(4)),
                  "Expected running_mean and running_var to be defined when training=False");
-    HEARTH_CHECK(!args.training || in.numel == 0 || in.numel > in.sizes()[1],
-                 "Expected more than 1 value per channel when training, got input size ",
-                 in.sizes());
     set_in_format(context, 0, in.sizes(), in.dtype, has_channels_last_strides(in));
     for (int i = 1; i < 3; ++i)
       context.set(i, Dims{args.training ? in.sizes()[1] : 0}, wide_type(in.dtype));
@@ -233,7 +231,8 @@ struct InstanceNorm {
     Dims sizes(input.sizes());
     sizes[0] = 1;
     sizes[1] = samples * channels;
-    const Tensor mean = repeat(running_mean), var = repeat(running_var);
+    const auto copies = [&](const Tensor& t) { return t.defined() ? t.repeat({samples}) : t; };
+    const Tensor mean = copies(running_mean), var = copies(running_var);
     const Tensor out = batch_norm(input.reshape(sizes), repeat(weight), repeat(bias), mean, var,
                                   args.use_input_stats, args.momentum, args.eps);
     const auto update = [&](const Tensor& running, const Tensor& updated) {

@@ -71,6 +71,9 @@ bool has_effect(const Tensor& input, double p, bool train) {
 Noise noise_for(const Tensor& input, double p, bool features, bool alpha) {
   if (p == 1) return {zeros({}, input.options()), {}};
   const Tensor mask = keep_mask(input, p, features);
+  HEARTH_CHECK(is_differentiable(mask.scalar_type()),
+               "result type Float can't be cast to the desired output type ",
+               name_of(mask.scalar_type()));
   if (!alpha) return {mask.div(1 - p), {}};
   constexpr double kSeluLimit = 1.7580993408473766;  // selu's outputs are above -kSeluLimit
   const double scale = 1 / std::sqrt((kSeluLimit * kSeluLimit * p + 1) * (1 - p));

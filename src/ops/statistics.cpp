@@ -32,7 +32,12 @@ struct VarOp {
   static void infer(const Args& args, InferContext& context) { infer_reduced(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
     using Functor = std::conditional_t<root, fn::Std, fn::Var>;
-    run_reduction(Functor(args.divisor(context.in_impl(0).sizes())), args, context);
+    ReduceParams params =
+        reduce_params(Functor(args.divisor(context.in_impl(0).sizes())), context.in(0),
+                      keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim));
+    // As in PyTorch, so that squares of distances stay in range.
+    if (context.ctx.device().is_cpu()) params.compute = kDouble;
+    run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);

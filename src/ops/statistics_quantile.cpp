@@ -32,12 +32,15 @@ void check_quantile(const Tensor& self, const Tensor& q) {
                "quantile() q values must be in the range [0, 1]");
 }
 
-/// The positions of the quantiles q in the sorted rows, whose NaN come last.
+/// The positions of the quantiles q in the sorted rows, whose NaN come last; in float64, as in
+/// PyTorch.
 Tensor ranks_in(const Tensor& sorted, const Tensor& q, Between between, bool ignores_nan) {
   const Tensor is_nan = sorted.isnan();
   const int64_t last = sorted.size(-1) - 1;
-  const Tensor ranks = ignores_nan ? (q * (is_nan.logical_not().sum(-1, true) - 1)).clamp_min(0)
-                                   : where(is_nan.any(-1, true), Scalar(double(last)), q * last);
+  const Tensor exact = q.to(kDouble);
+  const Tensor ranks = ignores_nan
+                           ? (exact * (is_nan.logical_not().sum(-1, true) - 1)).clamp_min(0)
+                           : where(is_nan.any(-1, true), Scalar(double(last)), exact * last);
   switch (between) {
     case Between::kLower: return ranks.floor();
     case Between::kHigher: return ranks.ceil();
@@ -49,12 +52,12 @@ Tensor ranks_in(const Tensor& sorted, const Tensor& q, Between between, bool ign
 /// The quantiles of each row; they become the last dimension.
 Tensor quantiles_of_rows(const Tensor& rows, const Tensor& q, Between between, bool ignores_nan) {
   const Tensor sorted = std::get<0>(rows.sort());
-  HEARTH_CHECK(sorted.size(-1) <= 1 << 24, "quantile() input tensor is too large");
   const Tensor ranks = ranks_in(sorted, q, between, ignores_nan);
   const Tensor below = ranks.floor().to(kLong);
   const Tensor values = sorted.gather(-1, below);
   if (between != Between::kLinear && between != Between::kMidpoint) return values;
-  const Tensor weights = between == Between::kMidpoint ? full_like(ranks, 0.5) : ranks - below;
+  const Tensor weights = (between == Between::kMidpoint ? full_like(ranks, 0.5) : ranks - below)
+                             .to(rows.scalar_type());
   return values.lerp(sorted.gather(-1, ranks.ceil().to(kLong)), weights);
 }
 

@@ -7,11 +7,11 @@ namespace hearth {
 
 /// out = (in - mean) / sqrt(var + eps) * weight + bias per channel (dimension 1 of `in`, which has
 /// at least two dimensions). Training computes mean and biased variance over all other dimensions,
-/// writes them to save_mean and save_invstd (1 / sqrt(var + eps)) and updates the running
-/// statistics: running = (1 - momentum) * running + momentum * new, with the unbiased variance.
-/// Evaluation reads the running statistics and writes none. Per-channel views have one dimension of
-/// C elements. All dtypes are floating: `out` has the dtype of `in`, per-channel views the same or
-/// float32.
+/// writes them to save_mean and save_invstd (1 / sqrt(var + eps), or 0 instead of infinity) and
+/// updates the running statistics: running = (1 - momentum) * running + momentum * new, with the
+/// unbiased variance. Evaluation reads the running statistics and writes none. Per-channel views
+/// have one dimension of C elements. All dtypes are floating: `out` has the dtype of `in`,
+/// per-channel views the same or float32.
 struct BatchNormParams {
   View in{};
   View out{};

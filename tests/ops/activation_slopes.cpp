@@ -6,6 +6,7 @@
 #include "hearth/autograd.h"
 #include "hearth/generator.h"
 #include "hearth/operators.h"
+#include "hearth/stream.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
 #include "tests/support/throws.h"

@@ -68,5 +68,12 @@ TEST(DropoutKinds, AlphaDropoutKeepsMeanAndVariance) {
   }
 }
 
+TEST(Dropout, IntegersCannotBeScaled) {
+  const Tensor x = ones({4, 3}, kLong);
+  for (const auto& f : {alpha_dropout, feature_dropout, feature_alpha_dropout})
+    EXPECT_ERROR(f(x, 0.5, true),
+                 "result type Float can't be cast to the desired output type Long");
+}
+
 }  // namespace
 }  // namespace hearth::testing

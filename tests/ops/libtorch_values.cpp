@@ -225,6 +225,58 @@ TEST(LibtorchValues, UnsupportedDtypesThrow) {
   EXPECT_THROW(ones({2}, kLong).mean(), NotImplementedError);
 }
 
+TEST(LibtorchValues, HalfSumsRoundTheNumberFirst) {
+  const Tensor x = tensor({-37.0, 1.0, 0.3, 100.0}).to(kBFloat16);
+  expect_near(x + 33.62, {-3.5, 34.5, 33.75, 134});  // in bfloat16, 33.62 is 33.5
+  expect_near(x - 1.0 / 3, {-37.25, 0.6640625, -0.033203125, 99.5});
+  expect_near(x + full({}, 33.62, kDouble), {-3.5, 34.5, 33.75, 134});
+  expect_near(x * 33.62, {-1240, 33.5, 10.125, 3360});
+}
+
+TEST(LibtorchValues, StdOfNumbersWhoseSquaresLeaveTheRange) {
+  EXPECT_FLOAT_EQ(tensor({0.0, 1e20, 2e20}).to(kFloat).std().item<float>(), 1e20F);
+  EXPECT_FLOAT_EQ(tensor({1e-25, 3e-25, 5e-25}).to(kFloat).std().item<float>(), 2e-25F);
+  const Tensor rows = (arange(6000, kFloat).view({2, 3000}) * 1e25).std(1);
+  expect_near(rows / 1e25, {866.169729, 866.169729}, 1e-3);
+}
+
+TEST(LibtorchValues, QuantilesAreRankedInDouble) {
+  const Tensor x = arange(11, kFloat);
+  const auto at = [&](double q, const char* mode) {
+    return quantile(x, q, std::nullopt, false, mode).item<double>();
+  };
+  EXPECT_EQ(at(0.9, "lower"), 8);  // float32 has 0.899999976
+  EXPECT_EQ(at(0.7, "lower"), 6);
+  EXPECT_EQ(at(0.3, "higher"), 4);
+  EXPECT_EQ(at(0.9, "midpoint"), 8.5);
+  EXPECT_EQ(quantile(arange(256, kFloat), 0.9, std::nullopt, false, "nearest").item<double>(), 229);
+}
+
+TEST(LibtorchValues, BatchNormOfConstantChannels) {
+  const Tensor x = full({2, 1, 2}, 3.0).requires_grad_();
+  const Tensor y = batch_norm(x, {}, {}, {}, {}, true, 0.1, /*eps=*/0, false);
+  expect_near(y, {0, 0, 0, 0});
+  y.sum().backward();
+  expect_near(x.grad(), {0, 0, 0, 0});
+  expect_near(batch_norm(ones({1, 3}), {}, {}, {}, {}, true, 0.1, 1e-5, false), {0, 0, 0});
+}
+
+TEST(LibtorchValues, InstanceNormOfOneChannelAveragesTheSamples) {
+  const Tensor mean = zeros({1}), var = ones({1});
+  const Tensor x = tensor({0.0, 0.0, 10.0, 10.0, 20.0, 20.0}).to(kFloat).view({3, 1, 2});
+  instance_norm(x, {}, {}, mean, var, true, 0.5, 1e-5, false);
+  expect_near(mean, {5});
+  expect_near(var, {0.5});
+}
+
+TEST(LibtorchValues, TransposedConvolutionOfOneElementWithOutputPadding) {
+  const Tensor weight = ones({1, 1, 1, 1}, kDouble);
+  const Tensor y = conv_transpose2d(arange(1, 4, kDouble).view({1, 1, 3, 1}), weight, {}, 1, 0,
+                                    {0, 1}, 1, {1, 2});
+  EXPECT_EQ(y.sizes(), IntArrayRef({1, 1, 3, 2}));
+  expect_near(y, {1, 0, 2, 0, 3, 0});
+}
+
 TEST(LibtorchValues, HalfRemainderRoundsTheDivisorFirst) {
   // In half, 0.1 is 0.0999756.
   const double tenth = float(Half(0.1f));

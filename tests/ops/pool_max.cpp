@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hearth/operators.h"
+#include "hearth/stream.h"
 
 namespace hearth::testing {
 namespace {

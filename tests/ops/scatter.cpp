@@ -9,6 +9,7 @@
 #include "hearth/threads.h"
 #include "tests/ops/index_input.h"
 #include "tests/support/op_table.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {

@@ -49,7 +49,8 @@ struct Shape {
   /// Whether the image is its own column matrix.
   bool is_pointwise() const {
     bool pointwise = true;
-    for (int d = 0; d < 3; ++d) pointwise &= kernel[d] == 1 && stride[d] == 1 && padding[d] == 0;
+    for (int d = 0; d < 3; ++d)
+      pointwise &= kernel[d] == 1 && stride[d] == 1 && padding[d] == 0 && in[d] == out[d];
     return pointwise;
   }
   /// Along dimension d, tap k reads inside the input for the output positions [first, end).

@@ -4,12 +4,15 @@
 // divide elements or tiles. Bound by memory, for formulas with exp, log or pow by their arithmetic.
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "core/parallel_for.h"
 #include "functors/arithmetic.h"
+#include "functors/division.h"
 #include "kernels/cpu/copy_transposed.h"
 #include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/pointwise_tile.h"
+#include "kernels/cpu/reduce_convert.h"
 
 namespace hearth::cpu {
 
@@ -279,6 +282,29 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
   return true;
 }
 
+/// Whether numbers are rounded to the float16 or bfloat16 in which an op computes, as PyTorch does
+/// on the CPU. Products, quotients and lerp use them as they are.
+bool rounds_numbers(const PointwiseParams& p) {
+  if (!is_reduced_float(p.compute) || p.formula != Formula::kValue) return false;
+  for (const int exact :
+       {fn::number_of<fn::Mul>, fn::number_of<fn::Div>, fn::number_of<fn::DivTrunc>,
+        fn::number_of<fn::DivFloor>, fn::number_of<fn::Lerp>})
+    if (p.functor == exact) return false;
+  return std::any_of(p.in, p.in + p.inputs, [](const Operand& in) { return in.is_number; });
+}
+
+PointwiseParams with_rounded_numbers(const PointwiseParams& params) {
+  PointwiseParams result = params;
+  for (Operand& in : std::span(result.in, size_t(params.inputs))) {
+    if (!in.is_number) continue;
+    uint16_t rounded = 0;
+    StridedConvert(in.dtype, params.compute)(in.number, 1, &rounded, 1, 1);
+    std::memcpy(in.number, &rounded, sizeof rounded);
+    in.dtype = params.compute;
+  }
+  return result;
+}
+
 }  // namespace
 
 bool pointwise_supported(int functor, Formula formula, ScalarType compute) {
@@ -295,7 +321,9 @@ void run_with(const PointwiseTable& table, const PointwiseParams& params) {
 }
 
 void run(const PointwiseParams& params, Ctx&) {
-  if (!copy_transposed(params)) run_with(pointwise_table(), params);
+  if (copy_transposed(params)) return;
+  if (rounds_numbers(params)) return run_with(pointwise_table(), with_rounded_numbers(params));
+  run_with(pointwise_table(), params);
 }
 
 }  // namespace hearth::cpu

@@ -47,7 +47,7 @@ struct StatisticsOp {
   __device__ State merge(const State& a, const State& b) const { return State::merged(a, b); }
   __device__ void store(int64_t channel, const int64_t (&)[1], const State& state) const {
     const C mean = state.mean + first_of(channel), variance = state.deviation / state.count;
-    const C invstd = 1 / sqrt(variance + channels.eps);
+    const C invstd = inverse_deviation(variance, channels.eps);
     channels.save_mean.store(channel, mean);
     channels.save_invstd.store(channel, invstd);
     const C momentum = channels.momentum, unbiased = state.deviation / (state.count - 1);
@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t channel = int64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (channel >= channels) return;
   const C variance = args.running_var.load(channel, C(1));
-  args.set_map(channel, args.running_mean.load(channel, C(0)), 1 / sqrt(variance + args.eps));
+  args.set_map(channel, args.running_mean.load(channel, C(0)),
+               inverse_deviation(variance, args.eps));
 }
 
 template <class C>

@@ -11,6 +11,13 @@
 
 namespace hearth::cuda {
 
+/// 1 / sqrt(var + eps); 0 where that would divide by 0.
+template <class C>
+__device__ C inverse_deviation(C variance, C eps) {
+  const C square = variance + eps;
+  return square == 0 ? C(0) : 1 / sqrt(square);
+}
+
 /// One value per channel, of the input's dtype or float32; may be absent.
 struct ChannelView {
   char* data = nullptr;
