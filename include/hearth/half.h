@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 
 // Marks functions that CUDA kernels may call, too.
@@ -54,7 +55,8 @@ HEARTH_HOST_DEVICE constexpr uint16_t float_to_half(float value) {
 
 }  // namespace detail
 
-/// The float16 type (IEEE binary16): storage and conversions; arithmetic is done in float.
+/// The float16 type (IEEE binary16). Each operation is computed in float; its result is float16,
+/// but float or double if the other operand is one.
 struct alignas(2) Half {
   uint16_t x = 0;
   constexpr Half() = default;
@@ -68,7 +70,7 @@ struct alignas(2) Half {
   }
 };
 
-/// The bfloat16 type (the upper half of a float): storage and conversions; arithmetic is in float.
+/// The bfloat16 type (the upper half of a float); operations are as those of Half.
 struct alignas(2) BFloat16 {
   uint16_t x = 0;
   constexpr BFloat16() = default;
@@ -81,6 +83,38 @@ struct alignas(2) BFloat16 {
     return result;
   }
 };
+
+namespace detail {
+template <class T>
+concept HalfNumber = std::same_as<T, Half> || std::same_as<T, BFloat16>;
+}  // namespace detail
+
+#define HEARTH_HALF_OPERATOR(op)                                                    \
+  template <detail::HalfNumber T>                                                   \
+  HEARTH_HOST_DEVICE constexpr T operator op(T a, T b) {                            \
+    return T(static_cast<float>(a) op static_cast<float>(b));                       \
+  }                                                                                 \
+  template <detail::HalfNumber T, std::integral I>                                  \
+  HEARTH_HOST_DEVICE constexpr T operator op(T a, I b) {                            \
+    return a op T(static_cast<float>(b));                                           \
+  }                                                                                 \
+  template <detail::HalfNumber T, std::integral I>                                  \
+  HEARTH_HOST_DEVICE constexpr T operator op(I a, T b) {                            \
+    return T(static_cast<float>(a)) op b;                                           \
+  }                                                                                 \
+  template <detail::HalfNumber T>                                                   \
+  HEARTH_HOST_DEVICE constexpr T& operator op##=(T& a, std::type_identity_t<T> b) { \
+    return a = a op b;                                                              \
+  }
+HEARTH_HALF_OPERATOR(+)
+HEARTH_HALF_OPERATOR(-)
+HEARTH_HALF_OPERATOR(*)
+HEARTH_HALF_OPERATOR(/)
+#undef HEARTH_HALF_OPERATOR
+template <detail::HalfNumber T>
+HEARTH_HOST_DEVICE constexpr T operator-(T a) {
+  return T::from_bits(static_cast<uint16_t>(a.x ^ 0x8000u));
+}
 
 /// A complex number with the layout of T[2].
 template <class T>

@@ -158,7 +158,7 @@ class HEARTH_API Tensor {
   /// Indexed access to a CPU tensor of T with N dimensions.
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const {
-    check_accessor(dtype_of<T>, N, true, sizeof(int64_t));
+    check_accessor(dtype_of<std::remove_const_t<T>>, N, true, sizeof(int64_t));
     return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
   }
   /// An accessor with a copy of sizes and strides, also for CUDA tensors in your own kernels.

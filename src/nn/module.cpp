@@ -43,7 +43,7 @@ const std::string& Module::name() const noexcept {
 }
 
 std::string Module::printed_name() const {
-  constexpr std::string_view kNamespace = "hearth::nn::", kImpl = "Impl";
+  constexpr std::string_view kNamespace = "torch::nn::", kImpl = "Impl";
   std::string_view text = name();
   if (text.starts_with(kNamespace)) {
     text.remove_prefix(kNamespace.size());

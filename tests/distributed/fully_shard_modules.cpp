@@ -321,7 +321,7 @@ const RankFunction clones("clones", [] {
   in_group([](int, int) {
     const char* const refusal =
         "clone() does not support modules to which fully_shard was applied: this rank has only a "
-        "part of 'weight' of hearth::nn::LinearImpl";
+        "part of 'weight' of torch::nn::LinearImpl";
     nn::Sequential net(nn::Linear(4, 3), nn::ReLU(), nn::Linear(3, 2));
     const std::shared_ptr<nn::Module> before = net->clone();
     dist::fully_shard(net->ptr(0));

@@ -224,7 +224,7 @@ TEST(GradScaler, NamesTheLastParameterThatIsNotFinite) {
   EXPECT_EQ(scaler.non_finite()->index, 2u);
   EXPECT_EQ(scaler.explain(*net),
             "the step was skipped: 1 of 3 elements of the gradient of 0.2.weight (module 0.2, "
-            "hearth::nn::LinearImpl) are inf or NaN at scale 65536");
+            "torch::nn::LinearImpl) are inf or NaN at scale 65536");
   EXPECT_EQ(scaler.get_scale(), 32768);
   scaler.unscale_(optimizer);  // the gradients still have infinities
   for (const Tensor& param : net->parameters()) param.mutable_grad().zero_();
