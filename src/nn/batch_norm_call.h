@@ -22,7 +22,8 @@ template <class M>
 functional::BatchNormFuncOptions begin_batch_norm(M& module) {
   const BatchNormOptions& options = module.options;
   Tensor& num_batches = module.num_batches_tracked;
-  const bool tracks = module.is_training() && num_batches.defined();
+  const bool tracks =
+      module.is_training() && options.track_running_stats() && num_batches.defined();
   if (tracks) num_batches.add_(1);
   double momentum = options.momentum().value_or(0);
   if (tracks && !options.momentum()) momentum = 1 / num_batches.template item<double>();

@@ -52,10 +52,10 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight,
       "embedding_bag: per_sample_weights was not null. per_sample_weights is only supported for "
       "mode='kSum' (got mode='",
       enumtype::get_enum_name(options.mode()), "').Please open a feature request on GitHub.");
-  return std::get<0>(
-      hearth::embedding_bag(weight, bags.input, bags.offsets, options.scale_grad_by_freq(),
-                            mode_number(options.mode()), options.sparse(), bags.per_sample_weights,
-                            options.include_last_offset(), options.padding_idx()));
+  return std::get<0>(hearth::embedding_bag(
+      weight, bags.input, bags.offsets, options.scale_grad_by_freq(), mode_number(options.mode()),
+      options.sparse(), bags.per_sample_weights, options.include_last_offset() && input.dim() == 1,
+      options.padding_idx()));
 }
 
 }  // namespace functional

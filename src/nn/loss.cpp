@@ -20,22 +20,33 @@ void warn_if_broadcast(const Tensor& input, const Tensor& target) {
       "the same size."));
 }
 
+/// Both tensors in their common size, before the dtypes promote: a 0-dim target then counts in
+/// full.
+TensorPair broadcast(const Tensor& input, const Tensor& target) {
+  if (target.sizes() == input.sizes()) return {input, target};
+  const std::vector<Tensor> both = broadcast_tensors({input, target});
+  return {both[0], both[1]};
+}
+
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOptions& options) {
   warn_if_broadcast(input, target);
-  return hearth::mse_loss(input, target, reduction_of(options));
+  const auto [a, b] = broadcast(input, target);
+  return hearth::mse_loss(a, b, reduction_of(options));
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossFuncOptions& options) {
   warn_if_broadcast(input, target);
-  return hearth::l1_loss(input, target, reduction_of(options));
+  const auto [a, b] = broadcast(input, target);
+  return hearth::l1_loss(a, b, reduction_of(options));
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
                       const SmoothL1LossFuncOptions& options) {
   warn_if_broadcast(input, target);
-  return hearth::smooth_l1_loss(input, target, reduction_of(options), options.beta().value_or(1));
+  const auto [a, b] = broadcast(input, target);
+  return hearth::smooth_l1_loss(a, b, reduction_of(options), options.beta().value_or(1));
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,

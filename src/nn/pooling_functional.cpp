@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "hearth/nn/pooling.h"
 #include "hearth/operators.h"
 #include "nn/spaced.h"
@@ -107,6 +109,11 @@ std::vector<int64_t> _unpool_output_size(const Tensor& input, const IntArrayRef&
     return hearth::adaptive_avg_pool##n##d(input, with_defaults(o.output_size(), input));          \
   }                                                                                                \
   Tensor lp_pool##n##d(const Tensor& input, const LPPool##n##dFuncOptions& o) {                    \
+    if (std::isinf(o.norm_type())) {                                                               \
+      const double sign = o.norm_type() > 0 ? 1 : -1; /* the largest or smallest magnitude */      \
+      return sign * hearth::max_pool##n##d(sign * input.abs(), o.kernel_size(), o.stride(), 0, 1,  \
+                                           o.ceil_mode());                                         \
+    }                                                                                              \
     return norms(hearth::avg_pool##n##d(input.pow(o.norm_type()), o.kernel_size(), o.stride(), 0,  \
                                         o.ceil_mode()),                                            \
                  o);                                                                               \

@@ -21,6 +21,17 @@ std::string size_text(const Tensor& tensor) {
   return hearth::detail::str("torch.Size(", tensor.sizes(), ")");
 }
 
+/// As in Python, a state_dict without versions may lack the counters of norms.
+bool is_batch_counter(const std::string& name) {
+  constexpr std::string_view kCounter = "num_batches_tracked";
+  return name == kCounter || name.ends_with(hearth::detail::str(".", kCounter));
+}
+
+/// As in Python, one element in one dimension is read as a tensor without dimensions.
+bool is_old_scalar(const Tensor& given, const Tensor& own) {
+  return own.dim() == 0 && given.dim() == 1 && given.numel() == 1;
+}
+
 std::string mismatch_text(const std::string& name, const Tensor& given, const Tensor& own) {
   return hearth::detail::str("\n\tsize mismatch for ", name, ": copying a param with shape ",
                              size_text(given), " from checkpoint, the shape in current model is ",
@@ -51,9 +62,9 @@ IncompatibleKeys Module::load_state_dict(const State& given_state, bool strict) 
   std::string problems;
   for (const auto& item : own) {
     const Tensor* given = state.find(item.key());
-    if (!given || !given->defined())
-      keys.missing_keys.push_back(item.key());
-    else if (given->sizes() != item->sizes())
+    if (!given || !given->defined()) {
+      if (!is_batch_counter(item.key())) keys.missing_keys.push_back(item.key());
+    } else if (given->sizes() != item->sizes() && !is_old_scalar(*given, *item))
       problems += mismatch_text(item.key(), *given, *item);
   }
   for (const auto& item : state)
@@ -70,7 +81,7 @@ IncompatibleKeys Module::load_state_dict(const State& given_state, bool strict) 
   const NoGradGuard no_grad;
   for (const auto& item : own)
     if (const Tensor* given = state.find(item.key()); given && given->defined())
-      item->copy_(*given);
+      item->copy_(given->reshape(item->sizes()));
   return keys;
 }
 

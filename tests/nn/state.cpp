@@ -78,6 +78,20 @@ TEST(StateDict, ReportsMismatches) {
   EXPECT_TRUE(net->fc1->bias.equal(before));  // nothing was copied
 }
 
+TEST(StateDict, AcceptsFilesOfOlderVersions) {
+  BatchNorm1d norm(2);
+  auto state = norm->state_dict();
+  OrderedDict<std::string, Tensor> older;
+  for (const auto& item : state)
+    if (item.key() != "num_batches_tracked") older.insert(item.key(), item.value() + 1);
+  EXPECT_TRUE(norm->load_state_dict(older).missing_keys.empty());
+  EXPECT_TRUE(norm->running_mean.equal(ones({2})));
+  OrderedDict<std::string, Tensor> counter;
+  counter.insert("num_batches_tracked", full({1}, 7, kLong));
+  norm->load_state_dict(counter, /*strict=*/false);
+  EXPECT_EQ(norm->num_batches_tracked.item<int64_t>(), 7);
+}
+
 TEST(StateDict, NonStrictLoadReturnsMismatchedKeys) {
   NormalizedNet net;
   State state = wrong_state();

@@ -163,6 +163,21 @@ TEST(Modules, RejectInvalidArguments) {
                "requested an output size of [9, 9]");
 }
 
+TEST(Modules, RowsOfIndicesAreBagsWhateverTheOffsets) {
+  EmbeddingBag bag(EmbeddingBagOptions(4, 1).mode(kSum).include_last_offset(true));
+  const NoGradGuard no_grad;
+  bag->weight.copy_(arange(4, kFloat).view({4, 1}));
+  const Tensor sums = bag(tensor({{0, 1}, {2, 3}}));
+  EXPECT_TRUE(sums.equal(tensor({{1.0F}, {5.0F}})));
+}
+
+TEST(Modules, A0dTargetCountsInFull) {
+  const Tensor input = ones({3}), target = zeros({}, kDouble);
+  EXPECT_EQ(functional::mse_loss(input, target).scalar_type(), kDouble);
+  EXPECT_EQ(functional::l1_loss(input, target).scalar_type(), kDouble);
+  EXPECT_EQ(functional::smooth_l1_loss(input, target).scalar_type(), kDouble);
+}
+
 TEST(Modules, OptionsAreCopyableBuilders) {
   const auto options = Conv2dOptions(1, 2, 3).padding({1, 2}).bias(false);
   Conv2dOptions copy = options;
@@ -174,6 +189,15 @@ TEST(Modules, OptionsAreCopyableBuilders) {
 }
 
 /// PyTorch's gradients. A window of zeros, at which the root has no slope, is common after relu.
+TEST(Pooling, InfiniteNormsAreExtremes) {
+  const Tensor x = tensor({{{1.0F, -5.0F, 2.0F, 3.0F}}});
+  const auto pool = [&](double p) {
+    return functional::lp_pool1d(x, functional::LPPool1dFuncOptions(p, 2));
+  };
+  EXPECT_TRUE(pool(INFINITY).equal(tensor({{{5.0F, 3.0F}}})));
+  EXPECT_TRUE(pool(-INFINITY).equal(tensor({{{1.0F, 2.0F}}})));
+}
+
 TEST(Pooling, NormsOfZerosHaveGradientZero) {
   namespace F = functional;
   for (const auto& [p, first, second] :
