@@ -38,7 +38,7 @@ MemoryLabel new_label(size_t nbytes, Device device) {
 }
 
 void release(StorageImpl& storage) noexcept {
-  if (!storage.data) {
+  if (!storage.data && !storage.deleter) {
     if (detail::meta_counts && storage.device.is_meta()) detail::meta_counts->freed(storage);
     return;
   }

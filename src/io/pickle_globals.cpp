@@ -77,6 +77,22 @@ class Arguments {
   const std::string& function_;
 };
 
+/// Applies the changes that argument 6 names: PyTorch stores a lazy conjugate or negative as it was
+/// before, with {"conj": True} or {"neg": True}.
+Tensor with_lazy_changes(const Arguments& args, Tensor tensor) {
+  const IValue changes = args.value(6);
+  if (changes.isNone()) return tensor;
+  args.expect(changes.isGenericDict());
+  for (const auto& change : changes.toGenericDict()) {
+    const IValue name = change.key(), holds = change.value();
+    args.expect(name.isString() && holds.isBool());
+    const bool conjugates = name.toStringRef() == "conj";
+    args.expect(conjugates || name.toStringRef() == "neg");
+    if (holds.toBool()) tensor = conjugates ? tensor.conj() : tensor.neg();
+  }
+  return tensor;
+}
+
 /// Arguments: storage, offset, sizes, strides, requires_grad, hooks, metadata.
 IValue rebuild_tensor(const Arguments& args) {
   const Tensor base = args.item(0, Item::Kind::kStorage).value.toTensor();
@@ -86,10 +102,10 @@ IValue rebuild_tensor(const Arguments& args) {
   } catch (const Error& error) {
     args.fail(error.what());
   }
+  args.expect_empty_dict(5);
+  if (args.items.size() > 6) tensor = with_lazy_changes(args, tensor);
   if (args.items.size() > 4 && args.boolean(4) && is_differentiable(tensor.scalar_type()))
     tensor.requires_grad_();
-  args.expect_empty_dict(5);
-  args.expect_empty_dict(6);  // metadata of a lazy conjugate or negative
   return tensor;
 }
 

@@ -43,9 +43,9 @@ class Machine {
  private:
   /// The state of a list or dict.
   struct Container {
-    bool is_open = true;  // on the stack, and not yet in another container
-    uint32_t depth = 1;   // of nested containers and tuples
-    uint64_t count = 1;   // as in Item
+    bool is_fixed = false;  // something refers to it, so it must not change any more
+    uint32_t depth = 1;     // of nested containers and tuples
+    uint64_t count = 1;     // as in Item
   };
 
   [[noreturn]] void fail(const std::string& message) const { fail_(message); }
@@ -109,15 +109,15 @@ class Machine {
     return items;
   }
   /// Ends the changes of an item that leaves the stack, if it is a container.
-  void close(Item& item) {
-    if (item.is_new && item.container > 0) containers_[item.container - 1].is_open = false;
-    item.is_new = false;
-  }
+  static void close(Item& item) { item.is_new = false; }
 
   /// The container on top of the stack, which may still change.
   Item& open_top() {
     if (stack_.empty() || !stack_.back().is_new)
       fail("expected a new list or dict, as Python writes them");
+    const uint32_t container = stack_.back().container;
+    if (container > 0 && containers_[container - 1].is_fixed)
+      fail("a list or dict contains itself");
     return stack_.back();
   }
   uint32_t depth_of(const Item& item) const {
@@ -129,8 +129,6 @@ class Machine {
   /// Adds the items of a container or tuple to its depth and count; throws beyond the limits.
   void count_items(const std::vector<Item>& items, uint32_t& depth, uint64_t& values) const {
     for (const Item& item : items) {
-      if (item.container > 0 && containers_[item.container - 1].is_open)
-        fail("a list or dict contains itself");
       depth = std::max(depth, depth_of(item) + 1);
       values += count_of(item);
       if (depth > kMaxReadDepth) fail("its values are nested too deeply");
@@ -236,6 +234,8 @@ class Machine {
   void get_memo(uint32_t key) {
     const auto found = memo_.find(key);
     if (found == memo_.end()) fail(detail::str("the memo has no ", key));
+    if (const uint32_t container = found->second.container; container > 0)
+      containers_[container - 1].is_fixed = true;
     push(found->second);
   }
   void put_memo(uint32_t key) {

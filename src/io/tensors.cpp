@@ -17,7 +17,7 @@ void add(NamedValues& values, NamedTensors tensors) {
 }
 
 bool is_archive_of_npy(const ZipReader& zip) {
-  return !zip.entries().empty() && zip.entries()[0].name.ends_with(".npy");
+  return zip.entries().empty() || zip.entries()[0].name.ends_with(".npy");
 }
 
 void read_zip(BytesPtr bytes, bool tolerant, FileContent& content) {

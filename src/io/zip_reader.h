@@ -25,7 +25,9 @@ class ZipReader {
  public:
   explicit ZipReader(BytesPtr bytes);
   static bool recognizes(const Bytes& bytes) {
-    return bytes.size() >= 4 && bytes.text(0, 4) == zip::kLocal;
+    if (bytes.size() < 4) return false;
+    const std::string_view start = bytes.text(0, 4);
+    return start == zip::kLocal || start == zip::kEnd;  // an empty archive has only its end
   }
 
   const std::string& name() const { return bytes_->name(); }

@@ -50,7 +50,7 @@ Tensor interpolated(const Tensor& values, ImageSize size, InterpolationMode mode
   switch (mode) {
     case InterpolationMode::NEAREST: return F::interpolate(values, options.mode(kNearest));
     case InterpolationMode::NEAREST_EXACT:
-      return F::interpolate(values, options.mode(kNearestExact));
+      return F::interpolate(values, options.mode(kNearestExact).align_corners(false));
     case InterpolationMode::BILINEAR:
       return F::interpolate(values,
                             options.mode(kBilinear).align_corners(false).antialias(antialias));
@@ -77,20 +77,18 @@ Matrix inverse_affine(Point center, double angle, Point translate, double scale,
 }
 
 /// Returns the size of the smallest axis-aligned rectangle around the image rotated by `m`. The
-/// inverse rotation gives the same size.
+/// inverse rotation gives the same size. In float32 and truncated, as torchvision does it, so that
+/// the sizes agree.
 ImageSize enclosing(const Matrix& m, ImageSize image) {
-  const double w = double(image.width) / 2, h = double(image.height) / 2;
-  double low[2] = {w, h}, high[2] = {-w, -h};
-  for (const auto& [x, y] : {Point{-w, -h}, Point{-w, h}, Point{w, h}, Point{w, -h}})
-    for (size_t i = 0; i < 2; ++i) {
-      const double coordinate = m[3 * i] * x + m[3 * i + 1] * y + m[3 * i + 2] + (i == 0 ? w : h);
-      low[i] = std::min(low[i], coordinate);
-      high[i] = std::max(high[i], coordinate);
-    }
-  constexpr double kTolerance = 1e-3;
+  const float half[2] = {float(image.width) / 2, float(image.height) / 2};
+  constexpr float kTolerance = 1e-4F;
+  const auto truncated = [](float value) { return std::trunc(value / kTolerance) * kTolerance; };
   const auto length = [&](size_t i) {
-    return int64_t(std::ceil(std::trunc(high[i] / kTolerance) * kTolerance) -
-                   std::floor(std::trunc(low[i] / kTolerance) * kTolerance));
+    const float a = float(m[3 * i]) * half[0], b = float(m[3 * i + 1]) * half[1],
+                shift = float(m[3 * i + 2]);
+    const auto [low, high] =
+        std::minmax({shift - a - b, shift - a + b, shift + a - b, shift + a + b});
+    return int64_t(std::ceil(truncated(high + half[i])) - std::floor(truncated(low + half[i])));
   };
   return {length(1), length(0)};
 }

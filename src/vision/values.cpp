@@ -101,9 +101,11 @@ Tensor normalize(const Tensor& tensor, ArrayRef<double> mean, ArrayRef<double> s
                  values.size(), " values for an image of ", tensor.size(-3), " channels");
     return hearth::tensor(values, tensor.options().requires_grad(false)).view({-1, 1, 1});
   };
-  for (const double deviation : std)
-    HEARTH_CHECK_AS(ValueError, deviation != 0, "std evaluated to zero after conversion to ",
-                    name_of(tensor.scalar_type()), ", leading to division by zero.");
+  // On the CPU, because a GPU would have to be waited for.
+  const Tensor deviations = hearth::tensor(std, tensor.scalar_type());
+  HEARTH_CHECK_AS(ValueError, deviations.ne(0).all().item<bool>(),
+                  "std evaluated to zero after conversion to ", name_of(tensor.scalar_type()),
+                  ", leading to division by zero.");
   return tensor.sub(per_channel(mean)).div(per_channel(std));
 }
 

@@ -24,6 +24,14 @@ TEST(ResizeStorage, FreesAndReallocatesTheMemory) {
   EXPECT_TRUE(equal(part, full({3}, 2.0) + arange(3, kFloat) * 8));
 }
 
+TEST(Storage, AnEmptyTensorsDeleterRuns) {
+  int calls = 0;
+  {
+    const Tensor x = from_blob(nullptr, {0}, [&](void*) { ++calls; });
+  }
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(ResizeStorage, KeepsTheBytesThatFit) {
   const Tensor x = arange(6, kFloat);
   const Tensor first = x.narrow(0, 0, 3);

@@ -95,7 +95,7 @@ TEST(BadPt, RefusesDamagedPickles) {
 
 TEST(BadPt, RefusesCyclesAndExplosions) {
   EXPECT_REFUSED("]q\1h\1a.", "contains itself");
-  EXPECT_REFUSED("]q\1]q\2h\1a.", "contains itself");
+  EXPECT_REFUSED("]q\1]q\2h\1aa.", "contains itself");
   EXPECT_REFUSED(
       "]q\1"
       "0h\1h\1a.",
@@ -109,6 +109,15 @@ TEST(BadPt, RefusesCyclesAndExplosions) {
   for (char i = 1; i < 60; ++i)
     tuples += std::string("0h") + i + "h" + i + "\x86q" + static_cast<char>(i + 1);
   EXPECT_REFUSED(tuples + ".", "it repeats values too often");
+}
+
+TEST(BadPt, ReadsContainersThatAreUsedAgain) {
+  EXPECT_EQ(pickle_error("](]q\2h\2\x85"
+                         "e."),
+            "no error");  // [a, (a,)]
+  EXPECT_EQ(pickle_error("](]q\2]h\2"
+                         "ae."),
+            "no error");  // [a, [a]]
 }
 
 TEST(BadPt, RefusesTensorsThatDoNotFitTheirStorage) {

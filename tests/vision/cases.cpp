@@ -298,6 +298,20 @@ TEST(VisionCases, RandAugmentRoundsAsTorchvision) {
   EXPECT_EQ(RandAugment(5, 20)(image()).sum().item<int64_t>(), 24933);
 }
 
+TEST(VisionCases, RotatedImagesHaveTorchvisionsSizes) {
+  const auto size = [](IntArrayRef image, double angle) {
+    return F::rotate(zeros(image), angle, InterpolationMode::NEAREST, true).sizes().vec();
+  };
+  EXPECT_EQ(size({3, 480, 640}, 90.0001), (std::vector<int64_t>{3, 642, 482}));
+  EXPECT_EQ(size({1, 100, 224}, 0.001), (std::vector<int64_t>{1, 102, 226}));
+  EXPECT_EQ(size({1, 1, 21}, -90.0305), (std::vector<int64_t>{1, 23, 3}));
+}
+
+TEST(VisionCases, DeviationsMayNotBecomeZero) {
+  EXPECT_ERROR(F::normalize(ones({1, 1, 2}), {0.5}, {1e-50}), "std evaluated to zero");
+  EXPECT_ERROR(F::normalize(ones({1, 1, 2}, kHalf), {0.5}, {1e-9}), "std evaluated to zero");
+}
+
 TEST(VisionCases, ProbabilitiesAreChecked) {
   const char* const expected_text =
       "`p` should be a floating point value in the interval [0.0, 1.0].";

@@ -122,6 +122,8 @@ TEST(ImageFiles, BadArgumentsAreNamed) {
   EXPECT_ERROR(decode_image(empty({2}, TensorOptions(kMeta).dtype(kByte))),
                "Expected a CPU tensor, but got one on meta");
   EXPECT_ERROR(utils::save_image(zeros({3, 4, 4}), "/tmp/a.bmp"), "unknown file extension");
+  EXPECT_ERROR(utils::save_image(zeros({3, 4, 4}, kByte), "/tmp/a.png"),
+               "result type Float can't be cast to the desired output type Byte");
 }
 
 TEST(ImageFiles, AGridIsSaved) {
