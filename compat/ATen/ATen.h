@@ -9,6 +9,7 @@
 #include "ATen/TensorIndexing.h"
 #include "ATen/TensorOperators.h"
 #include "ATen/WrapDimUtils.h"
+#include "ATen/core/LegacyTypeDispatch.h"
 #include "ATen/core/Tensor.h"
 #include "ATen/ops/complex.h"
 #include "ATen/ops/from_blob.h"

@@ -4,6 +4,7 @@
 #include "torch/cuda.h"
 #include "torch/data.h"
 #include "torch/fft.h"
+#include "torch/mps.h"
 #include "torch/nn.h"
 #include "torch/optim.h"
 #include "torch/serialize.h"
@@ -11,3 +12,4 @@
 #include "torch/types.h"
 #include "torch/utils.h"
 #include "torch/version.h"
+#include "torch/xpu.h"

@@ -14,7 +14,7 @@ namespace at {
 class TensorMaker {
  public:
   TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
-  TensorMaker& strides(std::optional<IntArrayRef> value) {
+  TensorMaker& strides(OptionalIntArrayRef value) {
     strides_ = value ? std::optional<hearth::detail::Dims>(*value) : std::nullopt;
     return *this;
   }
