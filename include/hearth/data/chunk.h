@@ -161,7 +161,9 @@ class ChunkDataset final
     }
     resuming_ = false;
     buffer_ = std::make_unique<Buffer>(options_);
-    seed_ = data::detail::draw_seed();
+    // If nothing draws, the generator's state stays equal to LibTorch's.
+    if (std::exchange(drew_, false)) data::detail::draw_seed();
+    seed_ = data::detail::RunningEpoch().seed();
     next_group_ = 0;
     running_threads_ = options_.preloader_count();
     threads_.start(
@@ -221,6 +223,8 @@ class ChunkDataset final
       has_chunks = true;
       const data::detail::SeedGuard seed(seed_, group);
       read(chunks);
+      const std::lock_guard lock(mutex_);
+      drew_ |= seed.drew();
     } catch (...) {
       error = std::current_exception();
     }
@@ -244,8 +248,9 @@ class ChunkDataset final
   ExampleSamplerType example_sampler_;  // guarded by the buffer's lock
   const ChunkDatasetOptions options_;
   Policy preprocessing_policy_;
-  mutable std::mutex mutex_;  // guards the chunk sampler and the next four members
+  mutable std::mutex mutex_;  // guards the chunk sampler and the next five members
   bool stopped_ = false, resuming_ = false;
+  bool drew_ = false;  // random numbers, since the epoch began
   size_t next_group_ = 0, running_threads_ = 0;
   uint64_t seed_ = 0;
   std::unique_ptr<Buffer> buffer_;
