@@ -23,6 +23,16 @@ std::string folder_of_pickle(const ZipReader& zip) {
                       ", so it is not one of torch.save");
 }
 
+/// Adds the texts between double quotes.
+void add_quoted(std::string_view text, std::set<std::string>& texts) {
+  for (size_t begin = text.find('"'); begin != std::string_view::npos;) {
+    const size_t end = text.find('"', begin + 1);
+    if (end == std::string_view::npos) return;
+    texts.emplace(text.substr(begin + 1, end - begin - 1));
+    begin = text.find('"', end + 1);
+  }
+}
+
 }  // namespace
 
 PtFile::PtFile(BytesPtr bytes, std::optional<Device> device)
@@ -32,6 +42,18 @@ PtFile::PtFile(BytesPtr bytes, std::optional<Device> device)
 }
 
 bool PtFile::has_objects() const { return zip_.find(folder_ + "constants.pkl") != nullptr; }
+
+std::set<std::string> PtFile::declared_names() const {
+  std::set<std::string> names;
+  for (const ZipEntry& entry : zip_.entries()) {
+    if (!entry.name.starts_with(folder_ + "code/") || !entry.name.ends_with(".py")) continue;
+    const std::string code = zip_.text(entry);
+    for (const std::string_view list : {"__parameters__ = [", "__buffers__ = ["})
+      for (size_t at = code.find(list); at != std::string::npos; at = code.find(list, at + 1))
+        add_quoted(std::string_view(code).substr(at, code.find(']', at) - at), names);
+  }
+  return names;
+}
 
 const ZipEntry& PtFile::record(const std::string& name) const {
   const ZipEntry* entry = zip_.find(folder_ + name);

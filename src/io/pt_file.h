@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "hearth/io/pt.h"
@@ -20,6 +21,8 @@ class PtFile {
   const std::string& name() const { return zip_.name(); }
   bool has_objects() const;  ///< whether it holds a TorchScript module, as LibTorch's archives do
   IValue read();             ///< an object is a dict of its attributes
+  /// The names of the parameters and buffers that the archive's classes declare in their code.
+  std::set<std::string> declared_names() const;
   /// From now on, adds a message for each damaged record to `damage`, instead of throwing.
   void tolerate(std::vector<std::string>* damage) { zip_.tolerate(damage); }
 

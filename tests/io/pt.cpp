@@ -13,6 +13,7 @@
 #include "hearth/io/serialize.h"
 #include "hearth/io/tensors.h"
 #include "hearth/nn/linear.h"
+#include "hearth/nn/rnn.h"
 #include "hearth/operators.h"
 #include "hearth/optim/optim.h"
 #include "hearth/tensor_literal.h"
@@ -245,6 +246,15 @@ TEST(Pt, ReadsParametersOfTorchScript) {
     EXPECT_ERROR(load_pt(testing::pt_file(name)), "load_jit_parameters reads its tensors");
   }
   EXPECT_ERROR(load_jit_parameters(testing::pt_file("module.pt")), "has no TorchScript module");
+}
+
+// The file has a list of the same weights, which is no state.
+TEST(Pt, ReadsParametersOfAScriptedLstm) {
+  nn::LSTM lstm(2, 3);
+  const NamedTensors tensors = load_jit_parameters(testing::pt_file("scripted_lstm.pt"));
+  EXPECT_EQ(tensors.size(), 4U);
+  lstm->load_state_dict(tensors);
+  EXPECT_TRUE(lstm->parameters()[0].equal(tensors[0].second));
 }
 
 TEST(Pt, RunsNoTorchScript) {

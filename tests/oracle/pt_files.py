@@ -162,6 +162,7 @@ def write_torch(folder):
     net = Net().eval()
     torch.jit.save(torch.jit.trace(net, torch.ones(1, 2)), folder / "traced.pt")
     torch.jit.save(torch.jit.script(net), folder / "scripted.pt")
+    torch.jit.save(torch.jit.script(torch.nn.LSTM(2, 3)), folder / "scripted_lstm.pt")
 
 
 ARRAYS = {"f32": np.arange(6, dtype=np.float32).reshape(2, 3), "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
