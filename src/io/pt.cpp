@@ -65,9 +65,11 @@ NamedTensors load_jit_parameters(const std::string& path, std::optional<Device> 
   PtFile file(bytes, device);
   HEARTH_CHECK(file.has_objects(), "cannot read '", path,
                "': it has no TorchScript module; hearth::io::load_pt reads files of torch.save");
-  NamedTensors tensors =
-      only_tensors(flatten(file.read(), /*with_sizes=*/false, bytes->size()), path);
-  // Tensors in other attributes, such as an LSTM's list of its weights, are no state.
+  const IValue root = file.read();
+  NamedTensors tensors = only_tensors(flatten(root, /*with_sizes=*/false, bytes->size()), path);
+  // A module's tensors in other attributes, such as an LSTM's list of its weights, are no state. An
+  // optimizer declares none of its tensors.
+  if (root.isGenericDict() && root.toGenericDict().contains("param_groups")) return tensors;
   const std::set<std::string> names = file.declared_names();
   std::erase_if(tensors, [&](const auto& item) {
     return !names.contains(item.first.substr(item.first.rfind('.') + 1));

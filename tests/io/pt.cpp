@@ -255,6 +255,7 @@ TEST(Pt, ReadsParametersOfAScriptedLstm) {
   EXPECT_EQ(tensors.size(), 4U);
   lstm->load_state_dict(tensors);
   EXPECT_TRUE(lstm->parameters()[0].equal(tensors[0].second));
+  EXPECT_EQ(load_jit_parameters(testing::pt_file("libtorch_adam.pt")).size(), 8U);
 }
 
 TEST(Pt, RunsNoTorchScript) {
