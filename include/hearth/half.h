@@ -56,7 +56,7 @@ HEARTH_HOST_DEVICE constexpr uint16_t float_to_half(float value) {
 }  // namespace detail
 
 /// The float16 type (IEEE binary16). Each operation is computed in float; its result is float16,
-/// but float or double if the other operand is one.
+/// but float or double if the other operand is one, and float with a BFloat16.
 struct alignas(2) Half {
   uint16_t x = 0;
   constexpr Half() = default;

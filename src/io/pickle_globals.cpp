@@ -79,10 +79,13 @@ class Arguments {
 
 /// Applies the changes that argument 6 names: PyTorch stores a lazy conjugate or negative as it was
 /// before, with {"conj": True} or {"neg": True}.
-Tensor with_lazy_changes(const Arguments& args, Tensor tensor) {
+Tensor with_lazy_changes(const Arguments& args, Tensor tensor, int64_t stored) {
   const IValue changes = args.value(6);
-  if (changes.isNone()) return tensor;
-  args.expect(changes.isGenericDict());
+  if (changes.isNone() || (changes.isGenericDict() && changes.toGenericDict().empty()))
+    return tensor;
+  args.expect(changes.isGenericDict() && tensor.scalar_type() != kBool);
+  // The result is a copy, which an expanded view of a small storage would make huge.
+  args.expect(tensor.numel() <= stored);
   for (const auto& change : changes.toGenericDict()) {
     const IValue name = change.key(), holds = change.value();
     args.expect(name.isString() && holds.isBool());
@@ -103,7 +106,7 @@ IValue rebuild_tensor(const Arguments& args) {
     args.fail(error.what());
   }
   args.expect_empty_dict(5);
-  if (args.items.size() > 6) tensor = with_lazy_changes(args, tensor);
+  if (args.items.size() > 6) tensor = with_lazy_changes(args, tensor, base.numel());
   if (args.items.size() > 4 && args.boolean(4) && is_differentiable(tensor.scalar_type()))
     tensor.requires_grad_();
   return tensor;

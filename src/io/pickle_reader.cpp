@@ -19,8 +19,8 @@ constexpr int kNewestProtocol = 5;
 // value counts once for each path to it, which limits the time of code that visits all paths.
 constexpr uint64_t kMinValueLimit = 1 << 16, kMaxValuesPerByte = 64;
 
-/// The machine that runs a pickle. A container can change only while it is on the stack, and can be
-/// put into another one only after it has left the stack. So no container can contain itself.
+/// The machine that runs a pickle. A container can change only until something else refers to it:
+/// it leaves the stack, or is fetched from the memo. So no container can contain itself.
 class Machine {
  public:
   Machine(std::string_view pickle, const PickleOptions& options)
@@ -117,7 +117,7 @@ class Machine {
       fail("expected a new list or dict, as Python writes them");
     const uint32_t container = stack_.back().container;
     if (container > 0 && containers_[container - 1].is_fixed)
-      fail("a list or dict contains itself");
+      fail("a list or dict changes after it was used, perhaps because it contains itself");
     return stack_.back();
   }
   uint32_t depth_of(const Item& item) const {

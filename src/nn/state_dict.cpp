@@ -21,13 +21,15 @@ std::string size_text(const Tensor& tensor) {
   return hearth::detail::str("torch.Size(", tensor.sizes(), ")");
 }
 
-/// As in Python, a state_dict without versions may lack the counters of norms.
-bool is_batch_counter(const std::string& name) {
+/// Whether the name is that of a norm's counter of batches. Python accepts a state_dict without it
+/// if it has no versions, as in files of other programs; Hearth does not keep versions.
+bool is_batch_counter(const std::string& name, const State& own) {
   constexpr std::string_view kCounter = "num_batches_tracked";
-  return name == kCounter || name.ends_with(hearth::detail::str(".", kCounter));
+  if (!name.ends_with(kCounter)) return false;
+  return own.contains(name.substr(0, name.size() - kCounter.size()) + "running_mean");
 }
 
-/// As in Python, one element in one dimension is read as a tensor without dimensions.
+/// One element in one dimension is read as a tensor without dimensions, as in Python.
 bool is_old_scalar(const Tensor& given, const Tensor& own) {
   return own.dim() == 0 && given.dim() == 1 && given.numel() == 1;
 }
@@ -63,7 +65,7 @@ IncompatibleKeys Module::load_state_dict(const State& given_state, bool strict) 
   for (const auto& item : own) {
     const Tensor* given = state.find(item.key());
     if (!given || !given->defined()) {
-      if (!is_batch_counter(item.key())) keys.missing_keys.push_back(item.key());
+      if (!is_batch_counter(item.key(), own)) keys.missing_keys.push_back(item.key());
     } else if (given->sizes() != item->sizes() && !is_old_scalar(*given, *item))
       problems += mismatch_text(item.key(), *given, *item);
   }

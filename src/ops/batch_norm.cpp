@@ -108,8 +108,9 @@ std::vector<Tensor> backward_formula(const Tensor& grad, const Tensor& input, co
   const Tensor centred = input.sub(input_mean);
   const Tensor variance =
       training ? centred.mul(centred).mean(dims, true) : per_channel(var, input);
-  const Tensor is_zero = variance.add(eps).eq(0);  // there invstd is 0
-  const Tensor invstd = variance.add(eps).masked_fill(is_zero, 1).rsqrt().masked_fill(is_zero, 0);
+  const Tensor square = variance.add(eps), is_zero = square.eq(0);  // there a batch's invstd is 0
+  const Tensor invstd =
+      training ? square.masked_fill(is_zero, 1).rsqrt().masked_fill(is_zero, 0) : square.rsqrt();
   const Tensor normalized = centred.mul(invstd);
   const Tensor scaled = weight.defined() ? grad.mul(per_channel(weight, input)) : grad;
   const Tensor grad_in =

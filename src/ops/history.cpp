@@ -238,8 +238,8 @@ void compute_with_history(OpCall& call) {
     observation.emplace(ObservedCall{call.op, call.args, call.inputs, call.outputs});
   const SlotSet needs = may_record(call) && any_may_enter_graphs(call) ? wanted_gradients(call) : 0;
   // An in-place op without a derivative would keep the old history.
-  if (call.binding == Binding::kInplace && call.op.functor >= 0 && modes.grad_enabled &&
-      autograd::requires_grad(impl_of(call.outputs[0])))
+  if (needs == 0 && call.binding == Binding::kInplace && call.op.functor >= 0 &&
+      modes.grad_enabled && autograd::requires_grad(impl_of(call.outputs[0])))
     check_has_derivative(call);
   check_binding(call, needs != 0);
   if (needs == 0) {

@@ -81,8 +81,7 @@ Matrix inverse_affine(Point center, double angle, Point translate, double scale,
 /// the sizes agree.
 ImageSize enclosing(const Matrix& m, ImageSize image) {
   const float half[2] = {float(image.width) / 2, float(image.height) / 2};
-  constexpr float kTolerance = 1e-4F;
-  const auto truncated = [](float value) { return std::trunc(value / kTolerance) * kTolerance; };
+  const auto truncated = [](float value) { return std::trunc(value * 1e4F) * 1e-4F; };
   const auto length = [&](size_t i) {
     const float a = float(m[3 * i]) * half[0], b = float(m[3 * i + 1]) * half[1],
                 shift = float(m[3 * i + 2]);

@@ -188,7 +188,6 @@ TEST(Modules, OptionsAreCopyableBuilders) {
   EXPECT_EQ(enumtype::get_enum_name(options.padding_mode()), "kZeros");
 }
 
-/// PyTorch's gradients. A window of zeros, at which the root has no slope, is common after relu.
 TEST(Pooling, InfiniteNormsAreExtremes) {
   const Tensor x = tensor({{{1.0F, -5.0F, 2.0F, 3.0F}}});
   const auto pool = [&](double p) {
@@ -198,6 +197,7 @@ TEST(Pooling, InfiniteNormsAreExtremes) {
   EXPECT_TRUE(pool(-INFINITY).equal(tensor({{{1.0F, 2.0F}}})));
 }
 
+/// PyTorch's gradients. A window of zeros, at which the root has no slope, is common after relu.
 TEST(Pooling, NormsOfZerosHaveGradientZero) {
   namespace F = functional;
   for (const auto& [p, first, second] :

@@ -6,6 +6,7 @@
 #include "hearth/generator.h"
 #include "hearth/operators.h"
 #include "tests/support/op_table.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {

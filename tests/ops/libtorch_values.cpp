@@ -230,7 +230,10 @@ TEST(LibtorchValues, HalfSumsRoundTheNumberFirst) {
   expect_near(x + 33.62, {-3.5, 34.5, 33.75, 134});  // in bfloat16, 33.62 is 33.5
   expect_near(x - 1.0 / 3, {-37.25, 0.6640625, -0.033203125, 99.5});
   expect_near(x + full({}, 33.62, kDouble), {-3.5, 34.5, 33.75, 134});
+  expect_near(33.62 - x, {70.5, 32.5, 33.25, -66.5});
   expect_near(x * 33.62, {-1240, 33.5, 10.125, 3360});
+  const Tensor tenths = tensor({0.1, 0.7, 1.3, -2.1, 100.0}).to(kHalf);
+  expect_near(tenths.floor_divide(0.1), {0, 7, 12, -21, 999});
 }
 
 TEST(LibtorchValues, StdOfNumbersWhoseSquaresLeaveTheRange) {
@@ -259,6 +262,8 @@ TEST(LibtorchValues, BatchNormOfConstantChannels) {
   y.sum().backward();
   expect_near(x.grad(), {0, 0, 0, 0});
   expect_near(batch_norm(ones({1, 3}), {}, {}, {}, {}, true, 0.1, 1e-5, false), {0, 0, 0});
+  const Tensor mean = zeros({1}), dead = zeros({1});  // in evaluation, a dead channel shows
+  expect_near(batch_norm(ones({1, 1}), {}, {}, mean, dead, false, 0.1, 0, false), {INFINITY});
 }
 
 TEST(LibtorchValues, InstanceNormOfOneChannelAveragesTheSamples) {

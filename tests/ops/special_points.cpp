@@ -79,6 +79,9 @@ TEST(SpecialPoints, OpsWithoutADerivativeThrowInBackward) {
   const Tensor step = x.heaviside(ones({2}));
   EXPECT_TRUE(step.requires_grad());
   EXPECT_ERROR(step.sum().backward(), "derivative for heaviside is not implemented");
+  const Tensor changed = x * 1;
+  changed.heaviside_(ones({2}));
+  EXPECT_ERROR(changed.sum().backward(), "derivative for heaviside is not implemented");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ void measure(const BatchNormLayout& layout, const BatchNormSweep& sweep, const B
   }
 }
 
-/// 1 / sqrt(var + eps); 0 where that would divide by 0.
+/// 1 / sqrt(var + eps) of a batch; as in PyTorch, 0 where that would divide by 0.
 double inverse_deviation(double variance, double eps) {
   const double square = variance + eps;
   return square == 0 ? 0 : 1 / std::sqrt(square);
@@ -91,7 +91,8 @@ void run(const BatchNormParams& params, Ctx& ctx) {
   double* const invstd = var;
   double* const slope = per_channel(channels, ctx);
   for (int64_t c = 0; c < channels; ++c) {
-    invstd[c] = inverse_deviation(var[c], params.eps);
+    invstd[c] = params.training ? inverse_deviation(var[c], params.eps)
+                                : 1 / std::sqrt(var[c] + params.eps);
     slope[c] = invstd[c] * weight[c];
   }
   if (params.training) {
@@ -115,7 +116,7 @@ void run(const BatchNormBackwardParams& params, Ctx& ctx) {
       read_channels(training ? params.save_invstd : params.running_var, channels, 1, ctx);
   const double* const weight = read_channels(params.weight, channels, 1, ctx);
   if (!training)
-    for (int64_t c = 0; c < channels; ++c) invstd[c] = inverse_deviation(invstd[c], params.eps);
+    for (int64_t c = 0; c < channels; ++c) invstd[c] = 1 / std::sqrt(invstd[c] + params.eps);
 
   double* const sums = per_channel(channels, ctx);
   double* const dots = per_channel(channels, ctx);

@@ -8,7 +8,6 @@
 
 #include "core/parallel_for.h"
 #include "functors/arithmetic.h"
-#include "functors/division.h"
 #include "kernels/cpu/copy_transposed.h"
 #include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/pointwise_tile.h"
@@ -282,14 +281,11 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
   return true;
 }
 
-/// Whether numbers are rounded to the float16 or bfloat16 in which an op computes, as PyTorch does
-/// on the CPU. Products, quotients and lerp use them as they are.
+/// Whether numbers are rounded to the float16 or bfloat16 in which an op computes. PyTorch does so
+/// in sums and differences on the CPU, not in products and quotients.
 bool rounds_numbers(const PointwiseParams& p) {
-  if (!is_reduced_float(p.compute) || p.formula != Formula::kValue) return false;
-  for (const int exact :
-       {fn::number_of<fn::Mul>, fn::number_of<fn::Div>, fn::number_of<fn::DivTrunc>,
-        fn::number_of<fn::DivFloor>, fn::number_of<fn::Lerp>})
-    if (p.functor == exact) return false;
+  const bool is_sum = p.functor == fn::number_of<fn::Add> || p.functor == fn::number_of<fn::Sub>;
+  if (!is_sum || !is_reduced_float(p.compute) || p.formula != Formula::kValue) return false;
   return std::any_of(p.in, p.in + p.inputs, [](const Operand& in) { return in.is_number; });
 }
 

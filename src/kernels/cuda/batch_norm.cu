@@ -68,8 +68,7 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t channel = int64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (channel >= channels) return;
   const C variance = args.running_var.load(channel, C(1));
-  args.set_map(channel, args.running_mean.load(channel, C(0)),
-               inverse_deviation(variance, args.eps));
+  args.set_map(channel, args.running_mean.load(channel, C(0)), 1 / sqrt(variance + args.eps));
 }
 
 template <class C>

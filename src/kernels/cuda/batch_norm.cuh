@@ -11,7 +11,7 @@
 
 namespace hearth::cuda {
 
-/// 1 / sqrt(var + eps); 0 where that would divide by 0.
+/// 1 / sqrt(var + eps) of a batch; as in PyTorch, 0 where that would divide by 0.
 template <class C>
 __device__ C inverse_deviation(C variance, C eps) {
   const C square = variance + eps;

@@ -26,7 +26,7 @@ struct GradientArgs {
 
   __device__ C invstd(int64_t channel) const {
     const C value = invstd_or_var.load(channel, C(1));
-    return training ? value : inverse_deviation(value, eps);
+    return training ? value : 1 / sqrt(value + eps);
   }
 };
 
