@@ -62,15 +62,6 @@ TEST(ChunkDataset, ShufflesChunksAndExamples) {
   EXPECT_EQ(batches_of_epoch(*again), first);
 }
 
-TEST(ChunkDataset, DrawsNothingInOrder) {
-  manual_seed(3);
-  const Tensor expected = rand({2});
-  manual_seed(3);
-  auto loader = make_data_loader(chunks<SequentialSampler>({1, 7, 8}), 7);
-  batches_of_epoch(*loader);
-  EXPECT_TRUE(rand({2}).equal(expected));
-}
-
 TEST(ChunkDataset, ReadsAllChunksWithAnyThreadCount) {
   for (const size_t workers : {0, 2}) {
     for (const size_t preloaders : {1, 3}) {

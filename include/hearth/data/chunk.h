@@ -161,9 +161,7 @@ class ChunkDataset final
     }
     resuming_ = false;
     buffer_ = std::make_unique<Buffer>(options_);
-    // If nothing draws, the generator's state stays equal to LibTorch's.
-    if (std::exchange(drew_, false)) data::detail::draw_seed();
-    seed_ = data::detail::RunningEpoch().seed();
+    seed_ = data::detail::draw_seed();
     next_group_ = 0;
     running_threads_ = options_.preloader_count();
     threads_.start(
@@ -223,8 +221,6 @@ class ChunkDataset final
       has_chunks = true;
       const data::detail::SeedGuard seed(seed_, group);
       read(chunks);
-      const std::lock_guard lock(mutex_);
-      drew_ |= seed.drew();
     } catch (...) {
       error = std::current_exception();
     }
@@ -248,9 +244,8 @@ class ChunkDataset final
   ExampleSamplerType example_sampler_;  // guarded by the buffer's lock
   const ChunkDatasetOptions options_;
   Policy preprocessing_policy_;
-  mutable std::mutex mutex_;  // guards the chunk sampler and the next five members
+  mutable std::mutex mutex_;  // guards the chunk sampler and the next four members
   bool stopped_ = false, resuming_ = false;
-  bool drew_ = false;  // random numbers, since the epoch began
   size_t next_group_ = 0, running_threads_ = 0;
   uint64_t seed_ = 0;
   std::unique_ptr<Buffer> buffer_;
