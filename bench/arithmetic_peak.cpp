@@ -16,15 +16,15 @@ namespace {
 constexpr int64_t kSteps = 20'000'000;
 constexpr int kChains = 12;  // enough to hide the latency of a multiply-add
 
-#define REGISTERS                                                                          \
-  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
-      "xmm11", "xmm14", "xmm15"
+// clang-format off
+#define REGISTERS \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
+  "xmm14", "xmm15"
 #define CHAIN(kind, n) "vfmadd231ps %%" kind "14, %%" kind "15, %%" kind #n "\n\t"
-#define CHAINS(kind)                                                                        \
-  CHAIN(kind, 0)                                                                            \
-  CHAIN(kind, 1)                                                                            \
-  CHAIN(kind, 2) CHAIN(kind, 3) CHAIN(kind, 4) CHAIN(kind, 5) CHAIN(kind, 6) CHAIN(kind, 7) \
-      CHAIN(kind, 8) CHAIN(kind, 9) CHAIN(kind, 10) CHAIN(kind, 11)
+#define CHAINS(kind) \
+  CHAIN(kind, 0) CHAIN(kind, 1) CHAIN(kind, 2) CHAIN(kind, 3) CHAIN(kind, 4) CHAIN(kind, 5) \
+  CHAIN(kind, 6) CHAIN(kind, 7) CHAIN(kind, 8) CHAIN(kind, 9) CHAIN(kind, 10) CHAIN(kind, 11)
+// clang-format on
 
 /// Multiply-adds on one core; `lanes` is the number of floats in a vector, 16 or 8.
 void run_chains(int lanes) {
