@@ -3,7 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "c10/core/ScalarType.h"
+#include "ATen/OpMathType.h"
 
 namespace at {
 
@@ -13,8 +13,7 @@ bool _isnan(T value) {
   if constexpr (std::is_integral_v<T>)
     return false;
   else if constexpr (std::is_convertible_v<T, float>)
-    return std::isnan(
-        static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value));
+    return std::isnan(static_cast<opmath_type<T>>(value));
   else
     return std::isnan(value.real()) || std::isnan(value.imag());
 }
@@ -23,8 +22,7 @@ bool _isinf(T value) {
   if constexpr (std::is_integral_v<T>)
     return false;
   else
-    return std::isinf(
-        static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value));
+    return std::isinf(static_cast<opmath_type<T>>(value));
 }
 
 }  // namespace at
