@@ -15,8 +15,6 @@ struct OpMathType {
 template <class T>
 using opmath_type = typename OpMathType<T>::type;
 
-inline ScalarType toOpMathType(ScalarType type) {
-  return is_reduced_float(type) ? kFloat : type;
-}
+inline ScalarType toOpMathType(ScalarType type) { return is_reduced_float(type) ? kFloat : type; }
 
 }  // namespace at
