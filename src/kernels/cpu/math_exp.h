@@ -35,6 +35,9 @@ struct ExpConstants<double> {
       2.51053127296221029e-08, 2.09147553258932021e-09};
 };
 
+/// A `lo` without an effect: the compiler drops an addition of -0, but not of 0.
+inline constexpr double kNoLow = -0.0;
+
 /// e^x = 2^n (1 + p).
 template <class V>
 struct ExpParts {
@@ -56,9 +59,7 @@ HEARTH_SIMD ExpParts<V> exp_parts(V x, V lo) {
 template <class V>
 HEARTH_SIMD ExpParts<V> clamped_exp_parts(V x, V lo) {
   using C = ExpConstants<typename V::Lane>;
-  x = select(x > V(C::kMax), V(C::kMax), x);
-  x = select(x < V(C::kMin), V(C::kMin), x);
-  return exp_parts(x, lo);
+  return exp_parts(clamped(x, C::kMin, C::kMax), lo);
 }
 
 /// e^(x + lo) for |lo| much smaller than 1.
@@ -70,15 +71,14 @@ HEARTH_SIMD V exp_of_sum(V x, V lo) {
 
 template <class V>
 HEARTH_SIMD V exp(V x) {
-  return exp_of_sum(x, V(0));
+  return exp_of_sum(x, V(kNoLow));
 }
 
 template <class V>
 HEARTH_SIMD V exp2(V x) {
   // Beyond the bounds the result is infinite or 0.
   constexpr auto bound = typename V::Lane(sizeof(typename V::Lane) == 4 ? 152 : 1077);
-  V y = select(x > V(bound), V(bound), x);
-  y = select(y < V(-bound), V(-bound), y);
+  const V y = clamped(x, -bound, bound);
   const Rounded<V> n = round_product(y, V(1));
   const Twofold<V> r = exact_product(y - n.value, V(kLn2));
   const ExpParts<V> e =
@@ -95,9 +95,7 @@ HEARTH_SIMD V sigmoid(V x) {
 template <class V>
 HEARTH_SIMD V expm1(V x) {
   using C = ExpConstants<typename V::Lane>;
-  V y = select(x > V(C::kMax), V(C::kMax), x);
-  y = select(y < V(C::kMinusOne), V(C::kMinusOne), y);
-  const ExpParts<V> e = exp_parts(y, V(0));
+  const ExpParts<V> e = exp_parts(clamped(x, C::kMinusOne, C::kMax), V(kNoLow));
   // Computes half the result, because 2^n overflows before the result does.
   const V half = power_of_two<V>(e.n - BitsOf<V>(1));
   const V result = 2 * mul_add(half, e.p, half - 0.5);
@@ -154,8 +152,7 @@ HEARTH_SIMD V tanh(V x) {
   const V a = abs(x);
   const V z = a * a;
   const V small = mul_add(a * z, polynomial(z, C::kP), a);
-  const V capped = select(a > V(C::kOne), V(C::kOne), a);
-  const ExpParts<V> e = exp_parts(2 * capped, V(0));
+  const ExpParts<V> e = exp_parts(2 * smaller(a, V(C::kOne)), V(kNoLow));
   const V scale = power_of_two<V>(e.n);
   const V large = 1 - 2 / (mul_add(scale, e.p, scale) + 1);
   return with_sign(select(a < V(0.59), small, large), x);

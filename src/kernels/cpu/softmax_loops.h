@@ -30,7 +30,6 @@ struct SoftmaxLoopsOf {
   HEARTH_SIMD static V value_at(const T* values, int64_t j, int64_t n) {
     return per_column ? load(values + j, n - j) : V(*values);
   }
-  HEARTH_SIMD static V larger(V a, V b) { return select(b > a, b, a); }
   /// The sum of the first n lanes.
   HEARTH_SIMD static T sum_of(V value, int64_t n) {
     alignas(64) T lanes[kFull];
@@ -49,8 +48,10 @@ struct SoftmaxLoopsOf {
       for (; j < n; j += kFull) store(load(sums + j, n - j) + step(j, n - j), sums + j, n - j);
     } else {
       V chains[kChains];
+#pragma GCC unroll 4
       for (int c = 0; c < kChains; ++c) chains[c] = V(0);
       for (; j + kChains * kFull <= n; j += kChains * kFull)
+#pragma GCC unroll 4
         for (int c = 0; c < kChains; ++c)
           chains[c] = chains[c] + step(j + c * kFull, int64_t(kFull));
       for (; j + kFull <= n; j += kFull) chains[0] = chains[0] + step(j, int64_t(kFull));
@@ -70,8 +71,10 @@ struct SoftmaxLoopsOf {
       return;
     }
     V chains[kChains];
+#pragma GCC unroll 4
     for (int c = 0; c < kChains; ++c) chains[c] = V(*m);
     for (; j + kChains * kFull <= n; j += kChains * kFull)
+#pragma GCC unroll 4
       for (int c = 0; c < kChains; ++c) chains[c] = larger(chains[c], V::load(x + j + c * kFull));
     for (; j + kFull <= n; j += kFull) chains[0] = larger(chains[0], V::load(x + j));
     alignas(64) T lanes[kFull];

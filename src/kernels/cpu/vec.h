@@ -185,6 +185,9 @@ struct Vec {
   HEARTH_SIMD friend Vec mul_add(Vec a, Vec b, Vec c) {
     return {Isa::mul_add(a.v, b.v, c.v), Raw{}};
   }
+  /// The smaller, or larger, of a and b; a NaN in a stays, one in b is ignored.
+  HEARTH_SIMD friend Vec smaller(Vec a, Vec b) { return {Isa::smaller(a.v, b.v), Raw{}}; }
+  HEARTH_SIMD friend Vec larger(Vec a, Vec b) { return {Isa::larger(a.v, b.v), Raw{}}; }
   /// bits_of and from_bits reinterpret lanes as unsigned integers, and back.
   HEARTH_SIMD friend Unsigned bits_of(Vec x) { return {(typename Vec::NativeUnsigned)x.v, Raw{}}; }
   HEARTH_SIMD static Vec from_bits(Unsigned bits) { return {(Native<T, N>)bits.v, Raw{}}; }

@@ -19,6 +19,8 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
   using PortableIsa<Avx2Isa>::trunc;
   using PortableIsa<Avx2Isa>::round;
   using PortableIsa<Avx2Isa>::mul_add;
+  using PortableIsa<Avx2Isa>::smaller;
+  using PortableIsa<Avx2Isa>::larger;
   template <class V>
   HEARTH_SIMD static bool any(V mask) {
     if constexpr (sizeof mask < kBytes)
@@ -46,6 +48,13 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
   HEARTH_SIMD static F64 mul_add(F64 a, F64 b, F64 c) {
     return (F64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
   }
+  // The instructions return their second operand if one is NaN.
+  HEARTH_SIMD static F32 smaller(F32 a, F32 b) { return (F32)_mm256_min_ps((__m256)b, (__m256)a); }
+  HEARTH_SIMD static F64 smaller(F64 a, F64 b) {
+    return (F64)_mm256_min_pd((__m256d)b, (__m256d)a);
+  }
+  HEARTH_SIMD static F32 larger(F32 a, F32 b) { return (F32)_mm256_max_ps((__m256)b, (__m256)a); }
+  HEARTH_SIMD static F64 larger(F64 a, F64 b) { return (F64)_mm256_max_pd((__m256d)b, (__m256d)a); }
 
   template <class Bytes, class V>
   HEARTH_SIMD static Bytes narrow(V mask) {

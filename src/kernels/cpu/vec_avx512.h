@@ -25,6 +25,8 @@ struct Avx512Isa : PortableIsa<Avx512Isa> {
   using PortableIsa<Avx512Isa>::trunc;
   using PortableIsa<Avx512Isa>::round;
   using PortableIsa<Avx512Isa>::mul_add;
+  using PortableIsa<Avx512Isa>::smaller;
+  using PortableIsa<Avx512Isa>::larger;
   template <class V>
   HEARTH_SIMD static bool any(V mask) {
     if constexpr (sizeof mask < kBytes)
@@ -51,6 +53,20 @@ struct Avx512Isa : PortableIsa<Avx512Isa> {
   }
   HEARTH_SIMD static F64 mul_add(F64 a, F64 b, F64 c) {
     return (F64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+  }
+  // The instructions return their second operand if one is NaN.
+  HEARTH_SIMD static F32 smaller(F32 a, F32 b) { return (F32)_mm512_min_ps((__m512)b, (__m512)a); }
+  HEARTH_SIMD static F64 smaller(F64 a, F64 b) {
+    return (F64)_mm512_min_pd((__m512d)b, (__m512d)a);
+  }
+  HEARTH_SIMD static F32 larger(F32 a, F32 b) { return (F32)_mm512_max_ps((__m512)b, (__m512)a); }
+  HEARTH_SIMD static F64 larger(F64 a, F64 b) { return (F64)_mm512_max_pd((__m512d)b, (__m512d)a); }
+  /// x * 2^n.
+  HEARTH_SIMD static F32 scale(F32 x, Native<uint32_t, 16> n) {
+    return (F32)_mm512_scalef_ps((__m512)x, _mm512_cvtepi32_ps((__m512i)n));
+  }
+  HEARTH_SIMD static F64 scale(F64 x, Native<uint64_t, 8> n) {
+    return (F64)_mm512_scalef_pd((__m512d)x, _mm512_cvtepi64_pd((__m512i)n));
   }
 
   /// Conversions of sixteen halves.

@@ -37,6 +37,15 @@ struct PortableIsa {
     return a;
   }
 
+  template <class V>
+  HEARTH_SIMD static V smaller(V a, V b) {
+    return b < a ? b : a;
+  }
+  template <class V>
+  HEARTH_SIMD static V larger(V a, V b) {
+    return b > a ? b : a;
+  }
+
   /// Returns the lanes of a mask as bytes 0 and 255.
   template <class Bytes, class V>
   HEARTH_SIMD static Bytes narrow(V mask) {
