@@ -62,6 +62,14 @@ TEST(ChunkDataset, ShufflesChunksAndExamples) {
   EXPECT_EQ(batches_of_epoch(*again), first);
 }
 
+TEST(ChunkDataset, WithoutDrawsLeavesTheDefaultGeneratorUnchanged) {
+  manual_seed(3);
+  const Tensor expected = default_generator().get_state();
+  auto loader = make_data_loader(chunks<SequentialSampler>({1, 7, 8}), 7);
+  for (int epoch = 0; epoch < 2; ++epoch) batches_of_epoch(*loader);
+  EXPECT_TRUE(default_generator().get_state().equal(expected));
+}
+
 TEST(ChunkDataset, ReadsAllChunksWithAnyThreadCount) {
   for (const size_t workers : {0, 2}) {
     for (const size_t preloaders : {1, 3}) {

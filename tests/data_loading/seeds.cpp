@@ -132,5 +132,42 @@ TEST(Seeds, ChunksOfNewDatasetsDiffer) {
   EXPECT_EQ(first(), one);
 }
 
+/// One chunk of a fixed number and one of a random number.
+struct LateDraw : datasets::ChunkDataReader<double> {
+  ChunkType read_chunk(size_t index) override {
+    return {index == 0 ? 2 : rand({}, kDouble).item<double>()};
+  }
+  size_t chunk_count() override { return 2; }
+  void reset() override {}
+};
+using LateDraws =
+    datasets::ChunkDataset<LateDraw, samplers::SequentialSampler, samplers::SequentialSampler>;
+
+TEST(Seeds, ChunksAdvanceTheGeneratorWhenTheirNumbersAreTaken) {
+  manual_seed(1);
+  const Tensor before = default_generator().get_state();
+  LateDraws chunks(LateDraw(), samplers::SequentialSampler(2), samplers::SequentialSampler(0),
+                   {1, 1, 8});
+  chunks.reset();
+  (void)chunks.get_batch();
+  EXPECT_TRUE(default_generator().get_state().equal(before));
+  const double drawn = chunks.get_batch().value()[0];
+  EXPECT_FALSE(default_generator().get_state().equal(before));
+  EXPECT_FALSE(chunks.get_batch().has_value());
+  chunks.reset();
+  (void)chunks.get_batch();
+  EXPECT_NE(chunks.get_batch().value()[0], drawn);
+}
+
+TEST(Seeds, SimultaneousChunksDiffer) {
+  LateDraws one(LateDraw(), samplers::SequentialSampler(2), samplers::SequentialSampler(0),
+                {1, 2, 8});
+  LateDraws other(LateDraw(), samplers::SequentialSampler(2), samplers::SequentialSampler(0),
+                  {1, 2, 8});
+  one.reset();
+  other.reset();
+  EXPECT_NE(one.get_batch().value()[1], other.get_batch().value()[1]);
+}
+
 }  // namespace
 }  // namespace hearth::data

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <exception>
@@ -14,6 +15,7 @@
 #include "hearth/data/datasets.h"
 #include "hearth/data/samplers.h"
 #include "hearth/data/threads.h"
+#include "hearth/data/workers.h"
 
 namespace hearth::data::datasets {
 
@@ -62,9 +64,11 @@ class ChunkBuffer {
       errors_.pop_front();
       throw WorkerException(error, "in a preloader of chunks");
     }
-    if (ready_examples_.empty()) return std::nullopt;
+    const size_t size = std::min(ready_examples_.size(), options_.batch_size());
+    count_draws(size);
+    if (size == 0) return std::nullopt;
     Examples batch;
-    while (!ready_examples_.empty() && batch.size() < options_.batch_size()) {
+    while (batch.size() < size) {
       batch.push_back(std::move(ready_examples_.front()));
       ready_examples_.pop_front();
     }
@@ -73,18 +77,16 @@ class ChunkBuffer {
     return batch;
   }
 
-  /// Waits for room, then adds the examples of chunks read together, in the sampler's order.
+  /// Waits for room, then adds the examples of chunks read together, in the sampler's order. Their
+  /// random numbers are those of `seed`.
   template <class Sampler>
-  void add(Examples examples, Sampler& sampler) {
+  void add(Examples examples, Sampler& sampler, const data::detail::SeedGuard& seed) {
     std::unique_lock lock(mutex_);
     while (!ended_ && ready_examples_.size() >= options_.cache_size()) writable_.wait(lock);
     if (ended_) return;
-    sampler.reset(examples.size());
-    while (const auto indices = sampler.next(examples.size()))
-      for (const size_t index : *indices) {
-        HEARTH_CHECK_AS(IndexError, index < examples.size(), "Index out of range");
-        ready_examples_.push_back(std::move(examples[index]));
-      }
+    const size_t before = ready_examples_.size();
+    if (!examples.empty()) append(std::move(examples), sampler);
+    if (!until_drawn_ && seed.drew()) until_drawn_ = before;
     lock.unlock();
     readable_.notify_all();
   }
@@ -105,12 +107,35 @@ class ChunkBuffer {
   }
 
  private:
+  template <class Sampler>
+  void append(Examples examples, Sampler& sampler) {
+    sampler.reset(examples.size());
+    while (const auto indices = sampler.next(examples.size()))
+      for (const size_t index : *indices) {
+        HEARTH_CHECK_AS(IndexError, index < examples.size(), "Index out of range");
+        ready_examples_.push_back(std::move(examples[index]));
+      }
+  }
+
+  /// Before a batch is taken, which is empty at the end of the epoch: if its chunks drew random
+  /// numbers, the default generator advances once, so that the next epoch draws others. If no
+  /// chunks do, the generator's state stays equal to LibTorch's.
+  void count_draws(size_t batch_size) {
+    if (counted_ || !until_drawn_) return;
+    counted_ = batch_size == 0 || batch_size > *until_drawn_;
+    if (counted_)
+      data::detail::draw_seed();
+    else
+      *until_drawn_ -= batch_size;
+  }
+
   const ChunkDatasetOptions options_;
   std::mutex mutex_;
   data::detail::Condition readable_, writable_;
   std::deque<typename Examples::value_type> ready_examples_;
   std::deque<std::exception_ptr> errors_;
-  bool ended_ = false;
+  std::optional<size_t> until_drawn_;  // examples before the first whose chunks drew numbers
+  bool counted_ = false, ended_ = false;
 };
 
 }  // namespace detail
@@ -146,7 +171,12 @@ class ChunkDataset final
                  " The requested batch size is ",
                  batch_size, ", while the dataset is created with batch size equal to ",
                  options_.batch_size());
-    return buffer_->get();
+    BatchType batch = buffer_->get();
+    if (!batch) {
+      const std::lock_guard lock(mutex_);
+      running_.reset();
+    }
+    return batch;
   }
   BatchType get_batch() { return get_batch(options_.batch_size()); }
   std::optional<size_t> size() const override { return std::nullopt; }
@@ -161,7 +191,8 @@ class ChunkDataset final
     }
     resuming_ = false;
     buffer_ = std::make_unique<Buffer>(options_);
-    seed_ = data::detail::draw_seed();
+    running_ = std::make_unique<data::detail::RunningEpoch>();
+    seed_ = running_->seed();
     next_group_ = 0;
     running_threads_ = options_.preloader_count();
     threads_.start(
@@ -183,6 +214,7 @@ class ChunkDataset final
   using Buffer = detail::ChunkBuffer<UnwrappedBatchType>;
 
   void stop() {
+    running_.reset();
     if (buffer_) {
       const std::lock_guard lock(mutex_);
       stopped_ = true;
@@ -220,7 +252,7 @@ class ChunkDataset final
       if (!next_chunks(chunks, group)) return false;
       has_chunks = true;
       const data::detail::SeedGuard seed(seed_, group);
-      read(chunks);
+      read(chunks, seed);
     } catch (...) {
       error = std::current_exception();
     }
@@ -230,13 +262,13 @@ class ChunkDataset final
     return has_chunks;
   }
 
-  void read(const std::vector<size_t>& chunks) {
+  void read(const std::vector<size_t>& chunks, const data::detail::SeedGuard& seed) {
     UnwrappedBatchType examples = chunk_reader_.read_chunk(chunks.front());
     for (size_t i = 1; i < chunks.size(); ++i)
       for (auto& example : chunk_reader_.read_chunk(chunks[i]))
         examples.push_back(std::move(example));
     if (preprocessing_policy_) preprocessing_policy_(examples);
-    if (!examples.empty()) buffer_->add(std::move(examples), example_sampler_);
+    buffer_->add(std::move(examples), example_sampler_, seed);
   }
 
   ChunkReader chunk_reader_;
@@ -244,8 +276,9 @@ class ChunkDataset final
   ExampleSamplerType example_sampler_;  // guarded by the buffer's lock
   const ChunkDatasetOptions options_;
   Policy preprocessing_policy_;
-  mutable std::mutex mutex_;  // guards the chunk sampler and the next four members
+  mutable std::mutex mutex_;  // guards the chunk sampler and the next five members
   bool stopped_ = false, resuming_ = false;
+  std::unique_ptr<data::detail::RunningEpoch> running_;  // until the caller has all batches
   size_t next_group_ = 0, running_threads_ = 0;
   uint64_t seed_ = 0;
   std::unique_ptr<Buffer> buffer_;
