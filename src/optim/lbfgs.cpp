@@ -98,12 +98,15 @@ class Step {
   int64_t evaluations_ = 0;
 };
 
+/// The numbers of a tensor: of a complex one, the real and the imaginary parts.
+Tensor real_parts(const Tensor& x) { return x.is_complex() ? view_as_real(x) : x; }
+
 /// Returns the gradients of all parameters in one vector.
 Tensor flat_gradient(const std::vector<Tensor>& params) {
   std::vector<Tensor> parts;
   for (const Tensor& param : params) {
     const Tensor& grad = param.mutable_grad();
-    parts.push_back(grad.defined() ? grad.reshape(-1) : zeros({param.numel()}, param.options()));
+    parts.push_back(real_parts(grad.defined() ? grad : zeros_like(param)).reshape(-1));
   }
   return cat(parts).detach();
 }
@@ -189,8 +192,9 @@ void Step::find_direction() {
 void Step::move(double t) {
   int64_t begin = 0;
   for (const Tensor& param : params_) {
-    const int64_t end = begin + param.numel();
-    param.add_(state_.d().slice(0, begin, end).view_as(param), t);
+    const Tensor values = real_parts(param);
+    const int64_t end = begin + values.numel();
+    values.add_(state_.d().slice(0, begin, end).view_as(values), t);
     begin = end;
   }
 }

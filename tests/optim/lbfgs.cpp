@@ -171,6 +171,36 @@ TEST(Lbfgs, EndsSearchesWithoutSuccess) {
   }
 }
 
+/// Three steps towards a complex number, from parameters that are complex or pairs of numbers.
+std::vector<double> complex_steps(bool as_pairs) {
+  const Tensor numbers = tensor({1.0, 0.5, 2.0, -1.0}, kDouble).reshape({2, 2});
+  const Tensor x = (as_pairs ? numbers : view_as_complex(numbers)).clone().requires_grad_();
+  LBFGS optimizer({x}, LBFGSOptions(0.3).max_iter(6));
+  std::vector<double> values;
+  for (int step = 0; step < 3; ++step) {
+    const Tensor loss = optimizer.step([&] {
+      optimizer.zero_grad();
+      const Tensor z = as_pairs ? view_as_complex(x) : x;
+      Tensor distance = (z - 1).abs().pow(2).sum();
+      distance.backward();
+      return distance;
+    });
+    values.push_back(loss.item<double>());
+  }
+  for (const double value : elements({view_as_real(as_pairs ? view_as_complex(x) : x)}))
+    values.push_back(value);
+  return values;
+}
+
+/// The losses are those of PyTorch's LBFGS.
+TEST(Lbfgs, StepsOnTheRealAndImaginaryParts) {
+  const std::vector<double> values = complex_steps(false);
+  EXPECT_EQ(values, complex_steps(true));
+  EXPECT_NEAR(values[0], 2.25, 1e-12);
+  EXPECT_NEAR(values[1], 0.0492184874, 1e-9);
+  EXPECT_NEAR(values[2], 0.00068124722, 1e-10);
+}
+
 TEST(Lbfgs, RejectsInvalidCalls) {
   const Tensor x = ones({2}).requires_grad_(), y = ones({3}).requires_grad_();
   const auto closure = [&] {
