@@ -139,6 +139,50 @@ FusedStepParams step_params(const StepShape& shape, bool maximize, const LaunchC
   return params;
 }
 
+namespace {
+
+/// The dtype of a step's copies; nullopt if none are needed, or if the operands are wrong.
+std::optional<ScalarType> common_dtype(std::span<const TensorList> operands) {
+  const auto is_wrong = [&](size_t k, const Tensor& tensor) {
+    constexpr size_t kFirstState = 2;
+    return !tensor.defined() || !is_floating_point(tensor.scalar_type()) ||
+           (k < kFirstState && tensor.scalar_type() != operands[0][0].scalar_type());
+  };
+  std::optional<ScalarType> common;
+  for (size_t k = 0; k < operands.size(); ++k)
+    for (const Tensor& tensor : operands[k]) {
+      if (is_wrong(k, tensor)) return {};
+      const ScalarType dtype = common.value_or(operands[0][0].scalar_type());
+      if (tensor.scalar_type() != dtype) common = promote_types(dtype, tensor.scalar_type());
+    }
+  return common;
+}
+
+}  // namespace
+
+StepCopies::StepCopies(const StepShape& shape, std::span<TensorList> lists, bool scales)
+    : shape_(shape), scales_(scales) {
+  std::vector<TensorList*> used;
+  for (TensorList& list : lists)
+    if (!list.empty() && int(used.size()) < shape.num_operands) {
+      used.push_back(&list);
+      operands_.push_back(list);
+    }
+  const std::optional<ScalarType> dtype = common_dtype(operands_);
+  if (!dtype) return;
+  copies_.resize(used.size());
+  for (size_t k = 0; k < used.size(); ++k) {
+    for (const Tensor& tensor : operands_[k]) copies_[k].push_back(tensor.to(*dtype));
+    *used[k] = copies_[k];
+  }
+}
+
+void StepCopies::write_back() const {
+  for (size_t k = 0; k < copies_.size(); ++k)
+    for (size_t i = 0; shape_.writes(int(k), scales_) && i < copies_[k].size(); ++i)
+      if (!copies_[k][i].is_same(operands_[k][i])) operands_[k][i].copy_(copies_[k][i]);
+}
+
 void check_lengths(TensorList self, std::initializer_list<TensorList> others) {
   for (const TensorList& list : others)
     HEARTH_CHECK(list.size() == self.size(),

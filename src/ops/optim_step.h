@@ -1,8 +1,13 @@
 // Common code of the ops of optimizer steps: one op updates a whole list of parameters.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <initializer_list>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "ops/call.h"
 #include "seam/optim.h"
@@ -64,10 +69,38 @@ struct Fused : Step {
   }
 };
 
-/// Runs a step; unused lists are empty.
+/// Copies of a step's operands in one dtype, if the state has another dtype than the parameters.
+/// PyTorch's optimizers keep the state's dtype when a model is converted after a step.
+class StepCopies {
+ public:
+  /// Replaces the operands among `lists` by copies; without mixed dtypes, does nothing.
+  StepCopies(const StepShape& shape, std::span<TensorList> lists, bool scales);
+  void write_back() const;  ///< copies the results to the operands
+
+ private:
+  StepShape shape_;
+  bool scales_;
+  std::vector<TensorList> operands_;
+  std::vector<std::vector<Tensor>> copies_;  // empty without mixed dtypes
+};
+
+inline TensorList list_in(TensorList argument) { return argument; }
+inline TensorList list_in(const Tensor&) { return {}; }
+inline TensorList replaced(TensorList, TensorList by) { return by; }
+inline const Tensor& replaced(const Tensor& argument, TensorList) { return argument; }
+
+/// Runs a step; unused lists are empty. The last two arguments are grad_scale and found_inf.
 template <class Step>
 void invoke_step(const typename Step::Args& args, TensorList params, const auto&... rest) {
-  if (!params.empty()) invoke<Fused<Step>>(args, params, rest...).all();
+  if (params.empty()) return;
+  std::array<TensorList, 1 + sizeof...(rest)> lists{params, list_in(rest)...};
+  const Tensor& grad_scale = std::get<sizeof...(rest) - 2>(std::tie(rest...));
+  const StepCopies copies(args.shape(), lists, grad_scale.defined());
+  [&]<size_t... k>(std::index_sequence<k...>) {
+    invoke<Fused<Step>>(args, lists[0], replaced(rest, lists[k + 1])...).all();
+  }
+  (std::index_sequence_for<decltype(rest)...>());
+  copies.write_back();
 }
 
 /// Throws unless each list has a tensor for each parameter.
