@@ -10,7 +10,8 @@ namespace hearth::vision {
 /// Rows of interleaved channels, one byte each.
 struct Pixels {
   int64_t height = 0, width = 0, channels = 0;
-  Tensor data;  // [height, width, channels]
+  Tensor data;          // [height, width, channels]
+  int orientation = 0;  // of Exif data; 0: unknown
 };
 
 /// Whether a file's name has the extension of a PNG or of a JPEG file.

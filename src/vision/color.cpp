@@ -224,8 +224,8 @@ Tensor gaussian_blur(const Tensor& img, IntArrayRef kernel_size, ArrayRef<double
   const TensorOptions options = image.values.options();
   const Tensor x = kernel(0, options), y = kernel(1, options);
   const int64_t channels = image.values.size(1), pad_x = x.size(0) / 2, pad_y = y.size(0) / 2;
-  const Tensor weight = y.unsqueeze(1).mul(x).expand({channels, 1, y.size(0), x.size(0)});
   const Tensor padded = hearth::pad(image.values, {pad_x, pad_x, pad_y, pad_y}, "reflect");
+  const Tensor weight = y.unsqueeze(1).mul(x).expand({channels, 1, y.size(0), x.size(0)});
   return image.restore(conv2d(padded, weight, {}, 1, IntArrayRef(0), 1, channels));
 }
 

@@ -6,6 +6,7 @@
 #include "hearth/nn.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
+#include "vision/sampling.h"
 #include "vision/values.h"
 
 namespace hearth::vision::transforms::functional {
@@ -92,53 +93,30 @@ ImageSize enclosing(const Matrix& m, ImageSize image) {
   return {length(1), length(0)};
 }
 
-/// Returns grid_sample's grid `[1, height, width, 2]` for a result of this size.
+/// Returns grid_sample's grid `[1, height, width, 2]` for a result of this size. The coefficients
+/// are rounded to float32 as in torchvision, because rounding selects one of two nearest pixels.
 Tensor grid_of(const Matrix& m, ImageSize image, ImageSize result, const TensorOptions& options) {
   const auto centered = [&](int64_t count) {
     const double first = 0.5 - double(count) / 2;
     return linspace(first, first + double(count - 1), count, options);
   };
   const Tensor x = centered(result.width), y = centered(result.height).unsqueeze(1);
+  const bool is_double = options.dtype() == kDouble;
   const auto coordinate = [&](size_t i, int64_t length) {
-    const double unit = 2 / double(length);
-    return x.mul(m[3 * i] * unit).add(y.mul(m[3 * i + 1] * unit)).add(m[3 * i + 2] * unit);
+    const double half = double(length) / 2;
+    const auto factor = [&](double value) {
+      return is_double ? value / half : double(float(value) / float(half));
+    };
+    return x.mul(factor(m[3 * i])).add(y.mul(factor(m[3 * i + 1]))).add(factor(m[3 * i + 2]));
   };
   return stack({coordinate(0, image.width), coordinate(1, image.height)}, -1).unsqueeze(0);
-}
-
-Tensor sampled(const Tensor& values, const Tensor& grid, bool is_nearest) {
-  F::GridSampleFuncOptions options;
-  options.padding_mode(kZeros).align_corners(false);
-  if (is_nearest)
-    options.mode(kNearest);
-  else
-    options.mode(kBilinear);
-  return F::grid_sample(values, grid.expand({values.size(0), -1, -1, -1}), options);
 }
 
 /// Returns an image of this size whose points have the values at the points of `img` to which
 /// `matrix` maps them; points mapped to outside of `img` become `fill`.
 Tensor mapped(const Tensor& img, const Matrix& matrix, ImageSize size, InterpolationMode mode,
               ArrayRef<double> fill) {
-  HEARTH_CHECK_AS(ValueError,
-                  mode == InterpolationMode::NEAREST || mode == InterpolationMode::BILINEAR,
-                  "rotate and affine support NEAREST and BILINEAR only");
-  const FloatImage image(img);
-  const int64_t channels = image.values.size(1);
-  HEARTH_CHECK_AS(ValueError, fill.size() <= 1 || int64_t(fill.size()) == channels,
-                  "The number of elements in 'fill' cannot broadcast to match the number of "
-                  "channels of the image (",
-                  fill.size(), " != ", channels, ")");
-  const bool is_nearest = mode == InterpolationMode::NEAREST;
-  const Tensor grid = grid_of(matrix, get_image_size(img), size, image.values.options());
-  if (fill.empty()) return image.restore(sampled(image.values, grid, is_nearest));
-  const Tensor inside = ones_like(image.values.narrow(1, 0, 1));
-  const Tensor result_and_mask = sampled(cat({image.values, inside}, 1), grid, is_nearest);
-  const Tensor result = result_and_mask.narrow(1, 0, channels),
-               mask = result_and_mask.narrow(1, channels, 1);
-  const Tensor values = tensor(fill, image.values.options()).view({1, -1, 1, 1});
-  return image.restore(is_nearest ? where(mask.lt(0.5), values, result)
-                                  : result * mask + (1 - mask) * values);
+  return sampled(img, grid_of(matrix, get_image_size(img), size, float_options(img)), mode, fill);
 }
 
 /// Returns a centre in pixels as an offset from the image's centre.
@@ -147,13 +125,16 @@ Point offset_of(const std::optional<Point>& center, ImageSize image) {
   return {(*center)[0] - double(image.width) / 2, (*center)[1] - double(image.height) / 2};
 }
 
-/// Returns the indices of a dimension mirrored at its edges: … 1 0 0 1 2 ….
+/// Returns the indices of a dimension mirrored at its edges: … 1 0 0 1 2 …. Negative padding
+/// removes pixels before the others are mirrored.
 Tensor mirrored_indices(int64_t size, int64_t before, int64_t after, Device device) {
-  HEARTH_CHECK(before <= size && after <= size, "Padding size should be at most the size (", size,
+  const int64_t first = std::max<int64_t>(-before, 0), last = size - std::max<int64_t>(-after, 0);
+  HEARTH_CHECK(first < last && before <= last - first && after <= last - first,
+               "Padding size should be at most the size (", std::max<int64_t>(last - first, 0),
                ") in symmetric mode, but got ", before, " and ", after);
   std::vector<int64_t> indices;
   for (int64_t i = -before; i < size + after; ++i)
-    indices.push_back(i < 0 ? -i - 1 : i < size ? i : 2 * size - 1 - i);
+    indices.push_back(i < first ? 2 * first - 1 - i : i < last ? i : 2 * last - 1 - i);
   return tensor(indices, TensorOptions(kLong).device(device));
 }
 
@@ -196,8 +177,6 @@ Tensor pad(const Tensor& img, IntArrayRef padding, double fill, PaddingMode padd
                 bottom = padding.size() == 4 ? padding[3] : top;
   if (padding_mode == PaddingMode::CONSTANT)
     return constant_pad_nd(img, {left, right, top, bottom}, fill);
-  HEARTH_CHECK_AS(ValueError, left >= 0 && top >= 0 && right >= 0 && bottom >= 0,
-                  "negative padding needs the padding mode CONSTANT");
   if (padding_mode == PaddingMode::SYMMETRIC) {
     const ImageSize size = get_image_size(img);
     return img.index_select(-2, mirrored_indices(size.height, top, bottom, img.device()))

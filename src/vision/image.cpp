@@ -10,6 +10,7 @@
 #include "hearth/io/file.h"
 #include "hearth/operators.h"
 #include "vision/codecs.h"
+#include "vision/exif.h"
 
 namespace hearth::vision {
 
@@ -18,11 +19,13 @@ namespace {
 constexpr int64_t kAlwaysAllowed = int64_t{1} << 24;  // pixels, whatever the file's length
 constexpr int64_t kMaxEdge = 65500;                   // libjpeg's limit, also for PNG files
 
-Tensor decode(std::string_view bytes, const std::string& name, ImageReadMode mode) {
+Tensor decode(std::string_view bytes, const std::string& name, ImageReadMode mode,
+              bool apply_exif_orientation) {
   if (!is_png(bytes) && !is_jpeg(bytes)) bad_image(name, "it is neither a PNG nor a JPEG file");
   const Pixels pixels =
       is_png(bytes) ? decode_png(bytes, name, mode) : decode_jpeg(bytes, name, mode);
-  return pixels.data.permute({2, 0, 1}).contiguous();
+  const Tensor image = pixels.data.permute({2, 0, 1});
+  return (apply_exif_orientation ? upright(image, pixels.orientation) : image).contiguous();
 }
 
 /// Checks an image for an encoder, and interleaves its channels.
@@ -38,7 +41,7 @@ Pixels interleaved(const Tensor& image, const char* format, bool allows_alpha) {
                    image.size(2) <= kMaxEdge,
                "cannot encode ", format, ": height and width must be 1 to 65500, got ",
                image.sizes());
-  return {image.size(1), image.size(2), channels, image.permute({1, 2, 0}).contiguous()};
+  return {image.size(1), image.size(2), channels, image.permute({1, 2, 0}).contiguous(), 0};
 }
 
 std::string png_of(const Tensor& image, int64_t compression_level) {
@@ -84,20 +87,21 @@ Pixels allocate_pixels(const std::string& name, size_t file_bytes, int64_t pixel
   const auto max_pixels = int64_t(file_bytes) * pixels_per_byte;
   if (height > std::max(max_pixels, kAlwaysAllowed) / width)
     bad_image(name, hearth::detail::str("it is too short for an image of ", height, " x ", width));
-  return {height, width, channels, empty({height, width, channels}, kByte)};
+  return {height, width, channels, empty({height, width, channels}, kByte), 0};
 }
 
-Tensor decode_image(const Tensor& input, ImageReadMode mode) {
+Tensor decode_image(const Tensor& input, ImageReadMode mode, bool apply_exif_orientation) {
   constexpr const char* kExpected = "Expected a non empty 1-dimensional tensor of uint8, but got ";
   HEARTH_CHECK(input.defined(), kExpected, "an undefined tensor");
   HEARTH_CHECK(input.scalar_type() == kByte && input.dim() == 1, kExpected,
                name_of(input.scalar_type()), " ", input.sizes());
   HEARTH_CHECK(input.device().is_cpu(), "Expected a CPU tensor, but got one on ", input.device());
   const Tensor bytes = input.contiguous();
-  return decode({static_cast<const char*>(bytes.data_ptr()), size_t(bytes.numel())}, "image", mode);
+  return decode({static_cast<const char*>(bytes.data_ptr()), size_t(bytes.numel())}, "image", mode,
+                apply_exif_orientation);
 }
 
-Tensor read_image(const std::string& path, ImageReadMode mode) {
+Tensor read_image(const std::string& path, ImageReadMode mode, bool apply_exif_orientation) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   HEARTH_CHECK(!error, "cannot read '", path, "': ", error.message());
@@ -105,7 +109,7 @@ Tensor read_image(const std::string& path, ImageReadMode mode) {
   std::ifstream file(path, std::ios::binary);
   HEARTH_CHECK(file.read(bytes.data(), std::streamsize(size)), "cannot read '", path,
                "': ", std::strerror(errno));
-  return decode(bytes, path, mode);
+  return decode(bytes, path, mode, apply_exif_orientation);
 }
 
 Tensor encode_png(const Tensor& input, int64_t compression_level) {

@@ -6,6 +6,7 @@
 
 #include "hearth/operators.h"
 #include "vision/codecs.h"
+#include "vision/exif.h"
 
 // libjpeg's headers need FILE from <cstdio>.
 #include <jerror.h>
@@ -15,6 +16,7 @@ namespace hearth::vision {
 
 namespace {
 
+constexpr unsigned kMaxMarkerBytes = 0xFFFF;
 constexpr int64_t kPixelsPerByte = 1024;  // more than a byte of a file can hold
 
 /// The error handler of libjpeg. It ends a call by longjmp(), so functions that it may leave have
@@ -61,7 +63,7 @@ int multiply(int a, int b) {
 Pixels from_cmyk(const Pixels& cmyk, ImageReadMode mode) {
   const int64_t channels = mode == ImageReadMode::GRAY ? 1 : 3;
   Pixels result{cmyk.height, cmyk.width, channels,
-                empty({cmyk.height, cmyk.width, channels}, kByte)};
+                empty({cmyk.height, cmyk.width, channels}, kByte), cmyk.orientation};
   const auto* from = cmyk.data.data_ptr<uint8_t>();
   auto* to = result.data.data_ptr<uint8_t>();
   for (int64_t i = 0; i < cmyk.height * cmyk.width; ++i, from += 4, to += channels) {
@@ -89,6 +91,7 @@ class JpegReader {
     const auto width = int64_t(codec_.output_width), channels = int64_t(codec_.output_components);
     Pixels pixels = allocate_pixels(name_, size_, kPixelsPerByte, int64_t(codec_.output_height),
                                     width, channels);
+    pixels.orientation = orientation();  // read_rows() frees the markers
     if (!read_rows(pixels.data.data_ptr<uint8_t>(), width * channels)) fail();
     const bool converts = mode == ImageReadMode::GRAY || mode == ImageReadMode::RGB;
     return is_cmyk() && converts ? from_cmyk(pixels, mode) : pixels;
@@ -99,6 +102,13 @@ class JpegReader {
     return codec_.jpeg_color_space == JCS_CMYK || codec_.jpeg_color_space == JCS_YCCK;
   }
   [[noreturn]] void fail() const { bad_image(name_, errors_.message); }
+  int orientation() const {
+    constexpr std::string_view kExif("Exif\0\0", 6);
+    if (!codec_.marker_list) return 0;
+    const std::string_view data(reinterpret_cast<const char*>(codec_.marker_list->data),
+                                codec_.marker_list->data_length);
+    return data.starts_with(kExif) ? exif_orientation(data.substr(kExif.size())) : 0;
+  }
 
   bool create(std::string_view bytes) {
     if (setjmp(errors_.jump)) return false;
@@ -108,6 +118,7 @@ class JpegReader {
   }
   bool read_header(ImageReadMode mode) {
     if (setjmp(errors_.jump)) return false;
+    jpeg_save_markers(&codec_, JPEG_APP0 + 1, kMaxMarkerBytes);
     jpeg_read_header(&codec_, TRUE);
     if (mode == ImageReadMode::GRAY) codec_.out_color_space = JCS_GRAYSCALE;
     if (mode == ImageReadMode::RGB) codec_.out_color_space = JCS_RGB;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "vision/codecs.h"
+#include "vision/exif.h"
 
 namespace hearth::vision {
 
@@ -76,17 +77,32 @@ class PngReader {
     std::vector<png_bytep> rows(size_t(height), nullptr);
     for (int64_t y = 0; y < height; ++y)
       rows[size_t(y)] = pixels.data.data_ptr<uint8_t>() + y * width * channels;
+    pixels.orientation = orientation();
     if (!read_rows(rows.data())) fail();
     return pixels;
   }
 
  private:
   [[noreturn]] void fail() const { bad_image(name_, session_.message); }
+  bool is_palette() const {
+    return png_get_color_type(session_.png, session_.info) == PNG_COLOR_TYPE_PALETTE;
+  }
+  /// Reads the chunk eXIf, if there is one before the pixels.
+  int orientation() const {
+    png_uint_32 bytes = 0;
+    png_bytep exif = nullptr;
+    if (png_get_eXIf_1(session_.png, session_.info, &bytes, &exif) == 0) return 0;
+    return exif_orientation({reinterpret_cast<const char*>(exif), bytes});
+  }
 
   bool read_header(ImageReadMode mode) {
     if (setjmp(png_jmpbuf(session_.png))) return false;
     png_read_info(session_.png, session_.info);
-    png_set_expand(session_.png);    // palettes, fewer than eight bits, transparent colours
+    // As in torchvision, only palettes have transparent colours.
+    if (is_palette())
+      png_set_expand(session_.png);
+    else
+      png_set_expand_gray_1_2_4_to_8(session_.png);
     png_set_scale_16(session_.png);  // sixteen bits
     set_channels(mode);
     png_set_interlace_handling(session_.png);
@@ -96,8 +112,9 @@ class PngReader {
   void set_channels(ImageReadMode mode) {
     if (mode == ImageReadMode::UNCHANGED) return;
     const png_byte type = png_get_color_type(session_.png, session_.info);
-    const bool has_alpha = (type & PNG_COLOR_MASK_ALPHA) != 0 ||
-                           png_get_valid(session_.png, session_.info, PNG_INFO_tRNS) != 0;
+    const bool has_alpha =
+        (type & PNG_COLOR_MASK_ALPHA) != 0 ||
+        (is_palette() && png_get_valid(session_.png, session_.info, PNG_INFO_tRNS) != 0);
     const bool wants_alpha = mode == ImageReadMode::GRAY_ALPHA || mode == ImageReadMode::RGB_ALPHA;
     const bool wants_gray = mode == ImageReadMode::GRAY || mode == ImageReadMode::GRAY_ALPHA;
     if (has_alpha && !wants_alpha) png_set_strip_alpha(session_.png);

@@ -1,5 +1,4 @@
-#include <cmath>
-#include <numbers>
+#include <limits>
 
 #include "hearth/operators.h"
 #include "vision/random.h"
@@ -81,101 +80,6 @@ GaussianBlur::GaussianBlur(std::vector<int64_t> kernel_size, Range sigma)
 }
 Tensor GaussianBlur::operator()(Tensor img) {
   return F::gaussian_blur(img, kernel_size_, random_uniform(sigma_));
-}
-
-namespace {
-
-/// One of the operations that RandAugment chooses from.
-struct Augmentation {
-  enum Kind : int8_t {
-    kIdentity,
-    kShearX,
-    kShearY,
-    kTranslateX,
-    kTranslateY,
-    kRotate,
-    kBrightness,
-    kColor,
-    kContrast,
-    kSharpness,
-    kPosterize,
-    kSolarize,
-    kAutoContrast,
-    kEqualize,
-    kCount
-  };
-  Kind kind;
-  /// The magnitude of bin `bin` of `num_bins`, in torchvision's ranges.
-  double magnitude(int64_t bin, int64_t num_bins, ImageSize size) const {
-    const auto interpolate = [&](double begin, double end) {
-      return linspace(begin, end, num_bins)[bin].item<double>();
-    };
-    switch (kind) {
-      case kShearX:
-      case kShearY: return interpolate(0, 0.3);
-      case kTranslateX: return interpolate(0, 150.0 / 331 * double(size.width));
-      case kTranslateY: return interpolate(0, 150.0 / 331 * double(size.height));
-      case kRotate: return interpolate(0, 30);
-      case kBrightness:
-      case kColor:
-      case kContrast:
-      case kSharpness: return interpolate(0, 0.9);
-      case kPosterize: return 8 - std::nearbyint(float(bin) / float(double(num_bins - 1) / 4));
-      case kSolarize: return interpolate(255, 0);
-      default: return 0;
-    }
-  }
-  bool has_sign() const { return kShearX <= kind && kind <= kSharpness; }
-
-  /// Applies the operation with magnitude m.
-  Tensor apply(const Tensor& img, double m, InterpolationMode mode, ArrayRef<double> fill) const {
-    const double degrees = std::atan(m) * 180 / std::numbers::pi;
-    const std::optional<std::array<double, 2>> corner{{0, 0}};
-    switch (kind) {
-      case kShearX: return F::affine(img, 0, {0, 0}, 1, {degrees, 0}, mode, fill, corner);
-      case kShearY: return F::affine(img, 0, {0, 0}, 1, {0, degrees}, mode, fill, corner);
-      case kTranslateX: return F::affine(img, 0, {int64_t(m), 0}, 1, {0, 0}, mode, fill);
-      case kTranslateY: return F::affine(img, 0, {0, int64_t(m)}, 1, {0, 0}, mode, fill);
-      case kRotate: return F::rotate(img, m, mode, false, {}, fill);
-      case kBrightness: return F::adjust_brightness(img, 1 + m);
-      case kColor: return F::adjust_saturation(img, 1 + m);
-      case kContrast: return F::adjust_contrast(img, 1 + m);
-      case kSharpness: return F::adjust_sharpness(img, 1 + m);
-      case kPosterize: return F::posterize(img, int64_t(m));
-      case kSolarize: return F::solarize(img, m);
-      case kAutoContrast: return F::autocontrast(img);
-      case kEqualize: return F::equalize(img);
-      default: return img;
-    }
-  }
-};
-
-}  // namespace
-
-RandAugment::RandAugment(int64_t num_ops, int64_t magnitude, int64_t num_magnitude_bins,
-                         InterpolationMode interpolation, std::vector<double> fill)
-    : num_ops_(num_ops),
-      magnitude_(magnitude),
-      num_magnitude_bins_(num_magnitude_bins),
-      interpolation_(interpolation),
-      fill_(std::move(fill)) {
-  HEARTH_CHECK_AS(
-      ValueError,
-      num_ops >= 0 && num_magnitude_bins > 1 && magnitude >= 0 && magnitude < num_magnitude_bins,
-      "RandAugment: num_ops must be at least 0, num_magnitude_bins at least 2, and magnitude from "
-      "0 to num_magnitude_bins - 1, but got ",
-      num_ops, ", ", num_magnitude_bins, " and ", magnitude);
-}
-
-Tensor RandAugment::operator()(Tensor img) {
-  const ImageSize size = F::get_image_size(img);
-  for (int64_t i = 0; i < num_ops_; ++i) {
-    const Augmentation chosen{Augmentation::Kind(random_below(0, Augmentation::kCount))};
-    double magnitude = chosen.magnitude(magnitude_, num_magnitude_bins_, size);
-    if (chosen.has_sign() && random_below(0, 2) == 1) magnitude = -magnitude;
-    img = chosen.apply(img, magnitude, interpolation_, fill_);
-  }
-  return img;
 }
 
 }  // namespace hearth::vision::transforms

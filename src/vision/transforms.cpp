@@ -1,6 +1,7 @@
 #include "hearth/vision/transforms.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
@@ -53,6 +54,10 @@ Rectangle resized_rectangle(ImageSize image, Range scale, Range ratio) {
           size.width};
 }
 
+void check_not_empty(const std::vector<ImageFunction>& transforms) {
+  HEARTH_CHECK_AS(ValueError, !transforms.empty(), "Pass at least one transform");
+}
+
 void check_ranges(Range scale, Range ratio) {
   HEARTH_CHECK_AS(ValueError,
                   0 <= scale[0] && scale[0] <= scale[1] && 0 < ratio[0] && ratio[0] <= ratio[1],
@@ -87,6 +92,32 @@ Tensor Compose::operator()(Tensor img) {
 }
 
 Tensor RandomApply::change(Tensor img) { return transforms_(std::move(img)); }
+
+RandomChoice::RandomChoice(std::vector<ImageFunction> transforms, std::vector<double> p)
+    : transforms_(std::move(transforms)), p_(std::move(p)) {
+  check_not_empty(transforms_);
+  if (p_.empty()) p_.assign(transforms_.size(), 1);
+  HEARTH_CHECK_AS(ValueError, p_.size() == transforms_.size(),
+                  "Length of p doesn't match the number of transforms: ", p_.size(),
+                  " != ", transforms_.size());
+  const double total = std::accumulate(p_.begin(), p_.end(), 0.0);
+  for (double& probability : p_) probability /= total;
+}
+Tensor RandomChoice::operator()(Tensor img) {
+  const Tensor chosen = multinomial(tensor(ArrayRef<double>(p_), kFloat), 1);
+  return transforms_[size_t(chosen.item<int64_t>())](std::move(img));
+}
+
+RandomOrder::RandomOrder(std::vector<ImageFunction> transforms)
+    : transforms_(std::move(transforms)) {
+  check_not_empty(transforms_);
+}
+Tensor RandomOrder::operator()(Tensor img) {
+  const Tensor order = randperm(int64_t(transforms_.size()));
+  for (size_t i = 0; i < transforms_.size(); ++i)
+    img = transforms_[size_t(order.data_ptr<int64_t>()[i])](std::move(img));
+  return img;
+}
 
 Tensor Resize::operator()(Tensor img) {
   return F::resize(img, size_, interpolation_, max_size_, antialias_);
@@ -185,6 +216,36 @@ Tensor RandomAffine::operator()(Tensor img) {
 
 Tensor ConvertImageDtype::operator()(Tensor img) { return F::convert_image_dtype(img, dtype_); }
 Tensor Normalize::operator()(Tensor img) { return F::normalize(img, mean_, std_); }
+
+LinearTransformation::LinearTransformation(Tensor transformation_matrix, Tensor mean_vector)
+    : transformation_matrix_(std::move(transformation_matrix)),
+      mean_vector_(std::move(mean_vector)) {
+  const Tensor &matrix = transformation_matrix_, &mean = mean_vector_;
+  HEARTH_CHECK_AS(ValueError, matrix.dim() == 2 && matrix.size(0) == matrix.size(1),
+                  "transformation_matrix should be square. Got ", matrix.sizes(),
+                  " rectangular matrix.");
+  HEARTH_CHECK_AS(ValueError, mean.dim() == 1 && mean.size(0) == matrix.size(0),
+                  "mean_vector should have the same length ", mean.sizes(),
+                  " as any one of the dimensions of the transformation_matrix ", matrix.sizes());
+  HEARTH_CHECK_AS(ValueError, matrix.device() == mean.device(),
+                  "Input tensors should be on the same device. Got ", matrix.device(), " and ",
+                  mean.device());
+  HEARTH_CHECK_AS(ValueError, matrix.scalar_type() == mean.scalar_type(),
+                  "Input tensors should have the same dtype. Got ", name_of(matrix.scalar_type()),
+                  " and ", name_of(mean.scalar_type()));
+}
+Tensor LinearTransformation::operator()(Tensor img) {
+  const int64_t n = mean_vector_.size(0);
+  HEARTH_CHECK_AS(ValueError, img.dim() >= 3 && img.size(-3) * img.size(-2) * img.size(-1) == n,
+                  "Input tensor and transformation matrix have incompatible shape. ", img.sizes(),
+                  " != ", n);
+  HEARTH_CHECK_AS(
+      ValueError, img.device().type() == mean_vector_.device().type(),
+      "Input tensor should be on the same device as transformation matrix and mean vector. Got ",
+      img.device(), " vs ", mean_vector_.device());
+  const Tensor flat = img.reshape({-1, n}) - mean_vector_;
+  return flat.matmul(transformation_matrix_.to(flat.scalar_type())).view(img.sizes());
+}
 
 RandomErasing::RandomErasing(double p, Range scale, Range ratio, std::vector<double> value,
                              bool inplace)

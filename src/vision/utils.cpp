@@ -50,8 +50,9 @@ Tensor make_grid(const Tensor& tensor, const GridOptions& options) {
   if (options.normalize()) images = normalized(images, options);
   const int64_t count = images.size(0);
   if (count == 1) return images.squeeze(0);
+  HEARTH_CHECK(count > 0, "float division by zero: make_grid got no images");
   const int64_t padding = options.padding(), columns = std::min(options.nrow(), count),
-                rows = columns == 0 ? 0 : (count + columns - 1) / columns;
+                rows = (count + columns - 1) / columns;
   const int64_t height = images.size(2) + padding, width = images.size(3) + padding;
   const Tensor grid = full({images.size(1), height * rows + padding, width * columns + padding},
                            options.pad_value(), images.options());

@@ -55,7 +55,7 @@ FloatImage::FloatImage(const Tensor& img) : dtype_(img.scalar_type()) {
 }
 
 Tensor FloatImage::restore(Tensor result) const {
-  if (!is_floating_point(dtype_)) result = result.round();
+  if (is_integral(dtype_, /*include_bool=*/false)) result = result.round();
   result = result.to(dtype_);
   if (!has_channels_) return result.squeeze(0).squeeze(0);
   if (leading_.size() == 1) return result;

@@ -14,6 +14,7 @@ import torch
 from torchvision import transforms as T
 from torchvision.transforms import InterpolationMode as I
 from torchvision.transforms import functional as F
+from torchvision.transforms import v2
 from torchvision.utils import make_grid
 
 torch.set_num_threads(1)
@@ -24,6 +25,10 @@ def image(channels=3, height=7, width=9):
     return ((torch.arange(count) * 37 + torch.arange(count) // 9 * 11) % 256).to(torch.uint8).reshape(
         channels, height, width)
 
+
+CORNERS = [[0, 0], [8, 0], [8, 6], [0, 6]]
+DISPLACEMENT = ((torch.arange(126) * 29 % 64).float() / 160 - 0.2).view(1, 7, 9, 2)
+MATRIX = ((torch.arange(189 * 189) * 13) % 31).float().view(189, 189) / 1e5
 
 # The functions, called with an image of bytes.
 BYTES = {
@@ -66,6 +71,18 @@ BYTES = {
     "gaussian_blur": lambda x: F.gaussian_blur(x, [3, 5], [0.8, 1.5]),
     "to_float": lambda x: F.convert_image_dtype(x, torch.float32),
     "to_short": lambda x: F.convert_image_dtype(x, torch.int16),
+    "pad_edge_negative": lambda x: F.pad(x, [-1, 2, 1, -1], padding_mode="edge"),
+    "pad_reflect_negative": lambda x: F.pad(x, [-2, 0, 4, -1], padding_mode="reflect"),
+    "pad_symmetric_negative": lambda x: F.pad(x, [-1, -2, 7, 3], padding_mode="symmetric"),
+    "resize_mask": lambda x: F.resize(x > 128, [10, 4], antialias=False),
+    "resize_mask_cubic": lambda x: F.resize(x > 128, [14, 18], I.BICUBIC),
+    "rotate_mask": lambda x: F.rotate(x > 200, 20, I.BILINEAR),
+    "perspective": lambda x: F.perspective(x, CORNERS, [[1, 1], [7, 0], [8, 6], [0, 5]]),
+    "perspective_fill": lambda x: F.perspective(
+        x, CORNERS, [[2, 1], [6, 1], [8, 4], [1, 5]], I.NEAREST, [9, 8, 7]),
+    "elastic": lambda x: F.elastic_transform(x, DISPLACEMENT, fill=[3]),
+    "elastic_nearest": lambda x: F.elastic_transform(x, -DISPLACEMENT, I.NEAREST),
+    "linear": lambda x: T.LinearTransformation(MATRIX, MATRIX[0])(x),
     "erase": lambda x: F.erase(x, 1, 2, 3, 4, torch.tensor(9)),
     "grid": lambda x: make_grid(torch.stack([x, x // 2, x // 3]), nrow=2, padding=1, pad_value=3),
     "grid_gray": lambda x: make_grid(x.unsqueeze(1) / 255, nrow=5, normalize=True, scale_each=True),
@@ -73,7 +90,7 @@ BYTES = {
 # The functions that are also called with a floating-point image.
 FLOATS = {
     "resize_short", "resize_plain", "resize_cubic", "pad_reflect", "rotate_fill", "affine", "gray", "contrast",
-    "hue", "gamma", "sharpness", "invert", "gaussian_blur",
+    "hue", "gamma", "sharpness", "invert", "gaussian_blur", "perspective", "elastic",
 }
 RANDOM = {
     "RandomCrop": T.RandomCrop(5, 1),
@@ -97,9 +114,34 @@ RANDOM = {
     "RandomErasing": T.RandomErasing(0.9),
     "RandomErasingColors": T.RandomErasing(0.9, (0.1, 0.2), (0.5, 2), [1, 2, 3]),
     "RandAugment": T.RandAugment(3, 15),
+    "RandomPerspective": T.RandomPerspective(0.6, 0.8),
+    "RandomPerspectiveFill": T.RandomPerspective(1, 1, I.NEAREST, [7, 8, 9]),
+    "ElasticTransform": T.ElasticTransform(20.0, 0.4),
+    "ElasticTransformFill": T.ElasticTransform([9.0, 30.0], [0.3, 0.6], I.NEAREST, 5),
+    "RandomChoice": v2.RandomChoice([T.RandomCrop(5), T.RandomHorizontalFlip(), F.invert], [0.2, 0.5, 0.9]),
+    "RandomChoiceEqual": v2.RandomChoice([F.hflip, F.vflip, F.invert]),
+    "RandomOrder": v2.RandomOrder([T.RandomCrop(5), lambda x: F.adjust_brightness(x, 0.7), F.invert]),
     "Compose": T.Compose([T.RandomCrop(6), T.RandomHorizontalFlip(),
                           T.ConvertImageDtype(torch.float32), T.Normalize([0.4, 0.5, 0.6], [0.2, 0.3, 0.4])]),
 }
+
+# The policies draw one of many transforms: only the sums of results, but those of many calls.
+POLICIES = {
+    "AutoAugmentImagenet": T.AutoAugment(),
+    "AutoAugmentCifar10": T.AutoAugment(T.AutoAugmentPolicy.CIFAR10, fill=[9, 8, 7]),
+    "AutoAugmentSvhn": T.AutoAugment(T.AutoAugmentPolicy.SVHN, I.BILINEAR),
+    "TrivialAugmentWide": T.TrivialAugmentWide(),
+    "AugMix": T.AugMix(),
+    "AugMixColorless": T.AugMix(8, 2, 4, 0.4, False, I.NEAREST, [5]),
+    "RandAugmentMany": T.RandAugment(5, 20),
+}
+POLICY_CALLS = 150
+
+
+def sums_of(transform, x):
+    """The sums of the results' values, of many calls."""
+    torch.manual_seed(1234)
+    return torch.stack([transform(x).sum() for _ in range(POLICY_CALLS)])
 
 
 def text_of(tensor):
@@ -119,6 +161,9 @@ def main():
             torch.manual_seed(1234)
             for i in range(3):
                 print(f"{name}.{i}", text_of(transform(x)), file=out)
+        for name, transform in POLICIES.items():
+            print("sums." + name, text_of(sums_of(transform, x)), file=out)
+        print("sums.AugMixBatch", text_of(sums_of(T.AugMix(), torch.stack([x, x.flip(0)]))), file=out)
     print(path, path.stat().st_size, "bytes")
 
 

@@ -32,6 +32,11 @@ Tensor image() {
   return i.mul(37).add(i.div(9, "floor").mul(11)).remainder(256).to(kByte).view({3, 7, 9});
 }
 
+Corners corners() { return {{{0, 0}, {8, 0}, {8, 6}, {0, 6}}}; }
+Tensor displacement() {
+  return arange(126).mul(29).remainder(64).to(kFloat).div(160).sub(0.2).view({1, 7, 9, 2});
+}
+
 const std::map<std::string, Call>& functions() {
   static const std::map<std::string, Call> calls{
       {"resize_short", [](Tensor x) { return F::resize(x, {4}); }},
@@ -121,6 +126,46 @@ const std::map<std::string, Call>& functions() {
        }},
       {"to_float", [](Tensor x) { return F::convert_image_dtype(x, kFloat); }},
       {"to_short", [](Tensor x) { return F::convert_image_dtype(x, kShort); }},
+      {"pad_edge_negative",
+       [](Tensor x) {
+         return F::pad(x, {-1, 2, 1, -1}, 0, PaddingMode::EDGE);
+       }},
+      {"pad_reflect_negative",
+       [](Tensor x) {
+         return F::pad(x, {-2, 0, 4, -1}, 0, PaddingMode::REFLECT);
+       }},
+      {"pad_symmetric_negative",
+       [](Tensor x) {
+         return F::pad(x, {-1, -2, 7, 3}, 0, PaddingMode::SYMMETRIC);
+       }},
+      {"resize_mask",
+       [](Tensor x) {
+         return F::resize(x.gt(128), {10, 4}, Mode::BILINEAR, {}, false);
+       }},
+      {"resize_mask_cubic",
+       [](Tensor x) {
+         return F::resize(x.gt(128), {14, 18}, Mode::BICUBIC);
+       }},
+      {"rotate_mask", [](Tensor x) { return F::rotate(x.gt(200), 20, Mode::BILINEAR); }},
+      {"perspective",
+       [](Tensor x) {
+         return F::perspective(x, corners(), {{{1, 1}, {7, 0}, {8, 6}, {0, 5}}});
+       }},
+      {"perspective_fill",
+       [](Tensor x) {
+         return F::perspective(x, corners(), {{{2, 1}, {6, 1}, {8, 4}, {1, 5}}}, Mode::NEAREST,
+                               {9., 8., 7.});
+       }},
+      {"elastic",
+       [](Tensor x) { return F::elastic_transform(x, displacement(), Mode::BILINEAR, {3.}); }},
+      {"elastic_nearest",
+       [](Tensor x) { return F::elastic_transform(x, displacement().neg(), Mode::NEAREST); }},
+      {"linear",
+       [](Tensor x) {
+         const Tensor matrix =
+             arange(189 * 189).mul(13).remainder(31).to(kFloat).view({189, 189}).div(1e5);
+         return LinearTransformation(matrix.to(x.device()), matrix[0].to(x.device()))(x);
+       }},
       {"erase", [](Tensor x) { return F::erase(x, 1, 2, 3, 4, tensor(9)); }},
       {"grid",
        [](Tensor x) {
@@ -165,8 +210,43 @@ const std::map<std::string, Call>& random_transforms() {
       {"RandomErasing", RandomErasing(0.9)},
       {"RandomErasingColors", RandomErasing(0.9, {0.1, 0.2}, {0.5, 2}, {1, 2, 3})},
       {"RandAugment", RandAugment(3, 15)},
+      {"RandomPerspective", RandomPerspective(0.6, 0.8)},
+      {"RandomPerspectiveFill", RandomPerspective(1, 1, Mode::NEAREST, {7, 8, 9})},
+      {"ElasticTransform", ElasticTransform(20, 0.4)},
+      {"ElasticTransformFill", ElasticTransform({9, 30}, {0.3, 0.6}, Mode::NEAREST, {5})},
+      {"RandomChoice",
+       RandomChoice({RandomCrop(5), RandomHorizontalFlip(), F::invert}, {0.2, 0.5, 0.9})},
+      {"RandomChoiceEqual", RandomChoice({F::hflip, F::vflip, F::invert})},
+      {"RandomOrder",
+       RandomOrder(
+           {RandomCrop(5), [](Tensor x) { return F::adjust_brightness(x, 0.7); }, F::invert})},
       {"Compose", Compose({RandomCrop(6), RandomHorizontalFlip(), ConvertImageDtype(kFloat),
                            vision::transforms::Normalize({0.4, 0.5, 0.6}, {0.2, 0.3, 0.4})})},
+  };
+  return transforms;
+}
+
+/// The transforms of which only the sums of the results of many calls are compared.
+const std::map<std::string, Call>& policies() {
+  static const std::map<std::string, Call> transforms{
+      {"AutoAugmentImagenet", AutoAugment()},
+      {"AutoAugmentCifar10", AutoAugment(AutoAugmentPolicy::CIFAR10, Mode::NEAREST, {9, 8, 7})},
+      {"AutoAugmentSvhn", AutoAugment(AutoAugmentPolicy::SVHN, Mode::BILINEAR)},
+      {"TrivialAugmentWide", TrivialAugmentWide()},
+      {"AugMix", AugMix()},
+      {"AugMixColorless", AugMix(AugMixOptions()
+                                     .severity(8)
+                                     .mixture_width(2)
+                                     .chain_depth(4)
+                                     .alpha(0.4)
+                                     .all_ops(false)
+                                     .interpolation(Mode::NEAREST)
+                                     .fill({5}))},
+      {"AugMixBatch",
+       [](Tensor x) {
+         return AugMix()(stack({x, x.flip(0)}));
+       }},
+      {"RandAugmentMany", RandAugment(5, 20)},
   };
   return transforms;
 }
@@ -198,9 +278,9 @@ std::map<std::string, Expected> read_expected() {
 void expect_equal(const std::string& name, const Tensor& actual, const Expected& expected) {
   SCOPED_TRACE(name);
   ASSERT_EQ(actual.sizes(), expected.values.sizes());
-  EXPECT_EQ(std::string(name_of(actual.scalar_type())), expected.dtype == "uint8"   ? "Byte"
-                                                        : expected.dtype == "int16" ? "Short"
-                                                                                    : "Float");
+  static const std::map<std::string, ScalarType> dtypes{
+      {"bool", kBool}, {"uint8", kByte}, {"int16", kShort}, {"float32", kFloat}};
+  EXPECT_EQ(actual.scalar_type(), dtypes.at(expected.dtype));
   const Tensor difference = actual.to(kDouble).sub(expected.values).abs();
   const bool is_float = actual.is_floating_point();
   EXPECT_LE(difference.max().item<double>(), is_float ? 2e-5 : 1);
@@ -226,7 +306,23 @@ TEST(VisionCases, FunctionsMatchTorchvision) {
       expect_equal(name + "." + std::to_string(i), call(image()),
                    expected.at(name + "." + std::to_string(i)));
   }
-  EXPECT_EQ(checked, expected.size());
+  EXPECT_EQ(checked + policies().size(), expected.size());
+}
+
+/// Mixtures may differ by one in a few pixels, because float32 sums are truncated.
+TEST(VisionCases, PoliciesMatchTorchvision) {
+  const auto all_expected = read_expected();
+  for (const auto& [name, transform] : policies()) {
+    SCOPED_TRACE(name);
+    const Tensor& expected = all_expected.at("sums." + name).values;
+    manual_seed(1234);
+    Call call = transform;
+    std::vector<double> sums;
+    for (int64_t i = 0; i < expected.numel(); ++i)
+      sums.push_back(call(image()).sum().item<double>());
+    const Tensor difference = tensor(sums, kDouble).sub(expected).abs();
+    EXPECT_EQ(difference.gt(10).sum().item<int64_t>(), 0) << difference;
+  }
 }
 
 TEST(VisionCases, BatchesAreTransformedLikeImages) {
@@ -296,6 +392,36 @@ TEST(VisionCases, ImagesOfTwoDimensionsHaveOneChannel) {
 TEST(VisionCases, RandAugmentRoundsAsTorchvision) {
   manual_seed(3);
   EXPECT_EQ(RandAugment(5, 20)(image()).sum().item<int64_t>(), 24933);
+}
+
+TEST(VisionCases, BadArgumentsOfPoliciesAndChoicesAreNamed) {
+  EXPECT_ERROR(AugMix(AugMixOptions().severity(11)),
+               "The severity must be between [1, 10]. Got 11 instead.");
+  EXPECT_ERROR(AugMix(AugMixOptions().alpha(0)), "mixture_width and alpha must be positive");
+  EXPECT_ERROR(TrivialAugmentWide(1), "num_magnitude_bins must be at least 2");
+  EXPECT_ERROR(RandomPerspective(1.5), "Argument distortion_scale value should be between 0 and 1");
+  EXPECT_ERROR(RandomOrder({}), "Pass at least one transform");
+  EXPECT_ERROR(RandomChoice({F::hflip}, {1, 2}),
+               "Length of p doesn't match the number of transforms: 2 != 1");
+  EXPECT_ERROR(F::elastic_transform(image(), zeros({1, 7, 8, 2})),
+               "Argument displacement shape should be (1, 7, 9, 2), but given [1, 7, 8, 2]");
+  EXPECT_ERROR(F::perspective(image(), corners(), corners(), Mode::BICUBIC),
+               "Interpolation mode 'bicubic' is unsupported with Tensor input");
+  EXPECT_ERROR(ElasticTransform(10, 5)(image()), "Padding size should be less than");
+  EXPECT_ERROR(ElasticTransform(10, 1e300)(image()), "Padding size should be less than");
+  EXPECT_ERROR(LinearTransformation(ones({2, 3}), ones({2})),
+               "transformation_matrix should be square. Got [2, 3]");
+  EXPECT_ERROR(LinearTransformation(ones({2, 2}), ones({2}))(image()),
+               "incompatible shape. [3, 7, 9] != 2");
+  EXPECT_ERROR(F::pad(image(), {-9, 0}, 0, PaddingMode::SYMMETRIC), "Padding size");
+  EXPECT_ERROR(F::pad(image(), {-5, 0}, 0, PaddingMode::EDGE), "Calculated output");
+  EXPECT_ERROR(make_grid(zeros({0, 3, 4, 4})), "float division by zero");
+}
+
+TEST(VisionCases, CropsAreTransformsToo) {
+  EXPECT_TRUE(stack(FiveCrop({3, 4})(image())).equal(stack(F::five_crop(image(), {3, 4}))));
+  const Compose transform({[](Tensor x) { return stack(TenCrop(3, true)(x)); }});
+  EXPECT_TRUE(Call(transform)(image()).equal(stack(F::ten_crop(image(), {3}, true))));
 }
 
 TEST(VisionCases, RotatedImagesHaveTorchvisionsSizes) {

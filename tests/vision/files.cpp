@@ -34,6 +34,48 @@ double mean_difference(const Tensor& a, const Tensor& b) {
   return a.to(kDouble).sub(b.to(kDouble)).abs().mean().item<double>();
 }
 
+std::string png_chunk(const std::string& name, const std::string& data) {
+  const auto big_endian = [](size_t value) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += char(value >> shift & 255);
+    return bytes;
+  };
+  const std::string body = name + data;
+  return big_endian(data.size()) + body + big_endian(hearth::io::crc32(body.data(), body.size()));
+}
+
+const std::string kPngSignature = "\x89PNG\r\n\x1a\n";
+constexpr int64_t kPngHeaderBytes = 8 + 25;  // signature and IHDR
+
+/// A file with `bytes` inserted at `offset`.
+Tensor with_bytes(const Tensor& file, int64_t offset, const std::string& bytes) {
+  std::vector<int64_t> values;
+  for (const char c : bytes) values.push_back(uint8_t(c));
+  return cat({file.narrow(0, 0, offset), tensor(values).to(kByte),
+              file.narrow(0, offset, file.size(0) - offset)});
+}
+
+/// Exif data with the image's width and, as the second tag, its orientation.
+std::string exif_with(int orientation, bool is_little_endian) {
+  std::string result = is_little_endian ? "II" : "MM";
+  const auto put = [&](uint32_t value, int count) {
+    for (int i = 0; i < count; ++i)
+      result += char(value >> 8 * (is_little_endian ? i : count - 1 - i) & 255);
+  };
+  put(42, 2);
+  put(8, 4);  // where the tags begin
+  put(2, 2);
+  for (const uint32_t tag : {0x0100, 0x0112}) {
+    put(tag, 2);
+    put(3, 2);
+    put(1, 4);
+    put(tag == 0x0112 ? uint32_t(orientation) : 7, 2);
+    put(0, 2);
+  }
+  put(0, 4);
+  return result;
+}
+
 TEST(ImageFiles, PngKeepsEveryPixel) {
   const TempFolder folder;
   const std::string path = folder.path("a.png");
@@ -70,6 +112,69 @@ TEST(ImageFiles, CmykJpegBecomesRgb) {
   EXPECT_TRUE(first_pixel(ImageReadMode::GRAY).equal(tensor({99}, kByte)));
 }
 
+/// Expected: torchvision.io.decode_image.
+TEST(ImageFiles, OnlyPalettesHaveTransparentColours) {
+  const Tensor gray = tensor({0, 7, 7, 200}, kByte).view({1, 1, 4}),
+               file = with_bytes(encode_png(gray), kPngHeaderBytes,
+                                 png_chunk("tRNS", std::string("\0\7", 2)));
+  EXPECT_TRUE(decode_image(file).equal(gray));
+  EXPECT_TRUE(
+      decode_image(file, ImageReadMode::GRAY_ALPHA).equal(cat({gray, full_like(gray, 255)})));
+  // One byte, which begins with its filter's: two pixels of one bit, 0 and 1.
+  const std::string palette =
+      kPngSignature + png_chunk("IHDR", {"\0\0\0\2\0\0\0\1\1\3\0\0\0", 13}) +
+      png_chunk("PLTE", "\x09\x08\x07\x32\x3c\x46") + png_chunk("tRNS", "\x20") +
+      png_chunk("IDAT", {"\x78\x01\x01\x02\0\xfd\xff\0\x40\0\x42\0\x41", 13}) +
+      png_chunk("IEND", "");
+  EXPECT_TRUE(decode_image(with_bytes(empty({0}, kByte), 0, palette), ImageReadMode::RGB_ALPHA)
+                  .equal(tensor({9, 50, 8, 60, 7, 70, 32, 255}, kByte).view({4, 1, 2})));
+}
+
+/// Expected: torchvision.io.decode_image(…, apply_exif_orientation=True).
+TEST(ImageFiles, ExifOrientationsAreApplied) {
+  const Tensor image = tensor({{0, 1, 2}, {3, 4, 5}}).to(kByte).unsqueeze(0),
+               jpeg = encode_jpeg(smooth(3).narrow(1, 0, 16)), decoded = decode_image(jpeg);
+  const std::vector<std::vector<int>> expected{
+      {0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {2, 1, 0, 5, 4, 3}, {5, 4, 3, 2, 1, 0},
+      {3, 4, 5, 0, 1, 2}, {0, 3, 1, 4, 2, 5}, {3, 0, 4, 1, 5, 2}, {5, 2, 4, 1, 3, 0},
+      {2, 5, 1, 4, 0, 3}, {0, 1, 2, 3, 4, 5}};
+  for (int orientation = 0; orientation < 10; ++orientation)
+    for (const bool is_little_endian : {false, true}) {
+      SCOPED_TRACE(orientation);
+      const std::string exif = exif_with(orientation, is_little_endian);
+      const Tensor png = with_bytes(encode_png(image), kPngHeaderBytes, png_chunk("eXIf", exif));
+      const bool is_turned = orientation >= 5 && orientation <= 8;
+      const Tensor upright = decode_image(png, ImageReadMode::UNCHANGED, true);
+      EXPECT_EQ(upright.sizes(), is_turned ? IntArrayRef({1, 3, 2}) : IntArrayRef({1, 2, 3}));
+      EXPECT_TRUE(upright.flatten().equal(tensor(expected[size_t(orientation)]).to(kByte)));
+      EXPECT_TRUE(decode_image(png).equal(image));
+      const std::string data = "Exif" + std::string(2, '\0') + exif;
+      const Tensor turned_jpeg =
+          with_bytes(jpeg, 2, "\xff\xe1" + std::string(1, '\0') + char(data.size() + 2) + data);
+      EXPECT_TRUE(decode_image(turned_jpeg).equal(decoded));
+      if (orientation == 6) {
+        EXPECT_TRUE(decode_image(turned_jpeg, ImageReadMode::UNCHANGED, true)
+                        .equal(decoded.transpose(1, 2).flip({2})));
+      }
+    }
+}
+
+TEST(ImageFiles, DamagedExifDataAreSafe) {
+  const Tensor image = pattern(1);
+  const std::string exif = exif_with(6, true);
+  for (size_t i = 0; i < exif.size(); ++i)
+    for (const char value : {'\0', '\xff'}) {
+      std::string damaged = exif;
+      damaged[i] = value;
+      for (const std::string& data : {damaged, exif.substr(0, i + 1)})
+        EXPECT_EQ(
+            decode_image(with_bytes(encode_png(image), kPngHeaderBytes, png_chunk("eXIf", data)),
+                         ImageReadMode::UNCHANGED, true)
+                .numel(),
+            image.numel());
+    }
+}
+
 TEST(ImageFiles, JpegKeepsSmoothImagesApproximately) {
   for (const int64_t channels : {1, 3}) {
     const Tensor image = smooth(channels), good = encode_jpeg(image, 95),
@@ -96,11 +201,8 @@ TEST(ImageFiles, TruncationsAreErrorsAndFlippedBitsAreSafe) {
 
 TEST(ImageFiles, HostileSizesAreErrors) {
   // Width and height of 2^30, with a correct checksum of the header.
-  std::string header("IHDR\x40\0\0\0\x40\0\0\0\x08\x02\0\0\0", 17);
-  const uint32_t checksum = hearth::io::crc32(header.data(), header.size());
-  std::string file("\x89PNG\r\n\x1a\n\0\0\0\x0d", 12);
-  file += header;
-  for (int shift = 24; shift >= 0; shift -= 8) file += char(checksum >> shift & 255);
+  const std::string file =
+      kPngSignature + png_chunk("IHDR", {"\x40\0\0\0\x40\0\0\0\x08\x02\0\0\0", 13});
   const TempFolder folder;
   write_bytes(folder.path("big.png"), file);
   EXPECT_ERROR(read_image(folder.path("big.png")),

@@ -1,7 +1,7 @@
 #include "augment.h"
 
 #include "../names.h"
-#include "hearth/vision/transforms.h"
+#include "hearth/vision/auto_augment.h"
 
 namespace hearth::app {
 

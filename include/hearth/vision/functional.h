@@ -21,6 +21,8 @@ enum class PaddingMode : int8_t { CONSTANT, EDGE, REFLECT, SYMMETRIC };
 struct HEARTH_API ImageSize {
   int64_t height, width;
 };
+/// The corners {x, y} of a quadrilateral: top left, top right, bottom right, bottom left.
+using Corners = std::array<std::array<int64_t, 2>, 4>;
 
 namespace functional {
 
@@ -64,6 +66,16 @@ HEARTH_API Tensor affine(const Tensor& img, double angle, std::array<int64_t, 2>
                          InterpolationMode interpolation = InterpolationMode::NEAREST,
                          ArrayRef<double> fill = {},
                          std::optional<std::array<double, 2>> center = {});
+/// Warps the image so that the corners `startpoints` move to `endpoints`.
+HEARTH_API Tensor perspective(const Tensor& img, const Corners& startpoints,
+                              const Corners& endpoints,
+                              InterpolationMode interpolation = InterpolationMode::BILINEAR,
+                              ArrayRef<double> fill = {});
+/// Moves the image's points by `displacement` [1, height, width, 2]: {x, y}, in halves of the
+/// image's width and height.
+HEARTH_API Tensor elastic_transform(const Tensor& img, const Tensor& displacement,
+                                    InterpolationMode interpolation = InterpolationMode::BILINEAR,
+                                    ArrayRef<double> fill = {});
 /// The image with the values v in the rectangle of height h and width w at row i, column j.
 HEARTH_API Tensor erase(const Tensor& img, int64_t i, int64_t j, int64_t h, int64_t w,
                         const Tensor& v, bool inplace = false);

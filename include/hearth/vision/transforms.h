@@ -55,6 +55,26 @@ class HEARTH_API RandomApply : public RandomTransform {
   Compose transforms_;
 };
 
+/// Applies one of the transforms: i with probability p[i] / sum(p), by default each equally often.
+class HEARTH_API RandomChoice : public ImageTransform {
+ public:
+  Tensor operator()(Tensor img) override;
+  explicit RandomChoice(std::vector<ImageFunction> transforms, std::vector<double> p = {});
+
+ private:
+  std::vector<ImageFunction> transforms_;
+  std::vector<double> p_;
+};
+/// Applies all transforms in random order.
+class HEARTH_API RandomOrder : public ImageTransform {
+ public:
+  Tensor operator()(Tensor img) override;
+  explicit RandomOrder(std::vector<ImageFunction> transforms);
+
+ private:
+  std::vector<ImageFunction> transforms_;
+};
+
 /// functional::resize.
 class HEARTH_API Resize : public ImageTransform {
  public:
@@ -83,6 +103,35 @@ class HEARTH_API CenterCrop : public ImageTransform {
 
  private:
   std::vector<int64_t> size_;
+};
+/// functional::five_crop.
+class FiveCrop {
+ public:
+  explicit FiveCrop(std::vector<int64_t> size) : size_(std::move(size)) {}
+  explicit FiveCrop(int64_t size) : size_{size} {}
+  /// The five parts.
+  std::vector<Tensor> operator()(const Tensor& img) const {
+    return functional::five_crop(img, size_);
+  }
+
+ private:
+  std::vector<int64_t> size_;
+};
+/// functional::ten_crop.
+class TenCrop {
+ public:
+  explicit TenCrop(std::vector<int64_t> size, bool vertical_flip = false)
+      : size_(std::move(size)), vertical_flip_(vertical_flip) {}
+  explicit TenCrop(int64_t size, bool vertical_flip = false)
+      : TenCrop(std::vector<int64_t>{size}, vertical_flip) {}
+  /// The ten parts.
+  std::vector<Tensor> operator()(const Tensor& img) const {
+    return functional::ten_crop(img, size_, vertical_flip_);
+  }
+
+ private:
+  std::vector<int64_t> size_;
+  bool vertical_flip_;
 };
 /// functional::pad.
 class HEARTH_API Pad : public ImageTransform {
@@ -307,6 +356,15 @@ class HEARTH_API Normalize : public ImageTransform {
  private:
   std::vector<double> mean_, std_;
 };
+/// (x - mean_vector) @ transformation_matrix of the flattened image x, for example to whiten it.
+class HEARTH_API LinearTransformation : public ImageTransform {
+ public:
+  Tensor operator()(Tensor img) override;
+  LinearTransformation(Tensor transformation_matrix, Tensor mean_vector);
+
+ private:
+  Tensor transformation_matrix_, mean_vector_;
+};
 /// With probability p, replaces a rectangle of random position, area (`scale`: a fraction of the
 /// image's) and aspect ratio by one value, by one value per channel or, without values, by normally
 /// distributed numbers.
@@ -321,20 +379,6 @@ class HEARTH_API RandomErasing : public RandomTransform {
   Range scale_, ratio_;
   std::vector<double> value_;
   bool inplace_;
-};
-/// Applies num_ops random transforms (the paper "RandAugment"). Their strength is the level
-/// `magnitude` of num_magnitude_bins levels.
-class HEARTH_API RandAugment : public ImageTransform {
- public:
-  Tensor operator()(Tensor img) override;
-  explicit RandAugment(int64_t num_ops = 2, int64_t magnitude = 9, int64_t num_magnitude_bins = 31,
-                       InterpolationMode interpolation = InterpolationMode::NEAREST,
-                       std::vector<double> fill = {});
-
- private:
-  int64_t num_ops_, magnitude_, num_magnitude_bins_;
-  InterpolationMode interpolation_;
-  std::vector<double> fill_;
 };
 
 }  // namespace hearth::vision::transforms

@@ -1,0 +1,161 @@
+#include "hearth/vision/auto_augment.h"
+
+#include <cmath>
+#include <limits>
+
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "vision/augmentation_policies.h"
+#include "vision/random.h"
+
+namespace hearth::vision::transforms {
+
+namespace F = functional;
+
+RandAugment::RandAugment(int64_t num_ops, int64_t magnitude, int64_t num_magnitude_bins,
+                         InterpolationMode interpolation, std::vector<double> fill)
+    : num_ops_(num_ops),
+      magnitude_(magnitude),
+      num_magnitude_bins_(num_magnitude_bins),
+      interpolation_(interpolation),
+      fill_(std::move(fill)) {
+  HEARTH_CHECK_AS(
+      ValueError,
+      num_ops >= 0 && num_magnitude_bins > 1 && magnitude >= 0 && magnitude < num_magnitude_bins,
+      "RandAugment: num_ops must be at least 0, num_magnitude_bins at least 2, and magnitude from "
+      "0 to num_magnitude_bins - 1, but got ",
+      num_ops, ", ", num_magnitude_bins, " and ", magnitude);
+}
+
+Tensor RandAugment::operator()(Tensor img) {
+  const Magnitudes magnitudes = usual_magnitudes(F::get_image_size(img));
+  for (int64_t i = 0; i < num_ops_; ++i) {
+    const auto kind = Augmentation(random_below(0, kAugmentations));
+    const double m = magnitudes.of(kind, magnitude_, num_magnitude_bins_);
+    img = augmented(img, kind, with_random_sign(kind, m), interpolation_, fill_);
+  }
+  return img;
+}
+
+Tensor AutoAugment::operator()(Tensor img) {
+  constexpr int64_t kBins = 10;
+  const Policy& policy = policy_ == AutoAugmentPolicy::IMAGENET  ? kImagenet
+                         : policy_ == AutoAugmentPolicy::CIFAR10 ? kCifar10
+                                                                 : kSvhn;
+  const Magnitudes magnitudes = usual_magnitudes(F::get_image_size(img));
+  const auto& steps = policy[random_below(0, int64_t(std::size(policy)))];
+  const Tensor probabilities = rand({2}), signs = randint(2, {2});
+  for (size_t i = 0; i < std::size(steps); ++i) {
+    const Augmentation kind = steps[i].augmentation;
+    if (probabilities.data_ptr<float>()[i] > float(steps[i].tenths / 10.0)) continue;
+    const double m = magnitudes.of(kind, steps[i].bin, kBins);
+    const bool negates = has_sign(kind) && signs.data_ptr<int64_t>()[i] == 0;
+    img = augmented(img, kind, negates ? -m : m, interpolation_, fill_);
+  }
+  return img;
+}
+
+TrivialAugmentWide::TrivialAugmentWide(int64_t num_magnitude_bins, InterpolationMode interpolation,
+                                       std::vector<double> fill)
+    : num_magnitude_bins_(num_magnitude_bins),
+      interpolation_(interpolation),
+      fill_(std::move(fill)) {
+  HEARTH_CHECK_AS(ValueError, num_magnitude_bins > 1,
+                  "TrivialAugmentWide: num_magnitude_bins must be at least 2, but got ",
+                  num_magnitude_bins);
+}
+
+Tensor TrivialAugmentWide::operator()(Tensor img) {
+  constexpr Magnitudes kMagnitudes{0.99, 32, 32, 135, 0.99, 8, 6};
+  const auto kind = Augmentation(random_below(0, kAugmentations));
+  const double m = has_magnitude(kind) ? kMagnitudes.of(kind, random_below(0, num_magnitude_bins_),
+                                                        num_magnitude_bins_)
+                                       : 0;
+  return augmented(img, kind, with_random_sign(kind, m), interpolation_, fill_);
+}
+
+namespace {
+
+double random_normal() { return empty({1}, kDouble).normal_().item<double>(); }
+double random_fraction() { return empty({1}, kDouble).uniform_().item<double>(); }
+
+/// A number from the gamma distribution, by Marsaglia's and Tsang's method. Like PyTorch's, it has
+/// some factors in float32.
+double random_gamma(double alpha) {
+  double scale = 1;
+  if (alpha < 1) {
+    scale = std::pow(1 - random_fraction(), 1 / alpha);
+    alpha += 1;
+  }
+  const double d = alpha - 1.0F / 3.0F, c = 1 / std::sqrt(9 * d);
+  while (true) {
+    const double x = random_normal(), y = 1 + c * x;
+    if (y <= 0) continue;
+    const double v = y * y * y, u = 1 - random_fraction(), square = x * x;
+    const bool is_accepted =
+        u < 1 - 0.0331F * square * square || std::log(u) < 0.5 * square + d * (1 - v + std::log(v));
+    if (is_accepted) return scale * d * v;
+  }
+}
+
+/// Weights `[rows, columns]`, each row from the symmetric Dirichlet distribution.
+Tensor random_weights(double alpha, int64_t rows, int64_t columns) {
+  const Tensor gamma = empty({rows, columns}, kDouble);
+  for (int64_t i = 0; i < gamma.numel(); ++i) gamma.data_ptr<double>()[i] = random_gamma(alpha);
+  return (gamma / gamma.sum(-1, true))
+      .to(kFloat)
+      .clamp(std::numeric_limits<float>::min(), std::nexttoward(1.0F, 0.0L));
+}
+
+/// AugMix's operation of this number: those that change colours or sharpness come last.
+Augmentation mixed_augmentation(int64_t index) {
+  constexpr int64_t kGeometric = kRotate - kShearX + 1, kOthers = kEqualize - kPosterize + 1;
+  if (index < kGeometric) return Augmentation(kShearX + index);
+  if (index < kGeometric + kOthers) return Augmentation(kPosterize + index - kGeometric);
+  return Augmentation(kBrightness + index - kGeometric - kOthers);
+}
+
+/// Applies a chain of AugMix to a batch.
+Tensor chained(Tensor img, const AugMixOptions& options) {
+  constexpr int64_t kBins = 10;
+  const auto [height, width] = F::get_image_size(img);
+  const Magnitudes magnitudes{0.3, double(width) / 3, double(height) / 3, 30, 0.9, 4, 4};
+  const int64_t depth = options.chain_depth() > 0 ? options.chain_depth() : random_below(1, 4);
+  for (int64_t i = 0; i < depth; ++i) {
+    const Augmentation kind = mixed_augmentation(
+        random_below(0, kAugmentations - (options.all_ops() ? 1 : kPosterize - kRotate)));
+    const double m =
+        has_magnitude(kind) ? magnitudes.of(kind, random_below(0, options.severity()), kBins) : 0;
+    img = augmented(img, kind, with_random_sign(kind, m), options.interpolation(), options.fill());
+  }
+  return img;
+}
+
+}  // namespace
+
+AugMix::AugMix(AugMixOptions options) : options_(std::move(options)) {
+  HEARTH_CHECK_AS(ValueError, options_.severity() >= 1 && options_.severity() <= 10,
+                  "The severity must be between [1, 10]. Got ", options_.severity(), " instead.");
+  HEARTH_CHECK_AS(ValueError, options_.mixture_width() >= 1 && options_.alpha() > 0,
+                  "AugMix: mixture_width and alpha must be positive, but got ",
+                  options_.mixture_width(), " and ", options_.alpha());
+}
+
+Tensor AugMix::operator()(Tensor img) {
+  Tensor batch = img;
+  while (batch.dim() < 4) batch = batch.unsqueeze(0);
+  std::vector<int64_t> per_image(size_t(batch.dim()), 1);
+  per_image[0] = batch.size(0);
+  const auto column = [&](const Tensor& weights, int64_t i) {
+    return weights.select(1, i).reshape(per_image).to(img.device());
+  };
+  const Tensor shares = random_weights(options_.alpha(), per_image[0], 2);
+  const Tensor weights = random_weights(options_.alpha(), per_image[0], options_.mixture_width()) *
+                         shares.select(1, 1).unsqueeze(1);
+  Tensor mixture = column(shares, 0) * batch;
+  for (int64_t i = 0; i < options_.mixture_width(); ++i)
+    mixture = mixture + column(weights, i) * chained(batch, options_);
+  return mixture.view(img.sizes()).to(img.scalar_type());
+}
+
+}  // namespace hearth::vision::transforms
