@@ -1,13 +1,33 @@
 #pragma once
 
-#include "ATen/Context.h"
-#include "hearth/parallel_for.h"
-
+#include <functional>
 #include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "ATen/Context.h"
+#include "ATen/ceil_div.h"
+#include "c10/util/StringUtil.h"
+#include "hearth/parallel_for.h"
 
 namespace at {
 
-inline int64_t divup(int64_t a, int64_t b) { return (a + b - 1) / b; }
+inline int64_t divup(int64_t a, int64_t b) { return ceil_div(a, b); }
+
+/// Calls the function on another thread (launch) or, as LibTorch may do, at once (intraop_launch).
+inline void launch(std::function<void()> function) { std::thread(std::move(function)).detach(); }
+inline void intraop_launch(const std::function<void()>& function) { function(); }
+inline int intraop_default_num_threads() { return hearth::get_num_threads(); }
+/// The numbers of threads as text.
+inline std::string get_parallel_info() {
+  return c10::str("ATen/Parallel:\n\tat::get_num_threads() : ", hearth::get_num_threads(),
+                  "\n\tat::get_num_interop_threads() : ", hearth::get_num_interop_threads(), '\n');
+}
+namespace internal {
+inline constexpr int64_t GRAIN_SIZE = 32768;
+inline void lazy_init_num_threads() {}
+}  // namespace internal
 
 /// Splits [begin, end) into chunks and combines f(chunk begin, chunk end, identity) in order.
 template <class Scalar, class F, class Combine>
@@ -34,3 +54,7 @@ Scalar parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, Scalar id
 }
 
 }  // namespace at
+
+namespace torch {
+using at::get_parallel_info;
+}

@@ -145,7 +145,7 @@ inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_type
 HEARTH_API bool can_cast(ScalarType from, ScalarType to);
 
 /// The dtype of floating-point tensors created without a dtype; initially float32.
-HEARTH_API ScalarType get_default_dtype();
+HEARTH_API ScalarType get_default_dtype_as_scalartype();
 HEARTH_API void set_default_dtype(ScalarType type);  ///< sets get_default_dtype()
 
 /// The result of Tensor::dtype(): a ScalarType that prints as the C++ type ("float").
@@ -155,6 +155,9 @@ class TypeMeta {
   constexpr TypeMeta(ScalarType type) : type_(type) {}
   constexpr operator ScalarType() const { return type_; }
   constexpr ScalarType toScalarType() const { return type_; }
+  static constexpr TypeMeta fromScalarType(ScalarType type) { return type; }
+  constexpr bool isScalarType() const { return type_ != ScalarType::Undefined; }
+  constexpr bool isScalarType(ScalarType type) const { return type_ == type; }
   constexpr size_t itemsize() const { return element_size(type_); }  ///< bytes of one element
   /// The TypeMeta of the C++ type T.
   template <class T>
@@ -173,5 +176,8 @@ class TypeMeta {
  private:
   ScalarType type_ = ScalarType::Undefined;
 };
+
+/// get_default_dtype_as_scalartype() as a TypeMeta.
+inline TypeMeta get_default_dtype() { return get_default_dtype_as_scalartype(); }
 
 }  // namespace hearth

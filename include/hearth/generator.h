@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "hearth/device.h"
@@ -10,6 +11,7 @@
 
 namespace hearth {
 
+class CPUGeneratorImpl;
 struct GeneratorImpl;
 
 /// A random number generator: PyTorch's mt19937 on the CPU, Philox on GPUs. Copies share one state.
@@ -26,9 +28,17 @@ class HEARTH_API Generator {
   Tensor get_state() const;              ///< the state as a tensor of bytes
   void set_state(const Tensor& state);   ///< restores a state from get_state()
   GeneratorImpl* impl() const { return impl_.get(); }
+  /// A lock for programs that call several functions without interruption. The functions themselves
+  /// do not need it.
+  std::mutex& mutex() const;
+  template <class T>
+  T* get() const {  ///< T is CPUGeneratorImpl (hearth/cpu_generator.h)
+    return numbers();
+  }
   friend bool operator==(const Generator& a, const Generator& b) { return a.impl_ == b.impl_; }
 
  private:
+  CPUGeneratorImpl* numbers() const;
   std::shared_ptr<GeneratorImpl> impl_;
 };
 

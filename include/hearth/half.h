@@ -141,8 +141,18 @@ struct alignas(2 * sizeof(T)) complex {
     using Part = typename C::value_type;
     return C(static_cast<Part>(real_), static_cast<Part>(imag_));
   }
+  /// Assignment of a number of another complex type.
+  template <class C>
+  requires requires(const C& z) {
+    typename C::value_type;
+    z.real(), z.imag();
+  }
+  constexpr complex& operator=(const C& other) { return *this = complex(other); }
+  constexpr explicit operator bool() const { return real_ != 0 || imag_ != 0; }
   constexpr T real() const { return real_; }  ///< the real part
   constexpr T imag() const { return imag_; }  ///< the imaginary part
+  constexpr void real(T value) { real_ = value; }
+  constexpr void imag(T value) { imag_ = value; }
   friend constexpr complex operator+(complex a, complex b) {
     return {a.real_ + b.real_, a.imag_ + b.imag_};
   }
@@ -162,6 +172,7 @@ struct alignas(2 * sizeof(T)) complex {
     const T ratio = b.imag_ / b.real_, scale = 1 / (b.real_ + b.imag_ * ratio);
     return {(a.real_ + a.imag_ * ratio) * scale, (a.imag_ - a.real_ * ratio) * scale};
   }
+  constexpr complex operator+() const { return *this; }
   constexpr complex operator-() const { return {-real_, -imag_}; }
   constexpr complex& operator+=(complex b) { return *this = *this + b; }
   constexpr complex& operator-=(complex b) { return *this = *this - b; }

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
+#include "hearth/generator.h"
 #include "hearth/tensor.h"
 
 namespace hearth {
@@ -20,13 +22,18 @@ template <class T>
 class ValueList;
 namespace detail {
 class DictContent;
-}
+struct ListContent;
+template <class T>
+struct ValueAs;  // IValue::to() for class templates
+}  // namespace detail
 namespace ivalue {
+class ConstantString;
 class Tuple;
-}
+}  // namespace ivalue
 
 /// A value of one of a few types, for archives, files of PyTorch and AutogradContext::saved_data.
-/// Dict, ValueList and ivalue::Tuple are in ivalue_containers.h.
+/// Dict, ValueList and ivalue::Tuple are in ivalue_containers.h; the constructors and functions for
+/// other containers need ivalue_conversions.h.
 class HEARTH_API IValue {
  public:
   IValue() = default;
@@ -36,6 +43,11 @@ class HEARTH_API IValue {
   IValue(T value) : value_(make(static_cast<int64_t>(value))) {}
   template <class T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
   IValue(T value) : value_(make(static_cast<double>(value))) {}
+  /// A ScalarType, Layout or MemoryFormat, as its number.
+  template <class T, std::enable_if_t<std::is_enum_v<T>, int> = 0>
+  IValue(T value) : IValue(static_cast<int64_t>(value)) {}
+  IValue(complex<double> value);
+  IValue(complex<float> value) : IValue(complex<double>(value)) {}
   IValue(std::string value);
   IValue(const char* value);
   IValue(const Scalar& value);
@@ -47,7 +59,12 @@ class HEARTH_API IValue {
   IValue(std::vector<double> value);
   IValue(std::vector<Tensor> value);
   IValue(std::vector<IValue> value);  ///< a list of values of any kind
+  template <class T>
+  IValue(const std::vector<T>& values);
+  template <class Key, class Mapped>
+  IValue(const std::unordered_map<Key, Mapped>& values);
   IValue(Device value);
+  IValue(Generator value);
   IValue(std::shared_ptr<const ivalue::Tuple> value);
   template <class... Elements>
   IValue(const std::tuple<Elements...>& value);
@@ -65,11 +82,16 @@ class HEARTH_API IValue {
   bool isIntList() const;
   bool isDoubleList() const;
   bool isTensorList() const;
+  bool isBoolList() const;
+  bool isComplexDoubleList() const;
   bool isList() const;  ///< whether it is a list of any kind
   bool isTuple() const;
   bool isGenericDict() const;
   bool isDevice() const;
-  bool isScalar() const { return isBool() || isInt() || isDouble(); }  ///< a number or a bool
+  bool isGenerator() const;
+  bool isComplexDouble() const;
+  /// Whether it is a number or a bool.
+  bool isScalar() const { return isBool() || isInt() || isDouble() || isComplexDouble(); }
 
   /// The value; throws "Expected Tensor but got Double" if it has another type.
   Tensor toTensor() const;
@@ -78,27 +100,52 @@ class HEARTH_API IValue {
   double toDouble() const;
   const std::string& toStringRef() const;
   std::string_view toStringView() const { return toStringRef(); }
+  ivalue::ConstantString toString() const;
+  complex<double> toComplexDouble() const;
+  ScalarType toScalarType() const { return static_cast<ScalarType>(toInt()); }
+  Layout toLayout() const { return static_cast<Layout>(toInt()); }
+  MemoryFormat toMemoryFormat() const { return static_cast<MemoryFormat>(toInt()); }
   Scalar toScalar() const;
   /// The elements of a list; throws if one has another type.
   std::vector<int64_t> toIntVector() const;
   std::vector<double> toDoubleVector() const;
   std::vector<Tensor> toTensorVector() const;
-  ValueList<IValue> toList() const;  ///< a copy if the list is one of ints, doubles or tensors
+  ValueList<IValue> toList() const;  ///< a copy if it was a std::vector of ints, doubles or tensors
+  const ValueList<IValue> toListRef() const;  ///< toList()
+  ValueList<bool> toBoolList() const;
+  ValueList<int64_t> toIntList() const;
+  ValueList<double> toDoubleList() const;
+  ValueList<complex<double>> toComplexDoubleList() const;
+  ValueList<Tensor> toTensorList() const;
   Dict<IValue, IValue> toGenericDict() const;
   std::shared_ptr<const ivalue::Tuple> toTuple() const;
   const ivalue::Tuple& toTupleRef() const;
   Device toDevice() const;
+  Generator toGenerator() const;
+  /// The value as a T, or nothing for None.
+  template <class T>
+  std::optional<T> toOptional() const {
+    return isNone() ? std::nullopt : std::optional<T>(to<T>());
+  }
   /// The value as a T: toInt() for int64_t, and so on.
   template <class T>
   T to() const;
+  /// The list or dict, which shares its content with the value except as toList() says.
+  template <class T>
+  ValueList<T> shared_list() const;
+  template <class Key, class Mapped>
+  Dict<Key, Mapped> shared_dict() const;
   const char* tagKind() const;  ///< the type's name, such as "Int"
 
  private:
   struct Value;
   explicit IValue(std::shared_ptr<detail::DictContent> content);
-  explicit IValue(std::shared_ptr<std::vector<IValue>> content);
+  explicit IValue(std::shared_ptr<detail::ListContent> content);
+  bool holds_list_of(char kind) const;
   template <class T>
   std::vector<T> to_vector() const;
+  template <class T>
+  ValueList<T> to_list(const char* kind, bool is_kind) const;
   template <class T>
   static std::shared_ptr<const Value> make(T value);
   template <class T>
@@ -123,14 +170,24 @@ T IValue::to() const {
     return static_cast<T>(toDouble());
   else if constexpr (std::is_same_v<T, Scalar>)
     return toScalar();
+  else if constexpr (std::is_enum_v<T>)
+    return static_cast<T>(toInt());
+  else if constexpr (std::is_same_v<T, Device>)
+    return toDevice();
+  else if constexpr (std::is_same_v<T, Generator>)
+    return toGenerator();
+  else if constexpr (std::is_same_v<T, complex<double>>)
+    return toComplexDouble();
   else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
     return toIntVector();
   else if constexpr (std::is_same_v<T, std::vector<double>>)
     return toDoubleVector();
   else if constexpr (std::is_same_v<T, std::vector<Tensor>>)
     return toTensorVector();
-  else
+  else if constexpr (std::is_constructible_v<T, const std::string&>)
     return T(toStringRef());
+  else
+    return detail::ValueAs<T>::of(*this);
 }
 
 /// Prints the value as LibTorch does: "None", "True", "2.", "[1, 2]", "{a: 1}"; strings without

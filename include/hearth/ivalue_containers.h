@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "hearth/ivalue.h"
+#include "hearth/value_list.h"
 
 namespace hearth {
 
@@ -20,6 +20,7 @@ class HEARTH_API DictContent {
 
   DictContent();
   const std::vector<Item>& items() const { return items_; }
+  std::vector<Item>& items() { return items_; }
   const Item* find(const IValue& key) const;  ///< null if there is none
   /// Adds an entry and returns true; if the key exists, returns false and changes its value only if
   /// `replace`.
@@ -46,11 +47,12 @@ class Dict {
    public:
     Key key() const { return item_->first.template to<Key>(); }
     Value value() const { return item_->second.template to<Value>(); }
+    void setValue(const Value& value) const { item_->second = IValue(value); }
 
    private:
     friend class Dict;
-    explicit Entry(const Content::Item* item) : item_(item) {}
-    const Content::Item* item_;
+    explicit Entry(Content::Item* item) : item_(item) {}
+    Content::Item* item_;
   };
   /// Iterates over the entries in order.
   class Iterator {
@@ -67,15 +69,22 @@ class Dict {
       ++entry_.item_;
       return *this;
     }
+    Iterator operator++(int) {
+      Iterator before = *this;
+      ++*this;
+      return before;
+    }
     bool operator==(const Iterator& other) const { return entry_.item_ == other.entry_.item_; }
 
    private:
     friend class Dict;
-    explicit Iterator(const Content::Item* item) : entry_(item) {}
+    explicit Iterator(Content::Item* item) : entry_(item) {}
     Entry entry_;
   };
+  using iterator = Iterator;
 
   Dict() : content_(std::make_shared<Content>()) {}
+  Dict(ElementType, ElementType) : Dict() {}
 
   size_t size() const { return content_->items().size(); }
   bool empty() const { return size() == 0; }
@@ -84,22 +93,34 @@ class Dict {
   bool contains(const Key& key) const { return content_->find(IValue(key)); }
   Iterator find(const Key& key) const {
     const auto* item = content_->find(IValue(key));
-    return item ? Iterator(item) : end();
+    return item ? Iterator(content_->items().data() + (item - content_->items().data())) : end();
   }
   /// The value of an existing key.
   Value at(const Key& key) const {
     const auto* item = content_->find(IValue(key));
     HEARTH_CHECK_AS(IndexError, item, "Argument passed to at() was not in the map.");
-    return Entry(item).value();
+    return item->second.template to<Value>();
   }
-  /// Adds an entry unless the key exists; returns whether it was added.
-  bool insert(const Key& key, const Value& value) const {
-    return content_->insert(IValue(key), IValue(value), false);
+  /// Adds an entry unless the key exists; returns the key's entry and whether it was added.
+  std::pair<Iterator, bool> insert(const Key& key, const Value& value) const {
+    const bool is_new = content_->insert(IValue(key), IValue(value), false);
+    return {find(key), is_new};
   }
-  void insert_or_assign(const Key& key, const Value& value) const {
-    content_->insert(IValue(key), IValue(value), true);
+  std::pair<Iterator, bool> insert_or_assign(const Key& key, const Value& value) const {
+    const bool is_new = content_->insert(IValue(key), IValue(value), true);
+    return {find(key), is_new};
   }
   size_t erase(const Key& key) const { return content_->erase(IValue(key)); }
+  void erase(const Iterator& position) const { content_->erase(position.entry_.item_->first); }
+  void clear() const { *content_ = Content(); }
+  void reserve(size_t) const {}
+  /// A dict with content of its own.
+  Dict copy() const {
+    Dict result;
+    for (const auto& [key, value] : content_->items()) result.content_->insert(key, value, false);
+    return result;
+  }
+  bool is(const Dict& other) const { return content_ == other.content_; }  ///< the same content
 
  private:
   template <class, class>
@@ -110,33 +131,6 @@ class Dict {
   std::shared_ptr<Content> content_;
 };
 using GenericDict = Dict<IValue, IValue>;
-
-/// A list in an IValue. Copies share the content, as LibTorch's do.
-template <class T>
-class ValueList {
-  using Content = std::vector<IValue>;
-
- public:
-  ValueList() : content_(std::make_shared<Content>()) {}
-
-  size_t size() const { return content_->size(); }
-  bool empty() const { return content_->empty(); }
-  T get(size_t index) const { return content_->at(index).template to<T>(); }
-  T operator[](size_t index) const { return get(index); }
-  void push_back(const T& value) const { content_->push_back(IValue(value)); }
-  std::vector<T> vec() const {
-    std::vector<T> values;
-    for (const IValue& item : *content_) values.push_back(item.template to<T>());
-    return values;
-  }
-
- private:
-  friend class IValue;
-  explicit ValueList(std::shared_ptr<Content> content) : content_(std::move(content)) {}
-
-  std::shared_ptr<Content> content_;
-};
-using GenericList = ValueList<IValue>;
 
 namespace ivalue {
 

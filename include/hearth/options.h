@@ -95,7 +95,9 @@ class TensorOptions {
   }
 
   /// The dtype, or get_default_dtype() if it is not set.
-  ScalarType dtype_or_default() const { return has_dtype_ ? dtype_ : get_default_dtype(); }
+  ScalarType dtype_or_default() const {
+    return has_dtype_ ? dtype_ : get_default_dtype_as_scalartype();
+  }
   TypeMeta dtype() const { return dtype_or_default(); }
   constexpr Device device() const { return device_; }
   constexpr Layout layout() const { return Layout::Strided; }

@@ -70,7 +70,12 @@ struct CustomNode::Call {
 
 CustomNode::CustomNode() : call_(new Call) { context_.node_ = this; }
 CustomNode::~CustomNode() = default;
-std::string CustomNode::name() const { return demangle(typeid(*this).name()); }
+std::string CustomNode::name() const {
+  std::string text = demangle(typeid(*this).name());
+  constexpr std::string_view kOurs = "hearth::";  // programs compare with LibTorch's namespace
+  if (text.starts_with(kOurs)) text.replace(0, kOurs.size(), "torch::");
+  return text;
+}
 
 void CustomNode::release_variables() {
   const std::lock_guard lock(mutex_);

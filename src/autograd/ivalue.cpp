@@ -14,15 +14,16 @@ namespace hearth {
 namespace {
 
 /// The names of Variant's types.
-constexpr const char* kKinds[] = {
-    "None",       "Tensor",     "Bool",        "Int",         "Double", "String", "IntList",
-    "DoubleList", "TensorList", "GenericList", "GenericDict", "Tuple",  "Device"};
-using ListPtr = std::shared_ptr<std::vector<IValue>>;
+constexpr const char* kKinds[] = {"None",       "Tensor",      "Bool",         "Int",
+                                  "Double",     "String",      "IntList",      "DoubleList",
+                                  "TensorList", "GenericList", "GenericDict",  "Tuple",
+                                  "Device",     "Generator",   "ComplexDouble"};
+using ListPtr = std::shared_ptr<detail::ListContent>;
 using DictPtr = std::shared_ptr<detail::DictContent>;
 using TuplePtr = std::shared_ptr<const ivalue::Tuple>;
-using Variant =
-    std::variant<std::monostate, Tensor, bool, int64_t, double, std::string, std::vector<int64_t>,
-                 std::vector<double>, std::vector<Tensor>, ListPtr, DictPtr, TuplePtr, Device>;
+using Variant = std::variant<std::monostate, Tensor, bool, int64_t, double, std::string,
+                             std::vector<int64_t>, std::vector<double>, std::vector<Tensor>,
+                             ListPtr, DictPtr, TuplePtr, Device, Generator, complex<double>>;
 
 /// The index of T among the types of Variant.
 template <class T, size_t index = 0>
@@ -53,17 +54,20 @@ IValue::IValue(const char* value) : IValue(std::string(value)) {}
 IValue::IValue(const Scalar& value)
     : value_(value.isBoolean()         ? make(value.toBool())
              : value.isIntegral(false) ? make(value.toLong())
+             : value.isComplex()       ? make(value.toComplexDouble())
                                        : make(value.toDouble())) {}
+IValue::IValue(complex<double> value) : value_(make(value)) {}
 IValue::IValue(std::vector<int64_t> value) : value_(make(std::move(value))) {}
 IValue::IValue(IntArrayRef value) : IValue(value.vec()) {}
 IValue::IValue(std::vector<double> value) : value_(make(std::move(value))) {}
 IValue::IValue(std::vector<Tensor> value) : value_(make(std::move(value))) {}
 IValue::IValue(std::vector<IValue> value)
-    : IValue(std::make_shared<std::vector<IValue>>(std::move(value))) {}
+    : IValue(std::make_shared<detail::ListContent>(std::move(value))) {}
 IValue::IValue(ListPtr content) : value_(make(std::move(content))) {}
 IValue::IValue(DictPtr content) : value_(make(std::move(content))) {}
 IValue::IValue(TuplePtr value) : value_(make(std::move(value))) {}
 IValue::IValue(Device value) : value_(make(value)) {}
+IValue::IValue(Generator value) : value_(make(std::move(value))) {}
 
 template <class T>
 bool IValue::holds() const {
@@ -75,17 +79,32 @@ bool IValue::isBool() const { return holds<bool>(); }
 bool IValue::isInt() const { return holds<int64_t>(); }
 bool IValue::isDouble() const { return holds<double>(); }
 bool IValue::isString() const { return holds<std::string>(); }
-bool IValue::isIntList() const { return holds<std::vector<int64_t>>(); }
-bool IValue::isDoubleList() const { return holds<std::vector<double>>(); }
-bool IValue::isTensorList() const { return holds<std::vector<Tensor>>(); }
+bool IValue::holds_list_of(char kind) const {
+  return holds<ListPtr>() && get<ListPtr>()->kind == kind;
+}
+bool IValue::isIntList() const {
+  return holds<std::vector<int64_t>>() || holds_list_of(detail::kind_of<int64_t>);
+}
+bool IValue::isDoubleList() const {
+  return holds<std::vector<double>>() || holds_list_of(detail::kind_of<double>);
+}
+bool IValue::isTensorList() const {
+  return holds<std::vector<Tensor>>() || holds_list_of(detail::kind_of<Tensor>);
+}
+bool IValue::isBoolList() const { return holds_list_of(detail::kind_of<bool>); }
+bool IValue::isComplexDoubleList() const { return holds_list_of(detail::kind_of<complex<double>>); }
 bool IValue::isList() const {
-  return isIntList() || isDoubleList() || isTensorList() || holds<ListPtr>();
+  return holds<ListPtr>() || isIntList() || isDoubleList() || isTensorList();
 }
 bool IValue::isTuple() const { return holds<TuplePtr>(); }
 bool IValue::isGenericDict() const { return holds<DictPtr>(); }
 bool IValue::isDevice() const { return holds<Device>(); }
+bool IValue::isGenerator() const { return holds<Generator>(); }
+bool IValue::isComplexDouble() const { return holds<complex<double>>(); }
 
-const char* IValue::tagKind() const { return kKinds[value_ ? value_->variant.index() : 0]; }
+const char* IValue::tagKind() const {
+  return isList() ? "GenericList" : kKinds[value_ ? value_->variant.index() : 0];
+}
 
 template <class T>
 const T& IValue::get() const {
@@ -98,16 +117,19 @@ bool IValue::toBool() const { return get<bool>(); }
 int64_t IValue::toInt() const { return get<int64_t>(); }
 double IValue::toDouble() const { return get<double>(); }
 const std::string& IValue::toStringRef() const { return get<std::string>(); }
+complex<double> IValue::toComplexDouble() const { return get<complex<double>>(); }
 Scalar IValue::toScalar() const {
+  HEARTH_CHECK(isScalar(), "IValue is not a Scalar");
   if (isBool()) return toBool();
   if (isInt()) return toInt();
-  return toDouble();
+  if (isDouble()) return toDouble();
+  return toComplexDouble();
 }
 template <class T>
 std::vector<T> IValue::to_vector() const {
   if (!holds<ListPtr>()) return get<std::vector<T>>();
   std::vector<T> values;
-  for (const IValue& item : *get<ListPtr>()) values.push_back(item.get<T>());
+  for (const IValue& item : get<ListPtr>()->values) values.push_back(item.get<T>());
   return values;
 }
 std::vector<int64_t> IValue::toIntVector() const { return to_vector<int64_t>(); }
@@ -115,17 +137,20 @@ std::vector<double> IValue::toDoubleVector() const { return to_vector<double>();
 std::vector<Tensor> IValue::toTensorVector() const { return to_vector<Tensor>(); }
 GenericList IValue::toList() const {
   const auto copy = [](const auto& values) {
-    return GenericList(std::make_shared<std::vector<IValue>>(values.begin(), values.end()));
+    std::vector<IValue> items(values.begin(), values.end());
+    return GenericList(std::make_shared<detail::ListContent>(
+        std::move(items), detail::kind_of<std::decay_t<decltype(values[0])>>));
   };
-  if (isIntList()) return copy(get<std::vector<int64_t>>());
-  if (isDoubleList()) return copy(get<std::vector<double>>());
-  if (isTensorList()) return copy(get<std::vector<Tensor>>());
+  if (holds<std::vector<int64_t>>()) return copy(get<std::vector<int64_t>>());
+  if (holds<std::vector<double>>()) return copy(get<std::vector<double>>());
+  if (holds<std::vector<Tensor>>()) return copy(get<std::vector<Tensor>>());
   return GenericList(get<ListPtr>());
 }
 GenericDict IValue::toGenericDict() const { return GenericDict(get<DictPtr>()); }
 TuplePtr IValue::toTuple() const { return get<TuplePtr>(); }
 const ivalue::Tuple& IValue::toTupleRef() const { return *get<TuplePtr>(); }
 Device IValue::toDevice() const { return get<Device>(); }
+Generator IValue::toGenerator() const { return get<Generator>(); }
 
 namespace detail {
 
@@ -194,6 +219,14 @@ void print(std::ostream& out, double value) {
   out << text << (is_whole ? "." : "");
 }
 
+/// Prints "1.+2.j".
+void print(std::ostream& out, complex<double> value) {
+  print(out, value.real());
+  out << (value.imag() >= 0 ? '+' : '-');
+  print(out, std::abs(value.imag()));
+  out << 'j';
+}
+
 /// Prints the values between the two brackets; a tuple of one value has a comma.
 template <class T>
 void print(std::ostream& out, const std::vector<T>& values, const char* brackets = "[]") {
@@ -243,6 +276,10 @@ std::ostream& operator<<(std::ostream& out, const IValue& value) {
     print(out, value.toGenericDict());
   else if (value.isDevice())
     out << value.toDevice().str();
+  else if (value.isComplexDouble())
+    print(out, value.toComplexDouble());
+  else if (value.isGenerator())
+    out << "Generator";
   else
     out << "None";
   return out;

@@ -22,11 +22,7 @@ const std::string& class_name(const std::type_info& type) {
   static auto& names = *new std::unordered_map<std::type_index, std::string>;  // never destroyed
   const std::lock_guard lock(mutex);
   std::string& name = names[type];
-  if (!name.empty()) return name;
-  name = demangle(type.name());
-  // Programs compare the names of modules, as in module->name() == "torch::nn::LinearImpl".
-  constexpr std::string_view kOurs = "hearth::nn::";
-  if (name.starts_with(kOurs)) name.replace(0, kOurs.size(), "torch::nn::");
+  if (name.empty()) name = demangle(type.name());
   return name;
 }
 

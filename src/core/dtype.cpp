@@ -38,7 +38,9 @@ const char* by_name::name_of(ScalarType type) { return names_of(type).hearth; }
 const char* by_name::python_name_of(ScalarType type) { return names_of(type).python; }
 const char* TypeMeta::name() const { return names_of(type_).cpp_type; }
 
-ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
+ScalarType get_default_dtype_as_scalartype() {
+  return default_dtype.load(std::memory_order_relaxed);
+}
 void set_default_dtype(ScalarType type) {
   HEARTH_CHECK(element_size(type) > 0, "ScalarType ", int(type),
                " is not a dtype of tensor elements");

@@ -35,6 +35,28 @@ void reseed(GeneratorImpl& impl, uint64_t seed) {
 
 }  // namespace
 
+std::mutex& Generator::mutex() const { return numbers()->mutex_; }
+CPUGeneratorImpl* Generator::numbers() const { return &checked(impl()); }
+
+uint32_t CPUGeneratorImpl::random() {
+  auto& g = static_cast<GeneratorImpl&>(*this);
+  const std::lock_guard lock(g.mutex);
+  return g.mt.random();
+}
+uint64_t CPUGeneratorImpl::random64() {
+  auto& g = static_cast<GeneratorImpl&>(*this);
+  const std::lock_guard lock(g.mutex);
+  return g.mt.random64();
+}
+uint64_t CPUGeneratorImpl::current_seed() {
+  auto& g = static_cast<GeneratorImpl&>(*this);
+  const std::lock_guard lock(g.mutex);
+  return g.mt.seed();
+}
+void CPUGeneratorImpl::set_current_seed(uint64_t seed) {
+  reseed(static_cast<GeneratorImpl&>(*this), seed);
+}
+
 Device Generator::device() const { return checked(impl()).device; }
 void Generator::set_current_seed(uint64_t seed) { reseed(checked(impl()), seed); }
 

@@ -3,13 +3,13 @@
 #include <mutex>
 
 #include "core/mt19937.h"
-#include "hearth/generator.h"
+#include "hearth/cpu_generator.h"
 #include "seam/ctx.h"
 
 namespace hearth {
 
 /// The state of a generator: a Mersenne twister on the CPU, seed and offset of Philox on GPUs.
-struct GeneratorImpl {
+struct GeneratorImpl : CPUGeneratorImpl {
   explicit GeneratorImpl(Device where) : device(where) {}
   Device device;
   std::mutex mutex;

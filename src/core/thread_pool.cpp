@@ -67,6 +67,7 @@ ParallelLoop::ParallelLoop(int64_t chunks, int slots, Body body, const void* fun
 
 void ParallelLoop::take_chunks(int slot) noexcept {
   const SerialScope serial;
+  const ThreadNumberScope number(slot);
   std::optional<BlockedSignals> no_signals;
   if (blocks_signals_) no_signals.emplace();
   for (int i = 0; i < slots_; ++i) take_share(shares_[(slot + i) % slots_], slot);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "hearth/error.h"
 
@@ -28,6 +29,7 @@ constexpr int kOpenBlasPthreads = 1;  // openblas_get_parallel's result for its 
 std::atomic<int> process_threads{0};  // 0: not set
 std::atomic<int> interop_threads{0};
 thread_local int serial_depth = 0;
+thread_local int thread_number = -1;  // -1: not in a parallel loop
 
 // A larger multiple of the cores is more likely an error than intended.
 constexpr int kMaxThreadsPerCore = 16;
@@ -102,6 +104,13 @@ void set_num_interop_threads(int count) {
   check_count(count);
   interop_threads.store(count, std::memory_order_relaxed);
 }
+
+bool in_parallel_region() { return thread_number >= 0; }
+int get_thread_num() { return std::max(thread_number, 0); }
+
+ThreadNumberScope::ThreadNumberScope(int number) noexcept
+    : former_(std::exchange(thread_number, number)) {}
+ThreadNumberScope::~ThreadNumberScope() { thread_number = former_; }
 
 SerialScope::SerialScope() noexcept { ++serial_depth; }
 SerialScope::~SerialScope() { --serial_depth; }

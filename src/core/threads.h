@@ -16,6 +16,17 @@ struct SerialScope {
   SerialScope& operator=(const SerialScope&) = delete;
 };
 
+/// Makes `number` the result of get_thread_num() on this thread until the scope is destroyed.
+struct ThreadNumberScope {
+  explicit ThreadNumberScope(int number) noexcept;
+  ~ThreadNumberScope();
+  ThreadNumberScope(const ThreadNumberScope&) = delete;
+  ThreadNumberScope& operator=(const ThreadNumberScope&) = delete;
+
+ private:
+  int former_;
+};
+
 /// Makes get_num_threads() 1 on this thread until the thread ends.
 void compute_serially_from_now_on();
 

@@ -151,7 +151,7 @@ class ValueReader {
     GenericDict dict;
     try {
       for (size_t i = 0; i < items.size(); i += 2)
-        if (!dict.insert(items[i], items[i + 1])) return std::nullopt;
+        if (!dict.insert(items[i], items[i + 1]).second) return std::nullopt;
     } catch (const Error&) {  // not a key of a Dict
       return std::nullopt;
     }

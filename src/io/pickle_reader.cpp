@@ -335,7 +335,10 @@ class Machine {
     if (!target.is_object) return;
     count_into(target, {state});
     const GenericDict attributes = target.value.toGenericDict();
-    if (!value.isGenericDict()) return attributes.insert_or_assign("state", value);
+    if (!value.isGenericDict()) {
+      attributes.insert_or_assign("state", value);
+      return;
+    }
     for (const auto& item : value.toGenericDict())
       attributes.insert_or_assign(item.key(), item.value());
   }

@@ -56,7 +56,8 @@ void save_pt(const IValue& value, const std::string& path) {
 void save_pt(const NamedTensors& tensors, const std::string& path) {
   const Dict<std::string, Tensor> dict;
   for (const auto& [name, tensor] : tensors)
-    HEARTH_CHECK(dict.insert(name, tensor), "cannot save two tensors under the name '", name, "'");
+    HEARTH_CHECK(dict.insert(name, tensor).second, "cannot save two tensors under the name '", name,
+                 "'");
   save_pt(IValue(dict), path);
 }
 

@@ -47,7 +47,7 @@ Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool eq
   if (rtol == 0 && atol == 0) return result;
   // PyTorch rounds integers to the default dtype before it subtracts them.
   const ScalarType type =
-      is_differentiable(a.scalar_type()) ? a.scalar_type() : get_default_dtype();
+      is_differentiable(a.scalar_type()) ? a.scalar_type() : get_default_dtype_as_scalartype();
   const Tensor y = b.to(type), difference = a.to(type).sub(y).abs();
   const Tensor allowed = y.abs().mul(rtol).add(atol);
   return result.logical_or(difference.le(allowed).logical_and(difference.isfinite()));

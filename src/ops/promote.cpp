@@ -26,7 +26,7 @@ ScalarType combine(ScalarType higher, ScalarType lower) {
 /// The dtype that a C++ number counts as.
 ScalarType number_type(ScalarType dtype) {
   if (is_complex(dtype)) return to_complex(get_default_dtype());
-  return is_floating_point(dtype) ? get_default_dtype() : dtype;
+  return is_floating_point(dtype) ? get_default_dtype_as_scalartype() : dtype;
 }
 
 }  // namespace

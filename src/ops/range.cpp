@@ -82,7 +82,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
   const bool all_integers = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
   const ScalarType dtype = options.has_dtype() ? resolve_dtype(options.dtype_or_default())
                            : all_integers      ? kLong
-                                               : get_default_dtype();
+                                               : get_default_dtype_as_scalartype();
   const double low = start.toDouble(), high = end.toDouble(), increment = step.toDouble();
   HEARTH_CHECK(std::isfinite(increment), "step must be finite but got ", increment);
   HEARTH_CHECK(increment != 0, "step must be nonzero");

@@ -58,8 +58,9 @@ bool is_right(bool right, std::optional<std::string_view> side) {
 Tensor number_like(const Scalar& value, const Tensor& tensor) {
   const ScalarType type = tensor.scalar_type();
   return full({}, value,
-              tensor.options().dtype(
-                  is_integral(type, true) && !value.isIntegral(true) ? get_default_dtype() : type));
+              tensor.options().dtype(is_integral(type, true) && !value.isIntegral(true)
+                                         ? get_default_dtype_as_scalartype()
+                                         : type));
 }
 
 }  // namespace

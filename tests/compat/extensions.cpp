@@ -11,8 +11,10 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <atomic>
 #include <cmath>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <variant>
 
@@ -78,10 +80,72 @@ TEST(Extensions, GuardsAndBuilders) {
     const at::AutoDispatchBelowAutograd guard;
     EXPECT_FALSE((x * 2).requires_grad());
   }
+  {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    EXPECT_FALSE((x * 2).requires_grad());
+  }
   EXPECT_TRUE((x * 2).requires_grad());
   float data[] = {1, 2, 3, 4};
   const auto t = at::for_blob(data, {2, 2}).strides({{1, 2}}).make_tensor();
   EXPECT_EQ(t[0][1].item<float>(), 3);
+}
+
+TEST(Extensions, BuildersOfTensors) {
+  float data[] = {0, 1, 2, 3, 4, 5};
+  const auto tail = at::for_blob(data, {2}).storage_offset(2).make_tensor();
+  EXPECT_TRUE(tail.equal(torch::tensor({2.0f, 3.0f})));
+  EXPECT_EQ(tail.storage_offset(), 2);
+  const auto columns = at::for_blob(data, {2, 2})
+                           .strides({{1, 2}})
+                           .storage_offset(1)
+                           .options(torch::kFloat)
+                           .target_device(at::Device("cpu"))
+                           .make_tensor();
+  EXPECT_TRUE(columns.equal(torch::tensor({{1.0f, 3.0f}, {2.0f, 4.0f}})));
+  int deleted = 0;
+  at::for_blob(data, {2})
+      .context(&deleted, [](void* context) { ++*static_cast<int*>(context); })
+      .make_tensor();
+  EXPECT_EQ(deleted, 1);
+}
+
+TEST(Extensions, ThreadsOfParallelLoops) {
+  EXPECT_FALSE(at::in_parallel_region());
+  EXPECT_EQ(at::get_thread_num(), 0);
+  const int former = at::get_num_threads();
+  at::set_num_threads(2);
+  std::atomic<int> inside = 0, calls = 0;
+  std::atomic<bool> numbers_fit = true;
+  at::parallel_for(0, 64, 1, [&](int64_t, int64_t) {
+    ++calls;
+    inside += at::in_parallel_region();
+    if (at::get_thread_num() < 0 || at::get_thread_num() > 1) numbers_fit = false;
+  });
+  EXPECT_TRUE(inside == calls || calls == 1);  // LibTorch needs -fopenmp for several threads
+  EXPECT_TRUE(numbers_fit);
+  EXPECT_FALSE(at::in_parallel_region());
+  at::set_num_threads(former);
+  std::atomic<int> launched = 0;
+  at::intraop_launch([&] { ++launched; });
+  at::launch([&] { ++launched; });
+  while (launched < 2) std::this_thread::yield();
+  EXPECT_NE(at::get_parallel_info().find("at::get_num_threads() : "), std::string::npos);
+  EXPECT_EQ(at::divup(7, 2), 4);
+}
+
+struct Twice : torch::autograd::Function<Twice> {
+  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& x) {
+    return x * 2;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 torch::autograd::variable_list grads) {
+    return {grads[0] * 2};
+  }
+};
+
+TEST(Extensions, NamesOfCustomFunctions) {
+  const auto y = Twice::apply(torch::ones({2}).requires_grad_());
+  EXPECT_EQ(y.grad_fn()->name(), "torch::autograd::CppNode<(anonymous namespace)::Twice>");
 }
 
 TEST(Extensions, NamesOfModules) {

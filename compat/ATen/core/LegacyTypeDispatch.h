@@ -11,6 +11,10 @@ class AutoDispatchBelowAutograd {
   NoGradGuard no_grad_;
 };
 using AutoDispatchBelowADInplaceOrView = AutoDispatchBelowAutograd;
+/// LibTorch's guard against functionalization, which Hearth does not have.
+struct AutoDispatchSkipFunctionalize {
+  AutoDispatchSkipFunctionalize() {}
+};
 
 /// The old name, with a switch that has always been true.
 class AutoNonVariableTypeMode {

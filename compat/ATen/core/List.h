@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ATen/core/jit_type.h"
 #include "c10/namespaces.h"
 #include "hearth/ivalue_containers.h"
 
@@ -11,6 +12,9 @@ using GenericList = hearth::GenericList;
 }
 }  // namespace c10
 
+namespace at {
+using c10::List;
+}
 namespace torch {
 using c10::List;
 }

@@ -3,10 +3,21 @@
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "c10/namespaces.h"
 #include "c10/util/Exception.h"
 #include "hearth/tensor.h"
+
+namespace hearth::detail {
+/// The strides of a contiguous tensor.
+inline std::vector<int64_t> defaultStrides(IntArrayRef sizes) {
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * (sizes[i] > 1 ? sizes[i] : 1);
+  return strides;
+}
+}  // namespace hearth::detail
 
 namespace at {
 
@@ -16,6 +27,17 @@ class TensorMaker {
   TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
   TensorMaker& strides(OptionalIntArrayRef value) {
     strides_ = value ? std::optional<hearth::detail::Dims>(*value) : std::nullopt;
+    return *this;
+  }
+  TensorMaker& storage_offset(std::optional<int64_t> value) {
+    offset_ = value.value_or(0);
+    return *this;
+  }
+  /// An object that the memory belongs to, and the function that deletes it.
+  TensorMaker& context(void* value, void (*destroy)(void*) = nullptr) {
+    deleter_ = [value, destroy](void*) {
+      if (destroy) destroy(value);
+    };
     return *this;
   }
   TensorMaker& deleter(std::function<void(void*)> value) {
@@ -31,8 +53,13 @@ class TensorMaker {
     return *this;
   }
   Tensor make_tensor() {
-    if (!strides_) return from_blob(data_, sizes_, std::move(deleter_), options_);
-    return from_blob(data_, sizes_, *strides_, std::move(deleter_), options_);
+    using hearth::detail::Dims;
+    const Dims strides = strides_ ? *strides_ : Dims(hearth::detail::defaultStrides(sizes_));
+    if (offset_ == 0) return from_blob(data_, sizes_, strides, std::move(deleter_), options_);
+    int64_t size = offset_ + 1;  // up to the last element
+    for (size_t i = 0; i < sizes_.size(); ++i) size += (sizes_[i] - 1) * strides[i];
+    return from_blob(data_, {size}, std::move(deleter_), options_)
+        .as_strided(sizes_, strides, offset_);
   }
 
  private:
@@ -41,6 +68,7 @@ class TensorMaker {
   std::optional<hearth::detail::Dims> strides_;
   std::function<void(void*)> deleter_;
   TensorOptions options_;
+  int64_t offset_ = 0;
 };
 
 /// Starts a tensor over existing memory.

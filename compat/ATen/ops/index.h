@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ATen/TensorIndexing.h"
+#include "hearth/ivalue_conversions.h"
 #include "hearth/tensor.h"
 
 namespace hearth::detail {
@@ -22,6 +23,9 @@ namespace at {
 /// The elements at the indices, one tensor per dimension; std::nullopt selects a whole dimension.
 inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
   return self.index(hearth::detail::as_indices(indices));
+}
+inline Tensor index(const Tensor& self, const hearth::ValueList<std::optional<Tensor>>& indices) {
+  return index(self, indices.vec());
 }
 /// Writes values to the elements at the indices, or adds them if `accumulate`.
 inline Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices,

@@ -1,12 +1,17 @@
 #pragma once
 
 #include <complex>
+#include <limits>
 
 #include "c10/namespaces.h"
+#include "c10/util/complex_math.h"
 #include "hearth/half.h"
 
 // The functions of complex numbers that LibTorch adds to std for c10::complex.
 namespace std {
+
+template <class T>
+class numeric_limits<hearth::complex<T>> : public numeric_limits<T> {};
 
 template <class T>
 constexpr T real(const hearth::complex<T>& z) {

@@ -1,4 +1,4 @@
 #pragma once
 
-#include "c10/namespaces.h"
-#include "hearth/io/archive.h"
+#include "torch/serialize/input-archive.h"
+#include "torch/serialize/output-archive.h"

@@ -2,3 +2,7 @@
 
 #include "c10/namespaces.h"
 #include "hearth/io/archive.h"
+
+namespace torch::jit {
+using hearth::jit::CompilationUnit;
+}

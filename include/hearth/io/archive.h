@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,10 @@ namespace hearth::nn {
 class Module;
 }
 
+namespace hearth::jit {
+struct CompilationUnit {};
+}  // namespace hearth::jit
+
 namespace hearth::serialize {
 
 /// A tree of named values to save in a safetensors file. The file's tensors have names such as
@@ -25,6 +30,8 @@ namespace hearth::serialize {
 class HEARTH_API OutputArchive {
  public:
   OutputArchive();
+  /// As LibTorch's programs construct nested archives; the argument has no effect.
+  explicit OutputArchive(const std::shared_ptr<jit::CompilationUnit>&) : OutputArchive() {}
   ~OutputArchive();
   OutputArchive(OutputArchive&&) noexcept;
   OutputArchive& operator=(OutputArchive&&) noexcept;
@@ -46,6 +53,9 @@ class HEARTH_API OutputArchive {
   /// Calls write(data, bytes) with the file's content in order; write returns the number of bytes
   /// written.
   void save_to(const std::function<size_t(const void*, size_t)>& write) const;
+  std::shared_ptr<jit::CompilationUnit> compilation_unit() const {
+    return std::make_shared<jit::CompilationUnit>();
+  }
   bool is_empty() const;  ///< whether no value was written at any depth
 
  private:

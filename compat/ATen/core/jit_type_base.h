@@ -1,0 +1,3 @@
+#pragma once
+
+#include "ATen/core/jit_type.h"

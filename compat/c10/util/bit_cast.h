@@ -1,0 +1,7 @@
+#pragma once
+
+#include <bit>
+
+namespace c10 {
+using std::bit_cast;
+}

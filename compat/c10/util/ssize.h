@@ -1,0 +1,7 @@
+#pragma once
+
+#include <iterator>
+
+namespace c10 {
+using std::ssize;
+}
