@@ -102,6 +102,9 @@ TEST(Logging, MessagesAndChecks) {
   EXPECT_NE(text.find("argument_checks.cpp:"), std::string::npos);
   EXPECT_NE(text.find("] seen 3\n"), std::string::npos);
   EXPECT_EQ(text.find("hidden"), std::string::npos);
+}
+
+TEST(LoggingDeathTest, FailedChecksEndTheProgram) {
   EXPECT_DEATH(CHECK(1 == 2) << "more", "Check failed: 1 == 2 more");
 }
 

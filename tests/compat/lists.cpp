@@ -26,6 +26,7 @@ TEST(Lists, ElementsAreReadAndAssigned) {
   EXPECT_EQ(list.get(0), 9);
   EXPECT_EQ(static_cast<int64_t>(list[1]), 8);
   EXPECT_EQ(list.extract(2), 3);
+  EXPECT_TRUE(list != c10::List<int64_t>({9, 8, 3}));  // the element is None now
   EXPECT_THROW(list.get(5), std::out_of_range);
   EXPECT_THROW(list.set(5, 1), std::out_of_range);
   EXPECT_EQ(list.end() - list.begin(), 3);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -15,9 +14,7 @@ inline bool operator==(const IValue& a, const IValue& b);
 
 template <class T>
 bool operator==(const ValueList<T>& a, const ValueList<T>& b) {
-  return a.is(b) || std::ranges::equal(a.vec(), b.vec(), [](const T& x, const T& y) {
-           return IValue(x) == IValue(y);
-         });
+  return a.is(b) || IValue(a).toList().vec() == IValue(b).toList().vec();
 }
 template <class Key, class Value>
 bool operator==(const Dict<Key, Value>& a, const Dict<Key, Value>& b) {

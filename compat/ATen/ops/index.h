@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "ATen/TensorIndexing.h"
@@ -24,7 +25,10 @@ namespace at {
 inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
   return self.index(hearth::detail::as_indices(indices));
 }
-inline Tensor index(const Tensor& self, const hearth::ValueList<std::optional<Tensor>>& indices) {
+/// A template, so that lists in braces have one meaning.
+template <class T>
+requires std::is_same_v<T, std::optional<Tensor>> Tensor
+index(const Tensor& self, const hearth::ValueList<T>& indices) {
   return index(self, indices.vec());
 }
 /// Writes values to the elements at the indices, or adds them if `accumulate`.
