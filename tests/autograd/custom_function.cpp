@@ -181,7 +181,7 @@ TEST(CustomFunction, SavedOutputsDoNotFormACycle) {
       const variable_list saved = ctx->get_saved_variables();
       EXPECT_FALSE(saved[0].defined());
       EXPECT_EQ(saved[1].grad_fn()->name().find("CppNode<"),
-                std::string("hearth::autograd::").size());
+                std::string("torch::autograd::").size());
       return {grads[0] * saved[1]};
     }
   };
@@ -193,7 +193,7 @@ TEST(CustomFunction, SavedOutputsDoNotFormACycle) {
   EXPECT_ERROR(
       y.backward(),
       "has been modified by an inplace operation: [torch.DoubleTensor [1]], which is output 0 "
-      "of hearth::autograd::CppNode<");
+      "of torch::autograd::CppNode<");
 }
 
 TEST(CustomFunction, ReportsWhichInputsNeedGradients) {
