@@ -19,7 +19,8 @@ struct Copy {
 
 /// a + alpha * b.
 struct Add {
-  static constexpr OpInfo info{.name = "add"};
+  static constexpr OpInfo info{
+      .name = "add", .exact_numbers = in_slot(0) | in_slot(1), .exact_numbers_cpu = 0};
   ComplexFactor alpha;
   HEARTH_FIELDS(alpha)
   template <class V>
@@ -38,7 +39,10 @@ struct Add {
 
 /// a - alpha * b.
 struct Sub {
-  static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers};
+  static constexpr OpInfo info{.name = "sub",
+                               .dtypes = dtypes::kNumbers,
+                               .exact_numbers = in_slot(0) | in_slot(1),
+                               .exact_numbers_cpu = 0};
   ComplexFactor alpha;
   HEARTH_FIELDS(alpha)
   template <class V>
@@ -57,7 +61,8 @@ struct Sub {
 
 /// a * b.
 struct Mul {
-  static constexpr OpInfo info{.name = "mul"};
+  static constexpr OpInfo info{
+      .name = "mul", .exact_numbers = in_slot(0) | in_slot(1), .exact_numbers_cpu = in_slot(1)};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a * b;

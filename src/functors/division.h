@@ -6,8 +6,11 @@ namespace hearth::fn {
 
 /// a / b; integers are converted to the default float dtype.
 struct Div {
-  static constexpr OpInfo info{
-      .name = "div", .dtypes = dtypes::kFloating | dtypes::kComplex, .promote = Promote::kFloat};
+  static constexpr OpInfo info{.name = "div",
+                               .dtypes = dtypes::kFloating | dtypes::kComplex,
+                               .promote = Promote::kFloat,
+                               .exact_numbers = in_slot(0) | in_slot(1),
+                               .exact_numbers_cpu = in_slot(1)};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a / b;
@@ -93,7 +96,8 @@ struct Remainder : RemainderGradient {
 
 /// a / b rounded towards zero; 0 for integers divided by 0.
 struct DivTrunc {
-  static constexpr OpInfo info{.name = "div", .overload = "trunc", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{
+      .name = "div", .overload = "trunc", .dtypes = dtypes::kReal, .exact_numbers = in_slot(1)};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     if constexpr (V::kIntegral)
@@ -113,7 +117,8 @@ struct DivTrunc {
 
 /// a / b rounded down.
 struct DivFloor {
-  static constexpr OpInfo info{.name = "div", .overload = "floor", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{
+      .name = "div", .overload = "floor", .dtypes = dtypes::kReal, .exact_numbers = in_slot(1)};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return floored_quotient(a, b);
@@ -130,7 +135,8 @@ struct DivFloor {
 
 /// a / b rounded down, without a derivative, as in PyTorch.
 struct FloorDivide {
-  static constexpr OpInfo info{.name = "floor_divide", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{
+      .name = "floor_divide", .dtypes = dtypes::kReal, .exact_numbers = in_slot(1)};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return floored_quotient(a, b);

@@ -87,8 +87,10 @@ struct OpInfo {
   SlotSet optional = 0;       // inputs that may be undefined
   unsigned char outputs = 1;  // 0: as many as infer sets
   SlotSet non_differentiable = 0;  // outputs that never require grad
-  bool runs_inplace = false;       // launch allows output 0 to be input 0 (always so if pointwise)
-  bool mixes_devices = false;      // inputs may be on different devices: copies, optimizers
+  SlotSet exact_numbers = 0;       // pointwise: inputs whose numbers are not rounded to half types
+  SlotSet exact_numbers_cpu = exact_numbers;  // on the CPU, where PyTorch's kernels differ
+  bool runs_inplace = false;   // launch allows output 0 to be input 0 (always so if pointwise)
+  bool mixes_devices = false;  // inputs may be on different devices: copies, optimizers
   bool fills = false;  // the in-place form writes one number everywhere: elements may share memory
   bool always_launches = false;   // reads the inputs' data even if no output has elements
   bool grad_of_output = false;    // pointwise: grad's arguments are (g, y) instead of (g, x...)
@@ -144,6 +146,12 @@ struct OpInfo {
 template <class V>
 HEARTH_FN V zero_like(V) {
   return V(0);
+}
+
+/// x as a constant. TensorValue has its own overload, which has no derivative.
+template <class V>
+HEARTH_FN V constant(V x) {
+  return x;
 }
 
 /// Whether V is a complex number.

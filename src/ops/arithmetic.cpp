@@ -68,11 +68,19 @@ const Tensor& check_sign(const Tensor& self) {
   return self;
 }
 
+/// The info of an op that keeps the numbers of these inputs exact, on GPUs and on the CPU.
+constexpr OpInfo with_exact_numbers(OpInfo info, SlotSet gpu, SlotSet cpu) {
+  info.exact_numbers = gpu;
+  info.exact_numbers_cpu = cpu;
+  return info;
+}
+
 constexpr OpInfo kAddNumber = with_node(fn::Add::info, "AddBackward1"),
                  kSubNumber = with_node(fn::Sub::info, "SubBackward1"),
                  kRsub = with_node(fn::Sub::info, "Rsub"),
                  kRsubNumber = with_node(fn::Sub::info, "RsubBackward1"),
                  kMulNumber = with_node(fn::Mul::info, "MulBackward1"),
+                 kMulNumberInplace = with_exact_numbers(kMulNumber, kMulNumber.exact_numbers, 0),
                  kSgn = with_node(fn::Sign::info, "Sgn");
 
 }  // namespace
@@ -100,8 +108,16 @@ HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
                   pointwise_as<kRsubNumber>(fn::Sub{alpha_of(alpha, self, self)},
                                             wrapped_number(other),
                                             check_sub_operand(self, other.isBoolean())))
-HEARTH_DEFINE_BINARY_AS(mul, Mul, kMulNumber)
-HEARTH_DEFINE_BINARY_AS(multiply, Mul, kMulNumber)
+// As in LibTorch, the in-place form for a number puts the number first.
+#define HEARTH_DEFINE_MUL(name)                                                           \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other), pointwise(fn::Mul{}, self, other)) \
+  HEARTH_DEFINE_OUT(name, (const Scalar& other),                                          \
+                    pointwise_as<kMulNumber>(fn::Mul{}, self, wrapped_number(other)))     \
+  HEARTH_DEFINE_INPLACE(name##_, (const Scalar& other),                                   \
+                        pointwise_as<kMulNumberInplace>(fn::Mul{}, self, wrapped_number(other)))
+HEARTH_DEFINE_MUL(mul)
+HEARTH_DEFINE_MUL(multiply)
+#undef HEARTH_DEFINE_MUL
 #undef HEARTH_DEFINE_SUB
 HEARTH_DEFINE_ALL_FORMS(neg, (), pointwise(fn::Neg{}, check_neg_operand(self)))
 HEARTH_DEFINE_ALL_FORMS(negative, (), pointwise(fn::Neg{}, check_neg_operand(self)))
@@ -124,7 +140,8 @@ constexpr OpInfo kPowTensor = with_node(fn::Pow::info, "PowBackward1"),
                  kPowOfNumber = with_node(fn::Pow::info, "PowBackward2"),
                  kComplexPowTensor = with_node(fn::ComplexPow::info, "PowBackward1"),
                  kComplexPowOfNumber = with_node(fn::ComplexPow::info, "PowBackward2"),
-                 kLerpTensor = with_node(fn::Lerp::info, "LerpBackward1");
+                 kLerpTensor = with_node(fn::Lerp::info, "LerpBackward1"),
+                 kLerpNumber = with_exact_numbers(fn::Lerp::info, in_slot(2), in_slot(2));
 
 /// The exponent as a tensor; throws if PyTorch refuses it.
 Tensor exponent_of(const Tensor& self, const Scalar& exponent) {
@@ -298,8 +315,8 @@ HEARTH_DEFINE_ALL_FORMS(lerp, (const Tensor& end, const Tensor& weight),
                         pointwise_as<kLerpTensor>(fn::Lerp{}, check_lerp(self, end, weight), end,
                                                   weight))
 HEARTH_DEFINE_ALL_FORMS(lerp, (const Tensor& end, const Scalar& weight),
-                        pointwise(fn::Lerp{}, check_lerp(self, end, self), end,
-                                  wrapped_number(weight)))
+                        pointwise_as<kLerpNumber>(fn::Lerp{}, check_lerp(self, end, self), end,
+                                                  wrapped_number(weight)))
 HEARTH_DEFINE_ALL_FORMS(addcmul,
                         (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
                         pointwise(fn::Addcmul{complex_factor_of(value)}, self, tensor1, tensor2))

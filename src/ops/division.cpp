@@ -18,15 +18,6 @@ const Tensor& nonzero_divisor(const Tensor& self, const Tensor& other) {
   return other;
 }
 
-/// Returns the divisor of remainder or fmod as a tensor, rounded to self's dtype if that is float16
-/// or bfloat16.
-Tensor rounded(const Tensor& self, const Scalar& number) {
-  const ScalarType type = self.scalar_type();
-  if (!is_reduced_float(type) || number.isComplex()) return wrapped_number(number);
-  const float value = float(number.toDouble());
-  return wrapped_number(double(type == kHalf ? float(Half(value)) : float(BFloat16(value))));
-}
-
 constexpr OpInfo kDivNumber = with_node(fn::Div::info, "DivBackward1"),
                  kTruncTensor = with_node(fn::DivTrunc::info, "DivBackward2"),
                  kFloorTensor = with_node(fn::DivFloor::info, "DivBackward2"),
@@ -70,13 +61,14 @@ HEARTH_DEFINE_ALL_FORMS(floor_divide, (const Tensor& other),
 HEARTH_DEFINE_ALL_FORMS(floor_divide, (const Scalar& other),
                         pointwise(fn::FloorDivide{}, self,
                                   nonzero_divisor(self, wrapped_number(other))))
-#define HEARTH_DEFINE_REMAINDER(name, Functor, info, number)                                     \
+#define HEARTH_DEFINE_REMAINDER(name, Functor, info)                                             \
   HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other),                                           \
                           pointwise_as<info>(fn::Functor{}, self, nonzero_divisor(self, other))) \
-  HEARTH_DEFINE_ALL_FORMS(name, (const Scalar& other),                                           \
-                          pointwise(fn::Functor{}, self, nonzero_divisor(self, number)))
-HEARTH_DEFINE_REMAINDER(remainder, Remainder, kRemainderTensor, rounded(self, other))
-HEARTH_DEFINE_REMAINDER(fmod, Fmod, kFmodTensor, rounded(self, other))
+  HEARTH_DEFINE_ALL_FORMS(                                                                       \
+      name, (const Scalar& other),                                                               \
+      pointwise(fn::Functor{}, self, nonzero_divisor(self, wrapped_number(other))))
+HEARTH_DEFINE_REMAINDER(remainder, Remainder, kRemainderTensor)
+HEARTH_DEFINE_REMAINDER(fmod, Fmod, kFmodTensor)
 #undef HEARTH_DEFINE_REMAINDER
 
 Tensor remainder(const Scalar& self, const Tensor& other) {

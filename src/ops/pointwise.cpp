@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "functors/arithmetic.h"
 #include "ops/memory_order.h"
 
 namespace hearth {
@@ -94,6 +95,48 @@ void set_dims(PointwiseParams& params, IntArrayRef sizes, const Dims* strides, i
   params.dim = static_cast<int8_t>(dim);
 }
 
+template <class T>
+double number_at(const void* memory) {
+  T value;
+  std::memcpy(&value, memory, sizeof value);
+  if constexpr (requires { static_cast<double>(value); })
+    return static_cast<double>(value);
+  else
+    return 0;  // complex numbers are not combined with half types
+}
+
+/// The value of a number of a real dtype.
+double read_number(const Operand& operand) {
+  switch (operand.dtype) {
+#define HEARTH_READ_NUMBER(type, Name) \
+  case ScalarType::Name: return number_at<type>(operand.number);
+    HEARTH_DTYPES(HEARTH_READ_NUMBER)
+#undef HEARTH_READ_NUMBER
+    default: return 0;
+  }
+}
+
+/// Calls f with x rounded to a half type.
+template <class F>
+void with_half(double x, ScalarType half, F f) {
+  if (half == kHalf)
+    f(Half(static_cast<float>(x)));
+  else
+    f(BFloat16(static_cast<float>(x)));
+}
+
+/// Rounds alpha of add and sub, their only parameter.
+void round_alpha(PointwiseParams& params) {
+  const bool has_alpha =
+      params.functor == fn::number_of<fn::Add> || params.functor == fn::number_of<fn::Sub>;
+  if (!has_alpha || params.formula != Formula::kValue) return;
+  ComplexFactor alpha;
+  static_assert(sizeof alpha == sizeof(fn::Add) && sizeof alpha == sizeof(fn::Sub));
+  std::memcpy(&alpha, params.parameters, sizeof alpha);
+  with_half(alpha.real, params.compute, [&](auto half) { alpha.real = static_cast<double>(half); });
+  std::memcpy(params.parameters, &alpha, sizeof alpha);
+}
+
 template <class Out, class In>
 PointwiseParams params_of(const Out& out, const In* const* in, int num_inputs, ScalarType compute) {
   PointwiseParams params;
@@ -134,6 +177,18 @@ PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, i
   return params_of(out, in, num_inputs, compute);
 }
 
+void round_numbers(PointwiseParams& params, const OpInfo& info, Device device) {
+  if (!is_reduced_float(params.compute)) return;
+  const SlotSet exact = device.is_cpu() ? info.exact_numbers_cpu : info.exact_numbers;
+  for (int i = 0; i < params.inputs; ++i) {
+    Operand& in = params.in[i];
+    if (!in.is_number || in.dtype == params.compute || exact & in_slot(i)) continue;
+    with_half(read_number(in), params.compute,
+              [&](auto half) { std::memcpy(in.number, &half, sizeof half); });
+    in.dtype = params.compute;
+  }
+}
+
 void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
   InferContext::Output& out = context.out();
   out.dtype = op.info->promote == Promote::kToBool ? kBool : context.compute_dtype;
@@ -152,6 +207,10 @@ void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& conte
   params.functor = static_cast<int16_t>(op.functor);
   params.formula = static_cast<Formula>(op.formula);
   std::memcpy(params.parameters, args, op.args_size);
+  if (is_reduced_float(params.compute)) {
+    round_numbers(params, *op.info, context.out_impl().device);
+    if (context.out_impl().device.is_cpu()) round_alpha(params);
+  }
   run_kernel(context.ctx, params);
 }
 

@@ -24,6 +24,10 @@ PointwiseParams pointwise_params(const View& out, const View* const* in, int num
 PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, int num_inputs,
                                  ScalarType compute);
 
+/// Rounds the numbers among the operands to the half type of a computation, as PyTorch does, except
+/// those that the op keeps exact on this type of device.
+void round_numbers(PointwiseParams& params, const OpInfo& info, Device device);
+
 namespace detail {
 
 /// The name of a gradient, as in "gelu_backward".
@@ -42,7 +46,8 @@ inline constexpr GradientName<F> gradient_name;
 /// The op of a gradient of a functor. Its operands are the incoming gradient g and the inputs, or
 /// the output, that it reads.
 template <class F>
-inline constexpr OpInfo gradient_info{.name = gradient_name<F>.text, .dtypes = dtypes::kFloating};
+inline constexpr OpInfo gradient_info{
+    .name = gradient_name<F>.text, .dtypes = dtypes::kFloating, .exact_numbers = ~SlotSet(0)};
 
 template <class F, int formula>
 inline constexpr OpRecord gradient_record{.info = &gradient_info<F>,

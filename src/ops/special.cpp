@@ -75,9 +75,10 @@ Tensor special_log_softmax(const Tensor& self, int64_t dim, std::optional<Scalar
 void launch_special(const OpRecord& op, const void*, LaunchContext& context) {
   const TensorImpl* in[2];
   for (int i = 0; i < context.inputs(); ++i) in[i] = &context.in_impl(i);
-  const SpecialParams params{
+  SpecialParams params{
       fn::special_of(op.functor),
       pointwise_params(context.out_impl(), in, context.inputs(), context.compute_dtype)};
+  round_numbers(params.loop, *op.info, context.out_impl().device);
   run_kernel(context.ctx, params);
 }
 

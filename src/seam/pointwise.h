@@ -29,7 +29,8 @@ struct Operand {
 
 /// out = functor.formula(in...) over one shape, whose dimensions are sorted by stride and merged:
 /// the last one is the fastest in memory. Inputs are converted to the dtype `compute`, and the
-/// result of the formula to the dtype of out.
+/// result of the formula to the dtype of out. A number of another dtype is not rounded to a half
+/// type.
 struct PointwiseParams {
   int16_t functor = 0;  // its number (functors/families.h)
   Formula formula = Formula::kValue;

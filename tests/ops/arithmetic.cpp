@@ -290,6 +290,16 @@ TEST(Arithmetic, NumbersPromoteByKindOnly) {
   EXPECT_EQ(ones({2}).mul(Scalar(complex<double>(0, 1))).scalar_type(), kComplexFloat);
 }
 
+TEST(Arithmetic, NumbersInHalfSumsStayExactOnGpusOnly) {
+  for (const Device device : devices()) {
+    const Tensor x = full({2}, 0.05).to(device, kBFloat16);
+    const double sum = x.add(1. / 3)[0].item<double>(), product = x.mul(1. / 3)[0].item<double>();
+    EXPECT_EQ(sum, device.is_cpu() ? 0.384765625 : 0.3828125);
+    EXPECT_EQ(product, 0.0167236328125);
+    EXPECT_TRUE(full({1}, 0.1).to(device, kHalf).eq(0.1).item<bool>());
+  }
+}
+
 TEST(Arithmetic, AliasesAndDtypesOfPowers) {
   const Tensor a = tensor({1.5f, -2.f}), b = tensor({0.5f, 4.f});
   EXPECT_TRUE(subtract(a, b).equal(a.sub(b)) && multiply(a, b).equal(a.mul(b)));

@@ -236,6 +236,45 @@ TEST(LibtorchValues, HalfSumsRoundTheNumberFirst) {
   expect_near(tenths.floor_divide(0.1), {0, 7, 12, -21, 999});
 }
 
+TEST(LibtorchValues, NumbersAreRoundedToHalfTypesInTheOrderOfTheOperands) {
+  // Each op rounds numbers to half types, but products and quotients only a number that comes
+  // first.
+  const double third = 1. / 3;
+  const Tensor n = full({}, third, kDouble), x = tensor({0.3, 100.0, 5.5}).to(kHalf);
+  const Tensor y = tensor({0.3, 100.0, 5.5, 0.05}).to(kBFloat16);
+  expect_near(x * third, {0.10003662109375, 33.34375, 1.8330078125}, 0);
+  expect_near(n * x, {0.0999755859375, 33.3125, 1.8330078125}, 0);
+  expect_near(x.clone().mul_(third), {0.0999755859375, 33.3125, 1.8330078125}, 0);
+  expect_near(n / x.slice(0, 1, 3), {0.0033321380615234375, 0.060577392578125}, 0);
+  expect_near(n / y.slice(0, 1), {0.0033416748046875, 0.060791015625, 6.6875}, 0);
+  expect_near(atan2(y, n).slice(0, 3), {0.1484375}, 0);
+  expect_near(pow(x, third).slice(0, 2, 3), {1.7646484375}, 0);
+  expect_near(remainder(third, x).slice(0, 0, 1), {0.033203125}, 0);
+  expect_near(igamma(y, n).slice(0, 2, 3), {6.288290023803711e-06}, 0);
+  expect_near(lerp(x, x * x, third).slice(0, 0, 1), {0.22998046875}, 0);
+}
+
+TEST(LibtorchValues, AlphaIsRoundedToHalfTypesExceptInGradients) {
+  const double third = 1. / 3;
+  const Tensor x = tensor({1.0, 2.7, 100.0, 5.5, 0.3}).to(kHalf);
+  expect_near(x.sub(x * x, third).slice(0, 0, 3), {0.6669921875, 0.271484375, -3232}, 0);
+  expect_near(x.add(x * x, third).slice(0, 2, 4), {3432, 15.578125}, 0);
+  const Tensor y = x.detach().clone().requires_grad_();
+  x.add(y, third).backward(x);
+  expect_near(y.grad().slice(0, 4), {0.10003662109375}, 0);
+}
+
+TEST(LibtorchValues, MixedDtypesOfHuberAndSoftMarginLoss) {
+  const Tensor x = ones({3}), integers = ones({3}, kLong);
+  EXPECT_ERROR(huber_loss(integers, x),
+               "result type Float can't be cast to the desired output type Long");
+  EXPECT_ERROR(soft_margin_loss(integers, x),
+               "result type Float can't be cast to the desired output type Long");
+  EXPECT_ERROR(soft_margin_loss(integers, ones({3}).requires_grad_()),
+               "The function 'soft_margin_loss' is not differentiable with respect to argument "
+               "'target'.");
+}
+
 TEST(LibtorchValues, StdOfNumbersWhoseSquaresLeaveTheRange) {
   EXPECT_FLOAT_EQ(tensor({0.0, 1e20, 2e20}).to(kFloat).std().item<float>(), 1e20F);
   EXPECT_FLOAT_EQ(tensor({1e-25, 3e-25, 5e-25}).to(kFloat).std().item<float>(), 2e-25F);

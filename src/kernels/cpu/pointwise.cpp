@@ -4,14 +4,12 @@
 // divide elements or tiles. Bound by memory, for formulas with exp, log or pow by their arithmetic.
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 #include "core/parallel_for.h"
 #include "functors/arithmetic.h"
 #include "kernels/cpu/copy_transposed.h"
 #include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/pointwise_tile.h"
-#include "kernels/cpu/reduce_convert.h"
 
 namespace hearth::cpu {
 
@@ -97,12 +95,11 @@ struct Job {
 
   /// The most elements of a tile, which fit into a buffer.
   int64_t tile_elements() const { return std::min(kTileElements, kTileBytes / lane_size); }
-  /// Whether operand k is first rounded to the half type in which the formula is computed.
-  /// Constants are not, as in PyTorch, except in comparisons, where x == 0.1 must hold for the half
-  /// nearest to 0.1.
+  /// Whether operand k is first rounded to the half type in which the formula is computed. A number
+  /// has been rounded already, unless it stays exact.
   bool rounds(int k) const {
     return block && is_reduced_float(params.compute) && params.in[k].dtype != params.compute &&
-           (!constant[k] || is_test);
+           !params.in[k].is_number;
   }
   /// Whether blocks can read operand k without a conversion.
   bool has_lanes(int k) const { return params.in[k].dtype == lanes && !rounds(k); }
@@ -149,6 +146,9 @@ bool is_plain(const Job& job) {
 void run_plain_range(const Job& job, int64_t begin, int64_t end) {
   const PointwiseParams& p = job.params;
   const auto out_size = static_cast<int64_t>(element_size(job.computed));
+  if (!job.block && job.constant[0] && job.has_lanes(0))
+    return fill(static_cast<char*>(p.out.data) + begin * out_size, p.in[0].address(), out_size,
+                end - begin);
   alignas(64) unsigned char constants[kMaxOperands][kTileBytes];
   const char* in[kMaxOperands];
   int64_t steps[kMaxOperands];
@@ -281,23 +281,17 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
   return true;
 }
 
-/// Whether numbers are rounded to the float16 or bfloat16 in which an op computes. PyTorch does so
-/// in sums and differences on the CPU, not in products and quotients.
-bool rounds_numbers(const PointwiseParams& p) {
-  const bool is_sum = p.functor == fn::number_of<fn::Add> || p.functor == fn::number_of<fn::Sub>;
-  if (!is_sum || !is_reduced_float(p.compute) || p.formula != Formula::kValue) return false;
-  return std::any_of(p.in, p.in + p.inputs, [](const Operand& in) { return in.is_number; });
+/// Whether a number of another dtype is copied.
+bool copies_other_number(const PointwiseParams& p) {
+  return p.functor == fn::number_of<fn::Copy> && p.formula == Formula::kValue &&
+         p.in[0].is_number && p.in[0].dtype != p.out.dtype;
 }
 
-PointwiseParams with_rounded_numbers(const PointwiseParams& params) {
+PointwiseParams with_converted_number(const PointwiseTable& table, const PointwiseParams& params) {
   PointwiseParams result = params;
-  for (Operand& in : std::span(result.in, size_t(params.inputs))) {
-    if (!in.is_number) continue;
-    uint16_t rounded = 0;
-    StridedConvert(in.dtype, params.compute)(in.number, 1, &rounded, 1, 1);
-    std::memcpy(in.number, &rounded, sizeof rounded);
-    in.dtype = params.compute;
-  }
+  Operand& in = result.in[0];
+  in.dtype = params.out.dtype;
+  table.convert(params.in[0].dtype, in.dtype)(params.in[0].number, in.number, 1);
   return result;
 }
 
@@ -309,6 +303,7 @@ bool pointwise_supported(int functor, Formula formula, ScalarType compute) {
 
 void run_with(const PointwiseTable& table, const PointwiseParams& params) {
   if (params.numel == 0 || run_small(table, params)) return;
+  if (copies_other_number(params)) return run_with(table, with_converted_number(table, params));
   const Job job(table, params);
   if (is_plain(job))
     run_plain(job);
@@ -318,7 +313,6 @@ void run_with(const PointwiseTable& table, const PointwiseParams& params) {
 
 void run(const PointwiseParams& params, Ctx&) {
   if (copy_transposed(params)) return;
-  if (rounds_numbers(params)) return run_with(pointwise_table(), with_rounded_numbers(params));
   run_with(pointwise_table(), params);
 }
 

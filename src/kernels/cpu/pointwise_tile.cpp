@@ -149,11 +149,20 @@ void scatter(const Tile& tile, const void* from, int64_t size, const TileView& t
 }
 
 void fill(void* to, const void* element, int64_t size, int64_t n) {
+  const auto* const bytes = static_cast<const unsigned char*>(element);
+  if (std::all_of(bytes, bytes + size, [&](unsigned char byte) { return byte == bytes[0]; })) {
+    std::memset(to, bytes[0], static_cast<size_t>(size * n));
+    return;
+  }
   with_size(size, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
-    T value;
-    std::memcpy(&value, element, sizeof(T));
-    std::fill_n(static_cast<T*>(to), n, value);
+    constexpr int64_t kStep = std::max<int64_t>(64 / sizeof(T), 1);  // stored from registers
+    T values[kStep];
+    for (T& value : values) std::memcpy(&value, element, sizeof(T));
+    T* const begin = static_cast<T*>(to);
+    int64_t i = 0;
+    for (; i + kStep <= n; i += kStep) std::memcpy(begin + i, values, sizeof values);
+    std::copy_n(values, n - i, begin + i);
   });
 }
 

@@ -25,11 +25,9 @@ double rounded(double x, ScalarType dtype) {
   }
 }
 
-/// Reads n elements of a real dtype, rounded to the dtype `compute`. An operand that is a number is
-/// not rounded to half types.
+/// Reads n elements of a real dtype, rounded to the dtype `compute`.
 void read(const Operand& in, int64_t offset, int64_t stride, int64_t n, ScalarType compute,
           double* to) {
-  if (in.is_number && is_reduced_float(compute)) compute = kFloat;
   with_dtype(in.dtype, [&](auto type) {
     using T = decltype(type);
     if constexpr (requires { static_cast<double>(type); }) {

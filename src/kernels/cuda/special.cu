@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kBlock) special_kernel(const __grid_constant__
   }
 }
 
-/// Reads a number on the host. For half types it is only rounded to float32.
+/// Reads a number on the host; it has been rounded already if the function computes in a half type.
 double number_of(const Operand& in, ScalarType compute) {
   const double number = load_as<double>(in.number, in.dtype);
   return compute == kDouble ? number : static_cast<float>(number);
