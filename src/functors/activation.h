@@ -276,18 +276,20 @@ struct Prelu {
   static constexpr OpInfo info{.name = "_prelu_kernel",
                                .node = "PreluKernel",
                                .arguments = "self,weight",
-                               .dtypes = dtypes::kFloating};
+                               .dtypes = dtypes::kFloating,
+                               .piecewise_linear = true};
   template <class V>
   HEARTH_FN V value(V x, V weight) const {
     return select(x > 0, x, weight * x);
   }
+  // At 0, the second derivatives are 0.
   template <class V>
   HEARTH_FN V grad_a(V g, V x, V weight) const {
-    return select(x > 0, g, weight * g);
+    return select(x > 0, g, select(x < 0, weight, constant(weight)) * g);
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V x, V) const {
-    return select(x > 0, 0, x * g);
+    return select(x > 0, 0, select(x < 0, x, constant(x)) * g);
   }
 };
 

@@ -102,6 +102,13 @@ struct HuberError {
   }
 };
 
+/// The gradient of BinaryCrossEntropy with respect to a. TensorValue has its own overload, with
+/// PyTorch's derivatives.
+template <class V>
+HEARTH_FN V entropy_slope(V g, V a, V b) {
+  return g * (a - b) / maximum((1 - a) * a, V(1e-12));
+}
+
 /// -(b log(a) + (1 - b) log(1 - a)). As in PyTorch, logarithms below -100 count as -100, and the
 /// divisor in the gradient of a is at least 1e-12.
 struct BinaryCrossEntropy {
@@ -115,7 +122,7 @@ struct BinaryCrossEntropy {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return g * (a - b) / maximum((1 - a) * a, V(1e-12));
+    return entropy_slope(g, a, b);
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V) const {

@@ -113,16 +113,17 @@ struct Atan2 {
   }
 };
 
-/// sqrt(a² + b²) without intermediate overflow.
+/// sqrt(a² + b²) without intermediate overflow. TensorValue has its own overload: the derivatives
+/// of this formula are wrong where |a| = |b|.
+template <class V>
+HEARTH_FN V length(V a, V b) {
+  const V x = maximum(abs(a), abs(b)), y = minimum(abs(a), abs(b));
+  const V ratio = select(y == 0, 0, y / x);
+  const V result = x * sqrt(1 + ratio * ratio);
+  return select(isinf(a), abs(a), select(isinf(b), abs(b), result));
+}
 struct Hypot {
   static constexpr OpInfo info{.name = "hypot", .dtypes = dtypes::kFloating};
-  template <class V>
-  HEARTH_FN static V length(V a, V b) {
-    const V x = maximum(abs(a), abs(b)), y = minimum(abs(a), abs(b));
-    const V ratio = select(y == 0, 0, y / x);
-    const V result = x * sqrt(1 + ratio * ratio);
-    return select(isinf(a), abs(a), select(isinf(b), abs(b), result));
-  }
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return length(a, b);

@@ -19,6 +19,10 @@ struct Slopes {
   }
   double mean() const { return (lower + upper) / 2; }
 
+  static double rounded(double limit, ScalarType dtype) {
+    return dtype == kDouble ? limit : static_cast<float>(limit);
+  }
+
   /// Returns the slope of each element: random where self <= 0, else 1. As in PyTorch, the CPU
   /// draws numbers only for elements <= 0, in row-major order; other devices draw one for every
   /// element.
@@ -33,7 +37,10 @@ struct Slopes {
     if (self.device() != kCPU)
       return where(not_positive, empty_like(self, wide).uniform_(lower, upper, generator), one);
     const Tensor drawn = empty({not_positive.sum().item<int64_t>()}, kDouble);
-    return one.masked_scatter(not_positive, drawn.uniform_(lower, upper, generator).to(wide));
+    // The product and the sum are rounded separately.
+    const double low = rounded(lower, wide), span = rounded(upper, wide) - low;
+    drawn.uniform_(0, 1, generator).mul_(span).add_(low);
+    return one.masked_scatter(not_positive, drawn.to(wide));
   }
 };
 

@@ -321,9 +321,10 @@ Tensor composed_attention(const SdpaArgs& args, const Tensor& query, const Tenso
   const auto widened = [&](const Tensor& t) { return is_half ? t.to(kFloat) : t; };
   const auto repeated = [&](const Tensor& t) {
     if (!args.enable_gqa) return widened(t);
-    HEARTH_CHECK(
-        query.dim() > 2 && t.dim() > 2 && t.size(-3) > 0 && query.size(-3) % t.size(-3) == 0,
-        "Number of heads in key and value must divide the number of heads in query");
+    const bool has_heads = query.dim() > 2 && t.dim() > 2;
+    if (has_heads && query.size(-3) == t.size(-3)) return widened(t);  // also if there are no heads
+    HEARTH_CHECK(has_heads && t.size(-3) > 0 && query.size(-3) % t.size(-3) == 0,
+                 "Number of heads in key and value must divide the number of heads in query");
     return widened(t).repeat_interleave(query.size(-3) / t.size(-3), -3);
   };
   const Tensor scores = scores_of(widened(query), repeated(key), mask, args.scale, args.is_causal);

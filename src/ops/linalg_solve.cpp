@@ -318,9 +318,8 @@ Tensor linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, 
   check_defined("linalg_solve_triangular", 0, "self", self);
   check_defined("linalg_solve_triangular", 1, "B", B);
   check_solvable(self, B, left, "linalg.solve_triangular");
-  check_same_type("linalg.solve_triangular", "A", self, B);
   check_real(self, "triangular_solve_cpu");
-  return solve_side({upper, false, unitriangular}, left, self, B);
+  return solve_side({upper, false, unitriangular}, left, self, B.to(self.scalar_type()));
 }
 HEARTH_DEFINE_WRITE_OUT(linalg_solve_triangular,
                         (const Tensor& self, const Tensor& B, bool upper, bool left,

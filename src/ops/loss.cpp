@@ -50,6 +50,13 @@ void check_broadcasts_into(IntArrayRef sizes, IntArrayRef other) {
                " doesn't match the broadcast shape ", wanted);
 }
 
+/// Throws PyTorch's error unless the losses of a floating-point dtype can be cast to self's dtype.
+void check_castable(const Tensor& self, const Tensor& target) {
+  const ScalarType type = result_type(self, target);
+  HEARTH_CHECK(self.is_floating_point() || !is_floating_point(type), "result type ", name_of(type),
+               " can't be cast to the desired output type ", name_of(self.scalar_type()));
+}
+
 void check_entropy_inputs(const Tensor& self, const Tensor& target) {
   const bool has_mixed_dtypes = self.scalar_type() != target.scalar_type() && !uses_autocast(self);
   HEARTH_CHECK(!has_mixed_dtypes, "Found dtype ", name_of(target.scalar_type()), " but expected ",
@@ -85,7 +92,42 @@ void check_logit_inputs(const Tensor& self, const Tensor& target, const Tensor& 
                name_of(target.scalar_type()));
 }
 
+/// The gradient of binary_cross_entropy with respect to its input. Its own derivatives are
+/// PyTorch's, also where the divisor is limited: at an input and a target of 0, the second
+/// derivative is 0.
+struct EntropySlope {
+  using Args = NoArgs;
+  static constexpr OpInfo info{.name = "binary_cross_entropy_backward",
+                               .node = "BinaryCrossEntropyBackward",
+                               .arguments = "grad_output,self,target",
+                               .dtypes = dtypes::kFloatAndDouble,
+                               .saves = in_slot(0) | in_slot(1) | in_slot(2)};
+  static void launch(const Args&, LaunchContext& context) {
+    const TensorImpl* in[] = {&context.in_impl(0), &context.in_impl(1), &context.in_impl(2)};
+    const TensorImpl& out = context.out_impl();
+    PointwiseParams params = pointwise_params(out, in, 3, out.dtype);
+    params.functor = fn::number_of<fn::BinaryCrossEntropy>;
+    params.formula = Formula::kGradA;
+    run_kernel(context.ctx, params);
+  }
+  static void grad(const Args&, GradContext& context) {
+    constexpr double kEps = 1e-12;
+    const Tensor g = context.in(0), a = context.in(1), b = context.in(2), outer = context.grad();
+    if (context.needs(0)) context.set(0, entropy_slope(outer, a, b));
+    if (context.needs(1)) {
+      const Tensor above = a * a - 2 * a * b + b;
+      const Tensor below = (a + kEps).square() * (1 - a + kEps).square();
+      context.set(1, outer * g * above / below);
+    }
+    if (context.needs(2)) context.set(2, -outer * g / (a * (1 - a)).clamp_min(kEps));
+  }
+};
+
 }  // namespace
+
+Tensor entropy_slope(const Tensor& g, const Tensor& input, const Tensor& target) {
+  return invoke<EntropySlope>({}, g, input, target).call();
+}
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   return element_loss(fn::SquaredError{}, self, target, reduction);
@@ -103,6 +145,7 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reductio
 }
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   HEARTH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
+  check_castable(self, target);
   return in_dtype_of(self, element_loss(fn::HuberError{delta}, self, target, reduction));
 }
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
@@ -133,9 +176,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 }
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  HEARTH_CHECK(self.is_floating_point(), "result type Float can't be cast to the desired output ",
-               "type ", name_of(self.scalar_type()));
   check_no_gradient(target, "soft_margin_loss", "target");
+  check_castable(self, target);
   check_broadcasts_into(self.sizes(), target.sizes());
   const Tensor losses = pointwise(fn::SoftMargin{}, self, target).call();
   return reduced(in_dtype_of(self, losses), reduction);

@@ -30,8 +30,9 @@ void check_unpool(const Tensor& self, const Tensor& indices, IntArrayRef output)
   HEARTH_CHECK(self.sizes() == indices.sizes(),
                "Expected shape of indices to be same as that of the input tensor (", self.sizes(),
                ") but got indices tensor with shape: ", indices.sizes());
-  check_not_empty(spatial == 2 ? "max_unpooling2d_forward" : "max_unpooling3d_forward",
-                  self.sizes(), 1);
+  check_not_empty(
+      spatial == 2 ? "max_unpooling2d_forward_out_cpu" : "max_unpooling3d_forward_out_cpu",
+      self.sizes(), 1);
   for (const int64_t size : output)
     HEARTH_CHECK(size >= 0, "max_unpooling", spatial,
                  "d(): output_size must contain non-negative spatial dimensions, but got "

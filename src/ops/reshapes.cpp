@@ -119,7 +119,7 @@ Tensor interleaved(const Tensor& self, int64_t repeats, std::optional<int64_t> d
   const Tensor input = dim ? self : self.reshape({-1});
   const int64_t d = wrap_dim(dim.value_or(0), input.dim());
   HEARTH_CHECK(repeats >= 0, "Repeats must be non-negative");
-  if (input.dim() == 0) return interleaved(input.unsqueeze(0), repeats, 0, output_size);
+  if (input.dim() == 0) wrap_dim(1, 0);  // PyTorch adds a dimension behind it: throws
   Dims sizes(input.sizes()), target = sizes;
   sizes.insert(size_t(d) + 1, repeats);
   target[size_t(d)] = repeated_size(input.size(d), repeats);

@@ -104,9 +104,13 @@ void ReduceLROnPlateau::fields(Fields& f) {
   f.field("cooldown_counter", cooldown_counter_);
   f.field("num_bad_epochs", num_bad_epochs_);
   f.field("eps", eps_);
-  // An infinite best value (no finite metric yet) is left out: JSON has no infinity.
+  // JSON has no infinity: an infinite best value is left out if there was no finite metric yet, and
+  // `unbeatable` stands for the other infinity.
+  bool unbeatable = best_ == -worst();
   if (f.loading()) best_ = worst();
   if (f.loading() ? f.has("best") : std::isfinite(best_)) f.field("best", best_);
+  if (f.loading() ? f.has("unbeatable") : unbeatable) f.field("unbeatable", unbeatable);
+  if (f.loading() && unbeatable) best_ = -worst();
 }
 
 }  // namespace hearth::optim

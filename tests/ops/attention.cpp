@@ -338,5 +338,10 @@ TEST(Attention, EmptyInputsGiveZerosOrNothing) {
   EXPECT_TRUE(two.grad().equal(zeros({1, 2, 3, 4})));
 }
 
+TEST(Attention, SharedHeadsMayBeNone) {
+  const Tensor none = ones({2, 0, 3, 4});
+  EXPECT_EQ(attend({none, none, none}, kShared).sizes().vec(), (std::vector<int64_t>{2, 0, 3, 4}));
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -1,4 +1,4 @@
-// First derivatives at kinks, singular points, infinities and NaN, and of functions with steps; the
+// Derivatives at kinks, singular points, infinities and NaN, and of functions with steps; the
 // values are PyTorch's.
 #include <gtest/gtest.h>
 
@@ -140,6 +140,47 @@ TEST(Steps, GradientIsZeroForAnyIncomingGradient) {
         EXPECT_TRUE(gradient.equal(zeros({3}, dtype))) << step.name << "\n" << gradient;
         EXPECT_FALSE(gradient.requires_grad()) << step.name;
       }
+}
+
+/// The derivatives of the sum of y with respect to the inputs, with a graph.
+std::vector<Tensor> slopes(const Tensor& y, const std::vector<Tensor>& inputs) {
+  return autograd::grad({y.sum()}, inputs, {}, /*retain_graph=*/true, /*create_graph=*/true);
+}
+
+TEST(Kinks, SecondDerivativesOfBinaryCrossEntropyAtItsLimits) {
+  const double rows[][3] = {{0, 0, 0}, {1, 1, 0}, {0, 1, 1e24}, {0, 0.5, 5e23}, {0.5, 0.3, 4}};
+  for (const auto& [input, target, curvature] : rows) {
+    const Tensor x = full({1}, input, kDouble).requires_grad_();
+    const Tensor y = full({1}, target, kDouble).requires_grad_();
+    const Tensor slope = slopes(binary_cross_entropy(x, y), {x})[0];
+    const std::vector<Tensor> second = slopes(slope, {x, y});
+    EXPECT_NEAR(second[0].item<double>(), curvature, 1e-9 * curvature) << input << ", " << target;
+    EXPECT_NEAR(second[1].item<double>(), input == 0.5 ? -4 : -1e12, 1e-3);
+  }
+}
+
+TEST(Kinks, DerivativesOfPreluAtZero) {
+  const double rows[][4] = {{0, 0.25, 0, 0}, {1, 1, 0, 0}, {-1, 0.25, -1, 1}};
+  for (const auto& [point, slope, weight_slope, mixed] : rows) {
+    const Tensor x = full({1}, point, kDouble).requires_grad_();
+    const Tensor weight = full({1}, 0.25, kDouble).requires_grad_();
+    const std::vector<Tensor> first = slopes(prelu(x, weight), {x, weight});
+    EXPECT_EQ(first[0].item<double>(), slope);
+    EXPECT_EQ(first[1].item<double>(), weight_slope);
+    EXPECT_EQ(slopes(first[0], {x, weight})[0].item<double>(), 0);
+    EXPECT_EQ(slopes(first[0], {x, weight})[1].item<double>(), mixed) << point;
+    EXPECT_EQ(slopes(first[1], {x})[0].item<double>(), mixed) << point;
+  }
+}
+
+TEST(Kinks, ThirdDerivativesOfHypotWhereItsInputsAreEqual) {
+  for (const double sign : {1., -1.}) {
+    const Tensor x = full({1}, 2, kDouble).requires_grad_();
+    const Tensor y = full({1}, 2 * sign, kDouble).requires_grad_();
+    const Tensor second = slopes(slopes(hypot(x, y), {x})[0], {x})[0];
+    EXPECT_NEAR(second.item<double>(), std::sqrt(2) / 8, 1e-15);
+    EXPECT_NEAR(slopes(second, {x})[0].item<double>(), -3 * std::sqrt(2) / 32, 1e-15);
+  }
 }
 
 }  // namespace

@@ -374,5 +374,16 @@ TEST(Linalg, Layouts) {
   EXPECT_TRUE(moved.det().allclose(moved.contiguous().det()));
 }
 
+TEST(TriangularSystems, SolvesATriangularSystemInTheMatrixsDtype) {
+  const Tensor a = eye(2) * 2, b = ones({2, 1}, kDouble).requires_grad_();
+  const Tensor x = linalg_solve_triangular(a, b, true);
+  EXPECT_EQ(x.scalar_type(), kFloat);
+  EXPECT_TRUE(x.equal(full({2, 1}, 0.5f)));
+  x.sum().backward();
+  EXPECT_TRUE(b.grad().equal(full({2, 1}, 0.5, kDouble)));
+  EXPECT_EQ(linalg_solve_triangular(a.to(kDouble), ones({2, 1}, kInt), true).scalar_type(),
+            kDouble);
+}
+
 }  // namespace
 }  // namespace hearth::testing

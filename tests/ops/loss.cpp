@@ -85,6 +85,7 @@ Row entropy_row() {
         const double p = 0.45 * x[0], t = 0.45 * x[1];
         return -x[2] * (t * std::log(p) + (1 - t) * std::log(1 - p));
       });
+  row.covers.push_back("binary_cross_entropy_backward");
   row.dtypes = dtypes::kFloatAndDouble;  // half types round the probabilities
   row.refusals = {{[] { binary_cross_entropy(full({1}, 2.0), ones({1})); },
                    "all elements of input should be between 0 and 1"},

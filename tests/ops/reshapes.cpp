@@ -302,5 +302,12 @@ TEST(Reshapes, RepeatCountsThatOverflowThrow) {
                NotImplementedError);
 }
 
+TEST(Reshapes, RepeatInterleaveOfA0dTensorHasNoDimensions) {
+  const Tensor x = full({}, 3.f);
+  EXPECT_TRUE(x.repeat_interleave(2).equal(full({2}, 3.f)));
+  for (const int64_t dim : {0, -1, 1})
+    EXPECT_ERROR(x.repeat_interleave(2, dim), "Dimension out of range");
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "hearth/optim/optim.h"
 #include "tests/optim/support.h"
@@ -292,6 +293,16 @@ TEST(Schedulers, PlateauIsPartOfTheState) {
   EXPECT_EQ(one.lr(), 0.25);
   LRScheduler& base = second;
   EXPECT_ERROR(base.step(), "missing 1 required positional argument: 'metrics'");
+}
+
+TEST(Schedulers, PlateauKeepsABestValueThatNothingExceeds) {
+  OneGroup one;
+  ReduceLROnPlateau first(one.optimizer, ReduceLROnPlateau::min, 0.5, 5);
+  first.step(-std::numeric_limits<double>::infinity());
+  ReduceLROnPlateau second(one.optimizer);
+  second.load_state_dict(first.state_dict());
+  second.step(1);
+  EXPECT_EQ(second.num_bad_epochs(), 1);
 }
 
 TEST(Schedulers, SupportLibTorchsPlateauScheduler) {
