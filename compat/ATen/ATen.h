@@ -14,6 +14,7 @@
 #include "ATen/core/ivalue.h"
 #include "ATen/ops/complex.h"
 #include "ATen/ops/from_blob.h"
+#include "ATen/ops/from_file.h"
 #include "ATen/ops/index.h"
 #include "ATen/std_headers.h"
 #include "ATen/tensor_literal.h"

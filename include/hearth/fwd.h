@@ -5,6 +5,7 @@ namespace hearth {
 
 class Tensor;
 class Scalar;
+class DeprecatedTypeProperties;
 class Storage;
 class Generator;
 class TensorOptions;

@@ -128,8 +128,9 @@ class HEARTH_API Tensor {
   bool has_storage() const { return defined() && !is_meta(); }  ///< whether it has memory
   Storage storage() const;                                      ///< the memory
   bool is_alias_of(const Tensor& other) const { return storage().is_alias_of(other.storage()); }
-  std::string toString() const;  ///< the type, such as "CPUFloatType"
-  void print() const;            ///< prints the tensor to std::cout
+  bool is_set_to(const Tensor& tensor) const;  ///< whether memory, offset, sizes and strides agree
+  std::string toString() const;                ///< the type, such as "CPUFloatType"
+  void print() const;                          ///< prints the tensor to std::cout
 
   // ---- elements
   void* data_ptr() const;  ///< the address of the first element
@@ -206,9 +207,18 @@ class HEARTH_API Tensor {
   Tensor variable_data() const;               ///< detach() with a version counter of its own
   Tensor tensor_data() const;                 ///< the same as variable_data()
   void set_data(const Tensor& source) const;  ///< replaces metadata and memory by those of `source`
-  int64_t _version() const;                   ///< the number of in-place changes
-  bool is_view() const;                       ///< whether it is a recorded view
-  const Tensor& _base() const;                ///< the tensor that it is a view of
+  /// Replaces memory, sizes and strides by those of `source` or by the given ones; without
+  /// arguments, by none. Memory of a storage that is too small grows.
+  Tensor& set_(const Tensor& source) const;
+  Tensor& set_(const Tensor& source, int64_t offset, IntArrayRef size,
+               IntArrayRef stride = {}) const;
+  Tensor& set_(Storage source) const;
+  Tensor& set_(Storage source, int64_t offset, IntArrayRef size, IntArrayRef stride = {}) const;
+  Tensor& set_() const;
+  DeprecatedTypeProperties type() const;  ///< in compat/ATen/core/DeprecatedTypeProperties.h
+  int64_t _version() const;               ///< the number of in-place changes
+  bool is_view() const;                   ///< whether it is a recorded view
+  const Tensor& _base() const;            ///< the tensor that it is a view of
   const std::string& name() const;
   Tensor detach() const;          ///< a tensor without history that shares the memory
   const Tensor& detach_() const;  ///< drops the history of this tensor
@@ -246,6 +256,8 @@ class HEARTH_API Tensor {
   /// Python's self[indices].
   Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
+  /// The same with one tensor per dimension; nullopt or an undefined one stands for all elements.
+  Tensor index(ArrayRef<std::optional<Tensor>> indices) const;
   /// Python's self[indices] = values, or += with `accumulate`.
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& values,
                      bool accumulate = false) const;
@@ -254,6 +266,11 @@ class HEARTH_API Tensor {
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
                      const Scalar& value) const;
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value) const;
+  Tensor& index_put_(ArrayRef<std::optional<Tensor>> indices, const Tensor& values,
+                     bool accumulate = false) const;
+  /// index_put_ of a copy.
+  Tensor index_put(ArrayRef<std::optional<Tensor>> indices, const Tensor& values,
+                   bool accumulate = false) const;
 
   // ---- operators
   Tensor operator-() const;  ///< neg()

@@ -212,6 +212,18 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
       .call();
 }
 
+TensorTriple native_batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
+                               const std::optional<Tensor>& bias, const std::optional<Tensor>& mean,
+                               const std::optional<Tensor>& var, bool training, double momentum,
+                               double eps) {
+  check_defined("native_batch_norm", 0, "input", input);
+  check_no_gradient(or_undefined(mean), "native_batch_norm", "running_mean");
+  check_no_gradient(or_undefined(var), "native_batch_norm", "running_var");
+  return invoke<BatchNorm>({training, momentum, eps}, input, flattened(or_undefined(weight)),
+                           flattened(or_undefined(bias)), or_undefined(mean), or_undefined(var))
+      .triple();
+}
+
 namespace {
 
 struct InstanceNorm {

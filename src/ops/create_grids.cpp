@@ -51,6 +51,21 @@ Tensor cartesian_prod(TensorList tensors) {
   return stack(columns, 1);
 }
 
+Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
+  check_defined("combinations", 0, "self", self);
+  HEARTH_CHECK(self.dim() == 1, "Expect a 1D vector, but got shape ", self.sizes());
+  HEARTH_CHECK(r >= 0, "Expect a non-negative number, but got ", r);
+  if (r == 0) return empty({0}, self.options());
+  const Tensor positions = arange(self.numel(), self.options().dtype(kLong));
+  std::vector<Tensor> columns = meshgrid(std::vector<Tensor>(size_t(r), positions));
+  Tensor ascending = ones_like(columns[0], kBool);
+  for (size_t i = 1; i < columns.size(); ++i)
+    ascending = ascending.logical_and(with_replacement ? columns[i - 1].le(columns[i])
+                                                       : columns[i - 1].lt(columns[i]));
+  for (Tensor& t : columns) t = self.index_select(0, t.masked_select(ascending));
+  return stack(columns, 1);
+}
+
 HEARTH_DEFINE_METHOD_ONLY(Tensor, new_empty, (IntArrayRef size, const TensorOptions& options),
                           empty(size, like_options(self, options)))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, new_empty_strided,

@@ -1,4 +1,7 @@
 // Differences of neighbours, integrals by the trapezoidal rule, and powers of vectors.
+#include <algorithm>
+
+#include "hearth/operators.h"
 #include "ops/composed_out.h"
 #include "ops/promote.h"
 
@@ -137,6 +140,145 @@ Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
   const Tensor one = ones({rows, 1}, base.options());
   const Tensor powers = cat({one, base.expand({rows, n - 1}).cumprod(1)}, 1);
   return increasing ? powers : powers.flip({1});
+}
+
+namespace {
+
+/// The dimensions of gradient(): the given ones or all. Throws if the arguments do not fit.
+std::vector<int64_t> gradient_dims(const Tensor& self, std::optional<size_t> spacings,
+                                   OptionalIntArrayRef dim, int64_t edge_order) {
+  check_defined("gradient", 0, "self", self);
+  HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kByte,
+                  "torch.gradient does not support uint8 input.");
+  HEARTH_CHECK(!spacings || dim || *spacings == size_t(self.dim()),
+               "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
+               "equal to 'self.dim() = ",
+               self.dim(), "', since dim argument was not given, but got a list of length ",
+               *spacings);
+  HEARTH_CHECK(
+      !spacings || !dim || *spacings == dim->size(),
+      "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+      "arguments to have the same length, but got a spacing argument of length ",
+      *spacings, " and a dim argument of length ", dim->size(), ".");
+  HEARTH_CHECK(edge_order == 1 || edge_order == 2,
+               "torch.gradient only supports edge_order=1 and edge_order=2.");
+  std::vector<int64_t> dims;
+  for (int64_t i = 0; i < (dim ? int64_t(dim->size()) : self.dim()); ++i) {
+    const int64_t d = dim ? wrap_dim((*dim)[size_t(i)], self.dim()) : i;
+    HEARTH_CHECK(std::find(dims.begin(), dims.end(), d) == dims.end(), "dim ", d,
+                 " appears multiple times in the list of dims");
+    dims.push_back(d);
+  }
+  for (const int64_t d : dims)
+    HEARTH_CHECK(self.size(d) > edge_order,
+                 "torch.gradient expected each dimension size to be at least edge_order+1");
+  return dims;
+}
+
+/// The gradient along a dimension whose neighbours have the distance dx.
+Tensor slope_along(const Tensor& self, int64_t dim, const Scalar& dx, int64_t edge_order) {
+  const int64_t n = self.size(dim);
+  const auto row = [&](int64_t i) { return self.narrow(dim, i, 1); };
+  const Tensor inner = self.narrow(dim, 2, n - 2).sub(self.narrow(dim, 0, n - 2)).div(dx).div(2);
+  if (edge_order == 1)
+    return cat({row(1).sub(row(0)).div(dx), inner, row(n - 1).sub(row(n - 2)).div(dx)}, dim);
+  const Tensor first = row(0).mul(-1.5).add(row(1), 2).sub(row(2), 0.5).div(dx);
+  const Tensor last = row(n - 1).mul(1.5).sub(row(n - 2), 2).add(row(n - 3), 0.5).div(dx);
+  return cat({first, inner, last}, dim);
+}
+
+/// The derivative at t of the parabola through three points with the distances d1 and d2 and the
+/// values f0, f1 and f2; t counts from the second point.
+Tensor parabola_slope(const Tensor& f0, const Tensor& f1, const Tensor& f2, const Tensor& d1,
+                      const Tensor& d2, const Tensor& t) {
+  const Tensor whole = d1 + d2;
+  return (2 * t - d2) / (d1 * whole) * f0 + (d2 - d1 - 2 * t) / (d1 * d2) * f1 +
+         (2 * t + d1) / (d2 * whole) * f2;
+}
+
+/// The gradient along a dimension whose points have these coordinates.
+Tensor slope_along(const Tensor& self, int64_t dim, const Tensor& coordinates, int64_t edge_order) {
+  Dims sizes(size_t(self.dim()), 1);
+  sizes[size_t(dim)] = -1;
+  const Tensor dx = coordinates.diff().reshape(sizes);
+  const int64_t n = self.size(dim), m = dx.size(dim);
+  const auto row = [&](int64_t i) { return self.narrow(dim, i, 1); };
+  const auto width = [&](int64_t i) { return dx.narrow(dim, i, 1); };
+  const Tensor d1 = dx.narrow(dim, 0, m - 1), d2 = dx.narrow(dim, 1, m - 1);
+  const Tensor inner = parabola_slope(self.narrow(dim, 0, n - 2), self.narrow(dim, 1, n - 2),
+                                      self.narrow(dim, 2, n - 2), d1, d2, zeros({}, dx.options()));
+  if (edge_order == 1)
+    return cat(
+        {row(1).sub(row(0)).div(width(0)), inner, row(n - 1).sub(row(n - 2)).div(width(m - 1))},
+        dim);
+  return cat({parabola_slope(row(0), row(1), row(2), width(0), width(1), -width(0)), inner,
+              parabola_slope(row(n - 3), row(n - 2), row(n - 1), width(m - 2), width(m - 1),
+                             width(m - 1))},
+             dim);
+}
+
+/// The gradients along the dimensions; spacing(i) is the distance or the coordinates along the
+/// i-th.
+template <class Spacing>
+std::vector<Tensor> gradients(const Tensor& self, std::optional<size_t> spacings,
+                              OptionalIntArrayRef dim, int64_t edge_order, const Spacing& spacing) {
+  std::vector<Tensor> results;
+  for (const int64_t d : gradient_dims(self, spacings, dim, edge_order))
+    results.push_back(slope_along(self, d, spacing(results.size()), edge_order));
+  return results;
+}
+
+OptionalIntArrayRef one_or_all(const std::optional<int64_t>& dim) {
+  return dim ? OptionalIntArrayRef(IntArrayRef(*dim)) : OptionalIntArrayRef();
+}
+
+}  // namespace
+
+std::vector<Tensor> gradient(const Tensor& self, const std::optional<Scalar>& spacing,
+                             std::optional<int64_t> dim, int64_t edge_order) {
+  return gradients(self, {}, one_or_all(dim), edge_order,
+                   [&](size_t) { return spacing.value_or(1); });
+}
+std::vector<Tensor> gradient(const Tensor& self, const Scalar& spacing, IntArrayRef dim,
+                             int64_t edge_order) {
+  return gradients(self, {}, dim, edge_order, [&](size_t) { return spacing; });
+}
+std::vector<Tensor> gradient(const Tensor& self, IntArrayRef dim, int64_t edge_order) {
+  return gradient(self, 1, dim, edge_order);
+}
+std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing,
+                             std::optional<int64_t> dim, int64_t edge_order) {
+  return gradients(self, spacing.size(), one_or_all(dim), edge_order,
+                   [&](size_t i) { return spacing[i]; });
+}
+std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing, IntArrayRef dim,
+                             int64_t edge_order) {
+  return gradients(self, spacing.size(), dim, edge_order, [&](size_t i) { return spacing[i]; });
+}
+
+namespace {
+
+std::vector<Tensor> gradients_at(const Tensor& self, TensorList points, OptionalIntArrayRef dim,
+                                 int64_t edge_order) {
+  return gradients(self, points.size(), dim, edge_order, [&](size_t i) {
+    HEARTH_CHECK(
+        points[i].dim() == 1,
+        "torch.gradient expected each element of spacing to have one dimension, but got an "
+        "element with ",
+        points[i].dim(), " dimensions!");
+    return points[i];
+  });
+}
+
+}  // namespace
+
+std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, std::optional<int64_t> dim,
+                             int64_t edge_order) {
+  return gradients_at(self, spacing, one_or_all(dim), edge_order);
+}
+std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, IntArrayRef dim,
+                             int64_t edge_order) {
+  return gradients_at(self, spacing, dim, edge_order);
 }
 
 }  // namespace hearth

@@ -108,6 +108,17 @@ Tensor elements_dropped(const Tensor& input, double p) {
 Tensor dropout(const Tensor& input, double p, bool train) {
   return has_effect(input, p, train) ? elements_dropped(input, p) : input;
 }
+TensorPair native_dropout(const Tensor& input, double p, std::optional<bool> train) {
+  check_defined("native_dropout", 0, "input", input);
+  if (input.numel() == 0) return {input, empty_like(input)};
+  if (!train.value_or(true)) return {input.clone(), ones_like(input, kBool)};
+  HEARTH_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", 1 - p);
+  HEARTH_CHECK(is_differentiable(input.scalar_type()),
+               "result type Float can't be cast to the desired output type ",
+               name_of(input.scalar_type()));
+  const auto [result, mask] = invoke<Dropout>({p}, input).pair();
+  return {result, mask};
+}
 // Multiplies by the dropout of ones, which draws the same numbers as dropout().
 HEARTH_DEFINE_INPLACE_AS(dropout_, (double p, bool train),
                          has_effect(self, p, train)

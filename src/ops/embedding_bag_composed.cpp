@@ -87,4 +87,11 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
   return self;
 }
 
+Tensor embedding_renorm(const Tensor& self, const Tensor& indices, double max_norm,
+                        double norm_type) {
+  check_defined("embedding_renorm", 0, "self", self);
+  Tensor copy = self.clone();
+  return embedding_renorm_(copy, indices, max_norm, norm_type);
+}
+
 }  // namespace hearth

@@ -208,6 +208,31 @@ Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Sca
   return index_put_(ArrayRef<TensorIndex>(indices.begin(), indices.size()), value);
 }
 
+namespace {
+
+/// The tensors as indices; missing and undefined ones stand for whole dimensions.
+std::vector<TensorIndex> as_indices(ArrayRef<std::optional<Tensor>> tensors) {
+  std::vector<TensorIndex> indices;
+  for (const std::optional<Tensor>& tensor : tensors)
+    indices.push_back(tensor && tensor->defined() ? TensorIndex(*tensor)
+                                                  : TensorIndex(indexing::Slice()));
+  return indices;
+}
+
+}  // namespace
+
+Tensor Tensor::index(ArrayRef<std::optional<Tensor>> indices) const {
+  return index(as_indices(indices));
+}
+Tensor& Tensor::index_put_(ArrayRef<std::optional<Tensor>> indices, const Tensor& values,
+                           bool accumulate) const {
+  return index_put_(as_indices(indices), values, accumulate);
+}
+Tensor Tensor::index_put(ArrayRef<std::optional<Tensor>> indices, const Tensor& values,
+                         bool accumulate) const {
+  return clone().index_put_(as_indices(indices), values, accumulate);
+}
+
 Tensor& Tensor::operator=(const Tensor& value) && { return copy_(value); }
 Tensor& Tensor::operator=(Tensor&& value) && { return copy_(value); }
 Tensor& Tensor::operator=(const Scalar& value) && { return fill_(value); }

@@ -60,7 +60,7 @@ Tensor exponential_of(const NoArgs&, const Tensor& a) {
   return result.to(a.scalar_type());
 }
 constexpr OpInfo kExponential{.name = "linalg_matrix_exp", .arguments = "self"};
-Tensor exponential(const Tensor& a) {
+Tensor matrix_exponential(const Tensor& a) {
   return compose<Composed<kExponential, NoArgs, exponential_of>>({}, a);
 }
 
@@ -239,8 +239,8 @@ struct Vecdot {
 using namespace linalg;
 
 HEARTH_DEFINE_LINALG(linalg_matrix_power, (const Tensor& self, int64_t n), matrix_power(self, n))
-HEARTH_DEFINE_LINALG(linalg_matrix_exp, (const Tensor& self), exponential(self))
-HEARTH_DEFINE_METHOD(Tensor, matrix_exp, (), exponential(self))
+HEARTH_DEFINE_LINALG(linalg_matrix_exp, (const Tensor& self), matrix_exponential(self))
+HEARTH_DEFINE_METHOD(Tensor, matrix_exp, (), matrix_exponential(self))
 HEARTH_DEFINE_LINALG(linalg_multi_dot, (TensorList tensors), multi_dot_of(tensors))
 HEARTH_DEFINE_LINALG(chain_matmul, (TensorList matrices), chain_of(matrices))
 HEARTH_DEFINE_LINALG(linalg_tensorinv, (const Tensor& self, int64_t ind),

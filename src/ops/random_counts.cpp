@@ -1,10 +1,12 @@
-// Poisson and binomial distributions, drawn on the host: the number of uniform numbers that a
-// result needs is not known in advance.
+// Poisson, binomial, gamma and Dirichlet distributions, drawn on the host: the number of uniform
+// numbers that a result needs is not known in advance.
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/generator_impl.h"
 #include "core/philox.h"
+#include "hearth/autograd.h"
 #include "ops/composed_out.h"
 #include "ops/create.h"
 #include "ops/promote.h"
@@ -152,7 +154,63 @@ Tensor binomial_of(const Tensor& count, const Tensor& prob,
   return detail::with_zero_derivative(detail::with_zero_derivative(drawn, count), prob);
 }
 
+/// Rejection from a transformed normal number (Marsaglia and Tsang 2000); for concentrations below
+/// 1, a sample for concentration + 1 is scaled.
+double draw_gamma(Mt19937& mt, double concentration) {
+  double scale = 1;
+  if (concentration < 1) {
+    if (concentration == 0) return 0;
+    scale = std::pow(1 - mt.uniform(), 1 / concentration);
+    concentration += 1;
+  }
+  // As in PyTorch, the third has float32's precision.
+  const double d = concentration - double(1.0f / 3), c = 1 / std::sqrt(9 * d);
+  while (true) {
+    double x, root;
+    do {
+      x = mt.normal();
+      root = 1 + c * x;
+    } while (root <= 0);
+    const double v = root * root * root, u = 1 - mt.uniform(), square = x * x;
+    if (u < 1 - 0.0331 * square * square) return scale * d * v;
+    if (std::log(u) < 0.5 * square + d * (1 - v + std::log(v))) return scale * d * v;
+  }
+}
+
+/// Gamma samples with the concentrations self, in float64; `kernel` is for errors.
+Tensor gammas_of(const Tensor& self, const std::optional<Generator>& generator, const char* op,
+                 const char* kernel) {
+  check_defined(op, 0, "self", self);
+  const ScalarType type = self.scalar_type();
+  HEARTH_CHECK_AS(NotImplementedError, type == kFloat || type == kDouble, "\"", kernel,
+                  "\" not implemented for '", name_of(type), "'");
+  HEARTH_CHECK_AS(NotImplementedError, !(GradMode::is_enabled() && self.requires_grad()),
+                  "the derivative for '", op, "' is not implemented");
+  const Tensor concentrations = on_host(self);
+  const double* const a = concentrations.data_ptr<double>();
+  const Tensor like = empty(self.sizes(), self.options().dtype(kDouble).requires_grad(false));
+  return drawn_like(like, generator, [&](Mt19937& mt, int64_t i) { return draw_gamma(mt, a[i]); });
+}
+
+/// The smallest positive normal number of a dtype.
+double tiny_number(ScalarType type) {
+  return type == kDouble ? std::numeric_limits<double>::min()
+                         : double(std::numeric_limits<float>::min());
+}
+
 }  // namespace
+
+Tensor _standard_gamma(const Tensor& self, std::optional<Generator> generator) {
+  const Tensor samples = gammas_of(self, generator, "_standard_gamma", "gamma_cpu");
+  const ScalarType type = self.scalar_type();
+  return samples.to(type).clamp_min(tiny_number(type));
+}
+Tensor _sample_dirichlet(const Tensor& self, std::optional<Generator> generator) {
+  const Tensor samples = gammas_of(self, generator, "_sample_dirichlet", "dirichlet");
+  const ScalarType type = self.scalar_type();
+  const double below_one = 1 - (type == kDouble ? 0x1p-53 : 0x1p-24);
+  return samples.div(samples.sum(-1, true)).to(type).clamp(tiny_number(type), below_one);
+}
 
 Tensor poisson(const Tensor& self, std::optional<Generator> generator) {
   check_defined("poisson", 0, "self", self);

@@ -1,5 +1,6 @@
 // Cauchy, log-normal and geometric distributions. As in PyTorch, each element is computed from one
 // uniform or normal number in float64.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -19,6 +20,16 @@ Tensor& overwrite(const Tensor& self, const DrawNumbers& draw, const Formula& fo
   return self.copy_(formula(numbers));
 }
 
+/// The numbers, replaced by f of each if they are on the CPU: the C library's functions and a fused
+/// multiply-add give PyTorch's results bit for bit. Else formula(numbers).
+template <class F, class Formula>
+Tensor replaced(const Tensor& numbers, const F& f, const Formula& formula) {
+  if (!numbers.is_cpu()) return formula(numbers);
+  double* const data = numbers.data_ptr<double>();
+  std::transform(data, data + numbers.numel(), data, f);
+  return numbers;
+}
+
 Tensor& fill_cauchy(const Tensor& self, double median, double sigma,
                     const std::optional<Generator>& generator) {
   HEARTH_CHECK(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
@@ -28,8 +39,15 @@ Tensor& fill_cauchy(const Tensor& self, double median, double sigma,
                self.dtype().name());
   return overwrite(
       self, [&](const Tensor& t) { t.uniform_(0, 1, generator); },
-      [&](const Tensor& u) {
-        return u.sub(0.5).mul(std::numbers::pi).tan().mul(sigma).add(median);
+      [&](const Tensor& numbers) {
+        return replaced(
+            numbers,
+            [&](double u) {
+              return std::fma(sigma, std::tan(std::numbers::pi * (u - 0.5)), median);
+            },
+            [&](const Tensor& u) {
+              return u.sub(0.5).mul(std::numbers::pi).tan().mul(sigma).add(median);
+            });
       });
 }
 
@@ -45,7 +63,10 @@ Tensor& fill_log_normal(const Tensor& self, double mean, double std,
     with_gaps.normal_(mean, std, generator);
     t.as_strided({t.numel()}, {1}).copy_(with_gaps);
   };
-  return overwrite(self, draw, [](const Tensor& x) { return x.exp(); });
+  return overwrite(self, draw, [](const Tensor& numbers) {
+    return replaced(
+        numbers, [](double x) { return std::exp(x); }, [](const Tensor& x) { return x.exp(); });
+  });
 }
 
 Tensor& fill_geometric(const Tensor& self, double p, const std::optional<Generator>& generator) {
@@ -65,6 +86,31 @@ HEARTH_DEFINE_METHOD_ONLY(Tensor&, cauchy_,
 HEARTH_DEFINE_METHOD_ONLY(Tensor&, log_normal_,
                           (double mean, double std, std::optional<Generator> generator),
                           fill_log_normal(self, mean, std, generator))
+namespace {
+
+/// An uninitialised tensor like self, to be filled.
+Tensor target_like(const char* op, const Tensor& self) {
+  check_defined(op, 0, "self", self);
+  return empty_like(self.detach());
+}
+
+}  // namespace
+
+Tensor uniform(const Tensor& self, double from, double to, std::optional<Generator> generator) {
+  return target_like("uniform", self).uniform_(from, to, generator);
+}
+Tensor exponential(const Tensor& self, double lambd, std::optional<Generator> generator) {
+  return target_like("exponential", self).exponential_(lambd, generator);
+}
+Tensor cauchy(const Tensor& self, double median, double sigma, std::optional<Generator> generator) {
+  return target_like("cauchy", self).cauchy_(median, sigma, generator);
+}
+Tensor log_normal(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  return target_like("log_normal", self).log_normal_(mean, std, generator);
+}
+Tensor geometric(const Tensor& self, double p, std::optional<Generator> generator) {
+  return target_like("geometric", self).geometric_(p, generator);
+}
 HEARTH_DEFINE_METHOD_ONLY(Tensor&, geometric_, (double p, std::optional<Generator> generator),
                           fill_geometric(self, p, generator))
 

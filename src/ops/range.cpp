@@ -67,6 +67,13 @@ Scalar bound(const Tensor& tensor, const char* op) {
   return tensor.item();
 }
 
+void check_bounds(double low, double high, double step) {
+  HEARTH_CHECK(step != 0, "step must be nonzero");
+  HEARTH_CHECK(std::isfinite(low) && std::isfinite(high), "unsupported range: ", low, " -> ", high);
+  HEARTH_CHECK((step > 0) == (high >= low) || high == low,
+               "upper bound and lower bound inconsistent with step sign");
+}
+
 }  // namespace
 
 namespace by_name {
@@ -85,10 +92,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
                                                : get_default_dtype_as_scalartype();
   const double low = start.toDouble(), high = end.toDouble(), increment = step.toDouble();
   HEARTH_CHECK(std::isfinite(increment), "step must be finite but got ", increment);
-  HEARTH_CHECK(increment != 0, "step must be nonzero");
-  HEARTH_CHECK(std::isfinite(low) && std::isfinite(high), "unsupported range: ", low, " -> ", high);
-  HEARTH_CHECK((increment > 0) == (high >= low) || high == low,
-               "upper bound and lower bound inconsistent with step sign");
+  check_bounds(low, high, increment);
   int64_t num_elements = 0;
   if (all_integers) {
     const int64_t integer_step = step.toLong();
@@ -103,6 +107,26 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
     num_elements = static_cast<int64_t>(exact);
   }
   return filled({num_elements}, options.dtype(dtype),
+                [&](const Tensor& t) { fill_arange(t, start, step); });
+}
+
+Tensor range(const Scalar& start, const Scalar& end, const TensorOptions& options) {
+  return range(start, end, 1, options);
+}
+Tensor range(const Scalar& start, const Scalar& end, const Scalar& step,
+             const TensorOptions& options) {
+  const ScalarType dtype = resolve_dtype(options.dtype_or_default());
+  HEARTH_CHECK_AS(NotImplementedError, dtypes::kReal >> unsigned(dtype) & 1u,
+                  "\"range_cpu\" not implemented for '", name_of(dtype), "'");
+  // With an integer dtype, the bounds and the step are integers too.
+  const auto number = [&](const Scalar& x) {
+    return is_integral(dtype, false) ? double(x.toLong()) : x.toDouble();
+  };
+  const double low = number(start), high = number(end), increment = number(step);
+  check_bounds(low, high, increment);
+  const double count = std::floor((high - low) / increment) + 1;
+  HEARTH_CHECK(count < 0x1p62, "invalid size, possible overflow?");
+  return filled({static_cast<int64_t>(count)}, options.dtype(dtype),
                 [&](const Tensor& t) { fill_arange(t, start, step); });
 }
 
@@ -147,6 +171,11 @@ HEARTH_DEFINE_TENSOR_BOUNDS(Scalar, Tensor)
 Tensor& arange_out(Tensor& out, const Scalar& end) { return arange_out(out, 0, end); }
 HEARTH_DEFINE_WRITE_OUT(arange, (const Scalar& start, const Scalar& end, const Scalar& step),
                         arange(start, end, step, options_of(out)))
+Tensor& range_out(Tensor& out, const Scalar& start, const Scalar& end) {
+  return range_out(out, start, end, 1);
+}
+HEARTH_DEFINE_WRITE_OUT(range, (const Scalar& start, const Scalar& end, const Scalar& step),
+                        range(start, end, step, options_of(out)))
 HEARTH_DEFINE_WRITE_OUT(linspace, (const Scalar& start, const Scalar& end, int64_t steps),
                         linspace(start, end, steps, options_of(out)))
 HEARTH_DEFINE_WRITE_OUT(linspace, (const Tensor& start, const Tensor& end, int64_t steps),

@@ -124,6 +124,9 @@ HEARTH_DEFINE_METHOD(Tensor, fliplr, (), flip_dim(self, "fliplr", 1))
 HEARTH_DEFINE_METHOD(Tensor, flipud, (), flip_dim(self, "flipud", 0))
 HEARTH_DEFINE_METHOD(Tensor, roll, (IntArrayRef shifts, IntArrayRef dims),
                      rolled(self, shifts, dims))
+Tensor native_channel_shuffle(const Tensor& self, int64_t groups) {
+  return channel_shuffle(self, groups);
+}
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   return compose<ChannelShuffle>({groups}, self);
 }

@@ -171,6 +171,11 @@ HEARTH_DEFINE_METHOD(TensorTriple, unique_consecutive,
                                                      : std::nullopt},
                                                 self))
 
+TensorTriple unique_dim_consecutive(const Tensor& self, int64_t dim, bool return_inverse,
+                                    bool return_counts) {
+  return unique_consecutive(self, return_inverse, return_counts, dim);
+}
+
 HEARTH_DEFINE_METHOD(Tensor, bincount, (const std::optional<Tensor>& weights, int64_t minlength),
                      bincount_of(self, weights.value_or(Tensor()), minlength))
 

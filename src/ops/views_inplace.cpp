@@ -13,7 +13,73 @@ Tensor& become(const Tensor& self, const Tensor& view) {
   return const_cast<Tensor&>(self);
 }
 
+/// The bytes of a storage up to the last element of a geometry.
+size_t needed_bytes(int64_t offset, IntArrayRef size, IntArrayRef stride, size_t item) {
+  int64_t end = offset + 1;
+  for (size_t d = 0; d < size.size(); ++d) {
+    if (size[d] == 0) return 0;
+    end += (size[d] - 1) * stride[d];
+  }
+  return static_cast<size_t>(end) * item;
+}
+
+/// Replaces self's memory and geometry.
+Tensor& set_memory(const Tensor& self, StoragePtr storage, int64_t offset, IntArrayRef size,
+                   IntArrayRef stride) {
+  autograd::check_inplace(self, false);
+  HEARTH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
+  TensorImpl& impl = impl_of(self);
+  HEARTH_CHECK(storage && storage->device == impl.device,
+               "set_: the storage must be on the tensor's device");
+  const Dims strides = stride.empty() ? contiguous_strides(size) : Dims(stride);
+  const size_t needed = needed_bytes(offset, size, strides, element_size(impl.dtype));
+  if (needed > storage->nbytes) grow_storage(*storage, needed);
+  Tensor holder = empty({0}, self.options().requires_grad(false));
+  TensorImpl& held = impl_of(holder);
+  held.storage = std::move(storage);
+  held.offset = offset;
+  held.set_geometry(size, strides);
+  self.set_data(holder);
+  impl.bump_version();
+  return const_cast<Tensor&>(self);
+}
+
+/// Throws unless the tensors have one dtype.
+const TensorImpl& same_typed(const Tensor& self, const Tensor& source) {
+  check_defined("set_", 1, "source", source);
+  HEARTH_CHECK(source.scalar_type() == self.scalar_type(), "Could not set tensor of type ",
+               source.dtype().name(), " to a tensor of type ", self.dtype().name());
+  return impl_of(source);
+}
+
+StoragePtr pointer_to(const Storage& storage) {
+  return StoragePtr::share(storage.unsafeGetStorageImpl());
+}
+
 }  // namespace
+
+Tensor& Tensor::set_(const Tensor& source) const {
+  const TensorImpl& from = same_typed(*this, source);
+  return set_memory(*this, from.storage, from.offset, from.sizes(), from.strides());
+}
+Tensor& Tensor::set_(const Tensor& source, int64_t offset, IntArrayRef size,
+                     IntArrayRef stride) const {
+  return set_memory(*this, same_typed(*this, source).storage, offset, size, stride);
+}
+Tensor& Tensor::set_(Storage source) const {
+  const auto count = static_cast<int64_t>(source.nbytes() / itemsize());
+  return set_memory(*this, pointer_to(source), 0, IntArrayRef(count), IntArrayRef(1));
+}
+Tensor& Tensor::set_(Storage source, int64_t offset, IntArrayRef size, IntArrayRef stride) const {
+  return set_memory(*this, pointer_to(source), offset, size, stride);
+}
+Tensor& Tensor::set_() const { return set_(empty({0}, options().requires_grad(false))); }
+
+bool Tensor::is_set_to(const Tensor& tensor) const {
+  const TensorImpl &a = impl_of(*this), &b = impl_of(tensor);
+  return a.storage.get() == b.storage.get() && a.offset == b.offset && a.dtype == b.dtype &&
+         a.sizes().equals(b.sizes()) && a.strides().equals(b.strides());
+}
 
 HEARTH_DEFINE_INPLACE_AS(t_, (), become(self, self.t()))
 HEARTH_DEFINE_INPLACE_AS(transpose_, (int64_t dim0, int64_t dim1),

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hearth/autograd.h"
+#include "ops/composed_out.h"
 #include "ops/window.h"
 
 namespace hearth {
@@ -309,6 +310,11 @@ HEARTH_DEFINE_METHOD(Tensor, narrow, (int64_t dim, const Tensor& start, int64_t 
                      self.narrow(dim, start_of(start), length))
 HEARTH_DEFINE_METHOD(Tensor, narrow, (int64_t dim, int64_t start, int64_t length),
                      narrow_checked(self, dim, start, length))
+HEARTH_DEFINE_METHOD(Tensor, narrow_copy, (int64_t dim, int64_t start, int64_t length),
+                     self.narrow(dim, start, length).clone(MemoryFormat::Contiguous))
+HEARTH_DEFINE_WRITE_OUT(narrow_copy,
+                        (const Tensor& self, int64_t dim, int64_t start, int64_t length),
+                        self.narrow(dim, start, length))
 HEARTH_DEFINE_METHOD(Tensor, as_strided,
                      (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset),
                      as_strided_checked(self, size, stride, storage_offset))

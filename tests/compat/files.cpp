@@ -5,6 +5,8 @@
 
 #include <ATen/DLConvertor.h>
 
+#include <cstdio>
+
 namespace {
 
 TEST(Files, PickledDictsOfTensors) {
@@ -58,6 +60,21 @@ TEST(Files, Dlpack) {
   EXPECT_EQ(again.data_ptr(), tensor.data_ptr());
   EXPECT_EQ(again.strides(), tensor.strides());
   EXPECT_EQ(at::getDLDataType(tensor).bits, 64);
+}
+
+TEST(Files, TensorsInTheMemoryOfAFile) {
+  const std::string path = ::testing::TempDir() + "hearth_from_file";
+  std::remove(path.c_str());
+  EXPECT_THROW(torch::from_file(path, false, 2), c10::Error);
+  const auto shared = torch::from_file(path, true, 4, torch::kInt);
+  shared.copy_(torch::arange(4));
+  const auto own = at::from_file(path, std::nullopt, 3, torch::kInt);
+  EXPECT_TRUE(own.equal(torch::arange(3).to(torch::kInt)));
+  own.fill_(7);
+  EXPECT_TRUE(shared.equal(torch::arange(4).to(torch::kInt)));
+  EXPECT_EQ(torch::from_file(path).numel(), 0);
+  EXPECT_THROW(torch::from_file(path, false, 5, torch::kInt), c10::Error);
+  std::remove(path.c_str());
 }
 
 }  // namespace

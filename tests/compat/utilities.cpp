@@ -202,4 +202,14 @@ TEST(Utilities, HardtanhClamps) {
   EXPECT_TRUE(torch::equal(torch::nn::Hardtanh()(x), x.clamp(-1, 1)));
 }
 
+TEST(Utilities, DeprecatedTypes) {
+  const auto x = torch::ones({2}, torch::kDouble);
+  EXPECT_EQ(x.type().scalarType(), torch::kDouble);
+  EXPECT_EQ(x.type(), torch::zeros({3}, torch::kDouble).type());
+  EXPECT_FALSE(x.type().is_cuda());
+  EXPECT_EQ(x.type().toString(), "CPUDoubleType");
+  EXPECT_EQ(torch::zeros({1}, x.type()).dtype(), torch::kDouble);
+  EXPECT_EQ(torch::zeros({1}, x.type().options()).dtype(), torch::kDouble);
+}
+
 }  // namespace

@@ -156,5 +156,15 @@ TEST(BatchNorm, EvaluationDoesNotModifySavedStatistics) {
   EXPECT_TRUE(x.grad().equal(full({4, 2}, 2.0)));
 }
 
+TEST(NativeBatchNorm, ReturnsTheStatisticsOfTheBatch) {
+  const Tensor x = arange(12, kFloat).view({2, 3, 2});
+  const auto [y, mean, invstd] = native_batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5);
+  EXPECT_TRUE(y.allclose(batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5)));
+  EXPECT_TRUE(mean.equal(x.mean(IntArrayRef({0, 2}))));
+  EXPECT_NEAR(invstd[0].item<double>(), 1 / std::sqrt(9.25 + 1e-5), 1e-6);
+  const Tensor zero = zeros({3}), one = ones({3});
+  EXPECT_EQ(std::get<1>(native_batch_norm(x, one, one, zero, one, false, 0.1, 1e-5)).numel(), 0);
+}
+
 }  // namespace
 }  // namespace hearth::testing

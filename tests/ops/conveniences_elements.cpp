@@ -149,5 +149,49 @@ TEST(Elements, IsinIgnoresNanInTheSet) {
   EXPECT_FALSE(isin(x, tensor({NAN})).any().item<bool>());
 }
 
+TEST(Elements, Combinations) {
+  for (const Device device : devices()) {
+    const Tensor x = tensor({5.f, 6.f, 7.f}).to(device, kFloat);
+    EXPECT_TRUE(combinations(x).cpu().equal(tensor({{5.f, 6.f}, {5.f, 7.f}, {6.f, 7.f}})));
+    EXPECT_TRUE(combinations(x, 1).equal(x.unsqueeze(1)));
+    EXPECT_TRUE(combinations(x, 3).equal(x.unsqueeze(0)));
+    EXPECT_EQ(combinations(x, 4).sizes().vec(), (std::vector<int64_t>{0, 4}));
+    EXPECT_EQ(combinations(x, 0).sizes().vec(), (std::vector<int64_t>{0}));
+  }
+  EXPECT_TRUE(combinations(tensor({1, 2}), 3, true)
+                  .equal(tensor({{1, 1, 1}, {1, 1, 2}, {1, 2, 2}, {2, 2, 2}})));
+  const Tensor x = tensor({1.f, 2.f, 3.f}).requires_grad_();
+  combinations(x).sum().backward();
+  EXPECT_TRUE(x.grad().equal(full({3}, 2.f)));
+  EXPECT_ERROR(combinations(x, -1), "Expect a non-negative number, but got -1");
+  EXPECT_ERROR(combinations(ones({2, 2})), "Expect a 1D vector, but got shape [2, 2]");
+}
+
+TEST(Elements, RangeIncludesItsEnd) {
+  EXPECT_TRUE(range(0, 3).equal(tensor({0.f, 1.f, 2.f, 3.f})));
+  EXPECT_TRUE(range(1, 2.7).equal(tensor({1.f, 2.f})));
+  EXPECT_TRUE(range(5, 1, -2, kLong).equal(tensor({5, 3, 1}, kLong)));
+  EXPECT_TRUE(range(0.5, 3.5, kLong).equal(tensor({0, 1, 2, 3}, kLong)));
+  EXPECT_EQ(range(0, 0.9, 0.3).numel(), 4);
+  Tensor out = empty({0}, kDouble);
+  EXPECT_TRUE(range_out(out, 3, 3).equal(tensor({3.})));
+  EXPECT_ERROR(range(0, 1, 0), "step must be nonzero");
+  EXPECT_ERROR(range(3, 1), "upper bound and lower bound inconsistent with step sign");
+  EXPECT_ERROR(range(0, kInf), "unsupported range: 0 -> inf");
+  EXPECT_ERROR(range(0, 1, kBool), "\"range_cpu\" not implemented for 'Bool'");
+}
+
+TEST(Elements, CopiesOfParts) {
+  const Tensor x = arange(6, kFloat).view({2, 3});
+  const Tensor part = x.narrow_copy(1, 1, 2);
+  EXPECT_TRUE(part.equal(tensor({{1.f, 2.f}, {4.f, 5.f}})));
+  EXPECT_TRUE(part.is_contiguous());
+  EXPECT_FALSE(part.is_alias_of(x));
+  Tensor out = empty({0});
+  EXPECT_TRUE(narrow_copy_out(out, x, 1, 1, 2).equal(part));
+  const Tensor channels = arange(8, kFloat).view({1, 4, 2});
+  EXPECT_TRUE(native_channel_shuffle(channels, 2).equal(channel_shuffle(channels, 2)));
+}
+
 }  // namespace
 }  // namespace hearth::testing

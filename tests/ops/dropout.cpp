@@ -5,6 +5,7 @@
 
 #include "hearth/generator.h"
 #include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
 #include "tests/support/throws.h"
 
@@ -74,6 +75,21 @@ TEST(Dropout, IntegersCannotBeScaled) {
   for (const auto& f : {alpha_dropout, feature_dropout, feature_alpha_dropout})
     EXPECT_ERROR(f(x, 0.5, true),
                  "result type Float can't be cast to the desired output type Long");
+}
+
+TEST(DropoutKinds, NativeDropoutReturnsItsMask) {
+  manual_seed(5);
+  const Tensor x = ones({8}).requires_grad_();
+  const auto [y, mask] = native_dropout(x, 0.5, std::nullopt);
+  EXPECT_TRUE(mask.equal(tensor({0, 1, 1, 1, 1, 0, 0, 0}, kBool)));
+  EXPECT_TRUE(y.equal(mask.to(kFloat).mul(2)));
+  y.sum().backward();
+  EXPECT_TRUE(x.grad().equal(y));
+  const auto [same, all] = native_dropout(x, 0.5, false);
+  EXPECT_TRUE(same.equal(x) && all.equal(ones({8}, kBool)));
+  EXPECT_TRUE(std::get<0>(native_dropout(x, 1, true)).equal(zeros({8})));
+  EXPECT_ERROR(native_dropout(x, 1.5, true),
+               "bernoulli_ expects p to be in [0, 1], but got p=-0.5");
 }
 
 }  // namespace

@@ -308,7 +308,10 @@ TEST(EmbeddingBag, ComposedOpsAgreeWithTheKernel) {
 TEST(EmbeddingBag, RenormScalesRowsDown) {
   for (const Device device : devices()) {
     Tensor w = table().to(device);
+    const Tensor copy = embedding_renorm(w, tensor({1, 3, 1}).to(device), 5., 2.);
+    EXPECT_FALSE(copy.equal(w));
     embedding_renorm_(w, tensor({1, 3, 1}).to(device), 5., 2.);
+    EXPECT_TRUE(copy.equal(w));
     const Tensor wanted =
         tensor({0., 1., 2., 2.1213, 2.8284, 3.5355, 6., 7., 8., 2.5895, 2.8772, 3.1649}, kFloat);
     EXPECT_TRUE(w.cpu().flatten().allclose(wanted, 1e-4, 1e-4)) << device.str();

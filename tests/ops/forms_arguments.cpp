@@ -89,6 +89,11 @@ ArrayRef<double> pick_value<ArrayRef<double>>(std::mt19937& random) {
   return pool[random() % pool.size()];
 }
 template <>
+ArrayRef<Scalar> pick_value<ArrayRef<Scalar>>(std::mt19937& random) {
+  static const std::vector<std::vector<Scalar>> pool{{2}, {1.5, 2}};
+  return pool[random() % pool.size()];
+}
+template <>
 TensorList pick_value<TensorList>(std::mt19937& random) {
   static const std::vector<Tensor> list{numbers({3, 4}), positive({3, 4})};
   static const std::vector<Tensor> squares{numbers({3, 3}), positive({3, 3})};

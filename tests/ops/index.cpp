@@ -1,4 +1,7 @@
+#include <gtest/gtest.h>
+
 #include "hearth/indexing.h"
+#include "hearth/tensor_literal.h"
 #include "tests/ops/index_input.h"
 
 namespace hearth::testing {
@@ -119,6 +122,17 @@ const Register index_case{index_row()};
 const Register index_apart_case{index_apart_row()};
 const Register index_put_case{index_put_row()};
 const Register index_put_accumulate_case{index_put_accumulate_row()};
+
+TEST(Index, OneTensorPerDimension) {
+  const Tensor x = zeros({2, 3}), columns = tensor({2, 0, 2}, kLong);
+  const std::vector<std::optional<Tensor>> indices{std::nullopt, columns};
+  EXPECT_TRUE(
+      x.index_put(indices, ones({}), true).equal(tensor({{1.f, 0.f, 2.f}, {1.f, 0.f, 2.f}})));
+  EXPECT_TRUE(x.equal(zeros({2, 3})));
+  x.index_put_(indices, full({}, 5.f));
+  EXPECT_TRUE(x.index(indices).equal(full({2, 3}, 5.f)));
+  EXPECT_TRUE(x.index_put({Tensor(), columns}, ones({})).equal(x.ne(5).to(kFloat).mul(-1).add(1)));
+}
 
 }  // namespace
 }  // namespace hearth::testing

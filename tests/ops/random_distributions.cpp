@@ -101,5 +101,74 @@ TEST(Distributions, BinomialOfNanIsNan) {
   EXPECT_TRUE(binomial(tensor({NAN}), tensor({0.5f})).isnan().item<bool>());
 }
 
+TEST(Distributions, NumbersInFloat64ArePyTorchsToTheLastBit) {
+  manual_seed(5);
+  EXPECT_TRUE(empty({3}, kDouble)
+                  .cauchy_(1, 2)
+                  .equal(tensor({0x1.f4e64caf0bfc2p+0, -0x1.c3110cbbd3974p-1, 0x1.0b1f217a53670p-4},
+                                kDouble)));
+  manual_seed(0);
+  EXPECT_TRUE(empty({7}, kDouble)
+                  .cauchy_(1, 2)
+                  .slice(0, 4)
+                  .equal(tensor({0x1.fadfd38ffbe6ep+0, 0x1.cc809343638c2p+1, -0x1.1752ad6450665p+1},
+                                kDouble)));
+  manual_seed(0);
+  EXPECT_EQ(empty({20}, kDouble).log_normal_(1, 2)[11].item<double>(), 0x1.f4bf853f5f829p+1);
+  manual_seed(5);
+  EXPECT_TRUE(empty({6}, kDouble)
+                  .log_normal_(0.3, 0.7)
+                  .equal(tensor({0x1.eb8e9dd6ce104p-1, 0x1.c4e3de419c784p-1, 0x1.d39edf0807d7cp-1,
+                                 0x1.13b2115513f66p+1, 0x1.2cf67e34a6941p+0, 0x1.50941be68ae35p+2},
+                                kDouble)));
+  manual_seed(0);
+  EXPECT_EQ(rrelu(full({2}, -1.0, kFloat), 0.125, 1. / 3, true)[1].item<double>(), -0x1.170068p-2);
+  manual_seed(0);
+  EXPECT_EQ(rrelu(full({4}, -1.0, kDouble), 0.125, 1. / 3, true)[3].item<double>(),
+            -0x1.446d19a5f9eeap-2);
+}
+
+TEST(Distributions, GammaAndDirichletNumbersArePyTorchs) {
+  const std::vector<double> a{0.5, 1, 2, 0, 0.01, 10, 300};
+  manual_seed(5);
+  const Tensor gamma = _standard_gamma(tensor(a, kDouble));
+  EXPECT_TRUE(gamma.equal(
+      tensor({0x1.220f142b8e193p-3, 0x1.c5f02ee300cf5p+0, 0x1.72a518b7c2271p+1, 0x1p-1022,
+              0x1.b83a2d84017cfp-275, 0x1.0117055a52d80p+3, 0x1.37c889ed0f4afp+8},
+             kDouble)));
+  manual_seed(5);
+  const Tensor rows = _sample_dirichlet(tensor({{0.5, 1., 2.}, {0.01, 10., 300.}}, kDouble));
+  EXPECT_TRUE(
+      rows.allclose(tensor({{0x1.e260985b40e20p-6, 0x1.7974fb48ef212p-2, 0x1.34327d98ae687p-1},
+                            {0x1.606203a06c384p-283, 0x1.9b9426ea8f66ap-6, 0x1.f3235ec8ab84dp-1}},
+                           kDouble),
+                    1e-15, 0));
+  EXPECT_ERROR(_standard_gamma(ones({2}, kHalf)), "\"gamma_cpu\" not implemented for 'Half'");
+  EXPECT_THROW(_standard_gamma(ones({2}).requires_grad_()), NotImplementedError);
+  for (const Device device : devices()) {
+    manual_seed(1);
+    const Tensor like = full({20000}, 3.0).to(device, kFloat);
+    EXPECT_NEAR(_standard_gamma(like).mean().item<float>(), 3, 0.05);
+    EXPECT_NEAR(_standard_gamma(like.mul(0.1)).var().item<float>(), 0.3, 0.03);
+    EXPECT_NEAR(_sample_dirichlet(like).sum().item<float>(), 1, 1e-4);
+  }
+}
+
+TEST(Distributions, NewTensorsHaveTheNumbersOfTheInplaceForms) {
+  const Tensor like = ones({30}, kDouble);
+  const auto same = [&](const auto& create, const auto& fill) {
+    manual_seed(2);
+    const Tensor created = create();
+    manual_seed(2);
+    EXPECT_TRUE(created.equal(fill(like.clone())));
+  };
+  same([&] { return uniform(like, 1, 3); }, [](Tensor t) { return t.uniform_(1, 3); });
+  same([&] { return exponential(like, 2); }, [](Tensor t) { return t.exponential_(2); });
+  same([&] { return cauchy(like, 2, 3); }, [](Tensor t) { return t.cauchy_(2, 3); });
+  same([&] { return log_normal(like, 2, 3); }, [](Tensor t) { return t.log_normal_(2, 3); });
+  same([&] { return geometric(like, 0.5); }, [](Tensor t) { return t.geometric_(0.5); });
+  EXPECT_TRUE(like.equal(ones({30}, kDouble)));
+}
+
 }  // namespace
 }  // namespace hearth::testing

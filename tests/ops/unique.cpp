@@ -145,5 +145,13 @@ TEST(Bincount, TheLargestIntegerIsRefused) {
   EXPECT_ERROR(x.sub(1).bincount(), "overflow");
 }
 
+TEST(Unique, ConsecutiveSlices) {
+  const Tensor x = tensor({{1, 1, 2}, {3, 3, 3}});
+  const auto [values, inverse, counts] = unique_dim_consecutive(x, 1, true, true);
+  EXPECT_TRUE(values.equal(tensor({{1, 2}, {3, 3}})));
+  EXPECT_TRUE(inverse.equal(tensor({0, 0, 1}, kLong)));
+  EXPECT_TRUE(counts.equal(tensor({2, 1}, kLong)));
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
+#include "hearth/tensor_literal.h"
+#include "tests/support/throws.h"
 #include "tests/support/view_rows.h"
 
 namespace hearth::testing {
@@ -305,6 +307,29 @@ TEST(Views, SupportComplexTensors) {
 
 TEST(Views, ReshapeOfAnEmptyTensorToItself) {
   EXPECT_EQ(ones({2, 0}).reshape({0, 5}).sizes().vec(), (std::vector<int64_t>{0, 5}));
+}
+
+TEST(Views, SetReplacesTheMemory) {
+  const Tensor source = arange(6, kFloat);
+  Tensor x = zeros({2});
+  EXPECT_FALSE(x.is_set_to(source));
+  const int64_t version = x._version();
+  EXPECT_TRUE(x.set_(source).is_set_to(source));
+  EXPECT_GT(x._version(), version);
+  EXPECT_TRUE(source.is_set_to(source.view({6})));
+  EXPECT_FALSE(source.is_set_to(source.slice(0, 1)));
+  x.set_(source, 1, {2, 2}, {2, 1});
+  EXPECT_TRUE(x.equal(tensor({{1.f, 2.f}, {3.f, 4.f}})));
+  EXPECT_TRUE(x.set_(source.storage()).is_set_to(source));
+  x.set_(source.storage(), 4, {5});
+  EXPECT_TRUE(x.slice(0, 0, 2).equal(tensor({4.f, 5.f})));
+  EXPECT_EQ(source.storage().nbytes(), 36u);
+  EXPECT_EQ(x.set_().sizes().vec(), (std::vector<int64_t>{0}));
+  EXPECT_ERROR(x.set_(source.to(kLong)),
+               "Could not set tensor of type long int to a tensor of type float");
+  EXPECT_ERROR(x.set_(source, -1, {2}), "Tensor: invalid storage offset -1");
+  EXPECT_ERROR(zeros({2}).requires_grad_().set_(source),
+               "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
 }  // namespace

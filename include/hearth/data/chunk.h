@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <exception>
@@ -64,7 +63,8 @@ class ChunkBuffer {
       errors_.pop_front();
       throw WorkerException(error, "in a preloader of chunks");
     }
-    const size_t size = std::min(ready_examples_.size(), options_.batch_size());
+    const size_t ready = ready_examples_.size(), limit = options_.batch_size();
+    const size_t size = ready < limit ? ready : limit;
     count_draws(size);
     if (size == 0) return std::nullopt;
     Examples batch;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "c10/namespaces.h"
+#include "hearth/tensor.h"
+
+namespace hearth {
+
+/// The dtype and device type of tensors, for code that calls the deprecated tensor.type().
+class DeprecatedTypeProperties {
+ public:
+  DeprecatedTypeProperties(DeviceType device, ScalarType dtype) : device_(device), dtype_(dtype) {}
+  ScalarType scalarType() const { return dtype_; }
+  TypeMeta typeMeta() const { return dtype_; }
+  DeviceType device_type() const { return device_; }
+  bool is_cuda() const { return device_ == DeviceType::CUDA; }
+  bool is_sparse() const { return false; }
+  TensorOptions options() const { return TensorOptions(dtype_).device(Device(device_)); }
+  operator TensorOptions() const { return options(); }
+  operator ScalarType() const { return dtype_; }
+  bool operator==(const DeprecatedTypeProperties& other) const {
+    return device_ == other.device_ && dtype_ == other.dtype_;
+  }
+  DeprecatedTypeProperties toScalarType(ScalarType dtype) const { return {device_, dtype}; }
+  /// "CPUFloatType", as in LibTorch.
+  std::string toString() const {
+    return std::string(is_cuda()                    ? "CUDA"
+                       : device_ == DeviceType::CPU ? "CPU"
+                                                    : "Meta") +
+           toString_of(dtype_) + "Type";
+  }
+
+ private:
+  static std::string toString_of(ScalarType dtype) { return hearth::toString(dtype); }
+  DeviceType device_;
+  ScalarType dtype_;
+};
+
+inline DeprecatedTypeProperties Tensor::type() const { return {device().type(), scalar_type()}; }
+
+}  // namespace hearth
