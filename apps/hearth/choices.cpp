@@ -54,7 +54,10 @@ CLI::Validator number_that(const std::string& expected, std::function<bool(doubl
 CLI::Option* suggest_values(CLI::Option* option, Values values) {
   const auto shared = std::make_shared<const Values>(std::move(values));
   registry()[option] = shared;
-  return option->check([shared](const std::string&) { return std::string(); });
+  return option->check([shared](const std::string& value) {
+    const bool is_missing = value.empty() && shared->paths != Values::Paths::kNone;
+    return std::string(is_missing ? "the path is empty" : "");
+  });
 }
 
 CLI::Option* accept_only(CLI::Option* option, const std::string& kind,

@@ -16,7 +16,8 @@ struct Values {
   bool repeats = false;  // the words after this positional value are completed like it
 };
 
-/// Makes the help text and the completion suggest these values; the option accepts others, too.
+/// Makes the help text and the completion suggest these values; the option accepts others, too,
+/// but if they are paths, no empty one.
 CLI::Option* suggest_values(CLI::Option* option, Values values);
 /// Makes the option accept only these names, and suggests them in the same way. The error for
 /// another name ("unknown <kind> 'x'") suggests the nearest one.

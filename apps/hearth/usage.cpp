@@ -9,8 +9,6 @@ namespace hearth::app {
 
 namespace {
 
-constexpr int kUsageError = 2;
-
 std::string without_brackets(const std::string& list) {
   return list.size() >= 2 && list.front() == '[' ? list.substr(1, list.size() - 2) : list;
 }

@@ -112,6 +112,7 @@ class Parser {
           std::from_chars(text_.data() + position_, text_.data() + text_.size(), size);
       if (error != std::errc() || size < 0) fail("expected a size");
       position_ = static_cast<size_t>(end - text_.data());
+      skip('L');  // of a long integer in Python 2
       header_.sizes.push_back(size);
       if (header_.sizes.size() > size_t(kMaxDims)) fail("more than ", kMaxDims, " dimensions");
       if (skip(',')) {

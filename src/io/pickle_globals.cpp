@@ -13,6 +13,10 @@ namespace {
 constexpr ScalarType kTypes[] = {kByte,  kChar,   kShort,        kInt,           kLong, kHalf,
                                  kFloat, kDouble, kComplexFloat, kComplexDouble, kBool, kBFloat16};
 
+/// Rebuilds tensors of dtypes without a class of storages, none of which Hearth has. It is known
+/// only because its last argument, the dtype, follows its storage.
+constexpr std::string_view kRebuildWithDtype = "torch._utils._rebuild_tensor_v3";
+
 /// The dtype of "torch.float32"; Undefined for other names.
 ScalarType dtype_of_name(const std::string& name) {
   for (const ScalarType type : kTypes)
@@ -174,6 +178,41 @@ IValue make_list(const Arguments& args) {
   return list;
 }
 
+/// Arguments: text and encoding. Python writes bytes as the characters 0 to 255.
+IValue make_bytes(const Arguments& args) {
+  const IValue text = args.value(0), encoding = args.value(1);
+  args.expect(text.isString() && encoding.isString());
+  const std::string& name = encoding.toStringRef();
+  args.expect(name == "latin1" || name == "latin-1");
+  std::string bytes;
+  const std::string& utf8 = text.toStringRef();
+  for (size_t i = 0; i < utf8.size(); ++i) {
+    auto byte = static_cast<uint8_t>(utf8[i]);
+    if (byte >= 0x80) {  // two bytes: 110000xx 10xxxxxx
+      args.expect((byte & 0xfc) == 0xc0 && ++i < utf8.size() && (utf8[i] & 0xc0) == 0x80);
+      byte = static_cast<uint8_t>(byte << 6 | (utf8[i] & 0x3f));
+    }
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+/// Arguments: none, bytes, or those of make_bytes.
+IValue make_bytearray(const Arguments& args) {
+  if (args.items.empty()) return std::string();
+  if (args.items.size() > 1) return make_bytes(args);
+  const IValue bytes = args.value(0);
+  args.expect(bytes.isString());
+  return bytes;
+}
+
+/// Arguments: the real and the imaginary part.
+IValue make_complex(const Arguments& args) {
+  const IValue real = args.value(0), imag = args.value(1);
+  args.expect(real.isDouble() && imag.isDouble());
+  return full({}, complex<double>(real.toDouble(), imag.toDouble()), kComplexDouble);
+}
+
 using Function = IValue (*)(const Arguments&);
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> by_name = {
@@ -187,6 +226,13 @@ const std::map<std::string, Function>& functions() {
       {"collections.Counter", make_dict},
       {"torch.Size", make_size},
       {"torch.device", make_device},
+      {"__builtin__.set", make_list},
+      {"builtins.set", make_list},
+      {"_codecs.encode", make_bytes},
+      {"__builtin__.bytearray", make_bytearray},
+      {"builtins.bytearray", make_bytearray},
+      {"__builtin__.complex", make_complex},
+      {"builtins.complex", make_complex},
       {"torch.jit._pickle.build_intlist",
        [](const Arguments& args) { return IValue(make_list(args).toIntVector()); }},
       {"torch.jit._pickle.build_doublelist",
@@ -201,15 +247,23 @@ const std::map<std::string, Function>& functions() {
 
 }  // namespace
 
+bool is_missing_dtype(const std::string& name) {
+  if (dtype_of_name(name) != ScalarType::Undefined) return false;
+  for (const char* prefix : {"int", "uint", "float", "complex", "bits", "qint", "quint"})
+    if (name.starts_with(detail::str("torch.", prefix))) return true;
+  return false;
+}
+
 bool is_known_global(const std::string& name) {
   return functions().contains(name) || dtype_of_storage(name) != ScalarType::Undefined ||
          dtype_of_name(name) != ScalarType::Undefined || name == "torch.Tensor" ||
-         name == "torch.nn.parameter.Parameter";
+         name == "torch.nn.parameter.Parameter" || name == kRebuildWithDtype;
 }
 
 IValue call_global(const std::string& name, const std::vector<Item>& arguments,
                    const PickleError& fail) {
   const auto found = functions().find(name);
+  if (name == kRebuildWithDtype) fail("it has a tensor of a dtype that Hearth does not have");
   if (found == functions().end()) fail(detail::str("it calls `", name, "`, which is no function"));
   return found->second(Arguments(name, arguments, fail));
 }
@@ -219,6 +273,7 @@ std::string storage_of_dtype(ScalarType type) {
 }
 
 ScalarType dtype_of_storage(const std::string& name) {
+  if (name == "torch.storage.UntypedStorage") return kByte;
   const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](ScalarType type) { return name == storage_of_dtype(type); });
   return found == std::end(kTypes) ? ScalarType::Undefined : *found;

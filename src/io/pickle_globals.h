@@ -24,11 +24,14 @@ class PickleError {
 
 /// Whether a pickle may name this class or function.
 bool is_known_global(const std::string& name);
+/// Whether this is the name of a dtype of PyTorch that Hearth does not have, such as torch.uint16.
+bool is_missing_dtype(const std::string& name);
 /// Calls a function with the items of a tuple.
 IValue call_global(const std::string& name, const std::vector<Item>& arguments,
                    const PickleError& fail);
 
-/// The dtype of "torch.FloatStorage"; Undefined for other names.
+/// The dtype of "torch.FloatStorage", Byte for "torch.storage.UntypedStorage"; Undefined for other
+/// names.
 ScalarType dtype_of_storage(const std::string& name);
 /// Returns "torch.FloatStorage".
 std::string storage_of_dtype(ScalarType type);

@@ -297,6 +297,8 @@ class Machine {
   void push_global(std::string name) {
     if (is_class(name) && !options_.reads_objects)
       fail("it is a file of TorchScript: hearth::io::load_jit_parameters reads its tensors");
+    if (is_missing_dtype(name))
+      fail(detail::str("it names the dtype `", name, "`, which Hearth does not have"));
     if (!is_class(name) && !is_known_global(name))
       fail(
           detail::str("Hearth builds tensors, numbers, strings, lists, tuples and dicts, and "

@@ -1,5 +1,7 @@
 #include "io/pt_file.h"
 
+#include <charconv>
+
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "io/little_endian.h"
@@ -23,6 +25,21 @@ std::string folder_of_pickle(const ZipReader& zip) {
                       ", so it is not one of torch.save");
 }
 
+/// Throws unless the archive's format is one that PyTorch 2 reads.
+void check_version(const std::string& file, const std::string& text) {
+  constexpr uint64_t kOldest = 1, kNewest = 10;
+  uint64_t version = 0;
+  const auto error = std::from_chars(text.data(), text.data() + text.size(), version).ec;
+  HEARTH_CHECK(error == std::errc(), "cannot read '", file, "': Couldn't parse the version ", text,
+               " as Long Long.");
+  HEARTH_CHECK(version >= kOldest, "cannot read '", file,
+               "': Attempted to read a PyTorch file with version ", version,
+               ", but the minimum supported version for reading is ", kOldest, ".");
+  HEARTH_CHECK(version <= kNewest, "cannot read '", file,
+               "': Attempted to read a PyTorch file with version ", version,
+               ", but the maximum supported version for reading is ", kNewest, ".");
+}
+
 /// Adds the texts between double quotes.
 void add_quoted(std::string_view text, std::set<std::string>& texts) {
   for (size_t begin = text.find('"'); begin != std::string_view::npos;) {
@@ -37,8 +54,14 @@ void add_quoted(std::string_view text, std::set<std::string>& texts) {
 
 PtFile::PtFile(BytesPtr bytes, std::optional<Device> device)
     : zip_(std::move(bytes)), device_(device), folder_(folder_of_pickle(zip_)) {
-  if (const ZipEntry* order = zip_.find(folder_ + "byteorder"))
-    is_big_endian_ = zip_.text(*order) == "big";
+  if (const ZipEntry* version = zip_.find(folder_ + "version"))
+    check_version(name(), zip_.text(*version));
+  if (const ZipEntry* entry = zip_.find(folder_ + "byteorder")) {
+    const std::string order = zip_.text(*entry);
+    is_big_endian_ = order == "big";
+    HEARTH_CHECK(is_big_endian_ || order == "little", "cannot read '", name(),
+                 "': Unknown endianness type: ", order);
+  }
 }
 
 bool PtFile::has_objects() const { return zip_.find(folder_ + "constants.pkl") != nullptr; }

@@ -45,7 +45,11 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
 
   SafetensorsHeader take() { return std::move(header_); }
 
-  bool null() override { refuse("null"); }
+  /// As in the reference implementation, null stands for no metadata.
+  bool null() override {
+    if (state_ != State::kRoot || key_ != kMetadataKey) refuse("null");
+    return true;
+  }
   bool boolean(bool) override { refuse("a boolean"); }
   bool number_integer(number_integer_t) override { refuse("a negative number"); }
   bool number_float(number_float_t, const string_t&) override { refuse("a fraction"); }

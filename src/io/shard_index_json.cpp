@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "hearth/error.h"
@@ -23,6 +24,17 @@ ordered_json parse(std::string_view json, const std::string& path) {
   }
 }
 
+/// Whether the path leads to a file in the index's folder or below it.
+bool is_below_folder(const std::string& path) {
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view part = std::string_view(path).substr(begin, end - begin);
+    if (part.empty() || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 }  // namespace
 
 ShardIndex parse_shard_index(std::string_view json, const std::string& path) {
@@ -35,8 +47,8 @@ ShardIndex parse_shard_index(std::string_view json, const std::string& path) {
     HEARTH_CHECK(file.is_string(), "cannot read '", path, "': expected a file for tensor '", name,
                  "'");
     const auto& text = file.get_ref<const std::string&>();
-    HEARTH_CHECK(!text.empty() && text.find('/') == std::string::npos && text != "..",
-                 "cannot read '", path, "': the file '", text, "' is not in the index's folder");
+    HEARTH_CHECK(is_below_folder(text), "cannot read '", path, "': the file '", text,
+                 "' is not in the index's folder");
     index.files.emplace_back(name, text);
   }
   return index;

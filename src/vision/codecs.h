@@ -7,6 +7,9 @@
 
 namespace hearth::vision {
 
+/// The greatest height and width of written images: libjpeg's limit, also for PNG files.
+inline constexpr int64_t kMaxEdge = 65500;
+
 /// Rows of interleaved channels, one byte each.
 struct Pixels {
   int64_t height = 0, width = 0, channels = 0;

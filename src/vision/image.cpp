@@ -17,7 +17,6 @@ namespace hearth::vision {
 namespace {
 
 constexpr int64_t kAlwaysAllowed = int64_t{1} << 24;  // pixels, whatever the file's length
-constexpr int64_t kMaxEdge = 65500;                   // libjpeg's limit, also for PNG files
 
 Tensor decode(std::string_view bytes, const std::string& name, ImageReadMode mode,
               bool apply_exif_orientation) {
@@ -39,7 +38,7 @@ Pixels interleaved(const Tensor& image, const char* format, bool allows_alpha) {
                format, ", got: ", channels);
   HEARTH_CHECK(image.size(1) > 0 && image.size(2) > 0 && image.size(1) <= kMaxEdge &&
                    image.size(2) <= kMaxEdge,
-               "cannot encode ", format, ": height and width must be 1 to 65500, got ",
+               "cannot encode ", format, ": height and width must be 1 to ", kMaxEdge, ", got ",
                image.sizes());
   return {image.size(1), image.size(2), channels, image.permute({1, 2, 0}).contiguous(), 0};
 }

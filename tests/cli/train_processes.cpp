@@ -124,7 +124,7 @@ TEST_F(TrainProcesses, EachUsesItsOwnGpu) {
       0);
   expect_near(losses_of(path("gpu")), losses_of(path("cpu")));
   const RunResult fixed = run(launched(small_run(path("bad"), {"--device", "cuda:1"})), two_gpus);
-  expect_failure(fixed, 1, "--device cuda:1 is one GPU for all 2 processes: write --device cuda");
+  expect_failure(fixed, 2, "--device cuda:1 is one GPU for all 2 processes: write --device cuda");
   const RunResult many = run(launched(small_run(path("bad"), {"--device", "cuda"}), "3"), two_gpus);
   EXPECT_NE(many.err.find("process 2 needs GPU 2, its LOCAL_RANK, but the number of GPUs is 2"),
             std::string::npos)
@@ -154,7 +154,7 @@ TEST_F(TrainProcesses, AKilledProcessEndsTheOther) {
 TEST_F(TrainProcesses, MistakesAreNamed) {
   const auto fails = [&](const Arguments& more, const std::string& error) {
     const RunResult ran = run(launched(small_run(path("bad"), more)), kOneThread);
-    expect_failure(ran, 1, error);
+    expect_failure(ran, 2, error);
     EXPECT_EQ(count_of("\n" + ran.err, "\nhearth: " + error), 1U) << ran.err;
   };
   fails({"--batch-size", "31", "--split-batches"},

@@ -35,7 +35,7 @@ TEST(TrainProfile, GoesOnIfTheTraceCannotBeWritten) {
 
 TEST(TrainProfile, RefusesGrids) {
   const RunResult ran = train({"--lr", ".1,.2", "--profile", "trace.json"});
-  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.status, 2);
   EXPECT_NE(ran.err.find("--profile needs a single run, without lists of settings"),
             std::string::npos)
       << ran.err;

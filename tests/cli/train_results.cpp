@@ -80,7 +80,7 @@ TEST(TrainResults, GridsHaveALimit) {
   std::string list = "1";
   for (int i = 2; i <= 101; ++i) list += ", " + std::to_string(i);
   write_bytes(config, "lr = [" + list + "]\nbatch-size = [" + list + "]\n");
-  expect_failure(train({"--config", config, "--out", out}), 1,
+  expect_failure(train({"--config", config, "--out", out}), 2,
                  "a grid has at most 10000 runs, but these lists give more: 101 of --lr, 101 of "
                  "--batch-size, 1 of --num-workers, ");
   EXPECT_FALSE(std::filesystem::exists(out));

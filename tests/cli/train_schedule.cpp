@@ -58,6 +58,10 @@ TEST(TrainSchedule, WrongSettingsAreExplained) {
   expect_error("sgd:momentum=nan", "'momentum' must be a finite number, not 'nan'");
   expect_error("sgd:nesterov=yes", "'nesterov' must be true or false, not 'yes'");
   expect_error("lbfgs:max_iter=2.5", "'max_iter' must be a whole number, not '2.5'");
+  for (const char* text : {"adam:betas=", "adam:betas=:0.9"})
+    expect_error(text, "value 1 of 'betas' must be a number, not ''");
+  expect_error("adam:betas", "value 1 of 'betas' must be a number, not 'true'");
+  expect_error("adam:betas=0.9:nan", "value 2 of 'betas' must be a finite number, not 'nan'");
   expect_error("adam:betas=0.9:0.9:0.9", "'betas' has at most 2 values separated by colons, not 3");
   expect_error("sgd:momentum=0.9,momentum=0.8", "the setting 'momentum' is given twice");
   expect_error("sgd:", "a setting of 'sgd' has no name");

@@ -176,10 +176,10 @@ TEST(TrainSearch, MistakesAreExplained) {
   fails({"--lr", "0..1", "--trials", "2"}, 2, "'0..1' is not a range of numbers above 0");
   fails({"--lr", "1e-4..1:lin", "--trials", "2"}, 2, "only ':log' may follow a range");
   fails({"--lr", ".1,1e-4..1", "--trials", "2"}, 2, "a range cannot be an item of a list");
-  fails({"--lr", "1e-4..1"}, 1, "a range needs --trials");
-  fails({"--trials", "2"}, 1, "--trials draws from a range");
-  fails({"--search", "halving"}, 1, "--search halving needs a range");
-  fails({"--lr", "1e-4..1", "--trials", "2", "--num-workers", "0,1"}, 1,
+  fails({"--lr", "1e-4..1"}, 2, "a range needs --trials");
+  fails({"--trials", "2"}, 2, "--trials draws from a range");
+  fails({"--search", "halving"}, 2, "--search halving needs a range");
+  fails({"--lr", "1e-4..1", "--trials", "2", "--num-workers", "0,1"}, 2,
         "a search has one value of --num-workers and of --device");
   fails({"--batch-size", "3..5", "--trials", "9"}, 1, "too few different values for 9 --trials");
 }

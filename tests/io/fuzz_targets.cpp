@@ -21,6 +21,7 @@
 #include "io/read_idx.h"
 #include "io/shard_index.h"
 #include "tests/io/run.h"
+#include "vision/codecs.h"
 
 using namespace hearth;
 
@@ -208,7 +209,7 @@ int fuzz_image(const uint8_t* data, size_t size) {
     }
     // An image that was accepted can be written and read again, unless it is longer or wider than
     // files may be.
-    if (image.size(1) > 65500 || image.size(2) > 65500) continue;
+    if (image.size(1) > vision::kMaxEdge || image.size(2) > vision::kMaxEdge) continue;
     if (!vision::decode_image(vision::encode_png(image, 0)).equal(image)) std::abort();
     ++accepted_images;
   }

@@ -81,6 +81,7 @@ TEST(Npy, RefusesBadFiles) {
   };
   EXPECT_EQ(error(npy_with("'<f4'", "(2,)", 8)), "no error");
   EXPECT_EQ(error(npy_with("'=f4'", "()", 4)), "no error");
+  EXPECT_EQ(error(npy_with("'<f4'", "(2L, 1L)", 8)), "no error");  // of Python 2
   const struct {
     std::string bytes;
     const char* text;
@@ -93,6 +94,8 @@ TEST(Npy, RefusesBadFiles) {
       {npy_with("'<f4'", "(4611686018427387904, 4)", 0), "but there are 0 bytes"},
       {npy_with("'<f4'", "(99999999999999999999,)", 0), "expected a size"},
       {npy_with("'<f4'", "(-1,)", 0), "expected a size"},
+      {npy_with("'<f4'", "(L,)", 4), "expected a size"},
+      {npy_with("'<f4'", "(1LL,)", 4), "expected ')'"},
       {npy_with("'<f4'", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", 4), "more than 16 dimensions"},
       {npy_with("'|O'", "(1,)", 8), "the array has Python objects"},
       {npy_with("'<u2'", "(1,)", 2), "the dtype '<u2', which Hearth does not have"},

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "hearth/amp.h"
@@ -55,6 +56,33 @@ TEST(Pt, ReadsValues) {
   const NamedValues flat = named_values(value);
   EXPECT_EQ(flat.size(), 23U);
   EXPECT_EQ(flat[10].first, "list.3.0");
+}
+
+TEST(Pt, ReadsValuesOfOtherClasses) {
+  const GenericDict dict = load_pt(testing::pt_file("builtins.pt")).toGenericDict();
+  const std::vector<IValue> set = dict.at("set").toList().vec();
+  EXPECT_EQ(set.size(), 3U);  // in any order
+  EXPECT_TRUE(std::any_of(set.begin(), set.end(), [](const IValue& item) {
+    return item.isTuple() && text_of(item) == "(2, 3)";
+  }));
+  EXPECT_EQ(dict.at("empty").toList().size(), 0U);
+  std::string all_bytes;
+  for (int i = 0; i < 256; ++i) all_bytes += static_cast<char>(i);
+  EXPECT_EQ(dict.at("bytes").toStringRef(), all_bytes);
+  EXPECT_EQ(dict.at("bytearray").toStringRef(), "a\xff");
+  EXPECT_EQ(dict.at("none").toStringRef(), "");
+  EXPECT_EQ(dict.at("complex").toTensor().item<complex<double>>(), complex<double>(1.5, -2));
+}
+
+TEST(Pt, ReadsLazyConjugatesAndNegatives) {
+  const IValue dict = load_pt(testing::pt_file("lazy.pt"));
+  const Tensor z = tensor({complex<float>(1, 2), complex<float>(3, -4), complex<float>(0, 5),
+                           complex<float>(-6, 0)})
+                       .view({2, 2});
+  EXPECT_TRUE(tensor_at(dict, "conj").equal(z.conj()));
+  EXPECT_TRUE(tensor_at(dict, "neg").equal(tensor({{-2., 4.}, {-5., 0.}})));
+  EXPECT_TRUE(tensor_at(dict, "both").equal(z.t().conj()));
+  EXPECT_TRUE(tensor_at(dict, "row").equal(z.conj()[1]));
 }
 
 TEST(Pt, KeepsStridesAndSharedMemory) {

@@ -12,7 +12,7 @@ namespace {
 using testing::error_of;
 
 /// A zip archive with this pickle and one storage of 8 bytes.
-std::vector<char> archive(const std::string& pickle) {
+std::vector<char> archive(const std::string& pickle, const std::string& version = "3\n") {
   std::vector<char> bytes;
   const ByteSink sink = [&](const void* data, size_t size) {
     bytes.insert(bytes.end(), static_cast<const char*>(data),
@@ -21,6 +21,7 @@ std::vector<char> archive(const std::string& pickle) {
   ZipWriter zip(sink);
   zip.add("archive/data.pkl", {pickle});
   zip.add("archive/data/0", {std::string(8, '\1')});
+  zip.add("archive/version", {version});
   zip.finish();
   return bytes;
 }
@@ -41,11 +42,13 @@ std::string short_string(const std::string& value) {
 /// A pickled tensor over the storage.
 std::string pickled_tensor(const std::string& numel, const std::string& offset,
                            const std::string& sizes, const std::string& strides,
-                           const std::string& key = "0", const std::string& type = "FloatStorage") {
+                           const std::string& key = "0", const std::string& type = "FloatStorage",
+                           const std::string& changes = "") {
   return "ctorch._utils\n_rebuild_tensor_v2\n((" + short_string("storage") + "ctorch\n" + type +
          "\n" + short_string(key) + short_string("cpu") + numel + "tQ" + offset + sizes + strides +
          "\x89"
-         "ccollections\nOrderedDict\n)RtR";
+         "ccollections\nOrderedDict\n)R" +
+         changes + "tR";
 }
 // Pickled integers.
 const std::string kTwo = "K\2", kZero(std::string("K\0", 2)), kOne = "K\1";
@@ -162,6 +165,81 @@ TEST(BadPt, RefusesToCopyExpandedTensorsOfHugeSizes) {
   EXPECT_EQ(pickle_load(bytes).toTensor().numel(), 0x7fffffff);
   Tensor loaded;
   EXPECT_ERROR(load(loaded, bytes.data(), bytes.size()), "far more elements than its file");
+}
+
+/// A lazy negative or conjugate is a copy, which must not be made of an expanded view.
+TEST(BadPt, RefusesLazyChangesOfHugeTensors) {
+  for (const std::string name : {"neg", "conj"}) {
+    const std::string changes = "}" + short_string(name) + "\x88s";
+    const auto changed = [&](const std::string& size, const std::string& stride) {
+      return pickled_tensor(kTwo, kZero, size + "\x85", stride + "\x85", "0", "FloatStorage",
+                            changes) +
+             ".";
+    };
+    EXPECT_EQ(pickle_error(changed(kTwo, kOne)), "no error");
+    EXPECT_REFUSED(changed(kLarge, kZero), "arguments that Hearth does not understand");
+    EXPECT_REFUSED(changed("K\3", kZero), "arguments that Hearth does not understand");
+    EXPECT_REFUSED(
+        pickled_tensor("K\x08", kZero, kTwo + "\x85", kOne + "\x85", "0", "BoolStorage", changes) +
+            ".",
+        "arguments that Hearth does not understand");
+  }
+  for (const std::string& changes :
+       {"}" + short_string("neg") + "K\1s", "}" + short_string("abs") + "\x88s",
+        std::string("}K\1\x88s"), std::string("]K\1a"), std::string("K\1")})
+    EXPECT_REFUSED(
+        pickled_tensor(kTwo, kZero, kTwo + "\x85", kOne + "\x85", "0", "FloatStorage", changes) +
+            ".",
+        "arguments that Hearth does not understand");
+}
+
+TEST(BadPt, RefusesBadSetsBytesAndComplexNumbers) {
+  const std::string set = "c__builtin__\nset\n", encode = "c_codecs\nencode\n",
+                    complex_number = "c__builtin__\ncomplex\n", latin = short_string("latin1");
+  EXPECT_EQ(pickle_error(set + "]\x85R."), "no error");
+  const std::string not_understood = "arguments that Hearth does not understand";
+  for (const std::string& call :
+       {set + ")R.", set + "N\x85R.", set + "}\x85R.", encode + ")R.",
+        std::string("c__builtin__\nbytearray\nN\x85R."), encode + "N" + latin + "\x86R.",
+        encode + short_string("a") + "\x85R.", encode + short_string("a") + "N\x86R.",
+        encode + short_string("a") + short_string("utf-7") + "\x86R.",
+        encode + short_string("\xc3") + latin + "\x86R.",          // a part of a character
+        encode + short_string("\xe2\x82\xac") + latin + "\x86R.",  // the character 0x20ac
+        encode + short_string("\xc4\x80") + latin + "\x86R.",      // the character 0x100
+        encode + short_string("\xff") + latin + "\x86R.", complex_number + ")R.",
+        complex_number + "K\1K\1\x86R."})
+    EXPECT_REFUSED(call, not_understood);
+  EXPECT_REFUSED("c__builtin__\nfrozenset\n.", "refuses to call `__builtin__.frozenset`");
+  EXPECT_REFUSED("c_codecs\ndecode\n.", "refuses to call `_codecs.decode`");
+  EXPECT_REFUSED("]q\1" + set + "h\1\x85Ra.", "contains itself");
+  std::string nested = "]";
+  for (int i = 0; i < 300; ++i) nested = set + "]" + nested + "a\x85R";
+  EXPECT_REFUSED(nested + ".", "nested too deeply");
+}
+
+TEST(BadPt, NamesDtypesThatHearthDoesNotHave) {
+  for (const std::string name : {"uint16", "float8_e5m2", "complex32"})
+    EXPECT_ERROR(load_pt(testing::pt_file(name + ".pt")),
+                 "it names the dtype `torch." + name + "`, which Hearth does not have");
+  EXPECT_REFUSED("ctorch._utils\n_rebuild_tensor_v3\n)R.", "a dtype that Hearth does not have");
+}
+
+/// PyTorch refuses the same files with these texts.
+TEST(BadPt, ChecksVersionAndByteOrder) {
+  EXPECT_ERROR(load_pt(testing::pt_file("unknown_order.pt")), "Unknown endianness type: BIG");
+  EXPECT_ERROR(load_pt(testing::pt_file("new_version.pt")),
+               "Attempted to read a PyTorch file with version 11, but the maximum supported "
+               "version for reading is 10");
+  const auto error = [](const std::string& version) {
+    return error_of([&] { pickle_load(archive("N.", version)); });
+  };
+  for (const char* version : {"1", "3\n", "10\n"}) EXPECT_EQ(error(version), "no error");
+  EXPECT_NE(error("0\n").find("but the minimum supported version for reading is 1."),
+            std::string::npos);
+  for (const char* version : {"", "x", "-1", "99999999999999999999"})
+    EXPECT_NE(error(version).find(detail::str("Couldn't parse the version ", version)),
+              std::string::npos)
+        << error(version);
 }
 
 TEST(BadPt, RefusesFilesOfOtherFormats) {

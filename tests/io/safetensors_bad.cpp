@@ -71,6 +71,10 @@ TEST(BadSafetensors, RejectsInvalidJson) {
   EXPECT_BAD(file("{\"a\":{\"shape\":[-1]}}"), "there is a negative number");
   EXPECT_BAD(file("{\"a\":{\"shape\":[1.5]}}"), "there is a fraction");
   EXPECT_BAD(file("{\"a\":{\"shape\":null}}"), "there is null");
+  EXPECT_BAD(file("{\"a\":null}"), "there is null");
+  EXPECT_BAD(file("{\"__metadata__\":{\"a\":null}}"), "there is null");
+  EXPECT_BAD(file("{\"__metadata__\":null,\"__metadata__\":{}}"), "'__metadata__' occurs twice");
+  EXPECT_EQ(safetensors_error(file("{\"__metadata__\":null}")), "no error");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":1}}"), "a string for each key of __metadata__");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":{}}}"), "a string for each key of __metadata__");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "'a' occurs twice");

@@ -97,6 +97,18 @@ TEST(Sharded, AFailedSaveKeepsTheEarlierOne) {
   expect_saved(folder, tensors(), 4);
 }
 
+TEST(Sharded, ReadsFilesInSubfolders) {
+  const TempFolder folder;
+  std::filesystem::create_directories(folder.path("a/b"));
+  save_safetensors(NamedTensors{{"x", ones({1})}}, folder.path("a/b/1.safetensors"));
+  save_safetensors(NamedTensors{{"y", ones({2})}}, folder.path("a/2.safetensors"));
+  const std::string index = folder.path("model.safetensors.index.json");
+  write_bytes(index, R"({"weight_map":{"x":"a/b/1.safetensors","y":"a/2.safetensors"}})");
+  const NamedTensors tensors = load_sharded_safetensors(index);
+  ASSERT_EQ(tensors.size(), 2U);
+  EXPECT_TRUE(tensors[0].second.equal(ones({1})) && tensors[1].second.equal(ones({2})));
+}
+
 TEST(Sharded, RefusesBadIndexes) {
   const TempFolder folder;
   const std::string path = folder.path("model.safetensors.index.json");
@@ -113,6 +125,8 @@ TEST(Sharded, RefusesBadIndexes) {
   expect("{\"weight_map\":{\"a\":1}}", "expected a file for tensor 'a'");
   expect("{\"weight_map\":{\"a\":\"../x\"}}", "not in the index's folder");
   expect("{\"weight_map\":{\"a\":\"..\"}}", "not in the index's folder");
+  for (const std::string file : {"/x", "sub/../../x", "sub//x", "sub/", "", "sub/.."})
+    expect("{\"weight_map\":{\"a\":\"" + file + "\"}}", "not in the index's folder");
   expect("{\"weight_map\":{\"a\":\"x\"}}", "/x': No such file");
   expect(std::string(100000, '['), "nested too deeply");
   save_safetensors(NamedTensors{{"b", ones({1})}}, folder.path("x"));

@@ -54,6 +54,12 @@ def values():
             "ordered": OrderedDict(a=1), "bytes255": 255, "short": 65535, "word": 65536}
 
 
+def builtins():
+    """Values of other classes that torch.load(weights_only=True) accepts."""
+    return {"set": {1, "a", (2, 3)}, "empty": set(), "bytes": bytes(range(256)), "bytearray": bytearray(b"a\xff"),
+            "none": bytearray(), "complex": 1.5 - 2j}
+
+
 def shared():
     base = torch.arange(12.0).view(3, 4)
     shared_list = [1]
@@ -115,6 +121,12 @@ def to_big_endian(name, content):
     return np.frombuffer(content, "<f4").byteswap().tobytes() if "/data/" in name else content
 
 
+def lazy():
+    """A lazy conjugate, a lazy negative, both, and views of them."""
+    z = torch.tensor([[1 + 2j, 3 - 4j], [5j, -6 + 0j]])
+    return {"conj": z.conj(), "neg": z.clone().conj().imag, "both": z.t().conj(), "row": z.conj()[1]}
+
+
 def saved(value, **options):
     buffer = io.BytesIO()
     torch.save(value, buffer, **options)
@@ -136,7 +148,7 @@ def scaled():
 
 def write_torch(folder):
     torch.manual_seed(0)
-    files = {"dtypes": dtypes(), "values": values(), "shared": shared(), "tensor": torch.arange(6.0).view(2, 3).t(),
+    files = {"dtypes": dtypes(), "values": values(), "builtins": builtins(), "lazy": lazy(), "shared": shared(), "tensor": torch.arange(6.0).view(2, 3).t(),
              "list": [torch.ones(2), torch.zeros(1, dtype=torch.int64)], "module": Net().state_dict(),
              "adam": stepped(torch.optim.Adam, betas=(0.8, 0.9), amsgrad=True),
              "sgd": stepped(torch.optim.SGD, momentum=0.5, nesterov=True),
@@ -153,6 +165,12 @@ def write_torch(folder):
     (folder / "deflated.pt").write_bytes(rezip(saved(floats), zipfile.ZIP_DEFLATED))
     (folder / "big_endian.pt").write_bytes(rezip(saved(floats), zipfile.ZIP_STORED, to_big_endian))
     (folder / "old.pt").write_bytes(saved(floats, _use_new_zipfile_serialization=False))
+    (folder / "unknown_order.pt").write_bytes(
+        rezip(saved(floats), zipfile.ZIP_STORED, lambda name, content: b"BIG" if name.endswith("byteorder") else content))
+    (folder / "new_version.pt").write_bytes(
+        rezip(saved(floats), zipfile.ZIP_STORED, lambda name, content: b"11" if name.endswith("/version") else content))
+    for dtype in ("uint16", "float8_e5m2", "complex32"):
+        (folder / f"{dtype}.pt").write_bytes(saved({"a": torch.zeros(4, dtype=torch.uint8).view(getattr(torch, dtype))}))
     (folder / "protocol4.pt").write_bytes(saved(floats, pickle_protocol=4))
     torch.serialization.set_crc32_options(False)
     (folder / "unchecked.pt").write_bytes(saved(floats))

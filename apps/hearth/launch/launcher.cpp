@@ -23,6 +23,16 @@ void check_choice(const std::string& flag, const StreamChoice& choice, int world
                                          "; ranks are from 0 to " + std::to_string(world_size - 1));
 }
 
+/// Throws if --local-ranks-filter names a rank that a job on one machine does not have.
+void check_filter(const std::vector<int>& local_ranks, int local_size) {
+  for (const int rank : local_ranks)
+    if (rank >= local_size)
+      throw CLI::ValidationError("--local-ranks-filter", "there is no local rank " +
+                                                             std::to_string(rank) +
+                                                             "; local ranks are from 0 to " +
+                                                             std::to_string(local_size - 1));
+}
+
 /// Throws if the command for ssh does not exist.
 void check_ssh(const std::string& ssh) {
   const std::string word = ssh.substr(0, ssh.find_first_of(" \t"));
@@ -86,6 +96,7 @@ void Launcher::prepare_machine() {
   prepare_program();
   job_.first_rank = job_.node * job_.local_size;
   job_.world_size = job_.nodes * job_.local_size;
+  if (job_.nodes == 1) check_filter(options_.console.local_ranks, job_.local_size);
   check_choice("--tee", options_.console.tee, job_.world_size);
   check_choice("--redirects", options_.console.redirects, job_.world_size);
 }

@@ -7,6 +7,7 @@
 
 #include "../launch/address.h"
 #include "../names.h"
+#include "../usage.h"
 #include "hearth/distributed.h"
 #include "running_jobs.h"
 #include "status_file.h"
@@ -237,7 +238,8 @@ std::unique_ptr<JobSource> open_job(const std::string& target, const std::string
   const bool is_endpoint = target.find('/') == std::string::npos &&
                            parse_endpoint(target, endpoint).empty() &&
                            (endpoint.port || target.find('.') != std::string::npos);
-  HEARTH_CHECK(is_endpoint, "'", printable(target), "' is neither a folder nor HOST:PORT of a job");
+  HEARTH_CHECK_AS(UsageError, is_endpoint, "'", printable(target),
+                  "' is neither a folder nor HOST:PORT of a job");
   RunningJob job{endpoint.host, endpoint.port.value_or(kDefaultPort), token, ""};
   // A job of this user on this machine has its secret in its environment.
   if (token.empty() && !std::getenv("HEARTH_RDZV_TOKEN"))

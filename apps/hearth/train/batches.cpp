@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../usage.h"
 #include "hearth/hearth.h"
 #include "processes.h"
 
@@ -78,11 +79,11 @@ void Batches::load(serialize::InputArchive& archive) {
 int64_t batch_size_of_process(const TrainOptions& options, const RunOptions& run,
                               const Processes& processes) {
   if (!options.split_batches) return run.batch_size;
-  HEARTH_CHECK(run.batch_size % processes.count() == 0, "--split-batches: a batch of ",
-               run.batch_size, " cannot be divided equally among ", processes.count(), " processes",
-               options.batch_range
-                   ? ": give --batch-size a list of multiples of this number, not a range"
-                   : "");
+  HEARTH_CHECK_AS(
+      UsageError, run.batch_size % processes.count() == 0, "--split-batches: a batch of ",
+      run.batch_size, " cannot be divided equally among ", processes.count(), " processes",
+      options.batch_range ? ": give --batch-size a list of multiples of this number, not a range"
+                          : "");
   return run.batch_size / processes.count();
 }
 

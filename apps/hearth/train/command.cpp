@@ -7,6 +7,7 @@
 
 #include "../choices.h"
 #include "../top/status_file.h"
+#include "../usage.h"
 #include "batch_size.h"
 #include "batches.h"
 #include "config.h"
@@ -43,6 +44,7 @@ std::optional<RunFolder> find_folder(CLI::App& train, const Flags& flags,
     if (!folder && train.get_option("--config")->count() > 0) apply_config(train, flags.config);
     return folder;
   }
+  // CLI11 does not check the empty value of a flag that needs none.
   if (flags.resume.empty()) throw CLI::ValidationError("--resume", "the path is empty");
   return resume(train, flags.resume == kLatestRun ? "" : flags.resume, processes);
 }
@@ -74,17 +76,19 @@ std::string comparable(TrainOptions options, const DataSets& data) {
 void check_options(const TrainOptions& options, const Processes& processes, bool is_new) {
   check_search(options);
   check_grid(options);
-  HEARTH_CHECK(options.profile.empty() || runs_of(options).size() == 1,
-               "--profile needs a single run, without lists of settings");
-  HEARTH_CHECK(!processes.are_several() || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
-               "--batch-size auto measures one process: find the size with one, then pass it");
+  HEARTH_CHECK_AS(UsageError, options.profile.empty() || runs_of(options).size() == 1,
+                  "--profile needs a single run, without lists of settings");
+  HEARTH_CHECK_AS(
+      UsageError,
+      !processes.are_several() || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
+      "--batch-size auto measures one process: find the size with one, then pass it");
   const bool is_lbfgs = options.optimizer.starts_with("lbfgs");
-  HEARTH_CHECK(
-      !is_lbfgs || options.amp != "fp16",
+  HEARTH_CHECK_AS(
+      UsageError, !is_lbfgs || options.amp != "fp16",
       "lbfgs computes the loss several times in a step, which --amp fp16 cannot scale: try "
       "--amp bf16");
-  HEARTH_CHECK(!is_lbfgs || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
-               "--batch-size auto cannot predict the memory of lbfgs: pass a number");
+  HEARTH_CHECK_AS(UsageError, !is_lbfgs || !std::ranges::count(options.batch_sizes, kAutoBatchSize),
+                  "--batch-size auto cannot predict the memory of lbfgs: pass a number");
   check_scheduler(options);
   if (is_new) check_all_different(options);  // before the data is loaded
   check_devices(options.devices);
@@ -128,10 +132,7 @@ void add_train(CLI::App& app) {
         ->type_name(kind == Values::Paths::kFiles ? "FILE" : "FOLDER");
   };
   add_path("--out", flags->out, "Folder for the results (default runs/NAME)",
-           Values::Paths::kFolders)
-      ->check([](const std::string& path) {
-        return std::string(path.empty() ? "the path is empty" : "");
-      });
+           Values::Paths::kFolders);
   add_path("--config", flags->config, "TOML file with these settings; flags override it",
            Values::Paths::kFiles);
   add_path("--resume", flags->resume, "Continue the training in this folder",

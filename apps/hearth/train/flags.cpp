@@ -223,7 +223,10 @@ void check_scheduler(const TrainOptions& options) {
 
 void check_all_different(const TrainOptions& options) {
   check_different("--lr", options.lrs, std::equal_to<>());
-  check_different("--batch-size", options.batch_sizes, std::equal_to<>());
+  std::vector<std::string> batch_sizes;
+  for (const int64_t size : options.batch_sizes)
+    batch_sizes.push_back(size == kAutoBatchSize ? "auto" : std::to_string(size));
+  check_different("--batch-size", batch_sizes, std::equal_to<>());
   check_different("--num-workers", options.num_workers, std::equal_to<>());
   const auto index_of = [](const Device& device) {
     return device.has_index() ? device.index() : 0;

@@ -21,8 +21,7 @@ std::vector<std::string> split_at(const std::string& text, char separator) {
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& text, const char* expected) {
-  throw ValueError("'" + printable(name) + "' must be " + expected + ", not '" + printable(text) +
-                   "'");
+  throw ValueError(name + " must be " + expected + ", not '" + printable(text) + "'");
 }
 
 template <class Number>
@@ -52,8 +51,14 @@ NamedSettings parse_named_settings(const std::string& text) {
   return result;
 }
 
-SettingFields::SettingFields(const NamedSettings& source) : source_(source) {
+SettingFields::SettingFields(const NamedSettings& source, std::string list)
+    : source_(source), list_(std::move(list)) {
   require_values(false);
+}
+
+std::string SettingFields::shown(const std::string& name) const {
+  if (list_.empty()) return "'" + printable(name) + "'";
+  return "value " + std::to_string(std::stoi(name) + 1) + " of '" + printable(list_) + "'";
 }
 
 const std::string* SettingFields::text_of(const std::string& name) const {
@@ -66,19 +71,20 @@ const std::string* SettingFields::text_of(const std::string& name) const {
 void SettingFields::field(const std::string& name, bool& value) {
   const std::string* text = text_of(name);
   if (!text) return;
-  if (*text != "true" && *text != "false") refuse(name, *text, "true or false");
+  if (*text != "true" && *text != "false") refuse(shown(name), *text, "true or false");
   value = *text == "true";
 }
 
 void SettingFields::field(const std::string& name, int64_t& value) {
-  if (const std::string* text = text_of(name)) parse_number(name, *text, "a whole number", value);
+  if (const std::string* text = text_of(name))
+    parse_number(shown(name), *text, "a whole number", value);
 }
 
 void SettingFields::field(const std::string& name, double& value) {
   const std::string* text = text_of(name);
   if (!text) return;
-  parse_number(name, *text, "a number", value);
-  if (!std::isfinite(value)) refuse(name, *text, "a finite number");
+  parse_number(shown(name), *text, "a number", value);
+  if (!std::isfinite(value)) refuse(shown(name), *text, "a finite number");
 }
 
 void SettingFields::field(const std::string& name, std::string& value) {
@@ -95,7 +101,7 @@ void SettingFields::nested(const std::string& name, const std::function<void(Fie
   if (text)
     for (const std::string& item : split_at(*text, ':'))
       items.settings.emplace_back(std::to_string(items.settings.size()), item);
-  SettingFields inner(items);
+  SettingFields inner(items, name);
   body(inner);
   HEARTH_CHECK_AS(ValueError, items.settings.size() <= inner.known_.size(), "'", name,
                   "' has at most ", inner.known_.size(), " values separated by colons, not ",

@@ -21,7 +21,8 @@ NamedSettings parse_named_settings(const std::string& text);
 /// by colons: "betas=0.9:0.95".
 class SettingFields : public optim::Fields {
  public:
-  explicit SettingFields(const NamedSettings& source);
+  /// The source's settings may be the values of a `list`, named by their index.
+  explicit SettingFields(const NamedSettings& source, std::string list = "");
 
   using Fields::field;
   void field(const std::string& name, bool& value) override;
@@ -40,7 +41,10 @@ class SettingFields : public optim::Fields {
  private:
   const std::string* text_of(const std::string& name) const;
 
+  std::string shown(const std::string& name) const;  // a setting in errors
+
   const NamedSettings& source_;
+  std::string list_;
   mutable std::vector<std::string> known_;  // the names that were asked for
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../usage.h"
 #include "hearth/error.h"
 
 namespace hearth::app {
@@ -21,10 +22,10 @@ void check_grid(const TrainOptions& options) {
   size_t runs = 1;
   for (const size_t count : {options.lrs.size(), options.batch_sizes.size(),
                              options.num_workers.size(), options.devices.size()}) {
-    HEARTH_CHECK(count <= kMaxRuns / runs, "a grid has at most ", kMaxRuns,
-                 " runs, but these lists give more: ", options.lrs.size(), " of --lr, ",
-                 options.batch_sizes.size(), " of --batch-size, ", options.num_workers.size(),
-                 " of --num-workers, ", options.devices.size(), " of --device");
+    HEARTH_CHECK_AS(UsageError, count <= kMaxRuns / runs, "a grid has at most ", kMaxRuns,
+                    " runs, but these lists give more: ", options.lrs.size(), " of --lr, ",
+                    options.batch_sizes.size(), " of --batch-size, ", options.num_workers.size(),
+                    " of --num-workers, ", options.devices.size(), " of --device");
     runs *= count;
   }
 }

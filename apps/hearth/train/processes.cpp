@@ -15,6 +15,7 @@
 #include <mutex>
 #include <sstream>
 #include <thread>
+#include "../usage.h"
 
 #include "hearth/cuda.h"
 #include "hearth/distributed.h"
@@ -110,8 +111,9 @@ Processes::~Processes() {
 Device Processes::device(const std::string& name) const {
   const Device device(name);
   if (!are_several() || !device.is_cuda()) return device;
-  HEARTH_CHECK(!device.has_index(), "--device ", name, " is one GPU for all ", count_,
-               " processes: write --device cuda, so that each uses that of its LOCAL_RANK");
+  HEARTH_CHECK_AS(UsageError, !device.has_index(), "--device ", name, " is one GPU for all ",
+                  count_,
+                  " processes: write --device cuda, so that each uses that of its LOCAL_RANK");
   const int local = dist::get_node_local_rank(), gpus = cuda::device_count();
   // A launcher may show each process one GPU only.
   if (gpus == 1) return Device(kCUDA, 0);
@@ -134,14 +136,20 @@ std::function<std::vector<std::string>()> Processes::reports() const {
 
 void Processes::on_first(const std::function<void()>& action) const {
   std::exception_ptr error;
+  int status = 0;  // the exit code of all processes: a launcher may report any of them
   if (is_first()) {
     try {
       action();
+    } catch (const CLI::ParseError&) {
+      error = std::current_exception();
+      status = kUsageError;
     } catch (...) {
       error = std::current_exception();
+      status = 1;
     }
   }
-  if (of_first(error ? 1 : 0) == 0) return;
+  status = static_cast<int>(of_first(status));
+  if (status == 0) return;
   if (error) std::rethrow_exception(error);
   // A launcher reports the process that fails first and ends the others, so wait until the first
   // process has said why and ended, which breaks the connection to its store.
@@ -149,7 +157,7 @@ void Processes::on_first(const std::function<void()>& action) const {
     dist::get_default_store()->wait({"hearth/never set"}, kPatienceForFirst);
   } catch (const std::exception&) {
   }
-  throw CLI::RuntimeError(1);
+  throw CLI::RuntimeError(status);
 }
 
 void Processes::together(const std::function<void()>& action) const {

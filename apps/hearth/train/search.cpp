@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "../names.h"
+#include "../usage.h"
 #include "hearth/hearth.h"
 #include "options.h"
 #include "results.h"
@@ -79,16 +80,17 @@ std::optional<Range> parse_range(const std::string& text) {
 
 void check_search(const TrainOptions& options) {
   const bool has_range = options.lr_range || options.batch_range;
-  HEARTH_CHECK(!has_range || options.trials,
-               "a range needs --trials, the number of runs whose values are drawn from it");
-  HEARTH_CHECK(has_range || !options.trials,
-               "--trials draws from a range, as in --lr 1e-4..1e-1:log");
-  HEARTH_CHECK(has_range || options.search == "random",
-               "--search halving needs a range, as in --lr 1e-4..1e-1:log, and --trials");
-  HEARTH_CHECK(!has_range || (options.num_workers.size() == 1 && options.devices.size() == 1),
-               "a search has one value of --num-workers and of --device");
-  HEARTH_CHECK(options.search != "halving" || options.epochs >= 3,
-               "--search halving needs at least 3 --epochs, for two stages");
+  HEARTH_CHECK_AS(UsageError, !has_range || options.trials,
+                  "a range needs --trials, the number of runs whose values are drawn from it");
+  HEARTH_CHECK_AS(UsageError, has_range || !options.trials,
+                  "--trials draws from a range, as in --lr 1e-4..1e-1:log");
+  HEARTH_CHECK_AS(UsageError, has_range || options.search == "random",
+                  "--search halving needs a range, as in --lr 1e-4..1e-1:log, and --trials");
+  HEARTH_CHECK_AS(UsageError,
+                  !has_range || (options.num_workers.size() == 1 && options.devices.size() == 1),
+                  "a search has one value of --num-workers and of --device");
+  HEARTH_CHECK_AS(UsageError, options.search != "halving" || options.epochs >= 3,
+                  "--search halving needs at least 3 --epochs, for two stages");
 }
 
 std::vector<RunOptions> trials_of(const TrainOptions& options) {
