@@ -152,13 +152,17 @@ Tensor cond_of(const CondArgs& args, const Tensor& self) {
   HEARTH_CHECK(self.dim() >= 2, "linalg.cond: The input tensor must have at least 2 dimensions.");
   Order ord(args.number);
   ord.name = args.name;
+  const auto check = [&] {
+    check_square(self, detail::str("linalg.cond(ord=", ord.text(), ")").c_str());
+  };
+  if (!ord.name.empty()) check();
   if (self.numel() == 0) return zeros(batch_of(self.sizes()), self.options().requires_grad(false));
   if (ord.is(2)) {
     const Tensor values = linalg_svdvals(self);
     const Tensor largest = values.select(-1, 0), smallest = values.select(-1, -1);
     return ord.number > 0 ? largest.div(smallest) : smallest.div(largest);
   }
-  check_square(self, detail::str("linalg.cond(ord=", ord.text(), ")").c_str());
+  check();
   if (ord.name == "nuc") {
     const Tensor values = linalg_svdvals(self);
     return values.sum(IntArrayRef(-1)).mul(values.reciprocal().sum(IntArrayRef(-1)));

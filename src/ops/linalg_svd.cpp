@@ -131,7 +131,8 @@ void check_svd(const Tensor& a) {
   check_real(a, "linalg_svd_cpu");
 }
 
-/// The factors of matrices without elements: identity matrices if `full`, else empty ones.
+/// The factors of matrices without elements: identity matrices if `full`, else empty ones. The
+/// empty singular values have a history, so that backward gives empty gradients.
 std::vector<Tensor> empty_svd(const Tensor& a, bool full) {
   const Dims batch = batch_of(a.sizes());
   const TensorOptions options = a.options().requires_grad(false);
@@ -140,7 +141,7 @@ std::vector<Tensor> empty_svd(const Tensor& a, bool full) {
     return expand_batch(identity, batch).mT().contiguous().mT();
   };
   const Tensor v = square(a.size(-1));
-  return {square(a.size(-2)), empty(with_sizes(batch, {0}), options), full ? v : v.mT()};
+  return {square(a.size(-2)), a.flatten(-2).narrow(-1, 0, 0).clone(), full ? v : v.mT()};
 }
 
 struct FullArgs {

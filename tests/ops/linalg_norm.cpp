@@ -152,6 +152,26 @@ TEST(LinalgNorm, ConditionOfSingularMatrices) {
   EXPECT_EQ(linalg_cond(zero, "fro").item<float>(), kInf);
   EXPECT_TRUE(std::isnan(linalg_cond(zero).item<float>()));
   EXPECT_EQ(linalg_cond(empty({2, 0, 0}), 1).sum().item<float>(), 0);
+  EXPECT_EQ(linalg_cond(empty({2, 0, 3}), 1).sum().item<float>(), 0);
+  EXPECT_ERROR(linalg_cond(empty({2, 0, 3}), "fro"),
+               "linalg.cond(ord=fro): A must be batches of square matrices, but they are 0 by 3");
+}
+
+/// As in PyTorch, results of matrices without elements have a history.
+TEST(LinalgNorm, GradientsOfEmptyMatrices) {
+  for (const Sizes& sizes : {Sizes{0, 0}, Sizes{0, 3}, Sizes{2, 3, 0}, Sizes{0, 2, 2}}) {
+    const Tensor x = empty(sizes, kDouble).requires_grad_();
+    const auto expect_gradient = [&](const Tensor& result) {
+      result.sum().backward();
+      ASSERT_TRUE(x.grad().defined());
+      EXPECT_EQ(sizes_of(x.grad()), sizes);
+      x.mutable_grad() = Tensor();
+    };
+    expect_gradient(linalg_svdvals(x));
+    expect_gradient(std::get<1>(linalg_svd(x)));
+    expect_gradient(linalg_matrix_norm(x, "nuc"));
+    expect_gradient(std::get<0>(linalg_lstsq(x, x)));
+  }
 }
 
 TEST(LinalgNorm, NormsOfDimensions) {
