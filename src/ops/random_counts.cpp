@@ -163,7 +163,7 @@ double draw_gamma(Mt19937& mt, double concentration) {
     scale = std::pow(1 - mt.uniform(), 1 / concentration);
     concentration += 1;
   }
-  // As in PyTorch, the third has float32's precision.
+  // As in PyTorch, the third and 0.0331 have float32's precision.
   const double d = concentration - double(1.0f / 3), c = 1 / std::sqrt(9 * d);
   while (true) {
     double x, root;
@@ -172,7 +172,7 @@ double draw_gamma(Mt19937& mt, double concentration) {
       root = 1 + c * x;
     } while (root <= 0);
     const double v = root * root * root, u = 1 - mt.uniform(), square = x * x;
-    if (u < 1 - 0.0331 * square * square) return scale * d * v;
+    if (u < 1 - double(0.0331f) * square * square) return scale * d * v;
     if (std::log(u) < 0.5 * square + d * (1 - v + std::log(v))) return scale * d * v;
   }
 }

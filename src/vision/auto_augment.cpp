@@ -1,7 +1,6 @@
 #include "hearth/vision/auto_augment.h"
 
-#include <cmath>
-#include <limits>
+#include <iterator>
 
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
@@ -76,35 +75,9 @@ Tensor TrivialAugmentWide::operator()(Tensor img) {
 
 namespace {
 
-double random_normal() { return empty({1}, kDouble).normal_().item<double>(); }
-double random_fraction() { return empty({1}, kDouble).uniform_().item<double>(); }
-
-/// A number from the gamma distribution, by Marsaglia's and Tsang's method. Like PyTorch's, it has
-/// some factors in float32.
-double random_gamma(double alpha) {
-  double scale = 1;
-  if (alpha < 1) {
-    scale = std::pow(1 - random_fraction(), 1 / alpha);
-    alpha += 1;
-  }
-  const double d = alpha - 1.0F / 3.0F, c = 1 / std::sqrt(9 * d);
-  while (true) {
-    const double x = random_normal(), y = 1 + c * x;
-    if (y <= 0) continue;
-    const double v = y * y * y, u = 1 - random_fraction(), square = x * x;
-    const bool is_accepted =
-        u < 1 - 0.0331F * square * square || std::log(u) < 0.5 * square + d * (1 - v + std::log(v));
-    if (is_accepted) return scale * d * v;
-  }
-}
-
 /// Weights `[rows, columns]`, each row from the symmetric Dirichlet distribution.
 Tensor random_weights(double alpha, int64_t rows, int64_t columns) {
-  const Tensor gamma = empty({rows, columns}, kDouble);
-  for (int64_t i = 0; i < gamma.numel(); ++i) gamma.data_ptr<double>()[i] = random_gamma(alpha);
-  return (gamma / gamma.sum(-1, true))
-      .to(kFloat)
-      .clamp(std::numeric_limits<float>::min(), std::nexttoward(1.0F, 0.0L));
+  return _sample_dirichlet(full({rows, columns}, alpha, kFloat));
 }
 
 /// AugMix's operation of this number: those that change colours or sharpness come last.
