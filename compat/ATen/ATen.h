@@ -22,6 +22,7 @@
 #include "c10/core/Device.h"
 #include "c10/core/DeviceGuard.h"
 #include "c10/core/InferenceMode.h"
+#include "c10/core/MemoryFormat.h"
 #include "c10/core/ScalarType.h"
 #include "c10/core/Storage.h"
 #include "c10/core/TensorOptions.h"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -54,6 +55,17 @@ TEST(DefaultDtype, IsATypeMeta) {
   EXPECT_EQ(torch::ones(1).dtype(), torch::get_default_dtype());
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kFloat));
   EXPECT_EQ(caffe2::TypeMeta::fromScalarType(torch::kInt), caffe2::TypeMeta::Make<int>());
+}
+
+TEST(DefaultDtype, RelatedDtypes) {
+  EXPECT_EQ(c10::toComplexType(torch::kDouble), torch::kComplexDouble);
+  EXPECT_EQ(c10::toComplexType(torch::kFloat), torch::kComplexFloat);
+  EXPECT_EQ(c10::toRealValueType(torch::kComplexFloat), torch::kFloat);
+  EXPECT_EQ(c10::toRealValueType(torch::kInt), torch::kInt);
+  EXPECT_TRUE(c10::isReducedFloatingType(torch::kHalf) &&
+              !c10::isReducedFloatingType(torch::kFloat));
+  EXPECT_EQ(c10::get_channels_last_strides_2d({2, 3, 4, 5}), (std::vector<int64_t>{60, 1, 15, 3}));
+  EXPECT_EQ(c10::get_channels_last_strides_2d({3, 4, 5}), (std::vector<int64_t>{1, 15, 3}));
 }
 
 TEST(DimVectors, CompareWithLists) {

@@ -34,18 +34,24 @@ inline bool isIntegralType(ScalarType type, bool includeBool) {
   return hearth::is_integral(type, includeBool);
 }
 inline bool isSignedType(ScalarType type) { return type != kByte && type != kBool; }
+inline bool isReducedFloatingType(ScalarType type) { return hearth::is_reduced_float(type); }
+inline ScalarType toRealValueType(ScalarType type) { return hearth::to_real(type); }
+inline ScalarType toComplexType(ScalarType type) { return hearth::to_complex(type); }
 inline bool canCast(ScalarType from, ScalarType to) { return hearth::can_cast(from, to); }
 
 }  // namespace c10
 
-#define HEARTH_SCALAR_TYPE_NAMES   \
-  using c10::canCast;              \
-  using c10::CppTypeToScalarType;  \
-  using c10::isComplexType;        \
-  using c10::isFloatingType;       \
-  using c10::isIntegralType;       \
-  using c10::isSignedType;         \
-  using c10::scalarTypeToTypeMeta; \
+#define HEARTH_SCALAR_TYPE_NAMES    \
+  using c10::canCast;               \
+  using c10::CppTypeToScalarType;   \
+  using c10::isComplexType;         \
+  using c10::isFloatingType;        \
+  using c10::isReducedFloatingType; \
+  using c10::toComplexType;         \
+  using c10::toRealValueType;       \
+  using c10::isIntegralType;        \
+  using c10::isSignedType;          \
+  using c10::scalarTypeToTypeMeta;  \
   using c10::typeMetaToScalarType;
 namespace at {
 HEARTH_SCALAR_TYPE_NAMES
