@@ -1,7 +1,7 @@
 #include <mutex>
 
 #include "functors/arithmetic.h"
-#include "hearth/tensor.h"
+#include "hearth/operators.h"
 #include "ops/complex.h"
 #include "ops/composed_out.h"
 #include "ops/define.h"
@@ -108,6 +108,11 @@ HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
                   pointwise_as<kRsubNumber>(fn::Sub{alpha_of(alpha, self, self)},
                                             wrapped_number(other),
                                             check_sub_operand(self, other.isBoolean())))
+Tensor detail::number_for(const Scalar& number, const Tensor& b) {
+  check_defined("sub", 0, "self", b);
+  const ScalarType type = b.scalar_type();
+  return isIntegralType(type, true) ? wrapped_number(number) : scalar_tensor(number, type);
+}
 // As in LibTorch, the in-place form for a number puts the number first.
 #define HEARTH_DEFINE_MUL(name)                                                           \
   HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other), pointwise(fn::Mul{}, self, other)) \

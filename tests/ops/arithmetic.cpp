@@ -300,6 +300,26 @@ TEST(Arithmetic, NumbersInHalfSumsStayExactOnGpusOnly) {
   }
 }
 
+// LibTorch fills a tensor of the other operand's dtype with the number.
+TEST(Arithmetic, NumbersBeforeQuotientsAndDifferencesHaveTheTensorsPrecision) {
+  const Tensor x = tensor({3.F, 7.F, 0.3F}), h = x.to(kHalf);
+  for (int64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((1.7 / x).select(0, i).item<float>(), 1.7F / x.select(0, i).item<float>());
+    EXPECT_EQ((1.7 - x).select(0, i).item<float>(), 1.7F - x.select(0, i).item<float>());
+    // 1.7 is 1.7002 in float16.
+    const float divisor = h.select(0, i).item<float>();
+    EXPECT_EQ((1.7 / h).select(0, i).item<float>(), float(Half(float(Half(1.7F)) / divisor)));
+  }
+  const Tensor leaf = x.clone().requires_grad_(), quotients = 1.7 / leaf;
+  quotients.sum().backward();
+  for (int64_t i = 0; i < 3; ++i) {
+    const double d = x.select(0, i).item<double>();
+    EXPECT_NEAR(leaf.grad().select(0, i).item<double>(), -1.7 / (d * d), 2e-6);
+  }
+  EXPECT_EQ((1.7 / ones({2}, kLong)).scalar_type(), kFloat);
+  EXPECT_EQ((1.5 - ones({2}, kLong)).select(0, 0).item<double>(), 0.5);
+}
+
 TEST(Arithmetic, AliasesAndDtypesOfPowers) {
   const Tensor a = tensor({1.5f, -2.f}), b = tensor({0.5f, 4.f});
   EXPECT_TRUE(subtract(a, b).equal(a.sub(b)) && multiply(a, b).equal(a.mul(b)));
