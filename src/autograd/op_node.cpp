@@ -1,5 +1,6 @@
 #include "autograd/op_node.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "autograd/engine.h"
@@ -99,6 +100,9 @@ std::string OpNode::name() const { return node_name(*op().info); }
 
 void OpNode::release_variables() {
   const std::lock_guard lock(mutex_);
+  // As in PyTorch, which does not save them as tensors, numbers stay.
+  const auto is_number = [](const Saved& saved) { return saved.tensor.is_number(); };
+  if (std::all_of(saved_.begin(), saved_.end(), is_number)) return;
   released_ = true;
   saved_.clear();
 }

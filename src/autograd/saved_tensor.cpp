@@ -27,7 +27,8 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
       "normal tensor "
       "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   const bool is_leaf = impl.has(kRequiresGrad) && !own_output;
-  const bool has_hooks = modes.saved_hooks != nullptr;
+  is_number_ = impl.has(kWrappedNumber);
+  const bool has_hooks = modes.saved_hooks != nullptr && !is_number_;
   const bool is_saved_itself = is_leaf && !has_hooks;
   if (!own_output && requires_grad(impl) && !is_saved_itself) history_ = gradient_edge(tensor);
   if (has_hooks) [[unlikely]] {

@@ -23,6 +23,8 @@ class SavedTensor {
   bool defined() const { return tensor_.defined() || packed_; }
   /// Whether unpack() calls a hook, which is the program's code.
   bool has_hook() const { return packed_ != nullptr; }
+  /// Whether it is a number, such as that in x * 2, which no hook sees.
+  bool is_number() const { return is_number_; }
 
  private:
   struct Packed;  // the result of the pack hook
@@ -35,7 +37,7 @@ class SavedTensor {
   Edge history_;  // invalid for own outputs, tensors without history, leaves saved themselves
   uint32_t version_ = 0;
   uint32_t output_nr_ = 0;
-  bool own_output_ = false;
+  bool own_output_ = false, is_number_ = false;
 };
 
 /// Throws PyTorch's error for a tensor that was modified in place after it was saved at version

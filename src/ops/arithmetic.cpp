@@ -111,7 +111,7 @@ HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
 Tensor detail::number_for(const Scalar& number, const Tensor& b) {
   check_defined("sub", 0, "self", b);
   const ScalarType type = b.scalar_type();
-  return isIntegralType(type, true) ? wrapped_number(number) : scalar_tensor(number, type);
+  return is_integral(type, true) ? wrapped_number(number) : scalar_tensor(number, type);
 }
 // As in LibTorch, the in-place form for a number puts the number first.
 #define HEARTH_DEFINE_MUL(name)                                                           \
