@@ -10,13 +10,20 @@
 #include "ATen/ceil_div.h"
 #include "c10/util/StringUtil.h"
 #include "hearth/parallel_for.h"
+#include "hearth/thread_state.h"
 
 namespace at {
 
 inline int64_t divup(int64_t a, int64_t b) { return ceil_div(a, b); }
 
-/// Calls the function on another thread (launch) or, as LibTorch may do, at once (intraop_launch).
-inline void launch(std::function<void()> function) { std::thread(std::move(function)).detach(); }
+/// Calls the function on another thread, with the modes of this one.
+inline void launch(std::function<void()> function) {
+  std::thread([function = std::move(function), state = hearth::ThreadLocalState()] {
+    const hearth::ThreadLocalStateGuard guard(state);
+    function();
+  }).detach();
+}
+/// Calls the function at once, as LibTorch may do.
 inline void intraop_launch(const std::function<void()>& function) { function(); }
 inline int intraop_default_num_threads() { return hearth::get_num_threads(); }
 /// The numbers of threads as text.

@@ -127,8 +127,16 @@ TEST(Extensions, ThreadsOfParallelLoops) {
   at::set_num_threads(former);
   std::atomic<int> launched = 0;
   at::intraop_launch([&] { ++launched; });
-  at::launch([&] { ++launched; });
+  std::atomic<bool> records = true;
+  {
+    const torch::NoGradGuard no_grad;
+    at::launch([&] {
+      records = torch::GradMode::is_enabled();
+      ++launched;
+    });
+  }
   while (launched < 2) std::this_thread::yield();
+  EXPECT_FALSE(records);
   EXPECT_NE(at::get_parallel_info().find("at::get_num_threads() : "), std::string::npos);
   EXPECT_EQ(at::divup(7, 2), 4);
 }

@@ -31,6 +31,7 @@ TEST(Headers, OneHeaderForEachOperator) {
 }
 
 int call_twice(c10::function_ref<int(int)> f) { return f(1) + f(2); }
+int tripled(int x) { return 3 * x; }
 
 TEST(Headers, HelpersOfC10) {
   int calls = 0;
@@ -38,6 +39,7 @@ TEST(Headers, HelpersOfC10) {
   for (int i = 0; i < 2; ++i) c10::call_once(once, [&] { ++calls; });
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(call_twice([&](int x) { return 10 * x; }), 30);
+  EXPECT_EQ(call_twice(tripled), 9);
   EXPECT_EQ(c10::bit_cast<uint32_t>(1.0f), 0x3f800000U);
   EXPECT_EQ(c10::ssize(std::vector<int>(3)), 3);
   EXPECT_EQ(c10::div_floor_integer(-7, 2), -4);

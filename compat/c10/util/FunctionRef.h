@@ -8,16 +8,17 @@ namespace c10 {
 template <class Signature>
 class function_ref;
 
-/// Refers to a function object, which must outlive it.
+/// Refers to a function or a function object, which must outlive it.
 template <class Result, class... Args>
 class function_ref<Result(Args...)> {
  public:
   function_ref() = default;
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref>) function_ref(F&& function)
-      : object_(const_cast<void*>(static_cast<const void*>(&function))),
-        call_([](void* object, Args... args) -> Result {
-          return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
+  requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> &&
+           std::is_invocable_r_v<Result, F&, Args...>) function_ref(F&& function)
+      : object_((void*)&function), call_([](void* object, Args... args) -> Result {
+          return (*reinterpret_cast<std::remove_reference_t<F>*>(object))(
+              std::forward<Args>(args)...);
         }) {}
   Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
   explicit operator bool() const { return call_; }

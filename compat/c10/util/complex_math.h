@@ -100,10 +100,8 @@ requires std::is_arithmetic_v<T> hearth::complex<decltype(T() * U())> pow(
   using c10_complex_math::sqrt;  \
   using c10_complex_math::tan;   \
   using c10_complex_math::tanh;
-namespace std {
 HEARTH_COMPLEX_NAMES
-}
-namespace hearth {
+namespace std {
 HEARTH_COMPLEX_NAMES
 }
 #undef HEARTH_COMPLEX_NAMES

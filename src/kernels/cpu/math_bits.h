@@ -123,11 +123,12 @@ HEARTH_SIMD V clamped(V x, double low, double high) {
   return larger(smaller(x, V(high)), V(low));
 }
 
-/// x * 2^n for n down to the denormals: two steps, as 2^n itself may not be representable.
+/// x * 2^n, rounded once, for n down to the denormals.
 template <class V>
 HEARTH_SIMD V scale(V x, BitsOf<V> n) {
   if constexpr (requires { V::IsaTag::scale(x.v, n.v); })
     return {V::IsaTag::scale(x.v, n.v), Raw{}};
+  // Two factors, since 2^n itself may not be representable.
   constexpr int bias = FormatOf<V>::kBias;
   const BitsOf<V> sum = n + BitsOf<V>(2 * bias);  // not negative, so the shift may be a logical one
   const BitsOf<V> half = sum >> 1;
