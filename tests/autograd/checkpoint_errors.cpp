@@ -94,7 +94,7 @@ TEST(Checkpoint, NamesTensorsThatWereModified) {
     a.add_(1);
     return b.exp().mul(b);
   };
-  EXPECT_ERROR(checkpoint(modifies, x).sum().backward(), "the tensor at position 1 that sin saved");
+  EXPECT_ERROR(checkpoint(modifies, x).sum().backward(), "the tensor at position 0 that sin saved");
   const Tensor counter = zeros({3});
   const auto counts = [&](const Tensor& t) { return t.mul(counter.add_(1)); };
   EXPECT_ERROR(checkpoint(counts, x).sum().backward(), "the tensor at position 0 that mul saved");
