@@ -67,21 +67,21 @@ def without_anonymous(text):
                   flags=re.MULTILINE | re.DOTALL)
 
 
-def defined(text):
+def defined(text, form=stem):
     """The operators that a source defines, and regular expressions for the names that
-    its macros build with ##."""
+    its macros build with ##. `form` maps a name to what is listed."""
     public = without_anonymous(text)
-    names = {stem(name) for pattern in (FORM, FUNCTION, METHOD) for name in pattern.findall(public)}
+    names = {form(name) for pattern in (FORM, FUNCTION, METHOD) for name in pattern.findall(public)}
     patterns = []
     for macro, parameters, body in MACRO.findall(text):
         parameters = [name.strip() for name in parameters.split(",")]
-        names |= {stem(name) for name in IN_MACRO.findall(body) if name not in parameters}
+        names |= {form(name) for name in IN_MACRO.findall(body) if name not in parameters}
         uses = re.findall(rf"^{macro}\(([^()]*)", text, re.MULTILINE)
         for pasted in PASTED.findall(body):
             parts = pasted.split("##")
             for use in uses:
                 values = dict(zip(parameters, (value.strip() for value in use.split(","))))
-                names.add(stem("".join(values.get(part, part) for part in parts)))
+                names.add(form("".join(values.get(part, part) for part in parts)))
             if not uses:  # another macro has the arguments
                 parts = [r"\w+" if part in parameters else part for part in parts]
                 patterns.append(re.compile("".join(parts)))

@@ -6,7 +6,7 @@ from functools import cache
 from check_names import MACRO, PASTED, stem
 from declarations import functions_of, modules_of
 from file_texts import base_of, cover, includes_of, joined, mentioned, named, text_of, texts
-from op_calls import all_operators, code_of, layout_families, op_lists, operators
+from op_calls import all_operators, as_used, code_of, layout_families, op_lists, operators
 
 TESTS = ("tests/nn", "tests/parallel", "tests/distributed")
 # Tests of options and errors of many modules.
@@ -139,29 +139,30 @@ def calls_in(path):
     code = FUNCTION.sub("", code_of(path))
     members = set(re.findall(r"^ +\w[\w:<>]* (\w+)\([^;]*\) const \{", code, re.M))
     called = re.findall(r"(?<!std::)(?<!>::)(?<!functional::)(?<![.\w])(\w+)\(|hearth::(\w+)", code)
-    names = {stem(word) for of_match in called for word in of_match if word}
-    names |= {stem(word) for word in re.findall(r"\.(\w+)\(", code)} - option_names()
+    names = {word for of_match in called for word in of_match if word}
+    names |= set(re.findall(r"\.(\w+)\(", code)) - option_names()
     for pasted in {name for _, _, body in MACRO.findall(code) for name in PASTED.findall(body)}:
         parts = re.compile(re.sub(r"##\w+##", "[0-9]+", pasted))
         names |= {name for name in all_operators() if parts.fullmatch(name)}
     names |= {word for word in re.findall(r"\w+_cell\b", code)}  # not called, but chosen
-    return (names - members) & set(all_operators())
+    return {word for word in names - members if stem(word) in all_operators()}
 
 
 def families_of(text, files):
     """The operators that the functions of a header and its sources call, by family."""
-    found = {
+    used = {
         name
         for path in files
         for name in calls_in(path)
-        if all_operators()[name] not in HELPERS | layout_families()
+        if all_operators()[stem(name)] not in HELPERS | layout_families()
     }
+    found = {stem(name) for name in used}
     if any("hearth::op(" in text_of(path) for path in files):  # a macro's parameter
         found |= {name for name in map(stem, functions_of(text)) if name in all_operators()}
     by_family = {}
     for name in sorted(found):
         by_family.setdefault(all_operators()[name], []).append(
-            operators(all_operators()[name])[name]
+            as_used(name, operators(all_operators()[name])[name], used)
         )
     return [f"`{family}` ({', '.join(names)})" for family, names in sorted(by_family.items())]
 

@@ -38,16 +38,40 @@ def sources(family):
     match patterns, unless a source of the family spells them out."""
     files = named(texts("src/ops", ".cpp"), family, op_lists.families())
     found = {path: defined(text_of(path)) for path in files}
+    exact = {path: defined(text_of(path), str)[0] for path in files}
     spelled_out = {name for names, _ in found.values() for name in names}
     return {
         path: [
-            shown
+            as_used(name, shown, exact[path])
             for name, shown in operators(family).items()
             if name in names
             or (name not in spelled_out and any(pattern.fullmatch(name) for pattern in patterns))
         ]
         for path, (names, patterns) in found.items()
     }
+
+
+def as_used(name, shown, used):
+    """The operator as a file shows it that defines or calls the names `used`: with the suffix of the
+    form in place if it has only this one, and the form is declared by itself."""
+    is_in_place = name not in used and f"{name}_" in used and f"{name}_" in declared_names()
+    return f"{name}_" if is_in_place else shown
+
+
+@cache
+def declared_names():
+    """The names of all operators as they are declared."""
+    return {op.name for family in op_lists.families() for op in op_lists.operators(family)}
+
+
+@cache
+def names_with(*macros):
+    """The operators without suffix that only these macros declare."""
+    of = {}
+    for family in op_lists.families():
+        for op in op_lists.operators(family):
+            of.setdefault(stem(op.name), set()).add(op.macro)
+    return {name for name, found in of.items() if found <= set(macros)}
 
 
 @cache
@@ -134,14 +158,39 @@ def called_families():
     return {family: operators(family) for family in op_lists.families() if family not in left_out}
 
 
+def without_local_names(code):
+    """Code without the names of the functions and variables that it declares; a word stands before
+    a declared name."""
+    words = r"(?!(?:return|co_return|co_yield|else|do|and|or|not|throw|case)\b)"
+    code = re.sub(rf"(?:(?<![\w>&*]){words}\b\w+|(?<=\S)[>&*]) +(?:\w+::)*\w+\(", "(", code)
+    local = set(re.findall(r"\bauto&* (\w+) = \[", code))
+    return re.sub(rf"(?<![\w.:])(?:{'|'.join(local)})\(", "(", code) if local else code
+
+
+def calls_of(code):
+    """The operators that code calls, freely or as a method, as it writes them."""
+    code = re.sub(r"\.all\(\)(?!\.item)", "", code)  # Invocation::all, not the operator
+    found = re.findall(r"(\.|(?:\w+|>)::|)\b(\w+)\(", without_local_names(code))
+    functions = names_with("HEARTH_FUNCTION", "HEARTH_QUALIFIED")
+    methods = names_with("HEARTH_METHOD_ONLY", "HEARTH_INPLACE")
+    return {
+        name
+        for before, name in found
+        if (before == "." and stem(name) not in functions)
+        or (before in ("", "hearth::", "by_name::") and stem(name) not in methods)
+    }
+
+
 def called(path, own):
     """{family: its operators that a source calls}, without the operators `own` of the source."""
-    code = re.sub(r"\.all\(\)(?!\.item)", "", code_of(path))  # Invocation::all, not the operator
-    code = re.sub(r"(?:\bvector<\w+>|\bDims) \w+\(", "(", code)  # definitions of variables
-    called_names = re.findall(r"(?:(\w+|>)::)?\b(\w+)\(", code)
-    words = {stem(name) for scope, name in called_names if scope in ("", "hearth", "by_name")}
+    used = calls_of(code_of(path)) - defined(text_of(path), str)[0]
+    words = {stem(name) for name in used}
     found = {
-        family: [shown for name, shown in names.items() if name in words and shown not in own]
+        family: [
+            as_used(name, shown, used)
+            for name, shown in names.items()
+            if name in words and as_used(name, shown, used) not in own
+        ]
         for family, names in called_families().items()
     }
     return {family: names for family, names in found.items() if names}

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from functools import cache
 
-from check_names import is_of, stem
+from check_names import FUNCTION, is_of, stem
 from file_texts import base_of, cover, joined, mentioned, named, purpose, text_of, texts
 from op_calls import all_operators, operators
 
@@ -18,12 +18,25 @@ FOR_MANY = re.compile(
 MASK = re.compile(r"(\b(?:where|masked_\w+)\((?:\w+\(\w+\)|\w+))\.(?:gt|ge|lt|le|eq|ne)\(")
 
 
+@cache
+def code(folder):
+    """{file: code} of a folder of tests: without comments, and without the calls of functions and
+    variables of the file's own."""
+    found = {}
+    for path, text in texts(folder, ".cpp").items():
+        text = re.sub(r'("(?:[^"\\\n]|\\.)*")|//.*', lambda match: match[1] or "", text)
+        own = {*re.findall(r"\bauto&* (\w+) = \[", text), *FUNCTION.findall(text)}
+        own &= set(all_operators())
+        found[path] = re.sub(rf"(?<![\w.:])(?:{'|'.join(own)})\(", "(", text) if own else text
+    return found
+
+
 def operator_tests(family, families):
     """{file of tests: the operators that it tests}. These are the files of the family's name, with
     the operators that they mention. Each operator that is left goes to another file with a row of
     it, else to a file found so far with an expectation about it, else to another file with such an
     expectation, if at most two files have one."""
-    names, all_tests = operators(family), texts("tests/ops", ".cpp")
+    names, all_tests = operators(family), code("tests/ops")
     own = named(all_tests, family, families)
     own.sort(key=lambda path: base_of(path) != family)
     found, left = {}, list(names)
@@ -44,7 +57,7 @@ def operator_tests(family, families):
     take(others, lambda name: rf'"{name}_?(?:"(?!\))|[./])')
     take({p: all_tests[p] for p in found}, lambda name: rf"EXPECT.*[.:(, ]{name}_*\(")
     take(
-        {**others, **texts("tests/api", ".cpp")}, lambda name: rf"EXPECT.*[.:(, ]{name}_*\(", most=2
+        {**others, **code("tests/api")}, lambda name: rf"EXPECT.*[.:(, ]{name}_*\(", most=2
     )
     return {path: [names[name] for name in of_file] for path, of_file in found.items()}
 
@@ -59,7 +72,7 @@ def cases():
         re.M,
     )
     found = {}
-    for path, text in texts("tests/ops", ".cpp").items():
+    for path, text in code("tests/ops").items():
         fixtures = re.findall(r'fixture_path\("(\w+_cases\.txt)"\)', text)
         lines = "\n".join(text_of(f"tests/fixtures/{name}") for name in fixtures)
         rows_of_fixture = [f"case {name}" for name in sorted(set(re.findall(r"^\w+", lines, re.M)))]
@@ -81,12 +94,15 @@ def more_tests(family, families, listed):
     names = operators(family)
     own = named(cases(), family, families)
 
+    def is_told(name):
+        return len(name) > 2 and name != "gradient"  # a word for what the tests of all operators do
+
     def pattern(name):
         camel = "".join(part.capitalize() for part in name.split("_"))
         found = rf'(?m)"{name}_?(?:"(?!\))|[./])|(?:COMPLEX_\w+|UNARY)\({name}\b'
         short = name.removeprefix(family + "_")
         found += rf"|^case {name if short in all_operators() else f'({name}|{short})'}$"
-        found += rf"|, \w*(?<![a-z]){camel}(?:s|ers)?(?![a-z])" if len(name) > 2 else ""
+        found += rf"|, \w*(?<![a-z]){camel}(?:s|ers)?(?![a-z])" if is_told(name) else ""
         return found if name in common() else found + rf"|(?<![\w:]){name}(?:_error)?_*\("
 
     files = {p: x for p, x in cases().items() if p in own or FOR_SEVERAL.match(base_of(p))}
