@@ -106,7 +106,7 @@ void ReduceLROnPlateau::fields(Fields& f) {
   f.field("eps", eps_);
   // JSON has no infinity: an infinite best value is left out if there was no finite metric yet, and
   // `unbeatable` stands for the other infinity.
-  bool unbeatable = best_ == -worst();
+  bool unbeatable = !f.loading() && best_ == -worst();
   if (f.loading()) best_ = worst();
   if (f.loading() ? f.has("best") : std::isfinite(best_)) f.field("best", best_);
   if (f.loading() ? f.has("unbeatable") : unbeatable) f.field("unbeatable", unbeatable);

@@ -303,6 +303,10 @@ TEST(Schedulers, PlateauKeepsABestValueThatNothingExceeds) {
   second.load_state_dict(first.state_dict());
   second.step(1);
   EXPECT_EQ(second.num_bad_epochs(), 1);
+  ReduceLROnPlateau finite(one.optimizer);
+  finite.step(0.5);
+  second.load_state_dict(finite.state_dict());
+  EXPECT_EQ(second.state_dict()["best"].toDouble(), 0.5);
 }
 
 TEST(Schedulers, SupportLibTorchsPlateauScheduler) {
