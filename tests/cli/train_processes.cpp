@@ -171,6 +171,12 @@ TEST_F(TrainProcesses, MistakesAreNamed) {
   EXPECT_EQ(ran[1].status, 1);
   EXPECT_EQ(ran[1].err.find("hearth: "), std::string::npos) << ran[1].err;
   EXPECT_FALSE(fs::exists(path("bad")));
+  // All end with the exit code of the one that failed.
+  const Arguments odd = small_run(path("bad"), {"--batch-size", "31", "--split-batches"});
+  const std::vector<RunResult> usage = run_without_launcher(
+      {small_run(path("bad")), odd}, {rank_of_two(0, own_port()), rank_of_two(1, own_port())});
+  expect_failure(usage[0], 2, "--split-batches: a batch of 31 cannot be divided equally");
+  EXPECT_EQ(usage[1].status, 2);
   // One process reports the error; the other does not repeat it.
   write_bytes(path("file"), "");
   const RunResult once = run(launched(small_run(path("file"))), kOneThread);

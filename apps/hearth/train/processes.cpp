@@ -15,8 +15,8 @@
 #include <mutex>
 #include <sstream>
 #include <thread>
-#include "../usage.h"
 
+#include "../usage.h"
 #include "hearth/cuda.h"
 #include "hearth/distributed.h"
 #include "hearth/hearth.h"
@@ -39,6 +39,20 @@ std::pair<std::string, std::string> first_difference(const std::string& text,
     if (!has_line) line = "nothing";
     if (!has_other) of_other = "nothing";
     if (line != of_other || !has_line) return {line, of_other};
+  }
+}
+
+/// The exit code of a program that `error` ends; 0 if there is none.
+int exit_code_of(const std::exception_ptr& error) {
+  if (!error) return 0;
+  try {
+    std::rethrow_exception(error);
+  } catch (const CLI::RuntimeError& caught) {  // it is also a ParseError
+    return caught.get_exit_code();
+  } catch (const CLI::ParseError&) {
+    return kUsageError;
+  } catch (...) {
+    return 1;
   }
 }
 
@@ -136,19 +150,15 @@ std::function<std::vector<std::string>()> Processes::reports() const {
 
 void Processes::on_first(const std::function<void()>& action) const {
   std::exception_ptr error;
-  int status = 0;  // the exit code of all processes: a launcher may report any of them
   if (is_first()) {
     try {
       action();
-    } catch (const CLI::ParseError&) {
-      error = std::current_exception();
-      status = kUsageError;
     } catch (...) {
       error = std::current_exception();
-      status = 1;
     }
   }
-  status = static_cast<int>(of_first(status));
+  // The exit code of all processes: a launcher may report any of them.
+  const int status = static_cast<int>(of_first(exit_code_of(error)));
   if (status == 0) return;
   if (error) std::rethrow_exception(error);
   // A launcher reports the process that fails first and ends the others, so wait until the first
@@ -177,11 +187,12 @@ void Processes::together(const std::function<void()>& action) const {
   dist::all_reduce(lowest, dist::ReduceOp::MIN);
   const auto failed_rank = lowest.item<int64_t>();
   if (failed_rank == count_) return;
-  std::vector<IValue> texts{IValue(text)};
-  dist::broadcast_object_list(texts, static_cast<int>(failed_rank));
+  std::vector<IValue> of_failed{IValue(text), IValue(exit_code_of(error))};
+  dist::broadcast_object_list(of_failed, static_cast<int>(failed_rank));
   on_first([&] {
     if (error) std::rethrow_exception(error);
-    throw Error(texts[0].toStringRef());
+    if (of_failed[1].toInt() == kUsageError) throw UsageError(of_failed[0].toStringRef());
+    throw Error(of_failed[0].toStringRef());
   });
 }
 
