@@ -188,8 +188,8 @@ IValue make_bytes(const Arguments& args) {
   const std::string& utf8 = text.toStringRef();
   for (size_t i = 0; i < utf8.size(); ++i) {
     auto byte = static_cast<uint8_t>(utf8[i]);
-    if (byte >= 0x80) {  // two bytes: 110000xx 10xxxxxx
-      args.expect((byte & 0xfc) == 0xc0 && ++i < utf8.size() && (utf8[i] & 0xc0) == 0x80);
+    if (byte >= 0x80) {  // two bytes: 1100001x 10xxxxxx
+      args.expect((byte & 0xfe) == 0xc2 && ++i < utf8.size() && (utf8[i] & 0xc0) == 0x80);
       byte = static_cast<uint8_t>(byte << 6 | (utf8[i] & 0x3f));
     }
     bytes += static_cast<char>(byte);
@@ -249,8 +249,11 @@ const std::map<std::string, Function>& functions() {
 
 bool is_missing_dtype(const std::string& name) {
   if (dtype_of_name(name) != ScalarType::Undefined) return false;
-  for (const char* prefix : {"int", "uint", "float", "complex", "bits", "qint", "quint"})
-    if (name.starts_with(detail::str("torch.", prefix))) return true;
+  constexpr std::string_view kDigits = "0123456789";
+  const size_t digit = name.find_first_of(kDigits);
+  const std::string letters = name.substr(0, digit);
+  for (const char* kind : {"int", "uint", "float", "complex", "bcomplex", "bits", "qint", "quint"})
+    if (letters == detail::str("torch.", kind)) return digit != std::string::npos;
   return false;
 }
 

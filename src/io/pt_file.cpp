@@ -26,9 +26,16 @@ std::string folder_of_pickle(const ZipReader& zip) {
 }
 
 /// Throws unless the archive's format is one that PyTorch 2 reads.
-void check_version(const std::string& file, const std::string& text) {
+void check_version(const ZipReader& zip, const std::string& folder) {
   constexpr uint64_t kOldest = 1, kNewest = 10;
+  const std::string& file = zip.name();
+  const ZipEntry* entry = zip.find(folder + ".data/version");
+  if (!entry) entry = zip.find(folder + "version");
+  HEARTH_CHECK(entry, "cannot read '", file,
+               "': Expected hasRecord(\"version\") to be true, but got false.");
+  const std::string text = zip.text(*entry);
   uint64_t version = 0;
+  // As in PyTorch, text may follow the number.
   const auto error = std::from_chars(text.data(), text.data() + text.size(), version).ec;
   HEARTH_CHECK(error == std::errc(), "cannot read '", file, "': Couldn't parse the version ", text,
                " as Long Long.");
@@ -54,8 +61,7 @@ void add_quoted(std::string_view text, std::set<std::string>& texts) {
 
 PtFile::PtFile(BytesPtr bytes, std::optional<Device> device)
     : zip_(std::move(bytes)), device_(device), folder_(folder_of_pickle(zip_)) {
-  if (const ZipEntry* version = zip_.find(folder_ + "version"))
-    check_version(name(), zip_.text(*version));
+  check_version(zip_, folder_);
   if (const ZipEntry* entry = zip_.find(folder_ + "byteorder")) {
     const std::string order = zip_.text(*entry);
     is_big_endian_ = order == "big";

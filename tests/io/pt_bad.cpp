@@ -12,7 +12,8 @@ namespace {
 using testing::error_of;
 
 /// A zip archive with this pickle and one storage of 8 bytes.
-std::vector<char> archive(const std::string& pickle, const std::string& version = "3\n") {
+std::vector<char> archive(const std::string& pickle, const std::string& version = "3\n",
+                          const std::string& name_of_version = "version") {
   std::vector<char> bytes;
   const ByteSink sink = [&](const void* data, size_t size) {
     bytes.insert(bytes.end(), static_cast<const char*>(data),
@@ -21,7 +22,7 @@ std::vector<char> archive(const std::string& pickle, const std::string& version 
   ZipWriter zip(sink);
   zip.add("archive/data.pkl", {pickle});
   zip.add("archive/data/0", {std::string(8, '\1')});
-  zip.add("archive/version", {version});
+  zip.add("archive/" + name_of_version, {version});
   zip.finish();
   return bytes;
 }
@@ -206,6 +207,7 @@ TEST(BadPt, RefusesBadSetsBytesAndComplexNumbers) {
         encode + short_string("\xc3") + latin + "\x86R.",          // a part of a character
         encode + short_string("\xe2\x82\xac") + latin + "\x86R.",  // the character 0x20ac
         encode + short_string("\xc4\x80") + latin + "\x86R.",      // the character 0x100
+        encode + short_string("\xc1\x81") + latin + "\x86R.",      // "A" in two bytes
         encode + short_string("\xff") + latin + "\x86R.", complex_number + ")R.",
         complex_number + "K\1K\1\x86R."})
     EXPECT_REFUSED(call, not_understood);
@@ -222,6 +224,7 @@ TEST(BadPt, NamesDtypesThatHearthDoesNotHave) {
     EXPECT_ERROR(load_pt(testing::pt_file(name + ".pt")),
                  "it names the dtype `torch." + name + "`, which Hearth does not have");
   EXPECT_REFUSED("ctorch._utils\n_rebuild_tensor_v3\n)R.", "a dtype that Hearth does not have");
+  EXPECT_REFUSED("ctorch\nfloat_power\n.", "refuses to call `torch.float_power`");
 }
 
 /// PyTorch refuses the same files with these texts.
@@ -233,7 +236,11 @@ TEST(BadPt, ChecksVersionAndByteOrder) {
   const auto error = [](const std::string& version) {
     return error_of([&] { pickle_load(archive("N.", version)); });
   };
-  for (const char* version : {"1", "3\n", "10\n"}) EXPECT_EQ(error(version), "no error");
+  for (const char* version : {"1", "3\n", "10\n", "3x"}) EXPECT_EQ(error(version), "no error");
+  EXPECT_ERROR(pickle_load(archive("N.", "3", "other")),
+               "Expected hasRecord(\"version\") to be true, but got false.");
+  EXPECT_ERROR(pickle_load(archive("N.", "11", ".data/version")), "with version 11");
+  EXPECT_TRUE(pickle_load(archive("N.", "3", ".data/version")).isNone());
   EXPECT_NE(error("0\n").find("but the minimum supported version for reading is 1."),
             std::string::npos);
   for (const char* version : {"", "x", "-1", "99999999999999999999"})
