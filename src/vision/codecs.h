@@ -33,7 +33,8 @@ Pixels decode_png(std::string_view bytes, const std::string& name, ImageReadMode
 std::string encode_png(const Pixels& pixels, int64_t compression_level);
 
 bool is_jpeg(std::string_view bytes);
-Pixels decode_jpeg(std::string_view bytes, const std::string& name, ImageReadMode mode);
+Pixels decode_jpeg(std::string_view bytes, const std::string& name, ImageReadMode mode,
+                   bool with_orientation);
 std::string encode_jpeg(const Pixels& pixels, int64_t quality);
 
 }  // namespace hearth::vision

@@ -21,8 +21,8 @@ constexpr int64_t kAlwaysAllowed = int64_t{1} << 24;  // pixels, whatever the fi
 Tensor decode(std::string_view bytes, const std::string& name, ImageReadMode mode,
               bool apply_exif_orientation) {
   if (!is_png(bytes) && !is_jpeg(bytes)) bad_image(name, "it is neither a PNG nor a JPEG file");
-  const Pixels pixels =
-      is_png(bytes) ? decode_png(bytes, name, mode) : decode_jpeg(bytes, name, mode);
+  const Pixels pixels = is_png(bytes) ? decode_png(bytes, name, mode)
+                                      : decode_jpeg(bytes, name, mode, apply_exif_orientation);
   const Tensor image = pixels.data.permute({2, 0, 1});
   return (apply_exif_orientation ? upright(image, pixels.orientation) : image).contiguous();
 }

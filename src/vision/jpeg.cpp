@@ -86,8 +86,8 @@ class JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  Pixels read(ImageReadMode mode) {
-    if (!read_header(mode)) fail();
+  Pixels read(ImageReadMode mode, bool with_orientation) {
+    if (!read_header(mode, with_orientation)) fail();
     const auto width = int64_t(codec_.output_width), channels = int64_t(codec_.output_components);
     Pixels pixels = allocate_pixels(name_, size_, kPixelsPerByte, int64_t(codec_.output_height),
                                     width, channels);
@@ -104,10 +104,12 @@ class JpegReader {
   [[noreturn]] void fail() const { bad_image(name_, errors_.message); }
   int orientation() const {
     constexpr std::string_view kExif("Exif\0\0", 6);
-    if (!codec_.marker_list) return 0;
-    const std::string_view data(reinterpret_cast<const char*>(codec_.marker_list->data),
-                                codec_.marker_list->data_length);
-    return data.starts_with(kExif) ? exif_orientation(data.substr(kExif.size())) : 0;
+    // XMP data, in a marker of the same kind, may come first.
+    for (const auto* marker = codec_.marker_list; marker; marker = marker->next) {
+      const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
+      if (data.starts_with(kExif)) return exif_orientation(data.substr(kExif.size()));
+    }
+    return 0;
   }
 
   bool create(std::string_view bytes) {
@@ -116,9 +118,9 @@ class JpegReader {
     jpeg_mem_src(&codec_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
     return true;
   }
-  bool read_header(ImageReadMode mode) {
+  bool read_header(ImageReadMode mode, bool with_orientation) {
     if (setjmp(errors_.jump)) return false;
-    jpeg_save_markers(&codec_, JPEG_APP0 + 1, kMaxMarkerBytes);
+    if (with_orientation) jpeg_save_markers(&codec_, JPEG_APP0 + 1, kMaxMarkerBytes);
     jpeg_read_header(&codec_, TRUE);
     if (mode == ImageReadMode::GRAY) codec_.out_color_space = JCS_GRAYSCALE;
     if (mode == ImageReadMode::RGB) codec_.out_color_space = JCS_RGB;
@@ -182,10 +184,11 @@ class JpegWriter {
 
 bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF"); }
 
-Pixels decode_jpeg(std::string_view bytes, const std::string& name, ImageReadMode mode) {
+Pixels decode_jpeg(std::string_view bytes, const std::string& name, ImageReadMode mode,
+                   bool with_orientation) {
   HEARTH_CHECK(mode != ImageReadMode::GRAY_ALPHA && mode != ImageReadMode::RGB_ALPHA,
                "cannot read '", name, "': a JPEG image has no alpha channel");
-  return JpegReader(bytes, name).read(mode);
+  return JpegReader(bytes, name).read(mode, with_orientation);
 }
 
 std::string encode_jpeg(const Pixels& pixels, int64_t quality) {

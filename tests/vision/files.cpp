@@ -149,8 +149,11 @@ TEST(ImageFiles, ExifOrientationsAreApplied) {
       EXPECT_TRUE(upright.flatten().equal(tensor(expected[size_t(orientation)]).to(kByte)));
       EXPECT_TRUE(decode_image(png).equal(image));
       const std::string data = "Exif" + std::string(2, '\0') + exif;
-      const Tensor turned_jpeg =
-          with_bytes(jpeg, 2, "\xff\xe1" + std::string(1, '\0') + char(data.size() + 2) + data);
+      const auto marker = [](const std::string& content) {
+        return "\xff\xe1" + std::string(1, '\0') + char(content.size() + 2) + content;
+      };
+      const Tensor turned_jpeg = with_bytes(
+          jpeg, 2, marker("http://ns.adobe.com/xap/1.0/" + std::string(1, '\0')) + marker(data));
       EXPECT_TRUE(decode_image(turned_jpeg).equal(decoded));
       if (orientation == 6) {
         EXPECT_TRUE(decode_image(turned_jpeg, ImageReadMode::UNCHANGED, true)
