@@ -103,7 +103,7 @@ void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_l
   check_lengths(self, {grads, momentum == 0 ? self : buffers});
   invoke_step<Sgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov, maximize,
                     is_first_step},
-                   self, grads, buffers, or_undefined(grad_scale), or_undefined(found_inf));
+                   {or_undefined(grad_scale), or_undefined(found_inf)}, self, grads, buffers);
 }
 
 namespace {
@@ -111,12 +111,12 @@ namespace {
 template <bool decoupled>
 void fused_adam(const typename Adam<decoupled>::Args& args, TensorList self, TensorList grads,
                 TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs,
-                TensorList state_steps, const Tensor& grad_scale, const Tensor& found_inf) {
+                TensorList state_steps, const StepScaling& scaling) {
   const TensorList max_avg_sqs = args.amsgrad ? max_exp_avg_sqs : TensorList();
   check_lengths(self,
                 {grads, exp_avgs, exp_avg_sqs, args.amsgrad ? max_avg_sqs : self, state_steps});
-  invoke_step<Adam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, max_avg_sqs, state_steps,
-                               grad_scale, found_inf);
+  invoke_step<Adam<decoupled>>(args, scaling, self, grads, exp_avgs, exp_avg_sqs, max_avg_sqs,
+                               state_steps);
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ void _fused_adam_(TensorList self, TensorList grads, TensorList exp_avgs, Tensor
                   const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
   fused_adam<false>({int64_t(self.size()), lr, beta1, beta2, weight_decay, eps, amsgrad, maximize},
                     self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
-                    or_undefined(grad_scale), or_undefined(found_inf));
+                    {or_undefined(grad_scale), or_undefined(found_inf)});
 }
 
 void _fused_adamw_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
@@ -137,7 +137,7 @@ void _fused_adamw_(TensorList self, TensorList grads, TensorList exp_avgs, Tenso
                    const std::optional<Tensor>& found_inf) {
   fused_adam<true>({int64_t(self.size()), lr, beta1, beta2, weight_decay, eps, amsgrad, maximize},
                    self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
-                   or_undefined(grad_scale), or_undefined(found_inf));
+                   {or_undefined(grad_scale), or_undefined(found_inf)});
 }
 
 void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums,
@@ -145,9 +145,9 @@ void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums,
                      double eps, bool maximize, const std::optional<Tensor>& grad_scale,
                      const std::optional<Tensor>& found_inf) {
   check_lengths(self, {grads, state_sums, state_steps});
-  invoke_step<Adagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize}, self,
-                       grads, state_sums, state_steps, or_undefined(grad_scale),
-                       or_undefined(found_inf));
+  invoke_step<Adagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize},
+                       {or_undefined(grad_scale), or_undefined(found_inf)}, self, grads, state_sums,
+                       state_steps);
 }
 
 void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
@@ -160,9 +160,9 @@ void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
   check_lengths(
       self, {grads, square_avgs, centered ? used_grad_avgs : self, momentum > 0 ? buffers : self});
   invoke_step<RmsProp>(
-      {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize}, self,
-      grads, square_avgs, used_grad_avgs, buffers, or_undefined(grad_scale),
-      or_undefined(found_inf));
+      {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize},
+      {or_undefined(grad_scale), or_undefined(found_inf)}, self, grads, square_avgs, used_grad_avgs,
+      buffers);
 }
 
 }  // namespace hearth

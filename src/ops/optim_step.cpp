@@ -141,24 +141,34 @@ FusedStepParams step_params(const StepShape& shape, bool maximize, const LaunchC
 
 namespace {
 
-/// The dtype of a step's copies; nullopt if none are needed, or if the operands are wrong.
+/// The dtype of a step's copies; nullopt if an operand is wrong, which the op then refuses.
 std::optional<ScalarType> common_dtype(std::span<const TensorList> operands) {
-  const auto is_wrong = [&](size_t k, const Tensor& tensor) {
-    constexpr size_t kFirstState = 2;
-    return !tensor.defined() || !is_floating_point(tensor.scalar_type()) ||
-           (k < kFirstState && tensor.scalar_type() != operands[0][0].scalar_type());
-  };
-  std::optional<ScalarType> common;
+  constexpr size_t kFirstState = 2;
+  const ScalarType first = operands[0][0].scalar_type();
+  ScalarType common = first;
   for (size_t k = 0; k < operands.size(); ++k)
     for (const Tensor& tensor : operands[k]) {
-      if (is_wrong(k, tensor)) return {};
-      const ScalarType dtype = common.value_or(operands[0][0].scalar_type());
-      if (tensor.scalar_type() != dtype) common = promote_types(dtype, tensor.scalar_type());
+      if (!tensor.defined() || !is_floating_point(tensor.scalar_type())) return {};
+      if (k < kFirstState && tensor.scalar_type() != first) return {};
+      common = promote_types(common, tensor.scalar_type());
     }
   return common;
 }
 
 }  // namespace
+
+bool mixes_dtypes(const StepShape& shape, std::span<const TensorList> lists) {
+  if (!lists[0][0].defined()) return false;
+  const ScalarType first = lists[0][0].scalar_type();
+  int used = 0;
+  for (const TensorList& list : lists) {
+    if (list.empty()) continue;
+    if (++used > shape.num_operands) break;
+    for (const Tensor& tensor : list)
+      if (tensor.defined() && tensor.scalar_type() != first) return true;
+  }
+  return false;
+}
 
 StepCopies::StepCopies(const StepShape& shape, std::span<TensorList> lists, bool scales)
     : shape_(shape), scales_(scales) {

@@ -4,9 +4,9 @@
 #include <array>
 #include <concepts>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "ops/call.h"
@@ -69,11 +69,19 @@ struct Fused : Step {
   }
 };
 
-/// Copies of a step's operands in one dtype, if the state has another dtype than the parameters.
-/// PyTorch's optimizers keep the state's dtype when a model is converted after a step.
+/// What a step reads besides its lists; both may be undefined.
+struct StepScaling {
+  Tensor grad_scale, found_inf;
+};
+
+/// Whether the parameters, gradients and state among `lists` have several dtypes: PyTorch's
+/// optimizers keep the state's dtype when a model is converted after a step.
+bool mixes_dtypes(const StepShape& shape, std::span<const TensorList> lists);
+
+/// Copies of the parameters, gradients and state of a step that mixes dtypes, in one dtype.
 class StepCopies {
  public:
-  /// Replaces the operands among `lists` by copies; without mixed dtypes, does nothing.
+  /// Replaces the operands among `lists` by copies, unless an operand is wrong.
   StepCopies(const StepShape& shape, std::span<TensorList> lists, bool scales);
   void write_back() const;  ///< copies the results to the operands
 
@@ -81,26 +89,23 @@ class StepCopies {
   StepShape shape_;
   bool scales_;
   std::vector<TensorList> operands_;
-  std::vector<std::vector<Tensor>> copies_;  // empty without mixed dtypes
+  std::vector<std::vector<Tensor>> copies_;
 };
 
-inline TensorList list_in(TensorList argument) { return argument; }
-inline TensorList list_in(const Tensor&) { return {}; }
-inline TensorList replaced(TensorList, TensorList by) { return by; }
-inline const Tensor& replaced(const Tensor& argument, TensorList) { return argument; }
-
-/// Runs a step; unused lists are empty. The last two arguments are grad_scale and found_inf.
+/// Runs a step; unused lists are empty.
 template <class Step>
-void invoke_step(const typename Step::Args& args, TensorList params, const auto&... rest) {
+void invoke_step(const typename Step::Args& args, const StepScaling& scaling, TensorList params,
+                 const std::same_as<TensorList> auto&... lists) {
   if (params.empty()) return;
-  std::array<TensorList, 1 + sizeof...(rest)> lists{params, list_in(rest)...};
-  const Tensor& grad_scale = std::get<sizeof...(rest) - 2>(std::tie(rest...));
-  const StepCopies copies(args.shape(), lists, grad_scale.defined());
-  [&]<size_t... k>(std::index_sequence<k...>) {
-    invoke<Fused<Step>>(args, lists[0], replaced(rest, lists[k + 1])...).all();
-  }
-  (std::index_sequence_for<decltype(rest)...>());
-  copies.write_back();
+  std::array all{params, lists...};
+  std::optional<StepCopies> copies;
+  if (mixes_dtypes(args.shape(), all))
+    copies.emplace(args.shape(), all, scaling.grad_scale.defined());
+  const auto run = [&](const auto&... operands) {
+    invoke<Fused<Step>>(args, operands..., scaling.grad_scale, scaling.found_inf).all();
+  };
+  std::apply(run, all);
+  if (copies) copies->write_back();
 }
 
 /// Throws unless each list has a tensor for each parameter.
@@ -111,7 +116,7 @@ template <class Step>
 void invoke_unscaled(const typename Step::Args& args, TensorList params,
                      const std::same_as<TensorList> auto&... lists) {
   check_lengths(params, {lists...});
-  invoke_step<Step>(args, params, lists..., Tensor(), Tensor());
+  invoke_step<Step>(args, {}, params, lists...);
 }
 
 }  // namespace hearth
