@@ -19,6 +19,7 @@ double Magnitudes::of(Augmentation kind, int64_t bin, int64_t num_bins) const {
   const auto interpolate = [&](double begin, double end) {
     return linspace(begin, end, num_bins)[bin].item<double>();
   };
+  using enum Augmentation;
   switch (kind) {
     case kShearX:
     case kShearY: return interpolate(0, shear);
@@ -45,6 +46,7 @@ Tensor augmented(const Tensor& img, Augmentation kind, double m, InterpolationMo
                  ArrayRef<double> fill) {
   const double degrees = std::atan(m) * 180 / std::numbers::pi;
   const std::optional<std::array<double, 2>> corner{{0, 0}};
+  using enum Augmentation;
   switch (kind) {
     case kShearX: return F::affine(img, 0, {0, 0}, 1, {degrees, 0}, mode, fill, corner);
     case kShearY: return F::affine(img, 0, {0, 0}, 1, {0, degrees}, mode, fill, corner);

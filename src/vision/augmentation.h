@@ -5,7 +5,7 @@
 namespace hearth::vision::transforms {
 
 /// The operations that the policies of augmentation choose from.
-enum Augmentation : int8_t {
+enum class Augmentation : int8_t {
   kIdentity,
   kShearX,
   kShearY,
@@ -22,11 +22,16 @@ enum Augmentation : int8_t {
   kEqualize,
   kInvert
 };
-inline constexpr int64_t kAugmentations = kInvert;  // AutoAugment alone inverts
+inline constexpr int64_t kAugmentations =
+    int64_t(Augmentation::kInvert);  // AutoAugment alone inverts
 
 /// Whether the operation may have a negative magnitude.
-inline bool has_sign(Augmentation kind) { return kShearX <= kind && kind <= kSharpness; }
-inline bool has_magnitude(Augmentation kind) { return kShearX <= kind && kind <= kSolarize; }
+inline bool has_sign(Augmentation kind) {
+  return Augmentation::kShearX <= kind && kind <= Augmentation::kSharpness;
+}
+inline bool has_magnitude(Augmentation kind) {
+  return Augmentation::kShearX <= kind && kind <= Augmentation::kSolarize;
+}
 
 /// The greatest magnitudes; posterizing keeps posterize_bits bits minus up to posterize_steps.
 struct Magnitudes {

@@ -12,6 +12,10 @@ struct PolicyStep {
 };
 using Policy = PolicyStep[25][2];
 
+namespace policies {
+
+using enum Augmentation;
+
 constexpr Policy kImagenet{
     {{kPosterize, 4, 8}, {kRotate, 6, 9}},  {{kSolarize, 6, 5}, {kAutoContrast, 6, 0}},
     {{kEqualize, 8, 0}, {kEqualize, 6, 0}}, {{kPosterize, 6, 7}, {kPosterize, 6, 6}},
@@ -57,5 +61,7 @@ constexpr Policy kSvhn{
     {{kShearX, 7, 9}, {kTranslateY, 8, 3}},   {{kShearY, 8, 5}, {kAutoContrast, 7, 0}},
     {{kShearX, 7, 2}, {kInvert, 1, 0}},
 };
+
+}  // namespace policies
 
 }  // namespace hearth::vision::transforms

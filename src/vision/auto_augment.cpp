@@ -38,9 +38,9 @@ Tensor RandAugment::operator()(Tensor img) {
 
 Tensor AutoAugment::operator()(Tensor img) {
   constexpr int64_t kBins = 10;
-  const Policy& policy = policy_ == AutoAugmentPolicy::IMAGENET  ? kImagenet
-                         : policy_ == AutoAugmentPolicy::CIFAR10 ? kCifar10
-                                                                 : kSvhn;
+  const Policy& policy = policy_ == AutoAugmentPolicy::IMAGENET  ? policies::kImagenet
+                         : policy_ == AutoAugmentPolicy::CIFAR10 ? policies::kCifar10
+                                                                 : policies::kSvhn;
   const Magnitudes magnitudes = usual_magnitudes(F::get_image_size(img));
   const auto& steps = policy[random_below(0, int64_t(std::size(policy)))];
   const Tensor probabilities = rand({2}), signs = randint(2, {2});
@@ -80,13 +80,14 @@ Tensor random_weights(double alpha, int64_t rows, int64_t columns) {
   return _sample_dirichlet(full({rows, columns}, alpha, kFloat));
 }
 
-/// AugMix's operation of this number: those that change colours or sharpness come last.
-Augmentation mixed_augmentation(int64_t index) {
-  constexpr int64_t kGeometric = kRotate - kShearX + 1, kOthers = kEqualize - kPosterize + 1;
-  if (index < kGeometric) return Augmentation(kShearX + index);
-  if (index < kGeometric + kOthers) return Augmentation(kPosterize + index - kGeometric);
-  return Augmentation(kBrightness + index - kGeometric - kOthers);
-}
+/// AugMix's operations: those that change colours or sharpness come last.
+constexpr Augmentation kMixed[] = {
+    Augmentation::kShearX,     Augmentation::kShearY,       Augmentation::kTranslateX,
+    Augmentation::kTranslateY, Augmentation::kRotate,       Augmentation::kPosterize,
+    Augmentation::kSolarize,   Augmentation::kAutoContrast, Augmentation::kEqualize,
+    Augmentation::kBrightness, Augmentation::kColor,        Augmentation::kContrast,
+    Augmentation::kSharpness};
+constexpr int64_t kMixedAlways = std::ssize(kMixed) - 4;  // without all_ops
 
 /// Applies a chain of AugMix to a batch.
 Tensor chained(Tensor img, const AugMixOptions& options) {
@@ -95,8 +96,8 @@ Tensor chained(Tensor img, const AugMixOptions& options) {
   const Magnitudes magnitudes{0.3, double(width) / 3, double(height) / 3, 30, 0.9, 4, 4};
   const int64_t depth = options.chain_depth() > 0 ? options.chain_depth() : random_below(1, 4);
   for (int64_t i = 0; i < depth; ++i) {
-    const Augmentation kind = mixed_augmentation(
-        random_below(0, kAugmentations - (options.all_ops() ? 1 : kPosterize - kRotate)));
+    const Augmentation kind =
+        kMixed[random_below(0, options.all_ops() ? std::ssize(kMixed) : kMixedAlways)];
     const double m =
         has_magnitude(kind) ? magnitudes.of(kind, random_below(0, options.severity()), kBins) : 0;
     img = augmented(img, kind, with_random_sign(kind, m), options.interpolation(), options.fill());

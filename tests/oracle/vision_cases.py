@@ -4,7 +4,7 @@
     .venv-peer/bin/python tests/oracle/vision_cases.py
 
 Needs torchvision and Pillow beside PyTorch. A line is "<name> <dtype> <sizes> <values>". The image is
-that of image() in tests/vision/cases.cpp. Each random transform is called three times after
+that of image() in tests/vision/images.h. Each random transform is called three times after
 manual_seed(1234).
 """
 
@@ -47,6 +47,8 @@ BYTES = {
     "pad_reflect": lambda x: F.pad(x, [2], padding_mode="reflect"),
     "pad_symmetric": lambda x: F.pad(x, [2, 1], padding_mode="symmetric"),
     "ten_crop": lambda x: torch.stack(F.ten_crop(x, [3, 4])),
+    "five_crop": lambda x: torch.stack(T.FiveCrop((3, 4))(x)),
+    "ten_crop_vertical": lambda x: torch.stack(T.TenCrop(3, vertical_flip=True)(x)),
     "hflip": F.hflip,
     "vflip": F.vflip,
     "rotate": lambda x: F.rotate(x, 30),
@@ -125,7 +127,7 @@ RANDOM = {
                           T.ConvertImageDtype(torch.float32), T.Normalize([0.4, 0.5, 0.6], [0.2, 0.3, 0.4])]),
 }
 
-# The policies draw one of many transforms: only the sums of results, but those of many calls.
+# The policies draw one of many transforms: the sums of the results of many calls, and the mean image.
 POLICIES = {
     "AutoAugmentImagenet": T.AutoAugment(),
     "AutoAugmentCifar10": T.AutoAugment(T.AutoAugmentPolicy.CIFAR10, fill=[9, 8, 7]),
@@ -138,10 +140,11 @@ POLICIES = {
 POLICY_CALLS = 150
 
 
-def sums_of(transform, x):
-    """The sums of the results' values, of many calls."""
+def results_of(transform, x):
+    """The sums of the results' values, of many calls, and the mean result."""
     torch.manual_seed(1234)
-    return torch.stack([transform(x).sum() for _ in range(POLICY_CALLS)])
+    results = [transform(x) for _ in range(POLICY_CALLS)]
+    return torch.stack([result.sum() for result in results]), torch.stack(results).double().mean(0)
 
 
 def text_of(tensor):
@@ -161,9 +164,12 @@ def main():
             torch.manual_seed(1234)
             for i in range(3):
                 print(f"{name}.{i}", text_of(transform(x)), file=out)
-        for name, transform in POLICIES.items():
-            print("sums." + name, text_of(sums_of(transform, x)), file=out)
-        print("sums.AugMixBatch", text_of(sums_of(T.AugMix(), torch.stack([x, x.flip(0)]))), file=out)
+        batch = torch.stack([x, x.flip(0)])
+        policies = [(name, transform, x) for name, transform in POLICIES.items()] + [("AugMixBatch", T.AugMix(), batch)]
+        for name, transform, images in policies:
+            sums, mean = results_of(transform, images)
+            print("sums." + name, text_of(sums), file=out)
+            print("mean." + name, text_of(mean), file=out)
     print(path, path.stat().st_size, "bytes")
 
 
