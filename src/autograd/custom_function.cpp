@@ -7,7 +7,7 @@
 #include "autograd/engine.h"
 #include "autograd/saved_tensor.h"
 #include "autograd/state.h"
-#include "hearth/demangle.h"
+#include "hearth/libtorch_name.h"
 
 namespace hearth::autograd {
 
@@ -70,12 +70,7 @@ struct CustomNode::Call {
 
 CustomNode::CustomNode() : call_(new Call) { context_.node_ = this; }
 CustomNode::~CustomNode() = default;
-std::string CustomNode::name() const {
-  std::string text = demangle(typeid(*this).name());
-  constexpr std::string_view kOurs = "hearth::";  // programs compare with LibTorch's namespace
-  if (text.starts_with(kOurs)) text.replace(0, kOurs.size(), "torch::");
-  return text;
-}
+std::string CustomNode::name() const { return libtorch_name(typeid(*this)); }
 
 void CustomNode::release_variables() {
   const std::lock_guard lock(mutex_);

@@ -1,10 +1,8 @@
 #include "hearth/nn/module.h"
 
-#include <mutex>
-#include <unordered_map>
-
 #include "hearth/autograd.h"
 #include "hearth/demangle.h"
+#include "hearth/libtorch_name.h"
 #include "hearth/memory_stats.h"
 #include "hearth/nn/cloneable.h"
 #include "hearth/nn/pimpl.h"
@@ -33,17 +31,6 @@ void check_child(const Module& parent, const std::string& name,
   });
 }
 
-/// The name of a class, as "torch::nn::LinearImpl" for one of hearth::nn: programs compare the
-/// names of modules.
-const std::string& libtorch_name(const std::string& name) {
-  constexpr std::string_view kOurs = "hearth::nn::";
-  if (!name.starts_with(kOurs)) return name;
-  static std::mutex mutex;
-  static auto& names = *new std::unordered_map<std::string, std::string>;  // never destroyed
-  const std::lock_guard lock(mutex);
-  return names.try_emplace(name, "torch::nn::" + name.substr(kOurs.size())).first->second;
-}
-
 }  // namespace
 
 Module::Module() : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {}
@@ -53,7 +40,7 @@ Module::Module(std::string name) : Module() { name_ = std::move(name); }
 Module::~Module() = default;
 
 const std::string& Module::name() const noexcept {
-  return name_.empty() ? libtorch_name(class_name(typeid(*this))) : name_;
+  return name_.empty() ? libtorch_name(typeid(*this)) : name_;
 }
 
 std::string Module::printed_name() const {

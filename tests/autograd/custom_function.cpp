@@ -25,8 +25,8 @@ TEST(CustomFunction, RunsForwardAndBackward) {
   const Tensor x = leaf({1, 2}), y = leaf({3, 4});
   const Tensor result = MulBy::apply(x, 2, y);
   expect_values(result, {10, 18});
-  EXPECT_NE(result.grad_fn()->name().find("CppNode<"), std::string::npos);
-  EXPECT_NE(result.grad_fn()->name().find("MulBy"), std::string::npos);
+  EXPECT_EQ(result.grad_fn()->name(),
+            "torch::autograd::CppNode<torch::testing::(anonymous namespace)::MulBy>");
   result.sum().backward();
   expect_values(x.grad(), {4, 5});
   expect_values(y.grad(), {3, 4});

@@ -8,6 +8,8 @@
 
 namespace test {
 struct AGIUnit : hearth::nn::Module {};
+template <class T>
+struct Named : hearth::nn::Module {};
 }  // namespace test
 
 namespace {
@@ -43,6 +45,7 @@ HEARTH_MODULE(Outer);
 TEST(Module, HasTheNameOfItsType) {
   EXPECT_EQ(test::AGIUnit().name(), "test::AGIUnit");
   EXPECT_EQ(Module("mine").name(), "mine");
+  EXPECT_EQ(test::Named<LinearImpl>().name(), "test::Named<torch::nn::LinearImpl>");
 }
 
 TEST(Module, ListsParametersBuffersAndModules) {
