@@ -74,6 +74,8 @@ TEST(Files, TensorsInTheMemoryOfAFile) {
   EXPECT_TRUE(shared.equal(torch::arange(4).to(torch::kInt)));
   EXPECT_EQ(torch::from_file(path).numel(), 0);
   EXPECT_THROW(torch::from_file(path, false, 5, torch::kInt), c10::Error);
+  EXPECT_THROW(torch::from_file(path, true, -1), c10::Error);
+  EXPECT_THROW(torch::from_file(path, true, int64_t{1} << 62, torch::kInt), c10::Error);
   std::remove(path.c_str());
 }
 

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "hearth/io/from_file.h"
 #include "hearth/io/tensors.h"
 #include "tests/support/files.h"
 
@@ -126,6 +127,16 @@ TEST(AtomicFile, KeepsTheOldFileIfWritingFails) {
   EXPECT_EQ(status, 0);
   EXPECT_EQ(bytes_of(path), "old");
   EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(FromFile, NamesBadSizesAndKeepsNoMemoryAfterAnError) {
+  const TempFolder folder;
+  const std::string path = folder.path("numbers");
+  EXPECT_ERROR(from_file(path, true, -1, kInt), "from_file: size must not be negative, got -1");
+  EXPECT_ERROR(from_file(path, true, int64_t{1} << 62, kInt), "is too large");
+  EXPECT_ERROR(from_file(path, true, 4, TensorOptions(kInt).requires_grad(true)),
+               "can require gradients");
+  EXPECT_EQ(bytes_of("/proc/self/maps").find(path), std::string::npos);
 }
 
 }  // namespace
