@@ -9,6 +9,7 @@
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hearth/generator.h"
@@ -23,8 +24,19 @@ class ValueList;
 namespace detail {
 class DictContent;
 struct ListContent;
+struct IValueAccess;
 template <class T>
 struct ValueAs;  // IValue::to() for class templates
+
+/// The type of a list's elements, of those types that IValue's functions ask for.
+enum class ListKind { kAny, kBool, kInt, kDouble, kComplexDouble, kTensor };
+template <class T>
+inline constexpr ListKind kind_of = std::is_same_v<T, bool>              ? ListKind::kBool
+                                    : std::is_same_v<T, int64_t>         ? ListKind::kInt
+                                    : std::is_same_v<T, double>          ? ListKind::kDouble
+                                    : std::is_same_v<T, complex<double>> ? ListKind::kComplexDouble
+                                    : std::is_same_v<T, Tensor>          ? ListKind::kTensor
+                                                                         : ListKind::kAny;
 }  // namespace detail
 namespace ivalue {
 class ConstantString;
@@ -32,8 +44,8 @@ class Tuple;
 }  // namespace ivalue
 
 /// A value of one of a few types, for archives, files of PyTorch and AutogradContext::saved_data.
-/// Dict, ValueList and ivalue::Tuple are in ivalue_containers.h; the constructors and functions for
-/// other containers need ivalue_conversions.h.
+/// Dict, ValueList and ivalue::Tuple are in ivalue_containers.h; toString() and to() for containers
+/// need ivalue_conversions.h.
 class HEARTH_API IValue {
  public:
   IValue() = default;
@@ -54,20 +66,25 @@ class HEARTH_API IValue {
   IValue(std::nullopt_t) {}
   template <class T>
   IValue(std::optional<T> value) : IValue(value ? IValue(std::move(*value)) : IValue()) {}
-  IValue(std::vector<int64_t> value);
-  IValue(IntArrayRef value);
-  IValue(std::vector<double> value);
-  IValue(std::vector<Tensor> value);
-  IValue(std::vector<IValue> value);  ///< a list of values of any kind
+  IValue(const std::vector<int64_t>& values);
+  IValue(IntArrayRef values);
+  IValue(const std::vector<double>& values);
+  IValue(const std::vector<Tensor>& values);
+  IValue(std::vector<IValue> values);  ///< a list of values of any kind
   template <class T>
-  IValue(const std::vector<T>& values);
+  IValue(const std::vector<T>& values)
+      : IValue(std::vector<IValue>(values.begin(), values.end()), detail::kind_of<T>) {}
   template <class Key, class Mapped>
-  IValue(const std::unordered_map<Key, Mapped>& values);
+  IValue(const std::unordered_map<Key, Mapped>& values)
+      : IValue(dict_of({values.begin(), values.end()})) {}
   IValue(Device value);
   IValue(Generator value);
   IValue(std::shared_ptr<const ivalue::Tuple> value);
   template <class... Elements>
-  IValue(const std::tuple<Elements...>& value);
+  IValue(const std::tuple<Elements...>& value)
+      : IValue(tuple_of(std::apply(
+            [](const Elements&... elements) { return std::vector<IValue>{IValue(elements)...}; },
+            value))) {}
   template <class Key, class Mapped>
   IValue(const Dict<Key, Mapped>& value);  ///< shares the content
   template <class T>
@@ -110,7 +127,8 @@ class HEARTH_API IValue {
   std::vector<int64_t> toIntVector() const;
   std::vector<double> toDoubleVector() const;
   std::vector<Tensor> toTensorVector() const;
-  ValueList<IValue> toList() const;  ///< a copy if it was a std::vector of ints, doubles or tensors
+  /// The list, which shares its content with the value.
+  ValueList<IValue> toList() const;
   const ValueList<IValue> toListRef() const;  ///< toList()
   ValueList<bool> toBoolList() const;
   ValueList<int64_t> toIntList() const;
@@ -130,22 +148,37 @@ class HEARTH_API IValue {
   /// The value as a T: toInt() for int64_t, and so on.
   template <class T>
   T to() const;
-  /// The list or dict, which shares its content with the value except as toList() says.
+  const char* tagKind() const;  ///< the type's name, such as "Int"
+
+  /// Whether the values have one type and are equal. Tensors must have one element, or be one and
+  /// the same in two containers; else the comparison throws.
+  HEARTH_API friend bool operator==(const IValue& a, const IValue& b);
+
+ private:
+  struct Value;
+  friend struct detail::IValueAccess;
+  template <class T>
+  friend struct detail::ValueAs;
+  template <class T>
+  friend class ValueList;
+  explicit IValue(std::shared_ptr<detail::DictContent> content);
+  explicit IValue(std::shared_ptr<detail::ListContent> content);
+  IValue(std::vector<IValue> values, detail::ListKind kind);
+  static std::shared_ptr<const ivalue::Tuple> tuple_of(std::vector<IValue> elements);
+  static std::shared_ptr<detail::DictContent> dict_of(
+      std::vector<std::pair<IValue, IValue>> entries);
+  const std::shared_ptr<detail::ListContent>& list_content() const;
+  bool holds_list_of(detail::ListKind kind) const;
+  template <class T>
+  std::vector<T> to_vector() const;
+  /// The list, whose elements must be of T.
+  template <class T>
+  ValueList<T> list_of(const char* name) const;
+  /// The list or dict, which shares its content with the value.
   template <class T>
   ValueList<T> shared_list() const;
   template <class Key, class Mapped>
   Dict<Key, Mapped> shared_dict() const;
-  const char* tagKind() const;  ///< the type's name, such as "Int"
-
- private:
-  struct Value;
-  explicit IValue(std::shared_ptr<detail::DictContent> content);
-  explicit IValue(std::shared_ptr<detail::ListContent> content);
-  bool holds_list_of(char kind) const;
-  template <class T>
-  std::vector<T> to_vector() const;
-  template <class T>
-  ValueList<T> to_list(const char* kind, bool is_kind) const;
   template <class T>
   static std::shared_ptr<const Value> make(T value);
   template <class T>

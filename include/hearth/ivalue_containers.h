@@ -21,7 +21,7 @@ class HEARTH_API DictContent {
   DictContent();
   const std::vector<Item>& items() const { return items_; }
   std::vector<Item>& items() { return items_; }
-  const Item* find(const IValue& key) const;  ///< null if there is none
+  Item* find(const IValue& key);  ///< null if there is none
   /// Adds an entry and returns true; if the key exists, returns false and changes its value only if
   /// `replace`.
   bool insert(IValue key, IValue value, bool replace);
@@ -92,12 +92,12 @@ class Dict {
   Iterator end() const { return Iterator(content_->items().data() + size()); }
   bool contains(const Key& key) const { return content_->find(IValue(key)); }
   Iterator find(const Key& key) const {
-    const auto* item = content_->find(IValue(key));
-    return item ? Iterator(content_->items().data() + (item - content_->items().data())) : end();
+    Content::Item* item = content_->find(IValue(key));
+    return item ? Iterator(item) : end();
   }
   /// The value of an existing key.
   Value at(const Key& key) const {
-    const auto* item = content_->find(IValue(key));
+    const Content::Item* item = content_->find(IValue(key));
     HEARTH_CHECK_AS(IndexError, item, "Argument passed to at() was not in the map.");
     return item->second.template to<Value>();
   }
@@ -120,7 +120,8 @@ class Dict {
     for (const auto& [key, value] : content_->items()) result.content_->insert(key, value, false);
     return result;
   }
-  bool is(const Dict& other) const { return content_ == other.content_; }  ///< the same content
+  bool is(const Dict& other) const { return content_ == other.content_; }  ///< same content
+  friend bool operator==(const Dict& a, const Dict& b) { return IValue(a) == IValue(b); }
 
  private:
   template <class, class>
@@ -152,13 +153,11 @@ class HEARTH_API Tuple {
 
 }  // namespace ivalue
 
-template <class... Elements>
-IValue::IValue(const std::tuple<Elements...>& value)
-    : IValue(std::apply(
-          [](const Elements&... elements) { return ivalue::Tuple::create(elements...); }, value)) {}
 template <class Key, class Mapped>
 IValue::IValue(const Dict<Key, Mapped>& value) : IValue(value.content_) {}
-template <class T>
-IValue::IValue(const ValueList<T>& value) : IValue(value.content_) {}
+template <class Key, class Mapped>
+Dict<Key, Mapped> IValue::shared_dict() const {
+  return Dict<Key, Mapped>(toGenericDict().content_);
+}
 
 }  // namespace hearth

@@ -9,7 +9,7 @@
 
 #include "hearth/ivalue_containers.h"
 
-// IValue's functions for containers of other types than those that ivalue.h names.
+// IValue::toString(), and IValue::to() for containers.
 namespace hearth {
 
 namespace ivalue {
@@ -27,44 +27,6 @@ class ConstantString {
 
 }  // namespace ivalue
 
-template <class T>
-IValue::IValue(const std::vector<T>& values) : IValue(ValueList<T>(values)) {}
-template <class Key, class Mapped>
-IValue::IValue(const std::unordered_map<Key, Mapped>& values) {
-  Dict<Key, Mapped> dict;
-  for (const auto& [key, value] : values) dict.insert(key, value);
-  *this = dict;
-}
-
-inline const GenericList IValue::toListRef() const { return toList(); }
-template <class T>
-ValueList<T> IValue::shared_list() const {
-  return ValueList<T>(toList().content_);
-}
-template <class Key, class Mapped>
-Dict<Key, Mapped> IValue::shared_dict() const {
-  return Dict<Key, Mapped>(toGenericDict().content_);
-}
-template <class T>
-ValueList<T> IValue::to_list(const char* kind, bool is_kind) const {
-  HEARTH_CHECK(is_kind, "Expected ", kind, " but got ", tagKind());
-  return shared_list<T>();
-}
-inline ValueList<bool> IValue::toBoolList() const {
-  return to_list<bool>("BoolList", isBoolList());
-}
-inline ValueList<int64_t> IValue::toIntList() const {
-  return to_list<int64_t>("IntList", isIntList());
-}
-inline ValueList<double> IValue::toDoubleList() const {
-  return to_list<double>("DoubleList", isDoubleList());
-}
-inline ValueList<complex<double>> IValue::toComplexDoubleList() const {
-  return to_list<complex<double>>("ComplexDoubleList", isComplexDoubleList());
-}
-inline ValueList<Tensor> IValue::toTensorList() const {
-  return to_list<Tensor>("TensorList", isTensorList());
-}
 inline ivalue::ConstantString IValue::toString() const { return ivalue::ConstantString(*this); }
 
 namespace detail {

@@ -19,21 +19,10 @@ struct ElementType {};
 
 namespace detail {
 
-/// 0 for lists of any values, or a letter for the element types that IValue's functions ask for.
-template <class T>
-inline constexpr char kind_of = std::is_same_v<T, bool>              ? 'b'
-                                : std::is_same_v<T, int64_t>         ? 'i'
-                                : std::is_same_v<T, double>          ? 'd'
-                                : std::is_same_v<T, complex<double>> ? 'c'
-                                : std::is_same_v<T, Tensor>          ? 't'
-                                                                     : 0;
-
 /// The elements of a ValueList.
 struct ListContent {
-  explicit ListContent(std::vector<IValue> elements, char element_kind = 0)
-      : values(std::move(elements)), kind(element_kind) {}
   std::vector<IValue> values;
-  char kind;
+  ListKind kind = ListKind::kAny;
 };
 
 }  // namespace detail
@@ -49,30 +38,37 @@ class ValueList {
   /// Refers to an element, to read or assign it.
   class Element {
    public:
+    Element(const Element&) = delete;
     operator T() const { return value_.template to<T>(); }
     const IValue& get() const { return value_; }
     const Element& operator=(const T& value) const {
       value_ = IValue(value);
       return *this;
     }
+    const Element& operator=(const Element& other) const {
+      value_ = other.value_;
+      return *this;
+    }
+    friend void swap(const Element& a, const Element& b) { std::swap(a.value_, b.value_); }
 
    private:
     friend class ValueList;
     explicit Element(IValue& value) : value_(value) {}
     IValue& value_;
   };
-  /// Iterates over copies of the elements.
+  /// An Element, or for lists of any values, the IValue itself.
+  using Reference = std::conditional_t<std::is_same_v<T, IValue>, IValue&, Element>;
   class Iterator {
    public:
-    using iterator_category = std::input_iterator_tag;
+    using iterator_category = std::random_access_iterator_tag;
     using value_type = T;
     using difference_type = std::ptrdiff_t;
-    using pointer = const T*;
-    using reference = T;
+    using pointer = void;
+    using reference = Reference;
 
     Iterator() = default;
-    T operator*() const { return item_->template to<T>(); }
-    T operator[](std::ptrdiff_t offset) const { return *(*this + offset); }
+    Reference operator*() const { return Reference(*item_); }
+    Reference operator[](std::ptrdiff_t offset) const { return *(*this + offset); }
     Iterator& operator++() { return *this += 1; }
     Iterator& operator--() { return *this -= 1; }
     Iterator operator++(int) { return Iterator(item_++); }
@@ -83,6 +79,7 @@ class ValueList {
     }
     Iterator& operator-=(std::ptrdiff_t offset) { return *this += -offset; }
     Iterator operator+(std::ptrdiff_t offset) const { return Iterator(item_ + offset); }
+    friend Iterator operator+(std::ptrdiff_t offset, Iterator from) { return from + offset; }
     Iterator operator-(std::ptrdiff_t offset) const { return Iterator(item_ - offset); }
     std::ptrdiff_t operator-(const Iterator& other) const { return item_ - other.item_; }
     auto operator<=>(const Iterator& other) const = default;
@@ -109,12 +106,7 @@ class ValueList {
   Iterator end() const { return begin() + std::ptrdiff_t(size()); }
   T get(size_t index) const { return values().at(index).template to<T>(); }
   T operator[](size_t index) const { return get(index); }
-  decltype(auto) operator[](size_t index) {
-    if constexpr (std::is_same_v<T, IValue>)
-      return (values().at(index));
-    else
-      return Element(values().at(index));
-  }
+  Reference operator[](size_t index) { return Reference(values().at(index)); }
   void set(size_t index, const T& value) const { values().at(index) = IValue(value); }
   /// Element `index`, which becomes None.
   T extract(size_t index) const {
@@ -149,19 +141,24 @@ class ValueList {
   void reserve(size_t size) const { values().reserve(size); }
   void resize(size_t size) const { resize(size, T()); }
   void resize(size_t size, const T& value) const { values().resize(size, IValue(value)); }
-  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+  std::vector<T> vec() const {
+    std::vector<T> result;
+    result.reserve(size());
+    for (const IValue& value : values()) result.push_back(value.template to<T>());
+    return result;
+  }
+  /// A list with content of its own.
   ValueList copy() const {
-    return ValueList(content_of(values()));
-  }  ///< a list with content of its own
-  bool is(const ValueList& other) const {
-    return content_ == other.content_;
-  }  ///< the same content
+    return ValueList(std::make_shared<Content>(Content{values(), content_->kind}));
+  }
+  bool is(const ValueList& other) const { return content_ == other.content_; }  ///< same content
   size_t use_count() const { return size_t(content_.use_count()); }
+  friend bool operator==(const ValueList& a, const ValueList& b) { return IValue(a) == IValue(b); }
 
  private:
   friend class IValue;
   static std::shared_ptr<Content> content_of(std::vector<IValue> values) {
-    return std::make_shared<Content>(std::move(values), detail::kind_of<T>);
+    return std::make_shared<Content>(Content{std::move(values), detail::kind_of<T>});
   }
   explicit ValueList(std::shared_ptr<Content> content) : content_(std::move(content)) {}
   std::vector<IValue>& values() const { return content_->values; }
@@ -169,5 +166,12 @@ class ValueList {
   std::shared_ptr<Content> content_;
 };
 using GenericList = ValueList<IValue>;
+
+template <class T>
+IValue::IValue(const ValueList<T>& value) : IValue(value.content_) {}
+template <class T>
+ValueList<T> IValue::shared_list() const {
+  return ValueList<T>(list_content());
+}
 
 }  // namespace hearth

@@ -1,8 +1,8 @@
 #include "hearth/utils/checkpoint.h"
 
 #include "autograd/checkpoint_frame.h"
+#include "core/ivalue_variant.h"
 #include "hearth/autograd_hooks.h"
-#include "hearth/ivalue_containers.h"
 
 namespace hearth::utils {
 
@@ -54,32 +54,52 @@ CheckpointRegion::~CheckpointRegion() = default;
 
 void CheckpointRegion::completed() { guards_->frame->forward_completed(); }
 
-void visit_ivalue(IValue& value, const std::function<void(Tensor&)>& visit) {
-  if (value.isTensor()) {
-    Tensor tensor = value.toTensor();
-    visit(tensor);
-    value = std::move(tensor);
-  } else if (value.isTensorList()) {
-    std::vector<Tensor> tensors = value.toTensorVector();
-    for (Tensor& tensor : tensors) visit(tensor);
-    value = std::move(tensors);
-  } else if (value.isList() && !value.isIntList() && !value.isDoubleList()) {
-    std::vector<IValue> parts = value.toList().vec();
-    for (IValue& part : parts) visit_ivalue(part, visit);
-    value = std::move(parts);
-  } else if (value.isTuple()) {
-    std::vector<IValue> parts = value.toTupleRef().elements();
-    for (IValue& part : parts) visit_ivalue(part, visit);
-    value = ivalue::Tuple::create(std::move(parts));
-  } else if (value.isGenericDict()) {
-    GenericDict copy;
-    for (const auto& item : value.toGenericDict()) {
-      IValue part = item.value();
-      visit_ivalue(part, visit);
-      copy.insert(item.key(), part);
-    }
-    value = copy;
+namespace {
+
+using hearth::detail::DictPtr;
+using hearth::detail::ListKind;
+using hearth::detail::ListPtr;
+
+std::vector<IValue> visited(std::vector<IValue> parts, const std::function<void(Tensor&)>& visit) {
+  for (IValue& part : parts) visit_ivalue(part, visit);
+  return parts;
+}
+
+/// A copy of the list with the same kind.
+GenericList visited(const GenericList& list, ListKind kind,
+                    const std::function<void(Tensor&)>& visit) {
+  const GenericList copy = list.copy();
+  if (kind == ListKind::kAny || kind == ListKind::kTensor)
+    for (IValue& part : copy) visit_ivalue(part, visit);
+  return copy;
+}
+
+GenericDict visited(const GenericDict& dict, const std::function<void(Tensor&)>& visit) {
+  const GenericDict copy = dict.copy();
+  for (const auto& item : copy) {
+    IValue part = item.value();
+    visit_ivalue(part, visit);
+    item.setValue(part);
   }
+  return copy;
+}
+
+}  // namespace
+
+void visit_ivalue(IValue& value, const std::function<void(Tensor&)>& visit) {
+  hearth::detail::visit_content(
+      IValue(value),
+      [&](Tensor tensor) {
+        visit(tensor);
+        value = std::move(tensor);
+      },
+      [&](const ListPtr& list) { value = visited(value.toList(), list->kind, visit); },
+      [&](const DictPtr&) { value = visited(value.toGenericDict(), visit); },
+      [&](const hearth::detail::TuplePtr& tuple) {
+        value = ivalue::Tuple::create(visited(tuple->elements(), visit));
+      },
+      [](std::monostate) {}, [](bool) {}, [](int64_t) {}, [](double) {}, [](const std::string&) {},
+      [](Device) {}, [](const Generator&) {}, [](complex<double>) {});
 }
 
 size_t layers_of_segment(size_t layers, int64_t segments) {

@@ -2,43 +2,43 @@
 
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <ostream>
 #include <utility>
-#include <variant>
 
-#include "hearth/ivalue_containers.h"
+#include "core/ivalue_variant.h"
 
 namespace hearth {
 
+using detail::DictPtr;
+using detail::ListKind;
+using detail::ListPtr;
+using detail::TuplePtr;
+
 namespace {
 
-/// The names of Variant's types.
-constexpr const char* kKinds[] = {"None",       "Tensor",      "Bool",         "Int",
-                                  "Double",     "String",      "IntList",      "DoubleList",
-                                  "TensorList", "GenericList", "GenericDict",  "Tuple",
-                                  "Device",     "Generator",   "ComplexDouble"};
-using ListPtr = std::shared_ptr<detail::ListContent>;
-using DictPtr = std::shared_ptr<detail::DictContent>;
-using TuplePtr = std::shared_ptr<const ivalue::Tuple>;
-using Variant = std::variant<std::monostate, Tensor, bool, int64_t, double, std::string,
-                             std::vector<int64_t>, std::vector<double>, std::vector<Tensor>,
-                             ListPtr, DictPtr, TuplePtr, Device, Generator, complex<double>>;
+/// The names of IValueVariant's types.
+constexpr const char* kKinds[] = {"None",   "Tensor", "Bool",        "Int",
+                                  "Double", "String", "GenericList", "GenericDict",
+                                  "Tuple",  "Device", "Generator",   "ComplexDouble"};
+static_assert(std::size(kKinds) == std::variant_size_v<detail::IValueVariant>);
 
-/// The index of T among the types of Variant.
+/// The index of T among the types of IValueVariant.
 template <class T, size_t index = 0>
 constexpr size_t position_of() {
-  if constexpr (std::is_same_v<T, std::variant_alternative_t<index, Variant>>)
+  if constexpr (std::is_same_v<T, std::variant_alternative_t<index, detail::IValueVariant>>)
     return index;
   else
     return position_of<T, index + 1>();
 }
 
-}  // namespace
+template <class T>
+std::vector<IValue> as_values(const T& values) {
+  return std::vector<IValue>(values.begin(), values.end());
+}
 
-struct IValue::Value {
-  Variant variant;
-};
+}  // namespace
 
 template <class T>
 std::shared_ptr<const IValue::Value> IValue::make(T value) {
@@ -57,17 +57,27 @@ IValue::IValue(const Scalar& value)
              : value.isComplex()       ? make(value.toComplexDouble())
                                        : make(value.toDouble())) {}
 IValue::IValue(complex<double> value) : value_(make(value)) {}
-IValue::IValue(std::vector<int64_t> value) : value_(make(std::move(value))) {}
-IValue::IValue(IntArrayRef value) : IValue(value.vec()) {}
-IValue::IValue(std::vector<double> value) : value_(make(std::move(value))) {}
-IValue::IValue(std::vector<Tensor> value) : value_(make(std::move(value))) {}
-IValue::IValue(std::vector<IValue> value)
-    : IValue(std::make_shared<detail::ListContent>(std::move(value))) {}
+IValue::IValue(std::vector<IValue> values, ListKind kind)
+    : IValue(std::make_shared<detail::ListContent>(detail::ListContent{std::move(values), kind})) {}
+IValue::IValue(const std::vector<int64_t>& values) : IValue(as_values(values), ListKind::kInt) {}
+IValue::IValue(IntArrayRef values) : IValue(as_values(values), ListKind::kInt) {}
+IValue::IValue(const std::vector<double>& values) : IValue(as_values(values), ListKind::kDouble) {}
+IValue::IValue(const std::vector<Tensor>& values) : IValue(as_values(values), ListKind::kTensor) {}
+IValue::IValue(std::vector<IValue> values) : IValue(std::move(values), ListKind::kAny) {}
 IValue::IValue(ListPtr content) : value_(make(std::move(content))) {}
 IValue::IValue(DictPtr content) : value_(make(std::move(content))) {}
 IValue::IValue(TuplePtr value) : value_(make(std::move(value))) {}
 IValue::IValue(Device value) : value_(make(value)) {}
 IValue::IValue(Generator value) : value_(make(std::move(value))) {}
+
+TuplePtr IValue::tuple_of(std::vector<IValue> elements) {
+  return ivalue::Tuple::create(std::move(elements));
+}
+DictPtr IValue::dict_of(std::vector<std::pair<IValue, IValue>> entries) {
+  auto dict = std::make_shared<detail::DictContent>();
+  for (auto& [key, value] : entries) dict->insert(std::move(key), std::move(value), false);
+  return dict;
+}
 
 template <class T>
 bool IValue::holds() const {
@@ -79,32 +89,22 @@ bool IValue::isBool() const { return holds<bool>(); }
 bool IValue::isInt() const { return holds<int64_t>(); }
 bool IValue::isDouble() const { return holds<double>(); }
 bool IValue::isString() const { return holds<std::string>(); }
-bool IValue::holds_list_of(char kind) const {
+bool IValue::holds_list_of(ListKind kind) const {
   return holds<ListPtr>() && get<ListPtr>()->kind == kind;
 }
-bool IValue::isIntList() const {
-  return holds<std::vector<int64_t>>() || holds_list_of(detail::kind_of<int64_t>);
-}
-bool IValue::isDoubleList() const {
-  return holds<std::vector<double>>() || holds_list_of(detail::kind_of<double>);
-}
-bool IValue::isTensorList() const {
-  return holds<std::vector<Tensor>>() || holds_list_of(detail::kind_of<Tensor>);
-}
-bool IValue::isBoolList() const { return holds_list_of(detail::kind_of<bool>); }
-bool IValue::isComplexDoubleList() const { return holds_list_of(detail::kind_of<complex<double>>); }
-bool IValue::isList() const {
-  return holds<ListPtr>() || isIntList() || isDoubleList() || isTensorList();
-}
+bool IValue::isIntList() const { return holds_list_of(ListKind::kInt); }
+bool IValue::isDoubleList() const { return holds_list_of(ListKind::kDouble); }
+bool IValue::isTensorList() const { return holds_list_of(ListKind::kTensor); }
+bool IValue::isBoolList() const { return holds_list_of(ListKind::kBool); }
+bool IValue::isComplexDoubleList() const { return holds_list_of(ListKind::kComplexDouble); }
+bool IValue::isList() const { return holds<ListPtr>(); }
 bool IValue::isTuple() const { return holds<TuplePtr>(); }
 bool IValue::isGenericDict() const { return holds<DictPtr>(); }
 bool IValue::isDevice() const { return holds<Device>(); }
 bool IValue::isGenerator() const { return holds<Generator>(); }
 bool IValue::isComplexDouble() const { return holds<complex<double>>(); }
 
-const char* IValue::tagKind() const {
-  return isList() ? "GenericList" : kKinds[value_ ? value_->variant.index() : 0];
-}
+const char* IValue::tagKind() const { return kKinds[detail::IValueAccess::variant(*this).index()]; }
 
 template <class T>
 const T& IValue::get() const {
@@ -125,27 +125,31 @@ Scalar IValue::toScalar() const {
   if (isDouble()) return toDouble();
   return toComplexDouble();
 }
+const ListPtr& IValue::list_content() const { return get<ListPtr>(); }
 template <class T>
 std::vector<T> IValue::to_vector() const {
-  if (!holds<ListPtr>()) return get<std::vector<T>>();
   std::vector<T> values;
-  for (const IValue& item : get<ListPtr>()->values) values.push_back(item.get<T>());
+  values.reserve(list_content()->values.size());
+  for (const IValue& item : list_content()->values) values.push_back(item.get<T>());
   return values;
 }
 std::vector<int64_t> IValue::toIntVector() const { return to_vector<int64_t>(); }
 std::vector<double> IValue::toDoubleVector() const { return to_vector<double>(); }
 std::vector<Tensor> IValue::toTensorVector() const { return to_vector<Tensor>(); }
-GenericList IValue::toList() const {
-  const auto copy = [](const auto& values) {
-    std::vector<IValue> items(values.begin(), values.end());
-    return GenericList(std::make_shared<detail::ListContent>(
-        std::move(items), detail::kind_of<std::decay_t<decltype(values[0])>>));
-  };
-  if (holds<std::vector<int64_t>>()) return copy(get<std::vector<int64_t>>());
-  if (holds<std::vector<double>>()) return copy(get<std::vector<double>>());
-  if (holds<std::vector<Tensor>>()) return copy(get<std::vector<Tensor>>());
-  return GenericList(get<ListPtr>());
+GenericList IValue::toList() const { return shared_list<IValue>(); }
+const GenericList IValue::toListRef() const { return toList(); }
+template <class T>
+ValueList<T> IValue::list_of(const char* name) const {
+  HEARTH_CHECK(holds_list_of(detail::kind_of<T>), "Expected ", name, " but got ", tagKind());
+  return shared_list<T>();
 }
+ValueList<bool> IValue::toBoolList() const { return list_of<bool>("BoolList"); }
+ValueList<int64_t> IValue::toIntList() const { return list_of<int64_t>("IntList"); }
+ValueList<double> IValue::toDoubleList() const { return list_of<double>("DoubleList"); }
+ValueList<complex<double>> IValue::toComplexDoubleList() const {
+  return list_of<complex<double>>("ComplexDoubleList");
+}
+ValueList<Tensor> IValue::toTensorList() const { return list_of<Tensor>("TensorList"); }
 GenericDict IValue::toGenericDict() const { return GenericDict(get<DictPtr>()); }
 TuplePtr IValue::toTuple() const { return get<TuplePtr>(); }
 const ivalue::Tuple& IValue::toTupleRef() const { return *get<TuplePtr>(); }
@@ -178,7 +182,7 @@ struct DictContent::Index : std::map<std::pair<int, std::string>, size_t> {};
 
 DictContent::DictContent() : index_(std::make_shared<Index>()) {}
 
-const DictContent::Item* DictContent::find(const IValue& key) const {
+DictContent::Item* DictContent::find(const IValue& key) {
   const auto found = index_->find(order_of(key));
   return found == index_->end() ? nullptr : &items_[found->second];
 }
@@ -206,12 +210,6 @@ bool DictContent::erase(const IValue& key) {
 
 namespace {
 
-void print(std::ostream& out, const IValue& value) { out << value; }
-void print(std::ostream& out, bool value) { out << (value ? "True" : "False"); }
-void print(std::ostream& out, int64_t value) { out << value; }
-void print(std::ostream& out, const std::string& value) { out << value; }
-void print(std::ostream& out, const Tensor& value) { out << value; }
-
 /// Prints whole numbers with a point: "2.".
 void print(std::ostream& out, double value) {
   const std::string text = detail::str(value);
@@ -228,22 +226,21 @@ void print(std::ostream& out, complex<double> value) {
 }
 
 /// Prints the values between the two brackets; a tuple of one value has a comma.
-template <class T>
-void print(std::ostream& out, const std::vector<T>& values, const char* brackets = "[]") {
+void print(std::ostream& out, const std::vector<IValue>& values, const char* brackets) {
   out << brackets[0];
   for (size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out << ", ";
-    print(out, values[i]);
+    out << values[i];
   }
   if (brackets[0] == '(' && values.size() == 1) out << ',';
   out << brackets[1];
 }
 
-void print(std::ostream& out, const GenericDict& dict) {
+void print(std::ostream& out, const detail::DictContent& dict) {
   out << '{';
   const char* separator = "";
-  for (const auto& item : dict) {
-    out << separator << item.key() << ": " << item.value();
+  for (const auto& [key, value] : dict.items()) {
+    out << separator << key << ": " << value;
     separator = ", ";
   }
   out << '}';
@@ -252,36 +249,16 @@ void print(std::ostream& out, const GenericDict& dict) {
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const IValue& value) {
-  if (value.isTensor())
-    print(out, value.toTensor());
-  else if (value.isBool())
-    print(out, value.toBool());
-  else if (value.isInt())
-    print(out, value.toInt());
-  else if (value.isDouble())
-    print(out, value.toDouble());
-  else if (value.isString())
-    print(out, value.toStringRef());
-  else if (value.isIntList())
-    print(out, value.toIntVector());
-  else if (value.isDoubleList())
-    print(out, value.toDoubleVector());
-  else if (value.isTensorList())
-    print(out, value.toTensorVector());
-  else if (value.isList())
-    print(out, value.toList().vec());
-  else if (value.isTuple())
-    print(out, value.toTupleRef().elements(), "()");
-  else if (value.isGenericDict())
-    print(out, value.toGenericDict());
-  else if (value.isDevice())
-    out << value.toDevice().str();
-  else if (value.isComplexDouble())
-    print(out, value.toComplexDouble());
-  else if (value.isGenerator())
-    out << "Generator";
-  else
-    out << "None";
+  detail::visit_content(
+      value, [&](std::monostate) { out << "None"; }, [&](const Tensor& tensor) { out << tensor; },
+      [&](bool flag) { out << (flag ? "True" : "False"); },
+      [&](int64_t number) { out << number; },  //
+      [&](double number) { print(out, number); }, [&](const std::string& text) { out << text; },
+      [&](const ListPtr& list) { print(out, list->values, "[]"); },
+      [&](const DictPtr& dict) { print(out, *dict); },
+      [&](const TuplePtr& tuple) { print(out, tuple->elements(), "()"); },
+      [&](Device device) { out << device.str(); }, [&](const Generator&) { out << "Generator"; },
+      [&](complex<double> number) { print(out, number); });
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -87,6 +88,17 @@ TEST(IValues, ListsOfNumbersAndTensors) {
   EXPECT_TRUE(IValue(c10::List<torch::Tensor>()).isTensorList());
 }
 
+TEST(IValues, ListsShareTheirContent) {
+  const IValue ints = std::vector<int64_t>{1, 2};
+  ints.toIntList().push_back(3);
+  ints.toList().push_back(4);
+  EXPECT_EQ(ints.toIntVector(), (std::vector<int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(text_of(ints), "[1, 2, 3, 4]");
+  const IValue tensors = std::vector<torch::Tensor>{torch::ones(1)};
+  tensors.toTensorList().push_back(torch::zeros(1));
+  EXPECT_EQ(tensors.toTensorVector().size(), 2U);
+}
+
 TEST(IValues, Dicts) {
   c10::Dict<std::string, std::string> dict;
   dict.insert("k", "v");
@@ -116,6 +128,46 @@ TEST(IValues, StringsAndEquality) {
   EXPECT_EQ(text.to<std::string>(), "str");
   EXPECT_TRUE(IValue(3) == IValue(3) && IValue("a") != IValue("b") && IValue(1) != IValue(1.0));
   EXPECT_EQ(c10::ivalue::from(3).toInt(), 3);
+}
+
+TEST(IValues, EqualityOfTensors) {
+  const torch::Tensor one = torch::ones({1}), two = torch::ones({2}), undefined;
+  EXPECT_TRUE(IValue(one) == IValue(torch::ones({1}, torch::kInt)));
+  EXPECT_FALSE(IValue(one) == IValue(torch::zeros({1})));
+  EXPECT_THROW(IValue(two) == IValue(two), c10::Error);
+  EXPECT_THROW(IValue(undefined) == IValue(undefined), c10::Error);
+  EXPECT_FALSE(IValue(undefined) == IValue());
+  using Tensors = std::vector<torch::Tensor>;
+  EXPECT_TRUE(IValue(Tensors{two, undefined}) == IValue(Tensors{two, undefined}));
+  EXPECT_THROW(IValue(Tensors{two}) == IValue(Tensors{torch::ones({2})}), c10::Error);
+  const auto tuple = [](const torch::Tensor& x) { return c10::ivalue::Tuple::create({IValue(x)}); };
+  EXPECT_TRUE(IValue(tuple(two)) == IValue(tuple(two)));
+  EXPECT_THROW(IValue(tuple(two)) == IValue(tuple(torch::ones({2}))), c10::Error);
+}
+
+TEST(IValues, EqualityOfContainers) {
+  using Ints = std::vector<int64_t>;
+  EXPECT_TRUE(IValue(Ints{1}) == IValue(Ints{1}));
+  EXPECT_FALSE(IValue(Ints{1}) == IValue(Ints{1, 2}) || IValue(Ints{1}) == IValue(Ints{2}));
+  EXPECT_FALSE(IValue(Ints()) == IValue(std::vector<double>()));
+  c10::impl::GenericList any(c10::AnyType::get()), self(c10::AnyType::get());
+  any.push_back(1);
+  EXPECT_FALSE(IValue(any) == IValue(Ints{1}));
+  EXPECT_TRUE(any == any.copy() && IValue(any) == IValue(any.copy()));
+  self.push_back(self);
+  EXPECT_TRUE(self == self);
+  self.clear();  // else it is never freed
+  c10::Dict<std::string, int64_t> a, b;
+  a.insert("x", 1);
+  a.insert("y", 2);
+  b.insert("y", 2);
+  EXPECT_FALSE(a == b);
+  b.insert("x", 1);
+  EXPECT_TRUE(a == b && IValue(a) == IValue(b));
+  EXPECT_TRUE(IValue(std::make_tuple(1, "a")) == IValue(std::make_tuple(1, "a")));
+  EXPECT_FALSE(IValue(std::make_tuple(1, "a")) == IValue(std::make_tuple(1)));
+  EXPECT_FALSE(IValue(NAN) == IValue(NAN));
+  EXPECT_TRUE(IValue(Number(1, 2)) == IValue(Number(1, 2)));
 }
 
 TEST(IValues, WrongTypesThrow) {

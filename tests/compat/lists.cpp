@@ -54,6 +54,20 @@ TEST(Lists, GrowAndShrink) {
   EXPECT_TRUE(list.empty());
 }
 
+TEST(Lists, IteratorsSortAndAssign) {
+  c10::List<int64_t> list{3, 1, 2};
+  std::sort(list.begin(), list.end());
+  EXPECT_EQ(list.vec(), (Ints{1, 2, 3}));
+  *list.begin() = 7;
+  swap(*list.begin(), *(list.begin() + 1));
+  EXPECT_EQ(list.vec(), (Ints{2, 7, 3}));
+  EXPECT_EQ(int64_t(*std::max_element(list.begin(), list.end())), 7);
+  *list.begin() = *(list.end() - 1);
+  EXPECT_EQ(list.get(0), 3);
+  std::reverse(list.begin(), list.end());
+  EXPECT_EQ(list.get(1), 7);
+}
+
 TEST(Lists, CopiesShareTheContent) {
   const c10::List<int64_t> list{1, 2};
   const auto alias = list, copy = list.copy();
