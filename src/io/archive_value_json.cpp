@@ -1,11 +1,12 @@
 #include "io/archive_value_json.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "hearth/ivalue_containers.h"
+#include "core/ivalue_variant.h"
 
 namespace hearth::serialize {
 
@@ -36,41 +37,81 @@ std::optional<int64_t> to_int(const json& value) {
   return value.get<int64_t>();
 }
 
+std::optional<bool> to_bool(const json& value) {
+  return value.is_boolean() ? std::optional(value.get<bool>()) : std::nullopt;
+}
+
 class ValueWriter {
  public:
   explicit ValueWriter(const std::function<std::string(const Tensor&)>& store) : store_(store) {}
 
   json write(const IValue& value) const {
-    if (value.isBool()) return value.toBool();
-    if (value.isInt()) return value.toInt();
-    if (value.isString()) return value.toStringRef();
-    if (value.isDouble()) {
-      json number = from_double(value.toDouble());
-      return number.is_string() ? json{{"double", number}} : number;
-    }
-    if (value.isIntList()) return {{"ints", value.toIntVector()}};
-    if (value.isDoubleList()) return {{"doubles", array(value.toDoubleVector(), from_double)}};
-    if (value.isDevice()) return {{"device", value.toDevice().str()}};
-    if (value.isTensor()) return {{"tensor", store_and_name(value.toTensor())}};
-    const auto name = [this](const Tensor& tensor) { return store_and_name(tensor); };
-    const auto item = [this](const IValue& part) { return write(part); };
-    if (value.isTensorList()) return {{"tensors", array(value.toTensorVector(), name)}};
-    if (value.isList()) return {{"list", array(value.toList().vec(), item)}};
-    if (value.isTuple()) return {{"tuple", array(value.toTupleRef().elements(), item)}};
-    if (!value.isGenericDict()) return nullptr;
-    json entries = json::array();
-    for (const auto& entry : value.toGenericDict()) {
-      entries.push_back(write(entry.key()));
-      entries.push_back(write(entry.value()));
-    }
-    return {{"dict", std::move(entries)}};
+    return detail::visit_content(
+        value, [](std::monostate) { return json(); }, [](bool flag) { return json(flag); },
+        [](int64_t number) { return json(number); },
+        [](const std::string& text) { return json(text); },
+        [](double number) {
+          json result = from_double(number);
+          return result.is_string() ? json{{"double", std::move(result)}} : result;
+        },
+        [](complex<double> number) {
+          return json{{"complex", parts_of({IValue(number)})}};
+        },
+        [](Device device) {
+          return json{{"device", device.str()}};
+        },
+        [this](const Tensor& tensor) {
+          return json{{"tensor", store_and_name(tensor)}};
+        },
+        [this](const detail::ListPtr& list) { return write(*list); },
+        [this](const detail::TuplePtr& tuple) {
+          return json{{"tuple", items(tuple->elements())}};
+        },
+        [this](const detail::DictPtr& dict) {
+          json entries = json::array();
+          for (const auto& [key, item] : dict->items()) {
+            entries.push_back(write(key));
+            entries.push_back(write(item));
+          }
+          return json{{"dict", std::move(entries)}};
+        },
+        [](const Generator&) -> json { detail::fail<Error>("cannot save a Generator"); });
   }
 
  private:
-  template <class T, class F>
-  static json array(const std::vector<T>& values, const F& convert) {
+  /// A list of one of the kinds has an array of its elements' content, not of {type: value}.
+  json write(const detail::ListContent& list) const {
+    switch (list.kind) {
+      case detail::ListKind::kAny: return {{"list", items(list.values)}};
+      case detail::ListKind::kBool: return {{"bools", array(list.values, &IValue::toBool)}};
+      case detail::ListKind::kInt: return {{"ints", array(list.values, &IValue::toInt)}};
+      case detail::ListKind::kDouble:
+        return {{"doubles", array(list.values, [](const IValue& item) {
+                   return from_double(item.toDouble());
+                 })}};
+      case detail::ListKind::kComplexDouble: return {{"complexes", parts_of(list.values)}};
+      case detail::ListKind::kTensor: break;
+    }
+    return {{"tensors", array(list.values, [this](const IValue& item) {
+               return store_and_name(item.toTensor());
+             })}};
+  }
+  template <class F>
+  static json array(const std::vector<IValue>& values, const F& convert) {
     json result = json::array();
-    for (const T& value : values) result.push_back(convert(value));
+    for (const IValue& value : values) result.push_back(std::invoke(convert, value));
+    return result;
+  }
+  json items(const std::vector<IValue>& values) const {
+    return array(values, [this](const IValue& value) { return write(value); });
+  }
+  /// The real and the imaginary part of each number in turn.
+  static json parts_of(const std::vector<IValue>& numbers) {
+    json result = json::array();
+    for (const IValue& number : numbers) {
+      result.push_back(from_double(number.toComplexDouble().real()));
+      result.push_back(from_double(number.toComplexDouble().imag()));
+    }
     return result;
   }
   json store_and_name(const Tensor& tensor) const {
@@ -90,6 +131,15 @@ std::optional<std::vector<T>> convert_all(const json& array, const F& convert) {
     values.push_back(std::move(*value));
   }
   return values;
+}
+
+/// The items are the real and the imaginary part of each number in turn.
+std::optional<std::vector<complex<double>>> to_complexes(const json& array) {
+  const auto parts = convert_all<double>(array, to_double);
+  if (!parts || parts->size() % 2 != 0) return std::nullopt;
+  std::vector<complex<double>> numbers;
+  for (size_t i = 0; i < parts->size(); i += 2) numbers.emplace_back((*parts)[i], (*parts)[i + 1]);
+  return numbers;
 }
 
 class ValueReader {
@@ -117,8 +167,11 @@ class ValueReader {
     if (type == "device") return read_device(content);
     if (type == "tensor") return as_value(read_tensor(content));
     if (!content.is_array()) return std::nullopt;
+    if (type == "bools") return as_value(convert_all<bool>(content, to_bool));
     if (type == "ints") return as_value(ints_of(content));
     if (type == "doubles") return as_value(convert_all<double>(content, to_double));
+    if (type == "complex") return read_complex(content);
+    if (type == "complexes") return as_value(to_complexes(content));
     if (type == "tensors")
       return as_value(
           convert_all<Tensor>(content, [this](const json& item) { return read_tensor(item); }));
@@ -127,6 +180,11 @@ class ValueReader {
     if (type == "list") return IValue(std::move(*items));
     if (type == "tuple") return ivalue::Tuple::create(std::move(*items));
     return type == "dict" ? dict_of(*items) : std::nullopt;
+  }
+
+  static std::optional<IValue> read_complex(const json& parts) {
+    const auto numbers = to_complexes(parts);
+    return numbers && numbers->size() == 1 ? std::optional(IValue(numbers->front())) : std::nullopt;
   }
 
   static std::optional<IValue> read_device(const json& name) {

@@ -210,7 +210,7 @@ IValue make_bytearray(const Arguments& args) {
 IValue make_complex(const Arguments& args) {
   const IValue real = args.value(0), imag = args.value(1);
   args.expect(real.isDouble() && imag.isDouble());
-  return full({}, complex<double>(real.toDouble(), imag.toDouble()), kComplexDouble);
+  return complex<double>(real.toDouble(), imag.toDouble());
 }
 
 using Function = IValue (*)(const Arguments&);

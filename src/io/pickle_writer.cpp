@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/ivalue_variant.h"
 #include "core/tensor_impl.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
@@ -51,26 +52,16 @@ class Writer {
   void write(const IValue& value, int depth) {
     HEARTH_CHECK(depth <= kMaxWriteDepth, "cannot save values that are nested deeper than ",
                  kMaxWriteDepth, " levels, or contain themselves");
-    if (value.isTensor())
-      write(value.toTensor());
-    else if (value.isBool())
-      op(value.toBool() ? kTrue : kFalse);
-    else if (value.isInt())
-      write(value.toInt());
-    else if (value.isDouble())
-      write(value.toDouble());
-    else if (value.isString())
-      write(value.toStringRef());
-    else if (value.isDevice())
-      write(value.toDevice());
-    else if (value.isTuple())
-      write_tuple(value.toTupleRef().elements(), depth);
-    else if (value.isList())
-      write(value.toList(), depth);
-    else if (value.isGenericDict())
-      write(value.toGenericDict(), depth);
-    else
-      op(kNone);
+    detail::visit_content(
+        value, [&](std::monostate) { op(kNone); }, [&](const Tensor& tensor) { write(tensor); },
+        [&](bool flag) { op(flag ? kTrue : kFalse); }, [&](int64_t number) { write(number); },
+        [&](double number) { write(number); }, [&](const std::string& text) { write(text); },
+        [&](const detail::ListPtr& list) { write(*list, depth); },
+        [&](const detail::DictPtr& dict) { write(*dict, depth); },
+        [&](const detail::TuplePtr& tuple) { write_tuple(tuple->elements(), depth); },
+        [&](Device device) { write(device); },
+        [&](const Generator&) { HEARTH_CHECK(false, "cannot save a Generator"); },
+        [&](complex<double> number) { write(number); });
   }
 
   void write(int64_t value) {
@@ -96,6 +87,14 @@ class Writer {
     std::reverse(bytes.begin(), bytes.end());
     op(kFloat8);
     out_ += bytes;
+  }
+
+  void write(complex<double> value) {
+    write_global("__builtin__.complex");
+    write(value.real());
+    write(value.imag());
+    op(kTuple2);
+    op(kReduce);
   }
 
   void write(const std::string& value) {
@@ -138,18 +137,18 @@ class Writer {
     for (const int64_t number : numbers) write(number);
     op(kTuple);
   }
-  void write(const GenericList& list, int depth) {
+  void write(const detail::ListContent& list, int depth) {
     op(kEmptyList);
     op(kMark);
-    for (const IValue& value : list.vec()) write(value, depth + 1);
+    for (const IValue& value : list.values) write(value, depth + 1);
     op(kAppends);
   }
-  void write(const GenericDict& dict, int depth) {
+  void write(const detail::DictContent& dict, int depth) {
     op(kEmptyDict);
     op(kMark);
-    for (const auto& item : dict) {
-      write(item.key(), depth + 1);
-      write(item.value(), depth + 1);
+    for (const auto& [key, value] : dict.items()) {
+      write(key, depth + 1);
+      write(value, depth + 1);
     }
     op(kSetItems);
   }

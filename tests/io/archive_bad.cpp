@@ -69,15 +69,32 @@ std::string with_value(const std::string& json) {
 TEST(BadArchive, RejectsInvalidNestedValues) {
   for (const char* good :
        {R"({"dict":["k",{"tuple":[{"tensor":null},{"device":"cuda:1"}]},1,null,true,1,0.5,2]})",
-        R"({"list":[{"list":[]},{"ints":[]},{"doubles":["nan"]},{"tensors":[null]}]})"})
+        R"({"list":[{"list":[]},{"ints":[]},{"doubles":["nan"]},{"tensors":[null]}]})",
+        R"({"list":[{"bools":[true]},{"complex":[1,"nan"]},{"complexes":[1,2,3,4]}]})"})
     EXPECT_EQ(archive_error(with_value(good)), "no error");
-  for (const char* bad :
-       {R"({"set":[]})", R"({"tuple":{}})", R"({"tuple":[1],"list":[]})", R"({"list":[[1]]})",
-        R"({"list":[{"list":1}]})", R"({"dict":[1]})", R"({"dict":["k",2,"k",3]})",
-        R"({"dict":[{"double":"nan"},1]})", R"({"dict":[{"tuple":[]},1]})", R"({"dict":[null,1]})",
-        R"({"dict":[{"tensor":"t"},1]})", R"({"device":1})", R"({"tuple":[{"device":"moon"}]})",
-        R"({"tensor":"t"})", R"({"tuple":[{"tensor":1}]})", R"({"tuple":[{"tensor":""}]})",
-        R"({"tensors":["t",1]})"})
+  for (const char* bad : {R"({"set":[]})",
+                          R"({"tuple":{}})",
+                          R"({"tuple":[1],"list":[]})",
+                          R"({"list":[[1]]})",
+                          R"({"list":[{"list":1}]})",
+                          R"({"dict":[1]})",
+                          R"({"dict":["k",2,"k",3]})",
+                          R"({"dict":[{"double":"nan"},1]})",
+                          R"({"dict":[{"tuple":[]},1]})",
+                          R"({"dict":[null,1]})",
+                          R"({"dict":[{"tensor":"t"},1]})",
+                          R"({"device":1})",
+                          R"({"tuple":[{"device":"moon"}]})",
+                          R"({"tensor":"t"})",
+                          R"({"tuple":[{"tensor":1}]})",
+                          R"({"tuple":[{"tensor":""}]})",
+                          R"({"tensors":["t",1]})",
+                          R"({"bools":[1]})",
+                          R"({"complex":[1]})",
+                          R"({"complex":[1,2,3,4]})",
+                          R"({"complex":1})",
+                          R"({"complexes":[1,2,3]})",
+                          R"({"complexes":[1,"x"]})"})
     EXPECT_BAD(with_value(bad), "expected a value for 'a' in its metadata");
   EXPECT_BAD(with_value(R"({"tuple":[{"tensor":"u"}]})"),
              "expected a tensor 'u' that belongs only to 'a'");

@@ -231,6 +231,8 @@ def check_torch(folder):
         for mmap in (False, True):
             found = torch.load(folder / f"again_{name}.pt", weights_only=True, mmap=mmap)
             assert_equal(found, expected, name)
+    number = torch.load(folder / "again_complex.pt", weights_only=True)
+    assert_equal(number, builtins()["complex"], "complex")
     found = torch.load(folder / "again_shared.pt", weights_only=True)
     keys = ("base", "transposed", "row", "column", "strided", "expanded", "scalar")
     assert len({found[key].untyped_storage().data_ptr() for key in keys}) == 1, "storage is shared"
