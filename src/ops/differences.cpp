@@ -198,9 +198,16 @@ Tensor parabola_slope(const Tensor& f0, const Tensor& f1, const Tensor& f2, cons
 
 /// The gradient along a dimension whose points have these coordinates.
 Tensor slope_along(const Tensor& self, int64_t dim, const Tensor& coordinates, int64_t edge_order) {
+  HEARTH_CHECK(coordinates.size(0) == self.size(dim),
+               "torch.gradient expected one coordinate for each element along dim ", dim,
+               ", but got ", coordinates.size(0), " coordinates for ", self.size(dim), " elements");
   Dims sizes(size_t(self.dim()), 1);
   sizes[size_t(dim)] = -1;
-  const Tensor dx = coordinates.diff().reshape(sizes);
+  const ScalarType type = coordinates.scalar_type();
+  // Products of distances would overflow narrower integers.
+  const Tensor points =
+      is_integral(type, /*include_bool=*/false) ? coordinates.to(kLong) : coordinates;
+  const Tensor dx = points.diff().reshape(sizes);
   const int64_t n = self.size(dim), m = dx.size(dim);
   const auto row = [&](int64_t i) { return self.narrow(dim, i, 1); };
   const auto width = [&](int64_t i) { return dx.narrow(dim, i, 1); };

@@ -90,6 +90,11 @@ TEST(Differences, GradientsAtCoordinates) {
   EXPECT_TRUE(gradient(values, TensorList({points}), std::nullopt, 2)[0].allclose(points.mul(2)));
   EXPECT_TRUE(
       gradient(values, TensorList({points}))[0].allclose(tensor({1, 2, 6, 8, 11}, kDouble)));
+  // The products of these distances leave the dtype's range.
+  const Tensor bytes = tensor({0, 10, 30, 60, 127}, kChar), sums = bytes.to(kFloat) * 3;
+  EXPECT_TRUE(gradient(sums, TensorList({bytes}), std::nullopt, 2)[0].allclose(full({5}, 3.0)));
+  const Tensor falling = tensor({9, 6, 4, 0}, kByte);
+  EXPECT_TRUE(gradient(falling.to(kFloat), TensorList({falling}))[0].allclose(ones({4})));
   const Tensor grid = values.unsqueeze(0).expand({3, 5});
   EXPECT_TRUE(gradient(grid, TensorList({points}), std::optional<int64_t>(1), 2)[0][2].allclose(
       points.mul(2)));
@@ -119,6 +124,10 @@ TEST(Differences, GradientsRefuseArgumentsThatDoNotFit) {
   EXPECT_ERROR(gradient(ones({2}), Scalar(1), IntArrayRef({0}), 2),
                "torch.gradient expected each dimension size to be at least edge_order+1");
   EXPECT_ERROR(gradient(ones({3}, kByte)), "torch.gradient does not support uint8 input.");
+  for (const int64_t count : {2, 4})
+    EXPECT_ERROR(gradient(ones({3}), TensorList({arange(count)})),
+                 "torch.gradient expected one coordinate for each element along dim 0, but got " +
+                     std::to_string(count) + " coordinates for 3 elements");
   EXPECT_ERROR(gradient(ones({3}), TensorList({matrix})),
                "torch.gradient expected each element of spacing to have one dimension, but got an "
                "element with 2 dimensions!");
