@@ -319,6 +319,7 @@ Tensor linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, 
   check_defined("linalg_solve_triangular", 1, "B", B);
   check_solvable(self, B, left, "linalg.solve_triangular");
   check_real(self, "triangular_solve_cpu");
+  // As in PyTorch, a complex B loses its imaginary part if A is real.
   return solve_side({upper, false, unitriangular}, left, self, B.to(self.scalar_type()));
 }
 HEARTH_DEFINE_WRITE_OUT(linalg_solve_triangular,

@@ -186,6 +186,7 @@ Tensor gammas_of(const Tensor& self, const std::optional<Generator>& generator, 
                   "\" not implemented for '", name_of(type), "'");
   HEARTH_CHECK_AS(NotImplementedError, !(GradMode::is_enabled() && self.requires_grad()),
                   "the derivative for '", op, "' is not implemented");
+  if (self.is_meta()) return empty_like(self);
   const Tensor concentrations = on_host(self);
   const double* const a = concentrations.data_ptr<double>();
   const Tensor like = empty(self.sizes(), self.options().dtype(kDouble).requires_grad(false));

@@ -383,6 +383,9 @@ TEST(TriangularSystems, SolvesATriangularSystemInTheMatrixsDtype) {
   EXPECT_TRUE(b.grad().equal(full({2, 1}, 0.5, kDouble)));
   EXPECT_EQ(linalg_solve_triangular(a.to(kDouble), ones({2, 1}, kInt), true).scalar_type(),
             kDouble);
+  // As in PyTorch, without the imaginary parts.
+  EXPECT_TRUE(linalg_solve_triangular(a, make_complex(ones({2, 1}), full({2, 1}, 3.0)), true)
+                  .equal(full({2, 1}, 0.5f)));
 }
 
 }  // namespace

@@ -145,6 +145,8 @@ TEST(Distributions, GammaAndDirichletNumbersArePyTorchs) {
                     1e-15, 0));
   EXPECT_ERROR(_standard_gamma(ones({2}, kHalf)), "\"gamma_cpu\" not implemented for 'Half'");
   EXPECT_THROW(_standard_gamma(ones({2}).requires_grad_()), NotImplementedError);
+  EXPECT_EQ(_standard_gamma(ones({2, 3}, kMeta)).sizes(), IntArrayRef({2, 3}));
+  EXPECT_EQ(_sample_dirichlet(ones({2, 3}, kMeta)).sizes(), IntArrayRef({2, 3}));
   for (const Device device : devices()) {
     manual_seed(1);
     const Tensor like = full({20000}, 3.0).to(device, kFloat);
