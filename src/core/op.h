@@ -50,6 +50,8 @@ struct OpRecord {
   /// The formula of the functor that this op computes: 0 its value, 1 to 3 its gradient with
   /// respect to input a, b or c (functors/traits.h).
   int formula = 0;
+  /// Rounds arguments to the half type that a kernel of the CPU computes in; null: none is rounded.
+  void (*round_args)(void* args, ScalarType half) = nullptr;
 };
 
 /// How the op's derivative treats complex numbers; kRefused counts as kAnalytic if pointwise.

@@ -125,18 +125,6 @@ void with_half(double x, ScalarType half, F f) {
     f(BFloat16(static_cast<float>(x)));
 }
 
-/// Rounds alpha of add and sub, their only parameter.
-void round_alpha(PointwiseParams& params) {
-  const bool has_alpha =
-      params.functor == fn::number_of<fn::Add> || params.functor == fn::number_of<fn::Sub>;
-  if (!has_alpha || params.formula != Formula::kValue) return;
-  ComplexFactor alpha;
-  static_assert(sizeof alpha == sizeof(fn::Add) && sizeof alpha == sizeof(fn::Sub));
-  std::memcpy(&alpha, params.parameters, sizeof alpha);
-  with_half(alpha.real, params.compute, [&](auto half) { alpha.real = static_cast<double>(half); });
-  std::memcpy(params.parameters, &alpha, sizeof alpha);
-}
-
 template <class Out, class In>
 PointwiseParams params_of(const Out& out, const In* const* in, int num_inputs, ScalarType compute) {
   PointwiseParams params;
@@ -177,6 +165,10 @@ PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, i
   return params_of(out, in, num_inputs, compute);
 }
 
+void round_factor(ComplexFactor& factor, ScalarType half) {
+  with_half(factor.real, half, [&](auto rounded) { factor.real = static_cast<double>(rounded); });
+}
+
 void round_numbers(PointwiseParams& params, const OpInfo& info, Device device) {
   if (!is_reduced_float(params.compute)) return;
   const SlotSet exact = device.is_cpu() ? info.exact_numbers_cpu : info.exact_numbers;
@@ -209,7 +201,8 @@ void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& conte
   std::memcpy(params.parameters, args, op.args_size);
   if (is_reduced_float(params.compute)) {
     round_numbers(params, *op.info, context.out_impl().device);
-    if (context.out_impl().device.is_cpu()) round_alpha(params);
+    if (op.round_args && context.out_impl().device.is_cpu())
+      op.round_args(params.parameters, params.compute);
   }
   run_kernel(context.ctx, params);
 }

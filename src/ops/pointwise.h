@@ -27,6 +27,8 @@ PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, i
 /// Rounds the numbers among the operands to the half type of a computation, as PyTorch does, except
 /// those that the op keeps exact on this type of device.
 void round_numbers(PointwiseParams& params, const OpInfo& info, Device device);
+/// Rounds the real part of a factor to a half type.
+void round_factor(ComplexFactor& factor, ScalarType half);
 
 namespace detail {
 
@@ -148,6 +150,19 @@ SlotSet saves_pointwise(const OpRecord&, const void*, SlotSet needs) {
          (needs & 4u ? fn::reads<F, 3> : 0u);
 }
 
+/// Rounds a functor's alpha, which PyTorch's CPU kernels convert to the dtype they compute in.
+template <class F>
+void round_alpha(void* functor, ScalarType half) {
+  round_factor(static_cast<F*>(functor)->alpha, half);
+}
+template <class F>
+constexpr auto rounding_function() -> decltype(OpRecord::round_args) {
+  if constexpr (requires(F f, ComplexFactor & alpha) { alpha = f.alpha; })
+    return &round_alpha<F>;
+  else
+    return nullptr;
+}
+
 }  // namespace detail
 
 template <class F>
@@ -161,7 +176,8 @@ inline constexpr OpRecord pointwise_record{.info = &F::info,
                                            .grad = detail::grad_function<F>(),
                                            .saves = &detail::saves_pointwise<F>,
                                            .differentiable = detail::recorded_inputs<F>,
-                                           .functor = fn::number_of<F>};
+                                           .functor = fn::number_of<F>,
+                                           .round_args = detail::rounding_function<F>()};
 
 /// pointwise(functor, inputs...): an invocation of the functor's op.
 template <class F, class... T>
