@@ -102,11 +102,6 @@ void check_not_overlapping(const TensorImpl& written, const TensorImpl& other) {
 
 namespace {
 
-void check_castable(const Tensor& target, ScalarType dtype) {
-  HEARTH_CHECK(can_cast(dtype, target.scalar_type()), "result type ", name_of(dtype),
-               " can't be cast to the desired output type ", name_of(target.scalar_type()));
-}
-
 bool shares_memory_with_input(const OpCall& call, const Tensor& output) {
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].defined() && impl_of(call.inputs[i]).storage == impl_of(output).storage)
@@ -131,7 +126,7 @@ void check_outputs_disjoint(const Outputs& outputs) {
 }  // namespace
 
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
-  check_castable(out, dtype);
+  check_castable(dtype, out.scalar_type());
   autograd::check_not_inference_tensor(out);
   check_no_internal_overlap(impl_of(out));
   resize_out(out, sizes);
@@ -150,7 +145,7 @@ BoundOutputs::BoundOutputs(OpCall& call, const InferContext& inferred) : call_(c
 }
 
 void BoundOutputs::check(const Tensor& target, const InferContext::Output& wanted) const {
-  check_castable(target, wanted.dtype);
+  check_castable(wanted.dtype, target.scalar_type());
   if (!call_.op.info->fills) check_no_internal_overlap(impl_of(target));
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
 }

@@ -19,9 +19,7 @@ Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& co
 Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute) {
   const NoAutocast no_autocast;
   const Tensor result = compute();
-  HEARTH_CHECK(can_cast(result.scalar_type(), self.scalar_type()), "result type ",
-               name_of(result.scalar_type()), " can't be cast to the desired output type ",
-               name_of(self.scalar_type()));
+  check_castable(result.scalar_type(), self.scalar_type());
   return self.copy_(result);
 }
 

@@ -71,9 +71,7 @@ bool has_effect(const Tensor& input, double p, bool train) {
 Noise noise_for(const Tensor& input, double p, bool features, bool alpha) {
   if (p == 1) return {zeros({}, input.options()), {}};
   const Tensor mask = keep_mask(input, p, features);
-  HEARTH_CHECK(is_differentiable(mask.scalar_type()),
-               "result type Float can't be cast to the desired output type ",
-               name_of(mask.scalar_type()));
+  check_castable(kFloat, mask.scalar_type());
   if (!alpha) return {mask.div(1 - p), {}};
   constexpr double kSeluLimit = 1.7580993408473766;  // selu's outputs are above -kSeluLimit
   const double scale = 1 / std::sqrt((kSeluLimit * kSeluLimit * p + 1) * (1 - p));
@@ -113,9 +111,7 @@ TensorPair native_dropout(const Tensor& input, double p, std::optional<bool> tra
   if (input.numel() == 0) return {input, empty_like(input)};
   if (!train.value_or(true)) return {input.clone(), ones_like(input, kBool)};
   HEARTH_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", 1 - p);
-  HEARTH_CHECK(is_differentiable(input.scalar_type()),
-               "result type Float can't be cast to the desired output type ",
-               name_of(input.scalar_type()));
+  check_castable(kFloat, input.scalar_type());
   const auto [result, mask] = invoke<Dropout>({p}, input).pair();
   return {result, mask};
 }

@@ -50,13 +50,6 @@ void check_broadcasts_into(IntArrayRef sizes, IntArrayRef other) {
                " doesn't match the broadcast shape ", wanted);
 }
 
-/// Throws PyTorch's error unless the losses of a floating-point dtype can be cast to self's dtype.
-void check_castable(const Tensor& self, const Tensor& target) {
-  const ScalarType type = result_type(self, target);
-  HEARTH_CHECK(self.is_floating_point() || !is_floating_point(type), "result type ", name_of(type),
-               " can't be cast to the desired output type ", name_of(self.scalar_type()));
-}
-
 void check_entropy_inputs(const Tensor& self, const Tensor& target) {
   const bool has_mixed_dtypes = self.scalar_type() != target.scalar_type() && !uses_autocast(self);
   HEARTH_CHECK(!has_mixed_dtypes, "Found dtype ", name_of(target.scalar_type()), " but expected ",
@@ -87,9 +80,7 @@ void check_logit_inputs(const Tensor& self, const Tensor& target, const Tensor& 
   check_broadcasts_into(target.sizes(), self.sizes());
   if (pos_weight.defined())
     check_broadcasts_into(self.sizes(), broadcast_sizes(pos_weight.sizes(), target.sizes()));
-  HEARTH_CHECK(!self.is_floating_point() || target.is_floating_point(), "result type ",
-               name_of(result_type(self, target)), " can't be cast to the desired output type ",
-               name_of(target.scalar_type()));
+  check_castable(result_type(self, target), target.scalar_type());
 }
 
 /// The gradient of binary_cross_entropy with respect to its input. Its own derivatives are
@@ -145,7 +136,7 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reductio
 }
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   HEARTH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
-  check_castable(self, target);
+  check_castable(result_type(self, target), self.scalar_type());
   return in_dtype_of(self, element_loss(fn::HuberError{delta}, self, target, reduction));
 }
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
@@ -177,7 +168,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   check_no_gradient(target, "soft_margin_loss", "target");
-  check_castable(self, target);
+  check_castable(result_type(self, target), self.scalar_type());
   check_broadcasts_into(self.sizes(), target.sizes());
   const Tensor losses = pointwise(fn::SoftMargin{}, self, target).call();
   return reduced(in_dtype_of(self, losses), reduction);

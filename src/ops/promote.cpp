@@ -67,6 +67,11 @@ void check_dtype(const OpInfo& info, ScalarType dtype) {
                                     "'");
 }
 
+void check_castable(ScalarType from, ScalarType to) {
+  HEARTH_CHECK(can_cast(from, to), "result type ", name_of(from),
+               " can't be cast to the desired output type ", name_of(to));
+}
+
 Tensor wrapped_number(const Scalar& value) {
   Tensor tensor = allocate_tensor({}, value.type(), Device(DeviceType::CPU));
   impl_of(tensor).flags |= kWrappedNumber;

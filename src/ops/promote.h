@@ -17,6 +17,10 @@ ScalarType compute_type(const OpInfo& info, Inputs inputs);
 /// Throws "\"gelu\" not implemented for 'Long'" unless the op supports the dtype.
 void check_dtype(const OpInfo& info, ScalarType dtype);
 
+/// Throws "result type Float can't be cast to the desired output type Long" unless numbers of a
+/// dtype can be cast to another.
+void check_castable(ScalarType from, ScalarType to);
+
 /// A 0-d CPU tensor that stands for a C++ number among tensors.
 Tensor wrapped_number(const Scalar& value);
 

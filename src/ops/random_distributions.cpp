@@ -23,7 +23,7 @@ Tensor& overwrite(const Tensor& self, const DrawNumbers& draw, const Formula& fo
 /// The numbers, replaced by f of each if they are on the CPU: the C library's functions and a fused
 /// multiply-add give PyTorch's results bit for bit. Else formula(numbers).
 template <class F, class Formula>
-Tensor replaced(const Tensor& numbers, const F& f, const Formula& formula) {
+Tensor transformed_on_host(const Tensor& numbers, const F& f, const Formula& formula) {
   if (!numbers.is_cpu()) return formula(numbers);
   double* const data = numbers.data_ptr<double>();
   std::transform(data, data + numbers.numel(), data, f);
@@ -40,7 +40,7 @@ Tensor& fill_cauchy(const Tensor& self, double median, double sigma,
   return overwrite(
       self, [&](const Tensor& t) { t.uniform_(0, 1, generator); },
       [&](const Tensor& numbers) {
-        return replaced(
+        return transformed_on_host(
             numbers,
             [&](double u) {
               return std::fma(sigma, std::tan(std::numbers::pi * (u - 0.5)), median);
@@ -64,7 +64,7 @@ Tensor& fill_log_normal(const Tensor& self, double mean, double std,
     t.as_strided({t.numel()}, {1}).copy_(with_gaps);
   };
   return overwrite(self, draw, [](const Tensor& numbers) {
-    return replaced(
+    return transformed_on_host(
         numbers, [](double x) { return std::exp(x); }, [](const Tensor& x) { return x.exp(); });
   });
 }
@@ -86,6 +86,9 @@ HEARTH_DEFINE_METHOD_ONLY(Tensor&, cauchy_,
 HEARTH_DEFINE_METHOD_ONLY(Tensor&, log_normal_,
                           (double mean, double std, std::optional<Generator> generator),
                           fill_log_normal(self, mean, std, generator))
+HEARTH_DEFINE_METHOD_ONLY(Tensor&, geometric_, (double p, std::optional<Generator> generator),
+                          fill_geometric(self, p, generator))
+
 namespace {
 
 /// An uninitialised tensor like self, to be filled.
@@ -111,7 +114,5 @@ Tensor log_normal(const Tensor& self, double mean, double std, std::optional<Gen
 Tensor geometric(const Tensor& self, double p, std::optional<Generator> generator) {
   return target_like("geometric", self).geometric_(p, generator);
 }
-HEARTH_DEFINE_METHOD_ONLY(Tensor&, geometric_, (double p, std::optional<Generator> generator),
-                          fill_geometric(self, p, generator))
 
 }  // namespace hearth

@@ -119,7 +119,8 @@ Tensor interleaved(const Tensor& self, int64_t repeats, std::optional<int64_t> d
   const Tensor input = dim ? self : self.reshape({-1});
   const int64_t d = wrap_dim(dim.value_or(0), input.dim());
   HEARTH_CHECK(repeats >= 0, "Repeats must be non-negative");
-  if (input.dim() == 0) wrap_dim(1, 0);  // PyTorch adds a dimension behind it: throws
+  HEARTH_CHECK_AS(IndexError, input.dim() > 0,
+                  "Dimension out of range (expected to be in range of [-1, 0], but got 1)");
   Dims sizes(input.sizes()), target = sizes;
   sizes.insert(size_t(d) + 1, repeats);
   target[size_t(d)] = repeated_size(input.size(d), repeats);

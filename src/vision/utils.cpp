@@ -69,10 +69,8 @@ Tensor make_grid(const std::vector<Tensor>& tensors, const GridOptions& options)
 
 void save_image(const Tensor& tensor, const std::string& fp, const GridOptions& options) {
   const Tensor grid = make_grid(tensor, options);
-  HEARTH_CHECK(grid.is_floating_point(),
-               "result type Float can't be cast to the desired output type ",
-               name_of(grid.scalar_type()), ": save_image expects numbers from 0 to 1");
-  const Tensor bytes = grid.mul(255).add(0.5).clamp(0, 255).to(kCPU, kByte);
+  // In place, so that integers, which cannot be from 0 to 1, are refused as in PyTorch.
+  const Tensor bytes = grid.mul(255).add_(0.5).clamp(0, 255).to(kCPU, kByte);
   if (is_png_name(fp)) return write_png(bytes, fp);
   HEARTH_CHECK_AS(ValueError, is_jpeg_name(fp), "unknown file extension: '", fp,
                   "' (known are .png, .jpg, .jpeg)");
