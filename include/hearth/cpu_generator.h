@@ -16,6 +16,10 @@ class HEARTH_API CPUGeneratorImpl {
   void set_current_seed(uint64_t seed);
 
   std::mutex mutex_;  ///< Generator::mutex()
+
+ protected:
+  CPUGeneratorImpl() = default;  // only as a part of a Generator
+  ~CPUGeneratorImpl() = default;
 };
 
 }  // namespace hearth

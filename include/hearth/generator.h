@@ -28,8 +28,8 @@ class HEARTH_API Generator {
   Tensor get_state() const;              ///< the state as a tensor of bytes
   void set_state(const Tensor& state);   ///< restores a state from get_state()
   GeneratorImpl* impl() const { return impl_.get(); }
-  /// A lock for programs that call several functions without interruption. The functions themselves
-  /// do not need it.
+  /// The lock that ops hold while they draw. While a program holds it, it may call the functions of
+  /// get<CPUGeneratorImpl>() and set_current_seed() without interruption, but no op that draws.
   std::mutex& mutex() const;
   template <class T>
   T* get() const {  ///< T is CPUGeneratorImpl (hearth/cpu_generator.h)

@@ -27,7 +27,7 @@ GeneratorImpl& checked(GeneratorImpl* impl) {
 }
 
 void reseed(GeneratorImpl& impl, uint64_t seed) {
-  const std::lock_guard lock(impl.mutex);
+  const std::lock_guard lock(impl.state_mutex);
   impl.mt.reseed(seed);
   impl.philox_seed = seed;
   impl.philox_offset = 0;
@@ -35,22 +35,27 @@ void reseed(GeneratorImpl& impl, uint64_t seed) {
 
 }  // namespace
 
-std::mutex& Generator::mutex() const { return numbers()->mutex_; }
-CPUGeneratorImpl* Generator::numbers() const { return &checked(impl()); }
+std::mutex& Generator::mutex() const { return checked(impl()).mutex_; }
+CPUGeneratorImpl* Generator::numbers() const {
+  GeneratorImpl& g = checked(impl());
+  HEARTH_CHECK(g.device.is_cpu(), "Expected a 'cpu' device type for generator but found '",
+               g.device.type(), "'");
+  return &g;
+}
 
 uint32_t CPUGeneratorImpl::random() {
   auto& g = static_cast<GeneratorImpl&>(*this);
-  const std::lock_guard lock(g.mutex);
+  const std::lock_guard lock(g.state_mutex);
   return g.mt.random();
 }
 uint64_t CPUGeneratorImpl::random64() {
   auto& g = static_cast<GeneratorImpl&>(*this);
-  const std::lock_guard lock(g.mutex);
+  const std::lock_guard lock(g.state_mutex);
   return g.mt.random64();
 }
 uint64_t CPUGeneratorImpl::current_seed() {
   auto& g = static_cast<GeneratorImpl&>(*this);
-  const std::lock_guard lock(g.mutex);
+  const std::lock_guard lock(g.state_mutex);
   return g.mt.seed();
 }
 void CPUGeneratorImpl::set_current_seed(uint64_t seed) {
@@ -62,7 +67,7 @@ void Generator::set_current_seed(uint64_t seed) { reseed(checked(impl()), seed);
 
 uint64_t Generator::current_seed() const {
   GeneratorImpl& g = checked(impl());
-  const std::lock_guard lock(g.mutex);
+  const std::lock_guard lock(g.state_mutex);
   return g.device.is_cpu() ? g.mt.seed() : g.philox_seed;
 }
 
@@ -75,7 +80,7 @@ uint64_t Generator::seed() {
 
 Generator Generator::clone() const {
   GeneratorImpl& g = checked(impl());
-  const std::lock_guard lock(g.mutex);
+  const std::lock_guard lock(g.state_mutex);
   auto copy = new_impl(g.device);
   copy->mt = g.mt;
   copy->philox_seed = g.philox_seed;
@@ -85,7 +90,7 @@ Generator Generator::clone() const {
 
 Tensor Generator::get_state() const {
   GeneratorImpl& g = checked(impl());
-  const std::lock_guard lock(g.mutex);
+  const std::lock_guard lock(g.state_mutex);
   if (g.device.is_cpu()) {
     const auto bytes = g.mt.state();
     Tensor state = allocate_tensor({int64_t(bytes.size())}, kByte, Device(DeviceType::CPU));
@@ -104,7 +109,7 @@ void Generator::set_state(const Tensor& state) {
       TypeError,
       state.defined() && state.is_cpu() && state.scalar_type() == kByte && state.is_contiguous(),
       "expected a torch.ByteTensor, but got ", state.toString());
-  const std::lock_guard lock(g.mutex);
+  const std::lock_guard lock(g.state_mutex);
   const size_t size = size_t(state.numel());
   if (g.device.is_cpu()) {
     Mt19937::StateBytes bytes;
@@ -167,7 +172,7 @@ GeneratorImpl& generator_for(const Generator& generator, Device device) {
 }
 
 Draw::Draw(const Generator& generator, Device device)
-    : impl_(generator_for(generator, device)), lock_(impl_.mutex) {
+    : impl_(generator_for(generator, device)), user_lock_(impl_.mutex_), lock_(impl_.state_mutex) {
   if (device.is_cpu()) {
     source_.mt = &impl_.mt;
     return;

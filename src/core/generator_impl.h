@@ -12,7 +12,7 @@ namespace hearth {
 struct GeneratorImpl : CPUGeneratorImpl {
   explicit GeneratorImpl(Device where) : device(where) {}
   Device device;
-  std::mutex mutex;
+  std::mutex state_mutex;  // guards all members below; locked after mutex_
   Mt19937 mt;
   uint64_t philox_seed = Mt19937::kDefaultSeed;
   uint64_t philox_offset = 0;
@@ -22,8 +22,8 @@ struct GeneratorImpl : CPUGeneratorImpl {
 /// another device type.
 GeneratorImpl& generator_for(const Generator& generator, Device device);
 
-/// Locks a generator for one launch and provides the source for its kernel. On GPUs, advances the
-/// generator's offset.
+/// Locks a generator, first mutex_ as LibTorch's ops do, for one launch and provides the source for
+/// its kernel. On GPUs, advances the generator's offset.
 class Draw {
  public:
   Draw(const Generator& generator, Device device);
@@ -31,6 +31,7 @@ class Draw {
 
  private:
   GeneratorImpl& impl_;
+  std::lock_guard<std::mutex> user_lock_;
   std::lock_guard<std::mutex> lock_;
   RandomSource source_;
 };

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <chrono>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -38,6 +41,28 @@ TEST(Generators, TheDefaultOneReplacesNone) {
             own.get<at::CPUGeneratorImpl>());
   EXPECT_THROW(at::check_generator<at::CPUGeneratorImpl>(std::nullopt), c10::Error);
   EXPECT_THROW(at::check_generator<at::CPUGeneratorImpl>(at::Generator()), c10::Error);
+}
+
+TEST(Generators, OpsWaitForTheProgramsLock) {
+  at::Generator generator = at::detail::createCPUGenerator(5);
+  std::future<torch::Tensor> drawn;
+  {
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    drawn = std::async(std::launch::async, [=] { return torch::rand({1}, generator); });
+    EXPECT_EQ(drawn.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    EXPECT_EQ(generator.get<at::CPUGeneratorImpl>()->random(), 953453411U);
+  }
+  at::Generator other = at::detail::createCPUGenerator(5);
+  other.get<at::CPUGeneratorImpl>()->random();
+  EXPECT_TRUE(drawn.get().equal(torch::rand({1}, other)));
+}
+
+TEST(Generators, OnlyThoseOfTheCpuHaveATwister) {
+  static_assert(!std::is_default_constructible_v<at::CPUGeneratorImpl>);
+  const auto& gpu = hearth::default_generator(at::Device(at::kCUDA, 0));
+  EXPECT_THROW(gpu.get<at::CPUGeneratorImpl>(), c10::Error);
+  EXPECT_TRUE(gpu.mutex().try_lock());
+  gpu.mutex().unlock();
 }
 
 TEST(DefaultDtype, IsATypeMeta) {
