@@ -205,10 +205,13 @@ bool has_channels_last_strides(const TensorImpl& impl) {
 }
 
 size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t itemsize) {
+  HEARTH_CHECK(sizes.size() == strides.size(), "unequal size length (", sizes.size(),
+               ") and stride length (", strides.size(), ")");
   int64_t last = offset;
-  bool overflow = false;
+  bool overflow = false, is_negative = false, is_empty = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 0) return 0;
+    is_negative |= sizes[d] < 0 || strides[d] < 0;
+    is_empty |= sizes[d] == 0;
     int64_t reach = 0;
     overflow |= __builtin_mul_overflow(sizes[d] - 1, strides[d], &reach);
     overflow |= __builtin_add_overflow(last, reach, &last);
@@ -216,9 +219,18 @@ size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t
   int64_t bytes = 0;
   overflow |= __builtin_add_overflow(last, int64_t(1), &last);
   overflow |= __builtin_mul_overflow(last, int64_t(itemsize), &bytes);
-  HEARTH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes,
-               " and strides=", strides);
-  return static_cast<size_t>(bytes);
+  HEARTH_CHECK(!is_negative && (is_empty || !overflow),
+               "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
+  return is_empty ? 0 : static_cast<size_t>(bytes);
+}
+
+void check_inside_storage(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t itemsize,
+                          size_t available) {
+  const size_t needed = span_bytes(sizes, strides, offset, itemsize);
+  HEARTH_CHECK(needed <= available, "setStorage: sizes ", sizes, ", strides ", strides,
+               ", storage offset ", offset, ", and itemsize ", itemsize,
+               " requiring a storage size of ", needed, " are out of bounds for storage of size ",
+               available);
 }
 
 Tensor allocate_tensor(IntArrayRef sizes, ScalarType dtype, Device device, bool pinned) {

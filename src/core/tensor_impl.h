@@ -123,8 +123,11 @@ View view_of(const TensorImpl& impl);
 void* kernel_address(const TensorImpl& impl);
 
 /// The number of bytes from the start of the storage to the end of a tensor with these sizes,
-/// strides and offset; throws if it overflows.
+/// strides and offset; throws if it overflows, a size or stride is negative or their counts differ.
 size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t itemsize);
+/// Throws "setStorage: …" unless such a tensor lies inside a storage of `available` bytes.
+void check_inside_storage(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t itemsize,
+                          size_t available);
 /// The product of the sizes; throws if a size is negative or the product overflows int64.
 int64_t checked_numel(IntArrayRef sizes);
 Dims contiguous_strides(IntArrayRef sizes);

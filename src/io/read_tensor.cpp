@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "core/tensor_impl.h"
 #include "hearth/operators.h"
@@ -33,19 +34,10 @@ Tensor read_tensor(const Bytes& bytes, uint64_t begin, uint64_t end, IntArrayRef
 }
 
 Tensor tensor_over(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
-  HEARTH_CHECK(sizes.size() == strides.size(), "mismatch in length of strides and shape: ", sizes,
-               " and ", strides);
   HEARTH_CHECK(sizes.size() <= size_t(kMaxDims), "more than ", kMaxDims, " dimensions: ", sizes);
-  const auto is_negative = [](int64_t number) { return number < 0; };
-  HEARTH_CHECK(std::none_of(sizes.begin(), sizes.end(), is_negative) &&
-                   std::none_of(strides.begin(), strides.end(), is_negative) && offset >= 0,
-               "negative sizes ", sizes, ", strides ", strides, " or storage offset ", offset);
-  const size_t needed = span_bytes(sizes, strides, offset, base.itemsize());
-  const size_t available = base.is_meta() ? needed : base.nbytes();
-  HEARTH_CHECK(needed <= available, "setStorage: sizes ", sizes, ", strides ", strides,
-               ", storage offset ", offset, ", and itemsize ", base.itemsize(),
-               " requiring a storage size of ", needed, " are out of bounds for storage of size ",
-               available);
+  HEARTH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
+  const size_t available = base.is_meta() ? std::numeric_limits<size_t>::max() : base.nbytes();
+  check_inside_storage(sizes, strides, offset, base.itemsize(), available);
   Tensor tensor = shallow_alias(base, /*share_version=*/false);
   TensorImpl& impl = impl_of(tensor);
   impl.set_geometry(sizes, strides);

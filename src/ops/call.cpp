@@ -89,12 +89,8 @@ void check_optional(const OpCall& call, int index) {
 /// Throws unless the view lies inside its storage.
 void check_inside(const TensorImpl& view) {
   if (view.numel == 0 || !view.storage) return;
-  const size_t needed =
-      span_bytes(view.sizes(), view.strides(), view.offset, element_size(view.dtype));
-  HEARTH_CHECK(needed <= view.storage->nbytes, "setStorage: sizes ", view.sizes(), ", strides ",
-               view.strides(), ", storage offset ", view.offset, ", and itemsize ",
-               element_size(view.dtype), " requiring a storage size of ", needed,
-               " are out of bounds for storage of size ", view.storage->nbytes);
+  check_inside_storage(view.sizes(), view.strides(), view.offset, element_size(view.dtype),
+                       view.storage->nbytes);
 }
 
 Tensor make_view(const OpCall& call, const InferContext::Output& out) {

@@ -241,12 +241,10 @@ Tensor wrap_memory(void* data, IntArrayRef size, IntArrayRef stride,
   Tensor tensor = new_tensor(dtype_from(options), device);
   TensorImpl& impl = impl_of(tensor);
   impl.set_geometry(size, stride);
-  for (int64_t s : stride)
-    HEARTH_CHECK(s >= 0, "from_blob: negative strides are not supported, got ", stride);
+  const size_t nbytes = span_bytes(size, stride, 0, element_size(impl.dtype));
   HEARTH_CHECK(data || impl.numel == 0, "from_blob: the pointer is null but the tensor has ",
                impl.numel, " elements");
   check_owner(data, device);
-  const size_t nbytes = span_bytes(size, stride, 0, element_size(impl.dtype));
   auto storage = StoragePtr::adopt(new StorageImpl);
   storage->data = data;
   storage->nbytes = nbytes;

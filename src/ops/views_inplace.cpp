@@ -1,4 +1,5 @@
 // Operators that change sizes and strides in place, not elements.
+#include "autograd/node.h"
 #include "autograd/state.h"
 #include "ops/define.h"
 
@@ -13,34 +14,54 @@ Tensor& become(const Tensor& self, const Tensor& view) {
   return const_cast<Tensor&>(self);
 }
 
-/// The bytes of a storage up to the last element of a geometry.
-size_t needed_bytes(int64_t offset, IntArrayRef size, IntArrayRef stride, size_t item) {
-  int64_t end = offset + 1;
-  for (size_t d = 0; d < size.size(); ++d) {
-    if (size[d] == 0) return 0;
-    end += (size[d] - 1) * stride[d];
+/// The history of a tensor whose memory was replaced.
+class ReplacedMemory final : public autograd::Node {
+ public:
+  std::string name() const override { return "NotImplemented"; }
+
+ protected:
+  autograd::variable_list apply(autograd::variable_list&&) override {
+    detail::fail<NotImplementedError>("derivative for set_ is not implemented");
   }
-  return static_cast<size_t>(end) * item;
+};
+
+/// The node of a call of set_; null if neither tensor requires a gradient.
+autograd::NodePtr node_of_set(const Tensor& self, const Tensor& source) {
+  autograd::NodePtr node;
+  if (!modes.grad_enabled) return node;
+  for (const Tensor* tensor : {&self, &source}) {
+    if (!tensor->defined() || !tensor->requires_grad()) continue;
+    if (!node) node = autograd::NodePtr::adopt(new ReplacedMemory);
+    node->add_next_edge(autograd::gradient_edge(*tensor));
+  }
+  return node;
 }
 
-/// Replaces self's memory and geometry.
+/// Replaces self's memory and geometry. Like LibTorch, keeps the history, and a view's link to its
+/// base, if no graph is recorded.
 Tensor& set_memory(const Tensor& self, StoragePtr storage, int64_t offset, IntArrayRef size,
-                   IntArrayRef stride) {
-  autograd::check_inplace(self, false);
+                   IntArrayRef stride, const Tensor& source = {}) {
+  autograd::check_inplace(self, modes.grad_enabled && source.defined() && source.requires_grad());
   HEARTH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
   TensorImpl& impl = impl_of(self);
   HEARTH_CHECK(storage && storage->device == impl.device,
                "set_: the storage must be on the tensor's device");
+  checked_numel(size);
   const Dims strides = stride.empty() ? contiguous_strides(size) : Dims(stride);
-  const size_t needed = needed_bytes(offset, size, strides, element_size(impl.dtype));
-  if (needed > storage->nbytes) grow_storage(*storage, needed);
+  const size_t needed = span_bytes(size, strides, offset, element_size(impl.dtype));
   Tensor holder = empty({0}, self.options().requires_grad(false));
   TensorImpl& held = impl_of(holder);
-  held.storage = std::move(storage);
-  held.offset = offset;
   held.set_geometry(size, strides);
+  held.offset = offset;
+  if (needed > storage->nbytes) grow_storage(*storage, needed);
+  held.storage = std::move(storage);
+  const auto node = node_of_set(self, source);
   self.set_data(holder);
   impl.bump_version();
+  if (node) {
+    node->add_input_metadata(self);
+    autograd::rebase_history(self, node);
+  }
   return const_cast<Tensor&>(self);
 }
 
@@ -60,11 +81,11 @@ StoragePtr pointer_to(const Storage& storage) {
 
 Tensor& Tensor::set_(const Tensor& source) const {
   const TensorImpl& from = same_typed(*this, source);
-  return set_memory(*this, from.storage, from.offset, from.sizes(), from.strides());
+  return set_memory(*this, from.storage, from.offset, from.sizes(), from.strides(), source);
 }
 Tensor& Tensor::set_(const Tensor& source, int64_t offset, IntArrayRef size,
                      IntArrayRef stride) const {
-  return set_memory(*this, same_typed(*this, source).storage, offset, size, stride);
+  return set_memory(*this, same_typed(*this, source).storage, offset, size, stride, source);
 }
 Tensor& Tensor::set_(Storage source) const {
   const auto count = static_cast<int64_t>(source.nbytes() / itemsize());
@@ -76,6 +97,8 @@ Tensor& Tensor::set_(Storage source, int64_t offset, IntArrayRef size, IntArrayR
 Tensor& Tensor::set_() const { return set_(empty({0}, options().requires_grad(false))); }
 
 bool Tensor::is_set_to(const Tensor& tensor) const {
+  check_defined("is_set_to", 0, "self", *this);
+  check_defined("is_set_to", 1, "tensor", tensor);
   const TensorImpl &a = impl_of(*this), &b = impl_of(tensor);
   return a.storage.get() == b.storage.get() && a.offset == b.offset && a.dtype == b.dtype &&
          a.sizes().equals(b.sizes()) && a.strides().equals(b.strides());

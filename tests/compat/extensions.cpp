@@ -102,6 +102,17 @@ TEST(Extensions, BuildersOfTensors) {
                            .target_device(at::Device("cpu"))
                            .make_tensor();
   EXPECT_TRUE(columns.equal(torch::tensor({{1.0f, 3.0f}, {2.0f, 4.0f}})));
+  const auto none = at::for_blob(data, {0, 3}).storage_offset(2).make_tensor();
+  EXPECT_EQ(none.sizes(), at::IntArrayRef({0, 3}));
+  EXPECT_EQ(none.strides(), at::IntArrayRef({3, 1}));
+  EXPECT_EQ(none.storage_offset(), 2);
+  const auto refused = [&](std::vector<int64_t> strides, int64_t offset) {
+    return at::for_blob(data, {5}).strides(at::IntArrayRef(strides)).storage_offset(offset);
+  };
+  EXPECT_THROW(refused({int64_t(1) << 62}, 2).make_tensor(), c10::Error);
+  EXPECT_THROW(refused({-1}, 5).make_tensor(), c10::Error);
+  EXPECT_THROW(refused({1}, -2).make_tensor(), c10::Error);
+  EXPECT_THROW(refused({1, 1}, 2).make_tensor(), c10::Error);
   int deleted = 0;
   at::for_blob(data, {2})
       .context(&deleted, [](void* context) { ++*static_cast<int*>(context); })

@@ -132,15 +132,15 @@ TEST(BadPt, RefusesTensorsThatDoNotFitTheirStorage) {
                  "are out of bounds for storage of size 8");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, kTwo + "\x85") + ".", "out of bounds");
   EXPECT_REFUSED(pickled_tensor(kTwo, kMinusOne, tuple_of_two, tuple_of_one) + ".",
-                 "negative sizes");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kMinusOne + "\x85", tuple_of_one) + ".",
-                 "negative sizes");
+                 "invalid storage offset -1");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kMinusOne + "\x85", tuple_of_one) + ".", "overflowed");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, kMinusOne + "\x85") + ".", "overflowed");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kLarge + kLarge + kLarge + "\x87",
                                 kLarge + kLarge + kLarge + "\x87") +
                      ".",
                  "overflow");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, tuple_of_two, ")") + ".",
-                 "mismatch in length of strides and shape");
+                 "unequal size length (1) and stride length (0)");
   EXPECT_REFUSED(pickled_tensor(kOne, kZero, tuple_of_one, tuple_of_one) + ".",
                  "storage 0 has 8 bytes, but 1 elements");
   EXPECT_REFUSED(pickled_tensor(kMinusOne, kZero, tuple_of_one, tuple_of_one) + ".",

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
+#include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/throws.h"
 #include "tests/support/view_rows.h"
@@ -330,6 +331,59 @@ TEST(Views, SetReplacesTheMemory) {
   EXPECT_ERROR(x.set_(source, -1, {2}), "Tensor: invalid storage offset -1");
   EXPECT_ERROR(zeros({2}).requires_grad_().set_(source),
                "a leaf Variable that requires grad is being used in an in-place operation.");
+  EXPECT_ERROR(x.is_set_to(Tensor()), "an undefined Tensor");
+  EXPECT_ERROR(Tensor().is_set_to(x), "an undefined Tensor");
+}
+
+TEST(Views, SetRefusesAGeometryOutsideTheMemory) {
+  const Tensor source = arange(6, kFloat), x = zeros({2});
+  constexpr int64_t kHuge = int64_t(1) << 62;
+  EXPECT_ERROR(
+      x.set_(source, 0, {5}, {kHuge}),
+      "Storage size calculation overflowed with sizes=[5] and strides=[4611686018427387904]");
+  EXPECT_ERROR(x.set_(source, 2 * (kHuge - 1) + 1, {2}, {1}),
+               "Storage size calculation overflowed");
+  EXPECT_ERROR(x.set_(source, 0, {5}, {-1}),
+               "Storage size calculation overflowed with sizes=[5] and strides=[-1]");
+  EXPECT_ERROR(x.set_(source.storage(), 4, {5}, {-1}), "Storage size calculation overflowed");
+  EXPECT_ERROR(x.set_(source, 0, {-5}, {1}), "overflow");
+  EXPECT_ERROR(x.set_(source, 0, {20, 30}, {1}), "unequal size length (2) and stride length (1)");
+  EXPECT_ERROR(x.set_(source, 0, {20}, {30, 1}), "unequal size length (1) and stride length (2)");
+  EXPECT_EQ(source.storage().nbytes(), 24u);
+  EXPECT_TRUE(x.equal(zeros({2})));
+}
+
+// The results below are LibTorch's.
+TEST(Views, SetHasNoDerivative) {
+  const Tensor a = ones({3}).requires_grad_(), y = a * 2;
+  y.set_(ones({2, 2}));
+  EXPECT_EQ(y.grad_fn()->name(), "NotImplemented");
+  EXPECT_ERROR(y.sum().backward(), "derivative for set_ is not implemented");
+  EXPECT_ERROR(autograd::grad({y.sum()}, {a}), "derivative for set_ is not implemented");
+  const Tensor x = zeros({1});
+  x.set_(a * 2);
+  EXPECT_TRUE(x.requires_grad());
+  EXPECT_ERROR(x.sum().backward(), "derivative for set_ is not implemented");
+  const Tensor base = a * 2, part = base.slice(0, 1);
+  part.set_(zeros({2}));
+  EXPECT_ERROR(part.sum().backward(), "derivative for set_ is not implemented");
+}
+
+TEST(Views, SetKeepsTheHistoryIfNoGraphIsRecorded) {
+  const Tensor a = ones({2, 2}).requires_grad_(), b = a * 1, v = b[0], y = a * 2;
+  {
+    const NoGradGuard no_grad;
+    v.set_(full({2}, 5.0));
+    y.set_(zeros({2, 2}));
+  }
+  EXPECT_TRUE(v.is_view());
+  v.mul_(7);
+  EXPECT_TRUE(v.equal(full({2}, 35.0)));
+  EXPECT_TRUE(b.equal(ones({2, 2})));
+  v.sum().backward();
+  EXPECT_TRUE(a.grad().equal(tensor({{7.f, 7.f}, {0.f, 0.f}})));
+  y.sum().backward();
+  EXPECT_TRUE(a.grad().equal(tensor({{9.f, 9.f}, {2.f, 2.f}})));
 }
 
 }  // namespace

@@ -56,10 +56,11 @@ class TensorMaker {
     using hearth::detail::Dims;
     const Dims strides = strides_ ? *strides_ : Dims(hearth::detail::defaultStrides(sizes_));
     if (offset_ == 0) return from_blob(data_, sizes_, strides, std::move(deleter_), options_);
-    int64_t size = offset_ + 1;  // up to the last element
-    for (size_t i = 0; i < sizes_.size(); ++i) size += (sizes_[i] - 1) * strides[i];
-    return from_blob(data_, {size}, std::move(deleter_), options_)
-        .as_strided(sizes_, strides, offset_);
+    // The second of two tensors that are offset_ elements apart: from_blob checks the geometry.
+    Dims two_sizes(sizes_), two_strides(strides);
+    two_sizes.insert(0, 2);
+    two_strides.insert(0, offset_);
+    return from_blob(data_, two_sizes, two_strides, std::move(deleter_), options_).select(0, 1);
   }
 
  private:
