@@ -111,27 +111,19 @@ PaddingName pick_value<PaddingName>(std::mt19937&) {
 namespace {
 
 /// Tensor arguments, in order, of functions that accept few combinations.
-const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
-  const auto probabilities = [] {
-    return Tensors{positive({3, 4}), positive({3, 4}), positive({3, 4})};
-  };
-  const auto image = [] { return Tensors{numbers({2, 3, 8, 8})}; };
-  const auto signal = [] { return Tensors{numbers({2, 3, 8})}; };
-  const auto volume = [] { return Tensors{numbers({1, 2, 4, 4, 4})}; };
-  const auto indices_of_elements = [] {
-    return Tensors{numbers({3, 4}), index_tensor({3, 4}, 3), numbers({3, 4})};
-  };
-  const auto indices_of_slices = [] {
-    return Tensors{numbers({3, 4}), index_tensor({3}, 3), numbers({3, 4})};
-  };
-  const auto whole = [] { return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)}; };
-  const auto masked = [] {
-    return Tensors{numbers({3, 4}), numbers({3, 4}).gt(0), numbers({3, 4})};
-  };
-  const auto definite = [] { return Tensors{numbers({4, 4}).add(by_name::eye(4).mul(9))}; };
-  const auto two_squares = [definite] { return Tensors{definite()[0], definite()[0].mul(2)}; };
+const std::map<std::string, Tensors>& wanted_tensors() {
+  const Tensors probabilities{positive({3, 4}), positive({3, 4}), positive({3, 4})};
+  const Tensors image{numbers({2, 3, 8, 8})};
+  const Tensors signal{numbers({2, 3, 8})};
+  const Tensors volume{numbers({1, 2, 4, 4, 4})};
+  const Tensors indices_of_elements{numbers({3, 4}), index_tensor({3, 4}, 3), numbers({3, 4})};
+  const Tensors indices_of_slices{numbers({3, 4}), index_tensor({3}, 3), numbers({3, 4})};
+  const Tensors whole{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)};
+  const Tensors masked{numbers({3, 4}), numbers({3, 4}).gt(0), numbers({3, 4})};
+  const Tensors definite{numbers({4, 4}).add(by_name::eye(4).mul(9))};
+  const Tensors two_squares{definite[0], definite[0].mul(2)};
   const auto pivots = arange(1, 5, kInt);
-  static const std::map<std::string, std::function<Tensors()>> tensors{
+  static const std::map<std::string, Tensors> tensors{
       {"linalg_inv", definite},
       {"linalg_inv_ex", definite},
       {"inverse", definite},
@@ -159,130 +151,37 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
       {"linalg_solve_triangular", two_squares},
       {"triangular_solve", two_squares},
       {"cholesky_solve", two_squares},
-      {"linalg_lstsq",
-       [] {
-         return Tensors{numbers({4, 3}), numbers({4, 2})};
-       }},
-      {"linalg_householder_product",
-       [] {
-         return Tensors{numbers({4, 3}), numbers({3})};
-       }},
-      {"orgqr",
-       [] {
-         return Tensors{numbers({4, 3}), numbers({3})};
-       }},
-      {"lu_unpack",
-       [=] {
-         return Tensors{definite()[0], pivots};
-       }},
-      {"linalg_lu_solve",
-       [=] {
-         return Tensors{definite()[0], pivots, definite()[0]};
-       }},
-      {"lu_solve",
-       [=] {
-         return Tensors{definite()[0], definite()[0], pivots};
-       }},
-      {"linalg_tensorinv",
-       [] {
-         return Tensors{numbers({2, 3, 6})};
-       }},
-      {"linalg_tensorsolve",
-       [] {
-         return Tensors{numbers({2, 3, 6}), numbers({2, 3})};
-       }},
-      {"narrow",
-       [] {
-         return Tensors{numbers({6, 4}), index_tensor({}, 3)};
-       }},
-      {"tensor_split",
-       [] {
-         return Tensors{numbers({6, 4}), arange(1, 3)};
-       }},
-      {"addmm",
-       [] {
-         return Tensors{numbers({3, 3}), numbers({3, 4}), numbers({4, 3})};
-       }},
-      {"addmv",
-       [] {
-         return Tensors{numbers({3}), numbers({3, 4}), numbers({4})};
-       }},
-      {"addr",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({3}), numbers({4})};
-       }},
-      {"baddbmm",
-       [] {
-         return Tensors{numbers({2, 3, 3}), numbers({2, 3, 4}), numbers({2, 4, 3})};
-       }},
-      {"addbmm",
-       [] {
-         return Tensors{numbers({3, 3}), numbers({2, 3, 4}), numbers({2, 4, 3})};
-       }},
-      {"bmm",
-       [] {
-         return Tensors{numbers({2, 3, 4}), numbers({2, 4, 3})};
-       }},
-      {"bitwise_left_shift",
-       [] {
-         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 3)};
-       }},
-      {"bitwise_right_shift",
-       [] {
-         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 3)};
-       }},
-      {"bitwise_and",
-       [] {
-         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)};
-       }},
-      {"bitwise_or",
-       [] {
-         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)};
-       }},
-      {"bitwise_xor",
-       [] {
-         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)};
-       }},
-      {"bitwise_not",
-       [] {
-         return Tensors{index_tensor({3, 4}, 3)};
-       }},
-      {"acosh",
-       [] {
-         return Tensors{positive({3, 4}).add(1)};
-       }},
-      {"arccosh",
-       [] {
-         return Tensors{positive({3, 4}).add(1)};
-       }},
-      {"floor",
-       [] {
-         return Tensors{numbers({3, 4}).mul(9)};
-       }},
-      {"trunc",
-       [] {
-         return Tensors{numbers({3, 4}).mul(9)};
-       }},
-      {"fix",
-       [] {
-         return Tensors{numbers({3, 4}).mul(9)};
-       }},
-      {"round",
-       [] {
-         return Tensors{numbers({3, 4}).mul(99)};
-       }},
-      {"floor_divide",
-       [] {
-         return Tensors{numbers({3, 4}).mul(9), positive({3, 4})};
-       }},
-      {"cross",
-       [] {
-         return Tensors{numbers({3, 4}), positive({3, 4})};
-       }},
-      {"dsplit",
-       [] {
-         return Tensors{numbers({2, 3, 4})};
-       }},
+      {"linalg_lstsq", {numbers({4, 3}), numbers({4, 2})}},
+      {"linalg_householder_product", {numbers({4, 3}), numbers({3})}},
+      {"orgqr", {numbers({4, 3}), numbers({3})}},
+      {"lu_unpack", {definite[0], pivots}},
+      {"linalg_lu_solve", {definite[0], pivots, definite[0]}},
+      {"lu_solve", {definite[0], definite[0], pivots}},
+      {"linalg_tensorinv", {numbers({2, 3, 6})}},
+      {"linalg_tensorsolve", {numbers({2, 3, 6}), numbers({2, 3})}},
+      {"narrow", {numbers({6, 4}), index_tensor({}, 3)}},
+      {"tensor_split", {numbers({6, 4}), arange(1, 3)}},
+      {"addmm", {numbers({3, 3}), numbers({3, 4}), numbers({4, 3})}},
+      {"addmv", {numbers({3}), numbers({3, 4}), numbers({4})}},
+      {"addr", {numbers({3, 4}), numbers({3}), numbers({4})}},
+      {"baddbmm", {numbers({2, 3, 3}), numbers({2, 3, 4}), numbers({2, 4, 3})}},
+      {"addbmm", {numbers({3, 3}), numbers({2, 3, 4}), numbers({2, 4, 3})}},
+      {"bmm", {numbers({2, 3, 4}), numbers({2, 4, 3})}},
+      {"bitwise_left_shift", {index_tensor({3, 4}, 3), index_tensor({3, 4}, 3)}},
+      {"bitwise_right_shift", {index_tensor({3, 4}, 3), index_tensor({3, 4}, 3)}},
+      {"bitwise_and", {index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)}},
+      {"bitwise_or", {index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)}},
+      {"bitwise_xor", {index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)}},
+      {"bitwise_not", {index_tensor({3, 4}, 3)}},
+      {"acosh", {positive({3, 4}).add(1)}},
+      {"arccosh", {positive({3, 4}).add(1)}},
+      {"floor", {numbers({3, 4}).mul(9)}},
+      {"trunc", {numbers({3, 4}).mul(9)}},
+      {"fix", {numbers({3, 4}).mul(9)}},
+      {"round", {numbers({3, 4}).mul(99)}},
+      {"floor_divide", {numbers({3, 4}).mul(9), positive({3, 4})}},
+      {"cross", {numbers({3, 4}), positive({3, 4})}},
+      {"dsplit", {numbers({2, 3, 4})}},
       {"__and__", whole},
       {"__or__", whole},
       {"__xor__", whole},
@@ -294,126 +193,45 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
       {"linalg_eigvals", definite},
       {"linalg_ldl_factor", definite},
       {"linalg_ldl_factor_ex", definite},
-      {"linalg_ldl_solve",
-       [=] {
-         return Tensors{definite()[0], pivots, definite()[0]};
-       }},
-      {"ormqr",
-       [] {
-         return Tensors{numbers({4, 3}), numbers({3}), numbers({4, 4})};
-       }},
-      {"quantile",
-       [] {
-         return Tensors{numbers({3, 4}), full({2}, 0.3)};
-       }},
-      {"nanquantile",
-       [] {
-         return Tensors{numbers({3, 4}), full({2}, 0.3)};
-       }},
-      {"histogram",
-       [] {
-         return Tensors{numbers({4}), std::get<0>(numbers({5}).sort()), positive({4})};
-       }},
-      {"segment_reduce",
-       [] {
-         return Tensors{numbers({4}), full({2}, 2, kLong)};
-       }},
-      {"as_strided_scatter",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({1})};
-       }},
-      {"fill",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({})};
-       }},
-      {"poisson",
-       [] {
-         return Tensors{positive({3, 4})};
-       }},
-      {"binomial",
-       [] {
-         return Tensors{positive({3, 4}).mul(9), positive({3, 4}).div(3)};
-       }},
+      {"linalg_ldl_solve", {definite[0], pivots, definite[0]}},
+      {"ormqr", {numbers({4, 3}), numbers({3}), numbers({4, 4})}},
+      {"quantile", {numbers({3, 4}), full({2}, 0.3)}},
+      {"nanquantile", {numbers({3, 4}), full({2}, 0.3)}},
+      {"histogram", {numbers({4}), std::get<0>(numbers({5}).sort()), positive({4})}},
+      {"segment_reduce", {numbers({4}), full({2}, 2, kLong)}},
+      {"as_strided_scatter", {numbers({3, 4}), numbers({1})}},
+      {"fill", {numbers({3, 4}), numbers({})}},
+      {"poisson", {positive({3, 4})}},
+      {"binomial", {positive({3, 4}).mul(9), positive({3, 4}).div(3)}},
       {"scatter_reduce", indices_of_elements},
       {"index_reduce", indices_of_slices},
       {"scatter", indices_of_elements},
       {"scatter_add", indices_of_elements},
       {"gather", indices_of_elements},
       {"take_along_dim", indices_of_elements},
-      {"take",
-       [] {
-         return Tensors{numbers({3, 4}), index_tensor({3}, 3)};
-       }},
+      {"take", {numbers({3, 4}), index_tensor({3}, 3)}},
       {"index_add", indices_of_slices},
       {"index_copy", indices_of_slices},
       {"index_select", indices_of_slices},
-      {"index_fill",
-       [] {
-         return Tensors{numbers({3, 4}), index_tensor({2}, 3), numbers({})};
-       }},
-      {"masked_fill",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({3, 4}).gt(0), numbers({})};
-       }},
+      {"index_fill", {numbers({3, 4}), index_tensor({2}, 3), numbers({})}},
+      {"masked_fill", {numbers({3, 4}), numbers({3, 4}).gt(0), numbers({})}},
       {"masked_select", masked},
       {"masked_scatter", masked},
-      {"where",
-       [] {
-         return Tensors{numbers({3, 4}).gt(0), numbers({3, 4}), positive({3, 4})};
-       }},
-      {"select_scatter",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({4})};
-       }},
-      {"diagonal_scatter",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({3})};
-       }},
-      {"nll_loss",
-       [] {
-         return Tensors{numbers({3, 4}), index_tensor({3}, 4), positive({4})};
-       }},
+      {"where", {numbers({3, 4}).gt(0), numbers({3, 4}), positive({3, 4})}},
+      {"select_scatter", {numbers({3, 4}), numbers({4})}},
+      {"diagonal_scatter", {numbers({3, 4}), numbers({3})}},
+      {"nll_loss", {numbers({3, 4}), index_tensor({3}, 4), positive({4})}},
       {"binary_cross_entropy", probabilities},
-      {"float_power",
-       [] {
-         return Tensors{positive({3, 4}).to(kDouble), numbers({3, 4})};
-       }},
-      {"linear",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({2, 4}), numbers({2})};
-       }},
-      {"searchsorted",
-       [] {
-         return Tensors{std::get<0>(numbers({4}).sort(0)), numbers({3, 4})};
-       }},
-      {"bincount",
-       [] {
-         return Tensors{index_tensor({4}, 3), numbers({4})};
-       }},
-      {"repeat_interleave",
-       [] {
-         return Tensors{numbers({3, 4}), index_tensor({12}, 3)};
-       }},
-      {"multinomial",
-       [] {
-         return Tensors{positive({3, 4})};
-       }},
-      {"bernoulli",
-       [] {
-         return Tensors{positive({3, 4}), positive({3, 4})};
-       }},
-      {"prelu",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({4})};
-       }},
-      {"rrelu_with_noise",
-       [] {
-         return Tensors{numbers({3, 4}), numbers({3, 4})};
-       }},
-      {"channel_shuffle",
-       [] {
-         return Tensors{numbers({2, 3, 4})};
-       }},
+      {"float_power", {positive({3, 4}).to(kDouble), numbers({3, 4})}},
+      {"linear", {numbers({3, 4}), numbers({2, 4}), numbers({2})}},
+      {"searchsorted", {std::get<0>(numbers({4}).sort(0)), numbers({3, 4})}},
+      {"bincount", {index_tensor({4}, 3), numbers({4})}},
+      {"repeat_interleave", {numbers({3, 4}), index_tensor({12}, 3)}},
+      {"multinomial", {positive({3, 4})}},
+      {"bernoulli", {positive({3, 4}), positive({3, 4})}},
+      {"prelu", {numbers({3, 4}), numbers({4})}},
+      {"rrelu_with_noise", {numbers({3, 4}), numbers({3, 4})}},
+      {"channel_shuffle", {numbers({2, 3, 4})}},
       {"avg_pool2d", image},
       {"adaptive_avg_pool2d", image},
       {"upsample_nearest1d", signal},
@@ -428,18 +246,9 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
       {"upsample_nearest3d", volume},
       {"_upsample_nearest_exact3d", volume},
       {"upsample_trilinear3d", volume},
-      {"grid_sampler_2d",
-       [] {
-         return Tensors{numbers({2, 3, 4, 5}), numbers({2, 2, 2, 2})};
-       }},
-      {"grid_sampler_3d",
-       [] {
-         return Tensors{numbers({1, 2, 3, 4, 2}), numbers({1, 2, 1, 2, 3})};
-       }},
-      {"affine_grid_generator",
-       [] {
-         return Tensors{numbers({1, 2, 3})};
-       }},
+      {"grid_sampler_2d", {numbers({2, 3, 4, 5}), numbers({2, 2, 2, 2})}},
+      {"grid_sampler_3d", {numbers({1, 2, 3, 4, 2}), numbers({1, 2, 1, 2, 3})}},
+      {"affine_grid_generator", {numbers({1, 2, 3})}},
       {"adaptive_max_pool2d", image},
       {"max_pool2d_with_indices", image},
       {"avg_pool3d", volume},
@@ -447,29 +256,12 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
       {"adaptive_max_pool3d", volume},
       {"max_pool3d_with_indices", volume},
       {"im2col", image},
-      {"col2im",
-       [] {
-         return Tensors{numbers({2, 12, 2})};
-       }},
-      {"glu",
-       [] {
-         return Tensors{numbers({4, 4})};
-       }},
-      {"matrix_power",
-       [] {
-         return Tensors{numbers({3, 3})};
-       }},
-      {"unfold",
-       [] {
-         return Tensors{numbers({4, 4})};
-       }},
-      {"istft",
-       [] {
-         return Tensors{make_complex(numbers({2, 5}), numbers({2, 5})), positive({2})};
-       }},
-      {"t", [] {
-         return Tensors{numbers({3, 4})};
-       }}};
+      {"col2im", {numbers({2, 12, 2})}},
+      {"glu", {numbers({4, 4})}},
+      {"matrix_power", {numbers({3, 3})}},
+      {"unfold", {numbers({4, 4})}},
+      {"istft", {make_complex(numbers({2, 5}), numbers({2, 5})), positive({2})}},
+      {"t", {numbers({3, 4})}}};
   return tensors;
 }
 
@@ -480,15 +272,15 @@ Erased pick(const CallForm& form, std::mt19937& random) {
   for (const ArgumentType* type : form.types) arguments.push_back(type->pick(random));
   const auto wanted = wanted_tensors().find(form.name);
   if (wanted == wanted_tensors().end()) return arguments;
-  const Tensors tensors = wanted->second();
+  const Tensors& tensors = wanted->second;
   size_t next = 0;
   for (std::any& argument : arguments) {
     if (next == tensors.size()) break;
     if (argument.type() == typeid(Tensor)) {
-      argument = tensors[next++];
+      argument = tensors[next++].clone();
     } else if (argument.type() == typeid(std::optional<Tensor>) &&
                std::any_cast<std::optional<Tensor>&>(argument)) {
-      argument = std::optional<Tensor>(tensors[next++]);
+      argument = std::optional<Tensor>(tensors[next++].clone());
     }
   }
   return arguments;
