@@ -62,6 +62,8 @@ Row repeat_interleave_row() {
                    "2 and input.size(0) = 3"},
                   {[] { ones({4}).repeat_interleave(int64_t{1} << 62); },
                    "Storage size calculation overflowed"},
+                  {[] { ones({}).repeat_interleave(2, 0); },
+                   "Dimension out of range (expected to be in range of [-1, 0], but got 1)"},
                   {[] { repeat_interleave(ones({}), ones({1}, kLong), 0); },
                    "Dimension specified as 0 but tensor has no dimensions"},
                   {[] { repeat_interleave(ones({2})); },
