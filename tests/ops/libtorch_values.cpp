@@ -10,13 +10,10 @@
 #include "hearth/reduction.h"
 #include "hearth/tensor_literal.h"
 #include "tests/ops/near.h"
-#include "tests/support/op_table.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
-
-std::vector<double> numbers(const Tensor& t) { return to_array(t).values; }
 
 TEST(LibtorchValues, LogcumsumexpHasGradientsFarFromZero) {
   const Tensor x = leaf({1e3, -1e3, 1e3, 1e3 + 1});
