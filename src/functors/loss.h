@@ -105,7 +105,7 @@ struct HuberError {
 /// The gradient of BinaryCrossEntropy with respect to a. TensorValue has its own overload, with
 /// PyTorch's derivatives.
 template <class V>
-HEARTH_FN V entropy_slope(V g, V a, V b) {
+HEARTH_FN V binary_cross_entropy_slope(V g, V a, V b) {
   return g * (a - b) / maximum((1 - a) * a, V(1e-12));
 }
 
@@ -122,7 +122,7 @@ struct BinaryCrossEntropy {
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return entropy_slope(g, a, b);
+    return binary_cross_entropy_slope(g, a, b);
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V) const {

@@ -116,7 +116,7 @@ struct Atan2 {
 /// sqrt(a² + b²) without intermediate overflow. TensorValue has its own overload: the derivatives
 /// of this formula are wrong where |a| = |b|.
 template <class V>
-HEARTH_FN V length(V a, V b) {
+HEARTH_FN V hypotenuse(V a, V b) {
   const V x = maximum(abs(a), abs(b)), y = minimum(abs(a), abs(b));
   const V ratio = select(y == 0, 0, y / x);
   const V result = x * sqrt(1 + ratio * ratio);
@@ -126,15 +126,15 @@ struct Hypot {
   static constexpr OpInfo info{.name = "hypot", .dtypes = dtypes::kFloating};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
-    return length(a, b);
+    return hypotenuse(a, b);
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return g * (a / length(a, b));
+    return g * (a / hypotenuse(a, b));
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return g * (b / length(a, b));
+    return g * (b / hypotenuse(a, b));
   }
 };
 

@@ -104,7 +104,7 @@ struct EntropySlope {
   static void grad(const Args&, GradContext& context) {
     constexpr double kEps = 1e-12;
     const Tensor g = context.in(0), a = context.in(1), b = context.in(2), outer = context.grad();
-    if (context.needs(0)) context.set(0, entropy_slope(outer, a, b));
+    if (context.needs(0)) context.set(0, binary_cross_entropy_slope(outer, a, b));
     if (context.needs(1)) {
       const Tensor above = a * a - 2 * a * b + b;
       const Tensor below = (a + kEps).square() * (1 - a + kEps).square();
@@ -116,7 +116,7 @@ struct EntropySlope {
 
 }  // namespace
 
-Tensor entropy_slope(const Tensor& g, const Tensor& input, const Tensor& target) {
+Tensor binary_cross_entropy_slope(const Tensor& g, const Tensor& input, const Tensor& target) {
   return invoke<EntropySlope>({}, g, input, target).call();
 }
 

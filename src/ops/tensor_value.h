@@ -7,7 +7,7 @@
 namespace hearth {
 
 /// The gradient of binary_cross_entropy with respect to its input: an op with a derivative.
-Tensor entropy_slope(const Tensor& g, const Tensor& input, const Tensor& target);
+Tensor binary_cross_entropy_slope(const Tensor& g, const Tensor& input, const Tensor& target);
 
 /// A tensor as the value type V of functors: a formula runs as ordinary ops, so that its gradient
 /// has a graph.
@@ -57,11 +57,11 @@ struct TensorValue {
     return TensorValue(hearth::zeros_like(a.tensor));
   }
   friend TensorValue constant(const TensorValue& a) { return TensorValue(a.tensor.detach()); }
-  friend TensorValue entropy_slope(const TensorValue& g, const TensorValue& a,
-                                   const TensorValue& b) {
-    return TensorValue(hearth::entropy_slope(g.tensor, a.tensor, b.tensor));
+  friend TensorValue binary_cross_entropy_slope(const TensorValue& g, const TensorValue& a,
+                                                const TensorValue& b) {
+    return TensorValue(hearth::binary_cross_entropy_slope(g.tensor, a.tensor, b.tensor));
   }
-  friend TensorValue length(const TensorValue& a, const TensorValue& b) {
+  friend TensorValue hypotenuse(const TensorValue& a, const TensorValue& b) {
     return TensorValue(hearth::hypot(a.tensor, b.tensor));
   }
 #define HEARTH_VALUE_FUNCTION(name) \
