@@ -69,7 +69,7 @@ std::vector<IValue> visited(std::vector<IValue> parts, const std::function<void(
 GenericList visited(const GenericList& list, ListKind kind,
                     const std::function<void(Tensor&)>& visit) {
   const GenericList copy = list.copy();
-  if (kind == ListKind::kAny || kind == ListKind::kTensor)
+  if (hearth::detail::may_hold_tensors(kind))
     for (IValue& part : copy) visit_ivalue(part, visit);
   return copy;
 }

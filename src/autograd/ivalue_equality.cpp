@@ -15,9 +15,11 @@ constexpr int kMaxCompareDepth = 1000;
 
 bool are_equal(const IValue& a, const IValue& b, int depth);
 
-/// Like are_equal, but a tensor in a container is equal to itself whatever its elements are.
+/// Like are_equal, but a tensor or tuple in a container is equal to itself whatever its elements
+/// are.
 bool are_equal_parts(const IValue& a, const IValue& b, int depth) {
   if (a.isTensor() && b.isTensor() && a.toTensor().is_same(b.toTensor())) return true;
+  if (a.isTuple() && b.isTuple() && a.toTuple() == b.toTuple()) return true;
   return are_equal(a, b, depth + 1);
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "core/ivalue_variant.h"
 #include "hearth/io/file.h"
-#include "hearth/ivalue_containers.h"
 #include "hearth/utils/checkpoint.h"
 #include "io/output_tree.h"
 
@@ -43,15 +43,14 @@ void check_extent(const std::string& key, const IValue& value, int depth, int64_
                " values");
   HEARTH_CHECK(depth <= kMaxValueDepth, "cannot save '", key, "': values are nested deeper than ",
                kMaxValueDepth, " levels, or contain themselves");
-  if (value.isTuple()) {
-    for (const IValue& item : value.toTupleRef().elements())
-      check_extent(key, item, depth + 1, count);
-  } else if (value.isGenericDict()) {
-    for (const auto& item : value.toGenericDict())
-      check_extent(key, item.value(), depth + 1, count);
-  } else if (value.isList() && !value.isIntList() && !value.isDoubleList()) {
-    for (const IValue& item : value.toList().vec()) check_extent(key, item, depth + 1, count);
-  }
+  HEARTH_CHECK(!value.isGenerator(), "cannot save '", key, "': it contains a Generator");
+  const auto check_part = [&](const IValue& part) { check_extent(key, part, depth + 1, count); };
+  if (value.isTuple())
+    for (const IValue& item : value.toTupleRef().elements()) check_part(item);
+  else if (value.isGenericDict())
+    for (const auto& item : value.toGenericDict()) check_part(item.value());
+  else if (value.isList() && detail::may_hold_tensors(detail::kind_of_list(value)))
+    for (const IValue& item : value.toList().vec()) check_part(item);
 }
 
 }  // namespace

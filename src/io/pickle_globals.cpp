@@ -178,6 +178,15 @@ IValue make_list(const Arguments& args) {
   return list;
 }
 
+IValue make_bool_list(const Arguments& args) {
+  std::vector<bool> flags;
+  for (const IValue& item : make_list(args).toList().vec()) {
+    args.expect(item.isBool());
+    flags.push_back(item.toBool());
+  }
+  return flags;
+}
+
 /// Arguments: text and encoding. Python writes bytes as the characters 0 to 255.
 IValue make_bytes(const Arguments& args) {
   const IValue text = args.value(0), encoding = args.value(1);
@@ -239,7 +248,7 @@ const std::map<std::string, Function>& functions() {
        [](const Arguments& args) { return IValue(make_list(args).toDoubleVector()); }},
       {"torch.jit._pickle.build_tensorlist",
        [](const Arguments& args) { return IValue(make_list(args).toTensorVector()); }},
-      {"torch.jit._pickle.build_boollist", make_list},
+      {"torch.jit._pickle.build_boollist", make_bool_list},
       {"torch.jit._pickle.restore_type_tag", [](const Arguments& args) { return args.value(0); }},
   };
   return by_name;

@@ -90,7 +90,7 @@ class Writer {
   }
 
   void write(complex<double> value) {
-    write_global("__builtin__.complex");
+    write_global("builtins.complex");
     write(value.real());
     write(value.imag());
     op(kTuple2);

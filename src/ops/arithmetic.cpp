@@ -109,9 +109,10 @@ HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
                                             wrapped_number(other),
                                             check_sub_operand(self, other.isBoolean())))
 Tensor detail::number_for(const Scalar& number, const Tensor& b) {
-  check_defined("sub", 0, "self", b);
+  check_defined("operator", 0, "self", b);
   const ScalarType type = b.scalar_type();
-  return is_integral(type, true) ? wrapped_number(number) : scalar_tensor(number, type);
+  if (is_integral(type, true)) return wrapped_number(number);
+  return scalar_tensor(number.stored_as(type), type);  // throws if the number does not fit
 }
 // As in LibTorch, the in-place form for a number puts the number first.
 #define HEARTH_DEFINE_MUL(name)                                                           \

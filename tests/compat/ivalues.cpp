@@ -142,6 +142,9 @@ TEST(IValues, EqualityOfTensors) {
   EXPECT_THROW(IValue(Tensors{two}) == IValue(Tensors{torch::ones({2})}), c10::Error);
   const auto tuple = [](const torch::Tensor& x) { return c10::ivalue::Tuple::create({IValue(x)}); };
   EXPECT_TRUE(IValue(tuple(two)) == IValue(tuple(two)));
+  const IValue nan = c10::ivalue::Tuple::create({IValue(NAN)});
+  EXPECT_FALSE(nan == nan);
+  EXPECT_TRUE(IValue(std::vector<IValue>{nan}) == IValue(std::vector<IValue>{nan}));
   EXPECT_THROW(IValue(tuple(two)) == IValue(tuple(torch::ones({2}))), c10::Error);
 }
 

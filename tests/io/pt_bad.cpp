@@ -124,6 +124,12 @@ TEST(BadPt, ReadsContainersThatAreUsedAgain) {
             "no error");  // [a, [a]]
 }
 
+TEST(BadPt, ListsOfBoolsHoldBools) {
+  const std::string build = "ctorch.jit._pickle\nbuild_boollist\n](";
+  EXPECT_TRUE(pickle_load(archive(build + "\x88\x89" + "e\x85R.")).isBoolList());
+  EXPECT_REFUSED(build + "\x88K\1" + "e\x85R.", "arguments that Hearth does not understand");
+}
+
 TEST(BadPt, RefusesTensorsThatDoNotFitTheirStorage) {
   const std::string tuple_of_two = kTwo + "\x85", tuple_of_one = kOne + "\x85";
   EXPECT_EQ(pickle_error(pickled_tensor(kTwo, kZero, tuple_of_two, tuple_of_one) + "."),

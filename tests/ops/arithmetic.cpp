@@ -317,6 +317,7 @@ TEST(Arithmetic, NumbersBeforeQuotientsAndDifferencesHaveTheTensorsPrecision) {
     EXPECT_NEAR(leaf.grad().select(0, i).item<double>(), -1.7 / (d * d), 2e-6);
   }
   EXPECT_EQ((1.7 / ones({2}, kLong)).scalar_type(), kFloat);
+  EXPECT_ERROR(70000 - h, "value cannot be converted to type c10::Half without overflow");
   EXPECT_EQ((1.5 - ones({2}, kLong)).select(0, 0).item<double>(), 0.5);
 }
 

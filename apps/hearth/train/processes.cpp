@@ -159,8 +159,8 @@ void Processes::on_first(const std::function<void()>& action) const {
   }
   // The exit code of all processes: a launcher may report any of them.
   const int status = static_cast<int>(of_first(exit_code_of(error)));
-  if (status == 0) return;
   if (error) std::rethrow_exception(error);
+  if (status == 0) return;
   // A launcher reports the process that fails first and ends the others, so wait until the first
   // process has said why and ended, which breaks the connection to its store.
   try {

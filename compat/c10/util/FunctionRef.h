@@ -17,8 +17,11 @@ class function_ref<Result(Args...)> {
   requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> &&
            std::is_invocable_r_v<Result, F&, Args...>) function_ref(F&& function)
       : object_((void*)&function), call_([](void* object, Args... args) -> Result {
-          return (*reinterpret_cast<std::remove_reference_t<F>*>(object))(
-              std::forward<Args>(args)...);
+          auto& target = *reinterpret_cast<std::remove_reference_t<F>*>(object);
+          if constexpr (std::is_void_v<Result>)
+            target(std::forward<Args>(args)...);
+          else
+            return target(std::forward<Args>(args)...);
         }) {}
   Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
   explicit operator bool() const { return call_; }
