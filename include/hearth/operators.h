@@ -5,7 +5,8 @@
 namespace hearth {
 
 namespace detail {
-/// The number as a 0-d tensor, of b's dtype unless b has integers.
+/// The number as an operand for b: rounded to b's dtype unless b has integers. Throws if it does
+/// not fit.
 HEARTH_API Tensor number_for(const Scalar& number, const Tensor& b);
 }  // namespace detail
 

@@ -111,8 +111,7 @@ HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
 Tensor detail::number_for(const Scalar& number, const Tensor& b) {
   check_defined("operator", 0, "self", b);
   const ScalarType type = b.scalar_type();
-  if (is_integral(type, true)) return wrapped_number(number);
-  return scalar_tensor(number.stored_as(type), type);  // throws if the number does not fit
+  return wrapped_number(is_integral(type, true) ? number : number.stored_as(type));
 }
 // As in LibTorch, the in-place form for a number puts the number first.
 #define HEARTH_DEFINE_MUL(name)                                                           \
