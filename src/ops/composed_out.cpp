@@ -2,6 +2,7 @@
 
 #include "hearth/autograd.h"
 #include "ops/binding.h"
+#include "ops/promote.h"
 
 namespace hearth {
 
