@@ -220,8 +220,10 @@ class HEARTH_API Tensor {
   bool is_view() const;                   ///< whether it is a recorded view
   const Tensor& _base() const;            ///< the tensor that it is a view of
   const std::string& name() const;
-  Tensor detach() const;          ///< a tensor without history that shares the memory
-  const Tensor& detach_() const;  ///< drops the history of this tensor
+  Tensor _fw_grad(uint64_t level) const;   ///< the tangent (autograd/forward_ad.h); or undefined
+  Tensor _fw_primal(int64_t level) const;  ///< the tensor without its tangent
+  Tensor detach() const;                   ///< a tensor without history that shares the memory
+  const Tensor& detach_() const;           ///< drops the history of this tensor
 
   // ---- conversion
   /// This tensor with another dtype, device or format; itself if nothing differs, unless `copy`.

@@ -7,6 +7,7 @@
 #include "autograd/engine.h"
 #include "autograd/saved_tensor.h"
 #include "autograd/state.h"
+#include "autograd/tangents.h"
 #include "hearth/libtorch_name.h"
 
 namespace hearth::autograd {
@@ -95,6 +96,10 @@ void CustomNode::add_argument(const TensorList& tensors) {
 }
 
 void CustomNode::connect() {
+  for (const Tensor& input : call_->inputs)
+    HEARTH_CHECK(!computes_tangents() || !input.defined() || !tangent_of(input).defined(),
+                 "jvp is not implemented for the c++ API of custom Function yet.Please open a "
+                 "feature request on GitHub if you need this.");
   recorded_ = GradMode::is_enabled() &&
               std::any_of(call_->inputs.begin(), call_->inputs.end(),
                           [](const Tensor& input) { return input.requires_grad(); });

@@ -5,6 +5,7 @@
 
 #include "autograd/saved_hooks.h"
 #include "autograd/state.h"
+#include "autograd/tangents.h"
 #include "core/modes.h"
 #include "core/op_reuse.h"
 
@@ -13,7 +14,19 @@ namespace hearth::autograd {
 struct SavedTensor::Packed {
   IntrusivePtr<SavedHooks> hooks;
   std::any value;
+  Tensor tangent;
 };
+
+namespace {
+
+/// The value of a tensor without its history, but with its tangent.
+Tensor alias_of(const Tensor& tensor) {
+  const Tensor alias = shallow_alias(tensor, true);
+  copy_tangent(alias, tensor);
+  return alias;
+}
+
+}  // namespace
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_nr)
     : output_nr_(output_nr), own_output_(own_output) {
@@ -36,11 +49,12 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
     return;
   }
   version_ = impl.version();
-  tensor_ = is_leaf ? tensor : shallow_alias(tensor, true);
+  tensor_ = is_leaf ? tensor : alias_of(tensor);
 }
 
 void SavedTensor::pack(const Tensor& tensor) {
-  packed_.reset(new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}});
+  packed_.reset(
+      new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}, tangent_of(tensor)});
   const AutoGradMode off(false);
   const OpReuseGuard no_reuse(nullptr);
   const uint32_t version = impl_of(tensor).version();
@@ -69,12 +83,14 @@ Tensor SavedTensor::unpack(Node* node) const {
     HEARTH_CHECK_AS(TypeError, value.defined(),
                     "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
                     "type NoneType");
-    return with_history(shallow_alias(value, false), node);
+    const Tensor alias = shallow_alias(value, false);
+    if (packed_->tangent.defined()) set_view_tangent(alias, packed_->tangent);
+    return with_history(alias, node);
   }
   if (!tensor_.defined()) return {};
   check_version(node);
   if (!own_output_ && !history_.is_valid()) return tensor_;
-  return with_history(shallow_alias(tensor_, true), node);
+  return with_history(alias_of(tensor_), node);
 }
 
 namespace {

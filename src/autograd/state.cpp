@@ -1,11 +1,13 @@
 #include "autograd/state.h"
 
 #include "autograd/node.h"
+#include "autograd/tangents.h"
 #include "core/modes.h"
 
 namespace hearth::autograd {
 
 TensorState::~TensorState() {
+  if (tangent.defined()) forget_tangent(*this);
   if (!retained) return;
   const std::lock_guard lock(retained->mutex);
   retained->owner = nullptr;

@@ -62,6 +62,7 @@ struct TensorState final : AutogradState {
   NodePtr grad_fn;
   uint32_t output_nr = 0;
   std::unique_ptr<ViewInfo> view;
+  Tensor tangent;  // of forward-mode AD (forward_level.h)
   std::shared_ptr<TensorHooks> hooks;
   std::shared_ptr<PostAccumulateHooks> after_accumulate;
   const Node* hooked_node = nullptr;  // the grad_fn with which `hooks` are registered

@@ -22,6 +22,7 @@ enum ModeFlag : uint32_t {
   kAutocast = kAutocastCpu | kAutocastCuda,
   kObserved = 1u << 4,   // an observer (core/observer.h) is installed
   kReusesOps = 1u << 5,  // results are kept and reused (core/op_reuse.h)
+  kDualLevel = 1u << 6,  // the thread has entered a level of forward-mode AD
 };
 
 /// A running composed op or module, linked to the one that called it.
@@ -41,6 +42,7 @@ namespace detail {
 struct Modes {
   uint32_t flags = 0;
   bool grad_enabled = true;
+  bool forward_grad_enabled = true;  // whether tangents are computed
   bool anomaly_check_nan = true;
   bool autocast_cache = true;
   int8_t cuda_device = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/tangents.h"
 #include "core/backends.h"
 #include "core/generator_impl.h"
 #include "hearth/autograd.h"
@@ -290,7 +291,7 @@ bool can_fuse(const SdpaArgs& args, const Tensor& query, const Tensor& key, cons
                             same_batch(query, key, args.enable_gqa) &&
                             has_kernel(query.device(), KernelId::Attention) && !is_decoding(query);
   if (!is_supported || !mask.defined()) return is_supported;
-  return !(GradMode::is_enabled() && mask.requires_grad()) && mask.dim() >= 2 &&
+  return !autograd::wants_derivative(mask) && mask.dim() >= 2 &&
          is_expandable(mask.sizes(), score_sizes(query, key));
 }
 

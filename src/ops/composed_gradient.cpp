@@ -1,5 +1,6 @@
 #include "ops/composed_gradient.h"
 
+#include "autograd/tangents.h"
 #include "core/modes.h"
 #include "hearth/autograd.h"
 
@@ -34,8 +35,8 @@ void composed_gradient(GradContext& context, int num_inputs,
 }
 
 void check_no_gradient(const Tensor& input, const char* op, const char* name) {
-  HEARTH_CHECK(!modes.grad_enabled || !input.defined() || !input.requires_grad(), "The function '",
-               op, "' is not differentiable with respect to argument '", name,
+  HEARTH_CHECK(!autograd::wants_derivative(input), "The function '", op,
+               "' is not differentiable with respect to argument '", name,
                "'. This input cannot have requires_grad True.");
 }
 

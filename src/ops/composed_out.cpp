@@ -1,5 +1,6 @@
 #include "ops/composed_out.h"
 
+#include "autograd/tangents.h"
 #include "hearth/autograd.h"
 #include "ops/binding.h"
 #include "ops/promote.h"
@@ -12,6 +13,9 @@ Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& co
   HEARTH_CHECK(!result.requires_grad() && !(modes.grad_enabled && out.requires_grad()), op,
                "(): functions with out=... arguments don't support automatic differentiation, but "
                "one of the arguments requires grad.");
+  HEARTH_CHECK_AS(NotImplementedError, !autograd::wants_derivative(result),
+                  "Trying to use forward AD with ", op,
+                  " that does not support it because it is an out= function");
   check_same_device(op, "out", result.device(), out.device());
   prepare_out(out, Dims(result.sizes()), result.scalar_type());
   return out.copy_(result);

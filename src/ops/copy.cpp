@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "autograd/tangents.h"
 #include "functors/arithmetic.h"
 #include "hearth/autograd.h"
 #include "hearth/context.h"
@@ -188,7 +189,7 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
     broadcast_sizes(self.sizes(), src.sizes());
     return target;
   }
-  const bool is_recorded = modes.grad_enabled && (self.requires_grad() || src.requires_grad());
+  const bool is_recorded = autograd::wants_derivative(self) || autograd::wants_derivative(src);
   if (!is_recorded && self.is_contiguous() && self.scalar_type() == src.scalar_type() &&
       self.sizes().equals(src.sizes())) {
     return transfer_into(target, src.contiguous(), non_blocking);

@@ -7,6 +7,7 @@
 #include "hearth/operators.h"
 #include "ops/copy.h"
 #include "ops/define.h"
+#include "ops/promote.h"
 
 namespace hearth {
 

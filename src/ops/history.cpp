@@ -9,6 +9,7 @@
 #include "core/op_reuse.h"
 #include "hearth/autograd.h"
 #include "ops/autocast.h"
+#include "ops/forward_mode.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -27,11 +28,6 @@ SlotSet wanted_gradients(const OpCall& call) {
     if (autograd::requires_grad(impl) && is_differentiable(impl.dtype)) needs |= in_slot(i);
   }
   return needs & call.op.differentiable;
-}
-
-bool is_differentiable_output(const OpCall& call, size_t i) {
-  return call.outputs[i].defined() && output_differentiable(*call.op.info, i) &&
-         is_differentiable(call.outputs[i].scalar_type());
 }
 
 bool any_output_differentiable(const OpCall& call) {
@@ -218,6 +214,11 @@ void check_has_derivative(const OpCall& call) {
 
 }  // namespace
 
+bool is_differentiable_output(const OpCall& call, size_t i) {
+  return call.outputs[i].defined() && output_differentiable(*call.op.info, i) &&
+         is_differentiable(call.outputs[i].scalar_type());
+}
+
 void link_view(const Tensor& view, const OpCall& call, int output_nr) {
   using autograd::ViewOrigin;
   const Tensor& base = call.inputs[0];
@@ -242,9 +243,11 @@ void compute_with_history(OpCall& call) {
       modes.grad_enabled && autograd::requires_grad(impl_of(call.outputs[0])))
     check_has_derivative(call);
   check_binding(call, needs != 0);
+  ForwardMode forward(call);
   if (needs == 0) {
     compute_and_bump_versions(call);
-    return mark_inference(call);
+    mark_inference(call);
+    return forward.finish(call);
   }
   check_complex_inputs(call);
   // Without a derivative, the node throws in backward.
@@ -262,8 +265,9 @@ void compute_with_history(OpCall& call) {
     for (const Tensor& output : call.outputs) refuse_complex(call, output, "the result");
   if (modes.flags & kAnomalyMode)
     autograd::remember_forward(*node, modes.scope, as_text(call.op.arguments(call.args)));
-  save_outputs(*node, call, saves);
   set_outputs(call, node);
+  forward.finish(call);  // before the outputs are saved, with their tangents
+  save_outputs(*node, call, saves);
 }
 
 }  // namespace hearth

@@ -1,4 +1,5 @@
 // Eigenvalues of matrices that need not be symmetric.
+#include "autograd/tangents.h"
 #include "ops/linalg.h"
 
 namespace hearth {
@@ -101,7 +102,7 @@ TensorPair eig_of(const Tensor& a, bool vectors) {
 
 TensorPair eig_of_args(const NoArgs&, const Tensor& a) { return eig_of(a, true); }
 Tensor eigvals_of(const NoArgs&, const Tensor& a) {
-  return std::get<0>(eig_of(a, modes.grad_enabled && a.requires_grad()));
+  return std::get<0>(eig_of(a, autograd::wants_derivative(a)));
 }
 constexpr OpInfo kEig = float32_under_cpu_autocast("linalg_eig"),
                  kEigvals = float32_under_cpu_autocast("linalg_eigvals");

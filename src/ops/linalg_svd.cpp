@@ -1,6 +1,7 @@
 // Singular value decompositions, and eigenvalues and eigenvectors of symmetric matrices.
 #include <limits>
 
+#include "autograd/tangents.h"
 #include "ops/linalg.h"
 
 namespace hearth {
@@ -178,7 +179,7 @@ TensorPair eigh_of_args(const UploArgs& args, const Tensor& a) {
 }
 Tensor eigvalsh_of(const UploArgs& args, const Tensor& a) {
   check_eigh(a);
-  return std::get<0>(eigh_of(a, args.upper, modes.grad_enabled && a.requires_grad()));
+  return std::get<0>(eigh_of(a, args.upper, autograd::wants_derivative(a)));
 }
 
 constexpr OpInfo kSvd = float32_under_cpu_autocast("linalg_svd"),
@@ -228,7 +229,7 @@ std::vector<Tensor> svd_of(const Tensor& a, bool full, bool vectors) {
 }
 
 Tensor singular_values(const Tensor& a) {
-  return svd_of(a, false, modes.grad_enabled && a.requires_grad())[1];
+  return svd_of(a, false, autograd::wants_derivative(a))[1];
 }
 
 TensorPair eigh_of(const Tensor& a, bool upper, bool vectors) {

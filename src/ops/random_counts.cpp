@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "autograd/tangents.h"
 #include "core/generator_impl.h"
 #include "core/philox.h"
 #include "hearth/autograd.h"
@@ -184,8 +185,8 @@ Tensor gammas_of(const Tensor& self, const std::optional<Generator>& generator, 
   const ScalarType type = self.scalar_type();
   HEARTH_CHECK_AS(NotImplementedError, type == kFloat || type == kDouble, "\"", kernel,
                   "\" not implemented for '", name_of(type), "'");
-  HEARTH_CHECK_AS(NotImplementedError, !(GradMode::is_enabled() && self.requires_grad()),
-                  "the derivative for '", op, "' is not implemented");
+  HEARTH_CHECK_AS(NotImplementedError, !autograd::wants_derivative(self), "the derivative for '",
+                  op, "' is not implemented");
   if (self.is_meta()) return empty_like(self);
   const Tensor concentrations = on_host(self);
   const double* const a = concentrations.data_ptr<double>();

@@ -1,6 +1,7 @@
 // Recurrent nets as one op by the device's library, or layer by layer.
 #include "seam/recurrence_net.h"
 
+#include "autograd/tangents.h"
 #include "core/backends.h"
 #include "core/modes.h"
 #include "core/numerics.h"
@@ -297,7 +298,7 @@ std::optional<RecurrenceResult> recur_by_library(const RecurrenceLayers& layers,
   shape->saves = false;
   for (const Tensor& t : tensors_of(input, h0, c0, weights)) {
     if (t.scalar_type() != shape->dtype || t.device() != input.device()) return {};
-    shape->saves |= modes.grad_enabled && t.requires_grad();
+    shape->saves |= autograd::wants_derivative(t);
   }
   const std::optional<int64_t> bytes = plan(*shape, input.device());
   if (!bytes) return {};

@@ -1,6 +1,7 @@
 // scatter_reduce and index_reduce.
 #include <limits>
 
+#include "autograd/tangents.h"
 #include "hearth/operators.h"
 #include "ops/binding.h"
 #include "ops/composed_out.h"
@@ -195,8 +196,7 @@ Tensor before_writing(const Tensor& self, const Tensor& index, const Tensor& src
   for (const Tensor* input : {&index, &src})
     if (input->defined()) check_not_overlapping(impl_of(self), impl_of(*input));
   const bool saves_self = include_self && reduce != "sum" && reduce != "mean";
-  const bool records =
-      modes.grad_enabled && (self.requires_grad() || (src.defined() && src.requires_grad()));
+  const bool records = autograd::wants_derivative(self) || autograd::wants_derivative(src);
   return saves_self && records ? self.clone() : self;
 }
 

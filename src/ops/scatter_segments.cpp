@@ -1,6 +1,7 @@
 // segment_reduce.
 #include <limits>
 
+#include "autograd/tangents.h"
 #include "hearth/operators.h"
 #include "ops/composed_out.h"
 
@@ -123,7 +124,7 @@ Tensor with_gradient_of_nan(const Tensor& extremes, const Tensor& data, const Te
 /// The largest or smallest elements. Elements equal to the initial value get the whole gradient.
 Tensor extreme_segments(const Tensor& data, const Tensor& numbers, int64_t axis, int64_t count,
                         const SegmentReduction& reduction, const std::optional<Scalar>& initial) {
-  const bool needs_gradient = data.requires_grad() && modes.grad_enabled;
+  const bool needs_gradient = autograd::wants_derivative(data);
   const Tensor values = needs_gradient ? data.masked_fill(data.isnan(), reduction.empty) : data;
   // An infinite element must not share its gradient with the start.
   Tensor result =

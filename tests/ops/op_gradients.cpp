@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hearth/autograd.h"
+#include "hearth/autograd/forward_ad.h"
 #include "hearth/operators.h"
 #include "hearth/stream.h"
 #include "tests/support/op_table.h"
@@ -215,6 +215,87 @@ TEST_P(OpGradients, SecondDerivativesMatchFiniteDifferences) {
       expect_gradients(
           row, first_order, in, wanted,
           describe(row, i, kDouble, device, MemoryLayout::kContiguous) + " second order", 1e-6);
+    }
+}
+
+/// The directions in which the wanted inputs are changed, undefined for the others.
+Tensors directions_of(const Tensors& in, const std::vector<size_t>& wanted) {
+  Tensors directions(in.size());
+  for (const size_t k : wanted)
+    directions[k] = arange(in[k].numel(), TensorOptions(kDouble).device(in[k].device()))
+                        .mul(0.7)
+                        .add(double(k))
+                        .sin()
+                        .reshape(in[k].sizes());
+  return directions;
+}
+
+/// Copies of the inputs, moved by `step` in their directions.
+Tensors moved(const Tensors& in, const Tensors& directions, double step) {
+  Tensors result;
+  for (size_t k = 0; k < in.size(); ++k) {
+    result.push_back(in[k].defined() ? in[k].detach().clone() : in[k]);
+    if (directions[k].defined()) result[k].add_(directions[k], step);
+  }
+  return result;
+}
+
+/// The tangent of `scalar`, by forward-mode differentiation, whether or not gradients are recorded.
+double tangent_of(const ScalarFunction& scalar, const Tensors& in, const Tensors& directions,
+                  bool records) {
+  const autograd::forward_ad::DualLevel level;
+  Tensors duals = moved(in, directions, 0);
+  for (size_t k = 0; k < in.size(); ++k)
+    if (directions[k].defined())
+      duals[k] = autograd::forward_ad::make_dual(duals[k].requires_grad_(records), directions[k]);
+  const Tensor tangent = scalar(duals)._fw_grad(0);
+  return tangent.defined() ? tangent.item<double>() : 0;
+}
+
+/// The row's results, undefined in place of those that never require a gradient.
+Tensors differentiable_results(const Row& row, const Tensors& in, const Tensors& directions,
+                               const Tensors& arguments) {
+  Tensors leaves = moved(in, directions, 0);
+  for (size_t k = 0; k < in.size(); ++k)
+    if (directions[k].defined()) leaves[k].requires_grad_();
+  const Tensors recorded = row.call(leaves);
+  Tensors results = row.call(arguments);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!recorded[i].defined() || !recorded[i].requires_grad()) results[i] = Tensor();
+  return results;
+}
+
+TEST_P(OpGradients, TangentsMatchFiniteDifferences) {
+  const Row& row = GetParam();
+  if (row.orders < 1) GTEST_SKIP() << "the op has no derivative";
+  for (const Device device : devices())
+    for (size_t i = 0; i < row.cases.size(); ++i) {
+      const Tensors in = make_inputs(row.cases[i], kDouble, device, MemoryLayout::kContiguous, 5);
+      const auto wanted = differentiable_inputs(row.cases[i], in);
+      if (wanted.empty()) continue;
+      const Tensors directions = directions_of(in, wanted);
+      const auto scalar = [&](const Tensors& t) {
+        return weighted(differentiable_results(row, in, directions, t), false, true);
+      };
+      if (!scalar(in).defined()) continue;
+      constexpr double kStep = 1e-5;
+      const auto at = [&](double step) {
+        return scalar(moved(in, directions, step)).item<double>();
+      };
+      const double expected = (at(kStep) - at(-kStep)) / (2 * kStep);
+      if (std::isnan(expected)) continue;  // a mean of no elements
+      for (const bool records : {false, true}) {
+        double tangent = 0;
+        try {
+          tangent = tangent_of(scalar, in, directions, records);
+        } catch (const NotImplementedError&) {
+          if (row.orders < 2) continue;  // its backward kernel has no derivative
+          throw;
+        }
+        EXPECT_NEAR(tangent, expected, 5e-7 * (1 + std::fabs(expected)))
+            << describe(row, i, kDouble, device, MemoryLayout::kContiguous)
+            << (records ? ", recorded" : ", not recorded");
+      }
     }
 }
 

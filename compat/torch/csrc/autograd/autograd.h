@@ -2,3 +2,4 @@
 
 #include "c10/namespaces.h"
 #include "hearth/autograd.h"
+#include "hearth/autograd/forward_ad.h"
