@@ -71,100 +71,98 @@ bool is_recorded(const OpCall& call, const std::vector<Tensor>& tangents) {
   return false;
 }
 
-bool may_have_tangents(const OpCall& call) {
-  if (!autograd::computes_tangents()) return false;
-  if (modes.flags & kDualLevel) return true;
-  const auto has_tangent = [](const Tensor& tensor) {
-    return tensor.defined() && impl_of(tensor).has(kHasTangent);
-  };
-  for (int i = 0; i < call.inputs.count; ++i)
-    if (has_tangent(call.inputs[i])) return true;
-  return std::any_of(call.outputs.begin(), call.outputs.end(), has_tangent);
-}
-
 }  // namespace
 
-ForwardMode::ForwardMode(const OpCall& call) {
-  if (may_have_tangents(call)) [[unlikely]]
-    find_tangents(call);
-}
+struct ForwardMode::Tangents {
+  std::vector<Tensor> in;  // of the inputs; empty if only the target has one
+  Tensor before;           // the value that an in-place op overwrites, if the derivative reads it
+
+  /// The tangents of the outputs; an undefined one stands for zeros.
+  std::vector<Tensor> of_outputs(const OpCall& call) const;
+  std::vector<Tensor> of_views(const OpCall& call) const;
+  Tensor of_elements(const OpCall& call) const;
+  std::vector<Tensor> by_adjoint(const OpCall& call) const;
+  Tensor apart_from_inputs(const Tensor& tangent) const;
+};
+
+void ForwardMode::destroy(Tangents* tangents) noexcept { delete tangents; }
 
 void ForwardMode::find_tangents(const OpCall& call) {
+  if (!autograd::computes_tangents()) return;
   // Ops without any derivative are refused below, not passed over.
   const SlotSet differentiable = call.op.differentiable ? call.op.differentiable : ~SlotSet(0);
   SlotSet found = 0;
   std::vector<Tensor> tangents(static_cast<size_t>(call.inputs.count));
   for (int i = 0; i < call.inputs.count; ++i) {
-    if (!call.inputs[i].defined() || !(differentiable & in_slot(i))) continue;
-    tangents[size_t(i)] = autograd::tangent_of(call.inputs[i]);
+    const Tensor& input = call.inputs[i];
+    if (!input.defined() || !is_differentiable(input.scalar_type()) ||
+        !(differentiable & in_slot(i)))
+      continue;
+    tangents[size_t(i)] = autograd::tangent_of(input);
     if (tangents[size_t(i)].defined()) found |= in_slot(i);
   }
   bool target_has_tangent = false;
   for (const Tensor& target : call.outputs)
     target_has_tangent |= target.defined() && autograd::tangent_of(target).defined();
-  active_ = found || target_has_tangent;
-  if (!active_) return;
-  const OpInfo& info = *call.op.info;
+  if (!found && !target_has_tangent) return;
   HEARTH_CHECK_AS(NotImplementedError, call.binding != Binding::kOut,
-                  "Trying to use forward AD with ", info.name,
+                  "Trying to use forward AD with ", call.op.info->name,
                   "_out that does not support it because it is an out= function");
+  tangents_ = new Tangents;
   if (!found) return;
-  in_ = std::move(tangents);
+  tangents_->in = std::move(tangents);
   if (call.binding != Binding::kInplace || !call.op.grad) return;
   const SlotSet saves = call.op.saves(call.op, call.args, found);
   const AutoFwGradMode off(false);
-  for (int i = 0; i < call.inputs.count && !before_.defined(); ++i)
+  for (int i = 0; i < call.inputs.count && !tangents_->before.defined(); ++i)
     if ((saves & in_slot(i)) && call.inputs[i].is_same(call.outputs[0]))
-      before_ = call.inputs[i].clone();
+      tangents_->before = call.inputs[i].clone();
 }
 
-void ForwardMode::finish(const OpCall& call) {
-  if (!active_) [[likely]]
-    return;
+void ForwardMode::compute(const OpCall& call) const {
   const ModesGuard restored;
   modes.forward_grad_enabled = false;
   modes.flags &= ~uint32_t(kDualLevel | kAutocast | kReusesOps);
-  std::vector<Tensor> tangents(call.outputs.size());
-  if (in_.empty()) {  // the op overwrites the target with values that have no tangent
-  } else if (call.op.info->effect == Effect::kView) {
-    tangents = tangents_of_views(call);
-  } else {
-    bool differentiable = false;
-    for (size_t i = 0; i < call.outputs.size(); ++i)
-      differentiable |= is_differentiable_output(call, i);
-    if (!differentiable) return;
-    HEARTH_CHECK_AS(NotImplementedError, call.op.grad, "Trying to use forward AD with ",
-                    call.op.info->name,
-                    " that does not support it because it has not been implemented yet.");
-    if (call.op.functor >= 0 && !any_complex(call))
-      tangents[0] = tangent_of_elements(call);
-    else
-      tangents = tangents_by_adjoint(call);
-  }
+  const std::vector<Tensor> tangents = tangents_->of_outputs(call);
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     if (call.binding == Binding::kInplace)
       autograd::update_tangent(call.outputs[i], tangents[i]);
-    else if (!tangents[i].defined())
+    else if (!tangents[i].defined() || !is_differentiable_output(call, i))
       continue;
     else if (call.op.info->effect == Effect::kView)
       autograd::set_view_tangent(call.outputs[i], tangents[i]);
     else
-      autograd::set_tangent(call.outputs[i], apart_from_inputs(tangents[i]));
+      autograd::set_tangent(call.outputs[i], tangents_->apart_from_inputs(tangents[i]));
   }
+}
+
+std::vector<Tensor> ForwardMode::Tangents::of_outputs(const OpCall& call) const {
+  std::vector<Tensor> none(call.outputs.size());
+  if (in.empty()) return none;  // the op overwrites the target with values without a tangent
+  if (call.op.info->effect == Effect::kView) return of_views(call);
+  bool differentiable = false;
+  for (size_t i = 0; i < call.outputs.size(); ++i)
+    differentiable |= is_differentiable_output(call, i);
+  if (!differentiable) return none;
+  HEARTH_CHECK_AS(NotImplementedError, call.op.grad, "Trying to use forward AD with ",
+                  call.op.info->name,
+                  " that does not support it because it has not been implemented yet.");
+  if (call.op.functor >= 0 && !any_complex(call)) return {of_elements(call)};
+  return by_adjoint(call);
 }
 
 /// The tangent, or a copy if a formula has returned the tangent of an input: in-place ops on the
 /// output must not change it.
-Tensor ForwardMode::apart_from_inputs(const Tensor& tangent) const {
-  for (const Tensor& input : in_)
+Tensor ForwardMode::Tangents::apart_from_inputs(const Tensor& tangent) const {
+  for (const Tensor& input : in)
     if (input.defined() && tangent.is_alias_of(input)) return tangent.clone();
   return tangent;
 }
 
 /// Views are linear: the tangent of a view is the same view of the tangent.
-std::vector<Tensor> ForwardMode::tangents_of_views(const OpCall& call) const {
+std::vector<Tensor> ForwardMode::Tangents::of_views(const OpCall& call) const {
   std::vector<const Tensor*> inputs(call.inputs.tensors, call.inputs.tensors + call.inputs.count);
-  inputs[0] = &in_[0];
+  inputs[0] = &in[0];
   OpCall same{call.op, call.args, {inputs.data(), call.inputs.count}};
   run(same);
   return {same.outputs.begin(), same.outputs.end()};
@@ -172,16 +170,16 @@ std::vector<Tensor> ForwardMode::tangents_of_views(const OpCall& call) const {
 
 /// The Jacobian of a pointwise op is diagonal, so its product with a tangent is that of its
 /// transpose: the formula of the gradient.
-Tensor ForwardMode::tangent_of_elements(const OpCall& call) const {
+Tensor ForwardMode::Tangents::of_elements(const OpCall& call) const {
   const Tensor& out = call.outputs[0];
-  const bool recorded = is_recorded(call, in_);
+  const bool recorded = is_recorded(call, in);
   const AutoGradMode mode(recorded);
   Tensor total;
   for (int i = 0; i < call.inputs.count; ++i) {
-    if (!in_[size_t(i)].defined()) continue;
-    CallGrad context(call, before_, !recorded, false);
+    if (!in[size_t(i)].defined()) continue;
+    CallGrad context(call, before, !recorded, false);
     context.wanted[size_t(i)] = true;
-    const Tensor tangent = in_[size_t(i)].to(out.device(), out.scalar_type());
+    const Tensor tangent = in[size_t(i)].to(out.device(), out.scalar_type());
     context.grads = {tangent.expand(out.sizes())};
     call.op.grad(call.op, call.args, context);
     const Tensor& term = context.results[size_t(i)];
@@ -192,9 +190,9 @@ Tensor ForwardMode::tangent_of_elements(const OpCall& call) const {
 
 /// The gradients of the inputs are a linear function of those of the outputs. Its own gradient is
 /// the product of the Jacobian and the tangents.
-std::vector<Tensor> ForwardMode::tangents_by_adjoint(const OpCall& call) const {
-  const bool recorded = is_recorded(call, in_);
-  CallGrad context(call, before_, !recorded, true);
+std::vector<Tensor> ForwardMode::Tangents::by_adjoint(const OpCall& call) const {
+  const bool recorded = is_recorded(call, in);
+  CallGrad context(call, before, !recorded, true);
   autograd::variable_list outputs, gradients, tangents;
   std::vector<Tensor> result(call.outputs.size());
   {
@@ -205,14 +203,14 @@ std::vector<Tensor> ForwardMode::tangents_by_adjoint(const OpCall& call) const {
       context.grads[i] = zeros_like(call.outputs[i].detach()).requires_grad_();
       outputs.push_back(context.grads[i]);
     }
-    for (size_t i = 0; i < in_.size(); ++i) context.wanted[i] = in_[i].defined();
+    for (size_t i = 0; i < in.size(); ++i) context.wanted[i] = in[i].defined();
     call.op.grad(call.op, call.args, context);
   }
-  for (size_t i = 0; i < in_.size(); ++i) {
+  for (size_t i = 0; i < in.size(); ++i) {
     const Tensor& gradient = context.results[i];
     if (!context.wanted[i] || !gradient.defined() || !gradient.requires_grad()) continue;
-    const bool drops_imaginary = in_[i].is_complex() && !gradient.is_complex();
-    const Tensor tangent = drops_imaginary ? real(in_[i]) : in_[i];
+    const bool drops_imaginary = in[i].is_complex() && !gradient.is_complex();
+    const Tensor tangent = drops_imaginary ? real(in[i]) : in[i];
     gradients.push_back(gradient);
     tangents.push_back(
         tangent.to(gradient.device(), gradient.scalar_type()).expand(gradient.sizes()));

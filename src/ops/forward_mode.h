@@ -1,7 +1,8 @@
 #pragma once
 
-#include <vector>
+#include <memory>
 
+#include "core/tensor_impl.h"
 #include "ops/call.h"
 
 namespace hearth {
@@ -11,22 +12,38 @@ namespace hearth {
 class ForwardMode {
  public:
   /// Finds the tangents of the inputs; throws if there are some and the op cannot pass them on.
-  explicit ForwardMode(const OpCall& call);
+  explicit ForwardMode(const OpCall& call) {
+    if (may_have_tangents(call)) [[unlikely]]
+      find_tangents(call);
+  }
+  ~ForwardMode() {
+    if (tangents_) [[unlikely]]
+      destroy(tangents_);
+  }
+  ForwardMode(const ForwardMode&) = delete;
+  ForwardMode& operator=(const ForwardMode&) = delete;
   /// Gives the outputs their tangents.
-  void finish(const OpCall& call);
+  void finish(const OpCall& call) {
+    if (tangents_) [[unlikely]]
+      compute(call);
+  }
 
  private:
+  struct Tangents;  // of the call
+
+  static bool may_have_tangents(const OpCall& call) {
+    uint32_t flags = 0;
+    for (int i = 0; i < call.inputs.count; ++i)
+      if (call.inputs[i].defined()) flags |= impl_of(call.inputs[i]).flags;
+    for (const Tensor& target : call.outputs)
+      if (target.defined()) flags |= impl_of(target).flags;
+    return (flags & kHasTangent) || (modes.flags & kDualLevel);
+  }
   void find_tangents(const OpCall& call);
-  /// The tangents of the outputs; an undefined one stands for zeros.
-  std::vector<Tensor> tangents_of_views(const OpCall& call) const;
-  Tensor tangent_of_elements(const OpCall& call) const;
-  std::vector<Tensor> tangents_by_adjoint(const OpCall& call) const;
+  void compute(const OpCall& call) const;
+  static void destroy(Tangents* tangents) noexcept;
 
-  Tensor apart_from_inputs(const Tensor& tangent) const;
-
-  bool active_ = false;     // an input or the target has a tangent
-  std::vector<Tensor> in_;  // the tangents of the inputs, if one has a tangent
-  Tensor before_;           // the value that an in-place op overwrites, if the derivative reads it
+  Tangents* tangents_ = nullptr;  // null if no input and no target has a tangent
 };
 
 }  // namespace hearth
