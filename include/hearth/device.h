@@ -8,12 +8,34 @@
 
 namespace hearth {
 
-/// The types of devices. Meta tensors have metadata but no data.
-enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2 };
+/// The types of devices that PyTorch knows. Tensors can be on CPU, CUDA and Meta; meta tensors have
+/// metadata but no data.
+enum class DeviceType : int8_t {
+  CPU,
+  CUDA,
+  MKLDNN,
+  OPENGL,
+  OPENCL,
+  IDEEP,
+  HIP,
+  FPGA,
+  MAIA,
+  XLA,
+  Vulkan,
+  Metal,
+  XPU,
+  MPS,
+  Meta,
+  HPU,
+  VE,
+  Lazy,
+  IPU,
+  MTIA,
+  PrivateUse1
+};
 inline constexpr DeviceType kCPU = DeviceType::CPU;
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;
 inline constexpr DeviceType kMeta = DeviceType::Meta;
-inline constexpr int kDeviceTypes = 3;
 
 using DeviceIndex = int8_t;  ///< the number of a GPU, or -1 for the current one
 
@@ -25,7 +47,7 @@ struct Device {
   DeviceIndex index_ = -1;
 
   constexpr Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}
-  HEARTH_API Device(const std::string& text);  ///< parses "cpu", "cuda", "meta" or "cuda:0"
+  HEARTH_API Device(const std::string& text);  ///< parses "cpu", "cuda:0", "meta" …
   Device(const char* text) : Device(std::string(text)) {}
 
   constexpr DeviceType type() const { return type_; }
@@ -35,6 +57,9 @@ struct Device {
   constexpr bool is_cpu() const { return type_ == DeviceType::CPU; }
   constexpr bool is_cuda() const { return type_ == DeviceType::CUDA; }
   constexpr bool is_meta() const { return type_ == DeviceType::Meta; }
+  constexpr bool is_hip() const { return type_ == DeviceType::HIP; }
+  constexpr bool is_mps() const { return type_ == DeviceType::MPS; }
+  constexpr bool is_xpu() const { return type_ == DeviceType::XPU; }
   HEARTH_API std::string str() const;  ///< "cuda:1"
   friend constexpr bool operator==(Device a, Device b) {
     return a.type_ == b.type_ && a.index_ == b.index_;
@@ -43,9 +68,9 @@ struct Device {
 
 inline std::string as_text(Device device) { return device.str(); }
 namespace by_name {
-HEARTH_API const char* name_of(DeviceType type);  ///< "CPU", "CUDA" or "Meta"
+HEARTH_API const char* name_of(DeviceType type);  ///< "CPU", "CUDA", "Meta" …
 }
-/// name_of(type), or "cpu", "cuda", "meta" if lower_case.
+/// name_of(type), or "cpu", "cuda", "meta" … if lower_case.
 inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
   return lower_case ? Device(type).str() : by_name::name_of(type);
 }

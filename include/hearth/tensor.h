@@ -118,6 +118,9 @@ class HEARTH_API Tensor {
   bool is_floating_point() const { return hearth::is_floating_point(scalar_type()); }
   bool is_complex() const { return hearth::is_complex(scalar_type()); }
   bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
+  bool is_hip() const { return false; }
+  bool is_mps() const { return false; }
+  bool is_xpu() const { return false; }
   bool is_sparse() const { return false; }
   bool is_quantized() const { return false; }
   bool is_nested() const { return false; }

@@ -6,22 +6,50 @@ namespace hearth {
 
 namespace {
 
-constexpr std::array<const char*, 20> kKnownTypes = {
-    "cpu",  "cuda", "ipu", "xpu",  "mkldnn", "opengl", "opencl", "ideep", "hip",  "ve",
-    "fpga", "maia", "xla", "lazy", "vulkan", "mps",    "meta",   "hpu",   "mtia", "privateuseone"};
+struct TypeNames {
+  DeviceType type;
+  const char *lower, *upper;
+};
+/// The types in the order in which PyTorch lists them; the last one has no device string.
+constexpr std::array<TypeNames, 21> kTypes = {{
+    {DeviceType::CPU, "cpu", "CPU"},
+    {DeviceType::CUDA, "cuda", "CUDA"},
+    {DeviceType::IPU, "ipu", "IPU"},
+    {DeviceType::XPU, "xpu", "XPU"},
+    {DeviceType::MKLDNN, "mkldnn", "MKLDNN"},
+    {DeviceType::OPENGL, "opengl", "OPENGL"},
+    {DeviceType::OPENCL, "opencl", "OPENCL"},
+    {DeviceType::IDEEP, "ideep", "IDEEP"},
+    {DeviceType::HIP, "hip", "HIP"},
+    {DeviceType::VE, "ve", "VE"},
+    {DeviceType::FPGA, "fpga", "FPGA"},
+    {DeviceType::MAIA, "maia", "MAIA"},
+    {DeviceType::XLA, "xla", "XLA"},
+    {DeviceType::Lazy, "lazy", "LAZY"},
+    {DeviceType::Vulkan, "vulkan", "VULKAN"},
+    {DeviceType::MPS, "mps", "MPS"},
+    {DeviceType::Meta, "meta", "Meta"},
+    {DeviceType::HPU, "hpu", "HPU"},
+    {DeviceType::MTIA, "mtia", "MTIA"},
+    {DeviceType::PrivateUse1, "privateuseone", "PRIVATEUSEONE"},
+    {DeviceType::Metal, "metal", "METAL"},
+}};
 
-DeviceType parse_type(std::string_view type, const std::string& text) {
-  if (type == "cpu") return DeviceType::CPU;
-  if (type == "cuda") return DeviceType::CUDA;
-  if (type == "meta") return DeviceType::Meta;
+const TypeNames& names_of(DeviceType type) {
+  for (const TypeNames& names : kTypes)
+    if (names.type == type) return names;
+  detail::fail<Error>("Unknown device: ", int(type));
+}
+
+DeviceType parse_type(std::string_view text) {
   std::string list;
-  for (const char* known : kKnownTypes) {
-    HEARTH_CHECK(type != known, "Device type ", type,
-                 " is not supported by Hearth (cpu, cuda and meta are): '", text, "'");
+  for (const TypeNames& names : kTypes) {
+    if (names.type == DeviceType::Metal) break;
+    if (text == names.lower) return names.type;
     list += list.empty() ? "" : ", ";
-    list += known;
+    list += names.lower;
   }
-  detail::fail<Error>("Expected one of ", list, " device type at start of device string: ", type);
+  detail::fail<Error>("Expected one of ", list, " device type at start of device string: ", text);
 }
 
 /// Parses a device index, 0 to 127 without leading zeros; returns -1 for other texts.
@@ -45,7 +73,7 @@ Device::Device(const std::string& text) {
     ++colon;
   const bool well_formed = colon > 0 && (colon == text.size() || text[colon] == ':');
   HEARTH_CHECK(well_formed, "Invalid device string: '", text, "'");
-  type_ = parse_type(std::string_view(text).substr(0, colon), text);
+  type_ = parse_type(std::string_view(text).substr(0, colon));
   if (colon == text.size()) return;
   const int index = parse_index(std::string_view(text).substr(colon + 1));
   HEARTH_CHECK(index >= 0, "Invalid device string: '", text, "'");
@@ -53,14 +81,12 @@ Device::Device(const std::string& text) {
 }
 
 std::string Device::str() const {
-  std::string out = type_ == DeviceType::CPU ? "cpu" : type_ == DeviceType::CUDA ? "cuda" : "meta";
+  std::string out = names_of(type_).lower;
   if (has_index()) out += detail::str(":", int(index_));
   return out;
 }
 
-const char* by_name::name_of(DeviceType type) {
-  return type == DeviceType::CPU ? "CPU" : type == DeviceType::CUDA ? "CUDA" : "Meta";
-}
+const char* by_name::name_of(DeviceType type) { return names_of(type).upper; }
 
 std::string as_text(MemoryFormat format) {
   constexpr std::array<const char*, 4> kNames = {"Contiguous", "Preserve", "ChannelsLast",

@@ -128,7 +128,9 @@ void Generator::set_state(const Tensor& state) {
 }
 
 Generator make_generator(Device device) {
-  HEARTH_CHECK(!device.is_meta(), "META device type not an accelerator.");
+  HEARTH_CHECK(device.is_cpu() || device.is_cuda(),
+               device.is_meta() ? "META" : by_name::name_of(device.type()),
+               " device type not an accelerator.");
   if (device.is_cuda() && !device.has_index()) device.set_index(current_cuda_device());
   if (device.is_cuda()) backend_of(device);  // throws if there is no such device
   return Generator(new_impl(device));

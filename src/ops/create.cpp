@@ -19,7 +19,9 @@ namespace hearth {
 
 Device resolve_device(Device device) {
   if (device.is_cpu()) return Device(DeviceType::CPU);
-  if (!device.is_cuda()) return Device(device.type());
+  if (device.is_meta()) return Device(DeviceType::Meta);
+  HEARTH_CHECK(device.is_cuda(), "PyTorch is not linked with support for ", device.type(),
+               " devices; Hearth has cpu, cuda and meta");
   const Device resolved(DeviceType::CUDA,
                         device.has_index() ? device.index() : current_cuda_device());
   backend_of(resolved);
