@@ -17,8 +17,8 @@ struct AccumulateType {
                                             int64_t, opmath_type<T>>>;
 };
 template <class T, bool is_cuda>
-struct AccumulateType<complex<T>, is_cuda> {
-  using type = complex<typename AccumulateType<T, is_cuda>::type>;
+struct AccumulateType<hearth::complex<T>, is_cuda> {
+  using type = hearth::complex<typename AccumulateType<T, is_cuda>::type>;
 };
 template <class T, bool is_cuda>
 using acc_type = typename AccumulateType<T, is_cuda>::type;

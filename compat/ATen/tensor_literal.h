@@ -2,10 +2,22 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <iosfwd>
 #include <vector>
 
 #include "c10/namespaces.h"
 #include "hearth/tensor_literal.h"
+
+namespace hearth::detail {
+/// LibTorch's name for the argument of torch::tensor.
+using TensorDataContainer = TensorLiteral;
+
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const TensorLiteral& values) {
+  return out << values.str();
+}
+}  // namespace hearth::detail
 
 namespace at {
 

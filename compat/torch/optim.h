@@ -2,4 +2,5 @@
 
 #include "hearth/optim/optim.h"
 #include "torch/arg.h"
+#include "torch/optim/serialize.h"
 #include "torch/types.h"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "ATen/Parallel.h"
-#include "ATen/record_function.h"
 #include "torch/csrc/autograd/grad_mode.h"
+#include "torch/csrc/autograd/profiler.h"
 #include "torch/types.h"
 
 namespace torch {

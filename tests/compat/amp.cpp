@@ -1,4 +1,5 @@
-// The operators of gradient scaling.
+// The operators of gradient scaling, and autocast's deprecated functions.
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -30,6 +31,27 @@ TEST(Amp, UpdatesTheScale) {
   }
   EXPECT_EQ(scale.item<float>(), 512);
   EXPECT_EQ(tracker.item<int>(), 1);
+}
+
+TEST(Amp, DeprecatedFunctionsNameTheDevice) {
+  const auto product = [] { return torch::mm(torch::ones({2, 2}), torch::ones({2, 2})); };
+  EXPECT_FALSE(at::autocast::is_cpu_enabled());
+  at::autocast::set_cpu_enabled(true);
+  EXPECT_TRUE(at::autocast::is_autocast_enabled(at::kCPU));
+  at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+  EXPECT_EQ(at::autocast::get_autocast_cpu_dtype(), at::kBFloat16);
+  EXPECT_EQ(product().scalar_type(), at::kBFloat16);
+  at::autocast::clear_cache();
+  at::autocast::set_cpu_enabled(false);
+  EXPECT_EQ(product().scalar_type(), at::kFloat);
+  EXPECT_FALSE(at::autocast::is_enabled());
+  at::autocast::set_enabled(true);
+  EXPECT_TRUE(at::autocast::is_autocast_enabled(at::kCUDA));
+  at::autocast::set_enabled(false);
+  EXPECT_EQ(at::autocast::get_autocast_gpu_dtype(), at::kHalf);
+  at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
+  EXPECT_EQ(at::autocast::get_autocast_dtype(at::kCUDA), at::kBFloat16);
+  at::autocast::set_autocast_gpu_dtype(at::kHalf);
 }
 
 }  // namespace

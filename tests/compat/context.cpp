@@ -1,4 +1,5 @@
-// at::globalContext()'s determinism, repeated warnings, and the graph's nodes and edges.
+// at::globalContext()'s determinism and other settings, repeated warnings, and the graph's nodes
+// and edges.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -58,6 +59,53 @@ TEST(Graphs, CanBePrintedAndCopied) {
   edges.push_back(copy[0]);
   EXPECT_EQ(edges.size(), 3U);
   EXPECT_EQ(edges[2], copy[1]);
+}
+
+TEST(Context, KeepsTheSettingsOfOtherLibraries) {
+  auto& context = at::globalContext();
+  EXPECT_FALSE(context.allowTF32CuBLAS());
+  context.setAllowTF32CuBLAS(true);
+  EXPECT_TRUE(torch::globalContext().allowTF32CuBLAS());
+  EXPECT_EQ(context.float32MatmulPrecision(), at::Float32MatmulPrecision::HIGH);
+  context.setFloat32MatmulPrecision("medium");
+  EXPECT_TRUE(context.allowTF32CuBLAS());
+  Collected collected;
+  {
+    const c10::WarningUtils::WarningHandlerGuard guard(&collected);
+    context.setFloat32MatmulPrecision("low");
+  }
+  ASSERT_EQ(collected.texts.size(), 1U);
+  EXPECT_NE(collected.texts[0].find("low is not one of 'highest', 'high', or 'medium'"),
+            std::string::npos);
+  EXPECT_EQ(context.float32MatmulPrecision(), at::Float32MatmulPrecision::MEDIUM);
+  context.setFloat32MatmulPrecision("highest");
+  EXPECT_FALSE(context.allowTF32CuBLAS());
+  EXPECT_TRUE(context.userEnabledFlashSDP() && context.userEnabledMathSDP());
+  context.setSDPUseFlash(false);
+  EXPECT_FALSE(context.userEnabledFlashSDP());
+  context.setSDPUseFlash(true);
+  context.setAllowFP16ReductionCuBLAS(true);
+  context.setAllowBF16ReductionCuBLAS(true);
+  EXPECT_TRUE(at::hasLAPACK() && at::Context::hasLAPACK());
+  EXPECT_FALSE(at::hasXPU() || at::hasMPS() || at::hasHIP());
+  context.lazyInitDevice(torch::kCPU);
+  EXPECT_THROW(context.lazyInitDevice(torch::kXPU), c10::Error);
+}
+
+TEST(Context, FlushesDenormals) {
+  volatile float tiny = 1e-38F;
+  ASSERT_TRUE(at::globalContext().setFlushDenormal(true));
+  volatile float product = tiny * 1e-3F;
+  EXPECT_EQ(product, 0);
+  ASSERT_TRUE(at::globalContext().setFlushDenormal(false));
+  product = tiny * 1e-3F;
+  EXPECT_GT(product, 0);
+}
+
+TEST(Context, DescribesTheBuild) {
+  const std::string capability = at::get_cpu_capability();
+  EXPECT_NE(at::show_config().find(capability), std::string::npos);
+  EXPECT_NE(torch::show_config().find("built with"), std::string::npos);
 }
 
 }  // namespace

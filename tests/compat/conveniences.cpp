@@ -73,4 +73,31 @@ TEST(Conveniences, TensorFunctionsWork) {
   const c10::DeviceGuard guard(torch::Device("cpu"));
 }
 
+TEST(Conveniences, OlderNamesOfOperators) {
+  const auto [values, inverse] = torch::_unique(torch::tensor({3, 1, 3, 2}), true, true);
+  EXPECT_TRUE(values.equal(torch::tensor({1, 2, 3})));
+  EXPECT_TRUE(inverse.equal(torch::tensor({2, 0, 2, 1})));
+  EXPECT_EQ(std::get<1>(at::_unique(values)).numel(), 0);
+  EXPECT_TRUE(torch::_cast_Long(torch::tensor({1.7, -2.7})).equal(torch::tensor({1, -2})));
+  EXPECT_EQ(torch::_cast_Float(values).scalar_type(), torch::kFloat);
+  EXPECT_EQ(at::_cast_Byte(values, false).scalar_type(), torch::kByte);
+}
+
+TEST(Conveniences, LiteralsHaveAType) {
+  const auto doubled = [](const torch::detail::TensorDataContainer& values) {
+    return torch::tensor(values, torch::kDouble) * 2;
+  };
+  EXPECT_TRUE(
+      doubled({{1, 2}, {3, 4}}).equal(torch::tensor({{2.0, 4.0}, {6.0, 8.0}}, torch::kDouble)));
+  EXPECT_EQ(c10::str(torch::detail::TensorDataContainer({{1, 2}, {3, 4}})), "{{1, 2}, {3, 4}}");
+}
+
+TEST(Conveniences, OptionalListsAreCompared) {
+  const at::IntArrayRef sizes({1, 2, 3}), others({1, 2, 4});
+  const c10::OptionalIntArrayRef list = sizes, none = std::nullopt;
+  EXPECT_TRUE(list == sizes);
+  EXPECT_FALSE(list == others);
+  EXPECT_FALSE(none == sizes);
+}
+
 }  // namespace

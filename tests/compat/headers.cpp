@@ -16,6 +16,10 @@
 #include <c10/util/generic_math.h>
 #include <c10/util/ssize.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/api/include/torch/nn/functional.h>
+#include <torch/csrc/api/include/torch/utils.h>
+#include <torch/csrc/api/include/torch/version.h>
+#include <torch/csrc/autograd/generated/variable_factories.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/utils/tensor_flatten.h>
 #include <torch/torch.h>
@@ -60,6 +64,17 @@ TEST(Headers, FlattenedTensors) {
   const auto parts = torch::utils::unflatten_dense_tensors(flat, tensors);
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_TRUE(parts[0].equal(tensors[0]) && parts[1].equal(tensors[1]));
+}
+
+TEST(Headers, PathsInLibTorchsSources) {
+  EXPECT_GE(TORCH_VERSION_MAJOR, 2);
+  EXPECT_TRUE(torch::nn::functional::relu(torch::ones({1})).equal(torch::ones({1})));
+}
+
+TEST(Headers, TensorsHaveTheirBasesName) {
+  const auto x = torch::ones({2});
+  const at::TensorBase& base = x;
+  EXPECT_EQ(base.numel(), 2);
 }
 
 }  // namespace

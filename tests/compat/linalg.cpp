@@ -133,4 +133,19 @@ TEST(Linalg, Gradients) {
   EXPECT_TRUE(second.allclose(inverse.sum(0).outer(inverse.sum(1)).neg()));
 }
 
+#if __has_include("hearth/hearth.h")  // earlier versions of LibTorch have it
+TEST(Linalg, NamespaceOfEarlierVersions) {
+  const auto a = square_matrix();
+  EXPECT_TRUE(torch::linalg::inv(a).equal(torch::linalg_inv(a)));
+  EXPECT_TRUE(torch::linalg::det(a).equal(torch::linalg_det(a)));
+  EXPECT_TRUE(torch::linalg::solve(a, a).allclose(torch::eye(3, torch::kDouble)));
+  EXPECT_EQ(torch::linalg::vector_norm(a, 2, {-1}, true, torch::kDouble).size(1), 1);
+  EXPECT_TRUE(torch::linalg::norm(a, 1, {0}).equal(torch::linalg_norm(a, 1, {0})));
+  EXPECT_TRUE(torch::linalg::norm(a, "fro").allclose(torch::linalg::norm(a)));
+  const auto [u, s, vh] = torch::linalg::svd(a, false);
+  EXPECT_TRUE(s.equal(torch::linalg::svdvals(a)));
+  EXPECT_EQ(torch::linalg::matrix_rank(a).item<int64_t>(), 3);
+}
+#endif
+
 }  // namespace

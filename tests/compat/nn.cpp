@@ -159,6 +159,17 @@ struct WithDefault : torch::nn::Module {
   FORWARD_HAS_DEFAULT_ARGS({1, torch::nn::AnyValue(2)}, {2, torch::nn::AnyValue(3.0)})
 };
 
+struct MImpl : torch::nn::Module {
+  torch::Tensor forward(const torch::Tensor& x) { return x * 2; }
+};
+TORCH_MODULE(M);
+
+TEST(Nn, AModulesNameMayBeOneLetter) {
+  M module;
+  EXPECT_EQ(module(torch::ones({1})).item<float>(), 2);
+  EXPECT_TRUE(M(nullptr).is_empty());
+}
+
 TEST(Nn, OptionsAnyModulesAndFunctionalsWork) {
   auto options = MyOptions(4).kernel({1, 2});
   EXPECT_EQ(options.kernel()->at(1) + options.size(), 6);

@@ -35,6 +35,10 @@ TEST(Printing, PrintsDevicesAndLayouts) {
       "Strided Preserve ChannelsLast");
 }
 
+TEST(Printing, PrintsDeprecatedTypes) {
+  EXPECT_EQ(print(torch::ones({1}).type(), torch::tensor(1).type()), "CPUFloatType CPULongType");
+}
+
 TEST(Printing, PrintsLists) {
   EXPECT_EQ(
       print(torch::ones({2, 3}).sizes(), torch::IntArrayRef(), at::ArrayRef<double>({1.5, 2})),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iosfwd>
 #include <string>
 
 #include "c10/namespaces.h"
@@ -36,6 +37,12 @@ class DeprecatedTypeProperties {
   DeviceType device_;
   ScalarType dtype_;
 };
+
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const DeprecatedTypeProperties& type) {
+  return out << type.toString();
+}
 
 inline DeprecatedTypeProperties Tensor::type() const { return {device().type(), scalar_type()}; }
 

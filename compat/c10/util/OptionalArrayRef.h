@@ -1,10 +1,21 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "c10/util/ArrayRef.h"
+
+namespace hearth {
+
+/// Whether the list exists and has these elements. (A template, so that it takes nothing else.)
+template <std::same_as<OptionalIntArrayRef> T>
+bool operator==(const T& list, IntArrayRef values) {
+  return list.has_value() && *list == values;
+}
+
+}  // namespace hearth
 
 namespace c10 {
 

@@ -132,14 +132,14 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
 
 /// Defines `Name`, the holder of ImplType. (Its default constructor is a template, so that the
 /// compiler's error shows the caller's line.)
-#define HEARTH_MODULE_IMPL(Name, ImplType)                        \
-  class Name : public ::hearth::nn::ModuleHolder<ImplType> {      \
-   public:                                                        \
-    using ::hearth::nn::ModuleHolder<ImplType>::ModuleHolder;     \
-    template <class M = ImplType>                                 \
-    requires ::hearth::nn::detail::MadeWithoutArguments<M> Name() \
-        : ::hearth::nn::ModuleHolder<M>() {}                      \
-    using Impl [[maybe_unused]] = ImplType;                       \
+#define HEARTH_MODULE_IMPL(Name, ImplType)                         \
+  class Name : public ::hearth::nn::ModuleHolder<ImplType> {       \
+   public:                                                         \
+    using ::hearth::nn::ModuleHolder<ImplType>::ModuleHolder;      \
+    template <class I_ = ImplType>                                 \
+    requires ::hearth::nn::detail::MadeWithoutArguments<I_> Name() \
+        : ::hearth::nn::ModuleHolder<I_>() {}                      \
+    using Impl [[maybe_unused]] = ImplType;                        \
   }
 /// Defines `Name`, the holder of NameImpl. (An alias, because a class of its own takes as long to
 /// compile as the module.)
