@@ -11,6 +11,10 @@
 
 namespace {
 
+// The macros of deques name these without their namespace.
+using torch::optim::deque_to_list;
+using torch::optim::list_to_deque;
+
 struct SignOptions : public torch::optim::OptimizerCloneableOptions<SignOptions> {
   SignOptions(double lr = 0.5) : lr_(lr) {}
   TORCH_ARG(double, lr) = 0.5;
