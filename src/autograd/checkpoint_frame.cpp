@@ -42,6 +42,10 @@ class RandomGuard {
   std::optional<RandomStates> former_;
 };
 
+uint32_t version_of(const Tensor& tensor) {
+  return tensor.defined() ? impl_of(tensor).version() : 0;
+}
+
 /// A region in which autocast's casts of weights are cached.
 struct CastCacheRegion {
   CastCacheRegion() { autocast::increment_nesting(); }
@@ -164,7 +168,7 @@ CheckpointFrame::CheckpointFrame(CheckpointOptions options, const std::vector<Te
   if (options_.selective()) kept_.emplace(*options_.selective(), options_.preserve_rng_state());
   modes.saved_by = nullptr;
   inputs_.reserve(inputs.size());
-  for (const Tensor& input : inputs) inputs_.emplace_back(input, false);
+  for (const Tensor& input : inputs) inputs_.push_back(Input{{input, false}, version_of(input)});
 }
 
 CheckpointFrame::Note CheckpointFrame::note_of(const Tensor& tensor) {
@@ -211,7 +215,10 @@ std::any CheckpointFrame::note(const Tensor& tensor) {
 std::vector<Tensor> CheckpointFrame::inputs() const {
   std::vector<Tensor> values;
   for (size_t i = 0; i < inputs_.size(); ++i) try {
-      values.push_back(inputs_[i].unpack(nullptr));
+      values.push_back(inputs_[i].saved.unpack(nullptr));
+      // What a hook returns, for example for an outer checkpoint, has a counter of its own.
+      if (version_of(values[i]) != inputs_[i].version)
+        impl_of(values[i]).set_version(inputs_[i].version);
     } catch (Error& error) {
       error.add_context(hearth::detail::str(
           "input ", i,

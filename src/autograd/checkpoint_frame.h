@@ -68,6 +68,11 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
     int64_t version;
     const char* saved_by;  // an op, or null for a custom function
   };
+  /// An argument of the function, and its version when the function was called.
+  struct Input {
+    autograd::SavedTensor saved;
+    uint32_t version;
+  };
   class Recomputation;
 
   static Note note_of(const Tensor& tensor);
@@ -93,7 +98,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   const ThreadLocalState state_;
   std::optional<RandomStates> random_;
   std::optional<KeptResults> kept_;
-  std::vector<autograd::SavedTensor> inputs_;
+  std::vector<Input> inputs_;
   std::vector<Note> notes_;
   bool forward_completed_ = false;
   Reads last_reads_;

@@ -200,6 +200,21 @@ TEST(Checkpoint, Nests) {
   EXPECT_EQ(saved_elements([&] { return checkpoint(nested, x); }), 12);
 }
 
+TEST(Checkpoint, TakesInputsThatWereModifiedBefore) {
+  const Tensor x = rand({4}).requires_grad_();
+  const auto modified = [](const Tensor& t) { return t.clone().mul_(2).add_(1); };
+  const auto square = [](const Tensor& t) { return t * t; };
+  const auto wanted = [&] { return square(modified(x)).sum(); };
+  expect_identical(wanted, [&] { return checkpoint(square, modified(x)).sum(); }, {x});
+  const auto nested = [&](const Tensor& t) { return checkpoint(square, modified(t)); };
+  expect_identical(wanted, [&] { return checkpoint(nested, x).sum(); }, {x});
+  const auto moved = [&] {
+    const autograd::graph::save_on_cpu guard;
+    return checkpoint(square, modified(x)).sum();
+  };
+  expect_identical(wanted, moved, {x});
+}
+
 TEST(Checkpoint, SupportsHigherOrdersAndRetainedGraphs) {
   const Tensor x = rand({4}, kDouble).requires_grad_();
   const auto f = [](const Tensor& t) { return t.exp().mul(t).tanh().pow(3); };
