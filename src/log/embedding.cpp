@@ -135,6 +135,11 @@ void check_labels(const EmbeddingOptions& options, int64_t rows) {
   }
   const auto& header = options.metadata_header();
   if (labels.empty() || header.empty()) return;
+  for (const std::string& name : header) {
+    detail::check_utf8("The name of a column", name);
+    HEARTH_CHECK_AS(ValueError, name.find_first_of("\t\n") == std::string::npos,
+                    "The name of a column cannot contain a tab or a line break: '", name, "'");
+  }
   const auto tabs = std::count(labels[0].begin(), labels[0].end(), '\t');
   HEARTH_CHECK(static_cast<int64_t>(header.size()) == tabs + 1,
                "len of header must be equal to the number of columns in metadata");

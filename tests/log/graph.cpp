@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "hearth/hearth.h"
@@ -72,6 +73,30 @@ TEST(Trace, SeesViewsAndInPlaceOps) {
   }
 }
 
+struct NestedImpl : nn::Module {
+  using Lists = std::vector<std::vector<Tensor>>;
+  std::tuple<Tensor, Lists, std::map<std::string, Tensor>> forward(
+      const std::map<std::string, Tensor>& named, const std::optional<Tensor>& none) {
+    const Tensor& x = named.at("x");
+    return {x + 1, {{x - 1}, {none ? *none : x * 2, Tensor()}}, {{"tanh", x.tanh()}}};
+  }
+};
+HEARTH_MODULE(Nested);
+
+TEST(Trace, FindsTensorsInNestedContainers) {
+  Nested model;
+  const std::map<std::string, Tensor> named{{"x", ones({2, 3})}};
+  const Graph graph = utils::trace(model, named, std::optional<Tensor>());
+  ASSERT_EQ(graph.inputs.size(), 1u);
+  EXPECT_EQ(ops_of(graph), (std::vector<std::string>{"add", "sub", "mul", "tanh"}));
+  std::vector<size_t> results;
+  for (const auto& node : graph.nodes) {
+    EXPECT_EQ(node.inputs[0], graph.inputs[0]);
+    results.push_back(node.outputs[0]);
+  }
+  EXPECT_EQ(graph.outputs, results);
+}
+
 struct AliasesImpl : nn::Module {
   Tensor forward(const Tensor& x) {
     const Tensor y = x + 1;
@@ -115,7 +140,7 @@ TEST(Trace, TakesHoldersPointersAndAnyModules) {
   EXPECT_EQ(utils::trace(*pointer, ones({1, 2})).nodes.size(), 1u);
   EXPECT_EQ(utils::trace(any, ones({1, 2})).nodes.size(), 1u);
   nn::LSTM lstm(2, 3);
-  EXPECT_EQ(utils::trace(lstm, ones({4, 1, 2})).outputs.size(), 1u);
+  EXPECT_EQ(utils::trace(lstm, ones({4, 1, 2})).outputs.size(), 3u);  // y, h and c
 }
 
 struct Filled : nn::Module {

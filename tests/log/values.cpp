@@ -201,6 +201,10 @@ TEST(SummaryWriter, ValuesThatTensorBoardCannotReadAreErrors) {
   EXPECT_ERROR(writer.add_embedding(ones({2, 2}, kComplexFloat)), "cannot be complex");
   EXPECT_ERROR(writer.add_embedding(ones({2, 2}), with_tag("a\nb")), "control characters");
   EXPECT_ERROR(writer.add_embedding(ones({2, 2}), with_tag("\xff")), "not valid UTF-8");
+  for (const char* name : {"a\nb", "a\tb"})
+    EXPECT_ERROR(writer.add_embedding(ones({1, 2}),
+                                      EmbeddingOptions().metadata({"a"}).metadata_header({name})),
+                 "The name of a column cannot contain a tab or a line break");
   EXPECT_ERROR(writer.add_embedding(ones({1, 2}), EmbeddingOptions().metadata({"\xff"})),
                "not valid UTF-8");
   EXPECT_ERROR(writer.add_mesh("a", ones({1, 4, 2})), "BxNx3");

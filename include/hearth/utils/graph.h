@@ -11,6 +11,7 @@
 #include "hearth/nn/module.h"
 #include "hearth/nn/run_module.h"
 #include "hearth/owned_ptr.h"
+#include "hearth/utils/checkpoint.h"
 
 // The graph of a model: the ops that one call of it runs.
 namespace hearth::utils {
@@ -100,11 +101,12 @@ decltype(auto) call_model(Model& model, const Inputs&... inputs) {
     return model.template forward<Tensor>(inputs...);
 }
 
-/// Appends the tensors in a value: a tensor, or a list or tuple of tensors.
+/// Appends the tensors in a value: a tensor, or nested optionals, lists, tuples and dicts.
 template <class T>
 void append_tensors(std::vector<Tensor>& to, T value) {
-  for (const Tensor* tensor : nn::detail::parts_of(value))
-    if (tensor) to.push_back(*tensor);
+  visit_tensors(value, [&to](const Tensor& tensor) {
+    if (tensor.defined()) to.push_back(tensor);
+  });
 }
 
 }  // namespace detail
