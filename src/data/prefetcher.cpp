@@ -86,9 +86,18 @@ Prefetcher::Prefetcher(size_t workers, bool ordered) : state_(new State(ordered)
       workers, [state, workers](size_t worker) { state->work(worker, workers); },
       [state] { state->stop(); });
 }
-Prefetcher::~Prefetcher() = default;
+Prefetcher::~Prefetcher() {
+  if (state_->threads.are_of_parent()) (void)state_.release();  // a worker may hold the mutex
+}
+
+void Prefetcher::check_process() const {
+  HEARTH_CHECK(!state_->threads.are_of_parent(),
+               "a forked process cannot use a data loader of its parent that has workers; create a "
+               "data loader after the fork");
+}
 
 void Prefetcher::submit(hearth::detail::OwnedPtr<Job> job) {
+  check_process();
   {
     const std::lock_guard lock(state_->mutex);
     state_->in_flight_jobs.push_back({std::move(job)});
@@ -101,6 +110,7 @@ hearth::detail::OwnedPtr<Job> Prefetcher::take(std::optional<std::chrono::millis
   const profiler::record_function range(
       "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
   const StepWaitTimer timer(StepWait::kData);
+  check_process();
   std::unique_lock lock(state_->mutex);
   if (state_->in_flight_jobs.empty()) return {};
   auto slot = state_->in_flight_jobs.end();
@@ -117,10 +127,14 @@ hearth::detail::OwnedPtr<Job> Prefetcher::take(std::optional<std::chrono::millis
 }
 
 size_t Prefetcher::in_flight() const {
+  check_process();
   const std::lock_guard lock(state_->mutex);
   return state_->in_flight_jobs.size();
 }
 
-void Prefetcher::drain() { state_->drain(); }
+void Prefetcher::drain() {
+  check_process();
+  state_->drain();
+}
 
 }  // namespace hearth::data::detail

@@ -1,8 +1,11 @@
 #include "hearth/data/threads.h"
 
+#include <unistd.h>
+
 #include <condition_variable>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "hearth/error.h"
@@ -12,6 +15,7 @@ namespace hearth::data::detail {
 
 struct Threads::State {
   std::vector<std::thread> threads;
+  const pid_t process = ::getpid();
 };
 
 Threads::Threads() : state_(new State) {}
@@ -38,7 +42,14 @@ void Threads::start(size_t num_threads, const std::function<void(size_t)>& body,
   }
 }
 
+bool Threads::are_of_parent() const { return state_->process != ::getpid(); }
+
 void Threads::join() {
+  if (are_of_parent()) {
+    // A forked process does not have them; it may neither join nor destroy them.
+    [[maybe_unused]] const auto* lost = new std::vector(std::exchange(state_->threads, {}));
+    return;
+  }
   for (std::thread& thread : state_->threads) thread.join();
   state_->threads.clear();
 }

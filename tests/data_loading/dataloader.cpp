@@ -1,8 +1,13 @@
 #include "hearth/data/dataloader.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <filesystem>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -11,6 +16,7 @@
 #include "hearth/data.h"
 #include "hearth/generator.h"
 #include "hearth/operators.h"
+#include "hearth/ordered_dict.h"
 #include "hearth/threads.h"
 #include "tests/support/files.h"
 
@@ -304,6 +310,58 @@ TEST(DataLoader, PinsBatches) {
       make_data_loader(NumberExamples(6, false), DataLoaderOptions(3).pin_memory(true));
   for (auto& batch : *unstacked)
     for (auto& example : batch) EXPECT_EQ(example.data.is_pinned(), has_gpu);
+}
+
+using TensorsInContainers =
+    std::tuple<Tensor, std::vector<std::pair<Tensor, Tensor>>, std::map<std::string, Tensor>,
+               OrderedDict<std::string, Tensor>, std::array<std::optional<Tensor>, 2>,
+               std::filesystem::path>;
+
+/// Batches with tensors in containers.
+struct ContainersOfTensors : datasets::BatchDataset<ContainersOfTensors, TensorsInContainers> {
+  TensorsInContainers get_batch(ArrayRef<size_t>) override {
+    const auto number = [] { return ones({1}); };
+    OrderedDict<std::string, Tensor> dict;
+    dict.insert("a", number());
+    return {number(), {{number(), number()}}, {{"a", number()}}, dict, {number()}, "folder/file"};
+  }
+  std::optional<size_t> size() const override { return 1; }
+};
+
+TEST(DataLoader, PinsTensorsInContainers) {
+  auto loader =
+      make_data_loader(ContainersOfTensors(), DataLoaderOptions().workers(1).pin_memory(true));
+  for (auto& [single, pairs, map, dict, array, path] : *loader)
+    for (const Tensor& tensor :
+         {single, pairs[0].first, pairs[0].second, map["a"], dict["a"], array[0].value()})
+      EXPECT_EQ(tensor.is_pinned(), cuda::is_available());
+}
+
+/// The exit status of a forked process that runs the function, which returns whether all is well.
+template <class F>
+int status_of_child(const F& f) {
+  const pid_t child = fork();
+  if (child == 0) _exit(f() ? 0 : 1);
+  int status = -1;
+  return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+TEST(DataLoader, ForkedProcessesNeedTheirOwn) {
+  const auto make = [] {
+    return make_data_loader(noisy_batches(40), DataLoaderOptions(2).workers(2));
+  };
+  auto loader = make();
+  auto it = loader->begin();
+  EXPECT_EQ(it->data.numel(), 2);
+  EXPECT_EQ(status_of_child([&] {
+              EXPECT_ERROR(++it, "create a data loader after the fork");
+              EXPECT_ERROR(loader->begin(), "create a data loader after the fork");
+              loader.reset();
+              auto own = make();
+              return data_of_epoch(*own).size() == 20 && !::testing::Test::HasFailure();
+            }),
+            0);
+  while (++it != loader->end()) EXPECT_EQ(it->data.numel(), 2);
 }
 
 /// A stream of consecutive numbers.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,24 +15,27 @@
 
 namespace hearth::data::detail {
 
-/// Moves all CPU tensors of a batch to pinned memory, also inside examples, lists, maps (only their
-/// values), pairs and optionals; replaces values of other types that have pin_memory() by its
-/// result.
+/// Moves all CPU tensors of a batch to pinned memory, also inside examples, lists, dicts (only
+/// their values), tuples and optionals; replaces values of other types that have pin_memory() by
+/// its result.
 template <class T>
 void pin_tensors(T& value) {
   if constexpr (std::is_same_v<T, Tensor>) {
     if (value.defined() && value.is_cpu()) value = value.pin_memory();
   } else if constexpr (requires { value = value.pin_memory(); }) {
     value = value.pin_memory();
-  } else if constexpr (requires { pin_tensors(value.begin()->second); }) {
+  } else if constexpr (requires { typename T::mapped_type; }) {
     for (auto& item : value) pin_tensors(item.second);
+  } else if constexpr (requires { value.key_description(); }) {
+    for (auto& item : value) pin_tensors(item.value());
   } else if constexpr (requires { pin_tensors(*value.begin()); }) {
-    for (auto& item : value) pin_tensors(item);
+    using Item = std::decay_t<decltype(*value.begin())>;
+    if constexpr (!std::is_same_v<Item, std::remove_const_t<T>>)  // a path consists of paths
+      for (auto& item : value) pin_tensors(item);
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    std::apply([](auto&... part) { (pin_tensors(part), ...); }, value);
   } else if constexpr (requires { value.has_value(); }) {
     if (value) pin_tensors(*value);
-  } else if constexpr (requires { pin_tensors(value.first); }) {
-    pin_tensors(value.first);
-    pin_tensors(value.second);
   } else if constexpr (requires { pin_tensors(value.data); }) {
     pin_tensors(value.data);
     if constexpr (requires { value.target; }) pin_tensors(value.target);

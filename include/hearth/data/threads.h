@@ -21,7 +21,8 @@ class HEARTH_API Threads {
   /// stop, which must end the running ones, and throws.
   void start(size_t count, const std::function<void(size_t)>& body,
              const std::function<void()>& stop);
-  void join();
+  void join();                 ///< no effect in a forked process, which does not have the threads
+  bool are_of_parent() const;  ///< whether this process was forked after the construction
 
  private:
   struct State;

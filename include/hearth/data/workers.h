@@ -127,7 +127,7 @@ class HEARTH_API Job {
 class HEARTH_API Prefetcher {
  public:
   Prefetcher(size_t workers, bool ordered);
-  /// Waits for running jobs and drops all others.
+  /// Waits for running jobs and drops all others; not in a forked process.
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
@@ -141,6 +141,7 @@ class HEARTH_API Prefetcher {
 
  private:
   struct State;
+  void check_process() const;  ///< throws in a forked process, which does not have the workers
   hearth::detail::OwnedPtr<State> state_;
 };
 
