@@ -40,18 +40,15 @@ struct Exported {
 
 template <class Managed>
 Managed* export_tensor(const Tensor& tensor) {
-  HEARTH_CHECK(tensor.defined() && tensor.has_storage(),
-               "toDLPack: an undefined tensor, or one on the meta device, has no memory to share");
+  HEARTH_CHECK(tensor.defined(), "tensor does not have a device");
+  const DLDevice device = torchDeviceToDLDevice(tensor.device());
   auto exported = std::make_unique<Exported<Managed>>();
   exported->tensor = tensor.detach();
   exported->sizes = tensor.sizes().vec();
   exported->strides = tensor.strides().vec();
-  // As in ATen: other libraries expect 1 where no stride is needed.
-  for (size_t i = 0; i < exported->sizes.size(); ++i)
-    if (exported->sizes[i] < 2) exported->strides[i] = 1;
   Managed& managed = exported->managed;
   managed.dl_tensor.data = exported->tensor.data_ptr();
-  managed.dl_tensor.device = torchDeviceToDLDevice(tensor.device());
+  managed.dl_tensor.device = device;
   managed.dl_tensor.ndim = static_cast<int32_t>(tensor.dim());
   managed.dl_tensor.dtype = getDLDataType(tensor);
   managed.dl_tensor.shape = exported->sizes.data();
@@ -76,6 +73,8 @@ Tensor import_tensor(const DLTensor& source, std::function<void(void*)> deleter)
   const auto dims = static_cast<size_t>(source.ndim);
   const TensorOptions options =
       TensorOptions(device_from(source.device)).dtype(toScalarType(source.dtype));
+  HEARTH_CHECK(source.byte_offset % (source.dtype.bits / 8U) == 0,
+               "byte offset must be multiple of element size");
   const IntArrayRef sizes(source.shape, dims);
   char* const data = static_cast<char*>(source.data);
   void* const first = data ? data + source.byte_offset : nullptr;
@@ -102,7 +101,8 @@ DLDataType getDLDataType(const Tensor& tensor) {
 }
 
 ScalarType toScalarType(const DLDataType& dtype) {
-  HEARTH_CHECK(dtype.lanes == 1, "ATen does not support lanes != 1");
+  HEARTH_CHECK(dtype.lanes == 1, "ATen does not support lanes != 1 for dtype code",
+               std::to_string(dtype.code));
   for (const DlpackDtype& known : kDtypes)
     if (known.code == dtype.code && known.bits == dtype.bits) return known.type;
   constexpr const char* kNames[] = {"kInt",    "kUInt",    "kFloat", "kOpaqueHandle",

@@ -27,6 +27,11 @@ TEST(Dlpack, SharesMemoryBothWays) {
   EXPECT_EQ(imported[3][1].item<float>(), 11);
 }
 
+TEST(Dlpack, KeepsStridesThatAreNotNeeded) {
+  for (const Tensor& tensor : {ones({1, 3, 4}), ones({0, 3}), ones({1, 4}).t(), ones({})})
+    EXPECT_EQ(fromDLPack(toDLPack(tensor)).strides(), tensor.strides());
+}
+
 TEST(Dlpack, KeepsEveryDtype) {
 #define HEARTH_EXPECT_KEPT(type, Name)                                                          \
   EXPECT_EQ(fromDLPack(toDLPack(ones({2}, ScalarType::Name))).scalar_type(), ScalarType::Name); \
@@ -69,7 +74,7 @@ TEST(Dlpack, RefusesUnsupportedTensors) {
   source.dl_tensor.dtype = {kDLUInt, 16, 1};
   EXPECT_EQ(error(), "Unsupported kUInt bits 16");
   source.dl_tensor.dtype = {kDLFloat, 32, 4};
-  EXPECT_EQ(error(), "ATen does not support lanes != 1");
+  EXPECT_EQ(error(), "ATen does not support lanes != 1 for dtype code2");
   source.dl_tensor.dtype = {17, 4, 1};
   EXPECT_EQ(error(), "Unsupported code 17");
   source.dl_tensor.dtype = {kDLFloat, 32, 1};
@@ -78,8 +83,11 @@ TEST(Dlpack, RefusesUnsupportedTensors) {
   source.dl_tensor.device.device_type = kDLCPU;
   source.dl_tensor.ndim = 99;
   EXPECT_NE(error().find("of 99 dimensions"), std::string::npos);
-  EXPECT_ERROR(toDLPack(ones({1}, kMeta)), "has no memory to share");
-  EXPECT_ERROR(toDLPack(Tensor()), "has no memory to share");
+  source.dl_tensor.ndim = 1;
+  source.dl_tensor.byte_offset = 3;
+  EXPECT_EQ(error(), "byte offset must be multiple of element size");
+  EXPECT_ERROR(toDLPack(ones({1}, kMeta)), "Cannot pack tensors on meta");
+  EXPECT_ERROR(toDLPack(Tensor()), "tensor does not have a device");
 }
 
 TEST(Dlpack, SharesMemoryOfGpus) {
