@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "io/little_endian.h"
 
@@ -33,6 +34,7 @@ class Parser {
     expect('{');
     while (!skip('}')) {
       const std::string_view key = quoted();
+      if (!keys_.insert(key).second) fail("'", key, "' occurs twice");
       expect(':');
       if (key == "descr")
         read_dtype();
@@ -42,14 +44,14 @@ class Parser {
         read_sizes();
       else
         fail("unknown key '", key, "'");
-      ++num_keys_;
       if (!skip(',')) {
         expect('}');
         break;
       }
     }
-    if (num_keys_ != 3 || header_.type == ScalarType::Undefined)
-      fail("expected descr, fortran_order and shape");
+    if (keys_.size() != 3) fail("expected descr, fortran_order and shape");
+    skip_spaces();
+    if (position_ < text_.size()) fail("expected the end of the header");
     return header_;
   }
 
@@ -59,7 +61,8 @@ class Parser {
     bad_bytes(bytes_.name(), begin_ + position_, parts...);
   }
   void skip_spaces() {
-    while (position_ < text_.size() && (text_[position_] == ' ' || text_[position_] == '\n'))
+    while (position_ < text_.size() &&
+           std::string_view(" \n\t").find(text_[position_]) != std::string_view::npos)
       ++position_;
   }
   bool skip(char character) {
@@ -128,7 +131,7 @@ class Parser {
   uint64_t begin_;
   std::string_view text_;
   size_t position_ = 0;
-  int num_keys_ = 0;
+  std::set<std::string_view> keys_;
   NpyHeader header_;
 };
 

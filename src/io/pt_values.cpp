@@ -45,7 +45,7 @@ class Flattener {
       if (with_sizes_ && !path.empty()) values_.emplace_back(join(path, "size"), items.size());
     } else {
       check_size(path, value);
-      values_.emplace_back(path.empty() ? "0" : path, value);
+      values_.emplace_back(path, value);
     }
   }
 
@@ -73,7 +73,10 @@ class Flattener {
 NamedValues flatten(const IValue& value, bool with_sizes, uint64_t file_bytes) {
   Flattener flattener(with_sizes, file_bytes);
   flattener.add("", value);
-  return std::move(flattener).take();
+  NamedValues values = std::move(flattener).take();
+  if (values.size() == 1 && values[0].first.empty() && !value.isGenericDict())
+    values[0].first = "0";
+  return values;
 }
 
 NamedValues named_values(const IValue& value) {

@@ -82,6 +82,7 @@ TEST(Npy, RefusesBadFiles) {
   EXPECT_EQ(error(npy_with("'<f4'", "(2,)", 8)), "no error");
   EXPECT_EQ(error(npy_with("'=f4'", "()", 4)), "no error");
   EXPECT_EQ(error(npy_with("'<f4'", "(2L, 1L)", 8)), "no error");  // of Python 2
+  EXPECT_EQ(error(npy_with("\t'<f4'", "(2,\t)", 8)), "no error");
   const struct {
     std::string bytes;
     const char* text;
@@ -104,6 +105,9 @@ TEST(Npy, RefusesBadFiles) {
       {npy("{'descr': '<f4', 'shape': (1,)}", 4), "expected descr, fortran_order and shape"},
       {npy("{'descr': '<f4', 'fortran_order': No, 'shape': (1,)}", 4), "expected True or False"},
       {npy("{'other': 1}", 4), "unknown key 'other'"},
+      {npy("{'descr': '<f4', 'shape': (1,), 'shape': (1,)}", 4), "'shape' occurs twice"},
+      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} 7", 4),
+       "the end of the header"},
       {npy("nonsense", 4), "expected '{'"},
   };
   for (const auto& c : cases)

@@ -56,6 +56,10 @@ TEST(Pt, ReadsValues) {
   const NamedValues flat = named_values(value);
   EXPECT_EQ(flat.size(), 23U);
   EXPECT_EQ(flat[10].first, "list.3.0");
+  GenericDict without_name;
+  without_name.insert("", ones({1}));
+  EXPECT_EQ(named_values(without_name)[0].first, "");
+  EXPECT_EQ(named_values(ones({1}))[0].first, "0");
 }
 
 TEST(Pt, ReadsValuesOfOtherClasses) {
