@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "choices.h"
+#include "hearth/io/safetensors.h"
 #include "hearth/io/tensors.h"
 #include "names.h"
 
@@ -15,12 +16,17 @@ struct ConvertOptions {
 };
 
 void convert(const ConvertOptions& options) {
+  const io::FileContent content = io::load_file(options.from);
   io::NamedTensors tensors;
-  for (const auto& [name, value] : io::load_file(options.from).values)
+  for (const auto& [name, value] : content.values)
     if (value.isTensor())
       tensors.emplace_back(name, value.toTensor());
     else
       std::cerr << "hearth: note: '" << printable(name) << "' is no tensor and is left out\n";
+  if (options.to.ends_with(".safetensors"))
+    return io::save_safetensors(tensors, options.to, content.metadata);
+  for (const auto& [key, value] : content.metadata)
+    std::cerr << "hearth: note: the metadata '" << printable(key) << "' are left out\n";
   io::save_tensors(tensors, options.to);
 }
 

@@ -118,6 +118,11 @@ TEST(Convert, CopiesTensors) {
   ASSERT_EQ(tensors.size(), 2U);
   EXPECT_EQ(tensors[0].first, "model.weight");
   EXPECT_EQ(tensors[0].second[1][0].item<float>(), -2.5F);
+  io::save_safetensors(tensors, out, {{"format", "pt"}});
+  EXPECT_EQ(run({"convert", out, folder.path("z.safetensors")}).err, "");
+  EXPECT_EQ(io::load_file(folder.path("z.safetensors")).metadata, (io::Metadata{{"format", "pt"}}));
+  EXPECT_EQ(run({"convert", out, folder.path("z.npz")}).err,
+            "hearth: note: the metadata 'format' are left out\n");
   const RunResult wrong = run({"convert", pt, folder.path("y.txt")});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_NE(wrong.err.find("its name must end with"), std::string::npos) << wrong.err;
