@@ -25,7 +25,7 @@ void pin_tensors(T& value) {
   } else if constexpr (requires { value = value.pin_memory(); }) {
     value = value.pin_memory();
   } else if constexpr (requires { typename T::mapped_type; }) {
-    for (auto& item : value) pin_tensors(item.second);
+    for (auto&& item : value) pin_tensors(item.second);
   } else if constexpr (requires { value.key_description(); }) {
     for (auto& item : value) pin_tensors(item.value());
   } else if constexpr (requires { pin_tensors(*value.begin()); }) {
