@@ -33,10 +33,8 @@ struct BagIndices {
     if (begins_well) begin = end;
     return false;
   }
-  /// Whether index i is a row of the table or padding.
-  HEARTH_FN bool is_valid(int64_t i) const {
-    return indices[i] == padding || (indices[i] >= 0 && indices[i] < num_rows);
-  }
+  /// Whether index i is a row of the table, as padding is too.
+  HEARTH_FN bool is_valid(int64_t i) const { return indices[i] >= 0 && indices[i] < num_rows; }
   /// The bag of index i: the last bag that begins at i or before; -1 if i is before the first bag
   /// or after the last bag's end.
   HEARTH_FN int64_t bag_of(int64_t i) const {

@@ -12,6 +12,7 @@
 #include "ops/autocast.h"
 #include "ops/binding.h"
 #include "ops/history.h"
+#include "ops/index_errors.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -150,7 +151,8 @@ void run_on(const OpCall& call, const Outputs& outputs, Device device, ScalarTyp
     Ctx ctx(cpu_backend(), device, nullptr, &faults);
     LaunchContext launch(call.inputs, outputs, ctx, compute_dtype);
     call.op.launch(call.op, call.args, launch);
-    check_fault(faults);
+    if (faults.fault > 0) [[unlikely]]
+      throw_fault_of(call, faults);
     return;
   }
   Backend& backend = backend_of(device);

@@ -4,6 +4,7 @@
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/promote.h"
+#include "ops/view_shape.h"
 #include "seam/gather.h"
 #include "seam/scatter.h"
 
@@ -79,9 +80,8 @@ struct Embedding {
     HEARTH_CHECK(weight.dim == 2, "'weight' must be 2-D");
     HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt,
                  "Expected tensor for argument #1 'indices' to have one of the following scalar "
-                 "types: Long, Int; but got torch.",
-                 index.device.is_cuda() ? "cuda." : "", name_of(index.dtype),
-                 "Tensor instead (while checking arguments for embedding)");
+                 "types: Long, Int; but got ",
+                 type_text(index), " instead (while checking arguments for embedding)");
     Dims sizes(index.sizes());
     sizes.push_back(weight.sizes()[1]);
     context.set(0, sizes, weight.dtype);

@@ -215,9 +215,8 @@ struct EmbeddingBagOf {
 
   static void check_type(const char* name, const Tensor& t, const char* types, bool is_supported) {
     HEARTH_CHECK(is_supported, "Expected tensor for argument #1 '", name,
-                 "' to have one of the following scalar types: ", types, "; but got torch.",
-                 t.is_cuda() ? "cuda." : "", name_of(t.scalar_type()),
-                 "Tensor instead (while checking arguments for embedding_bag)");
+                 "' to have one of the following scalar types: ", types, "; but got ", t.toString(),
+                 " instead (while checking arguments for embedding_bag)");
   }
   static void check_index(const Tensor& t) {
     check_type("indices", t, "Long, Int", t.scalar_type() == kLong || t.scalar_type() == kInt);
@@ -229,10 +228,9 @@ struct EmbeddingBagOf {
                  "embedding_bag: per_sample_weights only supported with mode='sum'");
     HEARTH_CHECK(scale.scalar_type() == weight.scalar_type(),
                  "Expected tensor for argument #1 'weight' to have the same type as tensor for "
-                 "argument #1 'per_sample_weights'; but type torch.",
-                 name_of(weight.scalar_type()), "Tensor does not equal torch.",
-                 name_of(scale.scalar_type()),
-                 "Tensor (while checking arguments for embedding_bag)");
+                 "argument #1 'per_sample_weights'; but type ",
+                 weight.toString(), " does not equal ", scale.toString(),
+                 " (while checking arguments for embedding_bag)");
     HEARTH_CHECK(scale.dim() == 1 && scale.numel() == indices.numel(),
                  "embedding_bag: per_sample_weights must be a 1D Tensor with one element for each "
                  "of ",
@@ -281,6 +279,15 @@ struct EmbeddingBagOf {
                  rows - 1, ", but got ", index);
     return index < 0 ? index + rows : index;
   }
+  /// Throws the error of the kernel that ATen uses for sums and means of float and half types.
+  static void check_rows(const Tensor& index, int64_t rows) {
+    const Tensor bad = index.lt(0).logical_or(index.ge(rows)).nonzero();
+    if (bad.numel() == 0) return;
+    const int64_t position = bad.view({-1}).select(0, 0).item<int64_t>();
+    detail::fail<Error>("Index ", position, " of input takes value ",
+                        index.select(0, position).item<int64_t>(),
+                        " which is not in the valid range [0, ", rows, ")");
+  }
   static TensorQuad compute(const Args& args, const Tensor& weight, const Tensor& indices,
                             const Tensor& offsets, const Tensor& scale) {
     check(args, weight, indices, offsets, scale);
@@ -296,8 +303,15 @@ struct EmbeddingBagOf {
       return embedding_bag_composed(bags, weight, index, begin, scale);
     }
     const Tensor table = weight.stride(1) == 1 ? weight : weight.contiguous();
-    return quad_of(
-        invoke<EmbeddingBag>({bags, args.scale_grad_by_freq}, table, index, begin, scale).all());
+    try {
+      return quad_of(
+          invoke<EmbeddingBag>({bags, args.scale_grad_by_freq}, table, index, begin, scale).all());
+    } catch (const Error&) {
+      const bool fast = bags.mode != BagMode::kMax && bags.padding_idx < 0;
+      if (fast && weight.is_cpu() && weight.scalar_type() != kDouble)
+        check_rows(index, weight.size(0));
+      throw;
+    }
   }
 };
 

@@ -4,6 +4,7 @@
 #include "hearth/operators.h"
 #include "ops/composed_out.h"
 #include "ops/embedding_bag.h"
+#include "ops/gather.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -76,10 +77,15 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
                ")");
   HEARTH_CHECK(indices.scalar_type() == kLong || indices.scalar_type() == kInt,
                "Expected tensor for argument #2 'indices' to have one of the following scalar "
-               "types: Long, Int; but got torch.",
-               indices.is_cuda() ? "cuda." : "", name_of(indices.scalar_type()),
-               "Tensor instead (while checking arguments for ", kName, ")");
-  const Tensor used = std::get<0>(_unique2(indices.reshape(-1).to(kLong)));
+               "types: Long, Int; but got ",
+               indices.toString(), " instead (while checking arguments for ", kName, ")");
+  Tensor used = std::get<0>(_unique2(indices.reshape(-1).to(kLong)));
+  if (used.is_cpu()) {  // as in PyTorch, where GPUs do not check indices
+    if (const auto bad = first_outside(used, -self.size(0), self.size(0)))
+      detail::fail<IndexError>("select(): index ", *bad, " out of range for tensor of size ",
+                               self.sizes(), " at dimension 0");
+    used = where(used.lt(0), used.add(self.size(0)), used);
+  }
   const Tensor rows = self.index_select(0, used).to(wide_type(self.scalar_type()));
   const Tensor norms = rows.norm(Scalar(norm_type), IntArrayRef(1), /*keepdim=*/true);
   const Tensor scaled = rows * (max_norm / (norms + 1e-7));

@@ -34,6 +34,12 @@ int first_larger_dim(const TensorImpl& index, const TensorImpl& other, int64_t d
   return -1;
 }
 
+std::optional<int64_t> first_outside(const Tensor& index, int64_t low, int64_t high) {
+  const Tensor outside = index.masked_select(index.lt(low).logical_or(index.ge(high)));
+  if (outside.numel() == 0) return std::nullopt;
+  return outside.select(0, 0).item<int64_t>();
+}
+
 View expand_to_slices(const View& index, const View& slices, int64_t dim) {
   View expanded = slices;
   expanded.data = index.data;

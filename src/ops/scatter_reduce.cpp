@@ -186,7 +186,13 @@ Tensor index_reduced(const Tensor& self, int64_t dim, const Tensor& index, const
   Dims sizes(size_t(source.dim()), 1);
   if (source.dim() > 0) sizes[size_t(dim)] = index.numel();
   const Tensor places = index.reshape(sizes).expand(source.sizes());
-  return scatter_reduced_by(self, dim, places, source, reduction_named(reduce), include_self);
+  const int64_t size = self.dim() == 0 ? 1 : self.size(dim);
+  return with_index_error(
+      index, 0, size,
+      [&] {
+        return scatter_reduced_by(self, dim, places, source, reduction_named(reduce), include_self);
+      },
+      [](int64_t) { detail::fail<IndexError>("index out of range in self"); });
 }
 
 /// The input of an in-place form: self, or a copy if the backward pass needs its old values. Throws

@@ -2,6 +2,7 @@
 #include "seam/search.h"
 
 #include "ops/composed_out.h"
+#include "ops/gather.h"
 
 namespace hearth {
 
@@ -78,7 +79,14 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
                  "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
                  name_of(sorter->scalar_type()));
   }
-  const Tensor sorted = has_sorter ? sorted_sequence.gather(-1, *sorter) : sorted_sequence;
+  const Tensor sorted =
+      !has_sorter
+          ? sorted_sequence
+          : with_index_error(
+                *sorter, 0, sorter->size(-1), [&] { return sorted_sequence.gather(-1, *sorter); },
+                [](int64_t) {
+                  detail::fail<Error>("torch.searchsorted(): sorter index out of range");
+                });
   return search(sorted, self, out_int32, is_right(right, side));
 }
 Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,

@@ -1,5 +1,6 @@
 // take and put, whose indices count elements in row-major order, and take_along_dim.
 #include "ops/composed_out.h"
+#include "ops/gather.h"
 #include "ops/index.h"
 #include "ops/promote.h"
 
@@ -7,13 +8,23 @@ namespace hearth {
 
 namespace {
 
+/// Computes f(), which uses `index` as positions among `numel` elements; throws PyTorch's error
+/// for an index out of range.
+template <class F>
+Tensor at_positions(const Tensor& index, int64_t numel, F f) {
+  return with_index_error(index, -numel, numel, f, [&](int64_t bad) {
+    detail::fail<IndexError>("out of range: tried to access index ", bad, " on a tensor of ", numel,
+                             " elements.");
+  });
+}
+
 Tensor take_of(const Tensor& self, const Tensor& index) {
   HEARTH_CHECK(index.scalar_type() == kLong, "take(): Expected a long tensor for index, but got ",
                name_of(index.scalar_type()));
   HEARTH_CHECK_AS(IndexError, self.numel() > 0 || index.numel() == 0,
                   "take(): tried to take from an empty tensor");
   check_same_device("take", "index", self.device(), index.device());
-  return index_by(self.reshape({-1}), {index});
+  return at_positions(index, self.numel(), [&] { return index_by(self.reshape({-1}), {index}); });
 }
 
 Tensor take_along(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
@@ -35,7 +46,7 @@ Tensor take_along(const Tensor& self, const Tensor& indices, std::optional<int64
     index_sizes[size_t(d)] = indices.size(d);
   }
   const int64_t size = self.dim() == 0 ? 1 : self.size(d);
-  const Tensor wrapped = where(indices.lt(0), indices.add(size), indices);
+  const Tensor wrapped = size == 0 ? indices : indices.remainder(size);
   return self.expand(self_sizes).gather(d, wrapped.expand(index_sizes));
 }
 
@@ -52,8 +63,10 @@ Tensor with_put(const Tensor& self, const Tensor& index, const Tensor& source, b
   const Tensor flat = self.reshape({-1}), indices = index.reshape({-1});
   const Tensor wrapped = where(indices.lt(0), indices.add(self.numel()), indices);
   const Tensor values = source.reshape({-1});
-  return (accumulate ? flat.index_add(0, wrapped, values) : flat.index_copy(0, wrapped, values))
-      .view(self.sizes());
+  const auto put = [&] {
+    return accumulate ? flat.index_add(0, wrapped, values) : flat.index_copy(0, wrapped, values);
+  };
+  return at_positions(index, self.numel(), put).view(self.sizes());
 }
 
 }  // namespace

@@ -80,9 +80,8 @@ View broadcast_view(const View& in, const View& to) {
 }
 
 std::string type_text(const TensorImpl& impl) {
-  const char* name = name_of(impl.dtype);
-  if (impl.device.is_meta()) return detail::str("Meta", name, "Type");
-  return detail::str(impl.device.is_cuda() ? "torch.cuda." : "torch.", name, "Tensor");
+  const char* device = impl.device.is_cuda() ? "CUDA" : impl.device.is_meta() ? "Meta" : "CPU";
+  return detail::str(device, name_of(impl.dtype), "Type");
 }
 
 }  // namespace hearth

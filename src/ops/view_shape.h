@@ -33,7 +33,7 @@ inline void set_view(InferContext& context, const Dims& sizes, const Dims& strid
 /// The view `in` broadcast to the sizes of `to`.
 View broadcast_view(const View& in, const View& to);
 
-/// PyTorch's name of a tensor type in errors: "torch.FloatTensor", "torch.cuda.HalfTensor".
+/// LibTorch's name of a tensor type in errors: "CPUFloatType", "CUDAHalfType".
 std::string type_text(const TensorImpl& impl);
 
 }  // namespace hearth

@@ -144,7 +144,7 @@ Row expand_row() {
                   {[] {
                      ones({2, 3}).expand({3});
                    },
-                   "expand(torch.FloatTensor{[2, 3]}, size=[3]): the number of sizes provided (1) "
+                   "expand(CPUFloatType{[2, 3]}, size=[3]): the number of sizes provided (1) "
                    "must be greater or equal to the number of "
                    "dimensions in the tensor (2)"},
                   {[] {

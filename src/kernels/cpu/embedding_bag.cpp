@@ -54,8 +54,7 @@ class BagReader {
   /// Returns the row of index i; -1 if the row is padding or, which is a fault, outside the table.
   int64_t row(int64_t i) const {
     const int64_t row = bags_.indices[i];
-    if (row == bags_.padding) return -1;
-    if (bags_.is_valid(i)) return row;
+    if (bags_.is_valid(i)) return row == bags_.padding ? -1 : row;
     faults_->report(Fault::kBadBagIndex, row);
     return -1;
   }

@@ -23,8 +23,7 @@ struct DeviceBags : BagIndices<I> {
   /// The row of index i; -1 if the row is padding or, which is a fault, outside the table.
   __device__ int64_t row(int64_t i) const {
     const int64_t index = this->indices[i];
-    if (index == this->padding) return -1;
-    if (this->is_valid(i)) return index;
+    if (this->is_valid(i)) return index == this->padding ? -1 : index;
     report(faults, Fault::kBadBagIndex, index);
     return -1;
   }
