@@ -34,6 +34,25 @@ auto masked_fill_of(const Tensor& self, const Tensor& mask, const Tensor& value)
   return pointwise_as<op_info>(fn::MaskedFill{}, self, mask, value);
 }
 
+/// The in-place form. As in PyTorch, self may be expanded: then an element of the memory is filled
+/// if the mask is true for one of the elements that share it.
+template <const OpInfo& op_info>
+Tensor& masked_fill_inplace(Tensor& self, const Tensor& mask, const Tensor& value) {
+  Tensor distinct = self, any = mask;
+  for (int64_t d = 0; d < self.dim(); ++d)
+    if (self.stride(d) == 0 && self.size(d) > 1) {
+      any = any.expand(distinct.sizes()).any(d, /*keepdim=*/true);
+      distinct = distinct.narrow(d, 0, 1);
+    }
+  if (distinct.is_same(self)) return masked_fill_of<op_info>(self, mask, value).inplace(self);
+  warn(
+      "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before "
+      "performing this operation. This also applies to advanced indexing e.g. tensor[mask] = "
+      "scalar");
+  masked_fill_of<op_info>(distinct, any, value).inplace(distinct);
+  return self;
+}
+
 /// The functional form. Unlike other pointwise ops, it returns contiguous memory.
 template <const OpInfo& op_info>
 Tensor masked_fill_new(const Tensor& self, const Tensor& mask, const Tensor& value) {
@@ -84,8 +103,9 @@ Tensor masked_scatter_of(const Tensor& self, const Tensor& mask, const Tensor& s
 #define HEARTH_DEFINE_MASKED_FILL(T, info)                                                         \
   HEARTH_DEFINE_METHOD(Tensor, masked_fill, (const Tensor& mask, T value),                         \
                        masked_fill_new<info>(self, checked_mask(mask), masked_value(self, value))) \
-  HEARTH_DEFINE_INPLACE(masked_fill_, (const Tensor& mask, T value),                               \
-                        masked_fill_of<info>(self, checked_mask(mask), masked_value(self, value))) \
+  HEARTH_DEFINE_INPLACE_AS(                                                                        \
+      masked_fill_, (const Tensor& mask, T value),                                                 \
+      masked_fill_inplace<info>(self, checked_mask(mask), masked_value(self, value)))              \
   Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, T value) {          \
     check_defined("masked_fill", 0, "self", self);                                                 \
     return masked_fill_of<info>(self, checked_mask(mask), masked_value(self, value)).out(out);     \

@@ -3,9 +3,11 @@
 
 #include "hearth/autograd.h"
 #include "hearth/stream.h"
+#include "hearth/tensor_literal.h"
 #include "tests/ops/index_input.h"
 #include "tests/support/op_table.h"
 #include "tests/support/throws.h"
+#include "tests/support/warnings.h"
 
 namespace hearth::testing {
 namespace {
@@ -167,7 +169,7 @@ Row embedding_row(std::string name, int64_t padding, bool by_frequency) {
                      embedding(ones({3, 2}), zeros({1}));
                    },
                    "Expected tensor for argument #1 'indices' to have one of the following scalar "
-                   "types: Long, Int; but got torch.FloatTensor instead (while checking arguments "
+                   "types: Long, Int; but got CPUFloatType instead (while checking arguments "
                    "for embedding)"}};
   for (const Device device : devices())
     row.refusals.push_back(refusal_on(
@@ -175,7 +177,8 @@ Row embedding_row(std::string name, int64_t padding, bool by_frequency) {
         [](Device where) {
           embedding(ones({3, 2}).to(where, kFloat), full({1}, 3, kLong).to(where, kLong));
         },
-        "index 3 is out of bounds for dimension 0 with size 3"));
+        device.is_cpu() ? "index out of range in self (index 3, dimension 0 with size 3)"
+                        : "index 3 is out of bounds for dimension 0 with size 3"));
   return row;
 }
 
@@ -217,6 +220,26 @@ const Register registered_masked[] = {Register(masked_fill_row()),
                                       Register(embedding_row("embedding_padding", 1, false)),
                                       Register(embedding_row("embedding_by_frequency", -1, true)),
                                       Register(one_hot_row())};
+
+TEST(MaskedFill, FillsExpandedTensorsWithAWarning) {
+  const Tensor row = ones({1, 3});
+  const Tensor mask = zeros({4, 3}, kBool);
+  mask.select(0, 2).select(0, 1).fill_(true);
+  [[maybe_unused]] const Warnings warnings;
+  row.expand({4, 3}).masked_fill_(mask, 2);
+  EXPECT_TRUE(row.equal(tensor({1.f, 2.f, 1.f}).view({1, 3})));
+  EXPECT_TRUE(Warnings::contains("Use of masked_fill_ on expanded tensors is deprecated."));
+  row.expand({4, 3}).masked_fill_(tensor({true, false, false}), full({}, 5));
+  EXPECT_TRUE(row.equal(tensor({5.f, 2.f, 1.f}).view({1, 3})));
+}
+
+TEST(MaskedFill, OfAnExpandedTensorHasADerivative) {
+  const Tensor x = ones({3}).requires_grad_();
+  const Tensor copy = x * 1;
+  copy.view({1, 3}).expand({2, 3}).masked_fill_(tensor({true, false, false}), 2);
+  copy.sum().backward();
+  EXPECT_TRUE(x.grad().equal(tensor({0.f, 1.f, 1.f})));
+}
 
 TEST(Embedding, PaddingRowHasGradientZero) {
   for (const Device device : devices()) {
