@@ -273,6 +273,14 @@ struct Softshrink {
 
 /// x where x > 0, else weight * x.
 struct Prelu {
+  /// A constant whose derivative is that of `path`.
+  template <class V>
+  HEARTH_FN static V along(V constant, V path) {
+    if constexpr (requires { V::along(constant, path); })
+      return V::along(constant, path);
+    else
+      return constant;
+  }
   static constexpr OpInfo info{.name = "_prelu_kernel",
                                .node = "PreluKernel",
                                .arguments = "self,weight",
@@ -282,14 +290,16 @@ struct Prelu {
   HEARTH_FN V value(V x, V weight) const {
     return select(x > 0, x, weight * x);
   }
-  // At 0, the second derivatives are 0.
+  // At 0, the slope is that of the weight, but PyTorch's second derivatives are those of x > 0.
   template <class V>
   HEARTH_FN V grad_a(V g, V x, V weight) const {
-    return select(x > 0, g, select(x < 0, weight, constant(weight)) * g);
+    const V sloped = weight * g;
+    return select(x == 0, along(constant(sloped), g), select(x > 0, g, sloped));
   }
   template <class V>
-  HEARTH_FN V grad_b(V g, V x, V) const {
-    return select(x > 0, 0, select(x < 0, x, constant(x)) * g);
+  HEARTH_FN V grad_b(V g, V x, V weight) const {
+    const V slope = select(x > 0, 0, select(x == 0, constant(x), x) * g);
+    return select(weight == weight, slope, slope);  // depends on weight, with the derivative 0
   }
 };
 

@@ -95,8 +95,12 @@ Tensor pointwise_gradient(const F& f, GradContext& context) {
     }
     const bool is_half = is_reduced_float(g.scalar_type());
     TensorValue values[num_operands];
-    for (int i = 0; i < num_operands; ++i)
-      values[i] = TensorValue(is_half ? operand[i].to(kFloat) : operand[i]);
+    for (int i = 0; i < num_operands; ++i) {
+      // Unlike kernels, ops on tensors do not compute with bool.
+      const bool is_flag = !(F::info.dtypes & dtypes::kBool) && operand[i].scalar_type() == kBool;
+      const ScalarType wide = is_half ? kFloat : g.scalar_type();
+      values[i] = TensorValue(is_half || is_flag ? operand[i].to(wide) : operand[i]);
+    }
     if constexpr (requires { f.complex_grad(values[0], values[1]); })
       if (g.is_complex()) return f.complex_grad(values[0], values[1]).tensor;
     Tensor result = evaluate_operands<F, formula, TensorValue>(f, values).tensor;

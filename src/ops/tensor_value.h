@@ -57,6 +57,10 @@ struct TensorValue {
     return TensorValue(hearth::zeros_like(a.tensor));
   }
   friend TensorValue constant(const TensorValue& a) { return TensorValue(a.tensor.detach()); }
+  /// A constant whose derivative is that of `path`.
+  static TensorValue along(const TensorValue& constant, const TensorValue& path) {
+    return constant + (path - TensorValue(path.tensor.detach()));
+  }
   friend TensorValue binary_cross_entropy_slope(const TensorValue& g, const TensorValue& a,
                                                 const TensorValue& b) {
     return TensorValue(hearth::binary_cross_entropy_slope(g.tensor, a.tensor, b.tensor));

@@ -59,6 +59,24 @@ void expect_values(const Tensor& got, const std::vector<double>& wanted) {
   expect_close(got.reshape({-1}), Array{{int64_t(wanted.size())}, wanted}, 2, "");
 }
 
+// The values are PyTorch's, also for the second element, 0.
+TEST(Prelu, HasPyTorchsSecondDerivatives) {
+  const Tensor x = tensor({-2., 0., 3.}).requires_grad_();
+  const Tensor weight = tensor({0.25}).requires_grad_();
+  const Tensor g = tensor({0.5, 0.75, 2.}).requires_grad_();
+  const auto first = autograd::grad({prelu(x, weight)}, {x, weight}, {g}, true, true);
+  expect_values(first[0], {0.125, 0.1875, 2});
+  expect_values(first[1], {-1});
+  const auto of_x = autograd::grad({first[0].sum()}, {x, weight, g}, {}, true);
+  expect_values(of_x[0], {0, 0, 0});
+  expect_values(of_x[1], {0.5});
+  expect_values(of_x[2], {0.25, 1, 1});
+  const auto of_weight = autograd::grad({first[1].sum()}, {x, weight, g}, {}, true);
+  expect_values(of_weight[0], {0.5, 0, 0});
+  expect_values(of_weight[1], {0});
+  expect_values(of_weight[2], {-2, 0, 0});
+}
+
 // The values are PyTorch's for the same seed.
 TEST(RRelu, DrawsPyTorchsSlopes) {
   manual_seed(1);

@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "hearth/tensor_literal.h"
 #include "tests/ops/loss_rows.h"
 
 namespace hearth::testing {
@@ -160,6 +162,17 @@ TEST(Losses, SpecialValues) {
     EXPECT_NEAR(logit.grad().item<float>(), x < 0 ? -1 : 0, 1e-6);
   }
   EXPECT_EQ(kl_div(full({1}, 1.0), zeros({1})).item<float>(), 0);
+}
+
+// As in PyTorch, which computes with a bool target as a number.
+TEST(Losses, HaveDifferentiableGradientsForBoolTargets) {
+  const Tensor x = tensor({0.5, -1.25}).requires_grad_(), target = tensor({true, false});
+  const Tensor squared = autograd::grad({mse_loss(x, target, 0).sum()}, {x}, {}, true, true)[0];
+  EXPECT_TRUE(squared.equal(tensor({-1., -2.5})));
+  EXPECT_TRUE(autograd::grad({squared.sum()}, {x})[0].equal(full({2}, 2, kFloat)));
+  const Tensor smooth =
+      autograd::grad({smooth_l1_loss(x, target, 0).sum()}, {x}, {}, true, true)[0];
+  EXPECT_TRUE(smooth.equal(tensor({-0.5, -1.})));
 }
 
 }  // namespace
