@@ -41,6 +41,7 @@ void run_conv(const ConvParams& params, Ctx& ctx) {
 }
 
 void run_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx) {
+  if (grad_out.numel == 0) return run_fill(ctx, grad_bias, 0);
   View out = grad_out;
   out.data = grad_bias.data;
   out.numel = grad_bias.numel;
@@ -78,7 +79,9 @@ struct ConvolutionBackward {
     const ScalarType dtype = context.in(0).dtype;
     set_output(context, 0, args.input_sizes, dtype);
     set_output(context, 1, args.weight_sizes, dtype);
-    context.set(2, Dims{context.in(0).sizes()[1]}, dtype);
+    const int64_t out_channels =
+        args.conv.transposed ? context.in(0).sizes()[1] : args.weight_sizes[0];
+    context.set(2, Dims{out_channels}, dtype);
     context.keep_only(args.wanted);
   }
   static void launch(const Args& args, LaunchContext& context) {

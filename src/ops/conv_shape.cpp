@@ -172,6 +172,7 @@ void check_conv_types(const Tensor& input, const Tensor& weight, const Tensor& b
 
 Dims conv_sizes(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {
   Dims sizes{input[0], args.transposed ? weight[1] * args.groups : weight[0]};
+  if (!args.transposed && input[1] == 0) sizes[1] = 0;  // as in PyTorch, even if there is a bias
   for (size_t d = 0; d < args.stride.size(); ++d) {
     const int64_t reach = args.dilation[d] * (weight[d + 2] - 1);
     sizes.push_back(args.transposed

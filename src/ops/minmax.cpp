@@ -83,9 +83,6 @@ struct ExtremesOp {
       .name = op_name, .dtypes = dtypes::kRealAndBool, .saves = in_slot(0) | out_slot(0)};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& in = context.in(0);
-    HEARTH_CHECK(in.numel > 0 || args.dim.bits != (1u << in.dim) - 1 || in.dim == 1, op_name,
-                 "(): Expected reduction dim to be specified for input.numel() == 0. "
-                 "Specify the reduction dim with the 'dim' argument.");
     check_not_empty(op_name, in, args.dim.bits);
     infer_reduced(args, context);
   }
@@ -102,6 +99,13 @@ struct ExtremesOp {
 };
 constexpr const char* kAmax = "amax";
 constexpr const char* kAmin = "amin";
+/// The arguments of amax and amin; no dimensions mean all, if the input has elements.
+ReduceArgs extreme_args(const char* op, const Tensor& self, IntArrayRef dim, bool keepdim) {
+  HEARTH_CHECK(!dim.empty() || self.numel() > 0, op,
+               "(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+               "reduction dim with the 'dim' argument.");
+  return reduce_args(self, dim, keepdim);
+}
 using AmaxOp = ExtremesOp<fn::Max, kAmax>;
 using AminOp = ExtremesOp<fn::Min, kAmin>;
 
@@ -185,9 +189,9 @@ HEARTH_DEFINE_PAIR(min, (int64_t dim, bool keepdim),
 HEARTH_DEFINE_OUT(max, (const Tensor& other), pointwise(fn::Maximum{}, self, other))
 HEARTH_DEFINE_OUT(min, (const Tensor& other), pointwise(fn::Minimum{}, self, other))
 HEARTH_DEFINE_OUT(amax, (IntArrayRef dim, bool keepdim),
-                  invoke<AmaxOp>(reduce_args(self, dim, keepdim), self))
+                  invoke<AmaxOp>(extreme_args(kAmax, self, dim, keepdim), self))
 HEARTH_DEFINE_OUT(amin, (IntArrayRef dim, bool keepdim),
-                  invoke<AminOp>(reduce_args(self, dim, keepdim), self))
+                  invoke<AminOp>(extreme_args(kAmin, self, dim, keepdim), self))
 HEARTH_DEFINE_METHOD(TensorPair, aminmax, (std::optional<int64_t> dim, bool keepdim),
                      aminmax_of(self, dim, keepdim))
 TensorRefPair aminmax_out(Tensor& min, Tensor& max, const Tensor& self, std::optional<int64_t> dim,

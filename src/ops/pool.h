@@ -72,6 +72,8 @@ struct PoolBackward {
                                .saves = is_max(kind) ? in_slot(1) : 0,
                                .optional = in_slot(1)};
   static void infer(const Args& args, InferContext& context) {
+    if constexpr (kind == PoolKind::kAdaptiveAverage || kind == PoolKind::kAdaptiveMax)
+      check_gradient_not_empty(names.backward + (names.backward[0] == '_'), context.in(0).sizes());
     set_in_format(
         context, 0, args.input_sizes, context.in(0).dtype,
         args.input_sizes.size() == spatial + 2 && has_channels_last_strides(context.in(0)));

@@ -178,6 +178,14 @@ PoolArgs pool_args_1d(const char* op, IntArrayRef kernel, IntArrayRef stride, In
   return args;
 }
 
+void check_gradient_not_empty(const char* op, IntArrayRef sizes) {
+  for (size_t d = 1; d < sizes.size(); ++d)
+    HEARTH_CHECK(sizes[d] > 0, op,
+                 "(): Expected grad_output to have non-zero size for non-batch dimensions, but "
+                 "grad_output has sizes ",
+                 sizes, " with dimension ", d, " being empty");
+}
+
 PoolArgs adaptive_args(IntArrayRef output_size) {
   PoolArgs args{};
   args.kernel = output_size;

@@ -21,6 +21,9 @@ PoolArgs pool_args(const char* op, size_t spatial, IntArrayRef kernel, IntArrayR
 /// The arguments of 1-D pooling as 2-D pooling of one row.
 PoolArgs pool_args_1d(const char* op, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
                       IntArrayRef dilation, bool ceil_mode);
+/// Throws PyTorch's error if a dimension after the first of adaptive pooling's gradient is empty.
+void check_gradient_not_empty(const char* op, IntArrayRef sizes);
+
 /// The arguments of adaptive pooling.
 PoolArgs adaptive_args(IntArrayRef output_size);
 

@@ -232,6 +232,7 @@ TensorTriple native_group_norm(const Tensor& input, const std::optional<Tensor>&
                input.sizes(), " and num_groups=", group);
   HEARTH_CHECK(input.numel() == N * C * HxW, "native_group_norm: an input of sizes ", input.sizes(),
                " does not have ", N, " samples of ", C, " channels of ", HxW, " elements");
+  HEARTH_CHECK(C > 0, "Expected number of channels to be greater than 0, got ", C);
   HEARTH_CHECK(HxW > 0, "Expected HxW to be greater than 0, got ", HxW);
   check_per_channel(weight, "weight", input, C);
   check_per_channel(bias, "bias", input, C);

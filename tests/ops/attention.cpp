@@ -343,5 +343,19 @@ TEST(Attention, SharedHeadsMayBeNone) {
   EXPECT_EQ(attend({none, none, none}, kShared).sizes().vec(), (std::vector<int64_t>{2, 0, 3, 4}));
 }
 
+// As in PyTorch, whether heads are shared or not.
+TEST(Attention, IsZeroIfOnlyTheQueryHasHeads) {
+  for (const bool shared : {false, true}) {
+    const Tensor query = ones({2, 4, 3, 5}).requires_grad_();
+    const Tensor none = ones({2, 0, 3, 5}).requires_grad_();
+    const Tensor out =
+        scaled_dot_product_attention(query, none, none, {}, 0, false, std::nullopt, shared);
+    EXPECT_TRUE(out.equal(zeros({2, 4, 3, 5})));
+    out.sum().backward();
+    EXPECT_TRUE(query.grad().equal(zeros({2, 4, 3, 5})));
+    EXPECT_EQ(none.grad().numel(), 0);
+  }
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -1,6 +1,7 @@
 // conv_tbc and conv_depthwise3d, against loops over the products.
 #include <gtest/gtest.h>
 
+#include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "tests/support/op_table.h"
 
@@ -93,6 +94,20 @@ Row depthwise_row() {
 }
 
 const Register registered_conv_others[] = {Register(tbc_row()), Register(depthwise_row())};
+
+// As PyTorch's, whose result then has no channels either.
+TEST(Conv, OfNoChannelsHasNoChannels) {
+  const Tensor x = ones({2, 0, 4}).requires_grad_(), weight = ones({3, 0, 2}).requires_grad_();
+  const Tensor bias = ones({3}).requires_grad_();
+  const Tensor y = conv1d(x, weight, bias);
+  EXPECT_EQ(y.sizes().vec(), (std::vector<int64_t>{2, 0, 3}));
+  EXPECT_EQ(conv2d(ones({2, 0, 4, 4}), ones({3, 0, 2, 2})).sizes().vec(),
+            (std::vector<int64_t>{2, 0, 3, 3}));
+  y.sum().backward();
+  EXPECT_EQ(x.grad().sizes(), x.sizes());
+  EXPECT_EQ(weight.grad().sizes(), weight.sizes());
+  EXPECT_TRUE(bias.grad().equal(zeros({3})));
+}
 
 }  // namespace
 }  // namespace hearth::testing

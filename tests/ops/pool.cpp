@@ -382,5 +382,18 @@ TEST(Pool, WindowsWithoutElements) {
                "padH = 2, kW = 2, kH = 2");
 }
 
+// The results and errors are PyTorch's.
+TEST(AdaptiveAvgPool, OfEmptyInputs) {
+  EXPECT_TRUE(adaptive_avg_pool2d(ones({2, 3, 0, 4}), {1, 1}).isnan().all().item<bool>());
+  EXPECT_EQ(adaptive_avg_pool3d(ones({2, 0, 4, 4, 4}), {1, 1, 1}).numel(), 0);
+  const Tensor x = ones({2, 0, 4, 4}).requires_grad_();
+  const Tensor y = adaptive_avg_pool2d(x, {2, 2});
+  EXPECT_EQ(y.numel(), 0);
+  EXPECT_ERROR(y.sum().backward(),
+               "adaptive_avg_pool2d_backward(): Expected grad_output to have non-zero size for "
+               "non-batch dimensions, but grad_output has sizes [2, 0, 2, 2] with dimension 1 "
+               "being empty");
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -97,6 +97,10 @@ Row group_norm_row() {
                   {[] { group_norm(ones({2}), 1); },
                    "Expected at least 2 dimensions for input tensor but received 1"},
                   {[] {
+                     group_norm(ones({2, 0, 4}), 1);
+                   },
+                   "Expected number of channels to be greater than 0, got 0"},
+                  {[] {
                      group_norm(ones({2, 6, 2}), 2, ones({5}));
                    },
                    "Expected weight to be a vector of size equal to the number of channels in "
