@@ -185,9 +185,16 @@ struct NanSumOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
       .name = "nansum", .dtypes = dtypes::kRealAndBool, .saves = in_slot(0)};
-  static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
+  // PyTorch calls sum for integers; its kernel has floating-point dtypes only.
+  static void infer(const Args& args, InferContext& context) {
+    SumOp::infer(args, context);
+    const ScalarType type = context.out().dtype;
+    HEARTH_CHECK_AS(NotImplementedError,
+                    is_floating_point(type) || is_integral(context.in(0).dtype, true),
+                    "\"nansum_cpu\" not implemented for '", name_of(type), "'");
+  }
   static void launch(const Args& args, LaunchContext& context) {
-    if (context.out_impl().dtype == kBool) return SumOp::launch(args, context);
+    if (!is_floating_point(context.out_impl().dtype)) return SumOp::launch(args, context);
     run_reduction(fn::NanSum{}, args, context);
   }
   static void grad(const Args& args, GradContext& context) {
@@ -274,23 +281,32 @@ ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim)
 
 }  // namespace
 
-HEARTH_DEFINE_OUT(sum, (std::optional<ScalarType> dtype), fold_of<SumOp>(self, {}, false, dtype))
-HEARTH_DEFINE_OUT(sum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                  fold_of<SumDimOp>(self, dim, keepdim, dtype))
+// Without a dtype, the out= forms compute in out's, as in PyTorch.
+#define HEARTH_DEFINE_FOLD(name, params, ...)                                     \
+  HEARTH_DEFINE_METHOD(Tensor, name, params, (__VA_ARGS__).call())                \
+  Tensor& name##_out(Tensor& out, const Tensor& self HEARTH_REST params) {        \
+    check_defined(#name, 0, "self", self);                                        \
+    if (!dtype && out.defined() && !self.is_complex()) dtype = out.scalar_type(); \
+    return (__VA_ARGS__).out(out);                                                \
+  }
+HEARTH_DEFINE_FOLD(sum, (std::optional<ScalarType> dtype), fold_of<SumOp>(self, {}, false, dtype))
+HEARTH_DEFINE_FOLD(sum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
+                   fold_of<SumDimOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_COMPOSED_OUT(mean, (std::optional<ScalarType> dtype),
                            mean_of<MeanOp>(self, {}, false, dtype))
 HEARTH_DEFINE_COMPOSED_OUT(mean,
                            (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                            mean_of<MeanDimOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, sum_to_size, (IntArrayRef size), sum_to(self, size))
-HEARTH_DEFINE_OUT(nansum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                  fold_of<NanSumOp>(self, dim, keepdim, dtype))
+HEARTH_DEFINE_FOLD(nansum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
+                   fold_of<NanSumOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_COMPOSED_OUT(nanmean,
                            (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                            nanmean_of(self, dim, keepdim, dtype))
-HEARTH_DEFINE_OUT(prod, (std::optional<ScalarType> dtype), fold_of<ProdOp>(self, {}, false, dtype))
-HEARTH_DEFINE_OUT(prod, (int64_t dim, bool keepdim, std::optional<ScalarType> dtype),
-                  fold_of<ProdDimOp>(self, dim, keepdim, dtype))
+HEARTH_DEFINE_FOLD(prod, (std::optional<ScalarType> dtype), fold_of<ProdOp>(self, {}, false, dtype))
+HEARTH_DEFINE_FOLD(prod, (int64_t dim, bool keepdim, std::optional<ScalarType> dtype),
+                   fold_of<ProdDimOp>(self, dim, keepdim, dtype))
+#undef HEARTH_DEFINE_FOLD
 HEARTH_DEFINE_METHOD(
     Tensor, count_nonzero, (std::optional<int64_t> dim),
     compose<CountNonzero>(reduce_args(self, dim ? OptionalIntArrayRef(*dim) : OptionalIntArrayRef(),

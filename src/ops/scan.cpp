@@ -159,9 +159,17 @@ Tensor exclusive_cumprod(const Tensor& x, int64_t dim, bool reverse) {
   return invoke<CumProd>({dim, reverse}, before).call();
 }
 
+// Without a dtype, the out= form computes in out's, as in PyTorch.
 #define HEARTH_DEFINE_SCAN(name, Op)                                                          \
-  HEARTH_DEFINE_OUT(name, (int64_t dim, std::optional<ScalarType> dtype),                     \
-                    invoke<Op>(scan_args(self, dim), in_dtype(self, sum_dtype(self, dtype)))) \
+  HEARTH_DEFINE_METHOD(                                                                       \
+      Tensor, name, (int64_t dim, std::optional<ScalarType> dtype),                           \
+      invoke<Op>(scan_args(self, dim), in_dtype(self, sum_dtype(self, dtype))).call())        \
+  Tensor& name##_out(Tensor& out, const Tensor& self, int64_t dim,                            \
+                     std::optional<ScalarType> dtype) {                                       \
+    check_defined(#name, 0, "self", self);                                                    \
+    if (!dtype && out.defined() && !self.is_complex()) dtype = out.scalar_type();             \
+    return invoke<Op>(scan_args(self, dim), in_dtype(self, sum_dtype(self, dtype))).out(out); \
+  }                                                                                           \
   HEARTH_DEFINE_INPLACE(name##_, (int64_t dim, std::optional<ScalarType> dtype),              \
                         invoke<Op>(scan_args(self, dim), inplace_input(self, dtype)))
 HEARTH_DEFINE_SCAN(cumsum, CumSum)

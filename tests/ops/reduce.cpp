@@ -4,7 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
 #include "tests/ops/reduction_reference.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -244,6 +247,25 @@ TEST(Reduce, TiesShareTheGradientOfMaxButNotOfMaxAlongADimension) {
   std::get<0>(x.max(0)).backward();
   EXPECT_EQ(x.grad().sum().item<float>(), 1);
   EXPECT_EQ(x.grad().max().item<float>(), 1);
+}
+
+TEST(Reduce, OutIsTheDtypeOfTheComputation) {
+  const Tensor x = tensor({0.75f, 1.5f, -2.5f});
+  for (const ScalarType type : {kLong, kByte}) {
+    Tensor out = zeros({}, type);
+    sum_out(out, type == kByte ? x.abs() : x);  // 0 + 1 + 2 or 0 + 1 - 2
+    EXPECT_EQ(out.item<int64_t>(), type == kByte ? 3 : -1);
+  }
+  Tensor complex_sum = zeros({}, kComplexFloat);
+  EXPECT_ERROR(nansum_out(complex_sum, x), "\"nansum_cpu\" not implemented for 'ComplexFloat'");
+  EXPECT_ERROR(x.nansum({}, false, kLong), "\"nansum_cpu\" not implemented for 'Long'");
+  Tensor product = zeros({}, kLong), running = zeros({3}, kLong);
+  prod_out(product, x.add(1));
+  EXPECT_EQ(product.item<int64_t>(), 1 * 2 * -1);
+  cumsum_out(running, x, 0);
+  EXPECT_TRUE(running.equal(tensor({0, 1, -1})));
+  cumprod_out(running, x.add(1), 0);
+  EXPECT_TRUE(running.equal(tensor({1, 2, -2})));
 }
 
 TEST(Reduce, ComplexSumsAndMeans) {
