@@ -70,7 +70,7 @@ class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(const Tensor& leaf);
   ~AccumulateGrad() override;
-  std::string name() const override { return "AccumulateGrad"; }
+  std::string name() const override { return "torch::autograd::AccumulateGrad"; }
   const Tensor& variable() const { return variable_; }
   /// Runs the hooks registered on the leaf.
   void run_leaf_hooks(Tensor& grad);
@@ -88,7 +88,7 @@ class AccumulateGrad final : public Node {
 class CopySlices final : public Node {
  public:
   CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn);
-  std::string name() const override { return "CopySlices"; }
+  std::string name() const override { return "torch::autograd::CopySlices"; }
   void release_variables() override { fn_->release_variables(); }
 
  protected:

@@ -29,7 +29,7 @@ Tensor unpack(const OnHost& packed, bool pinned) {
   if (!packed.device.is_cpu()) return packed.tensor.to(packed.device, /*non_blocking=*/pinned);
   const Tensor& tensor = packed.tensor;
   if (tensor._version() != packed.version)
-    fail_modified(hearth::detail::str("[torch.", tensor.toString(), " ", tensor.sizes(), "]"),
+    fail_modified(hearth::detail::str("[", tensor.toString(), " ", tensor.sizes(), "]"),
                   tensor._version(), packed.version,
                   "(save_on_cpu keeps tensors of the CPU without a copy)");
   return tensor;

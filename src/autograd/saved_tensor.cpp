@@ -112,9 +112,8 @@ void SavedTensor::check_version(Node* node) const {
   if (impl.version() == version_) return;
   const Node* producer = own_output_ ? node : history_.function.get();
   const uint32_t number = own_output_ ? output_nr_ : history_.input_nr;
-  std::string what = detail::str("[torch.", impl.device.is_cuda() ? "cuda." : "",
-                                 name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]");
-  if (producer)
+  std::string what = detail::str("[", tensor_.toString(), " ", tensor_.sizes(), "]");
+  if (producer && !is_integral(impl.dtype, true))  // indices have no grad_fn
     what +=
         detail::str(", which is output ", number, " of ", forward_op_name(producer->name()), ",");
   fail_modified(what, impl.version(), version_,

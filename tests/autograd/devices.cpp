@@ -53,7 +53,7 @@ TEST_F(Devices, VersionErrorNamesTheTensor) {
   const Tensor y = x.exp();
   y.add_(1);
   EXPECT_ERROR(y.sum().backward(),
-               "[torch.cuda.FloatTensor [2, 2]], which is output 0 of Exp, is at "
+               "[CUDAFloatType [2, 2]], which is output 0 of Exp, is at "
                "version 1; expected version 0 instead.");
 }
 

@@ -57,7 +57,7 @@ std::string edges_of(const Tensor& tensor) {
 TEST(Nodes, HaveTheEdgesOfPyTorch) {
   const Tensor x = leaf({1, 2, 3}), m = ones({2, 3}).requires_grad_();
   const Tensor indices = zeros({2, 1}, kLong), constant = ones({3});
-  const std::string leaf_node = "AccumulateGrad";
+  const std::string leaf_node = "torch::autograd::AccumulateGrad";
   EXPECT_EQ(edges_of(x * 2), leaf_node);
   EXPECT_EQ(edges_of(2 * x), leaf_node);
   EXPECT_EQ(edges_of(x + 1), leaf_node);

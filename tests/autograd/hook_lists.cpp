@@ -86,7 +86,7 @@ TEST(Errors, InHooksNameTheNode) {
     (z * 2).backward();
     ADD_FAILURE() << "no error";
   } catch (const ValueError& error) {
-    EXPECT_STREQ(error.what(), "on a leaf\nin the backward of AccumulateGrad");
+    EXPECT_STREQ(error.what(), "on a leaf\nin the backward of torch::autograd::AccumulateGrad");
   }
 }
 

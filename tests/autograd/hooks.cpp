@@ -175,7 +175,7 @@ TEST(Nodes, ExposeNamesAndEdges) {
   const Tensor y = x * vec({3, 4});
   EXPECT_EQ(y.grad_fn()->name(), "MulBackward0");
   ASSERT_GE(y.grad_fn()->next_edges().size(), 1u);
-  EXPECT_EQ(y.grad_fn()->next_edge(0).function->name(), "AccumulateGrad");
+  EXPECT_EQ(y.grad_fn()->next_edge(0).function->name(), "torch::autograd::AccumulateGrad");
   EXPECT_EQ(y.output_nr(), 0);
   EXPECT_EQ(autograd::gradient_edge(y).function.get(), y.grad_fn().get());
 }

@@ -44,7 +44,7 @@ TEST(Inplace, OnASavedOutputIsAnError) {
   y.add_(1);
   EXPECT_ERROR(y.sum().backward(),
                std::string(kModified) +
-                   "[torch.FloatTensor [3, 3]], which is output 0 of Exp, is at "
+                   "[CPUFloatType [3, 3]], which is output 0 of Exp, is at "
                    "version 1; expected version 0 instead. Hint: enable anomaly detection "
                    "to find the operation that failed to compute its gradient");
 }
@@ -53,18 +53,17 @@ TEST(Inplace, OnASavedIntermediateIsAnError) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2, z = (y * y).sum();
   y.add_(1);
-  EXPECT_ERROR(z.backward(),
-               std::string(kModified) +
-                   "[torch.FloatTensor [2]], which is output 0 of Mul1, is at version 1; "
-                   "expected version 0 instead.");
+  EXPECT_ERROR(z.backward(), std::string(kModified) +
+                                 "[CPUFloatType [2]], which is output 0 of Mul1, is at version 1; "
+                                 "expected version 0 instead.");
 }
 
 TEST(Inplace, OnASavedConstantIsAnError) {
   const Tensor x = leaf({1, 2}, kDouble), w = vec({1, 2}, kDouble), z = (x * w).sum();
   w.add_(1);
-  EXPECT_ERROR(z.backward(),
-               std::string(kModified) +
-                   "[torch.DoubleTensor [2]] is at version 1; expected version 0 instead.");
+  EXPECT_ERROR(
+      z.backward(),
+      std::string(kModified) + "[CPUDoubleType [2]] is at version 1; expected version 0 instead.");
 }
 
 TEST(Inplace, PreserveVersionGuardResetsVersionsAndRejectsTemporaries) {
@@ -102,7 +101,7 @@ TEST(Inplace, UnderNoGradIncrementsTheVersion) {
     x.add_(1);
   }
   EXPECT_ERROR(y.sum().backward(),
-               "[torch.FloatTensor [2]] is at version 1; expected version 0 instead.");
+               "[CPUFloatType [2]] is at version 1; expected version 0 instead.");
 }
 
 TEST(Views, UpdateTheBasesHistoryOnWrite) {
@@ -110,7 +109,7 @@ TEST(Views, UpdateTheBasesHistoryOnWrite) {
   const Tensor y = x * 1;
   const Tensor first = y.slice(0, 0, 2);
   first.mul_(10);
-  EXPECT_EQ(y.grad_fn()->name(), "CopySlices");
+  EXPECT_EQ(y.grad_fn()->name(), "torch::autograd::CopySlices");
   y.sum().backward();
   expect_values(x.grad(), {10, 10, 1, 1});
 }
