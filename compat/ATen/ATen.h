@@ -11,6 +11,7 @@
 #include "ATen/Parallel.h"
 #include "ATen/TensorIndexing.h"
 #include "ATen/TensorOperators.h"
+#include "ATen/TensorUtils.h"
 #include "ATen/WrapDimUtils.h"
 #include "ATen/casts.h"
 #include "ATen/core/LegacyTypeDispatch.h"

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ATen/core/Tensor.h"
 #include "c10/util/Exception.h"
+#include "c10/util/MaybeOwned.h"
 
 namespace at {
 
@@ -32,6 +35,34 @@ inline bool is_expandable_to(IntArrayRef shape, IntArrayRef desired) {
     if (size != desired[desired.size() - from_end] && size != 1) return false;
   }
   return true;
+}
+
+/// The tensor expanded to these sizes, or a reference to it if it has them.
+inline c10::MaybeOwned<Tensor> expand_size(const Tensor& tensor, IntArrayRef sizes) {
+  if (tensor.sizes().equals(sizes)) return c10::MaybeOwned<Tensor>::borrowed(tensor);
+  return c10::MaybeOwned<Tensor>::owned(tensor.expand(sizes));
+}
+inline c10::MaybeOwned<Tensor> expand_size(const Tensor& tensor, IntArrayRef sizes, const char*) {
+  return expand_size(tensor, sizes);
+}
+/// The argument, expanded to the sizes of the tensor that an in-place op modifies.
+inline c10::MaybeOwned<Tensor> expand_inplace(const Tensor& tensor, const Tensor& to_expand) {
+  return expand_size(to_expand, tensor.sizes());
+}
+/// Both tensors, expanded to the sizes that they broadcast to.
+inline std::tuple<c10::MaybeOwned<Tensor>, c10::MaybeOwned<Tensor>> expand_outplace(
+    const Tensor& a, const Tensor& b) {
+  const std::vector<int64_t> sizes = infer_size(a.sizes(), b.sizes());
+  return {expand_size(a, sizes), expand_size(b, sizes)};
+}
+inline std::tuple<c10::MaybeOwned<Tensor>, c10::MaybeOwned<Tensor>> expand_outplace(const Tensor& a,
+                                                                                    const Tensor& b,
+                                                                                    const char*) {
+  return expand_outplace(a, b);
+}
+/// The sum over the dimensions in which `sizes` was expanded to the tensor's sizes.
+inline Tensor sum_to(Tensor tensor, IntArrayRef sizes, bool = false) {
+  return tensor.sum_to_size(sizes);
 }
 
 }  // namespace at

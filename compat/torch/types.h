@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ATen/ATen.h"
+#include "torch/library.h"
 
 namespace torch {
 inline constexpr Dtype kU8 = kUInt8;

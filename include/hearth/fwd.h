@@ -6,12 +6,16 @@ namespace hearth {
 class Tensor;
 class Scalar;
 class DeprecatedTypeProperties;
+class DispatchKeySet;
+class SymInt;
 class Storage;
 class Generator;
 class TensorOptions;
 struct Device;
 template <class T>
 class ArrayRef;
+template <class T>
+class MaybeOwned;
 
 namespace autograd {
 class Node;

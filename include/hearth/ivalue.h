@@ -79,6 +79,7 @@ class HEARTH_API IValue {
       : IValue(dict_of({values.begin(), values.end()})) {}
   IValue(Device value);
   IValue(Generator value);
+  IValue(const SymInt& value);  ///< in sym_int.h, as toSymInt()
   IValue(std::shared_ptr<const ivalue::Tuple> value);
   template <class... Elements>
   IValue(const std::tuple<Elements...>& value)
@@ -140,6 +141,7 @@ class HEARTH_API IValue {
   const ivalue::Tuple& toTupleRef() const;
   Device toDevice() const;
   Generator toGenerator() const;
+  SymInt toSymInt() const;
   /// The value as a T, or nothing for None.
   template <class T>
   std::optional<T> toOptional() const {

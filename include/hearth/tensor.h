@@ -123,6 +123,7 @@ class HEARTH_API Tensor {
   bool is_xpu() const { return false; }
   bool is_sparse() const { return false; }
   bool is_quantized() const { return false; }
+  bool is_mkldnn() const { return false; }
   bool is_nested() const { return false; }
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }
@@ -133,7 +134,18 @@ class HEARTH_API Tensor {
   bool is_alias_of(const Tensor& other) const { return storage().is_alias_of(other.storage()); }
   bool is_set_to(const Tensor& tensor) const;  ///< whether memory, offset, sizes and strides agree
   std::string toString() const;                ///< the type, such as "CPUFloatType"
-  void print() const;                          ///< prints the tensor to std::cout
+  DispatchKeySet key_set() const;              ///< in dispatch_key.h
+  /// contiguous(format), or a reference to this tensor; in compat/c10/util/MaybeOwned.h.
+  MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const&;
+  MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) && = delete;
+  // LibTorch's functions for sizes that may be symbolic; in sym_int.h.
+  SymInt sym_size(int64_t dim) const;
+  SymInt sym_stride(int64_t dim) const;
+  SymInt sym_numel() const;
+  SymInt sym_storage_offset() const;
+  ArrayRef<SymInt> sym_sizes() const;
+  ArrayRef<SymInt> sym_strides() const;
+  void print() const;  ///< prints the tensor to std::cout
 
   // ---- elements
   void* data_ptr() const;  ///< the address of the first element

@@ -255,6 +255,7 @@ variable_list GraphTask::run() {
   const TaskModesGuard guard;
   modes.grad_enabled = create_graph_;
   modes.flags &= ~uint32_t(kInferenceMode);
+  modes.excluded_keys = {};
   modes.memory_tag = MemoryTag::Gradient;
   discover();
   try {

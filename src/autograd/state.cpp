@@ -218,7 +218,7 @@ void check_not_inference_tensor(const Tensor& tensor) {
 void check_inplace(const Tensor& tensor, bool will_require_grad) {
   const TensorImpl& impl = impl_of(tensor);
   check_not_inference_tensor(tensor);
-  if (!modes.grad_enabled) return;
+  if (!modes.records()) return;
   if (const ViewInfo* view = view_info(impl)) {
     const bool matters =
         will_require_grad || requires_grad(impl) || requires_grad(impl_of(view->base));

@@ -19,7 +19,7 @@ Tensor tangent_of(const Tensor& tensor);
 /// Whether a derivative of the result of an op on this tensor may be wanted, in either mode.
 inline bool wants_derivative(const Tensor& tensor) {
   if (!tensor.defined()) return false;
-  return (modes.grad_enabled && tensor.requires_grad()) ||
+  return (modes.records() && tensor.requires_grad()) ||
          (computes_tangents() && tangent_of(tensor).defined());
 }
 /// Gives a tensor a tangent. Its strides become the tensor's, so that a view of the tensor has a

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "hearth/dispatch_key.h"
 #include "hearth/memory_stats.h"
 #include "seam/ctx.h"
 
@@ -43,6 +44,7 @@ struct Modes {
   uint32_t flags = 0;
   bool grad_enabled = true;
   bool forward_grad_enabled = true;  // whether tangents are computed
+  DispatchKeySet excluded_keys;      // kinds of kernels that operators skip (hearth/dispatch_key.h)
   bool anomaly_check_nan = true;
   bool autocast_cache = true;
   int8_t cuda_device = 0;
@@ -60,6 +62,9 @@ struct Modes {
   OpReuse* op_reuse = nullptr;  // with kReusesOps
   /// The generator of the innermost GeneratorGuard, which owns it; replaces the CPU's default one.
   const Generator* generator = nullptr;
+
+  /// Whether ops record history. Custom functions do so even if kernels of autograd are excluded.
+  bool records() const { return grad_enabled && !excluded_keys.has(DispatchKey::AutogradCPU); }
 };
 
 }  // namespace detail

@@ -48,7 +48,7 @@ bool is_weight(const TensorImpl& impl) {
 bool is_current(const CachedCast& entry, const TensorImpl& weight, ScalarType dtype) {
   return entry.cast.scalar_type() == dtype && entry.version == weight.version() &&
          entry.storage.get() == weight.storage.get() && entry.stream == stream_of(weight) &&
-         (!modes.grad_enabled || entry.cast.requires_grad());
+         (!modes.records() || entry.cast.requires_grad());
 }
 
 }  // namespace

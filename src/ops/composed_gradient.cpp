@@ -10,7 +10,7 @@ namespace hearth {
 /// there even if one input was computed from another.
 void composed_gradient(GradContext& context, int num_inputs,
                        const std::function<std::vector<Tensor>(const Tensor* in)>& formula) {
-  const bool create_graph = modes.grad_enabled;
+  const bool create_graph = modes.records();
   const AutoGradMode on(true);
   std::vector<Tensor> in(static_cast<size_t>(num_inputs));
   for (int i = 0; i < num_inputs; ++i)

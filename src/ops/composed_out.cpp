@@ -10,7 +10,7 @@ namespace hearth {
 Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& compute) {
   const NoAutocast no_autocast;
   const Tensor result = compute();
-  HEARTH_CHECK(!result.requires_grad() && !(modes.grad_enabled && out.requires_grad()), op,
+  HEARTH_CHECK(!result.requires_grad() && !(modes.records() && out.requires_grad()), op,
                "(): functions with out=... arguments don't support automatic differentiation, but "
                "one of the arguments requires grad.");
   HEARTH_CHECK_AS(NotImplementedError, !autograd::wants_derivative(result),

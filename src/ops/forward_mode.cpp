@@ -65,7 +65,7 @@ bool any_complex(const OpCall& call) {
 
 /// Whether the result or a derivative of the call may require grad.
 bool is_recorded(const OpCall& call, const std::vector<Tensor>& tangents) {
-  if (!modes.grad_enabled) return false;
+  if (!modes.records()) return false;
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].requires_grad() || tangents[size_t(i)].requires_grad()) return true;
   return false;

@@ -20,7 +20,7 @@ using autograd::OpNode;
 
 /// The inputs that need a gradient.
 SlotSet wanted_gradients(const OpCall& call) {
-  if (!modes.grad_enabled) return 0;
+  if (!modes.records()) return 0;
   SlotSet needs = 0;
   for (int i = 0; i < call.inputs.count; ++i) {
     if (!call.inputs[i].defined()) continue;
@@ -80,7 +80,7 @@ void for_each_mutated(const OpCall& call, const F& f) {
 
 void check_binding(const OpCall& call, bool records) {
   if (call.binding == Binding::kInplace) autograd::check_inplace(call.outputs[0], records);
-  if (call.binding == Binding::kOut && modes.grad_enabled) {
+  if (call.binding == Binding::kOut && modes.records()) {
     bool needs_gradient = records;
     for (const Tensor& out : call.outputs)
       needs_gradient |= out.defined() && autograd::requires_grad(impl_of(out));
@@ -223,10 +223,11 @@ void link_view(const Tensor& view, const OpCall& call, int output_nr) {
   using autograd::ViewOrigin;
   const Tensor& base = call.inputs[0];
   if (base.is_inference()) return;  // its views are inference tensors without history
-  if (!output_differentiable(*call.op.info, size_t(output_nr)))
+  if (!output_differentiable(*call.op.info, size_t(output_nr)) ||
+      modes.excluded_keys.has(DispatchKey::ADInplaceOrView))
     return impl_of(view).share_version(impl_of(base));
   const ViewOrigin origin = modes.flags & kInferenceMode ? ViewOrigin::kInference
-                            : !modes.grad_enabled        ? ViewOrigin::kNoGrad
+                            : !modes.records()           ? ViewOrigin::kNoGrad
                             : call.op.info->outputs != 1 ? ViewOrigin::kMultipleOutputs
                                                          : ViewOrigin::kDefault;
   autograd::record_view(view, base, origin);
@@ -239,8 +240,8 @@ void compute_with_history(OpCall& call) {
     observation.emplace(ObservedCall{call.op, call.args, call.inputs, call.outputs});
   const SlotSet needs = may_record(call) && any_may_enter_graphs(call) ? wanted_gradients(call) : 0;
   // An in-place op without a derivative would keep the old history.
-  if (needs == 0 && call.binding == Binding::kInplace && call.op.functor >= 0 &&
-      modes.grad_enabled && autograd::requires_grad(impl_of(call.outputs[0])))
+  if (needs == 0 && call.binding == Binding::kInplace && call.op.functor >= 0 && modes.records() &&
+      autograd::requires_grad(impl_of(call.outputs[0])))
     check_has_derivative(call);
   check_binding(call, needs != 0);
   ForwardMode forward(call);

@@ -28,7 +28,7 @@ class ReplacedMemory final : public autograd::Node {
 /// The node of a call of set_; null if neither tensor requires a gradient.
 autograd::NodePtr node_of_set(const Tensor& self, const Tensor& source) {
   autograd::NodePtr node;
-  if (!modes.grad_enabled) return node;
+  if (!modes.records()) return node;
   for (const Tensor* tensor : {&self, &source}) {
     if (!tensor->defined() || !tensor->requires_grad()) continue;
     if (!node) node = autograd::NodePtr::adopt(new ReplacedMemory);
@@ -41,7 +41,7 @@ autograd::NodePtr node_of_set(const Tensor& self, const Tensor& source) {
 /// base, if no graph is recorded.
 Tensor& set_memory(const Tensor& self, StoragePtr storage, int64_t offset, IntArrayRef size,
                    IntArrayRef stride, const Tensor& source = {}) {
-  autograd::check_inplace(self, modes.grad_enabled && source.defined() && source.requires_grad());
+  autograd::check_inplace(self, modes.records() && source.defined() && source.requires_grad());
   HEARTH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
   TensorImpl& impl = impl_of(self);
   HEARTH_CHECK(storage && storage->device == impl.device,

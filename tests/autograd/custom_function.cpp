@@ -1,5 +1,6 @@
 #include "hearth/custom_function.h"
 
+#include "hearth/dispatch_key.h"
 #include "tests/autograd/support.h"
 
 namespace hearth::testing {
@@ -251,6 +252,20 @@ TEST(CustomFunction, DirtyInputsMustBeReturned) {
       "Some elements marked as dirty during the forward method were not returned as output.";
   EXPECT_ERROR(DirtyNotReturned::apply(leaf({1}) * 1), text);
   EXPECT_ERROR(DirtyNotReturned::apply(ones({1})), text);
+}
+
+// LibTorch's guards for kernels of autograd: ops under them record nothing, custom functions do.
+TEST(CustomFunction, RecordsWhereOpsSkipAutograd) {
+  const Tensor x = leaf({1, 2}), y = leaf({3, 4});
+  {
+    const impl::ExcludeDispatchKeyGuard guard(autograd_dispatch_keyset_with_ADInplaceOrView);
+    EXPECT_FALSE((x * 2).requires_grad());
+    EXPECT_FALSE(x.view({2, 1}).is_view());
+    EXPECT_TRUE(GradMode::is_enabled());
+    MulBy::apply(x, 2, y).backward(ones({2}));
+  }
+  expect_values(x.grad(), {4, 5});
+  EXPECT_TRUE((x * 2).requires_grad());
 }
 
 TEST(CustomFunction, RejectsInvalidInputIndices) {

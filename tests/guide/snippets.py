@@ -39,7 +39,7 @@ MARK = "@@ snippet in line "
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)"
 # The first line of a declaration in the page's namespace.
 DECLARATION = re.compile(
-    r"(?:struct|class|enum|template|using|namespace|HEARTH_MODULE|TORCH_MODULE)\b"
+    r"(?:struct|class|enum|template|using|namespace|HEARTH_MODULE|TORCH_MODULE|TORCH_LIBRARY\w*)\b"
     r"|(?!(?:if|for|while|switch|return|else|do|try)\b)[\w:<>,&* ]+ [*&]?\w+\([^;=\[]*\) \{"
 )
 

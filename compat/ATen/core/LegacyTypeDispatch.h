@@ -1,16 +1,21 @@
 #pragma once
 
+#include "c10/core/DispatchKeySet.h"
 #include "c10/core/GradMode.h"
 
 namespace at {
 
-/// Disables the recording of gradients. LibTorch's own code needs the two kinds of guards; here
-/// they do the same.
+/// During its lifetime, operators skip kernels of autograd, and ops record no gradients; custom
+/// functions still do.
 class AutoDispatchBelowAutograd {
  private:
-  NoGradGuard no_grad_;
+  c10::impl::ExcludeDispatchKeyGuard exclude_{c10::autograd_dispatch_keyset};
 };
-using AutoDispatchBelowADInplaceOrView = AutoDispatchBelowAutograd;
+/// The same, also without kernels of ADInplaceOrView.
+class AutoDispatchBelowADInplaceOrView {
+ private:
+  c10::impl::ExcludeDispatchKeyGuard exclude_{c10::autograd_dispatch_keyset_with_ADInplaceOrView};
+};
 /// LibTorch's guard against functionalization, which Hearth does not have.
 struct AutoDispatchSkipFunctionalize {
   AutoDispatchSkipFunctionalize() {}

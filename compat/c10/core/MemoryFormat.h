@@ -22,3 +22,5 @@ inline std::vector<int64_t> get_channels_last_strides_2d(IntArrayRef sizes) {
 }
 
 }  // namespace c10
+
+#define LEGACY_CONTIGUOUS_MEMORY_FORMAT ::c10::get_contiguous_memory_format()

@@ -13,3 +13,5 @@
 #define C10_CONCATENATE_IMPL(a, b) a##b
 #define C10_CONCATENATE(a, b) C10_CONCATENATE_IMPL(a, b)
 #define C10_ANONYMOUS_VARIABLE(prefix) C10_CONCATENATE(prefix, __COUNTER__)
+#define C10_UID __COUNTER__
+#define C10_LOG_API_USAGE_ONCE(...)

@@ -85,7 +85,6 @@ struct LoggerVoidify {
 #define C10_LOG_EVERY_MS(n, ms) LOG(n)
 #define C10_LOG_EVERY_N(n, count) LOG(n)
 #define C10_LOG_FIRST_N(n, count) LOG(n)
-#define C10_LOG_API_USAGE_ONCE(...)
 
 // Checks that throw "[enforce fail at file.cpp:7] condition. message".
 #define HEARTH_ENFORCE(condition, text, ...)                                                       \

@@ -4,8 +4,9 @@
 #include <variant>
 
 #include "c10/namespaces.h"
+#include "hearth/tensor.h"
 
-namespace c10 {
+namespace hearth {
 
 /// Holds a value, or a reference to a value that must outlive it.
 template <class T>
@@ -27,4 +28,9 @@ class MaybeOwned {
   std::variant<const T*, T> content_;
 };
 
-}  // namespace c10
+inline MaybeOwned<Tensor> Tensor::expect_contiguous(MemoryFormat format) const& {
+  if (is_contiguous(format)) return MaybeOwned<Tensor>::borrowed(*this);
+  return MaybeOwned<Tensor>::owned(contiguous(format));
+}
+
+}  // namespace hearth

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "ATen/cpu/vec/vec.h"
