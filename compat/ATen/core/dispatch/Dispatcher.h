@@ -9,7 +9,7 @@
 
 #include "c10/core/DispatchKeySet.h"
 #include "c10/core/SymInt.h"
-#include "hearth/ivalue_containers.h"
+#include "hearth/ivalue_conversions.h"
 #include "hearth/operator_registry.h"
 
 // Calls of registered operators: findSchemaOrThrow("my::op", "").typed<F>().call(arguments…).
