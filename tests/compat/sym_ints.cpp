@@ -24,7 +24,7 @@ namespace {
 TEST(SymInts, Numbers) {
   c10::SymInt n = 3;
   n = n * 2 + 1;
-  n -= 2;
+  n = n - 2;
   EXPECT_TRUE(n == 5 && n < c10::SymInt(6) && !n.is_symbolic());
   EXPECT_EQ(n.guard_int(__FILE__, __LINE__), 5);
   EXPECT_EQ(n.expect_int(), 5);
@@ -65,7 +65,8 @@ TEST(SymInts, ExpandedTensors) {
   EXPECT_EQ(x->sizes(), at::IntArrayRef({2, 3}));
   EXPECT_EQ(y->sizes(), at::IntArrayRef({2, 3}));
   EXPECT_EQ(at::expand_inplace(torch::ones({2, 3}), b)->dim(), 2);
-  EXPECT_EQ(at::sum_to(torch::ones({2, 3}), {2, 1}).sizes(), at::IntArrayRef({2, 1}));
+  EXPECT_EQ(at::sum_to(torch::ones({2, 3}), at::IntArrayRef({2, 1})).sizes(),
+            at::IntArrayRef({2, 1}));
 }
 
 TEST(SymInts, HelpersOfExtensions) {
