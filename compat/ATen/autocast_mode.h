@@ -1,8 +1,13 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "c10/core/DeviceType.h"
+#include "c10/core/DispatchKeySet.h"
 #include "c10/util/Warning.h"
 #include "hearth/autocast.h"
+#include "hearth/tensor.h"
 
 // LibTorch's deprecated functions of autocast, which name the device in place of an argument.
 namespace hearth::autocast {
@@ -38,5 +43,29 @@ HEARTH_DEPRECATED_AUTOCAST(is_enabled, set_enabled, get_autocast_gpu_dtype, set_
 HEARTH_DEPRECATED_AUTOCAST(is_cpu_enabled, set_cpu_enabled, get_autocast_cpu_dtype,
                            set_autocast_cpu_dtype, at::kCPU)
 #undef HEARTH_DEPRECATED_AUTOCAST
+
+/// The tensor in this dtype, if autocast casts it: if it is floating-point but not float64, and on
+/// a device of this type.
+inline Tensor cached_cast(ScalarType dtype, const Tensor& tensor, DeviceType device_type = kCUDA) {
+  const bool is_eligible = tensor.defined() && tensor.device().type() == device_type &&
+                           tensor.is_floating_point() && tensor.scalar_type() != kDouble;
+  return is_eligible ? tensor.to(dtype) : tensor;
+}
+inline std::optional<Tensor> cached_cast(ScalarType dtype, const std::optional<Tensor>& tensor,
+                                         DeviceType device_type = kCUDA) {
+  if (!tensor) return std::nullopt;
+  return cached_cast(dtype, *tensor, device_type);
+}
+inline std::vector<Tensor> cached_cast(ScalarType dtype, const TensorList& tensors,
+                                       DeviceType device_type = kCUDA) {
+  std::vector<Tensor> result;
+  for (const Tensor& tensor : tensors) result.push_back(cached_cast(dtype, tensor, device_type));
+  return result;
+}
+/// Other arguments are returned unchanged.
+template <class T>
+T cached_cast(ScalarType, T value, DeviceType = kCUDA) {
+  return value;
+}
 
 }  // namespace hearth::autocast
