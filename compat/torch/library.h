@@ -108,9 +108,12 @@ CppFunction dispatch(c10::DispatchKey key, F&& f) {
 }
 template <class F>
 CppFunction dispatch(c10::DeviceType device, F&& f) {
-  return dispatch(device == c10::DeviceType::CPU    ? c10::DispatchKey::CPU
-                  : device == c10::DeviceType::CUDA ? c10::DispatchKey::CUDA
-                                                    : c10::DispatchKey::Meta,
+  return dispatch(device == c10::DeviceType::CPU           ? c10::DispatchKey::CPU
+                  : device == c10::DeviceType::CUDA        ? c10::DispatchKey::CUDA
+                  : device == c10::DeviceType::XPU         ? c10::DispatchKey::XPU
+                  : device == c10::DeviceType::MPS         ? c10::DispatchKey::MPS
+                  : device == c10::DeviceType::PrivateUse1 ? c10::DispatchKey::PrivateUse1
+                                                           : c10::DispatchKey::Meta,
                   std::forward<F>(f));
 }
 

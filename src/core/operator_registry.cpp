@@ -243,11 +243,13 @@ DispatchKeySet active_keys(DispatchKeySet of_tensors) {
 
 DispatchKeySet Tensor::key_set() const {
   if (!defined()) return {};
-  constexpr DispatchKey kKeys[kDeviceTypes][3] = {
-      {DispatchKey::CPU, DispatchKey::AutogradCPU, DispatchKey::AutocastCPU},
-      {DispatchKey::CUDA, DispatchKey::AutogradCUDA, DispatchKey::AutocastCUDA},
-      {DispatchKey::Meta, DispatchKey::AutogradMeta, DispatchKey::Undefined}};
-  const auto& [backend, gradients, autocast] = kKeys[static_cast<size_t>(device().type())];
+  struct Keys {
+    DispatchKey backend, gradients, autocast;
+  };
+  const auto [backend, gradients, autocast] =
+      is_cpu()    ? Keys{DispatchKey::CPU, DispatchKey::AutogradCPU, DispatchKey::AutocastCPU}
+      : is_cuda() ? Keys{DispatchKey::CUDA, DispatchKey::AutogradCUDA, DispatchKey::AutocastCUDA}
+                  : Keys{DispatchKey::Meta, DispatchKey::AutogradMeta, DispatchKey::Undefined};
   if (is_inference()) return DispatchKeySet({backend, autocast});
   return DispatchKeySet({backend, DispatchKey::ADInplaceOrView, gradients, autocast});
 }
