@@ -97,7 +97,7 @@ void CustomNode::add_argument(const TensorList& tensors) {
 
 void CustomNode::connect() {
   for (const Tensor& input : call_->inputs)
-    HEARTH_CHECK(!computes_tangents() || !input.defined() || !tangent_of(input).defined(),
+    HEARTH_CHECK(!modes.computes_tangents() || !input.defined() || !tangent_of(input).defined(),
                  "jvp is not implemented for the c++ API of custom Function yet.Please open a "
                  "feature request on GitHub if you need this.");
   recorded_ = GradMode::is_enabled() &&

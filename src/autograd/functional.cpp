@@ -75,6 +75,11 @@ variable_list gradients(const variable_list& outputs, const variable_list& input
   variable_list roots, factors;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined() || !outputs[i].requires_grad()) continue;
+    HEARTH_CHECK(outputs[i].is_complex() == weights[i].is_complex(),
+                 "For complex Tensors, both grad_output and output are required to have the same "
+                 "dtype. Mismatch in dtype: grad_output[",
+                 i, "] has a dtype of ", name_of(weights[i].scalar_type()), " and output[", i,
+                 "] has a dtype of ", name_of(outputs[i].scalar_type()), ".");
     roots.push_back(outputs[i]);
     factors.push_back(weights[i].to(outputs[i].scalar_type()));
   }
@@ -191,6 +196,9 @@ std::vector<variable_list> jacobian_by_rows(const variable_list& outputs, const 
     const Tensor elements = outputs[i].reshape({-1});
     for (int64_t e = 0; e < elements.numel(); ++e) {
       const Tensor element = elements[e];
+      HEARTH_CHECK(!element.is_complex(),
+                   "grad can be implicitly created only for real scalar outputs but got ",
+                   name_of(element.scalar_type()));
       variable_list row =
           gradients({element}, in, {ones_like(element.detach())}, create_graph, true);
       for (size_t j = 0; j < in.size(); ++j) {
@@ -218,10 +226,11 @@ std::vector<variable_list> jacobian_by_columns(const ListFunction& func,
     std::vector<variable_list> columns;  // columns[i]: the tangents of output i
     variable_list outputs;
     for (int64_t e = 0; e < std::max<int64_t>(inputs[j].numel(), 1); ++e) {
-      variable_list duals = inputs;
+      variable_list duals;  // func may write to them
+      for (const Tensor& input : inputs) duals.push_back(input.clone());
       Tensor direction = zeros(inputs[j].sizes(), inputs[j].options());
       if (direction.numel() > 0) direction.view({-1})[e].fill_(1);
-      duals[j] = forward_ad::make_dual(inputs[j], direction);
+      duals[j] = forward_ad::make_dual(duals[j], direction);
       outputs = func(duals);
       check_outputs(outputs, false);
       columns.resize(outputs.size());

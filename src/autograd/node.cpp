@@ -265,8 +265,7 @@ CopySlices::CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn)
       view_sizes_(view.sizes()),
       view_strides_(view.strides()),
       view_dtype_(view.dtype),
-      view_offset_(view.offset - impl_of(base).offset * int64_t(base.element_size()) /
-                                     int64_t(element_size(view.dtype))),
+      view_offset_(offset_from(view, impl_of(base))),
       shift_(base.is_complex() || !is_complex(view.dtype) ? 0 : impl_of(base).offset % 2),
       fn_(std::move(fn)) {
   add_input_metadata(base);

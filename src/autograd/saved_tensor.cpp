@@ -14,7 +14,7 @@ namespace hearth::autograd {
 struct SavedTensor::Packed {
   IntrusivePtr<SavedHooks> hooks;
   std::any value;
-  Tensor tangent;
+  Tensor dual;  // without memory, with the tensor's tangent while its level lasts; or undefined
 };
 
 namespace {
@@ -53,8 +53,11 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
 }
 
 void SavedTensor::pack(const Tensor& tensor) {
-  packed_.reset(
-      new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}, tangent_of(tensor)});
+  packed_.reset(new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}, {}});
+  if (const Tensor tangent = tangent_of(tensor); tangent.defined()) {
+    packed_->dual = new_tensor(tensor.scalar_type(), tensor.device());
+    set_view_tangent(packed_->dual, tangent);
+  }
   const AutoGradMode off(false);
   const OpReuseGuard no_reuse(nullptr);
   const uint32_t version = impl_of(tensor).version();
@@ -84,7 +87,7 @@ Tensor SavedTensor::unpack(Node* node) const {
                     "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
                     "type NoneType");
     const Tensor alias = shallow_alias(value, false);
-    if (packed_->tangent.defined()) set_view_tangent(alias, packed_->tangent);
+    if (packed_->dual.defined()) copy_tangent(alias, packed_->dual);
     return with_history(alias, node);
   }
   if (!tensor_.defined()) return {};

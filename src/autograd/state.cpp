@@ -7,7 +7,7 @@
 namespace hearth::autograd {
 
 TensorState::~TensorState() {
-  if (tangent.defined()) forget_tangent(*this);
+  if (is_dual.load(std::memory_order_acquire)) forget_tangent(*this);
   if (!retained) return;
   const std::lock_guard lock(retained->mutex);
   retained->owner = nullptr;
@@ -187,6 +187,7 @@ void become_view(const Tensor& tensor, const Tensor& view) {
   impl.offset = wanted.offset;
   impl.set_geometry(wanted.sizes(), wanted.strides());
   impl.bump_version();
+  if (const Tensor tangent = tangent_of(view); tangent.defined()) set_view_tangent(tensor, tangent);
   TensorState& state = state_of(impl);
   drop_accumulator(state);
   if (node)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -62,7 +63,8 @@ struct TensorState final : AutogradState {
   NodePtr grad_fn;
   uint32_t output_nr = 0;
   std::unique_ptr<ViewInfo> view;
-  Tensor tangent;  // of forward-mode AD (forward_level.h)
+  Tensor tangent;                    // of forward-mode AD (tangents.h)
+  std::atomic<bool> is_dual{false};  // whether the level knows this tensor
   std::shared_ptr<TensorHooks> hooks;
   std::shared_ptr<PostAccumulateHooks> after_accumulate;
   const Node* hooked_node = nullptr;  // the grad_fn with which `hooks` are registered
@@ -90,6 +92,12 @@ inline bool requires_grad(const TensorImpl& impl) {
   if (impl.has(kRequiresGrad | kHasGradFn)) return true;
   const ViewInfo* view = view_info(impl);
   return view && impl_of(view->base).has(kRequiresGrad | kHasGradFn);
+}
+
+/// The position of a view's first element from that of its base, in elements of the view.
+inline int64_t offset_from(const TensorImpl& view, const TensorImpl& base) {
+  return view.offset -
+         base.offset * int64_t(element_size(base.dtype)) / int64_t(element_size(view.dtype));
 }
 
 /// Whether this is the only reference to the tensor and its memory, so that it may be overwritten

@@ -12,10 +12,10 @@ namespace hearth {
 namespace autograd {
 namespace {
 
-/// The level of forward-mode AD, and the tensors that have tangents in it.
+/// The tensors that have tangents in the level of forward-mode AD, if it is active. The mutex also
+/// guards their tangents.
 struct Level {
   std::mutex mutex;
-  bool is_active = false;
   std::unordered_map<TensorState*, TensorImpl*> duals;
 };
 
@@ -24,13 +24,8 @@ Level& the_level() {
   return level;
 }
 
-bool is_active(int64_t level) {
-  const std::lock_guard lock(the_level().mutex);
-  return level == 0 && the_level().is_active;
-}
-
 void check_level(int64_t level) {
-  HEARTH_CHECK(is_active(level),
+  HEARTH_CHECK(level == 0 && dual_level_is_active,
                "Trying to access a forward AD level with an invalid index. This index was either "
                "not created or is already deleted.");
 }
@@ -43,34 +38,64 @@ bool has_strides_of(const TensorImpl& tangent, const TensorImpl& tensor) {
   return true;
 }
 
+/// Zeros with the strides of a tensor, also between its elements.
+Tensor zeros_in_layout(const Tensor& tensor, const TensorOptions& options) {
+  const TensorImpl& impl = impl_of(tensor);
+  if (impl.has(kDense))
+    return zeros({impl.numel}, options).as_strided(impl.sizes(), impl.strides(), 0);
+  const auto elements = int64_t(impl.storage->nbytes / element_size(impl.dtype));
+  return zeros({elements}, options).as_strided(impl.sizes(), impl.strides(), impl.offset);
+}
+
+/// The tensor's own tangent; undefined if it has none.
+Tensor own_tangent(const TensorImpl& impl) {
+  const TensorState* state = state_if_any(impl);
+  if (!state || !state->is_dual.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(the_level().mutex);
+  return state->tangent;
+}
+
+/// The part of the base's tangent that belongs to a view.
+Tensor part_of(const Tensor& base_tangent, const TensorImpl& base, const TensorImpl& view) {
+  const ScalarType type = base_tangent.scalar_type();
+  const bool keeps_type = is_complex(view.dtype) == is_complex(base.dtype);
+  const int64_t bytes = impl_of(base_tangent).offset * int64_t(element_size(base.dtype));
+  const auto itemsize = int64_t(element_size(view.dtype));
+  HEARTH_CHECK(bytes % itemsize == 0,
+               "The tangent of the base of a complex view starts at an odd "
+               "element of its memory; clone() it");
+  return view_of_base(base_tangent,
+                      keeps_type               ? type
+                      : is_complex(view.dtype) ? to_complex(type)
+                                               : to_real(type),
+                      view.sizes(), view.strides(), offset_from(view, base) + bytes / itemsize);
+}
+
 }  // namespace
 
 Tensor tangent_of(const Tensor& tensor) {
   const TensorImpl& impl = impl_of(tensor);
-  const TensorState* state = state_if_any(impl);
-  if (!state || state->tangent.defined()) return state ? state->tangent : Tensor();
+  if (Tensor own = own_tangent(impl); own.defined()) return own;
   const ViewInfo* view = view_info(impl);
   if (!view) return {};
-  const TensorState* base_state = state_if_any(impl_of(view->base));
-  if (!base_state || !base_state->tangent.defined()) return {};
-  const Tensor& base_tangent = base_state->tangent;
-  const int64_t offset = impl.offset - impl_of(view->base).offset + impl_of(base_tangent).offset;
+  const Tensor base_tangent = own_tangent(impl_of(view->base));
+  if (!base_tangent.defined()) return {};
   const AutoFwGradMode off(false);
-  const Tensor tangent =
-      view_of_base(base_tangent, impl.dtype, impl.sizes(), impl.strides(), offset);
+  const Tensor tangent = part_of(base_tangent, impl_of(view->base), impl);
   set_view_tangent(tensor, tangent);
   return tangent;
 }
 
-void set_view_tangent(const Tensor& view, const Tensor& tangent) {
+void set_view_tangent(const Tensor& view, Tensor tangent) {
   TensorImpl& impl = impl_of(view);
   TensorState& state = state_of(impl);
   Level& level = the_level();
   const std::lock_guard lock(level.mutex);
-  if (!level.is_active) return;
-  state.tangent = tangent;
-  impl.flags |= kHasTangent;
+  if (!dual_level_is_active) return;
   level.duals[&state] = &impl;
+  impl.flags |= kHasTangent;
+  std::swap(state.tangent, tangent);  // the former one is destroyed after the lock is released
+  state.is_dual.store(true, std::memory_order_release);
 }
 
 void set_tangent(const Tensor& tensor, const Tensor& tangent) {
@@ -79,9 +104,12 @@ void set_tangent(const Tensor& tensor, const Tensor& tangent) {
                "Trying to set a forward gradient that has a different size than that of the "
                "original Tensor, this is not supported. Tensor is of size ",
                impl.sizes(), " while the given forward gradient is of size ", tangent.sizes(), ".");
+  HEARTH_CHECK(!tangent_of(tangent).defined(),
+               "Setting a forward grad that itself has a forward gradient at the same level0 is "
+               "not supported.");
   if (has_strides_of(impl_of(tangent), impl)) return set_view_tangent(tensor, tangent);
-  const Tensor copy = empty_strided(impl.sizes(), impl.strides(), tangent.options());
-  set_view_tangent(tensor, copy.copy_(tangent));
+  const AutoFwGradMode off(false);
+  set_view_tangent(tensor, zeros_in_layout(tensor, tangent.options()).copy_(tangent));
 }
 
 void update_tangent(const Tensor& tensor, const Tensor& tangent) {
@@ -99,38 +127,52 @@ void update_tangent(const Tensor& tensor, const Tensor& tangent) {
     old.zero_();
 }
 
+void drop_tangent(TensorImpl& impl) {
+  TensorState* state = state_if_any(impl);
+  if (!state || !state->is_dual.load(std::memory_order_acquire)) return;
+  Tensor removed;  // destroyed after the lock is released
+  const std::lock_guard lock(the_level().mutex);
+  the_level().duals.erase(state);
+  std::swap(removed, state->tangent);
+  impl.flags &= ~uint32_t(kHasTangent);
+  state->is_dual.store(false, std::memory_order_release);
+}
+
 void forget_tangent(TensorState& state) {
   const std::lock_guard lock(the_level().mutex);
   the_level().duals.erase(&state);
 }
 
+void refuse_tangent(const Tensor& tensor, const char* method) {
+  HEARTH_CHECK_AS(NotImplementedError, !tensor.defined() || !tangent_of(tensor).defined(),
+                  "Trying to use forward AD with ", method,
+                  " that does not support it because it has not been implemented yet.");
+}
+
 namespace forward_ad {
 
 uint64_t enter_dual_level() {
-  Level& level = the_level();
-  const std::lock_guard lock(level.mutex);
-  HEARTH_CHECK(!level.is_active, "Nested forward mode AD is not supported at the moment");
-  level.is_active = true;
-  modes.flags |= kDualLevel;
+  const std::lock_guard lock(the_level().mutex);
+  HEARTH_CHECK(!dual_level_is_active, "Nested forward mode AD is not supported at the moment");
+  dual_level_is_active = true;
   return 0;
 }
 
 void exit_dual_level(uint64_t number) {
-  Level& level = the_level();
   std::vector<Tensor> removed;  // destroyed after the lock is released
-  {
-    const std::lock_guard lock(level.mutex);
-    HEARTH_CHECK(number == 0 && level.is_active,
-                 "Exiting a forward AD level that is not the last that was created is not "
-                 "support. Ensure they are released in the reverse order they were created.");
-    for (const auto& [state, impl] : level.duals) {
-      removed.push_back(std::move(state->tangent));
-      impl->flags &= ~uint32_t(kHasTangent);
-    }
-    level.duals.clear();
-    level.is_active = false;
+  Level& level = the_level();
+  const std::lock_guard lock(level.mutex);
+  HEARTH_CHECK(number == 0 && dual_level_is_active,
+               "Exiting a forward AD level that is not the last that was created is not support. "
+               "Ensure they are released in the reverse order they were created.");
+  dual_level_is_active = false;
+  for (const auto& [state, impl] : level.duals) {
+    removed.push_back(std::move(state->tangent));
+    impl->flags &= ~uint32_t(kHasTangent);
+    // The last access: the tensor may be destroyed after it.
+    state->is_dual.store(false, std::memory_order_release);
   }
-  modes.flags &= ~uint32_t(kDualLevel);
+  level.duals.clear();
 }
 
 namespace {
@@ -146,7 +188,7 @@ void check_real_or_complex(const char* role, const Tensor& tensor) {
 }  // namespace
 
 Tensor make_dual(const Tensor& tensor, const Tensor& tangent, std::optional<int64_t> level) {
-  HEARTH_CHECK(level || is_active(0),
+  HEARTH_CHECK(level || dual_level_is_active,
                "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
                "enter_dual_level() first.");
   check_real_or_complex("primal", tensor);
@@ -155,7 +197,7 @@ Tensor make_dual(const Tensor& tensor, const Tensor& tangent, std::optional<int6
 }
 
 UnpackedDualTensor unpack_dual(const Tensor& tensor, std::optional<int64_t> level) {
-  if (!level && !is_active(0)) return {tensor, Tensor()};
+  if (!level && !dual_level_is_active) return {tensor, Tensor()};
   auto [primal, tangent] = _unpack_dual(tensor, level.value_or(0));
   return {primal, tangent};
 }

@@ -1,6 +1,7 @@
 // The methods of Tensor that belong to autograd.
 #include "autograd/node.h"
 #include "autograd/state.h"
+#include "autograd/tangents.h"
 #include "core/modes.h"
 #include "hearth/memory_stats.h"
 
@@ -175,6 +176,7 @@ const Tensor& Tensor::detach_() const {
   if (autograd::TensorState* state = state_if_any(impl)) {
     state->grad_fn.reset();
     state->output_nr = 0;
+    autograd::drop_tangent(impl);
   }
   impl.flags &= ~uint32_t(kRequiresGrad | kHasGradFn);
   return *this;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "hearth/dispatch_key.h"
@@ -23,8 +24,11 @@ enum ModeFlag : uint32_t {
   kAutocast = kAutocastCpu | kAutocastCuda,
   kObserved = 1u << 4,   // an observer (core/observer.h) is installed
   kReusesOps = 1u << 5,  // results are kept and reused (core/op_reuse.h)
-  kDualLevel = 1u << 6,  // the thread has entered a level of forward-mode AD
 };
+
+/// Whether the process is in a level of forward-mode AD. Then all ops leave the plain path, because
+/// even a view without a tangent may have got one through its base.
+inline constinit std::atomic<bool> dual_level_is_active{false};
 
 /// A running composed op or module, linked to the one that called it.
 struct Scope {
@@ -65,6 +69,13 @@ struct Modes {
 
   /// Whether ops record history. Custom functions do so even if kernels of autograd are excluded.
   bool records() const { return grad_enabled && !excluded_keys.has(DispatchKey::AutogradCPU); }
+  /// Whether ops compute tangents.
+  bool computes_tangents() const {
+    return forward_grad_enabled && !(flags & kInferenceMode) &&
+           dual_level_is_active.load(std::memory_order_relaxed);
+  }
+  /// Whether results of ops may be differentiated, in either mode.
+  bool differentiates() const { return records() || computes_tangents(); }
 };
 
 }  // namespace detail

@@ -90,6 +90,7 @@ struct OpInfo {
   SlotSet exact_numbers = 0;       // pointwise: inputs whose numbers are not rounded to half types
   SlotSet exact_numbers_cpu = exact_numbers;  // on the CPU, where PyTorch's kernels differ
   bool runs_inplace = false;   // launch allows output 0 to be input 0 (always so if pointwise)
+  bool linear = false;         // in input 0, although the derivative ignores parts of the gradient
   bool mixes_devices = false;  // inputs may be on different devices: copies, optimizers
   bool fills = false;  // the in-place form writes one number everywhere: elements may share memory
   bool always_launches = false;   // reads the inputs' data even if no output has elements

@@ -285,6 +285,7 @@ Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat>
   const size_t itemsize = self.itemsize();
   const int64_t old_capacity = self.is_meta() ? 0 : int64_t(self.storage().nbytes() / itemsize);
   HEARTH_CHECK(!self.requires_grad(), "cannot resize variables that require grad");
+  HEARTH_CHECK(!self._fw_grad(0).defined(), "cannot resize variables that has a forward grad");
   HEARTH_CHECK(format != MemoryFormat::Preserve, "Unsupported memory formatPreserve");
   if (format) {
     TensorImpl geometry;

@@ -49,7 +49,7 @@ class CallGrad final : public GradContext {
  private:
   Tensor as_saved(const Tensor& tensor) const {
     if (!tensor.defined()) return {};
-    const Tensor value = constants_ ? tensor.detach() : tensor;
+    const Tensor value = constants_ ? tensor.detach() : tensor._fw_primal(0);
     return conjugates_ && value.is_complex() ? value.conj() : value;
   }
   const OpCall& call_;
@@ -61,6 +61,12 @@ bool any_complex(const OpCall& call) {
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].defined() && call.inputs[i].is_complex()) return true;
   return call.outputs[0].is_complex();
+}
+
+/// The text of the error for an op without tangents.
+std::string refusal_of(const OpCall& call) {
+  return detail::str("Trying to use forward AD with ", call.op.info->name,
+                     " that does not support it because it has not been implemented yet.");
 }
 
 /// Whether the result or a derivative of the call may require grad.
@@ -79,7 +85,7 @@ struct ForwardMode::Tangents {
 
   /// The tangents of the outputs; an undefined one stands for zeros.
   std::vector<Tensor> of_outputs(const OpCall& call) const;
-  std::vector<Tensor> of_views(const OpCall& call) const;
+  std::vector<Tensor> of_linear(const OpCall& call) const;
   Tensor of_elements(const OpCall& call) const;
   std::vector<Tensor> by_adjoint(const OpCall& call) const;
   Tensor apart_from_inputs(const Tensor& tangent) const;
@@ -88,7 +94,7 @@ struct ForwardMode::Tangents {
 void ForwardMode::destroy(Tangents* tangents) noexcept { delete tangents; }
 
 void ForwardMode::find_tangents(const OpCall& call) {
-  if (!autograd::computes_tangents()) return;
+  if (!modes.computes_tangents()) return;
   // Ops without any derivative are refused below, not passed over.
   const SlotSet differentiable = call.op.differentiable ? call.op.differentiable : ~SlotSet(0);
   SlotSet found = 0;
@@ -108,6 +114,9 @@ void ForwardMode::find_tangents(const OpCall& call) {
   HEARTH_CHECK_AS(NotImplementedError, call.binding != Binding::kOut,
                   "Trying to use forward AD with ", call.op.info->name,
                   "_out that does not support it because it is an out= function");
+  // Optimizers' steps and the like write to their inputs and return nothing.
+  HEARTH_CHECK_AS(NotImplementedError, !call.op.mutates || call.op.info->outputs > 0,
+                  refusal_of(call));
   tangents_ = new Tangents;
   if (!found) return;
   tangents_->in = std::move(tangents);
@@ -122,31 +131,32 @@ void ForwardMode::find_tangents(const OpCall& call) {
 void ForwardMode::compute(const OpCall& call) const {
   const ModesGuard restored;
   modes.forward_grad_enabled = false;
-  modes.flags &= ~uint32_t(kDualLevel | kAutocast | kReusesOps);
+  modes.flags &= ~uint32_t(kAutocast | kReusesOps);
+  const bool is_view = call.op.info->effect == Effect::kView;
   const std::vector<Tensor> tangents = tangents_->of_outputs(call);
   for (size_t i = 0; i < call.outputs.size(); ++i) {
+    const bool is_shared = is_view || !tangents[i].defined();
+    const Tensor tangent = is_shared ? tangents[i] : tangents_->apart_from_inputs(tangents[i]);
     if (call.binding == Binding::kInplace)
-      autograd::update_tangent(call.outputs[i], tangents[i]);
-    else if (!tangents[i].defined() || !is_differentiable_output(call, i))
+      autograd::update_tangent(call.outputs[i], tangent);
+    else if (!tangent.defined() || !is_differentiable_output(call, i))
       continue;
-    else if (call.op.info->effect == Effect::kView)
-      autograd::set_view_tangent(call.outputs[i], tangents[i]);
+    else if (is_view)
+      autograd::set_view_tangent(call.outputs[i], tangent);
     else
-      autograd::set_tangent(call.outputs[i], tangents_->apart_from_inputs(tangents[i]));
+      autograd::set_tangent(call.outputs[i], tangent);
   }
 }
 
 std::vector<Tensor> ForwardMode::Tangents::of_outputs(const OpCall& call) const {
   std::vector<Tensor> none(call.outputs.size());
   if (in.empty()) return none;  // the op overwrites the target with values without a tangent
-  if (call.op.info->effect == Effect::kView) return of_views(call);
+  if (call.op.info->effect == Effect::kView || call.op.info->linear) return of_linear(call);
   bool differentiable = false;
   for (size_t i = 0; i < call.outputs.size(); ++i)
     differentiable |= is_differentiable_output(call, i);
   if (!differentiable) return none;
-  HEARTH_CHECK_AS(NotImplementedError, call.op.grad, "Trying to use forward AD with ",
-                  call.op.info->name,
-                  " that does not support it because it has not been implemented yet.");
+  HEARTH_CHECK_AS(NotImplementedError, call.op.grad, refusal_of(call));
   if (call.op.functor >= 0 && !any_complex(call)) return {of_elements(call)};
   return by_adjoint(call);
 }
@@ -159,8 +169,8 @@ Tensor ForwardMode::Tangents::apart_from_inputs(const Tensor& tangent) const {
   return tangent;
 }
 
-/// Views are linear: the tangent of a view is the same view of the tangent.
-std::vector<Tensor> ForwardMode::Tangents::of_views(const OpCall& call) const {
+/// The tangent of the result is the result for the tangent: that of a view is the same view.
+std::vector<Tensor> ForwardMode::Tangents::of_linear(const OpCall& call) const {
   std::vector<const Tensor*> inputs(call.inputs.tensors, call.inputs.tensors + call.inputs.count);
   inputs[0] = &in[0];
   OpCall same{call.op, call.args, {inputs.data(), call.inputs.count}};

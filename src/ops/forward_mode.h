@@ -37,7 +37,7 @@ class ForwardMode {
       if (call.inputs[i].defined()) flags |= impl_of(call.inputs[i]).flags;
     for (const Tensor& target : call.outputs)
       if (target.defined()) flags |= impl_of(target).flags;
-    return (flags & kHasTangent) || (modes.flags & kDualLevel);
+    return (flags & kHasTangent) || dual_level_is_active.load(std::memory_order_relaxed);
   }
   void find_tangents(const OpCall& call);
   void compute(const OpCall& call) const;

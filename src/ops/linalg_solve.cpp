@@ -82,7 +82,7 @@ struct SolveEx {
       const Tensor pivots = context.out(2).expand(with_sizes(batch, {a.size(-1)}));
       return solve_by_lu(expand_batch(context.out(1), batch), pivots, g, true);
     };
-    const Tensor g_b = modes.records() ? std::get<0>(solve_ex(a.mT(), g)) : by_factors();
+    const Tensor g_b = modes.differentiates() ? std::get<0>(solve_ex(a.mT(), g)) : by_factors();
     if (context.needs(1)) context.set(1, g_b);
     if (context.needs(0)) context.set(0, g_b.matmul(x.mT()).neg());
   }
@@ -104,7 +104,7 @@ struct Slogdet {
   static void grad(const Args&, GradContext& context) {
     const Tensor a = context.in(0);
     const Tensor g = as_factor(context.grad()).mul(identity_like(a, batch_of(a.sizes())));
-    context.set(0, modes.records() ? std::get<0>(solve_ex(a.mT(), g))
+    context.set(0, modes.differentiates() ? std::get<0>(solve_ex(a.mT(), g))
                                    : solve_by_lu(context.in(1), context.in(2), g, true));
   }
 };
@@ -139,7 +139,7 @@ struct Det {
         a.numel() > 0 && !a.is_meta() && diagonal_of(lu).eq(0).any().item<bool>();
     const Tensor shift = is_singular ? diagonal_shift(lu) : Tensor();
     const Tensor identity = identity_like(a, batch_of(a.sizes()));
-    if (!modes.records()) {
+    if (!modes.differentiates()) {
       const Tensor factors = is_singular ? lu.add(shift) : lu;
       const Tensor det = diagonal_of(factors).prod(-1).mul(permutation_sign(pivots, lu));
       const Tensor g = as_factor(context.grad().mul(det)).mul(identity);

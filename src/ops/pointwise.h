@@ -86,7 +86,7 @@ Tensor pointwise_gradient(const F& f, GradContext& context) {
       operand[i] = !is_saved ? g : F::info.grad_of_output ? context.out() : context.in(i - 1);
     }
     // Kernels of gradients exist for real numbers only.
-    if (!modes.records() && !(modes.flags & kDualLevel) && !g.is_complex()) {
+    if (!modes.differentiates() && !g.is_complex()) {
       const Tensor* pointers[num_operands];
       for (int i = 0; i < num_operands; ++i) pointers[i] = &operand[i];
       OpCall call{gradient_record<F, formula>, &f, {pointers, num_operands}};

@@ -1,6 +1,7 @@
 // Operators that change sizes and strides in place, not elements.
 #include "autograd/node.h"
 #include "autograd/state.h"
+#include "autograd/tangents.h"
 #include "ops/define.h"
 
 namespace hearth {
@@ -42,6 +43,8 @@ autograd::NodePtr node_of_set(const Tensor& self, const Tensor& source) {
 Tensor& set_memory(const Tensor& self, StoragePtr storage, int64_t offset, IntArrayRef size,
                    IntArrayRef stride, const Tensor& source = {}) {
   autograd::check_inplace(self, modes.records() && source.defined() && source.requires_grad());
+  autograd::refuse_tangent(self, "set_");
+  autograd::refuse_tangent(source, "set_");
   HEARTH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
   TensorImpl& impl = impl_of(self);
   HEARTH_CHECK(storage && storage->device == impl.device,

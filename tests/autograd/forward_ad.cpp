@@ -7,6 +7,7 @@
 #include "hearth/autograd_hooks.h"
 #include "hearth/custom_function.h"
 #include "hearth/nn.h"
+#include "hearth/optim/sgd.h"
 #include "tests/autograd/support.h"
 
 namespace hearth::testing {
@@ -170,6 +171,98 @@ TEST(ForwardAd, ReachesOtherThreads) {
   expect_values(tangent_of(product), {2, 1, -2});
 }
 
+TEST(ForwardAd, CopiesDoNotShareTangents) {
+  const DualLevel level;
+  const Tensor x = dual();
+  Tensor y = zeros({3});
+  y.copy_(x);
+  y.mul_(3);
+  expect_values(tangent_of(x), {1, 0.5, -1});
+  y.zero_();
+  expect_values(tangent_of(x), {1, 0.5, -1});
+}
+
+TEST(ForwardAd, FollowsChangesOfTheShape) {
+  const DualLevel level;
+  const Tensor values = arange(4, kFloat).view({2, 2});
+  const Tensor x = make_dual(values, values) * 1;
+  x.t_();
+  expect_values(tangent_of(x * 1), {0, 2, 1, 3});
+  x.unsqueeze_(0);
+  expect_values(tangent_of(x * 1), {0, 2, 1, 3});
+  const Tensor y = dual() * 1;
+  EXPECT_ERROR(y.resize_({4}), "cannot resize variables that has a forward grad");
+  EXPECT_ERROR(y.set_(vec({1})), "Trying to use forward AD with set_ that does not support it");
+  y.detach_();
+  EXPECT_FALSE(tangent_of(y * 1).defined());
+}
+
+TEST(ForwardAd, HessianProductsOfLinearAlgebra) {
+  const Tensor q = vec({2, 1, 1, 3}).view({2, 2}).requires_grad_();
+  const DualLevel level;
+  const Tensor d = make_dual(q, ones({2, 2}));
+  const auto product = [&](const Tensor& y) { return tangent_of(autograd::grad({y}, {q})[0]); };
+  expect_values(product(linalg_inv(d).sum()), {0.192, 0.096, 0.096, 0.048});     // PyTorch's
+  expect_values(product(linalg_det(d).mul(linalg_det(d))), {28, -16, -16, 22});  // by hand
+}
+
+TEST(ForwardAd, LinearOpsWhoseGradientIgnoresRows) {
+  const DualLevel level;
+  const Tensor weight = make_dual(zeros({3, 1}), ones({3, 1})), indices = tensor({0, 2, 0}, kLong);
+  expect_values(tangent_of(embedding(weight, indices, 0)), {1, 1, 1});
+  expect_values(tangent_of(embedding(weight, indices, -1, true)), {1, 1, 1});
+}
+
+TEST(ForwardAd, GradientsOfTangentsHaveNoTangent) {
+  const Tensor x = leaf({1, 2});
+  const DualLevel level;
+  const Tensor d = make_dual(x, vec({1, 3}));
+  const Tensor g = autograd::grad({tangent_of(d.pow(3).sum())}, {x})[0];
+  EXPECT_FALSE(tangent_of(g).defined());
+  expect_values(tangent_of(d * g), {6, 108});
+}
+
+TEST(ForwardAd, PackedTangentsEndWithTheLevel) {
+  const Tensor x = leaf({1, 2, 3});
+  Tensor y;
+  {
+    const DualLevel level;
+    const autograd::graph::save_on_cpu on_cpu;
+    y = make_dual(x, vec({1, 1, 1})).pow(3).sum();
+  }
+  const DualLevel next;
+  EXPECT_FALSE(tangent_of(autograd::grad({y}, {x})[0]).defined());
+}
+
+TEST(ForwardAd, ComplexViewsOfRealBases) {
+  const DualLevel level;
+  const Tensor base = zeros({6}), view = view_as_complex(base.view({3, 2}));
+  base.copy_(make_dual(arange(6, kFloat), arange(100, kFloat).slice(0, 6, 12).detach()));
+  expect_values(view_as_real(tangent_of(view)), {6, 7, 8, 9, 10, 11});
+}
+
+TEST(ForwardAd, GapsBetweenElementsHaveZeroTangents) {
+  const DualLevel level;
+  const Tensor x = make_dual(arange(8, kFloat).slice(0, 0, 8, 2), vec({20, 21, 22, 23}));
+  expect_values(tangent_of(x.as_strided({8}, {1})), {20, 0, 21, 0, 22, 0, 23, 0});
+}
+
+TEST(ForwardAd, ViewsAndGradientsOnOtherThreads) {
+  const Tensor leaf_x = leaf({1, 2, 3});
+  const DualLevel level;
+  const Tensor base = zeros({3}), view = base.view({3, 1});
+  base.copy_(dual());
+  const Tensor y = make_dual(leaf_x, vec({1, 0.5, -1})).sigmoid().sum();
+  Tensor product, gradient;
+  std::thread([&] {
+    product = view * 2;
+    gradient = autograd::grad({y}, {leaf_x})[0];
+  }).join();
+  expect_values(tangent_of(product), {2, 1, -2});
+  const Tensor s = leaf_x.detach().sigmoid();
+  expect_values(tangent_of(gradient), values_of(s * (1 - s) * (1 - 2 * s) * vec({1, 0.5, -1})));
+}
+
 struct Doubled : autograd::Function<Doubled> {
   static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x * 2; }
   static variable_list backward(autograd::AutogradContext*, variable_list grads) {
@@ -201,6 +294,10 @@ TEST(ForwardAd, RefusesWrongUse) {
                "support it because it is an out= function");
   EXPECT_ERROR(Doubled::apply(dual()),
                "jvp is not implemented for the c++ API of custom Function yet.");
+  EXPECT_ERROR(make_dual(x, dual()), "Setting a forward grad that itself has a forward gradient");
+  optim::SGD optimizer({leaf({1, 2, 3})}, optim::SGDOptions(0.1));
+  optimizer.param_groups()[0].params()[0].mutable_grad() = dual();
+  EXPECT_ERROR(optimizer.step(), "Trying to use forward AD with _fused_sgd_");
   EXPECT_ERROR(_make_dual(Tensor(), t, 0), "one of them is undefined");
 }
 

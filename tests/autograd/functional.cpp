@@ -86,6 +86,27 @@ TEST(Functional, CreateGraphKeepsTheInputsGraph) {
   EXPECT_FALSE(functional::vjp(square, x, x).second.requires_grad());
 }
 
+TEST(Functional, ForwardModeCallsTheFunctionWithCopies) {
+  const Tensor x = vec({1, 2, 3});
+  const functional::Function writes = [](const Tensor& t) {
+    t.mul_(2);
+    return t * t;
+  };
+  expect_values(functional::jacobian(writes, x, false, false, Strategy::ForwardMode).diagonal(),
+                {8, 16, 24});
+  expect_values(x, {1, 2, 3});
+}
+
+TEST(Functional, RefusesMixtureOfRealAndComplex) {
+  const Tensor x = vec({1, 2}), z = view_as_complex(vec({1, 3}));
+  EXPECT_ERROR(functional::vjp(square, x, x.to(kComplexFloat)),
+               "both grad_output and output are required to have the same dtype");
+  EXPECT_ERROR(functional::jacobian(square, z),
+               "grad can be implicitly created only for real scalar outputs");
+  expect_values(view_as_real(functional::jacobian(square, z, false, false, Strategy::ForwardMode)),
+                {2, 6});
+}
+
 TEST(Functional, WorksWithoutGradMode) {
   const NoGradGuard off;
   expect_values(functional::hessian(cube_sum, vec({1, 2})), {6, 0, 0, 12});
