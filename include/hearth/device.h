@@ -60,6 +60,16 @@ struct Device {
   constexpr bool is_hip() const { return type_ == DeviceType::HIP; }
   constexpr bool is_mps() const { return type_ == DeviceType::MPS; }
   constexpr bool is_xpu() const { return type_ == DeviceType::XPU; }
+  constexpr bool is_hpu() const { return type_ == DeviceType::HPU; }
+  constexpr bool is_ipu() const { return type_ == DeviceType::IPU; }
+  constexpr bool is_lazy() const { return type_ == DeviceType::Lazy; }
+  constexpr bool is_maia() const { return type_ == DeviceType::MAIA; }
+  constexpr bool is_metal() const { return type_ == DeviceType::Metal; }
+  constexpr bool is_mtia() const { return type_ == DeviceType::MTIA; }
+  constexpr bool is_privateuseone() const { return type_ == DeviceType::PrivateUse1; }
+  constexpr bool is_ve() const { return type_ == DeviceType::VE; }
+  constexpr bool is_vulkan() const { return type_ == DeviceType::Vulkan; }
+  constexpr bool is_xla() const { return type_ == DeviceType::XLA; }
   HEARTH_API std::string str() const;  ///< "cuda:1"
   friend constexpr bool operator==(Device a, Device b) {
     return a.type_ == b.type_ && a.index_ == b.index_;
@@ -77,8 +87,21 @@ inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
 inline std::string as_text(DeviceType type) { return Device(type).str(); }
 
 /// The storage layout of elements; Hearth has only strided tensors.
-enum class Layout : int8_t { Strided = 0 };
-inline constexpr Layout kStrided = Layout::Strided;
+enum class Layout : int8_t {
+  Strided = 0,
+  Sparse = 1,
+  SparseCsr = 2,
+  Mkldnn = 3,
+  SparseCsc = 4,
+  SparseBsr = 5,
+  SparseBsc = 6,
+  Jagged = 7,
+  NumOptions = 8
+};
+inline constexpr Layout kStrided = Layout::Strided, kSparse = Layout::Sparse,
+                        kSparseCsr = Layout::SparseCsr, kMkldnn = Layout::Mkldnn,
+                        kSparseCsc = Layout::SparseCsc, kSparseBsr = Layout::SparseBsr,
+                        kSparseBsc = Layout::SparseBsc, kJagged = Layout::Jagged;
 
 /// The order of dimensions in memory. Preserve keeps the strides of a dense input.
 enum class MemoryFormat : int8_t {
@@ -87,7 +110,7 @@ enum class MemoryFormat : int8_t {
   ChannelsLast = 2,
   ChannelsLast3d = 3
 };
-inline std::string as_text(Layout) { return "Strided"; }
+HEARTH_API std::string as_text(Layout layout);
 HEARTH_API std::string as_text(MemoryFormat format);
 inline constexpr int kMaxDims = 16;  ///< the most dimensions that a tensor can have
 

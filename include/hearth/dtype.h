@@ -9,7 +9,14 @@
 
 namespace hearth {
 
-/// The element types (dtypes) of tensors. The gaps in the numbers are types that only PyTorch has.
+struct Float8_e5m2;  // hearth/float8.h defines these five types
+struct Float8_e4m3fn;
+struct Float8_e5m2fnuz;
+struct Float8_e4m3fnuz;
+struct Float8_e8m0fnu;
+
+/// The element types (dtypes) of tensors, with PyTorch's numbers. Tensors have the types of
+/// HEARTH_ALL_DTYPES; the others are names that programs for LibTorch use.
 enum class ScalarType : int8_t {
   Byte = 0,
   Char = 1,
@@ -19,11 +26,31 @@ enum class ScalarType : int8_t {
   Half = 5,
   Float = 6,
   Double = 7,
+  ComplexHalf = 8,
   ComplexFloat = 9,
   ComplexDouble = 10,
   Bool = 11,
+  QInt8 = 12,
+  QUInt8 = 13,
+  QInt32 = 14,
   BFloat16 = 15,
-  Undefined = 16,
+  QUInt4x2 = 16,
+  QUInt2x4 = 17,
+  Bits1x8 = 18,
+  Bits2x4 = 19,
+  Bits4x2 = 20,
+  Bits8 = 21,
+  Bits16 = 22,
+  Float8_e5m2 = 23,
+  Float8_e4m3fn = 24,
+  Float8_e5m2fnuz = 25,
+  Float8_e4m3fnuz = 26,
+  UInt16 = 27,
+  UInt32 = 28,
+  UInt64 = 29,
+  Float8_e8m0fnu = 44,
+  Undefined = 47,
+  NumOptions = 48,
 };
 using Dtype = ScalarType;  ///< LibTorch's alias of ScalarType
 
@@ -33,7 +60,8 @@ struct NamedDtype {
   ScalarType type;
 };
 
-inline constexpr int kScalarTypeSlots = 17;  ///< the size of an array indexed by ScalarType
+/// The size of an array indexed by the ScalarTypes of HEARTH_DTYPES, whose numbers are smaller.
+inline constexpr int kScalarTypeSlots = 17;
 
 inline constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = kByte;
 inline constexpr ScalarType kChar = ScalarType::Char, kInt8 = kChar;
@@ -48,8 +76,9 @@ inline constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble,
                             kComplex128 = kComplexDouble;
 inline constexpr ScalarType kBool = ScalarType::Bool;
 inline constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
+#define HEARTH_DTYPE_CONSTANT(type, Name) inline constexpr ScalarType k##Name = ScalarType::Name;
 
-/// HEARTH_DTYPES(X) calls X(C++ type, Name) for every element type.
+/// HEARTH_DTYPES(X) calls X(C++ type, Name) for the element types that kernels compute with.
 #define HEARTH_DTYPES(X)                      \
   X(uint8_t, Byte)                            \
   X(int8_t, Char)                             \
@@ -64,6 +93,38 @@ inline constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
   X(bool, Bool)                               \
   X(::hearth::BFloat16, BFloat16)
 
+/// The element types without kernels of their own. They are stored, moved and converted; a few
+/// operators compute with them in another type.
+#define HEARTH_STORED_DTYPES(X)                 \
+  X(uint16_t, UInt16)                           \
+  X(uint32_t, UInt32)                           \
+  X(uint64_t, UInt64)                           \
+  X(::hearth::Float8_e5m2, Float8_e5m2)         \
+  X(::hearth::Float8_e4m3fn, Float8_e4m3fn)     \
+  X(::hearth::Float8_e5m2fnuz, Float8_e5m2fnuz) \
+  X(::hearth::Float8_e4m3fnuz, Float8_e4m3fnuz) \
+  X(::hearth::Float8_e8m0fnu, Float8_e8m0fnu)
+HEARTH_STORED_DTYPES(HEARTH_DTYPE_CONSTANT)
+
+/// All element types.
+#define HEARTH_ALL_DTYPES(X) HEARTH_DTYPES(X) HEARTH_STORED_DTYPES(X)
+
+/// LibTorch's types that no tensor of Hearth has, without a C++ type.
+#define HEARTH_NAMED_DTYPES(X) \
+  X(void, ComplexHalf)         \
+  X(void, QInt8)               \
+  X(void, QUInt8)              \
+  X(void, QInt32)              \
+  X(void, QUInt4x2)            \
+  X(void, QUInt2x4)            \
+  X(void, Bits1x8)             \
+  X(void, Bits2x4)             \
+  X(void, Bits4x2)             \
+  X(void, Bits8)               \
+  X(void, Bits16)
+HEARTH_NAMED_DTYPES(HEARTH_DTYPE_CONSTANT)
+#undef HEARTH_DTYPE_CONSTANT
+
 namespace detail {
 template <class T>
 struct DtypeOf;
@@ -72,21 +133,52 @@ struct DtypeOf;
   struct DtypeOf<type> {                                  \
     static constexpr ScalarType value = ScalarType::Name; \
   };
-HEARTH_DTYPES(HEARTH_DTYPE_OF)
+HEARTH_ALL_DTYPES(HEARTH_DTYPE_OF)
 #undef HEARTH_DTYPE_OF
 template <>
 struct DtypeOf<long long> {
   static constexpr ScalarType value = ScalarType::Long;
 };
+template <>
+struct DtypeOf<unsigned long long> {
+  static constexpr ScalarType value = ScalarType::UInt64;
+};
+
+/// Whether the type is one of a list, as HEARTH_DTYPES.
+#define HEARTH_DTYPE_BIT(type, Name) | uint64_t{1} << int(ScalarType::Name)
+constexpr bool is_in(uint64_t set, ScalarType type) {
+  return unsigned(type) < 64 && (set >> unsigned(type) & 1) != 0;
+}
+inline constexpr uint64_t kKernelDtypes = 0 HEARTH_DTYPES(HEARTH_DTYPE_BIT);
+inline constexpr uint64_t kStoredDtypes = 0 HEARTH_STORED_DTYPES(HEARTH_DTYPE_BIT);
+#undef HEARTH_DTYPE_BIT
 }  // namespace detail
 
 /// The ScalarType of a C++ type: dtype_of<float> is kFloat.
 template <class T>
 inline constexpr ScalarType dtype_of = detail::DtypeOf<T>::value;
 
+/// Whether the type is complex: complex64 or complex128 in tensors.
+constexpr bool is_complex(ScalarType type) {
+  return type >= kComplexHalf && type <= kComplexDouble;
+}
 namespace by_name {
-/// Bytes of one element.
+/// Whether the type is a floating-point type of 8 bits.
+constexpr bool is_float8(ScalarType type) {
+  return (type >= kFloat8_e5m2 && type <= kFloat8_e4m3fnuz) || type == kFloat8_e8m0fnu;
+}
+/// Whether the type is uint16, uint32 or uint64.
+constexpr bool is_wide_unsigned(ScalarType type) { return type >= kUInt16 && type <= kUInt64; }
+/// Whether the type is one of HEARTH_DTYPES.
+constexpr bool has_kernels(ScalarType type) { return detail::is_in(detail::kKernelDtypes, type); }
+/// Whether the type is one of HEARTH_STORED_DTYPES.
+constexpr bool is_stored_only(ScalarType type) {
+  return detail::is_in(detail::kStoredDtypes, type);
+}
+/// Bytes of one element; 0 for the types that no tensor has.
 constexpr size_t element_size(ScalarType type) {
+  if (is_float8(type)) return 1;
+  if (is_wide_unsigned(type)) return size_t{2} << (int(type) - int(kUInt16));
   switch (type) {
 #define HEARTH_SIZE(cpp_type, Name) \
   case ScalarType::Name: return sizeof(cpp_type);
@@ -98,20 +190,24 @@ constexpr size_t element_size(ScalarType type) {
 }  // namespace by_name
 inline size_t elementSize(ScalarType type) { return element_size(type); }  ///< element_size(type)
 
-/// Whether the type is complex64 or complex128.
-constexpr bool is_complex(ScalarType type) {
-  return type == kComplexFloat || type == kComplexDouble;
-}
-/// Whether the type is a real floating-point type, of 16, 32 or 64 bits.
+/// Whether the type is a real floating-point type, of 8, 16, 32 or 64 bits.
 constexpr bool is_floating_point(ScalarType type) {
-  return type == kFloat || type == kDouble || type == kHalf || type == kBFloat16;
+  return type == kFloat || type == kDouble || type == kHalf || type == kBFloat16 ||
+         by_name::is_float8(type);
 }
 namespace by_name {
 /// Whether the type is float16 or bfloat16.
 constexpr bool is_reduced_float(ScalarType type) { return type == kHalf || type == kBFloat16; }
 /// Whether the type is an integer type, or bool if include_bool.
 constexpr bool is_integral(ScalarType type, bool include_bool) {
-  return (type >= kByte && type <= kLong) || (include_bool && type == kBool);
+  return (type >= kByte && type <= kLong) || is_wide_unsigned(type) ||
+         (include_bool && type == kBool);
+}
+}  // namespace by_name
+namespace by_name {
+/// Whether the type has negative numbers.
+constexpr bool is_signed(ScalarType type) {
+  return type != kByte && type != kBool && !is_wide_unsigned(type);
 }
 }  // namespace by_name
 /// Whether tensors of the type can require gradients.

@@ -10,8 +10,8 @@
 
 namespace hearth {
 
-/// dtype, device, layout (always strided), requires_grad, pinned memory and memory format of a new
-/// tensor. Setters return a changed copy; options that are not set have defaults.
+/// dtype, device, layout (strided in tensors), requires_grad, pinned memory and memory format of a
+/// new tensor. Setters return a changed copy; options that are not set have defaults.
 class TensorOptions {
  public:
   constexpr TensorOptions() = default;
@@ -33,7 +33,7 @@ class TensorOptions {
   requires std::is_null_pointer_v<T> TensorOptions(T)
   = delete;
   TensorOptions(const std::string& device) { set_device(Device(device)); }
-  constexpr TensorOptions(Layout) : has_layout_(true) {}
+  constexpr TensorOptions(Layout layout) : layout_(layout), has_layout_(true) {}
   constexpr TensorOptions(MemoryFormat format) : format_(format), has_format_(true) {}
 
   [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> type) const {
@@ -72,6 +72,7 @@ class TensorOptions {
   }
   [[nodiscard]] constexpr TensorOptions layout(std::optional<Layout> value) const {
     TensorOptions result = *this;
+    result.layout_ = value.value_or(Layout::Strided);
     result.has_layout_ = value.has_value();
     return result;
   }
@@ -100,7 +101,7 @@ class TensorOptions {
   }
   TypeMeta dtype() const { return dtype_or_default(); }
   constexpr Device device() const { return device_; }
-  constexpr Layout layout() const { return Layout::Strided; }
+  constexpr Layout layout() const { return layout_; }
   constexpr bool requires_grad() const { return requires_grad_; }
   constexpr bool pinned_memory() const { return pinned_; }
   constexpr bool has_dtype() const { return has_dtype_; }
@@ -117,7 +118,7 @@ class TensorOptions {
     return has_device_ ? std::optional(device_) : std::nullopt;
   }
   constexpr std::optional<Layout> layout_opt() const {
-    return has_layout_ ? std::optional(Layout::Strided) : std::nullopt;
+    return has_layout_ ? std::optional(layout_) : std::nullopt;
   }
   constexpr std::optional<bool> requires_grad_opt() const {
     return has_requires_grad_ ? std::optional(requires_grad_) : std::nullopt;
@@ -125,7 +126,7 @@ class TensorOptions {
   constexpr std::optional<bool> pinned_memory_opt() const {
     return has_pinned_ ? std::optional(pinned_) : std::nullopt;
   }
-  constexpr bool is_sparse() const { return false; }
+  constexpr bool is_sparse() const { return layout_ == Layout::Sparse; }
   /// Whether dtype and device type are equal.
   bool type_equal(const TensorOptions& other) const {
     return dtype_or_default() == other.dtype_or_default() && device_.type() == other.device_.type();
@@ -150,6 +151,7 @@ class TensorOptions {
   MemoryFormat format_ = MemoryFormat::Contiguous;
   bool requires_grad_ = false, pinned_ = false;
   bool has_dtype_ = false, has_device_ = false, has_requires_grad_ = false, has_format_ = false;
+  Layout layout_ = Layout::Strided;
   bool has_layout_ = false, has_pinned_ = false;
 };
 

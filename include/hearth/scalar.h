@@ -18,24 +18,36 @@ class Scalar {
       real_ = static_cast<double>(value);
     else
       integer_ = static_cast<int64_t>(value);
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(int64_t))
+      if (integer_ < 0) kind_ = Kind::kUnsigned;
   }
   constexpr Scalar(Half value) : real_(float(value)), kind_(Kind::kReal) {}
   constexpr Scalar(BFloat16 value) : real_(float(value)), kind_(Kind::kReal) {}
   template <class T>
   constexpr Scalar(complex<T> value) : complex_(value), kind_(Kind::kComplex) {}
+  template <class T>
+  requires(is_float8(detail::DtypeOf<T>::value)) constexpr Scalar(T value)
+      : real_(float(value)), kind_(Kind::kReal) {}
 
   constexpr bool isBoolean() const { return kind_ == Kind::kBoolean; }
   constexpr bool isIntegral(bool include_bool) const {
-    return kind_ == Kind::kInteger || (include_bool && kind_ == Kind::kBoolean);
+    return kind_ == Kind::kInteger || kind_ == Kind::kUnsigned ||
+           (include_bool && kind_ == Kind::kBoolean);
+  }
+  /// Whether it is an integer that is not negative.
+  constexpr bool isUnsigned() const {
+    return kind_ == Kind::kUnsigned || (kind_ == Kind::kInteger && integer_ >= 0);
   }
   constexpr bool isFloatingPoint() const { return kind_ == Kind::kReal; }
   constexpr bool isComplex() const { return kind_ == Kind::kComplex; }
-  /// The dtype of the kind: kBool, kLong, kDouble or kComplexDouble.
+  /// The dtype of the kind: kBool, kLong (kUInt64 for integers that int64 cannot hold), kDouble or
+  /// kComplexDouble.
   constexpr ScalarType type() const {
-    return kind_ == Kind::kBoolean   ? kBool
-           : kind_ == Kind::kInteger ? kLong
-           : kind_ == Kind::kReal    ? kDouble
-                                     : kComplexDouble;
+    return kind_ == Kind::kBoolean    ? kBool
+           : kind_ == Kind::kInteger  ? kLong
+           : kind_ == Kind::kUnsigned ? kUInt64
+           : kind_ == Kind::kReal     ? kDouble
+                                      : kComplexDouble;
   }
 
   /// The value as T; throws "value cannot be converted to type … without overflow" out of range.
@@ -60,6 +72,9 @@ class Scalar {
   int16_t toShort() const { return to<int16_t>(); }
   int8_t toChar() const { return to<int8_t>(); }
   uint8_t toByte() const { return to<uint8_t>(); }
+  uint16_t toUInt16() const { return to<uint16_t>(); }
+  uint32_t toUInt32() const { return to<uint32_t>(); }
+  uint64_t toUInt64() const { return to<uint64_t>(); }
   bool toBool() const { return to<bool>(); }
   Half toHalf() const { return to<Half>(); }
   BFloat16 toBFloat16() const { return to<BFloat16>(); }
@@ -75,7 +90,8 @@ class Scalar {
   HEARTH_API bool equal(const Scalar& other) const;
 
  private:
-  enum class Kind : int8_t { kBoolean, kInteger, kReal, kComplex };
+  /// kUnsigned: the bits of a uint64_t above the range of int64_t, in integer_.
+  enum class Kind : int8_t { kBoolean, kInteger, kReal, kComplex, kUnsigned };
   template <class T>
   static constexpr Kind kind_of() {
     return std::is_same_v<T, bool> ? Kind::kBoolean
@@ -84,7 +100,13 @@ class Scalar {
   }
   template <class T>
   using float_of = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  HEARTH_API int64_t to_integer(ScalarType type) const;
+  /// The value of kBoolean, kInteger or kUnsigned.
+  double as_double() const {
+    return kind_ == Kind::kUnsigned ? static_cast<double>(static_cast<uint64_t>(integer_))
+                                    : static_cast<double>(integer_);
+  }
+  uint64_t to_uint64() const;
+  HEARTH_API int64_t to_integer(ScalarType type) const;  // the bits of a kUInt64
   HEARTH_API double to_real(ScalarType type) const;
   HEARTH_API complex<double> to_complex(ScalarType type) const;
 

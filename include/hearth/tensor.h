@@ -117,11 +117,23 @@ class HEARTH_API Tensor {
   DeviceIndex get_device() const;  ///< the index of the GPU; -1 on the CPU
   bool is_floating_point() const { return hearth::is_floating_point(scalar_type()); }
   bool is_complex() const { return hearth::is_complex(scalar_type()); }
-  bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
+  bool is_signed() const { return hearth::is_signed(scalar_type()); }
   bool is_hip() const { return false; }
   bool is_mps() const { return false; }
   bool is_xpu() const { return false; }
+  bool is_hpu() const { return false; }
+  bool is_ipu() const { return false; }
+  bool is_lazy() const { return false; }
+  bool is_maia() const { return false; }
+  bool is_metal() const { return false; }
+  bool is_mtia() const { return false; }
+  bool is_privateuseone() const { return false; }
+  bool is_ve() const { return false; }
+  bool is_vulkan() const { return false; }
+  bool is_xla() const { return false; }
+  bool is_mkldnn() const { return false; }
   bool is_sparse() const { return false; }
+  bool is_sparse_csr() const { return false; }
   bool is_quantized() const { return false; }
   bool is_mkldnn() const { return false; }
   bool is_nested() const { return false; }

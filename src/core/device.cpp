@@ -88,6 +88,14 @@ std::string Device::str() const {
 
 const char* by_name::name_of(DeviceType type) { return names_of(type).upper; }
 
+std::string as_text(Layout layout) {
+  constexpr std::array<const char*, 8> kNames = {"Strided",   "Sparse",    "SparseCsr", "Mkldnn",
+                                                 "SparseCsc", "SparseBsr", "SparseBsc", "Jagged"};
+  const auto number = static_cast<size_t>(layout);
+  HEARTH_CHECK(number < kNames.size(), "Unknown layout");
+  return kNames[number];
+}
+
 std::string as_text(MemoryFormat format) {
   constexpr std::array<const char*, 4> kNames = {"Contiguous", "Preserve", "ChannelsLast",
                                                  "ChannelsLast3d"};

@@ -28,6 +28,14 @@ constexpr DlpackDtype kDtypes[] = {
     {kComplexFloat, kDLComplex, 64},
     {kComplexDouble, kDLComplex, 128},
     {kBool, kDLBool, 8},
+    {kUInt16, kDLUInt, 16},
+    {kUInt32, kDLUInt, 32},
+    {kUInt64, kDLUInt, 64},
+    {kFloat8_e5m2, kDLFloat8_e5m2, 8},
+    {kFloat8_e4m3fn, kDLFloat8_e4m3fn, 8},
+    {kFloat8_e5m2fnuz, kDLFloat8_e5m2fnuz, 8},
+    {kFloat8_e4m3fnuz, kDLFloat8_e4m3fnuz, 8},
+    {kFloat8_e8m0fnu, kDLFloat8_e8m0fnu, 8},
 };
 
 /// A tensor that another library uses, and the arrays to which its struct points.

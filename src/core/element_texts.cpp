@@ -130,6 +130,10 @@ ElementTexts texts_of(const std::vector<int64_t>& values) {
   return padded_texts(values, [](int64_t value) { return std::to_string(value); });
 }
 
+ElementTexts texts_of(const std::vector<uint64_t>& values) {
+  return padded_texts(values, [](uint64_t value) { return std::to_string(value); });
+}
+
 ElementTexts texts_of(const std::vector<bool>& values) {
   return padded_texts(values, [](bool value) { return std::string(value ? "True" : "False"); });
 }

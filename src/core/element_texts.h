@@ -19,6 +19,7 @@ struct ElementTexts {
 /// nonzero ones: "2." (if all are whole), "0.5000" or "5.0000e-01".
 ElementTexts texts_of(const std::vector<double>& values);
 ElementTexts texts_of(const std::vector<int64_t>& values);
+ElementTexts texts_of(const std::vector<uint64_t>& values);
 ElementTexts texts_of(const std::vector<bool>& values);
 /// Joins the texts of the parts of complex numbers: "1.0000-2.0000j".
 ElementTexts complex_texts(ElementTexts real, const ElementTexts& imag);

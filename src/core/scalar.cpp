@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "hearth/float8.h"
+
 namespace hearth {
 
 namespace {
@@ -14,6 +16,9 @@ const char* c_name_of(ScalarType type) {
     case kChar: return "int8_t";
     case kShort: return "int16_t";
     case kLong: return "int64_t";
+    case kUInt16: return "uint16_t";
+    case kUInt32: return "uint32_t";
+    case kUInt64: return "uint64_t";
     default: return TypeMeta(type).name();
   }
 }
@@ -22,8 +27,9 @@ const char* c_name_of(ScalarType type) {
   detail::fail<Error>("value cannot be converted to type ", c_name_of(type), " without overflow");
 }
 
-/// The largest finite number of a floating dtype.
+/// The largest finite number of a floating dtype; larger ones are no error for 8-bit types.
 double largest(ScalarType type) {
+  if (is_float8(type)) return DBL_MAX;
   switch (type) {
     case kHalf: return 65504;
     case kBFloat16: return 0x1.fep127;
@@ -45,6 +51,8 @@ bool fits_integer(int64_t value, ScalarType type) {
   switch (type) {
     // Negative integers may wrap into an unsigned type, as in PyTorch.
     case kByte: return value >= -255 && value <= 255;
+    case kUInt16: return value >= -0xffff && value <= 0xffff;
+    case kUInt32: return value >= -0xffffffffll && value <= 0xffffffffll;
     case kChar: return fits(std::numeric_limits<int8_t>());
     case kShort: return fits(std::numeric_limits<int16_t>());
     case kInt: return fits(std::numeric_limits<int32_t>());
@@ -56,7 +64,9 @@ bool fits_integer(int64_t value, ScalarType type) {
 /// fit uint8. The upper bound is checked after truncation: 255.5 fits, as 255.
 double lowest_integer(ScalarType type) {
   switch (type) {
-    case kByte: return 0;
+    case kByte:
+    case kUInt16:
+    case kUInt32: return 0;
     case kChar: return -0x1p7;
     case kShort: return -0x1p15;
     case kInt: return -0x1p31;
@@ -66,8 +76,20 @@ double lowest_integer(ScalarType type) {
 
 }  // namespace
 
+uint64_t Scalar::to_uint64() const {
+  if (kind_ == Kind::kReal || kind_ == Kind::kComplex) {
+    const double real = kind_ == Kind::kReal ? real_ : complex_.real_;
+    if (kind_ == Kind::kComplex && complex_.imag_ != 0) overflow(kUInt64);
+    if (!(real >= 0 && real < 0x1p64)) overflow(kUInt64);
+    return static_cast<uint64_t>(real);
+  }
+  return static_cast<uint64_t>(integer_);
+}
+
 int64_t Scalar::to_integer(ScalarType type) const {
+  if (type == kUInt64) return static_cast<int64_t>(to_uint64());
   int64_t value = integer_;
+  if (kind_ == Kind::kUnsigned) overflow(type);
   if (kind_ == Kind::kReal || kind_ == Kind::kComplex) {
     const double real = kind_ == Kind::kReal ? real_ : complex_.real_;
     if (kind_ == Kind::kComplex && complex_.imag_ != 0) overflow(type);
@@ -80,8 +102,7 @@ int64_t Scalar::to_integer(ScalarType type) const {
 }
 
 double Scalar::to_real(ScalarType type) const {
-  if (kind_ == Kind::kBoolean || kind_ == Kind::kInteger)
-    return checked_real(static_cast<double>(integer_), type);
+  if (kind_ == Kind::kBoolean || isIntegral(false)) return checked_real(as_double(), type);
   if (kind_ == Kind::kComplex && complex_.imag_ != 0) overflow(type);
   return checked_real(kind_ == Kind::kReal ? real_ : complex_.real_, type);
 }
@@ -89,7 +110,7 @@ double Scalar::to_real(ScalarType type) const {
 complex<double> Scalar::to_complex(ScalarType type) const {
   const complex<double> value = kind_ == Kind::kComplex ? complex_
                                 : kind_ == Kind::kReal  ? real_
-                                                        : static_cast<double>(integer_);
+                                                        : as_double();
   if (type == kComplexFloat) {
     const auto fits = [](double part) {
       return !std::isfinite(part) || std::fabs(part) <= FLT_MAX;
@@ -103,7 +124,7 @@ Scalar Scalar::stored_as(ScalarType type) const {
   switch (type) {
 #define HEARTH_STORE(cpp_type, Name) \
   case ScalarType::Name: return to<cpp_type>();
-    HEARTH_DTYPES(HEARTH_STORE)
+    HEARTH_ALL_DTYPES(HEARTH_STORE)
 #undef HEARTH_STORE
     default: return *this;
   }
@@ -113,7 +134,8 @@ Scalar Scalar::operator-() const {
   switch (kind_) {
     case Kind::kBoolean:
       detail::fail<Error>("torch boolean negative, the `-` operator, is not supported.");
-    case Kind::kInteger: return static_cast<int64_t>(-static_cast<uint64_t>(integer_));
+    case Kind::kInteger:
+    case Kind::kUnsigned: return static_cast<int64_t>(-static_cast<uint64_t>(integer_));
     case Kind::kReal: return -real_;
     default: return -complex_;
   }
@@ -126,12 +148,15 @@ Scalar Scalar::conj() const {
 
 bool Scalar::equal(const Scalar& other) const {
   if (isBoolean() != other.isBoolean()) return false;
-  if (isIntegral(true) && other.isIntegral(true)) return integer_ == other.integer_;
+  if (isIntegral(true) && other.isIntegral(true))
+    return integer_ == other.integer_ &&
+           (kind_ == Kind::kUnsigned) == (other.kind_ == Kind::kUnsigned);
   return toComplexDouble() == other.toComplexDouble();
 }
 
 std::string as_text(const Scalar& value) {
   if (value.isBoolean()) return value.toBool() ? "true" : "false";
+  if (value.type() == kUInt64) return detail::str(value.toUInt64());
   if (value.isIntegral(false)) return detail::str(value.toLong());
   if (value.isFloatingPoint()) return detail::str(value.toDouble());
   const auto z = value.toComplexDouble();

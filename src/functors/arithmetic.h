@@ -61,8 +61,10 @@ struct Sub {
 
 /// a * b.
 struct Mul {
-  static constexpr OpInfo info{
-      .name = "mul", .exact_numbers = in_slot(0) | in_slot(1), .exact_numbers_cpu = in_slot(1)};
+  static constexpr OpInfo info{.name = "mul",
+                               .exact_numbers = in_slot(0) | in_slot(1),
+                               .exact_numbers_cpu = in_slot(1),
+                               .accepts_stored = true};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a * b;

@@ -4,13 +4,16 @@
 
 namespace hearth::fn {
 
-#define HEARTH_COMPARISON(Name, op_name, op, types)                                              \
-  struct Name {                                                                                  \
-    static constexpr OpInfo info{.name = op_name, .dtypes = types, .promote = Promote::kToBool}; \
-    template <class V>                                                                           \
-    HEARTH_FN auto value(V a, V b) const {                                                       \
-      return a op b;                                                                             \
-    }                                                                                            \
+#define HEARTH_COMPARISON(Name, op_name, op, types)                        \
+  struct Name {                                                            \
+    static constexpr OpInfo info{.name = op_name,                          \
+                                 .dtypes = types,                          \
+                                 .promote = Promote::kToBool,              \
+                                 .accepts_stored = types == dtypes::kAll}; \
+    template <class V>                                                     \
+    HEARTH_FN auto value(V a, V b) const {                                 \
+      return a op b;                                                       \
+    }                                                                      \
   };
 HEARTH_COMPARISON(Eq, "eq", ==, dtypes::kAll)
 HEARTH_COMPARISON(Ne, "ne", !=, dtypes::kAll)
@@ -20,16 +23,17 @@ HEARTH_COMPARISON(Gt, "gt", >, dtypes::kRealAndBool)
 HEARTH_COMPARISON(Ge, "ge", >=, dtypes::kRealAndBool)
 #undef HEARTH_COMPARISON
 
-#define HEARTH_TEST(Name, op_name, further, ...)                 \
-  struct Name {                                                  \
-    static constexpr OpInfo info{.name = op_name,                \
-                                 .dtypes = dtypes::kRealAndBool, \
-                                 .cpu_dtypes = further,          \
-                                 .promote = Promote::kToBool};   \
-    template <class V>                                           \
-    HEARTH_FN auto value(V x) const {                            \
-      return __VA_ARGS__;                                        \
-    }                                                            \
+#define HEARTH_TEST(Name, op_name, further, ...)                  \
+  struct Name {                                                   \
+    static constexpr OpInfo info{.name = op_name,                 \
+                                 .dtypes = dtypes::kRealAndBool,  \
+                                 .cpu_dtypes = further,           \
+                                 .promote = Promote::kToBool,     \
+                                 .accepts_stored = further != 0}; \
+    template <class V>                                            \
+    HEARTH_FN auto value(V x) const {                             \
+      return __VA_ARGS__;                                         \
+    }                                                             \
   };
 HEARTH_TEST(IsNan, "isnan", dtypes::kComplex, isnan(x))
 HEARTH_TEST(IsInf, "isinf", dtypes::kComplex, isinf(x))

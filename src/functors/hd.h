@@ -89,6 +89,8 @@ struct OpInfo {
   SlotSet non_differentiable = 0;  // outputs that never require grad
   SlotSet exact_numbers = 0;       // pointwise: inputs whose numbers are not rounded to half types
   SlotSet exact_numbers_cpu = exact_numbers;  // on the CPU, where PyTorch's kernels differ
+  // Also HEARTH_STORED_DTYPES: as bytes or, if pointwise, as signed integers or float32 numbers.
+  bool accepts_stored = false;
   bool runs_inplace = false;   // launch allows output 0 to be input 0 (always so if pointwise)
   bool linear = false;         // in input 0, although the derivative ignores parts of the gradient
   bool mixes_devices = false;  // inputs may be on different devices: copies, optimizers

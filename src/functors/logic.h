@@ -27,13 +27,14 @@ struct LogicalNot {
   }
 };
 
-#define HEARTH_BITWISE(Name, op_name, types, ...)                   \
-  struct Name {                                                     \
-    static constexpr OpInfo info{.name = op_name, .dtypes = types}; \
-    template <class V>                                              \
-    HEARTH_FN V value(V a, V b) const {                             \
-      return __VA_ARGS__;                                           \
-    }                                                               \
+#define HEARTH_BITWISE(Name, op_name, types, ...)                                          \
+  struct Name {                                                                            \
+    static constexpr OpInfo info{                                                          \
+        .name = op_name, .dtypes = types, .accepts_stored = (types) != dtypes::kIntegers}; \
+    template <class V>                                                                     \
+    HEARTH_FN V value(V a, V b) const {                                                    \
+      return __VA_ARGS__;                                                                  \
+    }                                                                                      \
   };
 HEARTH_BITWISE(BitwiseAnd, "bitwise_and", dtypes::kIntegers | dtypes::kBool, a& b)
 HEARTH_BITWISE(BitwiseOr, "bitwise_or", dtypes::kIntegers | dtypes::kBool, a | b)

@@ -1,3 +1,4 @@
+#include <bit>
 #include <mutex>
 
 #include "functors/arithmetic.h"
@@ -222,6 +223,17 @@ Tensor boolean(const Tensor& condition) {
   return condition;
 }
 
+/// where of dtypes without kernels, whose elements are moved as integers of their size.
+Tensor where_of_bits(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  constexpr ScalarType kBits[] = {kByte, kShort, kInt, kLong};
+  const ScalarType type = result_type(self, other);
+  if (has_kernels(type)) return where(condition, self.to(type), other.to(type));
+  const ScalarType bits = kBits[std::countr_zero(element_size(type))];
+  return where(condition, self.to(type).view(bits), other.to(type).view(bits)).view(type);
+}
+
+bool is_only_moved(const Tensor& tensor) { return is_stored_only(tensor.scalar_type()); }
+
 /// A number as a branch of where, rounded to the result's dtype; the op itself rounds to half
 /// dtypes.
 Tensor branch(const Scalar& value, ScalarType result) {
@@ -247,8 +259,14 @@ HEARTH_DEFINE_ALL_FORMS(pow, (const Tensor& exponent),
                         power<kPowTensor, kComplexPowTensor>(base_of(self, exponent), exponent))
 HEARTH_DEFINE_FUNCTION(pow, (const Scalar& self, const Tensor& exponent),
                        power<kPowOfNumber, kComplexPowOfNumber>(base_of(self, exponent), exponent))
-HEARTH_DEFINE_FUNCTION(where, (const Tensor& condition, const Tensor& self, const Tensor& other),
-                       pointwise(fn::Where{}, boolean(condition), self, other))
+Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  if (self.defined() && other.defined() && (is_only_moved(self) || is_only_moved(other)))
+    return where_of_bits(condition, self, other);
+  return pointwise(fn::Where{}, boolean(condition), self, other).call();
+}
+Tensor& where_out(Tensor& out, const Tensor& condition, const Tensor& self, const Tensor& other) {
+  return pointwise(fn::Where{}, boolean(condition), self, other).out(out);
+}
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   return where(condition, branch(self, result_type(other, self)), other);
 }

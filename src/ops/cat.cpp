@@ -24,6 +24,7 @@ struct Cat {
   static constexpr OpInfo info{.name = "cat",
                                .arguments = "tensors",
                                .amp_cpu = Amp::kWidest,
+                               .accepts_stored = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static int first_not_skipped(const InferContext& context) {
     for (int i = 0; i < context.inputs(); ++i)
@@ -114,6 +115,7 @@ struct Stack {
   static constexpr OpInfo info{.name = "stack",
                                .arguments = "tensors",
                                .amp_cpu = Amp::kWidest,
+                               .accepts_stored = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& first = context.in(0);

@@ -121,7 +121,8 @@ struct Clone {
     MemoryFormat format;
     HEARTH_FIELDS(format)
   };
-  static constexpr OpInfo info{.name = "clone", .complex_grad = ComplexGrad::kAnalytic};
+  static constexpr OpInfo info{
+      .name = "clone", .accepts_stored = true, .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     infer_copy(context, context.in(0).dtype, args.format);
   }
@@ -160,12 +161,14 @@ struct CopyInto {
 constexpr OpInfo kCopy{.name = "copy_",
                        .node = "torch::autograd::CopyBackwards",
                        .arguments = "self,src",
+                       .accepts_stored = true,
                        .runs_inplace = true,
                        .mixes_devices = true,
                        .complex_grad = ComplexGrad::kAnalytic};
 constexpr OpInfo kFill{.name = "fill_",
                        .node = "FillBackward2",
                        .arguments = "self,value",
+                       .accepts_stored = true,
                        .runs_inplace = true,
                        .mixes_devices = true,
                        .fills = true,

@@ -29,8 +29,8 @@ Device resolve_device(Device device) {
 }
 
 ScalarType resolve_dtype(ScalarType dtype) {
-  HEARTH_CHECK(element_size(dtype) > 0, "ScalarType ", int(dtype),
-               " is not a dtype of tensor elements");
+  HEARTH_CHECK(element_size(dtype) > 0, "ScalarType ", int(dtype), " (", name_of(dtype),
+               ") is not a dtype of tensor elements");
   return dtype;
 }
 
@@ -59,8 +59,8 @@ void fill_uninitialized(const Tensor& tensor) {
   } else if (dtype == kBool) {
     tensor.fill_(true);
   } else {
-    const int bits = 8 * int(element_size(dtype)) - (dtype != kByte);
-    tensor.fill_(int64_t((uint64_t(1) << bits) - 1));
+    const int unused = 64 - 8 * int(element_size(dtype)) + (is_signed(dtype) ? 1 : 0);
+    tensor.fill_(~uint64_t(0) >> unused);
   }
 }
 
@@ -87,6 +87,8 @@ Tensor finish_new(Tensor tensor, const TensorOptions& options) {
 namespace {
 
 ScalarType dtype_from(const TensorOptions& options) {
+  HEARTH_CHECK_AS(NotImplementedError, options.layout() == Layout::Strided,
+                  "Hearth has only strided tensors, not those of the layout ", options.layout());
   return resolve_dtype(options.dtype_or_default());
 }
 

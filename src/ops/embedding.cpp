@@ -73,8 +73,11 @@ struct Embedding {
     bool scale_grad_by_freq, sparse;
     HEARTH_FIELDS(padding_idx, scale_grad_by_freq, sparse)
   };
-  static constexpr OpInfo info{
-      .name = "embedding", .arguments = "weight,indices", .saves = in_slot(1), .linear = true};
+  static constexpr OpInfo info{.name = "embedding",
+                               .arguments = "weight,indices",
+                               .saves = in_slot(1),
+                               .linear = true,
+                               .accepts_stored = true};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &weight = context.in(0), &index = context.in(1);
     HEARTH_CHECK(weight.dim == 2, "'weight' must be 2-D");

@@ -56,6 +56,7 @@ struct Gather {
   static constexpr OpInfo info{.name = "gather",
                                .arguments = "self,index",
                                .saves = in_slot(1),
+                               .accepts_stored = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     check_index("gather", context.in(1));
@@ -84,6 +85,7 @@ struct IndexSelect {
   static constexpr OpInfo info{.name = "index_select",
                                .arguments = "self,index",
                                .saves = in_slot(1),
+                               .accepts_stored = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl &self = context.in(0), &index = context.in(1);

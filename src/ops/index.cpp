@@ -79,8 +79,10 @@ struct Index {
     Dims dims;
     HEARTH_FIELDS(dims)
   };
-  static constexpr OpInfo info{
-      .name = "index", .arguments = "self,indices", .complex_grad = ComplexGrad::kAnalytic};
+  static constexpr OpInfo info{.name = "index",
+                               .arguments = "self,indices",
+                               .accepts_stored = true,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 1); }
   static void infer(const Args& args, InferContext& context) {
     context.set(0, indexed_dims(context.in(0).sizes(), args.dims, context.in(1).sizes()),
@@ -109,6 +111,7 @@ struct IndexPut {
                                .arguments = "self,values,indices",
                                .amp = Amp::kWidest,
                                .amp_cpu = Amp::kKeep,
+                               .accepts_stored = true,
                                .runs_inplace = true,
                                .always_launches = true,
                                .complex_grad = ComplexGrad::kAnalytic};

@@ -16,7 +16,8 @@ struct ConstantPad {
     Scalar value;
     HEARTH_FIELDS(pad, value)
   };
-  static constexpr OpInfo info{.name = "constant_pad_nd", .complex_grad = ComplexGrad::kAnalytic};
+  static constexpr OpInfo info{
+      .name = "constant_pad_nd", .accepts_stored = true, .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& in = context.in(0);
     const size_t dims = size_t(in.dim), pairs = args.pad.size() / 2;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "functors/arithmetic.h"
+#include "hearth/float8.h"
 #include "ops/memory_order.h"
 
 namespace hearth {
@@ -110,7 +111,7 @@ double read_number(const Operand& operand) {
   switch (operand.dtype) {
 #define HEARTH_READ_NUMBER(type, Name) \
   case ScalarType::Name: return number_at<type>(operand.number);
-    HEARTH_DTYPES(HEARTH_READ_NUMBER)
+    HEARTH_ALL_DTYPES(HEARTH_READ_NUMBER)
 #undef HEARTH_READ_NUMBER
     default: return 0;
   }
@@ -181,6 +182,30 @@ void round_numbers(PointwiseParams& params, const OpInfo& info, Device device) {
   }
 }
 
+namespace {
+
+/// Replaces a compute dtype without kernels by kernel_type. Unsigned operands count as signed ones,
+/// which have the same bits; other numbers are first rounded to an 8-bit type, as in PyTorch.
+void use_kernel_type(PointwiseParams& params) {
+  const ScalarType stored = params.compute;
+  params.compute = kernel_type(stored);
+  const auto adapt = [&](Operand& operand) {
+    if (operand.dtype == stored && !is_float8(stored)) operand.dtype = params.compute;
+  };
+  adapt(params.out);
+  for (int i = 0; i < params.inputs; ++i) {
+    Operand& in = params.in[i];
+    adapt(in);
+    if (!is_float8(stored) || !in.is_number || in.dtype == stored) continue;
+    const Scalar rounded = Scalar(read_number(in)).stored_as(stored);
+    const float value = rounded.toFloat();
+    std::memcpy(in.number, &value, sizeof value);
+    in.dtype = kFloat;
+  }
+}
+
+}  // namespace
+
 void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
   InferContext::Output& out = context.out();
   out.dtype = op.info->promote == Promote::kToBool ? kBool : context.compute_dtype;
@@ -199,6 +224,8 @@ void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& conte
   params.functor = static_cast<int16_t>(op.functor);
   params.formula = static_cast<Formula>(op.formula);
   std::memcpy(params.parameters, args, op.args_size);
+  if (!has_kernels(params.compute)) [[unlikely]]
+    use_kernel_type(params);
   if (is_reduced_float(params.compute)) {
     round_numbers(params, *op.info, context.out_impl().device);
     if (op.round_args && context.out_impl().device.is_cpu())

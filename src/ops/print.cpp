@@ -4,6 +4,7 @@
 #include "core/element_texts.h"
 #include "core/tensor_impl.h"
 #include "hearth/autograd.h"
+#include "hearth/float8.h"
 
 namespace hearth {
 
@@ -40,6 +41,8 @@ ElementTexts read_texts(const Tensor& tensor) {
     return complex_texts(texts_of(real), texts_of(imag));
   } else if constexpr (is_floating_point(dtype_of<T>)) {
     return texts_of(read<double, T>(tensor, [](T value) { return double(value); }));
+  } else if constexpr (dtype_of<T> == kUInt64) {
+    return texts_of(read<uint64_t, T>(tensor, [](T value) { return value; }));
   } else if constexpr (dtype_of<T> == kBool) {
     return texts_of(read<bool, T>(tensor, [](T value) { return value; }));
   } else {
@@ -56,7 +59,7 @@ std::string contents(const Tensor& tensor) {
 #define HEARTH_TEXTS(type, Name) \
   case ScalarType::Name:         \
     return bracketed(read_texts<type>(shown), tensor.sizes(), is_summarized, kPrefix.size());
-    HEARTH_DTYPES(HEARTH_TEXTS)
+    HEARTH_ALL_DTYPES(HEARTH_TEXTS)
 #undef HEARTH_TEXTS
     default: return "";
   }

@@ -60,9 +60,21 @@ ScalarType compute_type(const OpInfo& info, Inputs inputs) {
   return type;
 }
 
+namespace {
+
+/// Whether an op accepts a dtype without kernels.
+bool accepts_stored(const OpInfo& info, ScalarType dtype) {
+  if (info.effect == Effect::kView) return info.dtypes == dtypes::kAll;
+  return info.accepts_stored && (info.dtypes | info.cpu_dtypes) >> int(kernel_type(dtype)) & 1u;
+}
+
+}  // namespace
+
 void check_dtype(const OpInfo& info, ScalarType dtype) {
-  if ((info.dtypes | info.cpu_dtypes) >> unsigned(dtype) & 1u) [[likely]]
+  if (unsigned(dtype) < kScalarTypeSlots && (info.dtypes | info.cpu_dtypes) >> unsigned(dtype) & 1u)
+      [[likely]]
     return;
+  if (is_stored_only(dtype) && accepts_stored(info, dtype)) return;
   detail::fail<NotImplementedError>("\"", info.name, "\" not implemented for '", name_of(dtype),
                                     "'");
 }
@@ -80,6 +92,7 @@ Tensor wrapped_number(const Scalar& value) {
   switch (value.type()) {
     case kBool: store(value.toBool()); break;
     case kLong: store(value.toLong()); break;
+    case kUInt64: store(value.toUInt64()); break;
     case kDouble: store(value.toDouble()); break;
     default: store(value.toComplexDouble());
   }

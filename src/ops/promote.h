@@ -11,6 +11,17 @@ ScalarType result_type_of(Inputs inputs);
 /// The dtype of sums of numbers of this dtype: float32 for half types, else the dtype itself.
 inline ScalarType wide_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
 
+/// The dtype in which a pointwise op computes with elements of this dtype: for one without kernels,
+/// the signed integer of its size or float32, else the dtype itself.
+constexpr ScalarType kernel_type(ScalarType dtype) {
+  switch (dtype) {
+    case kUInt16: return kShort;
+    case kUInt32: return kInt;
+    case kUInt64: return kLong;
+    default: return is_float8(dtype) ? kFloat : dtype;
+  }
+}
+
 /// The dtype a pointwise op computes in, by its Promote rule.
 ScalarType compute_type(const OpInfo& info, Inputs inputs);
 

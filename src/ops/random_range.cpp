@@ -97,7 +97,8 @@ void check_uniform_range(ScalarType dtype, double from, double to) {
 }
 
 void check_permutation_fits(int64_t n, ScalarType dtype) {
-  HEARTH_CHECK_AS(NotImplementedError, dtype != kBool && !is_complex(dtype),
+  HEARTH_CHECK_AS(NotImplementedError,
+                  !is_stored_only(dtype) && dtype != kBool && !is_complex(dtype),
                   "\"randperm\" not implemented for '", name_of(dtype), "'");
   (void)Scalar(n > 0 ? n - 1 : 0).stored_as(dtype);
   if (dtype == kHalf) HEARTH_CHECK(n <= 2049, "n cannot be greater than 2049 for Half type.");

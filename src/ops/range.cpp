@@ -116,7 +116,7 @@ Tensor range(const Scalar& start, const Scalar& end, const TensorOptions& option
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step,
              const TensorOptions& options) {
   const ScalarType dtype = resolve_dtype(options.dtype_or_default());
-  HEARTH_CHECK_AS(NotImplementedError, dtypes::kReal >> unsigned(dtype) & 1u,
+  HEARTH_CHECK_AS(NotImplementedError, has_kernels(dtype) && dtypes::kReal >> unsigned(dtype) & 1u,
                   "\"range_cpu\" not implemented for '", name_of(dtype), "'");
   // With an integer dtype, the bounds and the step are integers too.
   const auto number = [&](const Scalar& x) {

@@ -13,7 +13,8 @@ struct Flip {
     DimSet dims;
     HEARTH_FIELDS(dims)
   };
-  static constexpr OpInfo info{.name = "flip", .complex_grad = ComplexGrad::kAnalytic};
+  static constexpr OpInfo info{
+      .name = "flip", .accepts_stored = true, .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args&, InferContext& context) {
     infer_copy(context, context.in(0).dtype, MemoryFormat::Preserve);
   }
@@ -36,7 +37,8 @@ struct Roll {
     Dims shifts;  // per dimension, modulo its size
     HEARTH_FIELDS(shifts)
   };
-  static constexpr OpInfo info{.name = "roll", .complex_grad = ComplexGrad::kAnalytic};
+  static constexpr OpInfo info{
+      .name = "roll", .accepts_stored = true, .complex_grad = ComplexGrad::kAnalytic};
   static void launch(const Args& args, LaunchContext& context) {
     copy_pieces(context.ctx, args.shifts, context.out(), context.in(0), 0);
   }

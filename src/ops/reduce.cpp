@@ -233,6 +233,13 @@ auto fold_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   return invoke<Op>(reduce_args(self, dim, keepdim, type), self);
 }
 
+/// The input of a sum or product: of a dtype without kernels, converted to the result's.
+Tensor summable(const Tensor& self, std::optional<ScalarType> dtype) {
+  const bool is_converted =
+      is_stored_only(self.scalar_type()) && (dtype || !self.is_floating_point());
+  return is_converted ? self.to(sum_dtype(self, dtype)) : self;
+}
+
 template <class Op>
 Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                std::optional<ScalarType> dtype) {
@@ -268,8 +275,10 @@ Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   return compose<NanMean>(reduce_args(self, dim, keepdim), in_dtype(self, dtype));
 }
 
-/// Converts complex numbers to bools, because the kernels of all and any read real numbers.
-Tensor truths(const Tensor& self) { return self.is_complex() ? self.ne(0) : self; }
+/// Converts to bools what the kernels of all and any cannot read.
+Tensor truths(const Tensor& self) {
+  return self.is_complex() || is_stored_only(self.scalar_type()) ? self.ne(0) : self;
+}
 
 /// The result is bool, or uint8 for uint8 inputs, as in PyTorch. An empty list of dimensions means
 /// none here, not all.
@@ -289,9 +298,9 @@ ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim)
     if (!dtype && out.defined() && !self.is_complex()) dtype = out.scalar_type(); \
     return (__VA_ARGS__).out(out);                                                \
   }
-HEARTH_DEFINE_FOLD(sum, (std::optional<ScalarType> dtype), fold_of<SumOp>(self, {}, false, dtype))
+HEARTH_DEFINE_FOLD(sum, (std::optional<ScalarType> dtype), fold_of<SumOp>(summable(self, dtype), {}, false, dtype))
 HEARTH_DEFINE_FOLD(sum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                   fold_of<SumDimOp>(self, dim, keepdim, dtype))
+                   fold_of<SumDimOp>(summable(self, dtype), dim, keepdim, dtype))
 HEARTH_DEFINE_COMPOSED_OUT(mean, (std::optional<ScalarType> dtype),
                            mean_of<MeanOp>(self, {}, false, dtype))
 HEARTH_DEFINE_COMPOSED_OUT(mean,
@@ -299,13 +308,13 @@ HEARTH_DEFINE_COMPOSED_OUT(mean,
                            mean_of<MeanDimOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, sum_to_size, (IntArrayRef size), sum_to(self, size))
 HEARTH_DEFINE_FOLD(nansum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                   fold_of<NanSumOp>(self, dim, keepdim, dtype))
+                   fold_of<NanSumOp>(summable(self, dtype), dim, keepdim, dtype))
 HEARTH_DEFINE_COMPOSED_OUT(nanmean,
                            (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                            nanmean_of(self, dim, keepdim, dtype))
-HEARTH_DEFINE_FOLD(prod, (std::optional<ScalarType> dtype), fold_of<ProdOp>(self, {}, false, dtype))
+HEARTH_DEFINE_FOLD(prod, (std::optional<ScalarType> dtype), fold_of<ProdOp>(summable(self, dtype), {}, false, dtype))
 HEARTH_DEFINE_FOLD(prod, (int64_t dim, bool keepdim, std::optional<ScalarType> dtype),
-                   fold_of<ProdDimOp>(self, dim, keepdim, dtype))
+                   fold_of<ProdDimOp>(summable(self, dtype), dim, keepdim, dtype))
 #undef HEARTH_DEFINE_FOLD
 HEARTH_DEFINE_METHOD(
     Tensor, count_nonzero, (std::optional<int64_t> dim),

@@ -27,6 +27,7 @@ constexpr OpInfo scatter_info(const char* overload, const char* node, SlotSet sa
           .node = node,
           .arguments = "self,index,src",
           .saves = saved,
+          .accepts_stored = *overload == 0,
           .runs_inplace = true,
           .always_launches = true,
           .complex_grad = ComplexGrad::kAnalytic};

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "hearth/autograd.h"
+#include "hearth/float8.h"
 
 namespace hearth {
 
@@ -80,7 +81,7 @@ char* TensorLiteral::write(char* to, ScalarType type) const {
   switch (type) {
 #define HEARTH_WRITE(cpp_type, Name) \
   case ScalarType::Name: return write_number<cpp_type>(to, number_);
-    HEARTH_DTYPES(HEARTH_WRITE)
+    HEARTH_ALL_DTYPES(HEARTH_WRITE)
 #undef HEARTH_WRITE
     default: return to;
   }
@@ -98,7 +99,7 @@ Tensor tensor_of(const TensorLiteral& values, const TensorOptions& options, Lite
                "because complex can not be casted to real number without loss of information");
   const bool is_on_host = options.device().is_cpu();
   TensorOptions host = TensorOptions(type).pinned_memory(is_on_host && options.pinned_memory());
-  Tensor tensor = empty(values.sizes(), host);
+  Tensor tensor = empty(values.sizes(), host.layout(options.layout_opt()));
   values.write(static_cast<char*>(tensor.data_ptr()), type);
   if (!is_on_host) tensor = tensor.to(options.device(), type);
   if (options.requires_grad()) tensor.requires_grad_();

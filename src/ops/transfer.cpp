@@ -6,6 +6,7 @@
 #include "core/step_clock.h"
 #include "core/streams.h"
 #include "hearth/autograd.h"
+#include "hearth/float8.h"
 #include "ops/binding.h"
 #include "ops/copy.h"
 #include "ops/create.h"
@@ -22,8 +23,10 @@ struct ToCopy {
     MemoryFormat format;
     HEARTH_FIELDS(dtype, format)
   };
-  static constexpr OpInfo info{
-      .name = "_to_copy", .node = "ToCopy", .complex_grad = ComplexGrad::kAnalytic};
+  static constexpr OpInfo info{.name = "_to_copy",
+                               .node = "ToCopy",
+                               .accepts_stored = true,
+                               .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     infer_copy(context, args.dtype, args.format);
   }
@@ -46,6 +49,7 @@ struct Transfer {
   };
   static constexpr OpInfo info{.name = "_transfer",
                                .node = "ToCopy",
+                               .accepts_stored = true,
                                .mixes_devices = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
@@ -215,7 +219,7 @@ Scalar Tensor::item() const {
   switch (scalar_type()) {
 #define HEARTH_READ(type, Name) \
   case ScalarType::Name: return read_number<type>(host.data_ptr());
-    HEARTH_DTYPES(HEARTH_READ)
+    HEARTH_ALL_DTYPES(HEARTH_READ)
 #undef HEARTH_READ
     default: return 0;
   }

@@ -19,6 +19,7 @@ struct IntoZeros {
     HEARTH_FIELDS(view, sizes)
   };
   static constexpr OpInfo info{.name = ViewOp::kBackwardName,
+                               .accepts_stored = true,
                                .complex_grad = ComplexGrad::kAnalytic};
   static void infer(const Args& args, InferContext& context) {
     context.set(0, args.sizes, context.in(0).dtype);

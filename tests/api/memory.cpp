@@ -33,14 +33,15 @@ TEST(Handles, AreEmptyAfterMove) {
 TEST(Dtypes, MustBeValid) {
   const auto unknown = ScalarType(77);
   const Tensor t = ones({2});
-  EXPECT_ERROR(t.to(ScalarType::Undefined), "ScalarType 16 is not a dtype of tensor elements");
-  EXPECT_ERROR(t.to(unknown), "ScalarType 77 is not a dtype of tensor elements");
+  EXPECT_ERROR(t.to(ScalarType::Undefined),
+               "ScalarType 47 (Undefined) is not a dtype of tensor elements");
+  EXPECT_ERROR(t.to(unknown), "ScalarType 77 (Undefined) is not a dtype of tensor elements");
   EXPECT_ERROR(t.to(kCPU, unknown), "is not a dtype");
   EXPECT_ERROR(t.to(TensorOptions(unknown)), "is not a dtype");
   EXPECT_ERROR(t.sum(unknown), "is not a dtype");
   EXPECT_ERROR(t.sum(0, false, ScalarType::Undefined), "is not a dtype");
   EXPECT_ERROR(t.mean(unknown), "mean(): could not infer output dtype");
-  for (const ScalarType type : {unknown, ScalarType::Undefined, ScalarType(-3)}) {
+  for (const ScalarType type : {unknown, ScalarType::Undefined, ScalarType(-3), kQInt8, kBits16}) {
     float data[2] = {};
     EXPECT_ERROR(empty({2}, type), "is not a dtype");
     EXPECT_ERROR(empty_strided({2}, {1}, type), "is not a dtype");

@@ -8,6 +8,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/cuda.h"
+#include "hearth/float8.h"
 #include "hearth/operators.h"
 #include "hearth/tensor.h"
 #include "tests/support/fixtures.h"
@@ -38,7 +39,7 @@ std::vector<Case> read_cases(const std::string& path) {
 ScalarType type_named(const std::string& name) {
 #define HEARTH_NAMED(type, Name) \
   if (name == python_name_of(ScalarType::Name)) return ScalarType::Name;
-  HEARTH_DTYPES(HEARTH_NAMED)
+  HEARTH_ALL_DTYPES(HEARTH_NAMED)
 #undef HEARTH_NAMED
   return ScalarType::Undefined;
 }
@@ -62,6 +63,8 @@ T read_number(std::istream& stream) {
     return T(Part(real), Part(std::strtod(text.c_str(), nullptr)));
   } else if constexpr (is_floating_point(dtype_of<T>)) {
     return static_cast<T>(std::strtod(text.c_str(), nullptr));
+  } else if constexpr (dtype_of<T> == kUInt64) {
+    return std::strtoull(text.c_str(), nullptr, 10);
   } else {
     return static_cast<T>(std::strtoll(text.c_str(), nullptr, 10));
   }
@@ -84,7 +87,7 @@ Tensor tensor_of(const Case& test_case) {
   switch (tensor.scalar_type()) {
 #define HEARTH_FILL(type, Name) \
   case ScalarType::Name: fill_cyclically<type>(tensor, stream); break;
-    HEARTH_DTYPES(HEARTH_FILL)
+    HEARTH_ALL_DTYPES(HEARTH_FILL)
 #undef HEARTH_FILL
     default: ADD_FAILURE() << test_case.description;
   }

@@ -16,6 +16,8 @@ import torch
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
+UNSIGNED = [torch.uint16, torch.uint32, torch.uint64]
+FLOATS8 = [torch.float8_e5m2, torch.float8_e4m3fn, torch.float8_e5m2fnuz, torch.float8_e4m3fnuz, torch.float8_e8m0fnu]
 COMPLEX = [torch.complex64, torch.complex128]
 SPECIAL = [0.0, -0.0, float("inf"), float("-inf"), float("nan")]
 SIZES = [(), (1,), (3,), (7,), (23,), (2, 3), (3, 1), (1, 19), (2, 2, 3), (2, 1, 2, 2),
@@ -46,7 +48,9 @@ def numbers(count, rng):
 def elements(dtype, count, rng):
     if dtype in COMPLEX:
         return [complex(a, b) for a, b in zip(numbers(count, rng), numbers(count, rng))]
-    if dtype in FLOATS:
+    if dtype == torch.float8_e8m0fnu:  # PyTorch prints its smallest number, which 0 becomes, as 0
+        return [v or 1.0 for v in numbers(count, rng)]
+    if dtype in FLOATS + FLOATS8:
         return numbers(count, rng)
     if dtype == torch.bool:
         return [rng.random() < 0.5 for _ in range(count)]
@@ -83,6 +87,7 @@ def main():
     common = [*FLOATS, *COMPLEX, torch.int64, torch.bool]
     cases += [case(rng.choice(common), size, rng) for size in LARGE for _ in range(2)]
     cases += [case(dtype, rng.choice(EMPTY), rng) for dtype in dtypes]
+    cases += [case(dtype, rng.choice(SIZES), rng) for dtype in UNSIGNED + FLOATS8 for _ in range(4)]
     default = Path(__file__).resolve().parent.parent / "fixtures" / "print_cases.txt"
     output = Path(sys.argv[2]) if len(sys.argv) > 2 else default
     output.write_text("".join(cases))

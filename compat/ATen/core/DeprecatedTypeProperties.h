@@ -3,6 +3,7 @@
 #include <iosfwd>
 #include <string>
 
+#include "c10/core/Backend.h"
 #include "c10/namespaces.h"
 #include "hearth/tensor.h"
 
@@ -26,14 +27,16 @@ class DeprecatedTypeProperties {
   DeprecatedTypeProperties toScalarType(ScalarType dtype) const { return {device_, dtype}; }
   /// "CPUFloatType", as in LibTorch.
   std::string toString() const {
-    return std::string(is_cuda()                    ? "CUDA"
-                       : device_ == DeviceType::CPU ? "CPU"
-                                                    : "Meta") +
-           toString_of(dtype_) + "Type";
+    return std::string(c10::toString(backend())) + name_of(dtype_) + "Type";
   }
+  c10::Backend backend() const {
+    return is_cuda()                    ? c10::Backend::CUDA
+           : device_ == DeviceType::CPU ? c10::Backend::CPU
+                                        : c10::Backend::Meta;
+  }
+  Layout layout() const { return Layout::Strided; }
 
  private:
-  static std::string toString_of(ScalarType dtype) { return hearth::toString(dtype); }
   DeviceType device_;
   ScalarType dtype_;
 };

@@ -24,4 +24,5 @@ namespace c10 {
 inline bool isValidDeviceType(DeviceType type) {
   return type >= kCPU && type <= DeviceType::PrivateUse1;
 }
+constexpr int COMPILE_TIME_MAX_DEVICE_TYPES = static_cast<int>(DeviceType::PrivateUse1) + 1;
 }  // namespace c10

@@ -12,6 +12,21 @@ using BlockFn = void (*)(const void* functor, const void* const* in, void* out, 
 /// Converts n contiguous elements; the ranges do not overlap.
 using ConvertFn = void (*)(const void* from, void* to, int64_t n);
 
+/// A conversion between any two dtypes: `direct`, or for a dtype without kernels in steps
+/// (stored_convert.cpp).
+struct Conversion {
+  ConvertFn direct;
+  ScalarType from, to;
+
+  void operator()(const void* source, void* result, int64_t n) const {
+    if (direct) [[likely]]
+      direct(source, result, n);
+    else
+      in_steps(source, result, n);
+  }
+  void in_steps(const void* source, void* result, int64_t n) const;
+};
+
 /// The blocks of one functor by compute dtype; null where a formula is not defined. Half types have
 /// none: they are converted to float and back.
 struct FunctorBlocks {
@@ -20,6 +35,7 @@ struct FunctorBlocks {
   bool is_test = false;
 
   BlockFn block(Formula formula, ScalarType lanes) const {
+    if (!has_kernels(lanes)) return nullptr;
     return blocks[static_cast<int>(formula)][static_cast<int>(lanes)];
   }
 };
@@ -29,7 +45,7 @@ struct ComplexBlocks {
   BlockFn blocks[2] = {};
 };
 
-/// The conversions between all dtypes; null from a dtype to itself.
+/// The conversions between the dtypes with kernels; null from a dtype to itself.
 struct ConvertTable {
   ConvertFn convert[kScalarTypeSlots][kScalarTypeSlots] = {};  // [from][to]
 };
@@ -49,8 +65,9 @@ struct PointwiseTable {
     return complex_families[fn::family_of(number)][fn::place_of(number)]
         .blocks[lanes == kComplexDouble];
   }
-  ConvertFn convert(ScalarType from, ScalarType to) const {
-    return conversions->convert[static_cast<int>(from)][static_cast<int>(to)];
+  Conversion convert(ScalarType from, ScalarType to) const {
+    if (!has_kernels(from) || !has_kernels(to)) return {nullptr, from, to};
+    return {conversions->convert[static_cast<int>(from)][static_cast<int>(to)], from, to};
   }
 };
 

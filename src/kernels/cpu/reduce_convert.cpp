@@ -48,13 +48,13 @@ void copy(int64_t size, const void* from, int64_t from_stride, void* to, int64_t
 }  // namespace
 
 StridedConvert::StridedConvert(ScalarType from, ScalarType to)
-    : convert_(from == to ? nullptr : pointwise_table().convert(from, to)),
+    : convert_(pointwise_table().convert(from, to)),
       from_size_(int64_t(element_size(from))),
       to_size_(int64_t(element_size(to))) {}
 
 void StridedConvert::operator()(const void* from, int64_t from_stride, void* to, int64_t to_stride,
                                 int64_t n) const {
-  if (!convert_) return copy(from_size_, from, from_stride, to, to_stride, n);
+  if (convert_.from == convert_.to) return copy(from_size_, from, from_stride, to, to_stride, n);
   if (from_stride == 1 && to_stride == 1) return convert_(from, to, n);
   constexpr int64_t kBlock = 128;
   constexpr int64_t kMaxElementSize = 16;

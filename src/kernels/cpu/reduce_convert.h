@@ -14,7 +14,7 @@ class StridedConvert {
                   int64_t n) const;
 
  private:
-  const ConvertFn convert_;  // null between equal types
+  const Conversion convert_;  // not used between equal types
   const int64_t from_size_, to_size_;
 };
 

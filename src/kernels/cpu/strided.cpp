@@ -20,6 +20,11 @@ Operand as_operand(const View& view, const StridedLoop<kViews>& loop, int operan
 
 }  // namespace
 
+void refuse_dtype(ScalarType dtype) {
+  detail::fail<NotImplementedError>("this operation is not implemented for '",
+                                    by_name::name_of(dtype), "'");
+}
+
 void compute(int functor, Formula formula, const View& out,
              std::initializer_list<const View*> inputs, Ctx& ctx) {
   if (out.numel == 0) return;

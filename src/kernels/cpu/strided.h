@@ -148,7 +148,10 @@ void with_element_type(size_t size, const F& f) {
   }
 }
 
-/// Calls f(T{}) with the C++ type of a dtype.
+/// Throws: there is no kernel for the dtype.
+[[noreturn]] void refuse_dtype(ScalarType dtype);
+
+/// Calls f(T{}) with the C++ type of a dtype that has kernels.
 template <class F>
 void with_dtype(ScalarType dtype, const F& f) {
   switch (dtype) {
@@ -156,7 +159,7 @@ void with_dtype(ScalarType dtype, const F& f) {
   case ScalarType::Name: return f(type{});
     HEARTH_DTYPES(HEARTH_CASE)
 #undef HEARTH_CASE
-    default: return;
+    default: refuse_dtype(dtype);
   }
 }
 
