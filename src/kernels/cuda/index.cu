@@ -165,7 +165,8 @@ void run(const IndexPutParams& params, Ctx& ctx) {
   case ScalarType::Name: index_add_kernel<T><<<grid, kBlock, 0, stream.stream>>>(args); break;
     HEARTH_CUDA_DTYPES(HEARTH_INDEX_ADD)
 #undef HEARTH_INDEX_ADD
-    default: break;
+    default:
+      detail::fail<NotImplementedError>("\"index_put\" not implemented for '", name_of(dtype), "'");
   }
 }
 

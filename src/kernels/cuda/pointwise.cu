@@ -103,11 +103,12 @@ void launch_strided(const void* kernel, const PointwiseParams& params, const Nat
 void run(const PointwiseParams& params, Ctx& ctx) {
   if (params.numel == 0) return;
   const FunctorRow& row = row_of(params.functor);
+  const ScalarType result = row.returns_bool ? kBool : params.compute;
+  if (has_stored_operand(params)) return run_stored(params, result, ctx);
   const FormulaKernels& kernels = row.formulas[static_cast<int>(params.formula)];
   const int compute = static_cast<int>(params.compute);
   HEARTH_CHECK(kernels.strided[compute] != nullptr, "\"", row.name, "\" not implemented for '",
                name_of(params.compute), "'");
-  const ScalarType result = row.returns_bool ? kBool : params.compute;
   if (is_contiguous(params, result))
     return launch_contiguous(kernels.contiguous[compute], params, stream_of(ctx));
   launch_strided(kernels.strided[compute], params, stream_of(ctx));

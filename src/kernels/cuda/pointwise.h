@@ -46,6 +46,11 @@ struct FunctorRow {
   FormulaKernels formulas[kFormulas];
 };
 
+/// Whether an operand has a dtype without kernels.
+bool has_stored_operand(const PointwiseParams& params);
+/// run() for such operands; `result` is the dtype of the formula's result.
+void run_stored(const PointwiseParams& params, ScalarType result, Ctx& ctx);
+
 // The rows of each family, in the order of its List; defined in the sources that CMake generates
 // from pointwise_@family@.cu.in.
 #define HEARTH_DECLARE_ROWS(Family) const FunctorRow* rows_of_##Family();
