@@ -27,11 +27,20 @@ struct Statistics {
   std::optional<int64_t> nans;  // unknown for meta tensors, which have no elements
 };
 
+/// The numbers in a dtype that has an order and a mean.
+Tensor comparable(const Tensor& tensor) {
+  const ScalarType type = tensor.scalar_type();
+  if (type == kBool) return tensor.to(kByte);
+  if (!is_stored_only(type)) return tensor;
+  if (tensor.is_floating_point()) return tensor.to(kFloat);
+  const bool fits_long = type != kUInt64 || tensor.view(kLong).ge(0).all().item<bool>();
+  return tensor.to(fits_long ? kLong : kDouble);
+}
+
 Statistics statistics_of(const Tensor& tensor) {
   Statistics result;
   if (!tensor.has_storage()) return result;
-  Tensor values = tensor.detach();
-  if (values.scalar_type() == kBool) values = values.to(kByte);
+  Tensor values = comparable(tensor.detach());
   const Tensor is_nan = values.isnan();
   const auto num_nans = is_nan.sum().item<int64_t>();
   result.nans = num_nans;

@@ -19,9 +19,10 @@ struct NpyDtype {
   ScalarType type;
 };
 constexpr NpyDtype kNpyDtypes[] = {
-    {"u1", kByte},         {"i1", kChar},           {"i2", kShort}, {"i4", kInt},
-    {"i8", kLong},         {"f2", kHalf},           {"f4", kFloat}, {"f8", kDouble},
-    {"c8", kComplexFloat}, {"c16", kComplexDouble}, {"b1", kBool},
+    {"u1", kByte},           {"u2", kUInt16}, {"u4", kUInt32}, {"u8", kUInt64},
+    {"i1", kChar},           {"i2", kShort},  {"i4", kInt},    {"i8", kLong},
+    {"f2", kHalf},           {"f4", kFloat},  {"f8", kDouble}, {"c8", kComplexFloat},
+    {"c16", kComplexDouble}, {"b1", kBool},
 };
 
 /// Reads the header's text, a Python dict of three entries.

@@ -10,12 +10,9 @@ namespace hearth::io {
 
 namespace {
 
-constexpr ScalarType kTypes[] = {kByte,  kChar,   kShort,        kInt,           kLong, kHalf,
-                                 kFloat, kDouble, kComplexFloat, kComplexDouble, kBool, kBFloat16};
-
-/// Rebuilds tensors of dtypes without a class of storages, none of which Hearth has. It is known
-/// only because its last argument, the dtype, follows its storage.
-constexpr std::string_view kRebuildWithDtype = "torch._utils._rebuild_tensor_v3";
+#define HEARTH_TYPE(cpp_type, Name) ScalarType::Name,
+constexpr ScalarType kTypes[] = {HEARTH_ALL_DTYPES(HEARTH_TYPE)};
+#undef HEARTH_TYPE
 
 /// The dtype of "torch.float32"; Undefined for other names.
 ScalarType dtype_of_name(const std::string& name) {
@@ -100,9 +97,8 @@ Tensor with_lazy_changes(const Arguments& args, Tensor tensor, int64_t stored) {
   return tensor;
 }
 
-/// Arguments: storage, offset, sizes, strides, requires_grad, hooks, metadata.
-IValue rebuild_tensor(const Arguments& args) {
-  const Tensor base = args.item(0, Item::Kind::kStorage).value.toTensor();
+/// The tensor over `base` whose storage is argument 0.
+Tensor rebuild_over(const Tensor& base, const Arguments& args) {
   Tensor tensor;
   try {
     tensor = tensor_over(base, args.integers(2), args.integers(3), args.integer(1));
@@ -110,10 +106,32 @@ IValue rebuild_tensor(const Arguments& args) {
     args.fail(error.what());
   }
   args.expect_empty_dict(5);
-  if (args.items.size() > 6) tensor = with_lazy_changes(args, tensor, base.numel());
-  if (args.items.size() > 4 && args.boolean(4) && is_differentiable(tensor.scalar_type()))
-    tensor.requires_grad_();
   return tensor;
+}
+
+Tensor with_requires_grad(const Arguments& args, const Tensor& tensor) {
+  const bool requires_grad = args.items.size() > 4 && args.boolean(4);
+  return requires_grad && is_differentiable(tensor.scalar_type()) ? tensor.requires_grad_()
+                                                                  : tensor;
+}
+
+/// Arguments: storage, offset, sizes, strides, requires_grad, hooks, metadata.
+IValue rebuild_tensor(const Arguments& args) {
+  const Tensor base = args.item(0, Item::Kind::kStorage).value.toTensor();
+  Tensor tensor = rebuild_over(base, args);
+  if (args.items.size() > 6) tensor = with_lazy_changes(args, tensor, base.numel());
+  return with_requires_grad(args, tensor);
+}
+
+/// For dtypes without a class of storages in Python. Arguments: those of rebuild_tensor, with the
+/// dtype before the metadata, which are ignored.
+IValue rebuild_tensor_with_dtype(const Arguments& args) {
+  const Tensor bytes = args.item(0, Item::Kind::kStorage).value.toTensor();
+  const ScalarType type = dtype_of_name(args.item(6, Item::Kind::kGlobal).global);
+  args.expect(type != ScalarType::Undefined && bytes.scalar_type() == kByte);
+  const auto size = static_cast<int64_t>(element_size(type));
+  args.expect(bytes.is_meta() || bytes.numel() % size == 0);
+  return with_requires_grad(args, rebuild_over(bytes.view(type), args));
 }
 
 /// Arguments: tensor, requires_grad, hooks, and perhaps attributes, which are ignored.
@@ -227,6 +245,7 @@ const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> by_name = {
       {"torch._utils._rebuild_tensor", rebuild_tensor},
       {"torch._utils._rebuild_tensor_v2", rebuild_tensor},
+      {kRebuildWithDtype, rebuild_tensor_with_dtype},
       {"torch._utils._rebuild_parameter", rebuild_parameter},
       {"torch._utils._rebuild_parameter_with_state", rebuild_parameter},
       {"torch._utils._rebuild_meta_tensor_no_storage", rebuild_meta_tensor},
@@ -269,13 +288,12 @@ bool is_missing_dtype(const std::string& name) {
 bool is_known_global(const std::string& name) {
   return functions().contains(name) || dtype_of_storage(name) != ScalarType::Undefined ||
          dtype_of_name(name) != ScalarType::Undefined || name == "torch.Tensor" ||
-         name == "torch.nn.parameter.Parameter" || name == kRebuildWithDtype;
+         name == "torch.nn.parameter.Parameter";
 }
 
 IValue call_global(const std::string& name, const std::vector<Item>& arguments,
                    const PickleError& fail) {
   const auto found = functions().find(name);
-  if (name == kRebuildWithDtype) fail("it has a tensor of a dtype that Hearth does not have");
   if (found == functions().end()) fail(detail::str("it calls `", name, "`, which is no function"));
   return found->second(Arguments(name, arguments, fail));
 }
@@ -285,7 +303,7 @@ std::string storage_of_dtype(ScalarType type) {
 }
 
 ScalarType dtype_of_storage(const std::string& name) {
-  if (name == "torch.storage.UntypedStorage") return kByte;
+  if (name == kUntypedStorage) return kByte;
   const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](ScalarType type) { return name == storage_of_dtype(type); });
   return found == std::end(kTypes) ? ScalarType::Undefined : *found;

@@ -22,9 +22,14 @@ class PickleError {
   const size_t& position_;
 };
 
+/// Rebuilds tensors whose storages are bytes; its last but one argument is the dtype.
+inline constexpr const char* kRebuildWithDtype = "torch._utils._rebuild_tensor_v3";
+/// The class of storages that are bytes.
+inline constexpr const char* kUntypedStorage = "torch.storage.UntypedStorage";
+
 /// Whether a pickle may name this class or function.
 bool is_known_global(const std::string& name);
-/// Whether this is the name of a dtype of PyTorch that Hearth does not have, such as torch.uint16.
+/// Whether this is the name of a dtype of PyTorch that Hearth does not have, such as torch.qint8.
 bool is_missing_dtype(const std::string& name);
 /// Calls a function with the items of a tuple.
 IValue call_global(const std::string& name, const std::vector<Item>& arguments,

@@ -156,7 +156,9 @@ class Writer {
   void write(const Tensor& tensor) {
     if (!tensor.defined()) return op(kNone);
     HEARTH_CHECK(!tensor.is_meta(), "cannot save a tensor on the meta device: it has no values");
-    write_global("torch._utils._rebuild_tensor_v2");
+    // Python has classes of storages only for the dtypes with kernels.
+    const bool is_untyped = is_stored_only(tensor.scalar_type());
+    write_global(is_untyped ? kRebuildWithDtype : "torch._utils._rebuild_tensor_v2");
     op(kMark);
     write_storage(tensor);
     write(tensor.storage_offset());
@@ -166,6 +168,7 @@ class Writer {
     write_global("collections.OrderedDict");  // no hooks
     op(kEmptyTuple);
     op(kReduce);
+    if (is_untyped) write_global(detail::str("torch.", python_name_of(tensor.scalar_type())));
     op(kTuple);
     op(kReduce);
   }
@@ -175,10 +178,12 @@ class Writer {
     const size_t index = storage_index(tensor);
     op(kMark);
     write(std::string("storage"));
-    write_global(storage_of_dtype(type));
+    const bool is_untyped = is_stored_only(type);
+    write_global(is_untyped ? kUntypedStorage : storage_of_dtype(type));
     write(std::to_string(index));
     write(tensor.device().str());
-    write(pickled_.storages[index].numel());
+    const Tensor& storage = pickled_.storages[index];
+    write(is_untyped ? static_cast<int64_t>(storage.nbytes()) : storage.numel());
     op(kTuple);
     op(kPersistentId);
   }

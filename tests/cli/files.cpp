@@ -123,6 +123,16 @@ TEST(Convert, CopiesTensors) {
   EXPECT_EQ(io::load_file(folder.path("z.safetensors")).metadata, (io::Metadata{{"format", "pt"}}));
   EXPECT_EQ(run({"convert", out, folder.path("z.npz")}).err,
             "hearth: note: the metadata 'format' are left out\n");
+  const std::string small = folder.path("small.safetensors");
+  EXPECT_EQ(run({"convert", pt, small, "--dtype", "float8_e4m3fn"}).status, 0);
+  EXPECT_NE(run({"inspect", small})
+                .out.find("model.weight  float8_e4m3fn  [2, 2]      4  -2.5    4  0.833333    1"),
+            std::string::npos)
+      << run({"inspect", small}).out;
+  EXPECT_EQ(run({"convert", small, folder.path("large.pt"), "--dtype", "float32"}).status, 0);
+  EXPECT_NE(run({"inspect", folder.path("large.pt")}).out.find("model.weight  float32"),
+            std::string::npos);
+  EXPECT_NE(run({"convert", pt, small, "--dtype", "float9"}).status, 0);
   const RunResult wrong = run({"convert", pt, folder.path("y.txt")});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_NE(wrong.err.find("its name must end with"), std::string::npos) << wrong.err;

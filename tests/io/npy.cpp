@@ -34,11 +34,14 @@ TEST(Npy, ReadsArraysOfNumpy) {
 
 TEST(Npy, ReadsArchivesOfNumpy) {
   const NamedTensors tensors = load_npz(pt_file("arrays.npz"));
-  EXPECT_EQ(tensors.size(), 10U);
+  EXPECT_EQ(tensors.size(), 13U);
   EXPECT_EQ(find_tensor(tensors, "scalar").item<int64_t>(), -7);
   EXPECT_EQ(find_tensor(tensors, "scalar").dim(), 0);
   EXPECT_EQ(find_tensor(tensors, "empty").sizes(), IntArrayRef({0, 3}));
   EXPECT_TRUE(find_tensor(tensors, "big").equal(arange(3, kInt)));
+  EXPECT_TRUE(find_tensor(tensors, "u16").equal(tensor({1, -1}).to(kUInt16)));
+  EXPECT_TRUE(find_tensor(tensors, "u32").equal(tensor({1, -1}).to(kUInt32)));
+  EXPECT_TRUE(find_tensor(tensors, "u64").equal(tensor({1, -1}).to(kUInt64)));
   EXPECT_TRUE(find_tensor(tensors, "bool").equal(tensor({true, false})));
   EXPECT_EQ(find_tensor(tensors, "c64").scalar_type(), kComplexFloat);
   EXPECT_EQ(find_tensor(tensors, "c128").item<complex<double>>(), complex<double>(3, -4));
@@ -99,7 +102,7 @@ TEST(Npy, RefusesBadFiles) {
       {npy_with("'<f4'", "(1LL,)", 4), "expected ')'"},
       {npy_with("'<f4'", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", 4), "more than 16 dimensions"},
       {npy_with("'|O'", "(1,)", 8), "the array has Python objects"},
-      {npy_with("'<u2'", "(1,)", 2), "the dtype '<u2', which Hearth does not have"},
+      {npy_with("'<f16'", "(1,)", 16), "the dtype '<f16', which Hearth does not have"},
       {npy_with("'<U3'", "(1,)", 12), "the dtype '<U3'"},
       {npy_with("[('a', '<f4')]", "(1,)", 4), "the array has records"},
       {npy("{'descr': '<f4', 'shape': (1,)}", 4), "expected descr, fortran_order and shape"},

@@ -44,6 +44,24 @@ TEST(Pt, ReadsEveryDtype) {
   }
 }
 
+/// Python has no class of storages for these dtypes.
+TEST(Pt, ReadsDtypesWithoutStorages) {
+  const GenericDict dict = load_pt(testing::pt_file("stored.pt")).toGenericDict();
+  EXPECT_EQ(dict.size(), 10U);
+  int matching = 0;
+  for (const auto& item : dict) {
+    const Tensor tensor = item.value().toTensor();
+    if (item.key().toStringRef() != python_name_of(tensor.scalar_type())) continue;
+    ++matching;
+    EXPECT_TRUE(tensor.equal(arange(1, 5).to(tensor.scalar_type()))) << item.key();
+  }
+  EXPECT_EQ(matching, 8);
+  const Tensor base = dict.at("uint32").toTensor(), transposed = dict.at("transposed").toTensor();
+  EXPECT_EQ(transposed.strides(), IntArrayRef({1, 2}));
+  EXPECT_TRUE(transposed.is_alias_of(base));
+  EXPECT_TRUE(dict.at("row").toTensor().equal(base.slice(0, 1, 3)));
+}
+
 TEST(Pt, ReadsValues) {
   const IValue value = load_pt(testing::pt_file("values.pt"));
   EXPECT_EQ(text_of(value),
@@ -119,7 +137,7 @@ TEST(Pt, ReadsDeflatedBigEndianAndUncheckedArchives) {
 
 TEST(Pt, RoundTripsFiles) {
   const TempFolder folder;
-  for (const char* name : {"values.pt", "shared.pt", "dtypes.pt", "adam.pt"}) {
+  for (const char* name : {"values.pt", "shared.pt", "dtypes.pt", "stored.pt", "adam.pt"}) {
     const IValue first = load_pt(testing::pt_file(name));
     save_pt(first, folder.path(name));
     EXPECT_EQ(text_of(load_pt(folder.path(name))), text_of(first)) << name;
@@ -128,7 +146,7 @@ TEST(Pt, RoundTripsFiles) {
   EXPECT_TRUE(tensor_at(again, "strided").is_alias_of(tensor_at(again, "base")));
   EXPECT_EQ(tensor_at(again, "transposed").strides(), IntArrayRef({1, 4}));
   EXPECT_TRUE(tensor_at(again, "grad").requires_grad());
-  EXPECT_EQ(folder.count(), 4U);
+  EXPECT_EQ(folder.count(), 5U);
 }
 
 TEST(Pt, MapsLargeTensors) {
@@ -302,7 +320,7 @@ TEST(Pt, RunsNoTorchScript) {
 TEST(Pt, WritesFilesForPython) {
   const char* output_folder = std::getenv("HEARTH_KEEP_FILES");
   if (!output_folder) GTEST_SKIP() << "for tests/oracle/pt_files.py check";
-  for (const std::string name : {"dtypes", "values", "shared", "module"})
+  for (const std::string name : {"dtypes", "stored", "values", "shared", "module"})
     save_pt(load_pt(testing::pt_file(name + ".pt")), output_folder + ("/again_" + name + ".pt"));
   const GenericDict builtins = load_pt(testing::pt_file("builtins.pt")).toGenericDict();
   save_pt(builtins.at("complex"), std::string(output_folder) + "/again_complex.pt");

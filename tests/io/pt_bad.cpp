@@ -226,10 +226,10 @@ TEST(BadPt, RefusesBadSetsBytesAndComplexNumbers) {
 }
 
 TEST(BadPt, NamesDtypesThatHearthDoesNotHave) {
-  for (const std::string name : {"uint16", "float8_e5m2", "complex32"})
-    EXPECT_ERROR(load_pt(testing::pt_file(name + ".pt")),
-                 "it names the dtype `torch." + name + "`, which Hearth does not have");
-  EXPECT_REFUSED("ctorch._utils\n_rebuild_tensor_v3\n)R.", "a dtype that Hearth does not have");
+  EXPECT_ERROR(load_pt(testing::pt_file("complex32.pt")),
+               "it names the dtype `torch.complex32`, which Hearth does not have");
+  EXPECT_REFUSED("ctorch._utils\n_rebuild_tensor_v3\n)R.",
+                 "has arguments that Hearth does not understand");
   EXPECT_REFUSED("ctorch\nfloat_power\n.", "refuses to call `torch.float_power`");
 }
 

@@ -20,11 +20,13 @@ def write(path):
         "scalar": torch.tensor(-7),
         "empty": torch.zeros(0, 3),
         "complex64": torch.complex(torch.arange(2.0), torch.ones(2)),
-        "uint16": torch.tensor([1, 65535], dtype=torch.uint16),
     }
     for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.float16,
                   torch.bfloat16, torch.float64):
         tensors[str(dtype).removeprefix("torch.")] = torch.arange(5).to(dtype)
+    for dtype in (torch.uint16, torch.uint32, torch.uint64, torch.float8_e5m2, torch.float8_e4m3fn,
+                  torch.float8_e5m2fnuz, torch.float8_e4m3fnuz, torch.float8_e8m0fnu):
+        tensors[str(dtype).removeprefix("torch.")] = torch.tensor([1.0, 128.0]).to(dtype)
     save_file(tensors, path, metadata={"made_by": "python"})
 
 
