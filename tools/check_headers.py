@@ -15,12 +15,12 @@ from check_layers import INCLUDE, ROOT, resolve
 
 PUBLIC = ROOT / "include"
 UMBRELLA = PUBLIC / "hearth" / "hearth.h"
-MAX_HEADERS, MAX_LINES = 138, 15_980
+MAX_HEADERS, MAX_LINES = 138, 16_200
 
 # The cost of hearth.h is g++'s memory for it, divided by that for these headers
 # (docs/adr/0006-weight-of-the-umbrella.md).
 STANDARD_HEADERS = "functional memory optional string unordered_map vector".split()
-MAX_COST = 2.67
+MAX_COST = 2.68
 
 FORBIDDEN = set("iostream sstream algorithm map regex filesystem thread future random ranges "
                 "format chrono condition_variable".split())

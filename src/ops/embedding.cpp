@@ -76,8 +76,8 @@ struct Embedding {
   static constexpr OpInfo info{.name = "embedding",
                                .arguments = "weight,indices",
                                .saves = in_slot(1),
-                               .linear = true,
-                               .accepts_stored = true};
+                               .accepts_stored = true,
+                               .linear = true};
   static void infer(const Args&, InferContext& context) {
     const TensorImpl &weight = context.in(0), &index = context.in(1);
     HEARTH_CHECK(weight.dim == 2, "'weight' must be 2-D");

@@ -298,7 +298,8 @@ ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim)
     if (!dtype && out.defined() && !self.is_complex()) dtype = out.scalar_type(); \
     return (__VA_ARGS__).out(out);                                                \
   }
-HEARTH_DEFINE_FOLD(sum, (std::optional<ScalarType> dtype), fold_of<SumOp>(summable(self, dtype), {}, false, dtype))
+HEARTH_DEFINE_FOLD(sum, (std::optional<ScalarType> dtype),
+                   fold_of<SumOp>(summable(self, dtype), {}, false, dtype))
 HEARTH_DEFINE_FOLD(sum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                    fold_of<SumDimOp>(summable(self, dtype), dim, keepdim, dtype))
 HEARTH_DEFINE_COMPOSED_OUT(mean, (std::optional<ScalarType> dtype),
@@ -312,7 +313,8 @@ HEARTH_DEFINE_FOLD(nansum, (OptionalIntArrayRef dim, bool keepdim, std::optional
 HEARTH_DEFINE_COMPOSED_OUT(nanmean,
                            (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                            nanmean_of(self, dim, keepdim, dtype))
-HEARTH_DEFINE_FOLD(prod, (std::optional<ScalarType> dtype), fold_of<ProdOp>(summable(self, dtype), {}, false, dtype))
+HEARTH_DEFINE_FOLD(prod, (std::optional<ScalarType> dtype),
+                   fold_of<ProdOp>(summable(self, dtype), {}, false, dtype))
 HEARTH_DEFINE_FOLD(prod, (int64_t dim, bool keepdim, std::optional<ScalarType> dtype),
                    fold_of<ProdDimOp>(summable(self, dtype), dim, keepdim, dtype))
 #undef HEARTH_DEFINE_FOLD
