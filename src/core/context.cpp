@@ -1,7 +1,11 @@
 #include "hearth/context.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <iterator>
 
+#include "core/modes.h"
 #include "core/numerics.h"
 #include "hearth/error.h"
 #include "seam/ctx.h"
@@ -21,6 +25,15 @@ enum Setting : uint32_t {
 };
 std::atomic<uint32_t> settings{kFillUninitialized};
 
+constexpr std::string_view kPrecisions[] = {"highest", "high", "medium"};
+
+Float32MatmulPrecision precision_from_environment() {
+  const char* const text = std::getenv("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE");
+  return text && std::string_view(text) == "1" ? Float32MatmulPrecision::HIGH
+                                               : Float32MatmulPrecision::HIGHEST;
+}
+std::atomic<Float32MatmulPrecision> matmul_precision{precision_from_environment()};
+
 void set(std::atomic<uint32_t>& bits, uint32_t bit, bool value) {
   if (value)
     bits.fetch_or(bit, std::memory_order_relaxed);
@@ -35,7 +48,10 @@ bool is_set(Numerics setting) { return numerics.load(std::memory_order_relaxed) 
 }  // namespace
 
 uint32_t current_numerics() {
-  const uint32_t implied = is_set(kDeterministic) ? uint32_t{kDeterministicCuDNN} : 0;
+  uint32_t implied = is_set(kDeterministic) ? uint32_t{kDeterministicCuDNN} : 0;
+  if (matmul_precision.load(std::memory_order_relaxed) != Float32MatmulPrecision::HIGHEST &&
+      !modes.no_tf32_products)
+    implied |= kAllowTF32CuBLAS;
   return numerics.load(std::memory_order_relaxed) | implied;
 }
 
@@ -79,6 +95,37 @@ bool Context::benchmarkCuDNN() const { return is_set(kBenchmarkCuDNN); }
 void Context::setBenchmarkCuDNN(bool value) { set(kBenchmarkCuDNN, value); }
 bool Context::allowTF32CuDNN() const { return is_set(kAllowTF32CuDNN); }
 void Context::setAllowTF32CuDNN(bool value) { set(kAllowTF32CuDNN, value); }
+
+bool Context::allowTF32CuBLAS() const {
+  return float32MatmulPrecision() != Float32MatmulPrecision::HIGHEST;
+}
+void Context::setAllowTF32CuBLAS(bool value) {
+  matmul_precision.store(value ? Float32MatmulPrecision::HIGH : Float32MatmulPrecision::HIGHEST,
+                         std::memory_order_relaxed);
+}
+Float32MatmulPrecision Context::float32MatmulPrecision() const {
+  return matmul_precision.load(std::memory_order_relaxed);
+}
+void Context::setFloat32MatmulPrecision(std::string_view precision) {
+  const auto* const found = std::ranges::find(kPrecisions, precision);
+  if (found == std::end(kPrecisions))
+    return warn(detail::str(precision,
+                            " is not one of 'highest', 'high', or 'medium'; the current"
+                            "setFloat32MatmulPrecision call has no effect."));
+  matmul_precision.store(Float32MatmulPrecision(found - std::begin(kPrecisions)),
+                         std::memory_order_relaxed);
+}
+
+void set_float32_matmul_precision(std::string_view precision) {
+  globalContext().setFloat32MatmulPrecision(precision);
+}
+std::string_view get_float32_matmul_precision() {
+  return kPrecisions[static_cast<int>(globalContext().float32MatmulPrecision())];
+}
+
+NoTF32Guard::NoTF32Guard() : former_(modes.no_tf32_products) { modes.no_tf32_products = true; }
+NoTF32Guard::~NoTF32Guard() { modes.no_tf32_products = former_; }
+bool NoTF32Guard::should_disable_tf32() { return modes.no_tf32_products; }
 
 Context& globalContext() {
   static Context context;

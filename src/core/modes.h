@@ -51,6 +51,7 @@ struct Modes {
   DispatchKeySet excluded_keys;      // kinds of kernels that operators skip (hearth/dispatch_key.h)
   bool anomaly_check_nan = true;
   bool autocast_cache = true;
+  bool no_tf32_products = false;  // a NoTF32Guard exists
   int8_t cuda_device = 0;
   int8_t autocast_dtype[2] = {15, 5};  // ScalarType for CPU (bfloat16) and CUDA (half)
   /// The tag of new memory. Inside modules, Other stands for Activation (core/memory_label.h).

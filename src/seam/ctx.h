@@ -48,6 +48,7 @@ enum Numerics : uint32_t {
   kBenchmarkCuDNN = 1u << 1,
   kAllowTF32CuDNN = 1u << 2,
   kUseCuDNN = 1u << 3,
+  kAllowTF32CuBLAS = 1u << 4,
 };
 
 using StreamHandle = void*;  // the backend's own stream object; null on the CPU
@@ -86,11 +87,14 @@ class HEARTH_API Ctx {
 };
 
 /// The source of a random kernel's numbers: the generator's own state on the CPU, a (seed, offset)
-/// pair of the counter-based Philox generator on GPUs.
+/// pair of the counter-based Philox generator on GPUs (philox_key() in core/philox.h).
 struct RandomSource {
   Mt19937* mt = nullptr;
   uint64_t seed = 0;
   uint64_t offset = 0;
+  /// In a graph: device memory with the seed, which replaces `seed`, and a number to add to
+  /// `offset`. Each replay of the graph sets them.
+  const uint64_t* graph = nullptr;
 };
 
 }  // namespace hearth

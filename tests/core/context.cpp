@@ -3,13 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <string>
+#include <thread>
 
+#include "core/backends.h"
 #include "core/numerics.h"
+#include "hearth/cuda.h"
 #include "hearth/indexing.h"
 #include "hearth/operators.h"
 #include "hearth/threads.h"
-#include "seam/ctx.h"
+#include "seam/table.h"
+#include "tests/support/devices.h"
 #include "tests/support/throws.h"
 #include "tests/support/warnings.h"
 
@@ -32,6 +38,84 @@ TEST(CuDNN, SettingChangesTheNumerics) {
   EXPECT_FALSE(globalContext().userEnabledCuDNN());
   EXPECT_FALSE(current_numerics() & kUseCuDNN);
   globalContext().setUserEnabledCuDNN(true);
+}
+
+/// Restores the precision of matrix products.
+class MatmulPrecision : public ::testing::Test {
+ protected:
+  void TearDown() override { set_float32_matmul_precision("highest"); }
+  Context& context = globalContext();
+};
+
+// The values after each call are LibTorch's.
+TEST_F(MatmulPrecision, IsCoupledToTF32) {
+  EXPECT_EQ(context.float32MatmulPrecision(), Float32MatmulPrecision::HIGHEST);
+  EXPECT_FALSE(context.allowTF32CuBLAS());
+  context.setFloat32MatmulPrecision("high");
+  EXPECT_EQ(context.float32MatmulPrecision(), Float32MatmulPrecision::HIGH);
+  EXPECT_TRUE(context.allowTF32CuBLAS());
+  set_float32_matmul_precision("medium");
+  EXPECT_EQ(get_float32_matmul_precision(), "medium");
+  EXPECT_TRUE(context.allowTF32CuBLAS());
+  context.setAllowTF32CuBLAS(false);
+  EXPECT_EQ(get_float32_matmul_precision(), "highest");
+  context.setAllowTF32CuBLAS(true);
+  EXPECT_EQ(get_float32_matmul_precision(), "high");
+  EXPECT_TRUE(current_numerics() & kAllowTF32CuBLAS);
+}
+
+// LibTorch's text, which lacks a blank.
+TEST_F(MatmulPrecision, WarnsOfOtherTexts) {
+  const Warnings warnings;
+  context.setFloat32MatmulPrecision("medium");
+  for (const char* text : {"HIGH", "bad", ""}) {
+    context.setFloat32MatmulPrecision(text);
+    EXPECT_TRUE(Warnings::contains(text + std::string(" is not one of 'highest', 'high', or "
+                                                      "'medium'; the currentsetFloat32MatmulPrec"
+                                                      "ision call has no effect.")));
+  }
+  EXPECT_EQ(get_float32_matmul_precision(), "medium");
+}
+
+TEST_F(MatmulPrecision, GuardsDisableTF32OnTheirThread) {
+  set_float32_matmul_precision("high");
+  {
+    const NoTF32Guard guard;
+    { const NoTF32Guard inner; }
+    EXPECT_TRUE(NoTF32Guard::should_disable_tf32());
+    EXPECT_FALSE(current_numerics() & kAllowTF32CuBLAS);
+    EXPECT_TRUE(context.allowTF32CuBLAS());
+    std::thread([] { EXPECT_TRUE(current_numerics() & kAllowTF32CuBLAS); }).join();
+  }
+  EXPECT_FALSE(NoTF32Guard::should_disable_tf32());
+  EXPECT_TRUE(current_numerics() & kAllowTF32CuBLAS);
+}
+
+KernelFn usual_matmul;
+std::atomic<uint32_t> seen_numerics;
+
+TEST_F(MatmulPrecision, ReachesTheKernel) {
+  if (!cuda::is_available() || is_real_gpu(last_gpu())) GTEST_SKIP() << "needs a simulated GPU";
+  KernelFn& kernel =
+      const_cast<KernelTable&>(cpu_backend().kernels()).kernels[int(KernelId::Matmul)];
+  usual_matmul = kernel;
+  kernel = [](const void* params, Ctx& ctx) {
+    seen_numerics = ctx.numerics();
+    usual_matmul(params, ctx);
+  };
+  const Tensor a = ones({4, 4}, kCUDA);
+  const auto allows = [&] {
+    a.matmul(a).cpu();
+    return (seen_numerics & kAllowTF32CuBLAS) != 0;
+  };
+  EXPECT_FALSE(allows());
+  context.setAllowTF32CuBLAS(true);
+  EXPECT_TRUE(allows());
+  {
+    const NoTF32Guard guard;
+    EXPECT_FALSE(allows());
+  }
+  kernel = usual_matmul;
 }
 
 TEST(Determinism, IsOffByDefault) {

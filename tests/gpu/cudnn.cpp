@@ -59,7 +59,7 @@ struct WithoutCudnn {
 };
 
 /// Full float32 in cuDNN during its lifetime.
-using ExactFloats = NoTF32Guard;
+using ExactFloats = ExactConvolutions;
 
 /// The result of a call on the GPU with the inputs in `dtype`, and the inputs' gradients.
 Tensors results_of(const Tensors& inputs, ScalarType dtype, const Call& call) {

@@ -111,7 +111,7 @@ double conv_slack(ScalarType dtype) { return dtype == kFloat ? 10 : 4; }
 
 TEST_F(Convolutions, MatchTheCpu) {
   if (!cuda::cudnn_is_available()) GTEST_SKIP() << "cuDNN is missing";
-  const NoTF32Guard exact;
+  const ExactConvolutions exact;
   const std::vector<ConvCase> cases{
       {{8, 3, 33, 35}, {16, 3, 3, 3}, 1, 1, 1, 1},   {{4, 16, 19, 17}, {32, 8, 3, 3}, 2, 1, 1, 2},
       {{4, 24, 20, 20}, {24, 1, 3, 3}, 1, 1, 1, 24}, {{2, 8, 30, 30}, {8, 8, 3, 3}, 1, 2, 2, 1},
@@ -133,7 +133,7 @@ TEST_F(Convolutions, MatchTheCpu) {
 
 TEST_F(Convolutions, TransposedAnd1dAnd3dMatchTheCpu) {
   if (!cuda::cudnn_is_available()) GTEST_SKIP() << "cuDNN is missing";
-  const NoTF32Guard exact;
+  const ExactConvolutions exact;
   for (const ScalarType dtype : kLayerDtypes) {
     expect_same_gradients(
         {numbers({3, 8, 13, 11}), numbers({8, 6, 3, 3}) * 0.1, numbers({6})}, dtype,
@@ -211,7 +211,7 @@ std::vector<double> losses(Device device, bool convolutional) {
 }
 
 TEST_F(Training, LossesMatchTheCpu) {
-  const NoTF32Guard exact;
+  const ExactConvolutions exact;
   for (const bool convolutional : {false, true}) {
     if (convolutional && !cuda::cudnn_is_available()) continue;
     const std::vector<double> on_cpu = losses(kCPU, convolutional),

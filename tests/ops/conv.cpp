@@ -370,7 +370,7 @@ TEST(Convolution, EmptyBatchHasZeroWeightGradients) {
 }
 
 TEST(Context, KeepsSettings) {
-  const NoTF32Guard restores;
+  const ExactConvolutions restores;
   Context& context = globalContext();
   EXPECT_FALSE(context.deterministicCuDNN());
   EXPECT_FALSE(context.benchmarkCuDNN());

@@ -18,14 +18,14 @@ inline bool is_real_gpu(Device device) {
 }
 
 /// Makes cuDNN compute in full float32 during its lifetime.
-class NoTF32Guard {
+class ExactConvolutions {
  public:
-  NoTF32Guard() : was_allowed_(globalContext().allowTF32CuDNN()) {
+  ExactConvolutions() : was_allowed_(globalContext().allowTF32CuDNN()) {
     globalContext().setAllowTF32CuDNN(false);
   }
-  ~NoTF32Guard() { globalContext().setAllowTF32CuDNN(was_allowed_); }
-  NoTF32Guard(const NoTF32Guard&) = delete;
-  NoTF32Guard& operator=(const NoTF32Guard&) = delete;
+  ~ExactConvolutions() { globalContext().setAllowTF32CuDNN(was_allowed_); }
+  ExactConvolutions(const ExactConvolutions&) = delete;
+  ExactConvolutions& operator=(const ExactConvolutions&) = delete;
 
  private:
   bool was_allowed_;

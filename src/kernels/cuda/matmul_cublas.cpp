@@ -35,9 +35,17 @@ struct Types {
   cublasComputeType_t compute;
 };
 
-Types types_of(ScalarType dtype) {
+/// Whether a product of float32 may round its inputs to TF32. Products with vectors are bound by
+/// memory and would not become faster.
+bool allows_tf32(const Gemm& gemm, const Ctx& ctx) {
+  return gemm.dtype == kFloat && gemm.rows > 1 && gemm.columns > 1 && ctx.is_set(kAllowTF32CuBLAS);
+}
+
+Types types_of(ScalarType dtype, bool allow_tf32) {
   switch (dtype) {
-    case kFloat: return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case kFloat:
+      return {CUDA_R_32F, CUDA_R_32F,
+              allow_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
     case kDouble: return {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
     case kHalf: return {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     case kBFloat16: return {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
@@ -124,9 +132,9 @@ uint32_t alignment_of(const void* data) {
 }
 
 /// All values that the choice of an algorithm depends on.
-using Key = std::array<int64_t, 20>;
+using Key = std::array<int64_t, 21>;
 
-Key key_of(const Gemm& gemm, int device) {
+Key key_of(const Gemm& gemm, int device, bool allow_tf32) {
   Key key{device,
           static_cast<int64_t>(gemm.dtype),
           gemm.rows,
@@ -134,8 +142,9 @@ Key key_of(const Gemm& gemm, int device) {
           gemm.inner,
           gemm.batch,
           gemm.bias == nullptr ? 0 : int64_t{alignment_of(gemm.bias)},
-          gemm.beta != 0};
-  size_t i = 8;
+          gemm.beta != 0,
+          allow_tf32};
+  size_t i = 9;
   for (const Matrix* matrix : {&gemm.a, &gemm.b, &gemm.c, &gemm.out}) {
     key[i++] = matrix->leading * 2 + matrix->transposed;
     key[i++] = matrix->batch_stride;
@@ -191,11 +200,11 @@ struct Call {
   Description description;
   Layout a, b, c, out;
 
-  Call(const Gemm& product, const NativeStream& native_stream)
+  Call(const Gemm& product, const NativeStream& native_stream, bool allow_tf32)
       : gemm(product),
         stream(native_stream),
         handle(Library::get().handle(native_stream.device)),
-        types(types_of(product.dtype)) {
+        types(types_of(product.dtype, allow_tf32)) {
     describe(description, gemm, types);
     create_layout(a, gemm.a, gemm.rows, gemm.inner, gemm, types);
     create_layout(b, gemm.b, gemm.inner, gemm.columns, gemm, types);
@@ -250,8 +259,9 @@ bool run_proposal(const Call& call, const cublasLtMatmulHeuristicResult_t& propo
 }  // namespace
 
 bool float_matmul(const Gemm& gemm, Ctx& ctx) {
-  const Call call(gemm, stream_of(ctx));
-  const Key key = key_of(gemm, call.stream.device);
+  const bool allow_tf32 = allows_tf32(gemm, ctx);
+  const Call call(gemm, stream_of(ctx), allow_tf32);
+  const Key key = key_of(gemm, call.stream.device, allow_tf32);
   Proposals proposals;
   bool is_changed = !Library::get().find(key, proposals);
   if (is_changed) proposals = request_proposals(call);
